@@ -1,0 +1,24 @@
+/* Files: whole reads, atomic writes, folders. Messages name the path. */
+#ifndef DSE_BASE_FS_H
+#define DSE_BASE_FS_H
+
+#include "base/status.h"
+#include "base/strbuf.h"
+
+/* Reads all of path into *out (appended). Refuses more than max_bytes (0: no limit): DSE_E_RANGE. */
+dse_status dse_read_file(const char *path, size_t max_bytes, dse_strbuf *out, dse_error *err);
+
+/* mkdir -p. An existing folder is success. */
+dse_status dse_mkdirs(const char *path, dse_error *err);
+
+/* Writes a temporary file beside path and renames it over, so that a reader or a crash sees the old
+ * content or the new one, never half of it. */
+dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_error *err);
+
+bool dse_is_file(const char *path);
+bool dse_is_dir(const char *path);
+
+/* The last component of path without its extension: "configs/models/llama70b.yaml" -> "llama70b". */
+void dse_path_stem(const char *path, char *out, size_t size);
+
+#endif

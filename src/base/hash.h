@@ -1,0 +1,27 @@
+/* 64-bit hashing: FNV-1a for strings and configurations, a multiplicative mix for integer keys.
+ * Neither is cryptographic; where a collision would matter the full key is compared as well. */
+#ifndef DSE_BASE_HASH_H
+#define DSE_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline uint64_t dse_hash_bytes(const void *p, size_t n)
+{
+    const unsigned char *s = p;
+    uint64_t h = 14695981039346656037u;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ s[i]) * 1099511628211u;
+    return h;
+}
+
+/* splitmix64's finaliser: every input bit reaches the low bits, which index the tables. */
+static inline uint64_t dse_hash_u64(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+#endif

@@ -1,0 +1,115 @@
+#include "base/json_writer.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+void dse_json_init(dse_json *j, dse_strbuf *out) { *j = (dse_json){.out = out}; }
+
+static void before_value(dse_json *j)
+{
+    if (j->after_key) {
+        j->after_key = false;
+        return;
+    }
+    if (j->has_value[j->depth])
+        dse_strbuf_addc(j->out, ',');
+    j->has_value[j->depth] = true;
+}
+
+static void open_scope(dse_json *j, char c)
+{
+    before_value(j);
+    dse_strbuf_addc(j->out, c);
+    assert(j->depth + 1 < (int)(sizeof j->has_value / sizeof j->has_value[0]));
+    j->has_value[++j->depth] = false;
+}
+
+static void close_scope(dse_json *j, char c)
+{
+    assert(j->depth > 0);
+    j->depth--;
+    dse_strbuf_addc(j->out, c);
+}
+
+void dse_json_begin_object(dse_json *j) { open_scope(j, '{'); }
+void dse_json_end_object(dse_json *j) { close_scope(j, '}'); }
+void dse_json_begin_array(dse_json *j) { open_scope(j, '['); }
+void dse_json_end_array(dse_json *j) { close_scope(j, ']'); }
+
+void dse_json_quote(dse_strbuf *b, const char *s)
+{
+    dse_strbuf_addc(b, '"');
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+
+        if (c == '"' || c == '\\') {
+            dse_strbuf_addc(b, '\\');
+            dse_strbuf_addc(b, (char)c);
+        } else if (c == '\n') {
+            dse_strbuf_adds(b, "\\n");
+        } else if (c == '\t') {
+            dse_strbuf_adds(b, "\\t");
+        } else if (c < 0x20) {
+            dse_strbuf_addf(b, "\\u%04x", c);
+        } else {
+            dse_strbuf_addc(b, (char)c);
+        }
+    }
+    dse_strbuf_addc(b, '"');
+}
+
+void dse_json_key(dse_json *j, const char *key)
+{
+    before_value(j);
+    dse_json_quote(j->out, key);
+    dse_strbuf_addc(j->out, ':');
+    j->after_key = true;
+}
+
+void dse_json_string(dse_json *j, const char *s)
+{
+    before_value(j);
+    dse_json_quote(j->out, s);
+}
+
+void dse_json_uint(dse_json *j, uint64_t v)
+{
+    before_value(j);
+    dse_strbuf_addu(j->out, v);
+}
+
+void dse_json_int(dse_json *j, int64_t v)
+{
+    before_value(j);
+    dse_strbuf_addf(j->out, "%lld", (long long)v);
+}
+
+void dse_json_bool(dse_json *j, bool v)
+{
+    before_value(j);
+    dse_strbuf_adds(j->out, v ? "true" : "false");
+}
+
+void dse_json_null(dse_json *j)
+{
+    before_value(j);
+    dse_strbuf_adds(j->out, "null");
+}
+
+void dse_json_double(dse_json *j, double v)
+{
+    before_value(j);
+    if (isfinite(v))
+        dse_strbuf_add_repr(j->out, v);
+    else
+        dse_strbuf_addf(j->out, "\"%f\"", v);
+}
+
+void dse_json_fixed(dse_json *j, double v, int decimals)
+{
+    before_value(j);
+    dse_strbuf_addf(j->out, isfinite(v) ? "%.*f" : "\"%.*f\"", decimals, v);
+}
+
+void dse_json_raw(dse_json *j) { before_value(j); }

@@ -1,0 +1,42 @@
+/* dse_json -- writes JSON into a dse_strbuf, placing the commas.
+ *
+ * The caller opens and closes objects and arrays in order; in an object every value is preceded by its
+ * key. Numbers are written as given: `_fixed` keeps trailing zeros, because upstream's percentages are
+ * compared as printed. Strings are taken as UTF-8; control characters are escaped. Compact output;
+ * depth at most 32. */
+#ifndef DSE_BASE_JSON_WRITER_H
+#define DSE_BASE_JSON_WRITER_H
+
+#include "base/strbuf.h"
+
+typedef struct {
+    dse_strbuf *out;
+    int depth;
+    bool has_value[32]; /* something was written at this depth: the next value needs a comma */
+    bool after_key;
+} dse_json;
+
+void dse_json_init(dse_json *j, dse_strbuf *out);
+void dse_json_begin_object(dse_json *j);
+void dse_json_end_object(dse_json *j);
+void dse_json_begin_array(dse_json *j);
+void dse_json_end_array(dse_json *j);
+
+void dse_json_key(dse_json *j, const char *key);
+void dse_json_string(dse_json *j, const char *s);
+void dse_json_uint(dse_json *j, uint64_t v);
+void dse_json_int(dse_json *j, int64_t v);
+void dse_json_bool(dse_json *j, bool v);
+void dse_json_null(dse_json *j);
+/* The shortest decimal that reads back as v; NaN and infinities, which JSON lacks, become strings. */
+void dse_json_double(dse_json *j, double v);
+/* v with `decimals` places, "92.803"; NaN and infinities as above. */
+void dse_json_fixed(dse_json *j, double v, int decimals);
+
+/* A value that is JSON already, written by the caller into the same buffer right after this call. */
+void dse_json_raw(dse_json *j);
+
+/* A quoted, escaped JSON string appended to b. */
+void dse_json_quote(dse_strbuf *b, const char *s);
+
+#endif

@@ -1,0 +1,66 @@
+#include "base/names.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_NAME 64
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t la = strlen(a), lb = strlen(b), row[MAX_NAME + 1];
+
+    if (la > MAX_NAME || lb > MAX_NAME)
+        return MAX_NAME;
+    for (size_t j = 0; j <= lb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= la; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= lb; j++) {
+            int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            size_t best = diagonal + (same ? 0 : 1);
+
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+const char *dse_nearest(const char *name, const char *const *known, size_t n)
+{
+    size_t limit = strlen(name) / 3, best = MAX_NAME;
+    const char *nearest = NULL;
+
+    if (limit < 1)
+        limit = 1;
+    if (limit > 3)
+        limit = 3;
+    for (size_t i = 0; i < n; i++) {
+        size_t d = edit_distance(name, known[i]);
+        if (d < best) {
+            best = d;
+            nearest = known[i];
+        }
+    }
+    return best <= limit ? nearest : NULL;
+}
+
+void dse_join(char *out, size_t size, const char *const *names, size_t n)
+{
+    size_t used = 0;
+
+    if (!size)
+        return;
+    out[0] = '\0';
+    for (size_t i = 0; i < n && used < size; i++) {
+        int k = snprintf(out + used, size - used, "%s%s", i ? ", " : "", names[i]);
+        used += k > 0 ? (size_t)k : 0;
+    }
+}

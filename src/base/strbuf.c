@@ -1,0 +1,149 @@
+#include "base/strbuf.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char empty[1];
+
+void dse_strbuf_init(dse_strbuf *b) { *b = (dse_strbuf){.data = empty}; }
+
+void dse_strbuf_free(dse_strbuf *b)
+{
+    if (b->cap)
+        dse_free(b->data);
+    dse_strbuf_init(b);
+}
+
+void dse_strbuf_clear(dse_strbuf *b)
+{
+    b->len = 0;
+    b->failed = false;
+    if (b->cap)
+        b->data[0] = '\0';
+}
+
+static bool reserve(dse_strbuf *b, size_t extra)
+{
+    size_t need, cap;
+    char *p;
+
+    if (b->failed || extra >= SIZE_MAX - b->len)
+        return !(b->failed = true);
+    need = b->len + extra + 1;
+    if (need <= b->cap)
+        return true;
+    cap = b->cap ? b->cap : 64;
+    while (cap < need)
+        cap = cap > SIZE_MAX / 2 ? need : cap * 2;
+    p = dse_realloc(b->cap ? b->data : NULL, cap);
+    if (!p)
+        return !(b->failed = true);
+    b->data = p;
+    b->cap = cap;
+    return true;
+}
+
+void dse_strbuf_add(dse_strbuf *b, const void *bytes, size_t n)
+{
+    if (!n || !reserve(b, n))
+        return;
+    memcpy(b->data + b->len, bytes, n);
+    b->len += n;
+    b->data[b->len] = '\0';
+}
+
+void dse_strbuf_addc(dse_strbuf *b, char c) { dse_strbuf_add(b, &c, 1); }
+
+void dse_strbuf_adds(dse_strbuf *b, const char *s) { dse_strbuf_add(b, s, strlen(s)); }
+
+void dse_strbuf_addu(dse_strbuf *b, uint64_t v)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+
+    do {
+        digits[--i] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v);
+    dse_strbuf_add(b, digits + i, sizeof digits - i);
+}
+
+void dse_strbuf_vaddf(dse_strbuf *b, const char *fmt, va_list ap)
+{
+    va_list again;
+    int n;
+
+    va_copy(again, ap);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    if (n < 0)
+        b->failed = true;
+    else if (reserve(b, (size_t)n)) {
+        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+        b->len += (size_t)n;
+    }
+    va_end(again);
+}
+
+void dse_strbuf_addf(dse_strbuf *b, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    dse_strbuf_vaddf(b, fmt, ap);
+    va_end(ap);
+}
+
+void dse_strbuf_add_repr(dse_strbuf *b, double v)
+{
+    char sci[40], *digits = sci, frac[24];
+    int precision, exponent, n;
+
+    if (isnan(v) || isinf(v)) {
+        dse_strbuf_adds(b, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+        return;
+    }
+    if (fabs(v) < 1e15 && v == floor(v)) {
+        dse_strbuf_addf(b, "%.1f", v); /* the common case, and exact */
+        return;
+    }
+    for (precision = 0; precision < 17; precision++) {
+        snprintf(sci, sizeof sci, "%.*e", precision, v);
+        if (strtod(sci, NULL) == v)
+            break;
+    }
+    if (*digits == '-') {
+        dse_strbuf_addc(b, '-');
+        digits++;
+    }
+    exponent = (int)strtol(strchr(digits, 'e') + 1, NULL, 10);
+    n = precision + 1; /* significant digits: d[.ddd] */
+    frac[0] = digits[0];
+    memcpy(frac + 1, digits + 2, (size_t)precision);
+
+    /* Python switches to the exponent form outside of 1e-4 <= |v| < 1e16. */
+    if (exponent < -4 || exponent >= 16) {
+        dse_strbuf_addc(b, frac[0]);
+        if (n > 1) {
+            dse_strbuf_addc(b, '.');
+            dse_strbuf_add(b, frac + 1, (size_t)n - 1);
+        }
+        dse_strbuf_addf(b, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+    } else if (exponent < 0) {
+        dse_strbuf_adds(b, "0.");
+        for (int i = -1; i > exponent; i--)
+            dse_strbuf_addc(b, '0');
+        dse_strbuf_add(b, frac, (size_t)n);
+    } else {
+        for (int i = 0; i <= exponent; i++)
+            dse_strbuf_addc(b, i < n ? frac[i] : '0');
+        dse_strbuf_addc(b, '.');
+        if (n > exponent + 1)
+            dse_strbuf_add(b, frac + exponent + 1, (size_t)(n - exponent - 1));
+        else
+            dse_strbuf_addc(b, '0');
+    }
+}

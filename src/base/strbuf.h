@@ -1,0 +1,35 @@
+/* dse_strbuf -- a growing string.
+ *
+ * Invariants: data is always NUL-terminated (the empty buffer points at a static ""), len excludes
+ * the NUL. Appending never fails visibly: when memory runs out the buffer keeps what it has and sets
+ * `failed`, which the one who uses the result checks once at the end. Holds bytes: may contain NULs. */
+#ifndef DSE_BASE_STRBUF_H
+#define DSE_BASE_STRBUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    char *data;
+    size_t len, cap;
+    bool failed;
+} dse_strbuf;
+
+void dse_strbuf_init(dse_strbuf *b);
+void dse_strbuf_free(dse_strbuf *b);  /* accepts an initialised buffer, leaves it initialised */
+void dse_strbuf_clear(dse_strbuf *b); /* keeps the memory */
+
+void dse_strbuf_add(dse_strbuf *b, const void *bytes, size_t n);
+void dse_strbuf_addc(dse_strbuf *b, char c);
+void dse_strbuf_adds(dse_strbuf *b, const char *s);
+void dse_strbuf_addu(dse_strbuf *b, uint64_t v); /* decimal */
+void dse_strbuf_addf(dse_strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void dse_strbuf_vaddf(dse_strbuf *b, const char *fmt, va_list ap);
+
+/* The shortest decimal that reads back as v, spelt as Python's repr() spells it: "81920000.0",
+ * "1e+16", "5e-05", "nan", "inf". STAGE writes tensor sizes this way. */
+void dse_strbuf_add_repr(dse_strbuf *b, double v);
+
+#endif

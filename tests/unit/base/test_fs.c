@@ -1,0 +1,298 @@
+#include "unit/unit.h"
+
+#include "base/fs.h"
+
+#include <fcntl.h>
+
+static char folder[64];
+static char path[128];
+
+static const char *in_folder(const char *name)
+{
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+CLAIM(a_file_is_read_whole_and_appended)
+{
+    char content[100001], *p = content;
+    dse_strbuf b;
+
+    unit_make_folder(folder);
+    for (size_t i = 0; i < sizeof content; i++)
+        *p++ = (char)(i * 7); /* NULs too; more than one read of 64 KiB */
+    unit_write(in_folder("f"), content, sizeof content);
+    dse_strbuf_init(&b);
+    dse_strbuf_adds(&b, "before");
+    assert_int_equal(dse_read_file(path, 0, &b, NULL), DSE_OK);
+    assert_int_equal(b.len, 6 + sizeof content);
+    assert_memory_equal(b.data, "before", 6);
+    assert_memory_equal(b.data + 6, content, sizeof content);
+    dse_strbuf_free(&b);
+    unit_remove_folder(folder);
+}
+
+CLAIM(an_empty_file_is_success)
+{
+    dse_strbuf b;
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "");
+    dse_strbuf_init(&b);
+    assert_int_equal(dse_read_file(path, 1, &b, NULL), DSE_OK);
+    assert_int_equal(b.len, 0);
+    dse_strbuf_free(&b);
+    unit_remove_folder(folder);
+}
+
+CLAIM(a_missing_file_names_the_path_and_the_reason)
+{
+    dse_error err = DSE_ERROR_INIT;
+    dse_strbuf b;
+
+    dse_strbuf_init(&b);
+    assert_failure(dse_read_file("/tmp/ccldse-unit-none/f", 0, &b, &err), &err, DSE_E_IO, "",
+                   "cannot open '/tmp/ccldse-unit-none/f': No such file or directory");
+    dse_strbuf_free(&b);
+}
+
+CLAIM(a_folder_is_not_a_file)
+{
+    dse_error err = DSE_ERROR_INIT;
+    dse_strbuf b;
+
+    dse_strbuf_init(&b);
+    assert_failure(dse_read_file("/tmp", 0, &b, &err), &err, DSE_E_IO, "", "'/tmp' is a folder, not a file");
+    dse_strbuf_free(&b);
+}
+
+CLAIM(the_limit_of_bytes_is_inclusive)
+{
+    dse_error err = DSE_ERROR_INIT;
+    char text[160];
+    dse_strbuf b;
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "12345");
+    dse_strbuf_init(&b);
+    assert_ok(dse_read_file(path, 5, &b, &err), &err);
+    snprintf(text, sizeof text, "'%s' is larger than 4 bytes", path);
+    assert_failure(dse_read_file(path, 4, &b, &err), &err, DSE_E_RANGE, "", text);
+    dse_strbuf_free(&b);
+    unit_remove_folder(folder);
+}
+
+CLAIM(reading_without_memory_is_nomem)
+{
+    dse_error err = DSE_ERROR_INIT;
+    dse_strbuf b;
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "12345");
+    dse_strbuf_init(&b);
+    dse_alloc_fail_after(0);
+    assert_failure(dse_read_file(path, 0, &b, &err), &err, DSE_E_NOMEM, "", "out of memory");
+    dse_alloc_fail_after(-1);
+    dse_strbuf_free(&b);
+    unit_remove_folder(folder);
+}
+
+/* ---- folders ------------------------------------------------------------------------------- */
+
+CLAIM(mkdirs_makes_all_parents_and_accepts_what_is_there)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    unit_make_folder(folder);
+    assert_ok(dse_mkdirs(in_folder("a/b/c"), &err), &err);
+    assert_true(dse_is_dir(path));
+    assert_ok(dse_mkdirs(path, &err), &err);
+    assert_ok(dse_mkdirs(in_folder("a//d/"), &err), &err);
+    assert_true(dse_is_dir(in_folder("a/d")));
+    assert_ok(dse_mkdirs("/", &err), &err);
+    unit_remove_folder(folder);
+}
+
+CLAIM(mkdirs_over_a_file_is_refused)
+{
+    dse_error err = DSE_ERROR_INIT;
+    char text[256];
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "x");
+    snprintf(text, sizeof text, "cannot make the folder '%s': a file of that name exists", path);
+    assert_failure(dse_mkdirs(path, &err), &err, DSE_E_IO, "", text);
+    unit_remove_folder(folder);
+}
+
+CLAIM(mkdirs_below_a_file_is_refused)
+{
+    dse_error err = DSE_ERROR_INIT;
+    char text[256];
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "x");
+    snprintf(text, sizeof text, "cannot make the folder '%s/f/sub': Not a directory", folder);
+    assert_failure(dse_mkdirs(in_folder("f/sub"), &err), &err, DSE_E_IO, "", text);
+    unit_remove_folder(folder);
+}
+
+CLAIM(a_path_too_long_is_refused)
+{
+    char *longer = malloc(5001);
+    dse_error err = DSE_ERROR_INIT;
+
+    memset(longer, 'a', 5000);
+    longer[5000] = '\0';
+    assert_says(dse_mkdirs(longer, &err), &err, DSE_E_IO, "is too long");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_says(dse_write_file(longer, "x", 1, &err), &err, DSE_E_IO, "is too long");
+    free(longer);
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static void assert_content(const char *name, const char *expected)
+{
+    dse_strbuf b;
+
+    dse_strbuf_init(&b);
+    assert_int_equal(dse_read_file(name, 0, &b, NULL), DSE_OK);
+    assert_string_equal(b.data, expected);
+    dse_strbuf_free(&b);
+}
+
+CLAIM(writing_replaces_the_file_and_leaves_nothing_else_behind)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "a longer content than the new one");
+    assert_ok(dse_write_file(path, "new", 3, &err), &err);
+    assert_content(path, "new");
+    assert_ok(dse_write_file(path, "", 0, &err), &err);
+    assert_content(path, "");
+    assert_int_equal(unit_count_files(folder), 1);
+    unit_remove_folder(folder);
+}
+
+/* Written in place, a reader that had the file open would see it change; renamed over, it keeps the old one. */
+CLAIM(who_has_the_old_file_open_keeps_reading_it)
+{
+    char seen[8] = {0};
+    int fd;
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "old");
+    fd = open(path, O_RDONLY);
+    assert_int_equal(dse_write_file(path, "new", 3, NULL), DSE_OK);
+    assert_int_equal(read(fd, seen, sizeof seen), 3);
+    assert_string_equal(seen, "old");
+    assert_content(path, "new");
+    close(fd);
+    unit_remove_folder(folder);
+}
+
+CLAIM(a_written_file_has_the_permissions_of_the_umask)
+{
+    struct stat sb;
+    mode_t mask = umask(027);
+
+    unit_make_folder(folder);
+    assert_int_equal(dse_write_file(in_folder("f"), "x", 1, NULL), DSE_OK);
+    umask(mask);
+    assert_int_equal(stat(path, &sb), 0);
+    assert_int_equal(sb.st_mode & 0777, 0640); /* 0666 & ~027 */
+    unit_remove_folder(folder);
+}
+
+CLAIM(writing_over_a_folder_fails_and_cleans_up)
+{
+    dse_error err = DSE_ERROR_INIT;
+    char text[256];
+
+    unit_make_folder(folder);
+    assert_int_equal(dse_mkdirs(in_folder("d/inner"), NULL), DSE_OK);
+    in_folder("d");
+    snprintf(text, sizeof text, "cannot write '%s': Is a directory", path);
+    assert_failure(dse_write_file(path, "x", 1, &err), &err, DSE_E_IO, "", text);
+    assert_int_equal(unit_count_files(folder), 1);
+    unit_remove_folder(folder);
+}
+
+CLAIM(writing_into_a_missing_folder_names_the_path)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    assert_failure(dse_write_file("/tmp/ccldse-unit-none/f", "x", 1, &err), &err, DSE_E_IO, "",
+                   "cannot write '/tmp/ccldse-unit-none/f': No such file or directory");
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+CLAIM(the_stem_is_the_last_component_without_its_extension)
+{
+    static const char *const cases[][2] = {
+        {"configs/models/llama70b.yaml", "llama70b"},
+        {"llama70b", "llama70b"},
+        {"a/b.c/d", "d"},
+        {"x.tar.gz", "x.tar"},
+        {"a/.hidden", ".hidden"},
+        {"", ""},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char out[64];
+
+        dse_path_stem(cases[i][0], out, sizeof out);
+        assert_string_equal(out, cases[i][1]);
+    }
+}
+
+CLAIM(a_long_stem_is_cut_to_fit)
+{
+    char out[4];
+
+    dse_path_stem("dir/abcdef.yaml", out, sizeof out);
+    assert_string_equal(out, "abc");
+}
+
+CLAIM(files_and_folders_are_told_apart)
+{
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "x");
+    assert_true(dse_is_file(path));
+    assert_false(dse_is_dir(path));
+    assert_true(dse_is_dir(folder));
+    assert_false(dse_is_file(folder));
+    assert_false(dse_is_file(in_folder("none")));
+    assert_false(dse_is_dir(path));
+    unit_remove_folder(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_read_whole_and_appended),
+        cmocka_unit_test(an_empty_file_is_success),
+        cmocka_unit_test(a_missing_file_names_the_path_and_the_reason),
+        cmocka_unit_test(a_folder_is_not_a_file),
+        cmocka_unit_test(the_limit_of_bytes_is_inclusive),
+        cmocka_unit_test(reading_without_memory_is_nomem),
+        cmocka_unit_test(mkdirs_makes_all_parents_and_accepts_what_is_there),
+        cmocka_unit_test(mkdirs_over_a_file_is_refused),
+        cmocka_unit_test(mkdirs_below_a_file_is_refused),
+        cmocka_unit_test(a_path_too_long_is_refused),
+        cmocka_unit_test(writing_replaces_the_file_and_leaves_nothing_else_behind),
+        cmocka_unit_test(who_has_the_old_file_open_keeps_reading_it),
+        cmocka_unit_test(a_written_file_has_the_permissions_of_the_umask),
+        cmocka_unit_test(writing_over_a_folder_fails_and_cleans_up),
+        cmocka_unit_test(writing_into_a_missing_folder_names_the_path),
+        cmocka_unit_test(the_stem_is_the_last_component_without_its_extension),
+        cmocka_unit_test(a_long_stem_is_cut_to_fit),
+        cmocka_unit_test(files_and_folders_are_told_apart),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,94 @@
+#include "unit/unit.h"
+
+#include "base/names.h"
+
+static const char *const known[] = {"Ring", "Switch", "FullyConnected", "ring2"};
+#define N_KNOWN 4
+
+CLAIM(the_nearest_name_is_found_whatever_its_case)
+{
+    assert_string_equal(dse_nearest("Swich", known, N_KNOWN), "Switch");   /* one missing */
+    assert_string_equal(dse_nearest("SWITCHH", known, N_KNOWN), "Switch"); /* one too many, case ignored */
+    assert_string_equal(dse_nearest("Sxitch", known, N_KNOWN), "Switch");  /* one replaced */
+    assert_string_equal(dse_nearest("Siwtch", known, N_KNOWN), "Switch");  /* swapped: two edits, 6/3 = 2 */
+    assert_string_equal(dse_nearest("FullConnectd", known, N_KNOWN), "FullyConnected");
+}
+
+/* The limit is a third of what was written: 6 letters may have 2 edits, 5 one; never more than 3. */
+CLAIM(a_name_too_far_off_has_no_nearest)
+{
+    assert_null(dse_nearest("Sxxtch!", known, N_KNOWN)); /* 7 letters: 2 allowed, 3 needed */
+    assert_null(dse_nearest("Sxtcx", known, N_KNOWN));   /* 5 letters: 1 allowed, 3 needed */
+    assert_null(dse_nearest("mesh2d", known, N_KNOWN));
+    assert_null(dse_nearest("FallyConxxcxed!", known, N_KNOWN)); /* 15 letters, but at most 3 */
+}
+
+CLAIM(short_names_may_have_one_edit)
+{
+    static const char *const two[] = {"dp", "tp"};
+
+    assert_string_equal(dse_nearest("p", two, 2), "dp"); /* a tie: the first */
+    assert_string_equal(dse_nearest("tq", two, 2), "tp");
+    assert_null(dse_nearest("xy", two, 2));
+}
+
+CLAIM(ties_go_to_the_first) { assert_string_equal(dse_nearest("Ring1", known, N_KNOWN), "Ring"); }
+
+CLAIM(an_exact_name_is_its_own_nearest)
+{
+    for (int i = 0; i < N_KNOWN; i++)
+        assert_ptr_equal(dse_nearest(known[i], known, N_KNOWN), known[i]);
+}
+
+CLAIM(names_of_any_length_are_safe)
+{
+    char longer[300];
+
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    assert_null(dse_nearest(longer, known, N_KNOWN));
+    assert_null(dse_nearest("", known, N_KNOWN));
+    assert_null(dse_nearest("x", known, 0));
+    longer[64] = '\0'; /* as long as a name may be */
+    assert_null(dse_nearest(longer, known, N_KNOWN));
+}
+
+CLAIM(names_are_joined_by_commas)
+{
+    char out[64];
+
+    dse_join(out, sizeof out, known, 2);
+    assert_string_equal(out, "Ring, Switch");
+    dse_join(out, sizeof out, known, 1);
+    assert_string_equal(out, "Ring");
+    dse_join(out, sizeof out, known, 0);
+    assert_string_equal(out, "");
+}
+
+CLAIM(a_joined_list_is_cut_to_fit)
+{
+    char out[8] = "#######";
+
+    dse_join(out, sizeof out, known, 3);
+    assert_string_equal(out, "Ring, S");
+    dse_join(out, 1, known, 3);
+    assert_string_equal(out, "");
+    out[0] = '#';
+    dse_join(out, 0, known, 3); /* nothing may be written */
+    assert_int_equal(out[0], '#');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_name_is_found_whatever_its_case),
+        cmocka_unit_test(a_name_too_far_off_has_no_nearest),
+        cmocka_unit_test(short_names_may_have_one_edit),
+        cmocka_unit_test(ties_go_to_the_first),
+        cmocka_unit_test(an_exact_name_is_its_own_nearest),
+        cmocka_unit_test(names_of_any_length_are_safe),
+        cmocka_unit_test(names_are_joined_by_commas),
+        cmocka_unit_test(a_joined_list_is_cut_to_fit),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,10 @@
+# ccldse_unit(folder name), one line a test file
+ccldse_unit(base alloc)
+ccldse_unit(base fs)
+ccldse_unit(base idtable)
+ccldse_unit(base json_writer)
+ccldse_unit(base names)
+ccldse_unit(base status)
+ccldse_unit(base strbuf)
+ccldse_unit(base time)
+ccldse_unit(base units)
