@@ -1,0 +1,64 @@
+/* cfg_doc -- a YAML or JSON document as a tree that remembers where everything stood.
+ *
+ * Scalars keep the text of the source: what a value means (a number, a rate, a name) is decided by
+ * whoever asks, who can then complain with file, line and column. Mappings keep the order of the file;
+ * a key that stands twice is refused. YAML anchors, aliases, tags and several documents in one file are
+ * refused too: no card needs them, and an alias can grow without bound. Nesting deeper than
+ * CFG_MAX_DEPTH and files over CFG_MAX_BYTES are refused.
+ *
+ * Everything lives in the arena given at loading and is read-only. */
+#ifndef DSE_CONFIG_DOC_H
+#define DSE_CONFIG_DOC_H
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+#define CFG_MAX_DEPTH 64
+#define CFG_MAX_BYTES (64u * 1024u * 1024u)
+
+typedef enum { CFG_SCALAR, CFG_LIST, CFG_MAP } cfg_kind;
+
+typedef struct cfg_node cfg_node;
+struct cfg_node {
+    cfg_kind kind;
+    uint32_t line, column; /* from 1 */
+    const char *text;      /* CFG_SCALAR: as written, without quotes; else NULL */
+    bool quoted;           /* CFG_SCALAR: stood in quotes, so it is a string even if it looks like a number */
+    uint32_t n;            /* CFG_LIST, CFG_MAP: number of entries */
+    cfg_node **item;       /* n values */
+    cfg_node **key;        /* CFG_MAP: n scalar nodes; else NULL */
+};
+
+typedef struct {
+    const char *path; /* as given; used in messages */
+    cfg_node *root;
+} cfg_doc;
+
+/* By the extension: .json is JSON, everything else YAML. DSE_E_IO, DSE_E_SYNTAX with the place. */
+dse_status cfg_load(const char *path, dse_arena *a, cfg_doc *out, dse_error *err);
+
+/* The same from memory; `path` is only a name for messages. */
+dse_status cfg_parse_yaml(const char *path, const char *text, size_t n, dse_arena *a, cfg_doc *out,
+                          dse_error *err);
+dse_status cfg_parse_json(const char *path, const char *text, size_t n, dse_arena *a, cfg_doc *out,
+                          dse_error *err);
+
+/* The value of `key` in a mapping, or NULL (also if node is not a mapping). */
+const cfg_node *cfg_get(const cfg_node *node, const char *key);
+
+/* "file:line:column" into a static-size buffer owned by the caller; returns the buffer. */
+typedef struct {
+    char text[256];
+} cfg_place;
+const char *cfg_where(const cfg_doc *doc, const cfg_node *node, cfg_place *place);
+
+/* What a node is, for messages: "a list", "a mapping", "'abc'". */
+const char *cfg_describe(const cfg_node *node, cfg_place *scratch);
+
+/* Typed reads of one scalar; DSE_E_CONFIG with the place otherwise. `what` names the value. */
+dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what, const char **out,
+                      dse_error *err);
+dse_status cfg_int(const cfg_doc *doc, const cfg_node *node, const char *what, int64_t min, int64_t max,
+                   int64_t *out, dse_error *err);
+
+#endif

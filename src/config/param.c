@@ -1,0 +1,385 @@
+#include "config/param.h"
+
+#include "base/names.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_ROWS 64
+
+static const char *const type_names[] = {
+    [CFG_T_INT] = "integer",     [CFG_T_DOUBLE] = "number",     [CFG_T_BOOL] = "true/false",
+    [CFG_T_NAME] = "name",       [CFG_T_INT_LIST] = "integers", [CFG_T_DOUBLE_LIST] = "numbers",
+    [CFG_T_NAME_LIST] = "names",
+};
+
+static void *field(const cfg_param *p, void *values) { return (char *)values + p->offset; }
+
+static const void *const_field(const cfg_param *p, const void *values)
+{
+    return (const char *)values + p->offset;
+}
+
+static bool is_list(const cfg_param *p)
+{
+    return p->type == CFG_T_INT_LIST || p->type == CFG_T_DOUBLE_LIST || p->type == CFG_T_NAME_LIST;
+}
+
+static uint32_t *list_length(const cfg_param *p, void *values)
+{
+    switch (p->type) {
+    case CFG_T_INT_LIST: return &((cfg_int_list *)field(p, values))->n;
+    case CFG_T_DOUBLE_LIST: return &((cfg_double_list *)field(p, values))->n;
+    default: return &((cfg_name_list *)field(p, values))->n;
+    }
+}
+
+/* ---- one element --------------------------------------------------------------------------- */
+
+static dse_status check_range(const cfg_param *p, double v, dse_error *err)
+{
+    if (v >= p->min && v <= p->max)
+        return DSE_OK;
+    if (isinf(p->max))
+        return dse_fail(err, DSE_E_RANGE, "%s is %.17g; it must be at least %.17g%s%s", p->key, v, p->min,
+                        *p->unit_name ? " " : "", p->unit_name);
+    return dse_fail(err, DSE_E_RANGE, "%s is %.17g; it must be between %.17g and %.17g%s%s", p->key, v,
+                    p->min, p->max, *p->unit_name ? " " : "", p->unit_name);
+}
+
+static dse_status parse_number(const cfg_param *p, const char *text, double *out, dse_error *err)
+{
+    bool had_unit;
+    double v;
+    dse_error why = DSE_ERROR_INIT;
+
+    if (dse_parse_quantity(text, p->unit, &v, &had_unit, &why) != DSE_OK)
+        return dse_fail(err, DSE_E_CONFIG, "%s: %s", p->key, why.text);
+    *out = had_unit ? v / p->unit_scale : v;
+    return check_range(p, *out, err);
+}
+
+static dse_status parse_integer(const cfg_param *p, const char *text, int64_t *out, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    if (dse_parse_int(text, out, &why) != DSE_OK)
+        return dse_fail(err, DSE_E_CONFIG, "%s: %s", p->key, why.text);
+    return check_range(p, (double)*out, err);
+}
+
+static dse_status parse_name(const cfg_param *p, const char *text, cfg_name out, dse_error *err)
+{
+    char known[256];
+    const char *nearest;
+    size_t n = 0;
+
+    if (strlen(text) >= CFG_NAME_MAX)
+        return dse_fail(err, DSE_E_CONFIG, "%s: the name '%.40s...' is too long", p->key, text);
+    snprintf(out, CFG_NAME_MAX, "%s", text);
+    if (p->check) {
+        dse_error why = DSE_ERROR_INIT;
+        if (p->check(text, &why) != DSE_OK)
+            return dse_fail(err, DSE_E_CONFIG, "%s: %s", p->key, why.text);
+    }
+    if (!p->choices)
+        return DSE_OK;
+    for (; p->choices[n]; n++)
+        if (!strcmp(p->choices[n], text))
+            return DSE_OK;
+    nearest = dse_nearest(text, p->choices, n);
+    dse_join(known, sizeof known, p->choices, n);
+    if (nearest)
+        return dse_fail(err, DSE_E_CONFIG, "%s: unknown '%s'; did you mean '%s'? known: %s", p->key, text,
+                        nearest, known);
+    return dse_fail(err, DSE_E_CONFIG, "%s: unknown '%s'; known: %s", p->key, text, known);
+}
+
+/* Element i of a list, or the value itself (i is 0). */
+static dse_status parse_element(const cfg_param *p, const char *text, void *values, uint32_t i,
+                                dse_error *err)
+{
+    void *f = field(p, values);
+    dse_error why = DSE_ERROR_INIT;
+
+    switch (p->type) {
+    case CFG_T_INT: return parse_integer(p, text, f, err);
+    case CFG_T_DOUBLE: return parse_number(p, text, f, err);
+    case CFG_T_NAME: return parse_name(p, text, f, err);
+    case CFG_T_INT_LIST: return parse_integer(p, text, &((cfg_int_list *)f)->v[i], err);
+    case CFG_T_DOUBLE_LIST: return parse_number(p, text, &((cfg_double_list *)f)->v[i], err);
+    case CFG_T_NAME_LIST: return parse_name(p, text, ((cfg_name_list *)f)->v[i], err);
+    case CFG_T_BOOL:
+        if (dse_parse_bool(text, f, &why) != DSE_OK)
+            return dse_fail(err, DSE_E_CONFIG, "%s: %s", p->key, why.text);
+        return DSE_OK;
+    }
+    return DSE_OK;
+}
+
+/* ---- one row ------------------------------------------------------------------------------- */
+
+dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node *node, void *out,
+                         dse_error *err)
+{
+    const cfg_node *const *items = (const cfg_node *const *)node->item;
+    uint32_t n = node->n;
+    cfg_place at, seen;
+
+    if (!is_list(p)) {
+        items = &node;
+        n = 1;
+    } else if (node->kind != CFG_LIST) {
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
+                           "%s must be a list of %s, not %s; write [%s]", p->key, type_names[p->type],
+                           cfg_describe(node, &seen), node->kind == CFG_SCALAR ? node->text : "...");
+    } else if (n > CFG_MAX_DIMS) {
+        return dse_fail_at(err, DSE_E_RANGE, cfg_where(doc, node, &at),
+                           "%s has %" PRIu32 " entries; at most %d dimensions are possible", p->key, n,
+                           CFG_MAX_DIMS);
+    } else {
+        *list_length(p, out) = n;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        dse_error why = DSE_ERROR_INIT;
+        bool wants_name = p->type == CFG_T_NAME || p->type == CFG_T_NAME_LIST;
+        dse_status st;
+
+        if (items[i]->kind != CFG_SCALAR || !items[i]->text[0] ||
+            (items[i]->quoted && !wants_name && p->unit == DSE_UNIT_NONE))
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, items[i], &at), "%s must be %s %s, not %s",
+                               p->key,
+                               is_list(p)                                ? "a list of"
+                               : strchr("aeiou", type_names[p->type][0]) ? "an"
+                                                                         : "a",
+                               type_names[p->type], cfg_describe(items[i], &seen));
+        st = parse_element(p, items[i]->text, out, i, &why);
+        if (st != DSE_OK)
+            return dse_fail_at(err, st, cfg_where(doc, items[i], &at), "%s", why.text);
+    }
+    return DSE_OK;
+}
+
+dse_status cfg_param_default(const cfg_param *p, const char *text, void *out, dse_error *err)
+{
+    if (is_list(p)) {
+        *list_length(p, out) = 0;
+        return DSE_OK; /* lists are required or absent: a default would invent a fact */
+    }
+    if (!*text) {
+        if (p->type == CFG_T_DOUBLE)
+            *(double *)field(p, out) = NAN;
+        else if (p->type == CFG_T_NAME)
+            ((char *)field(p, out))[0] = '\0';
+        else
+            assert(!"an optional row must be a number or a name");
+        return DSE_OK;
+    }
+    return parse_element(p, text, out, 0, err);
+}
+
+bool cfg_param_is_absent(const cfg_param *p, const void *values)
+{
+    const void *f = const_field(p, values);
+
+    switch (p->type) {
+    case CFG_T_INT_LIST: return ((const cfg_int_list *)f)->n == 0;
+    case CFG_T_DOUBLE_LIST: return ((const cfg_double_list *)f)->n == 0;
+    case CFG_T_NAME_LIST: return ((const cfg_name_list *)f)->n == 0;
+    case CFG_T_DOUBLE: return isnan(*(const double *)f);
+    case CFG_T_NAME: return *(const char *)f == '\0';
+    default: return false;
+    }
+}
+
+/* ---- a whole card -------------------------------------------------------------------------- */
+
+static const cfg_param *find_row(const cfg_table *t, const char *key)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        if (!strcmp(t->rows[i].key, key))
+            return &t->rows[i];
+    return NULL;
+}
+
+static bool is_section(const cfg_table *t, const char *path)
+{
+    size_t n = strlen(path);
+
+    for (uint32_t i = 0; i < t->n; i++)
+        if (!strncmp(t->rows[i].key, path, n) && t->rows[i].key[n] == '.')
+            return true;
+    return false;
+}
+
+static dse_status unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_node *key, const char *path,
+                              dse_error *err)
+{
+    const char *known[MAX_ROWS], *nearest;
+    cfg_place at;
+
+    for (uint32_t i = 0; i < t->n; i++)
+        known[i] = t->rows[i].key;
+    nearest = dse_nearest(path, known, t->n);
+    if (!nearest) { /* the right word in the wrong section */
+        const char *word = strrchr(path, '.');
+
+        word = word ? word + 1 : path;
+        for (uint32_t i = 0; i < t->n && !nearest; i++) {
+            const char *last = strrchr(t->rows[i].key, '.');
+            if (!strcmp(last ? last + 1 : t->rows[i].key, word))
+                nearest = t->rows[i].key;
+        }
+    }
+    if (nearest)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, key, &at),
+                           "unknown key '%s' in a %s; did you mean '%s'?", path, t->title, nearest);
+    return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, key, &at),
+                       "unknown key '%s' in a %s; list the keys with 'ccldse %ss --keys'", path, t->title,
+                       strncmp(t->title, "model", 5) ? "system" : "model");
+}
+
+static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg_node *map,
+                               const char *prefix, void *out, uint64_t *given, dse_error *err)
+{
+    for (uint32_t i = 0; i < map->n; i++) {
+        char path[192];
+        const cfg_param *row;
+        dse_status st;
+
+        snprintf(path, sizeof path, "%s%s%.80s", prefix, *prefix ? "." : "", map->key[i]->text);
+        row = find_row(t, path);
+        if (!row && map->item[i]->kind == CFG_MAP && is_section(t, path)) {
+            st = read_section(t, doc, map->item[i], path, out, given, err);
+        } else if (!row) {
+            return unknown_key(t, doc, map->key[i], path, err);
+        } else {
+            st = cfg_param_set(row, doc, map->item[i], out, err);
+            *given |= (uint64_t)1 << (row - t->rows);
+        }
+        if (st != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, void *out, dse_error *err)
+{
+    uint64_t given = 0;
+    cfg_place at;
+    dse_status st;
+
+    assert(t->n <= MAX_ROWS);
+    if (doc->root->kind != CFG_MAP)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, doc->root, &at),
+                           "a %s is a mapping of keys to values", t->title);
+    st = read_section(t, doc, doc->root, "", out, &given, err);
+    for (uint32_t i = 0; st == DSE_OK && i < t->n; i++) {
+        if (given & (uint64_t)1 << i)
+            continue;
+        if (!t->rows[i].fallback)
+            return dse_fail_at(err, DSE_E_CONFIG, doc->path, "the %s lacks '%s' (%s)", t->title,
+                               t->rows[i].key, t->rows[i].help);
+        st = cfg_param_default(&t->rows[i], t->rows[i].fallback, out, err);
+    }
+    ((cfg_given *)out)->rows = given;
+    return st;
+}
+
+bool cfg_is_given(const cfg_table *t, const void *values, const char *key)
+{
+    const cfg_param *row = find_row(t, key);
+
+    return row && (((const cfg_given *)values)->rows >> (row - t->rows) & 1);
+}
+
+/* ---- output -------------------------------------------------------------------------------- */
+
+/* Whole numbers without a point, so that 100 written in a card is 100 again. */
+static void write_double(dse_json *j, double v)
+{
+    if (v == floor(v) && fabs(v) < 1e15)
+        dse_json_fixed(j, v, 0);
+    else
+        dse_json_double(j, v);
+}
+
+void cfg_param_write_json(const cfg_param *p, const void *values, dse_json *j)
+{
+    const void *f = const_field(p, values);
+
+    switch (p->type) {
+    case CFG_T_INT: dse_json_int(j, *(const int64_t *)f); return;
+    case CFG_T_DOUBLE: write_double(j, *(const double *)f); return;
+    case CFG_T_BOOL: dse_json_bool(j, *(const bool *)f); return;
+    case CFG_T_NAME: dse_json_string(j, f); return;
+    default: break;
+    }
+    dse_json_begin_array(j);
+    if (p->type == CFG_T_INT_LIST) {
+        const cfg_int_list *l = f;
+        for (uint32_t i = 0; i < l->n; i++)
+            dse_json_int(j, l->v[i]);
+    } else if (p->type == CFG_T_DOUBLE_LIST) {
+        const cfg_double_list *l = f;
+        for (uint32_t i = 0; i < l->n; i++)
+            write_double(j, l->v[i]);
+    } else {
+        const cfg_name_list *l = f;
+        for (uint32_t i = 0; i < l->n; i++)
+            dse_json_string(j, l->v[i]);
+    }
+    dse_json_end_array(j);
+}
+
+void cfg_table_write_json(const cfg_table *t, const void *values, dse_json *j)
+{
+    dse_json_begin_object(j);
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (cfg_param_is_absent(&t->rows[i], values))
+            continue;
+        dse_json_key(j, t->rows[i].key);
+        cfg_param_write_json(&t->rows[i], values, j);
+    }
+    dse_json_end_object(j);
+}
+
+static void describe_range(const cfg_param *p, dse_strbuf *out)
+{
+    if (p->type == CFG_T_NAME || p->type == CFG_T_NAME_LIST) {
+        for (size_t i = 0; p->choices && p->choices[i]; i++)
+            dse_strbuf_addf(out, "%s%s", i ? "|" : "", p->choices[i]);
+    } else if (p->type != CFG_T_BOOL) {
+        if (isinf(p->max))
+            dse_strbuf_addf(out, ">= %.15g", p->min);
+        else
+            dse_strbuf_addf(out, "%.15g .. %.15g", p->min, p->max);
+    }
+}
+
+void cfg_table_describe(const cfg_table *t, dse_strbuf *out)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        const cfg_param *p = &t->rows[i];
+
+        dse_strbuf_addf(out, "%s\n    %s\n    %s%s%s", p->key, p->help, type_names[p->type],
+                        *p->unit_name ? ", " : "", p->unit_name);
+        if ((p->type != CFG_T_BOOL) &&
+            (p->choices || (p->type != CFG_T_NAME && p->type != CFG_T_NAME_LIST))) {
+            dse_strbuf_adds(out, ", ");
+            describe_range(p, out);
+        }
+        if (!p->fallback)
+            dse_strbuf_adds(out, ", required");
+        else if (!*p->fallback)
+            dse_strbuf_adds(out, ", optional");
+        else
+            dse_strbuf_addf(out, ", default %s", p->fallback);
+        if (p->astra_key)
+            dse_strbuf_addf(out, "; ASTRA-sim: %s", p->astra_key);
+        dse_strbuf_addc(out, '\n');
+    }
+}

@@ -1,0 +1,93 @@
+/* cfg_param -- one row per parameter: its key, type, unit, range, default and meaning.
+ *
+ * The same rows parse a card, check it, print it back resolved, write and read the ASTRA-sim files,
+ * and print the documentation. A row stores its value at `offset` of a plain struct that starts with a
+ * cfg_given (which rows the file set). Values with units are stored as the number a bare value of that
+ * row would have: "50ns" and 50 store the same latency. */
+#ifndef DSE_CONFIG_PARAM_H
+#define DSE_CONFIG_PARAM_H
+
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "config/doc.h"
+
+#define CFG_MAX_DIMS 10 /* network dimensions; the reference's collectives stop at 10 too */
+#define CFG_NAME_MAX 64
+
+typedef char cfg_name[CFG_NAME_MAX];
+typedef struct {
+    uint32_t n;
+    double v[CFG_MAX_DIMS];
+} cfg_double_list;
+typedef struct {
+    uint32_t n;
+    int64_t v[CFG_MAX_DIMS];
+} cfg_int_list;
+typedef struct {
+    uint32_t n;
+    cfg_name v[CFG_MAX_DIMS];
+} cfg_name_list;
+
+typedef struct {
+    uint64_t rows; /* bit i: row i of the table was set by the file; at most 64 rows in a table */
+} cfg_given;
+
+typedef enum {
+    CFG_T_INT,         /* int64_t */
+    CFG_T_DOUBLE,      /* double */
+    CFG_T_BOOL,        /* bool */
+    CFG_T_NAME,        /* cfg_name */
+    CFG_T_INT_LIST,    /* cfg_int_list */
+    CFG_T_DOUBLE_LIST, /* cfg_double_list */
+    CFG_T_NAME_LIST    /* cfg_name_list */
+} cfg_type;
+
+typedef struct {
+    const char *key; /* dotted path in a card: "network.bandwidth" */
+    cfg_type type;
+    dse_unit unit;              /* what a written unit may be */
+    double unit_scale;          /* a bare number counts in this many canonical units */
+    const char *unit_name;      /* for people: "GiB/s", or "" */
+    double min, max;            /* of each element, in bare numbers; inclusive */
+    const char *fallback;       /* the default as it would stand in a card; NULL: required; "": absent */
+    const char *const *choices; /* NULL-terminated, for names; NULL: any */
+    dse_status (*check)(const char *name, dse_error *err); /* for names that no list can spell out */
+    const char *help;
+    size_t offset;
+
+    /* How the reference simulator's files call it; NULL: they do not have it. */
+    const char *astra_key;
+    const char *astra_fallback; /* the reference's default when its file lacks the key; NULL: required */
+} cfg_param;
+
+typedef struct {
+    const cfg_param *rows;
+    uint32_t n;
+    const char *title; /* "system card" */
+} cfg_table;
+
+/* Reads a card: every key must be in the table, required keys must be there, defaults are filled in.
+ * *out (of the struct the offsets refer to) is complete on success and undefined on failure. */
+dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, void *out, dse_error *err);
+
+/* Sets one row from a node, or from its default text. */
+dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node *node, void *out,
+                         dse_error *err);
+dse_status cfg_param_default(const cfg_param *p, const char *text, void *out, dse_error *err);
+
+bool cfg_is_given(const cfg_table *t, const void *values, const char *key);
+
+/* The resolved values as one JSON object, dotted keys, in table order: what is stored beside a result
+ * and hashed. Optional rows that are absent are left out. */
+void cfg_table_write_json(const cfg_table *t, const void *values, dse_json *j);
+
+/* One value in JSON, without its key. */
+void cfg_param_write_json(const cfg_param *p, const void *values, dse_json *j);
+
+/* True if an optional list, name or number row holds nothing. */
+bool cfg_param_is_absent(const cfg_param *p, const void *values);
+
+/* The table as aligned text: key, type, unit, range, default, meaning. */
+void cfg_table_describe(const cfg_table *t, dse_strbuf *out);
+
+#endif

@@ -1,0 +1,275 @@
+#include "unit/unit.h"
+
+#include "config/doc.h"
+
+static dse_arena arena;
+static dse_error err;
+static cfg_doc doc;
+
+static dse_status parse(const char *text)
+{
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    doc = (cfg_doc){0};
+    return cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err);
+}
+
+static void refuse(const char *text, dse_status status, const char *where, const char *message)
+{
+    assert_failure(parse(text), &err, status, where, message);
+    assert_null(doc.root); /* *out changes only on success */
+    dse_arena_free(&arena);
+}
+
+static void assert_at(const cfg_node *n, uint32_t line, uint32_t column)
+{
+    assert_non_null(n);
+    assert_int_equal(n->line, line);
+    assert_int_equal(n->column, column);
+}
+
+static void assert_scalar(const cfg_node *n, const char *text, bool quoted)
+{
+    assert_non_null(n);
+    assert_int_equal(n->kind, CFG_SCALAR);
+    assert_string_equal(n->text, text);
+    assert_int_equal(n->quoted, quoted);
+}
+
+/* Lines and columns count from 1; a list stands where its bracket or its first dash does. */
+CLAIM(keys_and_values_know_where_they_stand)
+{
+    const cfg_node *net, *list;
+
+    assert_ok(parse("# a comment\n"     /* 1 */
+                    "\n"                /* 2 */
+                    "network:\n"        /* 3 */
+                    "  n:   [8, 16]\n"  /* 4 */
+                    "  names:\n"        /* 5 */
+                    "    - Ring\n"      /* 6 */
+                    "    - \"Two\"\n"), /* 7 */
+              &err);
+    assert_string_equal(doc.path, "f.yaml");
+    assert_int_equal(doc.root->kind, CFG_MAP);
+    assert_at(doc.root, 3, 1);
+    assert_at(doc.root->key[0], 3, 1);
+    net = cfg_get(doc.root, "network");
+    assert_at(net, 4, 3);
+    assert_at(net->key[0], 4, 3);
+    list = cfg_get(net, "n");
+    assert_int_equal(list->kind, CFG_LIST);
+    assert_at(list, 4, 8);
+    assert_at(list->item[0], 4, 9);
+    assert_at(list->item[1], 4, 12);
+    assert_at(cfg_get(net, "names"), 6, 5);
+    assert_at(cfg_get(net, "names")->item[1], 7, 7);
+    assert_scalar(cfg_get(net, "names")->item[0], "Ring", false);
+    assert_scalar(cfg_get(net, "names")->item[1], "Two", true);
+    dse_arena_free(&arena);
+}
+
+CLAIM(scalars_keep_their_spelling)
+{
+    assert_ok(
+        parse(
+            "a: 0.10\nb: 1e3\nc: 007\nd: 100GB/s\ne: 12345678901234567890123\nf: yes\ng: '50'\nh: ''\ni:\n"),
+        &err);
+    assert_scalar(cfg_get(doc.root, "a"), "0.10", false);
+    assert_scalar(cfg_get(doc.root, "b"), "1e3", false);
+    assert_scalar(cfg_get(doc.root, "c"), "007", false);
+    assert_scalar(cfg_get(doc.root, "d"), "100GB/s", false);
+    assert_scalar(cfg_get(doc.root, "e"), "12345678901234567890123", false);
+    assert_scalar(cfg_get(doc.root, "f"), "yes", false);
+    assert_scalar(cfg_get(doc.root, "g"), "50", true);
+    assert_scalar(cfg_get(doc.root, "h"), "", true);
+    assert_scalar(cfg_get(doc.root, "i"), "", false);
+    dse_arena_free(&arena);
+}
+
+CLAIM(mappings_keep_the_order_of_the_file)
+{
+    assert_ok(parse("{z: 1, a: 2, m: 3}"), &err);
+    assert_int_equal(doc.root->n, 3);
+    assert_string_equal(doc.root->key[0]->text, "z");
+    assert_string_equal(doc.root->key[1]->text, "a");
+    assert_string_equal(doc.root->key[2]->text, "m");
+    dse_arena_free(&arena);
+}
+
+CLAIM(empty_lists_and_mappings_have_no_entries)
+{
+    assert_ok(parse("a: []\nb: {}\n"), &err);
+    assert_int_equal(cfg_get(doc.root, "a")->kind, CFG_LIST);
+    assert_int_equal(cfg_get(doc.root, "a")->n, 0);
+    assert_int_equal(cfg_get(doc.root, "b")->kind, CFG_MAP);
+    assert_int_equal(cfg_get(doc.root, "b")->n, 0);
+    assert_null(cfg_get(cfg_get(doc.root, "b"), "x"));
+    dse_arena_free(&arena);
+}
+
+CLAIM(json_is_yaml_too)
+{
+    assert_ok(parse("{\"a\": [1, {\"b\": \"c\"}]}"), &err);
+    assert_scalar(cfg_get(cfg_get(doc.root, "a")->item[1], "b"), "c", true);
+    dse_arena_free(&arena);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+CLAIM(a_key_that_stands_twice_is_refused_at_the_second)
+{
+    refuse("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", DSE_E_SYNTAX, "f.yaml:5:3", "the key 'c' stands twice");
+}
+
+CLAIM(the_same_key_in_two_mappings_is_fine)
+{
+    assert_ok(parse("a: {x: 1}\nb: {x: 1}\n"), &err);
+    dse_arena_free(&arena);
+}
+
+CLAIM(anchors_and_aliases_are_refused)
+{
+    refuse("a: &x 1\nb: *x\n", DSE_E_SYNTAX, "f.yaml:1:4", "anchors are not supported; write the value out");
+    refuse("a: &x [1]\n", DSE_E_SYNTAX, "f.yaml:1:4", "anchors are not supported; write the value out");
+    refuse("a: 1\nb: &x {c: 1}\n", DSE_E_SYNTAX, "f.yaml:2:4",
+           "anchors are not supported; write the value out");
+    refuse("a: *x\n", DSE_E_SYNTAX, "f.yaml:1:4", "aliases are not supported; write the value out");
+    refuse("<<: *x\n", DSE_E_SYNTAX, "f.yaml:1:5", "aliases are not supported; write the value out");
+}
+
+CLAIM(an_empty_file_is_refused)
+{
+    refuse("", DSE_E_SYNTAX, "f.yaml:1:1", "the file is empty");
+    refuse("# nothing\n\n", DSE_E_SYNTAX, "f.yaml:3:1", "the file is empty");
+}
+
+CLAIM(a_second_document_is_refused)
+{
+    refuse("a: 1\n---\nb: 2\n", DSE_E_SYNTAX, "f.yaml:2:1", "a second document in one file");
+}
+
+CLAIM(one_document_may_be_marked_as_such)
+{
+    assert_ok(parse("---\na: 1\n...\n"), &err);
+    assert_scalar(cfg_get(doc.root, "a"), "1", false);
+    dse_arena_free(&arena);
+}
+
+CLAIM(a_key_must_be_a_word)
+{
+    refuse("? [a, b]\n: 1\n", DSE_E_SYNTAX, "f.yaml:1:3", "a key must be a plain word");
+    refuse("{{a: 1}: 2}\n", DSE_E_SYNTAX, "f.yaml:1:2", "a key must be a plain word");
+}
+
+/* The texts are libyaml's; the places are where a reader would look. */
+CLAIM(tabs_as_indentation_are_refused)
+{
+    refuse("a:\n\tb: 1\n", DSE_E_SYNTAX, "f.yaml:2:1", "found character that cannot start any token");
+}
+
+CLAIM(unfinished_documents_are_refused)
+{
+    assert_says(parse("a: [1, 2\n"), &err, DSE_E_SYNTAX, "did not find expected ',' or ']'");
+    assert_string_equal(err.where, "f.yaml:2:1");
+    dse_arena_free(&arena);
+    assert_says(parse("a: \"x\n"), &err, DSE_E_SYNTAX, "found unexpected end of stream");
+    dse_arena_free(&arena);
+    assert_says(parse("a: 1\n  b: 2\n"), &err, DSE_E_SYNTAX,
+                "mapping values are not allowed in this context");
+    dse_arena_free(&arena);
+}
+
+CLAIM(bytes_that_are_not_utf8_are_refused)
+{
+    assert_int_equal(parse("a: \xff\xfe\n"), DSE_E_SYNTAX);
+    assert_int_equal(err.status, DSE_E_SYNTAX);
+    dse_arena_free(&arena);
+}
+
+CLAIM(a_nul_in_a_value_is_refused)
+{
+    refuse("a: \"x\\0y\"\n", DSE_E_SYNTAX, "f.yaml:1:4", "a NUL character in a value");
+}
+
+static void nested(char *out, int levels)
+{
+    memset(out, '[', (size_t)levels);
+    out[levels] = '1';
+    memset(out + levels + 1, ']', (size_t)levels);
+    out[2 * levels + 1] = '\0';
+}
+
+CLAIM(nesting_ends_at_the_limit)
+{
+    char text[3000];
+
+    nested(text, CFG_MAX_DEPTH);
+    assert_ok(parse(text), &err);
+    dse_arena_free(&arena);
+    nested(text, CFG_MAX_DEPTH + 1);
+    assert_int_equal(parse(text), DSE_E_SYNTAX);
+    assert_string_equal(err.text, "nested too deeply");
+    dse_arena_free(&arena);
+    nested(text, 1000);
+    assert_int_equal(parse(text), DSE_E_SYNTAX);
+    assert_string_equal(err.text, "nested too deeply");
+    dse_arena_free(&arena);
+}
+
+CLAIM(thousands_of_entries_are_too_many)
+{
+    dse_strbuf b;
+
+    dse_strbuf_init(&b);
+    dse_strbuf_addc(&b, '[');
+    for (int i = 0; i < 4097; i++)
+        dse_strbuf_adds(&b, "1,");
+    dse_strbuf_addc(&b, ']');
+    assert_int_equal(parse(b.data), DSE_E_SYNTAX);
+    assert_string_equal(err.text, "too many entries");
+    dse_arena_free(&arena);
+    dse_strbuf_free(&b);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static dse_status load(void *what, dse_arena *a, dse_error *e)
+{
+    cfg_doc d;
+
+    return cfg_parse_yaml("f.yaml", what, strlen(what), a, &d, e);
+}
+
+CLAIM(every_allocation_may_fail)
+{
+    char text[] = "a: {b: [1, 2, [x, y]], c: \"d\"}\ne:\n  - f: 1\n    g: 2\n  - h\n";
+
+    /* At least the two arrays of each of the six collections, and the nodes. */
+    assert_true(unit_fail_each_allocation(load, text, 16) > 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_and_values_know_where_they_stand),
+        cmocka_unit_test(scalars_keep_their_spelling),
+        cmocka_unit_test(mappings_keep_the_order_of_the_file),
+        cmocka_unit_test(empty_lists_and_mappings_have_no_entries),
+        cmocka_unit_test(json_is_yaml_too),
+        cmocka_unit_test(a_key_that_stands_twice_is_refused_at_the_second),
+        cmocka_unit_test(the_same_key_in_two_mappings_is_fine),
+        cmocka_unit_test(anchors_and_aliases_are_refused),
+        cmocka_unit_test(an_empty_file_is_refused),
+        cmocka_unit_test(a_second_document_is_refused),
+        cmocka_unit_test(one_document_may_be_marked_as_such),
+        cmocka_unit_test(a_key_must_be_a_word),
+        cmocka_unit_test(tabs_as_indentation_are_refused),
+        cmocka_unit_test(unfinished_documents_are_refused),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_refused),
+        cmocka_unit_test(a_nul_in_a_value_is_refused),
+        cmocka_unit_test(nesting_ends_at_the_limit),
+        cmocka_unit_test(thousands_of_entries_are_too_many),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return RUN_TESTS(tests);
+}
