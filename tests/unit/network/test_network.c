@@ -1,0 +1,211 @@
+#include "unit/unit.h"
+
+#include "network/network.h"
+
+static net_dimension dimension(const char *topology, uint32_t n, double gib_per_s, double latency_ns)
+{
+    return (net_dimension){
+        .topology = net_topology_find(topology), .n = n, .gib_per_s = gib_per_s, .latency_ns = latency_ns};
+}
+
+static net_network one(const char *topology, uint32_t n, double gib_per_s, double latency_ns)
+{
+    net_network net = {.n_dims = 1};
+
+    net.dim[0] = dimension(topology, n, gib_per_s, latency_ns);
+    assert_int_equal(net_network_finish(&net, NULL), DSE_OK);
+    return net;
+}
+
+/* ---- addresses ----------------------------------------------------------------------------- */
+
+/* [2, 8, 4]: dimension 0 fastest, so NPU 47 = 1 + 2 * (7 + 8 * 2) is [1, 7, 2]. Latencies of their own tell
+ * which dimension a message pays for; the bandwidth is so high that bytes take no time. */
+static net_network three_dimensions(void)
+{
+    net_network net = {.n_dims = 3};
+
+    net.dim[0] = dimension("Ring", 2, 1e9, 1000);
+    net.dim[1] = dimension("Ring", 8, 1e9, 10);
+    net.dim[2] = dimension("Switch", 4, 1e9, 3);
+    assert_int_equal(net_network_finish(&net, NULL), DSE_OK);
+    return net;
+}
+
+CLAIM(strides_are_the_products_of_the_lower_sizes)
+{
+    net_network net = three_dimensions();
+
+    assert_int_equal(net.n_npus, 64);
+    assert_int_equal(net.dim[0].stride, 1);
+    assert_int_equal(net.dim[1].stride, 2);
+    assert_int_equal(net.dim[2].stride, 16);
+}
+
+CLAIM(npu_47_of_2_8_4_is_1_7_2)
+{
+    net_network net = three_dimensions();
+
+    assert_u64(net_delay(&net, 47, 46, 1), 1000);   /* [0, 7, 2]: one link of dimension 0 */
+    assert_u64(net_delay(&net, 47, 45, 1), 10);     /* [1, 6, 2] */
+    assert_u64(net_delay(&net, 47, 33, 1), 10);     /* [1, 0, 2]: 7 to 0 wraps around */
+    assert_u64(net_delay(&net, 47, 39, 1), 4 * 10); /* [1, 3, 2] */
+    assert_u64(net_delay(&net, 47, 31, 1), 2 * 3);  /* [1, 7, 1]: over the switch */
+    assert_u64(net_delay(&net, 47, 63, 1), 2 * 3);  /* [1, 7, 3] */
+}
+
+CLAIM(a_message_pays_for_the_lowest_dimension_that_differs)
+{
+    net_network net = three_dimensions();
+
+    assert_u64(net_delay(&net, 47, 0, 1), 1000);   /* [1,7,2] to [0,0,0]: dimension 0 alone */
+    assert_u64(net_delay(&net, 47, 1, 1), 10);     /* to [1,0,0]: dimension 1 alone */
+    assert_u64(net_delay(&net, 47, 7, 1), 4 * 10); /* to [1,3,0] */
+    assert_u64(net_delay(&net, 0, 47, 1), 1000);
+}
+
+/* ---- delays -------------------------------------------------------------------------------- */
+
+/* 10^9 / 2^30 = 1953125 / 2^21 has an exact double: 10^9 bytes per second, a byte per ns. */
+CLAIM(at_one_byte_per_ns_a_message_takes_its_size_and_the_latency_of_its_links)
+{
+    net_network net = one("Ring", 8, 1953125.0 / 2097152, 50);
+
+    assert_double(net.dim[0].bytes_per_ns, 1);
+    assert_u64(net_delay(&net, 0, 1, 1), 51);
+    assert_u64(net_delay(&net, 0, 1, 12345678901), 12345678951);
+    assert_u64(net_delay(&net, 0, 4, 1000), 1200);
+}
+
+/* A link's GB is 2^30: 2^30 bytes at "1" take 10^9 ns, not 1.07 * 10^9. 2^30 / 10^9 has no exact double, so the
+ * quotient may come out a hair below 10^9 and be truncated, as it is in the reference. */
+CLAIM(a_gib_at_one_gib_per_second_takes_a_second)
+{
+    net_network net = one("Ring", 8, 1, 0);
+
+    assert_in_range(net_delay(&net, 0, 1, 1u << 30), 999999999, 1000000000);
+}
+
+/* At 100 GiB/s a byte takes 10^9 / (100 * 2^30) = 0.0093132257... ns: 1000 bytes 9.31, 10^6 bytes 9313.2257. */
+CLAIM(time_is_truncated_to_whole_nanoseconds)
+{
+    net_network net = one("Switch", 4, 100, 0);
+
+    assert_u64(net_delay(&net, 0, 1, 1), 0);
+    assert_u64(net_delay(&net, 0, 1, 107), 0); /* 0.9965 */
+    assert_u64(net_delay(&net, 0, 1, 108), 1); /* 1.0058 */
+    assert_u64(net_delay(&net, 0, 1, 1000), 9);
+    assert_u64(net_delay(&net, 0, 1, 1000000), 9313);
+}
+
+/* Two links of 0.6 ns and 107 bytes of 0.0093 ns are 2.196: truncated apart they would be 1. */
+CLAIM(latency_and_bytes_are_truncated_together)
+{
+    net_network net = one("Switch", 4, 100, 0.6);
+
+    assert_u64(net_delay(&net, 0, 1, 107), 2);
+    assert_u64(net_delay(&net, 0, 1, 1), 1); /* 1.2 + 0.0093 */
+}
+
+/* The reference simulator's definition, over random networks and messages. */
+CLAIM(the_delay_is_hops_times_latency_plus_bytes_over_bandwidth)
+{
+    uint64_t seed = 7;
+
+    for (int i = 0; i < 2000; i++) {
+        uint32_t n = 2 + (uint32_t)(unit_random(&seed) % 63), src, dst, apart;
+        double gib = (double)(1 + unit_random(&seed) % 4000) / 8,
+               latency = (double)(unit_random(&seed) % 5000) / 4;
+        uint64_t bytes = 1 + unit_random(&seed) % (1u << 28);
+        net_network ring = one("Ring", n, gib, latency), full = one("FullyConnected", n, gib, latency);
+        double ns = (double)bytes / (gib * 1073741824.0 / 1e9);
+
+        src = (uint32_t)(unit_random(&seed) % n);
+        dst = (src + 1 + (uint32_t)(unit_random(&seed) % (n - 1))) % n;
+        apart = src > dst ? src - dst : dst - src;
+        apart = apart < n - apart ? apart : n - apart;
+        assert_u64(net_delay(&ring, src, dst, bytes), (uint64_t)((double)apart * latency + ns));
+        assert_u64(net_delay(&full, src, dst, bytes), (uint64_t)(latency + ns));
+    }
+}
+
+CLAIM(more_bytes_never_arrive_earlier)
+{
+    net_network net = one("Ring", 4, 128.5714, 20);
+    dse_time last = 0;
+
+    for (uint64_t bytes = 1; bytes < 1u << 24; bytes = bytes * 3 / 2 + 1) {
+        dse_time t = net_delay(&net, 0, 1, bytes);
+
+        assert_true(t >= last);
+        last = t;
+    }
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+static void refuse(net_dimension second, const char *message)
+{
+    net_network net = {.n_dims = 2};
+    dse_error err = DSE_ERROR_INIT;
+
+    net.dim[0] = dimension("Ring", 4, 1, 0);
+    net.dim[1] = second;
+    assert_failure(net_network_finish(&net, &err), &err, DSE_E_RANGE, "", message);
+}
+
+CLAIM(what_the_reference_refuses_is_refused)
+{
+    refuse(dimension("Ring", 1, 1, 1), "dimension 1 has npus_count 1; it must be larger than 1");
+    refuse(dimension("Ring", 0, 1, 1), "dimension 1 has npus_count 0; it must be larger than 1");
+    refuse(dimension("Ring", 2, 0, 1), "dimension 1 has bandwidth 0; it must be positive");
+    refuse(dimension("Ring", 2, -5, 1), "dimension 1 has bandwidth -5; it must be positive");
+    refuse(dimension("Ring", 2, (double)NAN, 1), "dimension 1 has bandwidth nan; it must be positive");
+    refuse(dimension("Ring", 2, 1, -1), "dimension 1 has latency -1; it must not be negative");
+    refuse(dimension("Ring", 2, 1, (double)NAN), "dimension 1 has latency nan; it must not be negative");
+}
+
+CLAIM(two_to_the_24_npus_are_the_most)
+{
+    net_network net = {.n_dims = 2};
+    dse_error err = DSE_ERROR_INIT;
+
+    net.dim[0] = dimension("Ring", 1u << 12, 1, 0);
+    net.dim[1] = dimension("Ring", 1u << 12, 1, 0);
+    assert_ok(net_network_finish(&net, &err), &err);
+    assert_int_equal(net.n_npus, 1u << 24);
+    net.dim[1].n++;
+    assert_failure(net_network_finish(&net, &err), &err, DSE_E_RANGE, "",
+                   "the network has more than 16777216 NPUs");
+}
+
+/* 2^32 * 2^32 would wrap to 0 in 64 bits. */
+CLAIM(sizes_that_overflow_are_refused)
+{
+    net_network net = {.n_dims = 3};
+    dse_error err = DSE_ERROR_INIT;
+
+    for (int i = 0; i < 3; i++)
+        net.dim[i] = dimension("Ring", UINT32_MAX, 1, 0);
+    assert_failure(net_network_finish(&net, &err), &err, DSE_E_RANGE, "",
+                   "the network has more than 16777216 NPUs");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strides_are_the_products_of_the_lower_sizes),
+        cmocka_unit_test(npu_47_of_2_8_4_is_1_7_2),
+        cmocka_unit_test(a_message_pays_for_the_lowest_dimension_that_differs),
+        cmocka_unit_test(at_one_byte_per_ns_a_message_takes_its_size_and_the_latency_of_its_links),
+        cmocka_unit_test(a_gib_at_one_gib_per_second_takes_a_second),
+        cmocka_unit_test(time_is_truncated_to_whole_nanoseconds),
+        cmocka_unit_test(latency_and_bytes_are_truncated_together),
+        cmocka_unit_test(the_delay_is_hops_times_latency_plus_bytes_over_bandwidth),
+        cmocka_unit_test(more_bytes_never_arrive_earlier),
+        cmocka_unit_test(what_the_reference_refuses_is_refused),
+        cmocka_unit_test(two_to_the_24_npus_are_the_most),
+        cmocka_unit_test(sizes_that_overflow_are_refused),
+    };
+    return RUN_TESTS(tests);
+}
