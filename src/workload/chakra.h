@@ -1,0 +1,50 @@
+/* Chakra execution traces: the files between a workload generator and a simulator.
+ *
+ * One file per rank. Written in STAGE's three schemas, byte for byte what STAGE writes; read in schema
+ * v0.0.4 (also gzip-compressed), in STAGE's JSON, and in the JSON of Chakra's feeder
+ * ("workload_graph"). Beside the traces stands the communicator-group file, {"1": [0, 1], ...}. */
+#ifndef DSE_WORKLOAD_CHAKRA_H
+#define DSE_WORKLOAD_CHAKRA_H
+
+#include "base/strbuf.h"
+#include "workload/graph.h"
+
+typedef struct {
+    const char *name; /* as STAGE's --chakra_schema_version takes it */
+    const char *summary;
+    void (*write)(const wl_workload *w, uint32_t rank, dse_strbuf *out); /* out->failed: out of memory */
+} wl_schema;
+
+extern const wl_schema wl_schema_v004, wl_schema_v001, wl_schema_json; /* one file each */
+
+const wl_schema *wl_schema_find(const char *name);
+const wl_schema *const *wl_schemas(size_t *n);
+
+/* Writes one file per rank; `pattern` is a path whose file name holds %d for the rank ("w.%d.et").
+ * Folders are made. DSE_E_IO. */
+dse_status wl_chakra_write_files(const wl_workload *w, const wl_schema *schema, const char *pattern,
+                                 dse_error *err);
+
+void wl_groups_write(const wl_workload *w, dse_strbuf *out);
+
+/* Reads <prefix>.<rank>.et (or .json, if that exists instead) for n_ranks ranks and the group file;
+ * groups_path NULL: only the group of all ranks exists. DSE_E_IO, DSE_E_SYNTAX, DSE_E_WORKLOAD; the message
+ * names file and node. */
+dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t n_ranks, dse_arena *a,
+                          wl_workload *out, dse_error *err);
+
+/* One rank's trace from memory: its graph, and the names of the groups its slots mean. For tests and
+ * fuzzing; wl_chakra_read is built of it. */
+typedef struct {
+    wl_graph graph;
+    const char **group_name; /* n_group_slots */
+    wl_p2p *p2p;             /* n_p2p_slots */
+    uint64_t *id;            /* n_nodes */
+} wl_trace;
+
+dse_status wl_chakra_parse_et(const char *path, const unsigned char *bytes, size_t n, uint32_t rank,
+                              dse_arena *a, wl_trace *out, dse_error *err);
+dse_status wl_chakra_parse_json(const char *path, const char *text, size_t n, uint32_t rank, dse_arena *a,
+                                wl_trace *out, dse_error *err);
+
+#endif

@@ -1,0 +1,312 @@
+#include "workload/chakra_builder.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void wl_builder_init(wl_builder *b, const char *path, uint32_t rank, dse_arena *a, dse_error *err)
+{
+    *b = (wl_builder){.path = path, .rank = rank, .arena = a, .err = err};
+}
+
+void wl_builder_free(wl_builder *b)
+{
+    dse_free(b->node);
+    dse_free(b->id);
+    for (int i = 0; i < 2; i++) {
+        dse_free(b->deps[i].item);
+        dse_free(b->deps[i].start);
+        dse_free(b->io[i].item);
+        dse_free(b->io[i].start);
+    }
+    dse_free(b->tensor);
+    dse_free(b->group);
+    dse_free(b->p2p);
+    dse_idtable_free(&b->tensor_by_name);
+}
+
+dse_status wl_builder_fail(wl_builder *b, uint64_t id, const char *fmt, ...)
+{
+    char text[300];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path, "node %" PRIu64 ": %s", id, text);
+}
+
+dse_status wl_builder_begin_node(wl_builder *b)
+{
+    if (b->n_nodes >= UINT32_MAX / 2)
+        return dse_fail_at(b->err, DSE_E_RANGE, b->path, "too many nodes");
+    if (!DSE_GROW(b->node, b->cap_nodes, b->n_nodes + 1) || !DSE_GROW(b->id, b->cap_id, b->n_nodes + 1))
+        return dse_fail_nomem(b->err);
+    for (int i = 0; i < 2; i++) {
+        if (!DSE_GROW(b->deps[i].start, b->deps[i].cap_start, b->n_nodes + 1) ||
+            !DSE_GROW(b->io[i].start, b->io[i].cap_start, b->n_nodes + 1))
+            return dse_fail_nomem(b->err);
+        b->deps[i].start[b->n_nodes] = (uint32_t)b->deps[i].n;
+        b->io[i].start[b->n_nodes] = (uint32_t)b->io[i].n;
+    }
+    return DSE_OK;
+}
+
+dse_status wl_builder_add_dep(wl_builder *b, bool control, uint64_t id)
+{
+    if (b->deps[control].n >= UINT32_MAX / 2)
+        return dse_fail_at(b->err, DSE_E_RANGE, b->path, "too many dependencies");
+    if (!DSE_GROW(b->deps[control].item, b->deps[control].cap, b->deps[control].n + 1))
+        return dse_fail_nomem(b->err);
+    b->deps[control].item[b->deps[control].n++] = id;
+    return DSE_OK;
+}
+
+/* ---- tensors ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *text;
+    size_t n;
+} name_key;
+
+static bool tensor_has_name(const void *tensors, uint32_t id, const void *key)
+{
+    const char *name = ((const wl_tensor_info *)tensors)[id].name;
+    const name_key *k = key;
+
+    return !strncmp(name, k->text, k->n) && !name[k->n];
+}
+
+static dse_status intern_tensor(wl_builder *b, const char *name, size_t n, uint32_t *out)
+{
+    name_key key = {name, n};
+    uint32_t hash = (uint32_t)dse_hash_u64(dse_hash_bytes(name, n));
+    dse_idslot *slot;
+
+    if (!dse_idtable_reserve(&b->tensor_by_name))
+        return dse_fail_nomem(b->err);
+    slot = dse_idtable_find(&b->tensor_by_name, hash, tensor_has_name, b->tensor, &key);
+    if (slot->id == DSE_NONE) {
+        char *copy = dse_arena_strndup(b->arena, name, n);
+
+        if (!copy || !DSE_GROW(b->tensor, b->cap_tensors, b->n_tensors + 1))
+            return dse_fail_nomem(b->err);
+        b->tensor[b->n_tensors] = (wl_tensor_info){.name = copy};
+        dse_idtable_put(&b->tensor_by_name, slot, hash, (uint32_t)b->n_tensors++);
+    }
+    *out = slot->id;
+    return DSE_OK;
+}
+
+dse_status wl_builder_add_io(wl_builder *b, bool output, const char *name, size_t name_n, const char *size,
+                             size_t size_n)
+{
+    uint64_t value = 0;
+    size_t i = 0;
+    wl_io *io;
+
+    if (memchr(name, '\0', name_n))
+        return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path, "a NUL character in a tensor's name");
+    while (i < size_n && isspace((unsigned char)size[i]))
+        i++;
+    if (i == size_n || !isdigit((unsigned char)size[i]))
+        return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path,
+                           "the size '%.*s' of tensor '%.*s' is not a number",
+                           (int)(size_n < 40 ? size_n : 40), size, (int)(name_n < 80 ? name_n : 80), name);
+    for (; i < size_n && isdigit((unsigned char)size[i]); i++) {
+        if (value > (UINT64_MAX - 9) / 10)
+            return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path,
+                               "the size of tensor '%.*s' does not fit in 64 bits",
+                               (int)(name_n < 80 ? name_n : 80), name);
+        value = value * 10 + (uint64_t)(size[i] - '0');
+    }
+    if (b->io[output].n >= UINT32_MAX / 2)
+        return dse_fail_at(b->err, DSE_E_RANGE, b->path, "too many tensors");
+    if (!DSE_GROW(b->io[output].item, b->io[output].cap, b->io[output].n + 1))
+        return dse_fail_nomem(b->err);
+    io = &b->io[output].item[b->io[output].n++];
+    io->size = value;
+    return intern_tensor(b, name, name_n, &io->tensor);
+}
+
+/* ---- nodes --------------------------------------------------------------------------------- */
+
+static dse_status group_slot(wl_builder *b, const char *name, uint32_t *out)
+{
+    for (size_t i = 0; i < b->n_groups; i++) {
+        if (!strcmp(b->group[i], name)) {
+            *out = (uint32_t)i;
+            return DSE_OK;
+        }
+    }
+    if (!DSE_GROW(b->group, b->cap_groups, b->n_groups + 1))
+        return dse_fail_nomem(b->err);
+    *out = (uint32_t)b->n_groups;
+    b->group[b->n_groups++] = name;
+    return DSE_OK;
+}
+
+/* The attribute without which the node cannot be run, or NULL. */
+static const char *missing(uint32_t type, const wl_node_facts *f)
+{
+    switch (type) {
+    case WL_NODE_COMP: return !f->has_num_ops ? "num_ops" : !f->has_tensor_size ? "tensor_size" : NULL;
+    case WL_NODE_MEM_LOAD:
+    case WL_NODE_MEM_STORE: return f->has_tensor_size ? NULL : "tensor_size";
+    case WL_NODE_COLL: return !f->has_comm_type ? "comm_type" : !f->has_comm_size ? "comm_size" : NULL;
+    case WL_NODE_SEND:
+        return !f->has_dst         ? "comm_dst"
+               : !f->has_comm_size ? "comm_size"
+               : !f->has_comm_tag  ? "comm_tag"
+                                   : NULL;
+    case WL_NODE_RECV:
+        return !f->has_src         ? "comm_src"
+               : !f->has_comm_size ? "comm_size"
+               : !f->has_comm_tag  ? "comm_tag"
+                                   : NULL;
+    default: return NULL;
+    }
+}
+
+static dse_status bind_message(wl_builder *b, uint64_t id, wl_node *node, const wl_node_facts *f)
+{
+    bool send = node->type == WL_NODE_SEND;
+
+    if (send ? f->has_src && f->src != b->rank : f->has_dst && f->dst != b->rank)
+        return wl_builder_fail(b, id, "a %s of rank %" PRIu32 " in the file of rank %" PRIu32,
+                               send ? "send" : "receive", send ? f->src : f->dst, b->rank);
+    if (!DSE_GROW(b->p2p, b->cap_p2p, b->n_p2p + 1))
+        return dse_fail_nomem(b->err);
+    node->slot = (uint32_t)b->n_p2p;
+    b->p2p[b->n_p2p++] = (wl_p2p){send ? f->dst : f->src, f->tag, id};
+    return DSE_OK;
+}
+
+dse_status wl_builder_end_node(wl_builder *b, uint64_t id, wl_node node, const wl_node_facts *f)
+{
+    dse_status st = DSE_OK;
+
+    if (node.type > WL_NODE_COLL)
+        return wl_builder_fail(b, id, "unknown node type %u", node.type);
+    node.id = node.type == WL_NODE_SEND || node.type == WL_NODE_RECV ? 0 : id;
+    node.has_io = f->has_inputs && f->has_outputs;
+    node.lacks = missing(node.type, f);
+    node.slot = DSE_NONE;
+    if (!node.name && !(node.name = dse_arena_strdup(b->arena, "")))
+        return dse_fail_nomem(b->err);
+    if (node.type == WL_NODE_COLL && !f->has_involved_dims)
+        st = group_slot(b, f->group ? f->group : "", &node.slot);
+    else if (node.type == WL_NODE_SEND || node.type == WL_NODE_RECV)
+        st = bind_message(b, id, &node, f);
+    if (st != DSE_OK)
+        return st;
+    b->id[b->n_nodes] = id;
+    b->node[b->n_nodes++] = node;
+    return DSE_OK;
+}
+
+/* ---- the finished graph -------------------------------------------------------------------- */
+
+static bool node_has_id(const void *ids, uint32_t node, const void *id)
+{
+    return ((const uint64_t *)ids)[node] == *(const uint64_t *)id;
+}
+
+static dse_status index_ids(wl_builder *b, dse_idtable *t)
+{
+    for (uint32_t i = 0; i < b->n_nodes; i++) {
+        uint32_t hash = (uint32_t)dse_hash_u64(b->id[i]);
+        dse_idslot *slot;
+
+        if (!dse_idtable_reserve(t))
+            return dse_fail_nomem(b->err);
+        slot = dse_idtable_find(t, hash, node_has_id, b->id, &b->id[i]);
+        if (slot->id != DSE_NONE)
+            return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path, "node id %" PRIu64 " stands twice", b->id[i]);
+        dse_idtable_put(t, slot, hash, i);
+    }
+    return DSE_OK;
+}
+
+/* Dependencies by id become dependencies by index. */
+static dse_status resolve_deps(wl_builder *b, const dse_idtable *t, int kind, wl_csr *out)
+{
+    size_t n = b->deps[kind].n;
+
+    out->start = DSE_ARENA_NEW(b->arena, uint32_t, b->n_nodes + 1);
+    out->item = DSE_ARENA_NEW(b->arena, uint32_t, n);
+    if (!out->start || !out->item)
+        return dse_fail_nomem(b->err);
+    for (size_t i = 0; i < b->n_nodes; i++) {
+        uint32_t end = i + 1 < b->n_nodes ? b->deps[kind].start[i + 1] : (uint32_t)n;
+
+        out->start[i] = b->deps[kind].start[i];
+        for (uint32_t k = out->start[i]; k < end; k++) {
+            const uint64_t *on = &b->deps[kind].item[k];
+            const dse_idslot *slot = dse_idtable_find(t, (uint32_t)dse_hash_u64(*on), node_has_id, b->id, on);
+
+            if (slot->id == DSE_NONE)
+                return wl_builder_fail(b, b->id[i], "depends on node %" PRIu64 ", which is not in the file",
+                                       *on);
+            out->item[k] = slot->id;
+        }
+    }
+    out->start[b->n_nodes] = (uint32_t)n;
+    return DSE_OK;
+}
+
+static void *keep(dse_arena *a, const void *items, size_t n, size_t size)
+{
+    void *copy = dse_arena_zero(a, n, size);
+
+    if (copy && n)
+        memcpy(copy, items, n * size);
+    return copy;
+}
+
+static dse_status keep_io(wl_builder *b, int kind, wl_io_csr *out)
+{
+    out->start = DSE_ARENA_NEW(b->arena, uint32_t, b->n_nodes + 1);
+    out->item = keep(b->arena, b->io[kind].item, b->io[kind].n, sizeof *b->io[kind].item);
+    if (!out->start || !out->item)
+        return dse_fail_nomem(b->err);
+    if (b->n_nodes)
+        memcpy(out->start, b->io[kind].start, b->n_nodes * sizeof *out->start);
+    out->start[b->n_nodes] = (uint32_t)b->io[kind].n;
+    return DSE_OK;
+}
+
+dse_status wl_builder_finish(wl_builder *b, wl_trace *out)
+{
+    wl_graph *g = &out->graph;
+    dse_idtable by_id = {0};
+    dse_status st;
+
+    *out = (wl_trace){0};
+    if (!b->n_nodes)
+        return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path, "the trace has no nodes");
+    g->n_nodes = (uint32_t)b->n_nodes;
+    g->n_tensors = (uint32_t)b->n_tensors;
+    g->n_group_slots = (uint32_t)b->n_groups;
+    g->n_p2p_slots = (uint32_t)b->n_p2p;
+    g->node = keep(b->arena, b->node, b->n_nodes, sizeof *b->node);
+    g->tensor = keep(b->arena, b->tensor, b->n_tensors, sizeof *b->tensor);
+    out->id = keep(b->arena, b->id, b->n_nodes, sizeof *b->id);
+    out->p2p = keep(b->arena, b->p2p, b->n_p2p, sizeof *b->p2p);
+    out->group_name = keep(b->arena, b->group, b->n_groups, sizeof *b->group);
+    if (!g->node || !g->tensor || !out->id || !out->p2p || !out->group_name)
+        return dse_fail_nomem(b->err);
+    st = index_ids(b, &by_id);
+    if (st == DSE_OK)
+        st = resolve_deps(b, &by_id, 0, &g->data_deps);
+    if (st == DSE_OK)
+        st = resolve_deps(b, &by_id, 1, &g->ctrl_deps);
+    for (int kind = 0; st == DSE_OK && kind < 2; kind++)
+        st = keep_io(b, kind, kind ? &g->outputs : &g->inputs);
+    if (st == DSE_OK)
+        st = wl_graph_finish(g, out->id, b->path, b->arena, b->err);
+    dse_idtable_free(&by_id);
+    return st;
+}

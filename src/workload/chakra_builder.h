@@ -1,0 +1,64 @@
+/* wl_builder -- puts one rank's graph together while a trace file is read. Private to the readers. */
+#ifndef DSE_WORKLOAD_CHAKRA_BUILDER_H
+#define DSE_WORKLOAD_CHAKRA_BUILDER_H
+
+#include "base/idtable.h"
+#include "workload/chakra.h"
+
+typedef struct {
+    const char *path;
+    uint32_t rank;
+    dse_arena *arena;
+    dse_error *err;
+
+    wl_node *node;
+    uint64_t *id;
+    size_t n_nodes, cap_nodes, cap_id;
+
+    /* Dependencies and tensors, appended; the start of each node's in the arrays below. */
+    struct {
+        uint64_t *item;
+        uint32_t *start;
+        size_t n, cap, cap_start;
+    } deps[2]; /* data, control */
+    struct {
+        wl_io *item;
+        uint32_t *start;
+        size_t n, cap, cap_start;
+    } io[2]; /* inputs, outputs */
+
+    wl_tensor_info *tensor;
+    size_t n_tensors, cap_tensors;
+    dse_idtable tensor_by_name;
+    const char **group;
+    size_t n_groups, cap_groups;
+    wl_p2p *p2p;
+    size_t n_p2p, cap_p2p;
+} wl_builder;
+
+/* What a trace says of a node, beyond wl_node. */
+typedef struct {
+    bool has_num_ops, has_tensor_size, has_comm_size, has_comm_type, has_comm_tag, has_src, has_dst;
+    bool has_inputs, has_outputs, has_involved_dims;
+    uint32_t src, dst, tag;
+    const char *group; /* NULL: not named */
+} wl_node_facts;
+
+void wl_builder_init(wl_builder *b, const char *path, uint32_t rank, dse_arena *a, dse_error *err);
+void wl_builder_free(wl_builder *b);
+
+/* Opens a node; dependencies and tensors added next are its own, until wl_builder_end_node. */
+dse_status wl_builder_begin_node(wl_builder *b);
+dse_status wl_builder_add_dep(wl_builder *b, bool control, uint64_t id);
+/* `size` is text: digits up to the first other character count. */
+dse_status wl_builder_add_io(wl_builder *b, bool output, const char *name, size_t name_n, const char *size,
+                             size_t size_n);
+dse_status wl_builder_end_node(wl_builder *b, uint64_t id, wl_node node, const wl_node_facts *facts);
+
+/* DSE_E_WORKLOAD with "node 17" in the text and the file as the place. */
+dse_status wl_builder_fail(wl_builder *b, uint64_t id, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+dse_status wl_builder_finish(wl_builder *b, wl_trace *out);
+
+#endif

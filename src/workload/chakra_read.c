@@ -1,0 +1,257 @@
+/* A workload from files: one trace per rank, and the communicator groups. */
+#include "workload/chakra.h"
+
+#include "base/fs.h"
+#include "base/idtable.h"
+#include "config/doc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#define MAX_TRACE_BYTES ((size_t)4 << 30)
+
+/* The whole file; gzip or not is zlib's to find out. */
+static dse_status read_maybe_gzip(const char *path, dse_strbuf *out, dse_error *err)
+{
+    char chunk[65536];
+    dse_status st = DSE_OK;
+    gzFile f;
+    int n, code;
+
+    if (!dse_is_file(path))
+        return dse_fail_at(err, DSE_E_IO, path, "the workload file does not exist");
+    f = gzopen(path, "rb");
+    if (!f)
+        return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
+    while ((n = gzread(f, chunk, sizeof chunk)) > 0) {
+        dse_strbuf_add(out, chunk, (size_t)n);
+        if (out->len > MAX_TRACE_BYTES)
+            break;
+    }
+    if (n < 0 || (gzerror(f, &code), code == Z_BUF_ERROR))
+        st = dse_fail_at(err, DSE_E_SYNTAX, path, "cannot read: %s",
+                         n < 0 ? gzerror(f, &code) : "unexpected end of the compressed data");
+    else if (out->len > MAX_TRACE_BYTES)
+        st = dse_fail_at(err, DSE_E_RANGE, path, "the trace is larger than %zu bytes", MAX_TRACE_BYTES);
+    else if (out->failed)
+        st = dse_fail_nomem(err);
+    gzclose(f);
+    return st;
+}
+
+/* STAGE writes its JSON under the name of a trace, so the content decides. A protobuf file may begin with
+ * '{' too (its first byte is a length), but then it does not end with '}' as well. */
+static bool looks_like_json(const dse_strbuf *text)
+{
+    size_t first = strspn(text->data, " \t\r\n"), last = text->len;
+
+    if (first >= text->len || text->data[first] != '{')
+        return false;
+    first += 1 + strspn(text->data + first + 1, " \t\r\n");
+    while (last > first && strchr(" \t\r\n", text->data[last - 1]))
+        last--;
+    return first < last && text->data[first] == '"' && text->data[last - 1] == '}';
+}
+
+static dse_status read_rank(const char *prefix, uint32_t rank, dse_arena *a, wl_trace *out, dse_error *err)
+{
+    char path[4096];
+    const char *kept;
+    dse_strbuf text;
+    dse_status st;
+    bool json = false;
+
+    if (snprintf(path, sizeof path, "%s.%" PRIu32 ".et", prefix, rank) >= (int)sizeof path - 2)
+        return dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", prefix);
+    if (!dse_is_file(path)) {
+        char other[4096];
+
+        snprintf(other, sizeof other, "%.*sjson", (int)strlen(path) - 2, path);
+        if ((json = dse_is_file(other)))
+            strcpy(path, other);
+    }
+    kept = dse_arena_strdup(a, path);
+    if (!kept)
+        return dse_fail_nomem(err);
+    dse_strbuf_init(&text);
+    st = read_maybe_gzip(path, &text, err);
+    if (st == DSE_OK && (json || looks_like_json(&text)))
+        st = wl_chakra_parse_json(kept, text.data, text.len, rank, a, out, err);
+    else if (st == DSE_OK)
+        st = wl_chakra_parse_et(kept, (const unsigned char *)text.data, text.len, rank, a, out, err);
+    dse_strbuf_free(&text);
+    return st;
+}
+
+/* ---- groups -------------------------------------------------------------------------------- */
+
+static dse_status group_members(const cfg_doc *doc, const char *name, const cfg_node *list, uint32_t n_ranks,
+                                dse_arena *a, wl_group *out, dse_error *err)
+{
+    cfg_place at;
+
+    if (list->kind != CFG_LIST || !list->n)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, list, &at),
+                           "group '%.60s' must be a list of ranks", name);
+    *out = (wl_group){.name = name, .n = list->n, .rank = DSE_ARENA_NEW(a, uint32_t, list->n)};
+    if (!out->rank)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < list->n; i++) {
+        int64_t v;
+        dse_status st = cfg_int(doc, list->item[i], "a rank", 0, (int64_t)n_ranks - 1, &v, err);
+
+        if (st != DSE_OK)
+            return st;
+        out->rank[i] = (uint32_t)v;
+    }
+    return DSE_OK;
+}
+
+static dse_status check_unique(const wl_workload *w, uint32_t n_ranks, const char *path, dse_arena *a,
+                               dse_error *err)
+{
+    uint32_t *seen = DSE_ARENA_NEW(a, uint32_t, n_ranks);
+
+    if (!seen)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 1; i < w->n_groups; i++) {
+        for (uint32_t k = 0; k < w->group[i].n; k++) {
+            if (seen[w->group[i].rank[k]] == i)
+                return dse_fail_at(err, DSE_E_CONFIG, path, "group '%.60s' names rank %" PRIu32 " twice",
+                                   w->group[i].name, w->group[i].rank[k]);
+            seen[w->group[i].rank[k]] = i;
+        }
+    }
+    return DSE_OK;
+}
+
+static dse_status read_groups(const char *path, uint32_t n_ranks, dse_arena *a, wl_workload *w,
+                              dse_error *err)
+{
+    cfg_doc doc = {0};
+    uint32_t n = 0;
+    dse_status st = DSE_OK;
+    dse_strbuf text;
+
+    if (path) {
+        dse_strbuf_init(&text);
+        st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+        if (st == DSE_OK)
+            st = cfg_parse_json(path, text.data, text.len, a, &doc, err);
+        dse_strbuf_free(&text);
+        if (st != DSE_OK)
+            return st;
+        if (doc.root->kind != CFG_MAP)
+            return dse_fail_at(err, DSE_E_CONFIG, path, "a group file maps names to lists of ranks");
+        n = doc.root->n;
+    }
+    w->group = DSE_ARENA_NEW(a, wl_group, n + 1u);
+    if (!w->group || !(w->group[0].rank = DSE_ARENA_NEW(a, uint32_t, n_ranks)))
+        return dse_fail_nomem(err);
+    w->group[0].name = "";
+    w->group[0].n = n_ranks;
+    for (uint32_t i = 0; i < n_ranks; i++)
+        w->group[0].rank[i] = i;
+    w->n_groups = n + 1;
+    for (uint32_t i = 0; st == DSE_OK && i < n; i++)
+        st =
+            group_members(&doc, doc.root->key[i]->text, doc.root->item[i], n_ranks, a, &w->group[i + 1], err);
+    return st == DSE_OK ? check_unique(w, n_ranks, path, a, err) : st;
+}
+
+/* ---- binding ------------------------------------------------------------------------------- */
+
+static bool is_member(const wl_group *g, uint32_t rank)
+{
+    for (uint32_t i = 0; i < g->n; i++)
+        if (g->rank[i] == rank)
+            return true;
+    return false;
+}
+
+static bool group_has_name(const void *groups, uint32_t id, const void *name)
+{
+    return !strcmp(((const wl_group *)groups)[id].name, name);
+}
+
+/* The node that uses a slot, for a message. */
+static uint64_t user_of_slot(const wl_trace *t, uint32_t slot)
+{
+    for (uint32_t i = 0; i < t->graph.n_nodes; i++)
+        if (t->graph.node[i].type == WL_NODE_COLL && t->graph.node[i].slot == slot)
+            return t->id[i];
+    return 0;
+}
+
+static dse_status bind_rank(wl_workload *w, const dse_idtable *by_name, uint32_t rank, const wl_trace *t,
+                            const char *prefix, dse_arena *a, dse_error *err)
+{
+    wl_rank *r = &w->rank[rank];
+    char where[256];
+
+    w->graph[rank] = t->graph;
+    *r = (wl_rank){.graph = rank, .p2p = t->p2p};
+    r->group = DSE_ARENA_NEW(a, uint32_t, t->graph.n_group_slots);
+    if (!r->group)
+        return dse_fail_nomem(err);
+    snprintf(where, sizeof where, "%.200s.%" PRIu32 ".et", prefix, rank);
+    for (uint32_t i = 0; i < t->graph.n_group_slots; i++) {
+        const char *name = t->group_name[i];
+        const dse_idslot *slot =
+            dse_idtable_find(by_name, (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name))),
+                             group_has_name, w->group, name);
+
+        if (slot->id == DSE_NONE)
+            return dse_fail_at(err, DSE_E_WORKLOAD, where,
+                               "node %" PRIu64
+                               ": unknown communicator group '%.60s'; it is not in the group file",
+                               user_of_slot(t, i), name);
+        if (!is_member(&w->group[slot->id], rank))
+            return dse_fail_at(err, DSE_E_WORKLOAD, where,
+                               "node %" PRIu64 ": rank %" PRIu32 " is not a member of group '%.60s'",
+                               user_of_slot(t, i), rank, name);
+        r->group[i] = slot->id;
+    }
+    return DSE_OK;
+}
+
+static dse_status index_groups(const wl_workload *w, dse_idtable *t, dse_error *err)
+{
+    for (uint32_t i = 0; i < w->n_groups; i++) {
+        const char *name = w->group[i].name;
+        uint32_t hash = (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name)));
+
+        if (!dse_idtable_reserve(t))
+            return dse_fail_nomem(err);
+        dse_idtable_put(t, dse_idtable_find(t, hash, group_has_name, w->group, name), hash, i);
+    }
+    return DSE_OK;
+}
+
+dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t n_ranks, dse_arena *a,
+                          wl_workload *out, dse_error *err)
+{
+    dse_idtable by_name = {0};
+    dse_status st;
+
+    *out = (wl_workload){.n_ranks = n_ranks, .n_graphs = n_ranks};
+    out->rank = DSE_ARENA_NEW(a, wl_rank, n_ranks);
+    out->graph = DSE_ARENA_NEW(a, wl_graph, n_ranks);
+    if (!out->rank || !out->graph)
+        return dse_fail_nomem(err);
+    st = read_groups(groups_path, n_ranks, a, out, err);
+    if (st == DSE_OK)
+        st = index_groups(out, &by_name, err);
+    for (uint32_t r = 0; st == DSE_OK && r < n_ranks; r++) {
+        wl_trace t;
+
+        st = read_rank(prefix, r, a, &t, err);
+        if (st == DSE_OK)
+            st = bind_rank(out, &by_name, r, &t, prefix, a, err);
+    }
+    dse_idtable_free(&by_name);
+    return st;
+}

@@ -1,0 +1,152 @@
+#include "workload/graph.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *wl_node_type_name(uint32_t type)
+{
+    static const char *const names[] = {"INVALID_NODE", "METADATA_NODE",  "MEM_LOAD_NODE",  "MEM_STORE_NODE",
+                                        "COMP_NODE",    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE"};
+    return type < sizeof names / sizeof names[0] ? names[type] : "unknown";
+}
+
+const char *wl_coll_type_name(uint32_t type)
+{
+    static const char *const names[] = {
+        "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER", "SCATTER", "BROADCAST",
+        "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
+    return type < sizeof names / sizeof names[0] ? names[type] : "unknown";
+}
+
+typedef struct {
+    uint64_t id;
+    uint32_t node;
+} id_node;
+
+static int compare_ids(const void *a, const void *b)
+{
+    const id_node *x = a, *y = b;
+
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static dse_status sort_by_id(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
+                             dse_error *err)
+{
+    id_node *order = DSE_ARENA_NEW(a, id_node, g->n_nodes);
+
+    g->by_id = DSE_ARENA_NEW(a, uint32_t, g->n_nodes);
+    if (!order || !g->by_id)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        order[i] = (id_node){id_of[i], i};
+    qsort(order, g->n_nodes, sizeof *order, compare_ids);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        if (i && order[i].id == order[i - 1].id)
+            return dse_fail_at(err, DSE_E_WORKLOAD, where, "node id %" PRIu64 " stands twice", order[i].id);
+        g->by_id[i] = order[i].node;
+    }
+    return DSE_OK;
+}
+
+/* Data and control dependencies in one list, each parent once: what the simulator waits for. */
+static dse_status merge_parents(wl_graph *g, dse_arena *a, dse_error *err)
+{
+    uint32_t n = g->n_nodes, total = g->data_deps.start[n] + g->ctrl_deps.start[n];
+    uint32_t *seen = DSE_ARENA_NEW(a, uint32_t, n);
+    wl_csr *out = &g->parents;
+    const wl_csr *const deps[] = {&g->data_deps, &g->ctrl_deps};
+
+    out->start = DSE_ARENA_NEW(a, uint32_t, n + 1u);
+    out->item = DSE_ARENA_NEW(a, uint32_t, total);
+    if (!seen || !out->start || !out->item)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t end = out->start[i];
+
+        for (int kind = 0; kind < 2; kind++) {
+            for (uint32_t k = deps[kind]->start[i]; k < deps[kind]->start[i + 1]; k++) {
+                uint32_t parent = deps[kind]->item[k];
+
+                if (seen[parent] == i + 1)
+                    continue;
+                seen[parent] = i + 1;
+                out->item[end++] = parent;
+            }
+        }
+        out->start[i + 1] = end;
+    }
+    return DSE_OK;
+}
+
+static dse_status link_children(wl_graph *g, dse_arena *a, dse_error *err)
+{
+    uint32_t n = g->n_nodes, total = g->parents.start[n], *fill = DSE_ARENA_NEW(a, uint32_t, n + 1u);
+    wl_csr *out = &g->children;
+
+    out->start = DSE_ARENA_NEW(a, uint32_t, n + 1u);
+    out->item = DSE_ARENA_NEW(a, uint32_t, total);
+    if (!fill || !out->start || !out->item)
+        return dse_fail_nomem(err);
+    for (uint32_t k = 0; k < total; k++)
+        out->start[g->parents.item[k] + 1]++;
+    for (uint32_t i = 0; i < n; i++)
+        out->start[i + 1] += out->start[i];
+    memcpy(fill, out->start, (n + 1u) * sizeof *fill);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = g->parents.start[i]; k < g->parents.start[i + 1]; k++)
+            out->item[fill[g->parents.item[k]]++] = i;
+    return DSE_OK;
+}
+
+/* Runs the graph without time: what never becomes ready is on a cycle or behind one. */
+static dse_status check_cycles(const wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
+                               dse_error *err)
+{
+    uint32_t n = g->n_nodes, done = 0, ready = 0, at;
+    uint32_t *left = DSE_ARENA_NEW(a, uint32_t, n), *queue = DSE_ARENA_NEW(a, uint32_t, n);
+
+    if (!left || !queue)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+        if (!(left[i] = wl_n_parents(g, i)))
+            queue[ready++] = i;
+    while (done < ready) {
+        uint32_t i = queue[done++];
+
+        for (uint32_t k = g->children.start[i]; k < g->children.start[i + 1]; k++)
+            if (!--left[g->children.item[k]])
+                queue[ready++] = g->children.item[k];
+    }
+    if (done == n)
+        return DSE_OK;
+    /* From any blocked node, going to a blocked parent n times ends on the cycle itself. */
+    for (at = 0; !left[at]; at++)
+        ;
+    for (uint32_t step = 0; step < n; step++) {
+        uint32_t k = g->parents.start[at];
+
+        while (!left[g->parents.item[k]])
+            k++;
+        at = g->parents.item[k];
+    }
+    return dse_fail_at(err, DSE_E_WORKLOAD, where,
+                       "node %" PRIu64 " '%.80s' is on a dependency cycle; %" PRIu32 " of %" PRIu32
+                       " nodes can never start",
+                       id_of[at], g->node[at].name, n - done, n);
+}
+
+dse_status wl_graph_finish(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
+                           dse_error *err)
+{
+    dse_status st = sort_by_id(g, id_of, where, a, err);
+
+    if (st == DSE_OK)
+        st = merge_parents(g, a, err);
+    if (st == DSE_OK)
+        st = link_children(g, a, err);
+    if (st == DSE_OK)
+        st = check_cycles(g, id_of, where, a, err);
+    return st;
+}

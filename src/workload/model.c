@@ -1,0 +1,210 @@
+#include "workload/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const wl_operators *o;
+    uint32_t layers;
+    dse_arena *arena;
+    wl_model *out;
+    dse_error *err;
+} builder;
+
+static uint32_t entry_size(const wl_entry *e)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < e->n_parts; i++)
+        n += e->part[i].block->n;
+    return n;
+}
+
+static uint32_t count_weights(const wl_entry *e)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < e->n_parts; i++)
+        for (uint32_t k = 0; k < e->part[i].block->n; k++)
+            n += e->part[i].block->op[k].is_weight;
+    return n;
+}
+
+static uint32_t shifted(uint32_t index, uint32_t by) { return index == DSE_NONE ? DSE_NONE : index + by; }
+
+static dse_status add_part(builder *b, const char *prefix, const wl_part *part, uint32_t place)
+{
+    uint32_t first = b->out->n;
+
+    for (uint32_t i = 0; i < part->block->n; i++) {
+        const wl_operator *op = &part->block->op[i];
+        wl_tensor *t = &b->out->tensor[b->out->n++];
+
+        *t = (wl_tensor){.kind = op->kind,
+                         .op = op,
+                         .place = place,
+                         .x1 = shifted(op->x1, first),
+                         .x2 = shifted(op->x2, first),
+                         .after = shifted(op->after, first),
+                         .gradient_of = shifted(op->gradient_of, first)};
+        t->name = dse_arena_printf(b->arena, "%s_%s", prefix, op->name);
+        if (!t->name)
+            return dse_fail_nomem(b->err);
+    }
+    return DSE_OK;
+}
+
+static dse_status add_layers(builder *b, const wl_entry *e)
+{
+    for (uint32_t l = 0; l < b->layers; l++) {
+        for (uint32_t i = 0; i < e->n_parts; i++) {
+            char prefix[160];
+            dse_status st;
+
+            snprintf(prefix, sizeof prefix, "%.60s_%" PRIu32 "_%.60s", e->prefix, l, e->part[i].prefix);
+            if ((st = add_part(b, prefix, &e->part[i], l + 1)) != DSE_OK)
+                return st;
+        }
+    }
+    return DSE_OK;
+}
+
+/* ---- links --------------------------------------------------------------------------------- */
+
+/* The tensor a link's name means when it is applied at `layer`: "<part>_<tensor>" of that layer,
+ * "next_..." of the layer after, or of a single part. */
+static dse_status resolve_name(const builder *b, const char *name, uint32_t layer, uint32_t *out)
+{
+    uint32_t first = 0;
+
+    if (!strncmp(name, "next_", 5))
+        return resolve_name(b, name + 5, layer + 1, out);
+    for (uint32_t i = 0; i < b->o->n_entries; i++) {
+        const wl_entry *e = &b->o->entry[i];
+        uint32_t at = e->is_layers ? first + layer * entry_size(e) : first;
+
+        for (uint32_t k = 0; k < e->n_parts; k++) {
+            size_t n = strlen(e->part[k].prefix);
+            const wl_block *block = e->part[k].block;
+
+            for (uint32_t t = 0; !strncmp(name, e->part[k].prefix, n) && name[n] == '_' && t < block->n;
+                 t++) {
+                if (!strcmp(name + n + 1, block->op[t].name)) {
+                    *out = at + t;
+                    return DSE_OK;
+                }
+            }
+            at += block->n;
+        }
+        first += e->is_layers ? b->layers * entry_size(e) : entry_size(e);
+    }
+    return dse_fail_at(b->err, DSE_E_CONFIG, b->o->path, "links: no tensor is called '%.80s'", name);
+}
+
+static dse_status apply_links(builder *b, wl_link_kind kind, uint32_t layer)
+{
+    if ((int64_t)b->layers < b->o->min_layers[kind] && kind != WL_LINK_LOSS)
+        return DSE_OK;
+    for (uint32_t i = 0; i < b->o->n_links[kind]; i++) {
+        const wl_link *l = &b->o->link[kind][i];
+        uint32_t from = 0, to = 0;
+        dse_status st = resolve_name(b, l->from, layer, &from);
+
+        if (st == DSE_OK)
+            st = resolve_name(b, l->to, layer, &to);
+        if (st != DSE_OK)
+            return st;
+        if (b->out->tensor[to].kind != WL_OP_INPUT || b->out->tensor[to].op->is_weight)
+            return dse_fail_at(b->err, DSE_E_CONFIG, b->o->path, "links: '%.80s' is not a free input", l->to);
+        b->out->tensor[to].kind = WL_OP_COPY;
+        b->out->tensor[to].x1 = from;
+    }
+    return DSE_OK;
+}
+
+static dse_status link_model(builder *b)
+{
+    uint32_t n = b->layers;
+    dse_status st = DSE_OK;
+
+    for (uint32_t l = 0; st == DSE_OK && l < n; l++)
+        st = apply_links(b, WL_LINK_WITHIN_LAYER, l);
+    if (st == DSE_OK && n)
+        st = apply_links(b, WL_LINK_FIRST_LAYER, 0);
+    for (uint32_t l = 0; st == DSE_OK && l + 1 < n; l++)
+        st = apply_links(b, WL_LINK_NEXT_LAYER, l);
+    if (st == DSE_OK && n)
+        st = apply_links(b, WL_LINK_LAST_LAYER, n - 1);
+    return st == DSE_OK ? apply_links(b, WL_LINK_LOSS, 0) : st;
+}
+
+/* ---- weight updates ------------------------------------------------------------------------ */
+
+/* w@1 = w@0 + gradient: whatever the gradient's sharding, it is brought to that of the weight. */
+static dse_status add_updates(builder *b)
+{
+    uint32_t n = b->out->n, *gradient = DSE_ARENA_NEW(b->arena, uint32_t, n);
+    wl_tensor *tensors = b->out->tensor;
+
+    if (!gradient)
+        return dse_fail_nomem(b->err);
+    memset(gradient, 0xff, n * sizeof *gradient); /* DSE_NONE */
+    for (uint32_t i = 0; i < n; i++)
+        if (tensors[i].gradient_of != DSE_NONE)
+            gradient[tensors[i].gradient_of] = i;
+    for (uint32_t i = 0; i < n; i++) {
+        wl_operator *add;
+
+        if (!tensors[i].op->is_weight)
+            continue;
+        if (gradient[i] == DSE_NONE)
+            return dse_fail_at(b->err, DSE_E_CONFIG, b->o->path, "the weight '%.80s' has no gradient",
+                               tensors[i].name);
+        add = dse_arena_zero(b->arena, 1, sizeof *add);
+        if (!add)
+            return dse_fail_nomem(b->err);
+        *add = *tensors[i].op;
+        add->kind = WL_OP_ADD;
+        add->x2_shape = add->x1_shape;
+        tensors[b->out->n++] = (wl_tensor){.name = tensors[i].name,
+                                           .revision = 1,
+                                           .kind = WL_OP_ADD,
+                                           .op = add,
+                                           .x1 = i,
+                                           .x2 = gradient[i],
+                                           .gradient_of = DSE_NONE,
+                                           .after = DSE_NONE,
+                                           .place = tensors[i].place};
+    }
+    return DSE_OK;
+}
+
+dse_status wl_model_build(const wl_operators *o, uint32_t layers, dse_arena *a, wl_model *out, dse_error *err)
+{
+    builder b = {.o = o, .layers = layers, .arena = a, .out = out, .err = err};
+    uint64_t total = 0;
+    dse_status st = DSE_OK;
+
+    *out = (wl_model){0};
+    for (uint32_t i = 0; i < o->n_entries; i++) {
+        uint64_t copies = o->entry[i].is_layers ? layers : 1;
+        total += copies * (entry_size(&o->entry[i]) + count_weights(&o->entry[i]));
+    }
+    if (total > UINT32_MAX / 8)
+        return dse_fail(err, DSE_E_RANGE, "%" PRIu32 " layers make too many tensors", layers);
+    out->tensor = DSE_ARENA_NEW(a, wl_tensor, total);
+    if (!out->tensor)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; st == DSE_OK && i < o->n_entries; i++) {
+        const wl_entry *e = &o->entry[i];
+
+        if (e->is_layers)
+            st = add_layers(&b, e);
+        else
+            st = add_part(&b, e->part[0].prefix, &e->part[0], e->is_last ? layers + 1 : 0);
+    }
+    if (st == DSE_OK)
+        st = link_model(&b);
+    return st == DSE_OK ? add_updates(&b) : st;
+}

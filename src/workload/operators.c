@@ -1,0 +1,514 @@
+#include "workload/operators.h"
+
+#include "base/names.h"
+#include "base/units.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const parallel_symbols[] = {"dp", "tp", "sp"};
+#define N_PARALLEL 3
+
+static const char *const link_names[WL_N_LINK_KINDS] = {
+    [WL_LINK_WITHIN_LAYER] = "within_layer",
+    [WL_LINK_FIRST_LAYER] = "first_layer",
+    [WL_LINK_NEXT_LAYER] = "next_layer",
+    [WL_LINK_LAST_LAYER] = "last_layer",
+    [WL_LINK_LOSS] = "loss",
+};
+
+typedef struct {
+    const cfg_doc *doc;
+    wl_variant variant;
+    dse_arena *arena;
+    wl_operators *out;
+    dse_error *err;
+    const wl_dim (*rename)[2]; /* from, to: single symbols */
+    uint32_t n_renames;
+} resolver;
+
+static dse_status fail(const resolver *r, const cfg_node *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static dse_status fail(const resolver *r, const cfg_node *at, const char *fmt, ...)
+{
+    char text[400];
+    cfg_place place;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, at, &place), "%s", text);
+}
+
+static dse_status get_map(const resolver *r, const cfg_node *parent, const char *key, const cfg_node **out)
+{
+    const cfg_node *node = cfg_get(parent, key);
+
+    *out = NULL;
+    if (!node)
+        return fail(r, parent, "'%s' is missing", key);
+    if (node->kind != CFG_MAP)
+        return fail(r, node, "'%s' must be a mapping", key);
+    *out = node;
+    return DSE_OK;
+}
+
+/* Every key of map must be one of the known ones. */
+static dse_status only_keys(const resolver *r, const cfg_node *map, const char *const *known, size_t n)
+{
+    char list[256];
+
+    for (uint32_t i = 0; i < map->n; i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < n && !found; k++)
+            found = !strcmp(map->key[i]->text, known[k]);
+        if (!found) {
+            dse_join(list, sizeof list, known, n);
+            return fail(r, map->key[i], "unknown key '%s'; known: %s", map->key[i]->text, list);
+        }
+    }
+    return DSE_OK;
+}
+#define ONLY_KEYS(r, map, ...)                                                                               \
+    only_keys((r), (map), (const char *const[]){__VA_ARGS__},                                                \
+              sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+/* ---- symbols and shapes -------------------------------------------------------------------- */
+
+static dse_status read_symbols(resolver *r)
+{
+    wl_operators *o = r->out;
+    const cfg_node *map;
+    dse_status st = get_map(r, r->doc->root, "symbols", &map);
+
+    if (st != DSE_OK)
+        return st;
+    if (map->n + N_PARALLEL > WL_MAX_SYMBOLS)
+        return fail(r, map, "at most %d symbols", WL_MAX_SYMBOLS - N_PARALLEL);
+    for (uint32_t i = 0; i < map->n; i++) {
+        if ((st = cfg_string(r->doc, map->item[i], "a symbol's parameter", &o->parameter[i], r->err)) !=
+            DSE_OK)
+            return st;
+        o->symbols.name[i] = map->key[i]->text;
+    }
+    o->symbols.n = map->n;
+    for (int i = 0; i < N_PARALLEL; i++) {
+        o->parameter[o->symbols.n] = NULL;
+        o->symbols.name[o->symbols.n++] = parallel_symbols[i];
+    }
+    return DSE_OK;
+}
+
+static void apply_renames(const resolver *r, wl_dim *d)
+{
+    for (uint32_t k = 0; k < r->n_renames; k++) {
+        for (int i = 0; i < WL_MAX_SYMBOLS; i++) {
+            int8_t power = d->power[i];
+
+            if (!power || !r->rename[k][0].power[i])
+                continue;
+            d->power[i] = 0;
+            for (int j = 0; j < WL_MAX_SYMBOLS; j++)
+                if (r->rename[k][1].power[j])
+                    d->power[j] = (int8_t)(d->power[j] + power);
+            break;
+        }
+    }
+}
+
+static dse_status read_dim(const resolver *r, const cfg_node *node, wl_dim *out)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    if (node->kind != CFG_SCALAR)
+        return fail(r, node, "a dimension must be a product of symbols");
+    if (wl_dim_parse(&r->out->symbols, node->text, out, &why) != DSE_OK)
+        return fail(r, node, "%s", why.text);
+    apply_renames(r, out);
+    return DSE_OK;
+}
+
+/* A list of dimensions, or the name of an entry of `shapes`. */
+static dse_status read_shape(const resolver *r, const cfg_node *node, wl_shape *out)
+{
+    if (node->kind == CFG_SCALAR) {
+        const cfg_node *named = cfg_get(cfg_get(r->doc->root, "shapes"), node->text);
+
+        if (!named || named->kind != CFG_LIST)
+            return fail(r, node, "no shape is called '%.60s'", node->text);
+        node = named;
+    }
+    if (node->kind != CFG_LIST || node->n == 0 || node->n > WL_MAX_RANK)
+        return fail(r, node, "a shape is a list of 1 to %d dimensions", WL_MAX_RANK);
+    *out = (wl_shape){.n = node->n};
+    for (uint32_t i = 0; i < node->n; i++) {
+        dse_status st = read_dim(r, node->item[i], &out->dim[i]);
+        if (st != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+/* ---- operators ----------------------------------------------------------------------------- */
+
+static dse_status find_tensor(const resolver *r, const wl_block *b, const cfg_node *at, const char *name,
+                              uint32_t *out)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (!strcmp(b->op[i].name, name)) {
+            *out = i;
+            return DSE_OK;
+        }
+    }
+    return fail(r, at, "no tensor '%.60s' in block '%s' (of this variant)", name, b->name);
+}
+
+/* "name[letters]" from *p on; letters of at most WL_MAX_RANK. */
+static dse_status read_operand(const resolver *r, const wl_block *b, const cfg_node *at, const char **p,
+                               uint32_t *tensor, char letters[WL_MAX_RANK + 1])
+{
+    char name[64];
+    size_t n = 0;
+
+    while (**p == ' ')
+        (*p)++;
+    while ((isalnum((unsigned char)**p) || **p == '_') && n + 1 < sizeof name)
+        name[n++] = *(*p)++;
+    name[n] = '\0';
+    if (!n || **p != '[')
+        return fail(r, at, "an einsum reads \"x[bsm] w[mn] -> bsn\"");
+    (*p)++;
+    for (n = 0; islower((unsigned char)**p) && n < WL_MAX_RANK; n++)
+        letters[n] = *(*p)++;
+    letters[n] = '\0';
+    if (!n || **p != ']')
+        return fail(r, at, "an einsum reads \"x[bsm] w[mn] -> bsn\"");
+    (*p)++;
+    return find_tensor(r, b, at, name, tensor);
+}
+
+static dse_status letters_to_shape(const resolver *r, const cfg_node *at, const cfg_node *over,
+                                   const char *letters, wl_shape *out)
+{
+    *out = (wl_shape){.n = (uint32_t)strlen(letters)};
+    for (uint32_t i = 0; i < out->n; i++) {
+        char key[2] = {letters[i], '\0'};
+        const cfg_node *dim = cfg_get(over, key);
+        dse_status st = dim ? read_dim(r, dim, &out->dim[i])
+                            : fail(r, at, "'over' gives no dimension to the letter '%s'", key);
+        if (st != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+static dse_status read_einsum(const resolver *r, const wl_block *b, const cfg_node *map, wl_operator *op)
+{
+    const cfg_node *text = cfg_get(map, "einsum"), *over;
+    const cfg_node *recompute = cfg_get(map, "recompute"), *both = cfg_get(map, "recompute_sharded");
+    char in1[WL_MAX_RANK + 1], in2[WL_MAX_RANK + 1];
+    const char *p, *result;
+    dse_status st;
+
+    if (r->variant.recompute && recompute)
+        text = recompute;
+    if (r->variant.recompute && r->variant.weight_sharded && both)
+        text = both;
+    op->kind = WL_OP_EINSUM;
+    if ((st = cfg_string(r->doc, text, "an einsum", &p, r->err)) != DSE_OK ||
+        (st = get_map(r, map, "over", &over)) != DSE_OK ||
+        (st = read_operand(r, b, text, &p, &op->x1, in1)) != DSE_OK ||
+        (st = read_operand(r, b, text, &p, &op->x2, in2)) != DSE_OK)
+        return st;
+    while (*p == ' ')
+        p++;
+    if (strncmp(p, "-> ", 3) || !p[3] || strlen(p + 3) > WL_MAX_RANK)
+        return fail(r, text, "an einsum reads \"x[bsm] w[mn] -> bsn\"");
+    result = p + 3;
+    for (const char *c = result; *c; c++)
+        if (!strchr(in1, *c) && !strchr(in2, *c))
+            return fail(r, text, "the result's letter '%c' is in neither operand", *c);
+    if ((st = letters_to_shape(r, text, over, in1, &op->x1_shape)) != DSE_OK ||
+        (st = letters_to_shape(r, text, over, in2, &op->x2_shape)) != DSE_OK ||
+        (st = letters_to_shape(r, text, over, result, &op->y_shape)) != DSE_OK)
+        return st;
+    for (const char *c = in1; *c; c++) {
+        if (strchr(result, *c))
+            continue;
+        if (!strchr(in2, *c))
+            return fail(r, text, "the letter '%c' is summed over but only in one operand", *c);
+        op->y_reduced.dim[op->y_reduced.n++] = op->x1_shape.dim[c - in1];
+    }
+    return DSE_OK;
+}
+
+static dse_status read_tensor_name(const resolver *r, const wl_block *b, const cfg_node *node, uint32_t *out)
+{
+    const char *name;
+    dse_status st = cfg_string(r->doc, node, "a tensor", &name, r->err);
+
+    return st == DSE_OK ? find_tensor(r, b, node, name, out) : st;
+}
+
+static dse_status read_elementwise(const resolver *r, const wl_block *b, const cfg_node *map,
+                                   const cfg_node *operand, wl_op_kind kind, wl_operator *op)
+{
+    const cfg_node *shape = cfg_get(map, "shape");
+    dse_status st;
+
+    op->kind = kind;
+    if (!shape)
+        return fail(r, map, "'shape' is missing");
+    if ((st = read_tensor_name(r, b, operand, &op->x1)) != DSE_OK ||
+        (st = read_shape(r, shape, &op->x1_shape)) != DSE_OK)
+        return st;
+    op->y_shape = op->x1_shape;
+    return DSE_OK;
+}
+
+static dse_status read_operator(const resolver *r, const wl_block *b, const cfg_node *map, wl_operator *op)
+{
+    const cfg_node *node;
+    dse_status st;
+
+    if ((st = ONLY_KEYS(r, map, "input", "weight", "sharded", "einsum", "recompute", "recompute_sharded",
+                        "over", "add", "scale", "by", "copy", "reshape", "from", "to", "shape", "gradient_of",
+                        "when", "after")) != DSE_OK)
+        return st;
+    if ((node = cfg_get(map, "gradient_of")) &&
+        (st = read_tensor_name(r, b, node, &op->gradient_of)) != DSE_OK)
+        return st;
+    if ((node = cfg_get(map, "after")) && (st = read_tensor_name(r, b, node, &op->after)) != DSE_OK)
+        return st;
+
+    if ((node = cfg_get(map, "input")) || (node = cfg_get(map, "weight"))) {
+        const cfg_node *sharded = cfg_get(map, "sharded");
+
+        op->is_weight = cfg_get(map, "weight") != NULL;
+        if (op->is_weight && r->variant.weight_sharded && sharded)
+            node = sharded;
+        op->kind = WL_OP_INPUT;
+        st = read_shape(r, node, &op->x1_shape);
+        op->y_shape = op->x1_shape;
+        return st;
+    }
+    if (cfg_get(map, "einsum"))
+        return read_einsum(r, b, map, op);
+    if ((node = cfg_get(map, "add"))) {
+        if (node->kind != CFG_LIST || node->n != 2)
+            return fail(r, node, "'add' takes two tensors");
+        if ((st = read_elementwise(r, b, map, node->item[0], WL_OP_ADD, op)) != DSE_OK)
+            return st;
+        op->x2_shape = op->x1_shape;
+        return read_tensor_name(r, b, node->item[1], &op->x2);
+    }
+    if ((node = cfg_get(map, "scale"))) {
+        const cfg_node *by = cfg_get(map, "by");
+
+        if (!by || by->kind != CFG_SCALAR || dse_parse_double(by->text, &op->scale, NULL) != DSE_OK ||
+            !(op->scale > 0))
+            return fail(r, by ? by : map, "'by' must be a positive number");
+        return read_elementwise(r, b, map, node, WL_OP_SCALE, op);
+    }
+    if ((node = cfg_get(map, "copy")))
+        return read_elementwise(r, b, map, node, WL_OP_COPY, op);
+    if ((node = cfg_get(map, "reshape"))) {
+        const cfg_node *from = cfg_get(map, "from"), *to = cfg_get(map, "to");
+
+        op->kind = WL_OP_RESHAPE;
+        if (!from || !to)
+            return fail(r, map, "'reshape' needs 'from' and 'to'");
+        if ((st = read_tensor_name(r, b, node, &op->x1)) != DSE_OK ||
+            (st = read_shape(r, from, &op->x1_shape)) != DSE_OK ||
+            (st = read_shape(r, to, &op->x2_shape)) != DSE_OK)
+            return st;
+        op->y_shape = op->x2_shape;
+        return DSE_OK;
+    }
+    return fail(r, map, "an operator is one of input, weight, einsum, add, scale, copy, reshape");
+}
+
+/* True if the operator exists in this variant. */
+static dse_status is_present(const resolver *r, const cfg_node *map, bool *out)
+{
+    const cfg_node *when = cfg_get(map, "when");
+
+    *out = true;
+    if (!when)
+        return DSE_OK;
+    if (when->kind != CFG_SCALAR || strcmp(when->text, "recompute"))
+        return fail(r, when, "'when' knows only 'recompute'");
+    *out = r->variant.recompute;
+    return DSE_OK;
+}
+
+static dse_status read_block(const resolver *r, const char *name, const cfg_node *at, const wl_block **out)
+{
+    const cfg_node *blocks, *map;
+    wl_block *b = dse_arena_zero(r->arena, 1, sizeof *b);
+    dse_status st = get_map(r, r->doc->root, "blocks", &blocks);
+    uint32_t filled = 0;
+
+    if (st != DSE_OK)
+        return st;
+    map = cfg_get(blocks, name);
+    if (!map || map->kind != CFG_MAP)
+        return fail(r, at, "no block is called '%.60s'", name);
+    if (!b || !(b->op = dse_arena_zero(r->arena, map->n, sizeof *b->op)))
+        return dse_fail_nomem(r->err);
+    b->name = name;
+    /* Names first: an operator may refer to tensors that come later. */
+    for (uint32_t i = 0; i < map->n; i++) {
+        bool present;
+
+        if (map->item[i]->kind != CFG_MAP)
+            return fail(r, map->item[i], "an operator is a mapping");
+        if ((st = is_present(r, map->item[i], &present)) != DSE_OK)
+            return st;
+        if (present)
+            b->op[b->n++] = (wl_operator){.name = map->key[i]->text,
+                                          .x1 = DSE_NONE,
+                                          .x2 = DSE_NONE,
+                                          .gradient_of = DSE_NONE,
+                                          .after = DSE_NONE,
+                                          .scale = 1.0};
+    }
+    for (uint32_t i = 0; i < map->n; i++) {
+        if (filled == b->n || strcmp(b->op[filled].name, map->key[i]->text))
+            continue;
+        if ((st = read_operator(r, b, map->item[i], &b->op[filled++])) != DSE_OK)
+            return st;
+    }
+    *out = b;
+    return DSE_OK;
+}
+
+/* ---- the model ----------------------------------------------------------------------------- */
+
+static dse_status read_renames(resolver *r, const cfg_node *map, wl_dim (*pairs)[2])
+{
+    r->n_renames = 0;
+    if (!map)
+        return DSE_OK;
+    if (map->kind != CFG_MAP || map->n > WL_MAX_SYMBOLS)
+        return fail(r, map, "'rename' maps symbols to symbols");
+    for (uint32_t i = 0; i < map->n; i++) {
+        dse_status st = read_dim(r, map->key[i], &pairs[i][0]);
+        if (st == DSE_OK)
+            st = read_dim(r, map->item[i], &pairs[i][1]);
+        if (st != DSE_OK)
+            return st;
+    }
+    r->rename = (const wl_dim(*)[2])pairs;
+    r->n_renames = map->n;
+    return DSE_OK;
+}
+
+static dse_status read_part(resolver *r, const char *prefix, const cfg_node *block, wl_part *out)
+{
+    const char *name;
+    dse_status st = cfg_string(r->doc, block, "a block", &name, r->err);
+
+    out->prefix = prefix;
+    return st == DSE_OK ? read_block(r, name, block, &out->block) : st;
+}
+
+static dse_status read_entry(resolver *r, const char *name, const cfg_node *map, wl_entry *out)
+{
+    const cfg_node *blocks = cfg_get(map, "blocks"), *block = cfg_get(map, "block"), *node;
+    wl_dim pairs[WL_MAX_SYMBOLS][2];
+    dse_status st;
+
+    if (map->kind != CFG_MAP || (!blocks) == (!block))
+        return fail(r, map, "an entry of 'model' has either 'block' or 'blocks'");
+    if ((st = ONLY_KEYS(r, map, "block", "blocks", "place", "rename", "prefix")) != DSE_OK ||
+        (st = read_renames(r, cfg_get(map, "rename"), pairs)) != DSE_OK)
+        return st;
+    out->is_layers = blocks != NULL;
+    out->prefix = name;
+    if ((node = cfg_get(map, "prefix")) &&
+        (st = cfg_string(r->doc, node, "'prefix'", &out->prefix, r->err)) != DSE_OK)
+        return st;
+    if ((node = cfg_get(map, "place"))) {
+        if (node->kind != CFG_SCALAR || (strcmp(node->text, "first") && strcmp(node->text, "last")))
+            return fail(r, node, "'place' is first or last");
+        out->is_last = !strcmp(node->text, "last");
+    }
+    if (blocks && blocks->kind != CFG_MAP)
+        return fail(r, blocks, "'blocks' must be a mapping");
+    out->n_parts = blocks ? blocks->n : 1;
+    out->part = dse_arena_zero(r->arena, out->n_parts, sizeof *out->part);
+    if (!out->part)
+        return dse_fail_nomem(r->err);
+    if (block)
+        st = read_part(r, name, block, &out->part[0]);
+    for (uint32_t i = 0; blocks && st == DSE_OK && i < blocks->n; i++)
+        st = read_part(r, blocks->key[i]->text, blocks->item[i], &out->part[i]);
+    r->n_renames = 0;
+    return st;
+}
+
+static dse_status read_links(resolver *r)
+{
+    const cfg_node *links;
+    dse_status st = get_map(r, r->doc->root, "links", &links);
+
+    if (st != DSE_OK || (st = only_keys(r, links, link_names, WL_N_LINK_KINDS)) != DSE_OK)
+        return st;
+    for (int kind = 0; kind < WL_N_LINK_KINDS; kind++) {
+        const cfg_node *map = cfg_get(links, link_names[kind]);
+        wl_link *link;
+
+        r->out->min_layers[kind] = 1;
+        if (!map)
+            continue;
+        if (map->kind != CFG_MAP)
+            return fail(r, map, "'%s' must be a mapping", link_names[kind]);
+        link = dse_arena_zero(r->arena, map->n, sizeof *link);
+        if (!link)
+            return dse_fail_nomem(r->err);
+        r->out->link[kind] = link;
+        for (uint32_t i = 0; i < map->n; i++) {
+            if (!strcmp(map->key[i]->text, "min_layers")) {
+                st = cfg_int(r->doc, map->item[i], "'min_layers'", 0, 1000000, &r->out->min_layers[kind],
+                             r->err);
+            } else {
+                wl_link *l = &link[r->out->n_links[kind]++];
+                l->from = map->key[i]->text;
+                st = cfg_string(r->doc, map->item[i], "a link's target", &l->to, r->err);
+            }
+            if (st != DSE_OK)
+                return st;
+        }
+    }
+    return DSE_OK;
+}
+
+dse_status wl_operators_resolve(const cfg_doc *doc, wl_variant variant, dse_arena *a, wl_operators *out,
+                                dse_error *err)
+{
+    resolver r = {.doc = doc, .variant = variant, .arena = a, .out = out, .err = err};
+    const cfg_node *model;
+    dse_status st;
+
+    *out = (wl_operators){.path = doc->path};
+    if (doc->root->kind != CFG_MAP)
+        return fail(&r, doc->root, "an operator file is a mapping");
+    if ((st = ONLY_KEYS(&r, doc->root, "symbols", "shapes", "blocks", "model", "links")) != DSE_OK ||
+        (st = read_symbols(&r)) != DSE_OK || (st = get_map(&r, doc->root, "model", &model)) != DSE_OK)
+        return st;
+    out->entry = dse_arena_zero(a, model->n, sizeof *out->entry);
+    if (!out->entry)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < model->n; i++) {
+        if ((st = read_entry(&r, model->key[i]->text, model->item[i], &out->entry[i])) != DSE_OK)
+            return st;
+        out->n_entries++;
+    }
+    return read_links(&r);
+}

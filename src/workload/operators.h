@@ -1,0 +1,87 @@
+/* wl_operators -- the operators of a training step, read from a file of configs/operators/.
+ *
+ * The file is data: tensors, einsums and shapes per block, and how blocks make up the model. Reading it
+ * resolves one variant (recomputation, weight sharding): what is left has no conditions. The format is
+ * explained at the top of configs/operators/transformer.yaml. */
+#ifndef DSE_WORKLOAD_OPERATORS_H
+#define DSE_WORKLOAD_OPERATORS_H
+
+#include "config/doc.h"
+#include "workload/expr.h"
+
+typedef enum {
+    WL_OP_INPUT,   /* made by nobody; also every weight */
+    WL_OP_EINSUM,  /* contraction of x1 and x2 */
+    WL_OP_ADD,     /* elementwise sum of x1 and x2 */
+    WL_OP_SCALE,   /* `scale` operations per element of x1 */
+    WL_OP_COPY,    /* x1 under another name */
+    WL_OP_RESHAPE, /* x1, in another shape */
+    WL_OP_SHADOW   /* stands for a tensor of another pipeline stage, received from there */
+} wl_op_kind;
+
+typedef struct {
+    const char *name; /* within its block */
+    wl_op_kind kind;
+    bool is_weight;
+    uint32_t x1, x2;             /* operands: indexes into the block, or DSE_NONE */
+    wl_shape x1_shape, x2_shape; /* as this operator needs them; of an input, x1_shape is its shape */
+    wl_shape y_shape;            /* as it leaves the result */
+    wl_shape y_reduced;          /* dimensions summed over: a degree in here leaves partial sums behind */
+    double scale;
+    uint32_t gradient_of; /* index into the block, or DSE_NONE */
+    uint32_t after;       /* recomputation: waits for this tensor, or DSE_NONE */
+} wl_operator;
+
+typedef struct {
+    const char *name;
+    uint32_t n;
+    wl_operator *op;
+} wl_block;
+
+/* A block (or, for layers, several) in its place in the model. */
+typedef struct {
+    const char *prefix;    /* "in_emb"; of a block within a layer: "mha" */
+    const wl_block *block; /* symbols already renamed */
+} wl_part;
+
+typedef struct {
+    bool is_layers;     /* stands for all layers, prefix_<i>_<part>_<tensor> */
+    const char *prefix; /* "stack"; unused for a single part */
+    bool is_last;       /* place: layers + 1 instead of 0 */
+    uint32_t n_parts;
+    wl_part *part;
+} wl_entry;
+
+typedef enum {
+    WL_LINK_WITHIN_LAYER,
+    WL_LINK_FIRST_LAYER,
+    WL_LINK_NEXT_LAYER,
+    WL_LINK_LAST_LAYER,
+    WL_LINK_LOSS,
+    WL_N_LINK_KINDS
+} wl_link_kind;
+
+typedef struct {
+    const char *from, *to; /* "mha_norm" of a layer, "in_emb_y", "next_mha_x" */
+} wl_link;
+
+typedef struct {
+    const char *path;                      /* for messages */
+    wl_symbols symbols;                    /* with dp, tp, sp at the end; values are the caller's to fill */
+    const char *parameter[WL_MAX_SYMBOLS]; /* model-card parameter of each symbol; NULL for dp, tp, sp */
+    uint32_t n_entries;
+    wl_entry *entry;
+    uint32_t n_links[WL_N_LINK_KINDS];
+    wl_link *link[WL_N_LINK_KINDS];
+    int64_t min_layers[WL_N_LINK_KINDS]; /* links of this kind exist from so many layers on */
+} wl_operators;
+
+typedef struct {
+    bool recompute, weight_sharded;
+} wl_variant;
+
+/* Everything in *out lives in the arena and borrows from doc. DSE_E_CONFIG with the place. */
+dse_status wl_operators_resolve(const cfg_doc *doc, wl_variant variant, dse_arena *a, wl_operators *out,
+                                dse_error *err);
+
+#endif

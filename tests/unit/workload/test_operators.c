@@ -1,0 +1,439 @@
+#include "unit/unit.h"
+
+#include "workload/operators.h"
+
+static dse_arena arena;
+static dse_error err;
+static wl_operators ops;
+static cfg_doc doc;
+
+static const wl_variant plain = {false, false}, recompute = {true, false}, sharded = {false, true},
+                        both = {true, true};
+
+static dse_status resolve(const char *text, wl_variant variant)
+{
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err), &err);
+    return wl_operators_resolve(&doc, variant, &arena, &ops, &err);
+}
+
+/* `marked` is a file with a '^' in front of what is wrong: that is the place the error must name. */
+static void refuse_in(const char *marked, wl_variant variant, const char *message)
+{
+    char text[2000], where[40];
+    size_t n = strcspn(marked, "^");
+    int line = 1, column = 1;
+
+    assert_true(marked[n] == '^' && strlen(marked) < sizeof text);
+    for (size_t i = 0; i < n; i++) {
+        column = marked[i] == '\n' ? 1 : column + 1;
+        line += marked[i] == '\n';
+    }
+    snprintf(text, sizeof text, "%.*s%s", (int)n, marked, marked + n + 1);
+    snprintf(where, sizeof where, "f.yaml:%d:%d", line, column);
+    assert_failure(resolve(text, variant), &err, DSE_E_CONFIG, where, message);
+    dse_arena_free(&arena);
+}
+
+static void refuse(const char *marked, const char *message) { refuse_in(marked, plain, message); }
+
+#define HEAD                                                                                                 \
+    "symbols: {B: batch, M: model, N: other}\n"                                                              \
+    "shapes: {act: [B/dp, M/tp]}\n"                                                                          \
+    "model: {a: {block: t}}\n"                                                                               \
+    "links: {}\n"                                                                                            \
+    "blocks:\n"                                                                                              \
+    "  t:\n"                                                                                                 \
+    "    x: {input: act}\n"                                                                                  \
+    "    w: {weight: [M, N/tp], sharded: [M/dp, N/tp]}\n"
+
+/* The one operator behind x and w is wrong. */
+#define OP(line) HEAD "    " line "\n"
+
+static const wl_operator *op(uint32_t entry, uint32_t part, uint32_t i)
+{
+    return &ops.entry[entry].part[part].block->op[i];
+}
+
+static void assert_shape(const wl_shape *s, const char *expected)
+{
+    dse_strbuf b;
+
+    dse_strbuf_init(&b);
+    wl_shape_print(&ops.symbols, s, &b);
+    assert_string_equal(b.data, expected);
+    dse_strbuf_free(&b);
+}
+
+/* ---- what is read -------------------------------------------------------------------------- */
+
+CLAIM(symbols_are_followed_by_dp_tp_sp)
+{
+    assert_ok(resolve(HEAD, plain), &err);
+    assert_int_equal(ops.symbols.n, 6);
+    assert_string_equal(ops.symbols.name[0], "B");
+    assert_string_equal(ops.parameter[0], "batch");
+    assert_string_equal(ops.symbols.name[2], "N");
+    assert_string_equal(ops.symbols.name[3], "dp");
+    assert_string_equal(ops.symbols.name[4], "tp");
+    assert_string_equal(ops.symbols.name[5], "sp");
+    assert_null(ops.parameter[3]);
+    assert_string_equal(ops.path, "f.yaml");
+    dse_arena_free(&arena);
+}
+
+CLAIM(weights_have_another_shape_when_sharded)
+{
+    assert_ok(resolve(HEAD, plain), &err);
+    assert_int_equal(op(0, 0, 1)->kind, WL_OP_INPUT);
+    assert_true(op(0, 0, 1)->is_weight);
+    assert_shape(&op(0, 0, 1)->y_shape, "M,N/tp");
+    dse_arena_free(&arena);
+    assert_ok(resolve(HEAD, sharded), &err);
+    assert_shape(&op(0, 0, 1)->y_shape, "M/dp,N/tp");
+    assert_false(op(0, 0, 0)->is_weight);
+    assert_shape(&op(0, 0, 0)->y_shape, "B/dp,M/tp"); /* by the name of a shape */
+    dse_arena_free(&arena);
+}
+
+/* y[bn] = sum over m of x[bm] w[mn]: what is summed over leaves partial sums if it is sharded. */
+CLAIM(an_einsum_needs_and_leaves_the_shapes_of_its_letters)
+{
+    assert_ok(resolve(OP("y: {einsum: \"x[bm] w[mn] -> bn\", over: {b: B/dp, m: M/tp, n: N}}"), plain), &err);
+    assert_int_equal(op(0, 0, 2)->kind, WL_OP_EINSUM);
+    assert_int_equal(op(0, 0, 2)->x1, 0);
+    assert_int_equal(op(0, 0, 2)->x2, 1);
+    assert_shape(&op(0, 0, 2)->x1_shape, "B/dp,M/tp");
+    assert_shape(&op(0, 0, 2)->x2_shape, "M/tp,N");
+    assert_shape(&op(0, 0, 2)->y_shape, "B/dp,N");
+    assert_shape(&op(0, 0, 2)->y_reduced, "M/tp");
+    dse_arena_free(&arena);
+}
+
+CLAIM(elementwise_operators_need_what_they_leave)
+{
+    assert_ok(
+        resolve(OP("y: {add: [x, w], shape: act}\n    z: {scale: y, by: 5, shape: act, gradient_of: x}\n    "
+                   "c: {copy: z, shape: [B]}\n    r: {reshape: c, from: [B], to: [M/tp, N]}"),
+                plain),
+        &err);
+    assert_int_equal(op(0, 0, 2)->kind, WL_OP_ADD);
+    assert_int_equal(op(0, 0, 2)->x2, 1);
+    assert_shape(&op(0, 0, 2)->x1_shape, "B/dp,M/tp");
+    assert_shape(&op(0, 0, 2)->x2_shape, "B/dp,M/tp");
+    assert_shape(&op(0, 0, 2)->y_shape, "B/dp,M/tp");
+    assert_int_equal(op(0, 0, 3)->kind, WL_OP_SCALE);
+    assert_double(op(0, 0, 3)->scale, 5);
+    assert_int_equal(op(0, 0, 3)->x1, 2);
+    assert_int_equal(op(0, 0, 3)->x2, DSE_NONE);
+    assert_int_equal(op(0, 0, 3)->gradient_of, 0);
+    assert_int_equal(op(0, 0, 4)->kind, WL_OP_COPY);
+    assert_int_equal(op(0, 0, 5)->kind, WL_OP_RESHAPE);
+    assert_shape(&op(0, 0, 5)->x1_shape, "B");
+    assert_shape(&op(0, 0, 5)->x2_shape, "M/tp,N");
+    assert_shape(&op(0, 0, 5)->y_shape, "M/tp,N");
+    dse_arena_free(&arena);
+}
+
+CLAIM(operands_may_come_later_in_the_block)
+{
+    assert_ok(resolve(OP("y: {scale: z, by: 1, shape: act}\n    z: {input: act}"), plain), &err);
+    assert_int_equal(op(0, 0, 2)->x1, 3);
+    dse_arena_free(&arena);
+}
+
+/* The operator between x and v exists only with recomputation; indexes behind it shift. */
+#define VARIANTS                                                                                             \
+    HEAD "    extra: {when: recompute, after: v, einsum: \"x[bm] w[mn] -> bn\", over: {b: B, m: M, n: N}}\n" \
+         "    u: {input: act}\n"                                                                             \
+         "    v: {einsum: \"x[bm] w[mn] -> bn\", recompute: \"u[bm] w[mn] -> bn\",\n"                        \
+         "        recompute_sharded: \"w[mn] u[bm] -> bn\", over: {b: B, m: M, n: N}}\n"
+
+CLAIM(recomputation_adds_operators_and_replaces_einsums)
+{
+    assert_ok(resolve(VARIANTS, plain), &err);
+    assert_int_equal(ops.entry[0].part[0].block->n, 4);
+    assert_string_equal(op(0, 0, 3)->name, "v");
+    assert_int_equal(op(0, 0, 3)->x1, 0);
+    dse_arena_free(&arena);
+    assert_ok(resolve(VARIANTS, recompute), &err);
+    assert_int_equal(ops.entry[0].part[0].block->n, 5);
+    assert_string_equal(op(0, 0, 2)->name, "extra");
+    assert_int_equal(op(0, 0, 2)->after, 4);
+    assert_int_equal(op(0, 0, 4)->x1, 3); /* u */
+    assert_int_equal(op(0, 0, 4)->x2, 1);
+    dse_arena_free(&arena);
+    assert_ok(resolve(VARIANTS, sharded), &err);
+    assert_int_equal(op(0, 0, 3)->x1, 0); /* recompute_sharded needs both */
+    dse_arena_free(&arena);
+    assert_ok(resolve(VARIANTS, both), &err);
+    assert_int_equal(op(0, 0, 4)->x1, 1);
+    assert_int_equal(op(0, 0, 4)->x2, 3);
+    dse_arena_free(&arena);
+}
+
+CLAIM(entries_of_the_model_keep_their_order_and_places)
+{
+    assert_ok(resolve("symbols: {B: batch, M: model}\n"
+                      "blocks: {t: {x: {input: [B, M]}}, u: {y: {input: [M/B]}}}\n"
+                      "model:\n"
+                      "  first: {block: t, place: first, rename: {M: B}}\n"
+                      "  last: {block: u, place: last}\n"
+                      "  body: {prefix: stack, blocks: {p: t, q: u}, rename: {B: M}}\n"
+                      "links: {}\n",
+                      plain),
+              &err);
+    assert_int_equal(ops.n_entries, 3);
+    assert_string_equal(ops.entry[0].prefix, "first");
+    assert_false(ops.entry[0].is_layers);
+    assert_false(ops.entry[0].is_last);
+    assert_true(ops.entry[1].is_last);
+    assert_true(ops.entry[2].is_layers);
+    assert_string_equal(ops.entry[2].prefix, "stack");
+    assert_int_equal(ops.entry[2].n_parts, 2);
+    assert_string_equal(ops.entry[2].part[0].prefix, "p");
+    assert_string_equal(ops.entry[2].part[1].prefix, "q");
+    assert_shape(&op(0, 0, 0)->y_shape, "B,B"); /* renamed */
+    assert_shape(&op(1, 0, 0)->y_shape, "M/B"); /* not renamed: each entry has its own */
+    assert_shape(&op(2, 0, 0)->y_shape, "M,M");
+    assert_shape(&op(2, 1, 0)->y_shape, "1"); /* M/B with B for M is 1 */
+    dse_arena_free(&arena);
+}
+
+CLAIM(links_are_listed_by_kind)
+{
+    assert_ok(resolve("symbols: {B: batch}\nblocks: {t: {x: {input: [B]}}}\nmodel: {a: {block: t}}\n"
+                      "links:\n  within_layer: {u: v, w: x}\n  last_layer: {min_layers: 2, y: z}\n",
+                      plain),
+              &err);
+    assert_int_equal(ops.n_links[WL_LINK_WITHIN_LAYER], 2);
+    assert_string_equal(ops.link[WL_LINK_WITHIN_LAYER][1].from, "w");
+    assert_string_equal(ops.link[WL_LINK_WITHIN_LAYER][1].to, "x");
+    assert_int_equal(ops.n_links[WL_LINK_LAST_LAYER], 1);
+    assert_string_equal(ops.link[WL_LINK_LAST_LAYER][0].from, "y");
+    assert_int_equal(ops.min_layers[WL_LINK_LAST_LAYER], 2);
+    assert_int_equal(ops.min_layers[WL_LINK_WITHIN_LAYER], 1);
+    assert_int_equal(ops.n_links[WL_LINK_LOSS], 0);
+    dse_arena_free(&arena);
+}
+
+CLAIM(the_transformer_resolves_in_all_variants)
+{
+    /* Counted in configs/operators/transformer.yaml: embedding 6, feed_forward 16, attention 30; with recomputation 1 and 4 more. */
+    static const uint32_t n[][2] = {{16, 30}, {17, 34}};
+
+    for (int v = 0; v < 4; v++) {
+        dse_arena_init(&arena);
+        err = (dse_error)DSE_ERROR_INIT;
+        assert_ok(cfg_load(TEST_SOURCE "/configs/operators/transformer.yaml", &arena, &doc, &err), &err);
+        assert_ok(wl_operators_resolve(&doc, (wl_variant){v & 1, v >> 1}, &arena, &ops, &err), &err);
+        assert_int_equal(ops.n_entries, 3);
+        assert_int_equal(ops.entry[0].part[0].block->n, 6);
+        assert_int_equal(ops.entry[2].part[1].block->n, n[v & 1][0]);
+        assert_int_equal(ops.entry[2].part[0].block->n, n[v & 1][1]);
+        dse_arena_free(&arena);
+    }
+}
+
+/* ---- refusals: the file ---------------------------------------------------------------------- */
+
+CLAIM(an_operator_file_is_a_mapping_of_five_sections)
+{
+    refuse("^[1]\n", "an operator file is a mapping");
+    refuse("^x: 1\n", "unknown key 'x'; known: symbols, shapes, blocks, model, links");
+    refuse("^blocks: {}\n", "'symbols' is missing");
+    refuse("symbols: ^[B]\n", "'symbols' must be a mapping");
+    refuse("^symbols: {B: batch}\n", "'model' is missing");
+    refuse("^symbols: {B: batch}\nmodel: {}\n", "'links' is missing");
+    refuse("^symbols: {B: batch}\nmodel: {a: {block: t}}\n", "'blocks' is missing");
+}
+
+CLAIM(symbols_stand_for_parameters)
+{
+    refuse("symbols: {B: ^[x]}\nmodel: {}\nlinks: {}\n", "a symbol's parameter must be a name, not a list");
+    /* 16 symbols in all, three of them dp, tp, sp. */
+    refuse("symbols: ^{a: p, b: p, c: p, d: p, e: p, f: p, g: p, h: p, i: p, j: p, k: p, l: p, m: p, n: p}\n",
+           "at most 13 symbols");
+}
+
+/* ---- refusals: blocks ------------------------------------------------------------------------ */
+
+CLAIM(unknown_keys_of_an_operator_are_refused)
+{
+    refuse(OP("y: {input: act, ^colour: red}"),
+           "unknown key 'colour'; known: input, weight, sharded, einsum, recompute, recompute_sharded, over, "
+           "add, "
+           "scale, by, copy, reshape, from, to, shape, gradient_of, when, after");
+    refuse(OP("y: ^{shape: act}"), "an operator is one of input, weight, einsum, add, scale, copy, reshape");
+    refuse(OP("y: ^act"), "an operator is a mapping");
+}
+
+CLAIM(unknown_blocks_are_refused)
+{
+    refuse("symbols: {B: batch}\nblocks: {t: {}}\nmodel: {a: {block: ^u}}\nlinks: {}\n",
+           "no block is called 'u'");
+    refuse("symbols: {B: batch}\nblocks: {t: 5}\nmodel: {a: {block: ^t}}\nlinks: {}\n",
+           "no block is called 't'");
+    refuse("symbols: {B: batch}\nblocks: ^[t]\nmodel: {a: {block: t}}\nlinks: {}\n",
+           "'blocks' must be a mapping");
+}
+
+CLAIM(unknown_tensors_are_refused)
+{
+    refuse(OP("y: {add: [x, ^q], shape: act}"), "no tensor 'q' in block 't' (of this variant)");
+    refuse(OP("y: {scale: ^q, by: 5, shape: act}"), "no tensor 'q' in block 't' (of this variant)");
+    refuse(OP("y: {copy: ^q, shape: act}"), "no tensor 'q' in block 't' (of this variant)");
+    refuse(OP("y: {reshape: ^q, from: act, to: act}"), "no tensor 'q' in block 't' (of this variant)");
+    refuse(OP("y: {einsum: ^\"q[bm] w[mn] -> bn\", over: {b: B, m: M, n: N}}"),
+           "no tensor 'q' in block 't' (of this variant)");
+    refuse(OP("y: {input: act, gradient_of: ^q}"), "no tensor 'q' in block 't' (of this variant)");
+    refuse(OP("y: {input: act, after: ^q}"), "no tensor 'q' in block 't' (of this variant)");
+}
+
+/* `extra` is there with recomputation only. */
+CLAIM(tensors_of_another_variant_are_refused)
+{
+    static const char text[] = OP("extra: {when: recompute, input: act}\n    y: {copy: ^extra, shape: act}");
+
+    refuse_in(text, plain, "no tensor 'extra' in block 't' (of this variant)");
+    refuse_in(text, sharded, "no tensor 'extra' in block 't' (of this variant)");
+    assert_ok(
+        resolve(OP("extra: {when: recompute, input: act}\n    y: {when: recompute, copy: extra, shape: act}"),
+                recompute),
+        &err);
+    dse_arena_free(&arena);
+}
+
+CLAIM(shapes_are_checked)
+{
+    refuse(OP("y: {input: ^nothing}"), "no shape is called 'nothing'");
+    refuse(OP("y: {input: ^[]}"), "a shape is a list of 1 to 6 dimensions");
+    refuse(OP("y: {input: ^[B, B, B, B, B, B, B]}"), "a shape is a list of 1 to 6 dimensions");
+    refuse(OP("y: {input: ^{B: M}}"), "a shape is a list of 1 to 6 dimensions");
+    refuse(OP("y: {input: [B, ^[M]]}"), "a dimension must be a product of symbols");
+    refuse(OP("y: {input: [B, ^Q/dp]}"), "'Q/dp' is not a dimension: unknown symbol 'Q'");
+    refuse(OP("y: {input: [B, ^B+M]}"), "'B+M' is not a dimension: unexpected '+'");
+    refuse(OP("y: ^{scale: x, by: 5}"), "'shape' is missing");
+    refuse(OP("y: ^{reshape: x, from: act}"), "'reshape' needs 'from' and 'to'");
+    refuse(OP("y: {weight: ^nothing}"), "no shape is called 'nothing'");
+}
+
+CLAIM(einsums_are_checked)
+{
+    static const char reads[] = "an einsum reads \"x[bsm] w[mn] -> bsn\"";
+
+#define EINSUM(text) OP("y: {einsum: ^\"" text "\", over: {b: B, m: M, n: N}}")
+    refuse(EINSUM("x[bm]"), reads);
+    refuse(EINSUM("x w -> bn"), reads);
+    refuse(EINSUM("x[] w[mn] -> n"), reads);
+    refuse(EINSUM("x[bm w[mn] -> bn"), reads);
+    refuse(EINSUM("x[Bm] w[mn] -> bn"), reads);
+    refuse(EINSUM("x[bm] w[mn] = bn"), reads);
+    refuse(EINSUM("x[bm] w[mn] ->"), reads);
+    refuse(EINSUM("x[bm] w[mn] -> "), reads);
+    refuse(EINSUM("x[bmbmbmb] w[mn] -> bn"), reads);
+    refuse(EINSUM("x[bm] w[mn] -> bnbnbnb"), reads);
+    refuse(EINSUM("x[bm] w[mn] -> bz"), "the result's letter 'z' is in neither operand");
+    refuse(EINSUM("x[bm] w[mn] -> b n"), "the result's letter ' ' is in neither operand");
+    refuse(EINSUM("x[bm] w[nz] -> bn"), "'over' gives no dimension to the letter 'z'");
+    refuse(EINSUM("x[bm] w[bn] -> bn"), "the letter 'm' is summed over but only in one operand");
+#undef EINSUM
+    refuse(OP("y: ^{einsum: \"x[bm] w[mn] -> bn\"}"), "'over' is missing");
+    refuse(OP("y: {einsum: \"x[bm] w[mn] -> bn\", over: ^[b]}"), "'over' must be a mapping");
+    refuse(OP("y: {einsum: \"x[bm] w[mn] -> bn\", over: {b: ^Q, m: M, n: N}}"),
+           "'Q' is not a dimension: unknown symbol 'Q'");
+    refuse(OP("y: {einsum: ^[x], over: {b: B}}"), "an einsum must be a name, not a list");
+}
+
+CLAIM(other_operators_are_checked)
+{
+    refuse(OP("y: {add: ^[x], shape: act}"), "'add' takes two tensors");
+    refuse(OP("y: {add: ^x, shape: act}"), "'add' takes two tensors");
+    refuse(OP("y: {add: [x, ^[w]], shape: act}"), "a tensor must be a name, not a list");
+    refuse(OP("y: ^{scale: x, shape: act}"), "'by' must be a positive number");
+    refuse(OP("y: {scale: x, by: ^0, shape: act}"), "'by' must be a positive number");
+    refuse(OP("y: {scale: x, by: ^five, shape: act}"), "'by' must be a positive number");
+    refuse(OP("y: {input: act, when: ^always}"), "'when' knows only 'recompute'");
+    refuse(OP("y: {input: act, when: ^[recompute]}"), "'when' knows only 'recompute'");
+}
+
+/* ---- refusals: model and links ---------------------------------------------------------------- */
+
+#define MODEL(text)                                                                                          \
+    "symbols: {B: batch, M: model}\nblocks: {t: {x: {input: [B]}}}\nlinks: {}\nmodel: " text "\n"
+
+CLAIM(entries_of_the_model_are_checked)
+{
+    refuse(MODEL("^[t]"), "'model' must be a mapping");
+    refuse(MODEL("{a: ^t}"), "an entry of 'model' has either 'block' or 'blocks'");
+    refuse(MODEL("{a: ^{place: first}}"), "an entry of 'model' has either 'block' or 'blocks'");
+    refuse(MODEL("{a: ^{block: t, blocks: {b: t}}}"), "an entry of 'model' has either 'block' or 'blocks'");
+    refuse(MODEL("{a: {blocks: ^[t]}}"), "'blocks' must be a mapping");
+    refuse(MODEL("{a: {block: ^[t]}}"), "a block must be a name, not a list");
+    refuse(MODEL("{a: {block: t, place: ^middle}}"), "'place' is first or last");
+    refuse(MODEL("{a: {block: t, ^colour: red}}"),
+           "unknown key 'colour'; known: block, blocks, place, rename, prefix");
+    refuse(MODEL("{a: {block: t, rename: ^[B]}}"), "'rename' maps symbols to symbols");
+    refuse(MODEL("{a: {block: t, rename: {^Q: B}}}"), "'Q' is not a dimension: unknown symbol 'Q'");
+    refuse(MODEL("{a: {block: t, rename: {B: ^Q}}}"), "'Q' is not a dimension: unknown symbol 'Q'");
+    refuse(MODEL("{a: {block: t, prefix: ^[x]}}"), "'prefix' must be a name, not a list");
+}
+
+#define LINKS(text)                                                                                          \
+    "symbols: {B: batch}\nblocks: {t: {x: {input: [B]}}}\nmodel: {a: {block: t}}\nlinks: " text "\n"
+
+CLAIM(links_are_checked)
+{
+    refuse(LINKS("^[x]"), "'links' must be a mapping");
+    refuse(LINKS("{^middle_layer: {}}"),
+           "unknown key 'middle_layer'; known: within_layer, first_layer, next_layer, last_layer, loss");
+    refuse(LINKS("{loss: ^[x]}"), "'loss' must be a mapping");
+    refuse(LINKS("{loss: {x: ^[y]}}"), "a link's target must be a name, not a list");
+    refuse(LINKS("{loss: {min_layers: ^two}}"), "'min_layers' must be a whole number, not 'two'");
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static dse_status load(void *what, dse_arena *a, dse_error *e)
+{
+    wl_operators o;
+
+    return wl_operators_resolve(what, both, a, &o, e);
+}
+
+CLAIM(every_allocation_may_fail)
+{
+    assert_ok(resolve(VARIANTS, both), &err);
+    /* The operators, the entries, the block, its operators, the parts: all from the arena. */
+    assert_true(unit_fail_each_allocation(load, &doc, 64) >= 4);
+    dse_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(symbols_are_followed_by_dp_tp_sp),
+        cmocka_unit_test(weights_have_another_shape_when_sharded),
+        cmocka_unit_test(an_einsum_needs_and_leaves_the_shapes_of_its_letters),
+        cmocka_unit_test(elementwise_operators_need_what_they_leave),
+        cmocka_unit_test(operands_may_come_later_in_the_block),
+        cmocka_unit_test(recomputation_adds_operators_and_replaces_einsums),
+        cmocka_unit_test(entries_of_the_model_keep_their_order_and_places),
+        cmocka_unit_test(links_are_listed_by_kind),
+        cmocka_unit_test(the_transformer_resolves_in_all_variants),
+        cmocka_unit_test(an_operator_file_is_a_mapping_of_five_sections),
+        cmocka_unit_test(symbols_stand_for_parameters),
+        cmocka_unit_test(unknown_keys_of_an_operator_are_refused),
+        cmocka_unit_test(unknown_blocks_are_refused),
+        cmocka_unit_test(unknown_tensors_are_refused),
+        cmocka_unit_test(tensors_of_another_variant_are_refused),
+        cmocka_unit_test(shapes_are_checked),
+        cmocka_unit_test(einsums_are_checked),
+        cmocka_unit_test(other_operators_are_checked),
+        cmocka_unit_test(entries_of_the_model_are_checked),
+        cmocka_unit_test(links_are_checked),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return RUN_TESTS(tests);
+}
