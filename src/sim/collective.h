@@ -1,0 +1,120 @@
+/* Collectives: how a chunk of one goes through the dimensions, phase by phase. Private to sim/.
+ *
+ * A collective is cut into chunks; a chunk on one rank is a stream; a stream runs one phase per dimension
+ * (an all-reduce up and down again); a phase is an algorithm among the ranks of that dimension. */
+#ifndef DSE_SIM_COLLECTIVE_H
+#define DSE_SIM_COLLECTIVE_H
+
+#include "sim/settings.h"
+
+typedef struct sim_engine sim_engine;
+typedef struct sim_stream sim_stream;
+
+/* Ranks in a circle, either regular (base + i * stride) or listed. */
+typedef struct {
+    uint32_t n, index; /* this rank's place */
+    uint32_t base, stride;
+    const uint32_t *member; /* NULL: regular */
+} sim_ring;
+
+static inline uint32_t sim_ring_member(const sim_ring *r, uint32_t i)
+{
+    return r->member ? r->member[i] : r->base + i * r->stride;
+}
+
+/* The member `steps` places after (clockwise) or before this rank; steps <= n. */
+static inline uint32_t sim_ring_peer(const sim_ring *r, uint32_t steps, bool clockwise)
+{
+    return sim_ring_member(r, (clockwise ? r->index + steps : r->index + r->n - steps) % r->n);
+}
+
+typedef enum { SIM_TREE_LEAF, SIM_TREE_INNER, SIM_TREE_ROOT } sim_tree_place;
+
+typedef struct {
+    const sim_algorithm *algorithm;
+    uint8_t coll; /* sim_collective that this phase performs */
+    bool clockwise;
+    bool fast_endpoint;   /* a group's ring: the endpoint takes 10 ticks whatever the settings say */
+    uint32_t lane;        /* queue */
+    uint64_t bytes;       /* what comes in */
+    uint64_t final_bytes; /* what goes on to the next phase */
+
+    /* Algorithms in steps (steps.c): */
+    sim_ring ring;
+    uint64_t message_bytes; /* of a step, if it is always the same */
+    uint32_t steps;         /* sends (and receives) in all */
+    uint32_t width;         /* packets under way at once */
+    uint32_t cycle;         /* packets after the first `width` until the next round begins */
+
+    /* Double binary tree: */
+    sim_tree_place place;
+    uint32_t parent, left, right; /* ranks, or DSE_NONE */
+} sim_phase;
+
+struct sim_stream {
+    uint32_t id, rank, next; /* next: in its lane's queue, or in the free list */
+    uint32_t tag;
+    uint32_t n_phases, phase;
+
+    /* State of the current phase. */
+    uint32_t steps_left, inserted, sent, received;
+    uint32_t free_packets;
+    uint32_t first_left, cycle_left; /* packets of this round still to come */
+    bool odd_round;
+    uint8_t tree_state, tree_reductions;
+
+    sim_phase phases[];
+};
+
+static inline const sim_phase *sim_stream_phase(const sim_stream *s) { return &s->phases[s->phase]; }
+
+/* One row of collective_list.h, one file. */
+struct sim_algorithm {
+    const char *name;     /* as in system.json: "ring" */
+    const char *one_name; /* the form over all NPUs: "oneRing"; NULL: none */
+    bool takes_window;    /* a number may follow the name: "direct4" */
+    bool power_of_two;    /* works only among a power of two of ranks */
+    const char *summary;
+
+    /* Completes a phase whose coll, bytes, ring and clockwise are set. Returns NULL, or why the algorithm
+     * cannot do it. `dim_last`: no dimension of the implementation list follows; `tree` counts the
+     * phases that this rank has planned for this dimension. */
+    const char *(*plan)(const sim_implementation *how, bool dim_last, uint32_t tree, sim_phase *p);
+    void (*start)(sim_engine *e, sim_stream *s);
+    void (*ready)(sim_engine *e, sim_stream *s);
+    void (*receive)(sim_engine *e, sim_stream *s);
+};
+
+/* A collective's dimensions as the implementation list makes them. */
+typedef struct {
+    uint32_t n_dims;
+    struct {
+        sim_implementation how;
+        uint32_t n, stride;
+    } dim[NET_MAX_DIMS];
+} sim_logical;
+
+/* DSE_E_CONFIG if the list is longer than the network has dimensions. */
+dse_status sim_logical_init(const sim_implementations *impl, const net_network *net, sim_logical *out,
+                            dse_error *err);
+
+extern const sim_algorithm sim_algorithm_ring; /* also what every group smaller than the system runs */
+
+/* steps.c: algorithms that send packet after packet. ------------------------------------------ */
+
+typedef struct {
+    uint32_t to, from;
+    uint64_t bytes;
+} sim_packet;
+
+/* Where packet k of the phase goes, and where the one that answers it comes from. */
+typedef void sim_packet_of(const sim_phase *p, uint32_t k, sim_packet *out);
+
+void sim_steps_start(sim_engine *e, sim_stream *s, sim_packet_of *packet);
+void sim_steps_receive(sim_engine *e, sim_stream *s, sim_packet_of *packet);
+/* Sends the next packet if there is one and a place for it. */
+void sim_steps_send(sim_engine *e, sim_stream *s, sim_packet_of *packet);
+/* Goes on to the next phase if all is sent and received. */
+void sim_steps_end(sim_engine *e, sim_stream *s);
+
+#endif

@@ -1,0 +1,110 @@
+/* The events have run out and some ranks have not finished: says which, where they wait, and for what.
+ * The reference ends such a run with exit code 0 and no word about these ranks. */
+#include "sim/engine.h"
+
+#include <inttypes.h>
+
+#define MAX_RANKS_NAMED 3
+
+/* The size of the first dimension in which the collective runs an algorithm for powers of two on another
+ * count; *name is the algorithm's. 0: there is none. */
+static uint32_t unfit_dimension(const sim_engine *e, sim_collective coll, const char **name)
+{
+    for (uint32_t i = 0; i < e->logical[coll].n_dims; i++) {
+        const sim_algorithm *a = e->logical[coll].dim[i].how.algorithm;
+        uint32_t n = e->logical[coll].dim[i].n;
+
+        if (a->power_of_two && (n & (n - 1))) {
+            *name = a->name;
+            return n;
+        }
+    }
+    return 0;
+}
+
+static void describe_collective(const sim_engine *e, uint32_t rank, const wl_node *n, dse_strbuf *out)
+{
+    static const sim_collective colls[] = {[WL_ALL_REDUCE] = SIM_ALL_REDUCE,
+                                           [WL_ALL_GATHER] = SIM_ALL_GATHER,
+                                           [WL_ALL_TO_ALL] = SIM_ALL_TO_ALL,
+                                           [WL_REDUCE_SCATTER] = SIM_REDUCE_SCATTER};
+    const wl_group *g = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
+    const char *name = NULL;
+    uint32_t unfit = !g || g->n == e->net->n_npus ? unfit_dimension(e, colls[n->coll], &name) : 0;
+
+    dse_strbuf_addf(out, " (%s", wl_coll_type_name(n->coll));
+    if (g)
+        dse_strbuf_addf(out, " of %" PRIu32 " ranks%s%s%s", g->n, *g->name ? ", group '" : "", g->name,
+                        *g->name ? "'" : "");
+    if (unfit)
+        dse_strbuf_addf(out, "; %s needs a power of two of ranks, not %" PRIu32 ")", name, unfit);
+    else
+        dse_strbuf_adds(out, "; the others are not in it, or enter their collectives in another order)");
+}
+
+static void describe_node(const sim_engine *e, uint32_t rank, uint32_t node, dse_strbuf *out)
+{
+    const wl_node *n = &e->rank[rank].graph->graph->node[node];
+    sim_place place;
+
+    dse_strbuf_adds(out, sim_where(e, rank, node, &place));
+    if (n->type == WL_NODE_RECV || n->type == WL_NODE_SEND) {
+        const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
+
+        dse_strbuf_addf(out,
+                        n->type == WL_NODE_RECV ? " (a message of %" PRIu64 " bytes with tag %" PRIu32
+                                                  " that rank %" PRIu32 " never sends)"
+                                                : " (sends %" PRIu64 " bytes with tag %" PRIu32
+                                                  " to rank %" PRIu32 ", which never receives them)",
+                        n->comm_size, p->tag, p->peer);
+    } else if (n->type == WL_NODE_COLL) {
+        describe_collective(e, rank, n, out);
+    }
+}
+
+static void describe_rank(const sim_engine *e, uint32_t rank, dse_strbuf *out)
+{
+    const sim_rank *r = &e->rank[rank];
+    const wl_graph *g = r->graph->graph;
+    bool any = false;
+
+    for (uint32_t i = 0; i < r->n_issued; i++) {
+        if (r->end[r->issued[i]] != DSE_TIME_NONE)
+            continue;
+        dse_strbuf_adds(out, any ? " and " : "");
+        describe_node(e, rank, r->issued[i], out);
+        any = true;
+        break;
+    }
+    for (uint32_t i = 0; !any && i < g->n_nodes; i++) {
+        uint32_t node = g->by_id[i];
+        sim_place place;
+
+        if (r->start[node] != DSE_TIME_NONE || r->left[node])
+            continue;
+        dse_strbuf_addf(out, "%s (ready, but nothing wakes the rank: it follows a node that moves no data)",
+                        sim_where(e, rank, node, &place));
+        any = true;
+    }
+}
+
+dse_status sim_deadlock(sim_engine *e)
+{
+    uint32_t named = 0, left = e->w->n_ranks - e->n_finished;
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    for (uint32_t r = 0; r < e->w->n_ranks && named < MAX_RANKS_NAMED; r++) {
+        if (e->rank[r].finished)
+            continue;
+        dse_strbuf_adds(&text, named++ ? "; " : "");
+        describe_rank(e, r, &text);
+    }
+    st =
+        dse_fail(e->err, DSE_E_SIM,
+                 "deadlock at tick %" PRIu64 ": %" PRIu32 " of %" PRIu32 " ranks never finish; waiting: %s%s",
+                 e->now, left, e->w->n_ranks, text.data, left > named ? "; ..." : "");
+    dse_strbuf_free(&text);
+    return st;
+}

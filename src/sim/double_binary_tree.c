@@ -1,0 +1,169 @@
+/* Double binary tree: data is reduced up a binary tree and sent down again; chunks alternate between two
+ * trees, one with its root at the first rank of the dimension, the other with its root at the last.
+ *
+ * It runs the all-reduce whatever the collective. The tree of n ranks is a root with one child, under it
+ * a full tree of n - 1 ranks, numbered in order; so n must be a power of two. With another n the
+ * reference crashes; here it is refused. Source: system/topology/BinaryTree.cc and
+ * system/collective/DoubleBinaryTreeAllReduce.cc of the reference. */
+#include "sim/engine.h"
+
+enum { BEGIN, WAIT_TWO_CHILDREN, WAIT_ONE_CHILD, SEND_UP, WAIT_PARENT, SEND_DOWN, END };
+
+/* Places of the full tree, in order 1 .. n-1: the number of trailing zeros of a place is its level, its
+ * children are half of its lowest bit away, its parent one lowest bit away on the side that has the next
+ * higher bit. Place 0 is the root, whose only child is the middle. */
+static void find_neighbours(uint32_t n, uint32_t at, uint32_t *parent, uint32_t *low, uint32_t *high)
+{
+    uint32_t bit = at & (0u - at);
+
+    *parent = *low = *high = DSE_NONE;
+    if (!at) {
+        *high = n / 2;
+        return;
+    }
+    *parent = at == n / 2 ? 0 : (at & (bit << 1)) ? at - bit : at + bit;
+    if (bit > 1) {
+        *low = at - bit / 2;
+        *high = at + bit / 2;
+    }
+}
+
+static uint32_t to_rank(const sim_ring *r, uint32_t place, bool root_last)
+{
+    if (place == DSE_NONE)
+        return DSE_NONE;
+    return sim_ring_member(r, root_last ? r->n - 1 - place : place);
+}
+
+static const char *plan_tree(const sim_implementation *how, bool dim_last, uint32_t tree, sim_phase *p)
+{
+    uint32_t n = p->ring.n, parent, low, high, place;
+    bool root_last = tree % 2 == 0;
+
+    (void)how;
+    p->final_bytes = p->bytes;
+    if (n & (n - 1))
+        return "doubleBinaryTree needs a power of two of ranks in its dimension";
+    /* In the last dimension of the implementation list the reference counts the tree from the first NPU:
+     * with more network dimensions behind it, NPUs beyond the first of these are in no tree. */
+    if (dim_last && p->ring.base >= p->ring.stride)
+        return "doubleBinaryTree as the last implementation must be that of the last network dimension";
+    /* Counted from the other end, low and high change sides: left is always the lower rank. */
+    place = root_last ? n - 1 - p->ring.index : p->ring.index;
+    find_neighbours(n, place, &parent, &low, &high);
+    p->parent = to_rank(&p->ring, parent, root_last);
+    p->left = to_rank(&p->ring, root_last ? high : low, root_last);
+    p->right = to_rank(&p->ring, root_last ? low : high, root_last);
+    p->place = parent == DSE_NONE                            ? SIM_TREE_ROOT
+               : p->left == DSE_NONE && p->right == DSE_NONE ? SIM_TREE_LEAF
+                                                             : SIM_TREE_INNER;
+    return NULL;
+}
+
+static void send_to(sim_engine *e, const sim_stream *s, uint32_t rank)
+{
+    sim_call nothing = {SIM_CALL_NOTHING, s->rank, 0};
+
+    sim_send(e, s->rank, rank, sim_stream_phase(s)->bytes, s->tag, SIM_TAG_COLLECTIVE, nothing);
+}
+
+static void receive_from(sim_engine *e, const sim_stream *s, uint32_t rank)
+{
+    sim_call received = {SIM_CALL_STREAM, s->rank, s->id};
+
+    sim_receive(e, s->rank, rank, sim_stream_phase(s)->bytes, s->tag, SIM_TAG_COLLECTIVE, received);
+}
+
+static void step_leaf(sim_engine *e, sim_stream *s)
+{
+    const sim_phase *p = sim_stream_phase(s);
+
+    switch (s->tree_state) {
+    case BEGIN:
+        sim_bundle(e, s, p->bytes, false, SIM_TO_NETWORK);
+        s->tree_state = SEND_UP;
+        break;
+    case SEND_UP:
+        send_to(e, s, p->parent);
+        receive_from(e, s, p->parent);
+        s->tree_state = WAIT_PARENT;
+        break;
+    case WAIT_PARENT:
+        sim_bundle(e, s, p->bytes, false, SIM_FROM_NETWORK);
+        s->tree_state = END;
+        break;
+    default: sim_stream_next_phase(e, s);
+    }
+}
+
+static void step_inner(sim_engine *e, sim_stream *s, bool received)
+{
+    const sim_phase *p = sim_stream_phase(s);
+
+    if (s->tree_state == BEGIN) {
+        receive_from(e, s, p->left);
+        receive_from(e, s, p->right);
+        s->tree_state = WAIT_TWO_CHILDREN;
+    } else if (s->tree_state == WAIT_TWO_CHILDREN && received) {
+        sim_bundle(e, s, p->bytes, true, SIM_FROM_NETWORK);
+        s->tree_state = WAIT_ONE_CHILD;
+    } else if (s->tree_state == WAIT_ONE_CHILD && received) {
+        sim_bundle(e, s, p->bytes, true, SIM_FROM_NETWORK_AND_BACK);
+        s->tree_state = SEND_UP;
+    } else if (!s->tree_reductions && !received) {
+        s->tree_reductions = 1; /* the first of the two children's data is reduced */
+    } else if (s->tree_state == SEND_UP) {
+        send_to(e, s, p->parent);
+        receive_from(e, s, p->parent);
+        s->tree_state = WAIT_PARENT;
+    } else if (s->tree_state == WAIT_PARENT && received) {
+        sim_bundle(e, s, p->bytes, true, SIM_FROM_NETWORK_AND_BACK);
+        s->tree_state = SEND_DOWN;
+    } else if (s->tree_state == SEND_DOWN) {
+        send_to(e, s, p->left);
+        send_to(e, s, p->right);
+        sim_stream_next_phase(e, s);
+    }
+}
+
+static void step_root(sim_engine *e, sim_stream *s)
+{
+    const sim_phase *p = sim_stream_phase(s);
+    uint32_t child = p->left != DSE_NONE ? p->left : p->right;
+
+    switch (s->tree_state) {
+    case BEGIN:
+        receive_from(e, s, child);
+        s->tree_state = WAIT_ONE_CHILD;
+        break;
+    case WAIT_ONE_CHILD:
+        sim_bundle(e, s, p->bytes, true, SIM_FROM_NETWORK_AND_BACK);
+        s->tree_state = SEND_DOWN;
+        break;
+    default: send_to(e, s, child); sim_stream_next_phase(e, s);
+    }
+}
+
+static void step(sim_engine *e, sim_stream *s, bool received)
+{
+    switch (sim_stream_phase(s)->place) {
+    case SIM_TREE_LEAF: step_leaf(e, s); break;
+    case SIM_TREE_INNER: step_inner(e, s, received); break;
+    case SIM_TREE_ROOT: step_root(e, s); break;
+    }
+}
+
+static void start_tree(sim_engine *e, sim_stream *s) { step(e, s, false); }
+static void ready_tree(sim_engine *e, sim_stream *s) { step(e, s, false); }
+static void receive_tree(sim_engine *e, sim_stream *s) { step(e, s, true); }
+
+extern const sim_algorithm sim_algorithm_double_binary_tree;
+const sim_algorithm sim_algorithm_double_binary_tree = {
+    .name = "doubleBinaryTree",
+    .power_of_two = true,
+    .summary = "reduce up a tree and broadcast down; always an all-reduce",
+    .plan = plan_tree,
+    .start = start_tree,
+    .ready = ready_tree,
+    .receive = receive_tree,
+};

@@ -1,0 +1,451 @@
+/* The loop: the network's events, each rank's own events, and messages.
+ *
+ * Source: EventQueue.cpp of the analytical network and Sys::try_register_event, which gather what a rank
+ * registers for one tick under the network event of the first; CommonNetworkApi and
+ * CongestionUnawareNetworkApi for messages. */
+#include "sim/engine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define HANDSHAKE_BYTES 8192u
+#define TAG_SPAN        500000000u /* of the workload's own tags, and of those of collectives */
+#define TAG_HANDSHAKE   1000000000 /* added to a message's tag */
+
+void sim_fail(sim_engine *e, dse_status st, const char *fmt, ...)
+{
+    char text[sizeof e->err->text];
+    va_list ap;
+
+    if (e->status != DSE_OK)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    e->status = dse_fail(e->err, st, "%s", text);
+}
+
+void sim_fail_nomem(sim_engine *e)
+{
+    if (e->status == DSE_OK)
+        e->status = dse_fail_nomem(e->err);
+}
+
+const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_place *out)
+{
+    snprintf(out->text, sizeof out->text, "rank %" PRIu32 ", node %" PRIu64 " '%.100s'", rank,
+             wl_node_id(e->w, rank, node), e->rank[rank].graph->graph->node[node].name);
+    return out->text;
+}
+
+/* ---- scheduling ---------------------------------------------------------------------------- */
+
+static void schedule(sim_engine *e, dse_time delay, sim_event_kind kind, uint32_t subject)
+{
+    if (e->now + delay < e->now)
+        sim_fail(e, DSE_E_SIM, "time runs over: an event is due %" PRIu64 " ticks after tick %" PRIu64, delay,
+                 e->now);
+    else if (!sim_queue_add(&e->queue, e->now + delay, (sim_event){(uint32_t)kind, subject}))
+        sim_fail_nomem(e);
+}
+
+typedef struct {
+    dse_time at;
+    uint32_t rank;
+} batch_key;
+
+static bool batch_has_key(const void *batches, uint32_t id, const void *key)
+{
+    const sim_batch *b = &((const sim_batch *)batches)[id];
+    const batch_key *k = key;
+
+    return b->at == k->at && b->rank == k->rank;
+}
+
+static uint32_t batch_hash(const batch_key *k)
+{
+    return (uint32_t)dse_hash_u64(k->at * 0x9e3779b97f4a7c15u + k->rank);
+}
+
+/* The batch of this rank and tick; a new one is put into the network's queue. */
+static uint32_t find_batch(sim_engine *e, uint32_t rank, dse_time delay)
+{
+    batch_key key = {e->now + delay, rank};
+    uint32_t hash = batch_hash(&key), id;
+    dse_idslot *slot;
+
+    if (!dse_idtable_reserve(&e->by_rank_tick))
+        return DSE_NONE;
+    slot = dse_idtable_find(&e->by_rank_tick, hash, batch_has_key, e->batch, &key);
+    if (slot->id != DSE_NONE)
+        return slot->id;
+    id = e->free_batch;
+    if (id != DSE_NONE) {
+        e->free_batch = e->batch[id].head;
+    } else {
+        if (!DSE_GROW(e->batch, e->cap_batches, e->n_batches + 1))
+            return DSE_NONE;
+        id = (uint32_t)e->n_batches++;
+    }
+    e->batch[id] = (sim_batch){.at = key.at, .rank = rank, .head = DSE_NONE, .tail = DSE_NONE};
+    dse_idtable_put(&e->by_rank_tick, slot, hash, id);
+    schedule(e, delay, SIM_EV_BATCH, id);
+    return id;
+}
+
+void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32_t subject, uint64_t value,
+                  dse_time delay)
+{
+    uint32_t batch, id = e->free_rank_event;
+
+    if (id != DSE_NONE) {
+        e->free_rank_event = e->rank_event[id].next;
+    } else if (DSE_GROW(e->rank_event, e->cap_rank_events, e->n_rank_events + 1)) {
+        id = (uint32_t)e->n_rank_events++;
+    } else {
+        sim_fail_nomem(e);
+        return;
+    }
+    e->rank_event[id] =
+        (sim_rank_event){.value = value, .kind = (uint32_t)kind, .subject = subject, .next = DSE_NONE};
+    batch = find_batch(e, rank, delay);
+    if (batch == DSE_NONE) {
+        sim_fail_nomem(e);
+        return;
+    }
+    if (e->batch[batch].tail == DSE_NONE)
+        e->batch[batch].head = id;
+    else
+        e->rank_event[e->batch[batch].tail].next = id;
+    e->batch[batch].tail = id;
+}
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+static void call(sim_engine *e, const sim_call *c);
+
+/* Tags of the workload's own messages and those of collectives have ranges of their own. */
+static int32_t final_tag(uint32_t tag, sim_tag_kind kind)
+{
+    return (int32_t)(tag % TAG_SPAN + (uint32_t)kind);
+}
+
+static void post_send(sim_engine *e, const sim_message_key *key, sim_call on_sent)
+{
+    uint32_t message = sim_messages_post(&e->messages, key, true, on_sent);
+
+    if (message == DSE_NONE)
+        sim_fail_nomem(e);
+    else
+        schedule(e, net_delay(e->net, key->src, key->dst, key->size), SIM_EV_ARRIVAL, message);
+}
+
+static void post_receive(sim_engine *e, const sim_message_key *key, sim_call on_received)
+{
+    uint32_t message = sim_messages_post(&e->messages, key, false, on_received);
+
+    if (message == DSE_NONE)
+        sim_fail_nomem(e);
+    else if (e->messages.message[message].arrived)
+        schedule(e, 0, SIM_EV_RECEIVED, message);
+}
+
+static bool check_message(sim_engine *e, uint32_t rank, const sim_message_key *key)
+{
+    sim_place place;
+
+    if (key->src >= e->net->n_npus || key->dst >= e->net->n_npus)
+        sim_fail(e, DSE_E_WORKLOAD,
+                 "a message from rank %" PRIu32 " to rank %" PRIu32 ", but there are %" PRIu32 " ranks",
+                 key->src, key->dst, e->net->n_npus);
+    else if (key->src == key->dst)
+        sim_fail(e, DSE_E_WORKLOAD, "rank %" PRIu32 " sends a message to itself", key->src);
+    else if (!key->size)
+        sim_fail(e, DSE_E_SIM,
+                 "%s: a message of 0 bytes from rank %" PRIu32 " to rank %" PRIu32
+                 "; a collective of so few bytes cannot be cut into that many pieces",
+                 sim_where(e, rank, e->rank[rank].coll_node, &place), key->src, key->dst);
+    return e->status == DSE_OK;
+}
+
+/* Under the rendezvous protocol a message is sent once the receiver's handshake has come, and received
+ * once that handshake has been sent; both sides take sizes as signed 32-bit there. */
+static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, bool send, sim_call c)
+{
+    sim_message_key shake = {key->tag + TAG_HANDSHAKE, key->dst, key->src, HANDSHAKE_BYTES};
+    uint32_t id = e->free_postponed;
+
+    if (id != DSE_NONE) {
+        e->free_postponed = e->postponed[id].next_free;
+    } else if (DSE_GROW(e->postponed, e->cap_postponed, e->n_postponed + 1)) {
+        id = (uint32_t)e->n_postponed++;
+    } else {
+        sim_fail_nomem(e);
+        return;
+    }
+    e->postponed[id] = (sim_postponed){.rank = rank, .key = *key, .call = c};
+    e->postponed[id].key.size = (uint64_t)(int32_t)key->size;
+    if (send)
+        post_receive(e, &shake, (sim_call){SIM_CALL_RENDEZVOUS_SEND, rank, id});
+    else
+        post_send(e, &shake, (sim_call){SIM_CALL_RENDEZVOUS_RECV, rank, id});
+}
+
+void sim_send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_tag_kind kind,
+              sim_call c)
+{
+    sim_message_key key = {final_tag(tag, kind), rank, peer, size};
+
+    if (!check_message(e, rank, &key))
+        return;
+    if (e->set->rendezvous)
+        postpone(e, rank, &key, true, c);
+    else
+        post_send(e, &key, c);
+}
+
+void sim_receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_tag_kind kind,
+                 sim_call c)
+{
+    sim_message_key key = {final_tag(tag, kind), peer, rank, size};
+
+    if (!check_message(e, rank, &key))
+        return;
+    if (e->set->rendezvous)
+        postpone(e, rank, &key, false, c);
+    else
+        post_receive(e, &key, c);
+}
+
+static void resume(sim_engine *e, uint32_t id, bool send)
+{
+    sim_postponed p = e->postponed[id];
+
+    e->postponed[id].next_free = e->free_postponed;
+    e->free_postponed = id;
+    if (send)
+        post_send(e, &p.key, p.call);
+    else
+        post_receive(e, &p.key, p.call);
+}
+
+static void call(sim_engine *e, const sim_call *c)
+{
+    switch ((sim_call_kind)c->kind) {
+    case SIM_CALL_NOTHING: break;
+    case SIM_CALL_STREAM: sim_stream_received(e, c->subject); break;
+    case SIM_CALL_NODE: sim_node_done(e, c->rank, c->subject); break;
+    case SIM_CALL_RENDEZVOUS_SEND: resume(e, c->subject, true); break;
+    case SIM_CALL_RENDEZVOUS_RECV: resume(e, c->subject, false); break;
+    }
+}
+
+static void message_arrives(sim_engine *e, uint32_t id)
+{
+    sim_call sent = e->messages.message[id].on_sent, received;
+
+    /* What the sender does next may post the receive: only one that was there before counts as matched. */
+    if (!e->messages.message[id].received) {
+        call(e, &sent);
+        e->messages.message[id].arrived = true;
+        return;
+    }
+    received = e->messages.message[id].on_received;
+    call(e, &sent);
+    call(e, &received);
+    sim_messages_drop(&e->messages, id);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+static void run_rank_event(sim_engine *e, uint32_t rank, sim_rank_event ev)
+{
+    switch ((sim_rank_event_kind)ev.kind) {
+    case SIM_RE_NODE_DONE: sim_node_done(e, rank, ev.subject); break;
+    case SIM_RE_BUNDLE: sim_bundle_passed(e, rank, ev.subject, ev.value); break;
+    case SIM_RE_BUS: sim_bus_event(e, rank, ev.subject, ev.value); break;
+    case SIM_RE_COLL_DONE: sim_coll_done(e, rank); break;
+    case SIM_RE_REMOTE_NEXT: sim_remote_next(e, ev.subject); break;
+    }
+}
+
+/* Events registered for this rank and tick while the batch runs still join it. */
+static void run_batch(sim_engine *e, uint32_t id)
+{
+    batch_key key = {e->batch[id].at, e->batch[id].rank};
+
+    for (uint32_t at = e->batch[id].head; at != DSE_NONE && e->status == DSE_OK;) {
+        sim_rank_event ev = e->rank_event[at];
+        uint32_t done = at;
+
+        run_rank_event(e, key.rank, ev);
+        at = e->rank_event[done].next;
+        e->rank_event[done].next = e->free_rank_event;
+        e->free_rank_event = done;
+    }
+    dse_idtable_remove(&e->by_rank_tick,
+                       dse_idtable_find(&e->by_rank_tick, batch_hash(&key), batch_has_key, e->batch, &key));
+    e->batch[id].head = e->free_batch;
+    e->free_batch = id;
+}
+
+/* The reference's event queue starts after tick 0 and cannot run an event that is due then. */
+static void refuse_tick_0(sim_engine *e, sim_event ev)
+{
+    const sim_batch *b = ev.kind == SIM_EV_BATCH ? &e->batch[ev.subject] : NULL;
+    const sim_rank_event *re = b ? &e->rank_event[b->head] : NULL;
+    sim_place place;
+
+    if (re && re->kind == SIM_RE_NODE_DONE)
+        sim_fail(e, DSE_E_SIM,
+                 "%s lasts 0 ns at tick 0, where the simulator cannot end a node; give it more work",
+                 sim_where(e, b->rank, re->subject, &place));
+    else if (b)
+        sim_fail(e, DSE_E_SIM,
+                 "rank %" PRIu32 " is due to act at tick 0, where the simulator cannot: give endpoint-delay "
+                 "(on a shared bus L or o) a value above 0",
+                 b->rank);
+    else
+        sim_fail(e, DSE_E_SIM,
+                 "a message takes no time and arrives at tick 0, where the simulator cannot end it: give the "
+                 "network a latency");
+}
+
+static void run_loop(sim_engine *e)
+{
+    sim_event ev;
+    bool first = true;
+
+    while (e->status == DSE_OK && sim_queue_take(&e->queue, &e->now, &ev)) {
+        if (first && e->now == 0) {
+            refuse_tick_0(e, ev);
+            return;
+        }
+        first = false;
+        switch ((sim_event_kind)ev.kind) {
+        case SIM_EV_BATCH: run_batch(e, ev.subject); break;
+        case SIM_EV_ARRIVAL: message_arrives(e, ev.subject); break;
+        case SIM_EV_RECEIVED: {
+            sim_call received = e->messages.message[ev.subject].on_received;
+
+            sim_messages_drop(&e->messages, ev.subject);
+            call(e, &received);
+            break;
+        }
+        }
+    }
+}
+
+static dse_status init(sim_engine *e)
+{
+    uint32_t max_phases = 2 * e->net->n_dims;
+    dse_status st;
+
+    sim_queue_init(&e->queue);
+    sim_messages_init(&e->messages);
+    e->free_rank_event = e->free_batch = e->free_stream = e->free_postponed = DSE_NONE;
+    e->stream_stride = sizeof(sim_stream) + max_phases * sizeof(sim_phase);
+    if (e->w->n_ranks != e->net->n_npus)
+        return dse_fail(e->err, DSE_E_CONFIG,
+                        "the workload has %" PRIu32 " ranks, the network %" PRIu32 " NPUs", e->w->n_ranks,
+                        e->net->n_npus);
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++) {
+        if ((st = sim_logical_init(&e->set->implementations[i], e->net, &e->logical[i], e->err)) != DSE_OK)
+            return st;
+    }
+    if ((st = sim_remote_init(e)) != DSE_OK)
+        return st;
+    return sim_ranks_init(e);
+}
+
+static void release(sim_engine *e)
+{
+    sim_queue_free(&e->queue);
+    sim_messages_free(&e->messages);
+    dse_idtable_free(&e->by_rank_tick);
+    dse_free(e->rank_event);
+    dse_free(e->batch);
+    dse_free(e->streams);
+    dse_free(e->postponed);
+    for (uint32_t r = 0; e->rank && r < e->w->n_ranks; r++)
+        sim_bus_free(e, r);
+}
+
+static trace_category category_of(uint32_t type)
+{
+    switch (type) {
+    case WL_NODE_COMP: return TRACE_COMPUTE;
+    case WL_NODE_COLL: return TRACE_COLLECTIVE;
+    case WL_NODE_SEND: return TRACE_SEND;
+    case WL_NODE_RECV: return TRACE_RECV;
+    case WL_NODE_MEM_LOAD:
+    case WL_NODE_MEM_STORE: return TRACE_MEMORY;
+    default: return TRACE_OTHER;
+    }
+}
+
+static dse_status fill_record(const sim_engine *e, trace_record *out)
+{
+    uint64_t n = 0, at = 0;
+
+    for (uint32_t r = 0; r < e->w->n_ranks; r++)
+        n += e->rank[r].n_issued;
+    *out = (trace_record){.n_ranks = e->w->n_ranks, .n = n};
+    out->rank = DSE_ARENA_NEW(e->arena, uint32_t, n);
+    out->id = DSE_ARENA_NEW(e->arena, uint64_t, n);
+    out->start = DSE_ARENA_NEW(e->arena, dse_time, n);
+    out->end = DSE_ARENA_NEW(e->arena, dse_time, n);
+    out->category = DSE_ARENA_NEW(e->arena, uint8_t, n);
+    out->type = DSE_ARENA_NEW(e->arena, uint8_t, n);
+    out->bytes = DSE_ARENA_NEW(e->arena, uint64_t, n);
+    out->name = DSE_ARENA_NEW(e->arena, const char *, n);
+    if (!out->rank || !out->id || !out->start || !out->end || !out->category || !out->type || !out->bytes ||
+        !out->name)
+        return dse_fail_nomem(e->err);
+    for (uint32_t r = 0; r < e->w->n_ranks; r++) {
+        const sim_rank *rank = &e->rank[r];
+
+        for (uint32_t k = 0; k < rank->n_issued; k++, at++) {
+            uint32_t node = rank->issued[k];
+            const wl_node *wn = &rank->graph->graph->node[node];
+
+            out->rank[at] = r;
+            out->id[at] = wl_node_id(e->w, r, node);
+            out->start[at] = rank->start[node];
+            out->end[at] = rank->end[node];
+            out->category[at] = (uint8_t)category_of(wn->type);
+            out->type[at] = wn->type;
+            out->bytes[at] = wn->comm_size;
+            out->name[at] = wn->name;
+        }
+    }
+    return DSE_OK;
+}
+
+dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w, dse_arena *a,
+                   sim_result *out, trace_record *record, dse_error *err)
+{
+    sim_engine e = {.set = settings, .net = net, .w = w, .arena = a, .err = err};
+    dse_status st = init(&e);
+
+    for (uint32_t r = 0; st == DSE_OK && r < w->n_ranks; r++) {
+        sim_rank_start(&e, r);
+        st = e.status;
+    }
+    if (st == DSE_OK) {
+        run_loop(&e);
+        st = e.status;
+    }
+    if (st == DSE_OK && e.n_finished < w->n_ranks)
+        st = sim_deadlock(&e);
+    if (st == DSE_OK && record)
+        st = fill_record(&e, record);
+    if (st == DSE_OK)
+        *out = (sim_result){.n_ranks = w->n_ranks,
+                            .rank = e.stats,
+                            .n_nodes = e.n_nodes,
+                            .n_messages = e.messages.n_posted,
+                            .n_events = e.queue.n_events};
+    release(&e);
+    return st;
+}

@@ -1,0 +1,232 @@
+/* sim_engine -- the state of one run, and how its parts call each other. Private to sim/.
+ *
+ *   engine.c      the loop: events, each rank's batches, messages on the network
+ *   rank.c        the workload of a rank: which node is issued when
+ *   stream.c      chunks of a collective: phases, queues, slots
+ *   steps.c       what ring, direct and halving-doubling have in common; each has its file
+ *   double_binary_tree.c
+ *   bus.c         the shared memory bus of an endpoint
+ *   memory.c, stats.c, remote_memory.c, deadlock.c
+ *
+ * Handlers return nothing: the first failure is kept in the engine and ends the loop. Everything is
+ * referred to by index; what must survive a handler lives in the arena or in the engine's pools. */
+#ifndef DSE_SIM_ENGINE_H
+#define DSE_SIM_ENGINE_H
+
+#include "sim/collective.h"
+#include "sim/messages.h"
+#include "sim/queue.h"
+#include "sim/sim.h"
+
+/* Events of the network's queue. */
+typedef enum {
+    SIM_EV_BATCH,   /* a rank's own events of this tick: subject is the batch */
+    SIM_EV_ARRIVAL, /* a message arrives: subject is the message */
+    SIM_EV_RECEIVED /* a receive posted after the arrival completes: subject is the message */
+} sim_event_kind;
+
+/* Events of a rank. All that a rank has registered for one tick run together, when the first of them is
+ * due: the reference keeps a list per rank and tick, and its order decides ties. */
+typedef enum {
+    SIM_RE_NODE_DONE,  /* a node ends by itself: subject is the node */
+    SIM_RE_BUNDLE,     /* a packet has passed the endpoint: subject is the stream, value what its
+                            reduction takes, or SIM_NO_REDUCTION */
+    SIM_RE_BUS,        /* a side of the memory bus (subject) has done what value says */
+    SIM_RE_COLL_DONE,  /* a replayed collective ends */
+    SIM_RE_REMOTE_NEXT /* the remote memory (subject) may serve the next request */
+} sim_rank_event_kind;
+
+#define SIM_NO_REDUCTION UINT64_MAX
+
+typedef struct {
+    uint64_t value;
+    uint32_t kind, subject, next;
+} sim_rank_event;
+
+typedef struct {
+    dse_time at;
+    uint32_t rank;
+    uint32_t head, tail; /* rank events; next free batch */
+} sim_batch;
+
+/* What a compute node costs; the same on every rank that shares the graph. */
+typedef struct {
+    dse_time ticks;
+    double op_intensity, compute_util, memory_util;
+    bool memory_bound;
+} sim_cost;
+
+typedef struct {
+    const wl_graph *graph;
+    sim_cost *cost;     /* per node */
+    uint32_t *position; /* per node: its place in graph->by_id */
+} sim_graph;
+
+/* Ready nodes of one kind, as a heap of places in by_id: the lowest id first. */
+typedef struct {
+    uint32_t n, *place;
+} sim_ready;
+
+/* Nodes that compete for one resource; a rank has one of each, receives need none. */
+typedef enum { SIM_UNIT_COMPUTE, SIM_UNIT_COMM, SIM_UNIT_CPU, SIM_UNIT_RECV, SIM_N_UNITS } sim_unit;
+
+typedef struct {
+    uint32_t running;              /* chunks at work */
+    uint32_t wait_head, wait_tail; /* streams */
+} sim_lane;
+
+typedef struct {
+    dse_time write_start;   /* DSE_TIME_NONE: the tensor has not been seen */
+    dse_time last_read_end; /* DSE_TIME_NONE: never read */
+    uint64_t size;
+} sim_tensor;
+
+typedef struct {
+    const sim_graph *graph;
+    uint32_t *left;        /* per node: parents that have not finished */
+    dse_time *start, *end; /* per node; DSE_TIME_NONE before */
+    uint32_t *issued;      /* nodes in the order of their issue */
+    uint32_t n_issued;
+    uint32_t n_ready, n_ongoing;
+    sim_ready ready[SIM_N_UNITS];
+    bool busy[SIM_N_UNITS];
+    uint32_t *freed; /* nodes that became ready while ready ones were being issued */
+    uint32_t n_freed;
+    bool issuing, finished;
+    dse_time compute_ticks; /* sum of the durations of compute nodes */
+
+    sim_tensor *tensor; /* NULL: memory is not tracked */
+
+    /* The collective under way; a rank runs one at a time. */
+    uint32_t coll_node;
+    uint32_t coll_streams, coll_finished;
+    uint32_t *group_streams; /* chunks started so far per group slot; the tags of their messages */
+    uint32_t streams;        /* the same for collectives by involved dimensions */
+    sim_lane *lane;          /* per queue: n_dims * queues_per_dim */
+    uint32_t *next_queue;    /* stream.c: which queue of a dimension the next chunk takes */
+    struct sim_bus *bus;     /* NULL without a shared memory bus */
+    uint32_t *trees;         /* per collective and dimension: double-binary-tree phases made so far */
+} sim_rank;
+
+/* A send or receive that waits for its handshake. */
+typedef struct {
+    uint32_t rank;
+    sim_message_key key;
+    sim_call call;
+    uint32_t next_free;
+} sim_postponed;
+
+typedef struct sim_engine sim_engine;
+struct sim_engine {
+    const sim_settings *set;
+    const net_network *net;
+    const wl_workload *w;
+    dse_arena *arena;
+    dse_error *err;
+    dse_status status;
+    dse_time now;
+
+    sim_queue queue;
+    sim_messages messages;
+    sim_graph *graph;
+    sim_rank *rank;
+    uint32_t n_finished;
+    sim_rank_stats *stats;
+    sim_logical logical[SIM_N_COLLECTIVES];
+
+    sim_rank_event *rank_event;
+    size_t n_rank_events, cap_rank_events;
+    uint32_t free_rank_event;
+    sim_batch *batch;
+    size_t n_batches, cap_batches;
+    uint32_t free_batch;
+    dse_idtable by_rank_tick;
+
+    unsigned char *streams; /* pool of sim_stream, stride bytes each */
+    size_t stream_stride, n_streams, cap_streams;
+    uint32_t free_stream;
+
+    sim_postponed *postponed;
+    size_t n_postponed, cap_postponed;
+    uint32_t free_postponed;
+
+    struct sim_remote *remote; /* NULL without remote memory */
+    uint64_t n_nodes;
+};
+
+/* engine.c ---------------------------------------------------------------------------------- */
+
+/* Keeps the first failure. */
+void sim_fail(sim_engine *e, dse_status st, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void sim_fail_nomem(sim_engine *e);
+
+/* Registers an event of a rank, `delay` ticks from now. */
+void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32_t subject, uint64_t value,
+                  dse_time delay);
+
+/* Tags of the workload's own messages and those of collectives do not meet. */
+typedef enum { SIM_TAG_NATIVE = 0, SIM_TAG_COLLECTIVE = 500000000 } sim_tag_kind;
+
+/* Sends size bytes from rank to peer; `call` happens when they arrive. Posts the receive for what peer
+ * sends to rank; `call` happens when it has arrived and is matched. */
+void sim_send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_tag_kind kind,
+              sim_call call);
+void sim_receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_tag_kind kind,
+                 sim_call call);
+
+/* "rank 3: node 17 'stack_0_mha_q@0_COMP'": for messages. */
+typedef struct {
+    char text[200];
+} sim_place;
+const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_place *out);
+
+/* rank.c ------------------------------------------------------------------------------------ */
+
+dse_status sim_ranks_init(sim_engine *e);
+void sim_rank_start(sim_engine *e, uint32_t rank); /* tick 0 */
+void sim_node_done(sim_engine *e, uint32_t rank, uint32_t node);
+void sim_coll_done(sim_engine *e, uint32_t rank); /* the rank's collective has finished */
+
+/* stream.c ---------------------------------------------------------------------------------- */
+
+/* Starts the chunks of collective node `node` on this rank. */
+void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node);
+void sim_stream_ready(sim_engine *e, uint32_t stream);    /* a bundle has passed the endpoint */
+void sim_stream_received(sim_engine *e, uint32_t stream); /* a packet has been received */
+void sim_stream_next_phase(sim_engine *e, sim_stream *s); /* an algorithm has finished its phase */
+
+static inline sim_stream *sim_stream_at(sim_engine *e, uint32_t id)
+{
+    return (sim_stream *)(void *)(e->streams + (size_t)id * e->stream_stride);
+}
+
+/* Which way a packet takes over a shared memory bus. */
+typedef enum { SIM_TO_NETWORK, SIM_FROM_NETWORK, SIM_FROM_NETWORK_AND_BACK } sim_way;
+
+/* Lets a packet of `bytes` pass the endpoint of its rank: sim_stream_ready follows after the endpoint's
+ * delay (or the shared memory bus) and, if it is to be reduced, after two reads and a write of the local
+ * memory. */
+void sim_bundle(sim_engine *e, sim_stream *s, uint64_t bytes, bool reduce, sim_way way);
+/* The packet has passed the endpoint and is reduced for `value` ticks, unless that is SIM_NO_REDUCTION. */
+void sim_bundle_passed(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t value);
+
+/* bus.c ------------------------------------------------------------------------------------- */
+
+dse_status sim_bus_init(sim_engine *e, uint32_t rank);
+void sim_bus_free(sim_engine *e, uint32_t rank);
+/* A packet of the stream enters the bus; sim_bundle_passed(..., value) follows when it is through. */
+void sim_bus_enter(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t bytes, uint64_t value,
+                   sim_way way);
+void sim_bus_event(sim_engine *e, uint32_t rank, uint32_t which, uint64_t ev);
+
+/* memory.c, stats.c, remote_memory.c, deadlock.c -------------------------------------------- */
+
+void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node); /* the node has just ended */
+dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *out);
+dse_status sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out);
+dse_status sim_remote_init(sim_engine *e);
+void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node);
+void sim_remote_next(sim_engine *e, uint32_t memory);
+dse_status sim_deadlock(sim_engine *e); /* some ranks never finished: says which and why */
+
+#endif

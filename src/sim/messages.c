@@ -1,0 +1,129 @@
+#include "sim/messages.h"
+
+void sim_messages_init(sim_messages *m)
+{
+    *m = (sim_messages){.free_message = DSE_NONE, .free_channel = DSE_NONE};
+}
+
+void sim_messages_free(sim_messages *m)
+{
+    dse_free(m->message);
+    dse_free(m->channel);
+    dse_idtable_free(&m->by_key);
+    sim_messages_init(m);
+}
+
+static uint32_t hash_key(const sim_message_key *k)
+{
+    return (uint32_t)dse_hash_u64(((uint64_t)k->src << 32 | k->dst) ^
+                                  dse_hash_u64((uint64_t)(uint32_t)k->tag << 20 ^ k->size));
+}
+
+static bool channel_has_key(const void *channels, uint32_t id, const void *key)
+{
+    const sim_message_key *a = &((const sim_channel *)channels)[id].key, *b = key;
+
+    return a->tag == b->tag && a->src == b->src && a->dst == b->dst && a->size == b->size;
+}
+
+static uint32_t find_channel(sim_messages *m, const sim_message_key *key)
+{
+    uint32_t hash = hash_key(key), id;
+    dse_idslot *slot;
+
+    if (!dse_idtable_reserve(&m->by_key))
+        return DSE_NONE;
+    slot = dse_idtable_find(&m->by_key, hash, channel_has_key, m->channel, key);
+    if (slot->id != DSE_NONE)
+        return slot->id;
+    id = m->free_channel;
+    if (id != DSE_NONE) {
+        m->free_channel = m->channel[id].next_free;
+    } else {
+        if (!DSE_GROW(m->channel, m->cap_channels, m->n_channels + 1))
+            return DSE_NONE;
+        id = (uint32_t)m->n_channels++;
+    }
+    m->channel[id] = (sim_channel){.key = *key, .first = DSE_NONE, .last = DSE_NONE, .waiting = DSE_NONE};
+    dse_idtable_put(&m->by_key, slot, hash, id);
+    return id;
+}
+
+static void remove_channel(sim_messages *m, uint32_t id)
+{
+    const sim_message_key *key = &m->channel[id].key;
+
+    dse_idtable_remove(&m->by_key,
+                       dse_idtable_find(&m->by_key, hash_key(key), channel_has_key, m->channel, key));
+    m->channel[id].next_free = m->free_channel;
+    m->free_channel = id;
+}
+
+static uint32_t new_message(sim_messages *m, uint32_t channel)
+{
+    sim_channel *c = &m->channel[channel];
+    uint32_t id = m->free_message;
+
+    if (id != DSE_NONE) {
+        m->free_message = m->message[id].next;
+    } else {
+        if (!DSE_GROW(m->message, m->cap_messages, m->n_messages + 1))
+            return DSE_NONE;
+        id = (uint32_t)m->n_messages++;
+    }
+    m->message[id] = (sim_message){.channel = channel, .next = DSE_NONE};
+    if (c->last == DSE_NONE)
+        c->first = id;
+    else
+        m->message[c->last].next = id;
+    c->last = id;
+    if (c->waiting == DSE_NONE)
+        c->waiting = id;
+    return id;
+}
+
+uint32_t sim_messages_post(sim_messages *m, const sim_message_key *key, bool send, sim_call call)
+{
+    uint32_t ci = find_channel(m, key), id;
+    sim_channel *c;
+
+    if (ci == DSE_NONE)
+        return DSE_NONE;
+    c = &m->channel[ci];
+    if (send ? c->n_sent < c->n_received : c->n_received < c->n_sent) {
+        id = c->waiting; /* the other end came first */
+        c->waiting = m->message[id].next;
+    } else if ((id = new_message(m, ci)) == DSE_NONE) {
+        return DSE_NONE;
+    }
+    if (send) {
+        c->n_sent++;
+        m->n_posted++;
+        m->message[id].sent = true;
+        m->message[id].on_sent = call;
+    } else {
+        c->n_received++;
+        m->message[id].received = true;
+        m->message[id].on_received = call;
+    }
+    return id;
+}
+
+void sim_messages_drop(sim_messages *m, uint32_t message)
+{
+    uint32_t ci = m->message[message].channel, previous = DSE_NONE;
+    sim_channel *c = &m->channel[ci];
+
+    for (uint32_t i = c->first; i != message; i = m->message[i].next)
+        previous = i;
+    if (previous == DSE_NONE)
+        c->first = m->message[message].next;
+    else
+        m->message[previous].next = m->message[message].next;
+    if (c->last == message)
+        c->last = previous;
+    m->message[message].next = m->free_message;
+    m->free_message = message;
+    if (c->first == DSE_NONE && c->n_sent == c->n_received)
+        remove_channel(m, ci);
+}

@@ -1,0 +1,70 @@
+/* sim_messages -- matching sends with receives.
+ *
+ * As in the reference, a message is known by (tag, source, destination, size) and its number among the
+ * messages of that key: the nth send meets the nth receive, whoever posted them. So two collectives that
+ * use the same tags between the same ranks can meet each other's messages; that is reproduced.
+ *
+ * A channel is one key with messages under way. It goes when as many sends as receives were posted and
+ * all have met: counting again from zero then pairs the same way as counting on. */
+#ifndef DSE_SIM_MESSAGES_H
+#define DSE_SIM_MESSAGES_H
+
+#include "base/idtable.h"
+
+typedef enum {
+    SIM_CALL_NOTHING,
+    SIM_CALL_STREAM,          /* a chunk of a collective received: subject is the stream */
+    SIM_CALL_NODE,            /* a send or receive node is done: subject is the node */
+    SIM_CALL_RENDEZVOUS_SEND, /* the receiver is ready: subject is the postponed send */
+    SIM_CALL_RENDEZVOUS_RECV  /* the sender knows: subject is the postponed receive */
+} sim_call_kind;
+
+typedef struct {
+    uint32_t kind; /* sim_call_kind */
+    uint32_t rank;
+    uint32_t subject;
+} sim_call;
+
+typedef struct {
+    int32_t tag;
+    uint32_t src, dst;
+    uint64_t size;
+} sim_message_key;
+
+typedef struct {
+    sim_call on_sent, on_received;
+    uint32_t channel;
+    uint32_t next; /* on the channel, or in the free list */
+    bool sent, received, arrived;
+} sim_message;
+
+typedef struct {
+    sim_message_key key;
+    uint32_t n_sent, n_received;
+    uint32_t first, last; /* messages under way, by number */
+    uint32_t waiting;     /* the first of them that only one end has posted */
+    uint32_t next_free;
+} sim_channel;
+
+typedef struct {
+    sim_message *message;
+    size_t n_messages, cap_messages;
+    uint32_t free_message;
+    sim_channel *channel;
+    size_t n_channels, cap_channels;
+    uint32_t free_channel;
+    dse_idtable by_key;
+    uint64_t n_posted; /* sends so far */
+} sim_messages;
+
+void sim_messages_init(sim_messages *m);
+void sim_messages_free(sim_messages *m);
+
+/* Posts a send or a receive and yields its message, which may have been posted from the other end before.
+ * DSE_NONE when out of memory. */
+uint32_t sim_messages_post(sim_messages *m, const sim_message_key *key, bool send, sim_call call);
+
+/* Takes a message out once both ends are done with it. */
+void sim_messages_drop(sim_messages *m, uint32_t message);
+
+#endif

@@ -1,0 +1,159 @@
+#include "sim/queue.h"
+
+void sim_queue_init(sim_queue *q)
+{
+    *q = (sim_queue){.free_cell = DSE_NONE, .free_bucket = DSE_NONE, .current = DSE_NONE};
+}
+
+void sim_queue_free(sim_queue *q)
+{
+    dse_free(q->cell);
+    dse_free(q->bucket);
+    dse_free(q->heap);
+    dse_idtable_free(&q->by_tick);
+    sim_queue_init(q);
+}
+
+static bool bucket_is_at(const void *buckets, uint32_t id, const void *at)
+{
+    return ((const sim_queue_bucket *)buckets)[id].at == *(const dse_time *)at;
+}
+
+/* ---- heap of ticks ------------------------------------------------------------------------- */
+
+static bool earlier(const sim_queue *q, size_t a, size_t b)
+{
+    return q->bucket[q->heap[a]].at < q->bucket[q->heap[b]].at;
+}
+
+static void swap(sim_queue *q, size_t a, size_t b)
+{
+    uint32_t t = q->heap[a];
+    q->heap[a] = q->heap[b];
+    q->heap[b] = t;
+}
+
+static void sift_up(sim_queue *q, size_t i)
+{
+    for (; i > 0 && earlier(q, i, (i - 1) / 2); i = (i - 1) / 2)
+        swap(q, i, (i - 1) / 2);
+}
+
+static void sift_down(sim_queue *q, size_t i)
+{
+    for (;;) {
+        size_t child = 2 * i + 1;
+
+        if (child >= q->n_heap)
+            return;
+        if (child + 1 < q->n_heap && earlier(q, child + 1, child))
+            child++;
+        if (!earlier(q, child, i))
+            return;
+        swap(q, i, child);
+        i = child;
+    }
+}
+
+/* ---- buckets and cells --------------------------------------------------------------------- */
+
+static uint32_t new_bucket(sim_queue *q, dse_time at)
+{
+    uint32_t id = q->free_bucket;
+
+    if (id != DSE_NONE) {
+        q->free_bucket = q->bucket[id].head;
+    } else {
+        if (!DSE_GROW(q->bucket, q->cap_buckets, q->n_buckets + 1))
+            return DSE_NONE;
+        id = (uint32_t)q->n_buckets++;
+    }
+    if (!DSE_GROW(q->heap, q->cap_heap, q->n_heap + 1))
+        return DSE_NONE;
+    q->bucket[id] = (sim_queue_bucket){at, DSE_NONE, DSE_NONE};
+    q->heap[q->n_heap++] = id;
+    sift_up(q, q->n_heap - 1);
+    return id;
+}
+
+static void drop_first_bucket(sim_queue *q)
+{
+    uint32_t id = q->heap[0];
+
+    dse_idtable_remove(&q->by_tick, dse_idtable_find(&q->by_tick, (uint32_t)dse_hash_u64(q->bucket[id].at),
+                                                     bucket_is_at, q->bucket, &q->bucket[id].at));
+    q->heap[0] = q->heap[--q->n_heap];
+    sift_down(q, 0);
+    q->bucket[id].head = q->free_bucket;
+    q->free_bucket = id;
+}
+
+static uint32_t new_cell(sim_queue *q, sim_event event)
+{
+    uint32_t id = q->free_cell;
+
+    if (id != DSE_NONE) {
+        q->free_cell = q->cell[id].next;
+    } else {
+        if (!DSE_GROW(q->cell, q->cap_cells, q->n_cells + 1))
+            return DSE_NONE;
+        id = (uint32_t)q->n_cells++;
+    }
+    q->cell[id] = (sim_queue_cell){event, DSE_NONE};
+    return id;
+}
+
+bool sim_queue_add(sim_queue *q, dse_time at, sim_event event)
+{
+    uint32_t hash = (uint32_t)dse_hash_u64(at), cell;
+    sim_queue_bucket *b;
+    dse_idslot *slot;
+
+    if (!dse_idtable_reserve(&q->by_tick))
+        return false;
+    slot = dse_idtable_find(&q->by_tick, hash, bucket_is_at, q->bucket, &at);
+    if (slot->id == DSE_NONE) {
+        uint32_t id = new_bucket(q, at);
+        if (id == DSE_NONE)
+            return false;
+        dse_idtable_put(&q->by_tick, slot, hash, id);
+    }
+    cell = new_cell(q, event);
+    if (cell == DSE_NONE)
+        return false;
+    b = &q->bucket[slot->id];
+    if (b->tail == DSE_NONE)
+        b->head = cell;
+    else
+        q->cell[b->tail].next = cell;
+    b->tail = cell;
+    return true;
+}
+
+bool sim_queue_take(sim_queue *q, dse_time *at, sim_event *event)
+{
+    sim_queue_bucket *b;
+    uint32_t cell;
+
+    /* A bucket stays in place while its events run: they may add to their own tick. */
+    if (q->current != DSE_NONE && q->bucket[q->current].head == DSE_NONE) {
+        drop_first_bucket(q);
+        q->current = DSE_NONE;
+    }
+    if (q->current == DSE_NONE) {
+        if (!q->n_heap)
+            return false;
+        q->current = q->heap[0];
+    }
+    b = &q->bucket[q->current];
+    cell = b->head;
+    b->head = q->cell[cell].next;
+    if (b->head == DSE_NONE)
+        b->tail = DSE_NONE;
+    *at = b->at;
+    *event = q->cell[cell].event;
+    q->cell[cell].next = q->free_cell;
+    q->free_cell = cell;
+    q->n_events++;
+    return true;
+}

@@ -1,0 +1,337 @@
+/* A rank's workload: nodes become ready, are issued when their unit is free, and end.
+ *
+ * A rank computes one node at a time, runs one collective or send at a time, one CPU node at a time, and
+ * any number of receives. Whenever something ends, the nodes that are ready at that moment are tried in
+ * ascending id. A compute node that moves no data ends at once but wakes nobody: its children wait for
+ * the rank's next event. Source: Workload.cc and HardwareResource.cc of the reference, and Chakra's feeder
+ * for dependencies. */
+#include "sim/engine.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define FIRST_GROUP_STREAM 1000000u
+
+/* ---- ready nodes --------------------------------------------------------------------------- */
+
+static void heap_push(sim_ready *h, uint32_t place)
+{
+    uint32_t i = h->n++;
+
+    for (; i > 0 && h->place[(i - 1) / 2] > place; i = (i - 1) / 2)
+        h->place[i] = h->place[(i - 1) / 2];
+    h->place[i] = place;
+}
+
+static uint32_t heap_pop(sim_ready *h)
+{
+    uint32_t top = h->place[0], last = h->place[--h->n], i = 0;
+
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+
+        if (child >= h->n)
+            break;
+        if (child + 1 < h->n && h->place[child + 1] < h->place[child])
+            child++;
+        if (h->place[child] >= last)
+            break;
+        h->place[i] = h->place[child];
+        i = child;
+    }
+    if (h->n)
+        h->place[i] = last;
+    return top;
+}
+
+static sim_unit unit_of(const wl_node *n)
+{
+    if (n->is_cpu_op)
+        return SIM_UNIT_CPU;
+    if (n->type == WL_NODE_COMP)
+        return SIM_UNIT_COMPUTE;
+    return n->type == WL_NODE_RECV ? SIM_UNIT_RECV : SIM_UNIT_COMM;
+}
+
+static void make_ready(sim_rank *r, uint32_t node)
+{
+    r->n_ready++;
+    if (r->issuing)
+        r->freed[r->n_freed++] = node;
+    else
+        heap_push(&r->ready[unit_of(&r->graph->graph->node[node])], r->graph->position[node]);
+}
+
+/* The ready node of the lowest id whose unit is free, or DSE_NONE. */
+static uint32_t next_issuable(sim_rank *r)
+{
+    uint32_t best = DSE_NONE;
+    int unit = -1;
+
+    for (int u = 0; u < SIM_N_UNITS; u++) {
+        if (r->ready[u].n && !r->busy[u] && r->ready[u].place[0] < best) {
+            best = r->ready[u].place[0];
+            unit = u;
+        }
+    }
+    if (unit < 0)
+        return DSE_NONE;
+    return r->graph->graph->by_id[heap_pop(&r->ready[unit])];
+}
+
+/* ---- ending and issuing -------------------------------------------------------------------- */
+
+static void end_node(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    sim_rank *r = &e->rank[rank];
+    const wl_csr *children = &r->graph->graph->children;
+    sim_unit unit = unit_of(&r->graph->graph->node[node]);
+
+    r->busy[unit] = false;
+    r->end[node] = e->now;
+    r->n_ongoing--;
+    if (r->tensor)
+        sim_memory_record(e, rank, node);
+    for (uint32_t k = children->start[node]; k < children->start[node + 1]; k++)
+        if (!--r->left[children->item[k]])
+            make_ready(r, children->item[k]);
+}
+
+static dse_time replay_ticks(const wl_node *n) { return n->duration_us ? n->duration_us * 1000 : 1; }
+
+static void replay(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    const wl_node *n = &e->rank[rank].graph->graph->node[node];
+    dse_time ticks = replay_ticks(n);
+
+    if (!n->is_cpu_op)
+        e->rank[rank].compute_ticks += ticks;
+    sim_register(e, rank, SIM_RE_NODE_DONE, node, 0, ticks);
+}
+
+static void issue_compute(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    sim_rank *r = &e->rank[rank];
+    const wl_node *n = &r->graph->graph->node[node];
+
+    if (!e->set->roofline || n->is_cpu_op) {
+        replay(e, rank, node);
+    } else if (!n->tensor_size) {
+        end_node(e, rank, node);
+    } else {
+        r->compute_ticks += r->graph->cost[node].ticks;
+        sim_register(e, rank, SIM_RE_NODE_DONE, node, 0, r->graph->cost[node].ticks);
+    }
+}
+
+static void issue_collective(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    const wl_node *n = &e->rank[rank].graph->graph->node[node];
+
+    if (n->coll == WL_BROADCAST) { /* the reference replays it */
+        e->rank[rank].coll_node = node;
+        sim_register(e, rank, SIM_RE_COLL_DONE, 0, 0, replay_ticks(n));
+    } else {
+        sim_coll_start(e, rank, node);
+    }
+}
+
+static void issue_message(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    const wl_node *n = &e->rank[rank].graph->graph->node[node];
+    const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
+    sim_call done = {SIM_CALL_NODE, rank, node};
+    sim_place place;
+
+    if (p->peer == rank || p->peer >= e->net->n_npus || !n->comm_size)
+        sim_fail(e, DSE_E_WORKLOAD,
+                 "%s: a message of %" PRIu64 " bytes between ranks %" PRIu32 " and %" PRIu32
+                 " cannot be sent",
+                 sim_where(e, rank, node, &place), n->comm_size, rank, p->peer);
+    else if (n->type == WL_NODE_SEND)
+        sim_send(e, rank, p->peer, n->comm_size, p->tag, SIM_TAG_NATIVE, done);
+    else
+        sim_receive(e, rank, p->peer, n->comm_size, p->tag, SIM_TAG_NATIVE, done);
+}
+
+static void issue(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    sim_rank *r = &e->rank[rank];
+    const wl_node *n = &r->graph->graph->node[node];
+    sim_unit unit = unit_of(n);
+    sim_place place;
+
+    r->n_ready--;
+    r->n_ongoing++;
+    r->busy[unit] = unit != SIM_UNIT_RECV;
+    r->start[node] = e->now;
+    r->issued[r->n_issued++] = node;
+    e->n_nodes++;
+    if (e->set->replay_only) {
+        replay(e, rank, node);
+        return;
+    }
+    if (n->lacks && (n->type != WL_NODE_COMP || e->set->roofline)) {
+        sim_fail(e, DSE_E_WORKLOAD, "%s lacks the attribute '%s'", sim_where(e, rank, node, &place),
+                 n->lacks);
+        return;
+    }
+    if (n->is_cpu_op && n->type >= WL_NODE_SEND) {
+        sim_fail(e, DSE_E_WORKLOAD, "%s: a communication node is marked as a CPU operation",
+                 sim_where(e, rank, node, &place));
+        return;
+    }
+    switch ((wl_node_type)n->type) {
+    case WL_NODE_COMP: issue_compute(e, rank, node); break;
+    case WL_NODE_COLL: issue_collective(e, rank, node); break;
+    case WL_NODE_SEND:
+    case WL_NODE_RECV: issue_message(e, rank, node); break;
+    case WL_NODE_MEM_LOAD:
+    case WL_NODE_MEM_STORE: sim_remote_issue(e, rank, node); break;
+    case WL_NODE_INVALID: end_node(e, rank, node); break;
+    case WL_NODE_METADATA:
+        sim_fail(e, DSE_E_WORKLOAD, "%s: METADATA_NODE is a node type that the simulator cannot run",
+                 sim_where(e, rank, node, &place));
+        break;
+    }
+}
+
+/* Tries the nodes that are ready now; those that become ready meanwhile wait for the next event. */
+static void issue_ready(sim_engine *e, uint32_t rank)
+{
+    sim_rank *r = &e->rank[rank];
+    uint32_t node;
+
+    r->issuing = true;
+    while (e->status == DSE_OK && (node = next_issuable(r)) != DSE_NONE)
+        issue(e, rank, node);
+    r->issuing = false;
+    r->n_ready -= r->n_freed;
+    for (uint32_t i = 0; i < r->n_freed; i++)
+        make_ready(r, r->freed[i]);
+    r->n_freed = 0;
+}
+
+static void continue_rank(sim_engine *e, uint32_t rank)
+{
+    sim_rank *r = &e->rank[rank];
+
+    issue_ready(e, rank);
+    if (r->n_ready || r->n_ongoing || r->finished || e->status != DSE_OK)
+        return;
+    r->finished = true;
+    e->n_finished++;
+    e->status = sim_stats_collect(e, rank, &e->stats[rank]);
+}
+
+void sim_rank_start(sim_engine *e, uint32_t rank) { continue_rank(e, rank); }
+
+void sim_node_done(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    end_node(e, rank, node);
+    continue_rank(e, rank);
+}
+
+void sim_coll_done(sim_engine *e, uint32_t rank) { sim_node_done(e, rank, e->rank[rank].coll_node); }
+
+/* ---- setting up ---------------------------------------------------------------------------- */
+
+/* The roofline: operations per second are bounded by the peak and by memory bandwidth times operational
+ * intensity. A node of no operations lasts 0/0 seconds; see base/time.h for what becomes of that. */
+static void cost_of(const sim_settings *set, const wl_node *n, sim_cost *out)
+{
+    double ops = (double)n->num_ops, bytes = (double)n->tensor_size, perf;
+
+    out->op_intensity = ops / bytes;
+    perf = set->memory_bytes_per_s * out->op_intensity;
+    if (!(perf < set->peak_ops_per_s))
+        perf = set->peak_ops_per_s;
+    out->ticks = dse_ticks(ops / perf * 1e9);
+    out->compute_util = perf / set->peak_ops_per_s;
+    out->memory_util = perf / out->op_intensity / set->memory_bytes_per_s;
+    out->memory_bound = perf < set->peak_ops_per_s;
+}
+
+static dse_status init_graphs(sim_engine *e)
+{
+    e->graph = DSE_ARENA_NEW(e->arena, sim_graph, e->w->n_graphs);
+    if (!e->graph)
+        return dse_fail_nomem(e->err);
+    for (uint32_t i = 0; i < e->w->n_graphs; i++) {
+        const wl_graph *wg = &e->w->graph[i];
+        sim_graph *g = &e->graph[i];
+
+        g->graph = wg;
+        g->cost = DSE_ARENA_NEW(e->arena, sim_cost, wg->n_nodes);
+        g->position = DSE_ARENA_NEW(e->arena, uint32_t, wg->n_nodes);
+        if (!g->cost || !g->position)
+            return dse_fail_nomem(e->err);
+        for (uint32_t k = 0; k < wg->n_nodes; k++) {
+            g->position[wg->by_id[k]] = k;
+            if (wg->node[k].type == WL_NODE_COMP && wg->node[k].tensor_size && e->set->roofline)
+                cost_of(e->set, &wg->node[k], &g->cost[k]);
+        }
+    }
+    return DSE_OK;
+}
+
+static dse_status init_rank(sim_engine *e, uint32_t rank)
+{
+    sim_rank *r = &e->rank[rank];
+    const wl_graph *g = wl_rank_graph(e->w, rank);
+    uint32_t n = g->n_nodes, lanes = e->net->n_dims * e->set->queues_per_dim, per_unit[SIM_N_UNITS] = {0};
+
+    r->graph = &e->graph[e->w->rank[rank].graph];
+    r->left = DSE_ARENA_NEW(e->arena, uint32_t, n);
+    r->start = DSE_ARENA_NEW(e->arena, dse_time, n);
+    r->end = DSE_ARENA_NEW(e->arena, dse_time, n);
+    r->issued = DSE_ARENA_NEW(e->arena, uint32_t, n);
+    r->freed = DSE_ARENA_NEW(e->arena, uint32_t, n);
+    r->lane = DSE_ARENA_NEW(e->arena, sim_lane, lanes);
+    r->next_queue = DSE_ARENA_NEW(e->arena, uint32_t, e->net->n_dims * 3u);
+    r->trees = DSE_ARENA_NEW(e->arena, uint32_t, SIM_N_COLLECTIVES * NET_MAX_DIMS);
+    r->group_streams = DSE_ARENA_NEW(e->arena, uint32_t, g->n_group_slots);
+    if (!r->left || !r->start || !r->end || !r->issued || !r->freed || !r->lane || !r->next_queue ||
+        !r->trees || !r->group_streams)
+        return dse_fail_nomem(e->err);
+    for (uint32_t i = 0; i < n; i++)
+        per_unit[unit_of(&g->node[i])]++;
+    for (int u = 0; u < SIM_N_UNITS; u++) {
+        r->ready[u].place = DSE_ARENA_NEW(e->arena, uint32_t, per_unit[u]);
+        if (!r->ready[u].place)
+            return dse_fail_nomem(e->err);
+    }
+    if (e->set->track_memory) {
+        r->tensor = DSE_ARENA_NEW(e->arena, sim_tensor, g->n_tensors);
+        if (!r->tensor)
+            return dse_fail_nomem(e->err);
+        for (uint32_t i = 0; i < g->n_tensors; i++)
+            r->tensor[i] = (sim_tensor){DSE_TIME_NONE, DSE_TIME_NONE, 0};
+    }
+    if (sim_bus_init(e, rank) != DSE_OK)
+        return DSE_E_NOMEM;
+    for (uint32_t i = 0; i < lanes; i++)
+        r->lane[i] = (sim_lane){0, DSE_NONE, DSE_NONE};
+    for (uint32_t i = 0; i < g->n_group_slots; i++)
+        r->group_streams[i] = FIRST_GROUP_STREAM;
+    for (uint32_t i = 0; i < n; i++) {
+        r->start[i] = r->end[i] = DSE_TIME_NONE;
+        r->left[i] = wl_n_parents(g, i);
+        if (!r->left[i])
+            make_ready(r, i);
+    }
+    return DSE_OK;
+}
+
+dse_status sim_ranks_init(sim_engine *e)
+{
+    dse_status st = init_graphs(e);
+
+    e->rank = DSE_ARENA_NEW(e->arena, sim_rank, e->w->n_ranks);
+    e->stats = DSE_ARENA_NEW(e->arena, sim_rank_stats, e->w->n_ranks);
+    if (!e->rank || !e->stats)
+        return dse_fail_nomem(e->err);
+    for (uint32_t r = 0; st == DSE_OK && r < e->w->n_ranks; r++)
+        st = init_rank(e, r);
+    return st;
+}

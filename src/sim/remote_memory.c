@@ -1,0 +1,103 @@
+/* Remote memory: what a MEM_LOAD or MEM_STORE node takes.
+ *
+ * Each access costs latency + bytes / bandwidth. A memory of its own per NPU serves at once; one per node,
+ * or one pool for all, serves one access at a time, first come first served. Source:
+ * AnalyticalRemoteMemory.cc of astra-memory-analytical (bb12dd5); its per-node form reads freed memory when
+ * an access ends, and is done here as its documentation describes it. */
+#include "sim/engine.h"
+
+#include <inttypes.h>
+
+typedef struct {
+    uint32_t rank, node, next;
+} request;
+
+struct sim_remote {
+    uint32_t n_memories;
+    struct {
+        bool busy;
+        uint32_t head, tail;
+    } * memory;
+    request *waiting; /* two places a rank: a node of the communication unit, a node of the CPU */
+};
+
+dse_status sim_remote_init(sim_engine *e)
+{
+    const sim_remote_memory *m = &e->set->remote;
+    struct sim_remote *r;
+
+    if (m->kind != SIM_REMOTE_POOL && m->kind != SIM_REMOTE_PER_NODE)
+        return DSE_OK;
+    r = DSE_ARENA_NEW(e->arena, struct sim_remote, 1);
+    if (!r)
+        return dse_fail_nomem(e->err);
+    r->n_memories =
+        m->kind == SIM_REMOTE_POOL ? 1 : (e->net->n_npus + m->npus_per_node - 1) / m->npus_per_node;
+    r->memory = dse_arena_zero(e->arena, r->n_memories, sizeof *r->memory);
+    r->waiting = DSE_ARENA_NEW(e->arena, request, 2 * (size_t)e->net->n_npus);
+    if (!r->memory || !r->waiting)
+        return dse_fail_nomem(e->err);
+    for (uint32_t i = 0; i < r->n_memories; i++)
+        r->memory[i].head = r->memory[i].tail = DSE_NONE;
+    e->remote = r;
+    return DSE_OK;
+}
+
+static dse_time access_ticks(const sim_engine *e, uint32_t rank, uint32_t node)
+{
+    const sim_remote_memory *m = &e->set->remote;
+    uint64_t bytes = e->rank[rank].graph->graph->node[node].tensor_size;
+
+    return m->latency_ns + dse_ticks((double)bytes / (double)m->bytes_per_ns);
+}
+
+static void serve(sim_engine *e, uint32_t memory, uint32_t rank, uint32_t node)
+{
+    dse_time ticks = access_ticks(e, rank, node);
+
+    e->remote->memory[memory].busy = true;
+    sim_register(e, rank, SIM_RE_NODE_DONE, node, 0, ticks);
+    sim_register(e, rank, SIM_RE_REMOTE_NEXT, memory, 0, ticks);
+}
+
+void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    const sim_remote_memory *m = &e->set->remote;
+    uint32_t memory = m->kind == SIM_REMOTE_PER_NODE ? rank / m->npus_per_node : 0;
+    sim_place place;
+
+    if (m->kind == SIM_REMOTE_NONE) {
+        sim_fail(e, DSE_E_WORKLOAD,
+                 "%s accesses remote memory, but the system has none (NO_MEMORY_EXPANSION)",
+                 sim_where(e, rank, node, &place));
+    } else if (m->kind == SIM_REMOTE_PER_NPU) {
+        sim_register(e, rank, SIM_RE_NODE_DONE, node, 0, access_ticks(e, rank, node));
+    } else if (e->remote->memory[memory].busy) {
+        uint32_t at = 2 * rank + e->rank[rank].graph->graph->node[node].is_cpu_op;
+
+        e->remote->waiting[at] = (request){rank, node, DSE_NONE};
+        if (e->remote->memory[memory].tail == DSE_NONE)
+            e->remote->memory[memory].head = at;
+        else
+            e->remote->waiting[e->remote->memory[memory].tail].next = at;
+        e->remote->memory[memory].tail = at;
+    } else {
+        serve(e, memory, rank, node);
+    }
+}
+
+void sim_remote_next(sim_engine *e, uint32_t memory)
+{
+    uint32_t head = e->remote->memory[memory].head;
+    request r;
+
+    if (head == DSE_NONE) {
+        e->remote->memory[memory].busy = false;
+        return;
+    }
+    r = e->remote->waiting[head];
+    e->remote->memory[memory].head = r.next;
+    if (r.next == DSE_NONE)
+        e->remote->memory[memory].tail = DSE_NONE;
+    serve(e, memory, r.rank, r.node);
+}

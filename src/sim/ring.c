@@ -1,0 +1,56 @@
+/* Ring: every rank sends to the next and receives from the one before, step after step.
+ *
+ * All-reduce takes 2(n-1) steps of 1/n of the data, the first n-1 of which end with a reduction;
+ * reduce-scatter and all-gather n-1; all-to-all is run as n(n-1)/2 such steps of 1/n. The endpoint delay
+ * is paid before the first step and after each. Source: system/collective/Ring.cc of the reference. */
+#include "sim/engine.h"
+
+static const char *plan_ring(const sim_implementation *how, bool dim_last, uint32_t tree, sim_phase *p)
+{
+    uint32_t n = p->ring.n;
+
+    (void)how, (void)dim_last, (void)tree;
+    p->width = 1;
+    p->cycle = n - 1;
+    p->message_bytes = p->bytes / n;
+    p->final_bytes = p->bytes;
+    p->steps = n - 1;
+    switch ((sim_collective)p->coll) {
+    case SIM_ALL_REDUCE: p->steps = 2 * (n - 1); break;
+    case SIM_ALL_TO_ALL: p->steps = n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1); break;
+    case SIM_ALL_GATHER:
+        p->message_bytes = p->bytes;
+        p->final_bytes = p->bytes * n;
+        break;
+    default: p->final_bytes = p->bytes / n;
+    }
+    return NULL;
+}
+
+static void ring_packet(const sim_phase *p, uint32_t k, sim_packet *out)
+{
+    (void)k;
+    out->to = sim_ring_peer(&p->ring, 1, p->clockwise);
+    out->from = sim_ring_peer(&p->ring, 1, !p->clockwise);
+    out->bytes = p->message_bytes;
+}
+
+static void start_ring(sim_engine *e, sim_stream *s) { sim_steps_start(e, s, ring_packet); }
+static void receive_ring(sim_engine *e, sim_stream *s) { sim_steps_receive(e, s, ring_packet); }
+
+static void ready_ring(sim_engine *e, sim_stream *s)
+{
+    s->free_packets++;
+    sim_steps_send(e, s, ring_packet);
+    sim_steps_end(e, s);
+}
+
+const sim_algorithm sim_algorithm_ring = {
+    .name = "ring",
+    .one_name = "oneRing",
+    .summary = "neighbour to neighbour; 2(n-1) steps for an all-reduce",
+    .plan = plan_ring,
+    .start = start_ring,
+    .ready = ready_ring,
+    .receive = receive_ring,
+};

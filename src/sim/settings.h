@@ -1,0 +1,74 @@
+/* sim_settings -- everything about the simulated system except its network.
+ *
+ * Plain data, filled by driver/ from a system card or from ASTRA-sim's system.json. Rates are in
+ * operations and bytes per second; memory bandwidth counts in 10^9 (link bandwidth in 2^30: network/). */
+#ifndef DSE_SIM_SETTINGS_H
+#define DSE_SIM_SETTINGS_H
+
+#include "base/status.h"
+#include "base/time.h"
+#include "network/network.h"
+
+/* The collectives a dimension list is given for; the order is that of the settings' arrays. */
+typedef enum {
+    SIM_ALL_REDUCE,
+    SIM_ALL_GATHER,
+    SIM_REDUCE_SCATTER,
+    SIM_ALL_TO_ALL,
+    SIM_N_COLLECTIVES
+} sim_collective;
+
+typedef struct sim_algorithm sim_algorithm;
+
+/* How one dimension runs its part of a collective. */
+typedef struct {
+    const sim_algorithm *algorithm;
+    bool over_all;  /* "oneRing" and the like: all NPUs as one dimension; the rest of the list is ignored */
+    int32_t window; /* "direct3": messages under way at once; 0: as many as there are peers */
+} sim_implementation;
+
+typedef struct {
+    uint32_t n_dims; /* 0: no implementation was given for this collective */
+    sim_implementation dim[NET_MAX_DIMS];
+} sim_implementations;
+
+/* Parses "ring", "direct", "direct4", "halvingDoubling", "doubleBinaryTree", "oneRing", "oneDirect",
+ * "oneHalvingDoubling"; DSE_E_CONFIG with the known names otherwise. out may be NULL. */
+dse_status sim_implementation_parse(const char *text, sim_implementation *out, dse_error *err);
+
+typedef enum { SIM_REMOTE_NONE, SIM_REMOTE_PER_NPU, SIM_REMOTE_PER_NODE, SIM_REMOTE_POOL } sim_remote_kind;
+
+typedef struct {
+    sim_remote_kind kind;
+    uint64_t latency_ns;
+    uint64_t bytes_per_ns; /* the file's "GB/s": the reference divides bytes by it and gets ns */
+    uint32_t npus_per_node;
+} sim_remote_memory;
+
+/* The shared memory bus of an endpoint (LogGP); see sim/bus.c. */
+typedef struct {
+    bool shared;                   /* false: every packet takes endpoint_delay */
+    dse_time L, o, g;              /* latency, overhead, gap: ticks */
+    double G;                      /* ticks per byte */
+    int64_t local_reduction_delay; /* ticks per 100 bytes */
+} sim_bus_settings;
+
+typedef struct {
+    sim_implementations implementations[SIM_N_COLLECTIVES];
+    bool local_bw_aware;    /* all-reduce as reduce-scatter up, all-gather down the dimensions */
+    uint32_t splits;        /* chunks a collective is cut into */
+    uint32_t active_chunks; /* chunks at work at once in a dimension */
+    uint32_t queues_per_dim;
+    dse_time endpoint_delay; /* ticks between a message and what it triggers */
+    sim_bus_settings bus;
+
+    bool roofline;    /* compute nodes last as long as the roofline says; else as recorded */
+    bool replay_only; /* every node lasts as long as recorded */
+    double peak_ops_per_s, memory_bytes_per_s;
+
+    bool track_memory;
+    bool rendezvous; /* messages wait for a handshake of 8192 bytes */
+    sim_remote_memory remote;
+} sim_settings;
+
+#endif

@@ -1,0 +1,42 @@
+/* sim_run -- runs a workload on a system: an event simulator of compute, collectives and messages.
+ *
+ * The model is ASTRA-sim's (branch stage, af2492b) with the congestion-unaware analytical network, and the
+ * results are equal to its results to the last digit. Where that simulator crashes, hangs or ends with
+ * unfinished ranks, this one fails with DSE_E_SIM or DSE_E_WORKLOAD and names the cause. README.md of this
+ * folder describes the model. */
+#ifndef DSE_SIM_SIM_H
+#define DSE_SIM_SIM_H
+
+#include "base/alloc.h"
+#include "sim/settings.h"
+#include "trace/record.h"
+#include "workload/graph.h"
+
+/* What the reference prints for one rank. Times in ticks (ns). */
+typedef struct {
+    dse_time wall;      /* end of the last node */
+    dse_time gpu, comm; /* union of the intervals of compute and of communication nodes */
+    dse_time cpu, remote_memory, invalid;
+    bool has_gpu, has_comm, has_cpu, has_remote_memory, has_invalid; /* such nodes exist */
+    dse_time finished;                                               /* tick of the report */
+    dse_time exposed_comm; /* finished less the time of compute; wraps below 0 as in the reference */
+    bool has_utilisation;  /* with the roofline only: */
+    double compute_bound;  /* fractions of the compute time */
+    double compute_util, memory_util;
+    double op_intensity; /* operations per byte */
+    bool has_memory;
+    uint64_t peak_memory; /* bytes (upstream: elements) */
+} sim_rank_stats;
+
+typedef struct {
+    uint32_t n_ranks;
+    sim_rank_stats *rank;
+    uint64_t n_nodes, n_messages, n_events; /* what it took */
+} sim_result;
+
+/* All ranks of w must have an NPU: w->n_ranks == net->n_npus. Results, and the record if one is asked for,
+ * belong to the arena; so does the scratch memory of the run. */
+dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w, dse_arena *a,
+                   sim_result *out, trace_record *record, dse_error *err);
+
+#endif

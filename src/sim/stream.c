@@ -1,0 +1,355 @@
+/* Chunks: cutting a collective into streams, and moving streams from phase to phase.
+ *
+ * Source: Sys::generate_collective, proceed_to_next_vnet_baseline and SchedulerUnit of the reference. There
+ * a scheduling policy orders the streams that wait in a queue by the priority of their collective; as a
+ * rank runs one collective at a time, all that wait have the same, and LIFO, FIFO and EXPLICIT come out
+ * as first come first served. */
+#include "sim/engine.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MAX_CHUNKS           65536u
+#define GROUP_ENDPOINT_DELAY 10u /* "fast transmission" of the reference's memory bus */
+
+/* ---- pool ---------------------------------------------------------------------------------- */
+
+static sim_stream *new_stream(sim_engine *e)
+{
+    uint32_t id = e->free_stream;
+    sim_stream *s;
+
+    if (id != DSE_NONE) {
+        e->free_stream = sim_stream_at(e, id)->next;
+    } else {
+        if (!dse_grow((void **)&e->streams, &e->cap_streams, e->n_streams + 1, e->stream_stride)) {
+            sim_fail_nomem(e);
+            return NULL;
+        }
+        id = (uint32_t)e->n_streams++;
+    }
+    s = sim_stream_at(e, id);
+    memset(s, 0, sizeof *s);
+    s->id = id;
+    s->next = DSE_NONE;
+    return s;
+}
+
+static void free_stream(sim_engine *e, sim_stream *s)
+{
+    s->next = e->free_stream;
+    e->free_stream = s->id;
+}
+
+/* ---- lanes: a queue of one dimension on one rank ------------------------------------------- */
+
+static uint32_t lane_places(const sim_engine *e)
+{
+    return (e->set->active_chunks + e->set->queues_per_dim - 1) / e->set->queues_per_dim;
+}
+
+static void lane_append(sim_engine *e, sim_stream *s)
+{
+    sim_lane *lane = &e->rank[s->rank].lane[sim_stream_phase(s)->lane];
+
+    s->next = DSE_NONE;
+    if (lane->wait_tail == DSE_NONE)
+        lane->wait_head = s->id;
+    else
+        sim_stream_at(e, lane->wait_tail)->next = s->id;
+    lane->wait_tail = s->id;
+}
+
+/* Starts those who wait, as far as there are places. */
+static void lane_start(sim_engine *e, uint32_t rank, uint32_t which)
+{
+    sim_lane *lane = &e->rank[rank].lane[which];
+
+    while (lane->wait_head != DSE_NONE && lane->running < lane_places(e) && e->status == DSE_OK) {
+        sim_stream *s = sim_stream_at(e, lane->wait_head);
+
+        lane->wait_head = s->next;
+        if (lane->wait_head == DSE_NONE)
+            lane->wait_tail = DSE_NONE;
+        lane->running++;
+        sim_stream_phase(s)->algorithm->start(e, s);
+    }
+}
+
+static void lane_leave(sim_engine *e, uint32_t rank, uint32_t which)
+{
+    e->rank[rank].lane[which].running--;
+    lane_start(e, rank, which);
+}
+
+/* ---- phases -------------------------------------------------------------------------------- */
+
+static void begin_phase(sim_stream *s)
+{
+    const sim_phase *p = sim_stream_phase(s);
+
+    s->steps_left = p->steps;
+    s->inserted = s->sent = s->received = 0;
+    s->free_packets = s->first_left = s->cycle_left = 0;
+    s->odd_round = false;
+    s->tree_state = s->tree_reductions = 0;
+}
+
+void sim_stream_next_phase(sim_engine *e, sim_stream *s)
+{
+    uint32_t rank = s->rank, lane = sim_stream_phase(s)->lane, id = s->id;
+    sim_rank *r = &e->rank[rank];
+
+    if (s->phase + 1 < s->n_phases) {
+        s->phase++;
+        begin_phase(s);
+        lane_append(e, s);
+        lane_leave(e, rank, lane);
+        lane_start(e, rank, sim_stream_phase(sim_stream_at(e, id))->lane);
+        return;
+    }
+    /* The last chunk hands the rank on to its next nodes before it leaves its place: a collective that
+     * starts now finds one place less until this call returns. */
+    if (++r->coll_finished == r->coll_streams)
+        sim_coll_done(e, rank);
+    free_stream(e, sim_stream_at(e, id));
+    lane_leave(e, rank, lane);
+}
+
+void sim_stream_ready(sim_engine *e, uint32_t stream)
+{
+    sim_stream *s = sim_stream_at(e, stream);
+
+    sim_stream_phase(s)->algorithm->ready(e, s);
+}
+
+void sim_stream_received(sim_engine *e, uint32_t stream)
+{
+    sim_stream *s = sim_stream_at(e, stream);
+
+    sim_stream_phase(s)->algorithm->receive(e, s);
+}
+
+void sim_bundle(sim_engine *e, sim_stream *s, uint64_t bytes, bool reduce, sim_way way)
+{
+    uint64_t value = SIM_NO_REDUCTION;
+
+    if (reduce) /* write, read, read: each truncated to whole ticks */
+        value = 3 * dse_ticks((double)bytes / e->set->memory_bytes_per_s * 1e9);
+    if (sim_stream_phase(s)->fast_endpoint)
+        sim_register(e, s->rank, SIM_RE_BUNDLE, s->id, value, GROUP_ENDPOINT_DELAY);
+    else if (e->set->bus.shared)
+        sim_bus_enter(e, s->rank, s->id, bytes, value, way);
+    else
+        sim_register(e, s->rank, SIM_RE_BUNDLE, s->id, value, e->set->endpoint_delay);
+}
+
+void sim_bundle_passed(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t value)
+{
+    if (value != SIM_NO_REDUCTION)
+        sim_register(e, rank, SIM_RE_BUNDLE, stream, SIM_NO_REDUCTION, value);
+    else
+        sim_stream_ready(e, stream);
+}
+
+/* ---- planning ------------------------------------------------------------------------------ */
+
+/* An all-reduce that knows its dimensions goes up and down them; each way uses one half of a dimension's
+ * queues, so that the two never wait for each other. Everything else takes the queues in turn. */
+typedef enum { QUEUE_ANY, QUEUE_UP, QUEUE_DOWN, N_QUEUE_USES } queue_use;
+
+static void take_queue(sim_engine *e, uint32_t rank, uint32_t dim, queue_use use, sim_phase *p)
+{
+    uint32_t n = e->set->queues_per_dim, *next = &e->rank[rank].next_queue[dim * N_QUEUE_USES + use];
+    uint32_t first = use == QUEUE_DOWN ? n / 2 : 0, end = use == QUEUE_UP ? n / 2 : n;
+    uint32_t at = first + *next;
+
+    p->lane = dim * n + at;
+    p->clockwise = use == QUEUE_UP || (use == QUEUE_ANY && (n == 1 || at < n / 2));
+    *next = at + 1 >= end ? 0 : *next + 1;
+}
+
+typedef struct {
+    const sim_logical *logical;
+    uint32_t involved;         /* bit per dimension */
+    sim_collective collective; /* whose implementations and trees are used */
+} coll_plan;
+
+static bool takes_part(const coll_plan *plan, uint32_t dim) { return plan->involved >> dim & 1; }
+
+static void add_phase(sim_engine *e, sim_stream *s, const coll_plan *plan, uint32_t dim, sim_collective coll,
+                      queue_use use, uint64_t *bytes)
+{
+    const sim_implementation *how = &plan->logical->dim[dim].how;
+    uint32_t n = plan->logical->dim[dim].n, stride = plan->logical->dim[dim].stride;
+    uint32_t *tree = &e->rank[s->rank].trees[plan->collective * NET_MAX_DIMS + dim];
+    bool last = dim + 1 == e->set->implementations[plan->collective].n_dims;
+    sim_phase *p = &s->phases[s->n_phases++];
+    const char *refusal;
+    sim_place place;
+
+    *p = (sim_phase){.algorithm = how->algorithm, .coll = (uint8_t)coll, .bytes = *bytes};
+    p->ring = (sim_ring){.n = n, .index = s->rank / stride % n, .stride = stride};
+    p->ring.base = s->rank - p->ring.index * stride;
+    take_queue(e, s->rank, dim, use, p);
+    refusal = how->algorithm->plan(how, last, (*tree)++, p);
+    if (refusal)
+        sim_fail(e, DSE_E_SIM, "%s: %s (dimension %" PRIu32 " has %" PRIu32 " ranks)",
+                 sim_where(e, s->rank, e->rank[s->rank].coll_node, &place), refusal, dim, n);
+    *bytes = p->final_bytes;
+}
+
+/* The phases of one chunk over the dimensions of the system. */
+static void plan_dimensions(sim_engine *e, sim_stream *s, const coll_plan *plan, sim_collective coll,
+                            uint64_t bytes)
+{
+    uint32_t n = plan->logical->n_dims, last = DSE_NONE;
+
+    if (coll != SIM_ALL_REDUCE || !e->set->local_bw_aware) {
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t dim = coll == SIM_ALL_GATHER ? n - 1 - i : i;
+
+            if (takes_part(plan, dim))
+                add_phase(e, s, plan, dim, coll, QUEUE_ANY, &bytes);
+        }
+        return;
+    }
+    for (uint32_t dim = 0; dim < n; dim++)
+        if (takes_part(plan, dim))
+            last = dim;
+    if (last == DSE_NONE)
+        return;
+    for (uint32_t dim = 0; dim < last; dim++)
+        if (takes_part(plan, dim))
+            add_phase(e, s, plan, dim, SIM_REDUCE_SCATTER, QUEUE_UP, &bytes);
+    add_phase(e, s, plan, last, SIM_ALL_REDUCE, QUEUE_UP, &bytes);
+    for (uint32_t dim = last; dim-- > 0;)
+        if (takes_part(plan, dim))
+            add_phase(e, s, plan, dim, SIM_ALL_GATHER, QUEUE_DOWN, &bytes);
+}
+
+/* A group smaller than the system is a ring in its listed order, on the queues of dimension 0. */
+static void plan_group(sim_engine *e, sim_stream *s, const wl_group *group, sim_collective coll,
+                       uint64_t bytes)
+{
+    static const sim_implementation ring = {&sim_algorithm_ring, false, 0};
+    sim_phase *p = &s->phases[s->n_phases++];
+
+    *p = (sim_phase){
+        .algorithm = &sim_algorithm_ring, .coll = (uint8_t)coll, .bytes = bytes, .fast_endpoint = true};
+    p->ring = (sim_ring){.n = group->n, .member = group->rank};
+    while (group->rank[p->ring.index] != s->rank)
+        p->ring.index++;
+    take_queue(e, s->rank, 0, coll == SIM_ALL_REDUCE && e->set->local_bw_aware ? QUEUE_UP : QUEUE_ANY, p);
+    sim_algorithm_ring.plan(&ring, true, 0, p);
+}
+
+/* ---- a collective node --------------------------------------------------------------------- */
+
+static bool to_collective(uint32_t chakra, sim_collective *out)
+{
+    switch (chakra) {
+    case WL_ALL_REDUCE: *out = SIM_ALL_REDUCE; return true;
+    case WL_ALL_GATHER: *out = SIM_ALL_GATHER; return true;
+    case WL_REDUCE_SCATTER: *out = SIM_REDUCE_SCATTER; return true;
+    case WL_ALL_TO_ALL: *out = SIM_ALL_TO_ALL; return true;
+    default: return false;
+    }
+}
+
+/* Chunks of size / splits, rounded down; what is left over makes one more of full size. All but an
+ * all-gather are first raised to one byte per NPU and chunk. */
+static bool cut(sim_engine *e, uint32_t rank, uint32_t node, sim_collective coll, uint64_t size,
+                uint64_t *chunk, uint64_t *n_chunks)
+{
+    sim_place place;
+
+    *chunk = size / e->set->splits;
+    if (coll != SIM_ALL_GATHER && *chunk < e->net->n_npus) {
+        *chunk = e->net->n_npus;
+        size = (uint64_t)e->set->splits * *chunk;
+    }
+    if (!*chunk) {
+        sim_fail(e, DSE_E_SIM,
+                 "%s: an all-gather of %" PRIu64 " bytes never ends: with %" PRIu32
+                 " preferred-dataset-splits its chunks are empty",
+                 sim_where(e, rank, node, &place), size, e->set->splits);
+        return false;
+    }
+    *n_chunks = size / *chunk + (size % *chunk != 0);
+    if (*n_chunks > MAX_CHUNKS) {
+        sim_fail(e, DSE_E_RANGE, "%s: %" PRIu64 " chunks in one collective; at most %u are possible",
+                 sim_where(e, rank, node, &place), *n_chunks, MAX_CHUNKS);
+        return false;
+    }
+    return true;
+}
+
+void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    sim_rank *r = &e->rank[rank];
+    const wl_node *n = &r->graph->graph->node[node];
+    const wl_group *group = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
+    bool over_system = !group || group->n == e->net->n_npus;
+    uint32_t *counter = group ? &r->group_streams[n->slot] : &r->streams, involved = UINT32_MAX;
+    sim_collective coll;
+    uint64_t chunk, n_chunks;
+    coll_plan plan;
+    sim_place place;
+
+    if (!to_collective(n->coll, &coll)) {
+        sim_fail(e, DSE_E_WORKLOAD, "%s: the collective %s cannot be simulated",
+                 sim_where(e, rank, node, &place), wl_coll_type_name(n->coll));
+        return;
+    }
+    if (group && group->n == 1) {
+        sim_fail(e, DSE_E_SIM, "%s: group '%s' has one member; its collectives never end",
+                 sim_where(e, rank, node, &place), group->name);
+        return;
+    }
+    plan = (coll_plan){&e->logical[coll], 0, coll};
+    if (!group) {
+        involved = n->involved_dims;
+        if (n->n_involved_dims < plan.logical->n_dims) {
+            sim_fail(e, DSE_E_WORKLOAD,
+                     "%s: involve_dims has %u entries, but the collective goes over %" PRIu32 " dimensions",
+                     sim_where(e, rank, node, &place), n->n_involved_dims, plan.logical->n_dims);
+            return;
+        }
+    }
+    for (uint32_t dim = 0; dim < plan.logical->n_dims; dim++)
+        plan.involved |= (involved >> dim & 1u) << dim;
+    if (over_system && !plan.involved) {
+        sim_fail(e, DSE_E_SIM, "%s: no network dimension takes part in the %s (%s)",
+                 sim_where(e, rank, node, &place), wl_coll_type_name(n->coll),
+                 plan.logical->n_dims ? "involve_dims is all false"
+                                      : "the system has no implementation for it");
+        return;
+    }
+    if (!cut(e, rank, node, coll, n->comm_size, &chunk, &n_chunks))
+        return;
+
+    r->coll_node = node;
+    r->coll_streams = (uint32_t)n_chunks;
+    r->coll_finished = 0;
+    for (uint64_t i = 0; i < n_chunks && e->status == DSE_OK; i++) {
+        sim_stream *s = new_stream(e);
+        uint32_t id, lane;
+
+        if (!s)
+            return;
+        s->rank = rank;
+        s->tag = (*counter)++;
+        if (over_system)
+            plan_dimensions(e, s, &plan, coll, chunk);
+        else
+            plan_group(e, s, group, coll, chunk);
+        if (e->status != DSE_OK)
+            return;
+        id = s->id;
+        lane = sim_stream_phase(s)->lane;
+        begin_phase(s);
+        lane_append(e, sim_stream_at(e, id));
+        lane_start(e, rank, lane);
+    }
+}
