@@ -1,0 +1,52 @@
+/* The design space: which strategies there are on so many NPUs.
+ *
+ * Axes are dp, tp, sp, pp, recomputation and weight sharding. A degree that is not given takes every divisor of
+ * the number of NPUs (the powers of two, on a power of two), pp takes 1, recomputation both, weight
+ * sharding no. A point is a combination with dp * tp * sp * pp = NPUs that the generator can lay out:
+ * pp <= layers + 2. This folder knows numbers, not what they mean for a model. */
+#ifndef DSE_DESIGN_SPACE_H
+#define DSE_DESIGN_SPACE_H
+
+#include "base/alloc.h"
+
+#define DESIGN_MAX_VALUES 64
+
+typedef struct {
+    uint32_t dp, tp, sp, pp;
+    bool recompute, weight_sharded;
+} design_point;
+
+typedef struct {
+    uint32_t n; /* 0: not given */
+    uint32_t value[DESIGN_MAX_VALUES];
+} design_axis;
+
+typedef enum { DESIGN_NO, DESIGN_YES, DESIGN_BOTH } design_switch;
+
+typedef struct {
+    design_axis dp, tp, sp, pp;
+    design_switch recompute, weight_sharded;
+} design_axes;
+
+/* "8" or "1,2,4": positive, each once. `name` is for messages. */
+dse_status design_axis_parse(const char *name, const char *text, design_axis *out, dse_error *err);
+
+/* "yes", "no", "both" (and true, false). */
+dse_status design_switch_parse(const char *name, const char *text, design_switch *out, dse_error *err);
+
+/* All points, ordered by pp, dp, tp, sp, weight sharding, recomputation. DSE_E_RANGE, saying why, if there is
+ * none, or if a value that was given is in none. The array belongs to the arena. */
+dse_status design_enumerate(const design_axes *axes, uint64_t npus, uint32_t layers, dse_arena *a,
+                            design_point **points, size_t *n, dse_error *err);
+
+/* "8_1_8_1_1": dp_tp_sp_pp_recompute, and a "_ws" behind it with sharded weights. */
+#define DESIGN_NAME_MAX 64
+void design_point_name(const design_point *p, char out[DESIGN_NAME_MAX]);
+
+/* The reverse; DSE_E_USAGE. */
+dse_status design_point_parse(const char *text, design_point *out, dse_error *err);
+
+/* <0, 0, >0: the order of design_enumerate. */
+int design_point_compare(const design_point *a, const design_point *b);
+
+#endif

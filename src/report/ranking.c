@@ -1,0 +1,258 @@
+#include "report/ranking.h"
+
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "report/rows.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+dse_status report_split(const store_row *rows, size_t n, dse_arena *a, report_study **studies,
+                        size_t *n_studies, dse_error *err)
+{
+    size_t count = 0;
+
+    *studies = DSE_ARENA_NEW(a, report_study, n);
+    if (!*studies)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        if (!i || rows[i].study != rows[i - 1].study || strcmp(rows[i].model, rows[i - 1].model) ||
+            strcmp(rows[i].system, rows[i - 1].system))
+            (*studies)[count++].row = &rows[i];
+        (*studies)[count - 1].n++;
+    }
+    *n_studies = count;
+    return DSE_OK;
+}
+
+/* ---- ranking ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const store_row *row;
+    double value; /* smaller is better */
+} candidate;
+
+static double rank_value(const store_row *r, const store_column *by)
+{
+    double v = store_value(&r->metrics, by);
+
+    if (isnan(v))
+        return INFINITY;
+    return by->better == STORE_HIGHER ? -v : v;
+}
+
+/* Equal values keep the order of the rows, which is that of the points. */
+static int compare(const void *x, const void *y)
+{
+    const candidate *a = x, *b = y;
+
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+dse_status report_rank(report_study *s, dse_arena *a, dse_error *err)
+{
+    candidate *c = DSE_ARENA_NEW(a, candidate, s->n);
+    double best = 0;
+
+    s->ranked = DSE_ARENA_NEW(a, const store_row *, s->n);
+    if (!c || !s->ranked)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < s->n; i++) {
+        const store_row *r = &s->row[i];
+        double value = rank_value(r, s->by);
+
+        if (!r->done) {
+            s->n_failed++;
+            continue;
+        }
+        if (!s->unlimited_best || value < best) {
+            s->unlimited_best = r;
+            best = value;
+        }
+        if (isnan(s->limit_bytes) ||
+            (r->metrics.has_memory && (double)r->metrics.peak_memory <= s->limit_bytes))
+            c[s->n_ranked++] = (candidate){r, value};
+        else if (r->metrics.has_memory)
+            s->n_too_large++;
+        else
+            s->n_unknown_memory++;
+    }
+    qsort(c, s->n_ranked, sizeof *c, compare);
+    for (size_t i = 0; i < s->n_ranked; i++)
+        s->ranked[i] = c[i].row;
+    return DSE_OK;
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static void time_cell(report_table *t, uint64_t ns)
+{
+    char text[32];
+
+    dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
+    report_table_cell(t, "%s", text);
+}
+
+static void percent_cell(report_table *t, double v)
+{
+    if (isnan(v))
+        report_table_cell(t, "-");
+    else
+        report_table_cell(t, "%.1f%%", v);
+}
+
+static void memory_cell(report_table *t, const store_metrics *m)
+{
+    char text[32];
+
+    dse_format_bytes(text, sizeof text, (double)m->peak_memory);
+    report_table_cell(t, "%s", m->has_memory ? text : "-");
+}
+
+static void table_of(const report_study *s, size_t n, dse_strbuf *out)
+{
+    static const char *const headings[] = {"rank",        "dp",           "tp",           "sp",
+                                           "pp",          "recompute",    "step time",    "slowdown",
+                                           "peak memory", "exposed comm", "compute util", "mem util"};
+    report_table t;
+    bool sharding = false;
+
+    for (size_t i = 0; i < s->n; i++)
+        sharding |= s->row[i].weight_sharded;
+    report_table_init(&t);
+    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++) {
+        report_table_column(&t, headings[i], i == 5);
+        if (i == 5 && sharding)
+            report_table_column(&t, "sharded", true);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const store_row *r = s->ranked[i];
+        uint64_t fastest = s->ranked[0]->metrics.wall_time;
+
+        for (size_t k = 1; k < s->n_ranked; k++)
+            if (s->ranked[k]->metrics.wall_time < fastest)
+                fastest = s->ranked[k]->metrics.wall_time;
+        report_table_cell(&t, "%zu", i + 1);
+        report_table_cell(&t, "%" PRIu32, r->dp);
+        report_table_cell(&t, "%" PRIu32, r->tp);
+        report_table_cell(&t, "%" PRIu32, r->sp);
+        report_table_cell(&t, "%" PRIu32, r->pp);
+        report_table_cell(&t, "%s", r->recompute ? "yes" : "no");
+        if (sharding)
+            report_table_cell(&t, "%s", r->weight_sharded ? "yes" : "no");
+        time_cell(&t, r->metrics.wall_time);
+        report_table_cell(&t, "%.2fx", (double)r->metrics.wall_time / (double)fastest);
+        memory_cell(&t, &r->metrics);
+        time_cell(&t, r->metrics.exposed_comm);
+        percent_cell(&t, r->metrics.compute_util);
+        percent_cell(&t, r->metrics.mem_util);
+    }
+    report_table_print(&t, out);
+    report_table_free(&t);
+}
+
+static void describe(const store_row *r, dse_strbuf *out)
+{
+    char time[32], memory[32];
+
+    dse_format_seconds(time, sizeof time, (double)r->metrics.wall_time * 1e-9);
+    dse_format_bytes(memory, sizeof memory, (double)r->metrics.peak_memory);
+    dse_strbuf_addf(out, "dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 ", %s%s: %s, %s",
+                    r->dp, r->tp, r->sp, r->pp, r->recompute ? "recomputing" : "no recomputation",
+                    r->weight_sharded ? ", sharded weights" : "", time,
+                    r->metrics.has_memory ? memory : "memory not tracked");
+}
+
+void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out)
+{
+    size_t n = top && top < s->n_ranked ? top : s->n_ranked, n_done = s->n - s->n_failed;
+    char limit[32];
+
+    dse_format_bytes(limit, sizeof limit, s->limit_bytes);
+    dse_strbuf_addf(out, "%s on %s", s->row[0].model, s->row[0].system);
+    if (ambiguous)
+        dse_strbuf_addf(out, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
+    dse_strbuf_addf(out, ": %zu point%s, by %s", n_done, n_done == 1 ? "" : "s", s->by->name);
+    if (!isnan(s->limit_bytes))
+        dse_strbuf_addf(out, ", at most %s", limit);
+    dse_strbuf_addc(out, '\n');
+    if (n)
+        table_of(s, n, out);
+    if (!isnan(s->limit_bytes)) {
+        dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done,
+                        limit);
+        if (s->n_unknown_memory)
+            dse_strbuf_addf(out, " %zu dropped: their memory was not tracked.", s->n_unknown_memory);
+        if (!s->n_ranked)
+            dse_strbuf_adds(out, " None fits.");
+        if (s->unlimited_best && (!s->n_ranked || s->unlimited_best != s->ranked[0])) {
+            dse_strbuf_adds(out, "\nWithout the limit the best would be ");
+            describe(s->unlimited_best, out);
+            dse_strbuf_addc(out, '.');
+        } else if (s->n_ranked) {
+            dse_strbuf_adds(out, " The best is the same without the limit.");
+        }
+        dse_strbuf_addc(out, '\n');
+    }
+    if (s->n_failed)
+        dse_strbuf_addf(out, "%zu point%s failed; 'ccldse export' shows why.\n", s->n_failed,
+                        s->n_failed == 1 ? "" : "s");
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void study_json(const report_study *s, size_t top, dse_json *j)
+{
+    size_t n = top && top < s->n_ranked ? top : s->n_ranked;
+
+    dse_json_begin_object(j);
+    dse_json_key(j, "model");
+    dse_json_string(j, s->row[0].model);
+    dse_json_key(j, "system");
+    dse_json_string(j, s->row[0].system);
+    dse_json_key(j, "by");
+    dse_json_string(j, s->by->name);
+    if (!isnan(s->limit_bytes)) {
+        dse_json_key(j, "hbm_bytes");
+        dse_json_fixed(j, s->limit_bytes, 0);
+    }
+    dse_json_key(j, "memory_counts");
+    dse_json_string(j, "elements"); /* as the reference does */
+    dse_json_key(j, "points");
+    dse_json_uint(j, s->n - s->n_failed);
+    dse_json_key(j, "dropped_for_memory");
+    dse_json_uint(j, s->n_too_large + s->n_unknown_memory);
+    dse_json_key(j, "failed");
+    dse_json_uint(j, s->n_failed);
+    dse_json_key(j, "ranking");
+    dse_json_begin_array(j);
+    for (size_t i = 0; i < n; i++)
+        report_row_json(s->ranked[i], j);
+    dse_json_end_array(j);
+    dse_json_key(j, "best_without_limit");
+    if (s->unlimited_best)
+        report_row_json(s->unlimited_best, j);
+    else
+        dse_json_null(j);
+    dse_json_end_object(j);
+}
+
+void report_ranking_json(const report_study *studies, size_t n, size_t top, dse_strbuf *out)
+{
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "studies");
+    dse_json_begin_array(&j);
+    for (size_t i = 0; i < n; i++)
+        study_json(&studies[i], top, &j);
+    dse_json_end_array(&j);
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}

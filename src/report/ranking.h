@@ -1,0 +1,37 @@
+/* report_ranking -- which stored strategies are best, per study. */
+#ifndef DSE_REPORT_RANKING_H
+#define DSE_REPORT_RANKING_H
+
+#include "base/strbuf.h"
+#include "store/store.h"
+
+/* The rows of one study: a model on a system, in one configuration of both. */
+typedef struct {
+    const store_row *row; /* n rows, borrowed */
+    size_t n;
+    double limit_bytes; /* NaN: no limit on memory */
+    const store_column *by;
+
+    /* Filled in by report_rank: */
+    const store_row **ranked; /* those that are done and fit, best first; ties in point order */
+    size_t n_ranked;
+    size_t n_too_large;      /* done, but above the limit */
+    size_t n_unknown_memory; /* done, under a limit, but their memory was not tracked */
+    size_t n_failed;
+    const store_row *unlimited_best; /* of all that are done; NULL: none is */
+} report_study;
+
+/* Splits rows, ordered as store_list orders them, into studies; limit_bytes and by are left to the caller. */
+dse_status report_split(const store_row *rows, size_t n, dse_arena *a, report_study **studies,
+                        size_t *n_studies, dse_error *err);
+
+dse_status report_rank(report_study *s, dse_arena *a, dse_error *err);
+
+/* A heading, a table of the `top` best (0: all), and what was left out. `ambiguous`: several studies carry these
+ * names, so the heading tells them apart. */
+void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out);
+
+/* All studies as one JSON object on one line. */
+void report_ranking_json(const report_study *studies, size_t n, size_t top, dse_strbuf *out);
+
+#endif

@@ -1,0 +1,131 @@
+#include "report/rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static uint64_t u64_of(const store_row *r, const store_column *c)
+{
+    return *(const uint64_t *)(const void *)((const char *)&r->metrics + c->offset);
+}
+
+static void row_fields(const store_row *r, dse_json *j)
+{
+    const struct {
+        const char *key;
+        uint32_t value;
+    } degrees[] = {{"dp", r->dp}, {"tp", r->tp}, {"sp", r->sp}, {"pp", r->pp}};
+    const store_column *c;
+    size_t n;
+
+    dse_json_key(j, "model");
+    dse_json_string(j, r->model);
+    dse_json_key(j, "system");
+    dse_json_string(j, r->system);
+    for (size_t i = 0; i < 4; i++) {
+        dse_json_key(j, degrees[i].key);
+        dse_json_uint(j, degrees[i].value);
+    }
+    dse_json_key(j, "recompute");
+    dse_json_bool(j, r->recompute);
+    dse_json_key(j, "weight_sharded");
+    dse_json_bool(j, r->weight_sharded);
+    dse_json_key(j, "engine");
+    dse_json_string(j, r->engine);
+    dse_json_key(j, "status");
+    dse_json_string(j, r->done ? "done" : "failed");
+    if (!r->done) {
+        dse_json_key(j, "error");
+        dse_json_string(j, r->error);
+        return;
+    }
+    c = store_columns(&n);
+    for (size_t i = 0; i < n; i++) {
+        double v = store_value(&r->metrics, &c[i]);
+
+        if (isnan(v))
+            continue;
+        dse_json_key(j, c[i].name);
+        if (c[i].type == STORE_U64)
+            dse_json_uint(j, u64_of(r, &c[i]));
+        else
+            dse_json_fixed(j, v, 3);
+    }
+}
+
+void report_row_json(const store_row *r, dse_json *j)
+{
+    dse_json_begin_object(j);
+    row_fields(r, j);
+    dse_json_end_object(j);
+}
+
+void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out)
+{
+    dse_strbuf_addc(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        dse_json j;
+
+        dse_strbuf_adds(out, i ? ",\n" : "\n");
+        dse_json_init(&j, out);
+        dse_json_begin_object(&j);
+        row_fields(&rows[i], &j);
+        if (config) {
+            dse_json_key(&j, "config");
+            dse_json_raw(&j);
+            dse_strbuf_adds(out, rows[i].config);
+        }
+        dse_strbuf_addc(out, '}');
+    }
+    dse_strbuf_adds(out, "\n]\n");
+}
+
+static void csv_text(dse_strbuf *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        dse_strbuf_adds(out, text);
+        return;
+    }
+    dse_strbuf_addc(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            dse_strbuf_addc(out, '"');
+        dse_strbuf_addc(out, *text);
+    }
+    dse_strbuf_addc(out, '"');
+}
+
+void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
+{
+    size_t n_columns;
+    const store_column *c = store_columns(&n_columns);
+
+    dse_strbuf_adds(out, "model,system,dp,tp,sp,pp,recompute,weight_sharded,engine,status");
+    for (size_t i = 0; i < n_columns; i++)
+        dse_strbuf_addf(out, ",%s", c[i].name);
+    dse_strbuf_adds(out, ",error\n");
+    for (size_t k = 0; k < n; k++) {
+        const store_row *r = &rows[k];
+
+        csv_text(out, r->model);
+        dse_strbuf_addc(out, ',');
+        csv_text(out, r->system);
+        dse_strbuf_addf(out, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%d,%d,%s,%s", r->dp, r->tp,
+                        r->sp, r->pp, r->recompute, r->weight_sharded, r->engine,
+                        r->done ? "done" : "failed");
+        for (size_t i = 0; i < n_columns; i++) {
+            double v = store_value(&r->metrics, &c[i]);
+
+            dse_strbuf_addc(out, ',');
+            if (!r->done || isnan(v))
+                continue;
+            if (c[i].type == STORE_U64)
+                dse_strbuf_addu(out, u64_of(r, &c[i]));
+            else
+                dse_strbuf_addf(out, "%.3f", v);
+        }
+        dse_strbuf_addc(out, ',');
+        csv_text(out, r->error);
+        dse_strbuf_addc(out, '\n');
+    }
+}

@@ -1,0 +1,19 @@
+/* Stored rows as CSV and JSON, for other programs. What differs from run to run, the CPU time, is not in there: the
+ * same results give the same bytes. */
+#ifndef DSE_REPORT_ROWS_H
+#define DSE_REPORT_ROWS_H
+
+#include "base/json_writer.h"
+#include "store/store.h"
+
+/* One row as an object: model, system, the point, status, and every metric that is there. Percentages have three
+ * decimals, as the reference prints them. */
+void report_row_json(const store_row *r, dse_json *j);
+
+/* All rows as one array, a row a line. `config`: with the resolved configuration. */
+void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out);
+
+/* A heading and a line a row, quoted as RFC 4180 says; empty where a metric is not there. */
+void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out);
+
+#endif

@@ -1,0 +1,25 @@
+/* report_table -- rows of text in aligned columns. */
+#ifndef DSE_REPORT_TABLE_H
+#define DSE_REPORT_TABLE_H
+
+#include "base/strbuf.h"
+
+#define REPORT_MAX_COLUMNS 16
+
+typedef struct {
+    uint32_t n_columns;
+    const char *heading[REPORT_MAX_COLUMNS];
+    bool left[REPORT_MAX_COLUMNS]; /* aligned to the left; numbers go right */
+    char (*cell)[48];              /* n_rows * n_columns, row by row */
+    size_t n_cells, cap_cells;
+    bool failed; /* out of memory */
+} report_table;
+
+void report_table_init(report_table *t);
+void report_table_free(report_table *t);
+void report_table_column(report_table *t, const char *heading, bool left);
+/* The next cell, row by row; longer texts are cut. */
+void report_table_cell(report_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void report_table_print(const report_table *t, dse_strbuf *out);
+
+#endif

@@ -1,0 +1,397 @@
+#include "store/store.h"
+
+#include "base/fs.h"
+#include "base/strbuf.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a file must say to be ours, and of which version. */
+#define APPLICATION_ID 0x43434c44 /* "CCLD" */
+#define SCHEMA_VERSION 1
+#define BUSY_MS        5000
+
+struct store {
+    sqlite3 *db;
+    sqlite3_stmt *find, *put;
+    int lock; /* the advisory lock's file, or -1 */
+    char path[1024];
+};
+
+/* The columns that are not metrics, in the order of bind_row and read_row. */
+#define KEY_COLUMNS                                                                                          \
+    "config, hash, study, model, system, engine, dp, tp, sp, pp, recompute, weight_sharded, done, error, "   \
+    "seconds"
+#define N_KEY_COLUMNS 15
+
+static dse_status fail(store *s, dse_error *err, const char *doing)
+{
+    int code = sqlite3_errcode(s->db);
+
+    if (code == SQLITE_NOMEM)
+        return dse_fail_nomem(err);
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+        return dse_fail_at(err, DSE_E_STORE, s->path,
+                           "the database is locked by another program; try again when it is done");
+    if (code == SQLITE_NOTADB)
+        return dse_fail_at(err, DSE_E_STORE, s->path, "this is not a results database");
+    if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_FULL)
+        return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: %s", doing, sqlite3_errmsg(s->db));
+    return dse_fail_at(err, DSE_E_STORE, s->path, "cannot %s: %s", doing, sqlite3_errmsg(s->db));
+}
+
+static dse_status execute(store *s, const char *sql, const char *doing, dse_error *err)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? DSE_OK : fail(s, err, doing);
+}
+
+static dse_status get_pragma(store *s, const char *sql, int64_t *out, dse_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    dse_status st = DSE_OK;
+
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW)
+        st = fail(s, err, "read the database");
+    else
+        *out = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return st;
+}
+
+static dse_status make_schema(store *s, dse_error *err)
+{
+    const store_column *c;
+    dse_strbuf sql;
+    size_t n;
+    dse_status st;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_addf(
+        &sql,
+        "BEGIN IMMEDIATE;"
+        "CREATE TABLE result (id INTEGER PRIMARY KEY, config TEXT NOT NULL, hash INTEGER NOT NULL,"
+        " study INTEGER NOT NULL, model TEXT NOT NULL, system TEXT NOT NULL, engine TEXT NOT NULL,"
+        " dp INTEGER NOT NULL, tp INTEGER NOT NULL, sp INTEGER NOT NULL, pp INTEGER NOT NULL,"
+        " recompute INTEGER NOT NULL, weight_sharded INTEGER NOT NULL, done INTEGER NOT NULL, error TEXT,"
+        " seconds REAL");
+    c = store_columns(&n);
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addf(&sql, ", %s %s", c[i].name, c[i].type == STORE_U64 ? "INTEGER" : "REAL");
+    dse_strbuf_addf(
+        &sql,
+        ");CREATE INDEX result_hash ON result (hash);PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
+        APPLICATION_ID, SCHEMA_VERSION);
+    st = sql.failed ? dse_fail_nomem(err) : execute(s, sql.data, "make the database", err);
+    dse_strbuf_free(&sql);
+    return st;
+}
+
+/* A new file is empty: no application id, no tables. */
+static dse_status check_schema(store *s, store_mode mode, dse_error *err)
+{
+    int64_t id = 0, version = 0, tables = 0;
+    dse_status st;
+
+    if ((st = get_pragma(s, "PRAGMA application_id", &id, err)) != DSE_OK ||
+        (st = get_pragma(s, "PRAGMA user_version", &version, err)) != DSE_OK ||
+        (st = get_pragma(s, "SELECT count(*) FROM sqlite_master", &tables, err)) != DSE_OK)
+        return st;
+    if (id == 0 && tables == 0) {
+        if (mode == STORE_WRITE)
+            return make_schema(s, err);
+        return dse_fail_at(err, DSE_E_STORE, s->path, "the database is empty; run 'ccldse sweep' first");
+    }
+    if (id != APPLICATION_ID)
+        return dse_fail_at(err, DSE_E_STORE, s->path, "this is a database, but not one of ccldse's");
+    if (version > SCHEMA_VERSION)
+        return dse_fail_at(err, DSE_E_STORE, s->path,
+                           "the database is of version %" PRId64
+                           "; this program knows versions up to %d. Use a newer ccldse",
+                           version, SCHEMA_VERSION);
+    return DSE_OK;
+}
+
+/* One sweep at a time: two would simulate the same points. The lock goes with the process. */
+static dse_status take_lock(store *s, dse_error *err)
+{
+    struct flock f = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char path[1100];
+
+    snprintf(path, sizeof path, "%s.lock", s->path);
+    s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (s->lock < 0)
+        return dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
+    if (fcntl(s->lock, F_SETLK, &f) == 0)
+        return DSE_OK;
+    f.l_pid = 0;
+    fcntl(s->lock, F_GETLK, &f);
+    return dse_fail_at(
+        err, DSE_E_STORE, s->path,
+        "another run (process %ld) is writing to this database; wait for it, or use another --db",
+        (long)f.l_pid);
+}
+
+static dse_status prepare(store *s, dse_error *err)
+{
+    const store_column *c;
+    dse_strbuf sql;
+    size_t n;
+    dse_status st = DSE_OK;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "INSERT INTO result (" KEY_COLUMNS);
+    c = store_columns(&n);
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addf(&sql, ", %s", c[i].name);
+    dse_strbuf_adds(&sql, ") VALUES (?");
+    for (size_t i = 1; i < n + N_KEY_COLUMNS; i++)
+        dse_strbuf_adds(&sql, ",?");
+    dse_strbuf_addc(&sql, ')');
+    if (sql.failed)
+        st = dse_fail_nomem(err);
+    else if (sqlite3_prepare_v2(s->db, sql.data, -1, &s->put, NULL) != SQLITE_OK ||
+             sqlite3_prepare_v2(s->db, "SELECT wall_time FROM result WHERE hash = ? AND config = ? AND done",
+                                -1, &s->find, NULL) != SQLITE_OK)
+        st = fail(s, err, "prepare the database");
+    dse_strbuf_free(&sql);
+    return st;
+}
+
+static dse_status make_folder(const char *path, dse_error *err)
+{
+    char folder[1024];
+    const char *slash = strrchr(path, '/');
+
+    if (!slash || slash == path)
+        return DSE_OK;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    return dse_mkdirs(folder, err);
+}
+
+dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err)
+{
+    store *s = dse_calloc(1, sizeof *s);
+    dse_status st = DSE_OK;
+
+    if (!s)
+        return dse_fail_nomem(err);
+    s->lock = -1;
+    if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
+        st = dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", path);
+    else if (mode == STORE_READ && !dse_is_file(path))
+        st = dse_fail(err, DSE_E_IO, "there is no database '%s'; run 'ccldse sweep' first, or give --db",
+                      path);
+    else if (mode == STORE_WRITE && (st = make_folder(path, err)) == DSE_OK)
+        st = take_lock(s, err);
+    if (st == DSE_OK && sqlite3_open_v2(path, &s->db,
+                                        mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                                            : SQLITE_OPEN_READONLY,
+                                        NULL) != SQLITE_OK)
+        st = s->db ? fail(s, err, "open the database") : dse_fail_nomem(err);
+    if (st == DSE_OK) {
+        sqlite3_busy_timeout(s->db, BUSY_MS);
+        /* The write-ahead log lets readers in and commits without waiting for the disk; what is committed survives
+         * the death of the process. */
+        if (mode == STORE_WRITE)
+            st = execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL",
+                         "open the database for writing", err);
+    }
+    if (st == DSE_OK)
+        st = check_schema(s, mode, err);
+    if (st == DSE_OK && mode == STORE_WRITE)
+        st = prepare(s, err);
+    if (st == DSE_OK)
+        *out = s;
+    else
+        store_close(s);
+    return st;
+}
+
+void store_close(store *s)
+{
+    if (!s)
+        return;
+    sqlite3_finalize(s->find);
+    sqlite3_finalize(s->put);
+    sqlite3_close(s->db);
+    if (s->lock >= 0)
+        close(s->lock);
+    dse_free(s);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, uint64_t *wall_time,
+                      dse_error *err)
+{
+    dse_status st = DSE_OK;
+    int code;
+
+    sqlite3_bind_int64(s->find, 1, (int64_t)hash);
+    sqlite3_bind_text(s->find, 2, config, -1, SQLITE_STATIC);
+    code = sqlite3_step(s->find);
+    *found = code == SQLITE_ROW;
+    if (*found)
+        *wall_time = (uint64_t)sqlite3_column_int64(s->find, 0);
+    else if (code != SQLITE_DONE)
+        st = fail(s, err, "read the database");
+    sqlite3_reset(s->find);
+    return st;
+}
+
+static void bind_row(sqlite3_stmt *q, const store_row *r)
+{
+    const int64_t numbers[] = {r->dp, r->tp, r->sp, r->pp, r->recompute, r->weight_sharded, r->done};
+    const store_column *c;
+    size_t n;
+    int at = 1;
+
+    sqlite3_bind_text(q, at++, r->config, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, at++, (int64_t)r->hash);
+    sqlite3_bind_int64(q, at++, (int64_t)r->study);
+    sqlite3_bind_text(q, at++, r->model, -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, at++, r->system, -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, at++, r->engine, -1, SQLITE_STATIC);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sqlite3_bind_int64(q, at++, numbers[i]);
+    sqlite3_bind_text(q, at++, r->error, -1, SQLITE_STATIC);
+    sqlite3_bind_double(q, at++, r->seconds);
+    c = store_columns(&n);
+    for (size_t i = 0; i < n; i++, at++) {
+        double v = store_value(&r->metrics, &c[i]);
+
+        if (!r->done || isnan(v))
+            sqlite3_bind_null(q, at);
+        else if (c[i].type == STORE_U64)
+            sqlite3_bind_int64(
+                q, at, (int64_t) * (const uint64_t *)(const void *)((const char *)&r->metrics + c[i].offset));
+        else
+            sqlite3_bind_double(q, at, v);
+    }
+}
+
+dse_status store_put(store *s, const store_row *row, dse_error *err)
+{
+    dse_status st = execute(s, "BEGIN IMMEDIATE", "write a result", err);
+    sqlite3_stmt *q = NULL;
+
+    if (st != DSE_OK)
+        return st;
+    if (sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &q, NULL) ==
+        SQLITE_OK) {
+        sqlite3_bind_int64(q, 1, (int64_t)row->hash);
+        sqlite3_bind_text(q, 2, row->config, -1, SQLITE_STATIC);
+    }
+    if (!q || sqlite3_step(q) != SQLITE_DONE)
+        st = fail(s, err, "write a result");
+    sqlite3_finalize(q);
+    if (st == DSE_OK) {
+        bind_row(s->put, row);
+        if (sqlite3_step(s->put) != SQLITE_DONE)
+            st = fail(s, err, "write a result");
+        sqlite3_reset(s->put);
+    }
+    if (st == DSE_OK)
+        return execute(s, "COMMIT", "write a result", err);
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
+    return st;
+}
+
+static const char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
+{
+    const char *text = (const char *)sqlite3_column_text(q, i);
+
+    return dse_arena_strdup(a, text ? text : "");
+}
+
+static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
+{
+    const store_column *c;
+    size_t n;
+    int at = 0;
+
+    *r = (store_row){0};
+    r->config = text_column(q, at++, a);
+    r->hash = (uint64_t)sqlite3_column_int64(q, at++);
+    r->study = (uint64_t)sqlite3_column_int64(q, at++);
+    r->model = text_column(q, at++, a);
+    r->system = text_column(q, at++, a);
+    r->engine = text_column(q, at++, a);
+    r->dp = (uint32_t)sqlite3_column_int64(q, at++);
+    r->tp = (uint32_t)sqlite3_column_int64(q, at++);
+    r->sp = (uint32_t)sqlite3_column_int64(q, at++);
+    r->pp = (uint32_t)sqlite3_column_int64(q, at++);
+    r->recompute = sqlite3_column_int(q, at++) != 0;
+    r->weight_sharded = sqlite3_column_int(q, at++) != 0;
+    r->done = sqlite3_column_int(q, at++) != 0;
+    r->error = text_column(q, at++, a);
+    r->seconds = sqlite3_column_double(q, at++);
+    r->metrics.has_memory = true;
+    c = store_columns(&n);
+    for (size_t i = 0; i < n; i++, at++) {
+        void *field = (char *)&r->metrics + c[i].offset;
+        bool absent = sqlite3_column_type(q, at) == SQLITE_NULL;
+
+        if (c[i].type == STORE_U64)
+            *(uint64_t *)field = (uint64_t)sqlite3_column_int64(q, at);
+        else
+            *(double *)field = absent ? NAN : sqlite3_column_double(q, at);
+        if (absent && !strcmp(c[i].name, "peak_memory"))
+            r->metrics.has_memory = false;
+    }
+    return r->config && r->model && r->system && r->engine && r->error;
+}
+
+dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
+                      size_t *n, dse_error *err)
+{
+    const store_column *c;
+    store_row *list = NULL;
+    size_t cap = 0, count = 0, n_columns;
+    sqlite3_stmt *q = NULL;
+    dse_strbuf sql;
+    dse_status st = DSE_OK;
+    int code = SQLITE_DONE;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "SELECT " KEY_COLUMNS);
+    c = store_columns(&n_columns);
+    for (size_t i = 0; i < n_columns; i++)
+        dse_strbuf_addf(&sql, ", %s", c[i].name);
+    dse_strbuf_adds(&sql,
+                    " FROM result WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
+                    " ORDER BY model, system, study, pp, dp, tp, sp, weight_sharded, recompute, engine");
+    if (sql.failed)
+        st = dse_fail_nomem(err);
+    else if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
+        st = fail(s, err, "read the database");
+    if (st == DSE_OK) {
+        sqlite3_bind_text(q, 1, model, -1, SQLITE_STATIC);
+        sqlite3_bind_text(q, 2, system, -1, SQLITE_STATIC);
+    }
+    while (st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        if (!DSE_GROW(list, cap, count + 1) || !read_row(q, a, &list[count]))
+            st = dse_fail_nomem(err);
+        else
+            count++;
+    }
+    if (st == DSE_OK && code != SQLITE_DONE)
+        st = fail(s, err, "read the database");
+    sqlite3_finalize(q);
+    dse_strbuf_free(&sql);
+    if (st == DSE_OK) {
+        *rows = DSE_ARENA_NEW(a, store_row, count);
+        if (!*rows)
+            st = dse_fail_nomem(err);
+        else if (count)
+            memcpy(*rows, list, count * sizeof *list);
+        *n = count;
+    }
+    dse_free(list);
+    return st;
+}

@@ -1,0 +1,75 @@
+/* store -- the results database: one SQLite file, one row a result.
+ *
+ * A row is known by its resolved configuration, a JSON text; its 64-bit hash finds it, the text decides. Each
+ * result is committed by itself: a program killed at any instant loses none that it had reported. One
+ * writer at a time (an advisory lock beside the file says so to a second one); readers any time. */
+#ifndef DSE_STORE_STORE_H
+#define DSE_STORE_STORE_H
+
+#include "base/alloc.h"
+
+typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
+typedef enum { STORE_U64, STORE_REAL } store_type;
+
+/* What was measured. Of the ranks' values, step_time and peak_memory are the largest; the others are those of
+ * rank 0, as the reference simulator's users read them. NaN or has_memory false: not there. */
+typedef struct {
+    uint64_t wall_time, gpu_time, comm_time, exposed_comm; /* ns */
+    double compute_bound, compute_util, mem_util;          /* percent */
+    double op_intensity;                                   /* operations per byte */
+    uint64_t peak_memory;                                  /* bytes (upstream: elements) */
+    bool has_memory;
+    uint64_t wall_time_rank0, peak_memory_rank0;
+    uint64_t nodes, messages, events;
+} store_metrics;
+
+/* One row per metric: the columns of the database, of CSV and JSON, and what `best --by` takes. */
+typedef struct {
+    const char *name;
+    store_type type;
+    const char *unit;
+    store_better better;
+    const char *help;
+    size_t offset; /* in store_metrics */
+} store_column;
+
+const store_column *store_columns(size_t *n);
+const store_column *store_column_find(const char *name);
+
+/* The value as a number; NaN if it is not there. */
+double store_value(const store_metrics *m, const store_column *c);
+
+typedef struct {
+    const char *config; /* JSON: model, system, point, engine; what the result is a function of */
+    uint64_t hash;      /* of config */
+    uint64_t study;     /* of config without the point: rows that may be ranked against each other */
+    const char *model, *system, *engine;
+    uint32_t dp, tp, sp, pp;
+    bool recompute, weight_sharded;
+    bool done; /* else it failed, for the reason in error */
+    const char *error;
+    double seconds; /* CPU time that the result took */
+    store_metrics metrics;
+} store_row;
+
+typedef struct store store;
+typedef enum { STORE_READ, STORE_WRITE } store_mode;
+
+/* Opens, and for writing makes, the database and its folder. DSE_E_STORE: locked by another run, of a newer
+ * version, not a database; DSE_E_IO: the folder cannot be written. */
+dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err);
+void store_close(store *s); /* accepts NULL */
+
+/* Whether this configuration has a result that is done, and its step time. A failed one is tried again. */
+dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, uint64_t *wall_time,
+                      dse_error *err);
+
+/* Adds a row, or replaces the one of the same configuration. */
+dse_status store_put(store *s, const store_row *row, dse_error *err);
+
+/* Rows of a model and a system (NULL: any), ordered by model, system, study, point; so the same rows give the same
+ * order whoever made them when. Everything belongs to the arena. */
+dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
+                      size_t *n, dse_error *err);
+
+#endif

@@ -1,0 +1,340 @@
+#include "design/space.h"
+#include "unit/unit.h"
+
+static dse_arena arena;
+static dse_error err;
+static design_point *points;
+static size_t n;
+
+static dse_status enumerate(const design_axes *axes, uint64_t npus, uint32_t layers)
+{
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    points = NULL;
+    n = 0;
+    return design_enumerate(axes, npus, layers, &arena, &points, &n, &err);
+}
+
+/* What the command line gives if nothing is asked for. */
+static design_axes defaults(void)
+{
+    return (design_axes){.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_NO};
+}
+
+/* ---- counts -------------------------------------------------------------------------------------- */
+
+/* 64 = 2^6: three degrees share six factors in C(8, 2) = 28 ways, with recomputation on and off. */
+CLAIM(sixty_four_npus_have_56_points)
+{
+    design_axes axes = defaults();
+
+    assert_ok(enumerate(&axes, 64, 80), &err);
+    assert_int_equal(n, 56);
+    dse_arena_free(&arena);
+}
+
+/* For a product of primes p^a q^b ... the ways multiply: C(a + 2, 2) C(b + 2, 2) ... */
+CLAIM(counts_are_those_of_ordered_factorisations)
+{
+    static const struct {
+        uint64_t npus;
+        size_t ways;
+    } cases[] = {{1, 1}, {2, 3}, {6, 9}, {12, 18}, {16, 15}, {36, 36}, {2048, 78}, {97, 3}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        design_axes axes = defaults();
+
+        assert_ok(enumerate(&axes, cases[i].npus, 80), &err);
+        assert_int_equal(n, 2 * cases[i].ways);
+        dse_arena_free(&arena);
+    }
+}
+
+CLAIM(switches_double_the_points)
+{
+    design_axes axes = {.recompute = DESIGN_NO, .weight_sharded = DESIGN_NO};
+
+    assert_ok(enumerate(&axes, 64, 80), &err);
+    assert_int_equal(n, 28);
+    dse_arena_free(&arena);
+    axes.weight_sharded = DESIGN_BOTH;
+    axes.recompute = DESIGN_BOTH;
+    assert_ok(enumerate(&axes, 64, 80), &err);
+    assert_int_equal(n, 112);
+    dse_arena_free(&arena);
+    axes.weight_sharded = DESIGN_YES;
+    axes.recompute = DESIGN_YES;
+    assert_ok(enumerate(&axes, 64, 80), &err);
+    assert_int_equal(n, 28);
+    for (size_t i = 0; i < n; i++)
+        assert_true(points[i].weight_sharded && points[i].recompute);
+    dse_arena_free(&arena);
+}
+
+CLAIM(pipelines_share_the_npus)
+{
+    design_axes axes = defaults();
+
+    axes.pp = (design_axis){2, {4, 1}};
+    assert_ok(enumerate(&axes, 64, 80), &err);
+    assert_int_equal(n, 2 * (28 + 15)); /* 64 and 16 NPUs for the other three */
+    dse_arena_free(&arena);
+}
+
+CLAIM(degrees_that_are_given_narrow_the_space)
+{
+    design_axes axes = defaults();
+
+    axes.tp = (design_axis){1, {1}};
+    axes.dp = (design_axis){2, {8, 2}};
+    assert_ok(enumerate(&axes, 64, 80), &err);
+    assert_int_equal(n, 4);
+    assert_int_equal(points[0].dp, 2); /* in ascending order, whatever was typed */
+    assert_int_equal(points[0].sp, 32);
+    assert_int_equal(points[2].dp, 8);
+    dse_arena_free(&arena);
+}
+
+CLAIM(every_point_fills_the_npus_and_stands_once_in_order)
+{
+    design_axes axes = {.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_BOTH, .pp = {3, {1, 2, 3}}};
+
+    assert_ok(enumerate(&axes, 72, 80), &err);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal((uint64_t)points[i].dp * points[i].tp * points[i].sp * points[i].pp, 72);
+        if (i)
+            assert_true(design_point_compare(&points[i - 1], &points[i]) < 0);
+    }
+    dse_arena_free(&arena);
+}
+
+/* pp, dp, tp, sp, weight sharding, recomputation. */
+CLAIM(points_are_ordered_by_pp_first_and_recomputation_last)
+{
+    static const design_point ordered[] = {{.pp = 1, .dp = 1, .tp = 1, .sp = 9},
+                                           {.pp = 1, .dp = 1, .tp = 1, .sp = 9, .recompute = true},
+                                           {.pp = 1, .dp = 1, .tp = 1, .sp = 9, .weight_sharded = true},
+                                           {.pp = 1, .dp = 1, .tp = 1, .sp = 10},
+                                           {.pp = 1, .dp = 1, .tp = 2, .sp = 1},
+                                           {.pp = 1, .dp = 2, .tp = 1, .sp = 1},
+                                           {.pp = 2, .dp = 1, .tp = 1, .sp = 1}};
+
+    for (size_t i = 0; i < sizeof ordered / sizeof ordered[0]; i++) {
+        for (size_t k = 0; k < sizeof ordered / sizeof ordered[0]; k++) {
+            int c = design_point_compare(&ordered[i], &ordered[k]);
+
+            assert_int_equal((c > 0) - (c < 0), (i > k) - (i < k));
+        }
+    }
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------- */
+
+static void refuse(const design_axes *axes, uint64_t npus, uint32_t layers, const char *message)
+{
+    assert_failure(enumerate(axes, npus, layers), &err, DSE_E_RANGE, "", message);
+    dse_arena_free(&arena);
+}
+
+CLAIM(a_value_that_is_in_no_point_is_refused)
+{
+    design_axes axes = defaults();
+
+    axes.dp = (design_axis){2, {2, 3}};
+    refuse(&axes, 64, 80, "dp 3 does not divide the 64 NPUs of the system");
+    axes = defaults();
+    axes.dp = (design_axis){1, {8}};
+    axes.tp = (design_axis){1, {8}};
+    axes.sp = (design_axis){1, {8}};
+    refuse(&axes, 64, 80, "no combination with dp 8 has dp * tp * sp * pp = 64 NPUs");
+    axes = defaults();
+    axes.tp = (design_axis){2, {1, 64}};
+    axes.dp = (design_axis){1, {2}};
+    refuse(&axes, 64, 80, "no combination with tp 64 has dp * tp * sp * pp = 64 NPUs");
+}
+
+CLAIM(more_stages_than_layers_and_embeddings_are_refused)
+{
+    design_axes axes = defaults();
+
+    axes.pp = (design_axis){1, {4}};
+    assert_ok(enumerate(&axes, 64, 2), &err);
+    dse_arena_free(&arena);
+    axes.pp = (design_axis){1, {8}};
+    refuse(&axes, 64, 2, "pp 8 is more than the 4 stages that 2 layers and two embeddings can fill");
+}
+
+CLAIM(numbers_with_too_many_divisors_are_refused)
+{
+    design_axes axes = defaults();
+
+    /* 7560 = 2^3 3^3 5 7 has 4 * 4 * 2 * 2 = 64 divisors, 10080 = 2^5 3^2 5 7 has 72. */
+    assert_int_equal(enumerate(&axes, 10080, 80), DSE_E_RANGE);
+    assert_non_null(strstr(err.text, "10080 NPUs have more than 64 divisors; give --dp, --tp and --sp"));
+    dse_arena_free(&arena);
+}
+
+/* ---- axes ------------------------------------------------------------------------------------------ */
+
+CLAIM(an_axis_is_a_list_of_positive_numbers)
+{
+    design_axis a;
+
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(design_axis_parse("--dp", "8", &a, &err), &err);
+    assert_int_equal(a.n, 1);
+    assert_int_equal(a.value[0], 8);
+    assert_ok(design_axis_parse("--dp", "4,1,2", &a, &err), &err);
+    assert_int_equal(a.n, 3);
+    assert_int_equal(a.value[0], 4);
+    assert_int_equal(a.value[2], 2);
+    assert_ok(design_axis_parse("--dp", "16777216", &a, &err), &err);
+    assert_int_equal(a.value[0], 1 << 24);
+}
+
+static void refuse_axis(const char *text, const char *message)
+{
+    design_axis a;
+
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(design_axis_parse("--dp", text, &a, &err), &err, DSE_E_USAGE, "", message);
+}
+
+CLAIM(other_axes_are_refused)
+{
+    static const char *const texts[] = {
+        "", "0", "-1", "1,", ",1", "1,,2", "1;2", "two", "1.5", "16777217", "123456789012345678901234567890"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char message[200];
+
+        snprintf(message, sizeof message, "--dp takes positive whole numbers such as 1,2,4, not '%s'",
+                 texts[i]);
+        refuse_axis(texts[i], message);
+    }
+    refuse_axis("1,2,1", "--dp names 1 twice");
+}
+
+CLAIM(an_axis_has_at_most_64_values)
+{
+    dse_strbuf b;
+    design_axis a;
+
+    dse_strbuf_init(&b);
+    for (int i = 1; i <= 64; i++)
+        dse_strbuf_addf(&b, "%s%d", i > 1 ? "," : "", i);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(design_axis_parse("--dp", b.data, &a, &err), &err);
+    assert_int_equal(a.n, 64);
+    dse_strbuf_adds(&b, ",65");
+    refuse_axis(b.data, "--dp takes at most 64 values");
+    dse_strbuf_free(&b);
+}
+
+CLAIM(a_switch_is_yes_no_or_both)
+{
+    design_switch s;
+
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(design_switch_parse("--recompute", "both", &s, &err), &err);
+    assert_int_equal(s, DESIGN_BOTH);
+    assert_ok(design_switch_parse("--recompute", "yes", &s, &err), &err);
+    assert_int_equal(s, DESIGN_YES);
+    assert_ok(design_switch_parse("--recompute", "false", &s, &err), &err);
+    assert_int_equal(s, DESIGN_NO);
+    assert_ok(design_switch_parse("--recompute", "true", &s, &err), &err);
+    assert_int_equal(s, DESIGN_YES);
+    assert_failure(design_switch_parse("--recompute", "maybe", &s, &err), &err, DSE_E_USAGE, "",
+                   "--recompute takes yes, no or both, not 'maybe'");
+}
+
+/* ---- names ----------------------------------------------------------------------------------------- */
+
+CLAIM(names_are_dp_tp_sp_pp_recompute)
+{
+    const design_point p = {.dp = 8, .tp = 1, .sp = 4, .pp = 2, .recompute = true};
+    design_point q = p;
+    char name[DESIGN_NAME_MAX];
+
+    design_point_name(&p, name);
+    assert_string_equal(name, "8_1_4_2_1");
+    q.recompute = false;
+    q.weight_sharded = true;
+    design_point_name(&q, name);
+    assert_string_equal(name, "8_1_4_2_0_ws");
+}
+
+CLAIM(every_point_is_read_back_from_its_name)
+{
+    design_axes axes = {.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_BOTH, .pp = {2, {1, 2}}};
+
+    assert_ok(enumerate(&axes, 96, 80), &err);
+    for (size_t i = 0; i < n; i++) {
+        char name[DESIGN_NAME_MAX];
+        design_point p;
+
+        design_point_name(&points[i], name);
+        assert_ok(design_point_parse(name, &p, &err), &err);
+        assert_int_equal(design_point_compare(&p, &points[i]), 0);
+    }
+    dse_arena_free(&arena);
+}
+
+CLAIM(other_names_are_refused)
+{
+    static const char *const texts[] = {
+        "",           "8_1_4_2",           "8_1_4_2_2",  "8_1_4_2_1_", "8_1_4_2_1_x",     "8_1_4_2_01",
+        "08_1_4_2_1", "0_1_4_2_1",         "-8_1_4_2_1", " 8_1_4_2_1", "8_1_4_2_1_ws_ws", "8-1-4-2-1",
+        "8_1_4_2_1 ", "123456789_1_1_1_1", "a_b_c_d_e"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char message[200];
+        design_point p;
+
+        err = (dse_error)DSE_ERROR_INIT;
+        snprintf(message, sizeof message,
+                 "'%s' is not a point; write dp_tp_sp_pp_recompute, for example 8_1_8_1_1", texts[i]);
+        assert_failure(design_point_parse(texts[i], &p, &err), &err, DSE_E_USAGE, "", message);
+    }
+}
+
+static dse_status load(void *what, dse_arena *a, dse_error *e)
+{
+    design_point *p;
+    size_t count;
+
+    return design_enumerate(what, 64, 80, a, &p, &count, e);
+}
+
+CLAIM(every_allocation_may_fail)
+{
+    design_axes axes = defaults();
+
+    /* The growing list (16, 32, 64 points), the arena's block. */
+    assert_true(unit_fail_each_allocation(load, &axes, 512) >= 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sixty_four_npus_have_56_points),
+        cmocka_unit_test(counts_are_those_of_ordered_factorisations),
+        cmocka_unit_test(switches_double_the_points),
+        cmocka_unit_test(pipelines_share_the_npus),
+        cmocka_unit_test(degrees_that_are_given_narrow_the_space),
+        cmocka_unit_test(every_point_fills_the_npus_and_stands_once_in_order),
+        cmocka_unit_test(points_are_ordered_by_pp_first_and_recomputation_last),
+        cmocka_unit_test(a_value_that_is_in_no_point_is_refused),
+        cmocka_unit_test(more_stages_than_layers_and_embeddings_are_refused),
+        cmocka_unit_test(numbers_with_too_many_divisors_are_refused),
+        cmocka_unit_test(an_axis_is_a_list_of_positive_numbers),
+        cmocka_unit_test(other_axes_are_refused),
+        cmocka_unit_test(an_axis_has_at_most_64_values),
+        cmocka_unit_test(a_switch_is_yes_no_or_both),
+        cmocka_unit_test(names_are_dp_tp_sp_pp_recompute),
+        cmocka_unit_test(every_point_is_read_back_from_its_name),
+        cmocka_unit_test(other_names_are_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,435 @@
+/* The pool with shell scripts for workers. */
+#include "exec/pool.h"
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define MAX_TASKS 64
+
+static struct {
+    uint32_t n_lines, next;
+    char line[MAX_TASKS][32];
+    char answer[MAX_TASKS][700];
+    uint32_t answered[MAX_TASKS], failed[MAX_TASKS];
+    uint32_t order[MAX_TASKS], n_answered;
+    uint32_t ticks;
+    size_t answer_bytes;
+    dse_status stop_with; /* what `answer` returns */
+    int raise_in_tick;    /* signal, once */
+} job;
+
+static const char *next(void *user, uint64_t *task)
+{
+    static char line[32];
+
+    assert_ptr_equal(user, &job);
+    if (job.next == job.n_lines)
+        return NULL;
+    *task = job.next + 1000;
+    strcpy(line, job.line[job.next++]); /* valid until the next call, and no longer */
+    return line;
+}
+
+static dse_status answer(void *user, uint64_t task, const char *line, dse_error *err)
+{
+    uint32_t i = (uint32_t)(task - 1000);
+
+    (void)user;
+    assert_true(i < job.next);
+    job.answered[i]++;
+    job.order[job.n_answered++] = i;
+    job.answer_bytes = strlen(line);
+    snprintf(job.answer[i], sizeof job.answer[i], "%s", line);
+    return job.stop_with == DSE_OK ? DSE_OK : dse_fail(err, job.stop_with, "the caller stops");
+}
+
+static dse_status failed(void *user, uint64_t task, const char *words, dse_error *err)
+{
+    uint32_t i = (uint32_t)(task - 1000);
+
+    (void)user, (void)err;
+    assert_true(i < job.next);
+    job.failed[i]++;
+    snprintf(job.answer[i], sizeof job.answer[i], "%s", words);
+    return DSE_OK;
+}
+
+static void tick(void *user)
+{
+    (void)user;
+    job.ticks++;
+    if (job.raise_in_tick) {
+        raise(job.raise_in_tick);
+        job.raise_in_tick = 0;
+    }
+}
+
+static const exec_calls calls = {next, answer, failed, tick, &job};
+static dse_error err;
+
+static void lines(uint32_t n)
+{
+    memset(&job, 0, sizeof job);
+    err = (dse_error)DSE_ERROR_INIT;
+    job.n_lines = n;
+    for (uint32_t i = 0; i < n; i++)
+        snprintf(job.line[i], sizeof job.line[i], "line %u", i);
+}
+
+static dse_status run(const char *script, uint32_t workers)
+{
+    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    dse_status st = exec_pool_run(argv, workers, &calls, &err);
+
+    /* Nobody is left behind, whatever happened. */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    return st;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- answers --------------------------------------------------------------------------------------- */
+
+static void assert_all_echoed(uint32_t n)
+{
+    assert_int_equal(job.n_answered, n);
+    for (uint32_t i = 0; i < n; i++) {
+        char expected[40];
+
+        snprintf(expected, sizeof expected, "got line %u", i);
+        assert_string_equal(job.answer[i], expected);
+        assert_int_equal(job.answered[i], 1);
+        assert_int_equal(job.failed[i], 0);
+    }
+}
+
+#define ECHO "while read l; do echo \"got $l\"; done"
+
+CLAIM(one_worker_answers_every_line)
+{
+    lines(20);
+    assert_ok(run(ECHO, 1), &err);
+    assert_all_echoed(20);
+    assert_true(job.ticks >= 20); /* after every answer */
+}
+
+CLAIM(several_workers_answer_every_line_once)
+{
+    lines(60);
+    assert_ok(run(ECHO, 4), &err);
+    assert_all_echoed(60);
+}
+
+CLAIM(more_workers_than_lines_are_fine)
+{
+    lines(2);
+    assert_ok(run(ECHO, 8), &err);
+    assert_all_echoed(2);
+}
+
+CLAIM(without_lines_nothing_is_answered)
+{
+    lines(0);
+    assert_ok(run(ECHO, 2), &err);
+    assert_int_equal(job.n_answered, 0);
+}
+
+/* The first line takes longest: its answer comes last, and is known as that of the first line. */
+CLAIM(answers_may_come_in_any_order)
+{
+    lines(4);
+    assert_ok(run("while read l; do [ \"$l\" = 'line 0' ] && sleep 0.5; echo \"got $l\"; done", 2), &err);
+    assert_all_echoed(4);
+    assert_int_equal(job.order[3], 0);
+}
+
+CLAIM(answers_of_any_length_arrive_whole)
+{
+    lines(2);
+    assert_ok(run("while read l; do head -c 3000000 /dev/zero | tr '\\0' x; echo; done", 1), &err);
+    assert_int_equal(job.n_answered, 2);
+    assert_int_equal(job.answer_bytes, 3000000);
+}
+
+CLAIM(an_answer_may_come_in_pieces)
+{
+    lines(2);
+    assert_ok(run("while read l; do printf 'got '; sleep 0.1; echo \"$l\"; done", 1), &err);
+    assert_all_echoed(2);
+}
+
+CLAIM(an_empty_line_is_an_answer)
+{
+    lines(1);
+    assert_ok(run("while read l; do echo; done", 1), &err);
+    assert_int_equal(job.answered[0], 1);
+    assert_string_equal(job.answer[0], "");
+}
+
+CLAIM(what_a_worker_says_on_standard_error_is_no_answer)
+{
+    lines(3);
+    assert_ok(run("while read l; do echo noise >&2; echo \"got $l\"; done", 1), &err);
+    assert_all_echoed(3);
+}
+
+CLAIM(progress_is_called_while_nothing_happens)
+{
+    lines(1);
+    assert_ok(run("read l; sleep 0.9; echo x; read l", 1), &err);
+    assert_true(job.ticks >= 3); /* every 200 ms, and after the answer */
+}
+
+/* ---- deaths ----------------------------------------------------------------------------------------- */
+
+CLAIM(a_worker_that_dies_once_is_replaced_and_the_line_given_again)
+{
+    char folder[64], script[300];
+
+    unit_make_folder(folder);
+    snprintf(script, sizeof script,
+             "while read l; do if mkdir %s/died 2>/dev/null; then exit 3; fi; echo \"got $l\"; done", folder);
+    lines(5);
+    assert_ok(run(script, 1), &err);
+    assert_all_echoed(5);
+    unit_remove_folder(folder);
+}
+
+CLAIM(a_line_whose_workers_die_twice_has_failed_with_their_last_words)
+{
+    lines(1);
+    assert_ok(run("read l; echo first >&2; echo 'no more memory' >&2; exit 3", 1), &err);
+    assert_int_equal(job.failed[0], 1);
+    assert_int_equal(job.answered[0], 0);
+    assert_string_equal(job.answer[0],
+                        "its worker ended with exit code 3 without an answer, twice; its last words: "
+                        "first\nno more memory");
+}
+
+CLAIM(a_worker_killed_by_a_signal_is_told_so)
+{
+    lines(1);
+    assert_ok(run("read l; kill -9 $$", 1), &err);
+    assert_string_equal(job.answer[0], "its worker was killed by signal 9, twice");
+}
+
+CLAIM(a_worker_that_ends_without_a_newline_has_not_answered)
+{
+    lines(1);
+    assert_ok(run("read l; printf 'half an answer'", 1), &err);
+    assert_int_equal(job.failed[0], 1);
+    assert_string_equal(job.answer[0], "its worker ended with exit code 0 without an answer, twice");
+}
+
+/* Half an answer of the first worker must not run into the answer of the second. */
+CLAIM(a_retry_begins_afresh)
+{
+    char folder[64], script[300];
+
+    unit_make_folder(folder);
+    snprintf(
+        script, sizeof script,
+        "while read l; do if mkdir %s/died 2>/dev/null; then printf half; exit 3; fi; echo \"got $l\"; done",
+        folder);
+    lines(2);
+    assert_ok(run(script, 1), &err);
+    assert_all_echoed(2);
+    unit_remove_folder(folder);
+}
+
+CLAIM(the_other_lines_are_answered_all_the_same)
+{
+    lines(12);
+    assert_ok(run("while read l; do [ \"$l\" = 'line 5' ] && exit 1; echo \"got $l\"; done", 3), &err);
+    for (uint32_t i = 0; i < 12; i++) {
+        assert_int_equal(job.answered[i], i != 5);
+        assert_int_equal(job.failed[i], i == 5);
+    }
+}
+
+CLAIM(workers_that_always_die_fail_every_line)
+{
+    lines(4);
+    assert_ok(run("read l; exit 9", 2), &err);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(job.failed[i], 1);
+}
+
+/* 600 bytes of them: 100 lines of 10 bytes end with "line 0099". */
+CLAIM(long_last_words_are_cut_at_their_beginning)
+{
+    lines(1);
+    assert_ok(
+        run("read l; i=0; while [ $i -lt 100 ]; do printf 'line %04d\\n' $i >&2; i=$((i+1)); done; exit 1",
+            1),
+        &err);
+    assert_null(strstr(job.answer[0], "line 0039"));
+    assert_non_null(strstr(job.answer[0], "line 0041"));
+    assert_string_equal(job.answer[0] + strlen(job.answer[0]) - 9, "line 0099");
+}
+
+CLAIM(a_worker_that_talks_without_end_is_killed)
+{
+    lines(1);
+    assert_ok(run("read l; exec tr '\\0' x </dev/zero", 1), &err);
+    assert_int_equal(job.failed[0], 1);
+    assert_non_null(strstr(job.answer[0], "its worker was killed by signal 9, twice"));
+}
+
+CLAIM(a_worker_that_closes_its_output_is_killed)
+{
+    lines(1);
+    assert_ok(run("read l; exec >&-; sleep 30", 1), &err);
+    assert_int_equal(job.failed[0], 1);
+    assert_non_null(strstr(job.answer[0], "its worker was killed by signal 9, twice"));
+}
+
+CLAIM(a_program_that_cannot_be_started_is_an_error)
+{
+    const char *const argv[] = {"/nonexistent/worker", NULL};
+
+    lines(3);
+    assert_failure(exec_pool_run(argv, 2, &calls, &err), &err, DSE_E_CHILD, "",
+                   "cannot start a worker ('/nonexistent/worker'): no such file or directory");
+    assert_int_equal(job.n_answered, 0);
+}
+
+/* ---- stopping ---------------------------------------------------------------------------------------- */
+
+CLAIM(a_call_that_fails_stops_the_pool)
+{
+    lines(20);
+    job.stop_with = DSE_E_STORE;
+    assert_failure(run(ECHO, 2), &err, DSE_E_STORE, "", "the caller stops");
+    assert_true(job.n_answered < 20);
+}
+
+CLAIM(ctrl_c_gives_up_the_lines_under_way)
+{
+    double start = seconds();
+
+    lines(6);
+    job.raise_in_tick = SIGINT;
+    assert_failure(run("while read l; do exec sleep 30; done", 3), &err, DSE_E_INTERRUPT, "", "interrupted");
+    assert_int_equal(job.n_answered, 0);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(job.failed[i], 0); /* given up is not failed */
+    assert_true(seconds() - start < 10);
+}
+
+CLAIM(being_terminated_is_told_from_ctrl_c)
+{
+    lines(2);
+    job.raise_in_tick = SIGTERM;
+    assert_failure(run("while read l; do exec sleep 30; done", 1), &err, DSE_E_INTERRUPT, "", "terminated");
+}
+
+CLAIM(what_was_answered_before_ctrl_c_stays)
+{
+    lines(10);
+    job.raise_in_tick = 0;
+    assert_failure((job.raise_in_tick = SIGINT, run("read l; echo \"got $l\"; exec sleep 30", 1)), &err,
+                   DSE_E_INTERRUPT, "", "interrupted");
+    assert_int_equal(job.answered[0], 1);
+}
+
+/* A worker's child that keeps the pipes open must not keep the pool waiting when all is done. */
+CLAIM(a_grandchild_does_not_hold_the_pool_when_all_is_answered)
+{
+    double start = seconds();
+
+    lines(2);
+    assert_ok(run("sleep 20 & " ECHO, 1), &err);
+    assert_all_echoed(2);
+    assert_true(seconds() - start < 10);
+}
+
+/* ---- this process ------------------------------------------------------------------------------------- */
+
+CLAIM(there_is_at_least_one_core) { assert_true(exec_cores() >= 1); }
+
+CLAIM(the_running_program_is_found)
+{
+    char path[4096];
+
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(exec_self(path, sizeof path, &err), &err);
+    assert_int_equal(access(path, X_OK), 0);
+    assert_non_null(strstr(path, "test_exec_pool"));
+}
+
+CLAIM(the_pool_can_run_again)
+{
+    for (int i = 0; i < 3; i++) {
+        lines(5);
+        assert_ok(run(ECHO, 2), &err);
+        assert_all_echoed(5);
+    }
+}
+
+CLAIM(without_memory_the_pool_stops)
+{
+    for (long n = 0; n < 200; n++) {
+        dse_status st;
+
+        lines(3);
+        dse_alloc_fail_after(n);
+        st = run(ECHO, 1);
+        dse_alloc_fail_after(-1);
+        if (st == DSE_OK && job.n_answered == 3) {
+            assert_true(n >= 4);
+            return;
+        }
+        /* Reading an answer may fail as a death of the worker, which fails the line; nothing else may be wrong. */
+        assert_true(st == DSE_E_NOMEM ||
+                    (st == DSE_OK && job.n_answered + job.failed[0] + job.failed[1] + job.failed[2] == 3));
+    }
+    fail_msg("never succeeded");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_worker_answers_every_line),
+        cmocka_unit_test(several_workers_answer_every_line_once),
+        cmocka_unit_test(more_workers_than_lines_are_fine),
+        cmocka_unit_test(without_lines_nothing_is_answered),
+        cmocka_unit_test(answers_may_come_in_any_order),
+        cmocka_unit_test(answers_of_any_length_arrive_whole),
+        cmocka_unit_test(an_answer_may_come_in_pieces),
+        cmocka_unit_test(an_empty_line_is_an_answer),
+        cmocka_unit_test(what_a_worker_says_on_standard_error_is_no_answer),
+        cmocka_unit_test(progress_is_called_while_nothing_happens),
+        cmocka_unit_test(a_worker_that_dies_once_is_replaced_and_the_line_given_again),
+        cmocka_unit_test(a_line_whose_workers_die_twice_has_failed_with_their_last_words),
+        cmocka_unit_test(a_worker_killed_by_a_signal_is_told_so),
+        cmocka_unit_test(a_worker_that_ends_without_a_newline_has_not_answered),
+        cmocka_unit_test(a_retry_begins_afresh),
+        cmocka_unit_test(the_other_lines_are_answered_all_the_same),
+        cmocka_unit_test(workers_that_always_die_fail_every_line),
+        cmocka_unit_test(long_last_words_are_cut_at_their_beginning),
+        cmocka_unit_test(a_worker_that_talks_without_end_is_killed),
+        cmocka_unit_test(a_worker_that_closes_its_output_is_killed),
+        cmocka_unit_test(a_program_that_cannot_be_started_is_an_error),
+        cmocka_unit_test(a_call_that_fails_stops_the_pool),
+        cmocka_unit_test(ctrl_c_gives_up_the_lines_under_way),
+        cmocka_unit_test(being_terminated_is_told_from_ctrl_c),
+        cmocka_unit_test(what_was_answered_before_ctrl_c_stays),
+        cmocka_unit_test(a_grandchild_does_not_hold_the_pool_when_all_is_answered),
+        cmocka_unit_test(there_is_at_least_one_core),
+        cmocka_unit_test(the_running_program_is_found),
+        cmocka_unit_test(the_pool_can_run_again),
+        cmocka_unit_test(without_memory_the_pool_stops),
+    };
+    return RUN_TESTS(tests);
+}

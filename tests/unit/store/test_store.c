@@ -1,0 +1,579 @@
+#include "store/store.h"
+#include "unit/unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static char folder[64], path[96];
+static dse_error err;
+static dse_arena arena;
+
+static void begin(void)
+{
+    unit_make_folder(folder);
+    snprintf(path, sizeof path, "%s/r.db", folder);
+    err = (dse_error)DSE_ERROR_INIT;
+    dse_arena_init(&arena);
+}
+
+static void end(void)
+{
+    dse_arena_free(&arena);
+    unit_remove_folder(folder);
+}
+
+static store *open_for(store_mode mode)
+{
+    store *s = NULL;
+
+    assert_ok(store_open(path, mode, &s, &err), &err);
+    assert_non_null(s);
+    return s;
+}
+
+static store_row row(const char *config, uint64_t hash, const char *model, uint32_t dp, uint64_t wall_time)
+{
+    store_row r = {.config = config,
+                   .hash = hash,
+                   .study = 0xfedcba9876543210u,
+                   .model = model,
+                   .system = "s",
+                   .engine = "native-1",
+                   .dp = dp,
+                   .tp = 1,
+                   .sp = 2,
+                   .pp = 3,
+                   .recompute = true,
+                   .done = true,
+                   .error = "",
+                   .seconds = 0.125};
+
+    r.metrics = (store_metrics){.wall_time = wall_time,
+                                .gpu_time = 2,
+                                .comm_time = 3,
+                                .exposed_comm = UINT64_MAX - 4, /* wraps below 0 in the reference */
+                                .compute_bound = 92.803,
+                                .compute_util = 1.0 / 3,
+                                .mem_util = 1e-300,
+                                .op_intensity = (double)NAN,
+                                .peak_memory = 81920000,
+                                .has_memory = true,
+                                .wall_time_rank0 = 6,
+                                .peak_memory_rank0 = 7,
+                                .nodes = 8,
+                                .messages = 9,
+                                .events = 10};
+    return r;
+}
+
+static void put(store *s, store_row r) { assert_ok(store_put(s, &r, &err), &err); }
+
+static size_t list(store *s, const char *model, const char *system, store_row **rows)
+{
+    size_t n = 99;
+
+    assert_ok(store_list(s, model, system, &arena, rows, &n, &err), &err);
+    return n;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------- */
+
+CLAIM(a_row_is_read_back_as_it_was_put)
+{
+    store_row *rows, r = row("{\"a\":\"b'c\"}", 0xffffffffffffffffu, "m", 8, (uint64_t)1 << 63);
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    put(s, r);
+    store_close(s);
+    s = open_for(STORE_READ);
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    store_close(s); /* the rows are the arena's */
+    assert_string_equal(rows[0].config, r.config);
+    assert_u64(rows[0].hash, r.hash);
+    assert_u64(rows[0].study, r.study);
+    assert_string_equal(rows[0].model, "m");
+    assert_string_equal(rows[0].system, "s");
+    assert_string_equal(rows[0].engine, "native-1");
+    assert_int_equal(rows[0].dp, 8);
+    assert_int_equal(rows[0].tp, 1);
+    assert_int_equal(rows[0].sp, 2);
+    assert_int_equal(rows[0].pp, 3);
+    assert_true(rows[0].recompute);
+    assert_false(rows[0].weight_sharded);
+    assert_true(rows[0].done);
+    assert_string_equal(rows[0].error, "");
+    assert_double(rows[0].seconds, 0.125);
+    assert_true(rows[0].metrics.has_memory);
+    assert_u64(rows[0].metrics.wall_time, (uint64_t)1 << 63);
+    assert_u64(rows[0].metrics.exposed_comm, UINT64_MAX - 4);
+    assert_double(rows[0].metrics.compute_bound, 92.803);
+    assert_double(rows[0].metrics.compute_util, 1.0 / 3);
+    assert_double(rows[0].metrics.mem_util, 1e-300);
+    assert_true(isnan(rows[0].metrics.op_intensity));
+    assert_u64(rows[0].metrics.peak_memory, 81920000);
+    assert_u64(rows[0].metrics.peak_memory_rank0, 7);
+    assert_u64(rows[0].metrics.events, 10);
+    end();
+}
+
+CLAIM(a_failed_row_has_its_reason_and_no_figures)
+{
+    store_row *rows, r = row("{}", 1, "m", 8, 5);
+    store *s;
+
+    begin();
+    r.done = false;
+    r.error = "rank 3: deadlock";
+    s = open_for(STORE_WRITE);
+    put(s, r);
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    assert_false(rows[0].done);
+    assert_string_equal(rows[0].error, "rank 3: deadlock");
+    assert_false(rows[0].metrics.has_memory);
+    assert_true(isnan(rows[0].metrics.compute_util));
+    assert_u64(rows[0].metrics.wall_time, 0);
+    store_close(s);
+    end();
+}
+
+CLAIM(memory_that_was_not_tracked_is_not_there)
+{
+    store_row *rows, r = row("{}", 1, "m", 8, 5);
+    store *s;
+
+    begin();
+    r.metrics.has_memory = false;
+    s = open_for(STORE_WRITE);
+    put(s, r);
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    assert_false(rows[0].metrics.has_memory);
+    assert_u64(rows[0].metrics.wall_time, 5);
+    store_close(s);
+    end();
+}
+
+CLAIM(a_row_of_the_same_configuration_is_replaced)
+{
+    store_row *rows;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    put(s, row("{1}", 7, "m", 8, 100));
+    put(s, row("{1}", 7, "m", 8, 200));
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    assert_u64(rows[0].metrics.wall_time, 200);
+    store_close(s);
+    end();
+}
+
+/* The hash finds, the text decides. */
+CLAIM(two_configurations_of_one_hash_are_two_rows)
+{
+    bool found;
+    uint64_t wall;
+    store_row *rows;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    put(s, row("{1}", 7, "m", 8, 100));
+    put(s, row("{2}", 7, "m", 9, 200));
+    assert_int_equal(list(s, NULL, NULL, &rows), 2);
+    assert_ok(store_find(s, 7, "{2}", &found, &wall, &err), &err);
+    assert_true(found);
+    assert_u64(wall, 200);
+    assert_ok(store_find(s, 7, "{3}", &found, &wall, &err), &err);
+    assert_false(found);
+    store_close(s);
+    end();
+}
+
+CLAIM(a_failed_result_is_not_found_until_it_is_done)
+{
+    store_row r = row("{1}", 7, "m", 8, 100);
+    bool found = true;
+    uint64_t wall;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    r.done = false;
+    r.error = "x";
+    put(s, r);
+    assert_ok(store_find(s, 7, "{1}", &found, &wall, &err), &err);
+    assert_false(found);
+    put(s, row("{1}", 7, "m", 8, (uint64_t)3 << 62));
+    assert_ok(store_find(s, 7, "{1}", &found, &wall, &err), &err);
+    assert_true(found);
+    assert_u64(wall, (uint64_t)3 << 62);
+    assert_ok(store_find(s, 8, "{1}", &found, &wall, &err), &err);
+    assert_false(found);
+    store_close(s);
+    end();
+}
+
+/* ---- lists ---------------------------------------------------------------------------------------- */
+
+CLAIM(rows_are_listed_by_model_system_study_and_point)
+{
+    static const struct {
+        const char *config, *model, *system;
+        uint32_t pp, dp, tp, sp;
+        bool weight_sharded, recompute;
+    } ordered[] = {
+        {"0", "a", "s", 1, 1, 1, 1, false, false}, {"1", "a", "s", 1, 1, 1, 1, false, true},
+        {"2", "a", "s", 1, 1, 1, 1, true, false},  {"3", "a", "s", 1, 1, 1, 2, false, false},
+        {"4", "a", "s", 1, 1, 2, 1, false, false}, {"5", "a", "s", 1, 16, 1, 1, false, false},
+        {"6", "a", "s", 2, 1, 1, 1, false, false}, {"7", "a", "t", 1, 1, 1, 1, false, false},
+        {"8", "b", "s", 1, 1, 1, 1, false, false},
+    };
+    enum { N = sizeof ordered / sizeof ordered[0] };
+    store_row *rows;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    for (int i = 0; i < N; i++) {
+        int k = i * 5 % N; /* in another order */
+        store_row r = row(ordered[k].config, (uint64_t)k, ordered[k].model, ordered[k].dp, 5);
+
+        r.system = ordered[k].system;
+        r.pp = ordered[k].pp;
+        r.tp = ordered[k].tp;
+        r.sp = ordered[k].sp;
+        r.weight_sharded = ordered[k].weight_sharded;
+        r.recompute = ordered[k].recompute;
+        put(s, r);
+    }
+    assert_int_equal(list(s, NULL, NULL, &rows), N);
+    for (int i = 0; i < N; i++)
+        assert_string_equal(rows[i].config, ordered[i].config);
+    assert_int_equal(list(s, "a", NULL, &rows), 8);
+    assert_int_equal(list(s, NULL, "t", &rows), 1);
+    assert_int_equal(list(s, "a", "s", &rows), 7);
+    assert_int_equal(list(s, "b", "t", &rows), 0);
+    assert_int_equal(list(s, "", NULL, &rows), 0);
+    store_close(s);
+    end();
+}
+
+CLAIM(an_empty_database_lists_nothing)
+{
+    store_row *rows;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    assert_int_equal(list(s, NULL, NULL, &rows), 0);
+    store_close(s);
+    end();
+}
+
+/* ---- opening --------------------------------------------------------------------------------------- */
+
+CLAIM(opening_for_writing_makes_the_folder)
+{
+    store *s;
+
+    begin();
+    snprintf(path, sizeof path, "%s/a/b/r.db", folder);
+    s = open_for(STORE_WRITE);
+    put(s, row("{}", 1, "m", 8, 5));
+    store_close(s);
+    s = open_for(STORE_READ);
+    store_close(s);
+    end();
+}
+
+CLAIM(closing_nothing_is_fine) { store_close(NULL); }
+
+static void refuse(store_mode mode, dse_status status, const char *where, const char *message)
+{
+    store *s = (store *)&err; /* *out changes only on success */
+
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(store_open(path, mode, &s, &err), &err, status, where, message);
+    assert_ptr_equal(s, (store *)&err);
+}
+
+CLAIM(a_database_that_is_not_there_is_not_read)
+{
+    char message[200];
+
+    begin();
+    snprintf(message, sizeof message, "there is no database '%s'; run 'ccldse sweep' first, or give --db",
+             path);
+    refuse(STORE_READ, DSE_E_IO, "", message);
+    assert_int_equal(unit_count_files(folder), 0); /* and not made */
+    end();
+}
+
+CLAIM(an_empty_file_is_no_database_to_read)
+{
+    begin();
+    unit_write_text(path, "");
+    refuse(STORE_READ, DSE_E_STORE, path, "the database is empty; run 'ccldse sweep' first");
+    end();
+}
+
+CLAIM(a_file_of_another_kind_is_refused)
+{
+    char text[3000];
+
+    begin();
+    memset(text, 'x', sizeof text);
+    unit_write(path, text, sizeof text);
+    refuse(STORE_READ, DSE_E_STORE, path, "this is not a results database");
+    refuse(STORE_WRITE, DSE_E_STORE, path, "this is not a results database");
+    unit_write_text(path, "dp,tp,sp\n1,2,3\n");
+    refuse(STORE_READ, DSE_E_STORE, path, "this is not a results database");
+    refuse(STORE_WRITE, DSE_E_STORE, path, "this is not a results database");
+    end();
+}
+
+/* SQLite's file format: user_version is the big-endian number at byte 60, application_id that at 68. */
+static void set_header(long offset, unsigned char last)
+{
+    FILE *f = fopen(path, "r+b");
+
+    assert_non_null(f);
+    fseek(f, offset + 3, SEEK_SET);
+    fputc(last, f);
+    fclose(f);
+}
+
+CLAIM(a_database_of_a_newer_version_is_refused)
+{
+    begin();
+    store_close(open_for(STORE_WRITE));
+    set_header(60, 2);
+    refuse(STORE_READ, DSE_E_STORE, path,
+           "the database is of version 2; this program knows versions up to 1. Use a newer ccldse");
+    refuse(STORE_WRITE, DSE_E_STORE, path,
+           "the database is of version 2; this program knows versions up to 1. Use a newer ccldse");
+    end();
+}
+
+CLAIM(a_database_of_another_program_is_refused)
+{
+    begin();
+    store_close(open_for(STORE_WRITE));
+    set_header(68, 0x99);
+    refuse(STORE_READ, DSE_E_STORE, path, "this is a database, but not one of ccldse's");
+    refuse(STORE_WRITE, DSE_E_STORE, path, "this is a database, but not one of ccldse's");
+    end();
+}
+
+CLAIM(a_folder_that_cannot_be_made_is_an_io_error)
+{
+    begin();
+    unit_write_text(path, "x");
+    snprintf(path + strlen(path), sizeof path - strlen(path), "/sub/r.db");
+    err = (dse_error)DSE_ERROR_INIT;
+    {
+        store *s;
+
+        assert_says(store_open(path, STORE_WRITE, &s, &err), &err, DSE_E_IO, "cannot make the folder");
+    }
+    end();
+}
+
+CLAIM(a_path_too_long_is_an_io_error)
+{
+    char longer[3000];
+    store *s;
+
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_says(store_open(longer, STORE_READ, &s, &err), &err, DSE_E_IO, "is too long");
+}
+
+/* ---- other processes --------------------------------------------------------------------------------- */
+
+/* Runs `what` in a child without the privileges of root, which may write anywhere. */
+static int in_child(int (*what)(void))
+{
+    pid_t child = fork();
+    int status;
+
+    if (!child) {
+        if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+            _exit(77);
+        _exit(what());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int open_in_read_only_folder(void)
+{
+    dse_error e = DSE_ERROR_INIT;
+    store *s;
+
+    if (store_open(path, STORE_WRITE, &s, &e) != DSE_E_IO || e.status != DSE_E_IO)
+        return 1;
+    return strstr(e.text, "Permission denied") && strstr(e.text, path) ? 0 : 2;
+}
+
+CLAIM(a_folder_that_may_not_be_written_is_an_io_error)
+{
+    int code;
+
+    begin();
+    chmod(folder, 0555);
+    code = in_child(open_in_read_only_folder);
+    chmod(folder, 0755);
+    end();
+    if (code == 77)
+        skip();
+    assert_int_equal(code, 0);
+}
+
+/* A child that opens the database for writing, puts a row, says so, and waits until its pipe is closed. */
+static pid_t holding_child(int *to_child)
+{
+    int ready[2], go[2];
+    char c = 0;
+    pid_t child;
+
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(go), 0);
+    child = fork();
+    if (!child) {
+        store_row r = row("{child}", 1, "m", 8, 5);
+        store *s;
+
+        close(go[1]);
+        if (store_open(path, STORE_WRITE, &s, NULL) != DSE_OK || store_put(s, &r, NULL) != DSE_OK)
+            c = 1;
+        (void)!write(ready[1], &c, 1);
+        (void)!read(go[0], &c, 1);
+        _exit(0); /* without closing: as if killed */
+    }
+    close(go[0]);
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    assert_int_equal(c, 0);
+    close(ready[0]);
+    *to_child = go[1];
+    return child;
+}
+
+CLAIM(a_second_writer_is_told_who_the_first_is)
+{
+    char message[200];
+    pid_t child;
+    int hold, status;
+    store *s;
+
+    begin();
+    child = holding_child(&hold);
+    snprintf(message, sizeof message,
+             "another run (process %ld) is writing to this database; wait for it, or use another --db",
+             (long)child);
+    refuse(STORE_WRITE, DSE_E_STORE, path, message);
+    close(hold);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    err = (dse_error)DSE_ERROR_INIT;
+    s = open_for(STORE_WRITE); /* the lock went with the process */
+    store_close(s);
+    end();
+}
+
+CLAIM(readers_may_read_while_another_process_writes)
+{
+    store_row *rows;
+    pid_t child;
+    int hold, status;
+    store *s;
+
+    begin();
+    child = holding_child(&hold);
+    s = open_for(STORE_READ);
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    store_close(s);
+    close(hold);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    end();
+}
+
+CLAIM(a_result_survives_the_death_of_who_put_it)
+{
+    store_row *rows;
+    pid_t child;
+    int hold, status;
+    store *s;
+
+    begin();
+    child = holding_child(&hold);
+    kill(child, SIGKILL);
+    close(hold);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    s = open_for(STORE_READ);
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    assert_string_equal(rows[0].config, "{child}");
+    store_close(s);
+    end();
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------- */
+
+static dse_status load(void *what, dse_arena *a, dse_error *e)
+{
+    store_row *rows, r = row("{1}", 1, "m", 8, 5);
+    size_t n;
+    store *s;
+    dse_status st = store_open(path, STORE_WRITE, &s, e);
+
+    (void)what;
+    if (st != DSE_OK)
+        return st;
+    st = store_put(s, &r, e);
+    if (st == DSE_OK)
+        st = store_list(s, NULL, NULL, a, &rows, &n, e);
+    store_close(s);
+    return st;
+}
+
+CLAIM(every_allocation_may_fail)
+{
+    begin();
+    /* The handle, the SQL texts, the list, the arena. */
+    assert_true(unit_fail_each_allocation(load, NULL, 256) >= 6);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_is_read_back_as_it_was_put),
+        cmocka_unit_test(a_failed_row_has_its_reason_and_no_figures),
+        cmocka_unit_test(memory_that_was_not_tracked_is_not_there),
+        cmocka_unit_test(a_row_of_the_same_configuration_is_replaced),
+        cmocka_unit_test(two_configurations_of_one_hash_are_two_rows),
+        cmocka_unit_test(a_failed_result_is_not_found_until_it_is_done),
+        cmocka_unit_test(rows_are_listed_by_model_system_study_and_point),
+        cmocka_unit_test(an_empty_database_lists_nothing),
+        cmocka_unit_test(opening_for_writing_makes_the_folder),
+        cmocka_unit_test(closing_nothing_is_fine),
+        cmocka_unit_test(a_database_that_is_not_there_is_not_read),
+        cmocka_unit_test(an_empty_file_is_no_database_to_read),
+        cmocka_unit_test(a_file_of_another_kind_is_refused),
+        cmocka_unit_test(a_database_of_a_newer_version_is_refused),
+        cmocka_unit_test(a_database_of_another_program_is_refused),
+        cmocka_unit_test(a_folder_that_cannot_be_made_is_an_io_error),
+        cmocka_unit_test(a_path_too_long_is_an_io_error),
+        cmocka_unit_test(a_folder_that_may_not_be_written_is_an_io_error),
+        cmocka_unit_test(a_second_writer_is_told_who_the_first_is),
+        cmocka_unit_test(readers_may_read_while_another_process_writes),
+        cmocka_unit_test(a_result_survives_the_death_of_who_put_it),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return RUN_TESTS(tests);
+}
