@@ -1,0 +1,96 @@
+#include "driver/astrasim.h"
+
+#include "driver/remote_card.h"
+#include "driver/system_card.h"
+#include "workload/chakra.h"
+
+#include <inttypes.h>
+
+static dse_status load_system(const drv_astrasim_inputs *in, dse_arena *a, drv_system *system,
+                              drv_astrasim_output *out, dse_error *err)
+{
+    cfg_doc system_doc, network_doc;
+    dse_status st;
+
+    if ((st = cfg_load(in->system, a, &system_doc, err)) != DSE_OK ||
+        (st = cfg_load(in->network, a, &network_doc, err)) != DSE_OK)
+        return st;
+    return drv_system_read_astra(&system_doc, &network_doc, system, &out->n_unknown_keys, out->unknown_key,
+                                 err);
+}
+
+static dse_status load_remote(const char *path, dse_arena *a, sim_remote_memory *out, dse_error *err)
+{
+    cfg_doc doc;
+    dse_status st = cfg_load(path, a, &doc, err);
+
+    return st == DSE_OK ? drv_remote_read(&doc, out, err) : st;
+}
+
+dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_astrasim_output *out,
+                            trace_record *record, dse_error *err)
+{
+    drv_system system;
+    sim_settings settings;
+    net_network net;
+    wl_workload w;
+    dse_status st;
+
+    *out = (drv_astrasim_output){0};
+    if ((st = load_system(in, a, &system, out, err)) != DSE_OK ||
+        (st = drv_system_build(&system, &net, &settings, err)) != DSE_OK ||
+        (st = load_remote(in->remote, a, &settings.remote, err)) != DSE_OK)
+        return st;
+    settings.queues_per_dim = in->queues_per_dim;
+    settings.rendezvous = in->rendezvous;
+    if (cfg_is_given(&drv_system_table, &system, "scheduler.endpoint_delay"))
+        settings.endpoint_delay = (dse_time)((double)system.endpoint_delay * in->injection_scale);
+    if ((st = wl_chakra_read(in->workload, in->groups, net.n_npus, a, &w, err)) != DSE_OK)
+        return st;
+    out->log_memory = system.trace_enabled && system.track_local_mem;
+    return sim_run(&settings, &net, &w, a, &out->result, record, err);
+}
+
+static void line(dse_strbuf *out, const char *logger, uint32_t rank)
+{
+    dse_strbuf_addf(out, "[1970-01-01 00:00:00.000] [%s] [info] sys[%" PRIu32 "]", logger, rank);
+}
+
+static void time_line(dse_strbuf *out, uint32_t rank, const char *what, bool present, dse_time ticks)
+{
+    if (!present)
+        return;
+    line(out, "statistics", rank);
+    dse_strbuf_addf(out, ", %s: %" PRIu64 "\n", what, ticks);
+}
+
+void drv_astrasim_log(const sim_result *r, bool memory, dse_strbuf *out)
+{
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        const sim_rank_stats *s = &r->rank[i];
+
+        line(out, "workload", i);
+        dse_strbuf_addf(out, " finished, %" PRIu64 " cycles, exposed communication %" PRIu64 " cycles.\n",
+                        s->finished, s->exposed_comm);
+        time_line(out, i, "Wall time", true, s->wall);
+        time_line(out, i, "CPU time", s->has_cpu, s->cpu);
+        time_line(out, i, "GPU time", s->has_gpu, s->gpu);
+        time_line(out, i, "Comm time", s->has_comm, s->comm);
+        time_line(out, i, "Remote mem time", s->has_remote_memory, s->remote_memory);
+        time_line(out, i, "Invalid time", s->has_invalid, s->invalid);
+        if (s->has_utilisation) {
+            line(out, "statistics", i);
+            dse_strbuf_addf(out, ", Compute bound percentage: %.3f%%\n", s->compute_bound * 100);
+            line(out, "statistics", i);
+            dse_strbuf_addf(out, ", Average compute utilization: %.3f$\n", s->compute_util * 100); /* sic */
+            line(out, "statistics", i);
+            dse_strbuf_addf(out, ", Average memory utilization: %.3f%%\n", s->memory_util * 100);
+            line(out, "statistics", i);
+            dse_strbuf_addf(out, ", Average operation intensity: %.3f\n", s->op_intensity);
+        }
+        if (memory) {
+            line(out, "workload", i);
+            dse_strbuf_addf(out, " peak memory usage: %" PRIu64 "\n", s->peak_memory);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/* Running ASTRA-sim's own inputs: traces, groups, system.json, network.yml, remote_memory.json. */
+#ifndef DSE_DRIVER_ASTRASIM_H
+#define DSE_DRIVER_ASTRASIM_H
+
+#include "sim/sim.h"
+
+typedef struct {
+    const char *workload; /* prefix of the traces */
+    const char *groups;   /* NULL: only the group of all ranks */
+    const char *system, *network, *remote;
+    uint32_t queues_per_dim;
+    double injection_scale; /* of the endpoint delay, if the file gives one */
+    bool rendezvous;
+} drv_astrasim_inputs;
+
+typedef struct {
+    sim_result result;
+    bool log_memory;         /* trace-enabled and track-local-mem: the peak is reported */
+    uint32_t n_unknown_keys; /* of system.json, and the first of them */
+    char unknown_key[64];
+} drv_astrasim_output;
+
+/* `record` may be NULL. Everything belongs to the arena. */
+dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_astrasim_output *out,
+                            trace_record *record, dse_error *err);
+
+/* The lines that the reference logs when a rank has finished, for all ranks in order. Memory in bytes. Each
+ * line has the reference's prefix; the time in it is fixed, so that equal runs give equal bytes. */
+void drv_astrasim_log(const sim_result *r, bool memory, dse_strbuf *out);
+
+#endif

@@ -1,0 +1,77 @@
+#include "driver/emit.h"
+
+#include "base/fs.h"
+#include "driver/remote_card.h"
+#include "workload/chakra.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char run_script[] =
+    "#!/bin/sh\n"
+    "# Runs the workload of this folder.\n"
+    "# usage: ./run.sh SIMULATOR..., for example: ./run.sh AstraSim_Analytical_Congestion_Unaware\n"
+    "#                                            ./run.sh ccldse astrasim\n"
+    "cd \"$(dirname \"$0\")\" || exit 1\n"
+    "exec \"$@\" --workload-configuration=workload --comm-group-configuration=comm_group.json \\\n"
+    "  --system-configuration=system.json --network-configuration=network.yml \\\n"
+    "  --remote-memory-configuration=remote_memory.json\n";
+
+static dse_status write_text(const char *folder, const char *name, const char *text, size_t n, dse_error *err)
+{
+    char path[4096];
+
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", folder);
+    return dse_write_file(path, text, n, err);
+}
+
+dse_status drv_emit_system(const drv_system *s, const char *folder, dse_error *err)
+{
+    dse_strbuf system, network;
+    dse_status st = dse_mkdirs(folder, err);
+
+    dse_strbuf_init(&system);
+    dse_strbuf_init(&network);
+    drv_system_write_astra_system(s, &system);
+    drv_system_write_astra_network(s, &network);
+    if (st == DSE_OK && (system.failed || network.failed))
+        st = dse_fail_nomem(err);
+    if (st == DSE_OK)
+        st = write_text(folder, "system.json", system.data, system.len, err);
+    if (st == DSE_OK)
+        st = write_text(folder, "network.yml", network.data, network.len, err);
+    if (st == DSE_OK)
+        st =
+            write_text(folder, "remote_memory.json", DRV_REMOTE_NONE_JSON, strlen(DRV_REMOTE_NONE_JSON), err);
+    dse_strbuf_free(&system);
+    dse_strbuf_free(&network);
+    return st;
+}
+
+dse_status drv_emit_point(const drv_study *s, const design_point *p, const char *folder, dse_arena *a,
+                          dse_error *err)
+{
+    const char *pattern = dse_arena_printf(a, "%s/workload.%%d.et", folder);
+    const char *script = dse_arena_printf(a, "%s/run.sh", folder);
+    dse_strbuf groups;
+    wl_workload w;
+    dse_status st;
+
+    if (!pattern || !script)
+        return dse_fail_nomem(err);
+    if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
+        (st = drv_emit_system(&s->system, folder, err)) != DSE_OK ||
+        (st = wl_chakra_write_files(&w, &wl_schema_v004, pattern, err)) != DSE_OK ||
+        (st = dse_write_file(script, run_script, strlen(run_script), err)) != DSE_OK)
+        return st;
+    if (chmod(script, 0755) != 0)
+        return dse_fail_errno(err, DSE_E_IO, "cannot make '%s' executable", script);
+    dse_strbuf_init(&groups);
+    wl_groups_write(&w, &groups);
+    st = groups.failed ? dse_fail_nomem(err)
+                       : write_text(folder, "comm_group.json", groups.data, groups.len, err);
+    dse_strbuf_free(&groups);
+    return st;
+}

@@ -1,0 +1,15 @@
+/* A point as files that the upstream tools take as they are. */
+#ifndef DSE_DRIVER_EMIT_H
+#define DSE_DRIVER_EMIT_H
+
+#include "driver/study.h"
+
+/* <folder>/system.json, network.yml, remote_memory.json. */
+dse_status drv_emit_system(const drv_system *s, const char *folder, dse_error *err);
+
+/* The same, and workload.<rank>.et, comm_group.json, and run.sh, which runs ASTRA-sim (or `ccldse astrasim`) on
+ * them. */
+dse_status drv_emit_point(const drv_study *s, const design_point *p, const char *folder, dse_arena *a,
+                          dse_error *err);
+
+#endif

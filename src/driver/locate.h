@@ -1,0 +1,22 @@
+/* Where cards and operator files are.
+ *
+ * The folder `configs` is looked for in this order: $CCLDSE_CONFIGS; configs/ in the current folder; beside
+ * the program (../configs, ../share/ccldse/configs); where the program was built. */
+#ifndef DSE_DRIVER_LOCATE_H
+#define DSE_DRIVER_LOCATE_H
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+typedef enum { DRV_MODELS, DRV_SYSTEMS, DRV_OPERATORS } drv_kind;
+
+/* A card as given on the command line: a path if a file (or, for systems, a folder) is there; else a name, with or
+ * without ".yaml", in the folder of its kind. DSE_E_CONFIG with the nearest name there is. The path
+ * belongs to the arena. */
+dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err);
+
+/* The names of the cards that ship, sorted; and the folder they are in. */
+dse_status drv_list(drv_kind kind, dse_arena *a, const char ***names, size_t *n, const char **folder,
+                    dse_error *err);
+
+#endif

@@ -1,0 +1,59 @@
+#include "driver/remote_card.h"
+
+#include "base/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kinds[] = {
+    [SIM_REMOTE_NONE] = "NO_MEMORY_EXPANSION",
+    [SIM_REMOTE_PER_NPU] = "PER_NPU_MEMORY_EXPANSION",
+    [SIM_REMOTE_PER_NODE] = "PER_NODE_MEMORY_EXPANSION",
+    [SIM_REMOTE_POOL] = "MEMORY_POOL",
+};
+#define N_KINDS (sizeof kinds / sizeof kinds[0])
+
+static dse_status read_number(const cfg_doc *doc, const char *key, int64_t min, uint64_t *out, dse_error *err)
+{
+    const cfg_node *node = cfg_get(doc->root, key);
+    int64_t v;
+    dse_status st;
+
+    if (!node)
+        return dse_fail_at(err, DSE_E_CONFIG, doc->path,
+                           "the key '%s' is missing; this kind of remote memory needs it", key);
+    st = cfg_int(doc, node, key, min, INT64_MAX, &v, err);
+    *out = (uint64_t)v;
+    return st;
+}
+
+dse_status drv_remote_read(const cfg_doc *doc, sim_remote_memory *out, dse_error *err)
+{
+    const cfg_node *type = cfg_get(doc->root, "memory-type");
+    uint64_t npus = 1;
+    cfg_place at;
+    size_t kind = 0;
+    dse_status st;
+
+    *out = (sim_remote_memory){0};
+    if (!type || type->kind != CFG_SCALAR)
+        return dse_fail_at(err, DSE_E_CONFIG, doc->path, "the key 'memory-type' is missing");
+    while (kind < N_KINDS && strcmp(kinds[kind], type->text))
+        kind++;
+    if (kind == N_KINDS) {
+        char known[160];
+        dse_join(known, sizeof known, kinds, N_KINDS);
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, type, &at),
+                           "unknown memory-type '%.60s'; known: %s", type->text, known);
+    }
+    out->kind = (sim_remote_kind)kind;
+    if (out->kind == SIM_REMOTE_NONE)
+        return DSE_OK;
+    st = read_number(doc, "remote-mem-latency", 0, &out->latency_ns, err);
+    if (st == DSE_OK)
+        st = read_number(doc, "remote-mem-bw", 1, &out->bytes_per_ns, err);
+    if (st == DSE_OK && out->kind == SIM_REMOTE_PER_NODE)
+        st = read_number(doc, "num-npus-per-node", 1, &npus, err);
+    out->npus_per_node = npus < UINT32_MAX ? (uint32_t)npus : UINT32_MAX;
+    return st;
+}

@@ -1,0 +1,307 @@
+#include "driver/study.h"
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/json_writer.h"
+#include "base/names.h"
+#include "driver/locate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+static dse_status load_operators(drv_study *s, dse_arena *a, dse_error *err)
+{
+    const char *path;
+    dse_strbuf text;
+    dse_status st = drv_locate(DRV_OPERATORS, s->model.operators, a, &path, err);
+
+    if (st != DSE_OK)
+        return st;
+    dse_strbuf_init(&text);
+    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+    if (st == DSE_OK) {
+        s->operators_hash = dse_hash_bytes(text.data, text.len);
+        st = cfg_parse_yaml(path, text.data, text.len, a, &s->operators, err);
+    }
+    dse_strbuf_free(&text);
+    return st;
+}
+
+static dse_status stem_of(const char *path, dse_arena *a, const char **out, dse_error *err)
+{
+    char stem[128];
+    size_t n = strlen(path);
+    char *trimmed = dse_arena_strndup(a, path, n > 1 && path[n - 1] == '/' ? n - 1 : n);
+
+    if (!trimmed)
+        return dse_fail_nomem(err);
+    dse_path_stem(trimmed, stem, sizeof stem);
+    *out = dse_arena_strdup(a, stem);
+    return *out ? DSE_OK : dse_fail_nomem(err);
+}
+
+static dse_status read_system(const char *path, dse_arena *a, drv_system *out, dse_error *err)
+{
+    cfg_doc doc, network;
+    dse_status st;
+
+    if (dse_is_dir(path)) {
+        const char *system_json = dse_arena_printf(a, "%s/system.json", path);
+        const char *network_yml = dse_arena_printf(a, "%s/network.yml", path);
+        net_network net;
+        sim_settings settings;
+        cfg_name unknown;
+        uint32_t n_unknown;
+
+        if (!system_json || !network_yml)
+            return dse_fail_nomem(err);
+        if ((st = cfg_load(system_json, a, &doc, err)) != DSE_OK ||
+            (st = cfg_load(network_yml, a, &network, err)) != DSE_OK ||
+            (st = drv_system_read_astra(&doc, &network, out, &n_unknown, unknown, err)) != DSE_OK)
+            return st;
+        st = drv_system_build(out, &net, &settings, err);
+        dse_error_set_where(err, path);
+        return st;
+    }
+    st = cfg_load(path, a, &doc, err);
+    return st == DSE_OK ? drv_system_read(&doc, out, err) : st;
+}
+
+dse_status drv_system_load(const char *name, dse_arena *a, drv_system *out, const char **stem, dse_error *err)
+{
+    const char *path;
+    dse_status st;
+
+    if ((st = drv_locate(DRV_SYSTEMS, name, a, &path, err)) != DSE_OK ||
+        (st = read_system(path, a, out, err)) != DSE_OK)
+        return st;
+    return stem_of(path, a, stem, err);
+}
+
+/* The symbols must have their parameters and the four variants must make sense, whatever the point. */
+static dse_status check_operators(const drv_study *s, dse_arena *a, dse_error *err)
+{
+    wl_operators resolved;
+    wl_symbols symbols;
+    dse_status st = DSE_OK;
+
+    for (int i = 0; st == DSE_OK && i < 4; i++)
+        st = wl_operators_resolve(&s->operators, (wl_variant){i & 1, i >> 1}, a, &resolved, err);
+    return st == DSE_OK ? drv_model_symbols(&s->model, &s->operators, &symbols, err) : st;
+}
+
+dse_status drv_study_load(const char *model, const char *system, dse_arena *a, drv_study *out, dse_error *err)
+{
+    const char *model_path;
+    cfg_doc doc;
+    dse_status st;
+
+    *out = (drv_study){.tag_base = WL_TAG_BASE};
+    if ((st = drv_locate(DRV_MODELS, model, a, &model_path, err)) != DSE_OK ||
+        (st = cfg_load(model_path, a, &doc, err)) != DSE_OK ||
+        (st = drv_model_read(&doc, &out->model, err)) != DSE_OK ||
+        (st = stem_of(model_path, a, &out->model_name, err)) != DSE_OK ||
+        (st = drv_system_load(system, a, &out->system, &out->system_name, err)) != DSE_OK ||
+        (st = load_operators(out, a, err)) != DSE_OK)
+        return st;
+    return check_operators(out, a, err);
+}
+
+/* ---- the configuration as text ------------------------------------------------------------- */
+
+static void write_point(const design_point *p, dse_json *j)
+{
+    dse_json_begin_object(j);
+    dse_json_key(j, "dp");
+    dse_json_uint(j, p->dp);
+    dse_json_key(j, "tp");
+    dse_json_uint(j, p->tp);
+    dse_json_key(j, "sp");
+    dse_json_uint(j, p->sp);
+    dse_json_key(j, "pp");
+    dse_json_uint(j, p->pp);
+    dse_json_key(j, "recompute");
+    dse_json_bool(j, p->recompute);
+    dse_json_key(j, "weight_sharded");
+    dse_json_bool(j, p->weight_sharded);
+    dse_json_end_object(j);
+}
+
+void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out)
+{
+    char hash[20];
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "engine");
+    dse_json_string(&j, DRV_ENGINE);
+    dse_json_key(&j, "model_name");
+    dse_json_string(&j, s->model_name);
+    dse_json_key(&j, "system_name");
+    dse_json_string(&j, s->system_name);
+    dse_json_key(&j, "operators_hash");
+    snprintf(hash, sizeof hash, "%016" PRIx64, s->operators_hash);
+    dse_json_string(&j, hash);
+    dse_json_key(&j, "tag_base");
+    dse_json_uint(&j, s->tag_base);
+    dse_json_key(&j, "model");
+    cfg_table_write_json(&drv_model_table, &s->model, &j);
+    dse_json_key(&j, "system");
+    cfg_table_write_json(&drv_system_table, &s->system, &j);
+    if (point) {
+        dse_json_key(&j, "point");
+        write_point(point, &j);
+    }
+    dse_json_end_object(&j);
+}
+
+static dse_status read_degree(const cfg_doc *doc, const cfg_node *map, const char *key, uint32_t *out,
+                              dse_error *err)
+{
+    const cfg_node *node = cfg_get(map, key);
+    int64_t v = 0;
+    dse_status st;
+
+    if (!node)
+        return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing", key);
+    st = cfg_int(doc, node, key, 1, 1 << 24, &v, err);
+    *out = (uint32_t)v;
+    return st;
+}
+
+static bool is_true(const cfg_node *map, const char *key)
+{
+    const cfg_node *node = cfg_get(map, key);
+
+    return node && node->kind == CFG_SCALAR && !strcmp(node->text, "true");
+}
+
+dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
+                                 design_point *point, dse_error *err)
+{
+    cfg_doc doc = {0}, part;
+    const cfg_node *model, *system, *p, *names[2], *tag;
+    char hash[20];
+    int64_t tag_base;
+    dse_status st = cfg_parse_json("configuration", text, n, a, &doc, err);
+
+    *out = (drv_study){0};
+    if (st != DSE_OK)
+        return st;
+    model = cfg_get(doc.root, "model");
+    system = cfg_get(doc.root, "system");
+    p = cfg_get(doc.root, "point");
+    names[0] = cfg_get(doc.root, "model_name");
+    names[1] = cfg_get(doc.root, "system_name");
+    tag = cfg_get(doc.root, "tag_base");
+    if (!model || !system || !p || !names[0] || !names[1] || !tag)
+        return dse_fail_at(err, DSE_E_CONFIG, doc.path,
+                           "a configuration has model, system, point, their names and tag_base");
+    part = (cfg_doc){doc.path, (cfg_node *)model};
+    if ((st = drv_model_read(&part, &out->model, err)) != DSE_OK)
+        return st;
+    part.root = (cfg_node *)system;
+    if ((st = drv_system_read(&part, &out->system, err)) != DSE_OK ||
+        (st = cfg_string(&doc, names[0], "model_name", &out->model_name, err)) != DSE_OK ||
+        (st = cfg_string(&doc, names[1], "system_name", &out->system_name, err)) != DSE_OK ||
+        (st = cfg_int(&doc, tag, "tag_base", 0, UINT32_MAX, &tag_base, err)) != DSE_OK ||
+        (st = read_degree(&doc, p, "dp", &point->dp, err)) != DSE_OK ||
+        (st = read_degree(&doc, p, "tp", &point->tp, err)) != DSE_OK ||
+        (st = read_degree(&doc, p, "sp", &point->sp, err)) != DSE_OK ||
+        (st = read_degree(&doc, p, "pp", &point->pp, err)) != DSE_OK)
+        return st;
+    out->tag_base = (uint32_t)tag_base;
+    point->recompute = is_true(p, "recompute");
+    point->weight_sharded = is_true(p, "weight_sharded");
+    if ((st = load_operators(out, a, err)) != DSE_OK)
+        return st;
+    snprintf(hash, sizeof hash, "%016" PRIx64, out->operators_hash);
+    if (!cfg_get(doc.root, "operators_hash") || strcmp(hash, cfg_get(doc.root, "operators_hash")->text))
+        return dse_fail_at(err, DSE_E_CONFIG, out->operators.path,
+                           "the operator file has changed since the configuration was made");
+    return DSE_OK;
+}
+
+/* ---- a point ------------------------------------------------------------------------------- */
+
+dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err)
+{
+    uint64_t ranks = (uint64_t)p->dp * p->tp * p->sp * p->pp, npus = drv_system_npus(&s->system);
+
+    if (ranks != npus)
+        return dse_fail(err, DSE_E_RANGE,
+                        "dp %" PRIu32 " * tp %" PRIu32 " * sp %" PRIu32 " * pp %" PRIu32 " is %" PRIu64
+                        ", but %s has %" PRIu64 " NPUs",
+                        p->dp, p->tp, p->sp, p->pp, ranks, s->system_name, npus);
+    if (p->pp > s->model.layers + 2)
+        return dse_fail(err, DSE_E_RANGE,
+                        "pp %" PRIu32 " is more than the %" PRId64
+                        " stages that the layers and embeddings of %s can fill",
+                        p->pp, s->model.layers + 2, s->model_name);
+    return DSE_OK;
+}
+
+dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
+                              dse_error *err)
+{
+    const wl_strategy strategy = {p->dp, p->tp, p->sp, p->pp, p->recompute, p->weight_sharded, s->tag_base};
+    wl_symbols symbols;
+    dse_status st;
+
+    if ((st = drv_point_check(s, p, err)) != DSE_OK ||
+        (st = drv_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
+        return st;
+    return wl_generate(&s->operators, &symbols, (uint32_t)s->model.layers, &strategy, a, out, err);
+}
+
+dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, sim_result *out,
+                         trace_record *record, dse_error *err)
+{
+    sim_settings settings;
+    net_network net;
+    wl_workload w;
+    dse_status st;
+
+    if ((st = drv_system_build(&s->system, &net, &settings, err)) != DSE_OK ||
+        (st = drv_point_generate(s, p, a, &w, err)) != DSE_OK)
+        return st;
+    return sim_run(&settings, &net, &w, a, out, record, err);
+}
+
+void drv_metrics_of(const sim_result *r, store_metrics *out)
+{
+    const sim_rank_stats *zero = &r->rank[0];
+
+    *out = (store_metrics){
+        .gpu_time = zero->gpu,
+        .comm_time = zero->comm,
+        .exposed_comm = zero->exposed_comm,
+        .compute_bound = NAN,
+        .compute_util = NAN,
+        .mem_util = NAN,
+        .op_intensity = NAN,
+        .has_memory = zero->has_memory,
+        .wall_time_rank0 = zero->wall,
+        .peak_memory_rank0 = zero->peak_memory,
+        .nodes = r->n_nodes,
+        .messages = r->n_messages,
+        .events = r->n_events,
+    };
+    if (zero->has_utilisation) {
+        out->compute_bound = zero->compute_bound * 100;
+        out->compute_util = zero->compute_util * 100;
+        out->mem_util = zero->memory_util * 100;
+        out->op_intensity = zero->op_intensity;
+    }
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        if (r->rank[i].wall > out->wall_time)
+            out->wall_time = r->rank[i].wall;
+        if (r->rank[i].peak_memory > out->peak_memory)
+            out->peak_memory = r->rank[i].peak_memory;
+    }
+}

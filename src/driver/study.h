@@ -1,0 +1,57 @@
+/* What a result is a function of: a model, a system, a strategy, and the engine.
+ *
+ * A study is a model on a system. Its resolved configuration is one JSON text; that of a point adds the
+ * strategy. The text travels to the worker processes, is stored beside the result, and its hash finds a result
+ * that is already there. */
+#ifndef DSE_DRIVER_STUDY_H
+#define DSE_DRIVER_STUDY_H
+
+#include "design/space.h"
+#include "driver/model_card.h"
+#include "driver/system_card.h"
+#include "sim/sim.h"
+#include "store/store.h"
+#include "workload/generate.h"
+
+/* Changes whenever the engine's results may: then nothing stored before is reused. */
+#define DRV_ENGINE "native-1"
+
+typedef struct {
+    const char *model_name, *system_name; /* of the cards, without folder and extension */
+    drv_model model;
+    drv_system system;
+    cfg_doc operators;
+    uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
+    uint32_t tag_base;
+} drv_study;
+
+/* Loads both cards, by name or path, and the operator file; checks what can be checked before a point is known. A
+ * system may be a folder with ASTRA-sim's system.json and network.yml. */
+dse_status drv_study_load(const char *model, const char *system, dse_arena *a, drv_study *out,
+                          dse_error *err);
+
+/* A system by name or path, and its name without folder and extension. */
+dse_status drv_system_load(const char *name, dse_arena *a, drv_system *out, const char **stem,
+                           dse_error *err);
+
+/* The resolved configuration; point NULL: of the study. Appended to out. */
+void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out);
+
+/* The reverse: a study and a point from such a text. */
+dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
+                                 design_point *point, dse_error *err);
+
+/* The workload of a point. */
+dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
+                              dse_error *err);
+
+/* Generates and simulates a point; nothing is written. `record` may be NULL. */
+dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, sim_result *out,
+                         trace_record *record, dse_error *err);
+
+/* Degrees that do not fit the system or the model, before anything is generated. */
+dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err);
+
+void drv_metrics_of(const sim_result *r, store_metrics *out);
+
+#endif

@@ -1,0 +1,34 @@
+/* A sweep: every point of a space, over a pool of workers, into the database; what is there is not run again. */
+#ifndef DSE_DRIVER_SWEEP_H
+#define DSE_DRIVER_SWEEP_H
+
+#include "driver/study.h"
+
+typedef struct {
+    uint64_t total, cached; /* points in all; already in the database */
+    uint64_t done, failed;  /* of those that were run */
+    double seconds;         /* since the start */
+    double cpu_seconds;     /* of the points run */
+    bool has_best;          /* the fastest so far, cached ones included */
+    design_point best;
+    uint64_t best_wall_time; /* ns */
+    const char *best_model, *best_system;
+    const char *first_failure; /* of the last point that failed, or NULL */
+} drv_progress;
+
+typedef struct {
+    const drv_study *studies;
+    uint32_t n_studies;
+    const design_axes *axes;
+    const char *database;
+    uint32_t jobs;
+    const char *worker;                                  /* program that is run as `worker worker` */
+    void (*progress)(void *user, const drv_progress *p); /* often; may be NULL */
+    void *user;
+} drv_sweep;
+
+/* Everything that can be refused is refused before the first point runs. DSE_E_INTERRUPT after Ctrl-C; what was
+ * finished is in the database, and *out says how far it went, also then. */
+dse_status drv_sweep_run(const drv_sweep *s, dse_arena *a, drv_progress *out, dse_error *err);
+
+#endif

@@ -1,0 +1,549 @@
+#include "driver/system_card.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static dse_status check_implementation(const char *name, dse_error *err)
+{
+    return sim_implementation_parse(name, NULL, err);
+}
+
+static const char *const policies[] = {"LIFO", "FIFO", "EXPLICIT", NULL};
+static const char *const optimizations[] = {"localBWAware", "baseline", NULL};
+
+#define FIELD(f)      .offset = offsetof(drv_system, f)
+#define COUNT(lo, hi) .min = (lo), .max = (hi), .unit_name = ""
+#define NAMES         .unit_name = ""
+
+static const cfg_param rows[] = {
+    {.key = "network.topology",
+     .type = CFG_T_NAME_LIST,
+     NAMES,
+     .check = net_topology_check,
+     FIELD(topology),
+     .help = "topology of each network dimension: Ring, Switch or FullyConnected",
+     .astra_key = "topology"},
+    {.key = "network.npus_count",
+     .type = CFG_T_INT_LIST,
+     COUNT(2, 1 << 24),
+     FIELD(npus_count),
+     .help = "NPUs along each dimension; ids count dimension 0 fastest",
+     .astra_key = "npus_count"},
+    {.key = "network.bandwidth",
+     .type = CFG_T_DOUBLE_LIST,
+     .unit = DSE_UNIT_BYTES_PER_S,
+     .unit_scale = 1073741824.0,
+     .unit_name = "GiB/s",
+     .min = 1e-9,
+     .max = 1e12,
+     FIELD(bandwidth),
+     .help =
+         "bandwidth of one link, one direction; a bare number counts 2^30 bytes per second, as in ASTRA-sim",
+     .astra_key = "bandwidth"},
+    {.key = "network.latency",
+     .type = CFG_T_DOUBLE_LIST,
+     .unit = DSE_UNIT_NS,
+     .unit_scale = 1,
+     .unit_name = "ns",
+     .min = 0,
+     .max = 1e15,
+     FIELD(latency),
+     .help = "latency of one link",
+     .astra_key = "latency"},
+
+    {.key = "collectives.all",
+     .type = CFG_T_NAME_LIST,
+     NAMES,
+     .check = check_implementation,
+     FIELD(all),
+     .fallback = "",
+     .help = "how each dimension runs every collective that is not listed by itself: ring, direct, "
+             "direct<window>, "
+             "halvingDoubling, doubleBinaryTree, oneRing, oneDirect, oneHalvingDoubling"},
+    {.key = "collectives.all_reduce",
+     .type = CFG_T_NAME_LIST,
+     NAMES,
+     .check = check_implementation,
+     FIELD(all_reduce),
+     .fallback = "",
+     .help = "the same for all-reduce",
+     .astra_key = "all-reduce-implementation",
+     .astra_fallback = ""},
+    {.key = "collectives.all_gather",
+     .type = CFG_T_NAME_LIST,
+     NAMES,
+     .check = check_implementation,
+     FIELD(all_gather),
+     .fallback = "",
+     .help = "the same for all-gather",
+     .astra_key = "all-gather-implementation",
+     .astra_fallback = ""},
+    {.key = "collectives.reduce_scatter",
+     .type = CFG_T_NAME_LIST,
+     NAMES,
+     .check = check_implementation,
+     FIELD(reduce_scatter),
+     .fallback = "",
+     .help = "the same for reduce-scatter",
+     .astra_key = "reduce-scatter-implementation",
+     .astra_fallback = ""},
+    {.key = "collectives.all_to_all",
+     .type = CFG_T_NAME_LIST,
+     NAMES,
+     .check = check_implementation,
+     FIELD(all_to_all),
+     .fallback = "",
+     .help = "the same for all-to-all",
+     .astra_key = "all-to-all-implementation",
+     .astra_fallback = ""},
+
+    {.key = "compute.peak_perf",
+     .type = CFG_T_DOUBLE,
+     .unit = DSE_UNIT_FLOPS,
+     .unit_scale = 1e12,
+     .unit_name = "TFLOPS",
+     .min = 1e-12,
+     .max = 1e12,
+     FIELD(peak_perf),
+     .help = "peak operations per second of an NPU",
+     .astra_key = "peak-perf",
+     .astra_fallback = ""},
+    {.key = "memory.bandwidth",
+     .type = CFG_T_DOUBLE,
+     .unit = DSE_UNIT_BYTES_PER_S,
+     .unit_scale = 1e9,
+     .unit_name = "GB/s",
+     .min = 1e-9,
+     .max = 1e12,
+     FIELD(memory_bandwidth),
+     .help = "local memory bandwidth of an NPU; a bare number counts 10^9 bytes per second",
+     .astra_key = "local-mem-bw",
+     .astra_fallback = ""},
+    {.key = "memory.capacity",
+     .type = CFG_T_DOUBLE,
+     .unit = DSE_UNIT_BYTES,
+     .unit_scale = 1,
+     .unit_name = "B",
+     .min = 1,
+     .max = 1e18,
+     FIELD(memory_capacity),
+     .fallback = "",
+     .help = "local memory of an NPU; what 'best' takes if it gets no --hbm"},
+
+    {.key = "scheduler.scheduling_policy",
+     .type = CFG_T_NAME,
+     NAMES,
+     .choices = policies,
+     FIELD(scheduling_policy),
+     .fallback = "LIFO",
+     .help = "which collective's chunks go first; without effect, as a rank runs one collective at a time",
+     .astra_key = "scheduling-policy"},
+    {.key = "scheduler.endpoint_delay",
+     .type = CFG_T_INT,
+     .unit = DSE_UNIT_NS,
+     .unit_scale = 1,
+     .unit_name = "ns",
+     .min = 0,
+     .max = 2147483647,
+     FIELD(endpoint_delay),
+     .fallback = "10",
+     .help = "delay of the endpoint before a chunk's first message and after each it receives",
+     .astra_key = "endpoint-delay",
+     .astra_fallback = "10"},
+    {.key = "scheduler.active_chunks_per_dimension",
+     .type = CFG_T_INT,
+     COUNT(1, 1000000),
+     FIELD(active_chunks),
+     .fallback = "4",
+     .help = "chunks of a collective that work in one dimension at once",
+     .astra_key = "active-chunks-per-dimension",
+     .astra_fallback = "1"},
+    {.key = "scheduler.preferred_dataset_splits",
+     .type = CFG_T_INT,
+     COUNT(1, 32768),
+     FIELD(splits),
+     .fallback = "10",
+     .help = "chunks that a collective is cut into",
+     .astra_key = "preferred-dataset-splits"},
+    {.key = "scheduler.boost_mode",
+     .type = CFG_T_INT,
+     COUNT(0, 1),
+     FIELD(boost_mode),
+     .fallback = "0",
+     .help = "without effect: the reference never reads it",
+     .astra_key = "boost-mode",
+     .astra_fallback = "0"},
+    {.key = "scheduler.collective_optimization",
+     .type = CFG_T_NAME,
+     NAMES,
+     .choices = optimizations,
+     FIELD(collective_optimization),
+     .fallback = "localBWAware",
+     .help = "localBWAware: an all-reduce scatters up the dimensions and gathers down; baseline: an "
+             "all-reduce in each",
+     .astra_key = "collective-optimization"},
+    {.key = "scheduler.track_local_mem",
+     .type = CFG_T_BOOL,
+     NAMES,
+     FIELD(track_local_mem),
+     .fallback = "1",
+     .help = "track the tensors in local memory and report the peak",
+     .astra_key = "track-local-mem",
+     .astra_fallback = "0"},
+    {.key = "scheduler.trace_enabled",
+     .type = CFG_T_BOOL,
+     NAMES,
+     FIELD(trace_enabled),
+     .fallback = "1",
+     .help = "report the memory peak (the reference also logs every node)",
+     .astra_key = "trace-enabled",
+     .astra_fallback = "0"},
+    {.key = "scheduler.roofline_enabled",
+     .type = CFG_T_BOOL,
+     NAMES,
+     FIELD(roofline_enabled),
+     .fallback = "1",
+     .help = "compute nodes last as long as the roofline says; otherwise as long as the trace says",
+     .astra_key = "roofline-enabled",
+     .astra_fallback = "0"},
+    {.key = "scheduler.replay_only",
+     .type = CFG_T_BOOL,
+     NAMES,
+     FIELD(replay_only),
+     .fallback = "0",
+     .help = "every node lasts as long as the trace says; nothing is simulated",
+     .astra_key = "replay-only",
+     .astra_fallback = "0"},
+    {.key = "memory_bus.shared",
+     .type = CFG_T_BOOL,
+     NAMES,
+     FIELD(bus_shared),
+     .fallback = "0",
+     .help = "packets of a collective share the endpoint's bus (LogGP) instead of taking endpoint_delay",
+     .astra_key = "model-shared-bus",
+     .astra_fallback = "0"},
+    {.key = "memory_bus.L",
+     .type = CFG_T_DOUBLE,
+     .unit = DSE_UNIT_NS,
+     .unit_scale = 1,
+     .unit_name = "ns",
+     .min = 0,
+     .max = 1e9,
+     FIELD(bus_L),
+     .fallback = "",
+     .help = "latency of the bus; 0 if absent, as the next three",
+     .astra_key = "L",
+     .astra_fallback = ""},
+    {.key = "memory_bus.o",
+     .type = CFG_T_DOUBLE,
+     .unit = DSE_UNIT_NS,
+     .unit_scale = 1,
+     .unit_name = "ns",
+     .min = 0,
+     .max = 1e9,
+     FIELD(bus_o),
+     .fallback = "",
+     .help = "overhead of a sender and of a receiver",
+     .astra_key = "o",
+     .astra_fallback = ""},
+    {.key = "memory_bus.g",
+     .type = CFG_T_DOUBLE,
+     .unit = DSE_UNIT_NS,
+     .unit_scale = 1,
+     .unit_name = "ns",
+     .min = 0,
+     .max = 1e9,
+     FIELD(bus_g),
+     .fallback = "",
+     .help = "least gap between two requests of a sender",
+     .astra_key = "g",
+     .astra_fallback = ""},
+    {.key = "memory_bus.G",
+     .type = CFG_T_DOUBLE,
+     .unit_name = "ns/B",
+     .min = 0,
+     .max = 1e9,
+     FIELD(bus_G),
+     .fallback = "",
+     .help = "time per byte on the bus",
+     .astra_key = "G",
+     .astra_fallback = ""},
+    {.key = "memory_bus.local_reduction_delay",
+     .type = CFG_T_DOUBLE,
+     .unit_name = "ns",
+     .min = 0,
+     .max = 1e6,
+     FIELD(local_reduction_delay),
+     .fallback = "",
+     .help = "time that reducing 100 bytes takes at the shared bus, a whole number; 1 if absent",
+     .astra_key = "local-reduction-delay",
+     .astra_fallback = ""},
+};
+
+const cfg_table drv_system_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "system card"};
+
+/* Keys of system.json that the reference reads and that are refused or without effect here. */
+static const char *const ignored_keys[] = {
+    "local-mem-trace-filename",
+    "intra-dimension-scheduling",
+    "inter-dimension-scheduling",
+};
+static const struct {
+    const char *key, *why;
+} refused_keys[] = {
+    {"all-reduce-implementation-chakra",
+     "collectives as Chakra traces crash the reference and are not simulated"},
+    {"all-gather-implementation-chakra",
+     "collectives as Chakra traces crash the reference and are not simulated"},
+    {"all-to-all-implementation-chakra",
+     "collectives as Chakra traces crash the reference and are not simulated"},
+};
+
+static bool in_network_file(const cfg_param *p) { return !strncmp(p->key, "network.", 8); }
+
+static void spread_all(drv_system *s)
+{
+    cfg_name_list *lists[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
+
+    for (int i = 0; i < 4; i++)
+        if (!lists[i]->n)
+            *lists[i] = s->all;
+    s->all.n = 0;
+}
+
+dse_status drv_system_read(const cfg_doc *doc, drv_system *out, dse_error *err)
+{
+    net_network net;
+    sim_settings settings;
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st = cfg_table_read(&drv_system_table, doc, out, err);
+
+    if (st != DSE_OK)
+        return st;
+    spread_all(out);
+    st = drv_system_build(out, &net, &settings, &why);
+    return st == DSE_OK ? st : dse_fail_at(err, st, doc->path, "%s", why.text);
+}
+
+/* ---- ASTRA-sim's files --------------------------------------------------------------------- */
+
+static dse_status read_astra_file(const cfg_doc *doc, bool network, drv_system *out, dse_error *err)
+{
+    for (uint32_t i = 0; i < drv_system_table.n; i++) {
+        const cfg_param *p = &rows[i];
+        const cfg_node *node = p->astra_key ? cfg_get(doc->root, p->astra_key) : NULL;
+        dse_status st;
+
+        if (in_network_file(p) != network)
+            continue;
+        if (node)
+            st = cfg_param_set(p, doc, node, out, err);
+        else if (!p->astra_key)
+            st = cfg_param_default(p, p->fallback, out, err);
+        else if (p->astra_fallback)
+            st = cfg_param_default(p, p->astra_fallback, out, err);
+        else
+            return dse_fail_at(err, DSE_E_CONFIG, doc->path, "the key '%s' is missing (%s)", p->astra_key,
+                               p->help);
+        if (st != DSE_OK)
+            return st;
+        if (node)
+            out->given.rows |= (uint64_t)1 << i;
+    }
+    return DSE_OK;
+}
+
+static bool is_known(const char *key)
+{
+    for (uint32_t i = 0; i < drv_system_table.n; i++)
+        if (rows[i].astra_key && !in_network_file(&rows[i]) && !strcmp(rows[i].astra_key, key))
+            return true;
+    for (size_t i = 0; i < sizeof ignored_keys / sizeof ignored_keys[0]; i++)
+        if (!strcmp(ignored_keys[i], key))
+            return true;
+    return false;
+}
+
+static dse_status check_other_keys(const cfg_doc *doc, uint32_t *n_unknown, cfg_name unknown, dse_error *err)
+{
+    *n_unknown = 0;
+    for (uint32_t i = 0; i < doc->root->n; i++) {
+        const char *key = doc->root->key[i]->text;
+        bool refused = false;
+
+        for (size_t k = 0; k < sizeof refused_keys / sizeof refused_keys[0]; k++) {
+            cfg_place at;
+
+            if (strcmp(refused_keys[k].key, key))
+                continue;
+            refused = true;
+            if (doc->root->item[i]->kind != CFG_SCALAR || strcmp(doc->root->item[i]->text, "0"))
+                return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, doc->root->key[i], &at), "'%s': %s", key,
+                                   refused_keys[k].why);
+        }
+        if (!refused && !is_known(key) && !(*n_unknown)++)
+            snprintf(unknown, CFG_NAME_MAX, "%.60s", key);
+    }
+    return DSE_OK;
+}
+
+dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, drv_system *out,
+                                 uint32_t *n_unknown, cfg_name unknown, dse_error *err)
+{
+    const cfg_doc *docs[] = {system, network};
+    dse_status st = DSE_OK;
+
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < 2; i++)
+        if (docs[i]->root->kind != CFG_MAP)
+            return dse_fail_at(err, DSE_E_CONFIG, docs[i]->path, "the file must map keys to values");
+    for (int i = 0; st == DSE_OK && i < 2; i++)
+        st = read_astra_file(docs[i], i == 1, out, err);
+    return st == DSE_OK ? check_other_keys(system, n_unknown, unknown, err) : st;
+}
+
+void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out)
+{
+    bool first = true;
+
+    dse_strbuf_adds(out, "{\n");
+    for (uint32_t i = 0; i < drv_system_table.n; i++) {
+        const cfg_param *p = &rows[i];
+        dse_json j;
+
+        if (!p->astra_key || in_network_file(p) || cfg_param_is_absent(p, s))
+            continue;
+        if (p->type == CFG_T_BOOL && p->astra_fallback && !strcmp(p->astra_fallback, p->fallback) &&
+            !*(const bool *)((const char *)s + p->offset))
+            continue; /* a rare switch that is off */
+        dse_strbuf_addf(out, "%s  \"%s\": ", first ? "" : ",\n", p->astra_key);
+        first = false;
+        if (p->type == CFG_T_BOOL) { /* the reference compares with 0 */
+            dse_strbuf_adds(out, *(const bool *)((const char *)s + p->offset) ? "1" : "0");
+            continue;
+        }
+        dse_json_init(&j, out);
+        cfg_param_write_json(p, s, &j);
+    }
+    dse_strbuf_adds(out, "\n}\n");
+}
+
+void drv_system_write_astra_network(const drv_system *s, dse_strbuf *out)
+{
+    for (uint32_t i = 0; i < drv_system_table.n; i++) {
+        const cfg_param *p = &rows[i];
+        dse_json j;
+
+        if (!in_network_file(p))
+            continue;
+        dse_strbuf_addf(out, "%s: ", p->astra_key);
+        dse_json_init(&j, out);
+        if (p->type == CFG_T_NAME_LIST) { /* unquoted, as the reference's own files are */
+            const cfg_name_list *l = (const void *)((const char *)s + p->offset);
+            dse_strbuf_addc(out, '[');
+            for (uint32_t k = 0; k < l->n; k++)
+                dse_strbuf_addf(out, "%s%s", k ? "," : "", l->v[k]);
+            dse_strbuf_addc(out, ']');
+        } else {
+            cfg_param_write_json(p, s, &j);
+        }
+        dse_strbuf_addf(out, "%s%s\n", *p->unit_name ? "  # " : "", p->unit_name);
+    }
+}
+
+/* ---- what the simulator takes -------------------------------------------------------------- */
+
+uint64_t drv_system_npus(const drv_system *s)
+{
+    uint64_t n = 1;
+
+    for (uint32_t i = 0; i < s->npus_count.n; i++)
+        n *= (uint64_t)s->npus_count.v[i];
+    return n;
+}
+
+static dse_status build_network(const drv_system *s, net_network *net, dse_error *err)
+{
+    const struct {
+        const char *key;
+        uint32_t n;
+    } lists[] = {{"npus_count", s->npus_count.n}, {"bandwidth", s->bandwidth.n}, {"latency", s->latency.n}};
+
+    *net = (net_network){.n_dims = s->topology.n};
+    if (!net->n_dims)
+        return dse_fail(err, DSE_E_CONFIG, "the network has no dimensions: topology is empty");
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (lists[i].n != net->n_dims)
+            return dse_fail(err, DSE_E_CONFIG,
+                            "%s has %" PRIu32 " entries, but topology has %" PRIu32
+                            "; each dimension needs one of each",
+                            lists[i].key, lists[i].n, net->n_dims);
+    for (uint32_t i = 0; i < net->n_dims; i++)
+        net->dim[i] = (net_dimension){.topology = net_topology_find(s->topology.v[i]),
+                                      .n = (uint32_t)s->npus_count.v[i],
+                                      .gib_per_s = s->bandwidth.v[i],
+                                      .latency_ns = s->latency.v[i]};
+    return net_network_finish(net, err);
+}
+
+static dse_status build_implementations(const char *what, const cfg_name_list *names, uint32_t n_dims,
+                                        sim_implementations *out, dse_error *err)
+{
+    out->n_dims = names->n;
+    if (names->n > n_dims)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "%s lists %" PRIu32 " implementations, but the network has %" PRIu32 " dimensions",
+                        what, names->n, n_dims);
+    for (uint32_t i = 0; i < names->n; i++) {
+        dse_status st = sim_implementation_parse(names->v[i], &out->dim[i], err);
+        if (st != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+static double given_or(double value, double fallback) { return isnan(value) ? fallback : value; }
+
+dse_status drv_system_build(const drv_system *s, net_network *net, sim_settings *set, dse_error *err)
+{
+    const struct {
+        const char *name;
+        const cfg_name_list *list;
+    } lists[SIM_N_COLLECTIVES] = {
+        [SIM_ALL_REDUCE] = {"all-reduce", &s->all_reduce},
+        [SIM_ALL_GATHER] = {"all-gather", &s->all_gather},
+        [SIM_REDUCE_SCATTER] = {"reduce-scatter", &s->reduce_scatter},
+        [SIM_ALL_TO_ALL] = {"all-to-all", &s->all_to_all},
+    };
+    dse_status st = build_network(s, net, err);
+
+    *set = (sim_settings){
+        .local_bw_aware = !strcmp(s->collective_optimization, "localBWAware"),
+        .splits = (uint32_t)s->splits,
+        .active_chunks = (uint32_t)s->active_chunks,
+        .queues_per_dim = 1,
+        .endpoint_delay = (dse_time)s->endpoint_delay,
+        .bus = {.shared = s->bus_shared,
+                .L = dse_ticks(given_or(s->bus_L, 0)),
+                .o = dse_ticks(given_or(s->bus_o, 0)),
+                .g = dse_ticks(given_or(s->bus_g, 0)),
+                .G = (float)given_or(s->bus_G, 0), /* the reference keeps it in single precision */
+                .local_reduction_delay = (int64_t)given_or(s->local_reduction_delay, 1)},
+        .roofline = s->roofline_enabled,
+        .replay_only = s->replay_only,
+        .peak_ops_per_s = s->peak_perf * 1e12,
+        .memory_bytes_per_s = s->memory_bandwidth * 1e9,
+        .track_memory = s->track_local_mem,
+    };
+    for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
+        st = build_implementations(lists[i].name, lists[i].list, net->n_dims, &set->implementations[i], err);
+    if (st == DSE_OK && s->roofline_enabled && isnan(s->peak_perf))
+        st = dse_fail(err, DSE_E_CONFIG, "the roofline needs the peak performance (peak-perf)");
+    if (st == DSE_OK && isnan(s->memory_bandwidth))
+        st = dse_fail(
+            err, DSE_E_CONFIG,
+            "the local memory bandwidth (local-mem-bw) is missing; the roofline and every reduction need it");
+    return st;
+}

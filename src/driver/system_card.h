@@ -1,0 +1,47 @@
+/* The description of a system: a card of ours, or ASTRA-sim's own files.
+ *
+ * One table of parameters reads both, writes both and documents itself (`ccldse systems --keys`). */
+#ifndef DSE_DRIVER_SYSTEM_CARD_H
+#define DSE_DRIVER_SYSTEM_CARD_H
+
+#include "config/param.h"
+#include "network/network.h"
+#include "sim/settings.h"
+
+typedef struct {
+    cfg_given given;
+    cfg_name_list topology;
+    cfg_int_list npus_count;
+    cfg_double_list bandwidth, latency; /* GiB/s, ns */
+    cfg_name_list all, all_reduce, all_gather, reduce_scatter, all_to_all;
+    double peak_perf;        /* TFLOPS, 10^12; NaN: not given */
+    double memory_bandwidth; /* GB/s, 10^9; NaN: not given */
+    double memory_capacity;  /* bytes; NaN: not given */
+    bool bus_shared;         /* and its parameters; NaN: not given */
+    double bus_L, bus_o, bus_g, bus_G, local_reduction_delay;
+    cfg_name scheduling_policy, collective_optimization;
+    int64_t endpoint_delay, active_chunks, splits, boost_mode;
+    bool track_local_mem, trace_enabled, roofline_enabled, replay_only;
+} drv_system;
+
+extern const cfg_table drv_system_table;
+
+dse_status drv_system_read(const cfg_doc *doc, drv_system *out, dse_error *err);
+
+/* ASTRA-sim's files. Keys of system.json that the reference does not know are counted in *n_unknown, the
+ * first of them named in unknown (both as the reference takes them: silently without effect). */
+dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, drv_system *out,
+                                 uint32_t *n_unknown, cfg_name unknown, dse_error *err);
+
+/* What ASTRA-sim reads: the texts of system.json and network.yml. */
+void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out);
+void drv_system_write_astra_network(const drv_system *s, dse_strbuf *out);
+
+/* The network and the simulator's settings of a system. Checks what one table row cannot: list lengths,
+ * what the roofline needs. */
+dse_status drv_system_build(const drv_system *s, net_network *net, sim_settings *settings, dse_error *err);
+
+/* NPUs of the system: the product of npus_count. */
+uint64_t drv_system_npus(const drv_system *s);
+
+#endif

@@ -1,0 +1,134 @@
+#include "driver/worker.h"
+
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "driver/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void write_metrics(const store_metrics *m, dse_json *j)
+{
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    dse_json_begin_object(j);
+    for (size_t i = 0; i < n; i++) {
+        double v = store_value(m, &c[i]);
+
+        if (isnan(v))
+            continue;
+        dse_json_key(j, c[i].name);
+        if (c[i].type == STORE_U64)
+            dse_json_uint(j, *(const uint64_t *)(const void *)((const char *)m + c[i].offset));
+        else
+            dse_json_double(j, v);
+    }
+    dse_json_end_object(j);
+}
+
+static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
+{
+    dse_error err = DSE_ERROR_INIT;
+    double start = cpu_seconds();
+    design_point point;
+    drv_study study;
+    sim_result result;
+    store_metrics metrics;
+    dse_json j;
+    dse_status st = drv_study_read_config(line, n, a, &study, &point, &err);
+
+    if (st == DSE_OK)
+        st = drv_point_run(&study, &point, a, &result, NULL, &err);
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "seconds");
+    dse_json_fixed(&j, cpu_seconds() - start, 6);
+    if (st == DSE_OK) {
+        drv_metrics_of(&result, &metrics);
+        dse_json_key(&j, "metrics");
+        write_metrics(&metrics, &j);
+    } else {
+        char text[sizeof err.where + sizeof err.text + 2];
+
+        snprintf(text, sizeof text, "%s%s%s", err.where, err.where[0] ? ": " : "", err.text);
+        dse_json_key(&j, "error");
+        dse_json_string(&j, text);
+    }
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}
+
+dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err)
+{
+    dse_arena arena;
+    dse_strbuf text;
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    dse_status st = DSE_OK;
+
+    dse_arena_init(&arena);
+    dse_strbuf_init(&text);
+    while (st == DSE_OK && (n = getline(&line, &cap, in)) > 0) {
+        if (line[n - 1] == '\n')
+            n--;
+        dse_arena_reset(&arena);
+        dse_strbuf_clear(&text);
+        answer(line, (size_t)n, &arena, &text);
+        if (text.failed)
+            st = dse_fail_nomem(err);
+        else if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out) != 0)
+            st = dse_fail_errno(err, DSE_E_IO, "cannot answer");
+    }
+    free(line); /* getline's own */
+    dse_strbuf_free(&text);
+    dse_arena_free(&arena);
+    return st;
+}
+
+dse_status drv_answer_read(const char *line, dse_arena *a, store_row *out, dse_error *err)
+{
+    const cfg_node *metrics, *error, *seconds;
+    const store_column *c;
+    cfg_doc doc = {0};
+    size_t n;
+    dse_status st = cfg_parse_json("a worker's answer", line, strlen(line), a, &doc, err);
+
+    if (st != DSE_OK)
+        return st;
+    metrics = cfg_get(doc.root, "metrics");
+    error = cfg_get(doc.root, "error");
+    seconds = cfg_get(doc.root, "seconds");
+    if (!seconds || dse_parse_double(seconds->text, &out->seconds, err) != DSE_OK || !metrics == !error)
+        return dse_fail_at(err, DSE_E_CHILD, doc.path, "not an answer: %.200s", line);
+    out->done = metrics != NULL;
+    out->error = error ? error->text : "";
+    out->metrics =
+        (store_metrics){.compute_bound = NAN, .compute_util = NAN, .mem_util = NAN, .op_intensity = NAN};
+    c = store_columns(&n);
+    for (size_t i = 0; metrics && i < n; i++) {
+        const cfg_node *v = cfg_get(metrics, c[i].name);
+        void *field = (char *)&out->metrics + c[i].offset;
+
+        if (!v)
+            continue;
+        if (c[i].type == STORE_U64)
+            *(uint64_t *)field = strtoull(v->text, NULL, 10);
+        else if (!v->quoted && dse_parse_double(v->text, field, err) != DSE_OK)
+            return DSE_E_CHILD;
+        if (!strcmp(c[i].name, "peak_memory"))
+            out->metrics.has_memory = true;
+    }
+    return DSE_OK;
+}

@@ -1,0 +1,19 @@
+/* Points over a pipe: the worker's side and the lines both sides speak.
+ *
+ * A request is a point's configuration (driver/study.h). An answer is
+ * {"seconds":S,"metrics":{...}} or {"seconds":S,"error":"..."}; one JSON object a line. */
+#ifndef DSE_DRIVER_WORKER_H
+#define DSE_DRIVER_WORKER_H
+
+#include "base/strbuf.h"
+#include "store/store.h"
+
+#include <stdio.h>
+
+/* Answers requests from `in` on `out` until the end of the file. Failed points are answers, too. */
+dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err);
+
+/* Fills in done, error, seconds and metrics of a row from an answer. Text belongs to the arena. */
+dse_status drv_answer_read(const char *line, dse_arena *a, store_row *out, dse_error *err);
+
+#endif

@@ -1,0 +1,553 @@
+/* Runs cases of the reference data and compares every figure with what the upstream tools printed.
+ *
+ * usage: run_reference [-v] [-t TRACE_DIR] FILE.jsonl [CASE_ID_PREFIX]
+ *
+ * Each line of the file is a case (tests/data/reference/README.md). A case with `stage` is generated, its
+ * traces compared with their SHA-256, its groups with the group file; then it is simulated twice, from
+ * memory and from the written traces read back. A case with `workload` is written as traces and read back.
+ * Integers must be equal, percentages equal as printed, and where upstream failed the run must fail. */
+#include "base/fs.h"
+#include "base/units.h"
+#include "driver/locate.h"
+#include "driver/system_card.h"
+#include "sim/sim.h"
+#include "support/sha256.h"
+#include "workload/chakra.h"
+#include "workload/generate.h"
+#include "workload/protobuf.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    const char *id;
+    cfg_doc doc; /* the case */
+    dse_arena *arena;
+    const char *folder; /* for traces */
+    const char *trace_folder;
+    cfg_doc operators;
+    dse_strbuf problems;
+} run;
+
+#define PROBLEM(r, ...)                                                                                      \
+    (dse_strbuf_addf(&(r)->problems, "    " __VA_ARGS__), dse_strbuf_addc(&(r)->problems, '\n'))
+
+static const cfg_node *at(const cfg_node *n, const char *key) { return cfg_get(n, key); }
+
+static int64_t number(const cfg_node *n)
+{
+    int64_t v = 0;
+
+    if (!n || dse_parse_int(n->text, &v, NULL) != DSE_OK) {
+        fprintf(stderr, "a number is missing in the reference data\n");
+        exit(70);
+    }
+    return v;
+}
+
+/* ---- workloads given as nodes: written as traces, so that the reader is tested too --------- */
+
+enum { INT32 = 7, INT64 = 9, UINT32 = 11, UINT64 = 13, STRING = 29, STRING_LIST = 30, BOOL_LIST = 28 };
+
+static const struct {
+    const char *name;
+    uint32_t field;
+} attribute_types[] = {
+    {"comm_size", INT64},      {"comm_type", INT64}, {"num_ops", INT64},          {"tensor_size", UINT64},
+    {"is_cpu_op", INT32},      {"comm_tag", INT32},  {"comm_src", INT32},         {"comm_dst", INT32},
+    {"comm_priority", UINT32}, {"pg_name", STRING},  {"involve_dims", BOOL_LIST}, {"inputs", STRING_LIST},
+    {"outputs", STRING_LIST},
+};
+
+static uint64_t enum_value(const char *text, const char *(*name)(uint32_t))
+{
+    for (uint32_t i = 0; i < 10; i++)
+        if (!strcmp(name(i), text))
+            return i;
+    fprintf(stderr, "unknown name '%s' in the reference data\n", text);
+    exit(70);
+}
+
+static void put_attribute(dse_strbuf *node, const char *name, const cfg_node *value)
+{
+    uint32_t field = 0;
+    dse_strbuf attr, list;
+
+    for (size_t i = 0; i < sizeof attribute_types / sizeof attribute_types[0]; i++)
+        if (!strcmp(attribute_types[i].name, name))
+            field = attribute_types[i].field;
+    dse_strbuf_init(&attr);
+    dse_strbuf_init(&list);
+    pb_put_string(&attr, 1, name);
+    for (uint32_t i = 0; i < value->n; i++) {
+        if (field == STRING_LIST)
+            pb_put_string(&list, 1, value->item[i]->text);
+        else
+            pb_put_varint(&list, !strcmp(value->item[i]->text, "true") || !strcmp(value->item[i]->text, "1"));
+    }
+    if (field == STRING_LIST && value->n)
+        pb_put_bytes(&attr, field, list.data, list.len);
+    else if (field == BOOL_LIST) {
+        dse_strbuf packed;
+        dse_strbuf_init(&packed);
+        pb_put_bytes(&packed, 1, list.data, list.len);
+        pb_put_bytes(&attr, field, packed.data, packed.len);
+        dse_strbuf_free(&packed);
+    } else if (field == STRING)
+        pb_put_string(&attr, field, value->text);
+    else if (field != STRING_LIST)
+        pb_put_uint(&attr, field,
+                    !strcmp(name, "comm_type") ? enum_value(value->text, wl_coll_type_name)
+                                               : (uint64_t)number(value));
+    pb_put_bytes(node, 10, attr.data, attr.len);
+    dse_strbuf_free(&attr);
+    dse_strbuf_free(&list);
+}
+
+static void put_deps(dse_strbuf *node, uint32_t field, const cfg_node *list)
+{
+    dse_strbuf packed;
+
+    dse_strbuf_init(&packed);
+    for (uint32_t i = 0; list && i < list->n; i++)
+        pb_put_varint(&packed, (uint64_t)number(list->item[i]));
+    if (packed.len)
+        pb_put_bytes(node, field, packed.data, packed.len);
+    dse_strbuf_free(&packed);
+}
+
+static void write_trace(const run *r, uint32_t rank, const cfg_node *nodes)
+{
+    dse_strbuf file, node;
+    char path[256];
+    dse_error err = DSE_ERROR_INIT;
+
+    dse_strbuf_init(&file);
+    dse_strbuf_init(&node);
+    pb_put_varint(&file, 0);
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        const cfg_node *n = nodes->item[i], *attrs = at(n, "attrs");
+
+        dse_strbuf_clear(&node);
+        pb_put_uint(&node, 1, (uint64_t)number(at(n, "id")));
+        pb_put_string(&node, 2, at(n, "name")->text);
+        pb_put_uint(&node, 3, enum_value(at(n, "type")->text, wl_node_type_name));
+        put_deps(&node, 4, at(n, "ctrl_deps"));
+        put_deps(&node, 5, at(n, "data_deps"));
+        for (uint32_t k = 0; k < attrs->n; k++)
+            put_attribute(&node, attrs->key[k]->text, attrs->item[k]);
+        pb_put_varint(&file, node.len);
+        dse_strbuf_add(&file, node.data, node.len);
+    }
+    snprintf(path, sizeof path, "%s/w.%" PRIu32 ".et", r->folder, rank);
+    if (dse_write_file(path, file.data, file.len, &err) != DSE_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(70);
+    }
+    dse_strbuf_free(&file);
+    dse_strbuf_free(&node);
+}
+
+/* The group file's text, or NULL if the case has none; written in the order of the case. */
+static const char *write_groups(const run *r, const cfg_node *groups)
+{
+    static char path[256];
+    dse_strbuf text;
+    dse_json j;
+    dse_error err = DSE_ERROR_INIT;
+
+    if (!groups)
+        return NULL;
+    dse_strbuf_init(&text);
+    dse_json_init(&j, &text);
+    dse_json_begin_object(&j);
+    for (uint32_t i = 0; i < groups->n; i++) {
+        dse_json_key(&j, groups->key[i]->text);
+        dse_json_begin_array(&j);
+        for (uint32_t k = 0; k < groups->item[i]->n; k++)
+            dse_json_int(&j, number(groups->item[i]->item[k]));
+        dse_json_end_array(&j);
+    }
+    dse_json_end_object(&j);
+    snprintf(path, sizeof path, "%s/groups.json", r->folder);
+    if (dse_write_file(path, text.data, text.len, &err) != DSE_OK)
+        exit(70);
+    dse_strbuf_free(&text);
+    return path;
+}
+
+static dse_status read_back(run *r, const char *groups, uint32_t n_ranks, wl_workload *w, dse_error *err)
+{
+    char prefix[256];
+
+    snprintf(prefix, sizeof prefix, "%s/w", r->folder);
+    return wl_chakra_read(prefix, groups, n_ranks, r->arena, w, err);
+}
+
+static void remove_traces(const run *r, uint32_t n_ranks)
+{
+    char path[256];
+
+    for (uint32_t i = 0; i < n_ranks; i++) {
+        snprintf(path, sizeof path, "%s/w.%" PRIu32 ".et", r->folder, i);
+        unlink(path);
+    }
+}
+
+static dse_status load_nodes(run *r, uint32_t n_npus, wl_workload *w, dse_error *err)
+{
+    const cfg_node *workload = at(r->doc.root, "workload"), *nodes = at(workload, "nodes");
+    uint32_t ranks = (uint32_t)number(at(workload, "ranks"));
+    dse_status st;
+
+    for (uint32_t i = 0; i < ranks; i++) {
+        char name[16];
+        const cfg_node *own;
+
+        snprintf(name, sizeof name, "%" PRIu32, i);
+        own = at(nodes, name);
+        write_trace(r, i, own ? own : at(nodes, "*"));
+    }
+    st = read_back(r, write_groups(r, at(workload, "comm_groups")), n_npus, w, err);
+    remove_traces(r, ranks);
+    return st;
+}
+
+/* ---- workloads generated by STAGE ---------------------------------------------------------- */
+
+static dse_status generate(run *r, wl_workload *w, dse_error *err)
+{
+    static const char *const names[] = {"Din", "Dout", "Dmodel", "Dff", "Batch", "Seq", "Head"};
+    static const char *const keys[] = {"din", "dout", "dmodel", "dff", "batch", "seq", "head"};
+    const cfg_node *s = at(r->doc.root, "stage");
+    wl_symbols symbols = {.n = 7};
+    wl_strategy strategy = {.dp = (uint32_t)number(at(s, "dp")),
+                            .tp = (uint32_t)number(at(s, "tp")),
+                            .sp = (uint32_t)number(at(s, "sp")),
+                            .pp = (uint32_t)number(at(s, "pp")),
+                            .recompute = number(at(s, "activation_recompute")) != 0,
+                            .weight_sharded = number(at(s, "weight_sharded")) != 0,
+                            .tag_base = WL_TAG_BASE};
+
+    for (int i = 0; i < 7; i++) {
+        symbols.name[i] = names[i];
+        symbols.value[i] = number(at(s, keys[i]));
+    }
+    return wl_generate(&r->operators, &symbols, (uint32_t)number(at(s, "num_stacks")), &strategy, r->arena, w,
+                       err);
+}
+
+static void check_traces(run *r, const wl_workload *w)
+{
+    const cfg_node *expected = at(r->doc.root, "et_sha256");
+    dse_strbuf bytes;
+    uint64_t total = 0;
+
+    dse_strbuf_init(&bytes);
+    if (expected && expected->n != w->n_ranks)
+        PROBLEM(r, "%" PRIu32 " ranks, expected %" PRIu32, w->n_ranks, expected->n);
+    for (uint32_t i = 0; expected && i < w->n_ranks; i++) {
+        char name[16], hex[65];
+
+        snprintf(name, sizeof name, "%" PRIu32, i);
+        dse_strbuf_clear(&bytes);
+        wl_schema_v004.write(w, i, &bytes);
+        sha256_hex(bytes.data, bytes.len, hex);
+        total += bytes.len;
+        if (!at(expected, name) || strcmp(at(expected, name)->text, hex))
+            PROBLEM(r, "the trace of rank %" PRIu32 " has another SHA-256", i);
+    }
+    if (expected && (uint64_t)number(at(r->doc.root, "et_bytes")) != total)
+        PROBLEM(r, "%" PRIu64 " bytes of traces, expected %s", total, at(r->doc.root, "et_bytes")->text);
+    dse_strbuf_free(&bytes);
+}
+
+static void check_groups(run *r, const wl_workload *w)
+{
+    const cfg_node *expected = at(r->doc.root, "comm_groups");
+
+    if (!expected)
+        return;
+    if (expected->n + 1 != w->n_groups)
+        PROBLEM(r, "%" PRIu32 " groups, expected %" PRIu32, w->n_groups - 1, expected->n);
+    for (uint32_t i = 1; i < w->n_groups && i <= expected->n; i++) {
+        const cfg_node *members = expected->item[i - 1];
+        bool same = !strcmp(expected->key[i - 1]->text, w->group[i].name) && members->n == w->group[i].n;
+
+        for (uint32_t k = 0; same && k < members->n; k++)
+            same = number(members->item[k]) == (int64_t)w->group[i].rank[k];
+        if (!same)
+            PROBLEM(r, "group %s differs", w->group[i].name);
+    }
+}
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+static void check_integer(run *r, const char *where, const cfg_node *expected, const char *key, bool present,
+                          uint64_t v)
+{
+    const cfg_node *n = at(expected, key);
+    char text[32];
+
+    if (!n && !present)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64, v);
+    if (!n || strcmp(n->text, text))
+        PROBLEM(r, "%s %s: %s, expected %s", where, key, text, n ? n->text : "none");
+}
+
+static void check_decimal(run *r, const char *where, const cfg_node *expected, const char *key, bool present,
+                          double v)
+{
+    const cfg_node *n = at(expected, key);
+    char text[64];
+
+    if (!n && !present)
+        return;
+    snprintf(text, sizeof text, "%.3f", v);
+    if (!n || strcmp(n->text, text))
+        PROBLEM(r, "%s %s: %s, expected %s", where, key, text, n ? n->text : "none");
+}
+
+static void check_rank(run *r, const char *where, const cfg_node *expected, const sim_rank_stats *s)
+{
+    check_integer(r, where, expected, "wall_time", true, s->wall);
+    check_integer(r, where, expected, "gpu_time", true, s->gpu);
+    check_integer(r, where, expected, "comm_time", true, s->comm);
+    check_integer(r, where, expected, "exposed_comm", true, s->exposed_comm);
+    check_integer(r, where, expected, "finished_cycles", true, s->finished);
+    check_integer(r, where, expected, "cpu_time", s->has_cpu, s->cpu);
+    check_integer(r, where, expected, "remote_mem_time", s->has_remote_memory, s->remote_memory);
+    check_decimal(r, where, expected, "compute_bound_pct", s->has_utilisation, s->compute_bound * 100);
+    check_decimal(r, where, expected, "compute_util_pct", s->has_utilisation, s->compute_util * 100);
+    check_decimal(r, where, expected, "mem_util_pct", s->has_utilisation, s->memory_util * 100);
+    check_decimal(r, where, expected, "op_intensity", s->has_utilisation, s->op_intensity);
+    check_integer(r, where, expected, "peak_memory_bytes", s->has_memory, s->peak_memory);
+}
+
+static uint64_t field(const sim_rank_stats *s, const char *name)
+{
+    return !strcmp(name, "wall_time")           ? s->wall
+           : !strcmp(name, "gpu_time")          ? s->gpu
+           : !strcmp(name, "comm_time")         ? s->comm
+           : !strcmp(name, "exposed_comm")      ? s->exposed_comm
+           : !strcmp(name, "peak_memory_bytes") ? s->peak_memory
+                                                : s->finished;
+}
+
+static void check_result(run *r, const char *how, const sim_result *result)
+{
+    const cfg_node *expect = at(r->doc.root, "expect"), *sys = at(expect, "sys"),
+                   *minmax = at(expect, "minmax");
+
+    for (uint32_t i = 0; i < sys->n; i++) {
+        char where[64];
+
+        snprintf(where, sizeof where, "%s, rank %s:", how, sys->key[i]->text);
+        check_rank(r, where, sys->item[i], &result->rank[number(sys->key[i])]);
+    }
+    for (uint32_t i = 0; minmax && i < minmax->n; i++) {
+        uint64_t low = UINT64_MAX, high = 0;
+
+        for (uint32_t k = 0; k < result->n_ranks; k++) {
+            uint64_t v = field(&result->rank[k], minmax->key[i]->text);
+            low = v < low ? v : low;
+            high = v > high ? v : high;
+        }
+        if (low != (uint64_t)number(minmax->item[i]->item[0]) ||
+            high != (uint64_t)number(minmax->item[i]->item[1]))
+            PROBLEM(r, "%s: %s over all ranks is %" PRIu64 " .. %" PRIu64 ", expected %s .. %s", how,
+                    minmax->key[i]->text, low, high, minmax->item[i]->item[0]->text,
+                    minmax->item[i]->item[1]->text);
+    }
+}
+
+/* Ticks of each node, as upstream logged them; the lines of a rank may stand in another order. */
+static void check_ticks(run *r, const trace_record *record)
+{
+    char path[512], line[512];
+    uint64_t lines = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/%s.csv", r->trace_folder, r->id);
+    if (!r->trace_folder || !(f = fopen(path, "r")))
+        return;
+    if (!fgets(line, sizeof line, f))
+        PROBLEM(r, "%s is empty", path);
+    while (fgets(line, sizeof line, f)) {
+        unsigned long long rank, id, start, end;
+        uint64_t i = 0;
+
+        if (sscanf(line, "%llu,%llu,%llu,%llu", &rank, &id, &start, &end) != 4)
+            continue;
+        while (i < record->n && (record->rank[i] != rank || record->id[i] != id))
+            i++;
+        if (i == record->n || record->start[i] != start || record->end[i] != end) {
+            PROBLEM(
+                r,
+                "rank %llu, node %llu: upstream issued it at %llu and ended it at %llu, here %lld and %lld",
+                rank, id, start, end, i == record->n ? -1LL : (long long)record->start[i],
+                i == record->n ? -1LL : (long long)record->end[i]);
+            break;
+        }
+        lines++;
+    }
+    if (!lines || lines != record->n)
+        PROBLEM(r, "%" PRIu64 " nodes with ticks, expected %" PRIu64, record->n, lines);
+    fclose(f);
+}
+
+static dse_status simulate(run *r, const char *how, const sim_settings *set, const net_network *net,
+                           const wl_workload *w, dse_error *err)
+{
+    sim_result result;
+    trace_record record;
+    dse_status st = sim_run(set, net, w, r->arena, &result, &record, err);
+
+    if (st == DSE_OK && at(at(r->doc.root, "expect"), "sys")) {
+        check_result(r, how, &result);
+        check_ticks(r, &record);
+    }
+    return st;
+}
+
+/* From memory, and from the traces written and read back. */
+static dse_status run_stage_case(run *r, const sim_settings *set, const net_network *net, dse_error *err)
+{
+    wl_workload w, again;
+    char pattern[256], groups[256];
+    dse_strbuf text;
+    dse_status st = generate(r, &w, err);
+
+    if (st != DSE_OK)
+        return st;
+    check_traces(r, &w);
+    check_groups(r, &w);
+    st = simulate(r, "generated", set, net, &w, err);
+    if (st != DSE_OK || w.n_ranks > 16)
+        return st;
+    snprintf(pattern, sizeof pattern, "%s/w.%%d.et", r->folder);
+    snprintf(groups, sizeof groups, "%s/groups.json", r->folder);
+    dse_strbuf_init(&text);
+    wl_groups_write(&w, &text);
+    if ((st = dse_write_file(groups, text.data, text.len, err)) == DSE_OK &&
+        (st = wl_chakra_write_files(&w, &wl_schema_v004, pattern, err)) == DSE_OK &&
+        (st = read_back(r, groups, w.n_ranks, &again, err)) == DSE_OK)
+        st = simulate(r, "read back", set, net, &again, err);
+    dse_strbuf_free(&text);
+    remove_traces(r, w.n_ranks);
+    return st;
+}
+
+static dse_status run_case(run *r, dse_error *err)
+{
+    cfg_doc system = {"system.json",
+                      cfg_get(r->doc.root, "system") ? (cfg_node *)cfg_get(r->doc.root, "system") : NULL};
+    cfg_doc network = {"network.yml", (cfg_node *)cfg_get(r->doc.root, "network")};
+    uint32_t n_unknown;
+    cfg_name unknown;
+    drv_system card;
+    sim_settings set;
+    net_network net;
+    wl_workload w;
+    dse_status st = DSE_OK;
+
+    if (at(r->doc.root, "stage")) {
+        st = generate(r, &w, err);
+        if (st == DSE_OK) {
+            check_traces(r, &w);
+            check_groups(r, &w);
+        }
+    }
+    if (st != DSE_OK ||
+        (st = drv_system_read_astra(&system, &network, &card, &n_unknown, unknown, err)) != DSE_OK ||
+        (st = drv_system_build(&card, &net, &set, err)) != DSE_OK)
+        return st;
+    if (at(r->doc.root, "stage"))
+        return run_stage_case(r, &set, &net, err);
+    st = load_nodes(r, net.n_npus, &w, err);
+    return st == DSE_OK ? simulate(r, "read", &set, &net, &w, err) : st;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+int main(int argc, char **argv)
+{
+    char folder[] = "/tmp/ccldse-reference.XXXXXX";
+    bool verbose = false;
+    const char *traces = NULL, *operators_path;
+    uint64_t passed = 0, failed = 0, skipped = 0, seconds_ns = 0;
+    dse_error err = DSE_ERROR_INIT;
+    dse_arena study, arena;
+    cfg_doc operators;
+    dse_strbuf text;
+    int opt;
+
+    (void)seconds_ns;
+    while ((opt = getopt(argc, argv, "vt:")) != -1) {
+        verbose |= opt == 'v';
+        if (opt == 't')
+            traces = optarg;
+    }
+    if (optind == argc || !mkdtemp(folder)) {
+        fprintf(stderr, "usage: run_reference [-v] [-t TRACE_DIR] FILE.jsonl [CASE_ID_PREFIX]\n");
+        return 2;
+    }
+    dse_arena_init(&study);
+    dse_arena_init(&arena);
+    dse_strbuf_init(&text);
+    if (drv_locate(DRV_OPERATORS, "transformer", &study, &operators_path, &err) != DSE_OK ||
+        cfg_load(operators_path, &study, &operators, &err) != DSE_OK ||
+        dse_read_file(argv[optind], 0, &text, &err) != DSE_OK) {
+        fprintf(stderr, "%s: %s\n", err.where, err.text);
+        return 70;
+    }
+    for (char *line = text.data, *end; line < text.data + text.len; line = end + 1) {
+        run r = {.arena = &arena, .folder = folder, .trace_folder = traces, .operators = operators};
+        const cfg_node *expected_error;
+        dse_status st;
+
+        end = strchr(line, '\n') ? strchr(line, '\n') : text.data + text.len;
+        dse_arena_reset(&arena);
+        err = (dse_error)DSE_ERROR_INIT;
+        if (cfg_parse_json(argv[optind], line, (size_t)(end - line), &arena, &r.doc, &err) != DSE_OK) {
+            fprintf(stderr, "%s: %s\n", err.where, err.text);
+            return 70;
+        }
+        r.id = at(r.doc.root, "id")->text;
+        if (optind + 1 < argc && strncmp(r.id, argv[optind + 1], strlen(argv[optind + 1])))
+            continue;
+        if (strcmp(at(r.doc.root, "backend")->text, "congestion_unaware")) {
+            skipped++;
+            continue;
+        }
+        dse_strbuf_init(&r.problems);
+        st = run_case(&r, &err);
+        expected_error = at(at(r.doc.root, "expect"), "error");
+        if (st != DSE_OK && !expected_error)
+            PROBLEM(&r, "failed: %s: %s", err.where, err.text);
+        if (st == DSE_OK && expected_error)
+            PROBLEM(&r, "succeeded, but upstream failed: %.200s", expected_error->text);
+        if (st != DSE_OK && expected_error && verbose)
+            printf("%s\n    upstream: %.160s\n    here:     %s\n", r.id, expected_error->text, err.text);
+        if (r.problems.len)
+            printf("FAIL %s\n%s", r.id, r.problems.data);
+        failed += r.problems.len != 0;
+        passed += r.problems.len == 0;
+        dse_strbuf_free(&r.problems);
+    }
+    dse_strbuf_clear(&text);
+    dse_strbuf_addf(&text, "%s/groups.json", folder);
+    unlink(text.data);
+    rmdir(folder);
+    dse_strbuf_free(&text);
+    dse_arena_free(&arena);
+    dse_arena_free(&study);
+    printf("%s: %" PRIu64 " cases passed, %" PRIu64 " failed, %" PRIu64 " of another backend skipped\n",
+           argv[optind], passed, failed, skipped);
+    return failed ? 1 : passed ? 0 : 2;
+}
