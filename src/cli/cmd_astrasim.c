@@ -1,0 +1,115 @@
+/* ASTRA-sim's command line, ASTRA-sim's log lines. */
+#include "base/fs.h"
+#include "cli/command.h"
+#include "driver/astrasim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *workload, *groups, *system, *network, *remote, *logging_configuration, *logging_folder,
+        *trace;
+    int64_t queues;
+    double comm_scale, compute_scale, injection_scale;
+    bool rendezvous;
+} astrasim_options;
+
+#define FIELD(f)    .offset = offsetof(astrasim_options, f)
+#define SCALE_RANGE .min = 0, .max = 1e9
+
+static const option options[] = {
+    {"--workload-configuration", OPT_STRING, "PREFIX", NULL,
+     "traces: PREFIX.<rank>.et (or .json) for every NPU", FIELD(workload)},
+    {"--comm-group-configuration", OPT_STRING, "FILE", "empty",
+     "communicator groups; a name with 'empty' in it: none", FIELD(groups)},
+    {"--system-configuration", OPT_STRING, "FILE", NULL, "system.json", FIELD(system)},
+    {"--network-configuration", OPT_STRING, "FILE", NULL, "network.yml", FIELD(network)},
+    {"--remote-memory-configuration", OPT_STRING, "FILE", NULL, "remote_memory.json", FIELD(remote)},
+    {"--logging-configuration", OPT_STRING, "FILE", "empty", "taken and not used: there is one log format",
+     FIELD(logging_configuration)},
+    {"--logging-folder", OPT_STRING, "DIR", "log", "folder for log.log, which gets the lines printed",
+     FIELD(logging_folder)},
+    {"--num-queues-per-dim", OPT_INT, "N", "1", "queues per network dimension", .min = 1, .max = 1024,
+     FIELD(queues)},
+    {"--comm-scale", OPT_DOUBLE, "X", "1", "taken, and without effect, as in the reference", SCALE_RANGE,
+     FIELD(comm_scale)},
+    {"--compute-scale", OPT_DOUBLE, "X", "1", "taken, and without effect, as in the reference", SCALE_RANGE,
+     FIELD(compute_scale)},
+    {"--injection-scale", OPT_DOUBLE, "X", "1", "factor on endpoint-delay", SCALE_RANGE,
+     FIELD(injection_scale)},
+    {"--rendezvous-protocol", OPT_FLAG, NULL, "false", "messages wait for a handshake", FIELD(rendezvous)},
+    {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
+};
+
+static dse_status write_text(const char *path, const dse_strbuf *text, dse_error *err)
+{
+    return text->failed ? dse_fail_nomem(err) : dse_write_file(path, text->data, text->len, err);
+}
+
+static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_output *out,
+                                const trace_record *record, command_run *r, dse_error *err)
+{
+    const char *path = dse_arena_printf(r->arena, "%s/log.log", o->logging_folder);
+    dse_strbuf ticks;
+    dse_status st;
+
+    if (!path)
+        return dse_fail_nomem(err);
+    drv_astrasim_log(&out->result, out->log_memory, r->out);
+    if ((st = dse_mkdirs(o->logging_folder, err)) != DSE_OK ||
+        (st = write_text(path, r->out, err)) != DSE_OK || !o->trace)
+        return st;
+    dse_strbuf_init(&ticks);
+    trace_record_write_csv(record, &ticks);
+    st = write_text(o->trace, &ticks, err);
+    dse_strbuf_free(&ticks);
+    return st;
+}
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const astrasim_options *o = opts;
+    const drv_astrasim_inputs in = {.workload = o->workload,
+                                    .groups = strstr(o->groups, "empty") ? NULL : o->groups,
+                                    .system = o->system,
+                                    .network = o->network,
+                                    .remote = o->remote,
+                                    .queues_per_dim = (uint32_t)o->queues,
+                                    .injection_scale = o->injection_scale,
+                                    .rendezvous = o->rendezvous};
+    drv_astrasim_output out;
+    trace_record record;
+    dse_status st;
+
+    if (!strstr(o->logging_configuration, "empty") && !dse_is_file(o->logging_configuration))
+        return dse_fail(err, DSE_E_IO, "cannot open the logging configuration '%s'",
+                        o->logging_configuration);
+    st = drv_astrasim_run(&in, r->arena, &out, o->trace ? &record : NULL, err);
+    if (st != DSE_OK)
+        return st;
+    if (out.n_unknown_keys)
+        report_warning("%s: '%s'%s has no effect; neither has it in ASTRA-sim", o->system, out.unknown_key,
+                       out.n_unknown_keys > 1 ? " (and other keys)" : "");
+    return write_outputs(o, &out, &record, r, err);
+}
+
+extern const command command_astrasim;
+const command command_astrasim = {
+    .name = "astrasim",
+    .summary = "run Chakra traces, with ASTRA-sim's options and ASTRA-sim's log lines",
+    .details = "Stands in for AstraSim_Analytical_Congestion_Unaware (branch stage, af2492b): the same "
+               "options, the same "
+               "log lines with the same numbers; peak memory in bytes. The time in a line's prefix is always "
+               "the same, so "
+               "that equal runs print equal bytes. Options it does not know are skipped, as there.",
+    .example = "ccldse astrasim --workload-configuration workloads/w/w --comm-group-configuration "
+               "workloads/w/w.json "
+               "--system-configuration system.json --network-configuration network.yml "
+               "--remote-memory-configuration "
+               "remote_memory.json",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(astrasim_options),
+    .ignore_unknown = true,
+    .run = run,
+};

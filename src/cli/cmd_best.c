@@ -1,0 +1,128 @@
+/* The best strategies of a database. */
+#include "cli/command.h"
+#include "cli/exit.h"
+#include "driver/study.h"
+#include "report/ranking.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *db, *model, *system, *by;
+    double hbm;
+    int64_t top;
+    bool json;
+} best_options;
+
+#define FIELD(f) .offset = offsetof(best_options, f)
+
+static const option options[] = {
+    {"--hbm", OPT_SIZE, "SIZE", "",
+     "memory of an NPU; points that need more are dropped: 80GB (10^9), 80GiB (2^30)", FIELD(hbm)},
+    {"--model", OPT_STRING, "NAME", "", "only this model", FIELD(model)},
+    {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(system)},
+    {"--top", OPT_INT, "N", "10", "so many per model and system; 0: all", .min = 0, .max = 1e9, FIELD(top)},
+    {"--by", OPT_STRING, "METRIC", "wall_time",
+     "what to rank by: wall_time, peak_memory, exposed_comm, compute_util, ...", FIELD(by)},
+    {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
+    {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
+};
+
+static dse_status find_column(const char *name, const store_column **out, dse_error *err)
+{
+    char known[400];
+    size_t n, used = 0;
+    const store_column *c = store_columns(&n);
+
+    if ((*out = store_column_find(name)))
+        return DSE_OK;
+    for (size_t i = 0; i < n && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", c[i].name);
+    return dse_fail(err, DSE_E_USAGE, "unknown metric '%.40s'; known: %s", name, known);
+}
+
+/* Without --hbm, the capacity that the system card gives, if it gives one. */
+static double limit_of(const best_options *o, const store_row *row, dse_arena *a)
+{
+    design_point point;
+    drv_study study;
+
+    if (!isnan(o->hbm))
+        return o->hbm;
+    if (drv_study_read_config(row->config, strlen(row->config), a, &study, &point, NULL) != DSE_OK)
+        return NAN;
+    return study.system.memory_capacity;
+}
+
+static bool same_names(const report_study *a, const report_study *b)
+{
+    return !strcmp(a->row[0].model, b->row[0].model) && !strcmp(a->row[0].system, b->row[0].system);
+}
+
+static void print(report_study *studies, size_t n, const best_options *o, dse_strbuf *out)
+{
+    if (o->json) {
+        report_ranking_json(studies, n, (size_t)o->top, out);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool ambiguous = (i && same_names(&studies[i], &studies[i - 1])) ||
+                         (i + 1 < n && same_names(&studies[i], &studies[i + 1]));
+
+        if (i)
+            dse_strbuf_addc(out, '\n');
+        report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
+    }
+    dse_strbuf_adds(out, "\nMemory counts elements, as ASTRA-sim does, not bytes.\n");
+}
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const best_options *o = opts;
+    dse_arena *a = r->arena;
+    report_study *studies;
+    const store_column *by;
+    store_row *rows;
+    store *db;
+    size_t n_rows, n;
+    dse_status st;
+
+    if ((st = find_column(o->by, &by, err)) != DSE_OK ||
+        (st = store_open(o->db, STORE_READ, &db, err)) != DSE_OK)
+        return st;
+    st = store_list(db, o->model, o->system, a, &rows, &n_rows, err);
+    store_close(db);
+    if (st == DSE_OK && !n_rows)
+        return dse_fail(err, DSE_E_CONFIG, "'%s' has no results%s%s%s%s; run 'ccldse sweep' first", o->db,
+                        o->model ? " for model " : "", o->model ? o->model : "",
+                        o->system ? " on system " : "", o->system ? o->system : "");
+    if (st == DSE_OK)
+        st = report_split(rows, n_rows, a, &studies, &n, err);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        studies[i].by = by;
+        studies[i].limit_bytes = limit_of(o, studies[i].row, a);
+        st = report_rank(&studies[i], a, err);
+        if (!studies[i].n_ranked)
+            r->code = EXIT_NO;
+    }
+    if (st == DSE_OK)
+        print(studies, n, o, r->out);
+    return st;
+}
+
+extern const command command_best;
+const command command_best = {
+    .name = "best",
+    .summary = "rank what a sweep found and what fits in memory",
+    .details = "Prints one table per model and system: the best strategies that fit in memory, how many "
+               "points were dropped "
+               "because they do not, and what the best would be without the limit. Exit code 1 if for some "
+               "model and "
+               "system nothing fits.",
+    .example = "ccldse best --hbm 80GB --top 5",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(best_options),
+    .run = run,
+};

@@ -1,0 +1,47 @@
+/* A system card as ASTRA-sim's files. */
+#include "cli/command.h"
+#include "driver/emit.h"
+#include "driver/locate.h"
+
+#include <stdio.h>
+
+typedef struct {
+    const char *system, *output;
+} config_options;
+
+#define FIELD(f) .offset = offsetof(config_options, f)
+
+static const option options[] = {
+    {"--system", OPT_STRING, "NAME", NULL, "system card: a name in configs/systems, or a path",
+     FIELD(system)},
+    {"--output", OPT_STRING, "DIR", "", "folder to write to; astrasim_configs/<name> if not given",
+     FIELD(output)},
+};
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const config_options *o = opts;
+    const char *name, *folder;
+    drv_system system;
+    dse_status st = drv_system_load(o->system, r->arena, &system, &name, err);
+
+    if (st != DSE_OK)
+        return st;
+    folder = o->output ? o->output : dse_arena_printf(r->arena, "astrasim_configs/%s", name);
+    st = folder ? drv_emit_system(&system, folder, err) : dse_fail_nomem(err);
+    if (st == DSE_OK)
+        dse_strbuf_addf(r->out, "%s/system.json\n%s/network.yml\n%s/remote_memory.json\n", folder, folder,
+                        folder);
+    return st;
+}
+
+extern const command command_config;
+const command command_config = {
+    .name = "config",
+    .summary = "write a system card as ASTRA-sim's system.json, network.yml and remote_memory.json",
+    .example = "ccldse config --system system1",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(config_options),
+    .run = run,
+};

@@ -1,0 +1,150 @@
+/* What ships in configs/models and configs/systems, and what a card may contain. */
+#include "cli/command.h"
+#include "driver/locate.h"
+#include "driver/study.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+typedef struct {
+    bool keys;
+} list_options;
+
+static const option options[] = {
+    {"--keys", OPT_FLAG, NULL, "false", "list the keys of a card instead: type, unit, range, default",
+     .offset = offsetof(list_options, keys)},
+};
+
+static void list_number(report_table *t, const cfg_double_list *l)
+{
+    char text[48];
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < l->n && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%g", i ? "," : "", l->v[i]);
+    report_table_cell(t, "%s", l->n ? text : "-");
+}
+
+static dse_status add_model(const char *name, const char *path, dse_arena *a, report_table *t, dse_error *err)
+{
+    drv_model m;
+    cfg_doc doc;
+    dse_status st = cfg_load(path, a, &doc, err);
+
+    if (st != DSE_OK || (st = drv_model_read(&doc, &m, err)) != DSE_OK)
+        return st;
+    report_table_cell(t, "%s", name);
+    report_table_cell(t, "%" PRId64, m.layers);
+    report_table_cell(t, "%" PRId64, m.d_model);
+    report_table_cell(t, "%" PRId64, m.d_ff);
+    report_table_cell(t, "%" PRId64, m.heads);
+    report_table_cell(t, "%" PRId64, m.vocabulary);
+    report_table_cell(t, "%" PRId64, m.batch);
+    report_table_cell(t, "%" PRId64, m.sequence);
+    return DSE_OK;
+}
+
+static dse_status add_system(const char *name, const char *path, dse_arena *a, report_table *t,
+                             dse_error *err)
+{
+    char topology[48];
+    size_t used = 0;
+    drv_system s;
+    cfg_doc doc;
+    dse_status st = cfg_load(path, a, &doc, err);
+
+    if (st != DSE_OK || (st = drv_system_read(&doc, &s, err)) != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < s.topology.n && used < sizeof topology; i++)
+        used += (size_t)snprintf(topology + used, sizeof topology - used, "%s%s %" PRId64, i ? " x " : "",
+                                 s.topology.v[i], s.npus_count.v[i]);
+    report_table_cell(t, "%s", name);
+    report_table_cell(t, "%" PRIu64, drv_system_npus(&s));
+    report_table_cell(t, "%s", topology);
+    list_number(t, &s.bandwidth);
+    list_number(t, &s.latency);
+    report_table_cell(t, "%g", s.memory_bandwidth);
+    report_table_cell(t, "%g", s.peak_perf);
+    return DSE_OK;
+}
+
+typedef struct {
+    drv_kind kind;
+    const cfg_table *table;
+    const char *headings[8];
+    dse_status (*add)(const char *name, const char *path, dse_arena *a, report_table *t, dse_error *err);
+} listing;
+
+static const listing models = {
+    DRV_MODELS,
+    &drv_model_table,
+    {"model", "layers", "d_model", "d_ff", "heads", "vocabulary", "batch", "sequence"},
+    add_model};
+static const listing systems = {
+    DRV_SYSTEMS,
+    &drv_system_table,
+    {"system", "NPUs", "topology", "link GiB/s", "latency ns", "memory GB/s", "TFLOPS", NULL},
+    add_system};
+
+static dse_status list_cards(const listing *l, dse_arena *a, dse_strbuf *out, dse_error *err)
+{
+    const char **names, *folder;
+    report_table t;
+    size_t n;
+    dse_status st = drv_list(l->kind, a, &names, &n, &folder, err);
+
+    if (st != DSE_OK)
+        return st;
+    report_table_init(&t);
+    for (size_t i = 0; i < 8 && l->headings[i]; i++)
+        report_table_column(&t, l->headings[i], i == 0 || (l->kind == DRV_SYSTEMS && i == 2));
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        const char *path = dse_arena_printf(a, "%s/%s.yaml", folder, names[i]);
+
+        st = path ? l->add(names[i], path, a, &t, err) : dse_fail_nomem(err);
+    }
+    if (st == DSE_OK)
+        report_table_print(&t, out);
+    report_table_free(&t);
+    return st;
+}
+
+static dse_status list(const listing *l, const list_options *o, command_run *r, dse_error *err)
+{
+    if (!o->keys)
+        return list_cards(l, r->arena, r->out, err);
+    cfg_table_describe(l->table, r->out);
+    return DSE_OK;
+}
+
+static dse_status run_models(const void *opts, command_run *r, dse_error *err)
+{
+    return list(&models, opts, r, err);
+}
+
+static dse_status run_systems(const void *opts, command_run *r, dse_error *err)
+{
+    return list(&systems, opts, r, err);
+}
+
+extern const command command_models, command_systems;
+const command command_models = {
+    .name = "models",
+    .summary = "list the model cards that ship, or the keys of one",
+    .example = "ccldse models --keys",
+    .options = options,
+    .n_options = 1,
+    .size = sizeof(list_options),
+    .run = run_models,
+};
+const command command_systems = {
+    .name = "systems",
+    .summary = "list the system cards that ship, or the keys of one",
+    .example = "ccldse systems --keys",
+    .options = options,
+    .n_options = 1,
+    .size = sizeof(list_options),
+    .run = run_systems,
+};

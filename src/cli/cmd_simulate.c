@@ -1,0 +1,229 @@
+/* One strategy of a model on a system, in memory. */
+#include "base/fs.h"
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "driver/emit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *model, *system, *point, *emit, *trace;
+    int64_t dp, tp, sp, pp, tag_base;
+    bool recompute, weight_sharded, json;
+} simulate_options;
+
+#define FIELD(f) .offset = offsetof(simulate_options, f)
+#define DEGREE   .min = 1, .max = 1048576
+
+static const option options[] = {
+    {"--model", OPT_STRING, "NAME", NULL, "model card: a name in configs/models, or a path", FIELD(model)},
+    {"--system", OPT_STRING, "NAME", NULL,
+     "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
+    {"--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",
+     FIELD(point)},
+    {"--dp", OPT_INT, "N", "1", "data parallel degree", DEGREE, FIELD(dp)},
+    {"--tp", OPT_INT, "N", "1", "tensor parallel degree", DEGREE, FIELD(tp)},
+    {"--sp", OPT_INT, "N", "1", "sequence parallel degree", DEGREE, FIELD(sp)},
+    {"--pp", OPT_INT, "N", "1", "pipeline parallel degree", DEGREE, FIELD(pp)},
+    {"--recompute", OPT_FLAG, NULL, "false", "recompute activations in the backward pass", FIELD(recompute)},
+    {"--weight-sharded", OPT_FLAG, NULL, "false", "shard weights over dp and sp", FIELD(weight_sharded)},
+    {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
+     FIELD(tag_base)},
+    {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
+    {"--emit", OPT_STRING, "DIR", "",
+     "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
+    {"--trace", OPT_STRING, "FILE", "", "also write every node's issue and finish tick as CSV", FIELD(trace)},
+};
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void rank_json(const sim_rank_stats *s, dse_json *j)
+{
+    const struct {
+        const char *key;
+        bool present;
+        uint64_t v;
+    } ticks[] = {{"wall_time", true, s->wall},
+                 {"gpu_time", true, s->gpu},
+                 {"comm_time", true, s->comm},
+                 {"cpu_time", s->has_cpu, s->cpu},
+                 {"remote_mem_time", s->has_remote_memory, s->remote_memory},
+                 {"exposed_comm", true, s->exposed_comm},
+                 {"finished_cycles", true, s->finished},
+                 {"peak_memory_bytes", s->has_memory, s->peak_memory}};
+    const struct {
+        const char *key;
+        double v;
+    } rates[] = {{"compute_bound_pct", s->compute_bound * 100},
+                 {"compute_util_pct", s->compute_util * 100},
+                 {"mem_util_pct", s->memory_util * 100},
+                 {"op_intensity", s->op_intensity}};
+
+    dse_json_begin_object(j);
+    for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
+        if (!ticks[i].present)
+            continue;
+        dse_json_key(j, ticks[i].key);
+        dse_json_uint(j, ticks[i].v);
+    }
+    for (size_t i = 0; s->has_utilisation && i < sizeof rates / sizeof rates[0]; i++) {
+        dse_json_key(j, rates[i].key);
+        dse_json_fixed(j, rates[i].v, 3);
+    }
+    dse_json_end_object(j);
+}
+
+static void print_json(const drv_study *s, const design_point *p, const sim_result *r, dse_strbuf *out)
+{
+    store_metrics m;
+    dse_json j;
+
+    drv_metrics_of(r, &m);
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "config");
+    dse_json_raw(&j);
+    drv_study_write_config(s, p, out);
+    dse_json_key(&j, "wall_time");
+    dse_json_uint(&j, m.wall_time);
+    if (m.has_memory) {
+        dse_json_key(&j, "peak_memory_bytes");
+        dse_json_uint(&j, m.peak_memory);
+    }
+    dse_json_key(&j, "memory_counts");
+    dse_json_string(&j, "elements");
+    dse_json_key(&j, "nodes");
+    dse_json_uint(&j, r->n_nodes);
+    dse_json_key(&j, "messages");
+    dse_json_uint(&j, r->n_messages);
+    dse_json_key(&j, "sys");
+    dse_json_begin_object(&j);
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        char rank[16];
+
+        snprintf(rank, sizeof rank, "%" PRIu32, i);
+        dse_json_key(&j, rank);
+        rank_json(&r->rank[i], &j);
+    }
+    dse_json_end_object(&j);
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+/* A time of all ranks: one value, or the range if they differ. */
+static void time_line(const sim_result *r, const char *label, size_t offset, dse_strbuf *out)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    char text[32];
+
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        uint64_t v = *(const dse_time *)(const void *)((const char *)&r->rank[i] + offset);
+        low = v < low ? v : low;
+        high = v > high ? v : high;
+    }
+    dse_format_seconds(text, sizeof text, (double)low * 1e-9);
+    dse_strbuf_addf(out, "  %-22s %s", label, text);
+    if (high != low) {
+        dse_format_seconds(text, sizeof text, (double)high * 1e-9);
+        dse_strbuf_addf(out, " .. %s over the ranks", text);
+    } else {
+        dse_strbuf_addf(out, "  (%" PRIu64 " ns)", low);
+    }
+    dse_strbuf_addc(out, '\n');
+}
+
+static void print_text(const drv_study *s, const design_point *p, const sim_result *r, dse_strbuf *out)
+{
+    const sim_rank_stats *zero = &r->rank[0];
+    char text[32];
+    store_metrics m;
+
+    drv_metrics_of(r, &m);
+    dse_format_seconds(text, sizeof text, (double)m.wall_time * 1e-9);
+    dse_strbuf_addf(out, "%s on %s: dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 "%s%s\n",
+                    s->model_name, s->system_name, p->dp, p->tp, p->sp, p->pp,
+                    p->recompute ? ", recomputing activations" : "",
+                    p->weight_sharded ? ", weights sharded" : "");
+    dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", text, m.wall_time);
+    time_line(r, "compute", offsetof(sim_rank_stats, gpu), out);
+    time_line(r, "communication", offsetof(sim_rank_stats, comm), out);
+    time_line(r, "exposed communication", offsetof(sim_rank_stats, exposed_comm), out);
+    if (m.has_memory) {
+        dse_format_bytes(text, sizeof text, (double)m.peak_memory);
+        dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 ", elements counted as bytes)\n", "peak memory", text,
+                        m.peak_memory);
+    }
+    if (zero->has_utilisation) {
+        dse_strbuf_addf(out, "  %-22s %.3f %%\n", "compute utilisation", zero->compute_util * 100);
+        dse_strbuf_addf(out, "  %-22s %.3f %%\n", "memory utilisation", zero->memory_util * 100);
+        dse_strbuf_addf(out, "  %-22s %.3f %%\n", "compute-bound", zero->compute_bound * 100);
+        dse_strbuf_addf(out, "  %-22s %.3f op/B\n", "operational intensity", zero->op_intensity);
+    }
+    dse_strbuf_addf(out, "  %-22s %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "simulated",
+                    r->n_ranks, r->n_nodes, r->n_messages);
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static dse_status choose_point(const simulate_options *o, design_point *out, dse_error *err)
+{
+    *out = (design_point){(uint32_t)o->dp, (uint32_t)o->tp, (uint32_t)o->sp,
+                          (uint32_t)o->pp, o->recompute,    o->weight_sharded};
+    if (!o->point)
+        return DSE_OK;
+    if (o->dp * o->tp * o->sp * o->pp != 1 || o->recompute || o->weight_sharded)
+        return dse_fail(err, DSE_E_USAGE, "give either --point or the degrees, not both");
+    return design_point_parse(o->point, out, err);
+}
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const simulate_options *o = opts;
+    dse_arena *a = r->arena;
+    design_point point;
+    drv_study study;
+    sim_result result;
+    trace_record record;
+    dse_strbuf csv;
+    dse_status st;
+
+    if ((st = choose_point(o, &point, err)) != DSE_OK ||
+        (st = drv_study_load(o->model, o->system, a, &study, err)) != DSE_OK)
+        return st;
+    study.tag_base = (uint32_t)o->tag_base;
+    if ((st = drv_point_check(&study, &point, err)) != DSE_OK ||
+        (o->emit && (st = drv_emit_point(&study, &point, o->emit, a, err)) != DSE_OK) ||
+        (st = drv_point_run(&study, &point, a, &result, o->trace ? &record : NULL, err)) != DSE_OK)
+        return st;
+    if (o->trace) {
+        dse_strbuf_init(&csv);
+        trace_record_write_csv(&record, &csv);
+        st = csv.failed ? dse_fail_nomem(err) : dse_write_file(o->trace, csv.data, csv.len, err);
+        dse_strbuf_free(&csv);
+    }
+    if (st == DSE_OK && o->json)
+        print_json(&study, &point, &result, r->out);
+    else if (st == DSE_OK)
+        print_text(&study, &point, &result, r->out);
+    return st;
+}
+
+extern const command command_simulate;
+const command command_simulate = {
+    .name = "simulate",
+    .summary = "simulate one strategy of a model on a system",
+    .details = "Generates the workload and simulates it, in memory. The figures are those that STAGE and "
+               "ASTRA-sim give; --emit "
+               "writes what it takes to see that with the tools themselves.",
+    .example = "ccldse simulate --model llama70b --system system1 --dp 8 --sp 8 --recompute",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(simulate_options),
+    .run = run,
+};

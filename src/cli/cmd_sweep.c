@@ -1,0 +1,290 @@
+/* The main job: every strategy of a space, simulated and stored. */
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/exit.h"
+#include "driver/sweep.h"
+#include "exec/pool.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    const char *model, *system, *dp, *tp, *sp, *pp, *recompute, *weight_sharded, *db;
+    int64_t jobs;
+    bool json;
+} sweep_options;
+
+#define FIELD(f) .offset = offsetof(sweep_options, f)
+
+static const option options[] = {
+    {"--model", OPT_STRING, "NAME[,...]", NULL, "model cards: names in configs/models, or paths",
+     FIELD(model)},
+    {"--system", OPT_STRING, "NAME[,...]", NULL,
+     "system cards: names in configs/systems, paths, or folders with ASTRA-sim's files", FIELD(system)},
+    {"--dp", OPT_STRING, "N[,...]", "",
+     "data parallel degrees; every divisor of the number of NPUs if not given", FIELD(dp)},
+    {"--tp", OPT_STRING, "N[,...]", "", "tensor parallel degrees, likewise", FIELD(tp)},
+    {"--sp", OPT_STRING, "N[,...]", "", "sequence parallel degrees, likewise", FIELD(sp)},
+    {"--pp", OPT_STRING, "N[,...]", "1", "pipeline parallel degrees", FIELD(pp)},
+    {"--recompute", OPT_STRING, "WHICH", "both", "activation recomputation: yes, no or both",
+     FIELD(recompute)},
+    {"--weight-sharded", OPT_STRING, "WHICH", "no", "weights sharded over dp and sp: yes, no or both",
+     FIELD(weight_sharded)},
+    {"--jobs", OPT_INT, "N", "0", "worker processes; 0: one per core", .min = 0, .max = 4096, FIELD(jobs)},
+    {"--db", OPT_STRING, "FILE", "results/ccldse.db",
+     "the results database; what is in it is not simulated again", FIELD(db)},
+    {"--json", OPT_FLAG, NULL, "false", "print the summary as JSON", FIELD(json)},
+};
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+typedef struct {
+    bool terminal, drawn;
+    double next_seconds; /* of a plain line */
+    uint64_t last_count;
+} screen;
+
+static void format_left(char *out, size_t size, double seconds)
+{
+    uint64_t left = (uint64_t)seconds;
+
+    if (left < 60)
+        snprintf(out, size, "%" PRIu64 " s", left);
+    else if (left < 3600)
+        snprintf(out, size, "%" PRIu64 ":%02" PRIu64 " min", left / 60, left % 60);
+    else
+        snprintf(out, size, "%" PRIu64 ":%02" PRIu64 " h", left / 3600, left % 3600 / 60);
+}
+
+static void format_progress(const drv_progress *p, char *out, size_t size)
+{
+    uint64_t run = p->done + p->failed, left = p->total - p->cached - run;
+    double rate = p->seconds > 0 ? (double)run / p->seconds : 0;
+    char best[160] = "", remaining[48] = "", time[32], name[DESIGN_NAME_MAX], failed[48] = "";
+
+    if (p->has_best) {
+        dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
+        design_point_name(&p->best, name);
+        snprintf(best, sizeof best, ", best %s with %s", time, name);
+    }
+    if (rate > 0) {
+        format_left(time, sizeof time, (double)left / rate);
+        snprintf(remaining, sizeof remaining, ", %s left", time);
+    }
+    if (p->failed)
+        snprintf(failed, sizeof failed, ", %" PRIu64 " failed", p->failed);
+    snprintf(out, size, "%" PRIu64 "/%" PRIu64 " points, %.2f/s%s%s%s", p->cached + run, p->total, rate,
+             remaining, failed, best);
+}
+
+static void show(void *user, const drv_progress *p)
+{
+    screen *s = user;
+    uint64_t count = p->done + p->failed;
+    char line[400];
+
+    if (s->terminal) {
+        format_progress(p, line, sizeof line);
+        fprintf(stderr, "\r\033[2K%s", line);
+        fflush(stderr);
+        s->drawn = true;
+        return;
+    }
+    /* Without a terminal a line now and then: when something has changed, ever more rarely. */
+    if (p->seconds < s->next_seconds || count == s->last_count)
+        return;
+    format_progress(p, line, sizeof line);
+    fprintf(stderr, "%s\n", line);
+    s->last_count = count;
+    s->next_seconds = p->seconds < 60 ? p->seconds + 10 : p->seconds * 7 / 6;
+}
+
+static void clear(const screen *s)
+{
+    if (s->drawn)
+        fprintf(stderr, "\r\033[2K");
+}
+
+/* ---- the summary --------------------------------------------------------------------------- */
+
+static void print_summary(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
+{
+    uint64_t run = p->done + p->failed;
+    char time[32], name[DESIGN_NAME_MAX];
+
+    if (!run)
+        dse_strbuf_addf(out, "%" PRIu64 " points: all in %s already, nothing simulated\n", p->total, o->db);
+    else
+        dse_strbuf_addf(out,
+                        "%" PRIu64 " points: %" PRIu64 " simulated in %.1f s (%.1f s of CPU), %" PRIu64
+                        " in %s already, %" PRIu64 " failed\n",
+                        p->total, run, p->seconds, p->cpu_seconds, p->cached, o->db, p->failed);
+    if (p->first_failure)
+        dse_strbuf_addf(out, "a failure: %s\n", p->first_failure);
+    if (p->has_best) {
+        dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
+        design_point_name(&p->best, name);
+        dse_strbuf_addf(out, "fastest: %s on %s, %s (dp_tp_sp_pp_recompute): %s\n", p->best_model,
+                        p->best_system, name, time);
+    }
+}
+
+static void print_summary_json(const drv_progress *p, dse_strbuf *out)
+{
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "points");
+    dse_json_uint(&j, p->total);
+    dse_json_key(&j, "cached");
+    dse_json_uint(&j, p->cached);
+    dse_json_key(&j, "done");
+    dse_json_uint(&j, p->done);
+    dse_json_key(&j, "failed");
+    dse_json_uint(&j, p->failed);
+    if (p->has_best) {
+        char name[DESIGN_NAME_MAX];
+
+        design_point_name(&p->best, name);
+        dse_json_key(&j, "best");
+        dse_json_begin_object(&j);
+        dse_json_key(&j, "model");
+        dse_json_string(&j, p->best_model);
+        dse_json_key(&j, "system");
+        dse_json_string(&j, p->best_system);
+        dse_json_key(&j, "point");
+        dse_json_string(&j, name);
+        dse_json_key(&j, "wall_time");
+        dse_json_uint(&j, p->best_wall_time);
+        dse_json_end_object(&j);
+    }
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static dse_status parse_axes(const sweep_options *o, design_axes *out, dse_error *err)
+{
+    const struct {
+        const char *name, *text;
+        design_axis *axis;
+    } axes[] = {{"--dp", o->dp, &out->dp},
+                {"--tp", o->tp, &out->tp},
+                {"--sp", o->sp, &out->sp},
+                {"--pp", o->pp, &out->pp}};
+    dse_status st = DSE_OK;
+
+    *out = (design_axes){0};
+    for (int i = 0; st == DSE_OK && i < 4; i++)
+        if (axes[i].text)
+            st = design_axis_parse(axes[i].name, axes[i].text, axes[i].axis, err);
+    if (st == DSE_OK)
+        st = design_switch_parse("--recompute", o->recompute, &out->recompute, err);
+    return st == DSE_OK
+               ? design_switch_parse("--weight-sharded", o->weight_sharded, &out->weight_sharded, err)
+               : st;
+}
+
+/* "a,b" -> "a", "b" in the arena. */
+static dse_status split(const char *text, dse_arena *a, const char ***out, size_t *n, dse_error *err)
+{
+    char *copy = dse_arena_strdup(a, text);
+
+    *out = DSE_ARENA_NEW(a, const char *, strlen(text) + 1);
+    *n = 0;
+    if (!copy || !*out)
+        return dse_fail_nomem(err);
+    for (char *p = copy; p;) {
+        char *comma = strchr(p, ',');
+
+        if (comma)
+            *comma = '\0';
+        if (!*p)
+            return dse_fail(err, DSE_E_USAGE, "an empty name in '%s'", text);
+        (*out)[(*n)++] = p;
+        p = comma ? comma + 1 : NULL;
+    }
+    return DSE_OK;
+}
+
+static dse_status load_studies(const sweep_options *o, dse_arena *a, drv_sweep *sweep, dse_error *err)
+{
+    const char **models, **systems;
+    size_t n_models, n_systems;
+    drv_study *studies;
+    dse_status st;
+
+    if ((st = split(o->model, a, &models, &n_models, err)) != DSE_OK ||
+        (st = split(o->system, a, &systems, &n_systems, err)) != DSE_OK)
+        return st;
+    studies = DSE_ARENA_NEW(a, drv_study, n_models * n_systems);
+    if (!studies)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < n_models * n_systems && st == DSE_OK; i++)
+        st = drv_study_load(models[i / n_systems], systems[i % n_systems], a, &studies[i], err);
+    sweep->studies = studies;
+    sweep->n_studies = (uint32_t)(n_models * n_systems);
+    return st;
+}
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const sweep_options *o = opts;
+    const char *term = getenv("TERM");
+    screen s = {.terminal = isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb")), .next_seconds = 5};
+    char self[4096];
+    drv_progress p = {0};
+    design_axes axes;
+    drv_sweep sweep = {.axes = &axes,
+                       .database = o->db,
+                       .jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(),
+                       .worker = self,
+                       .progress = show,
+                       .user = &s};
+    dse_status st;
+
+    if ((st = parse_axes(o, &axes, err)) != DSE_OK ||
+        (st = load_studies(o, r->arena, &sweep, err)) != DSE_OK ||
+        (st = exec_self(self, sizeof self, err)) != DSE_OK)
+        return st;
+    st = drv_sweep_run(&sweep, r->arena, &p, err);
+    clear(&s);
+    if (st == DSE_E_INTERRUPT) {
+        *err = (dse_error)DSE_ERROR_INIT;
+        return dse_fail(err, st,
+                        "interrupted; %" PRIu64 " of %" PRIu64
+                        " points are in %s, and the same command finishes the rest",
+                        p.cached + p.done, p.total, o->db);
+    }
+    if (st != DSE_OK)
+        return st;
+    if (o->json)
+        print_summary_json(&p, r->out);
+    else
+        print_summary(o, &p, r->out);
+    if (p.failed)
+        r->code = EXIT_NO;
+    return DSE_OK;
+}
+
+extern const command command_sweep;
+const command command_sweep = {
+    .name = "sweep",
+    .summary = "simulate every strategy of a model on a system and store the results",
+    .details = "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system), simulates each in a pool "
+               "of worker "
+               "processes, and stores every result in the database as it arrives. What is there is not "
+               "simulated again; "
+               "after Ctrl-C the same command finishes the rest. Exit code 1 if some points failed.",
+    .example = "ccldse sweep --model llama70b --system system1.yaml",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(sweep_options),
+    .run = run,
+};

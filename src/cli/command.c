@@ -1,0 +1,236 @@
+#include "cli/command.h"
+
+#include "base/names.h"
+#include "base/units.h"
+#include "cli/exit.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_OPTIONS 64
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+/* STAGE takes "true", "t", "1", "yes" and "y" in any case for true, and everything else for false; here the
+ * rest must be one of their opposites. */
+static dse_status parse_stage_bool(const char *text, bool *out)
+{
+    static const char *const words[] = {"true", "false", "t", "f", "1", "0", "yes", "no", "y", "n"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char *a = text, *b = words[i];
+
+        while (*a && tolower((unsigned char)*a) == *b) {
+            a++;
+            b++;
+        }
+        if (!*a && !*b) {
+            *out = i % 2 == 0;
+            return DSE_OK;
+        }
+    }
+    return DSE_E_USAGE;
+}
+
+static dse_status check_range(const option *o, double v, dse_error *err)
+{
+    if ((o->min == 0 && o->max == 0) || (v >= o->min && v <= o->max))
+        return DSE_OK;
+    return dse_fail(err, DSE_E_USAGE, "%s must be between %.15g and %.15g, not %.15g", o->name, o->min,
+                    o->max, v);
+}
+
+static dse_status set_value(const option *o, const char *text, void *out, dse_error *err)
+{
+    void *field = (char *)out + o->offset;
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st = DSE_OK;
+    bool had_unit;
+
+    switch (o->type) {
+    case OPT_STRING: *(const char **)field = text; return DSE_OK;
+    case OPT_FLAG: st = dse_parse_bool(text, field, &why); break;
+    case OPT_BOOL:
+        if (parse_stage_bool(text, field) != DSE_OK)
+            return dse_fail(err, DSE_E_USAGE, "%s takes true or false, not '%.60s'", o->name, text);
+        return DSE_OK;
+    case OPT_INT:
+        st = dse_parse_int(text, field, &why);
+        if (st == DSE_OK)
+            return check_range(o, (double)*(int64_t *)field, err);
+        break;
+    case OPT_DOUBLE:
+        st = dse_parse_double(text, field, &why);
+        if (st == DSE_OK)
+            return check_range(o, *(double *)field, err);
+        break;
+    case OPT_SIZE:
+        st = dse_parse_quantity(text, DSE_UNIT_BYTES, field, &had_unit, &why);
+        if (st == DSE_OK && !(*(double *)field > 0))
+            return dse_fail(err, DSE_E_USAGE, "%s must be larger than 0", o->name);
+        break;
+    }
+    return st == DSE_OK ? st : dse_fail(err, DSE_E_USAGE, "%s: %s", o->name, why.text);
+}
+
+static dse_status set_default(const option *o, void *out, dse_error *err)
+{
+    if (*o->fallback)
+        return set_value(o, o->fallback, out, err);
+    if (o->type == OPT_DOUBLE || o->type == OPT_SIZE)
+        *(double *)((char *)out + o->offset) = NAN;
+    return DSE_OK;
+}
+
+/* ---- the command line ---------------------------------------------------------------------- */
+
+static const option *find_option(const command *c, const char *arg, size_t n)
+{
+    for (size_t i = 0; i < c->n_options; i++)
+        if (strlen(c->options[i].name) == n && !strncmp(c->options[i].name, arg, n))
+            return &c->options[i];
+    return NULL;
+}
+
+static dse_status unknown_option(const command *c, const char *arg, size_t n, dse_error *err)
+{
+    const char *names[MAX_OPTIONS], *nearest;
+    char word[64];
+
+    snprintf(word, sizeof word, "%.*s", (int)n, arg);
+    for (size_t i = 0; i < c->n_options; i++)
+        names[i] = c->options[i].name;
+    nearest = dse_nearest(word, names, c->n_options);
+    if (nearest)
+        return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; did you mean '%s'?", word, nearest);
+    return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; see 'ccldse %s --help'", word, c->name);
+}
+
+dse_status command_parse(const command *c, int argc, char **argv, void *out, dse_error *err)
+{
+    bool given[MAX_OPTIONS] = {false};
+
+    memset(out, 0, c->size);
+    for (int i = 0; i < argc; i++) {
+        const char *equals = strchr(argv[i], '=');
+        size_t n = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
+        const option *o;
+        const char *value;
+        dse_status st;
+
+        o = find_option(c, argv[i], n);
+        if (!o && c->ignore_unknown)
+            continue;
+        if (!o && argv[i][0] != '-')
+            return dse_fail(err, DSE_E_USAGE, "'%.80s' is not an option; 'ccldse %s' takes options only",
+                            argv[i], c->name);
+        if (!o)
+            return unknown_option(c, argv[i], n, err);
+        value = equals ? equals + 1 : NULL;
+        if (o->type == OPT_FLAG && !value)
+            value = "true";
+        if (!value) {
+            if (i + 1 == argc)
+                return dse_fail(err, DSE_E_USAGE, "%s needs a value (%s)", o->name, o->value);
+            value = argv[++i];
+        }
+        if ((st = set_value(o, value, out, err)) != DSE_OK)
+            return st;
+        given[o - c->options] = true;
+    }
+    for (size_t i = 0; i < c->n_options; i++) {
+        dse_status st = DSE_OK;
+
+        if (given[i])
+            continue;
+        if (!c->options[i].fallback)
+            return dse_fail(err, DSE_E_USAGE, "%s is missing (%s); see 'ccldse %s --help'",
+                            c->options[i].name, c->options[i].help, c->name);
+        if ((st = set_default(&c->options[i], out, err)) != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+/* ---- output -------------------------------------------------------------------------------- */
+
+/* Help text at a column, broken at spaces. */
+static void print_wrapped(const char *text, int column, int width)
+{
+    int at = column;
+
+    while (*text) {
+        int n = (int)strcspn(text, " ");
+
+        if (at > column && at + 1 + n > width) {
+            printf("\n%*s", column, "");
+            at = column;
+        } else if (at > column) {
+            at += printf(" ");
+        }
+        at += printf("%.*s", n, text);
+        text += n;
+        text += strspn(text, " ");
+    }
+    printf("\n");
+}
+
+void command_help(const command *c)
+{
+    printf("usage: ccldse %s%s\n\n", c->name, c->n_options ? " [options]" : "");
+    print_wrapped(c->details ? c->details : c->summary, 0, 100);
+    if (c->example)
+        printf("\nexample:\n  %s\n", c->example);
+    if (c->n_options)
+        printf("\noptions:\n");
+    for (size_t i = 0; i < c->n_options; i++) {
+        const option *o = &c->options[i];
+        char head[80], text[512];
+
+        snprintf(head, sizeof head, "  %s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+        snprintf(text, sizeof text, "%s%s%s%s", o->help, o->fallback ? "" : " (required)",
+                 o->fallback && *o->fallback && o->type != OPT_FLAG ? "; default " : "",
+                 o->fallback && o->type != OPT_FLAG ? o->fallback : "");
+        if (strlen(head) > 31)
+            printf("%s\n%32s", head, "");
+        else
+            printf("%-32s", head);
+        print_wrapped(text, 32, 100);
+    }
+}
+
+/* Names from files and arguments may hold anything; a terminal gets only what prints. */
+static void put_printable(const char *text)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
+}
+
+int report_error(const dse_error *err)
+{
+    fputs(err->status == DSE_E_INTERRUPT ? "ccldse: " : "ccldse: error: ", stderr);
+    if (err->where[0]) {
+        put_printable(err->where);
+        fputs(": ", stderr);
+    }
+    put_printable(err->text);
+    fputc('\n', stderr);
+    return exit_code(err->status);
+}
+
+void report_warning(const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    fputs("ccldse: warning: ", stderr);
+    put_printable(text);
+    fputc('\n', stderr);
+}

@@ -1,0 +1,63 @@
+/* Commands and their options as data.
+ *
+ * A command is one file and one row of command_list.h. Its options are a table; main.c parses by it, checks
+ * by it and prints the help from it. A command's run function gets its options as a struct, calls
+ * driver/, and leaves its results in a buffer: they go to stdout if it succeeds, everything else goes to stderr. */
+#ifndef DSE_CLI_COMMAND_H
+#define DSE_CLI_COMMAND_H
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    OPT_FLAG,   /* bool; no value, or =true / =false */
+    OPT_STRING, /* const char * */
+    OPT_INT,    /* int64_t */
+    OPT_DOUBLE, /* double */
+    OPT_SIZE,   /* double, bytes: 80GB, 80GiB */
+    OPT_BOOL    /* bool; takes a value in STAGE's spellings */
+} option_type;
+
+typedef struct {
+    const char *name; /* with its dashes: "--model" */
+    option_type type;
+    const char *value;    /* what the value is, for the help: "NAME" */
+    const char *fallback; /* the default as one would type it; NULL: required; "": none (0, NULL, NaN) */
+    const char *help;
+    double min, max; /* OPT_INT, OPT_DOUBLE: inclusive; both 0: unchecked */
+    size_t offset;   /* in the command's option struct */
+} option;
+
+typedef struct {
+    dse_arena *arena;
+    dse_strbuf *out; /* for stdout */
+    int code;        /* what to exit with on success: EXIT_DONE, unless the command sets EXIT_NO */
+} command_run;
+
+typedef struct {
+    const char *name;
+    const char *summary; /* one line, for the list of commands */
+    const char *details; /* a paragraph for the command's help, or NULL */
+    const char *example; /* a real command line */
+    const option *options;
+    size_t n_options;
+    size_t size;         /* of the option struct */
+    bool ignore_unknown; /* options it does not know are skipped, as the tool it stands in for does */
+    dse_status (*run)(const void *options, command_run *r, dse_error *err);
+} command;
+
+/* Fills in *out from argv[0 .. argc). */
+dse_status command_parse(const command *c, int argc, char **argv, void *out, dse_error *err);
+
+void command_help(const command *c);
+
+/* Prints "ccldse: error: place: text" on stderr and returns the exit code; an interrupt is no error. */
+int report_error(const dse_error *err);
+
+/* One line on stderr: "ccldse: warning: ...". */
+void report_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,8 @@
+/* Every command, in the order of `ccldse help`: a file and a word here. */
+#ifndef DSE_CLI_COMMAND_LIST_H
+#define DSE_CLI_COMMAND_LIST_H
+
+#define COMMAND_LIST(X)                                                                                      \
+    X(sweep) X(best) X(export) X(simulate) X(stage) X(astrasim) X(config) X(models) X(systems) X(worker)
+
+#endif
