@@ -1,0 +1,90 @@
+# What several cases do. A cmd that needs it begins with: . "$CASE/../lib.sh"
+
+# Cards by name are those of the tests, not those that ship.
+CCLDSE_CONFIGS=$DATA/cards
+export CCLDSE_CONFIGS
+
+# astrasim PREFIX [OPTION...]: on system.json, network.yml and remote_memory.json of the current folder
+astrasim() {
+    prefix=$1
+    shift
+    "$CCLDSE" astrasim --workload-configuration "$prefix" --system-configuration system.json \
+        --network-configuration network.yml --remote-memory-configuration remote_memory.json "$@"
+}
+
+# small_system [KEY VALUE]...: these three files for two NPUs on a ring; a KEY of system.json gets another VALUE
+small_system() {
+    cp "$DATA/astrasim/system.json" "$DATA/astrasim/network.yml" "$DATA/astrasim/remote_memory.json" .
+    while [ $# -gt 0 ]; do
+        sed "s|\"$1\": [^,]*|\"$1\": $2|" system.json >system.new
+        mv system.new system.json
+        shift 2
+    done
+}
+
+# nodes RANK NODES: the trace of a rank of workload "w", under the name that STAGE gives its JSON
+nodes() {
+    printf '{"nodes": [%s]}\n' "$2" >"w.$1.et"
+}
+
+# reference_case ID: system.json, network.yml, remote_memory.json, and the workload w.<rank>.et with its groups.json,
+# of a case of tests/data/reference that STAGE's options describe
+reference_case() {
+    line=$(grep "\"id\":\"$1\"" "$DATA/reference/L2_small.jsonl")
+    printf '%s\n' "$line" | sed 's/.*"system":\({[^}]*}\).*/\1/' >system.json
+    printf '%s\n' "$line" | sed 's/.*"network":\({[^}]*}\).*/\1/' >network.yml
+    printf '{"memory-type": "NO_MEMORY_EXPANSION"}\n' >remote_memory.json
+    # "dp":2,"tp":1 -> --dp 2 --tp 1
+    # shellcheck disable=SC2046 # a list of words
+    "$CCLDSE" stage --output_dir . --output_name w --comm_group_file groups.json \
+        $(printf '%s\n' "$line" | sed 's/.*"stage":{\([^}]*\)}.*/\1/; s/"\([^"]*\)":\([0-9]*\),*/--\1 \2 /g')
+}
+
+# sweep OPTION...: ccldse sweep, without the lines of progress that it prints when it takes long
+sweep() {
+    code=0
+    "$CCLDSE" sweep "$@" 2>sweep.stderr || code=$?
+    without_progress sweep.stderr >&2
+    return $code
+}
+without_progress() { sed '/^[0-9]*\/[0-9]* points, /d' "$1"; }
+
+# children PID: the process ids of its children
+children() {
+    for stat in /proc/[0-9]*/stat; do
+        { read -r words <"$stat"; } 2>/dev/null || continue # it may have ended
+        pid=${stat#/proc/}
+        # after the name, which may hold anything: state, parent
+        # shellcheck disable=SC2086 # a list of words
+        set -- "$1" ${words##*) }
+        [ "$3" != "$1" ] || printf '%s\n' "${pid%/stat}"
+    done
+}
+
+# wait_for COMMAND...: tries until it succeeds; gives up after some twenty seconds
+wait_for() {
+    tries=1000
+    until "$@" >/dev/null 2>&1; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || { echo "gave up waiting for: $*" >&2; return 1; }
+        sleep 0.02
+    done
+}
+
+# kill_worker SWEEP: kills the one worker of a sweep, and returns when another one is there or the sweep has ended. A
+# worker that stands still for a while has been given a point, so that it dies with one.
+kill_worker() {
+    wait_for has_child "$1"
+    worker=$(children "$1")
+    kill -STOP "$worker"
+    sleep 0.2
+    kill -9 "$worker"
+    wait_for has_other_child "$1" "$worker"
+}
+has_child() { [ -n "$(children "$1")" ]; }
+has_other_child() { [ "$(children "$1")" != "$2" ]; }
+
+# has_results DATABASE: at least one point is in it
+has_results() {
+    [ "$("$CCLDSE" export --db "$1" | wc -l)" -gt 1 ]
+}
