@@ -1,0 +1,60 @@
+/* The lines between a sweep and its workers, both ways. A configuration that is accepted is written and read
+ * again: the texts must be equal, as the text is what finds a stored result. */
+#include "driver/study.h"
+#include "driver/worker.h"
+#include "fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void check_answer(const char *line, dse_arena *a)
+{
+    dse_error err = DSE_ERROR_INIT;
+    store_row row = {0};
+
+    if (fuzz_ok(drv_answer_read(line, a, &row, &err), &err))
+        ENSURE(row.error && (!row.done || !row.error[0]));
+}
+
+static void check_config(const char *text, size_t n, dse_arena *a)
+{
+    dse_error err = DSE_ERROR_INIT;
+    dse_strbuf first, second;
+    design_point point = {0}, same = {0};
+    drv_study study, again;
+    dse_status st;
+
+    if (!fuzz_ok(drv_study_read_config(text, n, a, &study, &point, &err), &err))
+        return;
+    ENSURE(point.dp && point.tp && point.sp && point.pp);
+    fuzz_ok(drv_point_check(&study, &point, &err), &err);
+    err = (dse_error)DSE_ERROR_INIT;
+    dse_strbuf_init(&first);
+    dse_strbuf_init(&second);
+    drv_study_write_config(&study, &point, &first);
+    if (!first.failed) {
+        st = drv_study_read_config(first.data, first.len, a, &again, &same, &err);
+        ENSURE(fuzz_ok(st, &err) || st == DSE_E_NOMEM);
+        if (st == DSE_OK)
+            drv_study_write_config(&again, &same, &second);
+        ENSURE(st != DSE_OK || second.failed || !strcmp(first.data, second.data));
+    }
+    dse_strbuf_free(&first);
+    dse_strbuf_free(&second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    dse_arena arena;
+    char *line;
+
+    if (size > FUZZ_MAX_BYTES)
+        return 0;
+    dse_arena_init(&arena);
+    line = fuzz_string(data, size);
+    check_answer(line, &arena);
+    check_config((const char *)data, size, &arena);
+    free(line);
+    dse_arena_free(&arena);
+    return 0;
+}

@@ -1,0 +1,93 @@
+/* An operator file: resolved in its four variants, generated for a few small strategies, written in every
+ * schema. A trace in schema v0.0.4 must be one that the reader takes. */
+#include "config/doc.h"
+#include "fuzz/fuzz.h"
+#include "workload/generate.h"
+
+#define MAX_OPERATORS 120 /* in a resolved file; the time goes with their square */
+
+static const wl_strategy strategies[] = {
+    {1, 1, 1, 1, false, false, WL_TAG_BASE}, {2, 1, 1, 1, true, false, WL_TAG_BASE},
+    {2, 2, 2, 1, false, true, WL_TAG_BASE},  {1, 2, 3, 1, true, true, WL_TAG_BASE},
+    {2, 1, 1, 2, true, true, WL_TAG_BASE},   {1, 1, 2, 3, false, false, WL_TAG_BASE},
+};
+
+static uint32_t count_operators(const wl_operators *o)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < o->n_entries; i++)
+        for (uint32_t k = 0; k < o->entry[i].n_parts; k++)
+            n += o->entry[i].part[k].block->n;
+    return n;
+}
+
+static void write_and_read(const wl_workload *w, dse_arena *a)
+{
+    size_t n;
+    const wl_schema *const *schemas = wl_schemas(&n);
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    wl_groups_write(w, &text);
+    for (uint32_t rank = 0;
+         rank<w->n_ranks; rank += w->n_ranks> 1 ? w->n_ranks - 1 : 1) { /* first and last */
+        for (size_t i = 0; i < n; i++) {
+            dse_error err = DSE_ERROR_INIT;
+            wl_trace trace;
+            dse_status st;
+
+            dse_strbuf_clear(&text);
+            schemas[i]->write(w, rank, &text);
+            if (schemas[i] != &wl_schema_v004 || text.failed || !wl_rank_graph(w, rank)->n_nodes)
+                continue;
+            st =
+                wl_chakra_parse_et("w.et", (const unsigned char *)text.data, text.len, rank, a, &trace, &err);
+            ENSURE(fuzz_ok(st, &err) || st == DSE_E_NOMEM);
+        }
+    }
+    dse_strbuf_free(&text);
+}
+
+static void generate(const cfg_doc *doc, const wl_symbols *symbols, dse_arena *a)
+{
+    for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
+        for (uint32_t layers = i % 2; layers <= 2; layers++) {
+            dse_error err = DSE_ERROR_INIT;
+            wl_workload w;
+
+            if (fuzz_ok(wl_generate(doc, symbols, layers, &strategies[i], a, &w, &err), &err))
+                write_and_read(&w, a);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    dse_error err = DSE_ERROR_INIT;
+    bool usable = false;
+    wl_symbols symbols = {0};
+    cfg_doc doc = {0};
+    dse_arena arena;
+
+    if (size > FUZZ_MAX_BYTES)
+        return 0;
+    dse_arena_init(&arena);
+    if (fuzz_ok(cfg_parse_yaml("operators.yaml", (const char *)data, size, &arena, &doc, &err), &err)) {
+        for (int i = 0; i < 4; i++) {
+            wl_operators o;
+
+            err = (dse_error)DSE_ERROR_INIT;
+            if (!fuzz_ok(wl_operators_resolve(&doc, (wl_variant){i & 1, i >> 1}, &arena, &o, &err), &err))
+                continue;
+            usable |= count_operators(&o) <= MAX_OPERATORS;
+            symbols = o.symbols;
+        }
+        for (uint32_t i = 0; i < symbols.n; i++)
+            symbols.value[i] = 12 >> i % 4;
+        if (usable)
+            generate(&doc, &symbols, &arena);
+    }
+    dse_arena_free(&arena);
+    return 0;
+}
