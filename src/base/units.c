@@ -170,12 +170,24 @@ void dse_format_bytes(char *out, size_t size, double bytes)
 
 void dse_format_seconds(char *out, size_t size, double seconds)
 {
-    if (seconds >= 1.0)
-        snprintf(out, size, "%.3f s", seconds);
-    else if (seconds >= 1e-3)
-        snprintf(out, size, "%.3f ms", seconds * 1e3);
-    else if (seconds >= 1e-6)
-        snprintf(out, size, "%.3f us", seconds * 1e6);
-    else
-        snprintf(out, size, "%.0f ns", seconds * 1e9);
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{1.0, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        double v = seconds / units[i].seconds;
+
+        /* What rounds to the next power of ten has a digit more before the point. */
+        if (v >= 0.99995) {
+            snprintf(out, size, "%.*f %s",
+                     v < 9.9995   ? 3
+                     : v < 99.995 ? 2
+                     : v < 999.95 ? 1
+                                  : 0,
+                     v, units[i].name);
+            return;
+        }
+    }
+    snprintf(out, size, "%.0f ns", seconds * 1e9);
 }

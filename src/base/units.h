@@ -29,7 +29,7 @@ dse_status dse_parse_int(const char *text, int64_t *out, dse_error *err);
 dse_status dse_parse_double(const char *text, double *out, dse_error *err);
 dse_status dse_parse_bool(const char *text, bool *out, dse_error *err); /* true/false, yes/no, on/off, 1/0 */
 
-/* "67.0 GB" (10^9), "3.207 s", "16.6 ms": three or four significant digits, for people. */
+/* For people: "67.0 GB" (10^9) with one decimal; "3.207 s", "16.58 ms" with four significant digits, whole ns. */
 void dse_format_bytes(char *out, size_t size, double bytes);
 void dse_format_seconds(char *out, size_t size, double seconds);
 

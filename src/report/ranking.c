@@ -116,9 +116,12 @@ static void memory_cell(report_table *t, const store_metrics *m)
 
 static void table_of(const report_study *s, size_t n, dse_strbuf *out)
 {
-    static const char *const headings[] = {"rank",        "dp",           "tp",           "sp",
-                                           "pp",          "recompute",    "step time",    "slowdown",
-                                           "peak memory", "exposed comm", "compute util", "mem util"};
+    /* Two lines, so that a row fits a terminal of 80 columns. */
+    static const char *const headings[] = {
+        "rank",          "dp",         "tp",          "sp",           "pp",
+        "recomp",        "step\ntime", "slow-\ndown", "peak\nmemory", "exposed\ncomm",
+        "compute\nutil", "mem\nutil"};
+    uint64_t fastest = UINT64_MAX;
     report_table t;
     bool sharding = false;
 
@@ -128,15 +131,14 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++) {
         report_table_column(&t, headings[i], i == 5);
         if (i == 5 && sharding)
-            report_table_column(&t, "sharded", true);
+            report_table_column(&t, "shard", true);
     }
+    for (size_t i = 0; i < s->n_ranked; i++)
+        if (s->ranked[i]->metrics.wall_time < fastest)
+            fastest = s->ranked[i]->metrics.wall_time;
     for (size_t i = 0; i < n; i++) {
         const store_row *r = s->ranked[i];
-        uint64_t fastest = s->ranked[0]->metrics.wall_time;
 
-        for (size_t k = 1; k < s->n_ranked; k++)
-            if (s->ranked[k]->metrics.wall_time < fastest)
-                fastest = s->ranked[k]->metrics.wall_time;
         report_table_cell(&t, "%zu", i + 1);
         report_table_cell(&t, "%" PRIu32, r->dp);
         report_table_cell(&t, "%" PRIu32, r->tp);

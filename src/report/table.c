@@ -34,28 +34,60 @@ void report_table_cell(report_table *t, const char *fmt, ...)
     va_end(ap);
 }
 
+/* Lines of a heading are counted from the bottom: 0 is the one above the cells. Returns its bytes. */
+static size_t heading_line(const char *heading, int line, const char **text)
+{
+    const char *newline = strchr(heading, '\n');
+
+    if (line == 0) {
+        *text = newline ? newline + 1 : heading;
+        return strlen(*text);
+    }
+    *text = heading;
+    return newline ? (size_t)(newline - heading) : 0;
+}
+
+static void print_cell(const report_table *t, uint32_t c, size_t width, const char *text, size_t n,
+                       dse_strbuf *out)
+{
+    bool last = c + 1 == t->n_columns;
+    size_t pad = width - n;
+
+    for (; pad && !t->left[c]; pad--)
+        dse_strbuf_addc(out, ' ');
+    dse_strbuf_add(out, text, n);
+    for (; pad && !last; pad--)
+        dse_strbuf_addc(out, ' ');
+    dse_strbuf_adds(out, last ? "\n" : "  ");
+}
+
 void report_table_print(const report_table *t, dse_strbuf *out)
 {
     size_t width[REPORT_MAX_COLUMNS], n_rows = t->n_columns ? t->n_cells / t->n_columns : 0;
+    bool two_lines = false;
+    const char *text;
 
     for (uint32_t c = 0; c < t->n_columns; c++) {
-        width[c] = strlen(t->heading[c]);
+        size_t upper = heading_line(t->heading[c], 1, &text), lower = heading_line(t->heading[c], 0, &text);
+
+        two_lines |= upper > 0;
+        width[c] = upper > lower ? upper : lower;
         for (size_t r = 0; r < n_rows; r++) {
             size_t n = strlen(t->cell[r * t->n_columns + c]);
             width[c] = n > width[c] ? n : width[c];
         }
     }
-    for (size_t r = 0; r <= n_rows; r++) {
+    for (int line = two_lines; line >= 0; line--) {
         for (uint32_t c = 0; c < t->n_columns; c++) {
-            const char *text = r ? t->cell[(r - 1) * t->n_columns + c] : t->heading[c];
-            bool last = c + 1 == t->n_columns;
+            size_t n = heading_line(t->heading[c], line, &text);
 
-            if (t->left[c])
-                dse_strbuf_addf(out, "%-*s", last ? 0 : (int)width[c], text);
-            else
-                dse_strbuf_addf(out, "%*s", (int)width[c], text);
-            dse_strbuf_adds(out, last ? "\n" : "  ");
+            print_cell(t, c, width[c], text, n, out);
         }
+    }
+    for (size_t i = 0; i < n_rows * t->n_columns; i++) {
+        uint32_t c = (uint32_t)(i % t->n_columns);
+
+        print_cell(t, c, width[c], t->cell[i], strlen(t->cell[i]), out);
     }
     out->failed |= t->failed;
 }

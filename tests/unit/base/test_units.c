@@ -222,7 +222,13 @@ CLAIM(bytes_are_shown_in_powers_of_1000)
 CLAIM(seconds_are_shown_in_the_unit_that_fits)
 {
     check_seconds(3.2071, "3.207 s");
-    check_seconds(0.0166, "16.600 ms");
+    check_seconds(0.0166, "16.60 ms");
+    check_seconds(0.9999, "999.9 ms");
+    check_seconds(0.99996, "1.000 s");
+    check_seconds(9.9996, "10.00 s");
+    check_seconds(99.996, "100.0 s");
+    check_seconds(999.96, "1000 s");
+    check_seconds(86400, "86400 s");
     check_seconds(2.5e-6, "2.500 us");
     check_seconds(50e-9, "50 ns");
     check_seconds(0, "0 ns");
