@@ -132,6 +132,21 @@ dse_status dse_parse_int(const char *text, int64_t *out, dse_error *err)
     return DSE_OK;
 }
 
+dse_status dse_parse_u64(const char *text, uint64_t *out, dse_error *err)
+{
+    char *end;
+    unsigned long long v;
+
+    errno = 0;
+    v = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end)
+        return dse_fail(err, DSE_E_CONFIG, "'%.80s' is not a whole number without a sign", text);
+    if (errno == ERANGE)
+        return dse_fail(err, DSE_E_CONFIG, "'%.80s' does not fit in 64 bits", text);
+    *out = v;
+    return DSE_OK;
+}
+
 dse_status dse_parse_double(const char *text, double *out, dse_error *err)
 {
     double v;

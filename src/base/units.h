@@ -26,6 +26,7 @@ dse_status dse_parse_quantity(const char *text, dse_unit unit, double *out, bool
 
 /* Strict numbers: the whole text, nothing else; DSE_E_CONFIG otherwise. */
 dse_status dse_parse_int(const char *text, int64_t *out, dse_error *err);
+dse_status dse_parse_u64(const char *text, uint64_t *out, dse_error *err); /* digits alone, no sign */
 dse_status dse_parse_double(const char *text, double *out, dse_error *err);
 dse_status dse_parse_bool(const char *text, bool *out, dse_error *err); /* true/false, yes/no, on/off, 1/0 */
 

@@ -174,19 +174,23 @@ static dse_status read_degree(const cfg_doc *doc, const cfg_node *map, const cha
     return st;
 }
 
-static bool is_true(const cfg_node *map, const char *key)
+static dse_status read_flag(const cfg_doc *doc, const cfg_node *map, const char *key, bool *out,
+                            dse_error *err)
 {
     const cfg_node *node = cfg_get(map, key);
 
-    return node && node->kind == CFG_SCALAR && !strcmp(node->text, "true");
+    if (!node || node->kind != CFG_SCALAR || dse_parse_bool(node->text, out, NULL) != DSE_OK)
+        return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing, or neither true nor false", key);
+    return DSE_OK;
 }
 
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err)
 {
     cfg_doc doc = {0}, part;
-    const cfg_node *model, *system, *p, *names[2], *tag;
-    char hash[20];
+    const cfg_node *model, *system, *p, *names[2], *tag, *hash;
+    const char *written_hash;
+    char own_hash[20];
     int64_t tag_base;
     dse_status st = cfg_parse_json("configuration", text, n, a, &doc, err);
 
@@ -199,9 +203,11 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
     names[0] = cfg_get(doc.root, "model_name");
     names[1] = cfg_get(doc.root, "system_name");
     tag = cfg_get(doc.root, "tag_base");
-    if (!model || !system || !p || !names[0] || !names[1] || !tag)
-        return dse_fail_at(err, DSE_E_CONFIG, doc.path,
-                           "a configuration has model, system, point, their names and tag_base");
+    hash = cfg_get(doc.root, "operators_hash");
+    if (!model || !system || !p || !names[0] || !names[1] || !tag || !hash)
+        return dse_fail_at(
+            err, DSE_E_CONFIG, doc.path,
+            "a configuration has model, system, point, their names, tag_base and operators_hash");
     part = (cfg_doc){doc.path, (cfg_node *)model};
     if ((st = drv_model_read(&part, &out->model, err)) != DSE_OK)
         return st;
@@ -213,15 +219,15 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
         (st = read_degree(&doc, p, "dp", &point->dp, err)) != DSE_OK ||
         (st = read_degree(&doc, p, "tp", &point->tp, err)) != DSE_OK ||
         (st = read_degree(&doc, p, "sp", &point->sp, err)) != DSE_OK ||
-        (st = read_degree(&doc, p, "pp", &point->pp, err)) != DSE_OK)
+        (st = read_degree(&doc, p, "pp", &point->pp, err)) != DSE_OK ||
+        (st = read_flag(&doc, p, "recompute", &point->recompute, err)) != DSE_OK ||
+        (st = read_flag(&doc, p, "weight_sharded", &point->weight_sharded, err)) != DSE_OK ||
+        (st = cfg_string(&doc, hash, "operators_hash", &written_hash, err)) != DSE_OK ||
+        (st = load_operators(out, a, err)) != DSE_OK)
         return st;
     out->tag_base = (uint32_t)tag_base;
-    point->recompute = is_true(p, "recompute");
-    point->weight_sharded = is_true(p, "weight_sharded");
-    if ((st = load_operators(out, a, err)) != DSE_OK)
-        return st;
-    snprintf(hash, sizeof hash, "%016" PRIx64, out->operators_hash);
-    if (!cfg_get(doc.root, "operators_hash") || strcmp(hash, cfg_get(doc.root, "operators_hash")->text))
+    snprintf(own_hash, sizeof own_hash, "%016" PRIx64, out->operators_hash);
+    if (strcmp(own_hash, written_hash))
         return dse_fail_at(err, DSE_E_CONFIG, out->operators.path,
                            "the operator file has changed since the configuration was made");
     return DSE_OK;

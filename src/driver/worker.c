@@ -97,38 +97,46 @@ dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err)
     return st;
 }
 
+/* Text of a scalar; "" if there is none, which no number is. */
+static const char *scalar(const cfg_node *node) { return node && node->kind == CFG_SCALAR ? node->text : ""; }
+
+/* False if a count is missing or is none: only memory and what would be NaN may be left out. */
+static bool read_metric(const cfg_node *metrics, const store_column *c, store_metrics *out)
+{
+    const char *text = scalar(cfg_get(metrics, c->name));
+    bool memory = !strcmp(c->name, "peak_memory") || !strcmp(c->name, "peak_memory_rank0");
+    void *field = (char *)out + c->offset;
+
+    if (!cfg_get(metrics, c->name))
+        return memory || c->type == STORE_REAL;
+    if (c->type == STORE_REAL && !strcmp(text, "inf")) /* no JSON number: dse_json_double quotes it */
+        return *(double *)field = INFINITY, true;
+    if (c->type == STORE_REAL)
+        return dse_parse_double(text, field, NULL) == DSE_OK;
+    out->has_memory |= memory;
+    return dse_parse_u64(text, field, NULL) == DSE_OK;
+}
+
 dse_status drv_answer_read(const char *line, dse_arena *a, store_row *out, dse_error *err)
 {
-    const cfg_node *metrics, *error, *seconds;
-    const store_column *c;
+    const cfg_node *metrics, *error;
     cfg_doc doc = {0};
     size_t n;
+    const store_column *c = store_columns(&n);
     dse_status st = cfg_parse_json("a worker's answer", line, strlen(line), a, &doc, err);
+    bool understood;
 
     if (st != DSE_OK)
         return st;
     metrics = cfg_get(doc.root, "metrics");
     error = cfg_get(doc.root, "error");
-    seconds = cfg_get(doc.root, "seconds");
-    if (!seconds || dse_parse_double(seconds->text, &out->seconds, err) != DSE_OK || !metrics == !error)
-        return dse_fail_at(err, DSE_E_CHILD, doc.path, "not an answer: %.200s", line);
     out->done = metrics != NULL;
-    out->error = error ? error->text : "";
+    out->error = scalar(error);
     out->metrics =
         (store_metrics){.compute_bound = NAN, .compute_util = NAN, .mem_util = NAN, .op_intensity = NAN};
-    c = store_columns(&n);
-    for (size_t i = 0; metrics && i < n; i++) {
-        const cfg_node *v = cfg_get(metrics, c[i].name);
-        void *field = (char *)&out->metrics + c[i].offset;
-
-        if (!v)
-            continue;
-        if (c[i].type == STORE_U64)
-            *(uint64_t *)field = strtoull(v->text, NULL, 10);
-        else if (!v->quoted && dse_parse_double(v->text, field, err) != DSE_OK)
-            return DSE_E_CHILD;
-        if (!strcmp(c[i].name, "peak_memory"))
-            out->metrics.has_memory = true;
-    }
-    return DSE_OK;
+    understood = dse_parse_double(scalar(cfg_get(doc.root, "seconds")), &out->seconds, NULL) == DSE_OK &&
+                 (metrics ? !error : *out->error != '\0');
+    for (size_t i = 0; metrics && i < n; i++)
+        understood &= read_metric(metrics, &c[i], &out->metrics);
+    return understood ? DSE_OK : dse_fail_at(err, DSE_E_CHILD, doc.path, "not an answer: %.200s", line);
 }

@@ -11,7 +11,7 @@
 typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
 typedef enum { STORE_U64, STORE_REAL } store_type;
 
-/* What was measured. Of the ranks' values, step_time and peak_memory are the largest; the others are those of
+/* What was measured. Of the ranks' values, wall_time and peak_memory are the largest; the others are those of
  * rank 0, as the reference simulator's users read them. NaN or has_memory false: not there. */
 typedef struct {
     uint64_t wall_time, gpu_time, comm_time, exposed_comm; /* ns */

@@ -24,6 +24,7 @@ static void check_numbers(const char *text)
     char out[64];
     double v;
     int64_t i;
+    uint64_t count;
 
     for (int unit = DSE_UNIT_NONE; unit <= DSE_UNIT_NS; unit++) {
         err = (dse_error)DSE_ERROR_INIT;
@@ -40,6 +41,11 @@ static void check_numbers(const char *text)
     if (fuzz_ok(dse_parse_int(text, &i, &err), &err)) {
         snprintf(out, sizeof out, "%" PRId64, i);
         ENSURE(strtoll(text, NULL, 10) == i && strtoll(out, NULL, 10) == i);
+    }
+    err = (dse_error)DSE_ERROR_INIT;
+    if (fuzz_ok(dse_parse_u64(text, &count, &err), &err)) {
+        snprintf(out, sizeof out, "%" PRIu64, count);
+        ENSURE(strtoull(out, NULL, 10) == count && text[0] != '-');
     }
     err = (dse_error)DSE_ERROR_INIT;
     fuzz_ok(dse_parse_bool(text, &truth, &err), &err);

@@ -234,6 +234,21 @@ CLAIM(seconds_are_shown_in_the_unit_that_fits)
     check_seconds(0, "0 ns");
 }
 
+CLAIM(counts_have_no_sign)
+{
+    static const char *const bad[] = {"", "-1", "+1", " 1", "1 ", "1.0", "0x1", "18446744073709551616"};
+    uint64_t v = 7;
+
+    assert_int_equal(dse_parse_u64("18446744073709551615", &v, NULL), DSE_OK);
+    assert_u64(v, UINT64_MAX);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        dse_error err = DSE_ERROR_INIT;
+
+        assert_says(dse_parse_u64(bad[i], &v, &err), &err, DSE_E_CONFIG, bad[i]);
+        assert_u64(v, UINT64_MAX);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +258,7 @@ int main(void)
         cmocka_unit_test(rates_of_bytes),
         cmocka_unit_test(rates_of_operations),
         cmocka_unit_test(times_are_in_nanoseconds),
+        cmocka_unit_test(counts_have_no_sign),
         cmocka_unit_test(one_space_before_the_unit_is_allowed),
         cmocka_unit_test(a_unit_of_another_kind_is_refused),
         cmocka_unit_test(what_only_strtod_takes_for_a_number_is_refused),

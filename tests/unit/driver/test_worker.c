@@ -1,0 +1,87 @@
+/* The answers that a sweep takes from its workers, and those it does not. */
+#include "driver/worker.h"
+#include "unit/unit.h"
+
+#define COUNTS                                                                                               \
+    "\"wall_time\":10,\"exposed_comm\":1,\"gpu_time\":2,\"comm_time\":3,\"wall_time_rank0\":9,\"nodes\":4,"  \
+    "\"messages\":5,\"events\":6"
+
+static dse_arena arena;
+static dse_error err;
+static store_row row;
+
+static dse_status read_answer(const char *line)
+{
+    dse_arena_reset(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    row = (store_row){0};
+    return drv_answer_read(line, &arena, &row, &err);
+}
+
+CLAIM(a_result_has_every_count)
+{
+    assert_ok(read_answer("{\"seconds\":0.5,\"metrics\":{" COUNTS ",\"peak_memory\":18446744073709551615,"
+                          "\"peak_memory_rank0\":7,\"mem_util\":99.5,\"op_intensity\":\"inf\"}}"),
+              &err);
+    assert_true(row.done);
+    assert_double(row.seconds, 0.5);
+    assert_u64(row.metrics.wall_time, 10);
+    assert_u64(row.metrics.wall_time_rank0, 9);
+    assert_true(row.metrics.has_memory);
+    assert_u64(row.metrics.peak_memory, UINT64_MAX);
+    assert_double(row.metrics.mem_util, 99.5);
+    assert_double(row.metrics.op_intensity, INFINITY);
+}
+
+CLAIM(what_is_not_there_is_unknown_and_not_zero)
+{
+    assert_ok(read_answer("{\"seconds\":1,\"metrics\":{" COUNTS "}}"), &err);
+    assert_false(row.metrics.has_memory);
+    assert_double(row.metrics.compute_util, NAN);
+}
+
+CLAIM(a_failure_has_its_reason)
+{
+    assert_ok(read_answer("{\"seconds\":1,\"error\":\"rank 0 waits\"}"), &err);
+    assert_false(row.done);
+    assert_string_equal(row.error, "rank 0 waits");
+}
+
+CLAIM(anything_else_is_refused)
+{
+    static const char *const lines[] = {
+        "{}",
+        "[]",
+        "{\"seconds\":1}",
+        "{\"seconds\":{\"wall_time\":1},\"error\":\"x\"}",
+        "{\"seconds\":1,\"error\":\"\"}",
+        "{\"seconds\":1,\"error\":[\"x\"]}",
+        "{\"seconds\":1,\"metrics\":[]}",
+        "{\"seconds\":1,\"metrics\":{\"wall_time\":10}}",
+        "{\"seconds\":1,\"metrics\":{" COUNTS "},\"error\":\"x\"}",
+        "{\"seconds\":1,\"metrics\":{" COUNTS ",\"mem_util\":[]}}",
+        "{\"seconds\":1,\"metrics\":{" COUNTS ",\"mem_util\":\"high\"}}",
+        "{\"seconds\":1,\"metrics\":{" COUNTS ",\"peak_memory\":-1}}",
+        "{\"seconds\":1,\"metrics\":{" COUNTS ",\"peak_memory\":1.5}}",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        assert_says(read_answer(lines[i]), &err, DSE_E_CHILD, lines[i]);
+    assert_says(read_answer("half a li"), &err, DSE_E_SYNTAX, "invalid token");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_result_has_every_count),
+        cmocka_unit_test(what_is_not_there_is_unknown_and_not_zero),
+        cmocka_unit_test(a_failure_has_its_reason),
+        cmocka_unit_test(anything_else_is_refused),
+    };
+    int failures;
+
+    dse_arena_init(&arena);
+    failures = RUN_TESTS(tests);
+    dse_arena_free(&arena);
+    return failures;
+}
