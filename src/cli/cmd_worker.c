@@ -3,10 +3,26 @@
 #include "driver/worker.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+typedef struct {
+    int64_t parent;
+} worker_options;
+
+static const option options[] = {
+    {"--parent", OPT_INT, "PID", "", "end as soon as this process, which must be the parent, does", .min = 1,
+     .max = INT32_MAX, .offset = offsetof(worker_options, parent)},
+};
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
-    (void)opts, (void)r;
+    const worker_options *o = opts;
+
+    (void)r;
+    /* A point may take minutes, and nobody would hear the answer. */
+    if (o->parent && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != o->parent))
+        return dse_fail(err, DSE_E_CHILD, "process %d is not the parent of this one", (int)o->parent);
     signal(SIGINT, SIG_IGN); /* a terminal's Ctrl-C reaches everybody; the sweep decides what becomes of us */
     return drv_worker_serve(stdin, stdout, err);
 }
@@ -18,5 +34,8 @@ const command command_worker = {
     .details = "Reads one point's configuration a line, as JSON, and answers each with one line: its "
                "metrics, or why it "
                "failed. 'ccldse export --format json --config' prints such configurations.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(worker_options),
     .run = run,
 };

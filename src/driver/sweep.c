@@ -4,8 +4,10 @@
 #include "driver/worker.h"
 #include "exec/pool.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct {
     const drv_study *study;
@@ -22,7 +24,9 @@ typedef struct {
     dse_strbuf config; /* of the task given last */
     dse_arena scratch; /* of an answer */
     drv_progress progress;
+    const task *best, *failed; /* of equals the one that comes first in the space, whoever answers first */
     char failure[512];
+    bool out_of_memory; /* where `next_task` cannot say so */
     struct timespec start;
 } state;
 
@@ -83,17 +87,31 @@ static dse_status list_tasks(state *s, dse_arena *a, dse_error *err)
     return s->config.failed ? dse_fail_nomem(err) : DSE_OK;
 }
 
-static void note_best(state *s, const drv_study *study, const design_point *p, uint64_t wall_time)
+static void note_best(state *s, const task *t, uint64_t wall_time)
 {
     drv_progress *g = &s->progress;
 
-    if (g->has_best && wall_time >= g->best_wall_time)
+    if (s->best && (wall_time > g->best_wall_time || (wall_time == g->best_wall_time && t > s->best)))
         return;
+    s->best = t;
     g->has_best = true;
-    g->best = *p;
+    g->best = t->point;
     g->best_wall_time = wall_time;
-    g->best_model = study->model_name;
-    g->best_system = study->system_name;
+    g->best_model = t->study->model_name;
+    g->best_system = t->study->system_name;
+}
+
+static void note_failure(state *s, const task *t, const char *why)
+{
+    char name[DESIGN_NAME_MAX];
+
+    if (s->failed && t > s->failed)
+        return;
+    s->failed = t;
+    design_point_name(&t->point, name);
+    snprintf(s->failure, sizeof s->failure, "%s on %s, %s: %.300s", t->study->model_name,
+             t->study->system_name, name, why);
+    s->progress.first_failure = s->failure;
 }
 
 /* Marks the tasks whose results are in the database. */
@@ -102,14 +120,16 @@ static dse_status find_cached(state *s, dse_error *err)
     for (size_t i = 0; i < s->n_tasks; i++) {
         task *t = &s->tasks[i];
         uint64_t hash = config_hash(t->study, &t->point, &s->config), wall_time;
-        dse_status st = store_find(s->db, hash, s->config.data, &t->cached, &wall_time, err);
+        dse_status st = s->config.failed
+                            ? dse_fail_nomem(err)
+                            : store_find(s->db, hash, s->config.data, &t->cached, &wall_time, err);
 
         if (st != DSE_OK)
             return st;
         if (!t->cached)
             continue;
         s->progress.cached++;
-        note_best(s, t->study, &t->point, wall_time);
+        note_best(s, t, wall_time);
     }
     return DSE_OK;
 }
@@ -126,7 +146,8 @@ static const char *next_task(void *user, uint64_t *out)
         return NULL;
     *out = s->next++;
     config_hash(s->tasks[*out].study, &s->tasks[*out].point, &s->config);
-    return s->config.failed ? NULL : s->config.data;
+    s->out_of_memory = s->config.failed;
+    return s->out_of_memory ? NULL : s->config.data;
 }
 
 static dse_status keep_row(state *s, const task *t, store_row *row, dse_error *err)
@@ -147,17 +168,13 @@ static dse_status keep_row(state *s, const task *t, store_row *row, dse_error *e
         return dse_fail_nomem(err);
     if (row->done) {
         s->progress.done++;
-        note_best(s, t->study, &t->point, row->metrics.wall_time);
+        note_best(s, t, row->metrics.wall_time);
     } else {
-        char name[DESIGN_NAME_MAX];
-
         s->progress.failed++;
-        design_point_name(&t->point, name);
-        snprintf(s->failure, sizeof s->failure, "%s on %s, %s: %.300s", row->model, row->system, name,
-                 row->error);
-        s->progress.first_failure = s->failure;
+        note_failure(s, t, row->error);
     }
-    s->progress.cpu_seconds += row->seconds;
+    if (!isnan(row->seconds))
+        s->progress.cpu_seconds += row->seconds;
     return store_put(s->db, row, err);
 }
 
@@ -175,19 +192,21 @@ static dse_status take_answer(void *user, uint64_t which, const char *line, dse_
 static dse_status take_failure(void *user, uint64_t which, const char *words, dse_error *err)
 {
     state *s = user;
-    store_row row = {.error = words};
+    store_row row = {.error = words, .seconds = NAN};
 
     return keep_row(s, &s->tasks[which], &row, err);
 }
 
 dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out, dse_error *err)
 {
-    const char *const argv[] = {sweep->worker, "worker", NULL};
+    char pid[24];
+    const char *const argv[] = {sweep->worker, "worker", "--parent", pid, NULL};
     state s = {.sweep = sweep};
     const exec_calls calls = {next_task, take_answer, take_failure, report, &s};
     uint64_t to_run;
     dse_status st;
 
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
     clock_gettime(CLOCK_MONOTONIC, &s.start);
     dse_strbuf_init(&s.config);
     dse_arena_init(&s.scratch);
@@ -199,6 +218,8 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     to_run = s.progress.total - s.progress.cached;
     if (st == DSE_OK && to_run)
         st = exec_pool_run(argv, to_run < sweep->jobs ? (uint32_t)to_run : sweep->jobs, &calls, err);
+    if (st == DSE_OK && s.out_of_memory)
+        st = dse_fail_nomem(err);
     s.progress.seconds = since(&s.start);
     *out = s.progress;
     if (out->first_failure && !(out->first_failure = dse_arena_strdup(a, s.failure)) && st == DSE_OK)

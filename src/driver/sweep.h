@@ -13,7 +13,7 @@ typedef struct {
     design_point best;
     uint64_t best_wall_time; /* ns */
     const char *best_model, *best_system;
-    const char *first_failure; /* of the last point that failed, or NULL */
+    const char *first_failure; /* of the first point, in the order of the space, that failed; or NULL */
 } drv_progress;
 
 typedef struct {
@@ -22,7 +22,7 @@ typedef struct {
     const design_axes *axes;
     const char *database;
     uint32_t jobs;
-    const char *worker;                                  /* program that is run as `worker worker` */
+    const char *worker; /* program that is run as `worker worker --parent PID` */
     void (*progress)(void *user, const drv_progress *p); /* often; may be NULL */
     void *user;
 } drv_sweep;

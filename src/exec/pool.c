@@ -155,9 +155,18 @@ static void stop(pool *p, dse_status st)
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
+/* A worker that cannot be given its line, or whose answer cannot be taken, is as good as dead; its exit does the
+ * rest. After its exit the process id may be another's. */
+static void kill_worker(worker *w)
+{
+    if (!w->exited)
+        uv_process_kill(&w->process, SIGKILL);
+}
+
 static void on_written(uv_write_t *req, int status)
 {
-    (void)status; /* a worker that no longer reads is seen by its exit */
+    if (status < 0 && status != UV_ECANCELED)
+        kill_worker(req->data);
     dse_free(req);
 }
 
@@ -174,8 +183,11 @@ static void send_line(worker *w)
         stop(w->pool, dse_fail_nomem(w->pool->err));
         return;
     }
-    if (uv_write(req, (uv_stream_t *)&w->in, &buf, 1, on_written) != 0)
-        dse_free(req); /* its exit is on the way */
+    req->data = w;
+    if (uv_write(req, (uv_stream_t *)&w->in, &buf, 1, on_written) != 0) {
+        kill_worker(w);
+        dse_free(req);
+    }
 }
 
 static void feed(worker *w)
@@ -242,11 +254,11 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         if (newline)
             take_answer(w, newline);
         else if (w->received.failed || w->received.len > MAX_ANSWER_BYTES)
-            uv_process_kill(&w->process, SIGKILL); /* it talks without end: that is a death */
+            kill_worker(w); /* it talks without end */
     } else if (n < 0) {
         close_pipe(&w->out);
-        if (w->busy && !w->exited)
-            uv_process_kill(&w->process, SIGKILL); /* nothing it says can be heard any more */
+        if (w->busy)
+            kill_worker(w); /* nothing it says can be heard any more */
     }
     dse_free(buf->base);
 }
@@ -327,12 +339,18 @@ static void on_timer(uv_timer_t *timer)
 dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec_calls *calls, dse_error *err)
 {
     pool p = {.argv = argv, .calls = calls, .n_workers = n_workers, .err = err};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    int code;
 
     p.workers = dse_calloc(n_workers, sizeof *p.workers);
-    if (!p.workers || uv_loop_init(&p.loop) != 0) {
+    code = p.workers ? uv_loop_init(&p.loop) : UV_ENOMEM;
+    if (code != 0) {
         dse_free(p.workers);
-        return dse_fail_nomem(err);
+        return code == UV_ENOMEM ? dse_fail_nomem(err)
+                                 : dse_fail(err, DSE_E_CHILD, "cannot start workers: %s", uv_strerror(code));
     }
+    /* A worker that dies before it reads its line is an error of that write, not the end of this process. */
+    sigaction(SIGPIPE, &ignore, &before);
     p.interrupt.data = p.terminate.data = p.timer.data = &p;
     uv_signal_init(&p.loop, &p.interrupt);
     uv_signal_init(&p.loop, &p.terminate);
@@ -352,6 +370,7 @@ dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec
         start(&p.workers[i]);
     uv_run(&p.loop, UV_RUN_DEFAULT);
     uv_loop_close(&p.loop);
+    sigaction(SIGPIPE, &before, NULL);
     for (uint32_t i = 0; i < n_workers; i++) {
         dse_strbuf_free(&p.workers[i].line);
         dse_strbuf_free(&p.workers[i].received);

@@ -286,6 +286,32 @@ CLAIM(a_worker_that_talks_without_end_is_killed)
     assert_non_null(strstr(job.answer[0], "its worker was killed by signal 9, twice"));
 }
 
+CLAIM(a_worker_that_closes_its_input_is_killed)
+{
+    char folder[64], script[300];
+
+    unit_make_folder(folder);
+    snprintf(
+        script, sizeof script,
+        "if mkdir %s/first 2>/dev/null; then read l; exec 0<&-; echo \"got $l\"; exec sleep 30; fi; " ECHO,
+        folder);
+    lines(2);
+    assert_ok(run(script, 1), &err);
+    assert_all_echoed(2);
+    unit_remove_folder(folder);
+}
+
+/* Before it reads: the write must not end this process. */
+CLAIM(a_worker_that_exits_at_once_fails_its_line)
+{
+    lines(3);
+    for (int i = 0; i < 3; i++)
+        memset(job.line[i], 'x', sizeof job.line[i] - 1);
+    assert_ok(run("exit 1", 2), &err);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(job.failed[i], 1);
+}
+
 CLAIM(a_worker_that_closes_its_output_is_killed)
 {
     lines(1);
@@ -419,6 +445,8 @@ int main(void)
         cmocka_unit_test(workers_that_always_die_fail_every_line),
         cmocka_unit_test(long_last_words_are_cut_at_their_beginning),
         cmocka_unit_test(a_worker_that_talks_without_end_is_killed),
+        cmocka_unit_test(a_worker_that_closes_its_input_is_killed),
+        cmocka_unit_test(a_worker_that_exits_at_once_fails_its_line),
         cmocka_unit_test(a_worker_that_closes_its_output_is_killed),
         cmocka_unit_test(a_program_that_cannot_be_started_is_an_error),
         cmocka_unit_test(a_call_that_fails_stops_the_pool),
