@@ -71,7 +71,6 @@ static void describe_rank(const sim_engine *e, uint32_t rank, dse_strbuf *out)
     for (uint32_t i = 0; i < r->n_issued; i++) {
         if (r->end[r->issued[i]] != DSE_TIME_NONE)
             continue;
-        dse_strbuf_adds(out, any ? " and " : "");
         describe_node(e, rank, r->issued[i], out);
         any = true;
         break;

@@ -7,8 +7,6 @@
  * system/collective/DoubleBinaryTreeAllReduce.cc of the reference. */
 #include "sim/engine.h"
 
-enum { BEGIN, WAIT_TWO_CHILDREN, WAIT_ONE_CHILD, SEND_UP, WAIT_PARENT, SEND_DOWN, END };
-
 /* Places of the full tree, in order 1 .. n-1: the number of trailing zeros of a place is its level, its
  * children are half of its lowest bit away, its parent one lowest bit away on the side that has the next
  * higher bit. Place 0 is the root, whose only child is the middle. */
@@ -74,88 +72,69 @@ static void receive_from(sim_engine *e, const sim_stream *s, uint32_t rank)
     sim_receive(e, s->rank, rank, sim_stream_phase(s)->bytes, s->tag, SIM_TAG_COLLECTIVE, received);
 }
 
-static void step_leaf(sim_engine *e, sim_stream *s)
+/* A node knows two things: which way its data goes, and from how many children it has been reduced.
+ *
+ *   rising   a leaf's data passes the endpoint; others receive from each child, and reduce what they receive. With
+ *            the data of all children in, it is the sum of the whole subtree, and goes up. At the root it is the
+ *            sum of all ranks: it turns there.
+ *   falling  the parent's answer is the sum of all ranks. It passes the endpoint and goes down to the children.
+ *
+ * Receives are posted only when their data is wanted: the children's at the start, the parent's when the node has
+ * sent up. So a message belongs to the way the node is on, and what is ready is what it waits for, whatever the
+ * order in which messages arrive and reductions end. The reference reduces the answer in inner nodes once more. */
+enum { RISING, FALLING };
+
+static const uint32_t n_children[] = {[SIM_TREE_LEAF] = 0, [SIM_TREE_INNER] = 2, [SIM_TREE_ROOT] = 1};
+
+static void send_down(sim_engine *e, sim_stream *s)
 {
     const sim_phase *p = sim_stream_phase(s);
 
-    switch (s->tree_state) {
-    case BEGIN:
-        sim_bundle(e, s, p->bytes, false, SIM_TO_NETWORK);
-        s->tree_state = SEND_UP;
-        break;
-    case SEND_UP:
-        send_to(e, s, p->parent);
-        receive_from(e, s, p->parent);
-        s->tree_state = WAIT_PARENT;
-        break;
-    case WAIT_PARENT:
-        sim_bundle(e, s, p->bytes, false, SIM_FROM_NETWORK);
-        s->tree_state = END;
-        break;
-    default: sim_stream_next_phase(e, s);
-    }
-}
-
-static void step_inner(sim_engine *e, sim_stream *s, bool received)
-{
-    const sim_phase *p = sim_stream_phase(s);
-
-    if (s->tree_state == BEGIN) {
-        receive_from(e, s, p->left);
-        receive_from(e, s, p->right);
-        s->tree_state = WAIT_TWO_CHILDREN;
-    } else if (s->tree_state == WAIT_TWO_CHILDREN && received) {
-        sim_bundle(e, s, p->bytes, true, SIM_FROM_NETWORK);
-        s->tree_state = WAIT_ONE_CHILD;
-    } else if (s->tree_state == WAIT_ONE_CHILD && received) {
-        sim_bundle(e, s, p->bytes, true, SIM_FROM_NETWORK_AND_BACK);
-        s->tree_state = SEND_UP;
-    } else if (!s->tree_reductions && !received) {
-        s->tree_reductions = 1; /* the first of the two children's data is reduced */
-    } else if (s->tree_state == SEND_UP) {
-        send_to(e, s, p->parent);
-        receive_from(e, s, p->parent);
-        s->tree_state = WAIT_PARENT;
-    } else if (s->tree_state == WAIT_PARENT && received) {
-        sim_bundle(e, s, p->bytes, true, SIM_FROM_NETWORK_AND_BACK);
-        s->tree_state = SEND_DOWN;
-    } else if (s->tree_state == SEND_DOWN) {
+    if (p->left != DSE_NONE)
         send_to(e, s, p->left);
+    if (p->right != DSE_NONE)
         send_to(e, s, p->right);
-        sim_stream_next_phase(e, s);
-    }
+    sim_stream_next_phase(e, s);
 }
 
-static void step_root(sim_engine *e, sim_stream *s)
+static void start_tree(sim_engine *e, sim_stream *s)
 {
     const sim_phase *p = sim_stream_phase(s);
-    uint32_t child = p->left != DSE_NONE ? p->left : p->right;
 
-    switch (s->tree_state) {
-    case BEGIN:
-        receive_from(e, s, child);
-        s->tree_state = WAIT_ONE_CHILD;
-        break;
-    case WAIT_ONE_CHILD:
-        sim_bundle(e, s, p->bytes, true, SIM_FROM_NETWORK_AND_BACK);
-        s->tree_state = SEND_DOWN;
-        break;
-    default: send_to(e, s, child); sim_stream_next_phase(e, s);
-    }
+    if (p->left != DSE_NONE)
+        receive_from(e, s, p->left);
+    if (p->right != DSE_NONE)
+        receive_from(e, s, p->right);
+    if (p->place == SIM_TREE_LEAF)
+        sim_bundle(e, s, p->bytes, false, SIM_TO_NETWORK);
 }
 
-static void step(sim_engine *e, sim_stream *s, bool received)
+/* What completes the sum goes from the network to memory and back, to be sent on; what came before stays there. */
+static void receive_tree(sim_engine *e, sim_stream *s)
 {
-    switch (sim_stream_phase(s)->place) {
-    case SIM_TREE_LEAF: step_leaf(e, s); break;
-    case SIM_TREE_INNER: step_inner(e, s, received); break;
-    case SIM_TREE_ROOT: step_root(e, s); break;
-    }
+    const sim_phase *p = sim_stream_phase(s);
+    bool goes_on = s->tree_state == FALLING || ++s->received == n_children[p->place];
+
+    if (p->place == SIM_TREE_LEAF)
+        sim_bundle(e, s, p->bytes, false, SIM_FROM_NETWORK);
+    else
+        sim_bundle(e, s, p->bytes, true, goes_on ? SIM_FROM_NETWORK_AND_BACK : SIM_FROM_NETWORK);
 }
 
-static void start_tree(sim_engine *e, sim_stream *s) { step(e, s, false); }
-static void ready_tree(sim_engine *e, sim_stream *s) { step(e, s, false); }
-static void receive_tree(sim_engine *e, sim_stream *s) { step(e, s, true); }
+static void ready_tree(sim_engine *e, sim_stream *s)
+{
+    const sim_phase *p = sim_stream_phase(s);
+
+    if (s->tree_state == RISING && p->place == SIM_TREE_INNER && ++s->tree_reductions < n_children[p->place])
+        return;
+    if (s->tree_state == FALLING || p->place == SIM_TREE_ROOT) {
+        send_down(e, s);
+        return;
+    }
+    s->tree_state = FALLING;
+    send_to(e, s, p->parent);
+    receive_from(e, s, p->parent);
+}
 
 extern const sim_algorithm sim_algorithm_double_binary_tree;
 const sim_algorithm sim_algorithm_double_binary_tree = {

@@ -70,6 +70,10 @@ typedef struct {
 /* Nodes that compete for one resource; a rank has one of each, receives need none. */
 typedef enum { SIM_UNIT_COMPUTE, SIM_UNIT_COMM, SIM_UNIT_CPU, SIM_UNIT_RECV, SIM_N_UNITS } sim_unit;
 
+/* An all-reduce that knows its dimensions goes up and down them; each way uses one half of a dimension's
+ * queues, so that the two never wait for each other. Everything else takes the queues in turn. */
+typedef enum { SIM_QUEUE_ANY, SIM_QUEUE_UP, SIM_QUEUE_DOWN, SIM_N_QUEUE_USES } sim_queue_use;
+
 typedef struct {
     uint32_t running;              /* chunks at work */
     uint32_t wait_head, wait_tail; /* streams */
@@ -103,7 +107,7 @@ typedef struct {
     uint32_t *group_streams; /* chunks started so far per group slot; the tags of their messages */
     uint32_t streams;        /* the same for collectives by involved dimensions */
     sim_lane *lane;          /* per queue: n_dims * queues_per_dim */
-    uint32_t *next_queue;    /* stream.c: which queue of a dimension the next chunk takes */
+    uint32_t *next_queue;    /* [dimension * SIM_N_QUEUE_USES + use]: the queue that the next chunk takes */
     struct sim_bus *bus;     /* NULL without a shared memory bus */
     uint32_t *trees;         /* per collective and dimension: double-binary-tree phases made so far */
 } sim_rank;

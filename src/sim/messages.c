@@ -99,7 +99,6 @@ uint32_t sim_messages_post(sim_messages *m, const sim_message_key *key, bool sen
     if (send) {
         c->n_sent++;
         m->n_posted++;
-        m->message[id].sent = true;
         m->message[id].on_sent = call;
     } else {
         c->n_received++;

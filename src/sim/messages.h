@@ -35,7 +35,7 @@ typedef struct {
     sim_call on_sent, on_received;
     uint32_t channel;
     uint32_t next; /* on the channel, or in the free list */
-    bool sent, received, arrived;
+    bool received, arrived;
 } sim_message;
 
 typedef struct {

@@ -288,7 +288,7 @@ static dse_status init_rank(sim_engine *e, uint32_t rank)
     r->issued = DSE_ARENA_NEW(e->arena, uint32_t, n);
     r->freed = DSE_ARENA_NEW(e->arena, uint32_t, n);
     r->lane = DSE_ARENA_NEW(e->arena, sim_lane, lanes);
-    r->next_queue = DSE_ARENA_NEW(e->arena, uint32_t, e->net->n_dims * 3u);
+    r->next_queue = DSE_ARENA_NEW(e->arena, uint32_t, e->net->n_dims * (uint32_t)SIM_N_QUEUE_USES);
     r->trees = DSE_ARENA_NEW(e->arena, uint32_t, SIM_N_COLLECTIVES * NET_MAX_DIMS);
     r->group_streams = DSE_ARENA_NEW(e->arena, uint32_t, g->n_group_slots);
     if (!r->left || !r->start || !r->end || !r->issued || !r->freed || !r->lane || !r->next_queue ||

@@ -31,8 +31,7 @@ dse_status sim_remote_init(sim_engine *e)
     r = DSE_ARENA_NEW(e->arena, struct sim_remote, 1);
     if (!r)
         return dse_fail_nomem(e->err);
-    r->n_memories =
-        m->kind == SIM_REMOTE_POOL ? 1 : (e->net->n_npus + m->npus_per_node - 1) / m->npus_per_node;
+    r->n_memories = m->kind == SIM_REMOTE_POOL ? 1 : (e->net->n_npus - 1) / m->npus_per_node + 1;
     r->memory = dse_arena_zero(e->arena, r->n_memories, sizeof *r->memory);
     r->waiting = DSE_ARENA_NEW(e->arena, request, 2 * (size_t)e->net->n_npus);
     if (!r->memory || !r->waiting)

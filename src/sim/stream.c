@@ -154,18 +154,14 @@ void sim_bundle_passed(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t v
 
 /* ---- planning ------------------------------------------------------------------------------ */
 
-/* An all-reduce that knows its dimensions goes up and down them; each way uses one half of a dimension's
- * queues, so that the two never wait for each other. Everything else takes the queues in turn. */
-typedef enum { QUEUE_ANY, QUEUE_UP, QUEUE_DOWN, N_QUEUE_USES } queue_use;
-
-static void take_queue(sim_engine *e, uint32_t rank, uint32_t dim, queue_use use, sim_phase *p)
+static void take_queue(sim_engine *e, uint32_t rank, uint32_t dim, sim_queue_use use, sim_phase *p)
 {
-    uint32_t n = e->set->queues_per_dim, *next = &e->rank[rank].next_queue[dim * N_QUEUE_USES + use];
-    uint32_t first = use == QUEUE_DOWN ? n / 2 : 0, end = use == QUEUE_UP ? n / 2 : n;
+    uint32_t n = e->set->queues_per_dim, *next = &e->rank[rank].next_queue[dim * SIM_N_QUEUE_USES + use];
+    uint32_t first = use == SIM_QUEUE_DOWN ? n / 2 : 0, end = use == SIM_QUEUE_UP ? n / 2 : n;
     uint32_t at = first + *next;
 
     p->lane = dim * n + at;
-    p->clockwise = use == QUEUE_UP || (use == QUEUE_ANY && (n == 1 || at < n / 2));
+    p->clockwise = use == SIM_QUEUE_UP || (use == SIM_QUEUE_ANY && (n == 1 || at < n / 2));
     *next = at + 1 >= end ? 0 : *next + 1;
 }
 
@@ -178,7 +174,7 @@ typedef struct {
 static bool takes_part(const coll_plan *plan, uint32_t dim) { return plan->involved >> dim & 1; }
 
 static void add_phase(sim_engine *e, sim_stream *s, const coll_plan *plan, uint32_t dim, sim_collective coll,
-                      queue_use use, uint64_t *bytes)
+                      sim_queue_use use, uint64_t *bytes)
 {
     const sim_implementation *how = &plan->logical->dim[dim].how;
     uint32_t n = plan->logical->dim[dim].n, stride = plan->logical->dim[dim].stride;
@@ -210,7 +206,7 @@ static void plan_dimensions(sim_engine *e, sim_stream *s, const coll_plan *plan,
             uint32_t dim = coll == SIM_ALL_GATHER ? n - 1 - i : i;
 
             if (takes_part(plan, dim))
-                add_phase(e, s, plan, dim, coll, QUEUE_ANY, &bytes);
+                add_phase(e, s, plan, dim, coll, SIM_QUEUE_ANY, &bytes);
         }
         return;
     }
@@ -221,11 +217,11 @@ static void plan_dimensions(sim_engine *e, sim_stream *s, const coll_plan *plan,
         return;
     for (uint32_t dim = 0; dim < last; dim++)
         if (takes_part(plan, dim))
-            add_phase(e, s, plan, dim, SIM_REDUCE_SCATTER, QUEUE_UP, &bytes);
-    add_phase(e, s, plan, last, SIM_ALL_REDUCE, QUEUE_UP, &bytes);
+            add_phase(e, s, plan, dim, SIM_REDUCE_SCATTER, SIM_QUEUE_UP, &bytes);
+    add_phase(e, s, plan, last, SIM_ALL_REDUCE, SIM_QUEUE_UP, &bytes);
     for (uint32_t dim = last; dim-- > 0;)
         if (takes_part(plan, dim))
-            add_phase(e, s, plan, dim, SIM_ALL_GATHER, QUEUE_DOWN, &bytes);
+            add_phase(e, s, plan, dim, SIM_ALL_GATHER, SIM_QUEUE_DOWN, &bytes);
 }
 
 /* A group smaller than the system is a ring in its listed order, on the queues of dimension 0. */
@@ -240,7 +236,8 @@ static void plan_group(sim_engine *e, sim_stream *s, const wl_group *group, sim_
     p->ring = (sim_ring){.n = group->n, .member = group->rank};
     while (group->rank[p->ring.index] != s->rank)
         p->ring.index++;
-    take_queue(e, s->rank, 0, coll == SIM_ALL_REDUCE && e->set->local_bw_aware ? QUEUE_UP : QUEUE_ANY, p);
+    take_queue(e, s->rank, 0, coll == SIM_ALL_REDUCE && e->set->local_bw_aware ? SIM_QUEUE_UP : SIM_QUEUE_ANY,
+               p);
     sim_algorithm_ring.plan(&ring, true, 0, p);
 }
 

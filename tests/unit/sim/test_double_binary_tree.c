@@ -39,6 +39,28 @@ CLAIM(four_ranks_are_a_root_a_middle_and_two_leaves)
     world_end();
 }
 
+/* Leaf 2 enters later than leaf 0, by less than a reduction (both are under way at once) and by more (the first has
+ * ended). The middle sends up only what it has reduced from both, so all that follows is late by as much. */
+CLAIM(a_middle_waits_for_the_reductions_of_both_children)
+{
+    static const uint64_t mib[] = {1, 8}, late[] = {953, 7629}; /* 10^9 / 2^20 ns for each MiB, truncated */
+    uint64_t d = 50 + MIB, r = world_reduction(MIB);
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(late[i] < r, i == 0);
+        world_begin("FullyConnected", 4, 50, "doubleBinaryTree");
+        for (uint32_t rank = 0; rank < 4; rank++)
+            world_coll(rank, "c", WL_ALL_REDUCE, MIB, 0);
+        world_after(2, 0, world_comp(2, "first", mib[i] * MIB, mib[i] * MIB));
+        assert_ok(world_run(), &world.err);
+        assert_u64(world_stats(3)->wall, late[i] + 3 * 10 + 2 * d + 2 * r);
+        assert_u64(world_stats(1)->wall, late[i] + 4 * 10 + 3 * d + 3 * r);
+        assert_u64(world_stats(0)->wall, late[i] + 5 * 10 + 4 * d + 3 * r);
+        assert_u64(world_stats(2)->wall, late[i] + 5 * 10 + 4 * d + 3 * r);
+        world_end();
+    }
+}
+
 /* The other tree has its root at rank 0: the ranks change places with those counted from the other end. */
 CLAIM(chunks_alternate_between_two_trees)
 {
@@ -115,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_ranks_are_a_leaf_and_a_root),
         cmocka_unit_test(four_ranks_are_a_root_a_middle_and_two_leaves),
+        cmocka_unit_test(a_middle_waits_for_the_reductions_of_both_children),
         cmocka_unit_test(chunks_alternate_between_two_trees),
         cmocka_unit_test(every_edge_carries_two_messages),
         cmocka_unit_test(it_runs_the_all_reduce_whatever_the_collective),
