@@ -5,6 +5,7 @@
 #include "config/doc.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -125,13 +126,17 @@ dse_status cfg_parse_json(const char *path, const char *text, size_t n, dse_aren
     walker w = {
         .p = text, .end = text + n, .line = 1, .line_start = text, .arena = a, .path = path, .err = err};
     json_error_t je;
-    json_t *value =
-        json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &je);
+    json_t *value;
     dse_status st;
 
+    if (n > INT_MAX) /* jansson counts lines and columns in an int */
+        return dse_fail_at(err, DSE_E_RANGE, path, "the JSON is larger than %d bytes", INT_MAX);
+    value = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &je);
     if (!value) {
         char where[256];
-        snprintf(where, sizeof where, "%.200s:%d:%d", path, je.line, je.column);
+
+        /* jansson counts the characters read: none yet at the start of a line. */
+        snprintf(where, sizeof where, "%.200s:%d:%d", path, je.line, je.column > 0 ? je.column : 1);
         return dse_fail_at(err, json_error_code(&je) == json_error_out_of_memory ? DSE_E_NOMEM : DSE_E_SYNTAX,
                            where, "%s", je.text);
     }

@@ -65,10 +65,20 @@ static dse_status parse_number(const cfg_param *p, const char *text, double *out
 static dse_status parse_integer(const cfg_param *p, const char *text, int64_t *out, dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+    double v;
 
-    if (dse_parse_int(text, out, &why) != DSE_OK)
+    if (dse_parse_int(text, out, &why) == DSE_OK)
+        return check_range(p, (double)*out, err);
+    if (p->unit == DSE_UNIT_NONE)
         return dse_fail(err, DSE_E_CONFIG, "%s: %s", p->key, why.text);
-    return check_range(p, (double)*out, err);
+    st = parse_number(p, text, &v, err); /* "10ns"; its range keeps it in 64 bits */
+    if (st == DSE_OK && v != floor(v))
+        return dse_fail(err, DSE_E_CONFIG, "%s: '%.80s' is not a whole number of %s", p->key, text,
+                        p->unit_name);
+    if (st == DSE_OK)
+        *out = (int64_t)v;
+    return st;
 }
 
 static dse_status parse_name(const cfg_param *p, const char *text, cfg_name out, dse_error *err)
@@ -248,17 +258,30 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
     for (uint32_t i = 0; i < map->n; i++) {
         char path[192];
         const cfg_param *row;
-        dse_status st;
+        dse_status st = DSE_OK;
 
         snprintf(path, sizeof path, "%s%s%.80s", prefix, *prefix ? "." : "", map->key[i]->text);
         row = find_row(t, path);
         if (!row && map->item[i]->kind == CFG_MAP && is_section(t, path)) {
             st = read_section(t, doc, map->item[i], path, out, given, err);
+        } else if (!row && is_section(t, path)) {
+            cfg_place at;
+
+            if (map->item[i]->kind == CFG_SCALAR && !*map->item[i]->text)
+                continue; /* its lines are all comments */
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map->key[i], &at),
+                               "'%s' must be a mapping of keys to values", path);
         } else if (!row) {
             return unknown_key(t, doc, map->key[i], path, err);
         } else {
+            uint64_t bit = (uint64_t)1 << (row - t->rows);
+            cfg_place at;
+
+            if (*given & bit) /* once in its section, once as 'section.key' */
+                return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map->key[i], &at),
+                                   "the key '%s' stands twice", path);
             st = cfg_param_set(row, doc, map->item[i], out, err);
-            *given |= (uint64_t)1 << (row - t->rows);
+            *given |= bit;
         }
         if (st != DSE_OK)
             return st;

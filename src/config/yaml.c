@@ -10,6 +10,7 @@
 
 typedef struct {
     yaml_parser_t parser;
+    const char *text;
     dse_arena *arena;
     cfg_doc doc;
     dse_error *err;
@@ -25,12 +26,36 @@ static dse_status fail(reader *r, yaml_mark_t mark, const char *problem)
     return dse_fail_at(r->err, DSE_E_SYNTAX, where, "%s", problem);
 }
 
+/* Of bytes that are no characters libyaml says only where they are in the file. Counts characters, as its marks
+ * do; in UTF-16, which nobody writes cards in, the file is place enough. */
+static dse_status fail_reading(reader *r)
+{
+    size_t end = r->parser.problem_offset, at = 0;
+    yaml_mark_t mark = {0};
+
+    if (r->parser.encoding != YAML_UTF8_ENCODING)
+        return dse_fail_at(r->err, DSE_E_SYNTAX, r->doc.path, "%s", r->parser.problem);
+    if (end >= 3 && !memcmp(r->text, "\xef\xbb\xbf", 3))
+        at = 3; /* the byte-order mark is no character */
+    for (; at < end; at++) {
+        if (r->text[at] == '\n') {
+            mark.line++;
+            mark.column = 0;
+        } else if ((r->text[at] & 0xc0) != 0x80) {
+            mark.column++;
+        }
+    }
+    return fail(r, mark, r->parser.problem);
+}
+
 static dse_status next_event(reader *r, yaml_event_t *event)
 {
     if (yaml_parser_parse(&r->parser, event))
         return DSE_OK;
     if (r->parser.error == YAML_MEMORY_ERROR)
         return dse_fail_nomem(r->err);
+    if (r->parser.error == YAML_READER_ERROR)
+        return fail_reading(r);
     return fail(r, r->parser.problem_mark, r->parser.problem ? r->parser.problem : "this is not YAML");
 }
 
@@ -128,7 +153,7 @@ static dse_status read_node(reader *r, yaml_event_t *event, int depth, cfg_node 
     yaml_event_type_t type = event->type;
     dse_status st = DSE_OK;
     cfg_node *node = NULL;
-    bool has_anchor = false;
+    bool has_anchor = false, has_tag = false;
 
     if (depth > CFG_MAX_DEPTH) {
         st = fail(r, mark, "nested too deeply");
@@ -136,6 +161,7 @@ static dse_status read_node(reader *r, yaml_event_t *event, int depth, cfg_node 
         const char *text = (const char *)event->data.scalar.value;
 
         has_anchor = event->data.scalar.anchor != NULL;
+        has_tag = event->data.scalar.tag != NULL;
         node = new_node(r, CFG_SCALAR, event);
         if (strlen(text) != event->data.scalar.length) {
             st = fail(r, mark, "a NUL character in a value");
@@ -147,6 +173,8 @@ static dse_status read_node(reader *r, yaml_event_t *event, int depth, cfg_node 
     } else if (type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT) {
         has_anchor = type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.anchor != NULL
                                                        : event->data.mapping_start.anchor != NULL;
+        has_tag = type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.tag != NULL
+                                                    : event->data.mapping_start.tag != NULL;
         node = new_node(r, type == YAML_MAPPING_START_EVENT ? CFG_MAP : CFG_LIST, event);
         if (!node)
             st = dse_fail_nomem(r->err);
@@ -158,6 +186,8 @@ static dse_status read_node(reader *r, yaml_event_t *event, int depth, cfg_node 
     yaml_event_delete(event);
     if (st == DSE_OK && has_anchor)
         st = fail(r, mark, "anchors are not supported; write the value out");
+    if (st == DSE_OK && has_tag)
+        st = fail(r, mark, "tags are not supported; write the value alone");
     if (st == DSE_OK && node->kind != CFG_SCALAR)
         st = read_entries(r, node, node->kind == CFG_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT,
                           depth + 1);
@@ -205,7 +235,7 @@ static dse_status read_stream(reader *r)
 dse_status cfg_parse_yaml(const char *path, const char *text, size_t n, dse_arena *a, cfg_doc *out,
                           dse_error *err)
 {
-    reader r = {.arena = a, .doc = {.path = path}, .err = err};
+    reader r = {.text = text, .arena = a, .doc = {.path = path}, .err = err};
     dse_status st;
 
     if (!yaml_parser_initialize(&r.parser))

@@ -1,6 +1,7 @@
 #include "workload/chakra.h"
 
 #include "base/fs.h"
+#include "base/json_writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,12 +9,6 @@
 
 static const wl_schema *const schemas[] = {&wl_schema_v004, &wl_schema_v001, &wl_schema_json};
 #define N_SCHEMAS (sizeof schemas / sizeof schemas[0])
-
-const wl_schema *const *wl_schemas(size_t *n)
-{
-    *n = N_SCHEMAS;
-    return schemas;
-}
 
 const wl_schema *wl_schema_find(const char *name)
 {
@@ -59,7 +54,9 @@ void wl_groups_write(const wl_workload *w, dse_strbuf *out)
 {
     dse_strbuf_addc(out, '{');
     for (uint32_t i = 1; i < w->n_groups; i++) {
-        dse_strbuf_addf(out, "%s\"%s\": [", i > 1 ? ", " : "", w->group[i].name);
+        dse_strbuf_adds(out, i > 1 ? ", " : "");
+        dse_json_quote(out, w->group[i].name);
+        dse_strbuf_adds(out, ": [");
         for (uint32_t k = 0; k < w->group[i].n; k++) {
             if (k)
                 dse_strbuf_adds(out, ", ");

@@ -18,7 +18,6 @@ typedef struct {
 extern const wl_schema wl_schema_v004, wl_schema_v001, wl_schema_json; /* one file each */
 
 const wl_schema *wl_schema_find(const char *name);
-const wl_schema *const *wl_schemas(size_t *n);
 
 /* Writes one file per rank; `pattern` is a path whose file name holds %d for the rank ("w.%d.et").
  * Folders are made. DSE_E_IO. */
@@ -26,6 +25,11 @@ dse_status wl_chakra_write_files(const wl_workload *w, const wl_schema *schema, 
                                  dse_error *err);
 
 void wl_groups_write(const wl_workload *w, dse_strbuf *out);
+
+/* Fills in the groups of a workload of n_ranks ranks: that of all ranks, and those of a group file; text NULL:
+ * there is no file. DSE_E_SYNTAX, DSE_E_CONFIG, DSE_E_RANGE with the place. For fuzzing, too. */
+dse_status wl_groups_parse(const char *path, const char *text, size_t n, uint32_t n_ranks, dse_arena *a,
+                           wl_workload *w, dse_error *err);
 
 /* Reads <prefix>.<rank>.et (or .json, if that exists instead) for n_ranks ranks and the group file;
  * groups_path NULL: only the group of all ranks exists. DSE_E_IO, DSE_E_SYNTAX, DSE_E_WORKLOAD; the message
@@ -36,6 +40,7 @@ dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t 
 /* One rank's trace from memory: its graph, and the names of the groups its slots mean. For tests and
  * fuzzing; wl_chakra_read is built of it. */
 typedef struct {
+    const char *path; /* as given: what messages call it */
     wl_graph graph;
     const char **group_name; /* n_group_slots */
     wl_p2p *p2p;             /* n_p2p_slots */

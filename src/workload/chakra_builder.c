@@ -25,6 +25,7 @@ void wl_builder_free(wl_builder *b)
     dse_free(b->group);
     dse_free(b->p2p);
     dse_idtable_free(&b->tensor_by_name);
+    dse_idtable_free(&b->group_by_name);
 }
 
 dse_status wl_builder_fail(wl_builder *b, uint64_t id, const char *fmt, ...)
@@ -133,18 +134,26 @@ dse_status wl_builder_add_io(wl_builder *b, bool output, const char *name, size_
 
 /* ---- nodes --------------------------------------------------------------------------------- */
 
+static bool group_has_name(const void *groups, uint32_t id, const void *name)
+{
+    return !strcmp(((const char *const *)groups)[id], name);
+}
+
 static dse_status group_slot(wl_builder *b, const char *name, uint32_t *out)
 {
-    for (size_t i = 0; i < b->n_groups; i++) {
-        if (!strcmp(b->group[i], name)) {
-            *out = (uint32_t)i;
-            return DSE_OK;
-        }
-    }
-    if (!DSE_GROW(b->group, b->cap_groups, b->n_groups + 1))
+    uint32_t hash = (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name)));
+    dse_idslot *slot;
+
+    if (!dse_idtable_reserve(&b->group_by_name))
         return dse_fail_nomem(b->err);
-    *out = (uint32_t)b->n_groups;
-    b->group[b->n_groups++] = name;
+    slot = dse_idtable_find(&b->group_by_name, hash, group_has_name, b->group, name);
+    if (slot->id == DSE_NONE) {
+        if (!DSE_GROW(b->group, b->cap_groups, b->n_groups + 1))
+            return dse_fail_nomem(b->err);
+        b->group[b->n_groups] = name;
+        dse_idtable_put(&b->group_by_name, slot, hash, (uint32_t)b->n_groups++);
+    }
+    *out = slot->id;
     return DSE_OK;
 }
 
@@ -284,7 +293,7 @@ dse_status wl_builder_finish(wl_builder *b, wl_trace *out)
     dse_idtable by_id = {0};
     dse_status st;
 
-    *out = (wl_trace){0};
+    *out = (wl_trace){.path = b->path};
     if (!b->n_nodes)
         return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path, "the trace has no nodes");
     g->n_nodes = (uint32_t)b->n_nodes;

@@ -32,6 +32,7 @@ typedef struct {
     dse_idtable tensor_by_name;
     const char **group;
     size_t n_groups, cap_groups;
+    dse_idtable group_by_name;
     wl_p2p *p2p;
     size_t n_p2p, cap_p2p;
 } wl_builder;

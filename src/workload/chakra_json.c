@@ -1,5 +1,6 @@
 /* STAGE's JSON: {"nodes": [...]}, spaced as Python's json.dump does it. A dependency that STAGE lists
  * twice stands twice. */
+#include "base/json_writer.h"
 #include "workload/chakra.h"
 
 #include <inttypes.h>
@@ -17,7 +18,9 @@ static void add_io(dse_strbuf *b, const char *key, const wl_graph *g, const wl_i
     for (uint32_t k = io->start[node]; k < io->start[node + 1]; k++) {
         const wl_tensor_info *t = &g->tensor[io->item[k].tensor];
 
-        dse_strbuf_addf(b, "%s{\"name\": \"%s\", \"size\": ", k > io->start[node] ? ", " : "", t->name);
+        dse_strbuf_addf(b, "%s{\"name\": ", k > io->start[node] ? ", " : "");
+        dse_json_quote(b, t->name);
+        dse_strbuf_adds(b, ", \"size\": ");
         dse_strbuf_add_repr(b, t->elements);
         dse_strbuf_addc(b, '}');
     }
@@ -42,9 +45,10 @@ static void add_node(dse_strbuf *b, const wl_workload *w, uint32_t rank, uint32_
     const wl_node *n = &g->node[i];
     const wl_rank *r = &w->rank[rank];
 
-    dse_strbuf_addf(
-        b, "{\"id\": %" PRIu64 ", \"name\": \"%s\", \"node_type\": \"%s\", \"y_tensor_size\": %" PRIu64,
-        wl_node_id(w, rank, i), n->name, type_names[n->type], n->y_size);
+    dse_strbuf_addf(b, "{\"id\": %" PRIu64 ", \"name\": ", wl_node_id(w, rank, i));
+    dse_json_quote(b, n->name);
+    dse_strbuf_addf(b, ", \"node_type\": \"%s\", \"y_tensor_size\": %" PRIu64, type_names[n->type],
+                    n->y_size);
     add_io(b, "inputs", g, &g->inputs, i);
     add_io(b, "outputs", g, &g->outputs, i);
     add_deps(b, "data_deps", w, rank, &g->data_deps, i);
@@ -52,7 +56,7 @@ static void add_node(dse_strbuf *b, const wl_workload *w, uint32_t rank, uint32_
     if (n->type == WL_NODE_COMP)
         dse_strbuf_addf(b, ", \"num_ops\": %" PRIu64 ", \"tensor_size\": %" PRIu64 "}", n->num_ops,
                         n->tensor_size);
-    else if (n->type == WL_NODE_COLL)
+    else if (n->type == WL_NODE_COLL) /* the name of a generated group is a number */
         dse_strbuf_addf(b, ", \"comm_size\": %" PRIu64 ", \"comm_type\": \"%s\", \"comm_group\": %s}",
                         n->comm_size, wl_coll_type_name(n->coll), w->group[r->group[n->slot]].name);
     else

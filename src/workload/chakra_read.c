@@ -88,15 +88,18 @@ static dse_status read_rank(const char *prefix, uint32_t rank, dse_arena *a, wl_
 
 /* ---- groups -------------------------------------------------------------------------------- */
 
-static dse_status group_members(const cfg_doc *doc, const char *name, const cfg_node *list, uint32_t n_ranks,
-                                dse_arena *a, wl_group *out, dse_error *err)
+static dse_status group_members(const cfg_doc *doc, const cfg_node *key, const cfg_node *list,
+                                uint32_t n_ranks, dse_arena *a, wl_group *out, dse_error *err)
 {
     cfg_place at;
 
+    if (!*key->text)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, key, &at),
+                           "a group without a name; \"\" is the group of all ranks");
     if (list->kind != CFG_LIST || !list->n)
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, list, &at),
-                           "group '%.60s' must be a list of ranks", name);
-    *out = (wl_group){.name = name, .n = list->n, .rank = DSE_ARENA_NEW(a, uint32_t, list->n)};
+                           "group '%.60s' must be a list of ranks", key->text);
+    *out = (wl_group){.name = key->text, .n = list->n, .rank = DSE_ARENA_NEW(a, uint32_t, list->n)};
     if (!out->rank)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < list->n; i++) {
@@ -128,26 +131,18 @@ static dse_status check_unique(const wl_workload *w, uint32_t n_ranks, const cha
     return DSE_OK;
 }
 
-static dse_status read_groups(const char *path, uint32_t n_ranks, dse_arena *a, wl_workload *w,
-                              dse_error *err)
+dse_status wl_groups_parse(const char *path, const char *text, size_t n_text, uint32_t n_ranks, dse_arena *a,
+                           wl_workload *w, dse_error *err)
 {
     cfg_doc doc = {0};
     uint32_t n = 0;
-    dse_status st = DSE_OK;
-    dse_strbuf text;
+    dse_status st = text ? cfg_parse_json(path, text, n_text, a, &doc, err) : DSE_OK;
 
-    if (path) {
-        dse_strbuf_init(&text);
-        st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
-        if (st == DSE_OK)
-            st = cfg_parse_json(path, text.data, text.len, a, &doc, err);
-        dse_strbuf_free(&text);
-        if (st != DSE_OK)
-            return st;
-        if (doc.root->kind != CFG_MAP)
-            return dse_fail_at(err, DSE_E_CONFIG, path, "a group file maps names to lists of ranks");
-        n = doc.root->n;
-    }
+    if (st != DSE_OK)
+        return st;
+    if (text && doc.root->kind != CFG_MAP)
+        return dse_fail_at(err, DSE_E_CONFIG, path, "a group file maps names to lists of ranks");
+    n = text ? doc.root->n : 0;
     w->group = DSE_ARENA_NEW(a, wl_group, n + 1u);
     if (!w->group || !(w->group[0].rank = DSE_ARENA_NEW(a, uint32_t, n_ranks)))
         return dse_fail_nomem(err);
@@ -157,9 +152,24 @@ static dse_status read_groups(const char *path, uint32_t n_ranks, dse_arena *a, 
         w->group[0].rank[i] = i;
     w->n_groups = n + 1;
     for (uint32_t i = 0; st == DSE_OK && i < n; i++)
-        st =
-            group_members(&doc, doc.root->key[i]->text, doc.root->item[i], n_ranks, a, &w->group[i + 1], err);
+        st = group_members(&doc, doc.root->key[i], doc.root->item[i], n_ranks, a, &w->group[i + 1], err);
     return st == DSE_OK ? check_unique(w, n_ranks, path, a, err) : st;
+}
+
+static dse_status read_groups(const char *path, uint32_t n_ranks, dse_arena *a, wl_workload *w,
+                              dse_error *err)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    if (!path)
+        return wl_groups_parse(NULL, NULL, 0, n_ranks, a, w, err);
+    dse_strbuf_init(&text);
+    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+    if (st == DSE_OK)
+        st = wl_groups_parse(path, text.data, text.len, n_ranks, a, w, err);
+    dse_strbuf_free(&text);
+    return st;
 }
 
 /* ---- binding ------------------------------------------------------------------------------- */
@@ -187,17 +197,15 @@ static uint64_t user_of_slot(const wl_trace *t, uint32_t slot)
 }
 
 static dse_status bind_rank(wl_workload *w, const dse_idtable *by_name, uint32_t rank, const wl_trace *t,
-                            const char *prefix, dse_arena *a, dse_error *err)
+                            dse_arena *a, dse_error *err)
 {
     wl_rank *r = &w->rank[rank];
-    char where[256];
 
     w->graph[rank] = t->graph;
     *r = (wl_rank){.graph = rank, .p2p = t->p2p};
     r->group = DSE_ARENA_NEW(a, uint32_t, t->graph.n_group_slots);
     if (!r->group)
         return dse_fail_nomem(err);
-    snprintf(where, sizeof where, "%.200s.%" PRIu32 ".et", prefix, rank);
     for (uint32_t i = 0; i < t->graph.n_group_slots; i++) {
         const char *name = t->group_name[i];
         const dse_idslot *slot =
@@ -205,12 +213,12 @@ static dse_status bind_rank(wl_workload *w, const dse_idtable *by_name, uint32_t
                              group_has_name, w->group, name);
 
         if (slot->id == DSE_NONE)
-            return dse_fail_at(err, DSE_E_WORKLOAD, where,
+            return dse_fail_at(err, DSE_E_WORKLOAD, t->path,
                                "node %" PRIu64
                                ": unknown communicator group '%.60s'; it is not in the group file",
                                user_of_slot(t, i), name);
         if (!is_member(&w->group[slot->id], rank))
-            return dse_fail_at(err, DSE_E_WORKLOAD, where,
+            return dse_fail_at(err, DSE_E_WORKLOAD, t->path,
                                "node %" PRIu64 ": rank %" PRIu32 " is not a member of group '%.60s'",
                                user_of_slot(t, i), rank, name);
         r->group[i] = slot->id;
@@ -218,15 +226,19 @@ static dse_status bind_rank(wl_workload *w, const dse_idtable *by_name, uint32_t
     return DSE_OK;
 }
 
-static dse_status index_groups(const wl_workload *w, dse_idtable *t, dse_error *err)
+static dse_status index_groups(const wl_workload *w, const char *path, dse_idtable *t, dse_error *err)
 {
     for (uint32_t i = 0; i < w->n_groups; i++) {
         const char *name = w->group[i].name;
         uint32_t hash = (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name)));
+        dse_idslot *slot;
 
         if (!dse_idtable_reserve(t))
             return dse_fail_nomem(err);
-        dse_idtable_put(t, dse_idtable_find(t, hash, group_has_name, w->group, name), hash, i);
+        slot = dse_idtable_find(t, hash, group_has_name, w->group, name);
+        if (slot->id != DSE_NONE)
+            return dse_fail_at(err, DSE_E_CONFIG, path, "group '%.60s' stands twice", name);
+        dse_idtable_put(t, slot, hash, i);
     }
     return DSE_OK;
 }
@@ -244,13 +256,13 @@ dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t 
         return dse_fail_nomem(err);
     st = read_groups(groups_path, n_ranks, a, out, err);
     if (st == DSE_OK)
-        st = index_groups(out, &by_name, err);
+        st = index_groups(out, groups_path, &by_name, err);
     for (uint32_t r = 0; st == DSE_OK && r < n_ranks; r++) {
         wl_trace t;
 
         st = read_rank(prefix, r, a, &t, err);
         if (st == DSE_OK)
-            st = bind_rank(out, &by_name, r, &t, prefix, a, err);
+            st = bind_rank(out, &by_name, r, &t, a, err);
     }
     dse_idtable_free(&by_name);
     return st;

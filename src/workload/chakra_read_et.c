@@ -5,7 +5,6 @@
 #include "workload/chakra_builder.h"
 #include "workload/protobuf.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -243,7 +242,7 @@ static dse_status set_attribute(reader *r, pb_range bytes)
 
 /* ---- nodes --------------------------------------------------------------------------------- */
 
-static dse_status read_deps(reader *r, const pb_field *f, bool control)
+static dse_status read_deps(reader *r, const pb_field *f, const unsigned char *at, bool control)
 {
     pb_range list = f->bytes;
     uint64_t v;
@@ -251,7 +250,7 @@ static dse_status read_deps(reader *r, const pb_field *f, bool control)
     if (f->wire == PB_VARINT)
         return wl_builder_add_dep(&r->b, control, f->value);
     if (f->wire != PB_BYTES)
-        return malformed(r, r->begin, "a malformed dependency list");
+        return malformed(r, at, "a malformed dependency list");
     while (list.p < list.end) {
         dse_status st;
 
@@ -286,7 +285,11 @@ static dse_status read_node(reader *r, pb_range bytes)
     r->node = (wl_node){0};
     r->facts = (wl_node_facts){0};
     r->seen = 0;
-    while (st == DSE_OK && pb_get_field(&bytes, &f) > 0) {
+    while (st == DSE_OK) {
+        const unsigned char *at = bytes.p;
+
+        if (pb_get_field(&bytes, &f) <= 0)
+            break;
         if (f.field == NODE_NAME && f.wire == PB_BYTES)
             st = set_string(r, f.bytes, &r->node.name);
         else if (f.field == NODE_TYPE && f.wire == PB_VARINT)
@@ -294,7 +297,7 @@ static dse_status read_node(reader *r, pb_range bytes)
         else if (f.field == NODE_DURATION && f.wire == PB_VARINT)
             r->node.duration_us = f.value;
         else if (f.field == NODE_CTRL_DEPS || f.field == NODE_DATA_DEPS)
-            st = read_deps(r, &f, f.field == NODE_CTRL_DEPS);
+            st = read_deps(r, &f, at, f.field == NODE_CTRL_DEPS);
         else if (f.field == NODE_ATTR && f.wire == PB_BYTES)
             st = set_attribute(r, f.bytes);
     }

@@ -5,7 +5,6 @@
 #include "base/units.h"
 #include "config/doc.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 typedef struct {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const names[WL_N_PARALLEL] = {[WL_DP] = "dp", [WL_TP] = "tp", [WL_SP] = "sp"};
+const char *const wl_parallel_names[WL_N_PARALLEL] = {[WL_DP] = "dp", [WL_TP] = "tp", [WL_SP] = "sp"};
 
 typedef enum { WHOLE, SHARDED, PARTIAL } state;
 
@@ -16,7 +16,7 @@ typedef struct {
 int wl_parallel_index(const char *symbol)
 {
     for (int i = 0; i < WL_N_PARALLEL; i++)
-        if (!strcmp(symbol, names[i]))
+        if (!strcmp(symbol, wl_parallel_names[i]))
             return i;
     return -1;
 }
@@ -50,7 +50,7 @@ dse_status wl_match_collectives(const wl_parallel *p, const wl_shape *have, cons
             continue;
         if (from[k].state == WHOLE)
             return dse_fail(err, DSE_E_CONFIG, "no collective shards along %s what every rank holds whole",
-                            names[k]);
+                            wl_parallel_names[k]);
         if (from[k].state == SHARDED && to[k].state == SHARDED) {
             if (wl_dim_equal(from[k].by, to[k].by))
                 continue;

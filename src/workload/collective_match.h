@@ -17,7 +17,9 @@ typedef struct {
     uint8_t dimension; /* WL_DP, WL_TP or WL_SP: along which it runs */
 } wl_match;
 
-/* "dp", "tp", "sp" -> WL_DP ...; -1 for another name. */
+extern const char *const wl_parallel_names[WL_N_PARALLEL]; /* "dp", "tp", "sp": their symbols */
+
+/* "dp" -> WL_DP ...; -1 for another name. */
 int wl_parallel_index(const char *symbol);
 
 /* From a tensor left as shape `have` with partial sums over `reduced`, to shape `need`, fully summed:

@@ -1,9 +1,23 @@
 #include "workload/expr.h"
 
+#include "base/names.h"
+
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *wl_hint(char out[WL_HINT_SIZE], const char *name, const char *const *known, size_t n)
+{
+    /* One edit makes any letter into any other. */
+    const char *nearest = strlen(name) > 1 ? dse_nearest(name, known, n) : NULL;
+
+    out[0] = '\0';
+    if (nearest)
+        snprintf(out, WL_HINT_SIZE, "; did you mean '%s'?", nearest);
+    return out;
+}
 
 int wl_symbol_find(const wl_symbols *s, const char *name)
 {
@@ -17,7 +31,7 @@ int wl_symbol_find(const wl_symbols *s, const char *name)
 
 static dse_status parse_factor(const wl_symbols *s, const char **p, int sign, wl_dim *out, dse_error *err)
 {
-    char name[64];
+    char name[64], hint[WL_HINT_SIZE];
     size_t n = 0;
     int i;
 
@@ -30,9 +44,11 @@ static dse_status parse_factor(const wl_symbols *s, const char **p, int sign, wl
         (*p)++;
     if (!strcmp(name, "1"))
         return DSE_OK;
-    i = n ? wl_symbol_find(s, name) : -1;
+    if (!n)
+        return dse_fail(err, DSE_E_CONFIG, "a symbol is missing");
+    i = wl_symbol_find(s, name);
     if (i < 0)
-        return dse_fail(err, DSE_E_CONFIG, n ? "unknown symbol '%s'" : "a symbol is missing%s", name);
+        return dse_fail(err, DSE_E_CONFIG, "unknown symbol '%s'%s", name, wl_hint(hint, name, s->name, s->n));
     if (abs(out->power[i] + sign) > 8)
         return dse_fail(err, DSE_E_RANGE, "too high a power of '%s'", name);
     out->power[i] = (int8_t)(out->power[i] + sign);
@@ -332,14 +348,15 @@ double wl_dim_value(const wl_symbols *s, const wl_dim *d, double scale)
 
 uint64_t wl_size_as_read(double elements)
 {
-    dse_strbuf text;
-    uint64_t v;
+    char repr[40];
 
     if (elements >= 1e-4 && elements < 1e16)
         return (uint64_t)elements;
-    dse_strbuf_init(&text);
-    dse_strbuf_add_repr(&text, elements);
-    v = strtoull(text.data, NULL, 10);
-    dse_strbuf_free(&text);
-    return v;
+    /* Spelt with an exponent: the one digit before the point, of the shortest spelling that reads back. */
+    for (int precision = 0; precision < 17; precision++) {
+        snprintf(repr, sizeof repr, "%.*e", precision, elements);
+        if (strtod(repr, NULL) == elements)
+            break;
+    }
+    return strtoull(repr, NULL, 10);
 }

@@ -78,28 +78,36 @@ static dse_status fill_stages(generator *g)
 
     for (uint32_t i = 0; i < g->model.n; i++) {
         const wl_tensor *t = &g->model.tensor[i];
+        uint32_t st = g->stage_of[i], n = 0;
 
-        crossings += t->x1 != DSE_NONE && g->stage_of[t->x1] != g->stage_of[i];
-        crossings += t->x2 != DSE_NONE && g->stage_of[t->x2] != g->stage_of[i];
+        n += t->x1 != DSE_NONE && g->stage_of[t->x1] != st;
+        n += t->x2 != DSE_NONE && g->stage_of[t->x2] != st;
+        g->stages[st].n_crossings += n;
+        crossings += n;
     }
     g->links = DSE_ARENA_NEW(g->arena, gen_link, crossings);
     if (!g->links)
         return dse_fail_nomem(g->err);
     for (uint32_t st = 0; st < g->n_stages; st++) {
         gen_stage *s = &g->stages[st];
-        uint32_t n_shadows = 0;
 
-        s->tensor = DSE_ARENA_NEW(g->arena, gen_tensor, s->n_tensors + crossings);
+        s->tensor = DSE_ARENA_NEW(g->arena, gen_tensor, s->n_tensors + s->n_crossings);
         if (!s->tensor)
             return dse_fail_nomem(g->err);
-        for (uint32_t i = 0; i < g->model.n; i++) {
-            const wl_tensor *t = &g->model.tensor[i];
+    }
+    for (uint32_t i = 0; i < g->model.n; i++)
+        g->stages[g->stage_of[i]].tensor[g->local[i]] =
+            (gen_tensor){.model = i, .kind = g->model.tensor[i].kind};
+    /* Stage by stage: the order of the links is the order of the tags. */
+    for (uint32_t st = 0; st < g->n_stages; st++) {
+        gen_stage *s = &g->stages[st];
+        uint32_t n_shadows = 0;
 
-            if (g->stage_of[i] != st)
-                continue;
-            s->tensor[g->local[i]] =
-                (gen_tensor){.model = i, .kind = t->kind, .x1 = localise(g, st, &n_shadows, t->x1)};
-            s->tensor[g->local[i]].x2 = localise(g, st, &n_shadows, t->x2);
+        for (uint32_t i = 0; i < s->n_tensors; i++) {
+            const wl_tensor *t = gen_model_tensor(g, &s->tensor[i]);
+
+            s->tensor[i].x1 = localise(g, st, &n_shadows, t->x1);
+            s->tensor[i].x2 = localise(g, st, &n_shadows, t->x2);
         }
         s->n_tensors += n_shadows;
         for (uint32_t i = 0; i < s->n_tensors; i++) {
@@ -146,7 +154,7 @@ static dse_status bind_symbols(generator *g, const wl_symbols *values)
             g->parallel.degree[parallel] = degree[parallel];
             symbols->value[i] = degree[parallel];
         } else if (given < 0) {
-            return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.path, "the symbol '%.60s' has no value",
+            return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.doc.path, "the symbol '%.60s' has no value",
                                symbols->name[i]);
         } else if (values->value[given] < 1) {
             return dse_fail(g->err, DSE_E_RANGE, "%s is %" PRId64 "; it must be at least 1", symbols->name[i],

@@ -159,9 +159,9 @@ dse_status gen_finish_stage(generator *g, gen_stage *s, wl_graph *graph)
     }
     for (uint32_t k = 0; k < n_data; k++)
         if (graph->data_deps.item[k] == DSE_NONE)
-            return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.path,
+            return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.doc.path,
                                "a node waits for an operator without cost that stands after it");
-    return wl_graph_finish(graph, id_of, g->ops.path, g->arena, g->err);
+    return wl_graph_finish(graph, id_of, g->ops.doc.path, g->arena, g->err);
 }
 
 /* ---- ranks and groups ---------------------------------------------------------------------- */

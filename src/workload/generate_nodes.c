@@ -100,7 +100,7 @@ static dse_status add_collectives(generator *g, gen_stage *s, uint32_t ti, uint3
         wl_match_collectives(&g->parallel, &from_op->y_shape, &from_op->y_reduced, need, matches, &n, &why);
 
     if (st != DSE_OK)
-        return dse_fail_at(g->err, st, g->ops.path, "'%.60s' into '%.60s': %.200s",
+        return dse_fail_at(g->err, st, g->ops.doc.path, "'%.60s' into '%.60s': %.200s",
                            gen_model_tensor(g, from)->name, gen_model_tensor(g, &s->tensor[ti])->name,
                            why.text);
     for (uint32_t i = 0; i < n; i++) {
@@ -252,7 +252,7 @@ static dse_status remove_free_nodes(generator *g, gen_stage *s)
         for (uint32_t k = children.start[i]; k < children.start[i + 1]; k++)
             if (d->n_data > 1 ||
                 !replace_dependency(&s->drafts[children.item[k]], i, d->n_data ? d->data[0] : DSE_NONE))
-                return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.path,
+                return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.doc.path,
                                    "'%.80s' costs nothing but waits for several nodes", d->node.name);
     }
     return st;
@@ -270,7 +270,7 @@ static dse_status add_recompute_order(generator *g, gen_stage *s)
             continue;
         after = &s->tensor[g->local[m->after]];
         if (s->drafts[after->comp].removed)
-            return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.path,
+            return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.doc.path,
                                "'%.80s' cannot wait for '%.80s', which costs nothing", m->name,
                                g->model.tensor[m->after].name);
         d = &s->drafts[s->tensor[ti].x1_in];

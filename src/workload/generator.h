@@ -36,8 +36,8 @@ typedef struct {
 } gen_node;
 
 typedef struct {
-    uint32_t value; /* its pp coordinate */
-    uint32_t n_tensors;
+    uint32_t value;                  /* its pp coordinate */
+    uint32_t n_tensors, n_crossings; /* operands from other stages: at most so many shadows */
     gen_tensor *tensor;
     uint32_t n_numbered; /* drafts that are numbered per rank: all but sends and receives */
     uint32_t n_drafts, cap_drafts;

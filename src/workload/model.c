@@ -1,7 +1,6 @@
 #include "workload/model.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -59,11 +58,11 @@ static dse_status add_layers(builder *b, const wl_entry *e)
 {
     for (uint32_t l = 0; l < b->layers; l++) {
         for (uint32_t i = 0; i < e->n_parts; i++) {
-            char prefix[160];
-            dse_status st;
+            const char *prefix =
+                dse_arena_printf(b->arena, "%s_%" PRIu32 "_%s", e->prefix, l, e->part[i].prefix);
+            dse_status st = prefix ? add_part(b, prefix, &e->part[i], l + 1) : dse_fail_nomem(b->err);
 
-            snprintf(prefix, sizeof prefix, "%.60s_%" PRIu32 "_%.60s", e->prefix, l, e->part[i].prefix);
-            if ((st = add_part(b, prefix, &e->part[i], l + 1)) != DSE_OK)
+            if (st != DSE_OK)
                 return st;
         }
     }
@@ -72,34 +71,77 @@ static dse_status add_layers(builder *b, const wl_entry *e)
 
 /* ---- links --------------------------------------------------------------------------------- */
 
+/* "<part>_<tensor>" of the block: its index, or DSE_NONE. */
+static uint32_t find_in_part(const wl_part *part, const char *name)
+{
+    size_t n = strlen(part->prefix);
+
+    if (!strncmp(name, part->prefix, n) && name[n] == '_')
+        for (uint32_t t = 0; t < part->block->n; t++)
+            if (!strcmp(name + n + 1, part->block->op[t].name))
+                return t;
+    return DSE_NONE;
+}
+
+static dse_status fail_no_tensor(const builder *b, const cfg_node *at, const char *name)
+{
+    const wl_operators *o = b->o;
+    const char **known;
+    uint32_t n = 0;
+    char hint[WL_HINT_SIZE];
+    cfg_place place;
+
+    for (uint32_t i = 0; i < o->n_entries; i++)
+        n += entry_size(&o->entry[i]);
+    known = DSE_ARENA_NEW(b->arena, const char *, n);
+    n = 0;
+    for (uint32_t i = 0; known && i < o->n_entries; i++) {
+        for (uint32_t k = 0; k < o->entry[i].n_parts; k++) {
+            const wl_part *part = &o->entry[i].part[k];
+
+            for (uint32_t t = 0; t < part->block->n; t++)
+                if (!(known[n++] =
+                          dse_arena_printf(b->arena, "%s_%s", part->prefix, part->block->op[t].name)))
+                    return dse_fail_nomem(b->err);
+        }
+    }
+    if (!known)
+        return dse_fail_nomem(b->err);
+    return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&o->doc, at, &place),
+                       "links: no tensor is called '%.80s'%s", at->text, wl_hint(hint, name, known, n));
+}
+
 /* The tensor a link's name means when it is applied at `layer`: "<part>_<tensor>" of that layer,
  * "next_..." of the layer after, or of a single part. */
-static dse_status resolve_name(const builder *b, const char *name, uint32_t layer, uint32_t *out)
+static dse_status resolve_name(const builder *b, const cfg_node *link, uint32_t layer, uint32_t *out)
 {
+    const char *name = link->text;
     uint32_t first = 0;
+    cfg_place place;
 
-    if (!strncmp(name, "next_", 5))
-        return resolve_name(b, name + 5, layer + 1, out);
+    for (; !strncmp(name, "next_", 5); name += 5)
+        layer++;
     for (uint32_t i = 0; i < b->o->n_entries; i++) {
         const wl_entry *e = &b->o->entry[i];
-        uint32_t at = e->is_layers ? first + layer * entry_size(e) : first;
+        uint32_t at = 0;
 
         for (uint32_t k = 0; k < e->n_parts; k++) {
-            size_t n = strlen(e->part[k].prefix);
-            const wl_block *block = e->part[k].block;
+            uint32_t t = find_in_part(&e->part[k], name);
 
-            for (uint32_t t = 0; !strncmp(name, e->part[k].prefix, n) && name[n] == '_' && t < block->n;
-                 t++) {
-                if (!strcmp(name + n + 1, block->op[t].name)) {
-                    *out = at + t;
-                    return DSE_OK;
-                }
+            if (t != DSE_NONE && e->is_layers && layer >= b->layers)
+                return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&b->o->doc, link, &place),
+                                   "links: no tensor is called '%.80s' here: the model has %" PRIu32
+                                   " layer%s",
+                                   link->text, b->layers, b->layers == 1 ? "" : "s");
+            if (t != DSE_NONE) {
+                *out = first + (e->is_layers ? layer * entry_size(e) : 0) + at + t;
+                return DSE_OK;
             }
-            at += block->n;
+            at += e->part[k].block->n;
         }
         first += e->is_layers ? b->layers * entry_size(e) : entry_size(e);
     }
-    return dse_fail_at(b->err, DSE_E_CONFIG, b->o->path, "links: no tensor is called '%.80s'", name);
+    return fail_no_tensor(b, link, name);
 }
 
 static dse_status apply_links(builder *b, wl_link_kind kind, uint32_t layer)
@@ -109,6 +151,7 @@ static dse_status apply_links(builder *b, wl_link_kind kind, uint32_t layer)
     for (uint32_t i = 0; i < b->o->n_links[kind]; i++) {
         const wl_link *l = &b->o->link[kind][i];
         uint32_t from = 0, to = 0;
+        cfg_place place;
         dse_status st = resolve_name(b, l->from, layer, &from);
 
         if (st == DSE_OK)
@@ -116,7 +159,8 @@ static dse_status apply_links(builder *b, wl_link_kind kind, uint32_t layer)
         if (st != DSE_OK)
             return st;
         if (b->out->tensor[to].kind != WL_OP_INPUT || b->out->tensor[to].op->is_weight)
-            return dse_fail_at(b->err, DSE_E_CONFIG, b->o->path, "links: '%.80s' is not a free input", l->to);
+            return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&b->o->doc, l->to, &place),
+                               "links: '%.80s' is not a free input", l->to->text);
         b->out->tensor[to].kind = WL_OP_COPY;
         b->out->tensor[to].x1 = from;
     }
@@ -159,7 +203,7 @@ static dse_status add_updates(builder *b)
         if (!tensors[i].op->is_weight)
             continue;
         if (gradient[i] == DSE_NONE)
-            return dse_fail_at(b->err, DSE_E_CONFIG, b->o->path, "the weight '%.80s' has no gradient",
+            return dse_fail_at(b->err, DSE_E_CONFIG, b->o->doc.path, "the weight '%.80s' has no gradient",
                                tensors[i].name);
         add = dse_arena_zero(b->arena, 1, sizeof *add);
         if (!add)

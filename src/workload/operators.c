@@ -2,14 +2,11 @@
 
 #include "base/names.h"
 #include "base/units.h"
+#include "workload/collective_match.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char *const parallel_symbols[] = {"dp", "tp", "sp"};
-#define N_PARALLEL 3
 
 static const char *const link_names[WL_N_LINK_KINDS] = {
     [WL_LINK_WITHIN_LAYER] = "within_layer",
@@ -78,6 +75,22 @@ static dse_status only_keys(const resolver *r, const cfg_node *map, const char *
     only_keys((r), (map), (const char *const[]){__VA_ARGS__},                                                \
               sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
+/* No entry of `map` (NULL: there is none at all) of this name is of use. */
+static dse_status fail_not_a_key(const resolver *r, const cfg_node *at, const char *what, const char *name,
+                                 const cfg_node *map)
+{
+    uint32_t n_keys = map && map->kind == CFG_MAP ? map->n : 0, n = 0;
+    const char **known = DSE_ARENA_NEW(r->arena, const char *, n_keys);
+    char hint[WL_HINT_SIZE];
+
+    if (!known)
+        return dse_fail_nomem(r->err);
+    for (uint32_t i = 0; i < n_keys; i++)
+        if (strcmp(map->key[i]->text, name) != 0)
+            known[n++] = map->key[i]->text;
+    return fail(r, at, "no %s is called '%.60s'%s", what, name, wl_hint(hint, name, known, n));
+}
+
 /* ---- symbols and shapes -------------------------------------------------------------------- */
 
 static dse_status read_symbols(resolver *r)
@@ -88,19 +101,18 @@ static dse_status read_symbols(resolver *r)
 
     if (st != DSE_OK)
         return st;
-    if (map->n + N_PARALLEL > WL_MAX_SYMBOLS)
-        return fail(r, map, "at most %d symbols", WL_MAX_SYMBOLS - N_PARALLEL);
+    if (map->n + WL_N_PARALLEL > WL_MAX_SYMBOLS)
+        return fail(r, map, "at most %d symbols", WL_MAX_SYMBOLS - WL_N_PARALLEL);
     for (uint32_t i = 0; i < map->n; i++) {
-        if ((st = cfg_string(r->doc, map->item[i], "a symbol's parameter", &o->parameter[i], r->err)) !=
-            DSE_OK)
+        const char *parameter; /* which size of a model card it is: for who fills in the values */
+
+        if ((st = cfg_string(r->doc, map->item[i], "a symbol's parameter", &parameter, r->err)) != DSE_OK)
             return st;
         o->symbols.name[i] = map->key[i]->text;
     }
     o->symbols.n = map->n;
-    for (int i = 0; i < N_PARALLEL; i++) {
-        o->parameter[o->symbols.n] = NULL;
-        o->symbols.name[o->symbols.n++] = parallel_symbols[i];
-    }
+    for (int i = 0; i < WL_N_PARALLEL; i++)
+        o->symbols.name[o->symbols.n++] = wl_parallel_names[i];
     return DSE_OK;
 }
 
@@ -137,10 +149,10 @@ static dse_status read_dim(const resolver *r, const cfg_node *node, wl_dim *out)
 static dse_status read_shape(const resolver *r, const cfg_node *node, wl_shape *out)
 {
     if (node->kind == CFG_SCALAR) {
-        const cfg_node *named = cfg_get(cfg_get(r->doc->root, "shapes"), node->text);
+        const cfg_node *shapes = cfg_get(r->doc->root, "shapes"), *named = cfg_get(shapes, node->text);
 
         if (!named || named->kind != CFG_LIST)
-            return fail(r, node, "no shape is called '%.60s'", node->text);
+            return fail_not_a_key(r, node, "shape", node->text, shapes);
         node = named;
     }
     if (node->kind != CFG_LIST || node->n == 0 || node->n > WL_MAX_RANK)
@@ -159,13 +171,22 @@ static dse_status read_shape(const resolver *r, const cfg_node *node, wl_shape *
 static dse_status find_tensor(const resolver *r, const wl_block *b, const cfg_node *at, const char *name,
                               uint32_t *out)
 {
+    const char **known;
+    char hint[WL_HINT_SIZE];
+
     for (uint32_t i = 0; i < b->n; i++) {
         if (!strcmp(b->op[i].name, name)) {
             *out = i;
             return DSE_OK;
         }
     }
-    return fail(r, at, "no tensor '%.60s' in block '%s' (of this variant)", name, b->name);
+    known = DSE_ARENA_NEW(r->arena, const char *, b->n);
+    if (!known)
+        return dse_fail_nomem(r->err);
+    for (uint32_t i = 0; i < b->n; i++)
+        known[i] = b->op[i].name;
+    return fail(r, at, "no tensor '%.60s' in block '%.60s' (of this variant)%s", name, b->name,
+                wl_hint(hint, name, known, b->n));
 }
 
 /* "name[letters]" from *p on; letters of at most WL_MAX_RANK. */
@@ -358,7 +379,7 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
         return st;
     map = cfg_get(blocks, name);
     if (!map || map->kind != CFG_MAP)
-        return fail(r, at, "no block is called '%.60s'", name);
+        return fail_not_a_key(r, at, "block", name, blocks);
     if (!b || !(b->op = dse_arena_zero(r->arena, map->n, sizeof *b->op)))
         return dse_fail_nomem(r->err);
     b->name = name;
@@ -479,8 +500,10 @@ static dse_status read_links(resolver *r)
                              r->err);
             } else {
                 wl_link *l = &link[r->out->n_links[kind]++];
-                l->from = map->key[i]->text;
-                st = cfg_string(r->doc, map->item[i], "a link's target", &l->to, r->err);
+                const char *name;
+
+                *l = (wl_link){map->key[i], map->item[i]};
+                st = cfg_string(r->doc, l->to, "a link's target", &name, r->err);
             }
             if (st != DSE_OK)
                 return st;
@@ -496,7 +519,7 @@ dse_status wl_operators_resolve(const cfg_doc *doc, wl_variant variant, dse_aren
     const cfg_node *model;
     dse_status st;
 
-    *out = (wl_operators){.path = doc->path};
+    *out = (wl_operators){.doc = *doc};
     if (doc->root->kind != CFG_MAP)
         return fail(&r, doc->root, "an operator file is a mapping");
     if ((st = ONLY_KEYS(&r, doc->root, "symbols", "shapes", "blocks", "model", "links")) != DSE_OK ||

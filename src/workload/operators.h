@@ -62,13 +62,12 @@ typedef enum {
 } wl_link_kind;
 
 typedef struct {
-    const char *from, *to; /* "mha_norm" of a layer, "in_emb_y", "next_mha_x" */
+    const cfg_node *from, *to; /* scalars: "mha_norm" of a layer, "in_emb_y", "next_mha_x" */
 } wl_link;
 
 typedef struct {
-    const char *path;                      /* for messages */
-    wl_symbols symbols;                    /* with dp, tp, sp at the end; values are the caller's to fill */
-    const char *parameter[WL_MAX_SYMBOLS]; /* model-card parameter of each symbol; NULL for dp, tp, sp */
+    cfg_doc doc;        /* what it was read from; for messages */
+    wl_symbols symbols; /* with dp, tp, sp at the end; values are the caller's to fill */
     uint32_t n_entries;
     wl_entry *entry;
     uint32_t n_links[WL_N_LINK_KINDS];

@@ -48,14 +48,12 @@ static dse_status read(const char *system, size_t n_system, const char *network,
                        dse_arena *a, drv_system *out, dse_error *err)
 {
     cfg_doc system_doc = {0}, network_doc = {0};
-    cfg_name unknown;
-    uint32_t n_unknown;
     dse_status st;
 
     if ((st = cfg_parse_json("system.json", system, n_system, a, &system_doc, err)) != DSE_OK ||
         (st = cfg_parse_yaml("network.yml", network, n_network, a, &network_doc, err)) != DSE_OK)
         return st;
-    return drv_system_read_astra(&system_doc, &network_doc, out, &n_unknown, unknown, err);
+    return drv_system_read_astra(&system_doc, &network_doc, out, err);
 }
 
 static void write_and_read(const drv_system *s, dse_arena *a)

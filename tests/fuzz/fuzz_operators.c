@@ -24,15 +24,14 @@ static uint32_t count_operators(const wl_operators *o)
 
 static void write_and_read(const wl_workload *w, dse_arena *a)
 {
-    size_t n;
-    const wl_schema *const *schemas = wl_schemas(&n);
+    static const wl_schema *const schemas[] = {&wl_schema_v004, &wl_schema_v001, &wl_schema_json};
     dse_strbuf text;
 
     dse_strbuf_init(&text);
     wl_groups_write(w, &text);
     for (uint32_t rank = 0;
          rank<w->n_ranks; rank += w->n_ranks> 1 ? w->n_ranks - 1 : 1) { /* first and last */
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < sizeof schemas / sizeof schemas[0]; i++) {
             dse_error err = DSE_ERROR_INIT;
             wl_trace trace;
             dse_status st;

@@ -5,6 +5,7 @@
 #include "fuzz/fuzz.h"
 #include "network/topology.h"
 #include "sim/settings.h"
+#include "support/point_order.h"
 #include "workload/expr.h"
 
 #include <inttypes.h>
@@ -97,7 +98,7 @@ static void check_design(const char *text)
         ENSURE(n > 0);
         for (size_t i = 0; i < n; i++)
             ENSURE(points[i].dp * points[i].tp * points[i].sp * points[i].pp == 96 &&
-                   (!i || design_point_compare(&points[i - 1], &points[i]) < 0));
+                   (!i || compare_points(&points[i - 1], &points[i]) < 0));
     }
     dse_arena_free(&arena);
 }

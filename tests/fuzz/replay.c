@@ -220,7 +220,7 @@ static void add_file(const char *path)
         s.n += n;
     } while (n);
     fclose(f);
-    s.name = dse_strdup(slash ? slash + 1 : path); /* without the folder: mutations do not depend on it */
+    s.name = strdup(slash ? slash + 1 : path); /* without the folder: mutations do not depend on it */
     if (!s.name || !DSE_GROW(seeds, cap_seeds, n_seeds + 1))
         abort();
     seeds[n_seeds++] = s;

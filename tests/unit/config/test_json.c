@@ -170,6 +170,22 @@ CLAIM(truncated_documents_are_refused)
     }
 }
 
+CLAIM(columns_of_errors_count_from_1)
+{
+    refuse("", "f.json:1:1", "near end of file");
+    refuse("[1,\n", "f.json:2:1", "near end of file");
+    refuse("[1,\n2", "f.json:2:1", "near end of file");
+}
+
+CLAIM(more_than_2_gib_are_refused)
+{
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(cfg_parse_json("f.json", "[]", (size_t)INT32_MAX + 1, &arena, &doc, &err), &err,
+                   DSE_E_RANGE, "f.json", "the JSON is larger than 2147483647 bytes");
+    dse_arena_free(&arena);
+}
+
 CLAIM(what_follows_the_document_is_refused) { refuse("{} x", "f.json:1:4", "end of file expected"); }
 
 CLAIM(yaml_is_not_json)
@@ -238,6 +254,8 @@ int main(void)
         cmocka_unit_test(the_text_need_not_end_with_a_nul),
         cmocka_unit_test(a_key_that_stands_twice_is_refused),
         cmocka_unit_test(truncated_documents_are_refused),
+        cmocka_unit_test(columns_of_errors_count_from_1),
+        cmocka_unit_test(more_than_2_gib_are_refused),
         cmocka_unit_test(what_follows_the_document_is_refused),
         cmocka_unit_test(yaml_is_not_json),
         cmocka_unit_test(a_nul_in_a_string_is_refused),

@@ -137,6 +137,19 @@ CLAIM(anchors_and_aliases_are_refused)
     refuse("<<: *x\n", DSE_E_SYNTAX, "f.yaml:1:5", "aliases are not supported; write the value out");
 }
 
+CLAIM(tags_are_refused)
+{
+    refuse("a: 1\nnpus_count: !!str [4,4,4]\n", DSE_E_SYNTAX, "f.yaml:2:13",
+           "tags are not supported; write the value alone");
+    refuse("a: !!int 5\n", DSE_E_SYNTAX, "f.yaml:1:4", "tags are not supported; write the value alone");
+    refuse("a: ! 5\n", DSE_E_SYNTAX, "f.yaml:1:4", "tags are not supported; write the value alone");
+    refuse("a: !card {b: 1}\n", DSE_E_SYNTAX, "f.yaml:1:4", "tags are not supported; write the value alone");
+    refuse("!!str a: 5\n", DSE_E_SYNTAX, "f.yaml:1:1", "tags are not supported; write the value alone");
+    refuse("--- !!map\na: 5\n", DSE_E_SYNTAX, "f.yaml:1:5", "tags are not supported; write the value alone");
+    refuse("a: &x !!int 5\n", DSE_E_SYNTAX, "f.yaml:1:4",
+           "anchors are not supported; write the value out"); /* both: one is named */
+}
+
 CLAIM(an_empty_file_is_refused)
 {
     refuse("", DSE_E_SYNTAX, "f.yaml:1:1", "the file is empty");
@@ -181,8 +194,33 @@ CLAIM(unfinished_documents_are_refused)
 
 CLAIM(bytes_that_are_not_utf8_are_refused)
 {
-    assert_int_equal(parse("a: \xff\xfe\n"), DSE_E_SYNTAX);
-    assert_int_equal(err.status, DSE_E_SYNTAX);
+    refuse("a: \xff\xfe\n", DSE_E_SYNTAX, "f.yaml:1:4", "invalid leading UTF-8 octet");
+    refuse("a: 1\nb: 2\nc: 3\nd: 4\n# e\nf: \xff\n", DSE_E_SYNTAX, "f.yaml:6:4",
+           "invalid leading UTF-8 octet");
+    refuse("a: 1\nb: \xc3\xa9\xc3\xa9\xff\n", DSE_E_SYNTAX, "f.yaml:2:6",
+           "invalid leading UTF-8 octet"); /* behind two characters of two bytes */
+    refuse("\xef\xbb\xbf"
+           "a: \xff\n",
+           DSE_E_SYNTAX, "f.yaml:1:4", "invalid leading UTF-8 octet");
+    refuse("a: 1\nb: \xc3", DSE_E_SYNTAX, "f.yaml:2:4", "incomplete UTF-8 octet sequence");
+}
+
+CLAIM(control_characters_are_refused)
+{
+    refuse("a: 1\nb: x\001y\n", DSE_E_SYNTAX, "f.yaml:2:5", "control characters are not allowed");
+}
+
+/* "a" and half a surrogate pair: of UTF-16 no line is known. */
+CLAIM(utf16_that_is_broken_is_refused)
+{
+    static const char text[] = "\xff\xfe"
+                               "a\0\n\0\x00\xdc"
+                               "b\0";
+
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(cfg_parse_yaml("f.yaml", text, sizeof text - 1, &arena, &doc, &err), &err, DSE_E_SYNTAX,
+                   "f.yaml", "unexpected low surrogate area");
     dse_arena_free(&arena);
 }
 
@@ -259,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_key_that_stands_twice_is_refused_at_the_second),
         cmocka_unit_test(the_same_key_in_two_mappings_is_fine),
         cmocka_unit_test(anchors_and_aliases_are_refused),
+        cmocka_unit_test(tags_are_refused),
         cmocka_unit_test(an_empty_file_is_refused),
         cmocka_unit_test(a_second_document_is_refused),
         cmocka_unit_test(one_document_may_be_marked_as_such),
@@ -266,6 +305,8 @@ int main(void)
         cmocka_unit_test(tabs_as_indentation_are_refused),
         cmocka_unit_test(unfinished_documents_are_refused),
         cmocka_unit_test(bytes_that_are_not_utf8_are_refused),
+        cmocka_unit_test(control_characters_are_refused),
+        cmocka_unit_test(utf16_that_is_broken_is_refused),
         cmocka_unit_test(a_nul_in_a_value_is_refused),
         cmocka_unit_test(nesting_ends_at_the_limit),
         cmocka_unit_test(thousands_of_entries_are_too_many),

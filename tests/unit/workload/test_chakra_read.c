@@ -273,6 +273,19 @@ CLAIM(an_unknown_group_is_refused_with_the_node)
     end();
 }
 
+CLAIM(the_file_that_was_read_is_named)
+{
+    char path[128];
+
+    begin();
+    snprintf(path, sizeof path, "%s.0.json", prefix);
+    unit_write_text(path, "{\"nodes\": [{\"id\": 7, \"node_type\": \"coll_comm_node\", \"comm_size\": 1, "
+                          "\"comm_type\": \"ALL_REDUCE\", \"comm_group\": 6}]}");
+    assert_failure(read_all(NULL, 1), &err, DSE_E_WORKLOAD, path,
+                   "node 7: unknown communicator group '6'; it is not in the group file");
+    end();
+}
+
 CLAIM(a_rank_outside_of_its_group_is_refused)
 {
     char where[128];
@@ -308,6 +321,9 @@ CLAIM(group_files_are_checked)
     refuse_groups("{\"1\": [0, 2]}", DSE_E_RANGE, ":1:11", "a rank is 2; it must be between 0 and 1");
     refuse_groups("{\"1\": [-1]}", DSE_E_RANGE, ":1:8", "a rank is -1; it must be between 0 and 1");
     refuse_groups("{\"1\": [0.5]}", DSE_E_CONFIG, ":1:8", "a rank must be a whole number, not '0.5'");
+    refuse_groups("{\"1\": [0],\n \"\": [0]}", DSE_E_CONFIG, ":2:2",
+                  "a group without a name; \"\" is the group of all ranks");
+    refuse_groups("{\"1\": [0], \"1\": [1]}", DSE_E_SYNTAX, ":1:14", "duplicate object key near '\"1\"'");
     refuse_groups("{\"1\": [0, 1, 0]}", DSE_E_CONFIG, "", "group '1' names rank 0 twice");
     begin();
     assert_says(read_all("/tmp/ccldse-unit-none.json", 1), &err, DSE_E_IO, "cannot open");
@@ -351,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_protobuf_file_that_begins_with_a_brace_is_not_json),
         cmocka_unit_test(groups_are_bound_by_name_in_the_order_of_the_file),
         cmocka_unit_test(an_unknown_group_is_refused_with_the_node),
+        cmocka_unit_test(the_file_that_was_read_is_named),
         cmocka_unit_test(a_rank_outside_of_its_group_is_refused),
         cmocka_unit_test(group_files_are_checked),
         cmocka_unit_test(every_allocation_may_fail),

@@ -333,6 +333,36 @@ CLAIM(dependencies_may_be_packed_or_not)
     done();
 }
 
+/* 00 is the empty metadata, 08 the length of the node; its id takes 2 bytes more: the list is at byte 4. */
+CLAIM(a_dependency_that_is_no_number_is_refused_where_it_stands)
+{
+    et_begin(&file, &node);
+    pb_put_uint(&node, ET_ID, 5);
+    pb_put_tag(&node, ET_DATA_DEPS, PB_FIXED32);
+    dse_strbuf_add(&node, "\1\0\0\0", 4);
+    refuse(DSE_E_SYNTAX, "a malformed dependency list at byte 4; the file is corrupt or truncated");
+}
+
+CLAIM(groups_may_be_many)
+{
+    char name[16];
+
+    et_begin(&file, &node);
+    for (uint32_t i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "g%u", i % 500);
+        et_coll(&node, i, "c", WL_ALL_REDUCE, 8, name);
+        et_message(&file, &node);
+    }
+    assert_ok(parse(), &err);
+    assert_int_equal(trace.graph.n_group_slots, 500);
+    for (uint32_t i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "g%u", i % 500);
+        assert_int_equal(trace.graph.node[i].slot, i % 500); /* in the order of the file */
+        assert_string_equal(trace.group_name[i % 500], name);
+    }
+    done();
+}
+
 CLAIM(a_dependency_may_stand_later_in_the_file)
 {
     et_begin(&file, &node);
@@ -584,6 +614,8 @@ int main(void)
         cmocka_unit_test(missing_attributes_are_noted_by_name),
         cmocka_unit_test(memory_can_be_tracked_if_inputs_and_outputs_are_there),
         cmocka_unit_test(dependencies_may_be_packed_or_not),
+        cmocka_unit_test(a_dependency_that_is_no_number_is_refused_where_it_stands),
+        cmocka_unit_test(groups_may_be_many),
         cmocka_unit_test(a_dependency_may_stand_later_in_the_file),
         cmocka_unit_test(a_dangling_dependency_is_refused),
         cmocka_unit_test(an_id_that_stands_twice_is_refused),

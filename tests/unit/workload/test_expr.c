@@ -70,8 +70,8 @@ CLAIM(what_is_no_product_is_refused)
 
 CLAIM(unknown_symbols_are_refused_by_name)
 {
-    refuse("batch/dp", DSE_E_CONFIG, "unknown symbol 'batch'");
-    refuse("Batch/pp", DSE_E_CONFIG, "unknown symbol 'pp'");
+    refuse("batch/dp", DSE_E_CONFIG, "unknown symbol 'batch'; did you mean 'Batch'?");
+    refuse("Batch/pp", DSE_E_CONFIG, "unknown symbol 'pp'; did you mean 'dp'?");
     refuse("2*Batch", DSE_E_CONFIG, "unknown symbol '2'");
 }
 
@@ -319,6 +319,12 @@ CLAIM(a_size_with_an_exponent_is_read_as_its_first_digit)
     assert_u64(wl_size_as_read(9e20), 9);
     assert_u64(wl_size_as_read(5e-05), 5); /* "5e-05" */
     assert_u64(wl_size_as_read(0.0001), 0);
+    /* The digits of the shortest spelling: "1e+23", though the nearest double is 9.999999999999999161e22. */
+    assert_u64(wl_size_as_read(1e23), 1);
+    assert_u64(wl_size_as_read(9.999999999999997e22), 9);
+    dse_alloc_fail_after(0);
+    assert_u64(wl_size_as_read(7e20), 7); /* needs no memory, which it could not say it lacks */
+    dse_alloc_fail_after(-1);
 }
 
 int main(void)

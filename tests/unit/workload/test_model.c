@@ -120,6 +120,18 @@ CLAIM(a_model_may_have_no_layers)
     dse_arena_free(&arena);
 }
 
+/* However long: nothing is cut off. */
+CLAIM(long_prefixes_are_kept)
+{
+#define LONG "l0123456789012345678901234567890123456789012345678901234567890123456789"
+    static const char text[] = "symbols: {B: batch}\nblocks: {t: {x: {input: [B]}}}\n"
+                               "model: {layer: {prefix: " LONG ", blocks: {" LONG ": t}}}\nlinks: {}\n";
+
+    assert_ok(build(text, 2), &err);
+    assert_string_equal(model.tensor[1].name, LONG "_1_" LONG "_x");
+    dse_arena_free(&arena);
+}
+
 /* ---- links --------------------------------------------------------------------------------- */
 
 CLAIM(links_turn_inputs_into_copies)
@@ -156,27 +168,62 @@ CLAIM(links_of_few_layers_are_left_out)
     dse_arena_free(&arena);
 }
 
+/* BLOCKS and a line of links: what the error must name stands at `column` of it. */
+static void refuse_links(const char *links, uint32_t layers, int column, const char *message)
+{
+    char text[2000], where[40];
+    int line = 1;
+
+    snprintf(text, sizeof text, "%s%s", BLOCKS, links);
+    for (const char *p = BLOCKS; *p; p++)
+        line += *p == '\n';
+    snprintf(where, sizeof where, "f.yaml:%d:%d", line, column);
+    assert_failure(build(text, layers), &err, DSE_E_CONFIG, where, message);
+    dse_arena_free(&arena);
+}
+
 CLAIM(links_to_tensors_that_do_not_exist_are_refused)
 {
-    assert_failure(build(BLOCKS "links: {loss: {out_z: out_dy}}\n", 1), &err, DSE_E_CONFIG, "f.yaml",
-                   "links: no tensor is called 'out_z'");
-    dse_arena_free(&arena);
-    assert_failure(build(BLOCKS "links: {within_layer: {p_y: r_x}}\n", 1), &err, DSE_E_CONFIG, "f.yaml",
-                   "links: no tensor is called 'r_x'");
+    refuse_links("links: {loss: {out_z: out_dy}}\n", 1, 16,
+                 "links: no tensor is called 'out_z'; did you mean 'out_x'?");
+    refuse_links("links: {within_layer: {p_y: nothing_x}}\n", 1, 29,
+                 "links: no tensor is called 'nothing_x'");
+    refuse_links("links: {loss: {next_: out_dy}}\n", 1, 16, "links: no tensor is called 'next_'");
+    /* It is the name behind the "next_" that is misspelt. */
+    refuse_links("links: {next_layer: {q_dw: next_p_xx}}\n", 2, 28,
+                 "links: no tensor is called 'next_p_xx'; did you mean 'p_x'?");
+}
+
+CLAIM(links_beyond_the_last_layer_are_refused)
+{
+    refuse_links("links: {last_layer: {q_dw: next_p_x}}\n", 2, 28,
+                 "links: no tensor is called 'next_p_x' here: the model has 2 layers");
+    refuse_links("links: {last_layer: {q_dw: next_next_next_p_x}}\n", 2, 28,
+                 "links: no tensor is called 'next_next_next_p_x' here: the model has 2 layers");
+    refuse_links("links: {first_layer: {next_p_y: out_x}}\n", 1, 23,
+                 "links: no tensor is called 'next_p_y' here: the model has 1 layer");
+    refuse_links("links: {within_layer: {p_y: next_q_x}}\n", 2, 29,
+                 "links: no tensor is called 'next_q_x' here: the model has 2 layers");
+    refuse_links("links: {loss: {out_y: p_x}}\n", 0, 23,
+                 "links: no tensor is called 'p_x' here: the model has 0 layers");
+}
+
+CLAIM(links_may_go_on_by_several_layers)
+{
+    assert_ok(build(BLOCKS "links: {first_layer: {p_y: next_next_p_x}, loss: {next_p_y: q_x}}\n", 3), &err);
+    assert_linked("stack_2_p_x", "stack_0_p_y");
+    assert_linked("stack_0_q_x", "stack_1_p_y");
     dse_arena_free(&arena);
 }
 
 CLAIM(only_a_free_input_can_be_linked)
 {
-    assert_failure(build(BLOCKS "links: {loss: {out_y: out_w}}\n", 1), &err, DSE_E_CONFIG, "f.yaml",
-                   "links: 'out_w' is not a free input"); /* a weight */
-    dse_arena_free(&arena);
-    assert_failure(build(BLOCKS "links: {loss: {out_dy: out_y}}\n", 1), &err, DSE_E_CONFIG, "f.yaml",
-                   "links: 'out_y' is not a free input"); /* somebody makes it */
-    dse_arena_free(&arena);
-    assert_failure(build(BLOCKS "links: {loss: {out_y: out_dy, in_y: out_dy}}\n", 1), &err, DSE_E_CONFIG,
-                   "f.yaml", "links: 'out_dy' is not a free input"); /* linked already */
-    dse_arena_free(&arena);
+    refuse_links("links: {loss: {out_y: out_w}}\n", 1, 23,
+                 "links: 'out_w' is not a free input"); /* a weight */
+    refuse_links("links: {loss: {out_dy: out_y}}\n", 1, 24,
+                 "links: 'out_y' is not a free input"); /* somebody makes it */
+    refuse_links("links: {loss: {out_y: out_dy, in_y: out_dy}}\n", 1, 37,
+                 "links: 'out_dy' is not a free input"); /* linked already */
 }
 
 CLAIM(a_weight_without_a_gradient_is_refused)
@@ -217,9 +264,12 @@ int main(void)
         cmocka_unit_test(operands_are_shifted_to_their_instance),
         cmocka_unit_test(an_update_adds_the_gradient_in_the_shape_of_the_weight),
         cmocka_unit_test(a_model_may_have_no_layers),
+        cmocka_unit_test(long_prefixes_are_kept),
         cmocka_unit_test(links_turn_inputs_into_copies),
         cmocka_unit_test(links_of_few_layers_are_left_out),
         cmocka_unit_test(links_to_tensors_that_do_not_exist_are_refused),
+        cmocka_unit_test(links_beyond_the_last_layer_are_refused),
+        cmocka_unit_test(links_may_go_on_by_several_layers),
         cmocka_unit_test(only_a_free_input_can_be_linked),
         cmocka_unit_test(a_weight_without_a_gradient_is_refused),
         cmocka_unit_test(too_many_layers_are_refused),

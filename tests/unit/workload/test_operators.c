@@ -73,13 +73,11 @@ CLAIM(symbols_are_followed_by_dp_tp_sp)
     assert_ok(resolve(HEAD, plain), &err);
     assert_int_equal(ops.symbols.n, 6);
     assert_string_equal(ops.symbols.name[0], "B");
-    assert_string_equal(ops.parameter[0], "batch");
     assert_string_equal(ops.symbols.name[2], "N");
     assert_string_equal(ops.symbols.name[3], "dp");
     assert_string_equal(ops.symbols.name[4], "tp");
     assert_string_equal(ops.symbols.name[5], "sp");
-    assert_null(ops.parameter[3]);
-    assert_string_equal(ops.path, "f.yaml");
+    assert_string_equal(ops.doc.path, "f.yaml");
     dse_arena_free(&arena);
 }
 
@@ -208,10 +206,10 @@ CLAIM(links_are_listed_by_kind)
                       plain),
               &err);
     assert_int_equal(ops.n_links[WL_LINK_WITHIN_LAYER], 2);
-    assert_string_equal(ops.link[WL_LINK_WITHIN_LAYER][1].from, "w");
-    assert_string_equal(ops.link[WL_LINK_WITHIN_LAYER][1].to, "x");
+    assert_string_equal(ops.link[WL_LINK_WITHIN_LAYER][1].from->text, "w");
+    assert_string_equal(ops.link[WL_LINK_WITHIN_LAYER][1].to->text, "x");
     assert_int_equal(ops.n_links[WL_LINK_LAST_LAYER], 1);
-    assert_string_equal(ops.link[WL_LINK_LAST_LAYER][0].from, "y");
+    assert_string_equal(ops.link[WL_LINK_LAST_LAYER][0].from->text, "y");
     assert_int_equal(ops.min_layers[WL_LINK_LAST_LAYER], 2);
     assert_int_equal(ops.min_layers[WL_LINK_WITHIN_LAYER], 1);
     assert_int_equal(ops.n_links[WL_LINK_LOSS], 0);
@@ -317,6 +315,21 @@ CLAIM(shapes_are_checked)
     refuse(OP("y: ^{scale: x, by: 5}"), "'shape' is missing");
     refuse(OP("y: ^{reshape: x, from: act}"), "'reshape' needs 'from' and 'to'");
     refuse(OP("y: {weight: ^nothing}"), "no shape is called 'nothing'");
+}
+
+/* Letters are left alone: one edit makes any letter into any other. */
+CLAIM(misspelt_names_get_the_nearest_one)
+{
+    refuse(OP("out: {input: act}\n    y: {copy: ^outt, shape: act}"),
+           "no tensor 'outt' in block 't' (of this variant); did you mean 'out'?");
+    refuse(OP("y: {input: ^akt}"), "no shape is called 'akt'; did you mean 'act'?");
+    refuse(OP("y: {input: [B, ^M/dq]}"),
+           "'M/dq' is not a dimension: unknown symbol 'dq'; did you mean 'dp'?");
+    refuse("symbols: {B: batch}\nblocks: {mlp: 5}\nmodel: {a: {block: ^mlp}}\nlinks: {}\n",
+           "no block is called 'mlp'"); /* not itself */
+    refuse(
+        "symbols: {B: batch}\nblocks: {mlp: {}, attention: {}}\nmodel: {a: {block: ^atention}}\nlinks: {}\n",
+        "no block is called 'atention'; did you mean 'attention'?");
 }
 
 CLAIM(einsums_are_checked)
@@ -429,6 +442,7 @@ int main(void)
         cmocka_unit_test(unknown_tensors_are_refused),
         cmocka_unit_test(tensors_of_another_variant_are_refused),
         cmocka_unit_test(shapes_are_checked),
+        cmocka_unit_test(misspelt_names_get_the_nearest_one),
         cmocka_unit_test(einsums_are_checked),
         cmocka_unit_test(other_operators_are_checked),
         cmocka_unit_test(entries_of_the_model_are_checked),
