@@ -222,41 +222,49 @@ CLAIM(writing_over_a_folder_fails_and_cleans_up)
     unit_remove_folder(folder);
 }
 
+CLAIM(a_symbolic_link_stays_one)
+{
+    char link[4096];
+    struct stat sb;
+
+    unit_make_folder(folder);
+    strcpy(link, in_folder("link"));
+    assert_int_equal(symlink("f", link), 0);
+    unit_write_text(in_folder("f"), "old");
+    assert_int_equal(dse_write_file(link, "new", 3, NULL), DSE_OK);
+    assert_int_equal(lstat(link, &sb), 0);
+    assert_true(S_ISLNK(sb.st_mode));
+    assert_int_equal(stat(in_folder("f"), &sb), 0);
+    assert_int_equal(sb.st_size, 3);
+    assert_int_equal(unit_count_files(folder), 2);
+    unit_remove_folder(folder);
+}
+
+CLAIM(a_pipe_is_written_to)
+{
+    char bytes[8];
+    struct stat sb;
+    int fd;
+
+    unit_make_folder(folder);
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    fd = open(path, O_RDWR); /* its reader */
+    assert_true(fd >= 0);
+    assert_int_equal(dse_write_file(path, "new", 3, NULL), DSE_OK);
+    assert_int_equal(read(fd, bytes, sizeof bytes), 3);
+    assert_int_equal(stat(path, &sb), 0);
+    assert_true(S_ISFIFO(sb.st_mode));
+    assert_int_equal(unit_count_files(folder), 1);
+    close(fd);
+    unit_remove_folder(folder);
+}
+
 CLAIM(writing_into_a_missing_folder_names_the_path)
 {
     dse_error err = DSE_ERROR_INIT;
 
     assert_failure(dse_write_file("/tmp/ccldse-unit-none/f", "x", 1, &err), &err, DSE_E_IO, "",
                    "cannot write '/tmp/ccldse-unit-none/f': No such file or directory");
-}
-
-/* ---- names --------------------------------------------------------------------------------- */
-
-CLAIM(the_stem_is_the_last_component_without_its_extension)
-{
-    static const char *const cases[][2] = {
-        {"configs/models/llama70b.yaml", "llama70b"},
-        {"llama70b", "llama70b"},
-        {"a/b.c/d", "d"},
-        {"x.tar.gz", "x.tar"},
-        {"a/.hidden", ".hidden"},
-        {"", ""},
-    };
-
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char out[64];
-
-        dse_path_stem(cases[i][0], out, sizeof out);
-        assert_string_equal(out, cases[i][1]);
-    }
-}
-
-CLAIM(a_long_stem_is_cut_to_fit)
-{
-    char out[4];
-
-    dse_path_stem("dir/abcdef.yaml", out, sizeof out);
-    assert_string_equal(out, "abc");
 }
 
 CLAIM(files_and_folders_are_told_apart)
@@ -289,9 +297,9 @@ int main(void)
         cmocka_unit_test(who_has_the_old_file_open_keeps_reading_it),
         cmocka_unit_test(a_written_file_has_the_permissions_of_the_umask),
         cmocka_unit_test(writing_over_a_folder_fails_and_cleans_up),
+        cmocka_unit_test(a_symbolic_link_stays_one),
+        cmocka_unit_test(a_pipe_is_written_to),
         cmocka_unit_test(writing_into_a_missing_folder_names_the_path),
-        cmocka_unit_test(the_stem_is_the_last_component_without_its_extension),
-        cmocka_unit_test(a_long_stem_is_cut_to_fit),
         cmocka_unit_test(files_and_folders_are_told_apart),
     };
     return RUN_TESTS(tests);

@@ -171,21 +171,22 @@ CLAIM(a_double_is_the_whole_text)
     assert_failure(dse_parse_double("nan", &v, &err), &err, DSE_E_CONFIG, "", "'nan' is not a number");
 }
 
-CLAIM(truth_has_four_spellings)
+CLAIM(truth_is_spelt_in_many_ways)
 {
-    static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no", "off", "0"};
+    static const char *const yes[] = {"true", "yes", "on", "1", "True", "t", "Y"};
+    static const char *const no[] = {"false", "no", "off", "0", "FALSE", "F", "n"};
     dse_error err = DSE_ERROR_INIT;
     bool v;
 
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) {
         v = false;
         assert_ok(dse_parse_bool(yes[i], &v, &err), &err);
         assert_true(v);
         assert_ok(dse_parse_bool(no[i], &v, &err), &err);
         assert_false(v);
     }
-    assert_failure(dse_parse_bool("True", &v, &err), &err, DSE_E_CONFIG, "",
-                   "'True' is neither true nor false");
+    assert_failure(dse_parse_bool("tru", &v, &err), &err, DSE_E_CONFIG, "",
+                   "'tru' is neither true nor false");
     err = (dse_error)DSE_ERROR_INIT;
     assert_failure(dse_parse_bool("2", &v, &err), &err, DSE_E_CONFIG, "", "'2' is neither true nor false");
 }
@@ -266,7 +267,7 @@ int main(void)
         cmocka_unit_test(an_integer_is_the_whole_text),
         cmocka_unit_test(an_integer_beyond_64_bits_is_refused),
         cmocka_unit_test(a_double_is_the_whole_text),
-        cmocka_unit_test(truth_has_four_spellings),
+        cmocka_unit_test(truth_is_spelt_in_many_ways),
         cmocka_unit_test(bytes_are_shown_in_powers_of_1000),
         cmocka_unit_test(seconds_are_shown_in_the_unit_that_fits),
     };

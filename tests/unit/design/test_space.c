@@ -1,4 +1,5 @@
 #include "design/space.h"
+#include "support/point_order.h"
 #include "unit/unit.h"
 
 static dse_arena arena;
@@ -103,31 +104,12 @@ CLAIM(every_point_fills_the_npus_and_stands_once_in_order)
     for (size_t i = 0; i < n; i++) {
         assert_int_equal((uint64_t)points[i].dp * points[i].tp * points[i].sp * points[i].pp, 72);
         if (i)
-            assert_true(design_point_compare(&points[i - 1], &points[i]) < 0);
+            assert_true(compare_points(&points[i - 1], &points[i]) < 0);
     }
     dse_arena_free(&arena);
 }
 
 /* pp, dp, tp, sp, weight sharding, recomputation. */
-CLAIM(points_are_ordered_by_pp_first_and_recomputation_last)
-{
-    static const design_point ordered[] = {{.pp = 1, .dp = 1, .tp = 1, .sp = 9},
-                                           {.pp = 1, .dp = 1, .tp = 1, .sp = 9, .recompute = true},
-                                           {.pp = 1, .dp = 1, .tp = 1, .sp = 9, .weight_sharded = true},
-                                           {.pp = 1, .dp = 1, .tp = 1, .sp = 10},
-                                           {.pp = 1, .dp = 1, .tp = 2, .sp = 1},
-                                           {.pp = 1, .dp = 2, .tp = 1, .sp = 1},
-                                           {.pp = 2, .dp = 1, .tp = 1, .sp = 1}};
-
-    for (size_t i = 0; i < sizeof ordered / sizeof ordered[0]; i++) {
-        for (size_t k = 0; k < sizeof ordered / sizeof ordered[0]; k++) {
-            int c = design_point_compare(&ordered[i], &ordered[k]);
-
-            assert_int_equal((c > 0) - (c < 0), (i > k) - (i < k));
-        }
-    }
-}
-
 /* ---- refusals ------------------------------------------------------------------------------------- */
 
 static void refuse(const design_axes *axes, uint64_t npus, uint32_t layers, const char *message)
@@ -275,7 +257,7 @@ CLAIM(every_point_is_read_back_from_its_name)
 
         design_point_name(&points[i], name);
         assert_ok(design_point_parse(name, &p, &err), &err);
-        assert_int_equal(design_point_compare(&p, &points[i]), 0);
+        assert_int_equal(compare_points(&p, &points[i]), 0);
     }
     dse_arena_free(&arena);
 }
@@ -323,7 +305,6 @@ int main(void)
         cmocka_unit_test(pipelines_share_the_npus),
         cmocka_unit_test(degrees_that_are_given_narrow_the_space),
         cmocka_unit_test(every_point_fills_the_npus_and_stands_once_in_order),
-        cmocka_unit_test(points_are_ordered_by_pp_first_and_recomputation_last),
         cmocka_unit_test(a_value_that_is_in_no_point_is_refused),
         cmocka_unit_test(more_stages_than_layers_and_embeddings_are_refused),
         cmocka_unit_test(numbers_with_too_many_divisors_are_refused),

@@ -1,3 +1,5 @@
+#include "base/fs.h"
+#include "base/hash.h"
 #include "store/store.h"
 #include "unit/unit.h"
 
@@ -289,6 +291,24 @@ CLAIM(opening_for_writing_makes_the_folder)
     end();
 }
 
+/* Where nobody may write, such as another user's folder, a database in the write-ahead mode cannot be read. */
+CLAIM(a_closed_database_is_one_file_for_all_to_read)
+{
+    char bytes[20];
+    FILE *f;
+
+    begin();
+    store_close(open_for(STORE_WRITE));
+    f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fread(bytes, 1, sizeof bytes, f), sizeof bytes);
+    fclose(f);
+    assert_int_equal(bytes[18], 1); /* rollback journal; 2: write-ahead log */
+    store_close(open_for(STORE_READ));
+    assert_int_equal(unit_count_files(folder), 2); /* it, and the lock */
+    end();
+}
+
 CLAIM(closing_nothing_is_fine) { store_close(NULL); }
 
 static void refuse(store_mode mode, dse_status status, const char *where, const char *message)
@@ -358,13 +378,29 @@ CLAIM(a_database_of_a_newer_version_is_refused)
     end();
 }
 
+static uint64_t file_hash(void)
+{
+    dse_strbuf text;
+    uint64_t hash;
+
+    dse_strbuf_init(&text);
+    assert_int_equal(dse_read_file(path, 0, &text, NULL), DSE_OK);
+    hash = dse_hash_bytes(text.data, text.len);
+    dse_strbuf_free(&text);
+    return hash;
+}
+
 CLAIM(a_database_of_another_program_is_refused)
 {
+    uint64_t before;
+
     begin();
     store_close(open_for(STORE_WRITE));
     set_header(68, 0x99);
     refuse(STORE_READ, DSE_E_STORE, path, "this is a database, but not one of ccldse's");
+    before = file_hash();
     refuse(STORE_WRITE, DSE_E_STORE, path, "this is a database, but not one of ccldse's");
+    assert_u64(file_hash(), before); /* not a bit of it is ours to change */
     end();
 }
 
@@ -561,6 +597,7 @@ int main(void)
         cmocka_unit_test(rows_are_listed_by_model_system_study_and_point),
         cmocka_unit_test(an_empty_database_lists_nothing),
         cmocka_unit_test(opening_for_writing_makes_the_folder),
+        cmocka_unit_test(a_closed_database_is_one_file_for_all_to_read),
         cmocka_unit_test(closing_nothing_is_fine),
         cmocka_unit_test(a_database_that_is_not_there_is_not_read),
         cmocka_unit_test(an_empty_file_is_no_database_to_read),
