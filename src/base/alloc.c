@@ -33,16 +33,6 @@ void *dse_calloc(size_t n, size_t size)
     return calloc(n ? n : 1, size ? size : 1);
 }
 
-char *dse_strdup(const char *s)
-{
-    size_t n = strlen(s) + 1;
-    char *copy = dse_realloc(NULL, n);
-
-    if (copy)
-        memcpy(copy, s, n);
-    return copy;
-}
-
 void dse_free(void *p) { free(p); }
 
 bool dse_grow(void **v, size_t *cap, size_t need, size_t elem_size)

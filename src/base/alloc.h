@@ -1,8 +1,8 @@
 /* Memory: the heap behind one door, arenas on top of it, and growing arrays.
  *
- * Every allocation of the program goes through dse_realloc, so that a test can make the nth one fail
- * (dse_alloc_fail_after) and check that each loader unwinds. Three lifetimes: the study
- * (configuration), the point (graph, links, simulation: one arena, reset between points) and scratch
+ * Every allocation that the project's own code makes goes through dse_realloc (libraries have theirs), so that a
+ * test can make the nth one fail (dse_alloc_fail_after) and check that each loader unwinds. Three lifetimes: the
+ * study (configuration), the point (graph, links, simulation: one arena, reset between points) and scratch
  * inside a call. */
 #ifndef DSE_BASE_ALLOC_H
 #define DSE_BASE_ALLOC_H
@@ -19,7 +19,6 @@
 void *dse_realloc(void *p, size_t size);
 /* Zeroed; NULL on overflow of n * size too. */
 void *dse_calloc(size_t n, size_t size);
-char *dse_strdup(const char *s);
 void dse_free(void *p);
 
 /* Test hook: allocations succeed n more times, then fail. Negative: never fail (the default). */
@@ -38,18 +37,18 @@ void dse_arena_init(dse_arena *a);
 void dse_arena_reset(dse_arena *a);
 void dse_arena_free(dse_arena *a); /* accepts an arena that was only zeroed */
 
-/* NULL when out of memory. The memory is not cleared; _zero clears it; _array checks n * size. */
+/* NULL when out of memory. The memory is not cleared; _zero clears it, and checks n * size. */
 void *dse_arena_alloc(dse_arena *a, size_t size);
 void *dse_arena_zero(dse_arena *a, size_t n, size_t size);
 char *dse_arena_strdup(dse_arena *a, const char *s);
 char *dse_arena_strndup(dse_arena *a, const char *s, size_t n);
 char *dse_arena_printf(dse_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A typed array of n elements, uninitialised or zeroed. */
+/* A typed array of n elements, zeroed. */
 #define DSE_ARENA_NEW(a, type, n) ((type *)dse_arena_zero((a), (n), sizeof(type)))
 
-/* Growing heap arrays: `type *v; size_t n, cap;` all starting at zero. DSE_PUSH_SLOT makes room for
- * one more and yields its address, or NULL when out of memory; the caller increments n. */
+/* Growing heap arrays: `type *v; size_t n, cap;` all starting at zero. DSE_GROW makes room for `need` elements;
+ * false when out of memory, and v is as it was. */
 bool dse_grow(void **v, size_t *cap, size_t need, size_t elem_size);
 #define DSE_GROW(v, cap, need) dse_grow((void **)&(v), &(cap), (need), sizeof *(v))
 

@@ -1,9 +1,8 @@
 #include "base/fs.h"
 
-#include "base/alloc.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,44 +60,73 @@ dse_status dse_mkdirs(const char *path, dse_error *err)
     return DSE_OK;
 }
 
+static bool write_all(int fd, const char *bytes, size_t n)
+{
+    while (n) {
+        ssize_t k = write(fd, bytes, n);
+
+        if (k < 0 && errno != EINTR)
+            return false;
+        if (k > 0) {
+            bytes += k;
+            n -= (size_t)k;
+        }
+    }
+    return true;
+}
+
+/* A device or a pipe: there is nothing to replace. */
+static bool write_into(const char *path, const void *bytes, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool written;
+
+    if (fd < 0)
+        return false;
+    written = write_all(fd, bytes, n);
+    return close(fd) == 0 && written;
+}
+
+/* `temp` ends in XXXXXX. Leaves errno as the first failure set it. */
+static bool write_and_rename(char *temp, const char *path, const void *bytes, size_t n)
+{
+    int fd = mkstemp(temp), code;
+    mode_t mask = umask(0);
+
+    umask(mask);
+    if (fd < 0)
+        return false;
+    if (write_all(fd, bytes, n) && fchmod(fd, 0666 & ~mask) == 0) {
+        if (close(fd) == 0 && rename(temp, path) == 0)
+            return true;
+        code = errno;
+    } else {
+        code = errno;
+        close(fd);
+    }
+    unlink(temp);
+    errno = code;
+    return false;
+}
+
 dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_error *err)
 {
-    char temp[4096];
-    dse_status st = DSE_OK;
-    int fd, closed;
-    mode_t mask;
+    char temp[PATH_MAX + 8], target[PATH_MAX];
+    struct stat sb;
+    bool exists = stat(path, &sb) == 0, written;
 
-    if (snprintf(temp, sizeof temp, "%s.XXXXXX", path) >= (int)sizeof temp)
-        return dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", path);
-    fd = mkstemp(temp);
-    if (fd < 0)
-        return dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
-    for (size_t done = 0; done < n;) {
-        ssize_t k = write(fd, (const char *)bytes + done, n - done);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k < 0) {
-            st = dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
-            goto out;
-        }
-        done += (size_t)k;
+    if (!exists || !realpath(path, target)) {
+        if (strlen(path) >= sizeof target)
+            return dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", path);
+        strcpy(target, path);
     }
-    mask = umask(0);
-    umask(mask);
-    if (fchmod(fd, 0666 & ~mask) != 0) {
-        st = dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
-        goto out;
+    if (exists && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode)) {
+        written = write_into(path, bytes, n);
+    } else {
+        snprintf(temp, sizeof temp, "%s.XXXXXX", target);
+        written = write_and_rename(temp, target, bytes, n);
     }
-    closed = close(fd);
-    fd = -1;
-    if (closed != 0 || rename(temp, path) != 0)
-        st = dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
-out:
-    if (fd >= 0)
-        close(fd);
-    if (st != DSE_OK)
-        unlink(temp);
-    return st;
+    return written ? DSE_OK : dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
 }
 
 bool dse_is_file(const char *path)
@@ -111,18 +139,4 @@ bool dse_is_dir(const char *path)
 {
     struct stat sb;
     return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
-}
-
-void dse_path_stem(const char *path, char *out, size_t size)
-{
-    const char *base = strrchr(path, '/'), *dot;
-    size_t n;
-
-    base = base ? base + 1 : path;
-    dot = strrchr(base, '.');
-    n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
-    if (n >= size)
-        n = size - 1;
-    memcpy(out, base, n);
-    out[n] = '\0';
 }

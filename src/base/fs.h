@@ -11,14 +11,12 @@ dse_status dse_read_file(const char *path, size_t max_bytes, dse_strbuf *out, ds
 /* mkdir -p. An existing folder is success. */
 dse_status dse_mkdirs(const char *path, dse_error *err);
 
-/* Writes a temporary file beside path and renames it over, so that a reader or a crash sees the old
- * content or the new one, never half of it. */
+/* Writes a temporary file beside path and renames it over, so that a reader, or what is left if this program dies,
+ * is the old content or the new one, never half of it. A symbolic link stays one; a device or a pipe is written
+ * to. */
 dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_error *err);
 
 bool dse_is_file(const char *path);
 bool dse_is_dir(const char *path);
-
-/* The last component of path without its extension: "configs/models/llama70b.yaml" -> "llama70b". */
-void dse_path_stem(const char *path, char *out, size_t size);
 
 #endif

@@ -64,3 +64,16 @@ void dse_join(char *out, size_t size, const char *const *names, size_t n)
         used += k > 0 ? (size_t)k : 0;
     }
 }
+
+dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, const char *what,
+                            const char *name, const char *const *known, size_t n)
+{
+    const char *nearest = dse_nearest(name, known, n);
+    char list[400];
+
+    dse_join(list, sizeof list, known, n);
+    if (nearest)
+        return dse_fail_at(err, st, where, "unknown %s '%.60s'; did you mean '%s'? known: %s", what, name,
+                           nearest, list);
+    return dse_fail_at(err, st, where, "unknown %s '%.60s'; known: %s", what, name, list);
+}

@@ -2,11 +2,17 @@
 #ifndef DSE_BASE_NAMES_H
 #define DSE_BASE_NAMES_H
 
+#include "base/status.h"
+
 #include <stddef.h>
 
 /* The candidate with the smallest edit distance to `name` (case ignored), or NULL if none is within a
  * third of the name's length (at least 1, at most 3 edits). Ties: the first. Borrowed from the array. */
 const char *dse_nearest(const char *name, const char *const *known, size_t n);
+
+/* Fails with "unknown <what> '<name>'; did you mean '<nearest>'? known: <all>". `where` may be "". */
+dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, const char *what,
+                            const char *name, const char *const *known, size_t n);
 
 /* "a, b, c" into out (truncated to fit). */
 void dse_join(char *out, size_t size, const char *const *names, size_t n);

@@ -147,3 +147,18 @@ void dse_strbuf_add_repr(dse_strbuf *b, double v)
             dse_strbuf_addc(b, '0');
     }
 }
+
+void dse_strbuf_add_csv(dse_strbuf *b, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        dse_strbuf_adds(b, text);
+        return;
+    }
+    dse_strbuf_addc(b, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            dse_strbuf_addc(b, '"');
+        dse_strbuf_addc(b, *text);
+    }
+    dse_strbuf_addc(b, '"');
+}

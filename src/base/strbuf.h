@@ -32,4 +32,7 @@ void dse_strbuf_vaddf(dse_strbuf *b, const char *fmt, va_list ap);
  * "1e+16", "5e-05", "nan", "inf". STAGE writes tensor sizes this way. */
 void dse_strbuf_add_repr(dse_strbuf *b, double v);
 
+/* A CSV field, quoted where it must be (RFC 4180). */
+void dse_strbuf_add_csv(dse_strbuf *b, const char *text);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     char letter;
@@ -160,13 +161,13 @@ dse_status dse_parse_double(const char *text, double *out, dse_error *err)
 
 dse_status dse_parse_bool(const char *text, bool *out, dse_error *err)
 {
-    static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no", "off", "0"};
+    static const char *const yes[] = {"true", "yes", "on", "t", "y", "1"};
+    static const char *const no[] = {"false", "no", "off", "f", "n", "0"};
 
-    for (size_t i = 0; i < 4; i++) {
-        if (!strcmp(text, yes[i]) || !strcmp(text, no[i])) {
-            *out = !strcmp(text, yes[i]);
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) {
+        *out = !strcasecmp(text, yes[i]);
+        if (*out || !strcasecmp(text, no[i]))
             return DSE_OK;
-        }
     }
     return dse_fail(err, DSE_E_CONFIG, "'%.80s' is neither true nor false", text);
 }

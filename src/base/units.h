@@ -1,7 +1,7 @@
 /* Numbers with units, as people write them in cards and on the command line.
  *
  * A size: "80GB" is 80 * 10^9 bytes, "80GiB" is 80 * 2^30. A rate is a size with "/s" ("100GB/s") or a
- * rate of operations ("450TFLOPS"). A time is "50ns", "1.5us", "3ms", "2s". Prefixes k M G T P E, with
+ * rate of operations ("450TFLOPS"). A time is "50ns", "1.5us", "3ms", "2s" (also min, h). Prefixes k M G T P E, with
  * "i" for powers of two (sizes and rates of bytes only). The number is strtod's; no space is needed
  * before the unit, one is allowed. */
 #ifndef DSE_BASE_UNITS_H
@@ -28,7 +28,8 @@ dse_status dse_parse_quantity(const char *text, dse_unit unit, double *out, bool
 dse_status dse_parse_int(const char *text, int64_t *out, dse_error *err);
 dse_status dse_parse_u64(const char *text, uint64_t *out, dse_error *err); /* digits alone, no sign */
 dse_status dse_parse_double(const char *text, double *out, dse_error *err);
-dse_status dse_parse_bool(const char *text, bool *out, dse_error *err); /* true/false, yes/no, on/off, 1/0 */
+dse_status dse_parse_bool(const char *text, bool *out,
+                          dse_error *err); /* true/false, yes/no, on/off, t/f, y/n, 1/0 */
 
 /* For people: "67.0 GB" (10^9) with one decimal; "3.207 s", "16.58 ms" with four significant digits, whole ns. */
 void dse_format_bytes(char *out, size_t size, double bytes);

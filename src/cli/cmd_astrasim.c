@@ -87,9 +87,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     st = drv_astrasim_run(&in, r->arena, &out, o->trace ? &record : NULL, err);
     if (st != DSE_OK)
         return st;
-    if (out.n_unknown_keys)
-        report_warning("%s: '%s'%s has no effect; neither has it in ASTRA-sim", o->system, out.unknown_key,
-                       out.n_unknown_keys > 1 ? " (and other keys)" : "");
+    report_unknown_keys(o->system, out.n_unknown_keys, out.unknown_key);
     return write_outputs(o, &out, &record, r, err);
 }
 

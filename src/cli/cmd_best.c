@@ -1,11 +1,12 @@
 /* The best strategies of a database. */
+#include "base/names.h"
 #include "cli/command.h"
 #include "cli/exit.h"
+#include "cli/results.h"
 #include "driver/study.h"
 #include "report/ranking.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -31,28 +32,30 @@ static const option options[] = {
 
 static dse_status find_column(const char *name, const store_column **out, dse_error *err)
 {
-    char known[400];
-    size_t n, used = 0;
+    const char *known[32];
+    size_t n, n_known = 0;
     const store_column *c = store_columns(&n);
 
-    if ((*out = store_column_find(name)))
+    *out = store_column_find(name);
+    if (*out && (*out)->better != STORE_NEITHER)
         return DSE_OK;
-    for (size_t i = 0; i < n && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", c[i].name);
-    return dse_fail(err, DSE_E_USAGE, "unknown metric '%.40s'; known: %s", name, known);
+    for (size_t i = 0; i < n && n_known < sizeof known / sizeof known[0]; i++)
+        if (c[i].better != STORE_NEITHER)
+            known[n_known++] = c[i].name;
+    return dse_fail_unknown(err, DSE_E_USAGE, "", "metric", name, known, n_known);
 }
 
-/* Without --hbm, the capacity that the system card gives, if it gives one. */
-static double limit_of(const best_options *o, const store_row *row, dse_arena *a)
+/* Without --hbm, the capacity that the system card gave, if it gave one; NAN is no limit. */
+static dse_status limit_of(const best_options *o, const store_row *row, dse_arena *a, double *out,
+                           dse_error *err)
 {
-    design_point point;
-    drv_study study;
+    drv_system system;
+    dse_status st = DSE_OK;
 
-    if (!isnan(o->hbm))
-        return o->hbm;
-    if (drv_study_read_config(row->config, strlen(row->config), a, &study, &point, NULL) != DSE_OK)
-        return NAN;
-    return study.system.memory_capacity;
+    *out = o->hbm;
+    if (isnan(o->hbm) && (st = drv_study_read_system(row->config, a, &system, err)) == DSE_OK)
+        *out = system.memory_capacity;
+    return st;
 }
 
 static bool same_names(const report_study *a, const report_study *b)
@@ -84,25 +87,22 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     report_study *studies;
     const store_column *by;
     store_row *rows;
-    store *db;
     size_t n_rows, n;
     dse_status st;
 
     if ((st = find_column(o->by, &by, err)) != DSE_OK ||
-        (st = store_open(o->db, STORE_READ, &db, err)) != DSE_OK)
+        (st = results_read(o->db, o->model, o->system, a, &rows, &n_rows, err)) != DSE_OK)
         return st;
-    st = store_list(db, o->model, o->system, a, &rows, &n_rows, err);
-    store_close(db);
-    if (st == DSE_OK && !n_rows)
+    if (!n_rows)
         return dse_fail(err, DSE_E_CONFIG, "'%s' has no results%s%s%s%s; run 'ccldse sweep' first", o->db,
                         o->model ? " for model " : "", o->model ? o->model : "",
                         o->system ? " on system " : "", o->system ? o->system : "");
-    if (st == DSE_OK)
-        st = report_split(rows, n_rows, a, &studies, &n, err);
+    st = report_split(rows, n_rows, a, &studies, &n, err);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         studies[i].by = by;
-        studies[i].limit_bytes = limit_of(o, studies[i].row, a);
-        st = report_rank(&studies[i], a, err);
+        st = limit_of(o, studies[i].row, a, &studies[i].limit_bytes, err);
+        if (st == DSE_OK)
+            st = report_rank(&studies[i], a, err);
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     }

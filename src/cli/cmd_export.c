@@ -1,6 +1,8 @@
 /* The results of a database, for other programs. */
 #include "base/fs.h"
+#include "base/names.h"
 #include "cli/command.h"
+#include "cli/results.h"
 #include "report/rows.h"
 
 #include <stdio.h>
@@ -23,24 +25,22 @@ static const option options[] = {
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
 };
 
+static const char *const formats[] = {"csv", "json"};
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const export_options *o = opts;
     bool json = !strcmp(o->format, "json");
     store_row *rows;
-    store *db;
     size_t n;
     dse_status st;
 
     if (!json && strcmp(o->format, "csv"))
-        return dse_fail(err, DSE_E_USAGE, "unknown format '%.40s'; known: csv, json", o->format);
+        return dse_fail_unknown(err, DSE_E_USAGE, "", "format", o->format, formats,
+                                sizeof formats / sizeof formats[0]);
     if (o->config && !json)
         return dse_fail(err, DSE_E_USAGE, "--config needs --format json");
-    if ((st = store_open(o->db, STORE_READ, &db, err)) != DSE_OK)
-        return st;
-    st = store_list(db, o->model, o->system, r->arena, &rows, &n, err);
-    store_close(db);
-    if (st != DSE_OK)
+    if ((st = results_read(o->db, o->model, o->system, r->arena, &rows, &n, err)) != DSE_OK)
         return st;
     if (json)
         report_rows_json(rows, n, o->config, r->out);

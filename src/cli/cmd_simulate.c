@@ -177,7 +177,7 @@ static dse_status choose_point(const simulate_options *o, design_point *out, dse
                           (uint32_t)o->pp, o->recompute,    o->weight_sharded};
     if (!o->point)
         return DSE_OK;
-    if (o->dp * o->tp * o->sp * o->pp != 1 || o->recompute || o->weight_sharded)
+    if (design_point_ranks(out) != 1 || o->recompute || o->weight_sharded)
         return dse_fail(err, DSE_E_USAGE, "give either --point or the degrees, not both");
     return design_point_parse(o->point, out, err);
 }
@@ -196,6 +196,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if ((st = choose_point(o, &point, err)) != DSE_OK ||
         (st = drv_study_load(o->model, o->system, a, &study, err)) != DSE_OK)
         return st;
+    report_unknown_keys(o->system, study.system.n_unknown_keys, study.system.unknown_key);
     study.tag_base = (uint32_t)o->tag_base;
     if ((st = drv_point_check(&study, &point, err)) != DSE_OK ||
         (o->emit && (st = drv_emit_point(&study, &point, o->emit, a, err)) != DSE_OK) ||

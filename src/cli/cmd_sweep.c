@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 typedef struct {
@@ -88,7 +89,12 @@ static void show(void *user, const drv_progress *p)
     char line[400];
 
     if (s->terminal) {
+        struct winsize size = {0};
+
+        /* A line that wraps would be cleared in its last row only. */
         format_progress(p, line, sizeof line);
+        if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_col < sizeof line)
+            line[size.ws_col - 1] = '\0';
         fprintf(stderr, "\r\033[2K%s", line);
         fflush(stderr);
         s->drawn = true;
@@ -207,6 +213,9 @@ static dse_status split(const char *text, dse_arena *a, const char ***out, size_
             *comma = '\0';
         if (!*p)
             return dse_fail(err, DSE_E_USAGE, "an empty name in '%s'", text);
+        for (size_t i = 0; i < *n; i++)
+            if (!strcmp((*out)[i], p))
+                return dse_fail(err, DSE_E_USAGE, "'%s' stands twice in '%s'", p, text);
         (*out)[(*n)++] = p;
         p = comma ? comma + 1 : NULL;
     }
@@ -228,6 +237,8 @@ static dse_status load_studies(const sweep_options *o, dse_arena *a, drv_sweep *
         return dse_fail_nomem(err);
     for (size_t i = 0; i < n_models * n_systems && st == DSE_OK; i++)
         st = drv_study_load(models[i / n_systems], systems[i % n_systems], a, &studies[i], err);
+    for (size_t i = 0; i < n_systems && st == DSE_OK; i++)
+        report_unknown_keys(systems[i], studies[i].system.n_unknown_keys, studies[i].system.unknown_key);
     sweep->studies = studies;
     sweep->n_studies = (uint32_t)(n_models * n_systems);
     return st;

@@ -52,7 +52,11 @@ static dse_status set_value(const option *o, const char *text, void *out, dse_er
     bool had_unit;
 
     switch (o->type) {
-    case OPT_STRING: *(const char **)field = text; return DSE_OK;
+    case OPT_STRING:
+        if (!*text) /* an unset variable in a script, most often */
+            return dse_fail(err, DSE_E_USAGE, "%s must not be empty", o->name);
+        *(const char **)field = text;
+        return DSE_OK;
     case OPT_FLAG: st = dse_parse_bool(text, field, &why); break;
     case OPT_BOOL:
         if (parse_stage_bool(text, field) != DSE_OK)
@@ -222,14 +226,14 @@ int report_error(const dse_error *err)
     return exit_code(err->status);
 }
 
-void report_warning(const char *fmt, ...)
+void report_unknown_keys(const char *path, uint32_t n, const char *first)
 {
     char text[512];
-    va_list ap;
 
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
+    if (!n)
+        return;
+    snprintf(text, sizeof text, "%.300s: '%s'%s has no effect; neither has it in ASTRA-sim", path, first,
+             n > 1 ? " (and other keys)" : "");
     fputs("ccldse: warning: ", stderr);
     put_printable(text);
     fputc('\n', stderr);

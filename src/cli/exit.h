@@ -6,10 +6,11 @@
 
 enum {
     EXIT_DONE = 0,
-    EXIT_NO = 1,         /* done, and the answer is "no": some points failed, nothing fits */
-    EXIT_USAGE = 2,      /* the command line */
-    EXIT_INPUT = 3,      /* a file, a card, a workload, a degree; or a simulation that cannot finish */
-    EXIT_CHILD = 4,      /* a worker process failed */
+    EXIT_NO = 1,    /* done, and the answer is "no": some points failed, nothing fits */
+    EXIT_USAGE = 2, /* the command line */
+    EXIT_INPUT = 3, /* a file, a card, a workload, a degree; or a simulation that cannot finish */
+    EXIT_CHILD =
+        4, /* no worker can be started, or what one says is no answer (a point whose workers die has failed: 1) */
     EXIT_INTERNAL = 70,  /* out of memory, or a bug */
     EXIT_INTERRUPT = 130 /* Ctrl-C; what was finished is kept */
 };

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_POINTS 10000000u
-
 dse_status design_axis_parse(const char *name, const char *text, design_axis *out, dse_error *err)
 {
     const char *p = text;
@@ -18,7 +16,7 @@ dse_status design_axis_parse(const char *name, const char *text, design_axis *ou
         size_t n = strcspn(p, ",");
         int64_t v;
 
-        snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : (int)sizeof word - 1, p);
+        snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : 0, p);
         if (dse_parse_int(word, &v, NULL) != DSE_OK || v < 1 || v > 1 << 24)
             return dse_fail(err, DSE_E_USAGE, "%s takes positive whole numbers such as 1,2,4, not '%.60s'",
                             name, text);
@@ -56,12 +54,17 @@ dse_status design_switch_parse(const char *name, const char *text, design_switch
 
 /* ---- enumeration --------------------------------------------------------------------------- */
 
-static uint32_t add_divisors(uint64_t npus, design_axis *out)
+/* False if there are too many. */
+static bool add_divisors(uint64_t npus, design_axis *out)
 {
-    for (uint64_t d = 1; d <= npus && out->n < DESIGN_MAX_VALUES; d++)
-        if (npus % d == 0)
-            out->value[out->n++] = (uint32_t)d;
-    return out->n;
+    for (uint64_t d = 1; d <= npus; d++) {
+        if (npus % d)
+            continue;
+        if (out->n == DESIGN_MAX_VALUES)
+            return false;
+        out->value[out->n++] = (uint32_t)d;
+    }
+    return true;
 }
 
 static void sort_axis(design_axis *a)
@@ -107,8 +110,6 @@ static bool add_point(enumeration *e, const uint32_t degree[4])
 /* Degrees from `axis` on whose product is `rest`. */
 static bool enumerate(enumeration *e, int axis, uint64_t rest, uint32_t degree[4])
 {
-    if (e->n > MAX_POINTS)
-        return true;
     if (axis == 4)
         return rest != 1 || add_point(e, degree);
     for (uint32_t i = 0; i < e->axis[axis].n; i++) {
@@ -165,7 +166,7 @@ dse_status design_enumerate(const design_axes *axes, uint64_t npus, uint32_t lay
     if (!e.axis[0].n)
         e.axis[0] = (design_axis){1, {1}};
     for (int i = 0; i < 4; i++) {
-        if (!e.axis[i].n && add_divisors(npus, &e.axis[i]) == DESIGN_MAX_VALUES)
+        if (!e.axis[i].n && !add_divisors(npus, &e.axis[i]))
             st = dse_fail(err, DSE_E_RANGE,
                           "%" PRIu64 " NPUs have more than %d divisors; give --dp, --tp and --sp", npus,
                           DESIGN_MAX_VALUES);
@@ -175,8 +176,6 @@ dse_status design_enumerate(const design_axes *axes, uint64_t npus, uint32_t lay
         st = dse_fail_nomem(err);
     if (st == DSE_OK)
         st = check_values(&e, layers, err);
-    if (st == DSE_OK && e.n > MAX_POINTS)
-        st = dse_fail(err, DSE_E_RANGE, "the space has more than %u points", MAX_POINTS);
     if (st == DSE_OK && !e.n)
         st = dse_fail(err, DSE_E_RANGE, "no strategy has dp * tp * sp * pp = %" PRIu64 " NPUs", npus);
     if (st == DSE_OK) {
@@ -189,6 +188,19 @@ dse_status design_enumerate(const design_axes *axes, uint64_t npus, uint32_t lay
     }
     dse_free(e.points);
     return st;
+}
+
+uint64_t design_point_ranks(const design_point *p)
+{
+    const uint32_t degree[] = {p->dp, p->tp, p->sp, p->pp};
+    uint64_t ranks = 1;
+
+    for (int i = 0; i < 4; i++) {
+        if (degree[i] && ranks > UINT64_MAX / degree[i])
+            return UINT64_MAX;
+        ranks *= degree[i];
+    }
+    return ranks;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -214,15 +226,4 @@ dse_status design_point_parse(const char *text, design_point *out, dse_error *er
     }
     return dse_fail(err, DSE_E_USAGE,
                     "'%.60s' is not a point; write dp_tp_sp_pp_recompute, for example 8_1_8_1_1", text);
-}
-
-int design_point_compare(const design_point *a, const design_point *b)
-{
-    const int64_t x[] = {a->pp, a->dp, a->tp, a->sp, a->weight_sharded, a->recompute};
-    const int64_t y[] = {b->pp, b->dp, b->tp, b->sp, b->weight_sharded, b->recompute};
-
-    for (int i = 0; i < 6; i++)
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
-    return 0;
 }

@@ -39,14 +39,14 @@ dse_status design_switch_parse(const char *name, const char *text, design_switch
 dse_status design_enumerate(const design_axes *axes, uint64_t npus, uint32_t layers, dse_arena *a,
                             design_point **points, size_t *n, dse_error *err);
 
+/* dp * tp * sp * pp; UINT64_MAX if it is larger. */
+uint64_t design_point_ranks(const design_point *p);
+
 /* "8_1_8_1_1": dp_tp_sp_pp_recompute, and a "_ws" behind it with sharded weights. */
 #define DESIGN_NAME_MAX 64
 void design_point_name(const design_point *p, char out[DESIGN_NAME_MAX]);
 
 /* The reverse; DSE_E_USAGE. */
 dse_status design_point_parse(const char *text, design_point *out, dse_error *err);
-
-/* <0, 0, >0: the order of design_enumerate. */
-int design_point_compare(const design_point *a, const design_point *b);
 
 #endif

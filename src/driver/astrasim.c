@@ -5,9 +5,9 @@
 #include "workload/chakra.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-static dse_status load_system(const drv_astrasim_inputs *in, dse_arena *a, drv_system *system,
-                              drv_astrasim_output *out, dse_error *err)
+static dse_status load_system(const drv_astrasim_inputs *in, dse_arena *a, drv_system *system, dse_error *err)
 {
     cfg_doc system_doc, network_doc;
     dse_status st;
@@ -15,8 +15,7 @@ static dse_status load_system(const drv_astrasim_inputs *in, dse_arena *a, drv_s
     if ((st = cfg_load(in->system, a, &system_doc, err)) != DSE_OK ||
         (st = cfg_load(in->network, a, &network_doc, err)) != DSE_OK)
         return st;
-    return drv_system_read_astra(&system_doc, &network_doc, system, &out->n_unknown_keys, out->unknown_key,
-                                 err);
+    return drv_system_read_astra(&system_doc, &network_doc, system, err);
 }
 
 static dse_status load_remote(const char *path, dse_arena *a, sim_remote_memory *out, dse_error *err)
@@ -37,14 +36,16 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
     dse_status st;
 
     *out = (drv_astrasim_output){0};
-    if ((st = load_system(in, a, &system, out, err)) != DSE_OK ||
+    if ((st = load_system(in, a, &system, err)) != DSE_OK ||
         (st = drv_system_build(&system, &net, &settings, err)) != DSE_OK ||
         (st = load_remote(in->remote, a, &settings.remote, err)) != DSE_OK)
         return st;
+    out->n_unknown_keys = system.n_unknown_keys;
+    memcpy(out->unknown_key, system.unknown_key, sizeof out->unknown_key);
     settings.queues_per_dim = in->queues_per_dim;
     settings.rendezvous = in->rendezvous;
     if (cfg_is_given(&drv_system_table, &system, "scheduler.endpoint_delay"))
-        settings.endpoint_delay = (dse_time)((double)system.endpoint_delay * in->injection_scale);
+        settings.endpoint_delay = dse_ticks((double)system.endpoint_delay * in->injection_scale);
     if ((st = wl_chakra_read(in->workload, in->groups, net.n_npus, a, &w, err)) != DSE_OK)
         return st;
     out->log_memory = system.trace_enabled && system.track_local_mem;

@@ -2,6 +2,7 @@
 #ifndef DSE_DRIVER_ASTRASIM_H
 #define DSE_DRIVER_ASTRASIM_H
 
+#include "driver/system_card.h"
 #include "sim/sim.h"
 
 typedef struct {
@@ -17,7 +18,7 @@ typedef struct {
     sim_result result;
     bool log_memory;         /* trace-enabled and track-local-mem: the peak is reported */
     uint32_t n_unknown_keys; /* of system.json, and the first of them */
-    char unknown_key[64];
+    cfg_name unknown_key;
 } drv_astrasim_output;
 
 /* `record` may be NULL. Everything belongs to the arena. */

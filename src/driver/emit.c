@@ -7,14 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char run_script[] =
     "#!/bin/sh\n"
     "# Runs the workload of this folder.\n"
     "# usage: ./run.sh SIMULATOR..., for example: ./run.sh AstraSim_Analytical_Congestion_Unaware\n"
     "#                                            ./run.sh ccldse astrasim\n"
-    "cd \"$(dirname \"$0\")\" || exit 1\n"
-    "exec \"$@\" --workload-configuration=workload --comm-group-configuration=comm_group.json \\\n"
+    "set -eu\n"
+    "[ $# -gt 0 ] || { echo \"usage: $0 SIMULATOR...\" >&2; exit 2; }\n"
+    "simulator=$(command -v \"$1\") || { echo \"$0: there is no '$1'\" >&2; exit 2; }\n"
+    "case $simulator in /*) ;; *) simulator=$PWD/$simulator ;; esac\n"
+    "shift\n"
+    "cd \"$(dirname \"$0\")\"\n"
+    "exec \"$simulator\" \"$@\" --workload-configuration=workload --comm-group-configuration=comm_group.json "
+    "\\\n"
     "  --system-configuration=system.json --network-configuration=network.yml \\\n"
     "  --remote-memory-configuration=remote_memory.json\n";
 
@@ -61,17 +68,18 @@ dse_status drv_emit_point(const drv_study *s, const design_point *p, const char 
 
     if (!pattern || !script)
         return dse_fail_nomem(err);
-    if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
-        (st = drv_emit_system(&s->system, folder, err)) != DSE_OK ||
-        (st = wl_chakra_write_files(&w, &wl_schema_v004, pattern, err)) != DSE_OK ||
-        (st = dse_write_file(script, run_script, strlen(run_script), err)) != DSE_OK)
+    if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK)
         return st;
-    if (chmod(script, 0755) != 0)
-        return dse_fail_errno(err, DSE_E_IO, "cannot make '%s' executable", script);
+    unlink(script); /* made last: without it the folder is not complete */
     dse_strbuf_init(&groups);
     wl_groups_write(&w, &groups);
-    st = groups.failed ? dse_fail_nomem(err)
-                       : write_text(folder, "comm_group.json", groups.data, groups.len, err);
+    if ((st = drv_emit_system(&s->system, folder, err)) == DSE_OK)
+        st = groups.failed ? dse_fail_nomem(err)
+                           : write_text(folder, "comm_group.json", groups.data, groups.len, err);
     dse_strbuf_free(&groups);
-    return st;
+    if (st != DSE_OK || (st = wl_chakra_write_files(&w, &wl_schema_v004, pattern, err)) != DSE_OK ||
+        (st = dse_write_file(script, run_script, strlen(run_script), err)) != DSE_OK)
+        return st;
+    return chmod(script, 0755) == 0 ? DSE_OK
+                                    : dse_fail_errno(err, DSE_E_IO, "cannot make '%s' executable", script);
 }

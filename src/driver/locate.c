@@ -9,10 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const folders[] = {
-    [DRV_MODELS] = "models", [DRV_SYSTEMS] = "systems", [DRV_OPERATORS] = "operators"};
-static const char *const singular[] = {
-    [DRV_MODELS] = "model", [DRV_SYSTEMS] = "system", [DRV_OPERATORS] = "operator file"};
+static const struct {
+    const char *folder, *what, *file, *where;
+} kinds[] = {
+    [DRV_MODELS] = {"models", "model", "model card", "list them with 'ccldse models'"},
+    [DRV_SYSTEMS] = {"systems", "system", "system card", "list them with 'ccldse systems'"},
+    [DRV_OPERATORS] = {"operators", "operator file", "operator file", "they are in configs/operators"},
+};
 
 /* The folder the running program is in, or "". */
 static void program_folder(char *out, size_t size)
@@ -33,11 +36,11 @@ static const char *find_folder(drv_kind kind, dse_arena *a)
     const char *candidates[5];
 
     program_folder(program, sizeof program);
-    candidates[0] = env && *env ? dse_arena_printf(a, "%s/%s", env, folders[kind]) : NULL;
-    candidates[1] = dse_arena_printf(a, "configs/%s", folders[kind]);
-    candidates[2] = dse_arena_printf(a, "%s/../configs/%s", program, folders[kind]);
-    candidates[3] = dse_arena_printf(a, "%s/../share/ccldse/configs/%s", program, folders[kind]);
-    candidates[4] = dse_arena_printf(a, CCLDSE_SOURCE_CONFIGS "/%s", folders[kind]);
+    candidates[0] = env && *env ? dse_arena_printf(a, "%s/%s", env, kinds[kind].folder) : NULL;
+    candidates[1] = dse_arena_printf(a, "configs/%s", kinds[kind].folder);
+    candidates[2] = dse_arena_printf(a, "%s/../configs/%s", program, kinds[kind].folder);
+    candidates[3] = dse_arena_printf(a, "%s/../share/ccldse/configs/%s", program, kinds[kind].folder);
+    candidates[4] = dse_arena_printf(a, CCLDSE_SOURCE_CONFIGS "/%s", kinds[kind].folder);
     for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
         if (candidates[i] && dse_is_dir(candidates[i]))
             return candidates[i];
@@ -53,16 +56,19 @@ dse_status drv_list(drv_kind kind, dse_arena *a, const char ***names, size_t *n,
                     dse_error *err)
 {
     const char **list = NULL;
+    const char *env = getenv("CCLDSE_CONFIGS");
     size_t cap = 0, count = 0;
     struct dirent *entry;
     DIR *dir;
     dse_status st = DSE_OK;
 
+    if (env && *env && !dse_is_dir(env))
+        return dse_fail(err, DSE_E_CONFIG, "CCLDSE_CONFIGS is '%s', and there is no such folder", env);
     *folder = find_folder(kind, a);
     if (!*folder)
         return dse_fail(err, DSE_E_CONFIG,
                         "cannot find the folder configs/%s; set CCLDSE_CONFIGS to where configs is",
-                        folders[kind]);
+                        kinds[kind].folder);
     dir = opendir(*folder);
     if (!dir)
         return dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", *folder);
@@ -78,7 +84,8 @@ dse_status drv_list(drv_kind kind, dse_arena *a, const char ***names, size_t *n,
     }
     closedir(dir);
     if (st == DSE_OK) {
-        qsort(list, count, sizeof *list, compare_names);
+        if (count)
+            qsort(list, count, sizeof *list, compare_names);
         *names = DSE_ARENA_NEW(a, const char *, count);
         if (!*names)
             st = dse_fail_nomem(err);
@@ -102,7 +109,7 @@ dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char 
         return *path ? DSE_OK : dse_fail_nomem(err);
     }
     if (strchr(name, '/'))
-        return dse_fail(err, DSE_E_CONFIG, "cannot find the %s card '%s'", singular[kind], name);
+        return dse_fail(err, DSE_E_CONFIG, "cannot find the %s '%s'", kinds[kind].file, name);
     st = drv_list(kind, a, &names, &n, &folder, err);
     if (st != DSE_OK)
         return st;
@@ -117,8 +124,42 @@ dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char 
     }
     nearest = dse_nearest(stem, names, n);
     if (nearest)
-        return dse_fail(err, DSE_E_CONFIG, "unknown %s '%s'; did you mean '%s'? list them with 'ccldse %s'",
-                        singular[kind], name, nearest, folders[kind]);
+        return dse_fail(err, DSE_E_CONFIG, "unknown %s '%s'; did you mean '%s'? %s", kinds[kind].what, name,
+                        nearest, kinds[kind].where);
     return dse_fail(err, DSE_E_CONFIG, "unknown %s '%s': no such file, and no card of that name in %s",
-                    singular[kind], name, folder);
+                    kinds[kind].what, name, folder);
+}
+
+/* Well-formed (RFC 3629, overlong forms apart) and without control characters. */
+static bool is_printable_utf8(const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        int more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2 : 3;
+
+        if (*p < 0x20 || *p == 0x7f || (*p >= 0x80 && *p < 0xc2) || *p > 0xf4)
+            return false;
+        for (p++; more > 0; more--, p++)
+            if ((*p & 0xc0) != 0x80)
+                return false;
+    }
+    return true;
+}
+
+dse_status drv_card_name(const char *argument, dse_arena *a, const char **out, dse_error *err)
+{
+    size_t end = strlen(argument), start;
+
+    while (end > 1 && argument[end - 1] == '/')
+        end--;
+    for (start = end; start && argument[start - 1] != '/'; start--)
+        ;
+    if (end - start > 5 && !strncmp(argument + end - 5, ".yaml", 5))
+        end -= 5;
+    *out = dse_arena_strndup(a, argument + start, end - start);
+    if (!*out)
+        return dse_fail_nomem(err);
+    return **out && is_printable_utf8(*out)
+               ? DSE_OK
+               : dse_fail(err, DSE_E_CONFIG, "results cannot be kept under the name of '%s'; rename it",
+                          argument);
 }

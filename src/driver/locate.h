@@ -15,6 +15,10 @@ typedef enum { DRV_MODELS, DRV_SYSTEMS, DRV_OPERATORS } drv_kind;
  * belongs to the arena. */
 dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err);
 
+/* The name that results of a card carry, from the same argument: "s1" of "s1", "s1.yaml", "cards/s1.yaml" and
+ * "emitted/s1/". In the arena. DSE_E_CONFIG if it is not printable UTF-8, which JSON could not say. */
+dse_status drv_card_name(const char *argument, dse_arena *a, const char **out, dse_error *err);
+
 /* The names of the cards that ship, sorted; and the folder they are in. */
 dse_status drv_list(drv_kind kind, dse_arena *a, const char ***names, size_t *n, const char **folder,
                     dse_error *err);

@@ -16,7 +16,7 @@ static const char *const kinds[] = {
 static dse_status read_number(const cfg_doc *doc, const char *key, int64_t min, uint64_t *out, dse_error *err)
 {
     const cfg_node *node = cfg_get(doc->root, key);
-    int64_t v;
+    int64_t v = 0;
     dse_status st;
 
     if (!node)
@@ -40,12 +40,9 @@ dse_status drv_remote_read(const cfg_doc *doc, sim_remote_memory *out, dse_error
         return dse_fail_at(err, DSE_E_CONFIG, doc->path, "the key 'memory-type' is missing");
     while (kind < N_KINDS && strcmp(kinds[kind], type->text))
         kind++;
-    if (kind == N_KINDS) {
-        char known[160];
-        dse_join(known, sizeof known, kinds, N_KINDS);
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, type, &at),
-                           "unknown memory-type '%.60s'; known: %s", type->text, known);
-    }
+    if (kind == N_KINDS)
+        return dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, type, &at), "memory-type", type->text,
+                                kinds, N_KINDS);
     out->kind = (sim_remote_kind)kind;
     if (out->kind == SIM_REMOTE_NONE)
         return DSE_OK;

@@ -31,19 +31,6 @@ static dse_status load_operators(drv_study *s, dse_arena *a, dse_error *err)
     return st;
 }
 
-static dse_status stem_of(const char *path, dse_arena *a, const char **out, dse_error *err)
-{
-    char stem[128];
-    size_t n = strlen(path);
-    char *trimmed = dse_arena_strndup(a, path, n > 1 && path[n - 1] == '/' ? n - 1 : n);
-
-    if (!trimmed)
-        return dse_fail_nomem(err);
-    dse_path_stem(trimmed, stem, sizeof stem);
-    *out = dse_arena_strdup(a, stem);
-    return *out ? DSE_OK : dse_fail_nomem(err);
-}
-
 static dse_status read_system(const char *path, dse_arena *a, drv_system *out, dse_error *err)
 {
     cfg_doc doc, network;
@@ -54,14 +41,12 @@ static dse_status read_system(const char *path, dse_arena *a, drv_system *out, d
         const char *network_yml = dse_arena_printf(a, "%s/network.yml", path);
         net_network net;
         sim_settings settings;
-        cfg_name unknown;
-        uint32_t n_unknown;
 
         if (!system_json || !network_yml)
             return dse_fail_nomem(err);
         if ((st = cfg_load(system_json, a, &doc, err)) != DSE_OK ||
             (st = cfg_load(network_yml, a, &network, err)) != DSE_OK ||
-            (st = drv_system_read_astra(&doc, &network, out, &n_unknown, unknown, err)) != DSE_OK)
+            (st = drv_system_read_astra(&doc, &network, out, err)) != DSE_OK)
             return st;
         st = drv_system_build(out, &net, &settings, err);
         dse_error_set_where(err, path);
@@ -79,7 +64,7 @@ dse_status drv_system_load(const char *name, dse_arena *a, drv_system *out, cons
     if ((st = drv_locate(DRV_SYSTEMS, name, a, &path, err)) != DSE_OK ||
         (st = read_system(path, a, out, err)) != DSE_OK)
         return st;
-    return stem_of(path, a, stem, err);
+    return drv_card_name(path, a, stem, err);
 }
 
 /* The symbols must have their parameters and the four variants must make sense, whatever the point. */
@@ -104,7 +89,7 @@ dse_status drv_study_load(const char *model, const char *system, dse_arena *a, d
     if ((st = drv_locate(DRV_MODELS, model, a, &model_path, err)) != DSE_OK ||
         (st = cfg_load(model_path, a, &doc, err)) != DSE_OK ||
         (st = drv_model_read(&doc, &out->model, err)) != DSE_OK ||
-        (st = stem_of(model_path, a, &out->model_name, err)) != DSE_OK ||
+        (st = drv_card_name(model_path, a, &out->model_name, err)) != DSE_OK ||
         (st = drv_system_load(system, a, &out->system, &out->system_name, err)) != DSE_OK ||
         (st = load_operators(out, a, err)) != DSE_OK)
         return st;
@@ -233,17 +218,30 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
     return DSE_OK;
 }
 
+dse_status drv_study_read_system(const char *text, dse_arena *a, drv_system *out, dse_error *err)
+{
+    cfg_doc doc = {0};
+    dse_status st = cfg_parse_json("configuration", text, strlen(text), a, &doc, err);
+
+    if (st != DSE_OK)
+        return st;
+    doc.root = (cfg_node *)(uintptr_t)cfg_get(doc.root, "system");
+    return doc.root ? drv_system_read(&doc, out, err)
+                    : dse_fail_at(err, DSE_E_CONFIG, doc.path, "'system' is missing");
+}
+
 /* ---- a point ------------------------------------------------------------------------------- */
 
 dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err)
 {
-    uint64_t ranks = (uint64_t)p->dp * p->tp * p->sp * p->pp, npus = drv_system_npus(&s->system);
+    uint64_t ranks = design_point_ranks(p), npus = drv_system_npus(&s->system);
 
     if (ranks != npus)
         return dse_fail(err, DSE_E_RANGE,
-                        "dp %" PRIu32 " * tp %" PRIu32 " * sp %" PRIu32 " * pp %" PRIu32 " is %" PRIu64
+                        "dp %" PRIu32 " * tp %" PRIu32 " * sp %" PRIu32 " * pp %" PRIu32 " is %s%" PRIu64
                         ", but %s has %" PRIu64 " NPUs",
-                        p->dp, p->tp, p->sp, p->pp, ranks, s->system_name, npus);
+                        p->dp, p->tp, p->sp, p->pp, ranks == UINT64_MAX ? "more than " : "", ranks,
+                        s->system_name, npus);
     if (p->pp > s->model.layers + 2)
         return dse_fail(err, DSE_E_RANGE,
                         "pp %" PRIu32 " is more than the %" PRId64

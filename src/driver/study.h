@@ -41,6 +41,9 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err);
 
+/* Only the system of such a text. Unlike a whole study it needs no operator file, which may be gone by now. */
+dse_status drv_study_read_system(const char *text, dse_arena *a, drv_system *out, dse_error *err);
+
 /* The workload of a point. */
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
                               dse_error *err);

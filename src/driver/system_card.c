@@ -107,7 +107,8 @@ static const cfg_param rows[] = {
      .min = 1e-12,
      .max = 1e12,
      FIELD(peak_perf),
-     .help = "peak operations per second of an NPU",
+     .fallback = "",
+     .help = "peak operations per second of an NPU; the roofline needs it",
      .astra_key = "peak-perf",
      .astra_fallback = ""},
     {.key = "memory.bandwidth",
@@ -318,8 +319,10 @@ dse_status drv_system_read(const cfg_doc *doc, drv_system *out, dse_error *err)
     net_network net;
     sim_settings settings;
     dse_error why = DSE_ERROR_INIT;
-    dse_status st = cfg_table_read(&drv_system_table, doc, out, err);
+    dse_status st;
 
+    *out = (drv_system){0};
+    st = cfg_table_read(&drv_system_table, doc, out, err);
     if (st != DSE_OK)
         return st;
     spread_all(out);
@@ -366,9 +369,8 @@ static bool is_known(const char *key)
     return false;
 }
 
-static dse_status check_other_keys(const cfg_doc *doc, uint32_t *n_unknown, cfg_name unknown, dse_error *err)
+static dse_status check_other_keys(const cfg_doc *doc, drv_system *out, dse_error *err)
 {
-    *n_unknown = 0;
     for (uint32_t i = 0; i < doc->root->n; i++) {
         const char *key = doc->root->key[i]->text;
         bool refused = false;
@@ -383,14 +385,14 @@ static dse_status check_other_keys(const cfg_doc *doc, uint32_t *n_unknown, cfg_
                 return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, doc->root->key[i], &at), "'%s': %s", key,
                                    refused_keys[k].why);
         }
-        if (!refused && !is_known(key) && !(*n_unknown)++)
-            snprintf(unknown, CFG_NAME_MAX, "%.60s", key);
+        if (!refused && !is_known(key) && !out->n_unknown_keys++)
+            snprintf(out->unknown_key, CFG_NAME_MAX, "%.60s", key);
     }
     return DSE_OK;
 }
 
 dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, drv_system *out,
-                                 uint32_t *n_unknown, cfg_name unknown, dse_error *err)
+                                 dse_error *err)
 {
     const cfg_doc *docs[] = {system, network};
     dse_status st = DSE_OK;
@@ -401,7 +403,7 @@ dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, 
             return dse_fail_at(err, DSE_E_CONFIG, docs[i]->path, "the file must map keys to values");
     for (int i = 0; st == DSE_OK && i < 2; i++)
         st = read_astra_file(docs[i], i == 1, out, err);
-    return st == DSE_OK ? check_other_keys(system, n_unknown, unknown, err) : st;
+    return st == DSE_OK ? check_other_keys(system, out, err) : st;
 }
 
 void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out)
@@ -540,7 +542,7 @@ dse_status drv_system_build(const drv_system *s, net_network *net, sim_settings 
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
         st = build_implementations(lists[i].name, lists[i].list, net->n_dims, &set->implementations[i], err);
     if (st == DSE_OK && s->roofline_enabled && isnan(s->peak_perf))
-        st = dse_fail(err, DSE_E_CONFIG, "the roofline needs the peak performance (peak-perf)");
+        st = dse_fail(err, DSE_E_CONFIG, "compute.peak_perf (peak-perf) is missing; the roofline needs it");
     if (st == DSE_OK && isnan(s->memory_bandwidth))
         st = dse_fail(
             err, DSE_E_CONFIG,

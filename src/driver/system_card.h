@@ -22,16 +22,18 @@ typedef struct {
     cfg_name scheduling_policy, collective_optimization;
     int64_t endpoint_delay, active_chunks, splits, boost_mode;
     bool track_local_mem, trace_enabled, roofline_enabled, replay_only;
+    uint32_t
+        n_unknown_keys; /* of a system.json, and the first of them: without effect, as in the reference */
+    cfg_name unknown_key;
 } drv_system;
 
 extern const cfg_table drv_system_table;
 
 dse_status drv_system_read(const cfg_doc *doc, drv_system *out, dse_error *err);
 
-/* ASTRA-sim's files. Keys of system.json that the reference does not know are counted in *n_unknown, the
- * first of them named in unknown (both as the reference takes them: silently without effect). */
+/* ASTRA-sim's files. */
 dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, drv_system *out,
-                                 uint32_t *n_unknown, cfg_name unknown, dse_error *err);
+                                 dse_error *err);
 
 /* What ASTRA-sim reads: the texts of system.json and network.yml. */
 void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out);

@@ -28,17 +28,11 @@ const net_topology *net_topology_find(const char *name)
 
 dse_status net_topology_check(const char *name, dse_error *err)
 {
-    const char *known[N_ROWS], *nearest;
-    char list[256];
+    const char *known[N_ROWS];
 
     if (net_topology_find(name))
         return DSE_OK;
     for (size_t i = 0; i < N_ROWS; i++)
         known[i] = rows[i]->name;
-    nearest = dse_nearest(name, known, N_ROWS);
-    dse_join(list, sizeof list, known, N_ROWS);
-    if (nearest)
-        return dse_fail(err, DSE_E_CONFIG, "unknown topology '%s'; did you mean '%s'? known: %s", name,
-                        nearest, list);
-    return dse_fail(err, DSE_E_CONFIG, "unknown topology '%s'; known: %s", name, list);
+    return dse_fail_unknown(err, DSE_E_CONFIG, "", "topology", name, known, N_ROWS);
 }

@@ -80,21 +80,6 @@ void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *
     dse_strbuf_adds(out, "\n]\n");
 }
 
-static void csv_text(dse_strbuf *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        dse_strbuf_adds(out, text);
-        return;
-    }
-    dse_strbuf_addc(out, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            dse_strbuf_addc(out, '"');
-        dse_strbuf_addc(out, *text);
-    }
-    dse_strbuf_addc(out, '"');
-}
-
 void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
 {
     size_t n_columns;
@@ -107,9 +92,9 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
     for (size_t k = 0; k < n; k++) {
         const store_row *r = &rows[k];
 
-        csv_text(out, r->model);
+        dse_strbuf_add_csv(out, r->model);
         dse_strbuf_addc(out, ',');
-        csv_text(out, r->system);
+        dse_strbuf_add_csv(out, r->system);
         dse_strbuf_addf(out, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%d,%d,%s,%s", r->dp, r->tp,
                         r->sp, r->pp, r->recompute, r->weight_sharded, r->engine,
                         r->done ? "done" : "failed");
@@ -125,7 +110,7 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
                 dse_strbuf_addf(out, "%.3f", v);
         }
         dse_strbuf_addc(out, ',');
-        csv_text(out, r->error);
+        dse_strbuf_add_csv(out, r->error);
         dse_strbuf_addc(out, '\n');
     }
 }

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/strbuf.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -91,8 +92,8 @@ static dse_status make_schema(store *s, dse_error *err)
     return st;
 }
 
-/* A new file is empty: no application id, no tables. */
-static dse_status check_schema(store *s, store_mode mode, dse_error *err)
+/* Only reads: what is not ours stays as it is. A new file is empty: no application id, no tables. */
+static dse_status check_schema(store *s, bool *is_new, dse_error *err)
 {
     int64_t id = 0, version = 0, tables = 0;
     dse_status st;
@@ -101,17 +102,20 @@ static dse_status check_schema(store *s, store_mode mode, dse_error *err)
         (st = get_pragma(s, "PRAGMA user_version", &version, err)) != DSE_OK ||
         (st = get_pragma(s, "SELECT count(*) FROM sqlite_master", &tables, err)) != DSE_OK)
         return st;
-    if (id == 0 && tables == 0) {
-        if (mode == STORE_WRITE)
-            return make_schema(s, err);
-        return dse_fail_at(err, DSE_E_STORE, s->path, "the database is empty; run 'ccldse sweep' first");
-    }
+    *is_new = id == 0 && tables == 0;
+    if (*is_new)
+        return DSE_OK;
     if (id != APPLICATION_ID)
         return dse_fail_at(err, DSE_E_STORE, s->path, "this is a database, but not one of ccldse's");
     if (version > SCHEMA_VERSION)
         return dse_fail_at(err, DSE_E_STORE, s->path,
                            "the database is of version %" PRId64
                            "; this program knows versions up to %d. Use a newer ccldse",
+                           version, SCHEMA_VERSION);
+    if (version < SCHEMA_VERSION)
+        return dse_fail_at(err, DSE_E_STORE, s->path,
+                           "the database is of version %" PRId64
+                           "; this program knows version %d. Use another --db",
                            version, SCHEMA_VERSION);
     return DSE_OK;
 }
@@ -128,6 +132,8 @@ static dse_status take_lock(store *s, dse_error *err)
         return dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
     if (fcntl(s->lock, F_SETLK, &f) == 0)
         return DSE_OK;
+    if (errno != EACCES && errno != EAGAIN)
+        return dse_fail_errno(err, DSE_E_IO, "cannot lock '%s'", path);
     f.l_pid = 0;
     fcntl(s->lock, F_GETLK, &f);
     return dse_fail_at(
@@ -173,14 +179,29 @@ static dse_status make_folder(const char *path, dse_error *err)
     return dse_mkdirs(folder, err);
 }
 
+/* A commit waits neither for readers nor for the disk; what is committed survives the death of the process. */
+static dse_status prepare_writing(store *s, bool is_new, dse_error *err)
+{
+    dse_status st =
+        execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL", "open the database for writing", err);
+
+    if (st == DSE_OK && is_new)
+        st = make_schema(s, err);
+    return st == DSE_OK ? prepare(s, err) : st;
+}
+
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err)
 {
     store *s = dse_calloc(1, sizeof *s);
+    char file[sizeof s->path + 2];
+    bool is_new = false;
     dse_status st = DSE_OK;
 
     if (!s)
         return dse_fail_nomem(err);
     s->lock = -1;
+    /* SQLite would keep ":memory:" nowhere; with a folder it is a name like others. */
+    snprintf(file, sizeof file, "%s%s", strchr(path, '/') ? "" : "./", path);
     if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
         st = dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", path);
     else if (mode == STORE_READ && !dse_is_file(path))
@@ -188,23 +209,19 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
                       path);
     else if (mode == STORE_WRITE && (st = make_folder(path, err)) == DSE_OK)
         st = take_lock(s, err);
-    if (st == DSE_OK && sqlite3_open_v2(path, &s->db,
+    if (st == DSE_OK && sqlite3_open_v2(file, &s->db,
                                         mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                             : SQLITE_OPEN_READONLY,
                                         NULL) != SQLITE_OK)
         st = s->db ? fail(s, err, "open the database") : dse_fail_nomem(err);
     if (st == DSE_OK) {
         sqlite3_busy_timeout(s->db, BUSY_MS);
-        /* The write-ahead log lets readers in and commits without waiting for the disk; what is committed survives
-         * the death of the process. */
-        if (mode == STORE_WRITE)
-            st = execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL",
-                         "open the database for writing", err);
+        st = check_schema(s, &is_new, err);
     }
-    if (st == DSE_OK)
-        st = check_schema(s, mode, err);
-    if (st == DSE_OK && mode == STORE_WRITE)
-        st = prepare(s, err);
+    if (st == DSE_OK && mode == STORE_READ && is_new)
+        st = dse_fail_at(err, DSE_E_STORE, path, "the database is empty; run 'ccldse sweep' first");
+    else if (st == DSE_OK && mode == STORE_WRITE)
+        st = prepare_writing(s, is_new, err);
     if (st == DSE_OK)
         *out = s;
     else
@@ -218,6 +235,11 @@ void store_close(store *s)
         return;
     sqlite3_finalize(s->find);
     sqlite3_finalize(s->put);
+    if (s->put) {
+        /* One file again, which those who may not write here can read; left as it is while somebody reads. */
+        sqlite3_busy_timeout(s->db, 0);
+        sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    }
     sqlite3_close(s->db);
     if (s->lock >= 0)
         close(s->lock);
@@ -330,7 +352,8 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
     r->weight_sharded = sqlite3_column_int(q, at++) != 0;
     r->done = sqlite3_column_int(q, at++) != 0;
     r->error = text_column(q, at++, a);
-    r->seconds = sqlite3_column_double(q, at++);
+    r->seconds = sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
+    at++;
     r->metrics.has_memory = true;
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++, at++) {

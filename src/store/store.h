@@ -48,7 +48,7 @@ typedef struct {
     bool recompute, weight_sharded;
     bool done; /* else it failed, for the reason in error */
     const char *error;
-    double seconds; /* CPU time that the result took */
+    double seconds; /* CPU time that the result took; NaN: unknown */
     store_metrics metrics;
 } store_row;
 

@@ -5,7 +5,10 @@
 void trace_record_write_csv(const trace_record *r, dse_strbuf *out)
 {
     dse_strbuf_adds(out, "sys,node_id,issue_tick,finish_tick,node_type,node_name\n");
-    for (uint64_t i = 0; i < r->n; i++)
-        dse_strbuf_addf(out, "%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,%s\n", r->rank[i], r->id[i],
-                        r->start[i], r->end[i], r->type[i], r->name[i]);
+    for (uint64_t i = 0; i < r->n; i++) {
+        dse_strbuf_addf(out, "%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,", r->rank[i], r->id[i],
+                        r->start[i], r->end[i], r->type[i]);
+        dse_strbuf_add_csv(out, r->name[i]);
+        dse_strbuf_addc(out, '\n');
+    }
 }
