@@ -29,7 +29,8 @@ void dse_strbuf_addf(dse_strbuf *b, const char *fmt, ...) __attribute__((format(
 void dse_strbuf_vaddf(dse_strbuf *b, const char *fmt, va_list ap);
 
 /* The shortest decimal that reads back as v, spelt as Python's repr() spells it: "81920000.0",
- * "1e+16", "5e-05", "nan", "inf". STAGE writes tensor sizes this way. */
+ * "1e+16", "5e-05", "nan", "inf". STAGE writes tensor sizes this way. (For 46 powers of two, all below 2^-23 or
+ * above 2^88, Python knows a form that is a digit shorter.) */
 void dse_strbuf_add_repr(dse_strbuf *b, double v);
 
 /* A CSV field, quoted where it must be (RFC 4180). */

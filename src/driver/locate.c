@@ -2,12 +2,12 @@
 
 #include "base/fs.h"
 #include "base/names.h"
+#include "exec/pool.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct {
     const char *folder, *what, *file, *where;
@@ -17,25 +17,16 @@ static const struct {
     [DRV_OPERATORS] = {"operators", "operator file", "operator file", "they are in configs/operators"},
 };
 
-/* The folder the running program is in, or "". */
-static void program_folder(char *out, size_t size)
-{
-    ssize_t n = readlink("/proc/self/exe", out, size - 1);
-    char *slash;
-
-    out[n > 0 ? n : 0] = '\0';
-    slash = strrchr(out, '/');
-    if (slash)
-        *slash = '\0';
-}
-
 static const char *find_folder(drv_kind kind, dse_arena *a)
 {
     const char *env = getenv("CCLDSE_CONFIGS");
-    char program[4096];
+    char program[4096], *slash;
     const char *candidates[5];
 
-    program_folder(program, sizeof program);
+    if (exec_self(program, sizeof program, NULL) != DSE_OK)
+        program[0] = '\0';
+    if ((slash = strrchr(program, '/')))
+        *slash = '\0';
     candidates[0] = env && *env ? dse_arena_printf(a, "%s/%s", env, kinds[kind].folder) : NULL;
     candidates[1] = dse_arena_printf(a, "configs/%s", kinds[kind].folder);
     candidates[2] = dse_arena_printf(a, "%s/../configs/%s", program, kinds[kind].folder);

@@ -29,10 +29,10 @@ static void write_metrics(const store_metrics *m, dse_json *j)
         if (isnan(v))
             continue;
         dse_json_key(j, c[i].name);
-        if (c[i].type == STORE_U64)
-            dse_json_uint(j, *(const uint64_t *)(const void *)((const char *)m + c[i].offset));
-        else
+        if (c[i].type == STORE_REAL)
             dse_json_double(j, v);
+        else
+            dse_json_uint(j, store_count(m, &c[i]));
     }
     dse_json_end_object(j);
 }
@@ -104,16 +104,15 @@ static const char *scalar(const cfg_node *node) { return node && node->kind == C
 static bool read_metric(const cfg_node *metrics, const store_column *c, store_metrics *out)
 {
     const char *text = scalar(cfg_get(metrics, c->name));
-    bool memory = !strcmp(c->name, "peak_memory") || !strcmp(c->name, "peak_memory_rank0");
     void *field = (char *)out + c->offset;
 
     if (!cfg_get(metrics, c->name))
-        return memory || c->type == STORE_REAL;
+        return c->type != STORE_U64;
     if (c->type == STORE_REAL && !strcmp(text, "inf")) /* no JSON number: dse_json_double quotes it */
         return *(double *)field = INFINITY, true;
     if (c->type == STORE_REAL)
         return dse_parse_double(text, field, NULL) == DSE_OK;
-    out->has_memory |= memory;
+    out->has_memory |= c->type == STORE_BYTES;
     return dse_parse_u64(text, field, NULL) == DSE_OK;
 }
 

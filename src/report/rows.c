@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static uint64_t u64_of(const store_row *r, const store_column *c)
-{
-    return *(const uint64_t *)(const void *)((const char *)&r->metrics + c->offset);
-}
-
 static void row_fields(const store_row *r, dse_json *j)
 {
     const struct {
@@ -46,10 +41,10 @@ static void row_fields(const store_row *r, dse_json *j)
         if (isnan(v))
             continue;
         dse_json_key(j, c[i].name);
-        if (c[i].type == STORE_U64)
-            dse_json_uint(j, u64_of(r, &c[i]));
-        else
+        if (c[i].type == STORE_REAL)
             dse_json_fixed(j, v, 3);
+        else
+            dse_json_uint(j, store_count(&r->metrics, &c[i]));
     }
 }
 
@@ -104,10 +99,10 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
             dse_strbuf_addc(out, ',');
             if (!r->done || isnan(v))
                 continue;
-            if (c[i].type == STORE_U64)
-                dse_strbuf_addu(out, u64_of(r, &c[i]));
-            else
+            if (c[i].type == STORE_REAL)
                 dse_strbuf_addf(out, "%.3f", v);
+            else
+                dse_strbuf_addu(out, store_count(&r->metrics, &c[i]));
         }
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->error);

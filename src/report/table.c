@@ -3,14 +3,19 @@
 #include "base/alloc.h"
 
 #include <assert.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
-void report_table_init(report_table *t) { *t = (report_table){0}; }
+void report_table_init(report_table *t)
+{
+    *t = (report_table){0};
+    dse_strbuf_init(&t->text);
+}
 
 void report_table_free(report_table *t)
 {
     dse_free(t->cell);
+    dse_strbuf_free(&t->text);
     report_table_init(t);
 }
 
@@ -29,10 +34,15 @@ void report_table_cell(report_table *t, const char *fmt, ...)
         t->failed = true;
         return;
     }
+    t->cell[t->n_cells++] = t->text.len;
     va_start(ap, fmt);
-    vsnprintf(t->cell[t->n_cells++], sizeof t->cell[0], fmt, ap);
+    dse_strbuf_vaddf(&t->text, fmt, ap);
     va_end(ap);
+    dse_strbuf_addc(&t->text, '\0');
+    t->failed |= t->text.failed;
 }
+
+static const char *cell(const report_table *t, size_t i) { return t->text.data + t->cell[i]; }
 
 /* Lines of a heading are counted from the bottom: 0 is the one above the cells. Returns its bytes. */
 static size_t heading_line(const char *heading, int line, const char **text)
@@ -67,13 +77,16 @@ void report_table_print(const report_table *t, dse_strbuf *out)
     bool two_lines = false;
     const char *text;
 
+    out->failed |= t->failed;
+    if (t->failed)
+        return;
     for (uint32_t c = 0; c < t->n_columns; c++) {
         size_t upper = heading_line(t->heading[c], 1, &text), lower = heading_line(t->heading[c], 0, &text);
 
         two_lines |= upper > 0;
         width[c] = upper > lower ? upper : lower;
         for (size_t r = 0; r < n_rows; r++) {
-            size_t n = strlen(t->cell[r * t->n_columns + c]);
+            size_t n = strlen(cell(t, r * t->n_columns + c));
             width[c] = n > width[c] ? n : width[c];
         }
     }
@@ -87,7 +100,6 @@ void report_table_print(const report_table *t, dse_strbuf *out)
     for (size_t i = 0; i < n_rows * t->n_columns; i++) {
         uint32_t c = (uint32_t)(i % t->n_columns);
 
-        print_cell(t, c, width[c], t->cell[i], strlen(t->cell[i]), out);
+        print_cell(t, c, width[c], cell(t, i), strlen(cell(t, i)), out);
     }
-    out->failed |= t->failed;
 }

@@ -10,7 +10,8 @@ typedef struct {
     uint32_t n_columns;
     const char *heading[REPORT_MAX_COLUMNS];
     bool left[REPORT_MAX_COLUMNS]; /* aligned to the left; numbers go right */
-    char (*cell)[48];              /* n_rows * n_columns, row by row */
+    dse_strbuf text;               /* of all cells, each ended by a NUL */
+    size_t *cell;                  /* n_rows * n_columns, row by row: where in text it begins */
     size_t n_cells, cap_cells;
     bool failed; /* out of memory */
 } report_table;
@@ -19,7 +20,7 @@ void report_table_init(report_table *t);
 void report_table_free(report_table *t);
 /* A newline in the heading breaks it over two lines. */
 void report_table_column(report_table *t, const char *heading, bool left);
-/* The next cell, row by row; longer texts are cut. */
+/* The next cell, row by row. */
 void report_table_cell(report_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void report_table_print(const report_table *t, dse_strbuf *out);
 

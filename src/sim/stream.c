@@ -282,50 +282,56 @@ static bool cut(sim_engine *e, uint32_t rank, uint32_t node, sim_collective coll
     return true;
 }
 
-void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
+/* The plan of a node's collective; `group` NULL is all ranks without a group of their own. False: refused. */
+static bool plan_collective(sim_engine *e, uint32_t rank, uint32_t node, const wl_group *group,
+                            coll_plan *plan)
 {
-    sim_rank *r = &e->rank[rank];
-    const wl_node *n = &r->graph->graph->node[node];
-    const wl_group *group = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
-    bool over_system = !group || group->n == e->net->n_npus;
-    uint32_t *counter = group ? &r->group_streams[n->slot] : &r->streams, involved = UINT32_MAX;
+    const wl_node *n = &e->rank[rank].graph->graph->node[node];
+    uint32_t involved = group ? UINT32_MAX : n->involved_dims;
     sim_collective coll;
-    uint64_t chunk, n_chunks;
-    coll_plan plan;
     sim_place place;
 
     if (!to_collective(n->coll, &coll)) {
         sim_fail(e, DSE_E_WORKLOAD, "%s: the collective %s cannot be simulated",
                  sim_where(e, rank, node, &place), wl_coll_type_name(n->coll));
-        return;
+        return false;
     }
     if (group && group->n == 1) {
         sim_fail(e, DSE_E_SIM, "%s: group '%s' has one member; its collectives never end",
                  sim_where(e, rank, node, &place), group->name);
-        return;
+        return false;
     }
-    plan = (coll_plan){&e->logical[coll], 0, coll};
-    if (!group) {
-        involved = n->involved_dims;
-        if (n->n_involved_dims < plan.logical->n_dims) {
-            sim_fail(e, DSE_E_WORKLOAD,
-                     "%s: involve_dims has %u entries, but the collective goes over %" PRIu32 " dimensions",
-                     sim_where(e, rank, node, &place), n->n_involved_dims, plan.logical->n_dims);
-            return;
-        }
+    *plan = (coll_plan){&e->logical[coll], 0, coll};
+    if (!group && n->n_involved_dims < plan->logical->n_dims) {
+        sim_fail(e, DSE_E_WORKLOAD,
+                 "%s: involve_dims has %u entries, but the collective goes over %" PRIu32 " dimensions",
+                 sim_where(e, rank, node, &place), n->n_involved_dims, plan->logical->n_dims);
+        return false;
     }
-    for (uint32_t dim = 0; dim < plan.logical->n_dims; dim++)
-        plan.involved |= (involved >> dim & 1u) << dim;
-    if (over_system && !plan.involved) {
+    for (uint32_t dim = 0; dim < plan->logical->n_dims; dim++)
+        plan->involved |= (involved >> dim & 1u) << dim;
+    if ((!group || group->n == e->net->n_npus) && !plan->involved) {
         sim_fail(e, DSE_E_SIM, "%s: no network dimension takes part in the %s (%s)",
                  sim_where(e, rank, node, &place), wl_coll_type_name(n->coll),
-                 plan.logical->n_dims ? "involve_dims is all false"
-                                      : "the system has no implementation for it");
-        return;
+                 plan->logical->n_dims ? "involve_dims is all false"
+                                       : "the system has no implementation for it");
+        return false;
     }
-    if (!cut(e, rank, node, coll, n->comm_size, &chunk, &n_chunks))
-        return;
+    return true;
+}
 
+void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    sim_rank *r = &e->rank[rank];
+    const wl_node *n = &r->graph->graph->node[node];
+    const wl_group *group = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
+    uint32_t *counter = group ? &r->group_streams[n->slot] : &r->streams;
+    uint64_t chunk, n_chunks;
+    coll_plan plan;
+
+    if (!plan_collective(e, rank, node, group, &plan) ||
+        !cut(e, rank, node, plan.collective, n->comm_size, &chunk, &n_chunks))
+        return;
     r->coll_node = node;
     r->coll_streams = (uint32_t)n_chunks;
     r->coll_finished = 0;
@@ -337,10 +343,10 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
             return;
         s->rank = rank;
         s->tag = (*counter)++;
-        if (over_system)
-            plan_dimensions(e, s, &plan, coll, chunk);
+        if (!group || group->n == e->net->n_npus)
+            plan_dimensions(e, s, &plan, plan.collective, chunk);
         else
-            plan_group(e, s, group, coll, chunk);
+            plan_group(e, s, group, plan.collective, chunk);
         if (e->status != DSE_OK)
             return;
         id = s->id;

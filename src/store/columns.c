@@ -3,13 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-#define U64(f)  #f, STORE_U64
-#define REAL(f) #f, STORE_REAL
-#define AT(f)   offsetof(store_metrics, f)
+#define U64(f)   #f, STORE_U64
+#define BYTES(f) #f, STORE_BYTES
+#define REAL(f)  #f, STORE_REAL
+#define AT(f)    offsetof(store_metrics, f)
 
 static const store_column columns[] = {
     {U64(wall_time), "ns", STORE_LOWER, "time of the training step: end of the slowest rank", AT(wall_time)},
-    {U64(peak_memory), "B", STORE_LOWER, "most local memory that any rank ever holds", AT(peak_memory)},
+    {BYTES(peak_memory), "B", STORE_LOWER, "most local memory that any rank ever holds", AT(peak_memory)},
     {U64(exposed_comm), "ns", STORE_LOWER, "time not covered by compute, rank 0", AT(exposed_comm)},
     {U64(gpu_time), "ns", STORE_LOWER, "time in compute, rank 0", AT(gpu_time)},
     {U64(comm_time), "ns", STORE_LOWER, "time in communication, rank 0", AT(comm_time)},
@@ -20,7 +21,7 @@ static const store_column columns[] = {
     {REAL(op_intensity), "op/B", STORE_HIGHER, "mean operational intensity while computing, rank 0",
      AT(op_intensity)},
     {U64(wall_time_rank0), "ns", STORE_LOWER, "end of rank 0", AT(wall_time_rank0)},
-    {U64(peak_memory_rank0), "B", STORE_LOWER, "most local memory that rank 0 ever holds",
+    {BYTES(peak_memory_rank0), "B", STORE_LOWER, "most local memory that rank 0 ever holds",
      AT(peak_memory_rank0)},
     {U64(nodes), "", STORE_NEITHER, "nodes simulated", AT(nodes)},
     {U64(messages), "", STORE_NEITHER, "messages simulated", AT(messages)},
@@ -41,12 +42,15 @@ const store_column *store_column_find(const char *name)
     return NULL;
 }
 
+uint64_t store_count(const store_metrics *m, const store_column *c)
+{
+    return *(const uint64_t *)(const void *)((const char *)m + c->offset);
+}
+
 double store_value(const store_metrics *m, const store_column *c)
 {
-    const void *v = (const char *)m + c->offset;
-    bool memory = c->offset == AT(peak_memory) || c->offset == AT(peak_memory_rank0);
-
-    if (memory && !m->has_memory)
+    if (c->type == STORE_BYTES && !m->has_memory)
         return NAN;
-    return c->type == STORE_U64 ? (double)*(const uint64_t *)v : *(const double *)v;
+    return c->type == STORE_REAL ? *(const double *)(const void *)((const char *)m + c->offset)
+                                 : (double)store_count(m, c);
 }

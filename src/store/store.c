@@ -82,7 +82,7 @@ static dse_status make_schema(store *s, dse_error *err)
         " seconds REAL");
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++)
-        dse_strbuf_addf(&sql, ", %s %s", c[i].name, c[i].type == STORE_U64 ? "INTEGER" : "REAL");
+        dse_strbuf_addf(&sql, ", %s %s", c[i].name, c[i].type == STORE_REAL ? "REAL" : "INTEGER");
     dse_strbuf_addf(
         &sql,
         ");CREATE INDEX result_hash ON result (hash);PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
@@ -289,11 +289,10 @@ static void bind_row(sqlite3_stmt *q, const store_row *r)
 
         if (!r->done || isnan(v))
             sqlite3_bind_null(q, at);
-        else if (c[i].type == STORE_U64)
-            sqlite3_bind_int64(
-                q, at, (int64_t) * (const uint64_t *)(const void *)((const char *)&r->metrics + c[i].offset));
-        else
+        else if (c[i].type == STORE_REAL)
             sqlite3_bind_double(q, at, v);
+        else
+            sqlite3_bind_int64(q, at, (int64_t)store_count(&r->metrics, &c[i]));
     }
 }
 
@@ -360,11 +359,11 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
         void *field = (char *)&r->metrics + c[i].offset;
         bool absent = sqlite3_column_type(q, at) == SQLITE_NULL;
 
-        if (c[i].type == STORE_U64)
-            *(uint64_t *)field = (uint64_t)sqlite3_column_int64(q, at);
-        else
+        if (c[i].type == STORE_REAL)
             *(double *)field = absent ? NAN : sqlite3_column_double(q, at);
-        if (absent && !strcmp(c[i].name, "peak_memory"))
+        else
+            *(uint64_t *)field = (uint64_t)sqlite3_column_int64(q, at);
+        if (c[i].type == STORE_BYTES && absent)
             r->metrics.has_memory = false;
     }
     return r->config && r->model && r->system && r->engine && r->error;

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 
 typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
-typedef enum { STORE_U64, STORE_REAL } store_type;
+typedef enum { STORE_U64, STORE_BYTES, STORE_REAL } store_type; /* STORE_BYTES: a U64 that needs has_memory */
 
 /* What was measured. Of the ranks' values, wall_time and peak_memory are the largest; the others are those of
  * rank 0, as the reference simulator's users read them. NaN or has_memory false: not there. */
@@ -38,6 +38,9 @@ const store_column *store_column_find(const char *name);
 
 /* The value as a number; NaN if it is not there. */
 double store_value(const store_metrics *m, const store_column *c);
+
+/* The same without loss, of a column that is no STORE_REAL, if it is there. */
+uint64_t store_count(const store_metrics *m, const store_column *c);
 
 typedef struct {
     const char *config; /* JSON: model, system, point, engine; what the result is a function of */

@@ -59,16 +59,16 @@ CLAIM(without_rows_there_are_headings)
     assert_printed("a  b\n");
 }
 
-CLAIM(a_cell_that_is_too_long_is_cut)
+CLAIM(a_cell_may_be_long)
 {
-    char lengthy[100], expected[64];
+    char lengthy[1000], expected[1100];
 
     memset(lengthy, 'x', sizeof lengthy - 1);
     lengthy[sizeof lengthy - 1] = '\0';
     begin();
     report_table_column(&table, "a", true);
     report_table_cell(&table, "%s", lengthy);
-    snprintf(expected, sizeof expected, "a\n%.47s\n", lengthy);
+    snprintf(expected, sizeof expected, "a\n%s\n", lengthy);
     assert_printed(expected);
 }
 
@@ -91,7 +91,7 @@ int main(void)
         cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
         cmocka_unit_test(headings_may_take_two_lines),
         cmocka_unit_test(without_rows_there_are_headings),
-        cmocka_unit_test(a_cell_that_is_too_long_is_cut),
+        cmocka_unit_test(a_cell_may_be_long),
         cmocka_unit_test(out_of_memory_marks_the_text),
     };
     return RUN_TESTS(tests);

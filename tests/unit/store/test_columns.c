@@ -26,7 +26,7 @@ CLAIM(every_column_has_a_field_of_its_own)
 
         memset(&m, 0, sizeof m);
         m.has_memory = true;
-        if (c[i].type == STORE_U64)
+        if (c[i].type != STORE_REAL)
             *(uint64_t *)(void *)((char *)&m + c[i].offset) = 17;
         else
             *(double *)(void *)((char *)&m + c[i].offset) = 17;
