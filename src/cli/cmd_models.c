@@ -19,7 +19,7 @@ static const option options[] = {
 
 static void list_number(report_table *t, const cfg_double_list *l)
 {
-    char text[48];
+    char text[NET_MAX_DIMS * 24];
     size_t used = 0;
 
     for (uint32_t i = 0; i < l->n && used < sizeof text; i++)
@@ -49,7 +49,7 @@ static dse_status add_model(const char *name, const char *path, dse_arena *a, re
 static dse_status add_system(const char *name, const char *path, dse_arena *a, report_table *t,
                              dse_error *err)
 {
-    char topology[48];
+    char topology[NET_MAX_DIMS * 32];
     size_t used = 0;
     drv_system s;
     cfg_doc doc;
@@ -66,7 +66,7 @@ static dse_status add_system(const char *name, const char *path, dse_arena *a, r
     list_number(t, &s.bandwidth);
     list_number(t, &s.latency);
     report_table_cell(t, "%g", s.memory_bandwidth);
-    report_table_cell(t, "%g", s.peak_perf);
+    report_table_cell(t, isnan(s.peak_perf) ? "-" : "%g", s.peak_perf);
     return DSE_OK;
 }
 
