@@ -47,12 +47,19 @@ static const option options[] = {
      FIELD(operators)},
 };
 
+/* As Python's os.path.join: an absolute name needs no folder. */
+static const char *join(const char *folder, const char *name, const char *suffix, dse_arena *a)
+{
+    return *name == '/' ? dse_arena_printf(a, "%s%s", name, suffix)
+                        : dse_arena_printf(a, "%s/%s%s", folder, name, suffix);
+}
+
 static dse_status write_all(const stage_options *o, const wl_workload *w, const wl_schema *schema,
                             dse_arena *a, dse_error *err)
 {
     const char *suffix = strstr(o->output_name, "%d") ? "" : ".%d.et";
-    const char *pattern = dse_arena_printf(a, "%s/%s%s", o->output_dir, o->output_name, suffix);
-    const char *groups = dse_arena_printf(a, "%s/%s", o->output_dir, o->comm_group_file);
+    const char *pattern = join(o->output_dir, o->output_name, suffix, a);
+    const char *groups = join(o->output_dir, o->comm_group_file, "", a);
     dse_strbuf text;
     dse_status st;
 

@@ -292,7 +292,8 @@ const command command_sweep = {
                "of worker "
                "processes, and stores every result in the database as it arrives. What is there is not "
                "simulated again; "
-               "after Ctrl-C the same command finishes the rest. Exit code 1 if some points failed.",
+               "after Ctrl-C the same command finishes the rest. Points that failed are tried again. Exit "
+               "code 1 if some points failed.",
     .example = "ccldse sweep --model llama70b --system system1.yaml",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

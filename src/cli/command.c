@@ -74,6 +74,9 @@ static dse_status set_value(const option *o, const char *text, void *out, dse_er
         break;
     case OPT_SIZE:
         st = dse_parse_quantity(text, DSE_UNIT_BYTES, field, &had_unit, &why);
+        if (st == DSE_OK && !had_unit)
+            return dse_fail(err, DSE_E_USAGE, "%s takes a size with its unit, such as 80GB, not '%.60s'",
+                            o->name, text);
         if (st == DSE_OK && !(*(double *)field > 0))
             return dse_fail(err, DSE_E_USAGE, "%s must be larger than 0", o->name);
         break;

@@ -44,9 +44,9 @@ static dse_status check_range(const cfg_param *p, double v, dse_error *err)
     if (v >= p->min && v <= p->max)
         return DSE_OK;
     if (isinf(p->max))
-        return dse_fail(err, DSE_E_RANGE, "%s is %.17g; it must be at least %.17g%s%s", p->key, v, p->min,
+        return dse_fail(err, DSE_E_RANGE, "%s is %.15g; it must be at least %.15g%s%s", p->key, v, p->min,
                         *p->unit_name ? " " : "", p->unit_name);
-    return dse_fail(err, DSE_E_RANGE, "%s is %.17g; it must be between %.17g and %.17g%s%s", p->key, v,
+    return dse_fail(err, DSE_E_RANGE, "%s is %.15g; it must be between %.15g and %.15g%s%s", p->key, v,
                     p->min, p->max, *p->unit_name ? " " : "", p->unit_name);
 }
 
@@ -229,11 +229,20 @@ static dse_status unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_
                               dse_error *err)
 {
     const char *known[MAX_ROWS], *nearest;
+    char section[MAX_ROWS][32];
     cfg_place at;
 
     for (uint32_t i = 0; i < t->n; i++)
         known[i] = t->rows[i].key;
     nearest = dse_nearest(path, known, t->n);
+    if (!nearest) {
+        for (uint32_t i = 0; i < t->n; i++) {
+            snprintf(section[i], sizeof section[i], "%.*s", (int)strcspn(t->rows[i].key, "."),
+                     t->rows[i].key);
+            known[i] = section[i];
+        }
+        nearest = dse_nearest(path, known, t->n);
+    }
     if (!nearest) { /* the right word in the wrong section */
         const char *word = strrchr(path, '.');
 

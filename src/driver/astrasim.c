@@ -67,12 +67,17 @@ static void time_line(dse_strbuf *out, uint32_t rank, const char *what, bool pre
 
 void drv_astrasim_log(const sim_result *r, bool memory, dse_strbuf *out)
 {
-    for (uint32_t i = 0; i < r->n_ranks; i++) {
+    for (uint32_t k = 0; k < r->n_ranks; k++) {
+        uint32_t i = r->finish_order[k];
         const sim_rank_stats *s = &r->rank[i];
 
         line(out, "workload", i);
         dse_strbuf_addf(out, " finished, %" PRIu64 " cycles, exposed communication %" PRIu64 " cycles.\n",
                         s->finished, s->exposed_comm);
+        line(out, "statistics", i);
+        dse_strbuf_adds(out, ". Post statistics processing start.\n");
+        line(out, "statistics", i);
+        dse_strbuf_adds(out, ". Post statistics processing end.\n");
         time_line(out, i, "Wall time", true, s->wall);
         time_line(out, i, "CPU time", s->has_cpu, s->cpu);
         time_line(out, i, "GPU time", s->has_gpu, s->gpu);

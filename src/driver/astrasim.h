@@ -25,7 +25,7 @@ typedef struct {
 dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_astrasim_output *out,
                             trace_record *record, dse_error *err);
 
-/* The lines that the reference logs when a rank has finished, for all ranks in order. Memory in bytes. Each
+/* The lines that the reference logs when a rank has finished, in the order in which they do. Memory in bytes. Each
  * line has the reference's prefix; the time in it is fixed, so that equal runs give equal bytes. */
 void drv_astrasim_log(const sim_result *r, bool memory, dse_strbuf *out);
 

@@ -19,8 +19,10 @@ static dse_status load_operators(drv_study *s, dse_arena *a, dse_error *err)
     dse_strbuf text;
     dse_status st = drv_locate(DRV_OPERATORS, s->model.operators, a, &path, err);
 
-    if (st != DSE_OK)
+    if (st != DSE_OK) {
+        dse_error_set_where(err, s->model_name); /* its card asks for it */
         return st;
+    }
     dse_strbuf_init(&text);
     st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
     if (st == DSE_OK) {

@@ -114,6 +114,22 @@ static void memory_cell(report_table *t, const store_metrics *m)
     report_table_cell(t, "%s", m->has_memory ? text : "-");
 }
 
+/* Step time of the fastest point that is ranked, ns. */
+static uint64_t fastest_of(const report_study *s)
+{
+    uint64_t fastest = UINT64_MAX;
+
+    for (size_t i = 0; i < s->n_ranked; i++)
+        if (s->ranked[i]->metrics.wall_time < fastest)
+            fastest = s->ranked[i]->metrics.wall_time;
+    return fastest;
+}
+
+static double slowdown(const store_row *r, uint64_t fastest)
+{
+    return (double)r->metrics.wall_time / (double)fastest;
+}
+
 static void table_of(const report_study *s, size_t n, dse_strbuf *out)
 {
     /* Two lines, so that a row fits a terminal of 80 columns. */
@@ -121,7 +137,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         "rank",          "dp",         "tp",          "sp",           "pp",
         "recomp",        "step\ntime", "slow-\ndown", "peak\nmemory", "exposed\ncomm",
         "compute\nutil", "mem\nutil"};
-    uint64_t fastest = UINT64_MAX;
+    uint64_t fastest = fastest_of(s);
     report_table t;
     bool sharding = false;
 
@@ -133,9 +149,6 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         if (i == 5 && sharding)
             report_table_column(&t, "shard", true);
     }
-    for (size_t i = 0; i < s->n_ranked; i++)
-        if (s->ranked[i]->metrics.wall_time < fastest)
-            fastest = s->ranked[i]->metrics.wall_time;
     for (size_t i = 0; i < n; i++) {
         const store_row *r = s->ranked[i];
 
@@ -148,7 +161,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         if (sharding)
             report_table_cell(&t, "%s", r->weight_sharded ? "yes" : "no");
         time_cell(&t, r->metrics.wall_time);
-        report_table_cell(&t, "%.2fx", (double)r->metrics.wall_time / (double)fastest);
+        report_table_cell(&t, "%.2fx", slowdown(r, fastest));
         memory_cell(&t, &r->metrics);
         time_cell(&t, r->metrics.exposed_comm);
         percent_cell(&t, r->metrics.compute_util);
@@ -211,6 +224,7 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
 static void study_json(const report_study *s, size_t top, dse_json *j)
 {
     size_t n = top && top < s->n_ranked ? top : s->n_ranked;
+    uint64_t fastest = fastest_of(s);
 
     dse_json_begin_object(j);
     dse_json_key(j, "model");
@@ -233,14 +247,24 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     dse_json_uint(j, s->n_failed);
     dse_json_key(j, "ranking");
     dse_json_begin_array(j);
-    for (size_t i = 0; i < n; i++)
-        report_row_json(s->ranked[i], j);
+    for (size_t i = 0; i < n; i++) {
+        dse_json_begin_object(j);
+        dse_json_key(j, "rank");
+        dse_json_uint(j, i + 1);
+        dse_json_key(j, "slowdown");
+        dse_json_fixed(j, slowdown(s->ranked[i], fastest), 6);
+        report_row_fields(s->ranked[i], j);
+        dse_json_end_object(j);
+    }
     dse_json_end_array(j);
     dse_json_key(j, "best_without_limit");
-    if (s->unlimited_best)
-        report_row_json(s->unlimited_best, j);
-    else
+    if (s->unlimited_best) {
+        dse_json_begin_object(j);
+        report_row_fields(s->unlimited_best, j);
+        dse_json_end_object(j);
+    } else {
         dse_json_null(j);
+    }
     dse_json_end_object(j);
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static void row_fields(const store_row *r, dse_json *j)
+void report_row_fields(const store_row *r, dse_json *j)
 {
     const struct {
         const char *key;
@@ -48,13 +48,6 @@ static void row_fields(const store_row *r, dse_json *j)
     }
 }
 
-void report_row_json(const store_row *r, dse_json *j)
-{
-    dse_json_begin_object(j);
-    row_fields(r, j);
-    dse_json_end_object(j);
-}
-
 void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out)
 {
     dse_strbuf_addc(out, '[');
@@ -64,7 +57,7 @@ void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *
         dse_strbuf_adds(out, i ? ",\n" : "\n");
         dse_json_init(&j, out);
         dse_json_begin_object(&j);
-        row_fields(&rows[i], &j);
+        report_row_fields(&rows[i], &j);
         if (config) {
             dse_json_key(&j, "config");
             dse_json_raw(&j);

@@ -6,9 +6,9 @@
 #include "base/json_writer.h"
 #include "store/store.h"
 
-/* One row as an object: model, system, the point, status, and every metric that is there. Percentages have three
+/* One row, as the fields of an object that is open: model, system, the point, status, and every metric that is there. Percentages have three
  * decimals, as the reference prints them. */
-void report_row_json(const store_row *r, dse_json *j);
+void report_row_fields(const store_row *r, dse_json *j);
 
 /* All rows as one array, a row a line. `config`: with the resolved configuration. */
 void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out);

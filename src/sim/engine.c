@@ -443,6 +443,7 @@ dse_status sim_run(const sim_settings *settings, const net_network *net, const w
     if (st == DSE_OK)
         *out = (sim_result){.n_ranks = w->n_ranks,
                             .rank = e.stats,
+                            .finish_order = e.finish_order,
                             .n_nodes = e.n_nodes,
                             .n_messages = e.messages.n_posted,
                             .n_events = e.queue.n_events};

@@ -134,7 +134,7 @@ struct sim_engine {
     sim_messages messages;
     sim_graph *graph;
     sim_rank *rank;
-    uint32_t n_finished;
+    uint32_t n_finished, *finish_order;
     sim_rank_stats *stats;
     sim_logical logical[SIM_N_COLLECTIVES];
 

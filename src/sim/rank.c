@@ -220,7 +220,7 @@ static void continue_rank(sim_engine *e, uint32_t rank)
     if (r->n_ready || r->n_ongoing || r->finished || e->status != DSE_OK)
         return;
     r->finished = true;
-    e->n_finished++;
+    e->finish_order[e->n_finished++] = rank;
     e->status = sim_stats_collect(e, rank, &e->stats[rank]);
 }
 
@@ -329,7 +329,8 @@ dse_status sim_ranks_init(sim_engine *e)
 
     e->rank = DSE_ARENA_NEW(e->arena, sim_rank, e->w->n_ranks);
     e->stats = DSE_ARENA_NEW(e->arena, sim_rank_stats, e->w->n_ranks);
-    if (!e->rank || !e->stats)
+    e->finish_order = DSE_ARENA_NEW(e->arena, uint32_t, e->w->n_ranks);
+    if (!e->rank || !e->stats || !e->finish_order)
         return dse_fail_nomem(e->err);
     for (uint32_t r = 0; st == DSE_OK && r < e->w->n_ranks; r++)
         st = init_rank(e, r);

@@ -31,6 +31,7 @@ typedef struct {
 typedef struct {
     uint32_t n_ranks;
     sim_rank_stats *rank;
+    uint32_t *finish_order;                 /* n_ranks: the ranks as they finished */
     uint64_t n_nodes, n_messages, n_events; /* what it took */
 } sim_result;
 
