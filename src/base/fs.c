@@ -129,6 +129,11 @@ dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_err
     return written ? DSE_OK : dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
 }
 
+dse_status dse_write_text(const char *path, const dse_strbuf *text, dse_error *err)
+{
+    return text->failed ? dse_fail_nomem(err) : dse_write_file(path, text->data, text->len, err);
+}
+
 bool dse_is_file(const char *path)
 {
     struct stat sb;

@@ -16,6 +16,9 @@ dse_status dse_mkdirs(const char *path, dse_error *err);
  * to. */
 dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_error *err);
 
+/* The same of a text that was built in memory; DSE_E_NOMEM if there was too little for it. */
+dse_status dse_write_text(const char *path, const dse_strbuf *text, dse_error *err);
+
 bool dse_is_file(const char *path);
 bool dse_is_dir(const char *path);
 

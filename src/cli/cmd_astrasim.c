@@ -41,29 +41,19 @@ static const option options[] = {
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
 };
 
-static dse_status write_text(const char *path, const dse_strbuf *text, dse_error *err)
-{
-    return text->failed ? dse_fail_nomem(err) : dse_write_file(path, text->data, text->len, err);
-}
-
 static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_output *out,
                                 const trace_record *record, command_run *r, dse_error *err)
 {
     const char *path = dse_arena_printf(r->arena, "%s/log.log", o->logging_folder);
-    dse_strbuf ticks;
     dse_status st;
 
     if (!path)
         return dse_fail_nomem(err);
     drv_astrasim_log(&out->result, out->log_memory, r->out);
     if ((st = dse_mkdirs(o->logging_folder, err)) != DSE_OK ||
-        (st = write_text(path, r->out, err)) != DSE_OK || !o->trace)
+        (st = dse_write_text(path, r->out, err)) != DSE_OK || !o->trace)
         return st;
-    dse_strbuf_init(&ticks);
-    trace_record_write_csv(record, &ticks);
-    st = write_text(o->trace, &ticks, err);
-    dse_strbuf_free(&ticks);
-    return st;
+    return trace_record_save_csv(record, o->trace, err);
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)

@@ -48,7 +48,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         report_rows_csv(rows, n, r->out);
     if (!o->output)
         return DSE_OK;
-    st = r->out->failed ? dse_fail_nomem(err) : dse_write_file(o->output, r->out->data, r->out->len, err);
+    st = dse_write_text(o->output, r->out, err);
     dse_strbuf_clear(r->out);
     return st;
 }

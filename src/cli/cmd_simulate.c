@@ -1,5 +1,4 @@
 /* One strategy of a model on a system, in memory. */
-#include "base/fs.h"
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -190,7 +189,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     drv_study study;
     sim_result result;
     trace_record record;
-    dse_strbuf csv;
     dse_status st;
 
     if ((st = choose_point(o, &point, err)) != DSE_OK ||
@@ -202,12 +200,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (o->emit && (st = drv_emit_point(&study, &point, o->emit, a, err)) != DSE_OK) ||
         (st = drv_point_run(&study, &point, a, &result, o->trace ? &record : NULL, err)) != DSE_OK)
         return st;
-    if (o->trace) {
-        dse_strbuf_init(&csv);
-        trace_record_write_csv(&record, &csv);
-        st = csv.failed ? dse_fail_nomem(err) : dse_write_file(o->trace, csv.data, csv.len, err);
-        dse_strbuf_free(&csv);
-    }
+    if (o->trace)
+        st = trace_record_save_csv(&record, o->trace, err);
     if (st == DSE_OK && o->json)
         print_json(&study, &point, &result, r->out);
     else if (st == DSE_OK)

@@ -69,7 +69,7 @@ static dse_status write_all(const stage_options *o, const wl_workload *w, const 
         return st;
     dse_strbuf_init(&text);
     wl_groups_write(w, &text);
-    st = text.failed ? dse_fail_nomem(err) : dse_write_file(groups, text.data, text.len, err);
+    st = dse_write_text(groups, &text, err);
     dse_strbuf_free(&text);
     return st == DSE_OK ? wl_chakra_write_files(w, schema, pattern, err) : st;
 }

@@ -6,6 +6,7 @@
 #ifndef DSE_TRACE_RECORD_H
 #define DSE_TRACE_RECORD_H
 
+#include "base/status.h"
 #include "base/strbuf.h"
 #include "base/time.h"
 
@@ -32,5 +33,8 @@ typedef struct {
 
 /* A heading, then one line an event: sys,node_id,issue_tick,finish_tick,node_type,node_name. */
 void trace_record_write_csv(const trace_record *r, dse_strbuf *out);
+
+/* The same into a file. DSE_E_IO, DSE_E_NOMEM. */
+dse_status trace_record_save_csv(const trace_record *r, const char *path, dse_error *err);
 
 #endif
