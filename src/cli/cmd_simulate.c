@@ -189,6 +189,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     drv_study study;
     sim_result result;
     trace_record record;
+    wl_workload w;
     dse_status st;
 
     if ((st = choose_point(o, &point, err)) != DSE_OK ||
@@ -196,9 +197,9 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     report_unknown_keys(o->system, study.system.n_unknown_keys, study.system.unknown_key);
     study.tag_base = (uint32_t)o->tag_base;
-    if ((st = drv_point_check(&study, &point, err)) != DSE_OK ||
-        (o->emit && (st = drv_emit_point(&study, &point, o->emit, a, err)) != DSE_OK) ||
-        (st = drv_point_run(&study, &point, a, &result, o->trace ? &record : NULL, err)) != DSE_OK)
+    if ((st = drv_point_generate(&study, &point, a, &w, err)) != DSE_OK ||
+        (o->emit && (st = drv_emit_point(&study.system, &w, o->emit, a, err)) != DSE_OK) ||
+        (st = drv_point_simulate(&study, &w, a, &result, o->trace ? &record : NULL, err)) != DSE_OK)
         return st;
     if (o->trace)
         st = trace_record_save_csv(&record, o->trace, err);

@@ -57,27 +57,24 @@ dse_status drv_emit_system(const drv_system *s, const char *folder, dse_error *e
     return st;
 }
 
-dse_status drv_emit_point(const drv_study *s, const design_point *p, const char *folder, dse_arena *a,
+dse_status drv_emit_point(const drv_system *s, const wl_workload *w, const char *folder, dse_arena *a,
                           dse_error *err)
 {
     const char *pattern = dse_arena_printf(a, "%s/workload.%%d.et", folder);
     const char *script = dse_arena_printf(a, "%s/run.sh", folder);
     const char *group_file = dse_arena_printf(a, "%s/comm_group.json", folder);
     dse_strbuf groups;
-    wl_workload w;
     dse_status st;
 
     if (!pattern || !script || !group_file)
         return dse_fail_nomem(err);
-    if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK)
-        return st;
     unlink(script); /* made last: without it the folder is not complete */
     dse_strbuf_init(&groups);
-    wl_groups_write(&w, &groups);
-    if ((st = drv_emit_system(&s->system, folder, err)) == DSE_OK)
+    wl_groups_write(w, &groups);
+    if ((st = drv_emit_system(s, folder, err)) == DSE_OK)
         st = dse_write_text(group_file, &groups, err);
     dse_strbuf_free(&groups);
-    if (st != DSE_OK || (st = wl_chakra_write_files(&w, &wl_schema_v004, pattern, err)) != DSE_OK ||
+    if (st != DSE_OK || (st = wl_chakra_write_files(w, &wl_schema_v004, pattern, err)) != DSE_OK ||
         (st = dse_write_file(script, run_script, strlen(run_script), err)) != DSE_OK)
         return st;
     return chmod(script, 0755) == 0 ? DSE_OK

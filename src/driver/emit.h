@@ -9,7 +9,7 @@ dse_status drv_emit_system(const drv_system *s, const char *folder, dse_error *e
 
 /* The same, and workload.<rank>.et, comm_group.json, and run.sh, which runs ASTRA-sim (or `ccldse astrasim`) on
  * them. */
-dse_status drv_emit_point(const drv_study *s, const design_point *p, const char *folder, dse_arena *a,
+dse_status drv_emit_point(const drv_system *s, const wl_workload *w, const char *folder, dse_arena *a,
                           dse_error *err);
 
 #endif

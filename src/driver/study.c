@@ -265,18 +265,23 @@ dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_are
     return wl_generate(&s->operators, &symbols, (uint32_t)s->model.layers, &strategy, a, out, err);
 }
 
-dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, sim_result *out,
-                         trace_record *record, dse_error *err)
+dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_arena *a, sim_result *out,
+                              trace_record *record, dse_error *err)
 {
     sim_settings settings;
     net_network net;
-    wl_workload w;
-    dse_status st;
+    dse_status st = drv_system_build(&s->system, &net, &settings, err);
 
-    if ((st = drv_system_build(&s->system, &net, &settings, err)) != DSE_OK ||
-        (st = drv_point_generate(s, p, a, &w, err)) != DSE_OK)
-        return st;
-    return sim_run(&settings, &net, &w, a, out, record, err);
+    return st == DSE_OK ? sim_run(&settings, &net, w, a, out, record, err) : st;
+}
+
+dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, sim_result *out,
+                         dse_error *err)
+{
+    wl_workload w;
+    dse_status st = drv_point_generate(s, p, a, &w, err);
+
+    return st == DSE_OK ? drv_point_simulate(s, &w, a, out, NULL, err) : st;
 }
 
 void drv_metrics_of(const sim_result *r, store_metrics *out)

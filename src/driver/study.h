@@ -48,9 +48,13 @@ dse_status drv_study_read_system(const char *text, dse_arena *a, drv_system *out
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
                               dse_error *err);
 
-/* Generates and simulates a point; nothing is written. `record` may be NULL. */
+/* Simulates a workload of the study's system. `record` may be NULL. */
+dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_arena *a, sim_result *out,
+                              trace_record *record, dse_error *err);
+
+/* Both, of one point. */
 dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, sim_result *out,
-                         trace_record *record, dse_error *err);
+                         dse_error *err);
 
 /* Degrees that do not fit the system or the model, before anything is generated. */
 dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err);

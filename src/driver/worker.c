@@ -49,7 +49,7 @@ static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
     dse_status st = drv_study_read_config(line, n, a, &study, &point, &err);
 
     if (st == DSE_OK)
-        st = drv_point_run(&study, &point, a, &result, NULL, &err);
+        st = drv_point_run(&study, &point, a, &result, &err);
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
     dse_json_key(&j, "seconds");

@@ -40,18 +40,15 @@ static dse_status measure(const drv_study *study, const char *name, dse_arena *a
 {
     double start = cpu_seconds(), generated, done;
     design_point point;
-    sim_settings settings;
-    net_network net;
     wl_workload w;
     sim_result r;
     dse_status st;
 
     if ((st = design_point_parse(name, &point, err)) != DSE_OK ||
-        (st = drv_system_build(&study->system, &net, &settings, err)) != DSE_OK ||
         (st = drv_point_generate(study, &point, a, &w, err)) != DSE_OK)
         return st;
     generated = cpu_seconds();
-    if ((st = sim_run(&settings, &net, &w, a, &r, NULL, err)) != DSE_OK)
+    if ((st = drv_point_simulate(study, &w, a, &r, NULL, err)) != DSE_OK)
         return st;
     done = cpu_seconds();
     printf("%-14s %8.1f ms %8.3f s %9.2f M/s %9.2f M/s", name, (generated - start) * 1e3, done - generated,
