@@ -4,37 +4,16 @@
 #include "base/units.h"
 #include "cli/exit.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_OPTIONS 64
 
 /* ---- values -------------------------------------------------------------------------------- */
-
-/* STAGE takes "true", "t", "1", "yes" and "y" in any case for true, and everything else for false; here the
- * rest must be one of their opposites. */
-static dse_status parse_stage_bool(const char *text, bool *out)
-{
-    static const char *const words[] = {"true", "false", "t", "f", "1", "0", "yes", "no", "y", "n"};
-
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *a = text, *b = words[i];
-
-        while (*a && tolower((unsigned char)*a) == *b) {
-            a++;
-            b++;
-        }
-        if (!*a && !*b) {
-            *out = i % 2 == 0;
-            return DSE_OK;
-        }
-    }
-    return DSE_E_USAGE;
-}
 
 static dse_status check_range(const option *o, double v, dse_error *err)
 {
@@ -58,8 +37,9 @@ static dse_status set_value(const option *o, const char *text, void *out, dse_er
         *(const char **)field = text;
         return DSE_OK;
     case OPT_FLAG: st = dse_parse_bool(text, field, &why); break;
-    case OPT_BOOL:
-        if (parse_stage_bool(text, field) != DSE_OK)
+    case OPT_BOOL: /* to STAGE "on" is one of the many words for false: refused, as all of those are */
+        if (!strcasecmp(text, "on") || !strcasecmp(text, "off") ||
+            dse_parse_bool(text, field, NULL) != DSE_OK)
             return dse_fail(err, DSE_E_USAGE, "%s takes true or false, not '%.60s'", o->name, text);
         return DSE_OK;
     case OPT_INT:
