@@ -302,16 +302,7 @@ static const struct {
      "collectives as Chakra traces crash the reference and are not simulated"},
 };
 
-static dse_status wrong_length(const char *where, const char *key, uint32_t n, uint32_t n_dims,
-                               dse_error *err)
-{
-    return dse_fail_at(err, DSE_E_CONFIG, where,
-                       "%s has %" PRIu32 " entries, but topology has %" PRIu32
-                       "; each dimension needs one of each",
-                       key, n, n_dims);
-}
-
-/* Also checked where the network is built; here the place is known. */
+/* `doc` is the card, for the place of a list; NULL: unknown by now. */
 static dse_status check_lengths(const cfg_doc *doc, const drv_system *s, dse_error *err)
 {
     const struct {
@@ -320,11 +311,14 @@ static dse_status check_lengths(const cfg_doc *doc, const drv_system *s, dse_err
     } lists[] = {{"npus_count", s->npus_count.n}, {"bandwidth", s->bandwidth.n}, {"latency", s->latency.n}};
 
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        const cfg_node *node = cfg_get(cfg_get(doc->root, "network"), lists[i].key);
+        const cfg_node *node = doc ? cfg_get(cfg_get(doc->root, "network"), lists[i].key) : NULL;
         cfg_place at;
 
-        if (node && lists[i].n != s->topology.n)
-            return wrong_length(cfg_where(doc, node, &at), lists[i].key, lists[i].n, s->topology.n, err);
+        if (lists[i].n != s->topology.n)
+            return dse_fail_at(err, DSE_E_CONFIG, node ? cfg_where(doc, node, &at) : "",
+                               "%s has %" PRIu32 " entries, but topology has %" PRIu32
+                               "; each dimension needs one of each",
+                               lists[i].key, lists[i].n, s->topology.n);
     }
     return DSE_OK;
 }
@@ -345,7 +339,6 @@ dse_status drv_system_read(const cfg_doc *doc, drv_system *out, dse_error *err)
 {
     net_network net;
     sim_settings settings;
-    dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
     *out = (drv_system){0};
@@ -353,10 +346,11 @@ dse_status drv_system_read(const cfg_doc *doc, drv_system *out, dse_error *err)
     if (st != DSE_OK)
         return st;
     spread_all(out);
-    if ((st = check_lengths(doc, out, err)) != DSE_OK)
-        return st;
-    st = drv_system_build(out, &net, &settings, &why);
-    return st == DSE_OK ? st : dse_fail_at(err, st, doc->path, "%s", why.text);
+    st = check_lengths(doc, out, err);
+    if (st == DSE_OK)
+        st = drv_system_build(out, &net, &settings, err);
+    dse_error_set_where(err, doc->path);
+    return st;
 }
 
 /* ---- ASTRA-sim's files --------------------------------------------------------------------- */
@@ -497,17 +491,13 @@ uint64_t drv_system_npus(const drv_system *s)
 
 static dse_status build_network(const drv_system *s, net_network *net, dse_error *err)
 {
-    const struct {
-        const char *key;
-        uint32_t n;
-    } lists[] = {{"npus_count", s->npus_count.n}, {"bandwidth", s->bandwidth.n}, {"latency", s->latency.n}};
+    dse_status st;
 
     *net = (net_network){.n_dims = s->topology.n};
     if (!net->n_dims)
         return dse_fail(err, DSE_E_CONFIG, "the network has no dimensions: topology is empty");
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        if (lists[i].n != net->n_dims)
-            return wrong_length("", lists[i].key, lists[i].n, net->n_dims, err);
+    if ((st = check_lengths(NULL, s, err)) != DSE_OK)
+        return st;
     for (uint32_t i = 0; i < net->n_dims; i++)
         net->dim[i] = (net_dimension){.topology = net_topology_find(s->topology.v[i]),
                                       .n = (uint32_t)s->npus_count.v[i],
