@@ -5,7 +5,6 @@
 #include "exec/pool.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +37,12 @@ static const char *find_folder(drv_kind kind, dse_arena *a)
     return NULL;
 }
 
+/* Bytes of a card's file name, or of what may be one, without ".yaml". */
+static size_t stem_length(const char *name, size_t n)
+{
+    return n > 5 && !strncmp(name + n - 5, ".yaml", 5) ? n - 5 : n;
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -64,11 +69,11 @@ dse_status drv_list(drv_kind kind, dse_arena *a, const char ***names, size_t *n,
     if (!dir)
         return dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", *folder);
     while (st == DSE_OK && (entry = readdir(dir))) {
-        size_t len = strlen(entry->d_name);
+        size_t len = strlen(entry->d_name), stem = stem_length(entry->d_name, len);
 
-        if (len <= 5 || strcmp(entry->d_name + len - 5, ".yaml"))
+        if (stem == len)
             continue;
-        if (!DSE_GROW(list, cap, count + 1) || !(list[count] = dse_arena_strndup(a, entry->d_name, len - 5)))
+        if (!DSE_GROW(list, cap, count + 1) || !(list[count] = dse_arena_strndup(a, entry->d_name, stem)))
             st = dse_fail_nomem(err);
         else
             count++;
@@ -91,7 +96,7 @@ dse_status drv_list(drv_kind kind, dse_arena *a, const char ***names, size_t *n,
 dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err)
 {
     const char **names, *folder, *nearest;
-    char stem[128];
+    const char *stem;
     size_t n;
     dse_status st;
 
@@ -104,9 +109,9 @@ dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char 
     st = drv_list(kind, a, &names, &n, &folder, err);
     if (st != DSE_OK)
         return st;
-    snprintf(stem, sizeof stem, "%s", name);
-    if (strlen(stem) > 5 && !strcmp(stem + strlen(stem) - 5, ".yaml"))
-        stem[strlen(stem) - 5] = '\0';
+    stem = dse_arena_strndup(a, name, stem_length(name, strlen(name)));
+    if (!stem)
+        return dse_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         if (!strcmp(names[i], stem)) {
             *path = dse_arena_printf(a, "%s/%s.yaml", folder, stem);
@@ -144,9 +149,7 @@ dse_status drv_card_name(const char *argument, dse_arena *a, const char **out, d
         end--;
     for (start = end; start && argument[start - 1] != '/'; start--)
         ;
-    if (end - start > 5 && !strncmp(argument + end - 5, ".yaml", 5))
-        end -= 5;
-    *out = dse_arena_strndup(a, argument + start, end - start);
+    *out = dse_arena_strndup(a, argument + start, stem_length(argument + start, end - start));
     if (!*out)
         return dse_fail_nomem(err);
     return **out && is_printable_utf8(*out)
