@@ -142,20 +142,29 @@ static dse_status take_lock(store *s, dse_error *err)
         (long)f.l_pid);
 }
 
+/* The names of all columns; returns how many. */
+static size_t add_columns(dse_strbuf *sql)
+{
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    dse_strbuf_adds(sql, KEY_COLUMNS);
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addf(sql, ", %s", c[i].name);
+    return N_KEY_COLUMNS + n;
+}
+
 static dse_status prepare(store *s, dse_error *err)
 {
-    const store_column *c;
     dse_strbuf sql;
     size_t n;
     dse_status st = DSE_OK;
 
     dse_strbuf_init(&sql);
-    dse_strbuf_adds(&sql, "INSERT INTO result (" KEY_COLUMNS);
-    c = store_columns(&n);
-    for (size_t i = 0; i < n; i++)
-        dse_strbuf_addf(&sql, ", %s", c[i].name);
+    dse_strbuf_adds(&sql, "INSERT INTO result (");
+    n = add_columns(&sql);
     dse_strbuf_adds(&sql, ") VALUES (?");
-    for (size_t i = 1; i < n + N_KEY_COLUMNS; i++)
+    for (size_t i = 1; i < n; i++)
         dse_strbuf_adds(&sql, ",?");
     dse_strbuf_addc(&sql, ')');
     if (sql.failed)
@@ -372,19 +381,16 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err)
 {
-    const store_column *c;
     store_row *list = NULL;
-    size_t cap = 0, count = 0, n_columns;
+    size_t cap = 0, count = 0;
     sqlite3_stmt *q = NULL;
     dse_strbuf sql;
     dse_status st = DSE_OK;
     int code = SQLITE_DONE;
 
     dse_strbuf_init(&sql);
-    dse_strbuf_adds(&sql, "SELECT " KEY_COLUMNS);
-    c = store_columns(&n_columns);
-    for (size_t i = 0; i < n_columns; i++)
-        dse_strbuf_addf(&sql, ", %s", c[i].name);
+    dse_strbuf_adds(&sql, "SELECT ");
+    add_columns(&sql);
     dse_strbuf_adds(&sql,
                     " FROM result WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
                     " ORDER BY model, system, study, pp, dp, tp, sp, weight_sharded, recompute, engine");
