@@ -6,8 +6,8 @@
 #include "base/json_writer.h"
 #include "store/store.h"
 
-/* One row, as the fields of an object that is open: model, system, the point, status, and every metric that is there. Percentages have three
- * decimals, as the reference prints them. */
+/* One row, as the fields of an object that is open: model, system, the point, status, and every metric that is
+ * there. Percentages have three decimals, as the reference prints them. */
 void report_row_fields(const store_row *r, dse_json *j);
 
 /* All rows as one array, a row a line. `config`: with the resolved configuration. */
