@@ -19,8 +19,8 @@
 
 struct store {
     sqlite3 *db;
-    sqlite3_stmt *find, *put;
-    int lock; /* the advisory lock's file, or -1 */
+    sqlite3_stmt *find, *drop, *put; /* a writer's */
+    int lock;                        /* the advisory lock's file, or -1 */
     char path[1024];
 };
 
@@ -171,7 +171,9 @@ static dse_status prepare(store *s, dse_error *err)
         st = dse_fail_nomem(err);
     else if (sqlite3_prepare_v2(s->db, sql.data, -1, &s->put, NULL) != SQLITE_OK ||
              sqlite3_prepare_v2(s->db, "SELECT wall_time FROM result WHERE hash = ? AND config = ? AND done",
-                                -1, &s->find, NULL) != SQLITE_OK)
+                                -1, &s->find, NULL) != SQLITE_OK ||
+             sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &s->drop,
+                                NULL) != SQLITE_OK)
         st = fail(s, err, "prepare the database");
     dse_strbuf_free(&sql);
     return st;
@@ -240,11 +242,14 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
 
 void store_close(store *s)
 {
+    bool ours = s && s->put; /* it was opened for writing, and not refused */
+
     if (!s)
         return;
     sqlite3_finalize(s->find);
+    sqlite3_finalize(s->drop);
     sqlite3_finalize(s->put);
-    if (s->put) {
+    if (ours) {
         /* One file again, which those who may not write here can read; left as it is while somebody reads. */
         sqlite3_busy_timeout(s->db, 0);
         sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
@@ -308,18 +313,14 @@ static void bind_row(sqlite3_stmt *q, const store_row *r)
 dse_status store_put(store *s, const store_row *row, dse_error *err)
 {
     dse_status st = execute(s, "BEGIN IMMEDIATE", "write a result", err);
-    sqlite3_stmt *q = NULL;
 
     if (st != DSE_OK)
         return st;
-    if (sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &q, NULL) ==
-        SQLITE_OK) {
-        sqlite3_bind_int64(q, 1, (int64_t)row->hash);
-        sqlite3_bind_text(q, 2, row->config, -1, SQLITE_STATIC);
-    }
-    if (!q || sqlite3_step(q) != SQLITE_DONE)
+    sqlite3_bind_int64(s->drop, 1, (int64_t)row->hash);
+    sqlite3_bind_text(s->drop, 2, row->config, -1, SQLITE_STATIC);
+    if (sqlite3_step(s->drop) != SQLITE_DONE)
         st = fail(s, err, "write a result");
-    sqlite3_finalize(q);
+    sqlite3_reset(s->drop);
     if (st == DSE_OK) {
         bind_row(s->put, row);
         if (sqlite3_step(s->put) != SQLITE_DONE)
