@@ -52,4 +52,21 @@ char *dse_arena_printf(dse_arena *a, const char *fmt, ...) __attribute__((format
 bool dse_grow(void **v, size_t *cap, size_t need, size_t elem_size);
 #define DSE_GROW(v, cap, need) dse_grow((void **)&(v), &(cap), (need), sizeof *(v))
 
+/* Slots: a growing array whose elements are used again. The free ones are chained by `link`, a uint32_t that an
+ * element in use may have for itself; *free begins as DSE_NONE. Returns an index, and the element as it was left;
+ * DSE_NONE when out of memory. */
+static inline uint32_t dse_slot_take(void **v, size_t *cap, size_t *n, uint32_t *free, size_t elem_size,
+                                     size_t link)
+{
+    uint32_t id = *free;
+
+    if (id != DSE_NONE)
+        *free = *(const uint32_t *)(const void *)((const char *)*v + id * elem_size + link);
+    else if (dse_grow(v, cap, *n + 1, elem_size))
+        id = (uint32_t)(*n)++;
+    return id;
+}
+#define DSE_SLOT_TAKE(v, cap, n, free, type, link)                                                           \
+    dse_slot_take((void **)&(v), &(cap), &(n), &(free), sizeof(type), offsetof(type, link))
+
 #endif

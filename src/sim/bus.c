@@ -85,17 +85,12 @@ void sim_bus_free(sim_engine *e, uint32_t rank)
 
 static uint32_t new_request(sim_engine *e, struct sim_bus *b, request r)
 {
-    uint32_t id = b->free_request;
+    uint32_t id = DSE_SLOT_TAKE(b->request, b->cap_requests, b->n_requests, b->free_request, request, next);
 
-    if (id != DSE_NONE) {
-        b->free_request = b->request[id].next;
-    } else if (DSE_GROW(b->request, b->cap_requests, b->n_requests + 1)) {
-        id = (uint32_t)b->n_requests++;
-    } else {
+    if (id != DSE_NONE)
+        b->request[id] = r;
+    else
         sim_fail_nomem(e);
-        return DSE_NONE;
-    }
-    b->request[id] = r;
     return id;
 }
 

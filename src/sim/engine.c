@@ -79,14 +79,9 @@ static uint32_t find_batch(sim_engine *e, uint32_t rank, dse_time delay)
     slot = dse_idtable_find(&e->by_rank_tick, hash, batch_has_key, e->batch, &key);
     if (slot->id != DSE_NONE)
         return slot->id;
-    id = e->free_batch;
-    if (id != DSE_NONE) {
-        e->free_batch = e->batch[id].head;
-    } else {
-        if (!DSE_GROW(e->batch, e->cap_batches, e->n_batches + 1))
-            return DSE_NONE;
-        id = (uint32_t)e->n_batches++;
-    }
+    id = DSE_SLOT_TAKE(e->batch, e->cap_batches, e->n_batches, e->free_batch, sim_batch, head);
+    if (id == DSE_NONE)
+        return DSE_NONE;
     e->batch[id] = (sim_batch){.at = key.at, .rank = rank, .head = DSE_NONE, .tail = DSE_NONE};
     dse_idtable_put(&e->by_rank_tick, slot, hash, id);
     schedule(e, delay, SIM_EV_BATCH, id);
@@ -96,13 +91,10 @@ static uint32_t find_batch(sim_engine *e, uint32_t rank, dse_time delay)
 void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32_t subject, uint64_t value,
                   dse_time delay)
 {
-    uint32_t batch, id = e->free_rank_event;
+    uint32_t batch, id = DSE_SLOT_TAKE(e->rank_event, e->cap_rank_events, e->n_rank_events,
+                                       e->free_rank_event, sim_rank_event, next);
 
-    if (id != DSE_NONE) {
-        e->free_rank_event = e->rank_event[id].next;
-    } else if (DSE_GROW(e->rank_event, e->cap_rank_events, e->n_rank_events + 1)) {
-        id = (uint32_t)e->n_rank_events++;
-    } else {
+    if (id == DSE_NONE) {
         sim_fail_nomem(e);
         return;
     }
@@ -173,13 +165,10 @@ static bool check_message(sim_engine *e, uint32_t rank, const sim_message_key *k
 static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, bool send, sim_call c)
 {
     sim_message_key shake = {key->tag + TAG_HANDSHAKE, key->dst, key->src, HANDSHAKE_BYTES};
-    uint32_t id = e->free_postponed;
+    uint32_t id = DSE_SLOT_TAKE(e->postponed, e->cap_postponed, e->n_postponed, e->free_postponed,
+                                sim_postponed, next_free);
 
-    if (id != DSE_NONE) {
-        e->free_postponed = e->postponed[id].next_free;
-    } else if (DSE_GROW(e->postponed, e->cap_postponed, e->n_postponed + 1)) {
-        id = (uint32_t)e->n_postponed++;
-    } else {
+    if (id == DSE_NONE) {
         sim_fail_nomem(e);
         return;
     }

@@ -36,14 +36,9 @@ static uint32_t find_channel(sim_messages *m, const sim_message_key *key)
     slot = dse_idtable_find(&m->by_key, hash, channel_has_key, m->channel, key);
     if (slot->id != DSE_NONE)
         return slot->id;
-    id = m->free_channel;
-    if (id != DSE_NONE) {
-        m->free_channel = m->channel[id].next_free;
-    } else {
-        if (!DSE_GROW(m->channel, m->cap_channels, m->n_channels + 1))
-            return DSE_NONE;
-        id = (uint32_t)m->n_channels++;
-    }
+    id = DSE_SLOT_TAKE(m->channel, m->cap_channels, m->n_channels, m->free_channel, sim_channel, next_free);
+    if (id == DSE_NONE)
+        return DSE_NONE;
     m->channel[id] = (sim_channel){.key = *key, .first = DSE_NONE, .last = DSE_NONE, .waiting = DSE_NONE};
     dse_idtable_put(&m->by_key, slot, hash, id);
     return id;
@@ -62,15 +57,11 @@ static void remove_channel(sim_messages *m, uint32_t id)
 static uint32_t new_message(sim_messages *m, uint32_t channel)
 {
     sim_channel *c = &m->channel[channel];
-    uint32_t id = m->free_message;
+    uint32_t id =
+        DSE_SLOT_TAKE(m->message, m->cap_messages, m->n_messages, m->free_message, sim_message, next);
 
-    if (id != DSE_NONE) {
-        m->free_message = m->message[id].next;
-    } else {
-        if (!DSE_GROW(m->message, m->cap_messages, m->n_messages + 1))
-            return DSE_NONE;
-        id = (uint32_t)m->n_messages++;
-    }
+    if (id == DSE_NONE)
+        return DSE_NONE;
     m->message[id] = (sim_message){.channel = channel, .next = DSE_NONE};
     if (c->last == DSE_NONE)
         c->first = id;

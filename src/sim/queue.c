@@ -59,16 +59,10 @@ static void sift_down(sim_queue *q, size_t i)
 
 static uint32_t new_bucket(sim_queue *q, dse_time at)
 {
-    uint32_t id = q->free_bucket;
+    uint32_t id =
+        DSE_SLOT_TAKE(q->bucket, q->cap_buckets, q->n_buckets, q->free_bucket, sim_queue_bucket, head);
 
-    if (id != DSE_NONE) {
-        q->free_bucket = q->bucket[id].head;
-    } else {
-        if (!DSE_GROW(q->bucket, q->cap_buckets, q->n_buckets + 1))
-            return DSE_NONE;
-        id = (uint32_t)q->n_buckets++;
-    }
-    if (!DSE_GROW(q->heap, q->cap_heap, q->n_heap + 1))
+    if (id == DSE_NONE || !DSE_GROW(q->heap, q->cap_heap, q->n_heap + 1))
         return DSE_NONE;
     q->bucket[id] = (sim_queue_bucket){at, DSE_NONE, DSE_NONE};
     q->heap[q->n_heap++] = id;
@@ -90,16 +84,10 @@ static void drop_first_bucket(sim_queue *q)
 
 static uint32_t new_cell(sim_queue *q, sim_event event)
 {
-    uint32_t id = q->free_cell;
+    uint32_t id = DSE_SLOT_TAKE(q->cell, q->cap_cells, q->n_cells, q->free_cell, sim_queue_cell, next);
 
-    if (id != DSE_NONE) {
-        q->free_cell = q->cell[id].next;
-    } else {
-        if (!DSE_GROW(q->cell, q->cap_cells, q->n_cells + 1))
-            return DSE_NONE;
-        id = (uint32_t)q->n_cells++;
-    }
-    q->cell[id] = (sim_queue_cell){event, DSE_NONE};
+    if (id != DSE_NONE)
+        q->cell[id] = (sim_queue_cell){event, DSE_NONE};
     return id;
 }
 

@@ -16,17 +16,13 @@
 
 static sim_stream *new_stream(sim_engine *e)
 {
-    uint32_t id = e->free_stream;
+    uint32_t id = dse_slot_take((void **)&e->streams, &e->cap_streams, &e->n_streams, &e->free_stream,
+                                e->stream_stride, offsetof(sim_stream, next));
     sim_stream *s;
 
-    if (id != DSE_NONE) {
-        e->free_stream = sim_stream_at(e, id)->next;
-    } else {
-        if (!dse_grow((void **)&e->streams, &e->cap_streams, e->n_streams + 1, e->stream_stride)) {
-            sim_fail_nomem(e);
-            return NULL;
-        }
-        id = (uint32_t)e->n_streams++;
+    if (id == DSE_NONE) {
+        sim_fail_nomem(e);
+        return NULL;
     }
     s = sim_stream_at(e, id);
     memset(s, 0, sizeof *s);

@@ -206,6 +206,48 @@ CLAIM(growing_fails_on_overflow_and_without_memory_and_keeps_the_array)
     dse_free(v);
 }
 
+/* ---- slots --------------------------------------------------------------------------------- */
+
+typedef struct {
+    char name;
+    uint32_t next;
+} thing;
+
+CLAIM(slots_given_back_are_taken_first_and_the_last_one_first)
+{
+    thing *v = NULL;
+    size_t n = 0, cap = 0;
+    uint32_t unused = DSE_NONE;
+
+    for (uint32_t i = 0; i < 40; i++) {
+        assert_int_equal(DSE_SLOT_TAKE(v, cap, n, unused, thing, next), i);
+        v[i] = (thing){(char)('0' + i), DSE_NONE};
+    }
+    v[7].next = unused;
+    v[3].next = 7;
+    unused = 3;
+    assert_int_equal(DSE_SLOT_TAKE(v, cap, n, unused, thing, next), 3);
+    assert_int_equal(v[3].name, '3'); /* as it was left */
+    assert_int_equal(DSE_SLOT_TAKE(v, cap, n, unused, thing, next), 7);
+    assert_int_equal(unused, DSE_NONE);
+    assert_int_equal(DSE_SLOT_TAKE(v, cap, n, unused, thing, next), 40);
+    assert_int_equal(n, 41);
+    dse_free(v);
+}
+
+CLAIM(without_memory_there_is_no_slot)
+{
+    thing *v = NULL;
+    size_t n = 0, cap = 0;
+    uint32_t unused = DSE_NONE;
+
+    dse_alloc_fail_after(0);
+    assert_int_equal(DSE_SLOT_TAKE(v, cap, n, unused, thing, next), DSE_NONE);
+    dse_alloc_fail_after(-1);
+    assert_int_equal(n, 0);
+    assert_null(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +265,8 @@ int main(void)
         cmocka_unit_test(a_zeroed_arena_may_be_freed),
         cmocka_unit_test(a_growing_array_keeps_its_elements),
         cmocka_unit_test(growing_fails_on_overflow_and_without_memory_and_keeps_the_array),
+        cmocka_unit_test(slots_given_back_are_taken_first_and_the_last_one_first),
+        cmocka_unit_test(without_memory_there_is_no_slot),
     };
     return RUN_TESTS(tests);
 }
