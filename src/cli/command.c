@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #define MAX_OPTIONS 64
+#define LIST_STEP   16
 
 /* ---- values -------------------------------------------------------------------------------- */
 
@@ -23,7 +24,25 @@ static dse_status check_range(const option *o, double v, dse_error *err)
                     o->max, v);
 }
 
-static dse_status set_value(const option *o, const char *text, void *out, dse_error *err)
+static dse_status add_to_list(const option *o, const char *text, dse_arena *a, option_list *list,
+                              dse_error *err)
+{
+    const char **more;
+
+    if (!*text)
+        return dse_fail(err, DSE_E_USAGE, "%s must not be empty", o->name);
+    if (list->n % LIST_STEP == 0) {
+        if (!(more = DSE_ARENA_NEW(a, const char *, list->n + LIST_STEP)))
+            return dse_fail_nomem(err);
+        if (list->n)
+            memcpy(more, list->item, list->n * sizeof *more);
+        list->item = more;
+    }
+    list->item[list->n++] = text;
+    return DSE_OK;
+}
+
+static dse_status set_value(const option *o, const char *text, dse_arena *a, void *out, dse_error *err)
 {
     void *field = (char *)out + o->offset;
     dse_error why = DSE_ERROR_INIT;
@@ -36,6 +55,7 @@ static dse_status set_value(const option *o, const char *text, void *out, dse_er
             return dse_fail(err, DSE_E_USAGE, "%s must not be empty", o->name);
         *(const char **)field = text;
         return DSE_OK;
+    case OPT_LIST: return add_to_list(o, text, a, field, err);
     case OPT_FLAG: st = dse_parse_bool(text, field, &why); break;
     case OPT_BOOL: /* to STAGE "on" is one of the many words for false: refused, as all of those are */
         if (!strcasecmp(text, "on") || !strcasecmp(text, "off") ||
@@ -64,10 +84,10 @@ static dse_status set_value(const option *o, const char *text, void *out, dse_er
     return st == DSE_OK ? st : dse_fail(err, DSE_E_USAGE, "%s: %s", o->name, why.text);
 }
 
-static dse_status set_default(const option *o, void *out, dse_error *err)
+static dse_status set_default(const option *o, dse_arena *a, void *out, dse_error *err)
 {
     if (*o->fallback)
-        return set_value(o, o->fallback, out, err);
+        return set_value(o, o->fallback, a, out, err);
     if (o->type == OPT_DOUBLE || o->type == OPT_SIZE)
         *(double *)((char *)out + o->offset) = NAN;
     return DSE_OK;
@@ -75,10 +95,32 @@ static dse_status set_default(const option *o, void *out, dse_error *err)
 
 /* ---- the command line ---------------------------------------------------------------------- */
 
+static bool is_positional(const option *o) { return o->name[0] != '-'; }
+
+/* The row that takes the next argument without dashes, or NULL. */
+static const option *next_positional(const command *c, const bool *given)
+{
+    for (size_t i = 0; i < c->n_options; i++)
+        if (is_positional(&c->options[i]) && (!given[i] || c->options[i].type == OPT_LIST))
+            return &c->options[i];
+    return NULL;
+}
+
+static dse_status unexpected_argument(const command *c, const char *arg, dse_error *err)
+{
+    for (size_t i = 0; i < c->n_options; i++)
+        if (is_positional(&c->options[i]))
+            return dse_fail(err, DSE_E_USAGE, "'%.80s' is one argument too many; see 'ccldse %s --help'", arg,
+                            c->name);
+    return dse_fail(err, DSE_E_USAGE, "'%.80s' is not an option; 'ccldse %s' takes options only", arg,
+                    c->name);
+}
+
 static const option *find_option(const command *c, const char *arg, size_t n)
 {
     for (size_t i = 0; i < c->n_options; i++)
-        if (strlen(c->options[i].name) == n && !strncmp(c->options[i].name, arg, n))
+        if (!is_positional(&c->options[i]) && strlen(c->options[i].name) == n &&
+            !strncmp(c->options[i].name, arg, n))
             return &c->options[i];
     return NULL;
 }
@@ -86,18 +128,20 @@ static const option *find_option(const command *c, const char *arg, size_t n)
 static dse_status unknown_option(const command *c, const char *arg, size_t n, dse_error *err)
 {
     const char *names[MAX_OPTIONS], *nearest;
+    size_t n_names = 0;
     char word[64];
 
     snprintf(word, sizeof word, "%.*s", (int)n, arg);
     for (size_t i = 0; i < c->n_options; i++)
-        names[i] = c->options[i].name;
-    nearest = dse_nearest(word, names, c->n_options);
+        if (!is_positional(&c->options[i]))
+            names[n_names++] = c->options[i].name;
+    nearest = dse_nearest(word, names, n_names);
     if (nearest)
         return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; did you mean '%s'?", word, nearest);
     return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; see 'ccldse %s --help'", word, c->name);
 }
 
-dse_status command_parse(const command *c, int argc, char **argv, void *out, dse_error *err)
+dse_status command_parse(const command *c, int argc, char **argv, dse_arena *a, void *out, dse_error *err)
 {
     bool given[MAX_OPTIONS] = {false};
 
@@ -109,15 +153,14 @@ dse_status command_parse(const command *c, int argc, char **argv, void *out, dse
         const char *value;
         dse_status st;
 
-        o = find_option(c, argv[i], n);
+        bool positional = argv[i][0] != '-';
+
+        o = positional ? next_positional(c, given) : find_option(c, argv[i], n);
         if (!o && c->ignore_unknown)
             continue;
-        if (!o && argv[i][0] != '-')
-            return dse_fail(err, DSE_E_USAGE, "'%.80s' is not an option; 'ccldse %s' takes options only",
-                            argv[i], c->name);
         if (!o)
-            return unknown_option(c, argv[i], n, err);
-        value = equals ? equals + 1 : NULL;
+            return positional ? unexpected_argument(c, argv[i], err) : unknown_option(c, argv[i], n, err);
+        value = positional ? argv[i] : equals ? equals + 1 : NULL;
         if (o->type == OPT_FLAG && !value)
             value = "true";
         if (!value) {
@@ -125,7 +168,7 @@ dse_status command_parse(const command *c, int argc, char **argv, void *out, dse
                 return dse_fail(err, DSE_E_USAGE, "%s needs a value (%s)", o->name, o->value);
             value = argv[++i];
         }
-        if ((st = set_value(o, value, out, err)) != DSE_OK)
+        if ((st = set_value(o, value, a, out, err)) != DSE_OK)
             return st;
         given[o - c->options] = true;
     }
@@ -137,7 +180,7 @@ dse_status command_parse(const command *c, int argc, char **argv, void *out, dse
         if (!c->options[i].fallback)
             return dse_fail(err, DSE_E_USAGE, "%s is missing (%s); see 'ccldse %s --help'",
                             c->options[i].name, c->options[i].help, c->name);
-        if ((st = set_default(&c->options[i], out, err)) != DSE_OK)
+        if ((st = set_default(&c->options[i], a, out, err)) != DSE_OK)
             return st;
     }
     return DSE_OK;
@@ -168,7 +211,15 @@ static void print_wrapped(const char *text, int column, int width)
 
 void command_help(const command *c)
 {
-    printf("usage: ccldse %s%s\n\n", c->name, c->n_options ? " [options]" : "");
+    size_t n_positional = 0;
+
+    for (size_t i = 0; i < c->n_options; i++)
+        n_positional += is_positional(&c->options[i]);
+    printf("usage: ccldse %s%s", c->name, c->n_options > n_positional ? " [options]" : "");
+    for (size_t i = 0; i < c->n_options; i++)
+        if (is_positional(&c->options[i]))
+            printf(" %s%s", c->options[i].name, c->options[i].type == OPT_LIST ? "..." : "");
+    printf("\n\n");
     print_wrapped(c->details ? c->details : c->summary, 0, 100);
     if (c->example)
         printf("\nexample:\n  %s\n", c->example);

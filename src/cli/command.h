@@ -18,11 +18,17 @@ typedef enum {
     OPT_INT,    /* int64_t */
     OPT_DOUBLE, /* double */
     OPT_SIZE,   /* double, bytes: 80GB, 80GiB */
-    OPT_BOOL    /* bool; takes a value in STAGE's spellings */
+    OPT_BOOL,   /* bool; takes a value in STAGE's spellings */
+    OPT_LIST    /* option_list; may be given again and again */
 } option_type;
 
 typedef struct {
-    const char *name; /* with its dashes: "--model" */
+    size_t n;
+    const char **item;
+} option_list;
+
+typedef struct {
+    const char *name; /* with its dashes: "--model"; without, an argument by its place: "FILE" */
     option_type type;
     const char *value;    /* what the value is, for the help: "NAME" */
     const char *fallback; /* the default as one would type it; NULL: required; "": none (0, NULL, NaN) */
@@ -49,8 +55,9 @@ typedef struct {
     dse_status (*run)(const void *options, command_run *r, dse_error *err);
 } command;
 
-/* Fills in *out from argv[0 .. argc). */
-dse_status command_parse(const command *c, int argc, char **argv, void *out, dse_error *err);
+/* Fills in *out from argv[0 .. argc). Arguments without dashes fill the rows that have none, in their order; an
+ * OPT_LIST among them takes all that are left. Lists belong to the arena. */
+dse_status command_parse(const command *c, int argc, char **argv, dse_arena *a, void *out, dse_error *err);
 
 void command_help(const command *c);
 

@@ -73,7 +73,7 @@ static int run_command(const command *c, int argc, char **argv)
     dse_arena_init(&arena);
     dse_strbuf_init(&out);
     options = dse_arena_zero(&arena, 1, c->size);
-    st = options ? command_parse(c, argc, argv, options, &err) : dse_fail_nomem(&err);
+    st = options ? command_parse(c, argc, argv, &arena, options, &err) : dse_fail_nomem(&err);
     if (st == DSE_OK)
         st = c->run(options, &r, &err);
     if (st == DSE_OK && out.failed)
