@@ -60,7 +60,8 @@ static dse_status limit_of(const best_options *o, const store_row *row, dse_aren
 
 static bool same_names(const report_study *a, const report_study *b)
 {
-    return !strcmp(a->row[0].model, b->row[0].model) && !strcmp(a->row[0].system, b->row[0].system);
+    return !strcmp(a->row[0].model, b->row[0].model) && !strcmp(a->row[0].system, b->row[0].system) &&
+           !strcmp(a->row[0].settings, b->row[0].settings) && !strcmp(a->row[0].engine, b->row[0].engine);
 }
 
 static void print(report_study *studies, size_t n, const best_options *o, dse_strbuf *out)

@@ -1,12 +1,13 @@
 /* A system card as ASTRA-sim's files. */
 #include "cli/command.h"
 #include "driver/emit.h"
-#include "driver/locate.h"
+#include "driver/study.h"
 
 #include <stdio.h>
 
 typedef struct {
     const char *system, *output;
+    option_list set;
 } config_options;
 
 #define FIELD(f) .offset = offsetof(config_options, f)
@@ -16,6 +17,7 @@ static const option options[] = {
      FIELD(system)},
     {"--output", OPT_STRING, "DIR", "", "folder to write to; astrasim_configs/<name> if not given",
      FIELD(output)},
+    OPTION_SET,
 };
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -23,7 +25,11 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const config_options *o = opts;
     const char *name, *folder;
     drv_system system;
-    dse_status st = drv_system_load(o->system, r->arena, &system, &name, err);
+    cfg_settings settings;
+    dse_status st = drv_settings_parse(o->set.item, o->set.n, r->arena, &settings, err);
+
+    if (st == DSE_OK)
+        st = drv_system_load(o->system, &settings, r->arena, &system, &name, err);
 
     if (st != DSE_OK)
         return st;

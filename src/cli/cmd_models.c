@@ -33,7 +33,7 @@ static dse_status add_model(const char *name, const char *path, dse_arena *a, re
     cfg_doc doc;
     dse_status st = cfg_load(path, a, &doc, err);
 
-    if (st != DSE_OK || (st = drv_model_read(&doc, &m, err)) != DSE_OK)
+    if (st != DSE_OK || (st = drv_model_read(&doc, NULL, &m, err)) != DSE_OK)
         return st;
     report_table_cell(t, "%s", name);
     report_table_cell(t, "%" PRId64, m.layers);
@@ -55,7 +55,7 @@ static dse_status add_system(const char *name, const char *path, dse_arena *a, r
     cfg_doc doc;
     dse_status st = cfg_load(path, a, &doc, err);
 
-    if (st != DSE_OK || (st = drv_system_read(&doc, &s, err)) != DSE_OK)
+    if (st != DSE_OK || (st = drv_system_read(&doc, NULL, &s, err)) != DSE_OK)
         return st;
     for (uint32_t i = 0; i < s.topology.n && used < sizeof topology; i++)
         used += (size_t)snprintf(topology + used, sizeof topology - used, "%s%s %" PRId64, i ? " x " : "",

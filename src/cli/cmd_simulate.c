@@ -13,6 +13,7 @@ typedef struct {
     const char *model, *system, *point, *emit, *trace;
     int64_t dp, tp, sp, pp, tag_base;
     bool recompute, weight_sharded, json;
+    option_list set;
 } simulate_options;
 
 #define FIELD(f) .offset = offsetof(simulate_options, f)
@@ -32,6 +33,7 @@ static const option options[] = {
     {"--weight-sharded", OPT_FLAG, NULL, "false", "shard weights over dp and sp", FIELD(weight_sharded)},
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},
+    OPTION_SET,
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
     {"--emit", OPT_STRING, "DIR", "",
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
@@ -89,7 +91,7 @@ static void print_json(const drv_study *s, const design_point *p, const sim_resu
     drv_study_write_config(s, p, out);
     dse_json_key(&j, "wall_time");
     dse_json_uint(&j, m.wall_time);
-    if (m.has_memory) {
+    if (m.peak_memory != STORE_ABSENT) {
         dse_json_key(&j, "peak_memory_bytes");
         dse_json_uint(&j, m.peak_memory);
     }
@@ -145,15 +147,15 @@ static void print_text(const drv_study *s, const design_point *p, const sim_resu
 
     drv_metrics_of(r, &m);
     dse_format_seconds(text, sizeof text, (double)m.wall_time * 1e-9);
-    dse_strbuf_addf(out, "%s on %s: dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 "%s%s\n",
-                    s->model_name, s->system_name, p->dp, p->tp, p->sp, p->pp,
-                    p->recompute ? ", recomputing activations" : "",
+    dse_strbuf_addf(out, "%s on %s%s%s: dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 "%s%s\n",
+                    s->model_name, s->system_name, *s->settings ? " with " : "", s->settings, p->dp, p->tp,
+                    p->sp, p->pp, p->recompute ? ", recomputing activations" : "",
                     p->weight_sharded ? ", weights sharded" : "");
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", text, m.wall_time);
     time_line(r, "compute", offsetof(sim_rank_stats, gpu), out);
     time_line(r, "communication", offsetof(sim_rank_stats, comm), out);
     time_line(r, "exposed communication", offsetof(sim_rank_stats, exposed_comm), out);
-    if (m.has_memory) {
+    if (m.peak_memory != STORE_ABSENT) {
         dse_format_bytes(text, sizeof text, (double)m.peak_memory);
         dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 ", elements counted as bytes)\n", "peak memory", text,
                         m.peak_memory);
@@ -187,13 +189,15 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     dse_arena *a = r->arena;
     design_point point;
     drv_study study;
+    cfg_settings settings;
     sim_result result;
     trace_record record;
     wl_workload w;
     dse_status st;
 
     if ((st = choose_point(o, &point, err)) != DSE_OK ||
-        (st = drv_study_load(o->model, o->system, a, &study, err)) != DSE_OK)
+        (st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
+        (st = drv_study_load(o->model, o->system, &settings, a, &study, err)) != DSE_OK)
         return st;
     report_unknown_keys(o->system, study.system.n_unknown_keys, study.system.unknown_key);
     study.tag_base = (uint32_t)o->tag_base;

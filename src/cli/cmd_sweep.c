@@ -17,6 +17,7 @@ typedef struct {
     const char *model, *system, *dp, *tp, *sp, *pp, *recompute, *weight_sharded, *db;
     int64_t jobs;
     bool json;
+    option_list set;
 } sweep_options;
 
 #define FIELD(f) .offset = offsetof(sweep_options, f)
@@ -35,6 +36,7 @@ static const option options[] = {
      FIELD(recompute)},
     {"--weight-sharded", OPT_STRING, "WHICH", "no", "weights sharded over dp and sp: yes, no or both",
      FIELD(weight_sharded)},
+    OPTION_SET,
     {"--jobs", OPT_INT, "N", "0", "worker processes; 0: one per core", .min = 0, .max = 4096, FIELD(jobs)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db",
      "the results database; what is in it is not simulated again", FIELD(db)},
@@ -227,16 +229,18 @@ static dse_status load_studies(const sweep_options *o, dse_arena *a, drv_sweep *
     const char **models, **systems;
     size_t n_models, n_systems;
     drv_study *studies;
+    cfg_settings settings;
     dse_status st;
 
-    if ((st = split(o->model, a, &models, &n_models, err)) != DSE_OK ||
+    if ((st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
+        (st = split(o->model, a, &models, &n_models, err)) != DSE_OK ||
         (st = split(o->system, a, &systems, &n_systems, err)) != DSE_OK)
         return st;
     studies = DSE_ARENA_NEW(a, drv_study, n_models * n_systems);
     if (!studies)
         return dse_fail_nomem(err);
     for (size_t i = 0; i < n_models * n_systems && st == DSE_OK; i++)
-        st = drv_study_load(models[i / n_systems], systems[i % n_systems], a, &studies[i], err);
+        st = drv_study_load(models[i / n_systems], systems[i % n_systems], &settings, a, &studies[i], err);
     for (size_t i = 0; i < n_systems && st == DSE_OK; i++)
         report_unknown_keys(systems[i], studies[i].system.n_unknown_keys, studies[i].system.unknown_key);
     sweep->studies = studies;

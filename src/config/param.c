@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_ROWS 64
@@ -297,7 +298,8 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
     return DSE_OK;
 }
 
-dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, void *out, dse_error *err)
+dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings, void *out,
+                          dse_error *err)
 {
     uint64_t given = 0;
     cfg_place at;
@@ -308,6 +310,11 @@ dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, void *out, dse
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, doc->root, &at),
                            "a %s is a mapping of keys to values", t->title);
     st = read_section(t, doc, doc->root, "", out, &given, err);
+    ((cfg_given *)out)->rows = given;
+    for (size_t i = 0; st == DSE_OK && settings && i < settings->n; i++)
+        if (cfg_table_has(t, settings->item[i].path))
+            st = cfg_table_set(t, &settings->item[i], out, err);
+    given = ((cfg_given *)out)->rows;
     for (uint32_t i = 0; st == DSE_OK && i < t->n; i++) {
         if (given & (uint64_t)1 << i)
             continue;
@@ -316,7 +323,6 @@ dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, void *out, dse
                                t->rows[i].key, t->rows[i].help);
         st = cfg_param_default(&t->rows[i], t->rows[i].fallback, out, err);
     }
-    ((cfg_given *)out)->rows = given;
     return st;
 }
 
@@ -325,6 +331,120 @@ bool cfg_is_given(const cfg_table *t, const void *values, const char *key)
     const cfg_param *row = find_row(t, key);
 
     return row && (((const cfg_given *)values)->rows >> (row - t->rows) & 1);
+}
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* The row of "key" or "key[3]"; *index is the element, or -1. NULL if there is none, or if what is indexed is no list. */
+static const cfg_param *find_path(const cfg_table *t, const char *path, int *index)
+{
+    size_t n = strcspn(path, "[");
+    char key[80];
+    const cfg_param *row;
+    int end = 0;
+
+    *index = -1;
+    if (n >= sizeof key)
+        return NULL;
+    snprintf(key, sizeof key, "%.*s", (int)n, path);
+    row = find_row(t, key);
+    if (!path[n])
+        return row;
+    if (sscanf(path + n, "[%4d]%n", index, &end) != 1 || !end || path[n + (size_t)end] || *index < 0)
+        return NULL;
+    return row && is_list(row) ? row : NULL;
+}
+
+bool cfg_table_has(const cfg_table *t, const char *path)
+{
+    int index;
+
+    return find_path(t, path, &index) != NULL;
+}
+
+static dse_status set_element(const cfg_param *row, const cfg_setting *s, uint32_t i, void *values,
+                              dse_error *err)
+{
+    uint32_t n = *list_length(row, values);
+
+    if (i >= n)
+        return dse_fail(err, DSE_E_CONFIG, "'%s' is not there: %s has %" PRIu32 " entries, counted from 0",
+                        s->path, row->key, n);
+    return parse_element(row, s->value, values, i, err);
+}
+
+/* A list is written as in a card: "[50,25]". */
+static dse_status set_whole(const cfg_param *row, const cfg_setting *s, void *values, dse_error *err)
+{
+    dse_arena a;
+    cfg_doc doc;
+    dse_status st;
+
+    if (!is_list(row))
+        return parse_element(row, s->value, values, 0, err);
+    dse_arena_init(&a);
+    st = cfg_parse_yaml(s->path, s->value, strlen(s->value), &a, &doc, err);
+    if (st == DSE_OK)
+        st = cfg_param_set(row, &doc, doc.root, values, err);
+    dse_arena_free(&a);
+    return st;
+}
+
+dse_status cfg_table_set(const cfg_table *t, const cfg_setting *s, void *values, dse_error *err)
+{
+    int index;
+    const cfg_param *row = find_path(t, s->path, &index);
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+
+    if (!row)
+        return dse_fail(err, DSE_E_CONFIG, "a %s has no '%s'", t->title, s->path);
+    st = index >= 0 ? set_element(row, s, (uint32_t)index, values, &why) : set_whole(row, s, values, &why);
+    if (st != DSE_OK)
+        return dse_fail(err, st, "cannot set '%s' to '%s': %s", s->path, s->value, why.text);
+    ((cfg_given *)values)->rows |= (uint64_t)1 << (row - t->rows);
+    return DSE_OK;
+}
+
+static void remove_spaces(char *text)
+{
+    char *to = text;
+
+    for (; *text; text++)
+        if (!strchr(" \t\r\n", *text))
+            *to++ = *text;
+    *to = '\0';
+}
+
+dse_status cfg_setting_parse(const char *text, dse_arena *a, cfg_setting *out, dse_error *err)
+{
+    char *path = dse_arena_strdup(a, text), *equals;
+
+    if (!path)
+        return dse_fail_nomem(err);
+    remove_spaces(path);
+    equals = strchr(path, '=');
+    if (!equals || equals == path || !equals[1])
+        return dse_fail(err, DSE_E_USAGE, "'%.80s' sets nothing; write KEY=VALUE, for example batch=256",
+                        text);
+    *equals = '\0';
+    *out = (cfg_setting){path, equals + 1};
+    return DSE_OK;
+}
+
+static int compare_settings(const void *a, const void *b)
+{
+    return strcmp(((const cfg_setting *)a)->path, ((const cfg_setting *)b)->path);
+}
+
+dse_status cfg_settings_sort(cfg_setting *items, size_t n, dse_error *err)
+{
+    if (n)
+        qsort(items, n, sizeof *items, compare_settings);
+    for (size_t i = 1; i < n; i++)
+        if (!strcmp(items[i - 1].path, items[i].path))
+            return dse_fail(err, DSE_E_USAGE, "'%s' is set twice", items[i].path);
+    return DSE_OK;
 }
 
 /* ---- output -------------------------------------------------------------------------------- */

@@ -66,9 +66,34 @@ typedef struct {
     const char *title; /* "system card" */
 } cfg_table;
 
-/* Reads a card: every key must be in the table, required keys must be there, defaults are filled in.
- * *out (of the struct the offsets refer to) is complete on success and undefined on failure. */
-dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, void *out, dse_error *err);
+/* A value that is set over a card's: "network.bandwidth[1]" to "50GB/s", "network.bandwidth" to "[50,25]". */
+typedef struct {
+    const char *path, *value;
+} cfg_setting;
+
+/* Ordered by path, each path once. */
+typedef struct {
+    size_t n;
+    const cfg_setting *item;
+} cfg_settings;
+
+/* "path=value" without its spaces; in the arena. DSE_E_USAGE. */
+dse_status cfg_setting_parse(const char *text, dse_arena *a, cfg_setting *out, dse_error *err);
+
+/* Puts settings into their order. DSE_E_USAGE if a path stands twice. */
+dse_status cfg_settings_sort(cfg_setting *items, size_t n, dse_error *err);
+
+/* Whether the table has the row of a path. */
+bool cfg_table_has(const cfg_table *t, const char *path);
+
+/* Sets one value; `given` then says so. DSE_E_CONFIG: not in the table, no such element, or no value for it. */
+dse_status cfg_table_set(const cfg_table *t, const cfg_setting *setting, void *values, dse_error *err);
+
+/* Reads a card: every key must be in the table, required keys must be there, defaults are filled in. Of `settings`
+ * (NULL: none), those whose paths the table has are set over it. *out (of the struct the offsets refer to) is
+ * complete on success and undefined on failure. */
+dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings, void *out,
+                          dse_error *err);
 
 /* Sets one row from a node, or from its default text. */
 dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node *node, void *out,

@@ -27,9 +27,9 @@ static const cfg_param rows[] = {
 
 const cfg_table drv_model_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "model card"};
 
-dse_status drv_model_read(const cfg_doc *doc, drv_model *out, dse_error *err)
+dse_status drv_model_read(const cfg_doc *doc, const cfg_settings *settings, drv_model *out, dse_error *err)
 {
-    return cfg_table_read(&drv_model_table, doc, out, err);
+    return cfg_table_read(&drv_model_table, doc, settings, out, err);
 }
 
 static const cfg_param *find_size(const char *key)

@@ -13,7 +13,8 @@ typedef struct {
 
 extern const cfg_table drv_model_table;
 
-dse_status drv_model_read(const cfg_doc *doc, drv_model *out, dse_error *err);
+/* `settings` (NULL: none) are set over the card. */
+dse_status drv_model_read(const cfg_doc *doc, const cfg_settings *settings, drv_model *out, dse_error *err);
 
 /* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG if it
  * names a parameter that the card does not have. */

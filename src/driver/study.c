@@ -33,7 +33,8 @@ static dse_status load_operators(drv_study *s, dse_arena *a, dse_error *err)
     return st;
 }
 
-static dse_status read_system(const char *path, dse_arena *a, drv_system *out, dse_error *err)
+static dse_status read_system(const char *path, const cfg_settings *settings, dse_arena *a, drv_system *out,
+                              dse_error *err)
 {
     cfg_doc doc, network;
     dse_status st;
@@ -41,8 +42,7 @@ static dse_status read_system(const char *path, dse_arena *a, drv_system *out, d
     if (dse_is_dir(path)) {
         const char *system_json = dse_arena_printf(a, "%s/system.json", path);
         const char *network_yml = dse_arena_printf(a, "%s/network.yml", path);
-        net_network net;
-        sim_settings settings;
+        const cfg_settings none = {0};
 
         if (!system_json || !network_yml)
             return dse_fail_nomem(err);
@@ -50,21 +50,22 @@ static dse_status read_system(const char *path, dse_arena *a, drv_system *out, d
             (st = cfg_load(network_yml, a, &network, err)) != DSE_OK ||
             (st = drv_system_read_astra(&doc, &network, out, err)) != DSE_OK)
             return st;
-        st = drv_system_build(out, &net, &settings, err);
+        st = drv_system_set(out, settings ? settings : &none, err);
         dse_error_set_where(err, path);
         return st;
     }
     st = cfg_load(path, a, &doc, err);
-    return st == DSE_OK ? drv_system_read(&doc, out, err) : st;
+    return st == DSE_OK ? drv_system_read(&doc, settings, out, err) : st;
 }
 
-dse_status drv_system_load(const char *name, dse_arena *a, drv_system *out, const char **stem, dse_error *err)
+dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, drv_system *out,
+                           const char **stem, dse_error *err)
 {
     const char *path;
     dse_status st;
 
     if ((st = drv_locate(DRV_SYSTEMS, name, a, &path, err)) != DSE_OK ||
-        (st = read_system(path, a, out, err)) != DSE_OK)
+        (st = read_system(path, settings, a, out, err)) != DSE_OK)
         return st;
     return drv_card_name(path, a, stem, err);
 }
@@ -81,21 +82,107 @@ static dse_status check_operators(const drv_study *s, dse_arena *a, dse_error *e
     return st == DSE_OK ? drv_model_symbols(&s->model, &s->operators, &symbols, err) : st;
 }
 
-dse_status drv_study_load(const char *model, const char *system, dse_arena *a, drv_study *out, dse_error *err)
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* A path that no card has changes nothing: it is a mistake. */
+static dse_status check_paths(const cfg_settings *settings, dse_error *err)
+{
+    const cfg_table *tables[] = {&drv_model_table, &drv_system_table};
+    const char *known[128], *nearest;
+    char key[80];
+    size_t n = 0;
+
+    for (size_t i = 0; i < settings->n; i++) {
+        const char *path = settings->item[i].path;
+
+        if (cfg_table_has(tables[0], path) || cfg_table_has(tables[1], path))
+            continue;
+        for (int t = 0; t < 2; t++)
+            for (uint32_t k = 0; k < tables[t]->n && n < sizeof known / sizeof known[0]; k++)
+                known[n++] = tables[t]->rows[k].key;
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(path, "["), path);
+        nearest = dse_nearest(key, known, n);
+        if (nearest && !strcmp(nearest, key))
+            return dse_fail(err, DSE_E_CONFIG, "'%.80s' is not a value of a card: only lists have elements",
+                            path);
+        if (nearest)
+            return dse_fail(err, DSE_E_CONFIG, "no card has '%.80s'; did you mean '%s'?", path, nearest);
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "no card has '%.80s'; 'ccldse models --keys' and 'ccldse systems --keys' list what they "
+            "have",
+            path);
+    }
+    return DSE_OK;
+}
+
+dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
+                              dse_error *err)
+{
+    cfg_setting *items = DSE_ARENA_NEW(a, cfg_setting, n);
+    dse_status st = items ? DSE_OK : dse_fail_nomem(err);
+
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        st = cfg_setting_parse(words[i], a, &items[i], err);
+    if (st == DSE_OK)
+        st = cfg_settings_sort(items, n, err);
+    *out = (cfg_settings){n, items};
+    return st == DSE_OK ? check_paths(out, err) : st;
+}
+
+/* "batch=256 layers=4" */
+static dse_status print_settings(const cfg_settings *settings, const char *before, dse_arena *a,
+                                 const char **out, dse_error *err)
+{
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    dse_strbuf_adds(&text, before);
+    for (size_t i = 0; settings && i < settings->n; i++)
+        dse_strbuf_addf(&text, "%s%s=%s", text.len ? " " : "", settings->item[i].path,
+                        settings->item[i].value);
+    *out = text.failed ? NULL : dse_arena_strdup(a, text.len ? text.data : "");
+    dse_strbuf_free(&text);
+    return *out ? DSE_OK : dse_fail_nomem(err);
+}
+
+dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
+                          drv_study *out, dse_error *err)
 {
     const char *model_path;
     cfg_doc doc;
     dse_status st;
 
-    *out = (drv_study){.tag_base = WL_TAG_BASE};
+    *out = (drv_study){.engine = DRV_ENGINE, .tag_base = WL_TAG_BASE};
+    if ((settings && (st = check_paths(settings, err)) != DSE_OK) ||
+        (st = print_settings(settings, "", a, &out->settings, err)) != DSE_OK)
+        return st;
     if ((st = drv_locate(DRV_MODELS, model, a, &model_path, err)) != DSE_OK ||
         (st = cfg_load(model_path, a, &doc, err)) != DSE_OK ||
-        (st = drv_model_read(&doc, &out->model, err)) != DSE_OK ||
+        (st = drv_model_read(&doc, settings, &out->model, err)) != DSE_OK ||
         (st = drv_card_name(model_path, a, &out->model_name, err)) != DSE_OK ||
-        (st = drv_system_load(system, a, &out->system, &out->system_name, err)) != DSE_OK ||
+        (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK ||
         (st = load_operators(out, a, err)) != DSE_OK)
         return st;
     return check_operators(out, a, err);
+}
+
+dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_arena *a, drv_study *out,
+                          dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    *out = *s;
+    for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
+        if (cfg_table_has(&drv_model_table, settings->item[i].path))
+            st = cfg_table_set(&drv_model_table, &settings->item[i], &out->model, err);
+    if (st != DSE_OK || (st = drv_system_set(&out->system, settings, err)) != DSE_OK ||
+        (st = print_settings(settings, s->settings, a, &out->settings, err)) != DSE_OK)
+        return st;
+    if (!strcmp(out->model.operators, s->model.operators))
+        return DSE_OK;
+    st = load_operators(out, a, err);
+    return st == DSE_OK ? check_operators(out, a, err) : st;
 }
 
 /* ---- the configuration as text ------------------------------------------------------------- */
@@ -126,11 +213,15 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
     dse_json_key(&j, "engine");
-    dse_json_string(&j, DRV_ENGINE);
+    dse_json_string(&j, s->engine);
     dse_json_key(&j, "model_name");
     dse_json_string(&j, s->model_name);
     dse_json_key(&j, "system_name");
     dse_json_string(&j, s->system_name);
+    if (*s->settings) {
+        dse_json_key(&j, "settings");
+        dse_json_string(&j, s->settings);
+    }
     dse_json_key(&j, "operators_hash");
     snprintf(hash, sizeof hash, "%016" PRIx64, s->operators_hash);
     dse_json_string(&j, hash);
@@ -175,7 +266,7 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
                                  design_point *point, dse_error *err)
 {
     cfg_doc doc = {0}, part;
-    const cfg_node *model, *system, *p, *names[2], *tag, *hash;
+    const cfg_node *model, *system, *p, *names[2], *tag, *hash, *engine, *settings;
     const char *written_hash;
     char own_hash[20];
     int64_t tag_base;
@@ -191,15 +282,20 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
     names[1] = cfg_get(doc.root, "system_name");
     tag = cfg_get(doc.root, "tag_base");
     hash = cfg_get(doc.root, "operators_hash");
-    if (!model || !system || !p || !names[0] || !names[1] || !tag || !hash)
+    engine = cfg_get(doc.root, "engine");
+    settings = cfg_get(doc.root, "settings");
+    out->settings = "";
+    if (!engine || !model || !system || !p || !names[0] || !names[1] || !tag || !hash)
         return dse_fail_at(
             err, DSE_E_CONFIG, doc.path,
-            "a configuration has model, system, point, their names, tag_base and operators_hash");
+            "a configuration has engine, model, system, point, their names, tag_base and operators_hash");
     part = (cfg_doc){doc.path, (cfg_node *)model};
-    if ((st = drv_model_read(&part, &out->model, err)) != DSE_OK)
+    if ((st = drv_model_read(&part, NULL, &out->model, err)) != DSE_OK)
         return st;
     part.root = (cfg_node *)system;
-    if ((st = drv_system_read(&part, &out->system, err)) != DSE_OK ||
+    if ((st = drv_system_read(&part, NULL, &out->system, err)) != DSE_OK ||
+        (st = cfg_string(&doc, engine, "engine", &out->engine, err)) != DSE_OK ||
+        (settings && (st = cfg_string(&doc, settings, "settings", &out->settings, err)) != DSE_OK) ||
         (st = cfg_string(&doc, names[0], "model_name", &out->model_name, err)) != DSE_OK ||
         (st = cfg_string(&doc, names[1], "system_name", &out->system_name, err)) != DSE_OK ||
         (st = cfg_int(&doc, tag, "tag_base", 0, UINT32_MAX, &tag_base, err)) != DSE_OK ||
@@ -228,7 +324,7 @@ dse_status drv_study_read_system(const char *text, dse_arena *a, drv_system *out
     if (st != DSE_OK)
         return st;
     doc.root = (cfg_node *)(uintptr_t)cfg_get(doc.root, "system");
-    return doc.root ? drv_system_read(&doc, out, err)
+    return doc.root ? drv_system_read(&doc, NULL, out, err)
                     : dse_fail_at(err, DSE_E_CONFIG, doc.path, "'system' is missing");
 }
 
@@ -296,9 +392,9 @@ void drv_metrics_of(const sim_result *r, store_metrics *out)
         .compute_util = NAN,
         .mem_util = NAN,
         .op_intensity = NAN,
-        .has_memory = zero->has_memory,
+        .peak_memory = zero->has_memory ? zero->peak_memory : STORE_ABSENT,
         .wall_time_rank0 = zero->wall,
-        .peak_memory_rank0 = zero->peak_memory,
+        .peak_memory_rank0 = zero->has_memory ? zero->peak_memory : STORE_ABSENT,
         .nodes = r->n_nodes,
         .messages = r->n_messages,
         .events = r->n_events,
@@ -312,7 +408,7 @@ void drv_metrics_of(const sim_result *r, store_metrics *out)
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         if (r->rank[i].wall > out->wall_time)
             out->wall_time = r->rank[i].wall;
-        if (r->rank[i].peak_memory > out->peak_memory)
+        if (zero->has_memory && r->rank[i].peak_memory > out->peak_memory)
             out->peak_memory = r->rank[i].peak_memory;
     }
 }

@@ -17,7 +17,9 @@
 #define DRV_ENGINE "native-1"
 
 typedef struct {
+    const char *engine;                   /* who simulates: DRV_ENGINE, or another's name */
     const char *model_name, *system_name; /* of the cards, without folder and extension */
+    const char *settings;                 /* what was set over the cards: "batch=256 layers=4"; "" */
     drv_model model;
     drv_system system;
     cfg_doc operators;
@@ -26,13 +28,23 @@ typedef struct {
 } drv_study;
 
 /* Loads both cards, by name or path, and the operator file; checks what can be checked before a point is known. A
- * system may be a folder with ASTRA-sim's system.json and network.yml. */
-dse_status drv_study_load(const char *model, const char *system, dse_arena *a, drv_study *out,
-                          dse_error *err);
+ * system may be a folder with ASTRA-sim's system.json and network.yml. `settings` (NULL: none) are set over the cards;
+ * DSE_E_CONFIG if neither has one's path. */
+dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
+                          drv_study *out, dse_error *err);
 
-/* A system by name or path, and its name without folder and extension. */
-dse_status drv_system_load(const char *name, dse_arena *a, drv_system *out, const char **stem,
-                           dse_error *err);
+/* A system by name or path, and its name without folder and extension. Settings that are not a system's are passed
+ * over. */
+dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, drv_system *out,
+                           const char **stem, dse_error *err);
+
+/* "path=value" words, as of the command line, into settings. DSE_E_USAGE. */
+dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
+                              dse_error *err);
+
+/* A copy of a study with more set over it; `settings` has no path that the study's own have. */
+dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_arena *a, drv_study *out,
+                          dse_error *err);
 
 /* The resolved configuration; point NULL: of the study. Appended to out. */
 void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out);

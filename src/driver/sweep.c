@@ -157,7 +157,8 @@ static dse_status keep_row(state *s, const task *t, store_row *row, dse_error *e
     row->study = t->study_hash;
     row->model = t->study->model_name;
     row->system = t->study->system_name;
-    row->engine = DRV_ENGINE;
+    row->engine = t->study->engine;
+    row->settings = t->study->settings;
     row->dp = t->point.dp;
     row->tp = t->point.tp;
     row->sp = t->point.sp;

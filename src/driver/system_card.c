@@ -335,22 +335,57 @@ static void spread_all(drv_system *s)
     s->all.n = 0;
 }
 
-dse_status drv_system_read(const cfg_doc *doc, drv_system *out, dse_error *err)
+/* Who sets collectives.all means every list that is not set by itself. */
+static void clear_lists(drv_system *s, const cfg_settings *settings)
+{
+    cfg_name_list *lists[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
+    static const char *const paths[] = {"collectives.all_reduce", "collectives.all_gather",
+                                        "collectives.reduce_scatter", "collectives.all_to_all"};
+    bool all = false, own[4] = {false};
+
+    for (size_t i = 0; settings && i < settings->n; i++) {
+        all |= !strcmp(settings->item[i].path, "collectives.all");
+        for (int k = 0; k < 4; k++)
+            own[k] |= !strcmp(settings->item[i].path, paths[k]);
+    }
+    for (int k = 0; all && k < 4; k++)
+        if (!own[k])
+            lists[k]->n = 0;
+}
+
+dse_status drv_system_read(const cfg_doc *doc, const cfg_settings *settings, drv_system *out, dse_error *err)
 {
     net_network net;
-    sim_settings settings;
+    sim_settings built;
     dse_status st;
 
     *out = (drv_system){0};
-    st = cfg_table_read(&drv_system_table, doc, out, err);
+    st = cfg_table_read(&drv_system_table, doc, settings, out, err);
     if (st != DSE_OK)
         return st;
+    clear_lists(out, settings);
     spread_all(out);
-    st = check_lengths(doc, out, err);
+    st = check_lengths(settings && settings->n ? NULL : doc, out, err);
     if (st == DSE_OK)
-        st = drv_system_build(out, &net, &settings, err);
+        st = drv_system_build(out, &net, &built, err);
     dse_error_set_where(err, doc->path);
     return st;
+}
+
+dse_status drv_system_set(drv_system *s, const cfg_settings *settings, dse_error *err)
+{
+    net_network net;
+    sim_settings built;
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
+        if (cfg_table_has(&drv_system_table, settings->item[i].path))
+            st = cfg_table_set(&drv_system_table, &settings->item[i], s, err);
+    if (st != DSE_OK)
+        return st;
+    clear_lists(s, settings);
+    spread_all(s);
+    return drv_system_build(s, &net, &built, err);
 }
 
 /* ---- ASTRA-sim's files --------------------------------------------------------------------- */

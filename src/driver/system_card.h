@@ -29,11 +29,15 @@ typedef struct {
 
 extern const cfg_table drv_system_table;
 
-dse_status drv_system_read(const cfg_doc *doc, drv_system *out, dse_error *err);
+/* `settings` (NULL: none) are set over the card. */
+dse_status drv_system_read(const cfg_doc *doc, const cfg_settings *settings, drv_system *out, dse_error *err);
 
 /* ASTRA-sim's files. */
 dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, drv_system *out,
                                  dse_error *err);
+
+/* Sets values of a system that has been read, and checks it again. */
+dse_status drv_system_set(drv_system *s, const cfg_settings *settings, dse_error *err);
 
 /* What ASTRA-sim reads: the texts of system.json and network.yml. */
 void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out);

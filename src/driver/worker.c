@@ -112,7 +112,6 @@ static bool read_metric(const cfg_node *metrics, const store_column *c, store_me
         return *(double *)field = INFINITY, true;
     if (c->type == STORE_REAL)
         return dse_parse_double(text, field, NULL) == DSE_OK;
-    out->has_memory |= c->type == STORE_BYTES;
     return dse_parse_u64(text, field, NULL) == DSE_OK;
 }
 
@@ -131,8 +130,7 @@ dse_status drv_answer_read(const char *line, dse_arena *a, store_row *out, dse_e
     error = cfg_get(doc.root, "error");
     out->done = metrics != NULL;
     out->error = scalar(error);
-    out->metrics =
-        (store_metrics){.compute_bound = NAN, .compute_util = NAN, .mem_util = NAN, .op_intensity = NAN};
+    store_metrics_clear(&out->metrics);
     understood = dse_parse_double(scalar(cfg_get(doc.root, "seconds")), &out->seconds, NULL) == DSE_OK &&
                  (metrics ? !error : *out->error != '\0');
     for (size_t i = 0; metrics && i < n; i++)

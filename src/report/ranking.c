@@ -35,6 +35,8 @@ typedef struct {
     double value; /* smaller is better */
 } candidate;
 
+static bool has_memory(const store_metrics *m) { return m->peak_memory != STORE_ABSENT; }
+
 static double rank_value(const store_row *r, const store_column *by)
 {
     double v = store_value(&r->metrics, by);
@@ -75,9 +77,9 @@ dse_status report_rank(report_study *s, dse_arena *a, dse_error *err)
             best = value;
         }
         if (isnan(s->limit_bytes) ||
-            (r->metrics.has_memory && (double)r->metrics.peak_memory <= s->limit_bytes))
+            (has_memory(&r->metrics) && (double)r->metrics.peak_memory <= s->limit_bytes))
             c[s->n_ranked++] = (candidate){r, value};
-        else if (r->metrics.has_memory)
+        else if (has_memory(&r->metrics))
             s->n_too_large++;
         else
             s->n_unknown_memory++;
@@ -111,7 +113,7 @@ static void memory_cell(report_table *t, const store_metrics *m)
     char text[32];
 
     dse_format_bytes(text, sizeof text, (double)m->peak_memory);
-    report_table_cell(t, "%s", m->has_memory ? text : "-");
+    report_table_cell(t, "%s", has_memory(m) ? text : "-");
 }
 
 /* Step time of the fastest point that is ranked, ns. */
@@ -180,7 +182,7 @@ static void describe(const store_row *r, dse_strbuf *out)
     dse_strbuf_addf(out, "dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 ", %s%s: %s, %s",
                     r->dp, r->tp, r->sp, r->pp, r->recompute ? "recomputing" : "no recomputation",
                     r->weight_sharded ? ", sharded weights" : "", time,
-                    r->metrics.has_memory ? memory : "memory not tracked");
+                    has_memory(&r->metrics) ? memory : "memory not tracked");
 }
 
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out)
@@ -190,6 +192,10 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
 
     dse_format_bytes(limit, sizeof limit, s->limit_bytes);
     dse_strbuf_addf(out, "%s on %s", s->row[0].model, s->row[0].system);
+    if (*s->row[0].settings)
+        dse_strbuf_addf(out, " with %s", s->row[0].settings);
+    if (strncmp(s->row[0].engine, "native", 6) != 0)
+        dse_strbuf_addf(out, " by %s", s->row[0].engine);
     if (ambiguous)
         dse_strbuf_addf(out, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
     dse_strbuf_addf(out, ": %zu point%s, by %s", n_done, n_done == 1 ? "" : "s", s->by->name);
@@ -233,6 +239,12 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     dse_json_string(j, s->row[0].system);
     dse_json_key(j, "by");
     dse_json_string(j, s->by->name);
+    dse_json_key(j, "engine");
+    dse_json_string(j, s->row[0].engine);
+    if (*s->row[0].settings) {
+        dse_json_key(j, "settings");
+        dse_json_string(j, s->row[0].settings);
+    }
     if (!isnan(s->limit_bytes)) {
         dse_json_key(j, "hbm_bytes");
         dse_json_fixed(j, s->limit_bytes, 0);

@@ -27,6 +27,10 @@ void report_row_fields(const store_row *r, dse_json *j)
     dse_json_bool(j, r->weight_sharded);
     dse_json_key(j, "engine");
     dse_json_string(j, r->engine);
+    if (*r->settings) {
+        dse_json_key(j, "settings");
+        dse_json_string(j, r->settings);
+    }
     dse_json_key(j, "status");
     dse_json_string(j, r->done ? "done" : "failed");
     if (!r->done) {
@@ -45,6 +49,10 @@ void report_row_fields(const store_row *r, dse_json *j)
             dse_json_fixed(j, v, 3);
         else
             dse_json_uint(j, store_count(&r->metrics, &c[i]));
+    }
+    if (r->memory_rounded) {
+        dse_json_key(j, "memory_rounded");
+        dse_json_bool(j, true);
     }
 }
 
@@ -76,7 +84,7 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
     dse_strbuf_adds(out, "model,system,dp,tp,sp,pp,recompute,weight_sharded,engine,status");
     for (size_t i = 0; i < n_columns; i++)
         dse_strbuf_addf(out, ",%s", c[i].name);
-    dse_strbuf_adds(out, ",error\n");
+    dse_strbuf_adds(out, ",error,settings,memory_rounded\n");
     for (size_t k = 0; k < n; k++) {
         const store_row *r = &rows[k];
 
@@ -99,6 +107,8 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
         }
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->error);
-        dse_strbuf_addc(out, '\n');
+        dse_strbuf_addc(out, ',');
+        dse_strbuf_add_csv(out, r->settings);
+        dse_strbuf_addf(out, ",%d\n", r->memory_rounded);
     }
 }

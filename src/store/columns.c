@@ -49,8 +49,19 @@ uint64_t store_count(const store_metrics *m, const store_column *c)
 
 double store_value(const store_metrics *m, const store_column *c)
 {
-    if (c->type == STORE_BYTES && !m->has_memory)
-        return NAN;
-    return c->type == STORE_REAL ? *(const double *)(const void *)((const char *)m + c->offset)
-                                 : (double)store_count(m, c);
+    if (c->type == STORE_REAL)
+        return *(const double *)(const void *)((const char *)m + c->offset);
+    return store_count(m, c) == STORE_ABSENT ? NAN : (double)store_count(m, c);
+}
+
+void store_metrics_clear(store_metrics *m)
+{
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        void *field = (char *)m + columns[i].offset;
+
+        if (columns[i].type == STORE_REAL)
+            *(double *)field = NAN;
+        else
+            *(uint64_t *)field = STORE_ABSENT;
+    }
 }

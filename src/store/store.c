@@ -14,7 +14,8 @@
 
 /* What a file must say to be ours, and of which version. */
 #define APPLICATION_ID 0x43434c44 /* "CCLD" */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
+#define NEW            0
 #define BUSY_MS        5000
 
 struct store {
@@ -26,9 +27,10 @@ struct store {
 
 /* The columns that are not metrics, in the order of bind_row and read_row. */
 #define KEY_COLUMNS                                                                                          \
-    "config, hash, study, model, system, engine, dp, tp, sp, pp, recompute, weight_sharded, done, error, "   \
-    "seconds"
-#define N_KEY_COLUMNS 15
+    "config, hash, study, model, system, engine, settings, dp, tp, sp, pp, recompute, weight_sharded, "      \
+    "done, "                                                                                                 \
+    "memory_rounded, error, seconds"
+#define N_KEY_COLUMNS 17
 
 static dse_status fail(store *s, dse_error *err, const char *doing)
 {
@@ -73,13 +75,14 @@ static dse_status make_schema(store *s, dse_error *err)
 
     dse_strbuf_init(&sql);
     dse_strbuf_addf(
-        &sql,
-        "BEGIN IMMEDIATE;"
-        "CREATE TABLE result (id INTEGER PRIMARY KEY, config TEXT NOT NULL, hash INTEGER NOT NULL,"
-        " study INTEGER NOT NULL, model TEXT NOT NULL, system TEXT NOT NULL, engine TEXT NOT NULL,"
-        " dp INTEGER NOT NULL, tp INTEGER NOT NULL, sp INTEGER NOT NULL, pp INTEGER NOT NULL,"
-        " recompute INTEGER NOT NULL, weight_sharded INTEGER NOT NULL, done INTEGER NOT NULL, error TEXT,"
-        " seconds REAL");
+        &sql, "BEGIN IMMEDIATE;"
+              "CREATE TABLE result (id INTEGER PRIMARY KEY, config TEXT NOT NULL, hash INTEGER NOT NULL,"
+              " study INTEGER NOT NULL, model TEXT NOT NULL, system TEXT NOT NULL, engine TEXT NOT NULL,"
+              " settings TEXT NOT NULL,"
+              " dp INTEGER NOT NULL, tp INTEGER NOT NULL, sp INTEGER NOT NULL, pp INTEGER NOT NULL,"
+              " recompute INTEGER NOT NULL, weight_sharded INTEGER NOT NULL, done INTEGER NOT NULL,"
+              " memory_rounded INTEGER NOT NULL, error TEXT,"
+              " seconds REAL");
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++)
         dse_strbuf_addf(&sql, ", %s %s", c[i].name, c[i].type == STORE_REAL ? "REAL" : "INTEGER");
@@ -92,8 +95,9 @@ static dse_status make_schema(store *s, dse_error *err)
     return st;
 }
 
-/* Only reads: what is not ours stays as it is. A new file is empty: no application id, no tables. */
-static dse_status check_schema(store *s, bool *is_new, dse_error *err)
+/* Only reads: what is not ours stays as it is. A new file is empty: no application id, no tables; its version is
+ * NEW. */
+static dse_status check_schema(store *s, int *out, dse_error *err)
 {
     int64_t id = 0, version = 0, tables = 0;
     dse_status st;
@@ -102,22 +106,47 @@ static dse_status check_schema(store *s, bool *is_new, dse_error *err)
         (st = get_pragma(s, "PRAGMA user_version", &version, err)) != DSE_OK ||
         (st = get_pragma(s, "SELECT count(*) FROM sqlite_master", &tables, err)) != DSE_OK)
         return st;
-    *is_new = id == 0 && tables == 0;
-    if (*is_new)
+    *out = NEW;
+    if (id == 0 && tables == 0)
         return DSE_OK;
     if (id != APPLICATION_ID)
         return dse_fail_at(err, DSE_E_STORE, s->path, "this is a database, but not one of ccldse's");
+    if (version < 1)
+        return dse_fail_at(err, DSE_E_STORE, s->path, "the database has no version; it is not whole");
     if (version > SCHEMA_VERSION)
         return dse_fail_at(err, DSE_E_STORE, s->path,
                            "the database is of version %" PRId64
                            "; this program knows versions up to %d. Use a newer ccldse",
                            version, SCHEMA_VERSION);
-    if (version < SCHEMA_VERSION)
-        return dse_fail_at(err, DSE_E_STORE, s->path,
-                           "the database is of version %" PRId64
-                           "; this program knows version %d. Use another --db",
-                           version, SCHEMA_VERSION);
+    *out = (int)version;
     return DSE_OK;
+}
+
+/* ---- migrations ---------------------------------------------------------------------------- */
+
+/* What brings a database from version i + 1 to the next. Written once and never changed: what a version had is
+ * not what the tables above say today. */
+static const char *const migrations[SCHEMA_VERSION - 1] = {
+    "ALTER TABLE result ADD COLUMN settings TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE result ADD COLUMN memory_rounded INTEGER NOT NULL DEFAULT 0;",
+};
+
+/* One transaction: a database is of one version or of the other. */
+static dse_status migrate(store *s, int version, dse_error *err)
+{
+    dse_status st = execute(s, "BEGIN IMMEDIATE", "bring the database to this version", err);
+    char done[80];
+
+    if (st != DSE_OK)
+        return st;
+    for (int v = version; st == DSE_OK && v < SCHEMA_VERSION; v++)
+        st = execute(s, migrations[v - 1], "bring the database to this version", err);
+    snprintf(done, sizeof done, "PRAGMA user_version=%d;COMMIT", SCHEMA_VERSION);
+    if (st == DSE_OK)
+        st = execute(s, done, "bring the database to this version", err);
+    if (st != DSE_OK)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
+    return st;
 }
 
 /* One sweep at a time: two would simulate the same points. The lock goes with the process. */
@@ -179,6 +208,26 @@ static dse_status prepare(store *s, dse_error *err)
     return st;
 }
 
+/* A reader leaves the file as it is, which it may not be allowed to write: it looks at a copy of its own. */
+static dse_status migrate_copy(store *s, int version, dse_error *err)
+{
+    sqlite3 *copy = NULL, *file = s->db;
+    sqlite3_backup *b = NULL;
+    dse_status st = DSE_OK;
+
+    if (sqlite3_open(":memory:", &copy) == SQLITE_OK)
+        b = sqlite3_backup_init(copy, "main", file, "main");
+    if (b)
+        sqlite3_backup_step(b, -1);
+    if (!copy)
+        return dse_fail_nomem(err);
+    s->db = copy;
+    if (!b || sqlite3_backup_finish(b) != SQLITE_OK)
+        st = fail(s, err, "read the database");
+    sqlite3_close(file);
+    return st == DSE_OK ? migrate(s, version, err) : st;
+}
+
 static dse_status make_folder(const char *path, dse_error *err)
 {
     char folder[1024];
@@ -191,13 +240,15 @@ static dse_status make_folder(const char *path, dse_error *err)
 }
 
 /* A commit waits neither for readers nor for the disk; what is committed survives the death of the process. */
-static dse_status prepare_writing(store *s, bool is_new, dse_error *err)
+static dse_status prepare_writing(store *s, int version, dse_error *err)
 {
     dse_status st =
         execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL", "open the database for writing", err);
 
-    if (st == DSE_OK && is_new)
+    if (st == DSE_OK && version == NEW)
         st = make_schema(s, err);
+    else if (st == DSE_OK && version < SCHEMA_VERSION)
+        st = migrate(s, version, err);
     return st == DSE_OK ? prepare(s, err) : st;
 }
 
@@ -205,7 +256,7 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
 {
     store *s = dse_calloc(1, sizeof *s);
     char file[sizeof s->path + 2];
-    bool is_new = false;
+    int version = NEW;
     dse_status st = DSE_OK;
 
     if (!s)
@@ -227,12 +278,14 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
         st = s->db ? fail(s, err, "open the database") : dse_fail_nomem(err);
     if (st == DSE_OK) {
         sqlite3_busy_timeout(s->db, BUSY_MS);
-        st = check_schema(s, &is_new, err);
+        st = check_schema(s, &version, err);
     }
-    if (st == DSE_OK && mode == STORE_READ && is_new)
+    if (st == DSE_OK && mode == STORE_READ && version == NEW)
         st = dse_fail_at(err, DSE_E_STORE, path, "the database is empty; run 'ccldse sweep' first");
+    else if (st == DSE_OK && mode == STORE_READ && version < SCHEMA_VERSION)
+        st = migrate_copy(s, version, err);
     else if (st == DSE_OK && mode == STORE_WRITE)
-        st = prepare_writing(s, is_new, err);
+        st = prepare_writing(s, version, err);
     if (st == DSE_OK)
         *out = s;
     else
@@ -282,7 +335,8 @@ dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, 
 
 static void bind_row(sqlite3_stmt *q, const store_row *r)
 {
-    const int64_t numbers[] = {r->dp, r->tp, r->sp, r->pp, r->recompute, r->weight_sharded, r->done};
+    const int64_t numbers[] = {
+        r->dp, r->tp, r->sp, r->pp, r->recompute, r->weight_sharded, r->done, r->memory_rounded};
     const store_column *c;
     size_t n;
     int at = 1;
@@ -293,6 +347,7 @@ static void bind_row(sqlite3_stmt *q, const store_row *r)
     sqlite3_bind_text(q, at++, r->model, -1, SQLITE_STATIC);
     sqlite3_bind_text(q, at++, r->system, -1, SQLITE_STATIC);
     sqlite3_bind_text(q, at++, r->engine, -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, at++, r->settings ? r->settings : "", -1, SQLITE_STATIC);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         sqlite3_bind_int64(q, at++, numbers[i]);
     sqlite3_bind_text(q, at++, r->error, -1, SQLITE_STATIC);
@@ -353,6 +408,7 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
     r->model = text_column(q, at++, a);
     r->system = text_column(q, at++, a);
     r->engine = text_column(q, at++, a);
+    r->settings = text_column(q, at++, a);
     r->dp = (uint32_t)sqlite3_column_int64(q, at++);
     r->tp = (uint32_t)sqlite3_column_int64(q, at++);
     r->sp = (uint32_t)sqlite3_column_int64(q, at++);
@@ -360,10 +416,10 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
     r->recompute = sqlite3_column_int(q, at++) != 0;
     r->weight_sharded = sqlite3_column_int(q, at++) != 0;
     r->done = sqlite3_column_int(q, at++) != 0;
+    r->memory_rounded = sqlite3_column_int(q, at++) != 0;
     r->error = text_column(q, at++, a);
     r->seconds = sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
     at++;
-    r->metrics.has_memory = true;
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++, at++) {
         void *field = (char *)&r->metrics + c[i].offset;
@@ -372,11 +428,9 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
         if (c[i].type == STORE_REAL)
             *(double *)field = absent ? NAN : sqlite3_column_double(q, at);
         else
-            *(uint64_t *)field = (uint64_t)sqlite3_column_int64(q, at);
-        if (c[i].type == STORE_BYTES && absent)
-            r->metrics.has_memory = false;
+            *(uint64_t *)field = absent ? STORE_ABSENT : (uint64_t)sqlite3_column_int64(q, at);
     }
-    return r->config && r->model && r->system && r->engine && r->error;
+    return r->config && r->model && r->system && r->engine && r->settings && r->error;
 }
 
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,

@@ -9,16 +9,20 @@
 #include "base/alloc.h"
 
 typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
-typedef enum { STORE_U64, STORE_BYTES, STORE_REAL } store_type; /* STORE_BYTES: a U64 that needs has_memory */
+typedef enum {
+    STORE_U64,
+    STORE_BYTES,
+    STORE_REAL
+} store_type; /* STORE_BYTES: a U64 that needs memory tracking */
 
 /* What was measured. Of the ranks' values, wall_time and peak_memory are the largest; the others are those of
- * rank 0, as the reference simulator's users read them. NaN or has_memory false: not there. */
+ * rank 0, as the reference simulator's users read them. A figure that is not known is STORE_ABSENT, or NaN. */
+#define STORE_ABSENT UINT64_MAX
 typedef struct {
     uint64_t wall_time, gpu_time, comm_time, exposed_comm; /* ns */
     double compute_bound, compute_util, mem_util;          /* percent */
     double op_intensity;                                   /* operations per byte */
     uint64_t peak_memory;                                  /* bytes (upstream: elements) */
-    bool has_memory;
     uint64_t wall_time_rank0, peak_memory_rank0;
     uint64_t nodes, messages, events;
 } store_metrics;
@@ -36,6 +40,9 @@ typedef struct {
 const store_column *store_columns(size_t *n);
 const store_column *store_column_find(const char *name);
 
+/* Nothing is known. */
+void store_metrics_clear(store_metrics *m);
+
 /* The value as a number; NaN if it is not there. */
 double store_value(const store_metrics *m, const store_column *c);
 
@@ -47,19 +54,22 @@ typedef struct {
     uint64_t hash;      /* of config */
     uint64_t study;     /* of config without the point: rows that may be ranked against each other */
     const char *model, *system, *engine;
+    const char *settings; /* what was set over the cards: "layers=4 network.bandwidth[1]=50GB/s"; "" */
     uint32_t dp, tp, sp, pp;
     bool recompute, weight_sharded;
     bool done; /* else it failed, for the reason in error */
     const char *error;
-    double seconds; /* CPU time that the result took; NaN: unknown */
+    double seconds;      /* CPU time that the result took; NaN: unknown */
+    bool memory_rounded; /* the engine printed its memory in GB, rounded */
     store_metrics metrics;
 } store_row;
 
 typedef struct store store;
 typedef enum { STORE_READ, STORE_WRITE } store_mode;
 
-/* Opens, and for writing makes, the database and its folder. DSE_E_STORE: locked by another run, of a newer
- * version, not a database; DSE_E_IO: the folder cannot be written. */
+/* Opens, and for writing makes, the database and its folder. One of an older version is brought to this one: by a
+ * writer in its file, by a reader in a copy in memory. DSE_E_STORE: locked by another run, of a newer version, not a
+ * database; DSE_E_IO: the folder cannot be written. */
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err);
 void store_close(store *s); /* accepts NULL */
 

@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 
     dse_arena_init(&study_arena);
     dse_arena_init(&arena);
-    st = drv_study_load("llama70b", "system1", &study_arena, &study, &err);
+    st = drv_study_load("llama70b", "system1", NULL, &study_arena, &study, &err);
     if (st == DSE_OK)
         printf("%-14s %11s %10s %13s %13s   %s\n", "point", "generate", "simulate", "nodes", "messages",
                "upstream (recorded)");

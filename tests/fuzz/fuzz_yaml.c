@@ -26,12 +26,12 @@ typedef dse_status read_card(const cfg_doc *doc, void *out, dse_error *err);
 
 static dse_status read_system(const cfg_doc *doc, void *out, dse_error *err)
 {
-    return drv_system_read(doc, out, err);
+    return drv_system_read(doc, NULL, out, err);
 }
 
 static dse_status read_model(const cfg_doc *doc, void *out, dse_error *err)
 {
-    return drv_model_read(doc, out, err);
+    return drv_model_read(doc, NULL, out, err);
 }
 
 static void write(const cfg_table *t, const void *values, dse_strbuf *out)

@@ -119,7 +119,7 @@ static dse_status read_text(const char *text)
     memset(&v, 0x55, sizeof v); /* every value must be set by the reader */
     st = cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err);
     if (st == DSE_OK)
-        st = cfg_table_read(&table, &doc, &v, &err);
+        st = cfg_table_read(&table, &doc, NULL, &v, &err);
     dse_arena_free(&arena); /* nothing of the document is needed any more */
     return st;
 }
@@ -371,7 +371,7 @@ CLAIM(the_resolved_values_read_back_to_the_same)
         dse_arena_init(&arena);
         assert_ok(cfg_parse_json("f.json", first.data, first.len, &arena, &doc, &err), &err);
         memset(&v, 0x55, sizeof v);
-        assert_ok(cfg_table_read(&table, &doc, &v, &err), &err);
+        assert_ok(cfg_table_read(&table, &doc, NULL, &v, &err), &err);
         dse_arena_free(&arena);
         assert_double(v.rate, before.rate);
         assert_double(v.delay, before.delay);
@@ -416,6 +416,83 @@ CLAIM(one_row_can_be_set_and_written_by_itself)
     dse_strbuf_free(&b);
 }
 
+CLAIM(settings_take_the_place_of_what_a_card_says)
+{
+    const cfg_setting items[] = {
+        {"a.rate", "5"}, {"c.rates", "[1,2]"}, {"c.rates[1]", "1GiB/s"}, {"count", "8"}};
+    const cfg_settings settings = {4, items};
+    const char *text = "c: {sizes: [4]}\na: {rate: 7}\n"; /* without the required count: it is set */
+    dse_arena arena;
+    cfg_doc doc;
+
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err), &err);
+    assert_ok(cfg_table_read(&table, &doc, &settings, &v, &err), &err);
+    dse_arena_free(&arena);
+    assert_int_equal(v.count, 8);
+    assert_double(v.rate, 5);
+    assert_int_equal(v.rates.n, 2);
+    assert_double(v.rates.v[0], 1);
+    assert_double(v.rates.v[1], 1); /* 1 GiB/s is 1 of the row's GiB/s, over the 2 that the whole list had */
+    assert_true(cfg_is_given(&table, &v, "count"));
+    assert_true(cfg_is_given(&table, &v, "c.rates"));
+}
+
+static void refuse_setting(const char *path, const char *value, dse_status status, const char *why)
+{
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(cfg_table_set(&table, &(cfg_setting){path, value}, &v, &err), &err, status, "", why);
+}
+
+CLAIM(a_setting_without_a_place_or_a_value_is_refused)
+{
+    assert_ok(read_text(LEAST), &err);
+    assert_true(cfg_table_has(&table, "c.sizes[0]"));
+    assert_true(cfg_table_has(&table, "c.sizes[9]")); /* whether it is there depends on the card */
+    assert_false(cfg_table_has(&table, "c.sizes[-1]"));
+    assert_false(cfg_table_has(&table, "c.sizes[1"));
+    assert_false(cfg_table_has(&table, "c.sizes[]"));
+    assert_false(cfg_table_has(&table, "c.sizes[0]x"));
+    assert_false(cfg_table_has(&table, "count[0]"));
+    assert_false(cfg_table_has(&table, "c"));
+    refuse_setting("nothing", "1", DSE_E_CONFIG, "a test card has no 'nothing'");
+    refuse_setting(
+        "c.sizes[1]", "4", DSE_E_CONFIG,
+        "cannot set 'c.sizes[1]' to '4': 'c.sizes[1]' is not there: c.sizes has 1 entries, counted "
+        "from 0");
+    refuse_setting("c.sizes[0]", "1", DSE_E_RANGE,
+                   "cannot set 'c.sizes[0]' to '1': c.sizes is 1; it must be between 2 and 64");
+    refuse_setting("c.sizes", "4", DSE_E_CONFIG,
+                   "cannot set 'c.sizes' to '4': c.sizes must be a list of integers, not '4'; "
+                   "write [4]");
+}
+
+CLAIM(settings_are_words_in_an_order_of_their_own)
+{
+    cfg_setting s[3];
+    dse_arena arena;
+
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_setting_parse("count = 3", &arena, &s[0], &err), &err);
+    assert_ok(cfg_setting_parse("c.rates[1]=50 GiB/s", &arena, &s[1], &err), &err);
+    assert_ok(cfg_setting_parse("c.rates=[1, 2]", &arena, &s[2], &err), &err);
+    assert_ok(cfg_settings_sort(s, 3, &err), &err);
+    assert_string_equal(s[0].path, "c.rates"); /* the whole list before an element of it */
+    assert_string_equal(s[0].value, "[1,2]");
+    assert_string_equal(s[1].path, "c.rates[1]");
+    assert_string_equal(s[1].value, "50GiB/s");
+    assert_string_equal(s[2].path, "count");
+    assert_string_equal(s[2].value, "3");
+    assert_failure(cfg_setting_parse("count", &arena, &s[0], &err), &err, DSE_E_USAGE, "",
+                   "'count' sets nothing; write KEY=VALUE, for example batch=256");
+    err = (dse_error)DSE_ERROR_INIT;
+    s[0] = s[2];
+    assert_failure(cfg_settings_sort(s, 3, &err), &err, DSE_E_USAGE, "", "'count' is set twice");
+    dse_arena_free(&arena);
+}
+
 CLAIM(the_table_describes_itself)
 {
     dse_strbuf b;
@@ -456,6 +533,9 @@ int main(void)
         cmocka_unit_test(the_resolved_values_read_back_to_the_same),
         cmocka_unit_test(absent_values_are_told_from_zeros),
         cmocka_unit_test(one_row_can_be_set_and_written_by_itself),
+        cmocka_unit_test(settings_take_the_place_of_what_a_card_says),
+        cmocka_unit_test(a_setting_without_a_place_or_a_value_is_refused),
+        cmocka_unit_test(settings_are_words_in_an_order_of_their_own),
         cmocka_unit_test(the_table_describes_itself),
     };
     return RUN_TESTS(tests);

@@ -42,15 +42,18 @@ static store_row row(const char *config, uint64_t hash, const char *model, uint3
                    .model = model,
                    .system = "s",
                    .engine = "native-1",
+                   .settings = "layers=4 network.bandwidth[1]=50GB/s",
                    .dp = dp,
                    .tp = 1,
                    .sp = 2,
                    .pp = 3,
                    .recompute = true,
                    .done = true,
+                   .memory_rounded = true,
                    .error = "",
                    .seconds = 0.125};
 
+    store_metrics_clear(&r.metrics);
     r.metrics = (store_metrics){.wall_time = wall_time,
                                 .gpu_time = 2,
                                 .comm_time = 3,
@@ -60,7 +63,6 @@ static store_row row(const char *config, uint64_t hash, const char *model, uint3
                                 .mem_util = 1e-300,
                                 .op_intensity = (double)NAN,
                                 .peak_memory = 81920000,
-                                .has_memory = true,
                                 .wall_time_rank0 = 6,
                                 .peak_memory_rank0 = 7,
                                 .nodes = 8,
@@ -108,7 +110,8 @@ CLAIM(a_row_is_read_back_as_it_was_put)
     assert_true(rows[0].done);
     assert_string_equal(rows[0].error, "");
     assert_double(rows[0].seconds, 0.125);
-    assert_true(rows[0].metrics.has_memory);
+    assert_string_equal(rows[0].settings, "layers=4 network.bandwidth[1]=50GB/s");
+    assert_true(rows[0].memory_rounded);
     assert_u64(rows[0].metrics.wall_time, (uint64_t)1 << 63);
     assert_u64(rows[0].metrics.exposed_comm, UINT64_MAX - 4);
     assert_double(rows[0].metrics.compute_bound, 92.803);
@@ -134,9 +137,9 @@ CLAIM(a_failed_row_has_its_reason_and_no_figures)
     assert_int_equal(list(s, NULL, NULL, &rows), 1);
     assert_false(rows[0].done);
     assert_string_equal(rows[0].error, "rank 3: deadlock");
-    assert_false(rows[0].metrics.has_memory);
+    assert_u64(rows[0].metrics.peak_memory, STORE_ABSENT);
     assert_true(isnan(rows[0].metrics.compute_util));
-    assert_u64(rows[0].metrics.wall_time, 0);
+    assert_u64(rows[0].metrics.wall_time, STORE_ABSENT);
     store_close(s);
     end();
 }
@@ -147,11 +150,11 @@ CLAIM(memory_that_was_not_tracked_is_not_there)
     store *s;
 
     begin();
-    r.metrics.has_memory = false;
+    r.metrics.peak_memory = STORE_ABSENT;
     s = open_for(STORE_WRITE);
     put(s, r);
     assert_int_equal(list(s, NULL, NULL, &rows), 1);
-    assert_false(rows[0].metrics.has_memory);
+    assert_u64(rows[0].metrics.peak_memory, STORE_ABSENT);
     assert_u64(rows[0].metrics.wall_time, 5);
     store_close(s);
     end();
@@ -370,11 +373,20 @@ CLAIM(a_database_of_a_newer_version_is_refused)
 {
     begin();
     store_close(open_for(STORE_WRITE));
-    set_header(60, 2);
+    set_header(60, 3);
     refuse(STORE_READ, DSE_E_STORE, path,
-           "the database is of version 2; this program knows versions up to 1. Use a newer ccldse");
+           "the database is of version 3; this program knows versions up to 2. Use a newer ccldse");
     refuse(STORE_WRITE, DSE_E_STORE, path,
-           "the database is of version 2; this program knows versions up to 1. Use a newer ccldse");
+           "the database is of version 3; this program knows versions up to 2. Use a newer ccldse");
+    end();
+}
+
+CLAIM(a_database_without_a_version_is_refused)
+{
+    begin();
+    store_close(open_for(STORE_WRITE));
+    set_header(60, 0);
+    refuse(STORE_READ, DSE_E_STORE, path, "the database has no version; it is not whole");
     end();
 }
 
@@ -388,6 +400,66 @@ static uint64_t file_hash(void)
     hash = dse_hash_bytes(text.data, text.len);
     dse_strbuf_free(&text);
     return hash;
+}
+
+/* tests/data/store/version1.db holds two points of the small card on ring8, as version 1 stored them. */
+static void copy_version_1(void)
+{
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    assert_int_equal(dse_read_file(TEST_DATA "/store/version1.db", 0, &text, NULL), DSE_OK);
+    unit_write(path, text.data, text.len);
+    dse_strbuf_free(&text);
+}
+
+static void check_version_1(store *s)
+{
+    store_row *rows;
+
+    assert_int_equal(list(s, "small", "ring8", &rows), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(rows[i].done);
+        assert_string_equal(rows[i].engine, "native-1");
+        assert_string_equal(rows[i].settings, "");
+        assert_false(rows[i].memory_rounded);
+        assert_u64(rows[i].hash, dse_hash_bytes(rows[i].config, strlen(rows[i].config)));
+        assert_true(rows[i].metrics.wall_time > 0 && rows[i].metrics.wall_time != STORE_ABSENT);
+        assert_u64(rows[i].metrics.wall_time, rows[i].metrics.wall_time_rank0);
+    }
+}
+
+CLAIM(a_writer_brings_a_database_of_version_1_to_this_one)
+{
+    store_row r = row("{\"a\":1}", 1, "m", 8, 5);
+    store *s;
+
+    begin();
+    copy_version_1();
+    s = open_for(STORE_WRITE);
+    check_version_1(s);
+    put(s, r);
+    store_close(s);
+    s = open_for(STORE_READ);
+    check_version_1(s);
+    assert_int_equal(list(s, "m", NULL, &(store_row *){NULL}), 1);
+    store_close(s);
+    end();
+}
+
+CLAIM(a_reader_leaves_a_database_of_version_1_as_it_is)
+{
+    uint64_t before;
+    store *s;
+
+    begin();
+    copy_version_1();
+    before = file_hash();
+    s = open_for(STORE_READ);
+    check_version_1(s);
+    store_close(s);
+    assert_u64(file_hash(), before);
+    end();
 }
 
 CLAIM(a_database_of_another_program_is_refused)
@@ -603,6 +675,9 @@ int main(void)
         cmocka_unit_test(an_empty_file_is_no_database_to_read),
         cmocka_unit_test(a_file_of_another_kind_is_refused),
         cmocka_unit_test(a_database_of_a_newer_version_is_refused),
+        cmocka_unit_test(a_database_without_a_version_is_refused),
+        cmocka_unit_test(a_writer_brings_a_database_of_version_1_to_this_one),
+        cmocka_unit_test(a_reader_leaves_a_database_of_version_1_as_it_is),
         cmocka_unit_test(a_database_of_another_program_is_refused),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_an_io_error),
         cmocka_unit_test(a_path_too_long_is_an_io_error),
