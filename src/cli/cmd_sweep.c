@@ -3,6 +3,9 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
+#include "driver/points_file.h"
+#include "driver/sample.h"
+#include "driver/space_file.h"
 #include "driver/sweep.h"
 #include "exec/pool.h"
 
@@ -14,28 +17,38 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *model, *system, *dp, *tp, *sp, *pp, *recompute, *weight_sharded, *db;
-    int64_t jobs;
-    bool json;
+    const char *model, *system, *dp, *tp, *sp, *pp, *recompute, *weight_sharded, *space, *points, *db;
+    int64_t jobs, sample, seed;
+    bool json, dry_run, force;
     option_list set;
 } sweep_options;
 
 #define FIELD(f) .offset = offsetof(sweep_options, f)
 
 static const option options[] = {
-    {"--model", OPT_STRING, "NAME[,...]", NULL, "model cards: names in configs/models, or paths",
-     FIELD(model)},
-    {"--system", OPT_STRING, "NAME[,...]", NULL,
+    {"--model", OPT_STRING, "NAME[,...]", "", "model cards: names in configs/models, or paths", FIELD(model)},
+    {"--system", OPT_STRING, "NAME[,...]", "",
      "system cards: names in configs/systems, paths, or folders with ASTRA-sim's files", FIELD(system)},
     {"--dp", OPT_STRING, "N[,...]", "",
      "data parallel degrees; every divisor of the number of NPUs if not given", FIELD(dp)},
     {"--tp", OPT_STRING, "N[,...]", "", "tensor parallel degrees, likewise", FIELD(tp)},
     {"--sp", OPT_STRING, "N[,...]", "", "sequence parallel degrees, likewise", FIELD(sp)},
-    {"--pp", OPT_STRING, "N[,...]", "1", "pipeline parallel degrees", FIELD(pp)},
-    {"--recompute", OPT_STRING, "WHICH", "both", "activation recomputation: yes, no or both",
+    {"--pp", OPT_STRING, "N[,...]", "", "pipeline parallel degrees; 1 if not given", FIELD(pp)},
+    {"--recompute", OPT_STRING, "WHICH", "", "activation recomputation: yes, no or both; both if not given",
      FIELD(recompute)},
-    {"--weight-sharded", OPT_STRING, "WHICH", "no", "weights sharded over dp and sp: yes, no or both",
-     FIELD(weight_sharded)},
+    {"--weight-sharded", OPT_STRING, "WHICH", "",
+     "weights sharded over dp and sp: yes, no or both; no if not given", FIELD(weight_sharded)},
+    {"--space", OPT_STRING, "FILE", "",
+     "a space in YAML: models, systems, axes over strategies and values of cards, constraints", FIELD(space)},
+    {"--points", OPT_STRING, "FILE", "",
+     "the points themselves, one a line: POINT, or MODEL SYSTEM POINT [KEY=VALUE...]", FIELD(points)},
+    {"--sample", OPT_INT, "N", "0",
+     "only so many of each model's points, drawn as Python's random.sample draws them", .min = 0, .max = 1e9,
+     FIELD(sample)},
+    {"--seed", OPT_INT, "N", "0", "seed of the sample", FIELD(seed)},
+    {"--dry-run", OPT_FLAG, NULL, "false", "list the points, as --points takes them, and simulate none",
+     FIELD(dry_run)},
+    {"--force", OPT_FLAG, NULL, "false", "also a space of more than 1000000 points", FIELD(force)},
     OPTION_SET,
     {"--jobs", OPT_INT, "N", "0", "worker processes; 0: one per core", .min = 0, .max = 4096, FIELD(jobs)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db",
@@ -136,8 +149,8 @@ static void print_summary(const sweep_options *o, const drv_progress *p, dse_str
     if (p->has_best) {
         dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
         design_point_name(&p->best, name);
-        dse_strbuf_addf(out, "fastest: %s on %s, %s (dp_tp_sp_pp_recompute): %s\n", p->best_model,
-                        p->best_system, name, time);
+        dse_strbuf_addf(out, "fastest: %s on %s%s%s, %s (dp_tp_sp_pp_recompute): %s\n", p->best_model,
+                        p->best_system, *p->best_settings ? " with " : "", p->best_settings, name, time);
     }
 }
 
@@ -165,6 +178,10 @@ static void print_summary_json(const drv_progress *p, dse_strbuf *out)
         dse_json_string(&j, p->best_model);
         dse_json_key(&j, "system");
         dse_json_string(&j, p->best_system);
+        if (*p->best_settings) {
+            dse_json_key(&j, "settings");
+            dse_json_string(&j, p->best_settings);
+        }
         dse_json_key(&j, "point");
         dse_json_string(&j, name);
         dse_json_key(&j, "wall_time");
@@ -175,7 +192,17 @@ static void print_summary_json(const drv_progress *p, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-/* ---- the command --------------------------------------------------------------------------- */
+/* ---- which points -------------------------------------------------------------------------- */
+
+#define MANY_POINTS 1000000u
+
+/* What the options, or a file, say. */
+typedef struct {
+    const char **model, **system; /* names or paths */
+    size_t n_models, n_systems;
+    cfg_settings settings;
+    drv_space space;
+} request;
 
 static dse_status parse_axes(const sweep_options *o, design_axes *out, dse_error *err)
 {
@@ -188,15 +215,15 @@ static dse_status parse_axes(const sweep_options *o, design_axes *out, dse_error
                 {"--pp", o->pp, &out->pp}};
     dse_status st = DSE_OK;
 
-    *out = (design_axes){0};
+    *out = (design_axes){.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_NO};
     for (int i = 0; st == DSE_OK && i < 4; i++)
         if (axes[i].text)
             st = design_axis_parse(axes[i].name, axes[i].text, axes[i].axis, err);
-    if (st == DSE_OK)
+    if (st == DSE_OK && o->recompute)
         st = design_switch_parse("--recompute", o->recompute, &out->recompute, err);
-    return st == DSE_OK
-               ? design_switch_parse("--weight-sharded", o->weight_sharded, &out->weight_sharded, err)
-               : st;
+    if (st == DSE_OK && o->weight_sharded)
+        st = design_switch_parse("--weight-sharded", o->weight_sharded, &out->weight_sharded, err);
+    return st;
 }
 
 /* "a,b" -> "a", "b" in the arena. */
@@ -224,28 +251,136 @@ static dse_status split(const char *text, dse_arena *a, const char ***out, size_
     return DSE_OK;
 }
 
-static dse_status load_studies(const sweep_options *o, dse_arena *a, drv_sweep *sweep, dse_error *err)
+/* Options that say what a file says already, or that need another one. */
+static dse_status check_options(const sweep_options *o, dse_error *err)
 {
-    const char **models, **systems;
-    size_t n_models, n_systems;
-    drv_study *studies;
-    cfg_settings settings;
+    const struct {
+        const char *name;
+        bool given;
+    } axes[] = {{"--dp", o->dp != NULL},
+                {"--tp", o->tp != NULL},
+                {"--sp", o->sp != NULL},
+                {"--pp", o->pp != NULL},
+                {"--recompute", o->recompute != NULL},
+                {"--weight-sharded", o->weight_sharded != NULL}};
+    const char *file = o->space ? "--space" : o->points ? "--points" : NULL;
+
+    if (o->space && o->points)
+        return dse_fail(err, DSE_E_USAGE, "give either --space or --points, not both");
+    for (size_t i = 0; file && i < sizeof axes / sizeof axes[0]; i++)
+        if (axes[i].given)
+            return dse_fail(err, DSE_E_USAGE, "%s says which points there are; %s cannot be given as well",
+                            file, axes[i].name);
+    if (o->points && o->sample)
+        return dse_fail(err, DSE_E_USAGE,
+                        "--points says which points there are; --sample draws from a space");
+    if (o->seed && !o->sample)
+        return dse_fail(err, DSE_E_USAGE, "--seed needs --sample N");
+    return DSE_OK;
+}
+
+/* The settings of the file and of the command line. */
+static dse_status join_settings(const cfg_settings *file, const option_list *set, dse_arena *a,
+                                cfg_settings *out, dse_error *err)
+{
+    const char **words = DSE_ARENA_NEW(a, const char *, file->n + set->n);
+
+    if (!words)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < file->n; i++)
+        if (!(words[i] = dse_arena_printf(a, "%s=%s", file->item[i].path, file->item[i].value)))
+            return dse_fail_nomem(err);
+    for (size_t i = 0; i < set->n; i++)
+        words[file->n + i] = set->item[i];
+    return drv_settings_parse(words, file->n + set->n, a, out, err);
+}
+
+/* Models and systems come from the file or from the options. */
+static dse_status choose_cards(const char *name, const char *text, const char *section,
+                               const sweep_options *o, dse_arena *a, const char ***out, size_t *n,
+                               dse_error *err)
+{
+    if (text && *n)
+        return dse_fail(err, DSE_E_USAGE, "%s names its %s; %s cannot be given as well", o->space, section,
+                        name);
+    if (text)
+        return split(text, a, out, n, err);
+    if (!*n && o->space)
+        return dse_fail(err, DSE_E_USAGE, "%s has no %s, and %s is missing", o->space, section, name);
+    if (!*n && !o->points)
+        return dse_fail(err, DSE_E_USAGE, "%s is missing; see 'ccldse sweep --help'", name);
+    return DSE_OK;
+}
+
+static dse_status read_request(const sweep_options *o, dse_arena *a, request *out, dse_error *err)
+{
+    drv_space_file file = {0};
+    dse_status st = check_options(o, err);
+
+    if (st == DSE_OK && o->space)
+        st = drv_space_file_read(o->space, a, &file, err);
+    *out = (request){file.model, file.system, file.n_models, file.n_systems, {0}, file.space};
+    if (st != DSE_OK ||
+        (st = choose_cards("--model", o->model, "models", o, a, &out->model, &out->n_models, err)) !=
+            DSE_OK ||
+        (st = choose_cards("--system", o->system, "systems", o, a, &out->system, &out->n_systems, err)) !=
+            DSE_OK ||
+        (st = join_settings(&file.settings, &o->set, a, &out->settings, err)) != DSE_OK)
+        return st;
+    if (o->points && !out->n_models != !out->n_systems)
+        return dse_fail(err, DSE_E_USAGE, "--points needs both --model and --system, or neither");
+    out->space.every_value = !o->space;
+    return o->space ? DSE_OK : parse_axes(o, &out->space.strategy, err);
+}
+
+static dse_status list_points(const sweep_options *o, request *q, dse_arena *a, drv_points *out,
+                              dse_error *err)
+{
+    const drv_points_context context = {q->model, q->system, q->n_models, q->n_systems, &q->settings};
+    uint64_t n;
     dse_status st;
 
-    if ((st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
-        (st = split(o->model, a, &models, &n_models, err)) != DSE_OK ||
-        (st = split(o->system, a, &systems, &n_systems, err)) != DSE_OK)
+    if (o->points)
+        return drv_points_file_read(o->points, &context, a, &q->space, out, err);
+    if ((st = drv_space_load(q->model, q->n_models, q->system, q->n_systems, &q->settings, a, &q->space,
+                             err)) != DSE_OK ||
+        (st = drv_space_count(&q->space, &n, err)) != DSE_OK)
         return st;
-    studies = DSE_ARENA_NEW(a, drv_study, n_models * n_systems);
-    if (!studies)
-        return dse_fail_nomem(err);
-    for (size_t i = 0; i < n_models * n_systems && st == DSE_OK; i++)
-        st = drv_study_load(models[i / n_systems], systems[i % n_systems], &settings, a, &studies[i], err);
-    for (size_t i = 0; i < n_systems && st == DSE_OK; i++)
-        report_unknown_keys(systems[i], studies[i].system.n_unknown_keys, studies[i].system.unknown_key);
-    sweep->studies = studies;
-    sweep->n_studies = (uint32_t)(n_models * n_systems);
-    return st;
+    if (n > MANY_POINTS && !o->force)
+        return dse_fail(err, DSE_E_RANGE, "the space has %s%" PRIu64 " points; --force goes on all the same",
+                        n == UINT64_MAX ? "more than " : "", n);
+    st = drv_space_points(&q->space, a, out, err);
+    return st == DSE_OK && o->sample ? drv_points_sample(out, (uint32_t)o->sample, o->seed, a, err) : st;
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static void announce(void *user, const drv_progress *p)
+{
+    screen *s = user;
+
+    fprintf(stderr, "%" PRIu64 " points, %" PRIu64 " to simulate\n", p->total, p->total - p->cached);
+    s->drawn = false;
+}
+
+static void print_points(const sweep_options *o, const drv_points *points, dse_strbuf *out)
+{
+    if (!o->json)
+        dse_strbuf_addf(out, "# %zu points\n", points->n);
+    else
+        dse_strbuf_addf(out, "{\"points\":%zu}\n", points->n);
+    for (size_t i = 0; !o->json && i < points->n; i++) {
+        drv_point_write_line(points, i, out);
+        dse_strbuf_addc(out, '\n');
+    }
+}
+
+static void warn_of_unknown_keys(const drv_space *s)
+{
+    for (uint32_t i = 0; i < s->n_studies; i++)
+        if (!i || strcmp(s->model[i], s->model[0]) == 0) /* each system once */
+            report_unknown_keys(s->system[i], s->study[i].system.n_unknown_keys,
+                                s->study[i].system.unknown_key);
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -255,18 +390,26 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     screen s = {.terminal = isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb")), .next_seconds = 5};
     char self[4096];
     drv_progress p = {0};
-    design_axes axes;
-    drv_sweep sweep = {.axes = &axes,
+    drv_points points;
+    request q;
+    drv_sweep sweep = {.points = &points,
                        .database = o->db,
                        .jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(),
                        .worker = self,
+                       .begin = announce,
                        .progress = show,
                        .user = &s};
     dse_status st;
 
-    if ((st = parse_axes(o, &axes, err)) != DSE_OK ||
-        (st = load_studies(o, r->arena, &sweep, err)) != DSE_OK ||
-        (st = exec_self(self, sizeof self, err)) != DSE_OK)
+    if ((st = read_request(o, r->arena, &q, err)) != DSE_OK ||
+        (st = list_points(o, &q, r->arena, &points, err)) != DSE_OK)
+        return st;
+    warn_of_unknown_keys(&q.space);
+    if (o->dry_run) {
+        print_points(o, &points, r->out);
+        return DSE_OK;
+    }
+    if ((st = exec_self(self, sizeof self, err)) != DSE_OK)
         return st;
     st = drv_sweep_run(&sweep, r->arena, &p, err);
     clear(&s);

@@ -406,6 +406,41 @@ dse_status cfg_table_set(const cfg_table *t, const cfg_setting *s, void *values,
     return DSE_OK;
 }
 
+/* Element i of a list, or the value itself (i is 0). */
+static cfg_value element(const cfg_param *p, const void *values, uint32_t i)
+{
+    const void *f = const_field(p, values);
+    cfg_value v = {.type = CFG_T_INT};
+
+    switch (p->type) {
+    case CFG_T_INT: v.integer = *(const int64_t *)f; break;
+    case CFG_T_BOOL: v.integer = *(const bool *)f; break;
+    case CFG_T_INT_LIST: v.integer = ((const cfg_int_list *)f)->v[i]; break;
+    case CFG_T_DOUBLE: v = (cfg_value){CFG_T_DOUBLE, {.number = *(const double *)f}}; break;
+    case CFG_T_DOUBLE_LIST:
+        v = (cfg_value){CFG_T_DOUBLE, {.number = ((const cfg_double_list *)f)->v[i]}};
+        break;
+    case CFG_T_NAME: v = (cfg_value){CFG_T_NAME, {.name = f}}; break;
+    case CFG_T_NAME_LIST: v = (cfg_value){CFG_T_NAME, {.name = ((const cfg_name_list *)f)->v[i]}}; break;
+    }
+    return v;
+}
+
+bool cfg_table_get(const cfg_table *t, const void *values, const char *path, cfg_value *out)
+{
+    int index;
+    const cfg_param *row = find_path(t, path, &index);
+    uint32_t n;
+
+    if (!row || cfg_param_is_absent(row, values) || is_list(row) != (index >= 0))
+        return false;
+    n = is_list(row) ? *list_length(row, (void *)(uintptr_t)values) : 1;
+    if (index >= (int)n)
+        return false;
+    *out = element(row, values, index < 0 ? 0 : (uint32_t)index);
+    return true;
+}
+
 static void remove_spaces(char *text)
 {
     char *to = text;

@@ -100,6 +100,19 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
                          dse_error *err);
 dse_status cfg_param_default(const cfg_param *p, const char *text, void *out, dse_error *err);
 
+/* One value: of type CFG_T_INT (also of switches), CFG_T_DOUBLE or CFG_T_NAME (borrowed from the values). */
+typedef struct {
+    cfg_type type;
+    union {
+        int64_t integer;
+        double number;
+        const char *name;
+    };
+} cfg_value;
+
+/* The value at a path, in the row's unit. False if there is none: no such path, a whole list, nothing given. */
+bool cfg_table_get(const cfg_table *t, const void *values, const char *path, cfg_value *out);
+
 bool cfg_is_given(const cfg_table *t, const void *values, const char *key);
 
 /* The resolved values as one JSON object, dotted keys, in table order: what is stored beside a result

@@ -126,38 +126,40 @@ static uint32_t degree_of(const design_point *p, int axis)
 }
 
 /* A value that somebody asked for must be in some point. */
-static dse_status check_values(const enumeration *e, uint32_t layers, dse_error *err)
+dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t layers,
+                               const design_point *points, size_t n, dse_error *err)
 {
     static const char *const names[] = {"pp", "dp", "tp", "sp"};
-    const design_axis *given[] = {&e->given->pp, &e->given->dp, &e->given->tp, &e->given->sp};
+    const design_axis *given[] = {&axes->pp, &axes->dp, &axes->tp, &axes->sp};
 
     for (int axis = 0; axis < 4; axis++) {
         for (uint32_t i = 0; i < given[axis]->n; i++) {
             uint32_t v = given[axis]->value[i];
             bool used = false;
 
-            if (axis == 0 && v > layers + 2)
+            if (axis == 0 && v > DESIGN_MAX_STAGES(layers))
                 return dse_fail(err, DSE_E_RANGE,
                                 "pp %" PRIu32 " is more than the %" PRIu32 " stages that %" PRIu32
                                 " layers and two embeddings can fill",
-                                v, layers + 2, layers);
-            if (e->npus % v)
+                                v, DESIGN_MAX_STAGES(layers), layers);
+            if (npus % v)
                 return dse_fail(err, DSE_E_RANGE,
                                 "%s %" PRIu32 " does not divide the %" PRIu64 " NPUs of the system",
-                                names[axis], v, e->npus);
-            for (size_t k = 0; !used && k < e->n; k++)
-                used = degree_of(&e->points[k], axis) == v;
+                                names[axis], v, npus);
+            for (size_t k = 0; !used && k < n; k++)
+                used = degree_of(&points[k], axis) == v;
             if (!used)
                 return dse_fail(err, DSE_E_RANGE,
                                 "no combination with %s %" PRIu32 " has dp * tp * sp * pp = %" PRIu64 " NPUs",
-                                names[axis], v, e->npus);
+                                names[axis], v, npus);
         }
     }
-    return DSE_OK;
+    return n ? DSE_OK
+             : dse_fail(err, DSE_E_RANGE, "no strategy has dp * tp * sp * pp = %" PRIu64 " NPUs", npus);
 }
 
-dse_status design_enumerate(const design_axes *axes, uint64_t npus, uint32_t layers, dse_arena *a,
-                            design_point **points, size_t *n, dse_error *err)
+dse_status design_enumerate(const design_axes *axes, uint64_t npus, dse_arena *a, design_point **points,
+                            size_t *n, dse_error *err)
 {
     enumeration e = {.given = axes, .axis = {axes->pp, axes->dp, axes->tp, axes->sp}, .npus = npus};
     uint32_t degree[4];
@@ -174,10 +176,6 @@ dse_status design_enumerate(const design_axes *axes, uint64_t npus, uint32_t lay
     }
     if (st == DSE_OK && !enumerate(&e, 0, npus, degree))
         st = dse_fail_nomem(err);
-    if (st == DSE_OK)
-        st = check_values(&e, layers, err);
-    if (st == DSE_OK && !e.n)
-        st = dse_fail(err, DSE_E_RANGE, "no strategy has dp * tp * sp * pp = %" PRIu64 " NPUs", npus);
     if (st == DSE_OK) {
         *points = DSE_ARENA_NEW(a, design_point, e.n);
         if (*points)

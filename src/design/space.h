@@ -2,8 +2,8 @@
  *
  * Axes are dp, tp, sp, pp, recomputation and weight sharding. A degree that is not given takes every divisor of
  * the number of NPUs (the powers of two, on a power of two), pp takes 1, recomputation both, weight
- * sharding no. A point is a combination with dp * tp * sp * pp = NPUs that the generator can lay out:
- * pp <= layers + 2. This folder knows numbers, not what they mean for a model. */
+ * sharding no. A point is a combination with dp * tp * sp * pp = NPUs. This folder knows numbers, not what they
+ * mean for a model. */
 #ifndef DSE_DESIGN_SPACE_H
 #define DSE_DESIGN_SPACE_H
 
@@ -34,10 +34,17 @@ dse_status design_axis_parse(const char *name, const char *text, design_axis *ou
 /* "yes", "no", "both" (and true, false). */
 dse_status design_switch_parse(const char *name, const char *text, design_switch *out, dse_error *err);
 
-/* All points, ordered by pp, dp, tp, sp, weight sharding, recomputation. DSE_E_RANGE, saying why, if there is
- * none, or if a value that was given is in none. The array belongs to the arena. */
-dse_status design_enumerate(const design_axes *axes, uint64_t npus, uint32_t layers, dse_arena *a,
-                            design_point **points, size_t *n, dse_error *err);
+/* All points with dp * tp * sp * pp = NPUs, ordered by pp, dp, tp, sp, weight sharding, recomputation; there may be
+ * none. DSE_E_RANGE if there are more divisors than an axis holds. The array belongs to the arena. */
+dse_status design_enumerate(const design_axes *axes, uint64_t npus, dse_arena *a, design_point **points,
+                            size_t *n, dse_error *err);
+
+/* DSE_E_RANGE, saying why, if a value that was given is in none of these points, or if there is none. */
+dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t layers,
+                               const design_point *points, size_t n, dse_error *err);
+
+/* Pipeline stages that so many layers and two embeddings can fill. */
+#define DESIGN_MAX_STAGES(layers) ((layers) + 2)
 
 /* dp * tp * sp * pp; UINT64_MAX if it is larger. */
 uint64_t design_point_ranks(const design_point *p);

@@ -167,12 +167,26 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
     return check_operators(out, a, err);
 }
 
+/* Whether a study's settings have a path. */
+static bool has_setting(const char *settings, const char *path)
+{
+    size_t n = strlen(path);
+
+    for (const char *p = settings; p; p = strchr(p, ' ') ? strchr(p, ' ') + 1 : NULL)
+        if (!strncmp(p, path, n) && p[n] == '=')
+            return true;
+    return false;
+}
+
 dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_arena *a, drv_study *out,
                           dse_error *err)
 {
     dse_status st = DSE_OK;
 
     *out = *s;
+    for (size_t i = 0; i < settings->n; i++)
+        if (has_setting(s->settings, settings->item[i].path))
+            return dse_fail(err, DSE_E_CONFIG, "'%s' is set, and varies", settings->item[i].path);
     for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
         if (cfg_table_has(&drv_model_table, settings->item[i].path))
             st = cfg_table_set(&drv_model_table, &settings->item[i], &out->model, err);
@@ -340,11 +354,11 @@ dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error 
                         ", but %s has %" PRIu64 " NPUs",
                         p->dp, p->tp, p->sp, p->pp, ranks == UINT64_MAX ? "more than " : "", ranks,
                         s->system_name, npus);
-    if (p->pp > s->model.layers + 2)
+    if (p->pp > DESIGN_MAX_STAGES(s->model.layers))
         return dse_fail(err, DSE_E_RANGE,
                         "pp %" PRIu32 " is more than the %" PRId64
                         " stages that the layers and embeddings of %s can fill",
-                        p->pp, s->model.layers + 2, s->model_name);
+                        p->pp, DESIGN_MAX_STAGES(s->model.layers), s->model_name);
     return DSE_OK;
 }
 

@@ -9,22 +9,25 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct {
-    const drv_study *study;
-    uint64_t study_hash;
-    design_point point;
-    bool cached;
-} task;
+#define NO_VARIANT UINT32_MAX
 
 typedef struct {
     const drv_sweep *sweep;
+    const drv_points *points; /* a task is the number of one */
     store *db;
-    task *tasks;
-    size_t n_tasks, next;
-    dse_strbuf config; /* of the task given last */
+    bool *cached; /* per task */
+    size_t next;
+    dse_strbuf config; /* of the task looked at last */
     dse_arena scratch; /* of an answer */
+
+    dse_arena variant_arena; /* of the variant looked at last: tasks of one mostly come together */
+    uint32_t variant;
+    drv_study study;
+    uint64_t study_hash;
+
     drv_progress progress;
-    const task *best, *failed; /* of equals the one that comes first in the space, whoever answers first */
+    size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
+    bool has_failed;
     char failure[512];
     bool out_of_memory; /* where `next_task` cannot say so */
     struct timespec start;
@@ -47,89 +50,87 @@ static void report(void *user)
         s->sweep->progress(s->sweep->user, &s->progress);
 }
 
-static uint64_t config_hash(const drv_study *study, const design_point *p, dse_strbuf *text)
+/* Makes the study of a task the one of the state. */
+static dse_status enter_variant(state *s, uint32_t variant, dse_error *err)
 {
-    dse_strbuf_clear(text);
-    drv_study_write_config(study, p, text);
-    return dse_hash_bytes(text->data, text->len);
+    dse_status st;
+
+    if (s->variant == variant)
+        return DSE_OK;
+    dse_arena_reset(&s->variant_arena);
+    s->variant = NO_VARIANT;
+    if ((st = drv_points_study(s->points, variant, &s->variant_arena, &s->study, err)) != DSE_OK)
+        return st;
+    dse_strbuf_clear(&s->config);
+    drv_study_write_config(&s->study, NULL, &s->config);
+    s->study_hash = dse_hash_bytes(s->config.data, s->config.len);
+    s->variant = variant;
+    return s->config.failed ? dse_fail_nomem(err) : DSE_OK;
+}
+
+/* Makes s->config the configuration of a task, and s->study its study. */
+static dse_status enter_task(state *s, size_t task, uint64_t *hash, dse_error *err)
+{
+    const drv_space_point *p = &s->points->point[task];
+    dse_status st = enter_variant(s, p->variant, err);
+
+    if (st != DSE_OK)
+        return st;
+    dse_strbuf_clear(&s->config);
+    drv_study_write_config(&s->study, &p->point, &s->config);
+    *hash = dse_hash_bytes(s->config.data, s->config.len);
+    return s->config.failed ? dse_fail_nomem(err) : DSE_OK;
 }
 
 /* ---- what is to be done -------------------------------------------------------------------- */
 
-static dse_status list_tasks(state *s, dse_arena *a, dse_error *err)
-{
-    const drv_sweep *sweep = s->sweep;
-    design_point **points = DSE_ARENA_NEW(a, design_point *, sweep->n_studies);
-    size_t *n = DSE_ARENA_NEW(a, size_t, sweep->n_studies);
-
-    if (!points || !n)
-        return dse_fail_nomem(err);
-    for (uint32_t i = 0; i < sweep->n_studies; i++) {
-        const drv_study *study = &sweep->studies[i];
-        dse_error why = DSE_ERROR_INIT;
-        dse_status st = design_enumerate(sweep->axes, drv_system_npus(&study->system),
-                                         (uint32_t)study->model.layers, a, &points[i], &n[i], &why);
-        if (st != DSE_OK)
-            return dse_fail(err, st, "%s on %s: %s", study->model_name, study->system_name, why.text);
-        s->n_tasks += n[i];
-    }
-    s->tasks = DSE_ARENA_NEW(a, task, s->n_tasks);
-    if (!s->tasks)
-        return dse_fail_nomem(err);
-    s->n_tasks = 0;
-    for (uint32_t i = 0; i < sweep->n_studies; i++) {
-        uint64_t hash = config_hash(&sweep->studies[i], NULL, &s->config);
-
-        for (size_t k = 0; k < n[i]; k++)
-            s->tasks[s->n_tasks++] = (task){&sweep->studies[i], hash, points[i][k], false};
-    }
-    s->progress.total = s->n_tasks;
-    return s->config.failed ? dse_fail_nomem(err) : DSE_OK;
-}
-
-static void note_best(state *s, const task *t, uint64_t wall_time)
+static void note_best(state *s, size_t task, uint64_t wall_time)
 {
     drv_progress *g = &s->progress;
+    const drv_space_point *p = &s->points->point[task];
+    const drv_study *base = &s->points->space->study[s->points->variant[p->variant].study];
 
-    if (s->best && (wall_time > g->best_wall_time || (wall_time == g->best_wall_time && t > s->best)))
+    if (g->has_best && (wall_time > g->best_wall_time || (wall_time == g->best_wall_time && task > s->best)))
         return;
-    s->best = t;
+    s->best = task;
     g->has_best = true;
-    g->best = t->point;
+    g->best = p->point;
     g->best_wall_time = wall_time;
-    g->best_model = t->study->model_name;
-    g->best_system = t->study->system_name;
+    g->best_model = base->model_name;
+    g->best_system = base->system_name;
 }
 
-static void note_failure(state *s, const task *t, const char *why)
+/* The task is the one entered last. */
+static void note_failure(state *s, size_t task, const char *why)
 {
+    const drv_study *t = &s->study;
     char name[DESIGN_NAME_MAX];
 
-    if (s->failed && t > s->failed)
+    if (s->has_failed && task > s->failed)
         return;
-    s->failed = t;
-    design_point_name(&t->point, name);
-    snprintf(s->failure, sizeof s->failure, "%s on %s, %s: %.300s", t->study->model_name,
-             t->study->system_name, name, why);
+    s->has_failed = true;
+    s->failed = task;
+    design_point_name(&s->points->point[task].point, name);
+    snprintf(s->failure, sizeof s->failure, "%.60s on %.60s%s%.60s, %s: %.200s", t->model_name,
+             t->system_name, *t->settings ? " with " : "", t->settings, name, why);
     s->progress.first_failure = s->failure;
 }
 
 /* Marks the tasks whose results are in the database. */
 static dse_status find_cached(state *s, dse_error *err)
 {
-    for (size_t i = 0; i < s->n_tasks; i++) {
-        task *t = &s->tasks[i];
-        uint64_t hash = config_hash(t->study, &t->point, &s->config), wall_time;
-        dse_status st = s->config.failed
-                            ? dse_fail_nomem(err)
-                            : store_find(s->db, hash, s->config.data, &t->cached, &wall_time, err);
+    for (size_t i = 0; i < s->points->n; i++) {
+        uint64_t hash, wall_time;
+        dse_status st = enter_task(s, i, &hash, err);
 
+        if (st == DSE_OK)
+            st = store_find(s->db, hash, s->config.data, &s->cached[i], &wall_time, err);
         if (st != DSE_OK)
             return st;
-        if (!t->cached)
+        if (!s->cached[i])
             continue;
         s->progress.cached++;
-        note_best(s, t, wall_time);
+        note_best(s, i, wall_time);
     }
     return DSE_OK;
 }
@@ -139,40 +140,42 @@ static dse_status find_cached(state *s, dse_error *err)
 static const char *next_task(void *user, uint64_t *out)
 {
     state *s = user;
+    uint64_t hash;
 
-    while (s->next < s->n_tasks && s->tasks[s->next].cached)
+    while (s->next < s->points->n && s->cached[s->next])
         s->next++;
-    if (s->next == s->n_tasks)
+    if (s->next == s->points->n)
         return NULL;
     *out = s->next++;
-    config_hash(s->tasks[*out].study, &s->tasks[*out].point, &s->config);
-    s->out_of_memory = s->config.failed;
+    s->out_of_memory = enter_task(s, *out, &hash, NULL) != DSE_OK; /* it has been entered before */
     return s->out_of_memory ? NULL : s->config.data;
 }
 
-static dse_status keep_row(state *s, const task *t, store_row *row, dse_error *err)
+static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err)
 {
-    row->hash = config_hash(t->study, &t->point, &s->config);
+    const design_point *p = &s->points->point[task].point;
+    dse_status st = enter_task(s, task, &row->hash, err);
+
+    if (st != DSE_OK)
+        return st;
     row->config = s->config.data;
-    row->study = t->study_hash;
-    row->model = t->study->model_name;
-    row->system = t->study->system_name;
-    row->engine = t->study->engine;
-    row->settings = t->study->settings;
-    row->dp = t->point.dp;
-    row->tp = t->point.tp;
-    row->sp = t->point.sp;
-    row->pp = t->point.pp;
-    row->recompute = t->point.recompute;
-    row->weight_sharded = t->point.weight_sharded;
-    if (s->config.failed)
-        return dse_fail_nomem(err);
+    row->study = s->study_hash;
+    row->model = s->study.model_name;
+    row->system = s->study.system_name;
+    row->engine = s->study.engine;
+    row->settings = s->study.settings;
+    row->dp = p->dp;
+    row->tp = p->tp;
+    row->sp = p->sp;
+    row->pp = p->pp;
+    row->recompute = p->recompute;
+    row->weight_sharded = p->weight_sharded;
     if (row->done) {
         s->progress.done++;
-        note_best(s, t, row->metrics.wall_time);
+        note_best(s, task, row->metrics.wall_time);
     } else {
         s->progress.failed++;
-        note_failure(s, t, row->error);
+        note_failure(s, task, row->error);
     }
     if (!isnan(row->seconds))
         s->progress.cpu_seconds += row->seconds;
@@ -187,7 +190,7 @@ static dse_status take_answer(void *user, uint64_t which, const char *line, dse_
 
     dse_arena_reset(&s->scratch);
     st = drv_answer_read(line, &s->scratch, &row, err);
-    return st == DSE_OK ? keep_row(s, &s->tasks[which], &row, err) : st;
+    return st == DSE_OK ? keep_row(s, which, &row, err) : st;
 }
 
 static dse_status take_failure(void *user, uint64_t which, const char *words, dse_error *err)
@@ -195,38 +198,57 @@ static dse_status take_failure(void *user, uint64_t which, const char *words, ds
     state *s = user;
     store_row row = {.error = words, .seconds = NAN};
 
-    return keep_row(s, &s->tasks[which], &row, err);
+    return keep_row(s, which, &row, err);
+}
+
+/* What outlives the state. */
+static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    s->progress.seconds = since(&s->start);
+    *out = s->progress;
+    if (out->has_best) {
+        st = enter_variant(s, s->points->point[s->best].variant, err);
+        if (st == DSE_OK && !(out->best_settings = dse_arena_strdup(a, s->study.settings)))
+            st = dse_fail_nomem(err);
+    }
+    if (out->first_failure && !(out->first_failure = dse_arena_strdup(a, s->failure)) && st == DSE_OK)
+        st = dse_fail_nomem(err);
+    return st;
 }
 
 dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out, dse_error *err)
 {
     char pid[24];
     const char *const argv[] = {sweep->worker, "worker", "--parent", pid, NULL};
-    state s = {.sweep = sweep};
+    state s = {.sweep = sweep, .points = sweep->points, .variant = NO_VARIANT};
     const exec_calls calls = {next_task, take_answer, take_failure, report, &s};
     uint64_t to_run;
-    dse_status st;
+    dse_status st, end;
 
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     clock_gettime(CLOCK_MONOTONIC, &s.start);
     dse_strbuf_init(&s.config);
     dse_arena_init(&s.scratch);
-    st = list_tasks(&s, a, err);
-    if (st == DSE_OK)
-        st = store_open(sweep->database, STORE_WRITE, &s.db, err);
+    dse_arena_init(&s.variant_arena);
+    s.progress.total = s.points->n;
+    s.cached = dse_calloc(s.points->n ? s.points->n : 1, sizeof *s.cached);
+    st = s.cached ? store_open(sweep->database, STORE_WRITE, &s.db, err) : dse_fail_nomem(err);
     if (st == DSE_OK)
         st = find_cached(&s, err);
+    if (st == DSE_OK && sweep->begin)
+        sweep->begin(sweep->user, &s.progress);
     to_run = s.progress.total - s.progress.cached;
     if (st == DSE_OK && to_run)
         st = exec_pool_run(argv, to_run < sweep->jobs ? (uint32_t)to_run : sweep->jobs, &calls, err);
     if (st == DSE_OK && s.out_of_memory)
         st = dse_fail_nomem(err);
-    s.progress.seconds = since(&s.start);
-    *out = s.progress;
-    if (out->first_failure && !(out->first_failure = dse_arena_strdup(a, s.failure)) && st == DSE_OK)
-        st = dse_fail_nomem(err);
+    end = finish(&s, a, out, st == DSE_OK ? err : NULL);
     store_close(s.db);
+    dse_free(s.cached);
     dse_strbuf_free(&s.config);
     dse_arena_free(&s.scratch);
-    return st;
+    dse_arena_free(&s.variant_arena);
+    return st == DSE_OK ? end : st;
 }

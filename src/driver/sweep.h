@@ -1,8 +1,8 @@
-/* A sweep: every point of a space, over a pool of workers, into the database; what is there is not run again. */
+/* A sweep: points, over a pool of workers, into the database; what is there is not run again. */
 #ifndef DSE_DRIVER_SWEEP_H
 #define DSE_DRIVER_SWEEP_H
 
-#include "driver/study.h"
+#include "driver/space.h"
 
 typedef struct {
     uint64_t total, cached; /* points in all; already in the database */
@@ -12,17 +12,16 @@ typedef struct {
     bool has_best;          /* the fastest so far, cached ones included */
     design_point best;
     uint64_t best_wall_time; /* ns */
-    const char *best_model, *best_system;
+    const char *best_model, *best_system, *best_settings;
     const char *first_failure; /* of the first point, in the order of the space, that failed; or NULL */
 } drv_progress;
 
 typedef struct {
-    const drv_study *studies;
-    uint32_t n_studies;
-    const design_axes *axes;
+    const drv_points *points;
     const char *database;
     uint32_t jobs;
     const char *worker; /* program that is run as `worker worker --parent PID` */
+    void (*begin)(void *user, const drv_progress *p);    /* once, before anything runs; may be NULL */
     void (*progress)(void *user, const drv_progress *p); /* often; may be NULL */
     void *user;
 } drv_sweep;

@@ -7,13 +7,17 @@ static dse_error err;
 static design_point *points;
 static size_t n;
 
+/* As a sweep does without constraints. */
 static dse_status enumerate(const design_axes *axes, uint64_t npus, uint32_t layers)
 {
+    dse_status st;
+
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     points = NULL;
     n = 0;
-    return design_enumerate(axes, npus, layers, &arena, &points, &n, &err);
+    st = design_enumerate(axes, npus, &arena, &points, &n, &err);
+    return st == DSE_OK ? design_check_values(axes, npus, layers, points, n, &err) : st;
 }
 
 /* What the command line gives if nothing is asked for. */
@@ -285,7 +289,7 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     design_point *p;
     size_t count;
 
-    return design_enumerate(what, 64, 80, a, &p, &count, e);
+    return design_enumerate(what, 64, a, &p, &count, e);
 }
 
 CLAIM(every_allocation_may_fail)

@@ -1,0 +1,287 @@
+#include "driver/points_file.h"
+
+#include "base/fs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORDS 64
+
+/* A point and what makes it one of its own. */
+typedef struct {
+    uint32_t study, line;
+    const char *settings;
+    design_point point;
+} entry;
+
+typedef struct {
+    const char *path;
+    const drv_points_context *context;
+    dse_arena *arena;
+    dse_error *err;
+    uint32_t line;
+    char where[300];
+
+    drv_study *study;
+    const char **model, **system;
+    drv_variant *variant;
+    drv_space_point *point;
+    entry *entry;
+    size_t n_studies, cap_studies, cap_models, cap_systems, n_variants, cap_variants, n, cap, cap_entries;
+    size_t n_context; /* the first studies: those of the command */
+    dse_arena scratch;
+} reader;
+
+static dse_status at_line(reader *r, dse_status st, const dse_error *why)
+{
+    snprintf(r->where, sizeof r->where, "%.200s:%" PRIu32, r->path, r->line);
+    return dse_fail_at(r->err, st, r->where, "%s%s%s", why->where, why->where[0] ? ": " : "", why->text);
+}
+
+static dse_status add_study(reader *r, const char *model, const char *system, dse_error *err)
+{
+    if (!DSE_GROW(r->study, r->cap_studies, r->n_studies + 1) ||
+        !DSE_GROW(r->model, r->cap_models, r->n_studies + 1) ||
+        !DSE_GROW(r->system, r->cap_systems, r->n_studies + 1))
+        return dse_fail_nomem(err);
+    r->model[r->n_studies] = model;
+    r->system[r->n_studies] = system;
+    return drv_study_load(model, system, r->context->settings, r->arena, &r->study[r->n_studies++], err);
+}
+
+static dse_status add_context(reader *r)
+{
+    const drv_points_context *c = r->context;
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < c->n_models * c->n_systems; i++)
+        st = add_study(r, c->models[i / c->n_systems], c->systems[i % c->n_systems], r->err);
+    r->n_context = r->n_studies;
+    return st;
+}
+
+static dse_status find_study(reader *r, const char *model, const char *system, uint32_t *out, dse_error *err)
+{
+    *out = 0;
+    while (*out < r->n_studies &&
+           (strcmp(r->model[*out], model) != 0 || strcmp(r->system[*out], system) != 0))
+        (*out)++;
+    return *out < r->n_studies ? DSE_OK : add_study(r, model, system, err);
+}
+
+static bool is_last_variant(const reader *r, uint32_t study, const cfg_settings *settings)
+{
+    const drv_variant *v = r->n_variants ? &r->variant[r->n_variants - 1] : NULL;
+
+    if (!v || v->study != study || v->settings.n != settings->n)
+        return false;
+    for (size_t i = 0; i < settings->n; i++)
+        if (strcmp(v->settings.item[i].path, settings->item[i].path) != 0 ||
+            strcmp(v->settings.item[i].value, settings->item[i].value) != 0)
+            return false;
+    return true;
+}
+
+static dse_status add_point(reader *r, uint32_t study, const cfg_settings *settings, const design_point *p,
+                            dse_error *err)
+{
+    drv_study varied;
+    const char *text;
+    dse_status st;
+
+    dse_arena_reset(&r->scratch);
+    if ((st = drv_study_vary(&r->study[study], settings, &r->scratch, &varied, err)) != DSE_OK ||
+        (st = drv_point_check(&varied, p, err)) != DSE_OK)
+        return st;
+    text = dse_arena_strdup(r->arena, varied.settings);
+    if (!text || !DSE_GROW(r->variant, r->cap_variants, r->n_variants + 1) ||
+        !DSE_GROW(r->point, r->cap, r->n + 1) || !DSE_GROW(r->entry, r->cap_entries, r->n + 1))
+        return dse_fail_nomem(err);
+    if (!is_last_variant(r, study, settings))
+        r->variant[r->n_variants++] = (drv_variant){study, *settings};
+    r->entry[r->n] = (entry){study, r->line, text, *p};
+    r->point[r->n++] = (drv_space_point){(uint32_t)r->n_variants - 1, *p};
+    return DSE_OK;
+}
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
+/* Cuts a line into words; the rest from a '#' that begins one is a comment. Returns how many there are. */
+static size_t split(char *line, char **words)
+{
+    size_t n = 0;
+
+    for (char *p = line + strspn(line, " \t\r"); *p && *p != '#' && n < MAX_WORDS; p += strspn(p, " \t\r")) {
+        words[n++] = p;
+        p += strcspn(p, " \t\r");
+        if (*p)
+            *p++ = '\0';
+    }
+    return n;
+}
+
+static dse_status read_line(reader *r, char **word, size_t n, dse_error *err)
+{
+    cfg_settings settings = {0};
+    design_point point;
+    uint32_t study;
+    dse_status st;
+
+    if (n == 2)
+        return dse_fail(err, DSE_E_CONFIG, "a line is POINT, or MODEL SYSTEM POINT [KEY=VALUE...]");
+    if (n == 1 && !r->n_context)
+        return dse_fail(err, DSE_E_CONFIG, "the line names no model and system; give --model and --system");
+    if ((st = design_point_parse(word[n == 1 ? 0 : 2], &point, err)) != DSE_OK)
+        return st;
+    if (n > 3)
+        st = drv_settings_parse((const char *const *)word + 3, n - 3, r->arena, &settings, err);
+    if (n > 1) {
+        if (st == DSE_OK)
+            st = find_study(r, word[0], word[1], &study, err);
+        return st == DSE_OK ? add_point(r, study, &settings, &point, err) : st;
+    }
+    for (study = 0; st == DSE_OK && study < r->n_context; study++)
+        st = add_point(r, study, &settings, &point, err);
+    return st;
+}
+
+static dse_status read_lines(reader *r, char *text)
+{
+    dse_status st = DSE_OK;
+
+    while (st == DSE_OK && text) {
+        char *end = strchr(text, '\n'), *word[MAX_WORDS];
+        dse_error why = DSE_ERROR_INIT;
+        size_t n;
+
+        if (end)
+            *end = '\0';
+        r->line++;
+        n = split(text, word);
+        if (n)
+            st = read_line(r, word, n, &why);
+        if (st == DSE_E_NOMEM)
+            return dse_fail_nomem(r->err);
+        if (st != DSE_OK)
+            return at_line(r, st == DSE_E_USAGE ? DSE_E_CONFIG : st, &why);
+        text = end ? end + 1 : NULL;
+    }
+    return st;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static int compare_points(const design_point *a, const design_point *b)
+{
+    const uint32_t x[] = {a->dp, a->tp, a->sp, a->pp, a->recompute, a->weight_sharded};
+    const uint32_t y[] = {b->dp, b->tp, b->sp, b->pp, b->recompute, b->weight_sharded};
+
+    for (int i = 0; i < 6; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_entries(const void *x, const void *y)
+{
+    const entry *a = x, *b = y;
+    int c = a->study != b->study ? (a->study < b->study ? -1 : 1) : strcmp(a->settings, b->settings);
+
+    return c ? c : compare_points(&a->point, &b->point);
+}
+
+static int compare_entries_and_lines(const void *x, const void *y)
+{
+    const entry *a = x, *b = y;
+    int c = compare_entries(x, y);
+
+    return c ? c : a->line < b->line ? -1 : a->line > b->line;
+}
+
+static dse_status check_duplicates(reader *r)
+{
+    char name[DESIGN_NAME_MAX];
+    dse_error why = DSE_ERROR_INIT;
+
+    if (!r->n)
+        return dse_fail_at(r->err, DSE_E_CONFIG, r->path, "there is no point in the file");
+    qsort(r->entry, r->n, sizeof *r->entry, compare_entries_and_lines);
+    for (size_t i = 1; i < r->n; i++) {
+        if (compare_entries(&r->entry[i - 1], &r->entry[i]) != 0)
+            continue;
+        design_point_name(&r->entry[i].point, name);
+        r->line = r->entry[i].line;
+        dse_fail(&why, DSE_E_CONFIG, "the point %s stands in line %" PRIu32 " already", name,
+                 r->entry[i - 1].line);
+        return at_line(r, DSE_E_CONFIG, &why);
+    }
+    return DSE_OK;
+}
+
+static void *keep(dse_arena *a, const void *from, size_t n, size_t size)
+{
+    void *to = dse_arena_alloc(a, n ? n * size : 1);
+
+    if (to && n)
+        memcpy(to, from, n * size);
+    return to;
+}
+
+static dse_status hand_over(reader *r, drv_space *space, drv_points *out)
+{
+    *space = (drv_space){.n_studies = (uint32_t)r->n_studies,
+                         .model = keep(r->arena, r->model, r->n_studies, sizeof *r->model),
+                         .system = keep(r->arena, r->system, r->n_studies, sizeof *r->system),
+                         .study = keep(r->arena, r->study, r->n_studies, sizeof *r->study)};
+    *out = (drv_points){space, r->n_variants, keep(r->arena, r->variant, r->n_variants, sizeof *r->variant),
+                        r->n, keep(r->arena, r->point, r->n, sizeof *r->point)};
+    return space->model && space->system && space->study && out->variant && out->point
+               ? DSE_OK
+               : dse_fail_nomem(r->err);
+}
+
+dse_status drv_points_file_read(const char *path, const drv_points_context *c, dse_arena *a, drv_space *space,
+                                drv_points *out, dse_error *err)
+{
+    reader r = {.path = path, .context = c, .arena = a, .err = err};
+    dse_strbuf text;
+    char *copy = NULL;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    dse_arena_init(&r.scratch);
+    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+    if (st == DSE_OK &&
+        !(copy = dse_arena_strndup(a, text.data, text.len))) /* the words of the lines stay in it */
+        st = dse_fail_nomem(err);
+    dse_strbuf_free(&text);
+    if (st == DSE_OK)
+        st = add_context(&r);
+    if (st == DSE_OK)
+        st = read_lines(&r, copy);
+    if (st == DSE_OK)
+        st = check_duplicates(&r);
+    if (st == DSE_OK)
+        st = hand_over(&r, space, out);
+    dse_arena_free(&r.scratch);
+    dse_free(r.study);
+    dse_free(r.model);
+    dse_free(r.system);
+    dse_free(r.variant);
+    dse_free(r.point);
+    dse_free(r.entry);
+    return st;
+}
+
+void drv_point_write_line(const drv_points *p, size_t i, dse_strbuf *out)
+{
+    const drv_variant *v = &p->variant[p->point[i].variant];
+    char name[DESIGN_NAME_MAX];
+
+    design_point_name(&p->point[i].point, name);
+    dse_strbuf_addf(out, "%s %s %s", p->space->model[v->study], p->space->system[v->study], name);
+    for (size_t k = 0; k < v->settings.n; k++)
+        dse_strbuf_addf(out, " %s=%s", v->settings.item[k].path, v->settings.item[k].value);
+}

@@ -1,0 +1,456 @@
+#include "driver/space.h"
+
+#include "base/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_VISITS 5000000u /* variants that are looked at one by one to count the points */
+
+/* What a constraint may name besides the values of cards. */
+typedef enum {
+    NAME_DP,
+    NAME_TP,
+    NAME_SP,
+    NAME_PP,
+    NAME_RECOMPUTE,
+    NAME_WEIGHT_SHARDED,
+    NAME_NPUS,
+    NAME_MODEL,
+    NAME_SYSTEM,
+    N_NAMES
+} own_name;
+static const char *const own_names[N_NAMES] = {"dp",   "tp",    "sp",    "pp", "recompute", "weight_sharded",
+                                               "npus", "model", "system"};
+
+static own_name find_own(const char *name)
+{
+    own_name i = 0;
+
+    while (i < N_NAMES && strcmp(own_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+dse_status drv_space_load(const char *const *models, size_t n_models, const char *const *systems,
+                          size_t n_systems, const cfg_settings *settings, dse_arena *a, drv_space *out,
+                          dse_error *err)
+{
+    size_t n = n_models * n_systems;
+    dse_status st = DSE_OK;
+
+    out->n_studies = (uint32_t)n;
+    out->study = DSE_ARENA_NEW(a, drv_study, n);
+    out->model = DSE_ARENA_NEW(a, const char *, n);
+    out->system = DSE_ARENA_NEW(a, const char *, n);
+    if (!out->study || !out->model || !out->system)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        out->model[i] = models[i / n_systems];
+        out->system[i] = systems[i % n_systems];
+        st = drv_study_load(out->model[i], out->system[i], settings, a, &out->study[i], err);
+    }
+    return st;
+}
+
+/* ---- names in constraints ------------------------------------------------------------------ */
+
+static bool is_card_path(const char *path)
+{
+    return cfg_table_has(&drv_model_table, path) || cfg_table_has(&drv_system_table, path);
+}
+
+static dse_status unknown_name(const drv_constraint *c, const char *name, dse_error *err)
+{
+    const char *known[N_NAMES + 128], *nearest;
+    const cfg_table *tables[] = {&drv_model_table, &drv_system_table};
+    size_t n = 0;
+
+    for (; n < N_NAMES; n++)
+        known[n] = own_names[n];
+    for (int t = 0; t < 2; t++)
+        for (uint32_t i = 0; i < tables[t]->n && n < sizeof known / sizeof known[0]; i++)
+            known[n++] = tables[t]->rows[i].key;
+    nearest = dse_nearest(name, known, n);
+    if (nearest)
+        return dse_fail_at(err, DSE_E_CONFIG, c->where,
+                           "unknown name '%.60s' in '%.100s'; did you mean '%s'?", name, c->expr.text,
+                           nearest);
+    return dse_fail_at(
+        err, DSE_E_CONFIG, c->where,
+        "unknown name '%.60s' in '%.100s'; there are dp, tp, sp, pp, recompute, weight_sharded, npus, "
+        "model, system, and the keys of cards",
+        name, c->expr.text);
+}
+
+static dse_status check_names(const drv_space *s, dse_error *err)
+{
+    for (uint32_t i = 0; i < s->n_constraints; i++) {
+        const drv_constraint *c = &s->constraint[i];
+
+        for (uint32_t k = 0; k < c->expr.n_names; k++)
+            if (find_own(c->expr.name[k]) == N_NAMES && !is_card_path(c->expr.name[k]))
+                return unknown_name(c, c->expr.name[k], err);
+    }
+    for (uint32_t i = 0; i < s->n_axes; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (!strcmp(s->axis[i].path, s->axis[k].path))
+                return dse_fail(err, DSE_E_CONFIG, "two axes vary '%s'", s->axis[i].path);
+    return DSE_OK;
+}
+
+/* "network.bandwidth" is about all of network.bandwidth[1], and the reverse. */
+static bool same_key(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "[");
+
+    return n == strcspn(b, "[") && !strncmp(a, b, n);
+}
+
+/* Whether the number of strategies may depend on the value of an axis. */
+static bool matters(const drv_space *s, const drv_axis *axis)
+{
+    if (same_key(axis->path, "network.npus_count") || same_key(axis->path, "layers"))
+        return true;
+    for (uint32_t i = 0; i < s->n_constraints; i++)
+        for (uint32_t k = 0; k < s->constraint[i].expr.n_names; k++)
+            if (same_key(axis->path, s->constraint[i].expr.name[k]))
+                return true;
+    return false;
+}
+
+/* ---- constraints --------------------------------------------------------------------------- */
+
+/* The constraints over one variant, whose cards have given their values; those of the strategy come with each point. */
+typedef struct {
+    const drv_space *s;
+    design_value **value; /* per constraint and name */
+} binding;
+
+static dse_status bind_card(const drv_constraint *c, const char *name, const drv_study *study,
+                            design_value *out, dse_error *err)
+{
+    cfg_value v;
+
+    if (!cfg_table_get(&drv_model_table, &study->model, name, &v) &&
+        !cfg_table_get(&drv_system_table, &study->system, name, &v))
+        return dse_fail_at(err, DSE_E_CONFIG, c->where, "'%.100s': %s on %s has no value for '%s'",
+                           c->expr.text, study->model_name, study->system_name, name);
+    if (v.type == CFG_T_INT)
+        *out = (design_value){DESIGN_INT, {v.integer}};
+    else if (v.type == CFG_T_DOUBLE)
+        *out = (design_value){.kind = DESIGN_REAL, .real = v.number};
+    else
+        *out = (design_value){.kind = DESIGN_TEXT, .text = v.name};
+    return DSE_OK;
+}
+
+static dse_status bind_name(const drv_constraint *c, const char *name, const drv_study *study,
+                            design_value *out, dse_error *err)
+{
+    switch (find_own(name)) {
+    case NAME_NPUS:
+        *out = (design_value){DESIGN_INT, {(int64_t)drv_system_npus(&study->system)}};
+        return DSE_OK;
+    case NAME_MODEL: *out = (design_value){.kind = DESIGN_TEXT, .text = study->model_name}; return DSE_OK;
+    case NAME_SYSTEM: *out = (design_value){.kind = DESIGN_TEXT, .text = study->system_name}; return DSE_OK;
+    case N_NAMES: return bind_card(c, name, study, out, err);
+    default: return DSE_OK; /* the strategy's */
+    }
+}
+
+static dse_status bind(const drv_space *s, const drv_study *study, dse_arena *a, binding *out, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    *out = (binding){s, DSE_ARENA_NEW(a, design_value *, s->n_constraints)};
+    if (!out->value)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; st == DSE_OK && i < s->n_constraints; i++) {
+        const drv_constraint *c = &s->constraint[i];
+
+        if (!(out->value[i] = DSE_ARENA_NEW(a, design_value, c->expr.n_names)))
+            return dse_fail_nomem(err);
+        for (uint32_t k = 0; st == DSE_OK && k < c->expr.n_names; k++)
+            st = bind_name(c, c->expr.name[k], study, &out->value[i][k], err);
+    }
+    return st;
+}
+
+/* Whether constraint i holds at a point. */
+static dse_status holds(binding *b, uint32_t i, const design_point *p, bool *out, dse_error *err)
+{
+    const uint32_t own[] = {p->dp, p->tp, p->sp, p->pp, p->recompute, p->weight_sharded};
+    const drv_constraint *c = &b->s->constraint[i];
+    dse_error why = DSE_ERROR_INIT;
+    char name[DESIGN_NAME_MAX];
+    dse_status st;
+
+    for (uint32_t k = 0; k < c->expr.n_names; k++) {
+        own_name n = find_own(c->expr.name[k]);
+
+        if (n <= NAME_WEIGHT_SHARDED)
+            b->value[i][k] = (design_value){DESIGN_INT, {own[n]}};
+    }
+    st = design_expr_holds(&c->expr, b->value[i], out, &why);
+    if (st == DSE_OK)
+        return st;
+    design_point_name(p, name);
+    return dse_fail_at(err, st, c->where, "%s, at %s", why.text, name);
+}
+
+/* ---- walking ------------------------------------------------------------------------------- */
+
+enum { RULE_PRODUCT, RULE_STAGES, N_RULES };
+
+typedef struct {
+    const drv_space *s;
+    dse_arena scratch;   /* of one variant */
+    uint64_t *survivors; /* per rule and then per constraint: points that it and those before it leave */
+    uint64_t each;       /* points that stand for one: the values of axes that do not matter */
+    dse_status (*take)(void *user, uint32_t study, const cfg_settings *settings, const design_point *points,
+                       size_t n, dse_error *err); /* NULL: only count */
+    void *user;
+} walk;
+
+static uint64_t multiply(uint64_t a, uint64_t b) { return b && a > UINT64_MAX / b ? UINT64_MAX : a * b; }
+
+static void survive(walk *w, uint32_t rule, uint64_t n)
+{
+    uint64_t more = multiply(n, w->each), *sum = &w->survivors[rule];
+
+    *sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
+}
+
+/* Leaves the points that satisfy the rule of the stages and every constraint. */
+static dse_status filter(walk *w, const drv_study *study, design_point *points, size_t *n, dse_error *err)
+{
+    uint64_t stages = (uint64_t)DESIGN_MAX_STAGES(study->model.layers);
+    dse_status st;
+    size_t kept = 0;
+    binding b;
+
+    survive(w, RULE_PRODUCT, *n);
+    for (size_t i = 0; i < *n; i++)
+        if (points[i].pp <= stages)
+            points[kept++] = points[i];
+    *n = kept;
+    survive(w, RULE_STAGES, kept);
+    st = bind(w->s, study, &w->scratch, &b, err);
+    for (uint32_t c = 0; st == DSE_OK && c < w->s->n_constraints; c++) {
+        kept = 0;
+        for (size_t i = 0; st == DSE_OK && i < *n; i++) {
+            bool keep = false;
+
+            st = holds(&b, c, &points[i], &keep, err);
+            if (keep)
+                points[kept++] = points[i];
+        }
+        *n = kept;
+        survive(w, N_RULES + c, kept);
+    }
+    return st;
+}
+
+/* The variant of a study in which each axis has the value of that number. */
+static dse_status settings_of(const drv_space *s, const uint32_t *number, dse_arena *a, cfg_settings *out,
+                              dse_error *err)
+{
+    cfg_setting *items = DSE_ARENA_NEW(a, cfg_setting, s->n_axes);
+
+    if (!items)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < s->n_axes; i++)
+        items[i] = (cfg_setting){s->axis[i].path, s->axis[i].value[number[i]]};
+    *out = (cfg_settings){s->n_axes, items};
+    return cfg_settings_sort(items, s->n_axes, err);
+}
+
+static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_error *err)
+{
+    const drv_study *base = &w->s->study[study];
+    drv_study varied;
+    cfg_settings settings;
+    design_point *points;
+    size_t n;
+    dse_status st;
+
+    dse_arena_reset(&w->scratch);
+    if ((st = settings_of(w->s, number, &w->scratch, &settings, err)) != DSE_OK)
+        return st;
+    st = drv_study_vary(base, &settings, &w->scratch, &varied, err);
+    if (st == DSE_OK)
+        st =
+            design_enumerate(&w->s->strategy, drv_system_npus(&varied.system), &w->scratch, &points, &n, err);
+    if (st == DSE_OK && w->s->every_value)
+        st = design_check_values(&w->s->strategy, drv_system_npus(&varied.system),
+                                 (uint32_t)varied.model.layers, points, n, err);
+    if (st == DSE_OK)
+        st = filter(w, &varied, points, &n, err);
+    if (st == DSE_OK && w->take)
+        st = w->take(w->user, study, &settings, points, n, err);
+    return st;
+}
+
+/* Every combination of the values of the axes; of the axes that are `held`, the first value stands for all. */
+static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_error *err)
+{
+    const drv_space *s = w->s;
+    uint32_t *number = dse_calloc(s->n_axes ? s->n_axes : 1, sizeof *number);
+    dse_status st = number ? DSE_OK : dse_fail_nomem(err);
+    bool more = true;
+
+    while (st == DSE_OK && more) {
+        st = visit(w, study, number, err);
+        more = false;
+        for (uint32_t i = s->n_axes; i-- > 0 && !more;) {
+            if (held[i])
+                continue;
+            more = ++number[i] < s->axis[i].n;
+            if (!more)
+                number[i] = 0;
+        }
+    }
+    dse_free(number);
+    return st;
+}
+
+/* "llama70b on system1: " before what went wrong with a study. */
+static dse_status walk_all(walk *w, const bool *held, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    dse_arena_init(&w->scratch);
+    w->survivors = dse_calloc(N_RULES + w->s->n_constraints, sizeof *w->survivors);
+    if (!w->survivors)
+        st = dse_fail_nomem(err);
+    for (uint32_t i = 0; st == DSE_OK && i < w->s->n_studies; i++) {
+        const drv_study *study = &w->s->study[i];
+        dse_error why = DSE_ERROR_INIT;
+
+        st = walk_study(w, i, held, &why);
+        if (st != DSE_OK && why.where[0])
+            dse_fail_at(err, st, why.where, "%s", why.text);
+        else if (st != DSE_OK)
+            dse_fail(err, st, "%s on %s: %s", study->model_name, study->system_name, why.text);
+    }
+    dse_arena_free(&w->scratch);
+    return st;
+}
+
+/* ---- counting ------------------------------------------------------------------------------ */
+
+static dse_status no_points(const drv_space *s, const uint64_t *survivors, dse_error *err)
+{
+    uint64_t npus = drv_system_npus(&s->study[0].system);
+    uint32_t i = 0;
+
+    while (survivors[i])
+        i++;
+    if (i == RULE_PRODUCT)
+        return dse_fail(err, DSE_E_RANGE,
+                        "the space has no point: no dp * tp * sp * pp is the number of NPUs (%s has %" PRIu64
+                        ")",
+                        s->study[0].system_name, npus);
+    if (i == RULE_STAGES)
+        return dse_fail(err, DSE_E_RANGE,
+                        "the space has no point: pp is always more than the stages that the layers and two "
+                        "embeddings of %s can fill",
+                        s->study[0].model_name);
+    return dse_fail_at(err, DSE_E_RANGE, s->constraint[i - N_RULES].where,
+                       "the space has no point: '%.100s' removes the last %" PRIu64 "%s",
+                       s->constraint[i - N_RULES].expr.text, survivors[i - 1],
+                       i == N_RULES ? "" : " that the constraints before it leave");
+}
+
+dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
+{
+    bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
+    walk w = {.s = s, .each = 1};
+    uint64_t visits = s->n_studies;
+    dse_status st = held ? check_names(s, err) : dse_fail_nomem(err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < s->n_axes; i++) {
+        held[i] = !matters(s, &s->axis[i]);
+        if (held[i])
+            w.each = multiply(w.each, s->axis[i].n);
+        else
+            visits = multiply(visits, s->axis[i].n);
+    }
+    if (st == DSE_OK && visits > MAX_VISITS)
+        st = dse_fail(err, DSE_E_RANGE,
+                      "the constraints depend on %" PRIu64 " combinations of values, too many to count",
+                      visits);
+    if (st == DSE_OK)
+        st = walk_all(&w, held, err);
+    if (st == DSE_OK) {
+        *n = w.survivors[N_RULES + s->n_constraints - 1];
+        if (!*n)
+            st = no_points(s, w.survivors, err);
+    }
+    dse_free(w.survivors);
+    dse_free(held);
+    return st;
+}
+
+/* ---- all points ---------------------------------------------------------------------------- */
+
+typedef struct {
+    dse_arena *arena;
+    drv_variant *variant;
+    drv_space_point *point;
+    size_t n_variants, cap_variants, n, cap;
+} collection;
+
+static dse_status collect(void *user, uint32_t study, const cfg_settings *settings,
+                          const design_point *points, size_t n, dse_error *err)
+{
+    collection *c = user;
+    cfg_setting *items;
+
+    if (!n)
+        return DSE_OK;
+    items = DSE_ARENA_NEW(c->arena, cfg_setting, settings->n);
+    if (!items || !DSE_GROW(c->variant, c->cap_variants, c->n_variants + 1) ||
+        !DSE_GROW(c->point, c->cap, c->n + n))
+        return dse_fail_nomem(err);
+    if (settings->n)
+        memcpy(items, settings->item, settings->n * sizeof *items); /* the words are the axes' own */
+    for (size_t i = 0; i < n; i++)
+        c->point[c->n++] = (drv_space_point){(uint32_t)c->n_variants, points[i]};
+    c->variant[c->n_variants++] = (drv_variant){study, {settings->n, items}};
+    return DSE_OK;
+}
+
+dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err)
+{
+    bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
+    collection c = {.arena = a};
+    walk w = {.s = s, .each = 1, .take = collect, .user = &c};
+    dse_status st = held ? walk_all(&w, held, err) : dse_fail_nomem(err);
+
+    if (st == DSE_OK) {
+        *out = (drv_points){s, c.n_variants, DSE_ARENA_NEW(a, drv_variant, c.n_variants), c.n,
+                            DSE_ARENA_NEW(a, drv_space_point, c.n)};
+        if (!out->variant || !out->point) {
+            st = dse_fail_nomem(err);
+        } else if (c.n) {
+            memcpy(out->variant, c.variant, c.n_variants * sizeof *c.variant);
+            memcpy(out->point, c.point, c.n * sizeof *c.point);
+        }
+    }
+    dse_free(c.variant);
+    dse_free(c.point);
+    dse_free(w.survivors);
+    dse_free(held);
+    return st;
+}
+
+dse_status drv_points_study(const drv_points *p, uint32_t variant, dse_arena *a, drv_study *out,
+                            dse_error *err)
+{
+    const drv_variant *v = &p->variant[variant];
+
+    return drv_study_vary(&p->space->study[v->study], &v->settings, a, out, err);
+}

@@ -1,0 +1,71 @@
+/* drv_space -- the points of a study: strategies of models on systems, also over cards whose values vary.
+ *
+ * A study here is one model on one system; a variant is a study with some values set over its cards; a point is a
+ * strategy of a variant. Two rules hold everywhere: dp * tp * sp * pp is the number of NPUs, and pp at most the
+ * layers and two embeddings. Constraints may use dp, tp, sp, pp, recompute, weight_sharded, npus, model, system (their
+ * names), and every value of a card by its key (heads, network.bandwidth[1]), in the unit of that key. */
+#ifndef DSE_DRIVER_SPACE_H
+#define DSE_DRIVER_SPACE_H
+
+#include "design/expr.h"
+#include "driver/study.h"
+
+/* A value of a card that varies. */
+typedef struct {
+    const char *path; /* "network.bandwidth[1]" */
+    uint32_t n;
+    const char **value; /* as a card would say it */
+} drv_axis;
+
+typedef struct {
+    design_expr expr;
+    const char *where; /* "space.yaml:12:5" */
+} drv_constraint;
+
+typedef struct {
+    uint32_t n_studies;
+    const char **model, **system; /* of each study, as given: a name or a path */
+    drv_study *study;
+    design_axes strategy;
+    bool every_value; /* a degree that is given must be in a point of each study */
+    uint32_t n_axes, n_constraints;
+    drv_axis *axis;
+    drv_constraint *constraint;
+} drv_space;
+
+typedef struct {
+    uint32_t study;
+    cfg_settings settings;
+} drv_variant;
+
+typedef struct {
+    uint32_t variant;
+    design_point point;
+} drv_space_point;
+
+typedef struct {
+    const drv_space *space;
+    size_t n_variants;
+    drv_variant *variant;
+    size_t n;
+    drv_space_point *point;
+} drv_points;
+
+/* Loads the studies of models x systems, models outermost; names or paths. Fills in these members of *out alone. */
+dse_status drv_space_load(const char *const *models, size_t n_models, const char *const *systems,
+                          size_t n_systems, const cfg_settings *settings, dse_arena *a, drv_space *out,
+                          dse_error *err);
+
+/* How many points there are, without making them. At least one: DSE_E_RANGE says which rule or constraint removes the
+ * last. DSE_E_CONFIG: a constraint or an axis that does not fit the cards. */
+dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err);
+
+/* All points: by study, then by the values of the axes, the first axis slowest, then as design_enumerate orders
+ * them. In the arena. */
+dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err);
+
+/* The study of a variant; what is new of it belongs to the arena. */
+dse_status drv_points_study(const drv_points *p, uint32_t variant, dse_arena *a, drv_study *out,
+                            dse_error *err);
+
+#endif

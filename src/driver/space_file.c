@@ -1,0 +1,392 @@
+#include "driver/space_file.h"
+
+#include "base/fs.h"
+#include "base/names.h"
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const cfg_doc *doc;
+    dse_arena *arena;
+    drv_space_file *out;
+    dse_error *err;
+} reader;
+
+static dse_status fail(const reader *r, const cfg_node *node, const char *what, const char *which)
+{
+    cfg_place at;
+
+    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), what, which);
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+/* A scalar, or a list of scalars as a card would write it: "[Ring,Switch]". */
+static dse_status text_of(const reader *r, const cfg_node *node, const char *what, const char **out)
+{
+    dse_strbuf text;
+    dse_status st = DSE_OK;
+
+    if (node->kind == CFG_SCALAR && *node->text) {
+        *out = node->text;
+        return DSE_OK;
+    }
+    if (node->kind != CFG_LIST || !node->n)
+        return fail(r, node, "'%s' takes values, and this is none", what);
+    dse_strbuf_init(&text);
+    for (uint32_t i = 0; st == DSE_OK && i < node->n; i++) {
+        if (node->item[i]->kind != CFG_SCALAR)
+            st = fail(r, node->item[i], "'%s': a list within a list of values", what);
+        else
+            dse_strbuf_addf(&text, "%s%s", i ? "," : "[", node->item[i]->text);
+    }
+    dse_strbuf_addc(&text, ']');
+    if (st == DSE_OK && (text.failed || !(*out = dse_arena_strdup(r->arena, text.data))))
+        st = dse_fail_nomem(r->err);
+    dse_strbuf_free(&text);
+    return st;
+}
+
+typedef struct {
+    uint32_t n;
+    const char **text;
+} values;
+
+static dse_status values_of_list(const reader *r, const cfg_node *list, const char *what, values *out)
+{
+    dse_status st = DSE_OK;
+
+    if (!list->n)
+        return fail(r, list, "'%s' has no values", what);
+    *out = (values){list->n, DSE_ARENA_NEW(r->arena, const char *, list->n)};
+    if (!out->text)
+        return dse_fail_nomem(r->err);
+    for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {
+        st = text_of(r, list->item[i], what, &out->text[i]);
+        for (uint32_t k = 0; st == DSE_OK && k < i; k++)
+            if (!strcmp(out->text[k], out->text[i]))
+                st = fail(r, list->item[i], "'%s' has this value twice", what);
+    }
+    return st;
+}
+
+/* {from: 8, to: 64, step: 8} or {powers_of: 2, from: 1, to: 64}, each with `unit: GB/s` if it has one. */
+typedef struct {
+    double from, to, step, powers_of;
+    const char *unit;
+} range;
+
+static dse_status read_range(const reader *r, const cfg_node *map, const char *what, range *out)
+{
+    const struct {
+        const char *key;
+        double *value;
+    } numbers[] = {
+        {"from", &out->from}, {"to", &out->to}, {"step", &out->step}, {"powers_of", &out->powers_of}};
+    static const char *const keys[] = {"from", "to", "step", "powers_of", "unit"};
+    cfg_place at;
+
+    *out = (range){NAN, NAN, NAN, NAN, ""};
+    for (uint32_t i = 0; i < map->n; i++) {
+        const char *key = map->key[i]->text;
+        const cfg_node *item = map->item[i];
+        size_t k = 0;
+
+        while (k < 4 && strcmp(numbers[k].key, key) != 0)
+            k++;
+        if (k == 4 && strcmp(key, "unit") != 0)
+            return dse_fail_unknown(r->err, DSE_E_CONFIG, cfg_where(r->doc, map->key[i], &at),
+                                    "key of a range", key, keys, sizeof keys / sizeof keys[0]);
+        if (item->kind != CFG_SCALAR ||
+            (k < 4 && (dse_parse_double(item->text, numbers[k].value, NULL) != DSE_OK ||
+                       !isfinite(*numbers[k].value))))
+            return fail(r, item, k < 4 ? "'%s' takes a number" : "'%s' takes a name", key);
+        if (k == 4)
+            out->unit = item->text;
+    }
+    if (isnan(out->from) || isnan(out->to))
+        return fail(r, map, "the range of '%s' needs from and to", what);
+    if (!isnan(out->powers_of) && (!isnan(out->step) || out->powers_of <= 1 || out->from <= 0))
+        return fail(r, map,
+                    "the powers of '%s' are of a number above 1, from a number above 0, without a step",
+                    what);
+    if (isnan(out->step))
+        out->step = 1;
+    if (out->step <= 0 || out->to < out->from)
+        return fail(r, map, "the range of '%s' goes from its least value up, by a step above 0", what);
+    return DSE_OK;
+}
+
+/* How many values a range has: of powers, those of from * base^k. A last value that only rounding keeps out is in. */
+static double range_count(const range *r)
+{
+    if (!isnan(r->powers_of))
+        return floor(log(r->to / r->from) / log(r->powers_of) + 1e-9) + 1;
+    return floor((r->to - r->from) / r->step + 1e-9) + 1;
+}
+
+static dse_status values_of_range(const reader *r, const cfg_node *map, const char *what, values *out)
+{
+    range g;
+    double count;
+    dse_status st = read_range(r, map, what, &g);
+    cfg_place at;
+
+    if (st != DSE_OK)
+        return st;
+    count = range_count(&g);
+    if (count > DRV_MAX_AXIS_VALUES)
+        return dse_fail_at(r->err, DSE_E_RANGE, cfg_where(r->doc, map, &at),
+                           "'%s' has %.0f values; an axis may have %u", what, count, DRV_MAX_AXIS_VALUES);
+    *out = (values){(uint32_t)count, DSE_ARENA_NEW(r->arena, const char *, (size_t)count)};
+    if (!out->text)
+        return dse_fail_nomem(r->err);
+    for (uint32_t i = 0; i < out->n; i++) {
+        double v = isnan(g.powers_of) ? g.from + i * g.step : g.from * pow(g.powers_of, i);
+
+        if (!(out->text[i] = dse_arena_printf(r->arena, "%.15g%s", v, g.unit)))
+            return dse_fail_nomem(r->err);
+    }
+    return DSE_OK;
+}
+
+static dse_status values_of(const reader *r, const cfg_node *node, const char *what, values *out)
+{
+    if (node->kind == CFG_MAP)
+        return values_of_range(r, node, what, out);
+    if (node->kind == CFG_LIST)
+        return values_of_list(r, node, what, out);
+    *out = (values){1, DSE_ARENA_NEW(r->arena, const char *, 1)};
+    return out->text ? text_of(r, node, what, out->text) : dse_fail_nomem(r->err);
+}
+
+/* ---- sections ------------------------------------------------------------------------------ */
+
+static dse_status read_names(const reader *r, const cfg_node *node, const char *what, const char ***out,
+                             size_t *n)
+{
+    values v;
+    dse_status st = values_of(r, node, what, &v);
+
+    *out = v.text;
+    *n = v.n;
+    return st;
+}
+
+static dse_status read_models(const reader *r, const cfg_node *node)
+{
+    return read_names(r, node, "models", &r->out->model, &r->out->n_models);
+}
+
+static dse_status read_systems(const reader *r, const cfg_node *node)
+{
+    return read_names(r, node, "systems", &r->out->system, &r->out->n_systems);
+}
+
+/* The values as one would type them after the option: "1,2,4". */
+static dse_status joined(const reader *r, const values *v, const char **out)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    for (uint32_t i = 0; i < v->n; i++)
+        dse_strbuf_addf(&text, "%s%s", i ? "," : "", v->text[i]);
+    st = text.failed || !(*out = dse_arena_strdup(r->arena, text.data)) ? dse_fail_nomem(r->err) : DSE_OK;
+    dse_strbuf_free(&text);
+    return st;
+}
+
+/* [no, yes] as well as no, yes and both. */
+static dse_status read_switch(const char *name, const values *v, design_switch *out, dse_error *err)
+{
+    design_switch second;
+    dse_status st = design_switch_parse(name, v->text[0], out, err);
+
+    if (st != DSE_OK || v->n == 1)
+        return st;
+    st = design_switch_parse(name, v->text[1], &second, err);
+    if (st == DSE_OK && (v->n > 2 || *out == second || *out == DESIGN_BOTH || second == DESIGN_BOTH))
+        st = dse_fail(err, DSE_E_USAGE, "%s takes yes, no or both", name);
+    *out = DESIGN_BOTH;
+    return st;
+}
+
+/* An axis of the strategy; *known is false if `name` is none. */
+static dse_status read_strategy_axis(const reader *r, const cfg_node *node, const char *name, const values *v,
+                                     bool *known)
+{
+    design_axes *s = &r->out->space.strategy;
+    const struct {
+        const char *name;
+        design_axis *axis;
+        design_switch *which;
+    } axes[] = {{"dp", &s->dp, NULL},
+                {"tp", &s->tp, NULL},
+                {"sp", &s->sp, NULL},
+                {"pp", &s->pp, NULL},
+                {"recompute", NULL, &s->recompute},
+                {"weight_sharded", NULL, &s->weight_sharded}};
+    dse_error why = DSE_ERROR_INIT;
+    const char *text;
+    cfg_place at;
+    dse_status st;
+    size_t i = 0;
+
+    while (i < 6 && strcmp(axes[i].name, name) != 0)
+        i++;
+    *known = i < 6;
+    if (!*known)
+        return DSE_OK;
+    if (axes[i].which) {
+        st = read_switch(name, v, axes[i].which, &why);
+    } else {
+        if ((st = joined(r, v, &text)) != DSE_OK)
+            return st;
+        st = design_axis_parse(name, text, axes[i].axis, &why);
+    }
+    return st == DSE_OK ? st
+                        : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s", why.text);
+}
+
+static dse_status read_axes(const reader *r, const cfg_node *map)
+{
+    drv_space *s = &r->out->space;
+    dse_status st = DSE_OK;
+
+    if (map->kind != CFG_MAP)
+        return fail(r, map, "'%s' maps names to values, for example tp: [1, 2, 4]", "axes");
+    s->axis = DSE_ARENA_NEW(r->arena, drv_axis, map->n);
+    if (!s->axis)
+        return dse_fail_nomem(r->err);
+    for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
+        const char *name = map->key[i]->text;
+        bool known = false;
+        values v;
+
+        st = values_of(r, map->item[i], name, &v);
+        if (st == DSE_OK)
+            st = read_strategy_axis(r, map->item[i], name, &v, &known);
+        if (st != DSE_OK || known)
+            continue;
+        if (!cfg_table_has(&drv_model_table, name) && !cfg_table_has(&drv_system_table, name))
+            st = fail(
+                r, map->key[i],
+                "'%s' is no axis: neither dp, tp, sp, pp, recompute, weight_sharded nor a value of a card",
+                name);
+        else
+            s->axis[s->n_axes++] = (drv_axis){name, v.n, v.text};
+    }
+    return st;
+}
+
+static dse_status read_constraints(const reader *r, const cfg_node *list)
+{
+    drv_space *s = &r->out->space;
+    dse_status st = DSE_OK;
+
+    if (list->kind != CFG_LIST)
+        return fail(r, list, "'%s' is a list of expressions, for example - tp <= 8", "constraints");
+    s->constraint = DSE_ARENA_NEW(r->arena, drv_constraint, list->n);
+    if (!s->constraint)
+        return dse_fail_nomem(r->err);
+    for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {
+        drv_constraint *c = &s->constraint[s->n_constraints++];
+        dse_error why = DSE_ERROR_INIT;
+        cfg_place at;
+
+        if (list->item[i]->kind != CFG_SCALAR || !*list->item[i]->text)
+            return fail(r, list->item[i], "a constraint is an expression, for example %s", "tp <= 8");
+        c->where = dse_arena_strdup(r->arena, cfg_where(r->doc, list->item[i], &at));
+        if (!c->where)
+            return dse_fail_nomem(r->err);
+        st = design_expr_parse(list->item[i]->text, r->arena, &c->expr, &why);
+        if (st != DSE_OK)
+            dse_fail_at(r->err, st, c->where, "%s", why.text);
+    }
+    return st;
+}
+
+static dse_status read_set(const reader *r, const cfg_node *map)
+{
+    cfg_setting *items;
+    dse_status st = DSE_OK;
+
+    if (map->kind != CFG_MAP)
+        return fail(r, map, "'%s' maps keys of cards to values", "set");
+    items = DSE_ARENA_NEW(r->arena, cfg_setting, map->n);
+    if (!items)
+        return dse_fail_nomem(r->err);
+    for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
+        items[i].path = map->key[i]->text;
+        st = text_of(r, map->item[i], items[i].path, &items[i].value);
+    }
+    if (st == DSE_OK)
+        st = cfg_settings_sort(items, map->n, r->err);
+    r->out->settings = (cfg_settings){map->n, items};
+    return st;
+}
+
+static const struct {
+    const char *key;
+    dse_status (*read)(const reader *r, const cfg_node *node);
+} sections[] = {{"models", read_models},
+                {"systems", read_systems},
+                {"axes", read_axes},
+                {"constraints", read_constraints},
+                {"set", read_set}};
+#define N_SECTIONS (sizeof sections / sizeof sections[0])
+
+static dse_status read_file(reader *r, const cfg_node *root)
+{
+    const char *known[N_SECTIONS];
+    dse_status st = DSE_OK;
+    cfg_place at;
+
+    if (root->kind != CFG_MAP)
+        return dse_fail_at(r->err, DSE_E_CONFIG, r->doc->path,
+                           "a space maps models, systems, axes, constraints and set to what they are");
+    for (size_t k = 0; k < N_SECTIONS; k++)
+        known[k] = sections[k].key;
+    for (uint32_t i = 0; st == DSE_OK && i < root->n; i++) {
+        size_t k = 0;
+
+        while (k < N_SECTIONS && strcmp(known[k], root->key[i]->text) != 0)
+            k++;
+        if (k == N_SECTIONS)
+            return dse_fail_unknown(r->err, DSE_E_CONFIG, cfg_where(r->doc, root->key[i], &at),
+                                    "key of a space", root->key[i]->text, known, N_SECTIONS);
+        if (root->item[i]->kind == CFG_SCALAR && !*root->item[i]->text)
+            continue; /* its lines are all comments */
+        st = sections[k].read(r, root->item[i]);
+    }
+    return st;
+}
+
+dse_status drv_space_file_parse(const char *path, const char *text, size_t n, dse_arena *a,
+                                drv_space_file *out, dse_error *err)
+{
+    cfg_doc doc;
+    reader r = {&doc, a, out, err};
+    dse_status st = cfg_parse_yaml(path, text, n, a, &doc, err);
+
+    *out = (drv_space_file){.space.strategy = {.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_NO}};
+    return st == DSE_OK ? read_file(&r, doc.root) : st;
+}
+
+dse_status drv_space_file_read(const char *path, dse_arena *a, drv_space_file *out, dse_error *err)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+    if (st == DSE_OK)
+        st = drv_space_file_parse(path, text.data, text.len, a, out, err);
+    dse_strbuf_free(&text);
+    return st;
+}
