@@ -37,13 +37,13 @@ typedef struct {
     size_t offset;   /* in the command's option struct */
 } option;
 
-/* The row of every command that takes cards, for an option struct with an option_list `set`. */
+#define OPTION_SET_HELP                                                                                      \
+    "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for another"
+
+/* The row of a command that takes cards, for an option struct with an option_list `set`. */
 #define OPTION_SET                                                                                           \
     {                                                                                                        \
-        "--set", OPT_LIST, "KEY=VALUE", "",                                                                  \
-            "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for "    \
-            "another",                                                                                       \
-            FIELD(set)                                                                                       \
+        "--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, FIELD(set)                                      \
     }
 
 typedef struct {

@@ -448,7 +448,7 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
     add_columns(&sql);
     dse_strbuf_adds(&sql,
                     " FROM result WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
-                    " ORDER BY model, system, study, pp, dp, tp, sp, weight_sharded, recompute, engine");
+                    " ORDER BY model, system, engine, settings, study, pp, dp, tp, sp, weight_sharded, recompute, engine");
     if (sql.failed)
         st = dse_fail_nomem(err);
     else if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)

@@ -80,8 +80,8 @@ dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, 
 /* Adds a row, or replaces the one of the same configuration. */
 dse_status store_put(store *s, const store_row *row, dse_error *err);
 
-/* Rows of a model and a system (NULL: any), ordered by model, system, study, point; so the same rows give the same
- * order whoever made them when. Everything belongs to the arena. */
+/* Rows of a model and a system (NULL: any), ordered by model, system, engine, settings, study, point; so the same rows
+ * give the same order whoever made them when. Everything belongs to the arena. */
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err);
 

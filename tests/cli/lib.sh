@@ -47,7 +47,7 @@ sweep() {
     without_progress sweep.stderr >&2
     return $code
 }
-without_progress() { sed '/^[0-9/]* points, /d' "$1"; }
+without_progress() { sed -E '/^[0-9]+[^ ]* points?, /d' "$1"; }
 
 # children PID: the process ids of its children
 children() {
