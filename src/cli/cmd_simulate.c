@@ -20,7 +20,8 @@ typedef struct {
 #define DEGREE   .min = 1, .max = 1048576
 
 static const option options[] = {
-    {"--model", OPT_STRING, "NAME", NULL, "model card: a name in configs/models, or a path", FIELD(model)},
+    {"--model", OPT_STRING, "NAME", NULL,
+     "model card: a name in configs/models, a path, or a Hugging Face config.json", FIELD(model)},
     {"--system", OPT_STRING, "NAME", NULL,
      "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
     {"--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",
@@ -199,6 +200,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
         (st = drv_study_load(o->model, o->system, &settings, a, &study, err)) != DSE_OK)
         return st;
+    report_warning(study.model_note);
     report_unknown_keys(o->system, study.system.n_unknown_keys, study.system.unknown_key);
     study.tag_base = (uint32_t)o->tag_base;
     if ((st = drv_point_generate(&study, &point, a, &w, err)) != DSE_OK ||

@@ -131,6 +131,18 @@ static void list_text(const drv_points *points, dse_strbuf *out)
 }
 
 /* Of each system once. */
+static void warn_of_models(const drv_space *s)
+{
+    for (uint32_t i = 0; i < s->n_studies; i++) {
+        uint32_t first = 0;
+
+        while (strcmp(s->model[first], s->model[i]) != 0)
+            first++;
+        if (first == i)
+            report_warning(s->study[i].model_note);
+    }
+}
+
 static void warn_of_unknown_keys(const drv_space *s)
 {
     for (uint32_t i = 0; i < s->n_studies; i++) {
@@ -165,6 +177,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if (st != DSE_OK)
         return st;
+    warn_of_models(&space);
     warn_of_unknown_keys(&space);
     if (o->dry_run) {
         (o->json ? list_json : list_text)(&points, r->out);

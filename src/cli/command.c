@@ -260,6 +260,15 @@ int report_error(const dse_error *err)
     return exit_code(err->status);
 }
 
+void report_warning(const char *text)
+{
+    if (!text)
+        return;
+    fputs("ccldse: warning: ", stderr);
+    put_printable(text);
+    fputc('\n', stderr);
+}
+
 void report_unknown_keys(const char *path, uint32_t n, const char *first)
 {
     char text[512];
@@ -268,7 +277,5 @@ void report_unknown_keys(const char *path, uint32_t n, const char *first)
         return;
     snprintf(text, sizeof text, "%.300s: '%s'%s has no effect; neither has it in ASTRA-sim", path, first,
              n > 1 ? " (and other keys)" : "");
-    fputs("ccldse: warning: ", stderr);
-    put_printable(text);
-    fputc('\n', stderr);
+    report_warning(text);
 }

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/json_writer.h"
 #include "base/names.h"
+#include "driver/hf_card.h"
 #include "driver/locate.h"
 
 #include <inttypes.h>
@@ -159,6 +160,7 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
         return st;
     if ((st = drv_locate(DRV_MODELS, model, a, &model_path, err)) != DSE_OK ||
         (st = cfg_load(model_path, a, &doc, err)) != DSE_OK ||
+        (st = drv_hf_resolve(&doc, settings, a, &out->model_note, err)) != DSE_OK ||
         (st = drv_model_read(&doc, settings, &out->model, err)) != DSE_OK ||
         (st = drv_card_name(model_path, a, &out->model_name, err)) != DSE_OK ||
         (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK ||

@@ -19,6 +19,7 @@
 typedef struct {
     const char *engine;                   /* who simulates: DRV_ENGINE, or another's name */
     const char *model_name, *system_name; /* of the cards, without folder and extension */
+    const char *model_note;               /* what the model has and is simulated without; NULL: nothing */
     const char *settings;                 /* what was set over the cards: "batch=256 layers=4"; "" */
     drv_model model;
     drv_system system;
@@ -28,7 +29,7 @@ typedef struct {
 } drv_study;
 
 /* Loads both cards, by name or path, and the operator file; checks what can be checked before a point is known. A
- * system may be a folder with ASTRA-sim's system.json and network.yml. `settings` (NULL: none) are set over the cards;
+ * system may be a folder with ASTRA-sim's system.json and network.yml, a model a Hugging Face config.json. `settings` (NULL: none) are set over the cards;
  * DSE_E_CONFIG if neither has one's path. */
 dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
                           drv_study *out, dse_error *err);
