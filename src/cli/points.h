@@ -18,7 +18,7 @@ typedef struct {
      OPT_STRING,                                                                                              \
      "NAME[,...]",                                                                                            \
      "",                                                                                                      \
-     "model cards: names in configs/models, or paths",                                                        \
+     "model cards: names in configs/models, paths, or Hugging Face configs",                                  \
      .offset = offsetof(type, f.model)},                                                                      \
         {"--system",                                                                                          \
          OPT_STRING,                                                                                          \

@@ -39,6 +39,9 @@ dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, 
 /* Sets values of a system that has been read, and checks it again. */
 dse_status drv_system_set(drv_system *s, const cfg_settings *settings, dse_error *err);
 
+/* Whether the parameter is one of network.yml; others that ASTRA-sim has are in system.json. */
+bool drv_system_in_network_file(const cfg_param *p);
+
 /* What ASTRA-sim reads: the texts of system.json and network.yml. */
 void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out);
 void drv_system_write_astra_network(const drv_system *s, dse_strbuf *out);
