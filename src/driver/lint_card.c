@@ -250,6 +250,10 @@ void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const d
         lint_add(l, DRV_LINT_NOTE, path, "",
                  "local memory is tracked, but ASTRA-sim prints the peak only if tracing (trace-enabled) is "
                  "on, too");
+    lint_add(l, DRV_LINT_NOTE, path, "",
+             "sizes in a workload are taken as bytes, and STAGE writes numbers of elements: figures are "
+             "those of one byte an "
+             "element");
     if (!isnan(s->memory_capacity))
         lint_add(l, DRV_LINT_NOTE, path, "",
                  "memory.capacity is in bytes, and peak memory counts elements as if they were bytes");

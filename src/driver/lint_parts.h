@@ -58,7 +58,7 @@ typedef struct {
 extern const lint_dependency lint_dependencies[];
 extern const uint32_t lint_n_dependencies;
 
-/* ---- building the report; texts are copied ------------------------------------------------- */
+/* ---- building the report; texts are copied, but for units and meanings --------------------- */
 
 void lint_file(lint *l, const char *path, const char *kind);
 /* `node` NULL: the file does not have it. */

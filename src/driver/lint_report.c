@@ -40,13 +40,19 @@ static void fail_nomem(lint *l)
         l->status = dse_fail_nomem(l->err);
 }
 
+/* A copy without what does not print: keys and values may hold anything, and go to a terminal. */
 static const char *keep(lint *l, const char *text)
 {
-    const char *copy = dse_arena_strdup(l->arena, text);
+    char *copy = dse_arena_strdup(l->arena, text);
 
-    if (!copy)
+    if (!copy) {
         fail_nomem(l);
-    return copy ? copy : "";
+        return "";
+    }
+    for (char *p = copy; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    return copy;
 }
 
 void lint_file(lint *l, const char *path, const char *kind)
@@ -77,7 +83,7 @@ static void add_value(const cfg_node *node, dse_strbuf *out)
     dse_strbuf_addc(out, node->kind == CFG_LIST ? ']' : '}');
 }
 
-/* As written, cut to what fits into a table, without what does not print. */
+/* As written, cut to what fits into a table. */
 static const char *value_text(lint *l, const cfg_node *node)
 {
     const char *text = "";
@@ -85,9 +91,6 @@ static const char *value_text(lint *l, const cfg_node *node)
 
     dse_strbuf_init(&b);
     add_value(node, &b);
-    for (size_t i = 0; i < b.len; i++)
-        if ((unsigned char)b.data[i] < 0x20 || b.data[i] == 0x7f)
-            b.data[i] = '?';
     if (b.len > MAX_VALUE) {
         size_t n = MAX_VALUE - 3;
 

@@ -224,9 +224,6 @@ static void tell(lint *l, const char *prefix, const counts *c)
                  "%" PRIu64 " of %" PRIu64
                  " compute nodes have no duration and last 1 ns; switch the roofline on",
                  c->timeless, c->compute);
-    lint_add(l, DRV_LINT_NOTE, prefix, "",
-             "comm_size, tensor_size and the sizes of tensors are taken as bytes; STAGE writes numbers of "
-             "elements there");
 }
 
 void lint_workload(lint *l, const char *prefix, const char *groups)

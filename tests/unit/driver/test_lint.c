@@ -223,6 +223,13 @@ CLAIM(long_values_are_cut_between_characters)
     assert_string_equal(find_key("note")->value, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...");
 }
 
+CLAIM(nothing_that_a_terminal_obeys_is_printed)
+{
+    lint_text("system.json", "{\"endpoint-delay\": 1, \"a\\u001bb\": \"\\u0007\"}");
+    assert_string_equal(find_key("a?b")->value, "?");
+    assert_string_equal(find_finding("no such key")->key, "a?b");
+}
+
 static dse_status lint_all(void *what, dse_arena *a, dse_error *e)
 {
     const drv_lint_inputs *in = what;
@@ -279,6 +286,7 @@ int main(void)
         cmocka_unit_test(all_errors_of_a_card_are_found),
         cmocka_unit_test(what_cannot_be_found_fails),
         cmocka_unit_test(long_values_are_cut_between_characters),
+        cmocka_unit_test(nothing_that_a_terminal_obeys_is_printed),
         cmocka_unit_test(any_allocation_may_fail),
     };
 
