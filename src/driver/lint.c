@@ -66,6 +66,8 @@ static const struct {
 };
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
 
+static const char not_understood[] = "not understood";
+
 static size_t kind_of(const cfg_doc *doc)
 {
     uint32_t best_n = 0;
@@ -90,40 +92,52 @@ static size_t kind_of(const cfg_doc *doc)
     return best;
 }
 
-static void lint_document(lint *l, const char *path)
+void lint_document(lint *l, const cfg_doc *doc)
 {
-    dse_error why = DSE_ERROR_INIT;
-    cfg_doc doc;
-    dse_status st = cfg_load(path, l->arena, &doc, &why);
-    size_t kind = st == DSE_OK ? kind_of(&doc) : N_KINDS;
+    size_t kind = kind_of(doc);
 
-    lint_file(l, path, kind < N_KINDS ? kinds[kind].name : "not understood");
-    dse_error_set_where(&why, path);
-    if (st != DSE_OK)
-        lint_add_error(l, "", "", &why);
-    else if (kind == N_KINDS)
-        lint_add(l, DRV_LINT_ERROR, path, "",
+    lint_file(l, doc->path, kind < N_KINDS ? kinds[kind].name : not_understood);
+    if (kind == N_KINDS)
+        lint_add(l, DRV_LINT_ERROR, doc->path, "",
                  "neither a card, nor a configuration of ASTRA-sim, nor communicator groups: it has none of "
                  "their keys");
-    else
-        kinds[kind].lint(l, &doc);
+    else if (l->status == DSE_OK)
+        kinds[kind].lint(l, doc);
+}
+
+static bool load(lint *l, const char *path, const char *kind, cfg_doc *out)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    if (cfg_load(path, l->arena, out, &why) == DSE_OK)
+        return true;
+    dse_error_set_where(&why, path);
+    lint_file(l, path, kind);
+    lint_add_error(l, "", "", &why);
+    return false;
+}
+
+static void lint_path(lint *l, const char *path)
+{
+    cfg_doc doc;
+
+    if (load(l, path, not_understood, &doc))
+        lint_document(l, &doc);
 }
 
 /* Its names are anything: "g" may be a group, and a key of system.json. */
-static void lint_group_document(lint *l, const char *path)
+static void lint_group_path(lint *l, const char *path)
 {
-    dse_error why = DSE_ERROR_INIT;
+    static const char kind[] = "communicator groups";
     cfg_doc doc;
-    dse_status st = cfg_load(path, l->arena, &doc, &why);
 
-    lint_file(l, path, "communicator groups");
-    dse_error_set_where(&why, path);
-    if (st != DSE_OK)
-        lint_add_error(l, "", "", &why);
-    else if (!lint_is_group_file(&doc))
+    if (!load(l, path, kind, &doc))
+        return;
+    lint_file(l, path, kind);
+    if (!lint_is_group_file(&doc))
         lint_add(l, DRV_LINT_ERROR, path, "",
                  "communicator groups map names to lists of ranks: {\"1\": [0, 1]}");
-    else
+    else if (l->status == DSE_OK)
         lint_groups(l, &doc);
 }
 
@@ -168,7 +182,7 @@ static dse_status lint_cards(lint *l, const char *folder, dse_error *err)
                       "and no cards",
                       folder);
     for (size_t i = 0; st == DSE_OK && i < n; i++)
-        lint_document(l, path[i]);
+        lint_path(l, path[i]);
     dse_free(path);
     return st;
 }
@@ -192,7 +206,7 @@ static dse_status lint_folder(lint *l, const char *name, dse_error *err)
         if (!dse_is_file(path))
             continue;
         found = true;
-        lint_document(l, path);
+        lint_path(l, path);
     }
     return found ? DSE_OK : lint_cards(l, folder, err);
 }
@@ -243,7 +257,7 @@ static dse_status lint_name(lint *l, const char *name, dse_error *err)
     if (!dse_is_file(name))
         st = find_card(name, l->arena, &path, err);
     if (st == DSE_OK)
-        lint_document(l, path);
+        lint_path(l, path);
     return st;
 }
 
@@ -258,7 +272,7 @@ static dse_status lint_runs(lint *l, const drv_lint_inputs *in, dse_error *err)
             "%" PRIu32,
             l->n_networks);
     if (in->groups)
-        lint_group_document(l, in->groups);
+        lint_group_path(l, in->groups);
     if (in->workload && l->n_networks)
         lint_workload(l, in->workload, in->groups);
     else if (in->workload)

@@ -74,6 +74,9 @@ void lint_row_key(lint *l, const cfg_doc *doc, const lint_row *row, const char *
 
 /* ---- the kinds of files -------------------------------------------------------------------- */
 
+/* A document of any kind. */
+void lint_document(lint *l, const cfg_doc *doc);
+
 void lint_model_card(lint *l, const cfg_doc *doc);
 void lint_system_card(lint *l, const cfg_doc *doc);
 void lint_hf_config(lint *l, const cfg_doc *doc);
