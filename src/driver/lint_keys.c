@@ -83,7 +83,7 @@ const uint32_t lint_n_dependencies = sizeof lint_dependencies / sizeof lint_depe
 static const lint_row system_keys[] = {
     {"intra-dimension-scheduling", DRV_LINT_NEVER_READ, "",
      "which chunk goes first in a dimension: FIFO or SCF", NULL,
-     "never read, though the documentation describes it; chunks go first in, first out whatever it says: "
+     "never read, though the documentation describes it; the order is that of FIFO whatever it says: "
      "remove it"},
     {"inter-dimension-scheduling", DRV_LINT_NEVER_READ, "",
      "which dimension a chunk takes first: baseline or themis", NULL,
