@@ -98,34 +98,52 @@ dse_status drv_list(drv_kind kind, dse_arena *a, const char ***names, size_t *n,
     return st;
 }
 
-static dse_status locate_hf_config(const char *folder, dse_arena *a, const char **path, dse_error *err)
+/* What is in a folder that is given as a model; *path is NULL if it has no config. */
+static dse_status find_in_folder(const char *folder, dse_arena *a, const char **path, dse_error *err)
 {
     size_t n = strlen(folder);
     const char *file = dse_arena_printf(a, "%s%s%s", folder, folder[n - 1] == '/' ? "" : "/", hf_config);
 
-    if (!file)
-        return dse_fail_nomem(err);
-    if (!dse_is_file(file))
-        return dse_fail(err, DSE_E_CONFIG,
-                        "the folder '%s' has no %s; a model is a card, or a folder with that", folder,
-                        hf_config);
-    *path = file;
+    *path = file && dse_is_file(file) ? file : NULL;
+    return file ? DSE_OK : dse_fail_nomem(err);
+}
+
+/* <folder>/<name>.json or <folder>/<name>/config.json; *path is NULL if neither is there. */
+static dse_status find_hf_config(const char *folder, const char *name, dse_arena *a, const char **path,
+                                 dse_error *err)
+{
+    const char *const candidates[] = {dse_arena_printf(a, "%s/%s.json", folder, name),
+                                      dse_arena_printf(a, "%s/%s/%s", folder, name, hf_config)};
+
+    *path = NULL;
+    for (int i = 0; i < 2; i++) {
+        if (!candidates[i])
+            return dse_fail_nomem(err);
+        if (!*path && dse_is_file(candidates[i]))
+            *path = candidates[i];
+    }
     return DSE_OK;
 }
 
 dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err)
 {
     const char **names, *folder, *nearest;
+    bool is_folder = dse_is_dir(name);
     const char *stem;
     size_t n;
     dse_status st;
 
-    if (dse_is_file(name) || (kind == DRV_SYSTEMS && dse_is_dir(name))) {
+    if (dse_is_file(name) || (kind == DRV_SYSTEMS && is_folder)) {
         *path = dse_arena_strdup(a, name);
         return *path ? DSE_OK : dse_fail_nomem(err);
     }
-    if (kind == DRV_MODELS && dse_is_dir(name))
-        return locate_hf_config(name, a, path, err);
+    if (kind == DRV_MODELS && is_folder) {
+        st = find_in_folder(name, a, path, err);
+        if (st != DSE_OK || *path)
+            return st;
+    }
+    if (strchr(name, '/') && kind == DRV_MODELS && is_folder)
+        return dse_fail(err, DSE_E_CONFIG, "the folder '%s' has no %s", name, hf_config);
     if (strchr(name, '/'))
         return dse_fail(err, DSE_E_CONFIG, "cannot find the %s '%s'", kinds[kind].file, name);
     st = drv_list(kind, a, &names, &n, &folder, err);
@@ -140,6 +158,14 @@ dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char 
             return *path ? DSE_OK : dse_fail_nomem(err);
         }
     }
+    if (kind == DRV_MODELS) {
+        st = find_hf_config(folder, stem, a, path, err);
+        if (st != DSE_OK || *path)
+            return st;
+    }
+    if (kind == DRV_MODELS && is_folder)
+        return dse_fail(err, DSE_E_CONFIG, "the folder '%s' has no %s, and no card has that name; %s", name,
+                        hf_config, kinds[kind].where);
     nearest = dse_nearest(stem, names, n);
     if (nearest)
         return dse_fail(err, DSE_E_CONFIG, "unknown %s '%s'; did you mean '%s'? %s", kinds[kind].what, name,

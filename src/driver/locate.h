@@ -11,8 +11,8 @@
 typedef enum { DRV_MODELS, DRV_SYSTEMS, DRV_OPERATORS } drv_kind;
 
 /* A card as given on the command line: a path if a file (or, for systems, a folder) is there; else a name, with or
- * without ".yaml", in the folder of its kind. The folder of a Hugging Face model is its config.json. DSE_E_CONFIG
- * with the nearest name there is. The path belongs to the arena. */
+ * without ".yaml", in the folder of its kind. The folder of a Hugging Face model is its config.json; by name it may be
+ * <name>.json or <name>/config.json beside the cards. DSE_E_CONFIG with the nearest name there is. The path belongs to the arena. */
 dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err);
 
 /* The name that results of a card carry, from the same argument: "s1" of "s1", "s1.yaml", "cards/s1.json",
