@@ -44,16 +44,11 @@ static void unknown_key(lint *l, const cfg_doc *doc, const cfg_node *key, const 
 /* nlohmann's JSON does not convert: what is no number is unequal to 0, or ends the program. */
 static void check_json_type(lint *l, const cfg_doc *doc, const cfg_param *p, const cfg_node *value)
 {
-    bool boolean = value->kind == CFG_SCALAR && !value->quoted &&
-                   (!strcmp(value->text, "true") || !strcmp(value->text, "false"));
     cfg_place at;
 
-    if (p->type == CFG_T_BOOL && boolean && !strcmp(p->astra_key, "model-shared-bus"))
-        return; /* read as an integer, which a boolean converts to */
-    if (p->type == CFG_T_BOOL && boolean && !strcmp(value->text, "false"))
-        lint_add(
-            l, DRV_LINT_WARNING, cfg_where(doc, value, &at), p->astra_key,
-            "false switches it on in ASTRA-sim, which compares with the number 0, and off here; write 0");
+    if (drv_astra_takes_for_true(p, value))
+        lint_add(l, DRV_LINT_ERROR, cfg_where(doc, value, &at), p->astra_key,
+                 "false switches it on in ASTRA-sim, which compares with the number 0; write 0 or 1");
     if ((p->type == CFG_T_INT || p->type == CFG_T_DOUBLE) && value->kind == CFG_SCALAR && value->quoted)
         lint_add(l, DRV_LINT_WARNING, cfg_where(doc, value, &at), p->astra_key,
                  "a string ends ASTRA-sim with an exception; write a bare number%s%s",

@@ -390,15 +390,27 @@ dse_status drv_system_set(drv_system *s, const cfg_settings *settings, dse_error
 
 /* ---- ASTRA-sim's files --------------------------------------------------------------------- */
 
+bool drv_astra_takes_for_true(const cfg_param *p, const cfg_node *value)
+{
+    return p->type == CFG_T_BOOL && value->kind == CFG_SCALAR && !value->quoted &&
+           !strcmp(value->text, "false") &&
+           strcmp(p->astra_key, "model-shared-bus") !=
+               0; /* read as an integer, which a boolean converts to */
+}
+
 static dse_status read_astra_file(const cfg_doc *doc, bool network, drv_system *out, dse_error *err)
 {
     for (uint32_t i = 0; i < drv_system_table.n; i++) {
         const cfg_param *p = &rows[i];
         const cfg_node *node = p->astra_key ? cfg_get(doc->root, p->astra_key) : NULL;
+        cfg_place at;
         dse_status st;
 
         if (drv_system_in_network_file(p) != network)
             continue;
+        if (node && drv_astra_takes_for_true(p, node))
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
+                               "ASTRA-sim takes false for true in '%s'; write 0 or 1", p->astra_key);
         if (node)
             st = cfg_param_set(p, doc, node, out, err);
         else if (!p->astra_key)

@@ -188,7 +188,8 @@ CLAIM(false_is_on_upstream)
               "{\"roofline-enabled\": false, \"model-shared-bus\": false, \"endpoint-delay\": \"10ns\"}");
     assert_non_null(find_finding("false switches it on"));
     assert_non_null(find_finding("a string ends ASTRA-sim"));
-    assert_int_equal(report.n_level[DRV_LINT_WARNING], 2 + 4); /* and four keys are missing */
+    assert_int_equal(report.n_level[DRV_LINT_ERROR], 1);
+    assert_int_equal(report.n_level[DRV_LINT_WARNING], 1 + 4); /* and four keys are missing */
 }
 
 CLAIM(all_errors_of_a_card_are_found)
