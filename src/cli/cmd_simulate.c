@@ -2,6 +2,7 @@
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/external.h"
 #include "driver/emit.h"
 
 #include <inttypes.h>
@@ -14,6 +15,7 @@ typedef struct {
     int64_t dp, tp, sp, pp, tag_base;
     bool recompute, weight_sharded, json;
     option_list set;
+    external_options external;
 } simulate_options;
 
 #define FIELD(f) .offset = offsetof(simulate_options, f)
@@ -35,6 +37,7 @@ static const option options[] = {
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},
     OPTION_SET,
+    OPTIONS_EXTERNAL("native"),
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
     {"--emit", OPT_STRING, "DIR", "",
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
@@ -184,10 +187,21 @@ static dse_status choose_point(const simulate_options *o, design_point *out, dse
     return design_point_parse(o->point, out, err);
 }
 
+static dse_status choose_engine(const simulate_options *o, dse_arena *a, const drv_external **tools,
+                                dse_error *err)
+{
+    dse_status st = external_choose(&o->external, a, tools, err);
+
+    if (st == DSE_OK && *tools && (o->emit || o->trace))
+        return dse_fail(err, DSE_E_USAGE, "%s needs --engine native", o->emit ? "--emit" : "--trace");
+    return st;
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const simulate_options *o = opts;
     dse_arena *a = r->arena;
+    const drv_external *tools;
     design_point point;
     drv_study study;
     cfg_settings settings;
@@ -196,13 +210,15 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     wl_workload w;
     dse_status st;
 
-    if ((st = choose_point(o, &point, err)) != DSE_OK ||
+    if ((st = choose_point(o, &point, err)) != DSE_OK || (st = choose_engine(o, a, &tools, err)) != DSE_OK ||
         (st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
         (st = drv_study_load(o->model, o->system, &settings, a, &study, err)) != DSE_OK)
         return st;
     report_warning(study.model_note);
     report_unknown_keys(o->system, study.system.n_unknown_keys, study.system.unknown_key);
     study.tag_base = (uint32_t)o->tag_base;
+    if (tools)
+        return external_simulate(tools, &study, &point, o->json, r, err);
     if ((st = drv_point_generate(&study, &point, a, &w, err)) != DSE_OK ||
         (o->emit && (st = drv_emit_point(&study.system, &w, o->emit, a, err)) != DSE_OK) ||
         (st = drv_point_simulate(&study, &w, a, &result, o->trace ? &record : NULL, err)) != DSE_OK)

@@ -4,6 +4,7 @@
 
 #define COMMAND_LIST(X)                                                                                      \
     X(sweep)                                                                                                 \
-    X(best) X(export) X(simulate) X(stage) X(astrasim) X(config) X(lint) X(models) X(systems) X(worker)
+    X(best)                                                                                                  \
+    X(export) X(verify) X(simulate) X(stage) X(astrasim) X(config) X(lint) X(models) X(systems) X(worker)
 
 #endif

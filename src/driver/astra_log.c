@@ -381,7 +381,8 @@ const drv_log_value *drv_astra_log_value(const drv_astra_log *log, const char *c
         if (strcmp(columns[i].column, column) != 0)
             continue;
         v = value_of(log, columns[i].field, columns[i].of_all);
-        return v->present ? v : NULL;
+        /* A count that the database has no place for: an exposed communication of -1. */
+        return v->present && v->count != STORE_ABSENT ? v : NULL;
     }
     return NULL;
 }

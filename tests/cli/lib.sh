@@ -88,3 +88,22 @@ has_other_child() { [ "$(children "$1")" != "$2" ]; }
 has_results() {
     [ "$("$CCLDSE" export --db "$1" | wc -l)" -gt 1 ]
 }
+
+# Options of the commands that take the external tools: ours, in the place of STAGE and ASTRA-sim, or a stand-in for
+# the simulator. The program's path may have blanks in it.
+# external COMMAND OPTION...
+external() {
+    command=$1
+    shift
+    "$CCLDSE" "$command" --engine astrasim --stage-cmd "'$CCLDSE' stage" --astrasim-bin "'$CCLDSE' astrasim" "$@"
+}
+# with_simulator COMMAND_LINE COMMAND OPTION...
+with_simulator() {
+    simulator=$1
+    command=$2
+    shift 2
+    "$CCLDSE" "$command" --engine astrasim --stage-cmd "'$CCLDSE' stage" --astrasim-bin "$simulator" "$@"
+}
+
+# has_ended PID: such a process is not there, or waits for its parent to notice
+has_ended() { [ -z "$(tr -d '\0' <"/proc/$1/cmdline" 2>/dev/null)" ]; }
