@@ -37,7 +37,7 @@ static const option options[] = {
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},
     OPTION_SET,
-    OPTIONS_EXTERNAL("native"),
+    EXTERNAL_OPTIONS(simulate_options, external, "native"),
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
     {"--emit", OPT_STRING, "DIR", "",
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
@@ -238,7 +238,7 @@ const command command_simulate = {
     .summary = "simulate one strategy of a model on a system",
     .details = "Generates the workload and simulates it, in memory. The figures are those that STAGE and "
                "ASTRA-sim give; --emit "
-               "writes what it takes to see that with the tools themselves.",
+               "writes what it takes to see that with the tools themselves, and --engine astrasim runs them.",
     .example = "ccldse simulate --model llama70b --system system1 --dp 8 --sp 8 --recompute",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

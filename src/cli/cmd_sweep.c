@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
+#include "cli/external.h"
 #include "cli/points.h"
 #include "cli/progress.h"
 #include "driver/points_file.h"
@@ -13,6 +14,7 @@
 
 typedef struct {
     points_options points;
+    external_options external;
     const char *db;
     int64_t jobs;
     bool json, dry_run;
@@ -24,7 +26,9 @@ static const option options[] = {
     POINTS_OPTIONS(sweep_options, points),
     {"--dry-run", OPT_FLAG, NULL, "false", "list the points, as --points takes them, and simulate none",
      FIELD(dry_run)},
-    {"--jobs", OPT_INT, "N", "0", "worker processes; 0: one per core", .min = 0, .max = 4096, FIELD(jobs)},
+    EXTERNAL_OPTIONS(sweep_options, external, "native"),
+    {"--jobs", OPT_INT, "N", "0", "worker processes, or points side by side; 0: one per core", .min = 0,
+     .max = 4096, FIELD(jobs)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db",
      "the results database; what is in it is not simulated again", FIELD(db)},
     {"--json", OPT_FLAG, NULL, "false", "print the summary, or the list, as JSON", FIELD(json)},
@@ -173,9 +177,10 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                        .begin = progress_begin,
                        .progress = progress_show,
                        .user = &screen};
-    dse_status st = points_list(&o->points, r->arena, &space, &points, err);
+    dse_status st;
 
-    if (st != DSE_OK)
+    if ((st = external_choose(&o->external, r->arena, &sweep.tools, err)) != DSE_OK ||
+        (st = points_list(&o->points, r->arena, &space, &points, err)) != DSE_OK)
         return st;
     warn_of_models(&space);
     warn_of_unknown_keys(&space);
@@ -217,7 +222,9 @@ const command command_sweep = {
         "database as it arrives. What is there is not simulated again; after Ctrl-C the same command "
         "finishes "
         "the rest. Points that failed are tried again. configs/spaces/links.yaml shows and explains a space. "
-        "Exit code 1 if some points failed.",
+        "Exit code 1 if some points failed. With --engine astrasim STAGE and ASTRA-sim themselves generate "
+        "and "
+        "simulate each point; their logs stay in results/astrasim.",
     .example = "ccldse sweep --model llama70b --system system1.yaml",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

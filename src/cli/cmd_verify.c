@@ -22,7 +22,7 @@ typedef struct {
 #define FIELD(f) .offset = offsetof(verify_options, f)
 
 static const option options[] = {
-    OPTIONS_EXTERNAL(NULL),
+    EXTERNAL_OPTIONS(verify_options, external, NULL),
     {"--model", OPT_STRING, "NAME", "", "only results of this model", FIELD(model)},
     {"--system", OPT_STRING, "NAME", "", "only results on this system", FIELD(system)},
     {"--point", OPT_LIST, "POINT", "", "only this strategy, dp_tp_sp_pp_recompute; again for another",
@@ -149,8 +149,8 @@ static void print_text(const store_row *rows, const drv_verified *v, size_t n, d
             dse_strbuf_addf(out, "could not be run: %s\n", v[i].failure);
         }
     }
-    dse_strbuf_addf(out, "%zu points verified, %zu statistics compared, %zu differ, %zu could not be run\n",
-                    n - t.failed, t.compared, t.differ, t.failed);
+    dse_strbuf_addf(out, "%zu point%s verified, %zu statistics compared, %zu differ, %zu could not be run\n",
+                    n - t.failed, n - t.failed == 1 ? "" : "s", t.compared, t.differ, t.failed);
 }
 
 static void json_name(const store_row *row, dse_json *j)

@@ -11,26 +11,27 @@ typedef struct {
     bool discard_workloads;
 } external_options;
 
-/* Rows for an option struct with an external_options `external`; `fallback` is the engine's default, NULL: required. */
-#define OPTIONS_EXTERNAL(fallback)                                                                           \
+/* The rows of these options; `f` is the name of the external_options in the command's struct, `fallback` the engine
+ * that is the default, NULL: the option is required. */
+#define EXTERNAL_OPTIONS(type, f, fallback)                                                                  \
     {"--engine",                                                                                             \
      OPT_STRING,                                                                                             \
      "NAME",                                                                                                 \
      fallback,                                                                                               \
-     "who simulates: native, or astrasim: the tools named below",                                            \
-     FIELD(external.engine)},                                                                                \
+     "who simulates: native, or astrasim, the tools named below",                                            \
+     .offset = offsetof(type, f.engine)},                                                                    \
         {"--stage-cmd",                                                                                      \
          OPT_STRING,                                                                                         \
          "COMMAND",                                                                                          \
          "",                                                                                                 \
          "STAGE, for example \"python3 stage/main.py\"; split into words as a shell does",                   \
-         FIELD(external.stage_command)},                                                                     \
+         .offset = offsetof(type, f.stage_command)},                                                         \
         {"--astrasim-bin",                                                                                   \
          OPT_STRING,                                                                                         \
          "COMMAND",                                                                                          \
          "",                                                                                                 \
          "ASTRA-sim, for example bin/AstraSim_Analytical_Congestion_Unaware",                                \
-         FIELD(external.simulator)},                                                                         \
+         .offset = offsetof(type, f.simulator)},                                                             \
         {"--timeout",                                                                                        \
          OPT_DOUBLE,                                                                                         \
          "SECONDS",                                                                                          \
@@ -38,11 +39,11 @@ typedef struct {
          "for each run of STAGE and of ASTRA-sim, which is killed then; 0: none",                            \
          .min = 0,                                                                                           \
          .max = 1e8,                                                                                         \
-         FIELD(external.timeout)},                                                                           \
+         .offset = offsetof(type, f.timeout)},                                                               \
     {                                                                                                        \
         "--discard-workloads", OPT_FLAG, NULL, "false",                                                      \
             "remove a point's traces from workloads/ when it is simulated",                                  \
-            FIELD(external.discard_workloads)                                                                \
+            .offset = offsetof(type, f.discard_workloads)                                                    \
     }
 
 /* *tools is NULL for the native engine. DSE_E_USAGE: an unknown engine, options that do not go together. */

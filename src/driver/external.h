@@ -48,7 +48,7 @@ dse_status drv_external_plan(const drv_external *x, const drv_study *s, const de
 dse_status drv_external_make_folders(const drv_study *s, const drv_external_point *p, dse_error *err);
 
 typedef struct {
-    /* The next point; false: there are no more. Both stay valid until its result. */
+    /* The next point; false: there are no more. Both are valid until the next call. */
     bool (*next)(void *user, uint64_t *task, const drv_study **study, const design_point **point);
     /* Fills done, error, seconds, memory_rounded and metrics of the row; the log is NULL if the point failed.
      * Anything but DSE_OK stops the run. */

@@ -17,8 +17,8 @@ typedef struct {
     bool busy;
     dse_arena arena;
     uint64_t task;
-    const drv_study *study;
     drv_external_point point;
+    drv_log_wants wants;
 } lane;
 
 typedef struct {
@@ -77,8 +77,8 @@ static size_t find_tail(const char *text, size_t n)
     return start;
 }
 
-/* "; results/astrasim/x/astrasim.log ends: first | second" */
-static void add_tail(const char *path, dse_strbuf *out)
+/* "; results/astrasim/x/astrasim.log ends: first | second", or by another name if what is before has said the path. */
+static void add_tail(const char *path, const char *name, dse_strbuf *out)
 {
     char text[TAIL_BYTES];
     size_t n = read_tail(path, text);
@@ -87,10 +87,10 @@ static void add_tail(const char *path, dse_strbuf *out)
     while (n && (text[n - 1] == '\n' || text[n - 1] == ' '))
         n--;
     if (!n) {
-        dse_strbuf_addf(out, "; %s is empty", path);
+        dse_strbuf_addf(out, "; %s is empty", name);
         return;
     }
-    dse_strbuf_addf(out, "; %s ends: ", path);
+    dse_strbuf_addf(out, "; %s ends: ", name);
     for (size_t i = find_tail(text, n); i < n; i++) {
         if (text[i] != '\n')
             dse_strbuf_addc(out, text[i]);
@@ -102,29 +102,33 @@ static void add_tail(const char *path, dse_strbuf *out)
 static void say_how_it_ended(const runner *r, const lane *l, const exec_outcome *o, dse_strbuf *out)
 {
     bool stage = o->command == 0;
+    const char *path = stage ? l->point.stage_log : l->point.simulator_log;
     char how[200];
 
     exec_outcome_text(o, how, sizeof how);
     dse_strbuf_addf(out, "%s ('%s') %s", stage ? "STAGE" : "ASTRA-sim",
                     stage ? r->tools->stage[0] : r->tools->simulator[0], how);
     if (o->end != EXEC_CANNOT_START)
-        add_tail(stage ? l->point.stage_log : l->point.simulator_log, out);
+        add_tail(path, path, out);
 }
 
 /* ---- the log ------------------------------------------------------------------------------- */
 
-static dse_status read_log(const char *path, const lane *l, dse_arena *a, drv_astra_log *log, dse_error *err)
+static drv_log_wants wants_of(const drv_system *s)
 {
-    const drv_system *system = &l->study->system;
-    const drv_log_wants wants = {(uint32_t)drv_system_npus(system), system->roofline_enabled,
-                                 system->track_local_mem && system->trace_enabled};
+    return (drv_log_wants){(uint32_t)drv_system_npus(s), s->roofline_enabled,
+                           s->track_local_mem && s->trace_enabled};
+}
+
+static dse_status read_log(const char *path, lane *l, drv_astra_log *log, dse_error *err)
+{
     dse_strbuf text;
     dse_status st;
 
     dse_strbuf_init(&text);
     st = dse_read_file(path, MAX_LOG_BYTES, &text, err);
     if (st == DSE_OK)
-        st = drv_astra_log_parse(path, text.data, text.len, &wants, a, log, err);
+        st = drv_astra_log_parse(path, text.data, text.len, &l->wants, &l->arena, log, err);
     dse_strbuf_free(&text);
     return st;
 }
@@ -132,10 +136,10 @@ static dse_status read_log(const char *path, const lane *l, dse_arena *a, drv_as
 /* What it printed, or, if there are no statistics in that, the log that it keeps itself. */
 static dse_status read_statistics(lane *l, drv_astra_log *log, dse_error *err)
 {
-    dse_status st = read_log(l->point.simulator_log, l, &l->arena, log, err);
+    dse_status st = read_log(l->point.simulator_log, l, log, err);
 
     if (st == DSE_OK && !log->n_reporting && dse_is_file(l->point.own_log))
-        st = read_log(l->point.own_log, l, &l->arena, log, err);
+        st = read_log(l->point.own_log, l, log, err);
     if (st == DSE_OK && !log->n_reporting)
         st = dse_fail(err, DSE_E_CHILD, "ASTRA-sim reports no statistics");
     return st;
@@ -170,6 +174,7 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
     runner *r = user;
     lane *l = &r->lanes[which];
     store_row row = {.done = true, .error = "", .seconds = o->cpu_seconds};
+    const char *path = l->point.simulator_log;
     dse_error why = DSE_ERROR_INIT;
     drv_astra_log log;
     dse_strbuf text;
@@ -186,7 +191,7 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
         return dse_fail_nomem(err);
     if (st != DSE_OK) {
         add_error(&why, &text);
-        add_tail(l->point.simulator_log, &text);
+        add_tail(path, strstr(text.data, path) ? "it" : path, &text);
         return give_text(r, l, &text, o->cpu_seconds, err);
     }
     drv_astra_log_metrics(&log, &row.metrics, &row.memory_rounded);
@@ -210,21 +215,23 @@ static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, ds
 {
     runner *r = user;
     lane *l = free_lane(r);
+    const drv_study *study;
     const design_point *point;
     dse_status st = DSE_OK;
 
-    while (st == DSE_OK && (*any = r->calls->next(r->calls->user, &l->task, &l->study, &point))) {
+    while (st == DSE_OK && (*any = r->calls->next(r->calls->user, &l->task, &study, &point))) {
         dse_error why = DSE_ERROR_INIT;
         dse_strbuf text;
 
         dse_arena_reset(&l->arena);
-        st = drv_external_plan(r->tools, l->study, point, &l->arena, &l->point, &why);
+        st = drv_external_plan(r->tools, study, point, &l->arena, &l->point, &why);
         if (st == DSE_OK)
-            st = drv_external_make_folders(l->study, &l->point, &why);
+            st = drv_external_make_folders(study, &l->point, &why);
         if (st == DSE_E_NOMEM)
             return dse_fail_nomem(err);
         if (st == DSE_OK) {
             l->busy = true;
+            l->wants = wants_of(&study->system);
             *which = (uint64_t)(l - r->lanes);
             *job = l->point.job;
             break;

@@ -4,64 +4,43 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A point under way. Its study is read from the row's configuration, and gone with its result: there may be more
- * rows than memory for their studies. */
-typedef struct {
-    bool busy;
-    size_t row;
-    dse_arena arena;
-    drv_study study;
-    design_point point;
-} under_way;
-
 typedef struct {
     const drv_verification *v;
     dse_arena *arena; /* of what is found */
     drv_verified *out;
-    under_way *slots;
     size_t next, finished;
-    dse_status failed; /* where `next` cannot say so: out of memory */
+    dse_arena study_arena; /* of the row given last: there may be more rows than memory for their studies */
+    drv_study study;
+    design_point point;
+    bool out_of_memory; /* where `next` cannot say so */
 } state;
 
-static under_way *free_slot(const state *s)
-{
-    under_way *u = s->slots;
-
-    while (u->busy)
-        u++;
-    return u;
-}
-
-static dse_status fail_row(state *s, size_t row, const char *why)
+static dse_status fail_row(state *s, size_t row, const char *why, dse_error *err)
 {
     s->finished++;
     s->out[row].failure = dse_arena_strdup(s->arena, why);
-    return s->out[row].failure ? DSE_OK : DSE_E_NOMEM;
+    return s->out[row].failure ? DSE_OK : dse_fail_nomem(err);
 }
 
 /* The next row whose study can be had; of the others it is noted why not. */
 static bool next(void *user, uint64_t *task, const drv_study **study, const design_point **point)
 {
     state *s = user;
-    under_way *u = free_slot(s);
 
-    while (s->failed == DSE_OK && s->next < s->v->n_rows) {
-        const store_row *row = &s->v->rows[s->next];
+    while (!s->out_of_memory && s->next < s->v->n_rows) {
+        const char *config = s->v->rows[s->next].config;
         dse_error err = DSE_ERROR_INIT;
         char why[sizeof err.where + sizeof err.text + 2];
 
-        u->row = s->next++;
-        dse_arena_reset(&u->arena);
-        if (drv_study_read_config(row->config, strlen(row->config), &u->arena, &u->study, &u->point, &err) ==
-            DSE_OK) {
-            u->busy = true;
-            *task = (uint64_t)(u - s->slots);
-            *study = &u->study;
-            *point = &u->point;
+        *task = s->next++;
+        *study = &s->study;
+        *point = &s->point;
+        dse_arena_reset(&s->study_arena);
+        if (drv_study_read_config(config, strlen(config), &s->study_arena, &s->study, &s->point, &err) ==
+            DSE_OK)
             return true;
-        }
         snprintf(why, sizeof why, "%s%s%s", err.where, err.where[0] ? ": " : "", err.text);
-        s->failed = err.status == DSE_E_NOMEM ? err.status : fail_row(s, u->row, why);
+        s->out_of_memory = err.status == DSE_E_NOMEM || fail_row(s, *task, why, NULL) != DSE_OK;
     }
     return false;
 }
@@ -93,13 +72,11 @@ static dse_status compare(const store_row *row, const drv_astra_log *log, dse_ar
 static dse_status result(void *user, uint64_t task, store_row *row, const drv_astra_log *log, dse_error *err)
 {
     state *s = user;
-    under_way *u = &s->slots[task];
 
-    u->busy = false;
     if (!row->done)
-        return fail_row(s, u->row, row->error) == DSE_OK ? DSE_OK : dse_fail_nomem(err);
+        return fail_row(s, task, row->error, err);
     s->finished++;
-    return compare(&s->v->rows[u->row], log, s->arena, &s->out[u->row], err);
+    return compare(&s->v->rows[task], log, s->arena, &s->out[task], err);
 }
 
 static void tick(void *user)
@@ -111,20 +88,13 @@ static void tick(void *user)
 
 dse_status drv_verify(const drv_verification *v, dse_arena *a, drv_verified *out, dse_error *err)
 {
-    state s = {.v = v, .arena = a, .out = out, .slots = dse_calloc(v->jobs, sizeof(under_way))};
+    state s = {.v = v, .arena = a, .out = out};
     const drv_external_calls calls = {next, result, tick, &s};
     dse_status st;
 
-    if (!s.slots)
-        return dse_fail_nomem(err);
     memset(out, 0, v->n_rows * sizeof *out);
-    for (uint32_t i = 0; i < v->jobs; i++)
-        dse_arena_init(&s.slots[i].arena);
+    dse_arena_init(&s.study_arena);
     st = drv_external_run(v->tools, v->jobs, &calls, err);
-    if (st == DSE_OK && s.failed != DSE_OK)
-        st = dse_fail_nomem(err);
-    for (uint32_t i = 0; i < v->jobs; i++)
-        dse_arena_free(&s.slots[i].arena);
-    dse_free(s.slots);
-    return st;
+    dse_arena_free(&s.study_arena);
+    return st == DSE_OK && s.out_of_memory ? dse_fail_nomem(err) : st;
 }

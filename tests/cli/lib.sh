@@ -107,3 +107,32 @@ with_simulator() {
 
 # has_ended PID: such a process is not there, or waits for its parent to notice
 has_ended() { [ -z "$(tr -d '\0' <"/proc/$1/cmdline" 2>/dev/null)" ]; }
+
+# misbehave: writes sim.sh, a simulator that hangs, fails, lies or leaves things behind, by the point that it is
+# given, and otherwise does its work. What it starts and leaves running writes its process id into pid.<what>.
+misbehave() {
+    cat >sim.sh <<END
+top=$PWD
+END
+    cat >>sim.sh <<'END'
+case $1 in
+*_8_1_1_1_0_*) # hangs, with a child
+    echo "counting to infinity"
+    echo $$ >"$top/pid.hanging"
+    sleep 600 &
+    echo $! >"$top/pid.child_of_hanging"
+    wait ;;
+*_4_2_1_1_0_*) echo first; echo second; echo "no such topology" >&2; exit 1 ;;
+*_4_1_2_1_0_*) "$CCLDSE" astrasim "$@" | head -c 300 ;;
+*_2_4_1_1_0_*) ;;
+*_2_2_2_1_0_*) # does its work and leaves a child, which has the log open
+    sleep 600 &
+    echo $! >"$top/pid.left_behind"
+    exec "$CCLDSE" astrasim "$@" ;;
+*_2_1_4_1_0_*) "$CCLDSE" astrasim "$@" >/dev/null ;;
+*_1_8_1_1_0_*) kill -11 $$ ;;
+*) exec "$CCLDSE" astrasim "$@" ;;
+esac
+END
+    export CCLDSE
+}

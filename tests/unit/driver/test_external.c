@@ -269,8 +269,8 @@ CLAIM(half_a_log_is_no_result)
     run_point("", "echo 'sys[0], Wall time: 90'; printf 'sys[0], Compute bound percentage: 1'");
     assert_non_null(
         strstr(row.error, "/astrasim.log: not complete: sys[0] has no 'Compute bound percentage'; "));
-    assert_fails("%1$s/astrasim.log: not complete: sys[0] has no 'Compute bound percentage'; "
-                 "%1$s/astrasim.log ends: sys[0], Wall time: 90 | sys[0], Compute bound percentage: 1");
+    assert_fails("%s/astrasim.log: not complete: sys[0] has no 'Compute bound percentage'; "
+                 "it ends: sys[0], Wall time: 90 | sys[0], Compute bound percentage: 1");
 }
 
 /* 300 characters without a newline; two that are no text. */
