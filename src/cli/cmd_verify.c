@@ -22,7 +22,7 @@ typedef struct {
 #define FIELD(f) .offset = offsetof(verify_options, f)
 
 static const option options[] = {
-    EXTERNAL_OPTIONS(verify_options, external, NULL),
+    EXTERNAL_OPTIONS(verify_options, external, DRV_EXTERNAL_ENGINE),
     {"--model", OPT_STRING, "NAME", "", "only results of this model", FIELD(model)},
     {"--system", OPT_STRING, "NAME", "", "only results on this system", FIELD(system)},
     {"--point", OPT_LIST, "POINT", "", "only this strategy, dp_tp_sp_pp_recompute; again for another",
@@ -122,6 +122,18 @@ static totals add_up(const drv_verified *v, size_t n)
         t.failed += v[i].failure != NULL;
     }
     return t;
+}
+
+static dse_status interrupted(const drv_verified *v, size_t n, dse_error *err)
+{
+    totals t = add_up(v, n);
+    size_t finished = t.failed;
+
+    for (size_t i = 0; i < n; i++)
+        finished += v[i].n_compared > 0;
+    *err = (dse_error)DSE_ERROR_INIT;
+    return dse_fail(err, DSE_E_INTERRUPT, "interrupted; of %zu of %zu points %zu statistics differ", finished,
+                    n, t.differ);
 }
 
 static void print_name(const store_row *row, dse_strbuf *out)
@@ -258,6 +270,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     st = found ? drv_verify(&v, r->arena, found, err) : dse_fail_nomem(err);
     if (terminal)
         fprintf(stderr, "\r\033[2K");
+    if (st == DSE_E_INTERRUPT)
+        return interrupted(found, v.n_rows, err);
     if (st != DSE_OK)
         return st;
     if (o->json)

@@ -12,7 +12,7 @@ typedef struct {
 } external_options;
 
 /* The rows of these options; `f` is the name of the external_options in the command's struct, `fallback` the engine
- * that is the default, NULL: the option is required. */
+ * that is the default. */
 #define EXTERNAL_OPTIONS(type, f, fallback)                                                                  \
     {"--engine",                                                                                             \
      OPT_STRING,                                                                                             \
