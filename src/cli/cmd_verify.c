@@ -132,8 +132,8 @@ static dse_status interrupted(const drv_verified *v, size_t n, dse_error *err)
     for (size_t i = 0; i < n; i++)
         finished += v[i].n_compared > 0;
     *err = (dse_error)DSE_ERROR_INIT;
-    return dse_fail(err, DSE_E_INTERRUPT, "interrupted; of %zu of %zu points %zu statistics differ", finished,
-                    n, t.differ);
+    return dse_fail(err, DSE_E_INTERRUPT, "interrupted after %zu of %zu points; %zu statistics differ so far",
+                    finished, n, t.differ);
 }
 
 static void print_name(const store_row *row, dse_strbuf *out)
