@@ -4,7 +4,10 @@
 #define DSE_REPORT_ROWS_H
 
 #include "base/json_writer.h"
+#include "design/space.h"
 #include "store/store.h"
+
+design_point report_point(const store_row *r);
 
 /* One row, as the fields of an object that is open: model, system, the point, status, and every metric that is
  * there. Percentages have three decimals, as the reference prints them. */
