@@ -49,13 +49,8 @@ static dse_status find_column(const char *name, const store_column **out, dse_er
 static dse_status limit_of(const best_options *o, const store_row *row, dse_arena *a, double *out,
                            dse_error *err)
 {
-    drv_system system;
-    dse_status st = DSE_OK;
-
     *out = o->hbm;
-    if (isnan(o->hbm) && (st = drv_study_read_system(row->config, a, &system, err)) == DSE_OK)
-        *out = system.memory_capacity;
-    return st;
+    return isnan(o->hbm) ? drv_study_capacity(row->config, a, out, err) : DSE_OK;
 }
 
 static bool same_names(const report_study *a, const report_study *b)
