@@ -3,6 +3,8 @@
 #define DSE_CLI_COMMAND_LIST_H
 
 #define COMMAND_LIST(X)                                                                                      \
-    X(sweep) X(best) X(export) X(import) X(simulate) X(stage) X(astrasim) X(config) X(models) X(systems) X(worker)
+    X(sweep)                                                                                                 \
+    X(best) X(show) X(export) X(import) X(simulate) X(stage) X(astrasim) X(config) X(models) X(systems)      \
+        X(worker)
 
 #endif
