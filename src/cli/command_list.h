@@ -4,7 +4,8 @@
 
 #define COMMAND_LIST(X)                                                                                      \
     X(sweep)                                                                                                 \
-    X(best) X(show) X(export) X(import) X(simulate) X(stage) X(astrasim) X(config) X(models) X(systems)      \
+    X(best)                                                                                                  \
+    X(show) X(export) X(import) X(diff) X(simulate) X(stage) X(astrasim) X(config) X(models) X(systems)      \
         X(worker)
 
 #endif

@@ -1,6 +1,6 @@
 #include "cli/results.h"
 
-#include "base/strbuf.h"
+#include "base/names.h"
 #include "driver/locate.h"
 
 #include <ctype.h>
@@ -85,6 +85,21 @@ dse_status results_read(const char *db, const char *model, const char *system, d
     const results_selection which = {.model = model, .system = system};
 
     return results_select(db, &which, a, rows, n, err);
+}
+
+dse_status results_column(const char *name, bool ranked, const store_column **out, dse_error *err)
+{
+    const char *known[64];
+    size_t n, n_known = 0;
+    const store_column *c = store_columns(&n);
+
+    *out = store_column_find(name);
+    if (*out && !(ranked && (*out)->better == STORE_NEITHER))
+        return DSE_OK;
+    for (size_t i = 0; i < n && n_known < sizeof known / sizeof known[0]; i++)
+        if (!ranked || c[i].better != STORE_NEITHER)
+            known[n_known++] = c[i].name;
+    return dse_fail_unknown(err, DSE_E_USAGE, "", "metric", name, known, n_known);
 }
 
 dse_status results_none(const char *db, const results_selection *which, dse_error *err)

@@ -42,6 +42,9 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
 dse_status results_read(const char *db, const char *model, const char *system, dse_arena *a, store_row **rows,
                         size_t *n, dse_error *err);
 
+/* The column of a metric, by its name; `ranked`: one of which less or more is better. DSE_E_USAGE. */
+dse_status results_column(const char *name, bool ranked, const store_column **out, dse_error *err);
+
 /* Fails with "'r.db' has no results for model 'm' ..."; DSE_E_CONFIG. */
 dse_status results_none(const char *db, const results_selection *which, dse_error *err);
 
