@@ -3,9 +3,9 @@
  *
  *   {"32_1_2_1_0":{"wall_time":3206889878,"gpu_time":...,"dp":32,"tp":1,"sp":2,"pp":1,"ar":0}, ...}
  *
- * wall_time, gpu_time and comm_time are ns, the others what their columns are (store/columns.c), null if not known:
- * wall_time and peak_memory_usage of the slowest and the largest rank, the rest of rank 0. "ar" is 0 or 1, as in the
- * key. Several models or systems are objects within objects: {"llama70b":{"system1":{"32_1_2_1_0":...}}}. The other way
+ * wall_time, gpu_time and comm_time are ns, the others what their columns are (store/columns.c): wall_time and
+ * peak_memory_usage of the slowest and the largest rank, the rest of rank 0. What is not known is null, what is infinite
+ * "inf". "ar" is 0 or 1, as in the key. Several models or systems are objects within objects: {"llama70b":{"system1":{"32_1_2_1_0":...}}}. The other way
  * is driver/import.h. */
 #ifndef DSE_REPORT_KEYED_H
 #define DSE_REPORT_KEYED_H

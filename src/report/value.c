@@ -11,24 +11,30 @@ void report_value_json(const store_metrics *m, const store_column *c, dse_json *
 {
     double v = store_value(m, c);
 
-    if (isnan(v))
+    if (isnan(v)) {
         dse_json_null(j);
-    else if (c->type == STORE_REAL)
-        dse_json_fixed(j, v, 3);
-    else
-        dse_json_uint(j, store_count(m, c));
+        return;
+    }
+    switch (c->type) {
+    case STORE_REAL: dse_json_fixed(j, v, 3); break;
+    case STORE_U64:
+    case STORE_BYTES: dse_json_uint(j, store_count(m, c)); break;
+    }
 }
 
 void report_value_exact(const store_metrics *m, const store_column *c, char out[REPORT_VALUE_MAX])
 {
     double v = store_value(m, c);
 
-    if (isnan(v))
+    if (isnan(v)) {
         snprintf(out, REPORT_VALUE_MAX, "-");
-    else if (c->type == STORE_REAL)
-        snprintf(out, REPORT_VALUE_MAX, "%.3f", v);
-    else
-        snprintf(out, REPORT_VALUE_MAX, "%" PRIu64, store_count(m, c));
+        return;
+    }
+    switch (c->type) {
+    case STORE_REAL: snprintf(out, REPORT_VALUE_MAX, "%.3f", v); break;
+    case STORE_U64:
+    case STORE_BYTES: snprintf(out, REPORT_VALUE_MAX, "%" PRIu64, store_count(m, c)); break;
+    }
 }
 
 static void format_ns(char *out, size_t size, double ns) { dse_format_seconds(out, size, ns * 1e-9); }
