@@ -5,7 +5,7 @@
 #define COMMAND_LIST(X)                                                                                      \
     X(sweep)                                                                                                 \
     X(best)                                                                                                  \
-    X(show) X(export) X(import) X(diff) X(simulate) X(stage) X(astrasim) X(config) X(models) X(systems)      \
-        X(worker)
+    X(show)                                                                                                  \
+    X(export) X(import) X(diff) X(simulate) X(stage) X(astrasim) X(config) X(models) X(systems) X(worker)
 
 #endif

@@ -3,6 +3,7 @@
 #include "report/rows.h"
 #include "report/value.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,22 @@ typedef struct {
 
 typedef int compare_rows(const store_row *a, const store_row *b);
 
-static int compare_engines(const store_row *a, const store_row *b) { return strcmp(a->engine, b->engine); }
+/* Length of an engine's name without its version: 6 of "native-1". */
+static size_t name_length(const char *engine)
+{
+    const char *dash = strrchr(engine, '-');
+
+    return dash && isdigit((unsigned char)dash[1]) ? (size_t)(dash - engine) : strlen(engine);
+}
+
+/* Versions of one engine are one engine: what a new version changes is what one wants to see. */
+static int compare_engines(const store_row *a, const store_row *b)
+{
+    size_t n_a = name_length(a->engine), n_b = name_length(b->engine);
+    int c = memcmp(a->engine, b->engine, n_a < n_b ? n_a : n_b);
+
+    return c ? c : (n_a > n_b) - (n_a < n_b);
+}
 
 static int compare_studies(const store_row *a, const store_row *b)
 {

@@ -1,7 +1,8 @@
 /* report_diff -- two sets of results, strategy by strategy.
  *
  * Rows are the same strategy if model, system, settings and point are; engines may differ, since to compare them is what
- * it is mostly for. Where a side has several rows of a strategy the engine decides, then the configuration. */
+ * it is mostly for. Where a side has several rows of a strategy the engine decides, whatever its version, then the
+ * configuration. */
 #ifndef DSE_REPORT_DIFF_H
 #define DSE_REPORT_DIFF_H
 

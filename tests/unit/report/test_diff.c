@@ -112,6 +112,21 @@ CLAIM(where_a_side_has_several_engines_the_engine_decides)
     end();
 }
 
+CLAIM(versions_of_an_engine_are_one_engine)
+{
+    const store_row a[] = {row("s", "imported", 1, 1, 5), row("s", "native-1", 2, 1, 5)};
+    const store_row b[] = {row("s", "imported", 1, 1, 5), row("s", "nativ", 3, 1, 5),
+                           row("s", "native-2", 4, 1, 5)};
+
+    begin();
+    pair(a, 2, b, 3);
+    assert_int_equal(n_pairs, 3);
+    assert_pair(0, &a[0], &b[0]);
+    assert_pair(1, NULL, &b[1]);
+    assert_pair(2, &a[1], &b[2]);
+    end();
+}
+
 CLAIM(where_an_engine_has_several_configurations_they_decide)
 {
     const store_row a[] = {row("s", "x", 1, 1, 5), row("s", "x", 2, 1, 5)};
@@ -293,6 +308,7 @@ int main(void)
         cmocka_unit_test(rows_of_one_side_alone_stay_alone),
         cmocka_unit_test(settings_tell_strategies_apart),
         cmocka_unit_test(where_a_side_has_several_engines_the_engine_decides),
+        cmocka_unit_test(versions_of_an_engine_are_one_engine),
         cmocka_unit_test(where_an_engine_has_several_configurations_they_decide),
         cmocka_unit_test(whole_numbers_are_equal_to_the_last_digit),
         cmocka_unit_test(the_tolerance_is_of_the_value_of_a),
