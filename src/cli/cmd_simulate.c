@@ -214,7 +214,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
         (st = drv_study_load(o->model, o->system, &settings, a, &study, err)) != DSE_OK)
         return st;
-    report_warning(study.model_note);
+    if (study.model_note)
+        report_warning("%s", study.model_note);
     report_unknown_keys(o->system, study.system.n_unknown_keys, study.system.unknown_key);
     study.tag_base = (uint32_t)o->tag_base;
     if (tools)

@@ -142,8 +142,8 @@ static void warn_of_models(const drv_space *s)
 
         while (strcmp(s->model[first], s->model[i]) != 0)
             first++;
-        if (first == i)
-            report_warning(s->study[i].model_note);
+        if (first == i && s->study[i].model_note)
+            report_warning("%s", s->study[i].model_note);
     }
 }
 

@@ -260,10 +260,14 @@ int report_error(const dse_error *err)
     return exit_code(err->status);
 }
 
-void report_warning(const char *text)
+void report_warning(const char *fmt, ...)
 {
-    if (!text)
-        return;
+    char text[768];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
     fputs("ccldse: warning: ", stderr);
     put_printable(text);
     fputc('\n', stderr);
@@ -271,11 +275,7 @@ void report_warning(const char *text)
 
 void report_unknown_keys(const char *path, uint32_t n, const char *first)
 {
-    char text[512];
-
-    if (!n)
-        return;
-    snprintf(text, sizeof text, "%.300s: '%s'%s has no effect; neither has it in ASTRA-sim", path, first,
-             n > 1 ? " (and other keys)" : "");
-    report_warning(text);
+    if (n)
+        report_warning("%.300s: '%s'%s has no effect; neither has it in ASTRA-sim", path, first,
+                       n > 1 ? " (and other keys)" : "");
 }

@@ -73,10 +73,10 @@ void command_help(const command *c);
 /* Prints "ccldse: error: place: text" on stderr and returns the exit code; an interrupt is no error. */
 int report_error(const dse_error *err);
 
-/* One line on stderr, "ccldse: warning: text"; nothing if text is NULL. */
-void report_warning(const char *text);
+/* One line on stderr, "ccldse: warning: ...". */
+void report_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same if there are unknown keys in ASTRA-sim's files at `path`. */
+/* The same, if there are unknown keys in ASTRA-sim's files at `path`. */
 void report_unknown_keys(const char *path, uint32_t n, const char *first);
 
 #endif

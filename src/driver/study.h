@@ -54,8 +54,12 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err);
 
-/* Only the system of such a text. Unlike a whole study it needs no operator file, which may be gone by now. */
-dse_status drv_study_read_system(const char *text, dse_arena *a, drv_system *out, dse_error *err);
+/* {"dp":8,...}, as it stands in such a text. */
+void drv_point_write_json(const design_point *p, dse_json *j);
+
+/* The memory of an NPU in bytes, as the system of such a text gives it; NaN if it gives none, as that of an imported
+ * result, which came without a system. Unlike a whole study it needs no operator file, which may be gone by now. */
+dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err);
 
 /* The workload of a point. */
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
