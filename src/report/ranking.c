@@ -194,7 +194,7 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     dse_strbuf_addf(out, "%s on %s", s->row[0].model, s->row[0].system);
     if (*s->row[0].settings)
         dse_strbuf_addf(out, " with %s", s->row[0].settings);
-    if (strncmp(s->row[0].engine, "native", 6) != 0)
+    if (!store_is_native(s->row[0].engine))
         dse_strbuf_addf(out, " by %s", s->row[0].engine);
     if (ambiguous)
         dse_strbuf_addf(out, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);

@@ -41,11 +41,14 @@ void report_row_fields(const store_row *r, dse_json *j)
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++) {
         double v = store_value(&r->metrics, &c[i]);
+        const char *text = c[i].type == STORE_TEXT ? store_text(&r->metrics, &c[i]) : NULL;
 
-        if (isnan(v))
+        if (isnan(v) && !text)
             continue;
         dse_json_key(j, c[i].name);
-        if (c[i].type == STORE_REAL)
+        if (text)
+            dse_json_string(j, text);
+        else if (c[i].type == STORE_REAL)
             dse_json_fixed(j, v, 3);
         else
             dse_json_uint(j, store_count(&r->metrics, &c[i]));
@@ -98,6 +101,8 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
             double v = store_value(&r->metrics, &c[i]);
 
             dse_strbuf_addc(out, ',');
+            if (r->done && c[i].type == STORE_TEXT && store_text(&r->metrics, &c[i]))
+                dse_strbuf_add_csv(out, store_text(&r->metrics, &c[i]));
             if (!r->done || isnan(v))
                 continue;
             if (c[i].type == STORE_REAL)
