@@ -14,7 +14,7 @@ const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
     {AT(step_comm_dp), .label = "exposed dp", .words = "communication along dp"},
     {AT(step_comm_tp), .label = "exposed tp", .words = "communication along tp"},
     {AT(step_comm_sp), .label = "exposed sp", .words = "communication along sp"},
-    {AT(step_comm_pp), .label = "exposed pp", .words = "messages along pp and waiting for them"},
+    {AT(step_comm_pp), .label = "exposed pp", .words = "communication along pp"},
     {AT(step_comm_mixed), .label = "exposed, mixed", .words = "communication along several dimensions"},
     {AT(step_idle), .label = "idle", .words = "idle time"},
 };
