@@ -84,7 +84,7 @@ static void print(const report_study *studies, size_t n, report_explanation *why
         bool ambiguous = (i && same_names(&studies[i], &studies[i - 1])) ||
                          (i + 1 < n && same_names(&studies[i], &studies[i + 1]));
 
-        if (i)
+        if (i && !why) /* an explanation ends with an empty line */
             dse_strbuf_addc(out, '\n');
         report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
         if (why) {
