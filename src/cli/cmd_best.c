@@ -3,7 +3,7 @@
 #include "cli/exit.h"
 #include "cli/results.h"
 #include "driver/study.h"
-#include "report/ranking.h"
+#include "report/explain.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct {
     const char *db, *model, *system, *by;
     double hbm;
     int64_t top;
-    bool json;
+    bool json, explain;
 } best_options;
 
 #define FIELD(f) .offset = offsetof(best_options, f)
@@ -26,6 +26,8 @@ static const option options[] = {
     {"--by", OPT_STRING, "METRIC", "wall_time",
      "what to rank by: wall_time, peak_memory, exposed_comm, compute_util, ...", FIELD(by)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
+    {"--explain", OPT_FLAG, NULL, "false", "also say why the winner wins, and what would change that",
+     FIELD(explain)},
     {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
 };
 
@@ -43,27 +45,41 @@ static bool same_names(const report_study *a, const report_study *b)
            !strcmp(a->row[0].settings, b->row[0].settings) && !strcmp(a->row[0].engine, b->row[0].engine);
 }
 
-static void print(report_study *studies, size_t n, const best_options *o, dse_strbuf *out)
+static void explain_json(const report_study *s, size_t index, void *explanations, dse_json *j)
+{
+    dse_json_key(j, "explanation");
+    report_explain_json(s, &((const report_explanation *)explanations)[index], j);
+}
+
+/* `why` has an explanation a study; NULL: none was asked for. */
+static void print(const report_study *studies, size_t n, report_explanation *why, const best_options *o,
+                  dse_strbuf *out)
 {
     if (o->json) {
-        report_ranking_json(studies, n, (size_t)o->top, out);
+        report_ranking_json(studies, n, (size_t)o->top, why ? explain_json : NULL, why, out);
         return;
     }
     for (size_t i = 0; i < n; i++) {
         bool ambiguous = (i && same_names(&studies[i], &studies[i - 1])) ||
                          (i + 1 < n && same_names(&studies[i], &studies[i + 1]));
 
-        if (i)
+        if (i && !why) /* an explanation ends with an empty line */
             dse_strbuf_addc(out, '\n');
         report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
+        if (why) {
+            dse_strbuf_addc(out, '\n');
+            report_explain_print(&studies[i], &why[i], out);
+        }
     }
-    dse_strbuf_adds(out, "\nMemory counts elements, as ASTRA-sim does, not bytes.\n");
+    dse_strbuf_adds(out, why ? "" : "\n");
+    dse_strbuf_adds(out, "Memory counts elements, as ASTRA-sim does, not bytes.\n");
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const best_options *o = opts;
     dse_arena *a = r->arena;
+    report_explanation *why = NULL;
     report_study *studies;
     const store_column *by;
     store_row *rows;
@@ -78,16 +94,20 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                         o->model ? " for model " : "", o->model ? o->model : "",
                         o->system ? " on system " : "", o->system ? o->system : "");
     st = report_split(rows, n_rows, a, &studies, &n, err);
+    if (st == DSE_OK && o->explain && !(why = DSE_ARENA_NEW(a, report_explanation, n)))
+        st = dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         studies[i].by = by;
         st = limit_of(o, studies[i].row, a, &studies[i].limit_bytes, err);
         if (st == DSE_OK)
             st = report_rank(&studies[i], a, err);
+        if (st == DSE_OK && why)
+            st = report_explain(&studies[i], a, &why[i], err);
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     }
     if (st == DSE_OK)
-        print(studies, n, o, r->out);
+        print(studies, n, why, o, r->out);
     return st;
 }
 
@@ -95,12 +115,13 @@ extern const command command_best;
 const command command_best = {
     .name = "best",
     .summary = "rank what a sweep found and what fits in memory",
-    .details = "Prints one table per model and system: the best strategies that fit in memory, how many "
-               "points were dropped "
-               "because they do not, and what the best would be without the limit. Exit code 1 if for some "
-               "model and "
-               "system nothing fits.",
-    .example = "ccldse best --hbm 80GB --top 5",
+    .details =
+        "Prints one table per model and system: the best strategies that fit in memory, how many "
+        "points were dropped because they do not, and what the best would be without the limit. "
+        "--explain says why: where the winner's step and memory go, against the runner-up and the best "
+        "without the limit; how the best step changes along each axis; the smallest change that would "
+        "make the best without the limit fit. Exit code 1 if for some model and system nothing fits.",
+    .example = "ccldse best --hbm 80GB --top 5 --explain",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .size = sizeof(best_options),

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/external.h"
 #include "driver/emit.h"
+#include "report/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -82,22 +83,21 @@ static void rank_json(const sim_rank_stats *s, dse_json *j)
     dse_json_end_object(j);
 }
 
-static void print_json(const drv_study *s, const design_point *p, const sim_result *r, dse_strbuf *out)
+static void print_json(const drv_study *s, const design_point *p, const sim_result *r, const store_metrics *m,
+                       dse_strbuf *out)
 {
-    store_metrics m;
     dse_json j;
 
-    drv_metrics_of(r, &m);
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
     dse_json_key(&j, "config");
     dse_json_raw(&j);
     drv_study_write_config(s, p, out);
     dse_json_key(&j, "wall_time");
-    dse_json_uint(&j, m.wall_time);
-    if (m.peak_memory != STORE_ABSENT) {
+    dse_json_uint(&j, m->wall_time);
+    if (m->peak_memory != STORE_ABSENT) {
         dse_json_key(&j, "peak_memory_bytes");
-        dse_json_uint(&j, m.peak_memory);
+        dse_json_uint(&j, m->peak_memory);
     }
     dse_json_key(&j, "memory_counts");
     dse_json_string(&j, "elements");
@@ -105,6 +105,7 @@ static void print_json(const drv_study *s, const design_point *p, const sim_resu
     dse_json_uint(&j, r->n_nodes);
     dse_json_key(&j, "messages");
     dse_json_uint(&j, r->n_messages);
+    report_parts_json(m, &j);
     dse_json_key(&j, "sys");
     dse_json_begin_object(&j);
     for (uint32_t i = 0; i < r->n_ranks; i++) {
@@ -143,26 +144,25 @@ static void time_line(const sim_result *r, const char *label, size_t offset, dse
     dse_strbuf_addc(out, '\n');
 }
 
-static void print_text(const drv_study *s, const design_point *p, const sim_result *r, dse_strbuf *out)
+static void print_text(const drv_study *s, const design_point *p, const sim_result *r, const store_metrics *m,
+                       dse_strbuf *out)
 {
     const sim_rank_stats *zero = &r->rank[0];
     char text[32];
-    store_metrics m;
 
-    drv_metrics_of(r, &m);
-    dse_format_seconds(text, sizeof text, (double)m.wall_time * 1e-9);
+    dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
     dse_strbuf_addf(out, "%s on %s%s%s: dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 "%s%s\n",
                     s->model_name, s->system_name, *s->settings ? " with " : "", s->settings, p->dp, p->tp,
                     p->sp, p->pp, p->recompute ? ", recomputing activations" : "",
                     p->weight_sharded ? ", weights sharded" : "");
-    dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", text, m.wall_time);
+    dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", text, m->wall_time);
     time_line(r, "compute", offsetof(sim_rank_stats, gpu), out);
     time_line(r, "communication", offsetof(sim_rank_stats, comm), out);
     time_line(r, "exposed communication", offsetof(sim_rank_stats, exposed_comm), out);
-    if (m.peak_memory != STORE_ABSENT) {
-        dse_format_bytes(text, sizeof text, (double)m.peak_memory);
+    if (m->peak_memory != STORE_ABSENT) {
+        dse_format_bytes(text, sizeof text, (double)m->peak_memory);
         dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 ", elements counted as bytes)\n", "peak memory", text,
-                        m.peak_memory);
+                        m->peak_memory);
     }
     if (zero->has_utilisation) {
         dse_strbuf_addf(out, "  %-22s %.3f %%\n", "compute utilisation", zero->compute_util * 100);
@@ -172,6 +172,7 @@ static void print_text(const drv_study *s, const design_point *p, const sim_resu
     }
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "simulated",
                     r->n_ranks, r->n_nodes, r->n_messages);
+    report_parts_print(m, out);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -207,6 +208,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     cfg_settings settings;
     sim_result result;
     trace_record record;
+    store_metrics metrics;
     wl_workload w;
     dse_status st;
 
@@ -224,12 +226,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (o->emit && (st = drv_emit_point(&study.system, &w, o->emit, a, err)) != DSE_OK) ||
         (st = drv_point_simulate(&study, &w, a, &result, o->trace ? &record : NULL, err)) != DSE_OK)
         return st;
+    drv_metrics_of(&point, &w, &result, &metrics);
     if (o->trace)
         st = trace_record_save_csv(&record, o->trace, err);
     if (st == DSE_OK && o->json)
-        print_json(&study, &point, &result, r->out);
+        print_json(&study, &point, &result, &metrics, r->out);
     else if (st == DSE_OK)
-        print_text(&study, &point, &result, r->out);
+        print_text(&study, &point, &result, &metrics, r->out);
     return st;
 }
 

@@ -8,7 +8,6 @@
 #include "driver/locate.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -393,44 +392,16 @@ dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_aren
     return st == DSE_OK ? sim_run(&settings, &net, w, a, out, record, err) : st;
 }
 
-dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, sim_result *out,
+dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, store_metrics *out,
                          dse_error *err)
 {
     wl_workload w;
-    dse_status st = drv_point_generate(s, p, a, &w, err);
+    sim_result result;
+    dse_status st;
 
-    return st == DSE_OK ? drv_point_simulate(s, &w, a, out, NULL, err) : st;
-}
-
-void drv_metrics_of(const sim_result *r, store_metrics *out)
-{
-    const sim_rank_stats *zero = &r->rank[0];
-
-    *out = (store_metrics){
-        .gpu_time = zero->gpu,
-        .comm_time = zero->comm,
-        .exposed_comm = zero->exposed_comm,
-        .compute_bound = NAN,
-        .compute_util = NAN,
-        .mem_util = NAN,
-        .op_intensity = NAN,
-        .peak_memory = zero->has_memory ? zero->peak_memory : STORE_ABSENT,
-        .wall_time_rank0 = zero->wall,
-        .peak_memory_rank0 = zero->has_memory ? zero->peak_memory : STORE_ABSENT,
-        .nodes = r->n_nodes,
-        .messages = r->n_messages,
-        .events = r->n_events,
-    };
-    if (zero->has_utilisation) {
-        out->compute_bound = zero->compute_bound * 100;
-        out->compute_util = zero->compute_util * 100;
-        out->mem_util = zero->memory_util * 100;
-        out->op_intensity = zero->op_intensity;
-    }
-    for (uint32_t i = 0; i < r->n_ranks; i++) {
-        if (r->rank[i].wall > out->wall_time)
-            out->wall_time = r->rank[i].wall;
-        if (zero->has_memory && r->rank[i].peak_memory > out->peak_memory)
-            out->peak_memory = r->rank[i].peak_memory;
-    }
+    if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
+        (st = drv_point_simulate(s, &w, a, &result, NULL, err)) != DSE_OK)
+        return st;
+    drv_metrics_of(p, &w, &result, out);
+    return DSE_OK;
 }

@@ -69,13 +69,14 @@ dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_are
 dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_arena *a, sim_result *out,
                               trace_record *record, dse_error *err);
 
-/* Both, of one point. */
-dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, sim_result *out,
+/* Both, of one point, and what is stored of it. */
+dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, store_metrics *out,
                          dse_error *err);
 
 /* Degrees that do not fit the system or the model, before anything is generated. */
 dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err);
 
-void drv_metrics_of(const sim_result *r, store_metrics *out);
+/* What is stored of a point's generated workload and its result. Text in *out is the workload's. */
+void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_result *r, store_metrics *out);
 
 #endif

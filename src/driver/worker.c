@@ -25,11 +25,14 @@ static void write_metrics(const store_metrics *m, dse_json *j)
     dse_json_begin_object(j);
     for (size_t i = 0; i < n; i++) {
         double v = store_value(m, &c[i]);
+        const char *text = c[i].type == STORE_TEXT ? store_text(m, &c[i]) : NULL;
 
-        if (isnan(v))
+        if (isnan(v) && !text)
             continue;
         dse_json_key(j, c[i].name);
-        if (c[i].type == STORE_REAL)
+        if (text)
+            dse_json_string(j, text);
+        else if (c[i].type == STORE_REAL)
             dse_json_double(j, v);
         else
             dse_json_uint(j, store_count(m, &c[i]));
@@ -43,19 +46,17 @@ static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
     double start = cpu_seconds();
     design_point point;
     drv_study study;
-    sim_result result;
     store_metrics metrics;
     dse_json j;
     dse_status st = drv_study_read_config(line, n, a, &study, &point, &err);
 
     if (st == DSE_OK)
-        st = drv_point_run(&study, &point, a, &result, &err);
+        st = drv_point_run(&study, &point, a, &metrics, &err);
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
     dse_json_key(&j, "seconds");
     dse_json_fixed(&j, cpu_seconds() - start, 6);
     if (st == DSE_OK) {
-        drv_metrics_of(&result, &metrics);
         dse_json_key(&j, "metrics");
         write_metrics(&metrics, &j);
     } else {
@@ -100,14 +101,17 @@ dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err)
 /* Text of a scalar; "" if there is none, which no number is. */
 static const char *scalar(const cfg_node *node) { return node && node->kind == CFG_SCALAR ? node->text : ""; }
 
-/* False if a count is missing or is none: only memory and what would be NaN may be left out. */
+/* False if a count is missing or is none: only memory, text and what would be NaN may be left out. */
 static bool read_metric(const cfg_node *metrics, const store_column *c, store_metrics *out)
 {
-    const char *text = scalar(cfg_get(metrics, c->name));
+    const cfg_node *value = cfg_get(metrics, c->name);
+    const char *text = scalar(value);
     void *field = (char *)out + c->offset;
 
-    if (!cfg_get(metrics, c->name))
+    if (!value)
         return c->type != STORE_U64;
+    if (c->type == STORE_TEXT)
+        return value->kind == CFG_SCALAR && (*(const char **)field = text, true);
     if (c->type == STORE_REAL && !strcmp(text, "inf")) /* no JSON number: dse_json_double quotes it */
         return *(double *)field = INFINITY, true;
     if (c->type == STORE_REAL)

@@ -37,13 +37,19 @@ typedef struct {
 
 static bool has_memory(const store_metrics *m) { return m->peak_memory != STORE_ABSENT; }
 
-static double rank_value(const store_row *r, const store_column *by)
+double report_rank_value(const report_study *s, const store_row *r)
 {
-    double v = store_value(&r->metrics, by);
+    double v = store_value(&r->metrics, s->by);
 
     if (isnan(v))
         return INFINITY;
-    return by->better == STORE_HIGHER ? -v : v;
+    return s->by->better == STORE_HIGHER ? -v : v;
+}
+
+bool report_fits(const report_study *s, const store_row *r)
+{
+    return isnan(s->limit_bytes) ||
+           (has_memory(&r->metrics) && (double)r->metrics.peak_memory <= s->limit_bytes);
 }
 
 /* Equal values keep the order of the rows, which is that of the points. */
@@ -66,7 +72,7 @@ dse_status report_rank(report_study *s, dse_arena *a, dse_error *err)
         return dse_fail_nomem(err);
     for (size_t i = 0; i < s->n; i++) {
         const store_row *r = &s->row[i];
-        double value = rank_value(r, s->by);
+        double value = report_rank_value(s, r);
 
         if (!r->done) {
             s->n_failed++;
@@ -76,8 +82,7 @@ dse_status report_rank(report_study *s, dse_arena *a, dse_error *err)
             s->unlimited_best = r;
             best = value;
         }
-        if (isnan(s->limit_bytes) ||
-            (has_memory(&r->metrics) && (double)r->metrics.peak_memory <= s->limit_bytes))
+        if (report_fits(s, r))
             c[s->n_ranked++] = (candidate){r, value};
         else if (has_memory(&r->metrics))
             s->n_too_large++;
@@ -194,7 +199,7 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     dse_strbuf_addf(out, "%s on %s", s->row[0].model, s->row[0].system);
     if (*s->row[0].settings)
         dse_strbuf_addf(out, " with %s", s->row[0].settings);
-    if (strncmp(s->row[0].engine, "native", 6) != 0)
+    if (!store_is_native(s->row[0].engine))
         dse_strbuf_addf(out, " by %s", s->row[0].engine);
     if (ambiguous)
         dse_strbuf_addf(out, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
@@ -232,7 +237,6 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     size_t n = top && top < s->n_ranked ? top : s->n_ranked;
     uint64_t fastest = fastest_of(s);
 
-    dse_json_begin_object(j);
     dse_json_key(j, "model");
     dse_json_string(j, s->row[0].model);
     dse_json_key(j, "system");
@@ -277,10 +281,10 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     } else {
         dse_json_null(j);
     }
-    dse_json_end_object(j);
 }
 
-void report_ranking_json(const report_study *studies, size_t n, size_t top, dse_strbuf *out)
+void report_ranking_json(const report_study *studies, size_t n, size_t top, report_study_json *explain,
+                         void *user, dse_strbuf *out)
 {
     dse_json j;
 
@@ -288,8 +292,13 @@ void report_ranking_json(const report_study *studies, size_t n, size_t top, dse_
     dse_json_begin_object(&j);
     dse_json_key(&j, "studies");
     dse_json_begin_array(&j);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        dse_json_begin_object(&j);
         study_json(&studies[i], top, &j);
+        if (explain)
+            explain(&studies[i], i, user, &j);
+        dse_json_end_object(&j);
+    }
     dse_json_end_array(&j);
     dse_json_end_object(&j);
     dse_strbuf_addc(out, '\n');

@@ -2,7 +2,7 @@
 #ifndef DSE_REPORT_RANKING_H
 #define DSE_REPORT_RANKING_H
 
-#include "base/strbuf.h"
+#include "base/json_writer.h"
 #include "store/store.h"
 
 /* The rows of one study: a model on a system, in one configuration of both. */
@@ -27,11 +27,19 @@ dse_status report_split(const store_row *rows, size_t n, dse_arena *a, report_st
 
 dse_status report_rank(report_study *s, dse_arena *a, dse_error *err);
 
+/* What rows are ranked by: smaller is better. INFINITY if it is not known. */
+double report_rank_value(const report_study *s, const store_row *r);
+
+/* The row's memory is within the limit, or there is none. */
+bool report_fits(const report_study *s, const store_row *r);
+
 /* A heading, a table of the `top` best (0: all), and what was left out. `ambiguous`: several studies carry these
  * names, so the heading tells them apart. */
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out);
 
-/* All studies as one JSON object on one line. */
-void report_ranking_json(const report_study *studies, size_t n, size_t top, dse_strbuf *out);
+/* All studies as one JSON object on one line. `explain` adds to each study's object; NULL: nothing does. */
+typedef void report_study_json(const report_study *s, size_t index, void *user, dse_json *j);
+void report_ranking_json(const report_study *studies, size_t n, size_t top, report_study_json *explain,
+                         void *user, dse_strbuf *out);
 
 #endif

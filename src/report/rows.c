@@ -63,7 +63,7 @@ void report_row_fields(const store_row *r, dse_json *j)
     }
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++) {
-        if (isnan(store_value(&r->metrics, &c[i])))
+        if (!store_has(&r->metrics, &c[i]))
             continue;
         dse_json_key(j, c[i].name);
         report_value_json(&r->metrics, &c[i], j);
@@ -113,15 +113,13 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
                         r->sp, r->pp, r->recompute, r->weight_sharded, r->engine,
                         r->done ? "done" : "failed");
         for (size_t i = 0; i < n_columns; i++) {
-            double v = store_value(&r->metrics, &c[i]);
+            char value[REPORT_VALUE_MAX];
 
             dse_strbuf_addc(out, ',');
-            if (!r->done || isnan(v))
+            if (!r->done || !store_has(&r->metrics, &c[i]))
                 continue;
-            if (c[i].type == STORE_REAL)
-                dse_strbuf_addf(out, "%.3f", v);
-            else
-                dse_strbuf_addu(out, store_count(&r->metrics, &c[i]));
+            report_value_exact(&r->metrics, &c[i], value);
+            dse_strbuf_add_csv(out, value);
         }
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->error);

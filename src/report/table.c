@@ -57,6 +57,14 @@ static size_t heading_line(const char *heading, int line, const char **text)
     return newline ? (size_t)(newline - heading) : 0;
 }
 
+/* A line without the spaces at its end: what comes last may be empty. */
+static void end_line(dse_strbuf *out)
+{
+    while (out->len && out->data[out->len - 1] == ' ')
+        out->data[--out->len] = '\0';
+    dse_strbuf_addc(out, '\n');
+}
+
 static void print_cell(const report_table *t, uint32_t c, size_t width, const char *text, size_t n,
                        dse_strbuf *out)
 {
@@ -68,7 +76,10 @@ static void print_cell(const report_table *t, uint32_t c, size_t width, const ch
     dse_strbuf_add(out, text, n);
     for (; pad && !last; pad--)
         dse_strbuf_addc(out, ' ');
-    dse_strbuf_adds(out, last ? "\n" : "  ");
+    if (last)
+        end_line(out);
+    else
+        dse_strbuf_adds(out, "  ");
 }
 
 void report_table_print(const report_table *t, dse_strbuf *out)

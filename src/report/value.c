@@ -9,30 +9,30 @@
 
 void report_value_json(const store_metrics *m, const store_column *c, dse_json *j)
 {
-    double v = store_value(m, c);
-
-    if (isnan(v)) {
+    if (!store_has(m, c)) {
         dse_json_null(j);
         return;
     }
     switch (c->type) {
-    case STORE_REAL: dse_json_fixed(j, v, 3); break;
+    case STORE_TEXT: dse_json_string(j, store_text(m, c)); break;
+    case STORE_REAL: dse_json_fixed(j, store_value(m, c), 3); break;
     case STORE_U64:
+    case STORE_PEAK_U64:
     case STORE_BYTES: dse_json_uint(j, store_count(m, c)); break;
     }
 }
 
 void report_value_exact(const store_metrics *m, const store_column *c, char out[REPORT_VALUE_MAX])
 {
-    double v = store_value(m, c);
-
-    if (isnan(v)) {
+    if (!store_has(m, c)) {
         snprintf(out, REPORT_VALUE_MAX, "-");
         return;
     }
     switch (c->type) {
-    case STORE_REAL: snprintf(out, REPORT_VALUE_MAX, "%.3f", v); break;
+    case STORE_TEXT: snprintf(out, REPORT_VALUE_MAX, "%s", store_text(m, c)); break;
+    case STORE_REAL: snprintf(out, REPORT_VALUE_MAX, "%.3f", store_value(m, c)); break;
     case STORE_U64:
+    case STORE_PEAK_U64:
     case STORE_BYTES: snprintf(out, REPORT_VALUE_MAX, "%" PRIu64, store_count(m, c)); break;
     }
 }

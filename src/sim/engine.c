@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #define HANDSHAKE_BYTES 8192u
-#define TAG_SPAN        500000000u /* of the workload's own tags, and of those of collectives */
 #define TAG_HANDSHAKE   1000000000 /* added to a message's tag */
 
 void sim_fail(sim_engine *e, dse_status st, const char *fmt, ...)
@@ -119,7 +118,7 @@ static void call(sim_engine *e, const sim_call *c);
 /* Tags of the workload's own messages and those of collectives have ranges of their own. */
 static int32_t final_tag(uint32_t tag, sim_tag_kind kind)
 {
-    return (int32_t)(tag % TAG_SPAN + (uint32_t)kind);
+    return (int32_t)(tag % SIM_TAG_SPAN + (uint32_t)kind);
 }
 
 static void post_send(sim_engine *e, const sim_message_key *key, sim_call on_sent)
@@ -411,6 +410,24 @@ static dse_status fill_record(const sim_engine *e, trace_record *out)
     return DSE_OK;
 }
 
+static dse_status fill_result(const sim_engine *e, sim_result *out)
+{
+    sim_result result = {.n_ranks = e->w->n_ranks,
+                         .rank = e->stats,
+                         .finish_order = e->finish_order,
+                         .n_nodes = e->n_nodes,
+                         .n_messages = e->messages.n_posted,
+                         .n_events = e->queue.n_events};
+    dse_status st = sim_breakdown_of_slowest(e, &result.step);
+
+    if (st != DSE_OK)
+        return st;
+    if (e->set->track_memory)
+        sim_peak_of_largest(e, &result.peak);
+    *out = result;
+    return DSE_OK;
+}
+
 dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w, dse_arena *a,
                    sim_result *out, trace_record *record, dse_error *err)
 {
@@ -430,12 +447,7 @@ dse_status sim_run(const sim_settings *settings, const net_network *net, const w
     if (st == DSE_OK && record)
         st = fill_record(&e, record);
     if (st == DSE_OK)
-        *out = (sim_result){.n_ranks = w->n_ranks,
-                            .rank = e.stats,
-                            .finish_order = e.finish_order,
-                            .n_nodes = e.n_nodes,
-                            .n_messages = e.messages.n_posted,
-                            .n_events = e.queue.n_events};
+        st = fill_result(&e, out);
     release(&e);
     return st;
 }

@@ -6,7 +6,7 @@
  *   steps.c       what ring, direct and halving-doubling have in common; each has its file
  *   double_binary_tree.c
  *   bus.c         the shared memory bus of an endpoint
- *   memory.c, stats.c, remote_memory.c, deadlock.c
+ *   memory.c, stats.c, breakdown.c, remote_memory.c, deadlock.c
  *
  * Handlers return nothing: the first failure is kept in the engine and ends the loop. Everything is
  * referred to by index; what must survive a handler lives in the arena or in the engine's pools. */
@@ -69,6 +69,15 @@ typedef struct {
 
 /* Nodes that compete for one resource; a rank has one of each, receives need none. */
 typedef enum { SIM_UNIT_COMPUTE, SIM_UNIT_COMM, SIM_UNIT_CPU, SIM_UNIT_RECV, SIM_N_UNITS } sim_unit;
+
+static inline sim_unit sim_unit_of(const wl_node *n)
+{
+    if (n->is_cpu_op)
+        return SIM_UNIT_CPU;
+    if (n->type == WL_NODE_COMP)
+        return SIM_UNIT_COMPUTE;
+    return n->type == WL_NODE_RECV ? SIM_UNIT_RECV : SIM_UNIT_COMM;
+}
 
 /* An all-reduce that knows its dimensions goes up and down them; each way uses one half of a dimension's
  * queues, so that the two never wait for each other. Everything else takes the queues in turn. */
@@ -169,6 +178,7 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
                   dse_time delay);
 
 /* Tags of the workload's own messages and those of collectives do not meet. */
+#define SIM_TAG_SPAN 500000000u
 typedef enum { SIM_TAG_NATIVE = 0, SIM_TAG_COLLECTIVE = 500000000 } sim_tag_kind;
 
 /* Sends size bytes from rank to peer; `call` happens when they arrive. Posts the receive for what peer
@@ -223,14 +233,18 @@ void sim_bus_enter(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t bytes
                    sim_way way);
 void sim_bus_event(sim_engine *e, uint32_t rank, uint32_t which, uint64_t ev);
 
-/* memory.c, stats.c, remote_memory.c, deadlock.c -------------------------------------------- */
+/* memory.c, stats.c, breakdown.c, remote_memory.c, deadlock.c ------------------------------- */
 
 void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node); /* the node has just ended */
-dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *out);
+dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *bytes, dse_time *at);
+void sim_memory_held(const sim_engine *e, uint32_t rank, dse_time at, uint64_t held[WL_N_TENSOR_KINDS]);
 dse_status sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out);
 dse_status sim_remote_init(sim_engine *e);
 void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_remote_next(sim_engine *e, uint32_t memory);
+/* breakdown.c: of a run that has ended. */
+dse_status sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out);
+void sim_peak_of_largest(const sim_engine *e, sim_peak *out);
 dse_status sim_deadlock(sim_engine *e); /* some ranks never finished: says which and why */
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
 {
@@ -53,7 +54,7 @@ static int compare_changes(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *out)
+dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *bytes, dse_time *at)
 {
     const sim_rank *r = &e->rank[rank];
     uint32_t n_tensors = r->graph->graph->n_tensors;
@@ -73,13 +74,29 @@ dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *out)
             c[n++] = (memory_change){t->last_read_end, 0 - t->size};
     }
     qsort(c, n, sizeof *c, compare_changes);
-    *out = 0;
+    *bytes = *at = 0;
     for (size_t i = 0; i < n; i++) {
         held += c[i].change;
         /* What is written and what is freed at one tick is not held together. */
-        if ((i + 1 == n || c[i + 1].at != c[i].at) && held > *out)
-            *out = held;
+        if ((i + 1 == n || c[i + 1].at != c[i].at) && held > *bytes) {
+            *bytes = held;
+            *at = c[i].at;
+        }
     }
     dse_free(c);
     return DSE_OK;
+}
+
+void sim_memory_held(const sim_engine *e, uint32_t rank, dse_time at, uint64_t held[WL_N_TENSOR_KINDS])
+{
+    const sim_rank *r = &e->rank[rank];
+
+    memset(held, 0, WL_N_TENSOR_KINDS * sizeof *held);
+    for (uint32_t i = 0; i < r->graph->graph->n_tensors; i++) {
+        const sim_tensor *t = &r->tensor[i];
+
+        /* DSE_TIME_NONE, never written and never freed, is after every tick. */
+        if (t->write_start <= at && at < t->last_read_end)
+            held[r->graph->graph->tensor[i].kind] += t->size;
+    }
 }

@@ -44,22 +44,13 @@ static uint32_t heap_pop(sim_ready *h)
     return top;
 }
 
-static sim_unit unit_of(const wl_node *n)
-{
-    if (n->is_cpu_op)
-        return SIM_UNIT_CPU;
-    if (n->type == WL_NODE_COMP)
-        return SIM_UNIT_COMPUTE;
-    return n->type == WL_NODE_RECV ? SIM_UNIT_RECV : SIM_UNIT_COMM;
-}
-
 static void make_ready(sim_rank *r, uint32_t node)
 {
     r->n_ready++;
     if (r->issuing)
         r->freed[r->n_freed++] = node;
     else
-        heap_push(&r->ready[unit_of(&r->graph->graph->node[node])], r->graph->position[node]);
+        heap_push(&r->ready[sim_unit_of(&r->graph->graph->node[node])], r->graph->position[node]);
 }
 
 /* The ready node of the lowest id whose unit is free, or DSE_NONE. */
@@ -85,7 +76,7 @@ static void end_node(sim_engine *e, uint32_t rank, uint32_t node)
 {
     sim_rank *r = &e->rank[rank];
     const wl_csr *children = &r->graph->graph->children;
-    sim_unit unit = unit_of(&r->graph->graph->node[node]);
+    sim_unit unit = sim_unit_of(&r->graph->graph->node[node]);
 
     r->busy[unit] = false;
     r->end[node] = e->now;
@@ -158,7 +149,7 @@ static void issue(sim_engine *e, uint32_t rank, uint32_t node)
 {
     sim_rank *r = &e->rank[rank];
     const wl_node *n = &r->graph->graph->node[node];
-    sim_unit unit = unit_of(n);
+    sim_unit unit = sim_unit_of(n);
     sim_place place;
 
     r->n_ready--;
@@ -295,7 +286,7 @@ static dse_status init_rank(sim_engine *e, uint32_t rank)
         !r->trees || !r->group_streams)
         return dse_fail_nomem(e->err);
     for (uint32_t i = 0; i < n; i++)
-        per_unit[unit_of(&g->node[i])]++;
+        per_unit[sim_unit_of(&g->node[i])]++;
     for (int u = 0; u < SIM_N_UNITS; u++) {
         r->ready[u].place = DSE_ARENA_NEW(e->arena, uint32_t, per_unit[u]);
         if (!r->ready[u].place)

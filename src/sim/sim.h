@@ -26,13 +26,46 @@ typedef struct {
     double op_intensity; /* operations per byte */
     bool has_memory;
     uint64_t peak_memory; /* bytes (upstream: elements) */
+    dse_time peak_time;   /* the first tick at which so much is held */
 } sim_rank_stats;
+
+/* Where the time of a rank goes. Each tick of [0, wall) counts in the first part of this order that has something
+ * under way: compute, CPU operations, the collective or send, messages that come in, and else it is idle. So
+ * communication counts only as far as no compute covers it. A rank that waits in a collective for the others waits for
+ * communication; one that waits for a message that has not been sent yet is idle: the bubble of a pipeline. (A
+ * generated rank posts all its receives at tick 0: from then on they would cover everything.) */
+enum {
+    SIM_PART_COMPUTE_BOUND, /* compute at the peak of the roofline */
+    SIM_PART_MEMORY_BOUND,  /* compute below it */
+    SIM_PART_COMPUTE_OTHER, /* compute without a roofline, and CPU operations */
+    SIM_PART_MESSAGES,      /* sends; receives from the issue of their send on */
+    SIM_PART_DIMENSIONS,    /* collectives of no group, by the dimensions involved */
+    SIM_PART_OTHER,         /* remote memory; replayed, also nodes of no type */
+    SIM_PART_IDLE,
+    SIM_PART_GROUPS /* + slot: collectives of this group slot of the rank */
+};
+
+typedef struct {
+    uint32_t rank; /* the slowest, the lowest among equals */
+    uint32_t n_parts;
+    dse_time *part; /* they add up to the rank's wall */
+} sim_breakdown;
+
+/* What the rank that holds most, the lowest among equals, holds at its peak. */
+typedef struct {
+    uint32_t rank;
+    const wl_node
+        *node; /* under way at that tick, compute before communication; NULL: none. The workload's */
+    uint64_t held[WL_N_TENSOR_KINDS]; /* they add up to the rank's peak_memory */
+} sim_peak;
 
 typedef struct {
     uint32_t n_ranks;
     sim_rank_stats *rank;
     uint32_t *finish_order;                 /* n_ranks: the ranks as they finished */
     uint64_t n_nodes, n_messages, n_events; /* what it took */
+    sim_breakdown step;
+    sim_peak peak; /* with the ranks' has_memory only */
 } sim_result;
 
 /* All ranks of w must have an NPU: w->n_ranks == net->n_npus. Results, and the record if one is asked for,

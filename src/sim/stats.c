@@ -87,5 +87,5 @@ dse_status sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out)
         out->op_intensity = op_intensity / (double)compute;
     }
     out->has_memory = e->set->track_memory;
-    return out->has_memory ? sim_memory_peak(e, rank, &out->peak_memory) : DSE_OK;
+    return out->has_memory ? sim_memory_peak(e, rank, &out->peak_memory, &out->peak_time) : DSE_OK;
 }

@@ -6,6 +6,8 @@
 #define U64(f)   #f, STORE_U64
 #define BYTES(f) #f, STORE_BYTES
 #define REAL(f)  #f, STORE_REAL
+#define PEAK(f)  #f, STORE_PEAK_U64
+#define TEXT(f)  #f, STORE_TEXT
 #define AT(f)    offsetof(store_metrics, f)
 
 static const store_column columns[] = {
@@ -26,6 +28,40 @@ static const store_column columns[] = {
     {U64(nodes), "", STORE_NEITHER, "nodes simulated", AT(nodes)},
     {U64(messages), "", STORE_NEITHER, "messages simulated", AT(messages)},
     {U64(events), "", STORE_NEITHER, "events simulated", AT(events)},
+    {U64(step_compute_bound), "ns", STORE_LOWER, "of the step: compute at the peak of the roofline",
+     AT(step_compute_bound)},
+    {U64(step_memory_bound), "ns", STORE_LOWER, "of the step: compute that waits for the local memory",
+     AT(step_memory_bound)},
+    {U64(step_compute_other), "ns", STORE_LOWER, "of the step: compute without a roofline",
+     AT(step_compute_other)},
+    {U64(step_comm_dp), "ns", STORE_LOWER, "of the step: communication along dp, not covered by compute",
+     AT(step_comm_dp)},
+    {U64(step_comm_tp), "ns", STORE_LOWER, "of the step: communication along tp, not covered by compute",
+     AT(step_comm_tp)},
+    {U64(step_comm_sp), "ns", STORE_LOWER, "of the step: communication along sp, not covered by compute",
+     AT(step_comm_sp)},
+    {U64(step_comm_pp), "ns", STORE_LOWER,
+     "of the step: messages between pipeline stages, not covered by compute", AT(step_comm_pp)},
+    {U64(step_comm_mixed), "ns", STORE_LOWER,
+     "of the step: communication along several dimensions, remote memory", AT(step_comm_mixed)},
+    {U64(step_idle), "ns", STORE_LOWER,
+     "of the step: waiting for what another pipeline stage has not sent yet", AT(step_idle)},
+    {BYTES(peak_weights), "B", STORE_NEITHER, "of the peak: weights", AT(peak_weights)},
+    {BYTES(peak_weight_gradients), "B", STORE_NEITHER, "of the peak: gradients of weights",
+     AT(peak_weight_gradients)},
+    {BYTES(peak_updated_weights), "B", STORE_NEITHER, "of the peak: weights after their update",
+     AT(peak_updated_weights)},
+    {BYTES(peak_activations), "B", STORE_NEITHER, "of the peak: activations kept from the forward pass",
+     AT(peak_activations)},
+    {BYTES(peak_recomputed), "B", STORE_NEITHER, "of the peak: activations made again", AT(peak_recomputed)},
+    {BYTES(peak_activation_gradients), "B", STORE_NEITHER, "of the peak: gradients of activations",
+     AT(peak_activation_gradients)},
+    {BYTES(peak_inputs), "B", STORE_NEITHER, "of the peak: inputs of the model", AT(peak_inputs)},
+    {PEAK(peak_time), "ns", STORE_NEITHER, "when the peak is reached", AT(peak_time)},
+    {PEAK(peak_layer), "", STORE_NEITHER, "in which layer, counted from 0", AT(peak_layer)},
+    {TEXT(peak_pass), "", STORE_NEITHER, "in the forward or backward pass, recomputation or update",
+     AT(peak_pass)},
+    {TEXT(peak_node), "", STORE_NEITHER, "the node that runs when the peak is reached", AT(peak_node)},
 };
 
 const store_column *store_columns(size_t *n)
@@ -47,11 +83,23 @@ uint64_t store_count(const store_metrics *m, const store_column *c)
     return *(const uint64_t *)(const void *)((const char *)m + c->offset);
 }
 
+const char *store_text(const store_metrics *m, const store_column *c)
+{
+    return *(const char *const *)(const void *)((const char *)m + c->offset);
+}
+
 double store_value(const store_metrics *m, const store_column *c)
 {
+    if (c->type == STORE_TEXT)
+        return NAN;
     if (c->type == STORE_REAL)
         return *(const double *)(const void *)((const char *)m + c->offset);
     return store_count(m, c) == STORE_ABSENT ? NAN : (double)store_count(m, c);
+}
+
+bool store_has(const store_metrics *m, const store_column *c)
+{
+    return c->type == STORE_TEXT ? store_text(m, c) != NULL : !isnan(store_value(m, c));
 }
 
 void store_metrics_clear(store_metrics *m)
@@ -59,9 +107,12 @@ void store_metrics_clear(store_metrics *m)
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         void *field = (char *)m + columns[i].offset;
 
-        if (columns[i].type == STORE_REAL)
-            *(double *)field = NAN;
-        else
-            *(uint64_t *)field = STORE_ABSENT;
+        switch (columns[i].type) {
+        case STORE_REAL: *(double *)field = NAN; break;
+        case STORE_TEXT: *(const char **)field = NULL; break;
+        case STORE_U64:
+        case STORE_PEAK_U64:
+        case STORE_BYTES: *(uint64_t *)field = STORE_ABSENT; break;
+        }
     }
 }

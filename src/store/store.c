@@ -66,6 +66,12 @@ static dse_status get_pragma(store *s, const char *sql, int64_t *out, dse_error 
     return st;
 }
 
+static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
+                                       [STORE_BYTES] = "INTEGER",
+                                       [STORE_PEAK_U64] = "INTEGER",
+                                       [STORE_REAL] = "REAL",
+                                       [STORE_TEXT] = "TEXT"};
+
 static dse_status make_schema(store *s, dse_error *err)
 {
     const store_column *c;
@@ -85,7 +91,7 @@ static dse_status make_schema(store *s, dse_error *err)
               " seconds REAL");
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++)
-        dse_strbuf_addf(&sql, ", %s %s", c[i].name, c[i].type == STORE_REAL ? "REAL" : "INTEGER");
+        dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
     dse_strbuf_addf(
         &sql,
         ");CREATE INDEX result_hash ON result (hash);PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
@@ -128,7 +134,27 @@ static dse_status check_schema(store *s, int *out, dse_error *err)
  * not what the tables above say today. */
 static const char *const migrations[SCHEMA_VERSION - 1] = {
     "ALTER TABLE result ADD COLUMN settings TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE result ADD COLUMN memory_rounded INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE result ADD COLUMN memory_rounded INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE result ADD COLUMN step_compute_bound INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_memory_bound INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_compute_other INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_dp INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_tp INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_sp INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_pp INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_mixed INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_idle INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_weights INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_weight_gradients INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_updated_weights INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_activations INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_recomputed INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_activation_gradients INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_inputs INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_time INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_layer INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_pass TEXT;"
+    "ALTER TABLE result ADD COLUMN peak_node TEXT;",
 };
 
 /* One transaction: a database is of one version or of the other. */
@@ -199,7 +225,9 @@ static dse_status prepare(store *s, dse_error *err)
     if (sql.failed)
         st = dse_fail_nomem(err);
     else if (sqlite3_prepare_v2(s->db, sql.data, -1, &s->put, NULL) != SQLITE_OK ||
-             sqlite3_prepare_v2(s->db, "SELECT wall_time FROM result WHERE hash = ? AND config = ? AND done",
+             sqlite3_prepare_v2(s->db,
+                                "SELECT wall_time, engine, step_idle IS NOT NULL FROM result"
+                                " WHERE hash = ? AND config = ? AND done",
                                 -1, &s->find, NULL) != SQLITE_OK ||
              sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &s->drop,
                                 NULL) != SQLITE_OK)
@@ -324,13 +352,28 @@ dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, 
     sqlite3_bind_int64(s->find, 1, (int64_t)hash);
     sqlite3_bind_text(s->find, 2, config, -1, SQLITE_STATIC);
     code = sqlite3_step(s->find);
-    *found = code == SQLITE_ROW;
+    *found = code == SQLITE_ROW && (sqlite3_column_int(s->find, 2) ||
+                                    !store_is_native((const char *)sqlite3_column_text(s->find, 1)));
     if (*found)
         *wall_time = (uint64_t)sqlite3_column_int64(s->find, 0);
-    else if (code != SQLITE_DONE)
+    else if (code != SQLITE_DONE && code != SQLITE_ROW)
         st = fail(s, err, "read the database");
     sqlite3_reset(s->find);
     return st;
+}
+
+bool store_is_native(const char *engine) { return !strncmp(engine, "native-", 7); }
+
+static void bind_metric(sqlite3_stmt *q, int at, const store_metrics *m, const store_column *c)
+{
+    if (c->type == STORE_TEXT)
+        sqlite3_bind_text(q, at, store_text(m, c), -1, SQLITE_STATIC); /* NULL is null */
+    else if (isnan(store_value(m, c)))
+        sqlite3_bind_null(q, at);
+    else if (c->type == STORE_REAL)
+        sqlite3_bind_double(q, at, store_value(m, c));
+    else
+        sqlite3_bind_int64(q, at, (int64_t)store_count(m, c));
 }
 
 static void bind_row(sqlite3_stmt *q, const store_row *r)
@@ -354,14 +397,10 @@ static void bind_row(sqlite3_stmt *q, const store_row *r)
     sqlite3_bind_double(q, at++, r->seconds);
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++, at++) {
-        double v = store_value(&r->metrics, &c[i]);
-
-        if (!r->done || isnan(v))
-            sqlite3_bind_null(q, at);
-        else if (c[i].type == STORE_REAL)
-            sqlite3_bind_double(q, at, v);
+        if (r->done)
+            bind_metric(q, at, &r->metrics, &c[i]);
         else
-            sqlite3_bind_int64(q, at, (int64_t)store_count(&r->metrics, &c[i]));
+            sqlite3_bind_null(q, at);
     }
 }
 
@@ -439,7 +478,9 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
 
         if (c[i].type == STORE_REAL)
             *(double *)field = absent ? NAN : sqlite3_column_double(q, at);
-        else
+        else if (c[i].type == STORE_TEXT && !absent && !(*(const char **)field = text_column(q, at, a)))
+            return false;
+        else if (c[i].type != STORE_TEXT)
             *(uint64_t *)field = absent ? STORE_ABSENT : (uint64_t)sqlite3_column_int64(q, at);
     }
     return r->config && r->model && r->system && r->engine && r->settings && r->error;

@@ -11,12 +11,14 @@
 typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
 typedef enum {
     STORE_U64,
-    STORE_BYTES,
-    STORE_REAL
-} store_type; /* STORE_BYTES: a U64 that needs memory tracking */
+    STORE_BYTES,    /* a U64 that needs memory tracking */
+    STORE_PEAK_U64, /* the same, and no size: when and where the peak is */
+    STORE_REAL,
+    STORE_TEXT /* const char *, borrowed */
+} store_type;
 
 /* What was measured. Of the ranks' values, wall_time and peak_memory are the largest; the others are those of
- * rank 0, as the reference simulator's users read them. A figure that is not known is STORE_ABSENT, or NaN. */
+ * rank 0, as the reference simulator's users read them. A figure that is not known is STORE_ABSENT, NaN or NULL. */
 #define STORE_ABSENT UINT64_MAX
 typedef struct {
     uint64_t wall_time, gpu_time, comm_time, exposed_comm; /* ns */
@@ -25,6 +27,21 @@ typedef struct {
     uint64_t peak_memory;                                  /* bytes (upstream: elements) */
     uint64_t wall_time_rank0, peak_memory_rank0;
     uint64_t nodes, messages, events;
+
+    /* Where the step goes: the time of the slowest rank in parts that add up to wall_time. Only this program's own
+     * simulator knows them, and the rest; communication is what no compute covers. */
+    uint64_t step_compute_bound, step_memory_bound, step_compute_other;
+    uint64_t step_comm_dp, step_comm_tp, step_comm_sp, step_comm_pp; /* along one parallel dimension */
+    uint64_t step_comm_mixed;                                        /* along several */
+    uint64_t step_idle;
+
+    /* The moment of peak_memory, and what is held then, by kind of tensor: adds up to peak_memory. */
+    uint64_t peak_weights, peak_weight_gradients, peak_updated_weights;
+    uint64_t peak_activations, peak_recomputed, peak_activation_gradients, peak_inputs;
+    uint64_t peak_time;    /* ns since the start of the step */
+    uint64_t peak_layer;   /* counted from 0, as in the names of nodes; absent outside of the layers */
+    const char *peak_pass; /* "forward", "recomputation", "backward", "update" */
+    const char *peak_node; /* what the rank runs at that moment */
 } store_metrics;
 
 /* One row per metric: the columns of the database, of CSV and JSON, and what `best --by` takes. */
@@ -43,11 +60,17 @@ const store_column *store_column_find(const char *name);
 /* Nothing is known. */
 void store_metrics_clear(store_metrics *m);
 
-/* The value as a number; NaN if it is not there. */
+/* Whether the value is there. */
+bool store_has(const store_metrics *m, const store_column *c);
+
+/* The value as a number; NaN if it is not there, or is text. */
 double store_value(const store_metrics *m, const store_column *c);
 
-/* The same without loss, of a column that is no STORE_REAL, if it is there. */
+/* The same without loss, of a column that is a count, if it is there. */
 uint64_t store_count(const store_metrics *m, const store_column *c);
+
+/* Of a STORE_TEXT; NULL if it is not there. */
+const char *store_text(const store_metrics *m, const store_column *c);
 
 typedef struct {
     const char *config; /* JSON: model, system, point, engine; what the result is a function of */
@@ -73,7 +96,14 @@ typedef enum { STORE_READ, STORE_WRITE } store_mode;
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err);
 void store_close(store *s); /* accepts NULL */
 
-/* Whether this configuration has a result that is done, and its step time. A failed one is tried again. */
+/* The parts of the step are there: the result is of this program's own simulator, and not of a database of version 1. */
+static inline bool store_has_step(const store_metrics *m) { return m->step_idle != STORE_ABSENT; }
+
+/* A result of this program's own simulator. */
+bool store_is_native(const char *engine);
+
+/* Whether this configuration has a result that is done, and its step time. A failed one is tried again, and so is a
+ * native one without the parts of its step, which version 1 did not keep. */
 dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, uint64_t *wall_time,
                       dse_error *err);
 

@@ -176,6 +176,7 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
     if (!g)
         return dse_fail_nomem(err);
     g->s = s;
+    g->layers = layers;
     g->arena = a;
     g->err = err;
     g->out = out;

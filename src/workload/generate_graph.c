@@ -64,6 +64,7 @@ static dse_status io_tensor(generator *g, gen_stage *s, wl_graph *graph, uint32_
         dse_strbuf_addf(&name, "%s%s@%" PRIu32, t->kind == WL_OP_SHADOW ? "shadow_" : "", m->name,
                         m->revision);
         wl_shape_print(&g->ops.symbols, &m->op->y_shape, &name);
+        info->kind = gen_tensor_kind(g, t);
         info->elements = gen_shape_value(g, &m->op->y_shape);
         info->name = name.failed ? NULL : dse_arena_strdup(g->arena, name.data);
         dse_strbuf_free(&name);

@@ -9,6 +9,7 @@
 
 static gen_node *add_draft(generator *g, gen_stage *s, uint32_t type, uint32_t tensor, uint32_t *index)
 {
+    uint32_t place = gen_model_tensor(g, &s->tensor[tensor])->place;
     gen_node *d;
 
     if (s->n_drafts == s->cap_drafts) {
@@ -28,6 +29,8 @@ static gen_node *add_draft(generator *g, gen_stage *s, uint32_t type, uint32_t t
     d->node.type = (uint8_t)type;
     d->node.slot = DSE_NONE;
     d->node.has_io = true;
+    d->node.tensor_kind = (uint8_t)gen_tensor_kind(g, &s->tensor[tensor]);
+    d->node.layer = place >= 1 && place <= g->layers ? place - 1 : DSE_NONE;
     return d;
 }
 

@@ -60,6 +60,7 @@ typedef struct {
     wl_operators ops;
     wl_model model;
     const wl_strategy *s;
+    uint32_t layers;
     dse_arena *arena;
     dse_error *err;
     wl_workload *out;
@@ -84,6 +85,14 @@ double gen_shape_value(generator *g, const wl_shape *s); /* elements on one rank
 static inline const wl_tensor *gen_model_tensor(const generator *g, const gen_tensor *t)
 {
     return &g->model.tensor[t->model];
+}
+
+/* An input that a link feeds carries what the layer before made. */
+static inline wl_tensor_kind gen_tensor_kind(const generator *g, const gen_tensor *t)
+{
+    const wl_tensor *m = gen_model_tensor(g, t);
+
+    return m->op->makes == WL_TENSOR_INPUT && m->kind != WL_OP_INPUT ? WL_TENSOR_ACTIVATION : m->op->makes;
 }
 
 /* generate_nodes.c: computations, collectives, messages and dependencies, in this order. ----- */

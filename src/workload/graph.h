@@ -33,6 +33,19 @@ typedef enum {
 const char *wl_node_type_name(uint32_t type); /* "COMP_NODE"; "unknown" */
 const char *wl_coll_type_name(uint32_t type); /* "ALL_REDUCE"; "unknown" */
 
+/* What a tensor is to somebody who trains a model. Only the generator knows. */
+typedef enum {
+    WL_TENSOR_UNKNOWN,         /* of a trace that was read */
+    WL_TENSOR_INPUT,           /* of the model; nobody makes it */
+    WL_TENSOR_WEIGHT,          /* before the step */
+    WL_TENSOR_ACTIVATION,      /* made by the forward pass */
+    WL_TENSOR_RECOMPUTED,      /* an activation, made again in the backward pass */
+    WL_TENSOR_GRADIENT,        /* of an activation, and what it is summed up from */
+    WL_TENSOR_WEIGHT_GRADIENT, /* what the update of a weight takes */
+    WL_TENSOR_UPDATED_WEIGHT,  /* after the step */
+    WL_N_TENSOR_KINDS
+} wl_tensor_kind;
+
 typedef struct {
     const char *name;
     uint64_t id;      /* of a send or receive: 0, the rank's binding has it; else less the rank's id_base */
@@ -48,8 +61,10 @@ typedef struct {
     uint8_t type; /* wl_node_type */
     uint8_t coll; /* COLL: wl_coll_type */
     bool is_cpu_op;
-    bool has_io;       /* "inputs" and "outputs" are there, so that memory can be tracked */
-    const char *lacks; /* the first attribute that running this node needs and its file lacks, or NULL */
+    bool has_io;         /* "inputs" and "outputs" are there, so that memory can be tracked */
+    uint8_t tensor_kind; /* of the tensor that the node makes, or that it communicates for */
+    uint32_t layer;      /* of a generated graph: that tensor's, from 0; DSE_NONE outside of the layers */
+    const char *lacks;   /* the first attribute that running this node needs and its file lacks, or NULL */
 } wl_node;
 
 /* Ragged lists: those of node i are item[start[i]] .. item[start[i + 1] - 1]. */
@@ -71,6 +86,7 @@ typedef struct {
 typedef struct {
     const char *name;
     double elements; /* exact, for writing; only generated graphs have it */
+    wl_tensor_kind kind;
 } wl_tensor_info;
 
 typedef struct {

@@ -211,6 +211,7 @@ static dse_status add_updates(builder *b)
         *add = *tensors[i].op;
         add->kind = WL_OP_ADD;
         add->x2_shape = add->x1_shape;
+        add->makes = WL_TENSOR_UPDATED_WEIGHT;
         tensors[b->out->n++] = (wl_tensor){.name = tensors[i].name,
                                            .revision = 1,
                                            .kind = WL_OP_ADD,

@@ -354,6 +354,40 @@ static dse_status read_operator(const resolver *r, const wl_block *b, const cfg_
     return fail(r, map, "an operator is one of input, weight, einsum, add, scale, copy, reshape");
 }
 
+static wl_tensor_kind made_by(const wl_block *b, const wl_operator *op)
+{
+    const uint32_t operand[] = {op->x1, op->x2};
+
+    if (op->is_weight)
+        return WL_TENSOR_WEIGHT;
+    if (op->after != DSE_NONE)
+        return WL_TENSOR_RECOMPUTED;
+    if (op->gradient_of != DSE_NONE)
+        return b->op[op->gradient_of].is_weight ? WL_TENSOR_WEIGHT_GRADIENT : WL_TENSOR_GRADIENT;
+    if (op->kind == WL_OP_INPUT)
+        return WL_TENSOR_INPUT;
+    for (int k = 0; k < 2; k++)
+        if (operand[k] != DSE_NONE && b->op[operand[k]].makes >= WL_TENSOR_GRADIENT)
+            return WL_TENSOR_GRADIENT; /* part of one, such as the summands of dx */
+    return WL_TENSOR_ACTIVATION;
+}
+
+/* What is made of a gradient is one, too, wherever in the block its operands stand: again until nothing changes. */
+static void tell_kinds(wl_block *b)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < b->n; i++) {
+            wl_tensor_kind kind = made_by(b, &b->op[i]);
+
+            changed |= kind != b->op[i].makes;
+            b->op[i].makes = kind;
+        }
+    }
+}
+
 /* True if the operator exists in this variant. */
 static dse_status is_present(const resolver *r, const cfg_node *map, bool *out)
 {
@@ -405,6 +439,7 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
         if ((st = read_operator(r, b, map->item[i], &b->op[filled++])) != DSE_OK)
             return st;
     }
+    tell_kinds(b);
     *out = b;
     return DSE_OK;
 }

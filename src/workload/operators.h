@@ -8,6 +8,7 @@
 
 #include "config/doc.h"
 #include "workload/expr.h"
+#include "workload/graph.h"
 
 typedef enum {
     WL_OP_INPUT,   /* made by nobody; also every weight */
@@ -30,6 +31,7 @@ typedef struct {
     double scale;
     uint32_t gradient_of; /* index into the block, or DSE_NONE */
     uint32_t after;       /* recomputation: waits for this tensor, or DSE_NONE */
+    wl_tensor_kind makes; /* what the result is; of an input: unless a link feeds it */
 } wl_operator;
 
 typedef struct {

@@ -2,9 +2,12 @@
 #include "driver/worker.h"
 #include "unit/unit.h"
 
+#define STEP                                                                                                 \
+    "\"step_compute_bound\":1,\"step_memory_bound\":2,\"step_compute_other\":0,\"step_comm_dp\":3,"          \
+    "\"step_comm_tp\":0,\"step_comm_sp\":0,\"step_comm_pp\":0,\"step_comm_mixed\":0,\"step_idle\":4"
 #define COUNTS                                                                                               \
     "\"wall_time\":10,\"exposed_comm\":1,\"gpu_time\":2,\"comm_time\":3,\"wall_time_rank0\":9,\"nodes\":4,"  \
-    "\"messages\":5,\"events\":6"
+    "\"messages\":5,\"events\":6," STEP
 
 static dse_arena arena;
 static dse_error err;
@@ -21,13 +24,18 @@ static dse_status read_answer(const char *line)
 CLAIM(a_result_has_every_count)
 {
     assert_ok(read_answer("{\"seconds\":0.5,\"metrics\":{" COUNTS ",\"peak_memory\":18446744073709551614,"
-                          "\"peak_memory_rank0\":7,\"mem_util\":99.5,\"op_intensity\":\"inf\"}}"),
+                          "\"peak_memory_rank0\":7,\"peak_layer\":3,\"peak_node\":\"n\",\"mem_util\":99.5,"
+                          "\"op_intensity\":\"inf\"}}"),
               &err);
     assert_true(row.done);
     assert_double(row.seconds, 0.5);
     assert_u64(row.metrics.wall_time, 10);
     assert_u64(row.metrics.wall_time_rank0, 9);
     assert_u64(row.metrics.peak_memory, UINT64_MAX - 1);
+    assert_u64(row.metrics.step_comm_dp, 3);
+    assert_u64(row.metrics.step_idle, 4);
+    assert_u64(row.metrics.peak_layer, 3);
+    assert_string_equal(row.metrics.peak_node, "n");
     assert_double(row.metrics.mem_util, 99.5);
     assert_double(row.metrics.op_intensity, INFINITY);
 }
@@ -37,6 +45,8 @@ CLAIM(what_is_not_there_is_unknown_and_not_zero)
     assert_ok(read_answer("{\"seconds\":1,\"metrics\":{" COUNTS "}}"), &err);
     assert_u64(row.metrics.peak_memory, STORE_ABSENT);
     assert_double(row.metrics.compute_util, NAN);
+    assert_u64(row.metrics.peak_time, STORE_ABSENT);
+    assert_null(row.metrics.peak_node);
 }
 
 CLAIM(a_failure_has_its_reason)
@@ -61,11 +71,16 @@ CLAIM(anything_else_is_refused)
         "{\"seconds\":1,\"metrics\":{" COUNTS ",\"mem_util\":[]}}",
         "{\"seconds\":1,\"metrics\":{" COUNTS ",\"mem_util\":\"high\"}}",
         "{\"seconds\":1,\"metrics\":{" COUNTS ",\"peak_memory\":-1}}",
+        "{\"seconds\":1,\"metrics\":{" COUNTS ",\"peak_node\":[]}}",
         "{\"seconds\":1,\"metrics\":{" COUNTS ",\"peak_memory\":1.5}}",
     };
 
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        assert_says(read_answer(lines[i]), &err, DSE_E_CHILD, lines[i]);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char shown[201]; /* of a long line its beginning */
+
+        snprintf(shown, sizeof shown, "%s", lines[i]);
+        assert_says(read_answer(lines[i]), &err, DSE_E_CHILD, shown);
+    }
     assert_says(read_answer("half a li"), &err, DSE_E_SYNTAX, "invalid token");
 }
 

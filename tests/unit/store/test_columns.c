@@ -25,12 +25,20 @@ CLAIM(every_column_has_a_field_of_its_own)
         store_metrics m;
 
         memset(&m, 0, sizeof m);
-        if (c[i].type != STORE_REAL)
-            *(uint64_t *)(void *)((char *)&m + c[i].offset) = 17;
-        else
+        if (c[i].type == STORE_REAL)
             *(double *)(void *)((char *)&m + c[i].offset) = 17;
-        for (size_t k = 0; k < n; k++)
-            assert_double(store_value(&m, &c[k]), k == i ? 17 : 0);
+        else if (c[i].type == STORE_TEXT)
+            *(const char **)(void *)((char *)&m + c[i].offset) = "17";
+        else
+            *(uint64_t *)(void *)((char *)&m + c[i].offset) = 17;
+        for (size_t k = 0; k < n; k++) {
+            if (c[k].type == STORE_TEXT && k == i)
+                assert_string_equal(store_text(&m, &c[k]), "17");
+            else if (c[k].type == STORE_TEXT)
+                assert_null(store_text(&m, &c[k]));
+            else
+                assert_double(store_value(&m, &c[k]), k == i ? 17 : 0);
+        }
     }
 }
 
@@ -52,7 +60,8 @@ CLAIM(what_is_not_there_is_not_a_number)
 
     store_metrics_clear(&m);
     for (size_t i = 0; i < n; i++)
-        assert_true(isnan(store_value(&m, &c[i])));
+        assert_true(isnan(store_value(&m, &c[i])) && (c[i].type != STORE_TEXT || !store_text(&m, &c[i])));
+    assert_false(store_has_step(&m));
     m.wall_time = 0;
     m.peak_memory = 5;
     assert_double(store_value(&m, store_column_find("wall_time")), 0);

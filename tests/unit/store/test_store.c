@@ -53,7 +53,6 @@ static store_row row(const char *config, uint64_t hash, const char *model, uint3
                    .error = "",
                    .seconds = 0.125};
 
-    store_metrics_clear(&r.metrics);
     r.metrics = (store_metrics){.wall_time = wall_time,
                                 .gpu_time = 2,
                                 .comm_time = 3,
@@ -67,7 +66,12 @@ static store_row row(const char *config, uint64_t hash, const char *model, uint3
                                 .peak_memory_rank0 = 7,
                                 .nodes = 8,
                                 .messages = 9,
-                                .events = 10};
+                                .events = 10,
+                                .step_compute_bound = wall_time,
+                                .peak_activations = 81920000,
+                                .peak_time = 11,
+                                .peak_layer = STORE_ABSENT,
+                                .peak_pass = "backward"};
     return r;
 }
 
@@ -121,6 +125,13 @@ CLAIM(a_row_is_read_back_as_it_was_put)
     assert_u64(rows[0].metrics.peak_memory, 81920000);
     assert_u64(rows[0].metrics.peak_memory_rank0, 7);
     assert_u64(rows[0].metrics.events, 10);
+    assert_u64(rows[0].metrics.step_compute_bound, (uint64_t)1 << 63);
+    assert_u64(rows[0].metrics.step_idle, 0);
+    assert_u64(rows[0].metrics.peak_activations, 81920000);
+    assert_u64(rows[0].metrics.peak_time, 11);
+    assert_u64(rows[0].metrics.peak_layer, STORE_ABSENT);
+    assert_string_equal(rows[0].metrics.peak_pass, "backward");
+    assert_null(rows[0].metrics.peak_node);
     end();
 }
 
@@ -463,6 +474,9 @@ static void check_version_1(store *s)
         assert_u64(rows[i].hash, dse_hash_bytes(rows[i].config, strlen(rows[i].config)));
         assert_true(rows[i].metrics.wall_time > 0 && rows[i].metrics.wall_time != STORE_ABSENT);
         assert_u64(rows[i].metrics.wall_time, rows[i].metrics.wall_time_rank0);
+        assert_false(store_has_step(&rows[i].metrics));
+        assert_u64(rows[i].metrics.peak_time, STORE_ABSENT);
+        assert_null(rows[i].metrics.peak_node);
     }
 }
 
@@ -480,6 +494,50 @@ CLAIM(a_writer_brings_a_database_of_version_1_to_this_one)
     s = open_for(STORE_READ);
     check_version_1(s);
     assert_int_equal(list(s, "m", NULL, &(store_row *){NULL}), 1);
+    store_close(s);
+    end();
+}
+
+/* Version 1 kept no parts of the step: such a result is made again, and takes the place of the old one. */
+CLAIM(a_native_result_without_its_parts_is_not_found)
+{
+    uint64_t wall;
+    store_row *rows;
+    bool found;
+    store *s;
+
+    begin();
+    copy_version_1();
+    s = open_for(STORE_WRITE);
+    assert_int_equal(list(s, "small", "ring8", &rows), 2);
+    assert_ok(store_find(s, rows[0].hash, rows[0].config, &found, &wall, &err), &err);
+    assert_false(found);
+    wall = rows[0].metrics.wall_time;
+    rows[0].metrics.step_compute_bound = wall;
+    rows[0].metrics.step_idle = 0;
+    put(s, rows[0]);
+    assert_ok(store_find(s, rows[0].hash, rows[0].config, &found, &wall, &err), &err);
+    assert_true(found);
+    assert_int_equal(list(s, "small", "ring8", &rows), 2);
+    store_close(s);
+    end();
+}
+
+CLAIM(another_engine_knows_no_parts_and_is_found)
+{
+    store_row r = row("{1}", 7, "m", 8, 100);
+    uint64_t wall;
+    bool found;
+    store *s;
+
+    begin();
+    r.engine = "astrasim";
+    r.metrics.step_idle = STORE_ABSENT;
+    s = open_for(STORE_WRITE);
+    put(s, r);
+    assert_ok(store_find(s, 7, "{1}", &found, &wall, &err), &err);
+    assert_true(found);
+    assert_u64(wall, 100);
     store_close(s);
     end();
 }
@@ -756,6 +814,8 @@ int main(void)
         cmocka_unit_test(a_database_of_a_newer_version_is_refused),
         cmocka_unit_test(a_database_without_a_version_is_refused),
         cmocka_unit_test(a_writer_brings_a_database_of_version_1_to_this_one),
+        cmocka_unit_test(a_native_result_without_its_parts_is_not_found),
+        cmocka_unit_test(another_engine_knows_no_parts_and_is_found),
         cmocka_unit_test(a_reader_leaves_a_database_of_version_1_as_it_is),
         cmocka_unit_test(a_database_of_another_program_is_refused),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_an_io_error),

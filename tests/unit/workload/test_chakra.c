@@ -187,7 +187,7 @@ static void one_node(wl_graph *g, wl_rank *r)
                            .has_io = true};
     static uint32_t none[] = {0, 0}, one[] = {0, 1};
     static wl_io io = {0, 32};
-    static wl_tensor_info tensor = {"x@0B", 32};
+    static wl_tensor_info tensor = {.name = "x@0B", .elements = 32};
 
     *g = (wl_graph){.n_nodes = 1, .node = &node, .n_tensors = 1, .tensor = &tensor};
     g->data_deps.start = g->ctrl_deps.start = g->parents.start = none;
@@ -273,7 +273,7 @@ CLAIM(names_in_json_are_escaped)
     wl_graph g;
     wl_rank r;
     wl_node node;
-    wl_tensor_info tensor = {"t\"@0B", 32};
+    wl_tensor_info tensor = {.name = "t\"@0B", .elements = 32};
     uint32_t ranks[] = {0};
     wl_group groups[] = {{"", 1, ranks}, {"a\"b", 1, ranks}};
     wl_trace t;

@@ -168,6 +168,39 @@ CLAIM(nodes_name_the_tensors_they_read_and_write)
     dse_arena_free(&arena);
 }
 
+static wl_tensor_kind kind_of(const wl_graph *g, const char *tensor)
+{
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (!strncmp(g->tensor[i].name, tensor, strlen(tensor)))
+            return g->tensor[i].kind;
+    fail_msg("no tensor '%s'", tensor);
+    return WL_TENSOR_UNKNOWN;
+}
+
+/* b_x and b_dy are inputs that links feed; b's y is on its stage, a shadow is of the kind of what it stands for. A
+ * node is of the kind of what it makes, a communication of what it is needed for. */
+CLAIM(tensors_and_nodes_know_what_they_are)
+{
+    const wl_graph *a, *b;
+
+    assert_ok(generate(TWO, &b8_m16, 0, strategy(2, 2, 1, 2)), &err);
+    a = &w.graph[0];
+    b = &w.graph[1];
+    assert_int_equal(kind_of(a, "a_x@0"), WL_TENSOR_INPUT);
+    assert_int_equal(kind_of(a, "a_w@0"), WL_TENSOR_WEIGHT);
+    assert_int_equal(kind_of(a, "a_w@1"), WL_TENSOR_UPDATED_WEIGHT);
+    assert_int_equal(kind_of(a, "a_y@0"), WL_TENSOR_ACTIVATION);
+    assert_int_equal(kind_of(a, "a_dw@0"), WL_TENSOR_WEIGHT_GRADIENT);
+    assert_int_equal(kind_of(a, "shadow_b_dx@0"), WL_TENSOR_GRADIENT);
+    assert_int_equal(kind_of(b, "shadow_a_y@0"), WL_TENSOR_ACTIVATION);
+    assert_int_equal(node(a, "a_w@1_X2_COMM")->tensor_kind, WL_TENSOR_UPDATED_WEIGHT);
+    assert_int_equal(node(a, "a_dw@0_COMP")->tensor_kind, WL_TENSOR_WEIGHT_GRADIENT);
+    assert_int_equal(node(a, "shadow_b_dx@0_Y_RECV")->tensor_kind, WL_TENSOR_GRADIENT);
+    assert_int_equal(node(b, "b_y@0_COMP")->tensor_kind, WL_TENSOR_ACTIVATION);
+    assert_int_equal(node(a, "a_y@0_COMP")->layer, DSE_NONE);
+    dse_arena_free(&arena);
+}
+
 /* ---- ranks and groups ------------------------------------------------------------------------ */
 
 /* rank = dp + 2 tp + 4 sp. Along dp, tp and sp in this order, numbered from 1 by the other two coordinates. */
@@ -475,6 +508,20 @@ CLAIM(llama70b_has_as_many_nodes_as_stage_writes)
     dse_arena_free(&arena);
 }
 
+CLAIM(nodes_know_their_layer)
+{
+    wl_strategy s = strategy(8, 1, 8, 1);
+
+    s.recompute = true;
+    assert_ok(transformer(llama70b, 3, s), &err);
+    assert_int_equal(node(&w.graph[0], "in_emb_y@0_COMP")->layer, DSE_NONE);
+    assert_int_equal(node(&w.graph[0], "stack_0_mha_q@0_COMP")->layer, 0);
+    assert_int_equal(node(&w.graph[0], "stack_2_ffn_x1_recomp@0_COMP")->layer, 2);
+    assert_int_equal(node(&w.graph[0], "stack_2_ffn_x1_recomp@0_COMP")->tensor_kind, WL_TENSOR_RECOMPUTED);
+    assert_int_equal(node(&w.graph[0], "out_emb_y@0_COMP")->layer, DSE_NONE);
+    dse_arena_free(&arena);
+}
+
 static long peak_kib(void)
 {
     struct rusage u;
@@ -554,6 +601,7 @@ int main(void)
         cmocka_unit_test(a_linear_layer_is_laid_out_as_by_hand),
         cmocka_unit_test(dropped_nodes_hand_on_what_they_waited_for),
         cmocka_unit_test(nodes_name_the_tensors_they_read_and_write),
+        cmocka_unit_test(tensors_and_nodes_know_what_they_are),
         cmocka_unit_test(ranks_count_dp_fastest_then_tp_then_sp),
         cmocka_unit_test(a_degree_of_one_makes_groups_of_one),
         cmocka_unit_test(groups_partition_the_ranks),
@@ -569,6 +617,7 @@ int main(void)
         cmocka_unit_test(what_no_collective_can_do_is_refused_with_both_tensors),
         cmocka_unit_test(sizes_beyond_63_bits_are_refused),
         cmocka_unit_test(llama70b_has_as_many_nodes_as_stage_writes),
+        cmocka_unit_test(nodes_know_their_layer),
         cmocka_unit_test(memory_grows_with_the_stages_and_not_with_their_square),
         cmocka_unit_test(pp_may_be_layers_plus_2_and_no_more),
         cmocka_unit_test(parallelism_along_dp_and_tp_neither_makes_nor_loses_work),

@@ -171,6 +171,34 @@ CLAIM(recomputation_adds_operators_and_replaces_einsums)
     dse_arena_free(&arena);
 }
 
+/* dy is marked as a gradient, dz is not; what is made of either is one, also where it stands before them. `y` is made
+ * of nothing of the kind, `extra` is made again, whatever of. */
+CLAIM(what_is_made_of_a_gradient_is_one)
+{
+    static const char text[] =
+        OP("sum: {add: [dz, y], shape: act}\n"
+           "    y: {scale: x, by: 1, shape: act}\n"
+           "    extra: {when: recompute, after: dy, scale: x, by: 1, shape: act}\n"
+           "    dy: {input: act, gradient_of: y}\n"
+           "    dz: {scale: dy, by: 1, shape: act}\n"
+           "    dw: {einsum: \"dy[bn] extra[bm] -> mn\", over: {b: B, m: M, n: N}, gradient_of: w}");
+    static const struct {
+        const char *name;
+        wl_tensor_kind makes;
+    } expected[] = {{"x", WL_TENSOR_INPUT},          {"w", WL_TENSOR_WEIGHT},
+                    {"sum", WL_TENSOR_GRADIENT},     {"y", WL_TENSOR_ACTIVATION},
+                    {"extra", WL_TENSOR_RECOMPUTED}, {"dy", WL_TENSOR_GRADIENT},
+                    {"dz", WL_TENSOR_GRADIENT},      {"dw", WL_TENSOR_WEIGHT_GRADIENT}};
+
+    assert_ok(resolve(text, recompute), &err);
+    assert_int_equal(ops.entry[0].part[0].block->n, 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_string_equal(op(0, 0, i)->name, expected[i].name);
+        assert_int_equal(op(0, 0, i)->makes, expected[i].makes);
+    }
+    dse_arena_free(&arena);
+}
+
 CLAIM(entries_of_the_model_keep_their_order_and_places)
 {
     assert_ok(resolve("symbols: {B: batch, M: model}\n"
@@ -432,6 +460,7 @@ int main(void)
         cmocka_unit_test(elementwise_operators_need_what_they_leave),
         cmocka_unit_test(operands_may_come_later_in_the_block),
         cmocka_unit_test(recomputation_adds_operators_and_replaces_einsums),
+        cmocka_unit_test(what_is_made_of_a_gradient_is_one),
         cmocka_unit_test(entries_of_the_model_keep_their_order_and_places),
         cmocka_unit_test(links_are_listed_by_kind),
         cmocka_unit_test(the_transformer_resolves_in_all_variants),

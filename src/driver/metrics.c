@@ -1,0 +1,113 @@
+/* What is stored of a result. The simulator knows communicator groups and tensors of a workload; here they become the
+ * parallel dimensions and the words that a user knows. */
+#include "driver/study.h"
+
+static void add_ranks(const sim_result *r, store_metrics *out)
+{
+    const sim_rank_stats *zero = &r->rank[0];
+
+    out->gpu_time = zero->gpu;
+    out->comm_time = zero->comm;
+    out->exposed_comm = zero->exposed_comm;
+    out->wall_time_rank0 = zero->wall;
+    out->wall_time = 0;
+    for (uint32_t i = 0; i < r->n_ranks; i++)
+        if (r->rank[i].wall > out->wall_time)
+            out->wall_time = r->rank[i].wall;
+    if (zero->has_utilisation) {
+        out->compute_bound = zero->compute_bound * 100;
+        out->compute_util = zero->compute_util * 100;
+        out->mem_util = zero->memory_util * 100;
+        out->op_intensity = zero->op_intensity;
+    }
+}
+
+/* ---- the parts of the step ------------------------------------------------------------------ */
+
+/* The degrees in which the members of a group differ, a bit each. Ranks count dp fastest, then tp, sp, and the pipeline
+ * stage (workload/generate.h). */
+static unsigned degrees_of(const design_point *p, const wl_group *g)
+{
+    const uint32_t degree[] = {p->dp, p->tp, p->sp, p->pp};
+    unsigned varies = 0;
+
+    for (uint32_t i = 1; i < g->n; i++) {
+        uint32_t a = g->rank[0], b = g->rank[i];
+
+        for (unsigned k = 0; k < 4; a /= degree[k], b /= degree[k], k++)
+            varies |= (unsigned)(a % degree[k] != b % degree[k]) << k;
+    }
+    return varies;
+}
+
+/* The generator groups ranks along one degree at a time; its operators could be given others. */
+static uint64_t *part_of_group(const design_point *p, const wl_group *g, store_metrics *out)
+{
+    switch (degrees_of(p, g)) {
+    case 1u << 0: return &out->step_comm_dp;
+    case 1u << 1: return &out->step_comm_tp;
+    case 1u << 2: return &out->step_comm_sp;
+    case 1u << 3: return &out->step_comm_pp;
+    default: return &out->step_comm_mixed;
+    }
+}
+
+static void add_step(const design_point *p, const wl_workload *w, const sim_breakdown *b, store_metrics *out)
+{
+    const wl_rank *rank = &w->rank[b->rank];
+
+    out->step_compute_bound = b->part[SIM_PART_COMPUTE_BOUND];
+    out->step_memory_bound = b->part[SIM_PART_MEMORY_BOUND];
+    out->step_compute_other = b->part[SIM_PART_COMPUTE_OTHER];
+    out->step_comm_dp = out->step_comm_tp = out->step_comm_sp = 0;
+    out->step_comm_pp = b->part[SIM_PART_MESSAGES];
+    out->step_comm_mixed = b->part[SIM_PART_DIMENSIONS] + b->part[SIM_PART_OTHER];
+    out->step_idle = b->part[SIM_PART_IDLE];
+    for (uint32_t i = SIM_PART_GROUPS; i < b->n_parts; i++)
+        *part_of_group(p, &w->group[rank->group[i - SIM_PART_GROUPS]], out) += b->part[i];
+}
+
+/* ---- the memory ----------------------------------------------------------------------------- */
+
+static const char *const passes[WL_N_TENSOR_KINDS] = {
+    [WL_TENSOR_INPUT] = "forward",         [WL_TENSOR_WEIGHT] = "forward",
+    [WL_TENSOR_ACTIVATION] = "forward",    [WL_TENSOR_RECOMPUTED] = "recomputation",
+    [WL_TENSOR_GRADIENT] = "backward",     [WL_TENSOR_WEIGHT_GRADIENT] = "backward",
+    [WL_TENSOR_UPDATED_WEIGHT] = "update",
+};
+
+static void add_memory(const sim_result *r, store_metrics *out)
+{
+    const sim_rank_stats *largest = &r->rank[r->peak.rank];
+    const uint64_t *held = r->peak.held;
+    const wl_node *node = r->peak.node;
+
+    out->peak_memory = largest->peak_memory;
+    out->peak_memory_rank0 = r->rank[0].peak_memory;
+    out->peak_weights = held[WL_TENSOR_WEIGHT];
+    out->peak_weight_gradients = held[WL_TENSOR_WEIGHT_GRADIENT];
+    out->peak_updated_weights = held[WL_TENSOR_UPDATED_WEIGHT];
+    out->peak_activations = held[WL_TENSOR_ACTIVATION];
+    out->peak_recomputed = held[WL_TENSOR_RECOMPUTED];
+    out->peak_activation_gradients = held[WL_TENSOR_GRADIENT];
+    out->peak_inputs = held[WL_TENSOR_INPUT];
+    out->peak_time = largest->peak_time;
+    if (!node)
+        return;
+    out->peak_node = node->name;
+    out->peak_pass = passes[node->tensor_kind];
+    if (node->layer != DSE_NONE)
+        out->peak_layer = node->layer;
+}
+
+void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_result *r, store_metrics *out)
+{
+    store_metrics_clear(out);
+    out->nodes = r->n_nodes;
+    out->messages = r->n_messages;
+    out->events = r->n_events;
+    add_ranks(r, out);
+    add_step(p, w, &r->step, out);
+    if (r->rank[0].has_memory)
+        add_memory(r, out);
+}

@@ -1,0 +1,125 @@
+#include "report/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_DEGREES REPORT_AXIS_SWITCHES
+
+const char *const report_axis_names[REPORT_N_AXES] = {
+    "dp", "tp", "sp", "pp", "recomputation", "sharded weights"};
+
+uint32_t report_axis_value(const store_row *r, int axis)
+{
+    const uint32_t value[REPORT_N_AXES] = {r->dp, r->tp, r->sp, r->pp, r->recompute, r->weight_sharded};
+
+    return value[axis];
+}
+
+/* ---- trends --------------------------------------------------------------------------------- */
+
+static int compare_points(const void *a, const void *b)
+{
+    const report_trend_point *x = a, *y = b;
+
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* Rows come in the order in which equals are ranked. */
+static void take_better(const report_study *s, const store_row *r, const store_row **best)
+{
+    if (!*best || report_rank_value(s, r) < report_rank_value(s, *best))
+        *best = r;
+}
+
+static dse_status trend_of(const report_study *s, int axis, dse_arena *a, report_trend *out, dse_error *err)
+{
+    *out = (report_trend){.axis = axis, .point = DSE_ARENA_NEW(a, report_trend_point, s->n)};
+    if (!out->point)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < s->n; i++) {
+        const store_row *r = &s->row[i];
+        uint32_t value = report_axis_value(r, axis);
+        size_t at = 0;
+
+        if (!r->done)
+            continue;
+        while (at < out->n && out->point[at].value != value)
+            at++;
+        if (at == out->n)
+            out->point[out->n++] = (report_trend_point){.value = value};
+        take_better(s, r, &out->point[at].best);
+        if (report_fits(s, r))
+            take_better(s, r, &out->point[at].best_fits);
+    }
+    qsort(out->point, out->n, sizeof *out->point, compare_points);
+    return DSE_OK;
+}
+
+/* ---- the smallest change -------------------------------------------------------------------- */
+
+static bool balanced(const store_row *a, const store_row *b, const int *degree, int n)
+{
+    double x = 1, y = 1; /* exact: a product is at most the number of NPUs */
+
+    for (int i = 0; i < n; i++) {
+        x *= report_axis_value(a, degree[i]);
+        y *= report_axis_value(b, degree[i]);
+    }
+    return x == y;
+}
+
+/* Factors that have to move between degrees to make the one of the other. Where those that grow and those that shrink
+ * make up for each other, n degrees take n - 1 moves; four may be two such pairs. */
+static unsigned moves_between(const store_row *a, const store_row *b)
+{
+    static const int pairs[3][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}};
+    int degree[N_DEGREES], n = 0;
+
+    for (int i = 0; i < N_DEGREES; i++)
+        if (report_axis_value(a, i) != report_axis_value(b, i))
+            degree[n++] = i;
+    for (int i = 0; n == 4 && i < 3; i++)
+        if (balanced(a, b, pairs[i], 2) && balanced(a, b, pairs[i] + 2, 2))
+            return 2;
+    return (unsigned)n - (n && balanced(a, b, degree, n));
+}
+
+static unsigned changes_between(const store_row *a, const store_row *b)
+{
+    unsigned n = moves_between(a, b);
+
+    for (int i = REPORT_AXIS_SWITCHES; i < REPORT_N_AXES; i++)
+        n += report_axis_value(a, i) != report_axis_value(b, i);
+    return n;
+}
+
+static void find_nearest(const report_study *s, report_explanation *e)
+{
+    for (size_t i = 0; e->unlimited && i < s->n_ranked; i++) {
+        unsigned n = changes_between(e->unlimited, s->ranked[i]);
+
+        if (n && (!e->nearest || n < e->n_changes)) {
+            e->nearest = s->ranked[i];
+            e->n_changes = n;
+        }
+    }
+}
+
+dse_status report_explain(const report_study *s, dse_arena *a, report_explanation *out, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    *out = (report_explanation){.winner = s->n_ranked ? s->ranked[0] : NULL,
+                                .runner_up = s->n_ranked > 1 ? s->ranked[1] : NULL};
+    if (s->unlimited_best != out->winner)
+        out->unlimited = s->unlimited_best;
+    find_nearest(s, out);
+    for (int axis = 0; st == DSE_OK && axis < REPORT_N_AXES; axis++) {
+        report_trend *t = &out->trend[out->n_trends];
+
+        st = trend_of(s, axis, a, t, err);
+        out->n_trends += st == DSE_OK && t->n > 1;
+    }
+    return st;
+}

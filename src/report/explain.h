@@ -1,0 +1,55 @@
+/* report_explanation -- why the winner of a study wins, and what would change the answer.
+ *
+ * Worked out from the stored rows alone; what they do not have is said to be missing. */
+#ifndef DSE_REPORT_EXPLAIN_H
+#define DSE_REPORT_EXPLAIN_H
+
+#include "report/ranking.h"
+
+/* dp, tp, sp, pp: degrees; recomputation and sharded weights: 0 or 1. */
+#define REPORT_N_AXES 6
+extern const char *const report_axis_names[REPORT_N_AXES];
+#define REPORT_AXIS_SWITCHES 4 /* from this one on an axis is no degree, but off or on */
+
+uint32_t report_axis_value(const store_row *r, int axis);
+
+typedef struct {
+    uint32_t value;             /* on the axis */
+    const store_row *best;      /* of all that are done and have this value, the others following */
+    const store_row *best_fits; /* of those that fit; NULL: none does */
+} report_trend_point;
+
+typedef struct {
+    int axis;
+    size_t n; /* at least 2 */
+    report_trend_point *point;
+} report_trend;
+
+typedef struct {
+    const store_row *winner;    /* NULL: nothing fits */
+    const store_row *runner_up; /* NULL: nothing else fits */
+    const store_row *unlimited; /* the best without the limit; NULL: it is the winner, or nothing is done */
+
+    /* Of the points that fit the one with the fewest changes to `unlimited`, of equals the best. A factor moved from one
+     * degree to another is a change, and so is a switch. NULL: there is no unlimited one, or nothing fits. */
+    const store_row *nearest;
+    unsigned n_changes;
+
+    size_t n_trends;
+    report_trend trend[REPORT_N_AXES]; /* of the axes on which the study has several values */
+} report_explanation;
+
+/* The study must have been ranked; the explanation borrows its rows. */
+dse_status report_explain(const report_study *s, dse_arena *a, report_explanation *out, dse_error *err);
+
+/* A table of the winner, the runner-up and the best without the limit, a table of the trends, and sentences, which are
+ * wrapped at 80 columns. */
+void report_explain_print(const report_study *s, const report_explanation *e, dse_strbuf *out);
+
+/* The part of it that is about the trends; `p` is an empty paragraph. */
+void report_trends_print(const report_study *s, const report_explanation *e, dse_strbuf *p, dse_strbuf *out);
+
+/* The same as an object, in the place of a value. */
+void report_explain_json(const report_study *s, const report_explanation *e, dse_json *j);
+
+#endif

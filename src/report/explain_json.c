@@ -1,0 +1,108 @@
+/* The explanation for programs: the rows by what they are, the differences, the trends. */
+#include "report/explain.h"
+
+#include "report/parts.h"
+
+#include <math.h>
+
+static const char *const keys[REPORT_N_AXES] = {"dp", "tp", "sp", "pp", "recompute", "weight_sharded"};
+
+static void degrees_json(const store_row *r, dse_json *j)
+{
+    for (int axis = 0; axis < REPORT_N_AXES; axis++) {
+        dse_json_key(j, keys[axis]);
+        if (axis < REPORT_AXIS_SWITCHES)
+            dse_json_uint(j, report_axis_value(r, axis));
+        else
+            dse_json_bool(j, report_axis_value(r, axis));
+    }
+}
+
+/* The point, its step and its memory; null where there is none. */
+static void begin_point(const char *key, const store_row *r, dse_json *j)
+{
+    dse_json_key(j, key);
+    if (!r) {
+        dse_json_null(j);
+        return;
+    }
+    dse_json_begin_object(j);
+    degrees_json(r, j);
+    dse_json_key(j, "wall_time");
+    dse_json_uint(j, r->metrics.wall_time);
+    if (r->metrics.peak_memory != STORE_ABSENT) {
+        dse_json_key(j, "peak_memory");
+        dse_json_uint(j, r->metrics.peak_memory);
+    }
+}
+
+static void point_json(const char *key, const store_row *r, dse_json *j)
+{
+    begin_point(key, r, j);
+    if (r)
+        dse_json_end_object(j);
+}
+
+static int64_t difference(uint64_t a, uint64_t b) { return (int64_t)(a - b); }
+
+/* With its parts and, against the winner, how much more each is. */
+static void role_json(const char *key, const store_row *r, const store_row *winner, dse_json *j)
+{
+    begin_point(key, r, j);
+    if (!r)
+        return;
+    report_parts_json(&r->metrics, j);
+    if (winner) {
+        dse_json_key(j, "more_than_winner");
+        dse_json_begin_object(j);
+        dse_json_key(j, "wall_time");
+        dse_json_int(j, difference(r->metrics.wall_time, winner->metrics.wall_time));
+        for (size_t i = 0;
+             i < REPORT_N_STEP_PARTS && store_has_step(&r->metrics) && store_has_step(&winner->metrics);
+             i++) {
+            dse_json_key(j, report_step_parts[i].column);
+            dse_json_int(j, difference(report_part_of(&r->metrics, &report_step_parts[i]),
+                                       report_part_of(&winner->metrics, &report_step_parts[i])));
+        }
+        dse_json_end_object(j);
+    }
+    dse_json_end_object(j);
+}
+
+static void trend_json(const report_study *s, const report_trend *t, dse_json *j)
+{
+    dse_json_key(j, keys[t->axis]);
+    dse_json_begin_array(j);
+    for (size_t i = 0; i < t->n; i++) {
+        dse_json_begin_object(j);
+        dse_json_key(j, "value");
+        if (t->axis < REPORT_AXIS_SWITCHES)
+            dse_json_uint(j, t->point[i].value);
+        else
+            dse_json_bool(j, t->point[i].value);
+        point_json("best", t->point[i].best, j);
+        if (!isnan(s->limit_bytes))
+            point_json("best_that_fits", t->point[i].best_fits, j);
+        dse_json_end_object(j);
+    }
+    dse_json_end_array(j);
+}
+
+void report_explain_json(const report_study *s, const report_explanation *e, dse_json *j)
+{
+    dse_json_begin_object(j);
+    role_json("winner", e->winner, NULL, j);
+    role_json("runner_up", e->runner_up, e->winner, j);
+    role_json("without_limit", e->unlimited, e->winner, j);
+    point_json("smallest_change_that_fits", e->nearest, j);
+    if (e->nearest) {
+        dse_json_key(j, "changes");
+        dse_json_uint(j, e->n_changes);
+    }
+    dse_json_key(j, "trends");
+    dse_json_begin_object(j);
+    for (size_t i = 0; i < e->n_trends; i++)
+        trend_json(s, &e->trend[i], j);
+    dse_json_end_object(j);
+    dse_json_end_object(j);
+}

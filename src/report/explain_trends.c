@@ -1,0 +1,260 @@
+/* How the best step and its memory change along each axis, the other axes following. */
+#include "report/explain.h"
+
+#include "base/units.h"
+#include "report/prose.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+/* The point in one word, as --point takes it: dp_tp_sp_pp_recompute, and _ws behind it with sharded weights. */
+static void point_cell(report_table *t, const store_row *r)
+{
+    report_table_cell(t, "%" PRIu32 "_%" PRIu32 "_%" PRIu32 "_%" PRIu32 "_%d%s", r->dp, r->tp, r->sp, r->pp,
+                      r->recompute, r->weight_sharded ? "_ws" : "");
+}
+
+/* "dp 8", "recomp yes": as the ranking heads these columns. */
+static void value_cell(report_table *t, int axis, uint32_t value)
+{
+    static const char *const names[REPORT_N_AXES] = {"dp", "tp", "sp", "pp", "recomp", "shard"};
+
+    if (axis < REPORT_AXIS_SWITCHES)
+        report_table_cell(t, "%s %" PRIu32, names[axis], value);
+    else
+        report_table_cell(t, "%s %s", names[axis], value ? "yes" : "no");
+}
+
+static void row_cells(report_table *t, const store_row *r)
+{
+    char text[32];
+
+    if (!r) {
+        for (int i = 0; i < 3; i++)
+            report_table_cell(t, i ? "-" : "none");
+        return;
+    }
+    dse_format_seconds(text, sizeof text, (double)r->metrics.wall_time * 1e-9);
+    report_table_cell(t, "%s", text);
+    dse_format_bytes(text, sizeof text, (double)r->metrics.peak_memory);
+    report_table_cell(t, "%s", r->metrics.peak_memory == STORE_ABSENT ? "-" : text);
+    point_cell(t, r);
+}
+
+/* Along the axis the best points fit, or those that fit are others. */
+static bool limit_matters(const report_trend *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->point[i].best != t->point[i].best_fits)
+            return true;
+    return false;
+}
+
+/* `limited`: with the best points that fit beside the best. */
+static void print_table(const report_explanation *e, bool limited, dse_strbuf *out)
+{
+    static const char *const headings[2][3] = {{"best\nstep", "peak\nmemory", "point"},
+                                               {"that\nfits", "peak\nmemory", "point"}};
+    report_table t;
+
+    report_table_init(&t);
+    report_table_column(&t, "", true);
+    for (int i = 0; i < (limited ? 6 : 3); i++)
+        report_table_column(&t, headings[i / 3][i % 3], i % 3 == 2);
+    for (size_t i = 0; i < e->n_trends; i++) {
+        const report_trend *trend = &e->trend[i];
+
+        for (size_t k = 0; k < trend->n; k++) {
+            value_cell(&t, trend->axis, trend->point[k].value);
+            row_cells(&t, trend->point[k].best);
+            if (limited)
+                row_cells(&t, trend->point[k].best_fits);
+        }
+    }
+    report_table_print(&t, out);
+    report_table_free(&t);
+    dse_strbuf_addc(out, '\n');
+}
+
+/* ---- sentences ------------------------------------------------------------------------------ */
+
+/* Values along an axis, in its order: of the best point, or of the best that fits; its step, or its memory. */
+typedef struct {
+    const report_trend *trend;
+    bool fits, time;
+
+    size_t n;                  /* values that are there, */
+    size_t first, last, least; /* places of some of them */
+    bool rises, falls;         /* at no value it gets smaller (larger) */
+} series;
+
+static bool value_at(const series *s, size_t i, uint64_t *out)
+{
+    const report_trend_point *p = &s->trend->point[i];
+    const store_row *r = s->fits ? p->best_fits : p->best;
+
+    if (r)
+        *out = s->time ? r->metrics.wall_time : r->metrics.peak_memory;
+    return r && *out != STORE_ABSENT;
+}
+
+static series make_series(const report_trend *t, bool fits, bool time)
+{
+    series s = {.trend = t, .fits = fits, .time = time, .rises = true, .falls = true};
+    uint64_t v, before = 0, least = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        if (!value_at(&s, i, &v))
+            continue;
+        if (!s.n++) {
+            s.first = s.least = i;
+            least = before = v;
+        }
+        s.rises &= v >= before;
+        s.falls &= v <= before;
+        if (v < least) {
+            s.least = i;
+            least = v;
+        }
+        before = v;
+        s.last = i;
+    }
+    return s;
+}
+
+static void say_value(const series *s, size_t i, dse_strbuf *p)
+{
+    uint64_t v = 0;
+
+    value_at(s, i, &v);
+    if (s->time)
+        report_say_time(v, p);
+    else
+        report_say_bytes((double)v, p);
+}
+
+static void say_value_at(const series *s, size_t i, dse_strbuf *p)
+{
+    say_value(s, i, p);
+    dse_strbuf_addf(p, " at %s" REPORT_UNBROKEN "%" PRIu32, report_axis_names[s->trend->axis],
+                    s->trend->point[i].value);
+}
+
+/* "falls from 9.512 s at dp 1 to 3.180 s at dp 64", or where it is least and what it is at the ends. */
+static void say_shape(const series *s, dse_strbuf *p)
+{
+    if (s->n == 1) {
+        dse_strbuf_adds(p, "is ");
+        say_value_at(s, s->first, p);
+    } else if (s->rises && s->falls) {
+        dse_strbuf_adds(p, "stays ");
+        say_value(s, s->first, p);
+    } else if (s->rises || s->falls) {
+        dse_strbuf_adds(p, s->rises ? "rises from " : "falls from ");
+        say_value_at(s, s->first, p);
+        dse_strbuf_adds(p, " to ");
+        say_value_at(s, s->last, p);
+    } else {
+        dse_strbuf_adds(p, "is least, ");
+        say_value_at(s, s->least, p);
+        dse_strbuf_adds(p, ", against ");
+        if (s->least != s->first)
+            say_value_at(s, s->first, p);
+        dse_strbuf_adds(p, s->least != s->first && s->least != s->last ? " and " : "");
+        if (s->least != s->last)
+            say_value_at(s, s->last, p);
+    }
+}
+
+/* "9.512 s instead of 3.180 s (+199.1%)" */
+static void say_change(const series *s, dse_strbuf *p)
+{
+    uint64_t off = 0, on = 0;
+
+    value_at(s, 0, &off);
+    value_at(s, 1, &on);
+    say_value(s, 1, p);
+    dse_strbuf_adds(p, " instead of ");
+    say_value(s, 0, p);
+    if (off)
+        dse_strbuf_addf(p, " (%+.1f%%)", ((double)on - (double)off) / (double)off * 100);
+}
+
+/* Where the axis has values at which nothing fits. */
+static void say_where_none_fits(const report_trend *t, dse_strbuf *p)
+{
+    size_t n = 0, k = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        n += !t->point[i].best_fits;
+    if (!n)
+        return;
+    dse_strbuf_adds(p, "; nothing fits at ");
+    for (size_t i = 0; i < t->n; i++)
+        if (!t->point[i].best_fits)
+            dse_strbuf_addf(p, "%s" REPORT_UNBROKEN "%" PRIu32 "%s", report_axis_names[t->axis],
+                            t->point[i].value, report_separator(k++, n));
+}
+
+static void say_degree(const report_trend *t, dse_strbuf *p)
+{
+    const series step = make_series(t, false, true), memory = make_series(t, false, false);
+    const series fits = make_series(t, true, true);
+
+    dse_strbuf_addf(p, "Along %s the best point's step ", report_axis_names[t->axis]);
+    say_shape(&step, p);
+    if (memory.n) {
+        dse_strbuf_adds(p, "; its memory ");
+        say_shape(&memory, p);
+    }
+    dse_strbuf_addc(p, '.');
+    if (!fits.n || !limit_matters(t))
+        return;
+    dse_strbuf_adds(p, " Of the points that fit, the best one's step ");
+    say_shape(&fits, p);
+    say_where_none_fits(t, p);
+    dse_strbuf_addc(p, '.');
+}
+
+static void say_switch(const report_trend *t, dse_strbuf *p)
+{
+    const char *name = report_axis_names[t->axis];
+    const series step = make_series(t, false, true), memory = make_series(t, false, false);
+    const series fits = make_series(t, true, true);
+
+    dse_strbuf_addf(p, "With %s the best point's step is ", name);
+    say_change(&step, p);
+    if (memory.n == 2) {
+        dse_strbuf_adds(p, ", its memory ");
+        say_change(&memory, p);
+    }
+    dse_strbuf_addc(p, '.');
+    if (!fits.n || !limit_matters(t))
+        return;
+    if (fits.n == 2) {
+        dse_strbuf_adds(p, " Of the points that fit, the best one's step is ");
+        say_change(&fits, p);
+    } else {
+        dse_strbuf_addf(p, " Nothing fits %s %s", t->point[fits.first].value ? "without" : "with", name);
+    }
+    dse_strbuf_addc(p, '.');
+}
+
+void report_trends_print(const report_study *s, const report_explanation *e, dse_strbuf *p, dse_strbuf *out)
+{
+    bool limited = false;
+
+    if (!e->n_trends)
+        return;
+    for (size_t i = 0; i < e->n_trends; i++)
+        limited |= s->n_ranked && limit_matters(&e->trend[i]);
+    dse_strbuf_addf(p, "The best point by %s at each value of an axis; the other axes follow.", s->by->name);
+    report_end_paragraph(p, out);
+    print_table(e, limited, out);
+    for (size_t i = 0; i < e->n_trends; i++) {
+        (e->trend[i].axis < REPORT_AXIS_SWITCHES ? say_degree : say_switch)(&e->trend[i], p);
+        report_end_paragraph(p, out);
+    }
+}

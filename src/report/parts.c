@@ -1,0 +1,117 @@
+#include "report/parts.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define AT(f) .column = #f, .offset = offsetof(store_metrics, f)
+
+const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
+    {AT(step_compute_bound), .label = "compute-bound", .words = "compute-bound compute"},
+    {AT(step_memory_bound), .label = "memory-bound", .words = "memory-bound compute"},
+    {AT(step_compute_other), .label = "other compute", .words = "compute without a roofline"},
+    {AT(step_comm_dp), .label = "exposed dp", .words = "communication along dp"},
+    {AT(step_comm_tp), .label = "exposed tp", .words = "communication along tp"},
+    {AT(step_comm_sp), .label = "exposed sp", .words = "communication along sp"},
+    {AT(step_comm_pp), .label = "exposed pp", .words = "communication along pp"},
+    {AT(step_comm_mixed), .label = "exposed, mixed", .words = "communication along several dimensions"},
+    {AT(step_idle), .label = "idle", .words = "idle time"},
+};
+
+const report_part report_peak_parts[REPORT_N_PEAK_PARTS] = {
+    {AT(peak_weights), .label = "weights", .words = "weights"},
+    {AT(peak_weight_gradients), .label = "weight gradients", .words = "gradients of weights"},
+    {AT(peak_updated_weights), .label = "updated weights", .words = "updated weights"},
+    {AT(peak_activations), .label = "activations", .words = "activations"},
+    {AT(peak_recomputed), .label = "recomputed", .words = "recomputed activations"},
+    {AT(peak_activation_gradients), .label = "act. gradients", .words = "gradients of activations"},
+    {AT(peak_inputs), .label = "inputs", .words = "inputs"},
+};
+
+static const struct {
+    const char *pass, *words;
+} passes[] = {{"forward", "forward pass"},
+              {"recomputation", "recomputation"},
+              {"backward", "backward pass"},
+              {"update", "update of the weights"}};
+
+void report_peak_pass(const store_metrics *m, dse_strbuf *out)
+{
+    for (size_t i = 0; m->peak_pass && i < sizeof passes / sizeof passes[0]; i++) {
+        if (strcmp(m->peak_pass, passes[i].pass))
+            continue;
+        dse_strbuf_addf(out, " in the %s", passes[i].words);
+        if (m->peak_layer != STORE_ABSENT)
+            dse_strbuf_addf(out, " of layer %" PRIu64, m->peak_layer);
+    }
+}
+
+static void line(const char *label, const char *value, uint64_t part, uint64_t whole, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "    %-20s %10s  %5.1f%%\n", label, value, (double)part / (double)whole * 100);
+}
+
+void report_parts_print(const store_metrics *m, dse_strbuf *out)
+{
+    char text[32];
+
+    if (store_has_step(m) && m->wall_time) {
+        dse_strbuf_adds(out, "  where the step of the slowest rank goes\n");
+        for (size_t i = 0; i < REPORT_N_STEP_PARTS; i++) {
+            uint64_t v = report_part_of(m, &report_step_parts[i]);
+
+            dse_format_seconds(text, sizeof text, (double)v * 1e-9);
+            if (v)
+                line(report_step_parts[i].label, text, v, m->wall_time, out);
+        }
+    }
+    if (report_has_peak(m) && m->peak_memory) {
+        dse_format_seconds(text, sizeof text, (double)m->peak_time * 1e-9);
+        dse_strbuf_addf(out, "  what the peak holds, at %s", text);
+        report_peak_pass(m, out);
+        dse_strbuf_addc(out, '\n');
+        if (m->peak_node)
+            dse_strbuf_addf(out, "    (node %s)\n", m->peak_node);
+        for (size_t i = 0; i < REPORT_N_PEAK_PARTS; i++) {
+            uint64_t v = report_part_of(m, &report_peak_parts[i]);
+
+            dse_format_bytes(text, sizeof text, (double)v);
+            if (v)
+                line(report_peak_parts[i].label, text, v, m->peak_memory, out);
+        }
+    }
+}
+
+static void parts_json(const store_metrics *m, const report_part *parts, size_t n, dse_json *j)
+{
+    for (size_t i = 0; i < n; i++) {
+        dse_json_key(j, parts[i].column);
+        dse_json_uint(j, report_part_of(m, &parts[i]));
+    }
+}
+
+void report_parts_json(const store_metrics *m, dse_json *j)
+{
+    const struct {
+        const char *key, *value;
+    } texts[] = {{"peak_pass", m->peak_pass}, {"peak_node", m->peak_node}};
+
+    if (store_has_step(m))
+        parts_json(m, report_step_parts, REPORT_N_STEP_PARTS, j);
+    if (!report_has_peak(m))
+        return;
+    parts_json(m, report_peak_parts, REPORT_N_PEAK_PARTS, j);
+    dse_json_key(j, "peak_time");
+    dse_json_uint(j, m->peak_time);
+    if (m->peak_layer != STORE_ABSENT) {
+        dse_json_key(j, "peak_layer");
+        dse_json_uint(j, m->peak_layer);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (!texts[i].value)
+            continue;
+        dse_json_key(j, texts[i].key);
+        dse_json_string(j, texts[i].value);
+    }
+}

@@ -1,0 +1,37 @@
+/* report_parts -- the parts of a step and of a memory peak, by the words that people read. */
+#ifndef DSE_REPORT_PARTS_H
+#define DSE_REPORT_PARTS_H
+
+#include "base/json_writer.h"
+#include "store/store.h"
+
+typedef struct {
+    const char *column; /* of the store */
+    const char *label;  /* in a table: "exposed dp" */
+    const char *words;  /* in a sentence: "communication along dp" */
+    size_t offset;      /* of a count in store_metrics */
+} report_part;
+
+/* They add up to wall_time, and to peak_memory. */
+#define REPORT_N_STEP_PARTS 9
+#define REPORT_N_PEAK_PARTS 7
+extern const report_part report_step_parts[REPORT_N_STEP_PARTS], report_peak_parts[REPORT_N_PEAK_PARTS];
+
+static inline uint64_t report_part_of(const store_metrics *m, const report_part *p)
+{
+    return *(const uint64_t *)(const void *)((const char *)m + p->offset);
+}
+
+/* The composition of the peak is known; of the step: store_has_step. */
+static inline bool report_has_peak(const store_metrics *m) { return m->peak_time != STORE_ABSENT; }
+
+/* " in the backward pass of layer 79"; nothing if it is not known. */
+void report_peak_pass(const store_metrics *m, dse_strbuf *out);
+
+/* Two small tables, of the parts that are not nothing, with their shares; nothing where the parts are not known. */
+void report_parts_print(const store_metrics *m, dse_strbuf *out);
+
+/* The same as fields of an object that is open, all of them, by the names of the columns. */
+void report_parts_json(const store_metrics *m, dse_json *j);
+
+#endif

@@ -1,0 +1,143 @@
+#include "report/prose.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static void add_unbroken(char *text, dse_strbuf *p)
+{
+    for (char *c = text; *c; c++)
+        if (*c == ' ')
+            *c = REPORT_UNBROKEN[0];
+    dse_strbuf_adds(p, text);
+}
+
+void report_say_time(uint64_t ns, dse_strbuf *p)
+{
+    char text[32];
+
+    dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
+    add_unbroken(text, p);
+}
+
+void report_say_bytes(double bytes, dse_strbuf *p)
+{
+    char text[32];
+
+    dse_format_bytes(text, sizeof text, bytes);
+    add_unbroken(text, p);
+}
+
+void report_say_share(double part, double whole, dse_strbuf *p)
+{
+    if (whole > 0)
+        dse_strbuf_addf(p, "%.1f%%", part / whole * 100);
+    else
+        dse_strbuf_addc(p, '-');
+}
+
+void report_say_point(const store_row *r, dse_strbuf *p)
+{
+    dse_strbuf_addf(p,
+                    "dp" REPORT_UNBROKEN "%" PRIu32 ", tp" REPORT_UNBROKEN "%" PRIu32 ", sp" REPORT_UNBROKEN
+                    "%" PRIu32 ", pp" REPORT_UNBROKEN "%" PRIu32 ", %s%s",
+                    r->dp, r->tp, r->sp, r->pp,
+                    r->recompute ? "recomputing" : "no" REPORT_UNBROKEN "recomputation",
+                    r->weight_sharded ? ", sharded" REPORT_UNBROKEN "weights" : "");
+}
+
+const char *report_separator(size_t k, size_t n) { return k + 1 >= n ? "" : k + 2 == n ? " and " : ", "; }
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+#define MAX_PARTS (REPORT_N_STEP_PARTS > REPORT_N_PEAK_PARTS ? REPORT_N_STEP_PARTS : REPORT_N_PEAK_PARTS)
+
+typedef struct {
+    const report_part *part;
+    uint64_t size;
+    bool less;
+} share;
+
+/* Largest first; what comes first of equals stays first. Returns how many there are now. */
+static size_t insert(share *list, size_t n, share s)
+{
+    size_t at = n;
+
+    if (!s.size)
+        return n;
+    for (; at > 0 && list[at - 1].size < s.size; at--)
+        list[at] = list[at - 1];
+    list[at] = s;
+    return n + 1;
+}
+
+size_t report_say_parts(const store_metrics *m, const report_part *parts, size_t n, size_t first, size_t end,
+                        dse_strbuf *p)
+{
+    bool time = parts == report_step_parts;
+    uint64_t whole = time ? m->wall_time : m->peak_memory;
+    share list[MAX_PARTS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        count = insert(list, count, (share){&parts[i], report_part_of(m, &parts[i]), false});
+    end = end < count ? end : count;
+    for (size_t i = first; i < end; i++) {
+        dse_strbuf_addf(p, "%s (", list[i].part->words);
+        if (time)
+            report_say_time(list[i].size, p);
+        else
+            report_say_bytes((double)list[i].size, p);
+        dse_strbuf_adds(p, ", ");
+        report_say_share((double)list[i].size, (double)whole, p);
+        dse_strbuf_addf(p, ")%s", report_separator(i, end));
+    }
+    return count;
+}
+
+void report_say_differences(const store_metrics *m, const store_metrics *than, dse_strbuf *p)
+{
+    share list[REPORT_N_STEP_PARTS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < REPORT_N_STEP_PARTS; i++) {
+        uint64_t a = report_part_of(m, &report_step_parts[i]),
+                 b = report_part_of(than, &report_step_parts[i]);
+
+        count = insert(list, count, (share){&report_step_parts[i], a > b ? a - b : b - a, a < b});
+    }
+    for (size_t i = 0; i < count; i++) {
+        report_say_time(list[i].size, p);
+        dse_strbuf_addf(p, " %s for %s%s", list[i].less ? "less" : "more", list[i].part->words,
+                        report_separator(i, count));
+    }
+}
+
+/* ---- paragraphs ----------------------------------------------------------------------------- */
+
+void report_end_paragraph(dse_strbuf *p, dse_strbuf *out)
+{
+    size_t column = 0;
+
+    for (const char *at = p->data; *at;) {
+        size_t n = strcspn(at, " ");
+
+        if (column && column + 1 + n > REPORT_WIDTH) {
+            dse_strbuf_addc(out, '\n');
+            column = 0;
+        } else if (column) {
+            dse_strbuf_addc(out, ' ');
+            column++;
+        }
+        for (size_t i = 0; i < n; i++)
+            dse_strbuf_addc(out, at[i] == REPORT_UNBROKEN[0] ? ' ' : at[i]);
+        column += n;
+        at += n + strspn(at + n, " ");
+    }
+    dse_strbuf_adds(out, "\n\n");
+    out->failed |= p->failed;
+    dse_strbuf_clear(p);
+}

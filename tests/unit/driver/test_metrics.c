@@ -1,0 +1,187 @@
+/* What is stored of a result: the parts of a step by parallel dimension, and the kinds of what a peak holds. */
+#include "driver/study.h"
+#include "report/parts.h"
+#include "unit/unit.h"
+
+static dse_arena arena;
+static dse_error err;
+static drv_study study;
+static store_metrics m;
+
+#define CARDS TEST_DATA "/cards"
+
+/* The small model on a system; `words` are set over both cards. */
+static void load(const char *system, size_t n, const char *const *words)
+{
+    cfg_settings settings;
+
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(drv_settings_parse(words, n, &arena, &settings, &err), &err);
+    assert_ok(drv_study_load(CARDS "/models/small.yaml", system, &settings, &arena, &study, &err), &err);
+}
+
+static uint64_t sum(const report_part *parts, size_t n)
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < n; i++)
+        v += report_part_of(&m, &parts[i]);
+    return v;
+}
+
+static void run(design_point p)
+{
+    char name[DESIGN_NAME_MAX];
+
+    design_point_name(&p, name);
+    assert_ok(drv_point_run(&study, &p, &arena, &m, &err), &err);
+    if (sum(report_step_parts, REPORT_N_STEP_PARTS) != m.wall_time)
+        fail_msg("%s: the parts of the step do not add up", name);
+    if (report_has_peak(&m) && sum(report_peak_parts, REPORT_N_PEAK_PARTS) != m.peak_memory)
+        fail_msg("%s: the parts of the peak do not add up", name);
+}
+
+/* Every strategy on eight NPUs, on systems of all kinds, however it is run. */
+CLAIM(the_parts_of_a_step_and_of_a_peak_add_up)
+{
+    static const struct {
+        const char *system;
+        size_t n;
+        const char *words[3];
+    } ways[] = {
+        {CARDS "/systems/ring8.yaml", 0, {NULL}},
+        {CARDS "/systems/boxes8.yaml", 0, {NULL}},
+        {CARDS "/systems/boxes8.yaml", 1, {"scheduler.roofline_enabled=false"}},
+        {CARDS "/systems/boxes8.yaml", 1, {"scheduler.replay_only=true"}},
+        {CARDS "/systems/ring8.yaml", 2, {"scheduler.preferred_dataset_splits=3", "compute.peak_perf=1"}},
+        {CARDS "/systems/boxes8.yaml", 2, {"network.latency[1]=5us", "layers=7"}},
+        {CARDS "/systems/ring8.yaml", 1, {"scheduler.track_local_mem=false"}},
+    };
+    const design_axes axes = {
+        .pp = {4, {1, 2, 4, 8}}, .recompute = DESIGN_BOTH, .weight_sharded = DESIGN_BOTH};
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        design_point *points;
+        size_t n;
+
+        load(ways[i].system, ways[i].n, ways[i].words);
+        study.model.layers =
+            study.model.layers < 6 ? 6 : study.model.layers; /* so that 8 stages are possible */
+        assert_ok(design_enumerate(&axes, 8, &arena, &points, &n, &err), &err);
+        for (size_t k = 0; k < n; k++) {
+            run(points[k]);
+            assert_u64(m.step_comm_mixed, 0);
+            assert_int_equal(m.peak_time == STORE_ABSENT, i == 6);
+            assert_true(points[k].dp > 1 || m.step_comm_dp == 0);
+            assert_true(points[k].tp > 1 || m.step_comm_tp == 0);
+            assert_true(points[k].sp > 1 || m.step_comm_sp == 0);
+            assert_true(points[k].pp > 1 || m.step_comm_pp + m.step_idle == 0);
+            assert_true(points[k].recompute || m.peak_recomputed == 0 || i == 6);
+        }
+        dse_arena_free(&arena);
+    }
+}
+
+/* ---- by hand -------------------------------------------------------------------------------- */
+
+static dse_time part[SIM_PART_GROUPS + 4];
+static sim_rank_stats stats[16];
+static sim_result result;
+static wl_group group[4];
+static wl_rank ranks[16];
+static wl_workload w;
+
+/* 16 ranks, of which rank 5 is the slowest; its slots are of four groups. Part i takes 10^i ns. */
+static void by_hand(void)
+{
+    static uint32_t slot_group[] = {0, 1, 2, 3};
+    uint64_t value = 1;
+
+    memset(stats, 0, sizeof stats);
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++, value *= 10)
+        part[i] = value;
+    ranks[5].group = slot_group;
+    w = (wl_workload){.n_ranks = 16, .rank = ranks, .n_groups = 4, .group = group};
+    result = (sim_result){.n_ranks = 16, .rank = stats};
+    result.step = (sim_breakdown){.rank = 5, .n_parts = sizeof part / sizeof part[0], .part = part};
+}
+
+/* rank = dp + 2 (tp + 2 (sp + 2 stage)) with all degrees 2: 5 is dp 1, tp 0, sp 1, stage 0. 4 and 5 differ in dp, 7
+ * and 5 in tp, 1 and 5 in sp; 5 and 15 in tp and the stage. The parts of no group, 10^4 and 10^5, go with the latter. */
+CLAIM(a_group_counts_for_the_degree_along_which_it_varies)
+{
+    static uint32_t members[4][2] = {{4, 5}, {5, 7}, {1, 5}, {5, 15}};
+    const design_point p = {2, 2, 2, 2, false, false};
+
+    by_hand();
+    for (int i = 0; i < 4; i++)
+        group[i] = (wl_group){.name = "", .n = 2, .rank = members[i]};
+    drv_metrics_of(&p, &w, &result, &m);
+    assert_u64(m.step_compute_bound, 1);
+    assert_u64(m.step_memory_bound, 10);
+    assert_u64(m.step_compute_other, 100);
+    assert_u64(m.step_comm_pp, 1000);
+    assert_u64(m.step_idle, 1000000);
+    assert_u64(m.step_comm_dp, 10000000);
+    assert_u64(m.step_comm_tp, 100000000);
+    assert_u64(m.step_comm_sp, 1000000000);
+    assert_u64(m.step_comm_mixed, 10000000000 + 10000 + 100000);
+    assert_u64(m.peak_memory, STORE_ABSENT);
+    assert_u64(m.peak_weights, STORE_ABSENT);
+}
+
+/* Ranks 5 and 13 differ in the stage alone. */
+CLAIM(a_group_along_the_stages_counts_for_pp)
+{
+    static uint32_t members[] = {5, 13};
+    const design_point p = {2, 2, 2, 2, false, false};
+
+    by_hand();
+    for (int i = 0; i < 4; i++)
+        group[i] = (wl_group){.name = "", .n = 2, .rank = members};
+    drv_metrics_of(&p, &w, &result, &m);
+    assert_u64(m.step_comm_pp, 11110000000 + 1000);
+    assert_u64(m.step_comm_mixed, 10000 + 100000);
+}
+
+CLAIM(the_peak_is_that_of_the_largest_rank)
+{
+    const wl_node node = {.name = "stack_3_dw@0_COMP", .tensor_kind = WL_TENSOR_WEIGHT_GRADIENT, .layer = 3};
+    const design_point p = {16, 1, 1, 1, false, false};
+
+    by_hand();
+    result.step.n_parts = SIM_PART_GROUPS;
+    for (uint32_t i = 0; i < 16; i++)
+        stats[i] =
+            (sim_rank_stats){.has_memory = true, .peak_memory = 10 + i, .wall = 100 - i, .peak_time = i};
+    result.peak = (sim_peak){.rank = 15, .node = &node};
+    for (uint32_t i = 0; i < WL_N_TENSOR_KINDS; i++)
+        result.peak.held[i] = i;
+    drv_metrics_of(&p, &w, &result, &m);
+    assert_u64(m.wall_time, 100);
+    assert_u64(m.peak_memory, 25);
+    assert_u64(m.peak_memory_rank0, 10);
+    assert_u64(m.peak_time, 15);
+    assert_u64(m.peak_layer, 3);
+    assert_string_equal(m.peak_pass, "backward");
+    assert_string_equal(m.peak_node, "stack_3_dw@0_COMP");
+    assert_u64(m.peak_inputs, WL_TENSOR_INPUT);
+    assert_u64(m.peak_weights, WL_TENSOR_WEIGHT);
+    assert_u64(m.peak_activations, WL_TENSOR_ACTIVATION);
+    assert_u64(m.peak_recomputed, WL_TENSOR_RECOMPUTED);
+    assert_u64(m.peak_activation_gradients, WL_TENSOR_GRADIENT);
+    assert_u64(m.peak_weight_gradients, WL_TENSOR_WEIGHT_GRADIENT);
+    assert_u64(m.peak_updated_weights, WL_TENSOR_UPDATED_WEIGHT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_parts_of_a_step_and_of_a_peak_add_up),
+        cmocka_unit_test(a_group_counts_for_the_degree_along_which_it_varies),
+        cmocka_unit_test(a_group_along_the_stages_counts_for_pp),
+        cmocka_unit_test(the_peak_is_that_of_the_largest_rank),
+    };
+    return RUN_TESTS(tests);
+}
