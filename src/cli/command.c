@@ -220,7 +220,7 @@ void command_help(const command *c)
         if (is_positional(&c->options[i]))
             printf(" %s%s", c->options[i].name, c->options[i].type == OPT_LIST ? "..." : "");
     printf("\n\n");
-    print_wrapped(c->details ? c->details : c->summary, 0, 100);
+    print_wrapped(c->details ? c->details : c->summary, 0, HELP_WIDTH);
     if (c->example)
         printf("\nexample:\n  %s\n", c->example);
     if (c->n_options)
@@ -237,7 +237,7 @@ void command_help(const command *c)
             printf("%s\n%32s", head, "");
         else
             printf("%-32s", head);
-        print_wrapped(text, 32, 100);
+        print_wrapped(text, 32, HELP_WIDTH);
     }
 }
 

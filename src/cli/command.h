@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define HELP_WIDTH 100 /* columns */
+
 typedef enum {
     OPT_FLAG,   /* bool; no value, or =true / =false */
     OPT_STRING, /* const char * */
