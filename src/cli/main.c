@@ -1,5 +1,7 @@
 #include "cli/commands.h"
 #include "cli/exit.h"
+#include "driver/study.h"
+#include "driver/version.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +36,23 @@ static void print_help(void)
             printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("\nexample:\n  %s\n\n'ccldse <command> --help' explains one.\n\n", program_example);
     print_exit_codes();
+}
+
+/* What a result is made by: a bug report begins with it. */
+static void print_version(void)
+{
+    drv_library library[DRV_N_LIBRARIES];
+    size_t n;
+    const drv_upstream *u = drv_upstreams(&n);
+
+    printf("ccldse " CCLDSE_VERSION "\nengine: " DRV_ENGINE "\nreproduces:\n");
+    for (size_t i = 0; i < n; i++)
+        printf("  %s %s%s%s%s\n", u[i].name, u[i].revision, u[i].branch ? " (branch " : "",
+               u[i].branch ? u[i].branch : "", u[i].branch ? ")" : "");
+    drv_libraries(library);
+    printf("libraries:\n");
+    for (int i = 0; i < DRV_N_LIBRARIES; i++)
+        printf("  %s %s\n", library[i].name, library[i].version);
 }
 
 static int unknown_command(const char *name)
@@ -97,8 +116,7 @@ int main(int argc, char **argv)
         return finish(EXIT_DONE);
     }
     if (!strcmp(argv[1], "--version")) {
-        printf("ccldse " CCLDSE_VERSION "\n"
-               "reference: STAGE 0b44904 (branch recomp), ASTRA-sim af2492b (branch stage)\n");
+        print_version();
         return finish(EXIT_DONE);
     }
     c = command_find(argv[1]);

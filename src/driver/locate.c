@@ -33,9 +33,9 @@ static const char *find_folder(drv_kind kind, dse_arena *a)
         *slash = '\0';
     candidates[0] = env && *env ? dse_arena_printf(a, "%s/%s", env, kinds[kind].folder) : NULL;
     candidates[1] = dse_arena_printf(a, "configs/%s", kinds[kind].folder);
-    candidates[2] = dse_arena_printf(a, "%s/../configs/%s", program, kinds[kind].folder);
-    candidates[3] = dse_arena_printf(a, "%s/../share/ccldse/configs/%s", program, kinds[kind].folder);
-    candidates[4] = dse_arena_printf(a, CCLDSE_SOURCE_CONFIGS "/%s", kinds[kind].folder);
+    candidates[2] = dse_arena_printf(a, "%s/configs/%s", program, kinds[kind].folder);
+    candidates[3] = dse_arena_printf(a, "%s/../configs/%s", program, kinds[kind].folder);
+    candidates[4] = dse_arena_printf(a, "%s/../share/ccldse/configs/%s", program, kinds[kind].folder);
     for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
         if (candidates[i] && dse_is_dir(candidates[i]))
             return candidates[i];
