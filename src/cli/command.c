@@ -243,7 +243,8 @@ void command_help(const command *c)
     printf("usage: ccldse %s%s", c->name, c->n_options > n_positional ? " [options]" : "");
     for (size_t i = 0; i < c->n_options; i++)
         if (option_is_positional(&c->options[i]))
-            printf(" %s%s", c->options[i].name, c->options[i].type == OPT_LIST ? "..." : "");
+            printf(c->options[i].fallback ? " [%s%s]" : " %s%s", c->options[i].name,
+                   c->options[i].type == OPT_LIST ? "..." : "");
     printf("\n\n");
     print_wrapped(c->details ? c->details : c->summary, 0, HELP_WIDTH);
     if (c->example)
