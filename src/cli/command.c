@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/exit.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -26,12 +27,16 @@ static dse_status check_range(const option *o, double v, dse_error *err)
 
 static dse_status check_choice(const option *o, const char *text, dse_error *err)
 {
+    char what[40]; /* "format" of --format, "shell" of SHELL */
     size_t n = 0;
 
     for (; o->choices[n]; n++)
         if (!strcmp(o->choices[n], text))
             return DSE_OK;
-    return dse_fail_unknown(err, DSE_E_USAGE, "", o->name + strspn(o->name, "-"), text, o->choices, n);
+    snprintf(what, sizeof what, "%s", o->name + strspn(o->name, "-"));
+    for (char *p = what; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return dse_fail_unknown(err, DSE_E_USAGE, "", what, text, o->choices, n);
 }
 
 static dse_status add_to_list(const option *o, const char *text, dse_arena *a, option_list *list,
