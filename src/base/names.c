@@ -77,3 +77,17 @@ dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, co
                            nearest, list);
     return dse_fail_at(err, st, where, "unknown %s '%.60s'; known: %s", what, name, list);
 }
+
+bool dse_is_printable(const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        int more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2 : 3;
+
+        if (*p < 0x20 || *p == 0x7f || (*p >= 0x80 && *p < 0xc2) || *p > 0xf4)
+            return false;
+        for (p++; more > 0; more--, p++)
+            if ((*p & 0xc0) != 0x80)
+                return false;
+    }
+    return true;
+}

@@ -14,6 +14,9 @@ const char *dse_nearest(const char *name, const char *const *known, size_t n);
 dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, const char *what,
                             const char *name, const char *const *known, size_t n);
 
+/* Well-formed UTF-8 (RFC 3629, overlong forms apart) without control characters. */
+bool dse_is_printable(const char *text);
+
 /* "a, b, c" into out (truncated to fit). */
 void dse_join(char *out, size_t size, const char *const *names, size_t n);
 

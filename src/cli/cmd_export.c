@@ -1,11 +1,11 @@
 /* The results of a database, for other programs. */
 #include "base/fs.h"
-#include "base/names.h"
 #include "cli/command.h"
 #include "cli/results.h"
 #include "report/keyed.h"
 #include "report/rows.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,9 +17,11 @@ typedef struct {
 
 #define FIELD(f) .offset = offsetof(export_options, f)
 
+static const char *const format_names[] = {"csv", "json", "keyed", NULL};
+
 static const option options[] = {
-    {"--format", OPT_STRING, "FORMAT", "csv", "csv, json, or keyed: the classic file, a point a key",
-     FIELD(format)},
+    {"--format", OPT_STRING, "FORMAT", "csv", "what to print (keyed is the classic file, a point a key)",
+     .choices = format_names, FIELD(format)},
     OPTIONS_WHICH,
     {"--config", OPT_FLAG, NULL, "false",
      "JSON only: with the resolved configuration that reproduces each row", FIELD(config)},
@@ -135,29 +137,23 @@ static const export_format formats[] = {
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])
 
-static const export_format *find_format(const char *name, dse_error *err)
+static const export_format *find_format(const char *name)
 {
-    const char *known[N_FORMATS];
-
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        known[i] = formats[i].name;
+    for (size_t i = 0; i < N_FORMATS; i++)
         if (!strcmp(formats[i].name, name))
             return &formats[i];
-    }
-    dse_fail_unknown(err, DSE_E_USAGE, "", "format", name, known, N_FORMATS);
     return NULL;
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const export_options *o = opts;
-    const export_format *format = find_format(o->format, err);
+    const export_format *format = find_format(o->format);
     store_row *rows;
     size_t n;
     dse_status st;
 
-    if (!format)
-        return DSE_E_USAGE;
+    assert(format && "every choice of --format is a format");
     if (o->config && !format->has_config)
         return dse_fail(err, DSE_E_USAGE, "--config needs --format json");
     st = results_select(o->db, &o->which, r->arena, &rows, &n, err);

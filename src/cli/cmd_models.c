@@ -9,12 +9,15 @@
 #include <stdio.h>
 
 typedef struct {
-    bool keys;
+    bool keys, names;
 } list_options;
+
+#define FIELD(f) .offset = offsetof(list_options, f)
 
 static const option options[] = {
     {"--keys", OPT_FLAG, NULL, "false", "list the keys of a card instead: type, unit, range, default",
-     .offset = offsetof(list_options, keys)},
+     FIELD(keys)},
+    {"--names", OPT_FLAG, NULL, "false", "print the names alone, one a line", FIELD(names)},
 };
 
 static void list_number(report_table *t, const cfg_double_list *l)
@@ -111,8 +114,24 @@ static dse_status list_cards(const listing *l, dse_arena *a, dse_strbuf *out, ds
     return st;
 }
 
+/* Reads no card, so that one that is broken hides no other: completion asks for these. */
+static dse_status list_names(const listing *l, dse_arena *a, dse_strbuf *out, dse_error *err)
+{
+    const char **names, *folder;
+    size_t n;
+    dse_status st = drv_list(l->kind, a, &names, &n, &folder, err);
+
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        dse_strbuf_addf(out, "%s\n", names[i]);
+    return st;
+}
+
 static dse_status list(const listing *l, const list_options *o, command_run *r, dse_error *err)
 {
+    if (o->keys && o->names)
+        return dse_fail(err, DSE_E_USAGE, "give either --keys or --names, not both");
+    if (o->names)
+        return list_names(l, r->arena, r->out, err);
     if (!o->keys)
         return list_cards(l, r->arena, r->out, err);
     cfg_table_describe(l->table, r->out);
@@ -135,7 +154,7 @@ const command command_models = {
     .summary = "list the model cards that ship, or the keys of one",
     .example = "ccldse models --keys",
     .options = options,
-    .n_options = 1,
+    .n_options = sizeof options / sizeof options[0],
     .size = sizeof(list_options),
     .run = run_models,
 };
@@ -144,7 +163,7 @@ const command command_systems = {
     .summary = "list the system cards that ship, or the keys of one",
     .example = "ccldse systems --keys",
     .options = options,
-    .n_options = 1,
+    .n_options = sizeof options / sizeof options[0],
     .size = sizeof(list_options),
     .run = run_systems,
 };

@@ -5,6 +5,7 @@
 #include "workload/chakra.h"
 #include "workload/generate.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,13 +19,16 @@ typedef struct {
 #define SIZE_RANGE   .min = 1, .max = 1e15
 #define DEGREE_RANGE .min = 1, .max = 1048576
 
+static const char *const schemas[] = {"v0.0.4", "v0.0.1", "json", NULL};
+
 static const option options[] = {
     {"--output_dir", OPT_STRING, "DIR", NULL, "folder for the traces and the group file", FIELD(output_dir)},
     {"--output_name", OPT_STRING, "NAME", NULL,
      "name of the traces; %d stands for the rank, and .%d.et is added without it", FIELD(output_name)},
     {"--comm_group_file", OPT_STRING, "NAME", NULL, "name of the communicator-group file",
      FIELD(comm_group_file)},
-    {"--chakra_schema_version", OPT_STRING, "VERSION", "v0.0.4", "v0.0.4, v0.0.1 or json", FIELD(schema)},
+    {"--chakra_schema_version", OPT_STRING, "VERSION", "v0.0.4", "schema of the traces", .choices = schemas,
+     FIELD(schema)},
     {"--dp", OPT_INT, "N", "1", "data parallel degree", DEGREE_RANGE, FIELD(dp)},
     {"--tp", OPT_INT, "N", "1", "tensor parallel degree", DEGREE_RANGE, FIELD(tp)},
     {"--pp", OPT_INT, "N", "1", "pipeline parallel degree", DEGREE_RANGE, FIELD(pp)},
@@ -94,8 +98,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     wl_workload w;
     dse_status st;
 
-    if (!schema)
-        return dse_fail(err, DSE_E_USAGE, "unknown schema '%.40s'; known: v0.0.4, v0.0.1, json", o->schema);
+    assert(schema && "every choice of --chakra_schema_version is a schema");
     if ((st = drv_locate(DRV_OPERATORS, o->operators, a, &path, err)) != DSE_OK ||
         (st = cfg_load(path, a, &operators, err)) != DSE_OK ||
         (st = wl_generate(&operators, &sizes, (uint32_t)o->num_stacks, &strategy, a, &w, err)) != DSE_OK)

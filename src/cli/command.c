@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/exit.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -22,6 +23,20 @@ static dse_status check_range(const option *o, double v, dse_error *err)
         return DSE_OK;
     return dse_fail(err, DSE_E_USAGE, "%s must be between %.15g and %.15g, not %.15g", o->name, o->min,
                     o->max, v);
+}
+
+static dse_status check_choice(const option *o, const char *text, dse_error *err)
+{
+    char what[40]; /* "format" of --format, "shell" of SHELL */
+    size_t n = 0;
+
+    for (; o->choices[n]; n++)
+        if (!strcmp(o->choices[n], text))
+            return DSE_OK;
+    snprintf(what, sizeof what, "%s", o->name + strspn(o->name, "-"));
+    for (char *p = what; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return dse_fail_unknown(err, DSE_E_USAGE, "", what, text, o->choices, n);
 }
 
 static dse_status add_to_list(const option *o, const char *text, dse_arena *a, option_list *list,
@@ -54,7 +69,7 @@ static dse_status set_value(const option *o, const char *text, dse_arena *a, voi
         if (!*text) /* an unset variable in a script, most often */
             return dse_fail(err, DSE_E_USAGE, "%s must not be empty", o->name);
         *(const char **)field = text;
-        return DSE_OK;
+        return o->choices ? check_choice(o, text, err) : DSE_OK;
     case OPT_LIST: return add_to_list(o, text, a, field, err);
     case OPT_FLAG: st = dse_parse_bool(text, field, &why); break;
     case OPT_BOOL: /* to STAGE "on" is one of the many words for false: refused, as all of those are */
@@ -95,13 +110,13 @@ static dse_status set_default(const option *o, dse_arena *a, void *out, dse_erro
 
 /* ---- the command line ---------------------------------------------------------------------- */
 
-static bool is_positional(const option *o) { return o->name[0] != '-'; }
+bool option_is_positional(const option *o) { return o->name[0] != '-'; }
 
 /* The row that takes the next argument without dashes, or NULL. */
 static const option *next_positional(const command *c, const bool *given)
 {
     for (size_t i = 0; i < c->n_options; i++)
-        if (is_positional(&c->options[i]) && (!given[i] || c->options[i].type == OPT_LIST))
+        if (option_is_positional(&c->options[i]) && (!given[i] || c->options[i].type == OPT_LIST))
             return &c->options[i];
     return NULL;
 }
@@ -109,7 +124,7 @@ static const option *next_positional(const command *c, const bool *given)
 static dse_status unexpected_argument(const command *c, const char *arg, dse_error *err)
 {
     for (size_t i = 0; i < c->n_options; i++)
-        if (is_positional(&c->options[i]))
+        if (option_is_positional(&c->options[i]))
             return dse_fail(err, DSE_E_USAGE, "'%.80s' is one argument too many; see 'ccldse %s --help'", arg,
                             c->name);
     return dse_fail(err, DSE_E_USAGE, "'%.80s' is not an option; 'ccldse %s' takes options only", arg,
@@ -119,7 +134,7 @@ static dse_status unexpected_argument(const command *c, const char *arg, dse_err
 static const option *find_option(const command *c, const char *arg, size_t n)
 {
     for (size_t i = 0; i < c->n_options; i++)
-        if (!is_positional(&c->options[i]) && strlen(c->options[i].name) == n &&
+        if (!option_is_positional(&c->options[i]) && strlen(c->options[i].name) == n &&
             !strncmp(c->options[i].name, arg, n))
             return &c->options[i];
     return NULL;
@@ -133,7 +148,7 @@ static dse_status unknown_option(const command *c, const char *arg, size_t n, ds
 
     snprintf(word, sizeof word, "%.*s", (int)n, arg);
     for (size_t i = 0; i < c->n_options; i++)
-        if (!is_positional(&c->options[i]))
+        if (!option_is_positional(&c->options[i]))
             names[n_names++] = c->options[i].name;
     nearest = dse_nearest(word, names, n_names);
     if (nearest)
@@ -209,36 +224,52 @@ static void print_wrapped(const char *text, int column, int width)
     printf("\n");
 }
 
+void option_describe(const option *o, bool range, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, o->help);
+    for (size_t i = 0; o->choices && o->choices[i]; i++)
+        dse_strbuf_addf(out, "%s%s", i == 0 ? ": " : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
+    if (range && o->max > o->min)
+        dse_strbuf_addf(out, "; from %.15g to %.15g", o->min, o->max);
+    if (!o->fallback)
+        dse_strbuf_adds(out, " (required)");
+    else if (*o->fallback && o->type != OPT_FLAG)
+        dse_strbuf_addf(out, "; default %s", o->fallback);
+}
+
 void command_help(const command *c)
 {
     size_t n_positional = 0;
+    dse_strbuf text;
 
+    dse_strbuf_init(&text);
     for (size_t i = 0; i < c->n_options; i++)
-        n_positional += is_positional(&c->options[i]);
+        n_positional += option_is_positional(&c->options[i]);
     printf("usage: ccldse %s%s", c->name, c->n_options > n_positional ? " [options]" : "");
     for (size_t i = 0; i < c->n_options; i++)
-        if (is_positional(&c->options[i]))
-            printf(" %s%s", c->options[i].name, c->options[i].type == OPT_LIST ? "..." : "");
+        if (option_is_positional(&c->options[i]))
+            printf(c->options[i].fallback ? " [%s%s]" : " %s%s", c->options[i].name,
+                   c->options[i].type == OPT_LIST ? "..." : "");
     printf("\n\n");
-    print_wrapped(c->details ? c->details : c->summary, 0, 100);
+    print_wrapped(c->details ? c->details : c->summary, 0, HELP_WIDTH);
     if (c->example)
         printf("\nexample:\n  %s\n", c->example);
     if (c->n_options)
         printf("\noptions:\n");
     for (size_t i = 0; i < c->n_options; i++) {
         const option *o = &c->options[i];
-        char head[80], text[512];
+        char head[80];
 
         snprintf(head, sizeof head, "  %s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-        snprintf(text, sizeof text, "%s%s%s%s", o->help, o->fallback ? "" : " (required)",
-                 o->fallback && *o->fallback && o->type != OPT_FLAG ? "; default " : "",
-                 o->fallback && o->type != OPT_FLAG ? o->fallback : "");
         if (strlen(head) > 31)
             printf("%s\n%32s", head, "");
         else
             printf("%-32s", head);
-        print_wrapped(text, 32, 100);
+        dse_strbuf_clear(&text);
+        option_describe(o, false, &text);
+        print_wrapped(text.data, 32, HELP_WIDTH);
     }
+    dse_strbuf_free(&text);
 }
 
 /* Names from files and arguments may hold anything; a terminal gets only what prints. */

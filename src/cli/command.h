@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define HELP_WIDTH 100 /* columns */
+
 typedef enum {
     OPT_FLAG,   /* bool; no value, or =true / =false */
     OPT_STRING, /* const char * */
@@ -27,14 +29,25 @@ typedef struct {
     const char **item;
 } option_list;
 
+/* What a shell offers for a value that is being typed. */
+typedef enum {
+    COMPLETE_BY_NAME, /* choices, true and false for an OPT_BOOL; or by what the option or its value is called: cards
+                       * for --model and --system, files for FILE, PREFIX and COMMAND, folders for DIR; else nothing */
+    COMPLETE_COMMAND, /* a command of this program */
+    COMPLETE_METRIC,  /* a metric that can be ranked by */
+    COMPLETE_SWITCH   /* yes, no, both */
+} option_complete;
+
 typedef struct {
     const char *name; /* with its dashes: "--model"; without, an argument by its place: "FILE" */
     option_type type;
-    const char *value;    /* what the value is, for the help: "NAME" */
+    const char *value;    /* what the value is, for the help: "NAME"; "NAME[,...]" for several */
     const char *fallback; /* the default as one would type it; NULL: required; "": none (0, NULL, NaN) */
     const char *help;
-    double min, max; /* OPT_INT, OPT_DOUBLE: inclusive; both 0: unchecked */
-    size_t offset;   /* in the command's option struct */
+    double min, max;            /* OPT_INT, OPT_DOUBLE: inclusive; both 0: unchecked */
+    const char *const *choices; /* OPT_STRING: the values it takes, ended by NULL; NULL: any */
+    option_complete complete;
+    size_t offset; /* in the command's option struct */
 } option;
 
 #define OPTION_SET_HELP                                                                                      \
@@ -69,6 +82,13 @@ typedef struct {
 dse_status command_parse(const command *c, int argc, char **argv, dse_arena *a, void *out, dse_error *err);
 
 void command_help(const command *c);
+
+/* What to know of an option: its help, the choices, whether it is required or what the default is; and the
+ * `range` of a number, if asked for. */
+void option_describe(const option *o, bool range, dse_strbuf *out);
+
+/* Whether it is an argument by its place. */
+bool option_is_positional(const option *o);
 
 /* Prints "ccldse: error: place: text" on stderr and returns the exit code; an interrupt is no error. */
 int report_error(const dse_error *err);

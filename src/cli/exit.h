@@ -1,8 +1,10 @@
-/* Exit codes of every command; printed by `ccldse help`. */
+/* Exit codes of every command. Their texts, for `ccldse help` and the manual pages, are in exit.c. */
 #ifndef DSE_CLI_EXIT_H
 #define DSE_CLI_EXIT_H
 
 #include "base/status.h"
+
+#include <stddef.h>
 
 enum {
     EXIT_DONE = 0,
@@ -27,5 +29,13 @@ static inline int exit_code(dse_status st)
     default: return EXIT_INPUT;
     }
 }
+
+typedef struct {
+    int code;
+    const char *text;
+} exit_text;
+
+/* One row a code, in their order. */
+const exit_text *exit_texts(size_t *n);
 
 #endif

@@ -11,6 +11,8 @@ typedef struct {
     bool discard_workloads;
 } external_options;
 
+extern const char *const external_engines[]; /* native, astrasim, NULL */
+
 /* The rows of these options; `f` is the name of the external_options in the command's struct, `fallback` the engine
  * that is the default. */
 #define EXTERNAL_OPTIONS(type, f, fallback)                                                                  \
@@ -18,7 +20,8 @@ typedef struct {
      OPT_STRING,                                                                                             \
      "NAME",                                                                                                 \
      fallback,                                                                                               \
-     "who simulates: native, or astrasim, the tools named below",                                            \
+     "who simulates, this program or the tools named below",                                                 \
+     .choices = external_engines,                                                                            \
      .offset = offsetof(type, f.engine)},                                                                    \
         {"--stage-cmd",                                                                                      \
          OPT_STRING,                                                                                         \
@@ -46,7 +49,7 @@ typedef struct {
             .offset = offsetof(type, f.discard_workloads)                                                    \
     }
 
-/* *tools is NULL for the native engine. DSE_E_USAGE: an unknown engine, options that do not go together. */
+/* *tools is NULL for the native engine. DSE_E_USAGE: options that do not go together. */
 dse_status external_choose(const external_options *o, dse_arena *a, const drv_external **tools,
                            dse_error *err);
 

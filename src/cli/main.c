@@ -1,52 +1,65 @@
-#include "base/names.h"
-#include "cli/command.h"
-#include "cli/command_list.h"
+#include "cli/commands.h"
 #include "cli/exit.h"
+#include "driver/study.h"
+#include "driver/version.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define DECLARE(id) extern const command command_##id;
-COMMAND_LIST(DECLARE)
+/* Broken between codes, never within one. */
+static void print_exit_codes(void)
+{
+    size_t n;
+    const exit_text *codes = exit_texts(&n);
+    int at = printf("exit codes:");
 
-#define ROW(id) &command_##id,
-static const command *const commands[] = {COMMAND_LIST(ROW)};
-#define N_COMMANDS (sizeof commands / sizeof commands[0])
+    for (size_t i = 0; i < n; i++) {
+        char text[128];
+        int width =
+            snprintf(text, sizeof text, " %d %s%s", codes[i].code, codes[i].text, i + 1 < n ? ";" : "");
+
+        if (at + width > HELP_WIDTH)
+            at = printf("\n ") - 1;
+        at += printf("%s", text);
+    }
+    printf("\n");
+}
 
 static void print_help(void)
 {
-    printf("ccldse chooses how to train a large model on a cluster, by simulation.\n\n"
-           "usage: ccldse <command> [options]\n\ncommands:\n");
-    for (size_t i = 0; i < N_COMMANDS; i++)
+    size_t n;
+    const command *const *commands = command_table(&n);
+
+    printf("%s\n\nusage: ccldse <command> [options]\n\ncommands:\n", program_summary);
+    for (size_t i = 0; i < n; i++)
         if (commands[i]->summary)
             printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\nexample:\n  ccldse sweep --model llama70b --system system1.yaml && ccldse best --hbm 80GB\n\n"
-           "'ccldse <command> --help' explains one.\n\n"
-           "exit codes: 0 done; 1 done, and the answer is no (some points failed, nothing fits); 2 usage;\n"
-           "  3 bad input; 4 no worker to be had, or an external tool failed; 70 out of memory or internal;\n"
-           "  130 interrupted, results kept\n");
+    printf("\nexample:\n  %s\n\n'ccldse <command> --help' explains one.\n\n", program_example);
+    print_exit_codes();
 }
 
-static const command *find_command(const char *name)
+/* What a result is made by: a bug report begins with it. */
+static void print_version(void)
 {
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(commands[i]->name, name))
-            return commands[i];
-    return NULL;
+    drv_library library[DRV_N_LIBRARIES];
+    size_t n;
+    const drv_upstream *u = drv_upstreams(&n);
+
+    printf("ccldse " CCLDSE_VERSION "\nengine: " DRV_ENGINE "\nreproduces:\n");
+    for (size_t i = 0; i < n; i++)
+        printf("  %s %s%s%s%s\n", u[i].name, u[i].revision, u[i].branch ? " (branch " : "",
+               u[i].branch ? u[i].branch : "", u[i].branch ? ")" : "");
+    drv_libraries(library);
+    printf("libraries:\n");
+    for (int i = 0; i < DRV_N_LIBRARIES; i++)
+        printf("  %s %s\n", library[i].name, library[i].version);
 }
 
 static int unknown_command(const char *name)
 {
-    const char *names[N_COMMANDS], *nearest;
     dse_error err = DSE_ERROR_INIT;
 
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        names[i] = commands[i]->name;
-    nearest = dse_nearest(name, names, N_COMMANDS);
-    dse_fail(&err, DSE_E_USAGE,
-             nearest ? "unknown command '%.60s'; did you mean '%s'?"
-                     : "unknown command '%.60s'; see 'ccldse help'%s",
-             name, nearest ? nearest : "");
+    command_fail_unknown(name, &err);
     return report_error(&err);
 }
 
@@ -94,7 +107,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        if (argc > 2 && (c = find_command(argv[2])))
+        if (argc > 2 && (c = command_find(argv[2])))
             command_help(c);
         else if (argc > 2)
             return unknown_command(argv[2]);
@@ -103,11 +116,10 @@ int main(int argc, char **argv)
         return finish(EXIT_DONE);
     }
     if (!strcmp(argv[1], "--version")) {
-        printf("ccldse " CCLDSE_VERSION "\n"
-               "reference: STAGE 0b44904 (branch recomp), ASTRA-sim af2492b (branch stage)\n");
+        print_version();
         return finish(EXIT_DONE);
     }
-    c = find_command(argv[1]);
+    c = command_find(argv[1]);
     if (!c)
         return unknown_command(argv[1]);
     for (int i = 2; i < argc; i++) {

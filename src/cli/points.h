@@ -55,12 +55,14 @@ typedef struct {
          "WHICH",                                                                                             \
          "",                                                                                                  \
          "activation recomputation: yes, no or both; both if not given",                                      \
+         .complete = COMPLETE_SWITCH,                                                                         \
          .offset = offsetof(type, f.recompute)},                                                              \
         {"--weight-sharded",                                                                                  \
          OPT_STRING,                                                                                          \
          "WHICH",                                                                                             \
          "",                                                                                                  \
          "weights sharded over dp and sp: yes, no or both; no if not given",                                  \
+         .complete = COMPLETE_SWITCH,                                                                         \
          .offset = offsetof(type, f.weight_sharded)},                                                         \
         {"--space",                                                                                           \
          OPT_STRING,                                                                                          \

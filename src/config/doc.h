@@ -44,6 +44,10 @@ dse_status cfg_parse_yaml(const char *path, const char *text, size_t n, dse_aren
 dse_status cfg_parse_json(const char *path, const char *text, size_t n, dse_arena *a, cfg_doc *out,
                           dse_error *err);
 
+/* Of libyaml and jansson, as they say at run time. */
+const char *cfg_yaml_version(void);
+const char *cfg_json_version(void);
+
 /* The value of `key` in a mapping, or NULL (also if node is not a mapping). */
 const cfg_node *cfg_get(const cfg_node *node, const char *key);
 

@@ -146,3 +146,5 @@ dse_status cfg_parse_json(const char *path, const char *text, size_t n, dse_aren
     json_decref(value);
     return st;
 }
+
+const char *cfg_json_version(void) { return jansson_version_str(); }

@@ -247,3 +247,5 @@ dse_status cfg_parse_yaml(const char *path, const char *text, size_t n, dse_aren
         *out = r.doc;
     return st;
 }
+
+const char *cfg_yaml_version(void) { return yaml_get_version_string(); }

@@ -33,9 +33,9 @@ static const char *find_folder(drv_kind kind, dse_arena *a)
         *slash = '\0';
     candidates[0] = env && *env ? dse_arena_printf(a, "%s/%s", env, kinds[kind].folder) : NULL;
     candidates[1] = dse_arena_printf(a, "configs/%s", kinds[kind].folder);
-    candidates[2] = dse_arena_printf(a, "%s/../configs/%s", program, kinds[kind].folder);
-    candidates[3] = dse_arena_printf(a, "%s/../share/ccldse/configs/%s", program, kinds[kind].folder);
-    candidates[4] = dse_arena_printf(a, CCLDSE_SOURCE_CONFIGS "/%s", kinds[kind].folder);
+    candidates[2] = dse_arena_printf(a, "%s/configs/%s", program, kinds[kind].folder);
+    candidates[3] = dse_arena_printf(a, "%s/../configs/%s", program, kinds[kind].folder);
+    candidates[4] = dse_arena_printf(a, "%s/../share/ccldse/configs/%s", program, kinds[kind].folder);
     for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
         if (candidates[i] && dse_is_dir(candidates[i]))
             return candidates[i];
@@ -174,21 +174,6 @@ dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char 
                     kinds[kind].what, name, folder);
 }
 
-/* Well-formed (RFC 3629, overlong forms apart) and without control characters. */
-static bool is_printable_utf8(const char *text)
-{
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        int more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2 : 3;
-
-        if (*p < 0x20 || *p == 0x7f || (*p >= 0x80 && *p < 0xc2) || *p > 0xf4)
-            return false;
-        for (p++; more > 0; more--, p++)
-            if ((*p & 0xc0) != 0x80)
-                return false;
-    }
-    return true;
-}
-
 /* The last part of a path: its length, and where it starts. */
 static size_t last_part(const char *path, size_t end, size_t *start)
 {
@@ -237,7 +222,7 @@ dse_status drv_card_name(const char *argument, dse_arena *a, const char **out, d
     }
     if (!*out)
         return dse_fail_nomem(err);
-    return **out && is_printable_utf8(*out)
+    return **out && dse_is_printable(*out)
                ? DSE_OK
                : dse_fail(err, DSE_E_CONFIG, "results cannot be kept under the name of '%s'; rename it",
                           argument);

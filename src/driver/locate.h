@@ -1,7 +1,8 @@
 /* Where cards and operator files are.
  *
  * The folder `configs` is looked for in this order: $CCLDSE_CONFIGS; configs/ in the current folder; beside
- * the program (../configs, ../share/ccldse/configs); where the program was built. */
+ * the program: configs (a build folder has a link to the sources'), ../configs, ../share/ccldse/configs (where it is
+ * installed). No path of the machine it was built on is in the program. */
 #ifndef DSE_DRIVER_LOCATE_H
 #define DSE_DRIVER_LOCATE_H
 

@@ -531,3 +531,5 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
     dse_free(list);
     return st;
 }
+
+const char *store_sqlite_version(void) { return sqlite3_libversion(); }

@@ -118,4 +118,7 @@ dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *e
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err);
 
+/* Of SQLite, as it says at run time. */
+const char *store_sqlite_version(void);
+
 #endif

@@ -52,4 +52,7 @@ dse_status wl_chakra_parse_et(const char *path, const unsigned char *bytes, size
 dse_status wl_chakra_parse_json(const char *path, const char *text, size_t n, uint32_t rank, dse_arena *a,
                                 wl_trace *out, dse_error *err);
 
+/* Of zlib, which reads compressed traces, as it says at run time. */
+const char *wl_zlib_version(void);
+
 #endif

@@ -267,3 +267,5 @@ dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t 
     dse_idtable_free(&by_name);
     return st;
 }
+
+const char *wl_zlib_version(void) { return zlibVersion(); }

@@ -78,6 +78,17 @@ CLAIM(a_joined_list_is_cut_to_fit)
     assert_int_equal(out[0], '#');
 }
 
+CLAIM(printable_is_utf8_without_control_characters)
+{
+    assert_true(dse_is_printable(""));
+    assert_true(dse_is_printable("a b~\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")); /* e acute, euro, a face */
+    assert_false(dse_is_printable("a\nb"));
+    assert_false(dse_is_printable("a\x7f"));
+    assert_false(dse_is_printable("\xe9t\xe9"));        /* Latin-1 */
+    assert_false(dse_is_printable("\xc3"));             /* cut off */
+    assert_false(dse_is_printable("\xf5\x80\x80\x80")); /* beyond Unicode */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +100,7 @@ int main(void)
         cmocka_unit_test(names_of_any_length_are_safe),
         cmocka_unit_test(names_are_joined_by_commas),
         cmocka_unit_test(a_joined_list_is_cut_to_fit),
+        cmocka_unit_test(printable_is_utf8_without_control_characters),
     };
     return RUN_TESTS(tests);
 }

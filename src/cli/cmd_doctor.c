@@ -1,0 +1,278 @@
+/* What is there to work with, and what of the program works with it. */
+#include "base/json_writer.h"
+#include "cli/commands.h"
+#include "cli/exit.h"
+#include "driver/doctor.h"
+#include "report/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH 80 /* of the table; what does not fit goes on in the next line */
+
+typedef struct {
+    const char *db, *stage, *astrasim;
+    double timeout;
+    bool json;
+} doctor_options;
+
+#define FIELD(f) .offset = offsetof(doctor_options, f)
+
+static const option options[] = {
+    {"--stage-cmd", OPT_STRING, "COMMAND", "",
+     "STAGE's command line, \"python3 PATH/main.py\"; it is run with --help", FIELD(stage)},
+    {"--astrasim-bin", OPT_STRING, "COMMAND", "",
+     "ASTRA-sim's simulator, if it is not in PATH; it is run with --help", FIELD(astrasim)},
+    {"--timeout", OPT_DOUBLE, "SECONDS", "30", "how long a tool may take to answer", .min = 0.1, .max = 3600,
+     FIELD(timeout)},
+    {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
+    {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
+};
+
+/* ---- features ------------------------------------------------------------------------------ */
+
+#define BIT(check) (1u << (check))
+#define EXTERNAL_TOOLS                                                                                       \
+    BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_STAGE) | BIT(DRV_CHECK_ASTRASIM)
+
+/* What takes something that may not be there. A row counts if the program has its command and option. The first
+ * decides the exit code. */
+static const struct {
+    const char *name, *what;
+    const char *command, *option; /* option NULL: the command is enough */
+    unsigned needs;               /* must be there */
+    unsigned intact;              /* may be absent, but not broken */
+} features[] = {
+    {"sweep", "sweep, simulate", "sweep", NULL,
+     BIT(DRV_CHECK_CORES) | BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_RESULTS), BIT(DRV_CHECK_DATABASE)},
+    {"best", "best, export", "best", NULL, BIT(DRV_CHECK_DATABASE), 0},
+    {"emit", "simulate --emit, run by ASTRA-sim", "simulate", "--emit",
+     BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_ASTRASIM), 0},
+    {"astrasim", "sweep --engine astrasim", "sweep", "--engine", EXTERNAL_TOOLS | BIT(DRV_CHECK_RESULTS),
+     BIT(DRV_CHECK_DATABASE)},
+    {"verify", "verify", "verify", NULL, EXTERNAL_TOOLS | BIT(DRV_CHECK_DATABASE), 0},
+    {"slurm", "sweep --executor slurm", "sweep", "--executor",
+     BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_RESULTS) | BIT(DRV_CHECK_SLURM), BIT(DRV_CHECK_DATABASE)},
+};
+#define N_FEATURES (sizeof features / sizeof features[0])
+
+/* What is needed for something else than a feature. */
+static const char *const other_uses[DRV_N_CHECKS] = {
+    [DRV_CHECK_MEMORY] = "some 25 MB a core",
+    [DRV_CHECK_TERMINAL] = "progress in one line",
+    [DRV_CHECK_PYTHON] = "STAGE",
+};
+
+static bool has_feature(size_t i)
+{
+    const command *c = command_find(features[i].command);
+
+    return c && (!features[i].option || command_option(c, features[i].option));
+}
+
+static bool is_missing(size_t feature, drv_check check, const drv_finding *found)
+{
+    drv_state state = found[check].state;
+
+    return ((features[feature].needs & BIT(check)) && state != DRV_THERE) ||
+           ((features[feature].intact & BIT(check)) && state == DRV_BROKEN);
+}
+
+static bool works(size_t feature, const drv_finding *found)
+{
+    for (drv_check c = 0; c < DRV_N_CHECKS; c++)
+        if (is_missing(feature, c, found))
+            return false;
+    return true;
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static const char *const state_words[] = {
+    [DRV_THERE] = "ok", [DRV_ABSENT] = "no", [DRV_BROKEN] = "bad", [DRV_UNTRIED] = "?"};
+static const char *const state_names[] = {
+    [DRV_THERE] = "ok", [DRV_ABSENT] = "absent", [DRV_BROKEN] = "broken", [DRV_UNTRIED] = "untried"};
+
+static void add_uses(drv_check check, dse_strbuf *out)
+{
+    size_t before = out->len;
+
+    for (size_t i = 0; i < N_FEATURES; i++)
+        if (has_feature(i) && (features[i].needs & BIT(check)))
+            dse_strbuf_addf(out, "%s%s", out->len > before ? ", " : "", features[i].name);
+    if (out->len == before)
+        dse_strbuf_adds(out, other_uses[check] ? other_uses[check] : "nothing so far");
+}
+
+/* Words from a column on, broken at spaces. */
+static void add_wrapped(const char *text, size_t column, dse_strbuf *out)
+{
+    size_t at = column;
+
+    while (*text) {
+        size_t n = strcspn(text, " ");
+
+        if (at > column && at + 1 + n > WIDTH) {
+            dse_strbuf_addf(out, "\n%*s", (int)column, "");
+            at = column;
+        } else if (at > column) {
+            dse_strbuf_addc(out, ' ');
+            at++;
+        }
+        dse_strbuf_add(out, text, n);
+        at += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    dse_strbuf_addc(out, '\n');
+}
+
+static void print_checks(const drv_finding *found, dse_strbuf *out)
+{
+    enum { NAME_COLUMN = 4, USES_COLUMN = 17, FOUND_COLUMN = 41 };
+    dse_strbuf uses;
+
+    dse_strbuf_init(&uses);
+    dse_strbuf_addf(out, "%-*s%-*s%s\n", USES_COLUMN, "    what", FOUND_COLUMN - USES_COLUMN, "needed for",
+                    "found");
+    for (drv_check c = 0; c < DRV_N_CHECKS; c++) {
+        dse_strbuf_clear(&uses);
+        add_uses(c, &uses);
+        dse_strbuf_addf(out, "%-*s%-*s%-*s", NAME_COLUMN, state_words[found[c].state],
+                        USES_COLUMN - NAME_COLUMN, found[c].name, FOUND_COLUMN - USES_COLUMN, uses.data);
+        if (uses.len >= FOUND_COLUMN - USES_COLUMN)
+            dse_strbuf_addf(out, "\n%*s", FOUND_COLUMN, "");
+        add_wrapped(found[c].found, FOUND_COLUMN, out);
+    }
+    out->failed |= uses.failed;
+    dse_strbuf_free(&uses);
+}
+
+static void print_features(const drv_finding *found, dse_strbuf *out)
+{
+    dse_strbuf missing;
+    report_table t;
+
+    dse_strbuf_init(&missing);
+    report_table_init(&t);
+    report_table_column(&t, "works", true);
+    report_table_column(&t, "feature", true);
+    report_table_column(&t, "missing", true);
+    for (size_t i = 0; i < N_FEATURES; i++) {
+        if (!has_feature(i))
+            continue;
+        dse_strbuf_clear(&missing);
+        for (drv_check c = 0; c < DRV_N_CHECKS; c++)
+            if (is_missing(i, c, found))
+                dse_strbuf_addf(&missing, "%s%s", missing.len ? ", " : "", found[c].name);
+        report_table_cell(&t, "%s", missing.len ? "no" : "yes");
+        report_table_cell(&t, "%s", features[i].what);
+        report_table_cell(&t, "%s", missing.len ? missing.data : "-");
+    }
+    report_table_print(&t, out);
+    report_table_free(&t);
+    out->failed |= missing.failed;
+    dse_strbuf_free(&missing);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void checks_json(const drv_finding *found, dse_json *j)
+{
+    dse_json_begin_array(j);
+    for (drv_check c = 0; c < DRV_N_CHECKS; c++) {
+        dse_json_begin_object(j);
+        dse_json_key(j, "check");
+        dse_json_string(j, found[c].name);
+        dse_json_key(j, "state");
+        dse_json_string(j, state_names[found[c].state]);
+        dse_json_key(j, "found");
+        dse_json_string(j, found[c].found);
+        dse_json_key(j, "needed_for");
+        dse_json_begin_array(j);
+        for (size_t i = 0; i < N_FEATURES; i++)
+            if (has_feature(i) && (features[i].needs & BIT(c)))
+                dse_json_string(j, features[i].name);
+        dse_json_end_array(j);
+        dse_json_end_object(j);
+    }
+    dse_json_end_array(j);
+}
+
+static void features_json(const drv_finding *found, dse_json *j)
+{
+    dse_json_begin_array(j);
+    for (size_t i = 0; i < N_FEATURES; i++) {
+        if (!has_feature(i))
+            continue;
+        dse_json_begin_object(j);
+        dse_json_key(j, "feature");
+        dse_json_string(j, features[i].name);
+        dse_json_key(j, "commands");
+        dse_json_string(j, features[i].what);
+        dse_json_key(j, "works");
+        dse_json_bool(j, works(i, found));
+        dse_json_key(j, "missing");
+        dse_json_begin_array(j);
+        for (drv_check c = 0; c < DRV_N_CHECKS; c++)
+            if (is_missing(i, c, found))
+                dse_json_string(j, found[c].name);
+        dse_json_end_array(j);
+        dse_json_end_object(j);
+    }
+    dse_json_end_array(j);
+}
+
+static void print_json(const drv_finding *found, dse_strbuf *out)
+{
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "version");
+    dse_json_string(&j, CCLDSE_VERSION);
+    dse_json_key(&j, "checks");
+    checks_json(found, &j);
+    dse_json_key(&j, "features");
+    features_json(found, &j);
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const doctor_options *o = opts;
+    const drv_doctor_inputs in = {o->db, o->stage, o->astrasim, o->timeout};
+    drv_finding found[DRV_N_CHECKS];
+    dse_status st = drv_doctor(&in, r->arena, found, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (o->json) {
+        print_json(found, r->out);
+    } else {
+        print_checks(found, r->out);
+        dse_strbuf_addc(r->out, '\n');
+        print_features(found, r->out);
+    }
+    if (!works(0, found))
+        r->code = EXIT_NO;
+    return DSE_OK;
+}
+
+extern const command command_doctor;
+const command command_doctor = {
+    .name = "doctor",
+    .summary = "say what is there to work with, and what works with it",
+    .details =
+        "Looks at the machine, the cards, the current folder, the results and other people's tools, and says "
+        "for each feature whether it works here and what is missing. Changes nothing; tools are run with "
+        "--help or --version, and stopped if they do not answer. Exit code 1 if a sweep would not work.",
+    .example = "ccldse doctor --stage-cmd \"python3 stage/main.py\"",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(doctor_options),
+    .run = run,
+};

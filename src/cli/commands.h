@@ -1,0 +1,22 @@
+/* The table of commands, for whoever prints it: the help, manual pages, completion. */
+#ifndef DSE_CLI_COMMANDS_H
+#define DSE_CLI_COMMANDS_H
+
+#include "cli/command.h"
+
+/* All of them, in the order of `ccldse help`; one without a summary is not listed there. */
+const command *const *command_table(size_t *n);
+
+/* NULL if there is none of this name. */
+const command *command_find(const char *name);
+
+/* The option of a command, "--model"; NULL if it has none of this name. */
+const option *command_option(const command *c, const char *name);
+
+/* DSE_E_USAGE with the nearest name. */
+dse_status command_fail_unknown(const char *name, dse_error *err);
+
+/* What the program is, and what one types most: for `ccldse help` and ccldse(1). */
+extern const char program_summary[], program_example[];
+
+#endif

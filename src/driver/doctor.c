@@ -1,0 +1,211 @@
+#include "driver/doctor.h"
+
+#include "base/fs.h"
+#include "base/names.h"
+#include "base/units.h"
+#include "driver/doctor_tools.h"
+#include "driver/locate.h"
+#include "exec/machine.h"
+#include "exec/pool.h"
+#include "store/store.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* ---- findings ------------------------------------------------------------------------------ */
+
+/* Paths and what tools say may hold anything; a terminal gets only what prints. */
+void doctor_found(doctor *d, drv_check check, drv_state state, const char *fmt, ...)
+{
+    char text[1024], *copy;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    for (char *p = text; *p && !dse_is_printable(text); p++)
+        if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f)
+            *p = '?';
+    if (!(copy = dse_arena_strdup(d->arena, text))) {
+        d->status = dse_fail_nomem(d->err);
+        copy = "";
+    }
+    d->finding[check].state = state;
+    d->finding[check].found = copy;
+}
+
+/* ---- the machine --------------------------------------------------------------------------- */
+
+static void look_at_cores(doctor *d, drv_check check)
+{
+    doctor_found(d, check, DRV_THERE, "%u", exec_cores());
+}
+
+static void look_at_memory(doctor *d, drv_check check)
+{
+    uint64_t total, available;
+    char all[32], rest[32];
+
+    exec_memory(&total, &available);
+    if (!total) {
+        doctor_found(d, check, DRV_UNTRIED, "unknown");
+        return;
+    }
+    dse_format_bytes(all, sizeof all, (double)total);
+    dse_format_bytes(rest, sizeof rest, (double)available);
+    doctor_found(d, check, DRV_THERE, "%s, %s of it free", all, rest);
+}
+
+static void look_at_terminal(doctor *d, drv_check check)
+{
+    const char *term = getenv("TERM");
+    struct winsize size = {0};
+
+    if (!isatty(STDERR_FILENO))
+        doctor_found(d, check, DRV_ABSENT, "standard error is none; progress is plain lines");
+    else if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col)
+        doctor_found(d, check, DRV_THERE, "%s, of unknown width", term ? term : "of unknown type");
+    else
+        doctor_found(d, check, DRV_THERE, "%s, %u columns", term ? term : "of unknown type", size.ws_col);
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static const struct {
+    drv_kind kind;
+    const char *one, *many;
+} card_kinds[] = {{DRV_MODELS, "model", "models"},
+                  {DRV_SYSTEMS, "system", "systems"},
+                  {DRV_OPERATORS, "operator file", "operator files"}};
+
+/* Where each kind is found; configs may lie in several places, one of which has all kinds as a rule. */
+static void look_at_cards(doctor *d, drv_check check)
+{
+    char text[900] = "", before[512] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof card_kinds / sizeof card_kinds[0] && used < sizeof text; i++) {
+        dse_error err = DSE_ERROR_INIT;
+        const char **names, *folder;
+        char *path, *slash;
+        size_t n;
+
+        if (drv_list(card_kinds[i].kind, d->arena, &names, &n, &folder, &err) != DSE_OK) {
+            if (err.status == DSE_E_NOMEM)
+                d->status = dse_fail_nomem(d->err);
+            doctor_found(d, check, DRV_ABSENT, "%s", err.text);
+            return;
+        }
+        path = realpath(folder, NULL);
+        if (path && (slash = strrchr(path, '/')))
+            *slash = '\0'; /* the folder of its folder */
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%zu %s", i ? ", " : "",
+                                 path && strcmp(path, before) ? path : "",
+                                 path && strcmp(path, before) ? ": " : "", n,
+                                 n == 1 ? card_kinds[i].one : card_kinds[i].many);
+        snprintf(before, sizeof before, "%s", path ? path : "");
+        free(path);
+    }
+    doctor_found(d, check, DRV_THERE, "%s", text);
+}
+
+static void look_at_folder(doctor *d, drv_check check)
+{
+    char path[900];
+    bool known = getcwd(path, sizeof path);
+
+    if (access(".", W_OK | X_OK) == 0)
+        doctor_found(d, check, DRV_THERE, "%s can be written to", known ? path : "it");
+    else
+        doctor_found(d, check, DRV_BROKEN, "%s cannot be written to", known ? path : "it");
+}
+
+static void parent_of(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash)
+        strcpy(path, ".");
+    else
+        slash[slash == path] = '\0'; /* "/" stays */
+}
+
+/* The folder of the database; or, as a sweep makes those that are missing, the nearest one above it that is there. */
+static void look_at_results(doctor *d, drv_check check)
+{
+    char *folder = dse_arena_printf(d->arena, "%s ", d->in->database); /* with room for "." */
+    char *wanted, space[32];
+    struct statvfs sb;
+    bool made;
+
+    if (folder)
+        parent_of(folder);
+    if (!folder || !(wanted = dse_arena_strdup(d->arena, folder))) {
+        d->status = dse_fail_nomem(d->err);
+        return;
+    }
+    while (!dse_is_dir(folder))
+        parent_of(folder);
+    made = strcmp(folder, wanted) != 0;
+    if (access(folder, W_OK | X_OK) != 0 || statvfs(folder, &sb) != 0) {
+        doctor_found(d, check, DRV_BROKEN, "%s%s%s cannot be written to", made ? wanted : "",
+                     made ? " cannot be made: " : "", folder);
+        return;
+    }
+    dse_format_bytes(space, sizeof space, (double)sb.f_bavail * (double)sb.f_frsize);
+    doctor_found(d, check, sb.f_bavail ? DRV_THERE : DRV_BROKEN, "%s can be %s, %s free", wanted,
+                 made ? "made" : "written to", space);
+}
+
+static void look_at_database(doctor *d, drv_check check)
+{
+    dse_error err = DSE_ERROR_INIT;
+    store *s = NULL;
+
+    if (access(d->in->database, F_OK) != 0)
+        doctor_found(d, check, DRV_ABSENT, "no %s yet; a sweep makes it", d->in->database);
+    else if (store_open(d->in->database, STORE_READ, &s, &err) != DSE_OK)
+        doctor_found(d, check, DRV_BROKEN, "%s: %s", d->in->database, err.text);
+    else
+        doctor_found(d, check, DRV_THERE, "%s can be read", d->in->database);
+    if (err.status == DSE_E_NOMEM)
+        d->status = dse_fail_nomem(d->err);
+    store_close(s);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    void (*look)(doctor *d, drv_check check);
+} checks[DRV_N_CHECKS] = {
+    [DRV_CHECK_CORES] = {"cores", look_at_cores},
+    [DRV_CHECK_MEMORY] = {"memory", look_at_memory},
+    [DRV_CHECK_CARDS] = {"cards", look_at_cards},
+    [DRV_CHECK_FOLDER] = {"this folder", look_at_folder},
+    [DRV_CHECK_RESULTS] = {"results", look_at_results},
+    [DRV_CHECK_DATABASE] = {"database", look_at_database},
+    [DRV_CHECK_TERMINAL] = {"terminal", look_at_terminal},
+    [DRV_CHECK_PYTHON] = {"python3", doctor_look_at_python},
+    [DRV_CHECK_STAGE] = {"STAGE", doctor_look_at_stage},
+    [DRV_CHECK_ASTRASIM] = {"ASTRA-sim", doctor_look_at_astrasim},
+    [DRV_CHECK_SLURM] = {"Slurm", doctor_look_at_slurm},
+};
+
+dse_status drv_doctor(const drv_doctor_inputs *in, dse_arena *a, drv_finding out[DRV_N_CHECKS],
+                      dse_error *err)
+{
+    doctor d = {.in = in, .arena = a, .finding = out, .err = err};
+
+    for (drv_check i = 0; i < DRV_N_CHECKS && d.status == DSE_OK; i++) {
+        out[i] = (drv_finding){checks[i].name, DRV_UNTRIED, ""};
+        checks[i].look(&d, i);
+    }
+    return d.status == DSE_OK ? doctor_run_probes(&d) : d.status;
+}

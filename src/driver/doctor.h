@@ -1,0 +1,52 @@
+/* drv_doctor -- what there is to work with: the machine, the current folder, the tools of others.
+ *
+ * Looks, and changes nothing. Tools are run for their version, or with --help, side by side and with a timeout. What
+ * needs which of these is not known here. */
+#ifndef DSE_DRIVER_DOCTOR_H
+#define DSE_DRIVER_DOCTOR_H
+
+#include "base/alloc.h"
+
+typedef enum {
+    DRV_CHECK_CORES,
+    DRV_CHECK_MEMORY,
+    DRV_CHECK_CARDS,
+    DRV_CHECK_FOLDER,   /* the current one can be written to */
+    DRV_CHECK_RESULTS,  /* the folder of the database can be */
+    DRV_CHECK_DATABASE, /* absent before the first sweep */
+    DRV_CHECK_TERMINAL, /* standard error is one */
+    DRV_CHECK_PYTHON,   /* with the modules that STAGE imports */
+    DRV_CHECK_STAGE,
+    DRV_CHECK_ASTRASIM,
+    DRV_CHECK_SLURM,
+    DRV_N_CHECKS
+} drv_check;
+
+typedef enum {
+    DRV_THERE,
+    DRV_ABSENT,
+    DRV_BROKEN, /* there, and of no use as it is */
+    DRV_UNTRIED /* not known: nothing was given to try */
+} drv_state;
+
+typedef struct {
+    const char *name; /* of the check, in a word or two */
+    drv_state state;
+    const char *found; /* a version, a path, a figure; or what is wrong. One line, printable */
+} drv_finding;
+
+/* What ASTRA-sim's simulator is called, where PATH is all there is to go by. */
+#define DRV_ASTRASIM_PROGRAM "AstraSim_Analytical_Congestion_Unaware"
+
+typedef struct {
+    const char *database;
+    const char *stage, *astrasim; /* command lines (base/words.h), or NULL */
+    double timeout_seconds;       /* for a tool to answer; 0: none */
+} drv_doctor_inputs;
+
+/* One finding a check; what is missing is a finding, not a failure. In the arena. DSE_E_NOMEM, DSE_E_USAGE (a quote
+ * that is not closed), DSE_E_IO (no folder for what tools say), DSE_E_CHILD, DSE_E_INTERRUPT. */
+dse_status drv_doctor(const drv_doctor_inputs *in, dse_arena *a, drv_finding out[DRV_N_CHECKS],
+                      dse_error *err);
+
+#endif

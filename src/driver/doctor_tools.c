@@ -1,0 +1,242 @@
+/* Other people's programs: run for a moment, to see whether they run. */
+#include "driver/doctor_tools.h"
+
+#include "base/fs.h"
+#include "base/words.h"
+#include "exec/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_HEARD_BYTES (1u << 20)
+
+/* A line of text, the first or the last that is not blank; "" if there is none. Returns its bytes. */
+static int line_of(const char *text, bool last, const char **line)
+{
+    int n = 0;
+
+    *line = "";
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+
+        if (strspn(text, " \t\r") < length && (!n || last)) {
+            *line = text;
+            n = (int)length;
+        }
+        text += length + (text[length] == '\n');
+    }
+    return n;
+}
+
+static void add_probe(doctor *d, drv_check check, const char *const *argv,
+                      void (*heard)(doctor *, drv_check, const exec_outcome *, const char *))
+{
+    d->probe[d->n_probes++] = (doctor_probe){check, argv, heard, NULL};
+}
+
+/* How it ended, and the last it said. */
+static void found_broken(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+{
+    char how[256];
+    const char *line;
+    int n = line_of(text, true, &line);
+
+    exec_outcome_text(outcome, how, sizeof how);
+    doctor_found(d, check, outcome->end == EXEC_CANNOT_START ? DRV_ABSENT : DRV_BROKEN, "%s%s%.*s", how,
+                 n ? ": " : "", n, line);
+}
+
+/* Prints the version, then what is not there of the modules that STAGE's main.py and its own modules import. */
+static const char python_script[] = "import importlib.util, sys\n"
+                                    "def there(m):\n"
+                                    "    try:\n"
+                                    "        return importlib.util.find_spec(m) is not None\n"
+                                    "    except ImportError:\n"
+                                    "        return False\n"
+                                    "print(sys.version.split()[0])\n"
+                                    "print(', '.join(m for m in ('sympy', 'numpy', 'pandas', 'graphviz', "
+                                    "'google.protobuf') if not there(m)))\n";
+
+static void heard_python(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+{
+    const char *version, *missing;
+    int n = line_of(text, false, &version), n_missing = line_of(text, true, &missing);
+
+    if (outcome->end != EXEC_DONE)
+        found_broken(d, check, outcome, text);
+    else if (missing != version)
+        doctor_found(d, check, DRV_BROKEN, "%.*s, without %.*s", n, version, n_missing, missing);
+    else
+        doctor_found(d, check, DRV_THERE, "%.*s, with what STAGE imports", n, version);
+}
+
+void doctor_look_at_python(doctor *d, drv_check check)
+{
+    static const char *const argv[] = {"python3", "-c", python_script, NULL};
+    char path[900];
+
+    if (exec_find(argv[0], path, sizeof path))
+        add_probe(d, check, argv, heard_python);
+    else
+        doctor_found(d, check, DRV_ABSENT, "no python3 in PATH");
+}
+
+/* A command line and --help behind it; NULL if it cannot be had, which has been said. */
+static const char *const *with_help(doctor *d, drv_check check, const char *command)
+{
+    const char **words, **argv;
+    size_t n;
+
+    if ((d->status = dse_split_words(command, d->arena, &words, &n, d->err)) != DSE_OK)
+        return NULL;
+    if (!n) {
+        doctor_found(d, check, DRV_ABSENT, "its command line is empty");
+        return NULL;
+    }
+    if (!(argv = DSE_ARENA_NEW(d->arena, const char *, n + 2))) {
+        d->status = dse_fail_nomem(d->err);
+        return NULL;
+    }
+    memcpy(argv, words, n * sizeof *argv);
+    argv[n] = "--help";
+    return argv;
+}
+
+static void heard_stage(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+{
+    if (outcome->end == EXEC_DONE)
+        doctor_found(d, check, DRV_THERE, "'%s' answers", d->in->stage);
+    else
+        found_broken(d, check, outcome, text);
+}
+
+void doctor_look_at_stage(doctor *d, drv_check check)
+{
+    const char *const *argv;
+
+    if (!d->in->stage)
+        doctor_found(d, check, DRV_UNTRIED, "not tried; say --stage-cmd \"python3 PATH/main.py\"");
+    else if ((argv = with_help(d, check, d->in->stage)))
+        add_probe(d, check, argv, heard_stage);
+}
+
+/* ASTRA-sim knows no --help: it ends with 255 because options are missing, which shows that it starts. A shell's 126 and
+ * 127, which the loader uses as well, show that it does not. */
+static void heard_astrasim(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+{
+    bool starts = outcome->end == EXEC_DONE ||
+                  (outcome->end == EXEC_EXITED && outcome->code != 126 && outcome->code != 127);
+
+    if (starts)
+        doctor_found(d, check, DRV_THERE, "%s starts", d->finding[check].found);
+    else
+        found_broken(d, check, outcome, text);
+}
+
+void doctor_look_at_astrasim(doctor *d, drv_check check)
+{
+    static const char *const in_path[] = {DRV_ASTRASIM_PROGRAM, "--help", NULL};
+    const char *const *argv = in_path;
+    char path[900];
+
+    if (d->in->astrasim)
+        doctor_found(d, check, DRV_UNTRIED, "%s", d->in->astrasim);
+    else if (exec_find(in_path[0], path, sizeof path))
+        doctor_found(d, check, DRV_UNTRIED, "%s", path);
+    else {
+        doctor_found(d, check, DRV_ABSENT, DRV_ASTRASIM_PROGRAM " is not in PATH");
+        return;
+    }
+    if (d->in->astrasim)
+        argv = with_help(d, check, d->in->astrasim);
+    if (argv)
+        add_probe(d, check, argv, heard_astrasim);
+}
+
+static void heard_slurm(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+{
+    const char *line;
+    int n = line_of(text, false, &line);
+
+    if (outcome->end != EXEC_DONE)
+        found_broken(d, check, outcome, text);
+    else
+        doctor_found(d, check, DRV_THERE, "%.*s", n, line);
+}
+
+void doctor_look_at_slurm(doctor *d, drv_check check)
+{
+    static const char *const programs[] = {"sbatch", "srun", "sinfo"};
+    static const char *const argv[] = {"sbatch", "--version", NULL};
+    char path[900], missing[64] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+        if (!exec_find(programs[i], path, sizeof path))
+            used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "",
+                                     programs[i]);
+    if (used)
+        doctor_found(d, check, DRV_ABSENT, "no %s in PATH", missing);
+    else
+        add_probe(d, check, argv, heard_slurm);
+}
+
+/* ---- running them -------------------------------------------------------------------------- */
+
+static dse_status next_probe(void *user, exec_job *job, uint64_t *task, bool *any, dse_error *err)
+{
+    doctor *d = user;
+    const doctor_probe *p = &d->probe[d->next];
+
+    (void)err;
+    *any = d->next < d->n_probes;
+    if (!*any)
+        return DSE_OK;
+    *task = d->next++;
+    *job = (exec_job){1, {{p->argv, ".", p->output, d->in->timeout_seconds}}};
+    return DSE_OK;
+}
+
+static dse_status probe_done(void *user, uint64_t task, const exec_outcome *outcome, dse_error *err)
+{
+    doctor *d = user;
+    const doctor_probe *p = &d->probe[task];
+    dse_strbuf text;
+    dse_status st = DSE_OK;
+
+    dse_strbuf_init(&text);
+    if (outcome->end != EXEC_CANNOT_START)
+        st = dse_read_file(p->output, MAX_HEARD_BYTES, &text, NULL);
+    if (st == DSE_E_NOMEM)
+        (void)dse_fail_nomem(err);
+    else
+        p->heard(d, p->check, outcome, text.data); /* of one who talks without end, nothing */
+    dse_strbuf_free(&text);
+    return st == DSE_E_NOMEM ? st : d->status;
+}
+
+static void no_tick(void *user) { (void)user; }
+
+dse_status doctor_run_probes(doctor *d)
+{
+    const exec_job_calls calls = {next_probe, probe_done, no_tick, d};
+    const char *tmp = getenv("TMPDIR");
+    char *folder = dse_arena_printf(d->arena, "%s/ccldse-doctor.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    dse_status st = DSE_OK, removed;
+
+    if (!d->n_probes)
+        return DSE_OK;
+    if (!folder)
+        return dse_fail_nomem(d->err);
+    if (!mkdtemp(folder))
+        return dse_fail_errno(d->err, DSE_E_IO, "cannot make the folder '%s' for what tools say; set TMPDIR",
+                              folder);
+    for (uint32_t i = 0; i < d->n_probes && st == DSE_OK; i++)
+        if (!(d->probe[i].output = dse_arena_printf(d->arena, "%s/%u", folder, i)))
+            st = dse_fail_nomem(d->err);
+    if (st == DSE_OK)
+        st = exec_jobs_run(d->n_probes, &calls, d->err);
+    removed = dse_remove_tree(folder, st == DSE_OK ? d->err : NULL);
+    return st == DSE_OK ? removed : st;
+}

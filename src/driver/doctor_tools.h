@@ -1,0 +1,43 @@
+/* What doctor.c and doctor_tools.c share. */
+#ifndef DSE_DRIVER_DOCTOR_TOOLS_H
+#define DSE_DRIVER_DOCTOR_TOOLS_H
+
+#include "driver/doctor.h"
+#include "exec/jobs.h"
+
+#define DOCTOR_MAX_PROBES 4
+
+typedef struct doctor doctor;
+
+/* A program that is run, and who hears what it says. */
+typedef struct {
+    drv_check check;
+    const char *const *argv;
+    void (*heard)(doctor *d, drv_check check, const exec_outcome *outcome, const char *text);
+    const char *output; /* file */
+} doctor_probe;
+
+struct doctor {
+    const drv_doctor_inputs *in;
+    dse_arena *arena;
+    drv_finding *finding; /* DRV_N_CHECKS */
+    doctor_probe probe[DOCTOR_MAX_PROBES];
+    uint32_t n_probes, next;
+    dse_status status; /* of what stops all */
+    dse_error *err;
+};
+
+/* Sets a finding. */
+void doctor_found(doctor *d, drv_check check, drv_state state, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Each says what is there, or adds the probe that will. */
+void doctor_look_at_python(doctor *d, drv_check check);
+void doctor_look_at_stage(doctor *d, drv_check check);
+void doctor_look_at_astrasim(doctor *d, drv_check check);
+void doctor_look_at_slurm(doctor *d, drv_check check);
+
+/* Runs the probes, side by side. */
+dse_status doctor_run_probes(doctor *d);
+
+#endif

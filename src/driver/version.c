@@ -1,0 +1,32 @@
+#include "driver/version.h"
+
+#include "config/doc.h"
+#include "exec/machine.h"
+#include "store/store.h"
+#include "workload/chakra.h"
+
+/* The last two are ASTRA-sim's submodules at that commit. */
+static const drv_upstream upstreams[] = {
+    {"STAGE", "0b44904", "recomp"},
+    {"ASTRA-sim", "af2492b", "stage"},
+    {"astra-network-analytical", "599a047", NULL},
+    {"chakra", "f37c2bb", NULL},
+};
+
+const drv_upstream *drv_upstreams(size_t *n)
+{
+    *n = sizeof upstreams / sizeof upstreams[0];
+    return upstreams;
+}
+
+void drv_libraries(drv_library out[DRV_N_LIBRARIES])
+{
+    const drv_library libraries[DRV_N_LIBRARIES] = {{"libyaml", cfg_yaml_version()},
+                                                    {"jansson", cfg_json_version()},
+                                                    {"libuv", exec_uv_version()},
+                                                    {"SQLite", store_sqlite_version()},
+                                                    {"zlib", wl_zlib_version()}};
+
+    for (int i = 0; i < DRV_N_LIBRARIES; i++)
+        out[i] = libraries[i];
+}
