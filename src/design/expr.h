@@ -3,7 +3,7 @@
  *   or ||, and &&, not !      of truth values; what is behind a decided 'or' or 'and' is not evaluated
  *   == != < <= > >=           of numbers; 1 < tp <= 8 means what it looks like; == and != also of texts
  *   + - * / // %              / is real; // and % round down, as in Python
- *   64  0.5  'Ring'  true  no  tp  network.bandwidth[1]  (...)
+ *   64  0.5  'Ring'  true  no  tp  network.bandwidth[1]  (...)     also True and False
  *
  * Integers are 64 bits; what does not fit is an error, not another number. This folder does not know what the names
  * stand for: who parses binds them. */
