@@ -3,7 +3,8 @@
  *   8_1_8_1_1                                       a strategy of every model and system of the command
  *   llama70b system1 8_1_8_1_1 layers=4 batch=256   one of these cards, with values set over them
  *
- * '#' begins a comment. What `sweep --dry-run` prints is such a file. */
+ * '#' begins a comment. A word with spaces stands in double quotes, within which \" is a quote and \\ a backslash. What
+ * `sweep --dry-run` prints is such a file. */
 #ifndef DSE_DRIVER_POINTS_FILE_H
 #define DSE_DRIVER_POINTS_FILE_H
 
