@@ -130,9 +130,10 @@ static dse_status read_range(const reader *r, const cfg_node *map, const char *w
 /* How many values a range has: of powers, those of from * base^k. A last value that only rounding keeps out is in. */
 static double range_count(const range *r)
 {
-    if (!isnan(r->powers_of))
-        return floor(log(r->to / r->from) / log(r->powers_of) + 1e-9) + 1;
-    return floor((r->to - r->from) / r->step + 1e-9) + 1;
+    double steps =
+        isnan(r->powers_of) ? (r->to - r->from) / r->step : log(r->to / r->from) / log(r->powers_of);
+
+    return floor(steps + steps * 1e-12 + 1e-9) + 1;
 }
 
 static dse_status values_of_range(const reader *r, const cfg_node *map, const char *what, values *out)
