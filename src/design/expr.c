@@ -9,7 +9,8 @@
 
 #define MAX_BYTES 1000
 #define MAX_DEPTH 50
-#define MAX_STEPS 1000000 /* chains within chains evaluate what they share again */
+#define MAX_STEPS                                                                                            \
+    10000 /* chains within chains evaluate what they share again; all else takes as many as it has nodes */
 
 typedef enum {
     OP_CONSTANT,
@@ -381,6 +382,9 @@ static design_value compare(evaluation *v, op o, design_value a, design_value b)
 /* Rounded down. */
 static int64_t floor_divide(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
+/* What that leaves: of the sign of b. */
+static int64_t modulo(int64_t a, int64_t b) { return a % b + ((a % b != 0) && ((a < 0) != (b < 0)) ? b : 0); }
+
 static design_value integers(evaluation *v, op o, int64_t a, int64_t b)
 {
     int64_t out = 0;
@@ -393,7 +397,7 @@ static design_value integers(evaluation *v, op o, int64_t a, int64_t b)
     case OP_SUBTRACT: overflow = __builtin_sub_overflow(a, b, &out); break;
     case OP_MULTIPLY: overflow = __builtin_mul_overflow(a, b, &out); break;
     case OP_FLOOR_DIVIDE: out = floor_divide(a, b); break;
-    default: out = a - floor_divide(a, b) * b; break;
+    default: out = modulo(a, b); break;
     }
     return overflow ? wrong(v, "a number does not fit 64 bits") : integer(out);
 }

@@ -37,7 +37,7 @@ typedef struct {
 dse_status design_expr_parse(const char *text, dse_arena *a, design_expr *out, dse_error *err);
 
 /* `value` has one for each name. DSE_E_CONFIG: a text where a number is wanted, a division by 0, a number too large,
- * or more than a million steps. */
+ * or too many steps, which takes chains of comparisons a dozen deep within each other. */
 dse_status design_expr_holds(const design_expr *e, const design_value *value, bool *out, dse_error *err);
 
 #endif

@@ -180,10 +180,10 @@ dse_status design_enumerate(const design_axes *axes, uint64_t npus, dse_arena *a
         st = dse_fail_nomem(err);
     if (st == DSE_OK) {
         *points = DSE_ARENA_NEW(a, design_point, e.n);
-        if (*points)
-            memcpy(*points, e.points, e.n * sizeof *e.points);
-        else
+        if (!*points)
             st = dse_fail_nomem(err);
+        else if (e.n)
+            memcpy(*points, e.points, e.n * sizeof *e.points);
         *n = e.n;
     }
     dse_free(e.points);

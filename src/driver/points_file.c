@@ -270,25 +270,19 @@ static dse_status hand_over(reader *r, drv_space *space, drv_points *out)
                : dse_fail_nomem(r->err);
 }
 
-dse_status drv_points_file_read(const char *path, const drv_points_context *c, dse_arena *a, drv_space *space,
-                                drv_points *out, dse_error *err)
+dse_status drv_points_file_parse(const char *path, const char *text, size_t n, const drv_points_context *c,
+                                 dse_arena *a, drv_space *space, drv_points *out, dse_error *err)
 {
     reader r = {.path = path, .context = c, .arena = a, .err = err};
-    dse_strbuf text;
-    char *copy = NULL;
+    char *copy; /* the words of the lines stay in it */
     dse_status st;
 
-    dse_strbuf_init(&text);
+    if (memchr(text, '\0', n))
+        return dse_fail_at(err, DSE_E_SYNTAX, path, "a NUL character: this is not a text");
+    if (!(copy = dse_arena_strndup(a, text, n)))
+        return dse_fail_nomem(err);
     dse_arena_init(&r.scratch);
-    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
-    if (st == DSE_OK &&
-        !(copy = dse_arena_strndup(a, text.data, text.len))) /* the words of the lines stay in it */
-        st = dse_fail_nomem(err);
-    if (st == DSE_OK && strlen(copy) != text.len)
-        st = dse_fail_at(err, DSE_E_SYNTAX, path, "a NUL character: this is not a text");
-    dse_strbuf_free(&text);
-    if (st == DSE_OK)
-        st = add_context(&r);
+    st = add_context(&r);
     if (st == DSE_OK)
         st = read_lines(&r, skip_mark(copy));
     if (st == DSE_OK)
@@ -302,6 +296,20 @@ dse_status drv_points_file_read(const char *path, const drv_points_context *c, d
     dse_free(r.variant);
     dse_free(r.point);
     dse_free(r.entry);
+    return st;
+}
+
+dse_status drv_points_file_read(const char *path, const drv_points_context *c, dse_arena *a, drv_space *space,
+                                drv_points *out, dse_error *err)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+    if (st == DSE_OK)
+        st = drv_points_file_parse(path, text.len ? text.data : "", text.len, c, a, space, out, err);
+    dse_strbuf_free(&text);
     return st;
 }
 

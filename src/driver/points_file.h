@@ -22,6 +22,10 @@ typedef struct {
 dse_status drv_points_file_read(const char *path, const drv_points_context *c, dse_arena *a, drv_space *space,
                                 drv_points *out, dse_error *err);
 
+/* The same of a text; `path` is a name for messages. */
+dse_status drv_points_file_parse(const char *path, const char *text, size_t n, const drv_points_context *c,
+                                 dse_arena *a, drv_space *space, drv_points *out, dse_error *err);
+
 /* A line of such a file, without its end, appended to out. */
 void drv_point_write_line(const drv_points *p, size_t i, dse_strbuf *out);
 
