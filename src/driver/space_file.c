@@ -157,7 +157,10 @@ static dse_status values_of_range(const reader *r, const cfg_node *map, const ch
     for (uint32_t i = 0; i < out->n; i++) {
         double v = isnan(g.powers_of) ? g.from + i * g.step : g.from * pow(g.powers_of, i);
 
-        if (!(out->text[i] = dse_arena_printf(r->arena, "%.15g%s", v, g.unit)))
+        /* A whole number is written as one: %g makes 1e+15 of the largest that a size of a model may be. */
+        out->text[i] =
+            dse_arena_printf(r->arena, v == floor(v) && fabs(v) <= 1e15 ? "%.0f%s" : "%.15g%s", v, g.unit);
+        if (!out->text[i])
             return dse_fail_nomem(r->err);
         if (i && !strcmp(out->text[i], out->text[i - 1]))
             return fail(r, map, "the values of '%s' cannot be told apart in 15 digits", what);
@@ -180,8 +183,9 @@ static dse_status values_of(const reader *r, const cfg_node *node, const char *w
 static dse_status read_names(const reader *r, const cfg_node *node, const char *what, const char ***out,
                              size_t *n)
 {
-    values v;
-    dse_status st = values_of(r, node, what, &v);
+    values v = {0};
+    dse_status st = node->kind == CFG_MAP ? fail(r, node, "'%s' are names, or one name", what)
+                                          : values_of(r, node, what, &v);
 
     *out = v.text;
     *n = v.n;
