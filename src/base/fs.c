@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,19 @@ dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_err
 dse_status dse_write_text(const char *path, const dse_strbuf *text, dse_error *err)
 {
     return text->failed ? dse_fail_nomem(err) : dse_write_file(path, text->data, text->len, err);
+}
+
+static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *at)
+{
+    (void)sb, (void)type, (void)at;
+    return remove(path);
+}
+
+dse_status dse_remove_tree(const char *path, dse_error *err)
+{
+    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT)
+        return DSE_OK;
+    return dse_fail_errno(err, DSE_E_IO, "cannot remove '%s'", path);
 }
 
 bool dse_is_file(const char *path)

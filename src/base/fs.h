@@ -19,6 +19,10 @@ dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_err
 /* The same of a text that was built in memory; DSE_E_NOMEM if there was too little for it. */
 dse_status dse_write_text(const char *path, const dse_strbuf *text, dse_error *err);
 
+/* Removes a file, or a folder with everything in it; symbolic links, not what they point to. Nothing there is
+ * success. */
+dse_status dse_remove_tree(const char *path, dse_error *err);
+
 bool dse_is_file(const char *path);
 bool dse_is_dir(const char *path);
 

@@ -14,6 +14,9 @@ static void before_value(dse_json *j)
     }
     if (j->has_value[j->depth])
         dse_strbuf_addc(j->out, ',');
+    if (j->newline)
+        dse_strbuf_addc(j->out, '\n');
+    j->newline = false;
     j->has_value[j->depth] = true;
 }
 
@@ -111,5 +114,7 @@ void dse_json_fixed(dse_json *j, double v, int decimals)
     before_value(j);
     dse_strbuf_addf(j->out, isfinite(v) ? "%.*f" : "\"%.*f\"", decimals, v);
 }
+
+void dse_json_newline(dse_json *j) { j->newline = true; }
 
 void dse_json_raw(dse_json *j) { before_value(j); }

@@ -14,6 +14,7 @@ typedef struct {
     int depth;
     bool has_value[32]; /* something was written at this depth: the next value needs a comma */
     bool after_key;
+    bool newline; /* the next value begins a line */
 } dse_json;
 
 void dse_json_init(dse_json *j, dse_strbuf *out);
@@ -32,6 +33,9 @@ void dse_json_null(dse_json *j);
 void dse_json_double(dse_json *j, double v);
 /* v with `decimals` places, "92.803"; NaN and infinities as above. */
 void dse_json_fixed(dse_json *j, double v, int decimals);
+
+/* The next value, or key, begins a line: long lists are one entry a line. */
+void dse_json_newline(dse_json *j);
 
 /* A value that is JSON already, written by the caller into the same buffer right after this call. */
 void dse_json_raw(dse_json *j);

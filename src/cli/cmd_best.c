@@ -1,5 +1,4 @@
 /* The best strategies of a database. */
-#include "base/names.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/results.h"
@@ -30,32 +29,12 @@ static const option options[] = {
     {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
 };
 
-static dse_status find_column(const char *name, const store_column **out, dse_error *err)
-{
-    const char *known[32];
-    size_t n, n_known = 0;
-    const store_column *c = store_columns(&n);
-
-    *out = store_column_find(name);
-    if (*out && (*out)->better != STORE_NEITHER)
-        return DSE_OK;
-    for (size_t i = 0; i < n && n_known < sizeof known / sizeof known[0]; i++)
-        if (c[i].better != STORE_NEITHER)
-            known[n_known++] = c[i].name;
-    return dse_fail_unknown(err, DSE_E_USAGE, "", "metric", name, known, n_known);
-}
-
 /* Without --hbm, the capacity that the system card gave, if it gave one; NAN is no limit. */
 static dse_status limit_of(const best_options *o, const store_row *row, dse_arena *a, double *out,
                            dse_error *err)
 {
-    drv_system system;
-    dse_status st = DSE_OK;
-
     *out = o->hbm;
-    if (isnan(o->hbm) && (st = drv_study_read_system(row->config, a, &system, err)) == DSE_OK)
-        *out = system.memory_capacity;
-    return st;
+    return isnan(o->hbm) ? drv_study_capacity(row->config, a, out, err) : DSE_OK;
 }
 
 static bool same_names(const report_study *a, const report_study *b)
@@ -91,7 +70,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     size_t n_rows, n;
     dse_status st;
 
-    if ((st = find_column(o->by, &by, err)) != DSE_OK ||
+    if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
         (st = results_read(o->db, o->model, o->system, a, &rows, &n_rows, err)) != DSE_OK)
         return st;
     if (!n_rows)

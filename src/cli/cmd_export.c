@@ -3,49 +3,38 @@
 #include "base/names.h"
 #include "cli/command.h"
 #include "cli/results.h"
+#include "report/keyed.h"
 #include "report/rows.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct {
-    const char *db, *model, *system, *format, *output;
+    results_selection which;
+    const char *db, *format, *output;
     bool config;
 } export_options;
 
 #define FIELD(f) .offset = offsetof(export_options, f)
 
 static const option options[] = {
-    {"--format", OPT_STRING, "FORMAT", "csv", "csv or json", FIELD(format)},
-    {"--model", OPT_STRING, "NAME", "", "only this model", FIELD(model)},
-    {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(system)},
+    {"--format", OPT_STRING, "FORMAT", "csv", "csv, json, or keyed: the classic file, a point a key",
+     FIELD(format)},
+    OPTIONS_WHICH,
     {"--config", OPT_FLAG, NULL, "false",
      "JSON only: with the resolved configuration that reproduces each row", FIELD(config)},
-    {"--output", OPT_STRING, "FILE", "", "write to a file instead of standard output", FIELD(output)},
+    {"--output", OPT_STRING, "FILE", "",
+     "write to a file instead of standard output; keyed: into a folder, DIR/, one file a model and system",
+     FIELD(output)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
 };
 
-static const char *const formats[] = {"csv", "json"};
+/* ---- formats ------------------------------------------------------------------------------- */
 
-static dse_status run(const void *opts, command_run *r, dse_error *err)
+static dse_status write_out(const export_options *o, command_run *r, dse_error *err)
 {
-    const export_options *o = opts;
-    bool json = !strcmp(o->format, "json");
-    store_row *rows;
-    size_t n;
     dse_status st;
 
-    if (!json && strcmp(o->format, "csv"))
-        return dse_fail_unknown(err, DSE_E_USAGE, "", "format", o->format, formats,
-                                sizeof formats / sizeof formats[0]);
-    if (o->config && !json)
-        return dse_fail(err, DSE_E_USAGE, "--config needs --format json");
-    if ((st = results_read(o->db, o->model, o->system, r->arena, &rows, &n, err)) != DSE_OK)
-        return st;
-    if (json)
-        report_rows_json(rows, n, o->config, r->out);
-    else
-        report_rows_csv(rows, n, r->out);
     if (!o->output)
         return DSE_OK;
     st = dse_write_text(o->output, r->out, err);
@@ -53,15 +42,138 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st;
 }
 
+static dse_status export_csv(const export_options *o, const store_row *rows, size_t n, command_run *r,
+                             dse_error *err)
+{
+    report_rows_csv(rows, n, r->out);
+    return write_out(o, r, err);
+}
+
+static dse_status export_json(const export_options *o, const store_row *rows, size_t n, command_run *r,
+                              dse_error *err)
+{
+    report_rows_json(rows, n, o->config, r->out);
+    return write_out(o, r, err);
+}
+
+static const char *keyed_path(const char *folder, const report_study *pair, dse_arena *a)
+{
+    return dse_arena_printf(a, "%s%s%s_%s.json", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
+                            pair->row[0].model, pair->row[0].system);
+}
+
+/* "a_b" on "c" and "a" on "b_c" would be one file. All names are known before the first file is written. */
+static dse_status name_files(const export_options *o, const report_keyed *k, dse_arena *a,
+                             const char ***paths, dse_error *err)
+{
+    *paths = DSE_ARENA_NEW(a, const char *, k->n);
+    if (!*paths)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < k->n; i++) {
+        if (!((*paths)[i] = keyed_path(o->output, &k->pair[i], a)))
+            return dse_fail_nomem(err);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp((*paths)[j], (*paths)[i]))
+                return dse_fail(err, DSE_E_CONFIG,
+                                "'%.200s' would be the file of %.60s on %.60s and of %.60s on %.60s; choose "
+                                "with --model",
+                                (*paths)[i], k->pair[j].row[0].model, k->pair[j].row[0].system,
+                                k->pair[i].row[0].model, k->pair[i].row[0].system);
+    }
+    return DSE_OK;
+}
+
+static dse_status write_files(const export_options *o, const report_keyed *k, command_run *r, dse_error *err)
+{
+    const char **paths;
+    dse_status st;
+
+    if (!k->n)
+        return results_none(o->db, &o->which, err);
+    if ((st = name_files(o, k, r->arena, &paths, err)) != DSE_OK ||
+        (st = dse_mkdirs(o->output, err)) != DSE_OK)
+        return st;
+    for (size_t i = 0; st == DSE_OK && i < k->n; i++) {
+        dse_strbuf text;
+
+        dse_strbuf_init(&text);
+        report_keyed_print(&k->pair[i], &text);
+        st = dse_write_text(paths[i], &text, err);
+        dse_strbuf_free(&text);
+    }
+    return st;
+}
+
+static dse_status export_keyed(const export_options *o, const store_row *rows, size_t n, command_run *r,
+                               dse_error *err)
+{
+    report_keyed k;
+    dse_status st = report_keyed_select(rows, n, r->arena, &k, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (k.n_failed || k.n_sharded)
+        report_warning("left out, as the keyed format cannot say them: %zu failed, %zu with sharded weights",
+                       k.n_failed, k.n_sharded);
+    if (o->output && (o->output[strlen(o->output) - 1] == '/' || dse_is_dir(o->output)))
+        return write_files(o, &k, r, err);
+    report_keyed_print_all(&k, r->out);
+    return write_out(o, r, err);
+}
+
+typedef struct {
+    const char *name;
+    bool has_config; /* --config makes sense */
+    dse_status (*write)(const export_options *o, const store_row *rows, size_t n, command_run *r,
+                        dse_error *err);
+} export_format;
+
+static const export_format formats[] = {
+    {"csv", false, export_csv},
+    {"json", true, export_json},
+    {"keyed", false, export_keyed},
+};
+#define N_FORMATS (sizeof formats / sizeof formats[0])
+
+static const export_format *find_format(const char *name, dse_error *err)
+{
+    const char *known[N_FORMATS];
+
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        known[i] = formats[i].name;
+        if (!strcmp(formats[i].name, name))
+            return &formats[i];
+    }
+    dse_fail_unknown(err, DSE_E_USAGE, "", "format", name, known, N_FORMATS);
+    return NULL;
+}
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const export_options *o = opts;
+    const export_format *format = find_format(o->format, err);
+    store_row *rows;
+    size_t n;
+    dse_status st;
+
+    if (!format)
+        return DSE_E_USAGE;
+    if (o->config && !format->has_config)
+        return dse_fail(err, DSE_E_USAGE, "--config needs --format json");
+    st = results_select(o->db, &o->which, r->arena, &rows, &n, err);
+    return st == DSE_OK ? format->write(o, rows, n, r, err) : st;
+}
+
 extern const command command_export;
 const command command_export = {
     .name = "export",
-    .summary = "print the results as CSV or JSON",
-    .details = "Rows come in the order of model, system and point, whoever simulated them when; what differs "
-               "from run to run "
-               "is not in there, so equal results give equal bytes. Times in ns, memory in bytes (counting "
-               "elements, as "
-               "ASTRA-sim does), utilisation in percent.",
+    .summary = "print the results as CSV, JSON or the classic keyed JSON",
+    .details =
+        "Rows come in the order of model, system and point, whoever simulated them when; what differs "
+        "from run to run is not in there, so equal results give equal bytes. Times in ns, memory in "
+        "bytes (counting elements, as ASTRA-sim does), utilisation in percent. Keyed: one object for a "
+        "model and a system, keys dp_tp_sp_pp_recompute such as 32_1_2_1_0; objects within objects for "
+        "several; 'ccldse import' reads both.",
     .example = "ccldse export --format csv --model llama70b > llama70b.csv",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

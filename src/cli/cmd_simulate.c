@@ -2,6 +2,7 @@
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/external.h"
 #include "driver/emit.h"
 
 #include <inttypes.h>
@@ -14,13 +15,15 @@ typedef struct {
     int64_t dp, tp, sp, pp, tag_base;
     bool recompute, weight_sharded, json;
     option_list set;
+    external_options external;
 } simulate_options;
 
 #define FIELD(f) .offset = offsetof(simulate_options, f)
 #define DEGREE   .min = 1, .max = 1048576
 
 static const option options[] = {
-    {"--model", OPT_STRING, "NAME", NULL, "model card: a name in configs/models, or a path", FIELD(model)},
+    {"--model", OPT_STRING, "NAME", NULL,
+     "model card: a name in configs/models, a path, or a Hugging Face config.json", FIELD(model)},
     {"--system", OPT_STRING, "NAME", NULL,
      "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
     {"--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",
@@ -34,6 +37,7 @@ static const option options[] = {
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},
     OPTION_SET,
+    EXTERNAL_OPTIONS(simulate_options, external, "native"),
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
     {"--emit", OPT_STRING, "DIR", "",
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
@@ -183,10 +187,21 @@ static dse_status choose_point(const simulate_options *o, design_point *out, dse
     return design_point_parse(o->point, out, err);
 }
 
+static dse_status choose_engine(const simulate_options *o, dse_arena *a, const drv_external **tools,
+                                dse_error *err)
+{
+    dse_status st = external_choose(&o->external, a, tools, err);
+
+    if (st == DSE_OK && *tools && (o->emit || o->trace))
+        return dse_fail(err, DSE_E_USAGE, "%s needs --engine native", o->emit ? "--emit" : "--trace");
+    return st;
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const simulate_options *o = opts;
     dse_arena *a = r->arena;
+    const drv_external *tools;
     design_point point;
     drv_study study;
     cfg_settings settings;
@@ -195,12 +210,16 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     wl_workload w;
     dse_status st;
 
-    if ((st = choose_point(o, &point, err)) != DSE_OK ||
+    if ((st = choose_point(o, &point, err)) != DSE_OK || (st = choose_engine(o, a, &tools, err)) != DSE_OK ||
         (st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
         (st = drv_study_load(o->model, o->system, &settings, a, &study, err)) != DSE_OK)
         return st;
+    if (study.model_note)
+        report_warning("%s", study.model_note);
     report_unknown_keys(o->system, study.system.n_unknown_keys, study.system.unknown_key);
     study.tag_base = (uint32_t)o->tag_base;
+    if (tools)
+        return external_simulate(tools, &study, &point, o->json, r, err);
     if ((st = drv_point_generate(&study, &point, a, &w, err)) != DSE_OK ||
         (o->emit && (st = drv_emit_point(&study.system, &w, o->emit, a, err)) != DSE_OK) ||
         (st = drv_point_simulate(&study, &w, a, &result, o->trace ? &record : NULL, err)) != DSE_OK)
@@ -220,7 +239,7 @@ const command command_simulate = {
     .summary = "simulate one strategy of a model on a system",
     .details = "Generates the workload and simulates it, in memory. The figures are those that STAGE and "
                "ASTRA-sim give; --emit "
-               "writes what it takes to see that with the tools themselves.",
+               "writes what it takes to see that with the tools themselves, and --engine astrasim runs them.",
     .example = "ccldse simulate --model llama70b --system system1 --dp 8 --sp 8 --recompute",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

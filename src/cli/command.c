@@ -260,15 +260,22 @@ int report_error(const dse_error *err)
     return exit_code(err->status);
 }
 
-void report_unknown_keys(const char *path, uint32_t n, const char *first)
+void report_warning(const char *fmt, ...)
 {
-    char text[512];
+    char text[768];
+    va_list ap;
 
-    if (!n)
-        return;
-    snprintf(text, sizeof text, "%.300s: '%s'%s has no effect; neither has it in ASTRA-sim", path, first,
-             n > 1 ? " (and other keys)" : "");
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
     fputs("ccldse: warning: ", stderr);
     put_printable(text);
     fputc('\n', stderr);
+}
+
+void report_unknown_keys(const char *path, uint32_t n, const char *first)
+{
+    if (n)
+        report_warning("%.300s: '%s'%s has no effect; neither has it in ASTRA-sim", path, first,
+                       n > 1 ? " (and other keys)" : "");
 }

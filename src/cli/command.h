@@ -37,13 +37,13 @@ typedef struct {
     size_t offset;   /* in the command's option struct */
 } option;
 
-/* The row of every command that takes cards, for an option struct with an option_list `set`. */
+#define OPTION_SET_HELP                                                                                      \
+    "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for another"
+
+/* The row of a command that takes cards, for an option struct with an option_list `set`. */
 #define OPTION_SET                                                                                           \
     {                                                                                                        \
-        "--set", OPT_LIST, "KEY=VALUE", "",                                                                  \
-            "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for "    \
-            "another",                                                                                       \
-            FIELD(set)                                                                                       \
+        "--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, FIELD(set)                                      \
     }
 
 typedef struct {
@@ -73,7 +73,10 @@ void command_help(const command *c);
 /* Prints "ccldse: error: place: text" on stderr and returns the exit code; an interrupt is no error. */
 int report_error(const dse_error *err);
 
-/* One line on stderr, "ccldse: warning: ...", if there are unknown keys in ASTRA-sim's files at `path`. */
+/* One line on stderr, "ccldse: warning: ...". */
+void report_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, if there are unknown keys in ASTRA-sim's files at `path`. */
 void report_unknown_keys(const char *path, uint32_t n, const char *first);
 
 #endif

@@ -2,7 +2,10 @@
 #ifndef DSE_CLI_COMMAND_LIST_H
 #define DSE_CLI_COMMAND_LIST_H
 
-#define COMMAND_LIST(X)                                                                                      \
-    X(sweep) X(best) X(export) X(simulate) X(stage) X(astrasim) X(config) X(models) X(systems) X(worker)
+/* clang-format off */
+#define COMMAND_LIST(X) \
+    X(sweep) X(best) X(show) X(export) X(import) X(diff) X(verify) \
+    X(simulate) X(stage) X(astrasim) X(config) X(lint) X(models) X(systems) X(worker)
+/* clang-format on */
 
 #endif

@@ -10,7 +10,8 @@ enum {
     EXIT_USAGE = 2, /* the command line */
     EXIT_INPUT = 3, /* a file, a card, a workload, a degree; or a simulation that cannot finish */
     EXIT_CHILD =
-        4, /* no worker can be started, or what one says is no answer (a point whose workers die has failed: 1) */
+        4, /* no worker can be started, or what one says is no answer; a tool of `simulate --engine` failed.
+                       (A sweep's point whose workers or tools fail has failed: 1) */
     EXIT_INTERNAL = 70,  /* out of memory, or a bug */
     EXIT_INTERRUPT = 130 /* Ctrl-C; what was finished is kept */
 };

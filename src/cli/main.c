@@ -23,8 +23,8 @@ static void print_help(void)
     printf("\nexample:\n  ccldse sweep --model llama70b --system system1.yaml && ccldse best --hbm 80GB\n\n"
            "'ccldse <command> --help' explains one.\n\n"
            "exit codes: 0 done; 1 done, and the answer is no (some points failed, nothing fits); 2 usage;\n"
-           "  3 bad input; 4 no worker to be had; 70 out of memory or internal; 130 interrupted, results "
-           "kept\n");
+           "  3 bad input; 4 no worker to be had, or an external tool failed; 70 out of memory or internal;\n"
+           "  130 interrupted, results kept\n");
 }
 
 static const command *find_command(const char *name)

@@ -1,18 +1,123 @@
 #include "cli/results.h"
 
+#include "base/names.h"
 #include "driver/locate.h"
 
-dse_status results_read(const char *db, const char *model, const char *system, dse_arena *a, store_row **rows,
-                        size_t *n, dse_error *err)
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HASH_DIGITS 16
+
+/* "native" is every version of it: "native-1". */
+static bool is_engine(const store_row *r, const char *name)
 {
+    size_t n = strlen(name);
+
+    return !strncmp(r->engine, name, n) &&
+           (!r->engine[n] || (r->engine[n] == '-' && isdigit((unsigned char)r->engine[n + 1])));
+}
+
+static bool has_settings(const store_row *r, const char *settings)
+{
+    return !strcmp(r->settings, strcmp(settings, "none") ? settings : "");
+}
+
+static bool is_configuration(const store_row *r, const char *digits)
+{
+    char hash[HASH_DIGITS + 1];
+
+    snprintf(hash, sizeof hash, "%016" PRIx64, r->study);
+    return !strncmp(hash, digits, strlen(digits));
+}
+
+static dse_status check_configuration(const char *digits, dse_error *err)
+{
+    size_t n = strspn(digits, "0123456789abcdef");
+
+    return n && n <= HASH_DIGITS && !digits[n]
+               ? DSE_OK
+               : dse_fail(err, DSE_E_USAGE,
+                          "--configuration takes the digits that 'best' and 'show' print, such as 1f00ba44, "
+                          "not '%.40s'",
+                          digits);
+}
+
+dse_status results_select(const char *db, const results_selection *which, dse_arena *a, store_row **rows,
+                          size_t *n, dse_error *err)
+{
+    const struct {
+        const char *value;
+        bool (*has)(const store_row *r, const char *value);
+    } wanted[] = {{which->engine, is_engine},
+                  {which->settings, has_settings},
+                  {which->configuration, is_configuration}};
+    const char *model = which->model, *system = which->system;
+    size_t kept = 0;
     store *s;
     dse_status st;
 
-    if ((model && (st = drv_card_name(model, a, &model, err)) != DSE_OK) ||
+    if ((which->configuration && (st = check_configuration(which->configuration, err)) != DSE_OK) ||
+        (model && (st = drv_card_name(model, a, &model, err)) != DSE_OK) ||
         (system && (st = drv_card_name(system, a, &system, err)) != DSE_OK) ||
         (st = store_open(db, STORE_READ, &s, err)) != DSE_OK)
         return st;
     st = store_list(s, model, system, a, rows, n, err);
     store_close(s);
-    return st;
+    if (st != DSE_OK)
+        return st;
+    for (size_t i = 0; i < *n; i++) {
+        bool keep = true;
+
+        for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++)
+            keep = keep && (!wanted[k].value || wanted[k].has(&(*rows)[i], wanted[k].value));
+        if (keep)
+            (*rows)[kept++] = (*rows)[i];
+    }
+    *n = kept;
+    return DSE_OK;
+}
+
+dse_status results_read(const char *db, const char *model, const char *system, dse_arena *a, store_row **rows,
+                        size_t *n, dse_error *err)
+{
+    const results_selection which = {.model = model, .system = system};
+
+    return results_select(db, &which, a, rows, n, err);
+}
+
+dse_status results_column(const char *name, bool ranked, const store_column **out, dse_error *err)
+{
+    const char *known[64];
+    size_t n, n_known = 0;
+    const store_column *c = store_columns(&n);
+
+    *out = store_column_find(name);
+    if (*out && !(ranked && (*out)->better == STORE_NEITHER))
+        return DSE_OK;
+    for (size_t i = 0; i < n && n_known < sizeof known / sizeof known[0]; i++)
+        if (!ranked || c[i].better != STORE_NEITHER)
+            known[n_known++] = c[i].name;
+    return dse_fail_unknown(err, DSE_E_USAGE, "", "metric", name, known, n_known);
+}
+
+dse_status results_none(const char *db, const results_selection *which, dse_error *err)
+{
+    const struct {
+        const char *before, *value;
+    } words[] = {{"for model", which->model},
+                 {"on system", which->system},
+                 {"by engine", which->engine},
+                 {"with settings", which->settings},
+                 {"of configuration", which->configuration}};
+    char text[300] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && used < sizeof text; i++)
+        if (words[i].value)
+            used += (size_t)snprintf(text + used, sizeof text - used, " %s '%.60s'", words[i].before,
+                                     words[i].value);
+    return dse_fail(err, DSE_E_CONFIG, "'%.150s' has no results%s%s", db, text,
+                    used ? "" : "; run 'ccldse sweep' first");
 }

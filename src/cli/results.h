@@ -1,13 +1,51 @@
-/* What `best` and `export` begin with: the rows of a database. */
+/* What the commands that look at results begin with: the rows of a database. */
 #ifndef DSE_CLI_RESULTS_H
 #define DSE_CLI_RESULTS_H
 
 #include "base/alloc.h"
 #include "store/store.h"
 
-/* All rows, or those of a model or a system (NULL: any), named as `sweep` takes them. There may be none. In the
- * arena. */
+/* Which rows; NULL: any. Models and systems are named as `sweep` takes them. */
+typedef struct {
+    const char *model, *system;
+    const char *engine;        /* "native-1", or "native" for all versions of it */
+    const char *settings;      /* as rows have them: "batch=256 layers=4"; "none": rows without */
+    const char *configuration; /* the first digits of the study's hash, as `best` shows them */
+} results_selection;
+
+/* The rows that select, for an option struct with a results_selection `which`. */
+#define OPTIONS_WHICH                                                                                        \
+    {"--model", OPT_STRING, "NAME", "", "only this model", FIELD(which.model)},                              \
+        {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(which.system)},                       \
+        {"--engine",         OPT_STRING, "NAME", "", "only what this engine gave: native, imported, ...",    \
+         FIELD(which.engine)},                                                                               \
+        {"--settings",                                                                                       \
+         OPT_STRING,                                                                                         \
+         "TEXT",                                                                                             \
+         "",                                                                                                 \
+         "only results with just these settings over the cards, as 'best' and 'show' print them; none: "     \
+         "without any",                                                                                      \
+         FIELD(which.settings)},                                                                             \
+    {                                                                                                        \
+        "--configuration", OPT_STRING, "DIGITS", "",                                                         \
+            "only this configuration of model, system and engine, by the digits that 'best' and 'show' "     \
+            "print",                                                                                         \
+            FIELD(which.configuration)                                                                       \
+    }
+
+/* The selected rows, in the order of store_list. There may be none. In the arena. DSE_E_USAGE: a configuration that
+ * is not one. */
+dse_status results_select(const char *db, const results_selection *which, dse_arena *a, store_row **rows,
+                          size_t *n, dse_error *err);
+
+/* The same by model and system alone. */
 dse_status results_read(const char *db, const char *model, const char *system, dse_arena *a, store_row **rows,
                         size_t *n, dse_error *err);
+
+/* The column of a metric, by its name; `ranked`: one of which less or more is better. DSE_E_USAGE. */
+dse_status results_column(const char *name, bool ranked, const store_column **out, dse_error *err);
+
+/* Fails with "'r.db' has no results for model 'm' ..."; DSE_E_CONFIG. */
+dse_status results_none(const char *db, const results_selection *which, dse_error *err);
 
 #endif

@@ -207,7 +207,7 @@ bool cfg_param_is_absent(const cfg_param *p, const void *values)
 
 /* ---- a whole card -------------------------------------------------------------------------- */
 
-static const cfg_param *find_row(const cfg_table *t, const char *key)
+const cfg_param *cfg_param_find(const cfg_table *t, const char *key)
 {
     for (uint32_t i = 0; i < t->n; i++)
         if (!strcmp(t->rows[i].key, key))
@@ -215,7 +215,7 @@ static const cfg_param *find_row(const cfg_table *t, const char *key)
     return NULL;
 }
 
-static bool is_section(const cfg_table *t, const char *path)
+bool cfg_is_section(const cfg_table *t, const char *path)
 {
     size_t n = strlen(path);
 
@@ -225,8 +225,8 @@ static bool is_section(const cfg_table *t, const char *path)
     return false;
 }
 
-static dse_status unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_node *key, const char *path,
-                              dse_error *err)
+dse_status cfg_unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_node *key, const char *path,
+                           dse_error *err)
 {
     const char *known[MAX_ROWS], *nearest;
     char section[MAX_ROWS][32];
@@ -270,10 +270,10 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
         dse_status st = DSE_OK;
 
         snprintf(path, sizeof path, "%s%s%.80s", prefix, *prefix ? "." : "", map->key[i]->text);
-        row = find_row(t, path);
-        if (!row && map->item[i]->kind == CFG_MAP && is_section(t, path)) {
+        row = cfg_param_find(t, path);
+        if (!row && map->item[i]->kind == CFG_MAP && cfg_is_section(t, path)) {
             st = read_section(t, doc, map->item[i], path, out, given, err);
-        } else if (!row && is_section(t, path)) {
+        } else if (!row && cfg_is_section(t, path)) {
             cfg_place at;
 
             if (map->item[i]->kind == CFG_SCALAR && !*map->item[i]->text)
@@ -281,7 +281,7 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
             return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map->key[i], &at),
                                "'%s' must be a mapping of keys to values", path);
         } else if (!row) {
-            return unknown_key(t, doc, map->key[i], path, err);
+            return cfg_unknown_key(t, doc, map->key[i], path, err);
         } else {
             uint64_t bit = (uint64_t)1 << (row - t->rows);
             cfg_place at;
@@ -328,7 +328,7 @@ dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, const cfg_sett
 
 bool cfg_is_given(const cfg_table *t, const void *values, const char *key)
 {
-    const cfg_param *row = find_row(t, key);
+    const cfg_param *row = cfg_param_find(t, key);
 
     return row && (((const cfg_given *)values)->rows >> (row - t->rows) & 1);
 }
@@ -347,7 +347,7 @@ static const cfg_param *find_path(const cfg_table *t, const char *path, int *ind
     if (n >= sizeof key)
         return NULL;
     snprintf(key, sizeof key, "%.*s", (int)n, path);
-    row = find_row(t, key);
+    row = cfg_param_find(t, key);
     if (!path[n])
         return row;
     digits = strspn(path + n + 1, "0123456789");

@@ -99,6 +99,14 @@ dse_status cfg_table_set(const cfg_table *t, const cfg_setting *setting, void *v
 dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings, void *out,
                           dse_error *err);
 
+/* The row of a dotted key, or NULL; whether rows are below it ("network"). */
+const cfg_param *cfg_param_find(const cfg_table *t, const char *key);
+bool cfg_is_section(const cfg_table *t, const char *path);
+
+/* Fails: the key at `path` is none of the table; says which one may have been meant. */
+dse_status cfg_unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_node *key, const char *path,
+                           dse_error *err);
+
 /* Sets one row from a node, or from its default text. */
 dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node *node, void *out,
                          dse_error *err);

@@ -5,6 +5,8 @@
 #include "exec/pool.h"
 
 #include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,9 @@ static const struct {
     [DRV_SYSTEMS] = {"systems", "system", "system card", "list them with 'ccldse systems'"},
     [DRV_OPERATORS] = {"operators", "operator file", "operator file", "they are in configs/operators"},
 };
+
+/* What a folder of a Hugging Face model has, whatever the folder is called. */
+static const char hf_config[] = "config.json";
 
 static const char *find_folder(drv_kind kind, dse_arena *a)
 {
@@ -93,17 +98,52 @@ dse_status drv_list(drv_kind kind, dse_arena *a, const char ***names, size_t *n,
     return st;
 }
 
+/* What is in a folder that is given as a model; *path is NULL if it has no config. */
+static dse_status find_in_folder(const char *folder, dse_arena *a, const char **path, dse_error *err)
+{
+    size_t n = strlen(folder);
+    const char *file = dse_arena_printf(a, "%s%s%s", folder, folder[n - 1] == '/' ? "" : "/", hf_config);
+
+    *path = file && dse_is_file(file) ? file : NULL;
+    return file ? DSE_OK : dse_fail_nomem(err);
+}
+
+/* <folder>/<name>.json or <folder>/<name>/config.json; *path is NULL if neither is there. */
+static dse_status find_hf_config(const char *folder, const char *name, dse_arena *a, const char **path,
+                                 dse_error *err)
+{
+    const char *const candidates[] = {dse_arena_printf(a, "%s/%s.json", folder, name),
+                                      dse_arena_printf(a, "%s/%s/%s", folder, name, hf_config)};
+
+    *path = NULL;
+    for (int i = 0; i < 2; i++) {
+        if (!candidates[i])
+            return dse_fail_nomem(err);
+        if (!*path && dse_is_file(candidates[i]))
+            *path = candidates[i];
+    }
+    return DSE_OK;
+}
+
 dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err)
 {
     const char **names, *folder, *nearest;
+    bool is_folder = dse_is_dir(name);
     const char *stem;
     size_t n;
     dse_status st;
 
-    if (dse_is_file(name) || (kind == DRV_SYSTEMS && dse_is_dir(name))) {
+    if (dse_is_file(name) || (kind == DRV_SYSTEMS && is_folder)) {
         *path = dse_arena_strdup(a, name);
         return *path ? DSE_OK : dse_fail_nomem(err);
     }
+    if (kind == DRV_MODELS && is_folder) {
+        st = find_in_folder(name, a, path, err);
+        if (st != DSE_OK || *path)
+            return st;
+    }
+    if (strchr(name, '/') && kind == DRV_MODELS && is_folder)
+        return dse_fail(err, DSE_E_CONFIG, "the folder '%s' has no %s", name, hf_config);
     if (strchr(name, '/'))
         return dse_fail(err, DSE_E_CONFIG, "cannot find the %s '%s'", kinds[kind].file, name);
     st = drv_list(kind, a, &names, &n, &folder, err);
@@ -118,6 +158,14 @@ dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char 
             return *path ? DSE_OK : dse_fail_nomem(err);
         }
     }
+    if (kind == DRV_MODELS) {
+        st = find_hf_config(folder, stem, a, path, err);
+        if (st != DSE_OK || *path)
+            return st;
+    }
+    if (kind == DRV_MODELS && is_folder)
+        return dse_fail(err, DSE_E_CONFIG, "the folder '%s' has no %s, and no card has that name; %s", name,
+                        hf_config, kinds[kind].where);
     nearest = dse_nearest(stem, names, n);
     if (nearest)
         return dse_fail(err, DSE_E_CONFIG, "unknown %s '%s'; did you mean '%s'? %s", kinds[kind].what, name,
@@ -141,15 +189,52 @@ static bool is_printable_utf8(const char *text)
     return true;
 }
 
+/* The last part of a path: its length, and where it starts. */
+static size_t last_part(const char *path, size_t end, size_t *start)
+{
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (*start = end; *start && path[*start - 1] != '/'; --*start)
+        ;
+    return end - *start;
+}
+
+/* The name of the folder that a path's file is in; out holds PATH_MAX bytes. "" if it cannot be known. */
+static void folder_name(const char *path, size_t start, char *out)
+{
+    size_t at = 0, n = start ? last_part(path, start, &at) : 0;
+    char folder[PATH_MAX];
+
+    if (n && n < PATH_MAX && strspn(path + at, ".") < n) {
+        snprintf(out, PATH_MAX, "%.*s", (int)n, path + at);
+        return;
+    }
+    /* "", "." or "..": the system knows its name. */
+    snprintf(folder, sizeof folder, "%.*s", start ? (int)start : 1, start ? path : ".");
+    if (!realpath(folder, out))
+        *out = '\0';
+    n = last_part(out, strlen(out), &at);
+    memmove(out, out + at, n);
+    out[n] = '\0';
+}
+
+/* Bytes of a file's name without the extension that a card may have. */
+static size_t name_length(const char *name, size_t n)
+{
+    return n > 5 && !strncmp(name + n - 5, ".json", 5) ? n - 5 : stem_length(name, n);
+}
+
 dse_status drv_card_name(const char *argument, dse_arena *a, const char **out, dse_error *err)
 {
-    size_t end = strlen(argument), start;
+    size_t start, n = last_part(argument, strlen(argument), &start);
+    char folder[PATH_MAX];
 
-    while (end > 1 && argument[end - 1] == '/')
-        end--;
-    for (start = end; start && argument[start - 1] != '/'; start--)
-        ;
-    *out = dse_arena_strndup(a, argument + start, stem_length(argument + start, end - start));
+    if (n == sizeof hf_config - 1 && !strncmp(argument + start, hf_config, n)) { /* its folder says more */
+        folder_name(argument, start, folder);
+        *out = dse_arena_strdup(a, folder);
+    } else {
+        *out = dse_arena_strndup(a, argument + start, name_length(argument + start, n));
+    }
     if (!*out)
         return dse_fail_nomem(err);
     return **out && is_printable_utf8(*out)

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/json_writer.h"
 #include "base/names.h"
+#include "driver/hf_card.h"
 #include "driver/locate.h"
 
 #include <inttypes.h>
@@ -197,6 +198,7 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
         return st;
     if ((st = drv_locate(DRV_MODELS, model, a, &model_path, err)) != DSE_OK ||
         (st = cfg_load(model_path, a, &doc, err)) != DSE_OK ||
+        (st = drv_hf_resolve(&doc, settings, a, &out->model_note, err)) != DSE_OK ||
         (st = drv_model_read(&doc, settings, &out->model, err)) != DSE_OK ||
         (st = drv_card_name(model_path, a, &out->model_name, err)) != DSE_OK ||
         (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK ||
@@ -249,7 +251,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
 
 /* ---- the configuration as text ------------------------------------------------------------- */
 
-static void write_point(const design_point *p, dse_json *j)
+void drv_point_write_json(const design_point *p, dse_json *j)
 {
     dse_json_begin_object(j);
     dse_json_key(j, "dp");
@@ -295,7 +297,7 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
     cfg_table_write_json(&drv_system_table, &s->system, &j);
     if (point) {
         dse_json_key(&j, "point");
-        write_point(point, &j);
+        drv_point_write_json(point, &j);
     }
     dse_json_end_object(&j);
 }
@@ -378,16 +380,22 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
     return DSE_OK;
 }
 
-dse_status drv_study_read_system(const char *text, dse_arena *a, drv_system *out, dse_error *err)
+dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err)
 {
+    drv_system system;
     cfg_doc doc = {0};
     dse_status st = cfg_parse_json("configuration", text, strlen(text), a, &doc, err);
 
+    *out = NAN;
     if (st != DSE_OK)
         return st;
     doc.root = (cfg_node *)(uintptr_t)cfg_get(doc.root, "system");
-    return doc.root ? drv_system_read(&doc, NULL, out, err)
-                    : dse_fail_at(err, DSE_E_CONFIG, doc.path, "'system' is missing");
+    if (!doc.root)
+        return DSE_OK;
+    st = drv_system_read(&doc, NULL, &system, err);
+    if (st == DSE_OK)
+        *out = system.memory_capacity;
+    return st;
 }
 
 /* ---- a point ------------------------------------------------------------------------------- */

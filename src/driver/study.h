@@ -19,6 +19,7 @@
 typedef struct {
     const char *engine;                   /* who simulates: DRV_ENGINE, or another's name */
     const char *model_name, *system_name; /* of the cards, without folder and extension */
+    const char *model_note;               /* what the model has and is simulated without; NULL: nothing */
     const char *settings;                 /* what was set over the cards: "batch=256 layers=4"; "" */
     drv_model model;
     drv_system system;
@@ -28,7 +29,7 @@ typedef struct {
 } drv_study;
 
 /* Loads both cards, by name or path, and the operator file; checks what can be checked before a point is known. A
- * system may be a folder with ASTRA-sim's system.json and network.yml. `settings` (NULL: none) are set over the cards;
+ * system may be a folder with ASTRA-sim's system.json and network.yml, a model a Hugging Face config.json. `settings` (NULL: none) are set over the cards;
  * DSE_E_CONFIG if neither has one's path. */
 dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
                           drv_study *out, dse_error *err);
@@ -63,8 +64,12 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err);
 
-/* Only the system of such a text. Unlike a whole study it needs no operator file, which may be gone by now. */
-dse_status drv_study_read_system(const char *text, dse_arena *a, drv_system *out, dse_error *err);
+/* {"dp":8,...}, as it stands in such a text. */
+void drv_point_write_json(const design_point *p, dse_json *j);
+
+/* The memory of an NPU in bytes, as the system of such a text gives it; NaN if it gives none, as that of an imported
+ * result, which came without a system. Unlike a whole study it needs no operator file, which may be gone by now. */
+dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err);
 
 /* The workload of a point. */
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,

@@ -61,6 +61,8 @@ static dse_status enter_variant(state *s, uint32_t variant, dse_error *err)
     s->variant = NO_VARIANT;
     if ((st = drv_points_study(s->points, variant, &s->variant_arena, &s->study, err)) != DSE_OK)
         return st;
+    if (s->sweep->tools)
+        s->study.engine = DRV_EXTERNAL_ENGINE;
     dse_strbuf_clear(&s->config);
     drv_study_write_config(&s->study, NULL, &s->config);
     s->study_hash = dse_hash_bytes(s->config.data, s->config.len);
@@ -137,18 +139,17 @@ static dse_status find_cached(state *s, dse_error *err)
 
 /* ---- running ------------------------------------------------------------------------------- */
 
-static const char *next_task(void *user, uint64_t *out)
+static bool enter_next(state *s, uint64_t *task)
 {
-    state *s = user;
     uint64_t hash;
 
     while (s->next < s->points->n && s->cached[s->next])
         s->next++;
     if (s->next == s->points->n)
-        return NULL;
-    *out = s->next++;
-    s->out_of_memory = enter_task(s, *out, &hash, NULL) != DSE_OK; /* it has been entered before */
-    return s->out_of_memory ? NULL : s->config.data;
+        return false;
+    *task = s->next++;
+    s->out_of_memory = enter_task(s, *task, &hash, NULL) != DSE_OK; /* it has been entered before */
+    return !s->out_of_memory;
 }
 
 static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err)
@@ -182,6 +183,15 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     return store_put(s->db, row, err);
 }
 
+/* ---- by workers ---------------------------------------------------------------------------- */
+
+static const char *next_task(void *user, uint64_t *task)
+{
+    state *s = user;
+
+    return enter_next(s, task) ? s->config.data : NULL;
+}
+
 static dse_status take_answer(void *user, uint64_t which, const char *line, dse_error *err)
 {
     state *s = user;
@@ -200,6 +210,45 @@ static dse_status take_failure(void *user, uint64_t which, const char *words, ds
 
     return keep_row(s, which, &row, err);
 }
+
+static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
+{
+    char pid[24];
+    const char *const argv[] = {s->sweep->worker, "worker", "--parent", pid, NULL};
+    const exec_calls calls = {next_task, take_answer, take_failure, report, s};
+
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    return exec_pool_run(argv, jobs, &calls, err);
+}
+
+/* ---- by external tools --------------------------------------------------------------------- */
+
+static bool next_point(void *user, uint64_t *task, const drv_study **study, const design_point **point)
+{
+    state *s = user;
+
+    if (!enter_next(s, task))
+        return false;
+    *study = &s->study;
+    *point = &s->points->point[*task].point;
+    return true;
+}
+
+static dse_status take_row(void *user, uint64_t task, store_row *row, const drv_astra_log *log,
+                           dse_error *err)
+{
+    (void)log;
+    return keep_row(user, task, row, err);
+}
+
+static dse_status run_tools(state *s, uint32_t jobs, dse_error *err)
+{
+    const drv_external_calls calls = {next_point, take_row, report, s};
+
+    return drv_external_run(s->sweep->tools, jobs, &calls, err);
+}
+
+/* ---- the sweep ----------------------------------------------------------------------------- */
 
 /* What outlives the state. */
 static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *err)
@@ -220,14 +269,11 @@ static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *e
 
 dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out, dse_error *err)
 {
-    char pid[24];
-    const char *const argv[] = {sweep->worker, "worker", "--parent", pid, NULL};
     state s = {.sweep = sweep, .points = sweep->points, .variant = NO_VARIANT};
-    const exec_calls calls = {next_task, take_answer, take_failure, report, &s};
+    uint32_t jobs = sweep->jobs;
     uint64_t to_run;
     dse_status st, end;
 
-    snprintf(pid, sizeof pid, "%ld", (long)getpid());
     clock_gettime(CLOCK_MONOTONIC, &s.start);
     dse_strbuf_init(&s.config);
     dse_arena_init(&s.scratch);
@@ -240,8 +286,10 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     if (st == DSE_OK && sweep->begin)
         sweep->begin(sweep->user, &s.progress);
     to_run = s.progress.total - s.progress.cached;
+    if (to_run < jobs)
+        jobs = (uint32_t)to_run;
     if (st == DSE_OK && to_run)
-        st = exec_pool_run(argv, to_run < sweep->jobs ? (uint32_t)to_run : sweep->jobs, &calls, err);
+        st = sweep->tools ? run_tools(&s, jobs, err) : run_workers(&s, jobs, err);
     if (st == DSE_OK && s.out_of_memory)
         st = dse_fail_nomem(err);
     end = finish(&s, a, out, st == DSE_OK ? err : NULL);

@@ -1,7 +1,8 @@
-/* A sweep: points, over a pool of workers, into the database; what is there is not run again. */
+/* A sweep: points, over a pool of workers or by the external tools, into the database; what is there is not run again. */
 #ifndef DSE_DRIVER_SWEEP_H
 #define DSE_DRIVER_SWEEP_H
 
+#include "driver/external.h"
 #include "driver/space.h"
 
 typedef struct {
@@ -20,7 +21,8 @@ typedef struct {
     const drv_points *points;
     const char *database;
     uint32_t jobs;
-    const char *worker; /* program that is run as `worker worker --parent PID` */
+    const char *worker;        /* program that is run as `worker worker --parent PID` */
+    const drv_external *tools; /* who simulates instead; NULL: the workers, natively */
     void (*begin)(void *user, const drv_progress *p);    /* once, before anything runs; may be NULL */
     void (*progress)(void *user, const drv_progress *p); /* often; may be NULL */
     void *user;

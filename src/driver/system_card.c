@@ -323,7 +323,7 @@ static dse_status check_lengths(const cfg_doc *doc, const drv_system *s, dse_err
     return DSE_OK;
 }
 
-static bool in_network_file(const cfg_param *p) { return !strncmp(p->key, "network.", 8); }
+bool drv_system_in_network_file(const cfg_param *p) { return !strncmp(p->key, "network.", 8); }
 
 static void spread_all(drv_system *s)
 {
@@ -390,15 +390,27 @@ dse_status drv_system_set(drv_system *s, const cfg_settings *settings, dse_error
 
 /* ---- ASTRA-sim's files --------------------------------------------------------------------- */
 
+bool drv_astra_takes_for_true(const cfg_param *p, const cfg_node *value)
+{
+    return p->type == CFG_T_BOOL && value->kind == CFG_SCALAR && !value->quoted &&
+           !strcmp(value->text, "false") &&
+           strcmp(p->astra_key, "model-shared-bus") !=
+               0; /* read as an integer, which a boolean converts to */
+}
+
 static dse_status read_astra_file(const cfg_doc *doc, bool network, drv_system *out, dse_error *err)
 {
     for (uint32_t i = 0; i < drv_system_table.n; i++) {
         const cfg_param *p = &rows[i];
         const cfg_node *node = p->astra_key ? cfg_get(doc->root, p->astra_key) : NULL;
+        cfg_place at;
         dse_status st;
 
-        if (in_network_file(p) != network)
+        if (drv_system_in_network_file(p) != network)
             continue;
+        if (node && drv_astra_takes_for_true(p, node))
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
+                               "ASTRA-sim takes false for true in '%s'; write 0 or 1", p->astra_key);
         if (node)
             st = cfg_param_set(p, doc, node, out, err);
         else if (!p->astra_key)
@@ -419,7 +431,7 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, drv_system *
 static bool is_known(const char *key)
 {
     for (uint32_t i = 0; i < drv_system_table.n; i++)
-        if (rows[i].astra_key && !in_network_file(&rows[i]) && !strcmp(rows[i].astra_key, key))
+        if (rows[i].astra_key && !drv_system_in_network_file(&rows[i]) && !strcmp(rows[i].astra_key, key))
             return true;
     for (size_t i = 0; i < sizeof ignored_keys / sizeof ignored_keys[0]; i++)
         if (!strcmp(ignored_keys[i], key))
@@ -473,7 +485,7 @@ void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out)
         const cfg_param *p = &rows[i];
         dse_json j;
 
-        if (!p->astra_key || in_network_file(p) || cfg_param_is_absent(p, s))
+        if (!p->astra_key || drv_system_in_network_file(p) || cfg_param_is_absent(p, s))
             continue;
         if (p->type == CFG_T_BOOL && p->astra_fallback && !strcmp(p->astra_fallback, p->fallback) &&
             !*(const bool *)((const char *)s + p->offset))
@@ -496,7 +508,7 @@ void drv_system_write_astra_network(const drv_system *s, dse_strbuf *out)
         const cfg_param *p = &rows[i];
         dse_json j;
 
-        if (!in_network_file(p))
+        if (!drv_system_in_network_file(p))
             continue;
         dse_strbuf_addf(out, "%s: ", p->astra_key);
         dse_json_init(&j, out);

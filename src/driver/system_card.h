@@ -36,8 +36,15 @@ dse_status drv_system_read(const cfg_doc *doc, const cfg_settings *settings, drv
 dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, drv_system *out,
                                  dse_error *err);
 
+/* Whether a value of system.json is a `false` that ASTRA-sim takes for true: it compares a switch with the number 0, and
+ * to nlohmann's JSON false is unequal to that. Refused, as neither reading would be what somebody expects. */
+bool drv_astra_takes_for_true(const cfg_param *p, const cfg_node *value);
+
 /* Sets values of a system that has been read, and checks it again. */
 dse_status drv_system_set(drv_system *s, const cfg_settings *settings, dse_error *err);
+
+/* Whether the parameter is one of network.yml; others that ASTRA-sim has are in system.json. */
+bool drv_system_in_network_file(const cfg_param *p);
 
 /* What ASTRA-sim reads: the texts of system.json and network.yml. */
 void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out);

@@ -97,7 +97,7 @@ static void time_cell(report_table *t, uint64_t ns)
     char text[32];
 
     dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
-    report_table_cell(t, "%s", text);
+    report_table_cell(t, "%s", ns == STORE_ABSENT ? "-" : text);
 }
 
 static void percent_cell(report_table *t, double v)

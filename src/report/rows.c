@@ -1,8 +1,31 @@
 #include "report/rows.h"
 
+#include "report/value.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+design_point report_point(const store_row *r)
+{
+    return (design_point){r->dp, r->tp, r->sp, r->pp, r->recompute, r->weight_sharded};
+}
+
+int report_compare(const store_row *a, const store_row *b)
+{
+    const uint32_t x[] = {a->pp, a->dp, a->tp, a->sp, a->weight_sharded, a->recompute};
+    const uint32_t y[] = {b->pp, b->dp, b->tp, b->sp, b->weight_sharded, b->recompute};
+    int names[] = {strcmp(a->model, b->model), strcmp(a->system, b->system),
+                   strcmp(a->settings, b->settings)};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i])
+            return names[i];
+    for (size_t i = 0; i < sizeof x / sizeof x[0]; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
 
 void report_row_fields(const store_row *r, dse_json *j)
 {
@@ -40,15 +63,10 @@ void report_row_fields(const store_row *r, dse_json *j)
     }
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++) {
-        double v = store_value(&r->metrics, &c[i]);
-
-        if (isnan(v))
+        if (isnan(store_value(&r->metrics, &c[i])))
             continue;
         dse_json_key(j, c[i].name);
-        if (c[i].type == STORE_REAL)
-            dse_json_fixed(j, v, 3);
-        else
-            dse_json_uint(j, store_count(&r->metrics, &c[i]));
+        report_value_json(&r->metrics, &c[i], j);
     }
     if (r->memory_rounded) {
         dse_json_key(j, "memory_rounded");

@@ -4,7 +4,14 @@
 #define DSE_REPORT_ROWS_H
 
 #include "base/json_writer.h"
+#include "design/space.h"
 #include "store/store.h"
+
+design_point report_point(const store_row *r);
+
+/* Orders by model, system and settings, then as points are: by pp, dp, tp, sp, weight sharding, recomputation. 0: the
+ * same strategy of the same names, by whatever engine. */
+int report_compare(const store_row *a, const store_row *b);
 
 /* One row, as the fields of an object that is open: model, system, the point, status, and every metric that is
  * there. Percentages have three decimals, as the reference prints them. */

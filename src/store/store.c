@@ -365,28 +365,40 @@ static void bind_row(sqlite3_stmt *q, const store_row *r)
     }
 }
 
-dse_status store_put(store *s, const store_row *row, dse_error *err)
+static dse_status replace_row(store *s, const store_row *row, dse_error *err)
 {
-    dse_status st = execute(s, "BEGIN IMMEDIATE", "write a result", err);
+    dse_status st = DSE_OK;
 
-    if (st != DSE_OK)
-        return st;
     sqlite3_bind_int64(s->drop, 1, (int64_t)row->hash);
     sqlite3_bind_text(s->drop, 2, row->config, -1, SQLITE_STATIC);
     if (sqlite3_step(s->drop) != SQLITE_DONE)
         st = fail(s, err, "write a result");
     sqlite3_reset(s->drop);
-    if (st == DSE_OK) {
-        bind_row(s->put, row);
-        if (sqlite3_step(s->put) != SQLITE_DONE)
-            st = fail(s, err, "write a result");
-        sqlite3_reset(s->put);
-    }
-    if (st == DSE_OK)
-        return execute(s, "COMMIT", "write a result", err);
-    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
+    if (st != DSE_OK)
+        return st;
+    bind_row(s->put, row);
+    if (sqlite3_step(s->put) != SQLITE_DONE)
+        st = fail(s, err, "write a result");
+    sqlite3_reset(s->put);
     return st;
 }
+
+dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err)
+{
+    dse_status st = execute(s, "BEGIN IMMEDIATE", "write a result", err);
+
+    if (st != DSE_OK)
+        return st;
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        st = replace_row(s, &rows[i], err);
+    if (st == DSE_OK)
+        st = execute(s, "COMMIT", "write a result", err);
+    if (st != DSE_OK)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
+    return st;
+}
+
+dse_status store_put(store *s, const store_row *row, dse_error *err) { return store_put_all(s, row, 1, err); }
 
 static const char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
 {
@@ -446,9 +458,9 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
     dse_strbuf_init(&sql);
     dse_strbuf_adds(&sql, "SELECT ");
     add_columns(&sql);
-    dse_strbuf_adds(&sql,
-                    " FROM result WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
-                    " ORDER BY model, system, study, pp, dp, tp, sp, weight_sharded, recompute, engine");
+    dse_strbuf_adds(&sql, " FROM result WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
+                          " ORDER BY model, system, engine NOT LIKE 'native%', engine, settings, study, pp, "
+                          "dp, tp, sp, weight_sharded, recompute, engine");
     if (sql.failed)
         st = dse_fail_nomem(err);
     else if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)

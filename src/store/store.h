@@ -1,8 +1,8 @@
 /* store -- the results database: one SQLite file, one row a result.
  *
  * A row is known by its resolved configuration, a JSON text; its 64-bit hash finds it, the text decides. Each
- * result is committed by itself: a program killed at any instant loses none that it had reported. One
- * writer at a time (an advisory lock beside the file says so to a second one); readers any time. */
+ * result is committed by itself, or several together: a program killed at any instant loses none that it had
+ * reported. One writer at a time (an advisory lock beside the file says so to a second one); readers any time. */
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H
 
@@ -80,8 +80,11 @@ dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, 
 /* Adds a row, or replaces the one of the same configuration. */
 dse_status store_put(store *s, const store_row *row, dse_error *err);
 
-/* Rows of a model and a system (NULL: any), ordered by model, system, study, point; so the same rows give the same
- * order whoever made them when. Everything belongs to the arena. */
+/* The same of n rows, in one transaction: all of them or none. */
+dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err);
+
+/* Rows of a model and a system (NULL: any), ordered by model, system, engine (ours first), settings, study, point; so the same rows
+ * give the same order whoever made them when. Everything belongs to the arena. */
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err);
 

@@ -47,7 +47,7 @@ sweep() {
     without_progress sweep.stderr >&2
     return $code
 }
-without_progress() { sed '/^[0-9/]* points, /d' "$1"; }
+without_progress() { sed -E '/^[0-9]+[^ ]* points?, /d' "$1"; }
 
 # children PID: the process ids of its children
 children() {
@@ -87,4 +87,52 @@ has_other_child() { [ "$(children "$1")" != "$2" ]; }
 # has_results DATABASE: at least one point is in it
 has_results() {
     [ "$("$CCLDSE" export --db "$1" | wc -l)" -gt 1 ]
+}
+
+# Options of the commands that take the external tools: ours, in the place of STAGE and ASTRA-sim, or a stand-in for
+# the simulator. The program's path may have blanks in it.
+# external COMMAND OPTION...
+external() {
+    command=$1
+    shift
+    "$CCLDSE" "$command" --engine astrasim --stage-cmd "'$CCLDSE' stage" --astrasim-bin "'$CCLDSE' astrasim" "$@"
+}
+# with_simulator COMMAND_LINE COMMAND OPTION...
+with_simulator() {
+    simulator=$1
+    command=$2
+    shift 2
+    "$CCLDSE" "$command" --engine astrasim --stage-cmd "'$CCLDSE' stage" --astrasim-bin "$simulator" "$@"
+}
+
+# has_ended PID: such a process is not there, or waits for its parent to notice
+has_ended() { [ -z "$(tr -d '\0' <"/proc/$1/cmdline" 2>/dev/null)" ]; }
+
+# misbehave: writes sim.sh, a simulator that hangs, fails, lies or leaves things behind, by the point that it is
+# given, and otherwise does its work. What it starts and leaves running writes its process id into pid.<what>.
+misbehave() {
+    cat >sim.sh <<END
+top=$PWD
+END
+    cat >>sim.sh <<'END'
+case $1 in
+*_8_1_1_1_0_*) # hangs, with a child
+    echo "counting to infinity"
+    echo $$ >"$top/pid.hanging"
+    sleep 600 &
+    echo $! >"$top/pid.child_of_hanging"
+    wait ;;
+*_4_2_1_1_0_*) echo first; echo second; echo "no such topology" >&2; exit 1 ;;
+*_4_1_2_1_0_*) "$CCLDSE" astrasim "$@" | head -c 300 ;;
+*_2_4_1_1_0_*) ;;
+*_2_2_2_1_0_*) # does its work and leaves a child, which has the log open
+    sleep 600 &
+    echo $! >"$top/pid.left_behind"
+    exec "$CCLDSE" astrasim "$@" ;;
+*_2_1_4_1_0_*) "$CCLDSE" astrasim "$@" >/dev/null ;;
+*_1_8_1_1_0_*) kill -11 $$ ;;
+*) exec "$CCLDSE" astrasim "$@" ;;
+esac
+END
+    export CCLDSE
 }

@@ -280,6 +280,40 @@ CLAIM(files_and_folders_are_told_apart)
     unit_remove_folder(folder);
 }
 
+CLAIM(a_tree_is_removed_and_what_its_links_point_to_is_not)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("kept"), "x");
+    assert_ok(dse_mkdirs(in_folder("tree/a/b"), &err), &err);
+    unit_write_text(in_folder("tree/a/b/f"), "x");
+    assert_int_equal(symlink("../kept", in_folder("tree/link")), 0);
+    assert_ok(dse_remove_tree(in_folder("tree"), &err), &err);
+    assert_false(dse_is_dir(path));
+    assert_true(dse_is_file(in_folder("kept")));
+    assert_ok(dse_remove_tree(in_folder("kept"), &err), &err);
+    assert_int_equal(unit_count_files(folder), 0);
+    unit_remove_folder(folder);
+}
+
+CLAIM(removing_what_is_not_there_is_success)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    assert_ok(dse_remove_tree("/tmp/ccldse-unit-none/tree", &err), &err);
+}
+
+CLAIM(what_cannot_be_removed_is_named)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "x");
+    assert_says(dse_remove_tree(in_folder("f/below"), &err), &err, DSE_E_IO, "/f/below': Not a directory");
+    unit_remove_folder(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +335,9 @@ int main(void)
         cmocka_unit_test(a_pipe_is_written_to),
         cmocka_unit_test(writing_into_a_missing_folder_names_the_path),
         cmocka_unit_test(files_and_folders_are_told_apart),
+        cmocka_unit_test(a_tree_is_removed_and_what_its_links_point_to_is_not),
+        cmocka_unit_test(removing_what_is_not_there_is_success),
+        cmocka_unit_test(what_cannot_be_removed_is_named),
     };
     return RUN_TESTS(tests);
 }

@@ -115,6 +115,22 @@ CLAIM(raw_values_get_their_comma)
 }
 
 /* 32 entries of has_value: the outermost value and 31 levels of nesting. */
+CLAIM(a_newline_stands_behind_the_comma)
+{
+    begin();
+    dse_json_begin_object(&j);
+    dse_json_newline(&j);
+    dse_json_key(&j, "a");
+    dse_json_uint(&j, 1);
+    dse_json_newline(&j);
+    dse_json_key(&j, "b");
+    dse_json_uint(&j, 2);
+    dse_json_key(&j, "c");
+    dse_json_uint(&j, 3);
+    dse_json_end_object(&j);
+    assert_written("{\n\"a\":1,\n\"b\":2,\"c\":3}");
+}
+
 CLAIM(thirty_one_levels_nest)
 {
     begin();
@@ -148,6 +164,7 @@ int main(void)
         cmocka_unit_test(strings_are_escaped),
         cmocka_unit_test(keys_are_escaped),
         cmocka_unit_test(raw_values_get_their_comma),
+        cmocka_unit_test(a_newline_stands_behind_the_comma),
         cmocka_unit_test(thirty_one_levels_nest),
         cmocka_unit_test(running_out_of_memory_is_seen_in_the_buffer),
     };

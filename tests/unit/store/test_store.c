@@ -176,6 +176,43 @@ CLAIM(a_row_of_the_same_configuration_is_replaced)
 }
 
 /* The hash finds, the text decides. */
+CLAIM(several_rows_are_put_together)
+{
+    const store_row two[] = {row("{1}", 1, "m", 8, 5), row("{2}", 2, "m", 4, 6)};
+    store_row *rows;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    put(s, row("{2}", 2, "m", 4, 7)); /* replaced */
+    assert_ok(store_put_all(s, two, 2, &err), &err);
+    assert_ok(store_put_all(s, two, 0, &err), &err);
+    assert_int_equal(list(s, NULL, NULL, &rows), 2);
+    assert_u64(rows[0].metrics.wall_time, 6);
+    assert_u64(rows[1].metrics.wall_time, 5);
+    store_close(s);
+    end();
+}
+
+/* A row needs its model. */
+CLAIM(of_rows_put_together_all_are_there_or_none)
+{
+    store_row two[] = {row("{1}", 1, "m", 8, 5), row("{2}", 2, NULL, 4, 6)};
+    store_row *rows;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    put(s, row("{1}", 1, "m", 8, 4));
+    assert_says(store_put_all(s, two, 2, &err), &err, DSE_E_STORE, "cannot write a result");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    assert_u64(rows[0].metrics.wall_time, 4);
+    put(s, two[0]); /* and the next one is */
+    store_close(s);
+    end();
+}
+
 CLAIM(two_configurations_of_one_hash_are_two_rows)
 {
     bool found;
@@ -543,6 +580,46 @@ CLAIM(a_folder_that_may_not_be_written_is_an_io_error)
     assert_int_equal(code, 0);
 }
 
+/* An old database that may only be read: it is, and a writer says why it cannot go on. */
+static int open_read_only_version_1(void)
+{
+    dse_error e = DSE_ERROR_INIT;
+    store_row *rows;
+    dse_arena a;
+    size_t n = 0;
+    store *s;
+
+    if (store_open(path, STORE_WRITE, &s, &e) != DSE_E_IO ||
+        strcmp(e.text, "cannot open the database for writing: attempt to write a readonly database"))
+        return 1;
+    if (store_open(path, STORE_READ, &s, NULL) != DSE_OK)
+        return 2;
+    dse_arena_init(&a);
+    if (store_list(s, NULL, NULL, &a, &rows, &n, NULL) != DSE_OK || n != 2)
+        return 3;
+    dse_arena_free(&a);
+    store_close(s);
+    return 0;
+}
+
+CLAIM(an_old_database_that_may_not_be_written_is_read_all_the_same)
+{
+    uint64_t before;
+    int code;
+
+    begin();
+    copy_version_1();
+    before = file_hash();
+    chmod(path, 0444);
+    chmod(folder, 0777); /* for the lock */
+    code = in_child(open_read_only_version_1);
+    assert_u64(file_hash(), before);
+    end();
+    if (code == 77)
+        skip();
+    assert_int_equal(code, 0);
+}
+
 /* A child that opens the database for writing, puts a row, says so, and waits until its pipe is closed. */
 static pid_t holding_child(int *to_child)
 {
@@ -664,6 +741,8 @@ int main(void)
         cmocka_unit_test(a_failed_row_has_its_reason_and_no_figures),
         cmocka_unit_test(memory_that_was_not_tracked_is_not_there),
         cmocka_unit_test(a_row_of_the_same_configuration_is_replaced),
+        cmocka_unit_test(several_rows_are_put_together),
+        cmocka_unit_test(of_rows_put_together_all_are_there_or_none),
         cmocka_unit_test(two_configurations_of_one_hash_are_two_rows),
         cmocka_unit_test(a_failed_result_is_not_found_until_it_is_done),
         cmocka_unit_test(rows_are_listed_by_model_system_study_and_point),
@@ -682,6 +761,7 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_made_is_an_io_error),
         cmocka_unit_test(a_path_too_long_is_an_io_error),
         cmocka_unit_test(a_folder_that_may_not_be_written_is_an_io_error),
+        cmocka_unit_test(an_old_database_that_may_not_be_written_is_read_all_the_same),
         cmocka_unit_test(a_second_writer_is_told_who_the_first_is),
         cmocka_unit_test(readers_may_read_while_another_process_writes),
         cmocka_unit_test(a_result_survives_the_death_of_who_put_it),

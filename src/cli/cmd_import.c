@@ -1,0 +1,135 @@
+/* Results that others made, into the database. */
+#include "base/json_writer.h"
+#include "cli/command.h"
+#include "driver/import.h"
+#include "driver/locate.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct {
+    option_list files;
+    const char *model, *system, *engine, *db;
+    bool json;
+} import_options;
+
+#define FIELD(f) .offset = offsetof(import_options, f)
+
+static const option options[] = {
+    {"FILE", OPT_LIST, NULL, NULL, "results in the keyed format of 'ccldse export --format keyed'",
+     FIELD(files)},
+    {"--model", OPT_STRING, "NAME", "",
+     "whose points these are; not with files that name models and systems themselves", FIELD(model)},
+    {"--system", OPT_STRING, "NAME", "", "on what; likewise", FIELD(system)},
+    {"--engine", OPT_STRING, "NAME", "imported", "a name for who made the results", FIELD(engine)},
+    {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
+    {"--json", OPT_FLAG, NULL, "false", "print the summary as JSON", FIELD(json)},
+};
+
+static dse_status read_files(const import_options *o, dse_arena *a, drv_import *io, dse_error *err)
+{
+    drv_import_as as = {o->model, o->system, o->engine};
+    dse_status st = drv_import_check_engine(o->engine, err);
+
+    if (st == DSE_OK && as.model)
+        st = drv_card_name(as.model, a, &as.model, err);
+    if (st == DSE_OK && as.system)
+        st = drv_card_name(as.system, a, &as.system, err);
+    for (size_t i = 0; st == DSE_OK && i < o->files.n; i++)
+        st = drv_import_file(o->files.item[i], &as, a, io, err);
+    if (st == DSE_OK)
+        drv_import_sort(io);
+    return st;
+}
+
+static dse_status put(const import_options *o, const drv_import *io, dse_error *err)
+{
+    store *s;
+    dse_status st = store_open(o->db, STORE_WRITE, &s, err);
+
+    if (st != DSE_OK)
+        return st;
+    st = store_put_all(s, io->row, io->n, err);
+    store_close(s);
+    return st;
+}
+
+/* How many rows from the first on are of one model and system. */
+static size_t pair_length(const store_row *row, size_t n)
+{
+    size_t i = 1;
+
+    while (i < n && !strcmp(row[i].model, row->model) && !strcmp(row[i].system, row->system))
+        i++;
+    return i;
+}
+
+static void print_summary(const import_options *o, const drv_import *io, dse_strbuf *out)
+{
+    for (size_t i = 0, n; i < io->n; i += n) {
+        n = pair_length(&io->row[i], io->n - i);
+        dse_strbuf_addf(out, "%zu point%s of %s on %s imported into %s as '%s'\n", n, n == 1 ? "" : "s",
+                        io->row[i].model, io->row[i].system, o->db, o->engine);
+    }
+}
+
+static void print_json(const import_options *o, const drv_import *io, dse_strbuf *out)
+{
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "engine");
+    dse_json_string(&j, o->engine);
+    dse_json_key(&j, "imported");
+    dse_json_begin_array(&j);
+    for (size_t i = 0, n; i < io->n; i += n) {
+        n = pair_length(&io->row[i], io->n - i);
+        dse_json_begin_object(&j);
+        dse_json_key(&j, "model");
+        dse_json_string(&j, io->row[i].model);
+        dse_json_key(&j, "system");
+        dse_json_string(&j, io->row[i].system);
+        dse_json_key(&j, "points");
+        dse_json_uint(&j, n);
+        dse_json_end_object(&j);
+    }
+    dse_json_end_array(&j);
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const import_options *o = opts;
+    drv_import io = {0};
+    dse_status st = read_files(o, r->arena, &io, err);
+
+    if (st == DSE_OK && io.n_unknown)
+        report_warning("%.600s%s is not a field of the keyed format; passed over", io.unknown,
+                       io.n_unknown > 1 ? " (and others)" : "");
+    if (st == DSE_OK)
+        st = put(o, &io, err);
+    if (st == DSE_OK && o->json)
+        print_json(o, &io, r->out);
+    else if (st == DSE_OK)
+        print_summary(o, &io, r->out);
+    drv_import_free(&io);
+    return st;
+}
+
+extern const command command_import;
+const command command_import = {
+    .name = "import",
+    .summary = "take results that others made, to rank and compare them",
+    .details = "Reads what 'ccldse export --format keyed' writes: an object of points, keys "
+               "dp_tp_sp_pp_recompute, of one model and system, or objects within objects that name them. "
+               "Everything is checked before anything is stored, and all of it is stored or nothing. A point "
+               "that is imported again replaces the first. 'best' ranks imported results by themselves, "
+               "'diff' compares them with others.",
+    .example = "ccldse import theirs.json --model llama70b --system system1 --engine astrasim-2024",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(import_options),
+    .run = run,
+};

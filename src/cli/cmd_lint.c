@@ -1,0 +1,197 @@
+/* Explains every key of cards and of ASTRA-sim's files. */
+#include "base/json_writer.h"
+#include "cli/command.h"
+#include "cli/exit.h"
+#include "driver/lint.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+
+typedef struct {
+    option_list names;
+    const char *groups, *workload, *arguments;
+    bool json;
+} lint_options;
+
+#define FIELD(f) .offset = offsetof(lint_options, f)
+
+static const option options[] = {
+    {"FILE", OPT_LIST, NULL, "",
+     "cards by path or name, ASTRA-sim's system.json, network.yml and remote_memory.json or a folder of "
+     "them, Hugging "
+     "Face configs; known by their content",
+     FIELD(names)},
+    {"--groups", OPT_STRING, "FILE", "", "communicator groups of a workload on the system given",
+     FIELD(groups)},
+    {"--workload", OPT_STRING, "PREFIX", "", "traces PREFIX.<rank>.et of every NPU of the system given",
+     FIELD(workload)},
+    {"--astrasim-args", OPT_STRING, "TEXT", "", "options of ASTRA-sim's command line, in quotes",
+     FIELD(arguments)},
+    {"--json", OPT_FLAG, NULL, "false", "print the same as JSON", FIELD(json)},
+};
+
+static const char *const levels[DRV_LINT_N_LEVELS] = {
+    [DRV_LINT_NOTE] = "note", [DRV_LINT_WARNING] = "warning", [DRV_LINT_ERROR] = "error"};
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void string(dse_json *j, const char *key, const char *value)
+{
+    dse_json_key(j, key);
+    dse_json_string(j, value);
+}
+
+static void key_json(const drv_lint_key *k, dse_json *j)
+{
+    dse_json_begin_object(j);
+    string(j, "key", k->key);
+    if (k->line) {
+        dse_json_key(j, "line");
+        dse_json_uint(j, k->line);
+    }
+    if (*k->value)
+        string(j, k->line ? "value" : "default", k->value);
+    if (*k->unit)
+        string(j, "unit", k->unit);
+    string(j, "effect", drv_lint_effect_name(k->effect));
+    if (*k->meaning)
+        string(j, "meaning", k->meaning);
+    dse_json_end_object(j);
+}
+
+static void print_json(const drv_lint *l, dse_strbuf *out)
+{
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "files");
+    dse_json_begin_array(&j);
+    for (size_t i = 0; i < l->n_files; i++) {
+        const drv_lint_file *f = &l->file[i];
+
+        dse_json_begin_object(&j);
+        string(&j, "path", f->path);
+        string(&j, "kind", f->kind);
+        dse_json_key(&j, "keys");
+        dse_json_begin_array(&j);
+        for (size_t k = 0; k < f->n_keys; k++)
+            key_json(&l->key[f->first_key + k], &j);
+        dse_json_end_array(&j);
+        dse_json_end_object(&j);
+    }
+    dse_json_end_array(&j);
+    dse_json_key(&j, "findings");
+    dse_json_begin_array(&j);
+    for (size_t i = 0; i < l->n_findings; i++) {
+        const drv_lint_finding *f = &l->finding[i];
+
+        dse_json_begin_object(&j);
+        string(&j, "level", levels[f->level]);
+        string(&j, "where", f->where);
+        if (*f->key)
+            string(&j, "key", f->key);
+        string(&j, "text", f->text);
+        dse_json_end_object(&j);
+    }
+    dse_json_end_array(&j);
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static void print_file(const drv_lint *l, const drv_lint_file *f, dse_strbuf *out)
+{
+    static const char *const headings[] = {"line", "key", "value", "unit", "effect", "meaning"};
+    report_table t;
+
+    dse_strbuf_addf(out, "%s: %s\n", f->path, f->kind);
+    if (!f->n_keys)
+        return;
+    report_table_init(&t);
+    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
+        report_table_column(&t, headings[i], i > 0);
+    for (size_t i = 0; i < f->n_keys; i++) {
+        const drv_lint_key *k = &l->key[f->first_key + i];
+
+        if (k->line)
+            report_table_cell(&t, "%" PRIu32, k->line);
+        else
+            report_table_cell(&t, "-");
+        report_table_cell(&t, "%s", k->key);
+        report_table_cell(&t, "%s", k->value);
+        report_table_cell(&t, "%s", k->unit);
+        report_table_cell(&t, "%s", drv_lint_effect_name(k->effect));
+        report_table_cell(&t, "%s", k->meaning);
+    }
+    report_table_print(&t, out);
+    report_table_free(&t);
+}
+
+static void print_findings(const drv_lint *l, bool notes, dse_strbuf *out)
+{
+    for (size_t i = 0; i < l->n_findings; i++) {
+        const drv_lint_finding *f = &l->finding[i];
+
+        if ((f->level == DRV_LINT_NOTE) == notes)
+            dse_strbuf_addf(out, "%s: %s: %s%s%s\n", f->where, levels[f->level], f->key, *f->key ? ": " : "",
+                            f->text);
+    }
+}
+
+static void print_text(const drv_lint *l, dse_strbuf *out)
+{
+    for (size_t i = 0; i < l->n_files; i++) {
+        print_file(l, &l->file[i], out);
+        dse_strbuf_addc(out, '\n');
+    }
+    print_findings(l, false, out);
+    print_findings(l, true, out);
+    for (int level = DRV_LINT_N_LEVELS - 1; level >= 0; level--)
+        dse_strbuf_addf(out, "%zu %s%s%s", l->n_level[level], levels[level],
+                        l->n_level[level] == 1 ? "" : "s", level ? ", " : "\n");
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const lint_options *o = opts;
+    const drv_lint_inputs in = {.names = o->names.item,
+                                .n_names = o->names.n,
+                                .groups = o->groups,
+                                .workload = o->workload,
+                                .arguments = o->arguments};
+    drv_lint l;
+    dse_status st;
+
+    if (!o->names.n && !o->groups && !o->arguments)
+        return dse_fail(err, DSE_E_USAGE, "FILE is missing; see 'ccldse lint --help'");
+    st = drv_lint_run(&in, r->arena, &l, err);
+    if (st == DSE_OK && o->json)
+        print_json(&l, r->out);
+    else if (st == DSE_OK)
+        print_text(&l, r->out);
+    r->code = l.n_level[DRV_LINT_ERROR] ? EXIT_INPUT : l.n_level[DRV_LINT_WARNING] ? EXIT_NO : EXIT_DONE;
+    drv_lint_free(&l);
+    return st;
+}
+
+extern const command command_lint;
+const command command_lint = {
+    .name = "lint",
+    .summary = "explain every key of a card or of ASTRA-sim's files, and what has no effect",
+    .details =
+        "Prints each key with its value, unit, effect and meaning, then what is wrong with which line, then "
+        "what "
+        "is easily misunderstood. Exit code 0 if every key has an effect; 1 if one has none, or one is "
+        "missing "
+        "that ASTRA-sim crashes without; 3 if a file cannot be read or understood, or holds what a run would "
+        "refuse. A key without effect that asks for what happens anyway (boost-mode 0) is only noted.",
+    .example = "ccldse lint emitted --groups emitted/comm_group.json --workload emitted/workload",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(lint_options),
+    .run = run,
+};

@@ -1,0 +1,185 @@
+/* Everything that is known about one point. */
+#include "base/names.h"
+#include "cli/command.h"
+#include "cli/results.h"
+#include "driver/reproduce.h"
+#include "report/details.h"
+#include "report/rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *point, *db;
+    results_selection which;
+    bool config, json;
+} show_options;
+
+#define FIELD(f) .offset = offsetof(show_options, f)
+
+static const option options[] = {
+    {"POINT", OPT_STRING, NULL, NULL,
+     "the strategy, dp_tp_sp_pp_recompute: 8_1_8_1_1; with _ws behind it: sharded weights", FIELD(point)},
+    OPTIONS_WHICH,
+    {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
+    {"--config", OPT_FLAG, NULL, "false",
+     "print the configurations alone, one a line, as 'ccldse worker' takes them", FIELD(config)},
+    {"--json", OPT_FLAG, NULL, "false", "print everything as JSON", FIELD(json)},
+};
+
+/* ---- which rows ---------------------------------------------------------------------------- */
+
+static dse_status no_such_point(const show_options *o, const char *const *names, size_t n, dse_error *err)
+{
+    const char *nearest = dse_nearest(o->point, names, n);
+
+    return dse_fail(err, DSE_E_CONFIG, "no result of point '%s' among the %zu in '%.150s'%s%s%s", o->point, n,
+                    o->db, nearest ? "; did you mean '" : "; 'ccldse best --top 0' lists them",
+                    nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+/* Keeps the rows of the point. */
+static dse_status find_rows(const show_options *o, dse_arena *a, store_row *rows, size_t *n, dse_error *err)
+{
+    const char **names = DSE_ARENA_NEW(a, const char *, *n);
+    size_t kept = 0;
+
+    if (!names)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < *n; i++) {
+        const design_point p = report_point(&rows[i]);
+        char name[DESIGN_NAME_MAX];
+
+        design_point_name(&p, name);
+        if (!(names[i] = dse_arena_strdup(a, name)))
+            return dse_fail_nomem(err);
+        if (!strcmp(name, o->point))
+            rows[kept++] = rows[i];
+    }
+    if (!kept)
+        return no_such_point(o, names, *n, err);
+    *n = kept;
+    return DSE_OK;
+}
+
+/* ---- output -------------------------------------------------------------------------------- */
+
+static dse_status print_text(const show_options *o, const store_row *r, command_run *run, dse_error *err)
+{
+    drv_reproduction again;
+    dse_status st = drv_reproduce(r, o->db, run->arena, &again, err);
+
+    if (st != DSE_OK)
+        return st;
+    report_details_print(r, run->out);
+    dse_strbuf_adds(run->out, "configuration\n");
+    if ((st = drv_config_print(r->config, run->arena, run->out, err)) != DSE_OK)
+        return st;
+    dse_strbuf_adds(run->out, "\nto reproduce it\n");
+    if (again.command)
+        dse_strbuf_addf(run->out, "  %s\n", again.command);
+    if (*again.note)
+        dse_strbuf_addf(run->out, "  (%s)\n", again.note);
+    return DSE_OK;
+}
+
+static dse_status print_json(const show_options *o, const store_row *r, command_run *run, dse_error *err)
+{
+    char configuration[20];
+    drv_reproduction again;
+    dse_json j;
+    dse_status st = drv_reproduce(r, o->db, run->arena, &again, err);
+
+    if (st != DSE_OK)
+        return st;
+    snprintf(configuration, sizeof configuration, "%08" PRIx64, r->study >> 32);
+    dse_json_init(&j, run->out);
+    dse_json_begin_object(&j);
+    report_row_fields(r, &j);
+    dse_json_key(&j, "seconds");
+    if (isnan(r->seconds))
+        dse_json_null(&j);
+    else
+        dse_json_double(&j, r->seconds);
+    dse_json_key(&j, "configuration");
+    dse_json_string(&j, configuration);
+    dse_json_key(&j, "config");
+    dse_json_raw(&j);
+    dse_strbuf_adds(run->out, r->config);
+    dse_json_key(&j, "reproduce");
+    if (again.command)
+        dse_json_string(&j, again.command);
+    else
+        dse_json_null(&j);
+    dse_json_key(&j, "note");
+    dse_json_string(&j, again.note);
+    dse_json_end_object(&j);
+    return DSE_OK;
+}
+
+static dse_status print_config(const show_options *o, const store_row *r, command_run *run, dse_error *err)
+{
+    bool has_cards;
+    dse_status st = drv_has_cards(r, run->arena, &has_cards, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (!has_cards)
+        return dse_fail(err, DSE_E_CONFIG, "point '%s' of engine '%s' was imported and has no configuration",
+                        o->point, r->engine);
+    dse_strbuf_adds(run->out, r->config);
+    return DSE_OK;
+}
+
+/* How rows are printed, and what stands before, between and after them. */
+typedef struct {
+    dse_status (*print)(const show_options *o, const store_row *r, command_run *run, dse_error *err);
+    const char *before, *between, *after;
+} show_form;
+
+static const show_form text = {print_text, "", "\n\n", ""}, json = {print_json, "[\n", ",\n", "\n]\n"},
+                       config = {print_config, "", "\n", "\n"};
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const show_options *o = opts;
+    const show_form *form = o->config ? &config : o->json ? &json : &text;
+    design_point p;
+    store_row *rows;
+    size_t n;
+    dse_status st;
+
+    if (o->config && o->json)
+        return dse_fail(err, DSE_E_USAGE, "give either --config or --json, not both");
+    if ((st = design_point_parse(o->point, &p, err)) != DSE_OK ||
+        (st = results_select(o->db, &o->which, r->arena, &rows, &n, err)) != DSE_OK)
+        return st;
+    if (!n)
+        return results_none(o->db, &o->which, err);
+    if ((st = find_rows(o, r->arena, rows, &n, err)) != DSE_OK)
+        return st;
+    dse_strbuf_adds(r->out, form->before);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        dse_strbuf_adds(r->out, i ? form->between : "");
+        st = form->print(o, &rows[i], r, err);
+    }
+    dse_strbuf_adds(r->out, form->after);
+    return st;
+}
+
+extern const command command_show;
+const command command_show = {
+    .name = "show",
+    .summary = "show everything about one point, and how to reproduce it",
+    .details =
+        "Prints all figures of a strategy with their units, the configuration that they are a function "
+        "of, and the command that gives them again; one result after another if several models, "
+        "systems, settings or engines have the point.",
+    .example = "ccldse show 32_1_2_1_0 --model llama70b --system system1",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(show_options),
+    .run = run,
+};

@@ -1,0 +1,302 @@
+/* Stored results, once more by the tools whose figures they claim to be. */
+#include "base/json_writer.h"
+#include "cli/exit.h"
+#include "cli/external.h"
+#include "cli/results.h"
+#include "driver/verify.h"
+#include "exec/pool.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    const char *db, *model, *system;
+    option_list points;
+    int64_t jobs;
+    bool json;
+    external_options external;
+} verify_options;
+
+#define FIELD(f) .offset = offsetof(verify_options, f)
+
+static const option options[] = {
+    EXTERNAL_OPTIONS(verify_options, external, DRV_EXTERNAL_ENGINE),
+    {"--model", OPT_STRING, "NAME", "", "only results of this model", FIELD(model)},
+    {"--system", OPT_STRING, "NAME", "", "only results on this system", FIELD(system)},
+    {"--point", OPT_LIST, "POINT", "", "only this strategy, dp_tp_sp_pp_recompute; again for another",
+     FIELD(points)},
+    {"--jobs", OPT_INT, "N", "0", "points side by side; 0: one per core", .min = 0, .max = 4096, FIELD(jobs)},
+    {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database; only read", FIELD(db)},
+    {"--json", OPT_FLAG, NULL, "false", "print what was found as JSON", FIELD(json)},
+};
+
+/* ---- which results ------------------------------------------------------------------------- */
+
+static bool is_native(const store_row *row)
+{
+    const char prefix[] = "native-"; /* of any version: what is stored is what was promised */
+
+    return row->done && !strncmp(row->engine, prefix, sizeof prefix - 1);
+}
+
+static void name_of(const store_row *row, char out[DESIGN_NAME_MAX])
+{
+    const design_point p = {row->dp, row->tp, row->sp, row->pp, row->recompute, row->weight_sharded};
+
+    design_point_name(&p, out);
+}
+
+/* Each --point as `sweep` spells it, and whether it has been seen. */
+static dse_status read_points(const option_list *points, dse_arena *a, const char ***names, bool **seen,
+                              dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    *names = DSE_ARENA_NEW(a, const char *, points->n);
+    *seen = DSE_ARENA_NEW(a, bool, points->n);
+    if (!*names || !*seen)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; st == DSE_OK && i < points->n; i++) {
+        char name[DESIGN_NAME_MAX];
+        design_point p;
+
+        if ((st = design_point_parse(points->item[i], &p, err)) != DSE_OK)
+            break;
+        design_point_name(&p, name);
+        if (!((*names)[i] = dse_arena_strdup(a, name)))
+            st = dse_fail_nomem(err);
+    }
+    return st;
+}
+
+static bool is_wanted(const store_row *row, const char *const *names, bool *seen, size_t n)
+{
+    char name[DESIGN_NAME_MAX];
+    bool wanted = n == 0;
+
+    name_of(row, name);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(names[i], name))
+            wanted = seen[i] = true;
+    return wanted;
+}
+
+/* Moves the rows to be verified to the front, in their order. */
+static dse_status choose_rows(const verify_options *o, dse_arena *a, store_row *rows, size_t *n,
+                              dse_error *err)
+{
+    const char **names;
+    bool *seen;
+    size_t kept = 0;
+    dse_status st = read_points(&o->points, a, &names, &seen, err);
+
+    if (st != DSE_OK)
+        return st;
+    for (size_t i = 0; i < *n; i++)
+        if (is_native(&rows[i]) && is_wanted(&rows[i], names, seen, o->points.n))
+            rows[kept++] = rows[i];
+    for (size_t i = 0; i < o->points.n; i++)
+        if (!seen[i])
+            return dse_fail(err, DSE_E_CONFIG, "'%s' has no native result of the point %s", o->db, names[i]);
+    *n = kept;
+    return kept ? DSE_OK
+                : dse_fail(err, DSE_E_CONFIG,
+                           "'%s' has no native results to verify; run 'ccldse sweep' first", o->db);
+}
+
+/* ---- output -------------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t compared, differ, failed;
+} totals;
+
+static totals add_up(const drv_verified *v, size_t n)
+{
+    totals t = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        t.compared += v[i].n_compared;
+        t.differ += v[i].n_differences;
+        t.failed += v[i].failure != NULL;
+    }
+    return t;
+}
+
+static dse_status interrupted(const drv_verified *v, size_t n, dse_error *err)
+{
+    totals t = add_up(v, n);
+    size_t finished = t.failed;
+
+    for (size_t i = 0; i < n; i++)
+        finished += v[i].n_compared > 0;
+    *err = (dse_error)DSE_ERROR_INIT;
+    return dse_fail(err, DSE_E_INTERRUPT, "interrupted after %zu of %zu points; %zu statistics differ so far",
+                    finished, n, t.differ);
+}
+
+static void print_name(const store_row *row, dse_strbuf *out)
+{
+    char name[DESIGN_NAME_MAX];
+
+    name_of(row, name);
+    dse_strbuf_addf(out, "%s on %s%s%s, %s: ", row->model, row->system, *row->settings ? " with " : "",
+                    row->settings, name);
+}
+
+static void print_text(const store_row *rows, const drv_verified *v, size_t n, dse_strbuf *out)
+{
+    totals t = add_up(v, n);
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < v[i].n_differences; k++) {
+            const drv_difference *d = &v[i].difference[k];
+
+            print_name(&rows[i], out);
+            dse_strbuf_addf(out, "%s is %s, and %s by ASTRA-sim\n", d->statistic, d->stored, d->external);
+        }
+        if (v[i].failure) {
+            print_name(&rows[i], out);
+            dse_strbuf_addf(out, "could not be run: %s\n", v[i].failure);
+        }
+    }
+    dse_strbuf_addf(out, "%zu point%s verified, %zu statistics compared, %zu differ, %zu could not be run\n",
+                    n - t.failed, n - t.failed == 1 ? "" : "s", t.compared, t.differ, t.failed);
+}
+
+static void json_name(const store_row *row, dse_json *j)
+{
+    char name[DESIGN_NAME_MAX];
+
+    name_of(row, name);
+    dse_json_begin_object(j);
+    dse_json_key(j, "model");
+    dse_json_string(j, row->model);
+    dse_json_key(j, "system");
+    dse_json_string(j, row->system);
+    dse_json_key(j, "settings");
+    dse_json_string(j, row->settings);
+    dse_json_key(j, "point");
+    dse_json_string(j, name);
+}
+
+static void json_differences(const store_row *rows, const drv_verified *v, size_t n, dse_json *j)
+{
+    dse_json_begin_array(j);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < v[i].n_differences; k++) {
+            json_name(&rows[i], j);
+            dse_json_key(j, "statistic");
+            dse_json_string(j, v[i].difference[k].statistic);
+            dse_json_key(j, "stored");
+            dse_json_string(j, v[i].difference[k].stored);
+            dse_json_key(j, "external");
+            dse_json_string(j, v[i].difference[k].external);
+            dse_json_end_object(j);
+        }
+    dse_json_end_array(j);
+}
+
+static void json_failures(const store_row *rows, const drv_verified *v, size_t n, dse_json *j)
+{
+    dse_json_begin_array(j);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].failure) {
+            json_name(&rows[i], j);
+            dse_json_key(j, "error");
+            dse_json_string(j, v[i].failure);
+            dse_json_end_object(j);
+        }
+    dse_json_end_array(j);
+}
+
+static void print_json(const store_row *rows, const drv_verified *v, size_t n, dse_strbuf *out)
+{
+    totals t = add_up(v, n);
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "verified");
+    dse_json_uint(&j, n - t.failed);
+    dse_json_key(&j, "compared");
+    dse_json_uint(&j, t.compared);
+    dse_json_key(&j, "differ");
+    dse_json_uint(&j, t.differ);
+    dse_json_key(&j, "failed");
+    dse_json_uint(&j, t.failed);
+    dse_json_key(&j, "differences");
+    json_differences(rows, v, n, &j);
+    dse_json_key(&j, "failures");
+    json_failures(rows, v, n, &j);
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}
+
+static void progress(void *user, size_t finished, size_t total)
+{
+    const bool *terminal = user;
+
+    if (*terminal)
+        fprintf(stderr, "\r\033[2K%zu/%zu points", finished, total);
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const verify_options *o = opts;
+    drv_verification v = {.jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(), .progress = progress};
+    bool terminal = isatty(STDERR_FILENO);
+    drv_verified *found;
+    store_row *rows;
+    totals t;
+    dse_status st;
+
+    v.user = &terminal;
+    if ((st = external_choose(&o->external, r->arena, &v.tools, err)) != DSE_OK)
+        return st;
+    if (!v.tools)
+        return dse_fail(err, DSE_E_USAGE,
+                        "the native engine cannot verify itself; give --engine " DRV_EXTERNAL_ENGINE);
+    if ((st = results_read(o->db, o->model, o->system, r->arena, &rows, &v.n_rows, err)) != DSE_OK ||
+        (st = choose_rows(o, r->arena, rows, &v.n_rows, err)) != DSE_OK)
+        return st;
+    v.rows = rows;
+    if (v.jobs > v.n_rows)
+        v.jobs = (uint32_t)v.n_rows;
+    found = DSE_ARENA_NEW(r->arena, drv_verified, v.n_rows);
+    st = found ? drv_verify(&v, r->arena, found, err) : dse_fail_nomem(err);
+    if (terminal)
+        fprintf(stderr, "\r\033[2K");
+    if (st == DSE_E_INTERRUPT)
+        return interrupted(found, v.n_rows, err);
+    if (st != DSE_OK)
+        return st;
+    if (o->json)
+        print_json(rows, found, v.n_rows, r->out);
+    else
+        print_text(rows, found, v.n_rows, r->out);
+    t = add_up(found, v.n_rows);
+    if (t.differ || t.failed)
+        r->code = EXIT_NO;
+    return DSE_OK;
+}
+
+extern const command command_verify;
+const command command_verify = {
+    .name = "verify",
+    .summary = "run stored results again with STAGE and ASTRA-sim themselves, and compare",
+    .details =
+        "Takes the native results of the database, has each simulated by the tools, and prints every "
+        "statistic that differs: times must be equal, percentages and memory as ASTRA-sim prints them. "
+        "The database is only read; what the tools write stays in workloads/, astrasim_configs/ and "
+        "results/astrasim/. Exit code 1 if a statistic differs or a point could not be run.",
+    .example = "ccldse verify --engine astrasim --stage-cmd \"python3 stage/main.py\" "
+               "--astrasim-bin bin/AstraSim_Analytical_Congestion_Unaware --point 8_1_8_1_1",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .size = sizeof(verify_options),
+    .run = run,
+};

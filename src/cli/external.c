@@ -1,0 +1,167 @@
+#include "cli/external.h"
+
+#include "base/json_writer.h"
+#include "base/names.h"
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const engines[] = {"native", DRV_EXTERNAL_ENGINE};
+
+dse_status external_choose(const external_options *o, dse_arena *a, const drv_external **tools,
+                           dse_error *err)
+{
+    const struct {
+        const char *option;
+        bool given, required;
+    } options[] = {{"--stage-cmd", o->stage_command != NULL, true},
+                   {"--astrasim-bin", o->simulator != NULL, true},
+                   {"--timeout", o->timeout > 0, false},
+                   {"--discard-workloads", o->discard_workloads, false}};
+    bool native = !strcmp(o->engine, engines[0]);
+    drv_external *out;
+
+    *tools = NULL;
+    if (!native && strcmp(o->engine, engines[1]) != 0)
+        return dse_fail_unknown(err, DSE_E_USAGE, "", "engine", o->engine, engines, 2);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (native && options[i].given)
+            return dse_fail(err, DSE_E_USAGE, "%s needs --engine " DRV_EXTERNAL_ENGINE, options[i].option);
+        if (!native && options[i].required && !options[i].given)
+            return dse_fail(err, DSE_E_USAGE, "--engine " DRV_EXTERNAL_ENGINE " needs %s", options[i].option);
+    }
+    if (native)
+        return DSE_OK;
+    if (!(out = DSE_ARENA_NEW(a, drv_external, 1)))
+        return dse_fail_nomem(err);
+    *tools = out;
+    return drv_external_init(o->stage_command, o->simulator, o->timeout, o->discard_workloads, a, out, err);
+}
+
+/* ---- one point, printed -------------------------------------------------------------------- */
+
+/* The keys of the native engine's JSON, of rank 0. */
+static void rank_json(const drv_astra_log *log, dse_json *j)
+{
+    static const struct {
+        const char *key;
+        drv_log_field field;
+        bool real;
+    } keys[] = {
+        {"wall_time", DRV_LOG_WALL_TIME, false},           {"gpu_time", DRV_LOG_GPU_TIME, false},
+        {"comm_time", DRV_LOG_COMM_TIME, false},           {"cpu_time", DRV_LOG_CPU_TIME, false},
+        {"remote_mem_time", DRV_LOG_REMOTE_TIME, false},   {"exposed_comm", DRV_LOG_EXPOSED_COMM, false},
+        {"peak_memory_bytes", DRV_LOG_PEAK_MEMORY, false}, {"compute_bound_pct", DRV_LOG_COMPUTE_BOUND, true},
+        {"compute_util_pct", DRV_LOG_COMPUTE_UTIL, true},  {"mem_util_pct", DRV_LOG_MEM_UTIL, true},
+        {"op_intensity", DRV_LOG_OP_INTENSITY, true}};
+
+    dse_json_begin_object(j);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const drv_log_value *v = &log->rank0[keys[i].field];
+
+        if (!v->present)
+            continue;
+        dse_json_key(j, keys[i].key);
+        if (keys[i].real)
+            dse_json_fixed(j, v->real, v->decimals);
+        else
+            dse_json_uint(j, v->count);
+    }
+    dse_json_end_object(j);
+}
+
+static void print_json(const drv_study *s, const design_point *p, const store_row *row,
+                       const drv_astra_log *log, dse_strbuf *out)
+{
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "config");
+    dse_json_raw(&j);
+    drv_study_write_config(s, p, out);
+    dse_json_key(&j, "wall_time");
+    dse_json_uint(&j, row->metrics.wall_time);
+    if (row->metrics.peak_memory != STORE_ABSENT) {
+        dse_json_key(&j, "peak_memory_bytes");
+        dse_json_uint(&j, row->metrics.peak_memory);
+        dse_json_key(&j, "memory_rounded");
+        dse_json_bool(&j, row->memory_rounded);
+    }
+    dse_json_key(&j, "memory_counts");
+    dse_json_string(&j, "elements");
+    dse_json_key(&j, "sys");
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "0");
+    rank_json(log, &j);
+    dse_json_end_object(&j);
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}
+
+static void time_line(const char *label, uint64_t ns, dse_strbuf *out)
+{
+    char text[32];
+
+    if (ns == STORE_ABSENT)
+        return;
+    dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
+    dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", label, text, ns);
+}
+
+static void rate_line(const char *label, double v, const char *unit, dse_strbuf *out)
+{
+    if (!isnan(v))
+        dse_strbuf_addf(out, "  %-22s %.3f %s\n", label, v, unit);
+}
+
+static void print_text(const drv_external *tools, const drv_study *s, const design_point *p,
+                       const store_row *row, dse_strbuf *out)
+{
+    const store_metrics *m = &row->metrics;
+    char text[32];
+
+    dse_strbuf_addf(out, "%s on %s%s%s: dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 "%s%s\n",
+                    s->model_name, s->system_name, *s->settings ? " with " : "", s->settings, p->dp, p->tp,
+                    p->sp, p->pp, p->recompute ? ", recomputing activations" : "",
+                    p->weight_sharded ? ", weights sharded" : "");
+    time_line("step time", m->wall_time, out);
+    time_line("compute, rank 0", m->gpu_time, out);
+    time_line("communication, rank 0", m->comm_time, out);
+    time_line("exposed, rank 0", m->exposed_comm, out);
+    if (m->peak_memory != STORE_ABSENT) {
+        dse_format_bytes(text, sizeof text, (double)m->peak_memory);
+        dse_strbuf_addf(out, "  %-22s %s  (%s%" PRIu64 ", elements counted as bytes)\n", "peak memory", text,
+                        row->memory_rounded ? "rounded, about " : "", m->peak_memory);
+    }
+    rate_line("compute utilisation", m->compute_util, "%", out);
+    rate_line("memory utilisation", m->mem_util, "%", out);
+    rate_line("compute-bound", m->compute_bound, "%", out);
+    rate_line("operational intensity", m->op_intensity, "op/B", out);
+    dse_strbuf_addf(out, "  %-22s %s\n", "simulated by", tools->simulator[0]);
+}
+
+dse_status external_simulate(const drv_external *tools, drv_study *s, const design_point *p, bool json,
+                             command_run *r, dse_error *err)
+{
+    drv_external_point plan;
+    drv_astra_log log;
+    store_row row;
+    dse_status st;
+
+    s->engine = DRV_EXTERNAL_ENGINE;
+    /* What can be refused before anything runs is bad input, and no fault of the tools. */
+    if ((st = drv_external_plan(tools, s, p, r->arena, &plan, err)) != DSE_OK ||
+        (st = drv_external_run_point(tools, s, p, r->arena, &row, &log, err)) != DSE_OK)
+        return st;
+    if (!row.done)
+        return dse_fail(err, DSE_E_CHILD, "%s", row.error);
+    if (json)
+        print_json(s, p, &row, &log, r->out);
+    else
+        print_text(tools, s, p, &row, r->out);
+    return DSE_OK;
+}

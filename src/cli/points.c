@@ -1,0 +1,173 @@
+#include "cli/points.h"
+
+#include "driver/points_file.h"
+#include "driver/sample.h"
+#include "driver/space_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MANY_POINTS 1000000u
+
+/* What the options, or a file, say. */
+typedef struct {
+    const char **model, **system; /* names or paths */
+    size_t n_models, n_systems;
+    cfg_settings settings;
+    drv_space space;
+} request;
+
+static dse_status parse_axes(const points_options *o, design_axes *out, dse_error *err)
+{
+    const struct {
+        const char *name, *text;
+        design_axis *axis;
+    } axes[] = {{"--dp", o->dp, &out->dp},
+                {"--tp", o->tp, &out->tp},
+                {"--sp", o->sp, &out->sp},
+                {"--pp", o->pp, &out->pp}};
+    dse_status st = DSE_OK;
+
+    *out = (design_axes){.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_NO};
+    for (int i = 0; st == DSE_OK && i < 4; i++)
+        if (axes[i].text)
+            st = design_axis_parse(axes[i].name, axes[i].text, axes[i].axis, err);
+    if (st == DSE_OK && o->recompute)
+        st = design_switch_parse("--recompute", o->recompute, &out->recompute, err);
+    if (st == DSE_OK && o->weight_sharded)
+        st = design_switch_parse("--weight-sharded", o->weight_sharded, &out->weight_sharded, err);
+    return st;
+}
+
+/* "a,b" -> "a", "b" in the arena. */
+static dse_status split(const char *text, dse_arena *a, const char ***out, size_t *n, dse_error *err)
+{
+    char *copy = dse_arena_strdup(a, text);
+
+    *out = DSE_ARENA_NEW(a, const char *, strlen(text) + 1);
+    *n = 0;
+    if (!copy || !*out)
+        return dse_fail_nomem(err);
+    for (char *p = copy; p;) {
+        char *comma = strchr(p, ',');
+
+        if (comma)
+            *comma = '\0';
+        if (!*p)
+            return dse_fail(err, DSE_E_USAGE, "an empty name in '%s'", text);
+        for (size_t i = 0; i < *n; i++)
+            if (!strcmp((*out)[i], p))
+                return dse_fail(err, DSE_E_USAGE, "'%s' stands twice in '%s'", p, text);
+        (*out)[(*n)++] = p;
+        p = comma ? comma + 1 : NULL;
+    }
+    return DSE_OK;
+}
+
+/* Options that say what a file says already, or that need another one. */
+static dse_status check_options(const points_options *o, dse_error *err)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } axes[] = {{"--dp", o->dp != NULL},
+                {"--tp", o->tp != NULL},
+                {"--sp", o->sp != NULL},
+                {"--pp", o->pp != NULL},
+                {"--recompute", o->recompute != NULL},
+                {"--weight-sharded", o->weight_sharded != NULL}};
+    const char *file = o->space ? "--space" : o->points ? "--points" : NULL;
+
+    if (o->space && o->points)
+        return dse_fail(err, DSE_E_USAGE, "give either --space or --points, not both");
+    for (size_t i = 0; file && i < sizeof axes / sizeof axes[0]; i++)
+        if (axes[i].given)
+            return dse_fail(err, DSE_E_USAGE, "%s says which points there are; %s cannot be given as well",
+                            file, axes[i].name);
+    if (o->points && o->sample)
+        return dse_fail(err, DSE_E_USAGE,
+                        "--points says which points there are; --sample draws from a space");
+    if (o->seed && !o->sample)
+        return dse_fail(err, DSE_E_USAGE, "--seed needs --sample N");
+    return DSE_OK;
+}
+
+/* The settings of the file and of the command line. */
+static dse_status join_settings(const cfg_settings *file, const option_list *set, dse_arena *a,
+                                cfg_settings *out, dse_error *err)
+{
+    const char **words = DSE_ARENA_NEW(a, const char *, file->n + set->n);
+
+    if (!words)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < file->n; i++)
+        if (!(words[i] = dse_arena_printf(a, "%s=%s", file->item[i].path, file->item[i].value)))
+            return dse_fail_nomem(err);
+    for (size_t i = 0; i < set->n; i++)
+        words[file->n + i] = set->item[i];
+    return drv_settings_parse(words, file->n + set->n, a, out, err);
+}
+
+/* Models and systems come from the file or from the options. */
+static dse_status choose_cards(const char *name, const char *text, const char *section,
+                               const points_options *o, dse_arena *a, const char ***out, size_t *n,
+                               dse_error *err)
+{
+    if (text && *n)
+        return dse_fail(err, DSE_E_USAGE, "%s names its %s; %s cannot be given as well", o->space, section,
+                        name);
+    if (text)
+        return split(text, a, out, n, err);
+    if (!*n && o->space)
+        return dse_fail(err, DSE_E_USAGE, "%s has no %s, and %s is missing", o->space, section, name);
+    if (!*n && !o->points)
+        return dse_fail(err, DSE_E_USAGE, "%s is missing; see 'ccldse sweep --help'", name);
+    return DSE_OK;
+}
+
+static dse_status read_request(const points_options *o, dse_arena *a, request *out, dse_error *err)
+{
+    drv_space_file file = {0};
+    dse_status st = check_options(o, err);
+
+    if (st == DSE_OK && o->space)
+        st = drv_space_file_read(o->space, a, &file, err);
+    *out = (request){file.model, file.system, file.n_models, file.n_systems, {0}, file.space};
+    if (st != DSE_OK ||
+        (st = choose_cards("--model", o->model, "models", o, a, &out->model, &out->n_models, err)) !=
+            DSE_OK ||
+        (st = choose_cards("--system", o->system, "systems", o, a, &out->system, &out->n_systems, err)) !=
+            DSE_OK ||
+        (st = join_settings(&file.settings, &o->set, a, &out->settings, err)) != DSE_OK)
+        return st;
+    if (o->points && !out->n_models != !out->n_systems)
+        return dse_fail(err, DSE_E_USAGE, "--points needs both --model and --system, or neither");
+    out->space.every_value = !o->space;
+    return o->space ? DSE_OK : parse_axes(o, &out->space.strategy, err);
+}
+
+dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, drv_points *out,
+                       dse_error *err)
+{
+    drv_points_context context;
+    request q;
+    uint64_t n;
+    dse_status st = read_request(o, a, &q, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (o->points) {
+        context = (drv_points_context){q.model, q.system, q.n_models, q.n_systems, &q.settings};
+        return drv_points_file_read(o->points, &context, a, space, out, err);
+    }
+    *space = q.space;
+    if ((st = drv_space_load(q.model, q.n_models, q.system, q.n_systems, &q.settings, a, space, err)) !=
+            DSE_OK ||
+        (st = drv_space_count(space, &n, err)) != DSE_OK)
+        return st;
+    if (n > MANY_POINTS && !o->force)
+        return dse_fail(err, DSE_E_RANGE, "the space has %s%" PRIu64 " points; --force goes on all the same",
+                        n == UINT64_MAX ? "more than " : "", n);
+    st = drv_space_points(space, a, out, err);
+    return st == DSE_OK && o->sample ? drv_points_sample(out, (uint32_t)o->sample, o->seed, a, err) : st;
+}

@@ -1,0 +1,97 @@
+/* Which points the options of a command mean: a space of strategies, a space file, a list, a sample. */
+#ifndef DSE_CLI_POINTS_H
+#define DSE_CLI_POINTS_H
+
+#include "cli/command.h"
+#include "driver/space.h"
+
+typedef struct {
+    const char *model, *system, *dp, *tp, *sp, *pp, *recompute, *weight_sharded, *space, *points;
+    int64_t sample, seed;
+    option_list set;
+    bool force;
+} points_options;
+
+/* The rows of these options; `f` is the name of the points_options in the command's struct. */
+#define POINTS_OPTIONS(type, f)                                                                               \
+    {"--model",                                                                                               \
+     OPT_STRING,                                                                                              \
+     "NAME[,...]",                                                                                            \
+     "",                                                                                                      \
+     "model cards: names in configs/models, paths, or Hugging Face configs",                                  \
+     .offset = offsetof(type, f.model)},                                                                      \
+        {"--system",                                                                                          \
+         OPT_STRING,                                                                                          \
+         "NAME[,...]",                                                                                        \
+         "",                                                                                                  \
+         "system cards: names in configs/systems, paths, or folders with ASTRA-sim's files",                  \
+         .offset = offsetof(type, f.system)},                                                                 \
+        {"--dp",                                                                                              \
+         OPT_STRING,                                                                                          \
+         "N[,...]",                                                                                           \
+         "",                                                                                                  \
+         "data parallel degrees; every divisor of the number of NPUs if not given",                           \
+         .offset = offsetof(type, f.dp)},                                                                     \
+        {"--tp",                                                                                              \
+         OPT_STRING,                                                                                          \
+         "N[,...]",                                                                                           \
+         "",                                                                                                  \
+         "tensor parallel degrees, likewise",                                                                 \
+         .offset = offsetof(type, f.tp)},                                                                     \
+        {"--sp",                                                                                              \
+         OPT_STRING,                                                                                          \
+         "N[,...]",                                                                                           \
+         "",                                                                                                  \
+         "sequence parallel degrees, likewise",                                                               \
+         .offset = offsetof(type, f.sp)},                                                                     \
+        {"--pp",                                                                                              \
+         OPT_STRING,                                                                                          \
+         "N[,...]",                                                                                           \
+         "",                                                                                                  \
+         "pipeline parallel degrees; 1 if not given",                                                         \
+         .offset = offsetof(type, f.pp)},                                                                     \
+        {"--recompute",                                                                                       \
+         OPT_STRING,                                                                                          \
+         "WHICH",                                                                                             \
+         "",                                                                                                  \
+         "activation recomputation: yes, no or both; both if not given",                                      \
+         .offset = offsetof(type, f.recompute)},                                                              \
+        {"--weight-sharded",                                                                                  \
+         OPT_STRING,                                                                                          \
+         "WHICH",                                                                                             \
+         "",                                                                                                  \
+         "weights sharded over dp and sp: yes, no or both; no if not given",                                  \
+         .offset = offsetof(type, f.weight_sharded)},                                                         \
+        {"--space",                                                                                           \
+         OPT_STRING,                                                                                          \
+         "FILE",                                                                                              \
+         "",                                                                                                  \
+         "a space in YAML instead: models, systems, axes, constraints; see configs/spaces",                   \
+         .offset = offsetof(type, f.space)},                                                                  \
+        {"--points",                                                                                          \
+         OPT_STRING,                                                                                          \
+         "FILE",                                                                                              \
+         "",                                                                                                  \
+         "a list of points instead, one a line: POINT, or MODEL SYSTEM POINT [KEY=VALUE...]",                 \
+         .offset = offsetof(type, f.points)},                                                                 \
+        {"--sample",                                                                                          \
+         OPT_INT,                                                                                             \
+         "N",                                                                                                 \
+         "0",                                                                                                 \
+         "only so many points of each model, drawn as Python's random.sample draws them; 0: all",             \
+         .min = 0,                                                                                            \
+         .max = 1e9,                                                                                          \
+         .offset = offsetof(type, f.sample)},                                                                 \
+        {"--seed", OPT_INT, "N", "", "seed of the sample; 0 if not given", .offset = offsetof(type, f.seed)}, \
+        {"--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, .offset = offsetof(type, f.set)},               \
+    {                                                                                                         \
+        "--force", OPT_FLAG, NULL, "false", "also a space of more than a million points",                     \
+            .offset = offsetof(type, f.force)                                                                 \
+    }
+
+/* The points, and the space they are of; everything belongs to the arena. Every refusal comes from here, before
+ * anything runs. */
+dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, drv_points *out,
+                       dse_error *err);
+
+#endif

@@ -1,0 +1,91 @@
+#include "cli/progress.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+void progress_init(progress_screen *s)
+{
+    const char *term = getenv("TERM");
+
+    *s = (progress_screen){.terminal = isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb")),
+                           .next_seconds = 5};
+}
+
+void progress_begin(void *user, const drv_progress *p)
+{
+    (void)user;
+    fprintf(stderr, "%" PRIu64 " point%s, %" PRIu64 " to simulate\n", p->total, p->total == 1 ? "" : "s",
+            p->total - p->cached);
+}
+
+static void format_left(char *out, size_t size, double seconds)
+{
+    uint64_t left = (uint64_t)seconds;
+
+    if (left < 60)
+        snprintf(out, size, "%" PRIu64 " s", left);
+    else if (left < 3600)
+        snprintf(out, size, "%" PRIu64 ":%02" PRIu64 " min", left / 60, left % 60);
+    else
+        snprintf(out, size, "%" PRIu64 ":%02" PRIu64 " h", left / 3600, left % 3600 / 60);
+}
+
+static void format_progress(const drv_progress *p, char *out, size_t size)
+{
+    uint64_t run = p->done + p->failed, left = p->total - p->cached - run;
+    double rate = p->seconds > 0 ? (double)run / p->seconds : 0;
+    char best[160] = "", remaining[48] = "", time[32], name[DESIGN_NAME_MAX], failed[48] = "";
+
+    if (p->has_best) {
+        dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
+        design_point_name(&p->best, name);
+        snprintf(best, sizeof best, ", best %s with %s", time, name);
+    }
+    if (rate > 0) {
+        format_left(time, sizeof time, (double)left / rate);
+        snprintf(remaining, sizeof remaining, ", %s left", time);
+    }
+    if (p->failed)
+        snprintf(failed, sizeof failed, ", %" PRIu64 " failed", p->failed);
+    snprintf(out, size, "%" PRIu64 "/%" PRIu64 " points, %.2f/s%s%s%s", p->cached + run, p->total, rate,
+             remaining, failed, best);
+}
+
+void progress_show(void *user, const drv_progress *p)
+{
+    progress_screen *s = user;
+    uint64_t count = p->done + p->failed;
+    char line[400];
+
+    if (s->terminal) {
+        struct winsize size = {0};
+
+        /* A line that wraps would be cleared in its last row only. */
+        format_progress(p, line, sizeof line);
+        if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_col < sizeof line)
+            line[size.ws_col - 1] = '\0';
+        fprintf(stderr, "\r\033[2K%s", line);
+        fflush(stderr);
+        s->drawn = true;
+        return;
+    }
+    /* Without a terminal a line now and then: when something has changed, ever more rarely. */
+    if (p->seconds < s->next_seconds || count == s->last_count)
+        return;
+    format_progress(p, line, sizeof line);
+    fprintf(stderr, "%s\n", line);
+    s->last_count = count;
+    s->next_seconds = p->seconds < 60 ? p->seconds + 10 : p->seconds * 7 / 6;
+}
+
+void progress_clear(const progress_screen *s)
+{
+    if (s->drawn)
+        fprintf(stderr, "\r\033[2K");
+}

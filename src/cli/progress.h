@@ -1,0 +1,22 @@
+/* How far a sweep is, on standard error: a line that is drawn again on a terminal, else a line now and then. */
+#ifndef DSE_CLI_PROGRESS_H
+#define DSE_CLI_PROGRESS_H
+
+#include "driver/sweep.h"
+
+typedef struct {
+    bool terminal, drawn;
+    double next_seconds; /* of a plain line */
+    uint64_t last_count;
+} progress_screen;
+
+void progress_init(progress_screen *s);
+
+/* The calls of a sweep; `user` is the screen. */
+void progress_begin(void *user, const drv_progress *p);
+void progress_show(void *user, const drv_progress *p);
+
+/* Takes the line away. */
+void progress_clear(const progress_screen *s);
+
+#endif

@@ -1,0 +1,270 @@
+#include "driver/external.h"
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/words.h"
+#include "driver/emit.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ASTRA-sim takes a group file with this in its path for none at all (Workload.cc). */
+#define NO_GROUPS "empty"
+
+/* ---- the tools ----------------------------------------------------------------------------- */
+
+static dse_status split_command(const char *option, const char *text, dse_arena *a, const char ***words,
+                                size_t *n, dse_error *err)
+{
+    dse_status st = dse_split_words(text, a, words, n, err);
+
+    if (st == DSE_OK && (*n == 0 || !*(*words)[0]))
+        st = dse_fail(err, DSE_E_USAGE, "%s names no program", option);
+    return st;
+}
+
+static dse_status make_absolute(const char *folder, const char **word, dse_arena *a, dse_error *err)
+{
+    if (**word != '/')
+        *word = dse_arena_printf(a, "%s/%s", folder, *word);
+    return *word ? DSE_OK : dse_fail_nomem(err);
+}
+
+dse_status drv_external_init(const char *stage_command, const char *simulator, double timeout_seconds,
+                             bool discard_workloads, dse_arena *a, drv_external *out, dse_error *err)
+{
+    char folder[PATH_MAX];
+    dse_status st;
+
+    *out = (drv_external){.timeout_seconds = timeout_seconds, .discard_workloads = discard_workloads};
+    if (!getcwd(folder, sizeof folder))
+        return dse_fail_errno(err, DSE_E_IO, "cannot find the current folder");
+    if (strstr(folder, NO_GROUPS))
+        return dse_fail(err, DSE_E_CONFIG,
+                        "ASTRA-sim does not read communicator groups below '%.300s', as there is '" NO_GROUPS
+                        "' in it; run in another folder",
+                        folder);
+    if (!(out->folder = dse_arena_strdup(a, folder)))
+        return dse_fail_nomem(err);
+    if ((st = split_command("--stage-cmd", stage_command, a, &out->stage, &out->n_stage, err)) != DSE_OK ||
+        (st = split_command("--astrasim-bin", simulator, a, &out->simulator, &out->n_simulator, err)) !=
+            DSE_OK)
+        return st;
+    if (strchr(out->stage[0], '/'))
+        st = make_absolute(out->folder, &out->stage[0], a, err);
+    for (size_t i = 0; st == DSE_OK && i < out->n_simulator; i++)
+        if (strchr(out->simulator[i], '/') && (i == 0 || access(out->simulator[i], F_OK) == 0))
+            st = make_absolute(out->folder, &out->simulator[i], a, err);
+    return st;
+}
+
+/* ---- the folders --------------------------------------------------------------------------- */
+
+/* A part of a folder's name: letters, digits and "._-" of at most 60; nothing that a tool could take for a pattern,
+ * and no word that ASTRA-sim takes for another. */
+static void add_name(dse_strbuf *out, const char *name)
+{
+    size_t start = out->len;
+
+    for (size_t i = 0; name[i] && i < 60; i++) {
+        bool plain = (name[i] >= '0' && name[i] <= '9') || (name[i] >= 'a' && name[i] <= 'z') ||
+                     (name[i] >= 'A' && name[i] <= 'Z') || strchr("._-", name[i]);
+
+        dse_strbuf_addc(out, plain ? name[i] : '-');
+    }
+    for (char *p; !out->failed && (p = strstr(out->data + start, NO_GROUPS));)
+        *p = '-';
+}
+
+static const char *point_name(const drv_study *s, const design_point *p, dse_arena *a)
+{
+    drv_study external = *s;
+    char point[DESIGN_NAME_MAX];
+    dse_strbuf config, text;
+    const char *name;
+
+    external.engine = DRV_EXTERNAL_ENGINE;
+    design_point_name(p, point);
+    dse_strbuf_init(&config);
+    dse_strbuf_init(&text);
+    drv_study_write_config(&external, p, &config);
+    add_name(&text, s->model_name);
+    dse_strbuf_addc(&text, '_');
+    add_name(&text, s->system_name);
+    dse_strbuf_addf(&text, "_%s_%08" PRIx32, point,
+                    (uint32_t)(dse_hash_bytes(config.data, config.len) & UINT32_MAX));
+    name = config.failed || text.failed ? NULL : dse_arena_strdup(a, text.data);
+    dse_strbuf_free(&config);
+    dse_strbuf_free(&text);
+    return name;
+}
+
+static bool name_folders(const drv_study *s, const design_point *p, dse_arena *a, drv_external_point *out)
+{
+    if (!(out->name = point_name(s, p, a)) ||
+        !(out->workload = dse_arena_printf(a, "workloads/%s", out->name)) ||
+        !(out->configs = dse_arena_printf(a, "astrasim_configs/%s", out->name)) ||
+        !(out->results = dse_arena_printf(a, "results/astrasim/%s", out->name)))
+        return false;
+    out->stage_log = dse_arena_printf(a, "%s/stage.log", out->results);
+    out->simulator_log = dse_arena_printf(a, "%s/astrasim.log", out->results);
+    out->own_log = dse_arena_printf(a, "%s/log/log.log", out->results);
+    return out->stage_log && out->simulator_log && out->own_log;
+}
+
+dse_status drv_external_make_folders(const drv_study *s, const drv_external_point *p, dse_error *err)
+{
+    dse_status st;
+
+    if ((st = dse_remove_tree(p->workload, err)) != DSE_OK ||
+        (st = dse_remove_tree(p->results, err)) != DSE_OK ||
+        (st = drv_emit_system(&s->system, p->configs, err)) != DSE_OK ||
+        (st = dse_mkdirs(p->workload, err)) != DSE_OK)
+        return st;
+    return dse_mkdirs(p->results, err);
+}
+
+/* ---- the commands -------------------------------------------------------------------------- */
+
+typedef struct {
+    const char **word;
+    size_t n;
+    bool failed;
+} command_line;
+
+static void begin(command_line *l, const char **words, size_t n, size_t more, dse_arena *a)
+{
+    *l = (command_line){.word = DSE_ARENA_NEW(a, const char *, n + more + 1)};
+    l->failed = !l->word;
+    for (size_t i = 0; !l->failed && i < n; i++)
+        l->word[l->n++] = words[i];
+}
+
+static void add(command_line *l, const char *word)
+{
+    if (l->failed || !word)
+        l->failed = true;
+    else
+        l->word[l->n++] = word;
+}
+
+/* The options of STAGE's main.py (branch recomp, 0b44904). */
+static const struct {
+    const char *symbol, *option;
+} size_options[] = {{"Din", "--din"},     {"Dout", "--dout"}, {"Dmodel", "--dmodel"}, {"Dff", "--dff"},
+                    {"Batch", "--batch"}, {"Seq", "--seq"},   {"Head", "--head"}};
+#define N_SIZES (sizeof size_options / sizeof size_options[0])
+
+static dse_status add_sizes(command_line *l, const drv_study *s, dse_arena *a, dse_error *err)
+{
+    wl_symbols symbols;
+    dse_status st = drv_model_symbols(&s->model, &s->operators, &symbols, err);
+
+    if (st != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < symbols.n; i++) {
+        size_t k = 0;
+
+        while (k < N_SIZES && strcmp(size_options[k].symbol, symbols.name[i]) != 0)
+            k++;
+        if (k == N_SIZES)
+            return dse_fail_at(err, DSE_E_CONFIG, s->operators.path,
+                               "STAGE has no option for the symbol '%.40s'", symbols.name[i]);
+        add(l, size_options[k].option);
+        add(l, dse_arena_printf(a, "%" PRId64, symbols.value[i]));
+    }
+    return DSE_OK;
+}
+
+/* It runs in the current folder, so that a script is found where the user sees it. */
+static dse_status plan_stage(const drv_external *x, const drv_study *s, const design_point *p, dse_arena *a,
+                             drv_external_point *out, dse_error *err)
+{
+    const struct {
+        const char *option;
+        int64_t v;
+    } numbers[] = {{"--dp", p->dp},
+                   {"--tp", p->tp},
+                   {"--sp", p->sp},
+                   {"--pp", p->pp},
+                   {"--num_stacks", s->model.layers}};
+    const size_t n_numbers = sizeof numbers / sizeof numbers[0];
+    const char *const texts[] = {"--output_dir",
+                                 out->workload,
+                                 "--output_name",
+                                 "workload",
+                                 "--comm_group_file",
+                                 "comm_group.json",
+                                 "--chakra_schema_version",
+                                 "v0.0.4",
+                                 "--weight_sharded",
+                                 p->weight_sharded ? "true" : "false",
+                                 "--activation_recompute",
+                                 p->recompute ? "true" : "false"};
+    const size_t n_texts = sizeof texts / sizeof texts[0];
+    command_line l;
+    dse_status st;
+
+    begin(&l, x->stage, x->n_stage, n_texts + 2 * (n_numbers + N_SIZES), a);
+    for (size_t i = 0; i < n_texts; i++)
+        add(&l, texts[i]);
+    for (size_t i = 0; i < n_numbers; i++) {
+        add(&l, numbers[i].option);
+        add(&l, dse_arena_printf(a, "%" PRId64, numbers[i].v));
+    }
+    st = add_sizes(&l, s, a, err);
+    out->job.command[0] = (exec_command){l.word, ".", out->stage_log, x->timeout_seconds};
+    return st == DSE_OK && l.failed ? dse_fail_nomem(err) : st;
+}
+
+/* It runs in a folder of its own, as it leaves logs and memory traces where it runs. */
+static dse_status plan_simulator(const drv_external *x, dse_arena *a, drv_external_point *out, dse_error *err)
+{
+    const struct {
+        const char *option, *folder, *file;
+    } files[] = {{"--workload-configuration", out->workload, "workload"},
+                 {"--comm-group-configuration", out->workload, "comm_group.json"},
+                 {"--system-configuration", out->configs, "system.json"},
+                 {"--network-configuration", out->configs, "network.yml"},
+                 {"--remote-memory-configuration", out->configs, "remote_memory.json"}};
+    const size_t n_files = sizeof files / sizeof files[0];
+    command_line l;
+
+    begin(&l, x->simulator, x->n_simulator, n_files, a);
+    for (size_t i = 0; i < n_files; i++)
+        add(&l,
+            dse_arena_printf(a, "%s=%s/%s/%s", files[i].option, x->folder, files[i].folder, files[i].file));
+    out->job.command[1] = (exec_command){l.word, out->results, out->simulator_log, x->timeout_seconds};
+    out->job.n = 2;
+    return l.failed ? dse_fail_nomem(err) : DSE_OK;
+}
+
+static dse_status check_study(const drv_study *s, dse_error *err)
+{
+    if (strcmp(s->model.operators, "transformer") != 0)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "%s has the operators '%s', and STAGE has only those of 'transformer'", s->model_name,
+                        s->model.operators);
+    if (s->tag_base != WL_TAG_BASE)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "STAGE draws the tags of its messages; tag base %" PRIu32 " cannot be given to it",
+                        s->tag_base);
+    return DSE_OK;
+}
+
+dse_status drv_external_plan(const drv_external *x, const drv_study *s, const design_point *p, dse_arena *a,
+                             drv_external_point *out, dse_error *err)
+{
+    dse_status st;
+
+    *out = (drv_external_point){0};
+    if ((st = check_study(s, err)) != DSE_OK || (st = drv_point_check(s, p, err)) != DSE_OK)
+        return st;
+    if (!name_folders(s, p, a, out))
+        return dse_fail_nomem(err);
+    st = plan_stage(x, s, p, a, out, err);
+    return st == DSE_OK ? plan_simulator(x, a, out, err) : st;
+}

@@ -1,0 +1,69 @@
+/* drv_external -- the real STAGE and ASTRA-sim, or what has their command lines, as an engine.
+ *
+ * A point is two commands: STAGE writes the traces, ASTRA-sim runs them. Below the current folder a point has
+ *
+ *   workloads/NAME/          workload.<rank>.et, comm_group.json: what STAGE writes
+ *   astrasim_configs/NAME/   system.json, network.yml, remote_memory.json
+ *   results/astrasim/NAME/   where ASTRA-sim runs; stage.log and astrasim.log: what both print
+ *
+ * with NAME = <model>_<system>_<point>_<8 hex digits>, the digits from the hash of the point's configuration with
+ * this engine. The first and the last of them are removed before a run: nothing of an earlier one is taken for it. */
+#ifndef DSE_DRIVER_EXTERNAL_H
+#define DSE_DRIVER_EXTERNAL_H
+
+#include "driver/astra_log.h"
+#include "driver/study.h"
+#include "exec/jobs.h"
+
+#define DRV_EXTERNAL_ENGINE "astrasim"
+
+typedef struct {
+    const char **stage, **simulator; /* words of their command lines, NULL-terminated */
+    size_t n_stage, n_simulator;
+    const char *folder;     /* the current one */
+    double timeout_seconds; /* of each command; 0: none */
+    bool discard_workloads; /* after success */
+} drv_external;
+
+/* `stage_command` and `simulator` are command lines, split as a shell would (base/words.h). A program with a slash in
+ * its name is made absolute, and so are the files of the current folder among the simulator's other words, as it runs
+ * in another. That a program is missing is seen when a point needs it. Everything is in the arena. DSE_E_USAGE,
+ * DSE_E_IO; DSE_E_CONFIG if ASTRA-sim cannot run in this folder. */
+dse_status drv_external_init(const char *stage_command, const char *simulator, double timeout_seconds,
+                             bool discard_workloads, dse_arena *a, drv_external *out, dse_error *err);
+
+/* What a point takes: paths relative to the current folder, and its two commands. */
+typedef struct {
+    const char *name;
+    const char *workload, *configs, *results; /* folders */
+    const char *stage_log, *simulator_log, *own_log;
+    exec_job job;
+} drv_external_point;
+
+/* Touches no file. In the arena. DSE_E_CONFIG, DSE_E_RANGE if STAGE cannot generate it. */
+dse_status drv_external_plan(const drv_external *x, const drv_study *s, const design_point *p, dse_arena *a,
+                             drv_external_point *out, dse_error *err);
+
+/* The folders, empty but for the configurations. */
+dse_status drv_external_make_folders(const drv_study *s, const drv_external_point *p, dse_error *err);
+
+typedef struct {
+    /* The next point; false: there are no more. Both are valid until the next call. */
+    bool (*next)(void *user, uint64_t *task, const drv_study **study, const design_point **point);
+    /* Fills done, error, seconds, memory_rounded and metrics of the row; the log is NULL if the point failed.
+     * Anything but DSE_OK stops the run. */
+    dse_status (*result)(void *user, uint64_t task, store_row *row, const drv_astra_log *log, dse_error *err);
+    void (*tick)(void *user); /* now and then */
+    void *user;
+} drv_external_calls;
+
+/* Runs points, `jobs` at a time. A point that fails, for whatever reason of its own, is a result. DSE_E_INTERRUPT
+ * after Ctrl-C. */
+dse_status drv_external_run(const drv_external *x, uint32_t jobs, const drv_external_calls *calls,
+                            dse_error *err);
+
+/* One point. */
+dse_status drv_external_run_point(const drv_external *x, const drv_study *s, const design_point *p,
+                                  dse_arena *a, store_row *row, drv_astra_log *log, dse_error *err);
+
+#endif

@@ -1,0 +1,317 @@
+/* Running points with the external tools: what their commands' ends and logs mean. */
+#include "base/fs.h"
+#include "driver/external.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_LOG_BYTES (256u << 20)
+/* Of a failed command's log: its last lines. */
+#define TAIL_BYTES 1200
+#define TAIL_LINES 4
+#define TAIL_CHARS 240
+
+/* One point at a time; its memory is used again for the next. */
+typedef struct {
+    bool busy;
+    dse_arena arena;
+    uint64_t task;
+    drv_external_point point;
+    drv_log_wants wants;
+} lane;
+
+typedef struct {
+    const drv_external *tools;
+    const drv_external_calls *calls;
+    lane *lanes;
+    uint32_t n_lanes;
+} runner;
+
+/* ---- what is said of a failure ------------------------------------------------------------- */
+
+/* The last bytes of a file; "" if there is none. */
+static size_t read_tail(const char *path, char out[TAIL_BYTES])
+{
+    FILE *f = fopen(path, "rb");
+    size_t n = 0;
+
+    if (!f)
+        return 0;
+    if (fseek(f, 0, SEEK_END) == 0) {
+        long size = ftell(f);
+
+        if (size >= 0 && fseek(f, size > TAIL_BYTES ? size - TAIL_BYTES : 0, SEEK_SET) == 0)
+            n = fread(out, 1, TAIL_BYTES, f);
+    }
+    fclose(f);
+    return n;
+}
+
+/* What is no character of ASCII is a '?': the text goes into a database, into JSON, and onto terminals. */
+static void make_printable(char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\t' || text[i] == '\r')
+            text[i] = ' ';
+        else if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
+            text[i] = '?';
+}
+
+/* Where the last lines begin: at most TAIL_LINES that are not empty, and TAIL_CHARS. */
+static size_t find_tail(const char *text, size_t n)
+{
+    size_t start = n;
+    int lines = 0;
+
+    while (start > 0 && n - start < TAIL_CHARS) {
+        bool ends_line = text[start - 1] == '\n' && start < n && text[start] != '\n';
+
+        lines += ends_line;
+        if (lines == TAIL_LINES)
+            break;
+        start--;
+    }
+    while (start < n && text[start] == '\n')
+        start++;
+    return start;
+}
+
+/* "; results/astrasim/x/astrasim.log ends: first | second", or by another name if what is before has said the path. */
+static void add_tail(const char *path, const char *name, dse_strbuf *out)
+{
+    char text[TAIL_BYTES];
+    size_t n = read_tail(path, text);
+
+    make_printable(text, n);
+    while (n && (text[n - 1] == '\n' || text[n - 1] == ' '))
+        n--;
+    if (!n) {
+        dse_strbuf_addf(out, "; %s is empty", name);
+        return;
+    }
+    dse_strbuf_addf(out, "; %s ends: ", name);
+    for (size_t i = find_tail(text, n); i < n; i++) {
+        if (text[i] != '\n')
+            dse_strbuf_addc(out, text[i]);
+        else if (text[i + 1] != '\n')
+            dse_strbuf_adds(out, " | ");
+    }
+}
+
+static void say_how_it_ended(const runner *r, const lane *l, const exec_outcome *o, dse_strbuf *out)
+{
+    bool stage = o->command == 0;
+    const char *path = stage ? l->point.stage_log : l->point.simulator_log;
+    char how[200];
+
+    exec_outcome_text(o, how, sizeof how);
+    dse_strbuf_addf(out, "%s ('%s') %s", stage ? "STAGE" : "ASTRA-sim",
+                    stage ? r->tools->stage[0] : r->tools->simulator[0], how);
+    if (o->end != EXEC_CANNOT_START)
+        add_tail(path, path, out);
+}
+
+/* ---- the log ------------------------------------------------------------------------------- */
+
+static drv_log_wants wants_of(const drv_system *s)
+{
+    return (drv_log_wants){(uint32_t)drv_system_npus(s), s->roofline_enabled,
+                           s->track_local_mem && s->trace_enabled};
+}
+
+static dse_status read_log(const char *path, lane *l, drv_astra_log *log, dse_error *err)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    st = dse_read_file(path, MAX_LOG_BYTES, &text, err);
+    if (st == DSE_OK)
+        st = drv_astra_log_parse(path, text.data, text.len, &l->wants, &l->arena, log, err);
+    dse_strbuf_free(&text);
+    return st;
+}
+
+/* What it printed, or, if there are no statistics in that, the log that it keeps itself. */
+static dse_status read_statistics(lane *l, drv_astra_log *log, dse_error *err)
+{
+    dse_status st = read_log(l->point.simulator_log, l, log, err);
+
+    if (st == DSE_OK && !log->n_reporting && dse_is_file(l->point.own_log))
+        st = read_log(l->point.own_log, l, log, err);
+    if (st == DSE_OK && !log->n_reporting)
+        st = dse_fail(err, DSE_E_CHILD, "ASTRA-sim reports no statistics");
+    return st;
+}
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+static dse_status give_failure(runner *r, lane *l, const char *why, double seconds, dse_error *err)
+{
+    store_row row = {.error = why, .seconds = seconds};
+
+    l->busy = false;
+    store_metrics_clear(&row.metrics);
+    return r->calls->result(r->calls->user, l->task, &row, NULL, err);
+}
+
+static dse_status give_text(runner *r, lane *l, dse_strbuf *why, double seconds, dse_error *err)
+{
+    dse_status st = why->failed ? dse_fail_nomem(err) : give_failure(r, l, why->data, seconds, err);
+
+    dse_strbuf_free(why);
+    return st;
+}
+
+static void add_error(const dse_error *e, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "%s%s%s", e->where, e->where[0] ? ": " : "", e->text);
+}
+
+static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_error *err)
+{
+    runner *r = user;
+    lane *l = &r->lanes[which];
+    store_row row = {.done = true, .error = "", .seconds = o->cpu_seconds};
+    const char *path = l->point.simulator_log;
+    dse_error why = DSE_ERROR_INIT;
+    drv_astra_log log;
+    dse_strbuf text;
+    dse_status st = DSE_OK;
+
+    dse_strbuf_init(&text);
+    if (o->end != EXEC_DONE) {
+        say_how_it_ended(r, l, o, &text);
+        return give_text(r, l, &text, o->cpu_seconds, err);
+    }
+    if ((st = read_statistics(l, &log, &why)) == DSE_OK && r->tools->discard_workloads)
+        st = dse_remove_tree(l->point.workload, &why);
+    if (st == DSE_E_NOMEM)
+        return dse_fail_nomem(err);
+    if (st != DSE_OK) {
+        add_error(&why, &text);
+        add_tail(path, strstr(text.data, path) ? "it" : path, &text);
+        return give_text(r, l, &text, o->cpu_seconds, err);
+    }
+    drv_astra_log_metrics(&log, &row.metrics, &row.memory_rounded);
+    l->busy = false;
+    return r->calls->result(r->calls->user, l->task, &row, &log, err);
+}
+
+/* ---- points -------------------------------------------------------------------------------- */
+
+static lane *free_lane(runner *r)
+{
+    lane *l = r->lanes;
+
+    while (l->busy)
+        l++;
+    return l;
+}
+
+/* The next point that can be tried; the others have failed. */
+static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, dse_error *err)
+{
+    runner *r = user;
+    lane *l = free_lane(r);
+    const drv_study *study;
+    const design_point *point;
+    dse_status st = DSE_OK;
+
+    while (st == DSE_OK && (*any = r->calls->next(r->calls->user, &l->task, &study, &point))) {
+        dse_error why = DSE_ERROR_INIT;
+        dse_strbuf text;
+
+        dse_arena_reset(&l->arena);
+        st = drv_external_plan(r->tools, study, point, &l->arena, &l->point, &why);
+        if (st == DSE_OK)
+            st = drv_external_make_folders(study, &l->point, &why);
+        if (st == DSE_E_NOMEM)
+            return dse_fail_nomem(err);
+        if (st == DSE_OK) {
+            l->busy = true;
+            l->wants = wants_of(&study->system);
+            *which = (uint64_t)(l - r->lanes);
+            *job = l->point.job;
+            break;
+        }
+        dse_strbuf_init(&text);
+        add_error(&why, &text);
+        st = give_text(r, l, &text, NAN, err);
+    }
+    return st;
+}
+
+static void tick(void *user)
+{
+    const runner *r = user;
+
+    r->calls->tick(r->calls->user);
+}
+
+dse_status drv_external_run(const drv_external *x, uint32_t jobs, const drv_external_calls *calls,
+                            dse_error *err)
+{
+    runner r = {x, calls, dse_calloc(jobs, sizeof(lane)), jobs};
+    const exec_job_calls job_calls = {next, done, tick, &r};
+    dse_status st;
+
+    if (!r.lanes)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < jobs; i++)
+        dse_arena_init(&r.lanes[i].arena);
+    st = exec_jobs_run(jobs, &job_calls, err);
+    for (uint32_t i = 0; i < jobs; i++)
+        dse_arena_free(&r.lanes[i].arena);
+    dse_free(r.lanes);
+    return st;
+}
+
+/* ---- one point ----------------------------------------------------------------------------- */
+
+typedef struct {
+    const drv_study *study;
+    const design_point *point;
+    bool given;
+    dse_arena *arena;
+    store_row *row;
+    drv_astra_log *log;
+} single;
+
+static bool next_single(void *user, uint64_t *task, const drv_study **study, const design_point **point)
+{
+    single *s = user;
+
+    if (s->given)
+        return false;
+    s->given = true;
+    *task = 0;
+    *study = s->study;
+    *point = s->point;
+    return true;
+}
+
+static dse_status keep_single(void *user, uint64_t task, store_row *row, const drv_astra_log *log,
+                              dse_error *err)
+{
+    single *s = user;
+
+    (void)task;
+    *s->row = *row;
+    if (log)
+        *s->log = *log;
+    s->row->error = dse_arena_strdup(s->arena, row->error);
+    return s->row->error ? DSE_OK : dse_fail_nomem(err);
+}
+
+static void tick_single(void *user) { (void)user; }
+
+dse_status drv_external_run_point(const drv_external *x, const drv_study *s, const design_point *p,
+                                  dse_arena *a, store_row *row, drv_astra_log *log, dse_error *err)
+{
+    single one = {s, p, false, a, row, log};
+    const drv_external_calls calls = {next_single, keep_single, tick_single, &one};
+
+    return drv_external_run(x, 1, &calls, err);
+}

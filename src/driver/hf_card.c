@@ -1,0 +1,347 @@
+/* The spellings, and the facts about single architectures, are those of the configuration_<model>.py and
+ * modeling_<model>.py files of the transformers library: what its attribute_map calls one thing is one row. */
+#include "driver/hf_card.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_SPELLINGS 8
+
+/* The first key is what a card calls it. */
+static const struct {
+    const char *card, *spelling[MAX_SPELLINGS];
+} sizes[] = {
+    {"vocabulary", {"vocab_size", "padded_vocab_size"}},
+    {"d_model", {"hidden_size", "n_embd", "d_model", "n_embed"}},
+    {"d_ff", {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "d_ff", "dff"}},
+    {"heads", {"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"}},
+    {"layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}},
+};
+#define N_SIZES (sizeof sizes / sizeof sizes[0])
+
+/* Of a training run, not of a model. */
+static const char *const run_keys[] = {"batch", "sequence"};
+
+/* Architectures that define the feed-forward width themselves where the config leaves it out (or null): four times
+ * the model's, or expansion_ratio times where such a key is there (mpt). */
+static const char *const four_times[] = {
+    "gpt2",   "gpt_bigcode", "gpt_neo",         "gptj", "codegen", "bloom",
+    "falcon", "RefinedWeb",  "RefinedWebModel", "mpt"};
+
+/* More than one of these: the feed-forward network is a choice of experts. */
+static const char *const experts[] = {"num_local_experts", "n_routed_experts", "num_experts",
+                                      "moe_num_experts"};
+
+/* Heads of keys and values, if they are fewer than those of the queries. */
+static const char *const kv_heads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv",
+                                       "multi_query_group_num"};
+
+/* Feed-forward networks of three matrices, one of them a gate. */
+static const struct {
+    const char *key, *value;
+} gated[] = {
+    {"hidden_act", "silu"},          {"hidden_act", "swiglu"}, {"hidden_activation", "silu"},
+    {"activation_function", "silu"}, {"model_type", "gemma"},  {"model_type", "gemma2"},
+    {"model_type", "gemma3_text"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- looking at the config ----------------------------------------------------------------- */
+
+bool drv_hf_is_config(const cfg_doc *doc)
+{
+    return cfg_get(doc->root, "model_type") || cfg_get(doc->root, "architectures");
+}
+
+const char *drv_hf_card_key(const char *key)
+{
+    for (size_t i = 0; i < N_SIZES; i++)
+        for (size_t k = 0; k < MAX_SPELLINGS && sizes[i].spelling[k]; k++)
+            if (!strcmp(sizes[i].spelling[k], key))
+                return sizes[i].card;
+    return NULL;
+}
+
+static bool is_null(const cfg_node *node)
+{
+    return node->kind == CFG_SCALAR && !node->quoted && !strcmp(node->text, "null");
+}
+
+/* The entry of a key that says something; DSE_NONE otherwise. */
+static uint32_t find(const cfg_node *root, const char *key)
+{
+    for (uint32_t i = 0; i < root->n; i++)
+        if (!strcmp(root->key[i]->text, key))
+            return is_null(root->item[i]) ? DSE_NONE : i;
+    return DSE_NONE;
+}
+
+static bool says(const cfg_node *root, const char *key, const char *value)
+{
+    uint32_t i = find(root, key);
+
+    return i != DSE_NONE && root->item[i]->kind == CFG_SCALAR && !strcmp(root->item[i]->text, value);
+}
+
+static bool number(const cfg_node *node, int64_t *out)
+{
+    return node->kind == CFG_SCALAR && !node->quoted && dse_parse_int(node->text, out, NULL) == DSE_OK;
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+static dse_status check_architecture(const cfg_doc *doc, dse_error *err)
+{
+    const cfg_node *root = doc->root;
+    uint32_t i = find(root, "is_encoder_decoder");
+    cfg_place at;
+    int64_t n;
+
+    if (says(root, "is_encoder_decoder", "true"))
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
+                           "an encoder with a decoder; the operators are those of a decoder alone");
+    for (size_t k = 0; k < COUNT(experts); k++) {
+        i = find(root, experts[k]);
+        if (i != DSE_NONE && (!number(root->item[i], &n) || n > 1))
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
+                               "'%s': a mixture of experts; the operators are those of a dense transformer",
+                               experts[k]);
+    }
+    i = find(root, "text_config");
+    if (i != DSE_NONE)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
+                           "a model of several parts; put its 'text_config' into a file of its own");
+    return DSE_OK;
+}
+
+/* ---- what is left out ---------------------------------------------------------------------- */
+
+static dse_status add_note(drv_hf_notes *notes, const cfg_node *key, const char *text, dse_error *err)
+{
+    if (!text)
+        return dse_fail_nomem(err);
+    if (notes->n < DRV_HF_MAX_NOTES)
+        notes->item[notes->n++] = (drv_hf_note){key, text};
+    return DSE_OK;
+}
+
+static dse_status note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, drv_hf_notes *notes,
+                                dse_error *err)
+{
+    int64_t n;
+
+    for (size_t k = 0; k < COUNT(kv_heads); k++) {
+        uint32_t i = find(root, kv_heads[k]);
+
+        if (i == DSE_NONE || !number(root->item[i], &n))
+            continue;
+        if (n >= heads)
+            return DSE_OK;
+        return add_note(notes, root->key[i],
+                        dse_arena_printf(a, "keys and values have %" PRId64 " heads, not %" PRId64, n, heads),
+                        err);
+    }
+    if (says(root, "multi_query", "true"))
+        return add_note(notes, root->key[find(root, "multi_query")],
+                        dse_arena_printf(a, "keys and values have one head, not %" PRId64, heads), err);
+    return DSE_OK;
+}
+
+static dse_status note_gate(const cfg_node *root, dse_arena *a, drv_hf_notes *notes, dse_error *err)
+{
+    for (size_t k = 0; k < COUNT(gated); k++)
+        if (says(root, gated[k].key, gated[k].value))
+            return add_note(
+                notes, root->key[find(root, gated[k].key)],
+                dse_arena_printf(a, "the feed-forward network has a gate, a third matrix ('%s' is %s)",
+                                 gated[k].key, gated[k].value),
+                err);
+    return DSE_OK;
+}
+
+static dse_status note_head_size(const cfg_node *root, int64_t d_model, int64_t heads, dse_arena *a,
+                                 drv_hf_notes *notes, dse_error *err)
+{
+    uint32_t i = find(root, "head_dim");
+    int64_t n;
+
+    if (i == DSE_NONE || !number(root->item[i], &n) || heads < 1 || n == d_model / heads)
+        return DSE_OK;
+    return add_note(notes, root->key[i],
+                    dse_arena_printf(a, "a head is %" PRId64 " wide, not d_model / heads", n), err);
+}
+
+static dse_status take_notes(const cfg_node *root, const cfg_node *card, dse_arena *a, drv_hf_notes *notes,
+                             dse_error *err)
+{
+    const cfg_node *d_model = cfg_get(card, "d_model"), *heads = cfg_get(card, "heads");
+    int64_t width = 0, n = 0;
+    dse_status st = DSE_OK;
+
+    if (heads && number(heads, &n))
+        st = note_kv_heads(root, n, a, notes, err);
+    if (st == DSE_OK)
+        st = note_gate(root, a, notes, err);
+    if (st == DSE_OK && d_model && heads && number(d_model, &width) && number(heads, &n))
+        st = note_head_size(root, width, n, a, notes, err);
+    return st;
+}
+
+/* ---- the card ------------------------------------------------------------------------------ */
+
+static dse_status add(cfg_node *card, const char *key, const cfg_node *at, const cfg_node *value,
+                      dse_arena *a, dse_error *err)
+{
+    cfg_node *name = dse_arena_zero(a, 1, sizeof *name), *copy = dse_arena_zero(a, 1, sizeof *copy);
+
+    if (!name || !copy)
+        return dse_fail_nomem(err);
+    *name = *at;
+    name->text = key;
+    *copy = *value;
+    card->key[card->n] = name;
+    card->item[card->n++] = copy;
+    return DSE_OK;
+}
+
+static dse_status add_size(const cfg_doc *doc, size_t size, cfg_node *card, dse_arena *a, dse_error *err)
+{
+    const cfg_node *root = doc->root;
+    uint32_t first = DSE_NONE;
+    cfg_place at;
+
+    for (size_t k = 0; k < MAX_SPELLINGS && sizes[size].spelling[k]; k++) {
+        uint32_t i = find(root, sizes[size].spelling[k]);
+
+        if (i == DSE_NONE)
+            continue;
+        if (first == DSE_NONE)
+            first = i;
+        else if (root->item[i]->kind == CFG_SCALAR && root->item[first]->kind == CFG_SCALAR &&
+                 strcmp(root->item[i]->text, root->item[first]->text))
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
+                               "'%s' is %.40s, but '%s' is %.40s; both are the %s of a card",
+                               root->key[i]->text, root->item[i]->text, root->key[first]->text,
+                               root->item[first]->text, sizes[size].card);
+    }
+    return first == DSE_NONE ? DSE_OK
+                             : add(card, sizes[size].card, root->key[first], root->item[first], a, err);
+}
+
+/* A feed-forward width that the architecture implies. */
+static dse_status add_implied_width(const cfg_node *root, cfg_node *card, dse_arena *a, dse_error *err)
+{
+    const cfg_node *d_model = cfg_get(card, "d_model");
+    uint32_t ratio = find(root, "expansion_ratio");
+    int64_t width, times = 4;
+    cfg_node value;
+    bool known = false;
+
+    for (size_t i = 0; i < COUNT(four_times); i++)
+        known |= says(root, "model_type", four_times[i]);
+    if (cfg_get(card, "d_ff") || !known || !d_model || !number(d_model, &width) ||
+        (ratio != DSE_NONE && !number(root->item[ratio], &times)) || width < 1 || times < 1 ||
+        width > INT64_MAX / times)
+        return DSE_OK;
+    value = *d_model;
+    if (!(value.text = dse_arena_printf(a, "%" PRId64, width * times)))
+        return dse_fail_nomem(err);
+    return add(card, "d_ff", d_model, &value, a, err);
+}
+
+dse_status drv_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, drv_hf_notes *notes, dse_error *err)
+{
+    cfg_node *card = dse_arena_zero(a, 1, sizeof *card);
+    drv_hf_notes unused;
+    dse_status st;
+
+    if (!notes)
+        notes = &unused;
+    notes->n = 0;
+    if (!card || !(card->key = DSE_ARENA_NEW(a, cfg_node *, N_SIZES)) ||
+        !(card->item = DSE_ARENA_NEW(a, cfg_node *, N_SIZES)))
+        return dse_fail_nomem(err);
+    card->kind = CFG_MAP;
+    card->line = doc->root->line;
+    card->column = doc->root->column;
+    st = check_architecture(doc, err);
+    for (size_t i = 0; st == DSE_OK && i < N_SIZES; i++)
+        st = add_size(doc, i, card, a, err);
+    if (st == DSE_OK)
+        st = add_implied_width(doc->root, card, a, err);
+    if (st == DSE_OK)
+        st = take_notes(doc->root, card, a, notes, err);
+    if (st == DSE_OK)
+        *out = (cfg_doc){doc->path, card};
+    return st;
+}
+
+static bool is_known(const cfg_doc *card, const cfg_settings *settings, const char *key)
+{
+    for (size_t i = 0; settings && i < settings->n; i++)
+        if (!strcmp(settings->item[i].path, key))
+            return true;
+    return cfg_get(card->root, key) != NULL;
+}
+
+dse_status drv_hf_check(const cfg_doc *card, const cfg_settings *settings, dse_error *err)
+{
+    char lacks[128] = "", remedy[192] = "";
+    const char *names[N_SIZES + COUNT(run_keys)];
+    size_t n = 0, n_sizes;
+
+    for (size_t i = 0; i < N_SIZES; i++)
+        if (!is_known(card, settings, sizes[i].card))
+            names[n++] = sizes[i].card;
+    n_sizes = n;
+    for (size_t i = 0; i < COUNT(run_keys); i++)
+        if (!is_known(card, settings, run_keys[i]))
+            names[n++] = run_keys[i];
+    for (size_t i = 0; i < n; i++) {
+        size_t l = strlen(lacks), r = strlen(remedy);
+
+        snprintf(lacks + l, sizeof lacks - l, "%s%s", !i ? "" : i + 1 == n ? " and " : ", ", names[i]);
+        snprintf(remedy + r, sizeof remedy - r, " --set %s=N", names[i]);
+    }
+    return n ? dse_fail_at(err, DSE_E_CONFIG, card->path, "%s Hugging Face config has no %s; give%s",
+                           n_sizes ? "this" : "a", lacks, remedy)
+             : DSE_OK;
+}
+
+static dse_status join_notes(const char *path, const drv_hf_notes *notes, dse_arena *a, const char **out,
+                             dse_error *err)
+{
+    dse_strbuf text;
+
+    if (!notes->n)
+        return DSE_OK;
+    dse_strbuf_init(&text);
+    dse_strbuf_addf(&text, "%s: not simulated: ", path);
+    for (uint32_t i = 0; i < notes->n; i++)
+        dse_strbuf_addf(&text, "%s%s", i ? "; " : "", notes->item[i].text);
+    *out = text.failed ? NULL : dse_arena_strdup(a, text.data);
+    dse_strbuf_free(&text);
+    return *out ? DSE_OK : dse_fail_nomem(err);
+}
+
+dse_status drv_hf_resolve(cfg_doc *doc, const cfg_settings *settings, dse_arena *a, const char **note,
+                          dse_error *err)
+{
+    drv_hf_notes notes;
+    cfg_doc card;
+    dse_status st;
+
+    *note = NULL;
+    if (!drv_hf_is_config(doc))
+        return DSE_OK;
+    if ((st = drv_hf_card(doc, a, &card, &notes, err)) != DSE_OK ||
+        (st = drv_hf_check(&card, settings, err)) != DSE_OK ||
+        (st = join_notes(doc->path, &notes, a, note, err)) != DSE_OK)
+        return st;
+    *doc = card;
+    return DSE_OK;
+}

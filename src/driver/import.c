@@ -1,0 +1,395 @@
+#include "driver/import.h"
+
+#include "base/fs.h"
+#include "base/units.h"
+#include "config/doc.h"
+#include "driver/locate.h"
+#include "driver/study.h"
+#include "report/keyed.h"
+#include "report/rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ENGINE_NAME 64
+
+typedef struct {
+    const cfg_doc *doc;
+    const drv_import_as *as;
+    dse_arena *arena;
+    drv_import *io;
+    dse_strbuf text; /* of a configuration */
+    dse_error *err;
+} reader;
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+dse_status drv_import_check_name(const char *what, const char *name, dse_arena *a, dse_error *err)
+{
+    const char *stem;
+    dse_status st = drv_card_name(name, a, &stem, err);
+
+    if (st != DSE_OK)
+        return st;
+    return !strcmp(stem, name)
+               ? DSE_OK
+               : dse_fail(err, DSE_E_CONFIG,
+                          "'%.80s' is no name of a %s: without folder and extension it is '%.80s'", name,
+                          what, stem);
+}
+
+dse_status drv_import_check_engine(const char *name, dse_error *err)
+{
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-");
+
+    if (!n || name[n] || n > MAX_ENGINE_NAME)
+        return dse_fail(err, DSE_E_USAGE,
+                        "'%.80s' is no name of an engine; use letters, digits and any of . _ + -", name);
+    if (!strncmp(name, "native", 6) && (!name[6] || name[6] == '-'))
+        return dse_fail(err, DSE_E_USAGE,
+                        "engine '%.80s': results of that name are simulated here and not imported", name);
+    return DSE_OK;
+}
+
+static dse_status check_name_at(reader *r, const char *what, const cfg_node *key)
+{
+    dse_error why = DSE_ERROR_INIT;
+    cfg_place at;
+    dse_status st = drv_import_check_name(what, key->text, r->arena, &why);
+
+    return st == DSE_OK ? st : dse_fail_at(r->err, st, cfg_where(r->doc, key, &at), "%s", why.text);
+}
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+static bool is_bare(const cfg_node *node, const char *text)
+{
+    return node->kind == CFG_SCALAR && !node->quoted && !strcmp(node->text, text);
+}
+
+/* Digits, or what a script made of them on the way: "1.2e10", "35.0". */
+static bool parse_count(const char *text, uint64_t *out)
+{
+    const double exact = 9007199254740992.0; /* 2^53: above it a double is not any whole number */
+    double v;
+
+    if (dse_parse_u64(text, out, NULL) == DSE_OK)
+        return *out != STORE_ABSENT;
+    if (dse_parse_double(text, &v, NULL) != DSE_OK || !(v >= 0 && v <= exact) || v != floor(v))
+        return false;
+    *out = (uint64_t)v;
+    return true;
+}
+
+/* "inf", in quotes, is what the export writes for it: JSON has no such number. */
+static bool parse_real(const cfg_node *node, double *out)
+{
+    if (node->quoted) {
+        *out = INFINITY;
+        return !strcmp(node->text, "inf");
+    }
+    return dse_parse_double(node->text, out, NULL) == DSE_OK && *out >= 0;
+}
+
+static dse_status read_figure(reader *r, const report_keyed_figure *f, const cfg_node *node, store_metrics *m)
+{
+    const store_column *c = store_column_find(f->column);
+    void *field = (char *)m + c->offset;
+    cfg_place at, seen;
+    bool understood;
+
+    if (is_bare(node, "null") && strcmp(f->name, "wall_time"))
+        return DSE_OK;
+    if (node->kind != CFG_SCALAR)
+        understood = false;
+    else if (c->type == STORE_REAL)
+        understood = parse_real(node, field);
+    else
+        understood = !node->quoted && parse_count(node->text, field);
+    return understood
+               ? DSE_OK
+               : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s must be %s, not %s",
+                             f->name,
+                             c->type == STORE_REAL ? "a number, 0 or more" : "a whole number, 0 or more",
+                             cfg_describe(node, &seen));
+}
+
+/* The key has said it already: a file that disagrees with itself is not to be trusted. */
+static dse_status check_degree(reader *r, const char *name, const cfg_node *node, const cfg_node *key,
+                               uint32_t expected)
+{
+    cfg_place at, seen;
+    uint64_t v = 0;
+    bool flag = false;
+
+    if (node->kind == CFG_SCALAR && !node->quoted && parse_count(node->text, &v) && v == expected)
+        return DSE_OK;
+    /* "ar": Python's json writes a bool as true or false. */
+    if (!strcmp(name, "ar") && (is_bare(node, "true") || is_bare(node, "false")) &&
+        dse_parse_bool(node->text, &flag, NULL) == DSE_OK && flag == (expected != 0))
+        return DSE_OK;
+    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at),
+                       "%s is %s, but the key '%s' says %" PRIu32, name, cfg_describe(node, &seen), key->text,
+                       expected);
+}
+
+static dse_status lacks(reader *r, const cfg_node *key, const char *name)
+{
+    cfg_place at;
+
+    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, key, &at), "point '%s' lacks '%s'", key->text,
+                       name);
+}
+
+static bool is_known(const char *name)
+{
+    size_t n;
+    const report_keyed_figure *f = report_keyed_figures(&n);
+
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(f[i].name, name))
+            return true;
+    for (size_t i = 0; i < REPORT_KEYED_DEGREES; i++)
+        if (!strcmp(report_keyed_degrees[i], name))
+            return true;
+    return false;
+}
+
+static dse_status count_unknown(reader *r, const cfg_node *point)
+{
+    cfg_place at;
+
+    for (uint32_t i = 0; i < point->n; i++) {
+        if (is_known(point->key[i]->text))
+            continue;
+        if (!r->io->n_unknown++ &&
+            !(r->io->unknown = dse_arena_printf(r->arena, "%s: '%.80s'",
+                                                cfg_where(r->doc, point->key[i], &at), point->key[i]->text)))
+            return dse_fail_nomem(r->err);
+    }
+    return DSE_OK;
+}
+
+static dse_status read_fields(reader *r, const cfg_node *key, const cfg_node *point, store_row *row)
+{
+    uint32_t degree[REPORT_KEYED_DEGREES];
+    size_t n;
+    const report_keyed_figure *f = report_keyed_figures(&n);
+    dse_status st = DSE_OK;
+
+    store_metrics_clear(&row->metrics);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        const cfg_node *node = cfg_get(point, f[i].name);
+
+        st = node ? read_figure(r, &f[i], node, &row->metrics) : lacks(r, key, f[i].name);
+    }
+    report_keyed_values(row, degree);
+    for (size_t i = 0; st == DSE_OK && i < REPORT_KEYED_DEGREES; i++) {
+        const cfg_node *node = cfg_get(point, report_keyed_degrees[i]);
+
+        st = node ? check_degree(r, report_keyed_degrees[i], node, key, degree[i])
+                  : lacks(r, key, report_keyed_degrees[i]);
+    }
+    return st == DSE_OK ? count_unknown(r, point) : st;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* point NULL: of the study. In the arena, NULL without memory. */
+static const char *config_text(reader *r, const char *model, const char *system, const design_point *point)
+{
+    const struct {
+        const char *key, *value;
+    } names[] = {{"engine", r->as->engine}, {"model_name", model}, {"system_name", system}};
+    dse_json j;
+
+    dse_strbuf_clear(&r->text);
+    dse_json_init(&j, &r->text);
+    dse_json_begin_object(&j);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        dse_json_key(&j, names[i].key);
+        dse_json_string(&j, names[i].value);
+    }
+    if (point) {
+        dse_json_key(&j, "point");
+        drv_point_write_json(point, &j);
+    }
+    dse_json_end_object(&j);
+    return r->text.failed ? NULL : dse_arena_strdup(r->arena, r->text.data);
+}
+
+static bool same_config(const void *rows, uint32_t id, const void *key)
+{
+    return !strcmp(((const store_row *)rows)[id].config, key);
+}
+
+static dse_status add_row(reader *r, const cfg_node *key, const store_row *row)
+{
+    drv_import *io = r->io;
+    cfg_place at;
+    dse_idslot *slot;
+
+    if (!DSE_GROW(io->row, io->cap, io->n + 1) || !DSE_GROW(io->place, io->cap_places, io->n + 1) ||
+        !dse_idtable_reserve(&io->by_config) ||
+        !(io->place[io->n] = dse_arena_strdup(r->arena, cfg_where(r->doc, key, &at))))
+        return dse_fail_nomem(r->err);
+    slot = dse_idtable_find(&io->by_config, (uint32_t)row->hash, same_config, io->row, row->config);
+    if (slot->id != DSE_NONE)
+        return dse_fail_at(r->err, DSE_E_CONFIG, io->place[io->n],
+                           "point '%s' of %.60s on %.60s stands in %.200s already", key->text, row->model,
+                           row->system, io->place[slot->id]);
+    dse_idtable_put(&io->by_config, slot, (uint32_t)row->hash, (uint32_t)io->n);
+    io->row[io->n++] = *row;
+    return DSE_OK;
+}
+
+static dse_status read_point(reader *r, const char *model, const char *system, uint64_t study,
+                             const cfg_node *key, const cfg_node *node)
+{
+    design_point p;
+    cfg_place at, seen;
+    store_row row;
+    dse_status st;
+
+    if (design_point_parse(key->text, &p, NULL) != DSE_OK || p.weight_sharded)
+        return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, key, &at),
+                           "'%.60s' is not a point; a key is dp_tp_sp_pp_recompute, for example 32_1_2_1_0",
+                           key->text);
+    if (node->kind != CFG_MAP)
+        return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at),
+                           "point '%s' must be an object of figures, not %s", key->text,
+                           cfg_describe(node, &seen));
+    row = (store_row){.config = config_text(r, model, system, &p),
+                      .study = study,
+                      .model = model,
+                      .system = system,
+                      .engine = r->as->engine,
+                      .settings = "",
+                      .dp = p.dp,
+                      .tp = p.tp,
+                      .sp = p.sp,
+                      .pp = p.pp,
+                      .recompute = p.recompute,
+                      .done = true,
+                      .error = "",
+                      .seconds = NAN};
+    if (!row.config)
+        return dse_fail_nomem(r->err);
+    row.hash = dse_hash_bytes(row.config, strlen(row.config));
+    st = read_fields(r, key, node, &row);
+    return st == DSE_OK ? add_row(r, key, &row) : st;
+}
+
+static dse_status read_points(reader *r, const char *model, const char *system, const cfg_node *map)
+{
+    const char *study = config_text(r, model, system, NULL);
+    dse_status st = DSE_OK;
+
+    if (!study)
+        return dse_fail_nomem(r->err);
+    for (uint32_t i = 0; st == DSE_OK && i < map->n; i++)
+        st = read_point(r, model, system, dse_hash_bytes(study, strlen(study)), map->key[i], map->item[i]);
+    return st;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static const cfg_node *first_of(const cfg_node *node)
+{
+    return node && node->kind == CFG_MAP && node->n ? node->item[0] : NULL;
+}
+
+/* {model: {system: {point: {...}}}} */
+static dse_status read_nested(reader *r, const cfg_node *root)
+{
+    cfg_place at;
+    dse_status st = DSE_OK;
+
+    for (uint32_t m = 0; st == DSE_OK && m < root->n; m++) {
+        const cfg_node *systems = root->item[m];
+
+        if (systems->kind != CFG_MAP)
+            return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, systems, &at),
+                               "model '%.80s' must be an object of systems", root->key[m]->text);
+        st = check_name_at(r, "model", root->key[m]);
+        for (uint32_t s = 0; st == DSE_OK && s < systems->n; s++) {
+            if (systems->item[s]->kind != CFG_MAP)
+                return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, systems->item[s], &at),
+                                   "system '%.80s' must be an object of points", systems->key[s]->text);
+            if ((st = check_name_at(r, "system", systems->key[s])) == DSE_OK)
+                st = read_points(r, root->key[m]->text, systems->key[s]->text, systems->item[s]);
+        }
+    }
+    return st;
+}
+
+static dse_status read_root(reader *r)
+{
+    const cfg_node *root = r->doc->root;
+    const drv_import_as *as = r->as;
+    bool nested = first_of(first_of(root)) && first_of(first_of(root))->kind == CFG_MAP;
+    cfg_place at;
+
+    if (root->kind != CFG_MAP || !root->n)
+        return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, root, &at),
+                           "no points; the file is an object of points, such as {\"32_1_2_1_0\": {...}}");
+    if (nested && (as->model || as->system))
+        return dse_fail_at(r->err, DSE_E_CONFIG, r->doc->path,
+                           "the file names its models and systems itself; leave out --model and --system");
+    if (!nested && !(as->model && as->system))
+        return dse_fail_at(r->err, DSE_E_CONFIG, r->doc->path,
+                           "the file does not say whose points these are; give --model and --system");
+    return nested ? read_nested(r, root) : read_points(r, as->model, as->system, root);
+}
+
+dse_status drv_import_parse(const char *path, const char *text, size_t n, const drv_import_as *as,
+                            dse_arena *a, drv_import *io, dse_error *err)
+{
+    cfg_doc doc = {0};
+    reader r = {.doc = &doc, .as = as, .arena = a, .io = io, .err = err};
+    dse_status st = cfg_parse_json(path, text, n, a, &doc, err);
+
+    if (st != DSE_OK)
+        return st;
+    dse_strbuf_init(&r.text);
+    st = read_root(&r);
+    dse_strbuf_free(&r.text);
+    return st;
+}
+
+dse_status drv_import_file(const char *path, const drv_import_as *as, dse_arena *a, drv_import *io,
+                           dse_error *err)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+    if (st == DSE_OK)
+        st = drv_import_parse(path, text.data, text.len, as, a, io, err);
+    dse_strbuf_free(&text);
+    return st;
+}
+
+static int compare_rows(const void *x, const void *y) { return report_compare(x, y); }
+
+void drv_import_sort(drv_import *io)
+{
+    if (io->n)
+        qsort(io->row, io->n, sizeof *io->row, compare_rows);
+    dse_free(io->place);
+    io->place = NULL;
+    io->cap_places = 0;
+    dse_idtable_free(&io->by_config);
+}
+
+void drv_import_free(drv_import *io)
+{
+    dse_free(io->row);
+    dse_free(io->place);
+    dse_idtable_free(&io->by_config);
+    *io = (drv_import){0};
+}

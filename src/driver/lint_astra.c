@@ -1,0 +1,270 @@
+/* ASTRA-sim's files and its command line: what its parsers do with each key. */
+#include "base/names.h"
+#include "driver/lint_parts.h"
+#include "driver/remote_card.h"
+
+#include <string.h>
+
+#define MAX_KNOWN 128
+
+/* ---- system.json and network.yml ----------------------------------------------------------- */
+
+static const cfg_param *find_parameter(const char *key, bool network)
+{
+    for (uint32_t i = 0; i < drv_system_table.n; i++) {
+        const cfg_param *p = &drv_system_table.rows[i];
+
+        if (p->astra_key && drv_system_in_network_file(p) == network && !strcmp(p->astra_key, key))
+            return p;
+    }
+    return NULL;
+}
+
+static void unknown_key(lint *l, const cfg_doc *doc, const cfg_node *key, const cfg_node *value,
+                        const lint_rows *others, bool parameters, bool network)
+{
+    const char *known[MAX_KNOWN], *nearest;
+    size_t n = 0;
+    cfg_place at;
+
+    for (uint32_t i = 0; parameters && i < drv_system_table.n && n < MAX_KNOWN; i++)
+        if (drv_system_table.rows[i].astra_key &&
+            drv_system_in_network_file(&drv_system_table.rows[i]) == network)
+            known[n++] = drv_system_table.rows[i].astra_key;
+    for (uint32_t i = 0; i < others->n && n < MAX_KNOWN; i++)
+        known[n++] = others->row[i].key;
+    nearest = dse_nearest(key->text, known, n);
+    lint_key(l, key->text, key, value, "", "", DRV_LINT_UNKNOWN);
+    lint_add(l, DRV_LINT_WARNING, cfg_where(doc, key, &at), key->text,
+             nearest ? "no such key, and so without effect; did you mean '%s'?"
+                     : "no such key, and so without effect: remove it%s",
+             nearest ? nearest : "");
+}
+
+/* nlohmann's JSON does not convert: what is no number is unequal to 0, or ends the program. */
+static void check_json_type(lint *l, const cfg_doc *doc, const cfg_param *p, const cfg_node *value)
+{
+    cfg_place at;
+
+    if (drv_astra_takes_for_true(p, value))
+        lint_add(l, DRV_LINT_ERROR, cfg_where(doc, value, &at), p->astra_key,
+                 "false switches it on in ASTRA-sim, which compares with the number 0; write 0 or 1");
+    if ((p->type == CFG_T_INT || p->type == CFG_T_DOUBLE) && value->kind == CFG_SCALAR && value->quoted)
+        lint_add(l, DRV_LINT_WARNING, cfg_where(doc, value, &at), p->astra_key,
+                 "a string ends ASTRA-sim with an exception; write a bare number%s%s",
+                 *p->unit_name ? " of " : "", p->unit_name);
+}
+
+static bool astra_keys(lint *l, const cfg_doc *doc, bool network, drv_system *values)
+{
+    const lint_rows *others = network ? &lint_network_keys : &lint_system_keys;
+    bool usable = true;
+
+    for (uint32_t i = 0; i < doc->root->n; i++) {
+        const cfg_node *key = doc->root->key[i], *value = doc->root->item[i];
+        const cfg_param *p = find_parameter(key->text, network);
+        const lint_row *row = p ? lint_find(&lint_parameters, p->key) : lint_find(others, key->text);
+        dse_error why = DSE_ERROR_INIT;
+
+        if (row)
+            lint_row_key(l, doc, row, key->text, key, value, p ? p->unit_name : "", p ? p->help : "");
+        else if (p)
+            lint_key(l, key->text, key, value, p->unit_name, p->help, DRV_LINT_USED);
+        else
+            unknown_key(l, doc, key, value, others, true, network);
+        if (p && !network)
+            check_json_type(l, doc, p, value);
+        if (p && cfg_param_set(p, doc, value, values, &why) != DSE_OK) {
+            lint_add_error(l, key->text, p->key, &why);
+            usable = false;
+        }
+    }
+    return usable;
+}
+
+static bool astra_absent(lint *l, const cfg_doc *doc, bool network)
+{
+    bool usable = true;
+
+    for (uint32_t i = 0; i < drv_system_table.n; i++) {
+        const cfg_param *p = &drv_system_table.rows[i];
+        const lint_row *row = lint_find(&lint_parameters, p->key);
+        const char *fallback = lint_why_needed(p->key) ? NULL : p->astra_fallback, *meaning;
+        cfg_node node = {.kind = CFG_SCALAR, .text = fallback};
+
+        if (!p->astra_key || drv_system_in_network_file(p) != network || cfg_get(doc->root, p->astra_key))
+            continue;
+        if (row && row->effect == DRV_LINT_NEVER_READ)
+            continue;
+        meaning = row && row->meaning ? row->meaning : p->help;
+        if (fallback) {
+            if (p->type == CFG_T_BOOL) /* as the file would say it */
+                node.text = !strcmp(fallback, "true") ? "1" : "0";
+            lint_key(l, p->astra_key, NULL, *fallback ? &node : NULL, p->unit_name, meaning,
+                     *fallback ? DRV_LINT_DEFAULT : DRV_LINT_ABSENT);
+            continue;
+        }
+        usable = false;
+        lint_key(l, p->astra_key, NULL, NULL, p->unit_name, meaning, DRV_LINT_MISSING);
+        lint_add(l, DRV_LINT_WARNING, doc->path, p->astra_key, "missing: %s", lint_why_needed(p->key));
+    }
+    return usable;
+}
+
+/* Both files are there: what one alone cannot show. */
+static void astra_complete(lint *l)
+{
+    dse_error why = DSE_ERROR_INIT;
+    drv_system values;
+
+    if (!l->has_system || !l->has_network)
+        return;
+    l->has_system = l->has_network = false;
+    if (drv_system_read_astra(&l->system, &l->network, &values, &why) != DSE_OK) {
+        lint_add_error(l, "", "", &why);
+        return;
+    }
+    l->names_of_astra = true;
+    lint_complete_system(l, &l->system, l->system.path, &values);
+}
+
+void lint_astra_system(lint *l, const cfg_doc *doc)
+{
+    drv_system values = {0};
+    bool usable = astra_keys(l, doc, false, &values);
+    cfg_place at;
+
+    usable &= astra_absent(l, doc, false);
+    if (values.roofline_enabled && !cfg_get(doc->root, "peak-perf")) {
+        lint_add(
+            l, DRV_LINT_WARNING, cfg_where(doc, cfg_get(doc->root, "roofline-enabled"), &at), "peak-perf",
+            "missing: ASTRA-sim's roofline then divides by 0; add it in TFLOPS, or switch the roofline off");
+        usable = false;
+    }
+    if (!doc->root->key[0]->quoted)
+        lint_add(l, DRV_LINT_WARNING, doc->path, "",
+                 "not JSON; ASTRA-sim parses its system configuration as JSON alone (version 1.0 did not): "
+                 "put it into "
+                 "braces and quotes");
+    l->has_system = usable;
+    l->system = *doc;
+    astra_complete(l);
+}
+
+void lint_astra_network(lint *l, const cfg_doc *doc)
+{
+    drv_system values = {0};
+    bool usable = astra_keys(l, doc, true, &values);
+
+    usable &= astra_absent(l, doc, true);
+    l->has_network = usable;
+    l->network = *doc;
+    astra_complete(l);
+}
+
+/* ---- remote_memory.json -------------------------------------------------------------------- */
+
+static const char *remote_why_needed(const char *key)
+{
+    static const struct {
+        const char *key, *why;
+    } rows[] = {
+        {"memory-type",
+         "ASTRA-sim then reads a value that was never set; add \"NO_MEMORY_EXPANSION\" or another"},
+        {"remote-mem-latency", "ASTRA-sim then takes 0; add it in ns"},
+        {"remote-mem-bw", "ASTRA-sim then divides by 0; add it in B/ns (10^9 bytes per second)"},
+        {"num-npus-per-node", "ASTRA-sim then divides by 0 and crashes; add how many NPUs a node has"},
+        {"num-nodes", "ASTRA-sim then has no node to look at and crashes; add how many nodes there are"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (!strcmp(rows[i].key, key))
+            return rows[i].why;
+    return "";
+}
+
+void lint_remote(lint *l, const cfg_doc *doc)
+{
+    const cfg_node *type = cfg_get(doc->root, "memory-type");
+    const char *kind = type && type->kind == CFG_SCALAR ? type->text : "";
+    bool none = !strcmp(kind, "NO_MEMORY_EXPANSION"), nodes = !strcmp(kind, "PER_NODE_MEMORY_EXPANSION");
+    dse_error why = DSE_ERROR_INIT;
+    sim_remote_memory values;
+    bool complete = true;
+    cfg_place at;
+
+    for (uint32_t i = 0; i < doc->root->n; i++) {
+        const cfg_node *key = doc->root->key[i], *value = doc->root->item[i];
+        const lint_row *row = lint_find(&lint_remote_keys, key->text);
+        bool of_nodes = !strncmp(key->text, "num-", 4);
+
+        if (!row)
+            unknown_key(l, doc, key, value, &lint_remote_keys, false, false);
+        else if (strcmp(key->text, "memory-type") && *kind && (none || (of_nodes && !nodes))) {
+            lint_key(l, key->text, key, value, row->unit, row->meaning, DRV_LINT_NO_EFFECT);
+            lint_add(l, DRV_LINT_WARNING, cfg_where(doc, key, &at), key->text,
+                     "without effect while memory-type is %s", kind);
+        } else
+            lint_row_key(l, doc, row, key->text, key, value, "", "");
+    }
+    for (uint32_t i = 0; i < lint_remote_keys.n; i++) {
+        const lint_row *row = &lint_remote_keys.row[i];
+        bool of_nodes = !strncmp(row->key, "num-", 4);
+
+        if (cfg_get(doc->root, row->key) ||
+            (strcmp(row->key, "memory-type") && (none || (of_nodes && !nodes))))
+            continue;
+        complete = false;
+        lint_key(l, row->key, NULL, NULL, row->unit, row->meaning, DRV_LINT_MISSING);
+        lint_add(l, DRV_LINT_WARNING, doc->path, row->key, "missing: %s", remote_why_needed(row->key));
+    }
+    if (complete && drv_remote_read(doc, &values, &why) != DSE_OK)
+        lint_add_error(l, "", "", &why);
+}
+
+/* ---- the command line ---------------------------------------------------------------------- */
+
+/* One option and its value, as nodes, so that they print like a file's. */
+static void lint_argument(lint *l, const cfg_doc *doc, const cfg_node *key, const cfg_node *value)
+{
+    const lint_row *row = lint_find(&lint_argument_keys, key->text);
+
+    if (row)
+        lint_row_key(l, doc, row, row->key, key, value, "", "");
+    else
+        unknown_key(l, doc, key, value, &lint_argument_keys, false, false);
+}
+
+void lint_arguments(lint *l, const char *text)
+{
+    const cfg_doc doc = {"--astrasim-args", NULL};
+    char *copy = dse_arena_strdup(l->arena, text), *rest = NULL, *word;
+
+    lint_file(l, doc.path, "ASTRA-sim command line");
+    if (!copy) {
+        l->status = dse_fail_nomem(l->err);
+        return;
+    }
+    word = strtok_r(copy, " \t\r\n\\", &rest);
+    while (word) {
+        cfg_node key = {.kind = CFG_SCALAR, .line = 1, .column = (uint32_t)(word - copy) + 1};
+        cfg_node value = {.kind = CFG_SCALAR, .text = "true"};
+        char *equals;
+
+        if (strncmp(word, "--", 2)) { /* the program's name, most often */
+            word = strtok_r(NULL, " \t\r\n\\", &rest);
+            continue;
+        }
+        key.text = word + 2;
+        if ((equals = strchr(word, '='))) {
+            *equals = '\0';
+            value.text = equals + 1;
+        }
+        word = strtok_r(NULL, " \t\r\n\\", &rest);
+        if (!equals && word && strncmp(word, "--", 2)) {
+            value.text = word;
+            word = strtok_r(NULL, " \t\r\n\\", &rest);
+        }
+        lint_argument(l, &doc, &key, &value);
+    }
+}

@@ -1,0 +1,94 @@
+/* The parts of lint. Private to lint*.c.
+ *
+ *   lint.c           names to files, and which kind each is
+ *   lint_report.c    puts the report together
+ *   lint_keys.c      what is known of keys beyond the tables of parameters
+ *   lint_card.c      our cards, Hugging Face configs
+ *   lint_astra.c     ASTRA-sim's files and its command line
+ *   lint_workload.c  groups and traces on a network */
+#ifndef DSE_DRIVER_LINT_PARTS_H
+#define DSE_DRIVER_LINT_PARTS_H
+
+#include "driver/lint.h"
+#include "driver/system_card.h"
+
+typedef struct {
+    drv_lint *out;
+    dse_arena *arena;
+    dse_error *err;
+    dse_status status; /* out of memory; then every call below does nothing */
+    bool has_system, has_network;
+    cfg_doc system, network; /* ASTRA-sim's files that wait for each other */
+    uint32_t n_networks;     /* systems that are complete, and the last of them */
+    net_network net;
+    drv_system values;
+    const char *net_path;
+    bool names_of_astra; /* it is from ASTRA-sim's files, whose names its keys have */
+} lint;
+
+/* What is known of a key beyond the tables of parameters, or instead of them. */
+typedef struct {
+    const char *key; /* a parameter's, or in its file */
+    drv_lint_effect effect;
+    const char *unit, *meaning; /* NULL: the parameter's */
+    const char *harmless;       /* the value that asks for what happens anyway: a note; NULL: there is none */
+    const char *text;           /* of the finding; NULL: none */
+} lint_row;
+
+typedef struct {
+    const lint_row *row;
+    uint32_t n;
+} lint_rows;
+
+extern const lint_rows lint_parameters;    /* by the key of a parameter */
+extern const lint_rows lint_system_keys;   /* of system.json alone */
+extern const lint_rows lint_network_keys;  /* of network files of older versions and other backends */
+extern const lint_rows lint_remote_keys;   /* of remote_memory.json */
+extern const lint_rows lint_argument_keys; /* options of the command line, without dashes */
+
+const lint_row *lint_find(const lint_rows *rows, const char *key);
+
+/* Why ASTRA-sim cannot do without a key, or NULL; by the parameter's key. */
+const char *lint_why_needed(const char *key);
+
+/* A parameter that works only together with another: without effect while that has the value given. */
+typedef struct {
+    const char *key, *on, *while_value;
+} lint_dependency;
+extern const lint_dependency lint_dependencies[];
+extern const uint32_t lint_n_dependencies;
+
+/* ---- building the report; texts are copied, but for units and meanings --------------------- */
+
+void lint_file(lint *l, const char *path, const char *kind);
+/* `node` NULL: the file does not have it. */
+void lint_key(lint *l, const char *key, const cfg_node *key_node, const cfg_node *value, const char *unit,
+              const char *meaning, drv_lint_effect effect);
+void lint_add(lint *l, drv_lint_level level, const char *where, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* An error of a reader as a finding; `said` is what its text may begin with, to be left out: the key's other name. */
+void lint_add_error(lint *l, const char *key, const char *said, const dse_error *why);
+/* The key and its finding, as a row says. */
+void lint_row_key(lint *l, const cfg_doc *doc, const lint_row *row, const char *key, const cfg_node *key_node,
+                  const cfg_node *value, const char *unit, const char *meaning);
+
+/* ---- the kinds of files -------------------------------------------------------------------- */
+
+/* A document of any kind. */
+void lint_document(lint *l, const cfg_doc *doc);
+
+void lint_model_card(lint *l, const cfg_doc *doc);
+void lint_system_card(lint *l, const cfg_doc *doc);
+void lint_hf_config(lint *l, const cfg_doc *doc);
+void lint_astra_system(lint *l, const cfg_doc *doc);
+void lint_astra_network(lint *l, const cfg_doc *doc);
+void lint_remote(lint *l, const cfg_doc *doc);
+bool lint_is_group_file(const cfg_doc *doc);
+void lint_groups(lint *l, const cfg_doc *doc);
+void lint_arguments(lint *l, const char *text);
+
+/* A system that is complete: dependencies between its keys, units, dimensions. `path` for what has no place. */
+void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const drv_system *s);
+void lint_workload(lint *l, const char *prefix, const char *groups);
+
+#endif

@@ -1,0 +1,181 @@
+/* Putting a report together. */
+#include "driver/lint_parts.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define MAX_VALUE 48 /* characters of a value that are shown */
+
+const char *drv_lint_effect_name(drv_lint_effect e)
+{
+    static const char *const names[DRV_LINT_N_EFFECTS] = {
+        [DRV_LINT_USED] = "used",
+        [DRV_LINT_DEFAULT] = "default",
+        [DRV_LINT_ABSENT] = "absent",
+        [DRV_LINT_MISSING] = "missing",
+        [DRV_LINT_NO_EFFECT] = "no effect",
+        [DRV_LINT_NEVER_READ] = "never read",
+        [DRV_LINT_UPSTREAM_ONLY] = "upstream only",
+        [DRV_LINT_NOT_MODELLED] = "not modelled",
+        [DRV_LINT_NOT_NEEDED] = "not needed",
+        [DRV_LINT_REFUSED] = "refused",
+        [DRV_LINT_UNKNOWN] = "unknown",
+    };
+    return names[e];
+}
+
+void drv_lint_free(drv_lint *l)
+{
+    dse_free(l->file);
+    dse_free(l->key);
+    dse_free(l->finding);
+    *l = (drv_lint){0};
+}
+
+/* ---- building the report ------------------------------------------------------------------- */
+
+static void fail_nomem(lint *l)
+{
+    if (l->status == DSE_OK)
+        l->status = dse_fail_nomem(l->err);
+}
+
+/* A copy without what does not print: keys and values may hold anything, and go to a terminal. */
+static const char *keep(lint *l, const char *text)
+{
+    char *copy = dse_arena_strdup(l->arena, text);
+
+    if (!copy) {
+        fail_nomem(l);
+        return "";
+    }
+    for (char *p = copy; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    return copy;
+}
+
+void lint_file(lint *l, const char *path, const char *kind)
+{
+    drv_lint *r = l->out;
+
+    if (!DSE_GROW(r->file, r->cap_files, r->n_files + 1)) {
+        fail_nomem(l);
+        return;
+    }
+    r->file[r->n_files++] = (drv_lint_file){.path = keep(l, path), .kind = kind, .first_key = r->n_keys};
+}
+
+static void add_value(const cfg_node *node, dse_strbuf *out)
+{
+    if (node->kind == CFG_SCALAR) {
+        dse_strbuf_adds(out, node->text);
+        return;
+    }
+    dse_strbuf_addc(out, node->kind == CFG_LIST ? '[' : '{');
+    for (uint32_t i = 0; i < node->n && out->len <= MAX_VALUE; i++) {
+        if (i)
+            dse_strbuf_adds(out, ", ");
+        if (node->kind == CFG_MAP)
+            dse_strbuf_addf(out, "%s: ", node->key[i]->text);
+        add_value(node->item[i], out);
+    }
+    dse_strbuf_addc(out, node->kind == CFG_LIST ? ']' : '}');
+}
+
+/* As written, cut to what fits into a table. */
+static const char *value_text(lint *l, const cfg_node *node)
+{
+    const char *text = "";
+    dse_strbuf b;
+
+    dse_strbuf_init(&b);
+    add_value(node, &b);
+    if (b.len > MAX_VALUE) {
+        size_t n = MAX_VALUE - 3;
+
+        while (n && ((unsigned char)b.data[n] & 0xc0) == 0x80) /* not in the middle of a character */
+            n--;
+        memcpy(b.data + n, "...", 4);
+    }
+    if (b.failed)
+        fail_nomem(l);
+    else
+        text = keep(l, b.data);
+    dse_strbuf_free(&b);
+    return text;
+}
+
+void lint_key(lint *l, const char *key, const cfg_node *key_node, const cfg_node *value, const char *unit,
+              const char *meaning, drv_lint_effect effect)
+{
+    drv_lint *r = l->out;
+
+    if (l->status != DSE_OK)
+        return;
+    if (!DSE_GROW(r->key, r->cap_keys, r->n_keys + 1)) {
+        fail_nomem(l);
+        return;
+    }
+    r->key[r->n_keys++] = (drv_lint_key){.key = keep(l, key),
+                                         .value = value ? value_text(l, value) : "",
+                                         .unit = unit,
+                                         .meaning = meaning,
+                                         .effect = effect,
+                                         .line = key_node ? key_node->line : 0};
+    r->file[r->n_files - 1].n_keys++;
+}
+
+void lint_add(lint *l, drv_lint_level level, const char *where, const char *key, const char *fmt, ...)
+{
+    drv_lint *r = l->out;
+    dse_strbuf text;
+    va_list ap;
+
+    if (l->status != DSE_OK)
+        return;
+    dse_strbuf_init(&text);
+    va_start(ap, fmt);
+    dse_strbuf_vaddf(&text, fmt, ap);
+    va_end(ap);
+    if (text.failed || !DSE_GROW(r->finding, r->cap_findings, r->n_findings + 1))
+        fail_nomem(l);
+    else {
+        r->finding[r->n_findings++] =
+            (drv_lint_finding){level, keep(l, where), keep(l, key), keep(l, text.data)};
+        r->n_level[level]++;
+    }
+    dse_strbuf_free(&text);
+}
+
+void lint_add_error(lint *l, const char *key, const char *said, const dse_error *why)
+{
+    size_t n = strlen(said);
+    const char *text = why->text;
+
+    if (n && !strncmp(text, said, n) &&
+        (text[n] == ' ' || text[n] == ':')) /* the key stands before the text */
+        text += n + strspn(text + n, ": ");
+    if (why->status == DSE_E_NOMEM)
+        fail_nomem(l);
+    else
+        lint_add(l, DRV_LINT_ERROR, why->where, key, "%s", text);
+}
+
+static bool is_harmless(const lint_row *row, const cfg_node *value)
+{
+    return row->harmless && value->kind == CFG_SCALAR && !strcmp(value->text, row->harmless);
+}
+
+void lint_row_key(lint *l, const cfg_doc *doc, const lint_row *row, const char *key, const cfg_node *key_node,
+                  const cfg_node *value, const char *unit, const char *meaning)
+{
+    drv_lint_level level = row->effect == DRV_LINT_REFUSED ? DRV_LINT_ERROR : DRV_LINT_WARNING;
+    cfg_place at;
+
+    lint_key(l, key, key_node, value, row->unit ? row->unit : unit, row->meaning ? row->meaning : meaning,
+             row->effect);
+    if (row->text)
+        lint_add(l, is_harmless(row, value) ? DRV_LINT_NOTE : level, cfg_where(doc, key_node, &at), key, "%s",
+                 row->text);
+}

@@ -1,0 +1,253 @@
+#include "driver/reproduce.h"
+
+#include "driver/study.h"
+#include "report/rows.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- command lines ------------------------------------------------------------------------- */
+
+/* As a shell takes it for one word. */
+static void add_word(dse_strbuf *out, const char *word)
+{
+    dse_strbuf_addc(out, ' ');
+    if (*word &&
+        !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+-")]) {
+        dse_strbuf_adds(out, word);
+        return;
+    }
+    dse_strbuf_addc(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            dse_strbuf_adds(out, "'\\''");
+        else
+            dse_strbuf_addc(out, *word);
+    }
+    dse_strbuf_addc(out, '\'');
+}
+
+static void add_option(dse_strbuf *out, const char *name, const char *value)
+{
+    dse_strbuf_addf(out, " %s", name);
+    add_word(out, value);
+}
+
+static void write_simulate(const store_row *r, const cfg_settings *settings, dse_strbuf *out)
+{
+    const design_point p = report_point(r);
+    char name[DESIGN_NAME_MAX];
+
+    design_point_name(&p, name);
+    dse_strbuf_adds(out, "ccldse simulate");
+    add_option(out, "--model", r->model);
+    add_option(out, "--system", r->system);
+    add_option(out, "--point", name);
+    for (size_t i = 0; i < settings->n; i++) {
+        dse_strbuf setting;
+
+        dse_strbuf_init(&setting);
+        dse_strbuf_addf(&setting, "%s=%s", settings->item[i].path, settings->item[i].value);
+        add_option(out, "--set", setting.data);
+        out->failed |= setting.failed;
+        dse_strbuf_free(&setting);
+    }
+}
+
+static void write_worker(const store_row *r, const char *db, dse_strbuf *out)
+{
+    const design_point p = report_point(r);
+    char name[DESIGN_NAME_MAX];
+
+    design_point_name(&p, name);
+    dse_strbuf_addf(out, "ccldse show %s", name);
+    add_option(out, "--db", db);
+    dse_strbuf_addf(out, " --configuration %016" PRIx64 " --config | ccldse worker", r->study);
+}
+
+/* ---- what may be said ---------------------------------------------------------------------- */
+
+/* "batch=256 layers=4", as a row has it, into settings; they contain no spaces. */
+static dse_status read_settings(const char *text, dse_arena *a, cfg_settings *out, dse_error *err)
+{
+    char *copy = dse_arena_strdup(a, text), *rest = NULL;
+    const char **words = DSE_ARENA_NEW(a, const char *, strlen(text) + 1);
+    size_t n = 0;
+
+    if (!copy || !words)
+        return dse_fail_nomem(err);
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        words[n++] = word;
+    return drv_settings_parse(words, n, a, out, err);
+}
+
+/* DSE_OK: the cards of these names are what the result was made from. Else `why` says what they are. */
+static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *settings, dse_error *why)
+{
+    const design_point p = report_point(r);
+    drv_study study;
+    dse_strbuf text;
+    dse_status st;
+
+    if ((st = read_settings(r->settings, a, settings, why)) != DSE_OK ||
+        (st = drv_study_load(r->model, r->system, settings, a, &study, why)) != DSE_OK)
+        return st;
+    dse_strbuf_init(&text);
+    drv_study_write_config(&study, &p, &text);
+    if (text.failed)
+        st = dse_fail_nomem(why);
+    else if (strcmp(text.data, r->config))
+        st = dse_fail(why, DSE_E_CONFIG,
+                      "the cards '%.60s' and '%.60s' are not, or no longer, what this was made from",
+                      r->model, r->system);
+    dse_strbuf_free(&text);
+    return st;
+}
+
+static const char *describe(const dse_error *why, dse_arena *a)
+{
+    return dse_arena_printf(a, "%s%s%s", why->where, why->where[0] ? ": " : "", why->text);
+}
+
+dse_status drv_has_cards(const store_row *r, dse_arena *a, bool *out, dse_error *err)
+{
+    cfg_doc doc = {0};
+    dse_status st = cfg_parse_json("configuration", r->config, strlen(r->config), a, &doc, err);
+
+    *out = st == DSE_OK && cfg_get(doc.root, "model") && cfg_get(doc.root, "system");
+    return st;
+}
+
+static dse_status say(drv_reproduction *out, const dse_strbuf *command, const char *note, dse_arena *a,
+                      dse_error *err)
+{
+    *out = (drv_reproduction){command->len ? dse_arena_strdup(a, command->data) : NULL, note};
+    return command->failed || !note || (command->len && !out->command) ? dse_fail_nomem(err) : DSE_OK;
+}
+
+/* By the stored configuration: a worker simulates it whatever the cards are now. */
+static dse_status by_configuration(const store_row *r, const char *db, const char *note, dse_arena *a,
+                                   drv_reproduction *out, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+    design_point p;
+    drv_study study;
+    dse_strbuf command;
+    dse_status st = drv_study_read_config(r->config, strlen(r->config), a, &study, &p, &why);
+
+    if (st == DSE_E_NOMEM)
+        return dse_fail_nomem(err);
+    dse_strbuf_init(&command);
+    if (st == DSE_OK)
+        write_worker(r, db, &command);
+    else
+        note = describe(&why, a);
+    st = say(out, &command, note, a, err);
+    dse_strbuf_free(&command);
+    return st;
+}
+
+static bool is_native(const char *engine)
+{
+    return !strncmp(engine, "native", 6) && (!engine[6] || engine[6] == '-');
+}
+
+dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_reproduction *out,
+                         dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+    cfg_settings settings;
+    dse_strbuf command;
+    bool has_cards;
+    dse_status st = drv_has_cards(r, a, &has_cards, err);
+
+    if (st != DSE_OK)
+        return st;
+    dse_strbuf_init(&command);
+    if (!has_cards)
+        return say(out, &command, "imported: there is no configuration to simulate again", a, err);
+    if (strcmp(r->engine, DRV_ENGINE))
+        return by_configuration(r, db,
+                                is_native(r->engine)
+                                    ? "by another version of this program; figures may differ"
+                                    : "by another program; this one simulates the same natively",
+                                a, out, err);
+    st = check_cards(r, a, &settings, &why);
+    if (st == DSE_E_NOMEM)
+        return dse_fail_nomem(err);
+    if (st != DSE_OK)
+        return by_configuration(r, db, describe(&why, a), a, out, err);
+    write_simulate(r, &settings, &command);
+    st = say(out, &command, "", a, err);
+    dse_strbuf_free(&command);
+    return st;
+}
+
+/* ---- a configuration for people ------------------------------------------------------------ */
+
+static const char *unit_of(const char *key)
+{
+    const cfg_table *tables[] = {&drv_model_table, &drv_system_table};
+
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+        for (uint32_t i = 0; i < tables[t]->n; i++)
+            if (!strcmp(tables[t]->rows[i].key, key))
+                return tables[t]->rows[i].unit_name;
+    return "";
+}
+
+static void print_value(const cfg_node *node, dse_strbuf *out)
+{
+    if (node->kind == CFG_SCALAR) {
+        dse_strbuf_adds(out, node->text);
+        return;
+    }
+    for (uint32_t i = 0; i < node->n; i++) {
+        dse_strbuf_adds(out, i ? ", " : "");
+        if (node->kind == CFG_MAP)
+            dse_strbuf_addf(out, "%s ", node->key[i]->text);
+        print_value(node->item[i], out);
+    }
+}
+
+/* The values of one object; those that are objects themselves follow as groups of their own. */
+static void print_group(const cfg_node *map, int indent, dse_strbuf *out)
+{
+    int width = 0;
+
+    for (uint32_t i = 0; i < map->n; i++) {
+        int n = (int)strlen(map->key[i]->text);
+
+        if (map->item[i]->kind != CFG_MAP && n > width)
+            width = n;
+    }
+    for (int groups = 0; groups < 2; groups++) {
+        for (uint32_t i = 0; i < map->n; i++) {
+            const char *key = map->key[i]->text, *unit = unit_of(key);
+
+            if ((map->item[i]->kind == CFG_MAP) != (groups == 1))
+                continue;
+            dse_strbuf_addf(out, "%*s", indent, "");
+            if (groups && indent < CFG_MAX_DEPTH) {
+                dse_strbuf_addf(out, "%s\n", key);
+                print_group(map->item[i], indent + 2, out);
+                continue;
+            }
+            dse_strbuf_addf(out, "%-*s  ", width, key);
+            print_value(map->item[i], out);
+            dse_strbuf_addf(out, "%s%s\n", *unit ? " " : "", unit);
+        }
+    }
+}
+
+dse_status drv_config_print(const char *config, dse_arena *a, dse_strbuf *out, dse_error *err)
+{
+    cfg_doc doc = {0};
+    dse_status st = cfg_parse_json("configuration", config, strlen(config), a, &doc, err);
+
+    if (st == DSE_OK)
+        print_group(doc.root, 2, out);
+    return st;
+}

@@ -1,0 +1,85 @@
+#include "report/details.h"
+
+#include "base/units.h"
+#include "report/rows.h"
+#include "report/table.h"
+#include "report/value.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static void head(const store_row *r, dse_strbuf *out)
+{
+    const design_point p = report_point(r);
+    char name[DESIGN_NAME_MAX], seconds[32] = "unknown";
+
+    design_point_name(&p, name);
+    if (!isnan(r->seconds))
+        dse_format_seconds(seconds, sizeof seconds, r->seconds);
+    dse_strbuf_addf(out, "%s on %s: %s\n", r->model, r->system, name);
+    dse_strbuf_addf(out, "  %-14s dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 ", %s%s\n",
+                    "strategy", p.dp, p.tp, p.sp, p.pp, p.recompute ? "recomputing" : "no recomputation",
+                    p.weight_sharded ? ", sharded weights" : "");
+    dse_strbuf_addf(out, "  %-14s %s%s%s\n", "status", r->done ? "done" : "failed", r->done ? "" : ": ",
+                    r->error);
+    dse_strbuf_addf(out, "  %-14s %s\n", "engine", r->engine);
+    dse_strbuf_addf(out, "  %-14s %s\n", "settings", *r->settings ? r->settings : "none");
+    dse_strbuf_addf(out, "  %-14s %08" PRIx64 "\n", "configuration", r->study >> 32);
+    dse_strbuf_addf(out, "  %-14s %s\n", "CPU time", seconds);
+}
+
+/* To the last digit that is stored. */
+static void add_exact(const store_metrics *m, const store_column *c, dse_strbuf *out)
+{
+    char text[REPORT_VALUE_MAX];
+
+    dse_strbuf_clear(out);
+    if (c->type == STORE_REAL && !isnan(store_value(m, c))) {
+        dse_strbuf_add_repr(out, store_value(m, c));
+        return;
+    }
+    report_value_exact(m, c, text);
+    dse_strbuf_adds(out, text);
+}
+
+static void figures(const store_row *r, dse_strbuf *out)
+{
+    char readable[REPORT_VALUE_MAX];
+    dse_strbuf exact;
+    report_table t;
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    dse_strbuf_init(&exact);
+    report_table_init(&t);
+    report_table_column(&t, "figure", true);
+    report_table_column(&t, "value", false);
+    report_table_column(&t, "exactly", false);
+    report_table_column(&t, "unit", true);
+    report_table_column(&t, "meaning", true);
+    for (size_t i = 0; i < n; i++) {
+        report_value_readable(&r->metrics, &c[i], readable);
+        add_exact(&r->metrics, &c[i], &exact);
+        report_table_cell(&t, "%s", c[i].name);
+        report_table_cell(&t, "%s", readable);
+        report_table_cell(&t, "%s", exact.data);
+        report_table_cell(&t, "%s", c[i].unit);
+        report_table_cell(&t, "%s", c[i].help);
+    }
+    report_table_print(&t, out);
+    out->failed |= exact.failed;
+    report_table_free(&t);
+    dse_strbuf_free(&exact);
+}
+
+void report_details_print(const store_row *r, dse_strbuf *out)
+{
+    head(r, out);
+    dse_strbuf_addc(out, '\n');
+    if (!r->done)
+        return;
+    figures(r, out);
+    dse_strbuf_addf(out, "Memory counts elements, as ASTRA-sim does, not bytes%s.\n\n",
+                    r->memory_rounded ? "; the engine printed it rounded" : "");
+}

@@ -1,0 +1,348 @@
+/* What a point costs in commands and folders, and what becomes of tools that fail; tools are shell scripts. */
+#include "driver/external.h"
+
+#include "base/fs.h"
+#include "unit/unit.h"
+
+#include <limits.h>
+
+#define SMALL TEST_DATA "/cards/models/small.yaml"
+#define RING8 TEST_DATA "/cards/systems/ring8.yaml"
+
+static char folder[64], before[PATH_MAX];
+static dse_arena arena;
+static dse_error err;
+static drv_study study;
+static drv_external tools;
+static drv_external_point plan;
+static const design_point point = {4, 1, 2, 1, true, false};
+
+static int begin(void **state)
+{
+    (void)state;
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_non_null(getcwd(before, sizeof before));
+    unit_make_folder(folder);
+    assert_int_equal(chdir(folder), 0);
+    dse_arena_init(&arena);
+    assert_ok(drv_study_load(SMALL, RING8, NULL, &arena, &study, &err), &err);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    dse_arena_free(&arena);
+    assert_int_equal(chdir(before), 0);
+    unit_remove_folder(folder);
+    return 0;
+}
+
+static void init(const char *stage, const char *simulator)
+{
+    assert_ok(drv_external_init(stage, simulator, 5, false, &arena, &tools, &err), &err);
+}
+
+/* The words of a command from the first on, joined. */
+static const char *words(const exec_command *c)
+{
+    static char text[2000];
+
+    text[0] = '\0';
+    for (size_t i = 0; c->argv[i]; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", c->argv[i]);
+    return text;
+}
+
+/* ---- plans ---------------------------------------------------------------------------------- */
+
+CLAIM(a_point_is_two_commands_in_folders_of_its_name)
+{
+    char expected[2000];
+    const char *n;
+
+    init("python3 main.py", "astrasim");
+    assert_ok(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err);
+    n = plan.name;
+    assert_ptr_equal(strstr(n, "small_ring8_4_1_2_1_1_"), n);
+    assert_int_equal(strlen(n), 22 + 8);
+    assert_int_equal(strspn(n + 22, "0123456789abcdef"), 8);
+    assert_int_equal(plan.job.n, 2);
+
+    snprintf(expected, sizeof expected,
+             "python3 main.py --output_dir workloads/%s --output_name workload --comm_group_file "
+             "comm_group.json --chakra_schema_version v0.0.4 --weight_sharded false "
+             "--activation_recompute true --dp 4 --tp 1 --sp 2 --pp 1 --num_stacks 3 --batch 16 --seq 128 "
+             "--din 1000 --dout 1000 --dmodel 512 --dff 2048 --head 8",
+             n);
+    assert_string_equal(words(&plan.job.command[0]), expected);
+    assert_string_equal(plan.job.command[0].folder, ".");
+    assert_double(plan.job.command[0].timeout_seconds, 5);
+
+    snprintf(expected, sizeof expected,
+             "astrasim --workload-configuration=%1$s/workloads/%2$s/workload "
+             "--comm-group-configuration=%1$s/workloads/%2$s/comm_group.json "
+             "--system-configuration=%1$s/astrasim_configs/%2$s/system.json "
+             "--network-configuration=%1$s/astrasim_configs/%2$s/network.yml "
+             "--remote-memory-configuration=%1$s/astrasim_configs/%2$s/remote_memory.json",
+             tools.folder, n);
+    assert_string_equal(words(&plan.job.command[1]), expected);
+    assert_string_equal(plan.job.command[1].folder, plan.results);
+    assert_string_equal(plan.job.command[1].output, plan.simulator_log);
+}
+
+CLAIM(the_name_tells_configurations_apart)
+{
+    char first[100];
+
+    init("s", "a");
+    assert_ok(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err);
+    snprintf(first, sizeof first, "%s", plan.name);
+    study.model.batch = 32;
+    assert_ok(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err);
+    assert_string_not_equal(plan.name, first);
+    study.model.batch = 16;
+    study.engine = DRV_EXTERNAL_ENGINE; /* whoever asks, the name is of the external result */
+    assert_ok(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err);
+    assert_string_equal(plan.name, first);
+}
+
+/* STAGE writes to its folder's name % rank, ASTRA-sim ignores groups in what has "empty" in its name. */
+CLAIM(a_name_has_nothing_that_a_tool_could_misread)
+{
+    study.model_name = "100%d of empty \xc3\xa9";
+    study.system_name = "a/b'c";
+    init("s", "a");
+    assert_ok(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err);
+    assert_ptr_equal(strstr(plan.name, "100-d-of--mpty---_a-b-c_4_1_2_1_1_"), plan.name);
+}
+
+CLAIM(a_program_with_a_slash_is_found_from_any_folder)
+{
+    char expected[200];
+
+    unit_write_text("wrapper.py", "");
+    assert_ok(dse_mkdirs("bin", &err), &err);
+    unit_write_text("bin/wrapper.py", "");
+    init("./stage x/y", "python3 bin/wrapper.py bin/none wrapper.py /a/b");
+    snprintf(expected, sizeof expected, "%s/./stage", tools.folder);
+    assert_string_equal(tools.stage[0], expected);
+    assert_string_equal(tools.stage[1], "x/y"); /* it runs where we are */
+    assert_string_equal(tools.simulator[0], "python3");
+    snprintf(expected, sizeof expected, "%s/bin/wrapper.py", tools.folder);
+    assert_string_equal(tools.simulator[1], expected);
+    assert_string_equal(tools.simulator[2], "bin/none");
+    assert_string_equal(tools.simulator[3], "wrapper.py");
+    assert_string_equal(tools.simulator[4], "/a/b");
+}
+
+CLAIM(a_command_without_a_program_is_refused)
+{
+    assert_failure(drv_external_init(" ", "a", 0, false, &arena, &tools, &err), &err, DSE_E_USAGE, "",
+                   "--stage-cmd names no program");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(drv_external_init("s", "'' x", 0, false, &arena, &tools, &err), &err, DSE_E_USAGE, "",
+                   "--astrasim-bin names no program");
+}
+
+CLAIM(a_folder_in_which_astrasim_reads_no_groups_is_refused)
+{
+    assert_ok(dse_mkdirs("an_empty_one", &err), &err);
+    assert_int_equal(chdir("an_empty_one"), 0);
+    assert_says(drv_external_init("s", "a", 0, false, &arena, &tools, &err), &err, DSE_E_CONFIG,
+                "as there is 'empty' in it; run in another folder");
+}
+
+CLAIM(what_stage_cannot_generate_is_refused)
+{
+    const design_point too_many = {8, 8, 1, 1, false, false};
+
+    init("s", "a");
+    assert_says(drv_external_plan(&tools, &study, &too_many, &arena, &plan, &err), &err, DSE_E_RANGE,
+                "ring8 has 8 NPUs");
+    err = (dse_error)DSE_ERROR_INIT;
+    study.tag_base = 7;
+    assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
+                   "STAGE draws the tags of its messages; tag base 7 cannot be given to it");
+    err = (dse_error)DSE_ERROR_INIT;
+    strcpy(study.model.operators, "mine.yaml");
+    assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
+                   "small has the operators 'mine.yaml', and STAGE has only those of 'transformer'");
+}
+
+static dse_status plan_point(void *what, dse_arena *a, dse_error *e)
+{
+    (void)what;
+    return drv_external_plan(&tools, &study, &point, a, &plan, e);
+}
+
+static dse_status init_tools(void *what, dse_arena *a, dse_error *e)
+{
+    (void)what;
+    return drv_external_init("./stage 'a b'", "bin/sim x", 0, false, a, &tools, e);
+}
+
+CLAIM(without_memory_nothing_is_planned)
+{
+    init("s", "a");
+    assert_true(unit_fail_each_allocation(plan_point, NULL, 48) > 0);
+    assert_true(unit_fail_each_allocation(init_tools, NULL, 16) > 0);
+}
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+/* A complete report of rank 0, which stands for all. */
+#define REPORT                                                                                               \
+    "echo 'sys[0], Wall time: 90'; echo 'sys[0], Compute bound percentage: 1.000%';"                         \
+    "echo 'sys[0], Average compute utilization: 2.000$';"                                                    \
+    "echo 'sys[0], Average memory utilization: 3.000%'; "                                                    \
+    "echo 'sys[0], Average operation intensity: 4.000'; echo 'sys[0] peak memory usage: 5.00 KB'"
+
+static store_row row;
+static drv_astra_log seen;
+
+static void run_point(const char *stage, const char *simulator)
+{
+    unit_write_text("stage.sh", stage);
+    unit_write_text("sim.sh", simulator);
+    init("sh stage.sh", "sh ./sim.sh");
+    assert_ok(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err);
+    assert_ok(drv_external_run_point(&tools, &study, &point, &arena, &row, &seen, &err), &err);
+}
+
+static void assert_fails(const char *format)
+{
+    char expected[600];
+
+    snprintf(expected, sizeof expected, format, plan.results);
+    assert_false(row.done);
+    assert_string_equal(row.error, expected);
+    assert_u64(row.metrics.wall_time, STORE_ABSENT);
+}
+
+CLAIM(the_log_of_the_simulator_is_the_result)
+{
+    run_point("echo generated", REPORT);
+    assert_true(row.done);
+    assert_string_equal(row.error, "");
+    assert_u64(row.metrics.wall_time, 90);
+    assert_u64(row.metrics.peak_memory, 5120);
+    assert_true(row.memory_rounded);
+    assert_u64(row.metrics.nodes, STORE_ABSENT);
+    assert_true(row.seconds >= 0);
+    assert_true(dse_is_file(plan.stage_log));
+    assert_true(dse_is_dir(plan.workload));
+}
+
+CLAIM(without_statistics_in_what_it_prints_its_own_log_counts)
+{
+    run_point("", "echo starting; mkdir log; (" REPORT ") >log/log.log");
+    assert_true(row.done);
+    assert_u64(row.metrics.wall_time, 90);
+}
+
+CLAIM(nothing_of_an_earlier_run_is_taken_for_this_one)
+{
+    run_point("echo x >$2/workload.0.et", "mkdir log; (" REPORT ") >log/log.log");
+    assert_true(row.done);
+    run_point("[ ! -e $2/workload.0.et ]", "");
+    assert_fails("ASTRA-sim reports no statistics; %s/astrasim.log is empty");
+    assert_false(dse_is_file(plan.own_log));
+}
+
+CLAIM(a_failed_simulator_is_quoted_with_its_last_lines)
+{
+    run_point("", "for i in 1 2 3 4 5 6; do echo line $i; echo; done >&2; exit 1");
+    assert_fails(
+        "ASTRA-sim ('sh') exited with code 1; %s/astrasim.log ends: line 3 | line 4 | line 5 | line 6");
+}
+
+CLAIM(a_failed_generator_is_told_and_the_simulator_not_run)
+{
+    run_point("echo no; kill -9 $$", "echo ran >ran");
+    assert_fails("STAGE ('sh') was killed by signal 9; %s/stage.log ends: no");
+    assert_false(dse_is_file("ran"));
+}
+
+CLAIM(half_a_log_is_no_result)
+{
+    run_point("", "echo 'sys[0], Wall time: 90'; printf 'sys[0], Compute bound percentage: 1'");
+    assert_non_null(
+        strstr(row.error, "/astrasim.log: not complete: sys[0] has no 'Compute bound percentage'; "));
+    assert_fails("%s/astrasim.log: not complete: sys[0] has no 'Compute bound percentage'; "
+                 "it ends: sys[0], Wall time: 90 | sys[0], Compute bound percentage: 1");
+}
+
+/* 300 characters without a newline; two that are no text. */
+CLAIM(quoted_words_are_short_and_printable)
+{
+    char x[241];
+
+    memset(x, 'x', 240);
+    x[240] = '\0';
+    run_point("", "i=0; while [ $i -lt 30 ]; do printf xxxxxxxxxx; i=$((i+1)); done; exit 2");
+    assert_non_null(strstr(row.error, " ends: x"));
+    assert_string_equal(row.error + strlen(row.error) - 240, x);
+    assert_int_equal(row.error[strlen(row.error) - 241], ' ');
+    run_point("", "printf 'a\\033[1m\\303\\251\\tb\\n'; exit 2");
+    assert_fails("ASTRA-sim ('sh') exited with code 2; %s/astrasim.log ends: a?[1m?? b");
+}
+
+CLAIM(a_missing_program_is_the_failure_of_its_point)
+{
+    unit_write_text("stage.sh", "");
+    init("sh stage.sh", "/nonexistent/AstraSim");
+    assert_ok(drv_external_run_point(&tools, &study, &point, &arena, &row, &seen, &err), &err);
+    assert_fails("ASTRA-sim ('/nonexistent/AstraSim') cannot be started: no such file or directory");
+    init("no-such-program x", "a");
+    assert_ok(drv_external_run_point(&tools, &study, &point, &arena, &row, &seen, &err), &err);
+    assert_fails("STAGE ('no-such-program') cannot be started: no such file or directory");
+}
+
+CLAIM(folders_that_cannot_be_made_fail_the_point)
+{
+    unit_write_text("workloads", "in the way");
+    unit_write_text("stage.sh", "");
+    init("sh stage.sh", "a");
+    assert_ok(drv_external_run_point(&tools, &study, &point, &arena, &row, &seen, &err), &err);
+    assert_false(row.done);
+    assert_non_null(strstr(row.error, "Not a directory"));
+}
+
+CLAIM(workloads_are_discarded_only_after_success)
+{
+    run_point("", "exit 1");
+    assert_true(dse_is_dir(plan.workload));
+    unit_write_text("sim.sh", REPORT);
+    tools.discard_workloads = true;
+    assert_ok(drv_external_run_point(&tools, &study, &point, &arena, &row, &seen, &err), &err);
+    assert_true(row.done);
+    assert_false(dse_is_dir(plan.workload));
+}
+
+#define TEST(claim) cmocka_unit_test_setup_teardown(claim, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_point_is_two_commands_in_folders_of_its_name),
+        TEST(the_name_tells_configurations_apart),
+        TEST(a_name_has_nothing_that_a_tool_could_misread),
+        TEST(a_program_with_a_slash_is_found_from_any_folder),
+        TEST(a_command_without_a_program_is_refused),
+        TEST(a_folder_in_which_astrasim_reads_no_groups_is_refused),
+        TEST(what_stage_cannot_generate_is_refused),
+        TEST(without_memory_nothing_is_planned),
+        TEST(the_log_of_the_simulator_is_the_result),
+        TEST(without_statistics_in_what_it_prints_its_own_log_counts),
+        TEST(nothing_of_an_earlier_run_is_taken_for_this_one),
+        TEST(a_failed_simulator_is_quoted_with_its_last_lines),
+        TEST(a_failed_generator_is_told_and_the_simulator_not_run),
+        TEST(half_a_log_is_no_result),
+        TEST(quoted_words_are_short_and_printable),
+        TEST(a_missing_program_is_the_failure_of_its_point),
+        TEST(folders_that_cannot_be_made_fail_the_point),
+        TEST(workloads_are_discarded_only_after_success),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,242 @@
+/* Hugging Face configs as model cards. The configs are cut down from those that are published with the models: what is
+ * left is what the table reads, with the spellings of each family. */
+#include "driver/hf_card.h"
+#include "driver/model_card.h"
+#include "unit/unit.h"
+
+static dse_arena arena;
+static dse_error err;
+static cfg_doc config, card;
+static drv_hf_notes notes;
+
+static dse_status load(const char *text)
+{
+    dse_status st;
+
+    dse_arena_reset(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    config = (cfg_doc){0};
+    st = cfg_parse_json("m/config.json", text, strlen(text), &arena, &config, &err);
+    return st == DSE_OK ? drv_hf_card(&config, &arena, &card, &notes, &err) : st;
+}
+
+static int64_t size_of(const char *key)
+{
+    const cfg_node *node = cfg_get(card.root, key);
+    int64_t v = -1;
+
+    if (node)
+        assert_ok(cfg_int(&card, node, key, 0, INT64_MAX, &v, &err), &err);
+    return v;
+}
+
+static void assert_sizes(int64_t vocabulary, int64_t d_model, int64_t d_ff, int64_t heads, int64_t layers)
+{
+    assert_int_equal(size_of("vocabulary"), vocabulary);
+    assert_int_equal(size_of("d_model"), d_model);
+    assert_int_equal(size_of("d_ff"), d_ff);
+    assert_int_equal(size_of("heads"), heads);
+    assert_int_equal(size_of("layers"), layers);
+    assert_int_equal(card.root->n, 5);
+}
+
+#define LLAMA                                                                                                \
+    "\"architectures\": [\"LlamaForCausalLM\"], \"hidden_act\": \"silu\", \"hidden_size\": 8192,"            \
+    "\"intermediate_size\": 28672, \"max_position_embeddings\": 4096, \"model_type\": \"llama\","            \
+    "\"num_attention_heads\": 64, \"num_hidden_layers\": 80, \"num_key_value_heads\": 8,"                    \
+    "\"rope_scaling\": null, \"vocab_size\": 32000"
+
+CLAIM(llama_is_simulated_without_grouped_heads_and_gate)
+{
+    assert_ok(load("{" LLAMA "}"), &err);
+    assert_sizes(32000, 8192, 28672, 64, 80);
+    assert_int_equal(notes.n, 2);
+    assert_string_equal(notes.item[0].text, "keys and values have 8 heads, not 64");
+    assert_string_equal(notes.item[0].key->text, "num_key_value_heads");
+    assert_string_equal(notes.item[1].text,
+                        "the feed-forward network has a gate, a third matrix ('hidden_act' is silu)");
+}
+
+CLAIM(gpt2_defines_its_feed_forward_width)
+{
+    /* 4 * 768: "None will set it to 4 times n_embd" */
+    assert_ok(
+        load("{\"model_type\": \"gpt2\", \"n_embd\": 768, \"n_head\": 12, \"n_layer\": 12, \"n_inner\": null,"
+             "\"n_positions\": 1024, \"vocab_size\": 50257, \"activation_function\": \"gelu_new\"}"),
+        &err);
+    assert_sizes(50257, 768, 3072, 12, 12);
+    assert_int_equal(notes.n, 0);
+    assert_ok(load("{\"model_type\": \"gpt2\", \"n_embd\": 768, \"n_inner\": 1000}"), &err);
+    assert_int_equal(size_of("d_ff"), 1000);
+}
+
+CLAIM(opt_and_bloom_and_falcon_and_mpt_are_read)
+{
+    assert_ok(
+        load("{\"model_type\": \"opt\", \"hidden_size\": 768, \"ffn_dim\": 3072, \"num_attention_heads\": 12,"
+             "\"num_hidden_layers\": 12, \"vocab_size\": 50272, \"word_embed_proj_dim\": 768}"),
+        &err);
+    assert_sizes(50272, 768, 3072, 12, 12);
+
+    assert_ok(
+        load("{\"model_type\": \"bloom\", \"n_embed\": 14336, \"n_layer\": 70, \"num_attention_heads\": 112,"
+             "\"n_inner\": null, \"vocab_size\": 250880}"),
+        &err);
+    assert_sizes(250880, 14336, 57344, 112, 70); /* 4 * 14336 */
+
+    assert_ok(load("{\"model_type\": \"falcon\", \"hidden_size\": 4544, \"num_hidden_layers\": 32,"
+                   "\"num_attention_heads\": 71, \"multi_query\": true, \"vocab_size\": 65024}"),
+              &err);
+    assert_sizes(65024, 4544, 18176, 71, 32); /* 4 * 4544 */
+    assert_int_equal(notes.n, 1);
+    assert_string_equal(notes.item[0].text, "keys and values have one head, not 71");
+
+    assert_ok(load("{\"model_type\": \"mpt\", \"d_model\": 4096, \"n_heads\": 32, \"n_layers\": 32,"
+                   "\"expansion_ratio\": 3, \"vocab_size\": 50432}"),
+              &err);
+    assert_sizes(50432, 4096, 12288, 32, 32); /* 3 * 4096 */
+}
+
+CLAIM(all_heads_of_their_own_and_a_plain_width_need_no_note)
+{
+    assert_ok(
+        load("{\"model_type\": \"phi\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16,"
+             "\"num_key_value_heads\": 4, \"hidden_act\": \"gelu_new\"}"),
+        &err);
+    assert_int_equal(notes.n, 0);
+    assert_ok(
+        load("{\"model_type\": \"x\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 32}"),
+        &err);
+    assert_int_equal(notes.n, 1);
+    assert_string_equal(notes.item[0].text, "a head is 32 wide, not d_model / heads");
+}
+
+CLAIM(a_width_is_not_guessed_for_others)
+{
+    assert_ok(load("{\"model_type\": \"new\", \"hidden_size\": 64}"), &err);
+    assert_int_equal(size_of("d_ff"), -1);
+}
+
+CLAIM(experts_and_encoders_are_refused)
+{
+    assert_failure(
+        load("{\"model_type\": \"mixtral\",\n \"num_local_experts\": 8}"), &err, DSE_E_CONFIG,
+        "m/config.json:2:2",
+        "'num_local_experts': a mixture of experts; the operators are those of a dense transformer");
+    assert_says(load("{\"model_type\": \"deepseek_v3\", \"n_routed_experts\": 256}"), &err, DSE_E_CONFIG,
+                "'n_routed_experts'");
+    assert_ok(load("{\"model_type\": \"x\", \"num_experts\": 1}"), &err);
+    assert_ok(load("{\"model_type\": \"deepseek\", \"n_routed_experts\": null}"), &err);
+    assert_failure(load("{\"model_type\": \"t5\", \"is_encoder_decoder\": true}"), &err, DSE_E_CONFIG,
+                   "m/config.json:1:22",
+                   "an encoder with a decoder; the operators are those of a decoder alone");
+    assert_says(load("{\"model_type\": \"llava\", \"text_config\": {\"hidden_size\": 4096}}"), &err,
+                DSE_E_CONFIG, "'text_config'");
+}
+
+CLAIM(two_spellings_must_agree)
+{
+    assert_ok(load("{\"model_type\": \"falcon\", \"n_head\": 12, \"num_attention_heads\": 12}"), &err);
+    assert_failure(load("{\"model_type\": \"falcon\",\n\"n_head\": 12,\n\"num_attention_heads\": 16}"), &err,
+                   DSE_E_CONFIG, "m/config.json:2:1",
+                   "'n_head' is 12, but 'num_attention_heads' is 16; both are the heads of a card");
+}
+
+CLAIM(what_is_missing_is_named_in_one_line)
+{
+    assert_ok(load("{" LLAMA "}"), &err);
+    assert_failure(drv_hf_check(&card, NULL, &err), &err, DSE_E_CONFIG, "m/config.json",
+                   "a Hugging Face config has no batch and sequence; give --set batch=N --set sequence=N");
+    assert_ok(load("{\"model_type\": \"new\", \"hidden_size\": 64, \"n_head\": 4, \"n_layer\": 2, "
+                   "\"vocab_size\": 9}"),
+              &err);
+    assert_failure(
+        drv_hf_check(&card, NULL, &err), &err, DSE_E_CONFIG, "m/config.json",
+        "this Hugging Face config has no d_ff, batch and sequence; give --set d_ff=N --set batch=N --set "
+        "sequence=N");
+}
+
+CLAIM(settings_give_what_is_missing)
+{
+    const cfg_setting items[] = {{"batch", "512"}, {"sequence", "1024"}};
+    cfg_settings settings = {1, items};
+    const char *note = "";
+    drv_model m;
+
+    assert_ok(load("{" LLAMA "}"), &err);
+    card = config;
+    assert_failure(drv_hf_resolve(&card, &settings, &arena, &note, &err), &err, DSE_E_CONFIG, "m/config.json",
+                   "a Hugging Face config has no sequence; give --set sequence=N");
+    assert_null(note);
+    err = (dse_error)DSE_ERROR_INIT;
+    settings.n = 2;
+    assert_ok(drv_hf_resolve(&card, &settings, &arena, &note, &err), &err);
+    assert_string_equal(
+        note, "m/config.json: not simulated: keys and values have 8 heads, not 64; the feed-forward "
+              "network has a gate, a third matrix ('hidden_act' is silu)");
+    assert_ok(drv_model_read(&card, &settings, &m, &err), &err);
+    assert_int_equal(m.layers, 80);
+    assert_int_equal(m.sequence, 1024);
+}
+
+CLAIM(a_wrong_value_is_reported_where_it_stands)
+{
+    drv_model m;
+
+    assert_ok(load("{\"model_type\": \"x\",\n \"hidden_size\": -5}"), &err);
+    assert_failure(drv_model_read(&card, NULL, &m, &err), &err, DSE_E_RANGE, "m/config.json:2:17",
+                   "d_model is -5; it must be between 1 and 1e+15");
+}
+
+CLAIM(a_card_of_ours_is_no_config)
+{
+    const char *text = "d_model: 64\nlayers: 2\n";
+
+    dse_arena_reset(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_parse_yaml("m.yaml", text, strlen(text), &arena, &config, &err), &err);
+    assert_false(drv_hf_is_config(&config));
+    assert_string_equal(drv_hf_card_key("n_embd"), "d_model");
+    assert_null(drv_hf_card_key("torch_dtype"));
+}
+
+static dse_status load_llama(void *what, dse_arena *a, dse_error *e)
+{
+    const char *text = what;
+    cfg_doc doc = {0}, out;
+    drv_hf_notes n;
+    dse_status st = cfg_parse_json("config.json", text, strlen(text), a, &doc, e);
+
+    return st == DSE_OK ? drv_hf_card(&doc, a, &out, &n, e) : st;
+}
+
+CLAIM(any_allocation_may_fail)
+{
+    char text[] = "{" LLAMA "}";
+
+    assert_true(unit_fail_each_allocation(load_llama, text, 16) > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(llama_is_simulated_without_grouped_heads_and_gate),
+        cmocka_unit_test(gpt2_defines_its_feed_forward_width),
+        cmocka_unit_test(opt_and_bloom_and_falcon_and_mpt_are_read),
+        cmocka_unit_test(all_heads_of_their_own_and_a_plain_width_need_no_note),
+        cmocka_unit_test(a_width_is_not_guessed_for_others),
+        cmocka_unit_test(experts_and_encoders_are_refused),
+        cmocka_unit_test(two_spellings_must_agree),
+        cmocka_unit_test(what_is_missing_is_named_in_one_line),
+        cmocka_unit_test(settings_give_what_is_missing),
+        cmocka_unit_test(a_wrong_value_is_reported_where_it_stands),
+        cmocka_unit_test(a_card_of_ours_is_no_config),
+        cmocka_unit_test(any_allocation_may_fail),
+    };
+    int failures;
+
+    dse_arena_init(&arena);
+    failures = RUN_TESTS(tests);
+    dse_arena_free(&arena);
+    return failures;
+}

@@ -1,0 +1,117 @@
+/* One row in full. */
+#include "report/details.h"
+#include "unit/unit.h"
+
+static store_row row(void)
+{
+    store_row r = {.model = "m",
+                   .system = "s",
+                   .engine = "e",
+                   .settings = "",
+                   .study = 0x0123456789abcdef,
+                   .dp = 32,
+                   .tp = 1,
+                   .sp = 2,
+                   .pp = 1,
+                   .done = true,
+                   .error = "",
+                   .seconds = 0.25};
+
+    store_metrics_clear(&r.metrics);
+    return r;
+}
+
+static void assert_says_that(const store_row *r, const char *const *parts, size_t n)
+{
+    dse_strbuf out;
+
+    dse_strbuf_init(&out);
+    report_details_print(r, &out);
+    assert_false(out.failed);
+    for (size_t i = 0; i < n; i++)
+        if (!strstr(out.data, parts[i]))
+            fail_msg("'%s' is not in\n%s", parts[i], out.data);
+    dse_strbuf_free(&out);
+}
+
+CLAIM(a_result_has_every_figure_readable_and_exact)
+{
+    static const char *const parts[] = {
+        "m on s: 32_1_2_1_1_ws\n",
+        "  strategy       dp 32, tp 1, sp 2, pp 1, recomputing, sharded weights\n",
+        "  status         done\n",
+        "  settings       layers=4\n",
+        "  configuration  01234567\n",
+        "  CPU time       250.0 ms\n",
+        "3206889878  ns ",
+        "33.333333333333336  % ",
+        "not bytes; the engine printed it rounded.\n"};
+    store_row r = row();
+
+    r.recompute = r.weight_sharded = r.memory_rounded = true;
+    r.settings = "layers=4";
+    r.metrics.wall_time = 3206889878;
+    r.metrics.mem_util = 33.333333333333336;
+    assert_says_that(&r, parts, sizeof parts / sizeof parts[0]);
+}
+
+/* Every column of the table is there, so that a new one needs no change here. */
+CLAIM(every_column_has_its_line)
+{
+    size_t n;
+    const store_column *c = store_columns(&n);
+    const store_row r = row();
+    char line[80];
+    const char *const part = line;
+
+    for (size_t i = 0; i < n; i++) {
+        snprintf(line, sizeof line, "\n%s ", c[i].name);
+        assert_says_that(&r, &part, 1);
+    }
+}
+
+CLAIM(a_failure_has_its_reason_and_no_figures)
+{
+    static const char *const parts[] = {"  status         failed: rank 3 waits\n",
+                                        "  CPU time       unknown\n"};
+    store_row r = row();
+    dse_strbuf out;
+
+    r.done = false;
+    r.error = "rank 3 waits";
+    r.seconds = NAN;
+    assert_says_that(&r, parts, 2);
+    dse_strbuf_init(&out);
+    report_details_print(&r, &out);
+    assert_null(strstr(out.data, "wall_time"));
+    dse_strbuf_free(&out);
+}
+
+CLAIM(out_of_memory_marks_the_text)
+{
+    const store_row r = row();
+    bool failed = true;
+
+    for (long n = 0; failed; n++) {
+        dse_strbuf out;
+
+        dse_strbuf_init(&out);
+        dse_alloc_fail_after(n);
+        report_details_print(&r, &out);
+        dse_alloc_fail_after(-1);
+        failed = out.failed;
+        assert_true(failed || strstr(out.data, "simulated\n"));
+        dse_strbuf_free(&out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_result_has_every_figure_readable_and_exact),
+        cmocka_unit_test(every_column_has_its_line),
+        cmocka_unit_test(a_failure_has_its_reason_and_no_figures),
+        cmocka_unit_test(out_of_memory_marks_the_text),
+    };
+    return RUN_TESTS(tests);
+}
