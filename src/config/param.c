@@ -335,13 +335,13 @@ bool cfg_is_given(const cfg_table *t, const void *values, const char *key)
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
-/* The row of "key" or "key[3]"; *index is the element, or -1. NULL if there is none, or if what is indexed is no list. */
+/* The row of "key" or "key[3]"; *index is the element, or -1. NULL if there is none, or if what is indexed is no list.
+ * An element has one spelling, not [03]: paths are compared as texts. */
 static const cfg_param *find_path(const cfg_table *t, const char *path, int *index)
 {
-    size_t n = strcspn(path, "[");
+    size_t n = strcspn(path, "["), digits;
     char key[80];
     const cfg_param *row;
-    int end = 0;
 
     *index = -1;
     if (n >= sizeof key)
@@ -350,9 +350,19 @@ static const cfg_param *find_path(const cfg_table *t, const char *path, int *ind
     row = cfg_param_find(t, key);
     if (!path[n])
         return row;
-    if (sscanf(path + n, "[%4d]%n", index, &end) != 1 || !end || path[n + (size_t)end] || *index < 0)
+    digits = strspn(path + n + 1, "0123456789");
+    if (!row || !is_list(row) || !digits || digits > 4 || (digits > 1 && path[n + 1] == '0') ||
+        strcmp(path + n + 1 + digits, "]") != 0)
         return NULL;
-    return row && is_list(row) ? row : NULL;
+    *index = atoi(path + n + 1);
+    return row;
+}
+
+bool cfg_path_covers(const char *path, const char *other)
+{
+    size_t n = strlen(path);
+
+    return !strncmp(path, other, n) && (!other[n] || other[n] == '[');
 }
 
 bool cfg_table_has(const cfg_table *t, const char *path)

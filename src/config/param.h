@@ -83,6 +83,10 @@ dse_status cfg_setting_parse(const char *text, dse_arena *a, cfg_setting *out, d
 /* Puts settings into their order. DSE_E_USAGE if a path stands twice. */
 dse_status cfg_settings_sort(cfg_setting *items, size_t n, dse_error *err);
 
+/* Whether what `path` sets is, or has in it, what `other` sets: "network.bandwidth" covers itself and
+ * "network.bandwidth[1]". */
+bool cfg_path_covers(const char *path, const char *other);
+
 /* Whether the table has the row of a path. */
 bool cfg_table_has(const cfg_table *t, const char *path);
 

@@ -9,7 +9,8 @@
 
 #define MAX_BYTES 1000
 #define MAX_DEPTH 50
-#define MAX_STEPS 1000000 /* chains within chains evaluate what they share again */
+#define MAX_STEPS                                                                                            \
+    10000 /* chains within chains evaluate what they share again; all else takes as many as it has nodes */
 
 typedef enum {
     OP_CONSTANT,
@@ -67,7 +68,7 @@ static const struct {
 static const struct {
     const char *word;
     int64_t value;
-} words[] = {{"true", 1}, {"yes", 1}, {"false", 0}, {"no", 0}};
+} words[] = {{"true", 1}, {"True", 1}, {"yes", 1}, {"false", 0}, {"False", 0}, {"no", 0}};
 
 static uint32_t fail(parser *p, const char *what)
 {
@@ -142,6 +143,8 @@ static uint32_t parse_number(parser *p)
     snprintf(text, sizeof text, "%.*s", n < sizeof text ? (int)n : 0, p->at);
     if (dse_parse_int(text, &v.integer, NULL) == DSE_OK)
         v.kind = DESIGN_INT;
+    else if (n && strspn(p->at, "0123456789") == n)
+        return fail(p, "a number that does not fit 64 bits");
     else if (dse_parse_double(text, &v.real, NULL) == DSE_OK && isfinite(v.real))
         v.kind = DESIGN_REAL;
     else
@@ -332,12 +335,28 @@ static bool is_true(evaluation *v, design_value x)
     return x.kind == DESIGN_INT ? x.integer != 0 : x.kind == DESIGN_REAL && x.real != 0;
 }
 
-/* Less than 0, 0, more than 0. Integers are compared as such: a double would not hold them all. */
+/* Less than 0, 0, more than 0, whatever a double would make of the integer: not every one is a double. */
+static int order_mixed(int64_t i, double r)
+{
+    int64_t whole;
+
+    if (r >= 0x1p63 || r < -0x1p63)
+        return r < 0 ? 1 : -1;
+    whole = (int64_t)r; /* towards 0 */
+    if (i != whole)
+        return i < whole ? -1 : 1;
+    return (double)whole < r ? -1 : (double)whole > r; /* exact: what has a fraction is below 2^53 */
+}
+
 static int order(design_value a, design_value b)
 {
     if (a.kind == DESIGN_INT && b.kind == DESIGN_INT)
         return a.integer < b.integer ? -1 : a.integer > b.integer;
-    return as_real(a) < as_real(b) ? -1 : as_real(a) > as_real(b);
+    if (a.kind == DESIGN_INT)
+        return order_mixed(a.integer, b.real);
+    if (b.kind == DESIGN_INT)
+        return -order_mixed(b.integer, a.real);
+    return a.real < b.real ? -1 : a.real > b.real;
 }
 
 static design_value compare(evaluation *v, op o, design_value a, design_value b)
@@ -363,6 +382,9 @@ static design_value compare(evaluation *v, op o, design_value a, design_value b)
 /* Rounded down. */
 static int64_t floor_divide(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
+/* What that leaves: of the sign of b. */
+static int64_t modulo(int64_t a, int64_t b) { return a % b + ((a % b != 0) && ((a < 0) != (b < 0)) ? b : 0); }
+
 static design_value integers(evaluation *v, op o, int64_t a, int64_t b)
 {
     int64_t out = 0;
@@ -375,22 +397,37 @@ static design_value integers(evaluation *v, op o, int64_t a, int64_t b)
     case OP_SUBTRACT: overflow = __builtin_sub_overflow(a, b, &out); break;
     case OP_MULTIPLY: overflow = __builtin_mul_overflow(a, b, &out); break;
     case OP_FLOOR_DIVIDE: out = floor_divide(a, b); break;
-    default: out = a - floor_divide(a, b) * b; break;
+    default: out = modulo(a, b); break;
     }
     return overflow ? wrong(v, "a number does not fit 64 bits") : integer(out);
 }
 
+/* As in Python, which takes the floor of the exact quotient: 1 // 0.1 is 9, since the double nearest to 0.1 is a little
+ * more, and 1 % 0.1 is almost 0.1. The remainder has the sign of b. */
+static double divide_real(double a, double b, double *remainder)
+{
+    double rest = fmod(a, b), quotient = (a - rest) / b, whole;
+
+    if (rest != 0 && (rest < 0) != (b < 0)) {
+        rest += b;
+        quotient -= 1;
+    }
+    *remainder = rest;
+    whole = floor(quotient);
+    return quotient - whole > 0.5 ? whole + 1 : whole; /* it is whole, but for rounding */
+}
+
 static design_value reals(evaluation *v, op o, double a, double b)
 {
-    double out;
+    double out, rest;
 
     switch (o) {
     case OP_ADD: out = a + b; break;
     case OP_SUBTRACT: out = a - b; break;
     case OP_MULTIPLY: out = a * b; break;
     case OP_DIVIDE: out = a / b; break;
-    case OP_FLOOR_DIVIDE: out = floor(a / b); break;
-    default: out = a - floor(a / b) * b; break;
+    case OP_FLOOR_DIVIDE: out = divide_real(a, b, &rest); break;
+    default: divide_real(a, b, &out); break;
     }
     return isfinite(out) ? (design_value){.kind = DESIGN_REAL, .real = out}
                          : wrong(v, "a number is too large");

@@ -54,15 +54,17 @@ dse_status design_switch_parse(const char *name, const char *text, design_switch
 
 /* ---- enumeration --------------------------------------------------------------------------- */
 
-/* False if there are too many. */
+/* In no order. False if there are too many. */
 static bool add_divisors(uint64_t npus, design_axis *out)
 {
-    for (uint64_t d = 1; d <= npus; d++) {
+    for (uint64_t d = 1; d * d <= npus; d++) {
         if (npus % d)
             continue;
-        if (out->n == DESIGN_MAX_VALUES)
+        if (out->n + (d * d < npus) >= DESIGN_MAX_VALUES)
             return false;
         out->value[out->n++] = (uint32_t)d;
+        if (d * d < npus)
+            out->value[out->n++] = (uint32_t)(npus / d);
     }
     return true;
 }
@@ -178,10 +180,10 @@ dse_status design_enumerate(const design_axes *axes, uint64_t npus, dse_arena *a
         st = dse_fail_nomem(err);
     if (st == DSE_OK) {
         *points = DSE_ARENA_NEW(a, design_point, e.n);
-        if (*points)
-            memcpy(*points, e.points, e.n * sizeof *e.points);
-        else
+        if (!*points)
             st = dse_fail_nomem(err);
+        else if (e.n)
+            memcpy(*points, e.points, e.n * sizeof *e.points);
         *n = e.n;
     }
     dse_free(e.points);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORDS 64
+#define MAX_WORDS 256 /* three, and values of cards */
 
 /* A point and what makes it one of its own. */
 typedef struct {
@@ -108,18 +108,43 @@ static dse_status add_point(reader *r, uint32_t study, const cfg_settings *setti
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
-/* Cuts a line into words; the rest from a '#' that begins one is a comment. Returns how many there are. */
-static size_t split(char *line, char **words)
-{
-    size_t n = 0;
+#define SPACES " \t\r"
 
-    for (char *p = line + strspn(line, " \t\r"); *p && *p != '#' && n < MAX_WORDS; p += strspn(p, " \t\r")) {
-        words[n++] = p;
-        p += strcspn(p, " \t\r");
-        if (*p)
+/* A word in quotes, which *at points to: without them, in its place. */
+static dse_status unquote(char **at, dse_error *err)
+{
+    char *from = *at + 1, *to = *at;
+
+    for (; *from && *from != '"'; *to++ = *from++)
+        if (*from == '\\' && from[1])
+            from++;
+    if (!*from)
+        return dse_fail(err, DSE_E_CONFIG, "a quote without its other half");
+    if (!strchr(SPACES, from[1])) /* the end of the line is among them */
+        return dse_fail(err, DSE_E_CONFIG, "no space behind a quote");
+    *to = '\0';
+    *at = from + 1;
+    return DSE_OK;
+}
+
+/* Cuts a line into words; the rest from a '#' that begins one is a comment. */
+static dse_status split(char *line, char **words, size_t *n, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    *n = 0;
+    for (char *p = line + strspn(line, SPACES); st == DSE_OK && *p && *p != '#'; p += strspn(p, SPACES)) {
+        if (*n == MAX_WORDS)
+            return dse_fail(err, DSE_E_CONFIG, "a line of more than %d words", MAX_WORDS);
+        words[(*n)++] = p;
+        if (*p == '"')
+            st = unquote(&p, err);
+        else
+            p += strcspn(p, SPACES);
+        if (st == DSE_OK && *p)
             *p++ = '\0';
     }
-    return n;
+    return st;
 }
 
 static dse_status read_line(reader *r, char **word, size_t n, dse_error *err)
@@ -147,6 +172,9 @@ static dse_status read_line(reader *r, char **word, size_t n, dse_error *err)
     return st;
 }
 
+/* Without the byte-order mark that some editors put before a text. */
+static char *skip_mark(char *text) { return text + (strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3); }
+
 static dse_status read_lines(reader *r, char *text)
 {
     dse_status st = DSE_OK;
@@ -159,8 +187,8 @@ static dse_status read_lines(reader *r, char *text)
         if (end)
             *end = '\0';
         r->line++;
-        n = split(text, word);
-        if (n)
+        st = split(text, word, &n, &why);
+        if (st == DSE_OK && n)
             st = read_line(r, word, n, &why);
         if (st == DSE_E_NOMEM)
             return dse_fail_nomem(r->err);
@@ -242,25 +270,21 @@ static dse_status hand_over(reader *r, drv_space *space, drv_points *out)
                : dse_fail_nomem(r->err);
 }
 
-dse_status drv_points_file_read(const char *path, const drv_points_context *c, dse_arena *a, drv_space *space,
-                                drv_points *out, dse_error *err)
+dse_status drv_points_file_parse(const char *path, const char *text, size_t n, const drv_points_context *c,
+                                 dse_arena *a, drv_space *space, drv_points *out, dse_error *err)
 {
     reader r = {.path = path, .context = c, .arena = a, .err = err};
-    dse_strbuf text;
-    char *copy = NULL;
+    char *copy; /* the words of the lines stay in it */
     dse_status st;
 
-    dse_strbuf_init(&text);
+    if (memchr(text, '\0', n))
+        return dse_fail_at(err, DSE_E_SYNTAX, path, "a NUL character: this is not a text");
+    if (!(copy = dse_arena_strndup(a, text, n)))
+        return dse_fail_nomem(err);
     dse_arena_init(&r.scratch);
-    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
-    if (st == DSE_OK &&
-        !(copy = dse_arena_strndup(a, text.data, text.len))) /* the words of the lines stay in it */
-        st = dse_fail_nomem(err);
-    dse_strbuf_free(&text);
+    st = add_context(&r);
     if (st == DSE_OK)
-        st = add_context(&r);
-    if (st == DSE_OK)
-        st = read_lines(&r, copy);
+        st = read_lines(&r, skip_mark(copy));
     if (st == DSE_OK)
         st = check_duplicates(&r);
     if (st == DSE_OK)
@@ -275,13 +299,47 @@ dse_status drv_points_file_read(const char *path, const drv_points_context *c, d
     return st;
 }
 
+dse_status drv_points_file_read(const char *path, const drv_points_context *c, dse_arena *a, drv_space *space,
+                                drv_points *out, dse_error *err)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+    if (st == DSE_OK)
+        st = drv_points_file_parse(path, text.len ? text.data : "", text.len, c, a, space, out, err);
+    dse_strbuf_free(&text);
+    return st;
+}
+
+/* In quotes if a line would be cut in it. */
+static void write_word(const char *word, dse_strbuf *out)
+{
+    if (*word && !strpbrk(word, SPACES) && *word != '"' && *word != '#') {
+        dse_strbuf_adds(out, word);
+        return;
+    }
+    dse_strbuf_addc(out, '"');
+    for (; *word; word++) {
+        if (*word == '"' || *word == '\\')
+            dse_strbuf_addc(out, '\\');
+        dse_strbuf_addc(out, *word);
+    }
+    dse_strbuf_addc(out, '"');
+}
+
 void drv_point_write_line(const drv_points *p, size_t i, dse_strbuf *out)
 {
     const drv_variant *v = &p->variant[p->point[i].variant];
     char name[DESIGN_NAME_MAX];
 
     design_point_name(&p->point[i].point, name);
-    dse_strbuf_addf(out, "%s %s %s", p->space->model[v->study], p->space->system[v->study], name);
-    for (size_t k = 0; k < v->settings.n; k++)
-        dse_strbuf_addf(out, " %s=%s", v->settings.item[k].path, v->settings.item[k].value);
+    write_word(p->space->model[v->study], out);
+    dse_strbuf_addc(out, ' ');
+    write_word(p->space->system[v->study], out);
+    dse_strbuf_addf(out, " %s", name);
+    if (v->settings.n || *p->space->study[v->study].settings)
+        dse_strbuf_addc(out, ' ');
+    drv_settings_print(p->space->study[v->study].settings, &v->settings, out);
 }

@@ -3,7 +3,8 @@
  *   8_1_8_1_1                                       a strategy of every model and system of the command
  *   llama70b system1 8_1_8_1_1 layers=4 batch=256   one of these cards, with values set over them
  *
- * '#' begins a comment. What `sweep --dry-run` prints is such a file. */
+ * '#' begins a comment. A word with spaces stands in double quotes, within which \" is a quote and \\ a backslash. What
+ * `sweep --dry-run` prints is such a file. */
 #ifndef DSE_DRIVER_POINTS_FILE_H
 #define DSE_DRIVER_POINTS_FILE_H
 
@@ -20,6 +21,10 @@ typedef struct {
  * a point, one that does not fit its system or model, one that stands twice. Everything belongs to the arena. */
 dse_status drv_points_file_read(const char *path, const drv_points_context *c, dse_arena *a, drv_space *space,
                                 drv_points *out, dse_error *err);
+
+/* The same of a text; `path` is a name for messages. */
+dse_status drv_points_file_parse(const char *path, const char *text, size_t n, const drv_points_context *c,
+                                 dse_arena *a, drv_space *space, drv_points *out, dse_error *err);
 
 /* A line of such a file, without its end, appended to out. */
 void drv_point_write_line(const drv_points *p, size_t i, dse_strbuf *out);

@@ -12,7 +12,6 @@ typedef struct {
 } named;
 
 typedef struct {
-    const char *model;
     size_t n;
     named *point;    /* sorted by name */
     uint32_t *drawn; /* indexes of these */
@@ -50,8 +49,7 @@ static dse_status make_pool(const drv_points *p, uint32_t study, size_t *next, d
 
     while (*next < p->n && p->variant[p->point[*next].variant].study == study)
         (*next)++;
-    *out = (pool){p->space->study[study].model_name, *next - first, DSE_ARENA_NEW(a, named, *next - first),
-                  NULL};
+    *out = (pool){*next - first, DSE_ARENA_NEW(a, named, *next - first), NULL};
     if (!out->point)
         return dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < out->n; i++) {

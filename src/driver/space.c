@@ -65,6 +65,7 @@ static dse_status unknown_name(const drv_constraint *c, const char *name, dse_er
 {
     const char *known[N_NAMES + 128], *nearest;
     const cfg_table *tables[] = {&drv_model_table, &drv_system_table};
+    char key[80];
     size_t n = 0;
 
     for (; n < N_NAMES; n++)
@@ -72,7 +73,8 @@ static dse_status unknown_name(const drv_constraint *c, const char *name, dse_er
     for (int t = 0; t < 2; t++)
         for (uint32_t i = 0; i < tables[t]->n && n < sizeof known / sizeof known[0]; i++)
             known[n++] = tables[t]->rows[i].key;
-    nearest = dse_nearest(name, known, n);
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(name, "["), name);
+    nearest = dse_nearest(key, known, n);
     if (nearest)
         return dse_fail_at(err, DSE_E_CONFIG, c->where,
                            "unknown name '%.60s' in '%.100s'; did you mean '%s'?", name, c->expr.text,
@@ -95,27 +97,27 @@ static dse_status check_names(const drv_space *s, dse_error *err)
     }
     for (uint32_t i = 0; i < s->n_axes; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (!strcmp(s->axis[i].path, s->axis[k].path))
-                return dse_fail(err, DSE_E_CONFIG, "two axes vary '%s'", s->axis[i].path);
+            if (cfg_path_covers(s->axis[i].path, s->axis[k].path) ||
+                cfg_path_covers(s->axis[k].path, s->axis[i].path))
+                return dse_fail(err, DSE_E_CONFIG, "two axes vary the same value: '%s' and '%s'",
+                                s->axis[k].path, s->axis[i].path);
     return DSE_OK;
 }
 
-/* "network.bandwidth" is about all of network.bandwidth[1], and the reverse. */
-static bool same_key(const char *a, const char *b)
+/* Whether an axis may change the value of a name. */
+static bool changes(const drv_axis *axis, const char *name)
 {
-    size_t n = strcspn(a, "[");
-
-    return n == strcspn(b, "[") && !strncmp(a, b, n);
+    return drv_path_covers(axis->path, name) || drv_path_covers(name, axis->path);
 }
 
 /* Whether the number of strategies may depend on the value of an axis. */
 static bool matters(const drv_space *s, const drv_axis *axis)
 {
-    if (same_key(axis->path, "network.npus_count") || same_key(axis->path, "layers"))
+    if (changes(axis, "network.npus_count") || (changes(axis, "layers") && s->strategy.pp.n))
         return true;
     for (uint32_t i = 0; i < s->n_constraints; i++)
         for (uint32_t k = 0; k < s->constraint[i].expr.n_names; k++)
-            if (same_key(axis->path, s->constraint[i].expr.name[k]))
+            if (changes(axis, s->constraint[i].expr.name[k]))
                 return true;
     return false;
 }
@@ -128,15 +130,33 @@ typedef struct {
     design_value **value; /* per constraint and name */
 } binding;
 
+static bool card_value(const drv_study *study, const char *path, cfg_value *out)
+{
+    return cfg_table_get(&drv_model_table, &study->model, path, out) ||
+           cfg_table_get(&drv_system_table, &study->system, path, out);
+}
+
+static dse_status no_value(const drv_constraint *c, const char *name, const drv_study *study, dse_error *err)
+{
+    char first[96];
+    cfg_value v;
+
+    snprintf(first, sizeof first, "%.80s[0]", name);
+    if (card_value(study, first, &v))
+        return dse_fail_at(err, DSE_E_CONFIG, c->where,
+                           "'%.100s': '%s' is a list; name one of its elements, for example %s", c->expr.text,
+                           name, first);
+    return dse_fail_at(err, DSE_E_CONFIG, c->where, "'%.100s': %s on %s has no value for '%s'", c->expr.text,
+                       study->model_name, study->system_name, name);
+}
+
 static dse_status bind_card(const drv_constraint *c, const char *name, const drv_study *study,
                             design_value *out, dse_error *err)
 {
     cfg_value v;
 
-    if (!cfg_table_get(&drv_model_table, &study->model, name, &v) &&
-        !cfg_table_get(&drv_system_table, &study->system, name, &v))
-        return dse_fail_at(err, DSE_E_CONFIG, c->where, "'%.100s': %s on %s has no value for '%s'",
-                           c->expr.text, study->model_name, study->system_name, name);
+    if (!card_value(study, name, &v))
+        return no_value(c, name, study, err);
     if (v.type == CFG_T_INT)
         *out = (design_value){DESIGN_INT, {v.integer}};
     else if (v.type == CFG_T_DOUBLE)
@@ -267,30 +287,56 @@ static dse_status settings_of(const drv_space *s, const uint32_t *number, dse_ar
     return cfg_settings_sort(items, s->n_axes, err);
 }
 
+/* The points of one variant. */
+static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *settings, dse_error *err)
+{
+    const design_axes *strategy = &w->s->strategy;
+    drv_study varied;
+    design_point *points;
+    uint64_t npus;
+    size_t n;
+    dse_status st = drv_study_vary(&w->s->study[study], settings, &w->scratch, &varied, err);
+
+    if (st != DSE_OK)
+        return st;
+    npus = drv_system_npus(&varied.system);
+    st = design_enumerate(strategy, npus, &w->scratch, &points, &n, err);
+    if (st == DSE_OK && w->s->every_value)
+        st = design_check_values(strategy, npus, (uint32_t)varied.model.layers, points, n, err);
+    if (st == DSE_OK)
+        st = filter(w, &varied, points, &n, err);
+    return st == DSE_OK && w->take ? w->take(w->user, study, settings, points, n, err) : st;
+}
+
+/* Says of which variant a failure is: "llama70b on system1 with layers=4: ...". A constraint has its own place. */
+static dse_status fail_variant(const drv_study *study, const cfg_settings *settings, const dse_error *why,
+                               dse_error *err)
+{
+    dse_strbuf text;
+
+    if (why->where[0])
+        return dse_fail_at(err, why->status, why->where, "%s", why->text);
+    dse_strbuf_init(&text);
+    dse_strbuf_addf(&text, "%s on %s", study->model_name, study->system_name);
+    for (size_t i = 0; i < settings->n; i++)
+        dse_strbuf_addf(&text, "%s%s=%s", i ? " " : " with ", settings->item[i].path,
+                        settings->item[i].value);
+    dse_fail(err, why->status, "%.220s: %s", text.failed ? study->model_name : text.data, why->text);
+    dse_strbuf_free(&text);
+    return why->status;
+}
+
 static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_error *err)
 {
-    const drv_study *base = &w->s->study[study];
-    drv_study varied;
     cfg_settings settings;
-    design_point *points;
-    size_t n;
+    dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
     dse_arena_reset(&w->scratch);
     if ((st = settings_of(w->s, number, &w->scratch, &settings, err)) != DSE_OK)
         return st;
-    st = drv_study_vary(base, &settings, &w->scratch, &varied, err);
-    if (st == DSE_OK)
-        st =
-            design_enumerate(&w->s->strategy, drv_system_npus(&varied.system), &w->scratch, &points, &n, err);
-    if (st == DSE_OK && w->s->every_value)
-        st = design_check_values(&w->s->strategy, drv_system_npus(&varied.system),
-                                 (uint32_t)varied.model.layers, points, n, err);
-    if (st == DSE_OK)
-        st = filter(w, &varied, points, &n, err);
-    if (st == DSE_OK && w->take)
-        st = w->take(w->user, study, &settings, points, n, err);
-    return st;
+    st = visit_variant(w, study, &settings, &why);
+    return st == DSE_OK ? st : fail_variant(&w->s->study[study], &settings, &why, err);
 }
 
 /* Every combination of the values of the axes; of the axes that are `held`, the first value stands for all. */
@@ -316,7 +362,6 @@ static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_erro
     return st;
 }
 
-/* "llama70b on system1: " before what went wrong with a study. */
 static dse_status walk_all(walk *w, const bool *held, dse_error *err)
 {
     dse_status st = DSE_OK;
@@ -325,16 +370,8 @@ static dse_status walk_all(walk *w, const bool *held, dse_error *err)
     w->survivors = dse_calloc(N_RULES + w->s->n_constraints, sizeof *w->survivors);
     if (!w->survivors)
         st = dse_fail_nomem(err);
-    for (uint32_t i = 0; st == DSE_OK && i < w->s->n_studies; i++) {
-        const drv_study *study = &w->s->study[i];
-        dse_error why = DSE_ERROR_INIT;
-
-        st = walk_study(w, i, held, &why);
-        if (st != DSE_OK && why.where[0])
-            dse_fail_at(err, st, why.where, "%s", why.text);
-        else if (st != DSE_OK)
-            dse_fail(err, st, "%s on %s: %s", study->model_name, study->system_name, why.text);
-    }
+    for (uint32_t i = 0; st == DSE_OK && i < w->s->n_studies; i++)
+        st = walk_study(w, i, held, err);
     dse_arena_free(&w->scratch);
     return st;
 }

@@ -25,30 +25,36 @@ static dse_status fail(const reader *r, const cfg_node *node, const char *what, 
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-/* A scalar, or a list of scalars as a card would write it: "[Ring,Switch]". */
-static dse_status text_of(const reader *r, const cfg_node *node, const char *what, const char **out)
+/* A list of scalars as a card would write it: "[Ring,Switch]". */
+static dse_status text_of_list(const reader *r, const cfg_node *list, const char *what, const char **out)
 {
     dse_strbuf text;
     dse_status st = DSE_OK;
 
-    if (node->kind == CFG_SCALAR && *node->text) {
-        *out = node->text;
-        return DSE_OK;
-    }
-    if (node->kind != CFG_LIST || !node->n)
-        return fail(r, node, "'%s' takes values, and this is none", what);
     dse_strbuf_init(&text);
-    for (uint32_t i = 0; st == DSE_OK && i < node->n; i++) {
-        if (node->item[i]->kind != CFG_SCALAR)
-            st = fail(r, node->item[i], "'%s': a list within a list of values", what);
+    for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {
+        if (list->item[i]->kind != CFG_SCALAR)
+            st = fail(r, list->item[i], "'%s': a list within a list of values", what);
+        else if (!*list->item[i]->text || strpbrk(list->item[i]->text, ",[]"))
+            st = fail(r, list->item[i], "'%s': not an entry of a list of values", what);
         else
-            dse_strbuf_addf(&text, "%s%s", i ? "," : "[", node->item[i]->text);
+            dse_strbuf_addf(&text, "%s%s", i ? "," : "[", list->item[i]->text);
     }
     dse_strbuf_addc(&text, ']');
     if (st == DSE_OK && (text.failed || !(*out = dse_arena_strdup(r->arena, text.data))))
         st = dse_fail_nomem(r->err);
     dse_strbuf_free(&text);
     return st;
+}
+
+static dse_status text_of(const reader *r, const cfg_node *node, const char *what, const char **out)
+{
+    if (node->kind == CFG_LIST && node->n)
+        return text_of_list(r, node, what, out);
+    if (node->kind != CFG_SCALAR || !*node->text)
+        return fail(r, node, "'%s' takes values, and this is none", what);
+    *out = node->text;
+    return DSE_OK;
 }
 
 typedef struct {
@@ -124,9 +130,10 @@ static dse_status read_range(const reader *r, const cfg_node *map, const char *w
 /* How many values a range has: of powers, those of from * base^k. A last value that only rounding keeps out is in. */
 static double range_count(const range *r)
 {
-    if (!isnan(r->powers_of))
-        return floor(log(r->to / r->from) / log(r->powers_of) + 1e-9) + 1;
-    return floor((r->to - r->from) / r->step + 1e-9) + 1;
+    double steps =
+        isnan(r->powers_of) ? (r->to - r->from) / r->step : log(r->to / r->from) / log(r->powers_of);
+
+    return floor(steps + steps * 1e-12 + 1e-9) + 1;
 }
 
 static dse_status values_of_range(const reader *r, const cfg_node *map, const char *what, values *out)
@@ -139,6 +146,8 @@ static dse_status values_of_range(const reader *r, const cfg_node *map, const ch
     if (st != DSE_OK)
         return st;
     count = range_count(&g);
+    if (isinf(count))
+        return fail(r, map, "'%s' has more values than can be counted", what);
     if (count > DRV_MAX_AXIS_VALUES)
         return dse_fail_at(r->err, DSE_E_RANGE, cfg_where(r->doc, map, &at),
                            "'%s' has %.0f values; an axis may have %u", what, count, DRV_MAX_AXIS_VALUES);
@@ -148,8 +157,13 @@ static dse_status values_of_range(const reader *r, const cfg_node *map, const ch
     for (uint32_t i = 0; i < out->n; i++) {
         double v = isnan(g.powers_of) ? g.from + i * g.step : g.from * pow(g.powers_of, i);
 
-        if (!(out->text[i] = dse_arena_printf(r->arena, "%.15g%s", v, g.unit)))
+        /* A whole number is written as one: %g makes 1e+15 of the largest that a size of a model may be. */
+        out->text[i] =
+            dse_arena_printf(r->arena, v == floor(v) && fabs(v) <= 1e15 ? "%.0f%s" : "%.15g%s", v, g.unit);
+        if (!out->text[i])
             return dse_fail_nomem(r->err);
+        if (i && !strcmp(out->text[i], out->text[i - 1]))
+            return fail(r, map, "the values of '%s' cannot be told apart in 15 digits", what);
     }
     return DSE_OK;
 }
@@ -169,8 +183,9 @@ static dse_status values_of(const reader *r, const cfg_node *node, const char *w
 static dse_status read_names(const reader *r, const cfg_node *node, const char *what, const char ***out,
                              size_t *n)
 {
-    values v;
-    dse_status st = values_of(r, node, what, &v);
+    values v = {0};
+    dse_status st = node->kind == CFG_MAP ? fail(r, node, "'%s' are names, or one name", what)
+                                          : values_of(r, node, what, &v);
 
     *out = v.text;
     *n = v.n;
@@ -253,6 +268,61 @@ static dse_status read_strategy_axis(const reader *r, const cfg_node *node, cons
                         : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s", why.text);
 }
 
+/* Whether a value is one for its path, before the cards are known: to it, every list is as long as lists can be. */
+static dse_status check_value(const cfg_setting *s, dse_error *err)
+{
+    drv_model model = {0};
+    drv_system system = {0};
+    cfg_name_list *names[] = {&system.topology,       &system.all,
+                              &system.all_reduce,     &system.all_gather,
+                              &system.reduce_scatter, &system.all_to_all};
+
+    if (cfg_table_has(&drv_model_table, s->path))
+        return cfg_table_set(&drv_model_table, s, &model, err);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        names[i]->n = CFG_MAX_DIMS;
+    system.npus_count.n = system.bandwidth.n = system.latency.n = CFG_MAX_DIMS;
+    return cfg_table_set(&drv_system_table, s, &system, err);
+}
+
+/* A value at its place; spaces are dropped, as those of --set are. */
+static dse_status setting_of(const reader *r, const cfg_node *node, const char *path, const char *value,
+                             cfg_setting *out)
+{
+    const char *text = dse_arena_printf(r->arena, "%s=%s", path, value);
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st = text ? cfg_setting_parse(text, r->arena, out, &why) : dse_fail_nomem(&why);
+    cfg_place at;
+
+    if (st == DSE_OK)
+        st = check_value(out, &why);
+    if (st == DSE_OK || st == DSE_E_NOMEM)
+        return st == DSE_OK ? st : dse_fail_nomem(r->err);
+    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s", why.text);
+}
+
+/* An axis over a value of a card. */
+static dse_status read_card_axis(const reader *r, const cfg_node *key, const cfg_node *node, const values *v)
+{
+    drv_axis *axis = &r->out->space.axis[r->out->space.n_axes++];
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st = drv_path_check(key->text, &why);
+    cfg_place at;
+
+    if (st != DSE_OK)
+        return dse_fail_at(r->err, st, cfg_where(r->doc, key, &at),
+                           "'%.60s' is none of dp, tp, sp, pp, recompute, weight_sharded, and %s", key->text,
+                           why.text);
+    *axis = (drv_axis){key->text, v->n, v->text};
+    for (uint32_t i = 0; st == DSE_OK && i < v->n; i++) {
+        cfg_setting s = {0};
+
+        st = setting_of(r, node->kind == CFG_LIST ? node->item[i] : node, key->text, v->text[i], &s);
+        axis->value[i] = s.value;
+    }
+    return st;
+}
+
 static dse_status read_axes(const reader *r, const cfg_node *map)
 {
     drv_space *s = &r->out->space;
@@ -264,22 +334,14 @@ static dse_status read_axes(const reader *r, const cfg_node *map)
     if (!s->axis)
         return dse_fail_nomem(r->err);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
-        const char *name = map->key[i]->text;
         bool known = false;
         values v;
 
-        st = values_of(r, map->item[i], name, &v);
+        st = values_of(r, map->item[i], map->key[i]->text, &v);
         if (st == DSE_OK)
-            st = read_strategy_axis(r, map->item[i], name, &v, &known);
-        if (st != DSE_OK || known)
-            continue;
-        if (!cfg_table_has(&drv_model_table, name) && !cfg_table_has(&drv_system_table, name))
-            st = fail(
-                r, map->key[i],
-                "'%s' is no axis: neither dp, tp, sp, pp, recompute, weight_sharded nor a value of a card",
-                name);
-        else
-            s->axis[s->n_axes++] = (drv_axis){name, v.n, v.text};
+            st = read_strategy_axis(r, map->item[i], map->key[i]->text, &v, &known);
+        if (st == DSE_OK && !known)
+            st = read_card_axis(r, map->key[i], map->item[i], &v);
     }
     return st;
 }
@@ -322,8 +384,16 @@ static dse_status read_set(const reader *r, const cfg_node *map)
     if (!items)
         return dse_fail_nomem(r->err);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
-        items[i].path = map->key[i]->text;
-        st = text_of(r, map->item[i], items[i].path, &items[i].value);
+        const char *path = map->key[i]->text, *value;
+        dse_error why = DSE_ERROR_INIT;
+        cfg_place at;
+
+        st = drv_path_check(path, &why);
+        if (st != DSE_OK)
+            return dse_fail_at(r->err, st, cfg_where(r->doc, map->key[i], &at), "%s", why.text);
+        st = text_of(r, map->item[i], path, &value);
+        if (st == DSE_OK)
+            st = setting_of(r, map->item[i], path, value, &items[i]);
     }
     if (st == DSE_OK)
         st = cfg_settings_sort(items, map->n, r->err);

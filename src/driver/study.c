@@ -84,36 +84,47 @@ static dse_status check_operators(const drv_study *s, dse_arena *a, dse_error *e
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
-/* A path that no card has changes nothing: it is a mistake. */
-static dse_status check_paths(const cfg_settings *settings, dse_error *err)
+static bool is_list(const char *key)
+{
+    char first[96];
+
+    snprintf(first, sizeof first, "%.80s[0]", key);
+    return cfg_table_has(&drv_model_table, first) || cfg_table_has(&drv_system_table, first);
+}
+
+dse_status drv_path_check(const char *path, dse_error *err)
 {
     const cfg_table *tables[] = {&drv_model_table, &drv_system_table};
     const char *known[128], *nearest;
     char key[80];
     size_t n = 0;
 
-    for (size_t i = 0; i < settings->n; i++) {
-        const char *path = settings->item[i].path;
+    if (cfg_table_has(tables[0], path) || cfg_table_has(tables[1], path))
+        return DSE_OK;
+    for (int t = 0; t < 2; t++)
+        for (uint32_t k = 0; k < tables[t]->n && n < sizeof known / sizeof known[0]; k++)
+            known[n++] = tables[t]->rows[k].key;
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(path, "["), path);
+    nearest = dse_nearest(key, known, n);
+    if (nearest && !strcmp(nearest, key))
+        return is_list(key)
+                   ? dse_fail(err, DSE_E_CONFIG, "'%.80s' is not an element; write '%s[0]'", path, key)
+                   : dse_fail(err, DSE_E_CONFIG, "'%.80s' is not a value of a card: only lists have elements",
+                              path);
+    if (nearest)
+        return dse_fail(err, DSE_E_CONFIG, "no card has '%.80s'; did you mean '%s'?", path, nearest);
+    return dse_fail(
+        err, DSE_E_CONFIG,
+        "no card has '%.80s'; 'ccldse models --keys' and 'ccldse systems --keys' list what they have", path);
+}
 
-        if (cfg_table_has(tables[0], path) || cfg_table_has(tables[1], path))
-            continue;
-        for (int t = 0; t < 2; t++)
-            for (uint32_t k = 0; k < tables[t]->n && n < sizeof known / sizeof known[0]; k++)
-                known[n++] = tables[t]->rows[k].key;
-        snprintf(key, sizeof key, "%.*s", (int)strcspn(path, "["), path);
-        nearest = dse_nearest(key, known, n);
-        if (nearest && !strcmp(nearest, key))
-            return dse_fail(err, DSE_E_CONFIG, "'%.80s' is not a value of a card: only lists have elements",
-                            path);
-        if (nearest)
-            return dse_fail(err, DSE_E_CONFIG, "no card has '%.80s'; did you mean '%s'?", path, nearest);
-        return dse_fail(
-            err, DSE_E_CONFIG,
-            "no card has '%.80s'; 'ccldse models --keys' and 'ccldse systems --keys' list what they "
-            "have",
-            path);
-    }
-    return DSE_OK;
+static dse_status check_paths(const cfg_settings *settings, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
+        st = drv_path_check(settings->item[i].path, err);
+    return st;
 }
 
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
@@ -130,17 +141,44 @@ dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, 
     return st == DSE_OK ? check_paths(out, err) : st;
 }
 
-/* "batch=256 layers=4" */
-static dse_status print_settings(const cfg_settings *settings, const char *before, dse_arena *a,
+/* By path, as settings are ordered: the first word of a text against a setting. */
+static int compare_word(const char *word, const cfg_setting *s)
+{
+    size_t n = strcspn(word, "=");
+    int c = strncmp(word, s->path, n);
+
+    return c ? c : s->path[n] ? -1 : 0;
+}
+
+void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf *out)
+{
+    size_t i = 0, start = out->len;
+
+    while (*before || i < more->n) {
+        if (out->len > start)
+            dse_strbuf_addc(out, ' ');
+        if (*before && (i == more->n || compare_word(before, &more->item[i]) <= 0)) {
+            size_t n = strcspn(before, " ");
+
+            dse_strbuf_addf(out, "%.*s", (int)n, before);
+            before += n + (before[n] == ' ');
+        } else {
+            dse_strbuf_addf(out, "%s=%s", more->item[i].path, more->item[i].value);
+            i++;
+        }
+        if (out->failed)
+            return;
+    }
+}
+
+static dse_status print_settings(const char *before, const cfg_settings *settings, dse_arena *a,
                                  const char **out, dse_error *err)
 {
+    const cfg_settings none = {0};
     dse_strbuf text;
 
     dse_strbuf_init(&text);
-    dse_strbuf_adds(&text, before);
-    for (size_t i = 0; settings && i < settings->n; i++)
-        dse_strbuf_addf(&text, "%s%s=%s", text.len ? " " : "", settings->item[i].path,
-                        settings->item[i].value);
+    drv_settings_print(before, settings ? settings : &none, &text);
     *out = text.failed ? NULL : dse_arena_strdup(a, text.len ? text.data : "");
     dse_strbuf_free(&text);
     return *out ? DSE_OK : dse_fail_nomem(err);
@@ -155,7 +193,7 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
 
     *out = (drv_study){.engine = DRV_ENGINE, .tag_base = WL_TAG_BASE};
     if ((settings && (st = check_paths(settings, err)) != DSE_OK) ||
-        (st = print_settings(settings, "", a, &out->settings, err)) != DSE_OK)
+        (st = print_settings("", settings, a, &out->settings, err)) != DSE_OK)
         return st;
     if ((st = drv_locate(DRV_MODELS, model, a, &model_path, err)) != DSE_OK ||
         (st = cfg_load(model_path, a, &doc, err)) != DSE_OK ||
@@ -168,31 +206,41 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
     return check_operators(out, a, err);
 }
 
-/* Whether a study's settings have a path. */
-static bool has_setting(const char *settings, const char *path)
+bool drv_path_covers(const char *path, const char *other)
 {
-    size_t n = strlen(path);
+    static const char all[] = "collectives.all", one[] = "collectives.all_";
 
-    for (const char *p = settings; p; p = strchr(p, ' ') ? strchr(p, ' ') + 1 : NULL)
-        if (!strncmp(p, path, n) && p[n] == '=')
+    return cfg_path_covers(path, other) || (!strcmp(path, all) && !strncmp(other, one, sizeof one - 1));
+}
+
+/* What is set over a study already, and would be lost if a path were set over it as well. */
+static bool find_covered(const char *settings, const char *path, char *out, size_t size)
+{
+    for (const char *p = settings; *p; p += strspn(p, " ")) {
+        snprintf(out, size, "%.*s", (int)strcspn(p, "="), p);
+        if (drv_path_covers(path, out))
             return true;
+        p += strcspn(p, " ");
+    }
     return false;
 }
 
 dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_arena *a, drv_study *out,
                           dse_error *err)
 {
+    char covered[96];
     dse_status st = DSE_OK;
 
     *out = *s;
     for (size_t i = 0; i < settings->n; i++)
-        if (has_setting(s->settings, settings->item[i].path))
-            return dse_fail(err, DSE_E_CONFIG, "'%s' is set, and varies", settings->item[i].path);
+        if (find_covered(s->settings, settings->item[i].path, covered, sizeof covered))
+            return dse_fail(err, DSE_E_CONFIG, "'%s' varies, and '%s' is set over the cards already",
+                            settings->item[i].path, covered);
     for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
         if (cfg_table_has(&drv_model_table, settings->item[i].path))
             st = cfg_table_set(&drv_model_table, &settings->item[i], &out->model, err);
     if (st != DSE_OK || (st = drv_system_set(&out->system, settings, err)) != DSE_OK ||
-        (st = print_settings(settings, s->settings, a, &out->settings, err)) != DSE_OK)
+        (st = print_settings(s->settings, settings, a, &out->settings, err)) != DSE_OK)
         return st;
     if (!strcmp(out->model.operators, s->model.operators))
         return DSE_OK;

@@ -39,11 +39,21 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
 dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, drv_system *out,
                            const char **stem, dse_error *err);
 
+/* The settings of a text such as "batch=256 layers=4", which may be empty, and others, in their order; appended to out. */
+void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf *out);
+
+/* Whether setting `path` takes away what `other` sets: cfg_path_covers, and collectives.all covers each list. */
+bool drv_path_covers(const char *path, const char *other);
+
+/* A path that no card has would change nothing: DSE_E_CONFIG, with the nearest that one has. */
+dse_status drv_path_check(const char *path, dse_error *err);
+
 /* "path=value" words, as of the command line, into settings. DSE_E_USAGE. */
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
                               dse_error *err);
 
-/* A copy of a study with more set over it; `settings` has no path that the study's own have. */
+/* A copy of a study with more set over it. DSE_E_CONFIG also for a path that covers one of the study's own
+ * settings. */
 dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_arena *a, drv_study *out,
                           dse_error *err);
 

@@ -454,6 +454,10 @@ CLAIM(a_setting_without_a_place_or_a_value_is_refused)
     assert_false(cfg_table_has(&table, "c.sizes[1"));
     assert_false(cfg_table_has(&table, "c.sizes[]"));
     assert_false(cfg_table_has(&table, "c.sizes[0]x"));
+    assert_false(cfg_table_has(&table, "c.sizes[01]")); /* one spelling for one element */
+    assert_false(cfg_table_has(&table, "c.sizes[+1]"));
+    assert_false(cfg_table_has(&table, "c.sizes[ 1]"));
+    assert_false(cfg_table_has(&table, "c.sizes[10000]"));
     assert_false(cfg_table_has(&table, "count[0]"));
     assert_false(cfg_table_has(&table, "c"));
     refuse_setting("nothing", "1", DSE_E_CONFIG, "a test card has no 'nothing'");
@@ -491,6 +495,59 @@ CLAIM(settings_are_words_in_an_order_of_their_own)
     s[0] = s[2];
     assert_failure(cfg_settings_sort(s, 3, &err), &err, DSE_E_USAGE, "", "'count' is set twice");
     dse_arena_free(&arena);
+}
+
+CLAIM(a_list_covers_its_elements)
+{
+    assert_true(cfg_path_covers("c.rates", "c.rates"));
+    assert_true(cfg_path_covers("c.rates", "c.rates[1]"));
+    assert_true(cfg_path_covers("c.rates[1]", "c.rates[1]"));
+    assert_false(cfg_path_covers("c.rates[1]", "c.rates"));
+    assert_false(cfg_path_covers("c.rates[1]", "c.rates[10]"));
+    assert_false(cfg_path_covers("c.rate", "c.rates"));
+    assert_false(cfg_path_covers("c", "c.rates"));
+}
+
+static cfg_value get(const char *path)
+{
+    cfg_value out;
+
+    assert_true(cfg_table_get(&table, &v, path, &out));
+    return out;
+}
+
+CLAIM(a_value_is_got_in_the_unit_of_its_row)
+{
+    assert_ok(read_text("count: 8\na: {rate: 100GiB/s, delay: 1.5us}\nb: {on: no, mode: fast}\n"
+                        "c: {sizes: [2, 64], rates: [0.25], names: [x, x2]}\n"),
+              &err);
+    assert_int_equal(get("count").type, CFG_T_INT);
+    assert_int_equal(get("count").integer, 8);
+    assert_int_equal(get("a.rate").type, CFG_T_DOUBLE);
+    assert_double(get("a.rate").number, 100);
+    assert_double(get("a.delay").number, 1500);
+    assert_int_equal(get("b.on").type, CFG_T_INT); /* a switch is 0 or 1 */
+    assert_int_equal(get("b.on").integer, 0);
+    assert_int_equal(get("b.mode").type, CFG_T_NAME);
+    assert_string_equal(get("b.mode").name, "fast");
+    assert_int_equal(get("c.sizes[1]").integer, 64);
+    assert_double(get("c.rates[0]").number, 0.25);
+    assert_string_equal(get("c.names[1]").name, "x2");
+    assert_int_equal(get("optional_count").integer, 3); /* its default */
+}
+
+CLAIM(what_has_no_value_is_not_got)
+{
+    static const char *const paths[] = {
+        "c.sizes",         "c.sizes[2]",  "c.sizes[9999]", "c.rates[0]", "a.optional_rate",
+        "b.free_name",     "no.such.key", "count[0]",      "c",          "",
+        "c.sizes[1].more", "c.sizes[",    "c.sizes[-1]"};
+    cfg_value unchanged = {.type = CFG_T_NAME};
+
+    assert_ok(read_text("count: 3\nc: {sizes: [4, 8]}\n"), &err);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        assert_false(cfg_table_get(&table, &v, paths[i], &unchanged));
+    assert_int_equal(unchanged.type, CFG_T_NAME);
 }
 
 CLAIM(the_table_describes_itself)
@@ -536,6 +593,9 @@ int main(void)
         cmocka_unit_test(settings_take_the_place_of_what_a_card_says),
         cmocka_unit_test(a_setting_without_a_place_or_a_value_is_refused),
         cmocka_unit_test(settings_are_words_in_an_order_of_their_own),
+        cmocka_unit_test(a_list_covers_its_elements),
+        cmocka_unit_test(a_value_is_got_in_the_unit_of_its_row),
+        cmocka_unit_test(what_has_no_value_is_not_got),
         cmocka_unit_test(the_table_describes_itself),
     };
     return RUN_TESTS(tests);

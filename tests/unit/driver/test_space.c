@@ -1,0 +1,345 @@
+/* 8 NPUs are 2^3: three degrees share three factors of two in C(5, 2) = 10 ways, with and without recomputation. With
+ * one degree at 2^k the other two share the rest in 4 - k ways. */
+#include "support/point_order.h"
+#include "unit/driver/spaces.h"
+
+static spaces s;
+
+/* ---- counts -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    uint64_t n;
+} counts[] = {
+    {SMALL_ON_RING8, 20},
+    {SMALL_ON_RING8 "axes: {recompute: no}\n", 10},
+    {SMALL_ON_RING8 "axes: {recompute: [no, yes], weight_sharded: both}\n", 40},
+    {"models: [small, deep]\nsystems: [ring8, boxes8]\n", 80},
+    /* a degree may have values that do not fit: of dp 1, 2 and 3 there are 4 and 3 ways */
+    {SMALL_ON_RING8 "axes: {dp: [1, 2, 3]}\n", 2 * (4 + 3)},
+
+    /* axes that do not matter multiply */
+    {SMALL_ON_RING8 "axes: {batch: [8, 16, 32]}\n", 3 * 20},
+    {SMALL_ON_RING8 "axes: {batch: [8, 16, 32], 'network.latency[0]': {from: 1, to: 5, unit: us}}\n",
+     15 * 20},
+    {SMALL_ON_RING8 "axes: {layers: {powers_of: 2, from: 1, to: 1024}}\n", 11 * 20},
+    {SMALL_ON_RING8 "axes: {operators: [transformer]}\n", 20},
+
+    /* NPUs that vary: 2, 4 and 8 of them have 3, 6 and 10 ways */
+    {SMALL_ON_RING8 "axes: {'network.npus_count[0]': [2, 4, 8]}\n", 2 * (3 + 6 + 10)},
+    {SMALL_ON_RING8 "axes: {network.npus_count: [[2], [8]], batch: [1, 2]}\n", 2 * 2 * (3 + 10)},
+
+    /* p stages leave 8 / p NPUs, with 10, 6, 3 and 1 ways; 1, 2 and 6 layers fill 3, 4 and 8 stages */
+    {SMALL_ON_RING8 "axes: {pp: [1, 2, 4, 8], layers: [1, 2, 6]}\n", 2 * (16 + 19 + 20)},
+
+    /* constraints */
+    {SMALL_ON_RING8 "constraints: [tp <= 2]\n", 2 * (4 + 3)},
+    {SMALL_ON_RING8 "constraints: [tp <= 2, sp <= 2]\n", 2 * (2 + 2)}, /* what is left for dp is one way */
+    {SMALL_ON_RING8 "constraints: [1 < tp <= 4]\n", 2 * (3 + 2)},
+    {SMALL_ON_RING8 "constraints: [dp * tp * sp * pp == npus]\n", 20},
+    {SMALL_ON_RING8 "constraints: [yes]\n", 20},
+    {SMALL_ON_RING8 "axes: {weight_sharded: both}\nconstraints: [recompute or weight_sharded]\n", 10 * 3},
+    /* a head count of 6 leaves tp 1 and 2 */
+    {SMALL_ON_RING8 "axes: {heads: [8, 6]}\nconstraints: [heads % tp == 0]\n", 2 * (10 + 4 + 3)},
+    /* a batch of 1 leaves dp 1, one of 4 leaves dp 1, 2 and 4; the length of a sequence does not matter */
+    {SMALL_ON_RING8 "axes: {sequence: [64, 128], batch: [1, 4]}\nconstraints: [batch % dp == 0]\n",
+     2 * 2 * (4 + 4 + 3 + 2)},
+    /* 25 GB/s are 23.3 GiB/s, in which the card and so the constraint counts, 50 GB/s are 46.6 */
+    {SMALL_ON_RING8
+     "axes: {'network.bandwidth[0]': [25GB/s, 50 GB/s]}\nconstraints: ['network.bandwidth[0] < 25']\n",
+     20},
+    {SMALL_ON_RING8 "axes: {network.bandwidth: [[20], [30]]}\nconstraints: ['network.bandwidth[0] < 25']\n",
+     20},
+    {SMALL_ON_RING8
+     "axes: {scheduler.roofline_enabled: [yes, no]}\nconstraints: [not scheduler.roofline_enabled]\n",
+     20},
+    /* who sets collectives.all sets every collective */
+    {SMALL_ON_RING8 "axes: {collectives.all: [[ring], [direct]]}\n"
+                    "constraints: [\"collectives.all_reduce[0] == 'ring'\"]\n",
+     20},
+    {"models: [small, deep]\nsystems: [ring8, boxes8]\nconstraints: [\"system == 'boxes8' or dp == 8\"]\n",
+     2 * (20 + 2)},
+    {"models: [small, deep]\nsystems: [boxes8]\nconstraints: [\"model != 'deep' or network.npus_count[1] == "
+     "dp\"]\n",
+     20 + 2 * 3},
+};
+
+CLAIM(points_are_counted_without_being_made)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        assert_ok(spaces_count(&s, counts[i].text), &s.err);
+        if (s.n != counts[i].n)
+            fail_msg("%llu points, not %llu, in\n%s", (unsigned long long)s.n,
+                     (unsigned long long)counts[i].n, counts[i].text);
+    }
+}
+
+CLAIM(as_many_points_are_made_each_of_its_variant_once)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        assert_ok(spaces_make(&s, counts[i].text), &s.err);
+        assert_u64(s.points.n, counts[i].n);
+        for (size_t k = 0; k < s.points.n; k++) {
+            const drv_space_point *p = &s.points.point[k], *before = p - 1;
+            dse_error err = DSE_ERROR_INIT;
+            drv_study study;
+
+            assert_ok(drv_points_study(&s.points, p->variant, &s.arena, &study, &err), &err);
+            assert_ok(drv_point_check(&study, &p->point, &err), &err);
+            assert_true(!k || before->variant < p->variant ||
+                        (before->variant == p->variant && compare_points(&before->point, &p->point) < 0));
+        }
+    }
+}
+
+/* An axis that does not matter is looked at once: its other values need not even be there. */
+CLAIM(a_count_too_large_for_64_bits_says_so)
+{
+    static const char *one[] = {"1"};
+    drv_axis axes[] = {{"batch", 1000000, one}, {"sequence", 1000000, one}, {"d_model", 1000000, one}};
+
+    assert_ok(spaces_load(&s, SMALL_ON_RING8), &s.err);
+    s.space.axis = axes;
+    s.space.n_axes = 2;
+    assert_ok(drv_space_count(&s.space, &s.n, &s.err), &s.err);
+    assert_u64(s.n, UINT64_C(20000000000000));
+    s.space.n_axes = 3; /* 2 * 10^19 is more than 2^64 - 1, which is about 1.8 * 10^19 */
+    assert_ok(drv_space_count(&s.space, &s.n, &s.err), &s.err);
+    assert_u64(s.n, UINT64_MAX);
+}
+
+/* ---- order --------------------------------------------------------------------------------- */
+
+CLAIM(the_first_axis_is_the_slowest_and_models_come_before_systems)
+{
+    static const struct {
+        const char *model, *system, *batch, *layers;
+    } expected[] = {
+        {"small", "ring8", "32", "2"},  {"small", "ring8", "32", "1"},  {"small", "ring8", "16", "2"},
+        {"small", "ring8", "16", "1"},  {"small", "boxes8", "32", "2"}, {"small", "boxes8", "32", "1"},
+        {"small", "boxes8", "16", "2"}, {"small", "boxes8", "16", "1"}, {"deep", "ring8", "32", "2"},
+    };
+
+    assert_ok(spaces_make(&s, "models: [small, deep]\nsystems: [ring8, boxes8]\n"
+                              "axes: {batch: [32, 16], dp: 8, recompute: no, layers: [2, 1]}\n"),
+              &s.err);
+    assert_int_equal(s.points.n, 16);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        const drv_study *study = &s.space.study[spaces_variant(&s, i)->study];
+
+        assert_string_equal(study->model_name, expected[i].model);
+        assert_string_equal(study->system_name, expected[i].system);
+        assert_string_equal(spaces_value(&s, i, "batch"), expected[i].batch);
+        assert_string_equal(spaces_value(&s, i, "layers"), expected[i].layers);
+    }
+}
+
+CLAIM(a_variant_has_its_values_and_says_so_in_one_order)
+{
+    dse_error err = DSE_ERROR_INIT;
+    drv_study study;
+
+    assert_ok(spaces_make(&s,
+                          SMALL_ON_RING8 "set: {sequence: 64, d_model: 256}\n"
+                                         "axes: {layers: [7], batch: [32], network.bandwidth: [[25GB/s]]}\n"),
+              &s.err);
+    assert_ok(drv_points_study(&s.points, 0, &s.arena, &study, &err), &err);
+    assert_int_equal(study.model.layers, 7);
+    assert_int_equal(study.model.batch, 32);
+    assert_int_equal(study.model.sequence, 64);
+    assert_int_equal(study.model.d_model, 256);
+    assert_int_equal(study.model.heads, 8); /* of the card */
+    assert_double(study.system.bandwidth.v[0], 25e9 / 1073741824.0);
+    assert_string_equal(study.settings,
+                        "batch=32 d_model=256 layers=7 network.bandwidth=[25GB/s] sequence=64");
+}
+
+/* ---- no points ----------------------------------------------------------------------------- */
+
+CLAIM(the_constraint_that_removes_the_last_point_is_named)
+{
+    assert_failure(
+        spaces_count(&s, SMALL_ON_RING8 "constraints:\n  - tp < 4\n  - sp == 1\n  - tp > 4\n  - 0\n"), &s.err,
+        DSE_E_RANGE, "s.yaml:6:5",
+        /* tp 1 and 2, sp 1 */
+        "the space has no point: 'tp > 4' removes the last 4 that the constraints before it leave");
+    assert_failure(spaces_count(&s, SMALL_ON_RING8 "constraints: [1 == 2]\n"), &s.err, DSE_E_RANGE,
+                   "s.yaml:3:15", "the space has no point: '1 == 2' removes the last 20");
+    /* over all studies and variants: the last of them may still be left to a later constraint */
+    assert_failure(
+        spaces_count(&s, "models: [small, deep]\nsystems: [ring8]\naxes: {batch: [1, 2]}\n"
+                         "constraints: [\"model == 'small'\", batch == 2, dp == 16]\n"),
+        &s.err, DSE_E_RANGE, "s.yaml:4:47",
+        "the space has no point: 'dp == 16' removes the last 20 that the constraints before it leave");
+}
+
+CLAIM(a_space_without_points_says_which_rule_leaves_none)
+{
+    assert_failure(spaces_count(&s, SMALL_ON_RING8 "axes: {dp: 3}\n"), &s.err, DSE_E_RANGE, "",
+                   "the space has no point: no dp * tp * sp * pp is the number of NPUs (ring8 has 8)");
+    assert_failure(
+        spaces_count(&s, SMALL_ON_RING8 "axes: {pp: 8}\nset: {layers: 2}\n"), &s.err, DSE_E_RANGE, "",
+        "the space has no point: pp is always more than the stages that the layers and two embeddings of "
+        "small can fill");
+}
+
+/* What --dp and the like ask for must be there in every study; what a file lists need not. */
+CLAIM(a_value_of_the_command_line_must_be_in_a_point)
+{
+    assert_ok(spaces_load(&s, SMALL_ON_RING8 "axes: {dp: [2, 3]}\n"), &s.err);
+    s.space.every_value = true;
+    assert_failure(drv_space_count(&s.space, &s.n, &s.err), &s.err, DSE_E_RANGE, "",
+                   "small on ring8: dp 3 does not divide the 8 NPUs of the system");
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+static void refuse(const char *rest, dse_status status, const char *where, const char *message)
+{
+    char text[600];
+
+    snprintf(text, sizeof text, SMALL_ON_RING8 "%s\n", rest);
+    assert_failure(spaces_count(&s, text), &s.err, status, where, message);
+}
+
+CLAIM(a_name_that_nothing_has_is_refused)
+{
+    refuse("constraints: [dq == 8]", DSE_E_CONFIG, "s.yaml:3:15",
+           "unknown name 'dq' in 'dq == 8'; did you mean 'dp'?");
+    refuse("constraints: [layer % pp == 0]", DSE_E_CONFIG, "s.yaml:3:15",
+           "unknown name 'layer' in 'layer % pp == 0'; did you mean 'layers'?");
+    refuse(
+        "constraints: ['network.bandwith[0] > 3']", DSE_E_CONFIG, "s.yaml:3:15",
+        "unknown name 'network.bandwith[0]' in 'network.bandwith[0] > 3'; did you mean 'network.bandwidth'?");
+    refuse(
+        "constraints: [colour == 1]", DSE_E_CONFIG, "s.yaml:3:15",
+        "unknown name 'colour' in 'colour == 1'; there are dp, tp, sp, pp, recompute, weight_sharded, npus, "
+        "model, system, and the keys of cards");
+}
+
+CLAIM(a_name_without_a_value_is_refused)
+{
+    refuse("constraints: [network.bandwidth > 3]", DSE_E_CONFIG, "s.yaml:3:15",
+           "'network.bandwidth > 3': 'network.bandwidth' is a list; name one of its elements, for example "
+           "network.bandwidth[0]");
+    refuse("constraints: ['network.bandwidth[1] > 3']", DSE_E_CONFIG, "s.yaml:3:15",
+           "'network.bandwidth[1] > 3': small on ring8 has no value for 'network.bandwidth[1]'");
+    refuse("constraints: [memory.capacity > 3GB]", DSE_E_CONFIG, "s.yaml:3:15",
+           "in 'memory.capacity > 3GB': expected a number at '3GB'");
+    refuse("constraints: [memory.capacity > 3]", DSE_E_CONFIG, "s.yaml:3:15",
+           "'memory.capacity > 3': small on ring8 has no value for 'memory.capacity'");
+}
+
+CLAIM(a_constraint_that_cannot_be_evaluated_says_at_which_point)
+{
+    refuse("constraints: [heads % (tp - 1) == 0]", DSE_E_CONFIG, "s.yaml:3:15",
+           "'heads % (tp - 1) == 0': a division by 0, at 1_1_8_1_0");
+    refuse("constraints: [model < 3]", DSE_E_CONFIG, "s.yaml:3:15",
+           "'model < 3': a text is compared with a number, at 1_1_8_1_0");
+}
+
+CLAIM(values_that_undo_each_other_are_refused)
+{
+    refuse("axes: {network.bandwidth: [[1], [2]], 'network.bandwidth[0]': [3]}", DSE_E_CONFIG, "",
+           "two axes vary the same value: 'network.bandwidth' and 'network.bandwidth[0]'");
+    refuse("axes: {layers: [1, 2]}\nset: {layers: 3}", DSE_E_CONFIG, "",
+           "small on ring8 with layers=1: 'layers' varies, and 'layers' is set over the cards already");
+    refuse("axes: {network.bandwidth: [[1]]}\nset: {'network.bandwidth[0]': 3}", DSE_E_CONFIG, "",
+           "small on ring8 with network.bandwidth=[1]: 'network.bandwidth' varies, and "
+           "'network.bandwidth[0]' is "
+           "set over the cards already");
+    refuse("axes: {collectives.all: [[ring]]}\nset: {collectives.all_reduce: [direct]}", DSE_E_CONFIG, "",
+           "small on ring8 with collectives.all=[ring]: 'collectives.all' varies, and "
+           "'collectives.all_reduce' is "
+           "set over the cards already");
+    /* the other way round the one is over the other, as in a card */
+    assert_ok(spaces_count(&s, SMALL_ON_RING8 "axes: {collectives.all_reduce: [[direct], [ring]]}\n"
+                                              "set: {collectives.all: [ring]}\n"),
+              &s.err);
+    assert_u64(s.n, 40);
+}
+
+CLAIM(a_combination_that_makes_no_system_is_named)
+{
+    refuse(
+        "axes: {network.topology: [[Ring], [Ring, Ring]], network.npus_count: [[8], [4, 2]]}", DSE_E_CONFIG,
+        "",
+        "small on ring8 with network.npus_count=[4,2] network.topology=[Ring]: npus_count has 2 entries, but "
+        "topology has 1; each dimension needs one of each");
+    refuse("axes: {'network.npus_count[1]': [8]}", DSE_E_CONFIG, "",
+           "small on ring8 with network.npus_count[1]=8: cannot set 'network.npus_count[1]' to '8': "
+           "'network.npus_count[1]' is not there: network.npus_count has 1 entries, counted from 0");
+}
+
+/* Each value of an axis that a constraint names is looked at: 10^5 of layers and 10^5 of batch. */
+CLAIM(too_many_combinations_are_not_looked_at)
+{
+    refuse(
+        "axes: {layers: {from: 1, to: 100000}, batch: {from: 1, to: 100000}}\nconstraints: [batch > layers]",
+        DSE_E_RANGE, "", "the constraints depend on 10000000000 combinations of values, too many to count");
+}
+
+CLAIM(a_card_that_is_not_there_is_refused)
+{
+    assert_says(spaces_load(&s, "models: [smal]\nsystems: [ring8]\n"), &s.err, DSE_E_CONFIG,
+                "unknown model 'smal'; did you mean 'small'?");
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static dse_status load(void *what, dse_arena *a, dse_error *err)
+{
+    static const char *const models[] = {"small"}, *const systems[] = {"ring8"};
+    const char *text = what;
+    drv_space_file file;
+    drv_points points;
+    drv_space space;
+    uint64_t n;
+    dse_status st;
+
+    if ((st = drv_space_file_parse("s.yaml", text, strlen(text), a, &file, err)) != DSE_OK)
+        return st;
+    space = file.space;
+    if ((st = drv_space_load(models, 1, systems, 1, &file.settings, a, &space, err)) != DSE_OK ||
+        (st = drv_space_count(&space, &n, err)) != DSE_OK)
+        return st;
+    return drv_space_points(&space, a, &points, err);
+}
+
+CLAIM(every_allocation_may_fail)
+{
+    char text[] = "set: {sequence: 64}\naxes: {batch: [1, 2], network.bandwidth: [[25], [50]]}\n"
+                  "constraints: [batch % dp == 0, 'network.bandwidth[0] > 30']\n";
+
+    /* More than the growing lists of points and variants, the survivors and the numbers, twice. */
+    assert_true(unit_fail_each_allocation(load, text, 32768) > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_are_counted_without_being_made),
+        cmocka_unit_test(as_many_points_are_made_each_of_its_variant_once),
+        cmocka_unit_test(a_count_too_large_for_64_bits_says_so),
+        cmocka_unit_test(the_first_axis_is_the_slowest_and_models_come_before_systems),
+        cmocka_unit_test(a_variant_has_its_values_and_says_so_in_one_order),
+        cmocka_unit_test(the_constraint_that_removes_the_last_point_is_named),
+        cmocka_unit_test(a_space_without_points_says_which_rule_leaves_none),
+        cmocka_unit_test(a_value_of_the_command_line_must_be_in_a_point),
+        cmocka_unit_test(a_name_that_nothing_has_is_refused),
+        cmocka_unit_test(a_name_without_a_value_is_refused),
+        cmocka_unit_test(a_constraint_that_cannot_be_evaluated_says_at_which_point),
+        cmocka_unit_test(values_that_undo_each_other_are_refused),
+        cmocka_unit_test(a_combination_that_makes_no_system_is_named),
+        cmocka_unit_test(too_many_combinations_are_not_looked_at),
+        cmocka_unit_test(a_card_that_is_not_there_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    int failures;
+
+    spaces_use(TEST_DATA "/cards");
+    dse_arena_init(&s.arena);
+    failures = RUN_TESTS(tests);
+    dse_arena_free(&s.arena);
+    return failures;
+}
