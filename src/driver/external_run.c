@@ -3,6 +3,7 @@
 #include "driver/external.h"
 #include "driver/log_tail.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -98,6 +99,20 @@ static void add_error(const dse_error *e, dse_strbuf *out)
     dse_strbuf_addf(out, "%s%s%s", e->where, e->where[0] ? ": " : "", e->text);
 }
 
+/* What is large and of no more use: STAGE's traces, and ASTRA-sim's of the local memory (LocalMemUsageTracker.cc). */
+static dse_status discard(lane *l, dse_error *err)
+{
+    dse_status st = dse_remove_tree(l->point.workload, err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < l->wants.n_ranks; i++) {
+        const char *path =
+            dse_arena_printf(&l->arena, "%s/local_mem_trace.%" PRIu32 ".json", l->point.results, i);
+
+        st = path ? dse_remove_tree(path, err) : dse_fail_nomem(err);
+    }
+    return st;
+}
+
 static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_error *err)
 {
     runner *r = user;
@@ -115,7 +130,7 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
         return give_text(r, l, &text, o->cpu_seconds, err);
     }
     if ((st = read_statistics(l, &log, &why)) == DSE_OK && r->tools->discard_workloads)
-        st = dse_remove_tree(l->point.workload, &why);
+        st = discard(l, &why);
     if (st == DSE_E_NOMEM)
         return dse_fail_nomem(err);
     if (st != DSE_OK) {

@@ -319,13 +319,23 @@ CLAIM(folders_that_cannot_be_made_fail_the_point)
 
 CLAIM(workloads_are_discarded_only_after_success)
 {
+    char memory[PATH_MAX];
+
     run_point("", "exit 1");
     assert_true(dse_is_dir(plan.workload));
-    unit_write_text("sim.sh", REPORT);
+    snprintf(memory, sizeof memory, "%s/local_mem_trace.7.json",
+             plan.results); /* of the last of eight ranks */
+    unit_write_text("sim.sh", "echo x >local_mem_trace.7.json; exit 1");
     tools.discard_workloads = true;
+    assert_ok(drv_external_run_point(&tools, &study, &point, &arena, &row, &seen, &err), &err);
+    assert_true(dse_is_dir(plan.workload));
+    assert_true(dse_is_file(memory));
+    unit_write_text("sim.sh", "echo x >local_mem_trace.7.json; " REPORT);
     assert_ok(drv_external_run_point(&tools, &study, &point, &arena, &row, &seen, &err), &err);
     assert_true(row.done);
     assert_false(dse_is_dir(plan.workload));
+    assert_false(dse_is_file(memory));
+    assert_true(dse_is_file(plan.simulator_log));
 }
 
 #define TEST(claim) cmocka_unit_test_setup_teardown(claim, begin, end)
