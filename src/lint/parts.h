@@ -1,11 +1,11 @@
-/* The parts of lint. Private to lint*.c.
+/* The parts of lint. Private to lint/.
  *
- *   lint.c           names to files, and which kind each is
- *   lint_report.c    puts the report together
- *   lint_keys.c      what is known of keys beyond the tables of parameters
- *   lint_card.c      our cards, Hugging Face configs
- *   lint_astra.c     ASTRA-sim's files and its command line
- *   lint_workload.c  groups and traces on a network */
+ *   lint.c      names to files, and which kind each is
+ *   report.c    puts the report together
+ *   keys.c      what is known of keys beyond the tables of parameters
+ *   card.c      our cards, Hugging Face configs
+ *   astra.c     ASTRA-sim's files and its command line
+ *   workload.c  groups and traces on a network */
 #ifndef DSE_LINT_PARTS_H
 #define DSE_LINT_PARTS_H
 
