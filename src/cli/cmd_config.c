@@ -24,7 +24,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const config_options *o = opts;
     const char *name, *folder;
-    drv_system system;
+    card_system system;
     cfg_settings settings;
     dse_status st = drv_settings_parse(o->set.item, o->set.n, r->arena, &settings, err);
 

@@ -1,8 +1,8 @@
 /* Results that others made, into the database. */
 #include "base/json_writer.h"
+#include "cards/locate.h"
 #include "cli/command.h"
 #include "driver/import.h"
-#include "driver/locate.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -32,9 +32,9 @@ static dse_status read_files(const import_options *o, dse_arena *a, drv_import *
     dse_status st = drv_import_check_engine(o->engine, err);
 
     if (st == DSE_OK && as.model)
-        st = drv_card_name(as.model, a, &as.model, err);
+        st = card_name(as.model, a, &as.model, err);
     if (st == DSE_OK && as.system)
-        st = drv_card_name(as.system, a, &as.system, err);
+        st = card_name(as.system, a, &as.system, err);
     for (size_t i = 0; st == DSE_OK && i < o->files.n; i++)
         st = drv_import_file(o->files.item[i], &as, a, io, err);
     if (st == DSE_OK)

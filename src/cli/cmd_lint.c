@@ -2,7 +2,7 @@
 #include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/exit.h"
-#include "driver/lint.h"
+#include "lint/lint.h"
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -30,8 +30,8 @@ static const option options[] = {
     {"--json", OPT_FLAG, NULL, "false", "print the same as JSON", FIELD(json)},
 };
 
-static const char *const levels[DRV_LINT_N_LEVELS] = {
-    [DRV_LINT_NOTE] = "note", [DRV_LINT_WARNING] = "warning", [DRV_LINT_ERROR] = "error"};
+static const char *const levels[LINT_N_LEVELS] = {
+    [LINT_NOTE] = "note", [LINT_WARNING] = "warning", [LINT_ERROR] = "error"};
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static void string(dse_json *j, const char *key, const char *value)
     dse_json_string(j, value);
 }
 
-static void key_json(const drv_lint_key *k, dse_json *j)
+static void key_json(const lint_key *k, dse_json *j)
 {
     dse_json_begin_object(j);
     string(j, "key", k->key);
@@ -53,13 +53,13 @@ static void key_json(const drv_lint_key *k, dse_json *j)
         string(j, k->line ? "value" : "default", k->value);
     if (*k->unit)
         string(j, "unit", k->unit);
-    string(j, "effect", drv_lint_effect_name(k->effect));
+    string(j, "effect", lint_effect_name(k->effect));
     if (*k->meaning)
         string(j, "meaning", k->meaning);
     dse_json_end_object(j);
 }
 
-static void print_json(const drv_lint *l, dse_strbuf *out)
+static void print_json(const lint_result *l, dse_strbuf *out)
 {
     dse_json j;
 
@@ -68,7 +68,7 @@ static void print_json(const drv_lint *l, dse_strbuf *out)
     dse_json_key(&j, "files");
     dse_json_begin_array(&j);
     for (size_t i = 0; i < l->n_files; i++) {
-        const drv_lint_file *f = &l->file[i];
+        const lint_file *f = &l->file[i];
 
         dse_json_begin_object(&j);
         string(&j, "path", f->path);
@@ -84,7 +84,7 @@ static void print_json(const drv_lint *l, dse_strbuf *out)
     dse_json_key(&j, "findings");
     dse_json_begin_array(&j);
     for (size_t i = 0; i < l->n_findings; i++) {
-        const drv_lint_finding *f = &l->finding[i];
+        const lint_finding *f = &l->finding[i];
 
         dse_json_begin_object(&j);
         string(&j, "level", levels[f->level]);
@@ -101,7 +101,7 @@ static void print_json(const drv_lint *l, dse_strbuf *out)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-static void print_file(const drv_lint *l, const drv_lint_file *f, dse_strbuf *out)
+static void print_file(const lint_result *l, const lint_file *f, dse_strbuf *out)
 {
     static const char *const headings[] = {"line", "key", "value", "unit", "effect", "meaning"};
     report_table t;
@@ -113,7 +113,7 @@ static void print_file(const drv_lint *l, const drv_lint_file *f, dse_strbuf *ou
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
         report_table_column(&t, headings[i], i > 0);
     for (size_t i = 0; i < f->n_keys; i++) {
-        const drv_lint_key *k = &l->key[f->first_key + i];
+        const lint_key *k = &l->key[f->first_key + i];
 
         if (k->line)
             report_table_cell(&t, "%" PRIu32, k->line);
@@ -122,25 +122,25 @@ static void print_file(const drv_lint *l, const drv_lint_file *f, dse_strbuf *ou
         report_table_cell(&t, "%s", k->key);
         report_table_cell(&t, "%s", k->value);
         report_table_cell(&t, "%s", k->unit);
-        report_table_cell(&t, "%s", drv_lint_effect_name(k->effect));
+        report_table_cell(&t, "%s", lint_effect_name(k->effect));
         report_table_cell(&t, "%s", k->meaning);
     }
     report_table_print(&t, out);
     report_table_free(&t);
 }
 
-static void print_findings(const drv_lint *l, bool notes, dse_strbuf *out)
+static void print_findings(const lint_result *l, bool notes, dse_strbuf *out)
 {
     for (size_t i = 0; i < l->n_findings; i++) {
-        const drv_lint_finding *f = &l->finding[i];
+        const lint_finding *f = &l->finding[i];
 
-        if ((f->level == DRV_LINT_NOTE) == notes)
+        if ((f->level == LINT_NOTE) == notes)
             dse_strbuf_addf(out, "%s: %s: %s%s%s\n", f->where, levels[f->level], f->key, *f->key ? ": " : "",
                             f->text);
     }
 }
 
-static void print_text(const drv_lint *l, dse_strbuf *out)
+static void print_text(const lint_result *l, dse_strbuf *out)
 {
     for (size_t i = 0; i < l->n_files; i++) {
         print_file(l, &l->file[i], out);
@@ -148,7 +148,7 @@ static void print_text(const drv_lint *l, dse_strbuf *out)
     }
     print_findings(l, false, out);
     print_findings(l, true, out);
-    for (int level = DRV_LINT_N_LEVELS - 1; level >= 0; level--)
+    for (int level = LINT_N_LEVELS - 1; level >= 0; level--)
         dse_strbuf_addf(out, "%zu %s%s%s", l->n_level[level], levels[level],
                         l->n_level[level] == 1 ? "" : "s", level ? ", " : "\n");
 }
@@ -158,23 +158,23 @@ static void print_text(const drv_lint *l, dse_strbuf *out)
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const lint_options *o = opts;
-    const drv_lint_inputs in = {.names = o->names.item,
-                                .n_names = o->names.n,
-                                .groups = o->groups,
-                                .workload = o->workload,
-                                .arguments = o->arguments};
-    drv_lint l;
+    const lint_inputs in = {.names = o->names.item,
+                            .n_names = o->names.n,
+                            .groups = o->groups,
+                            .workload = o->workload,
+                            .arguments = o->arguments};
+    lint_result l;
     dse_status st;
 
     if (!o->names.n && !o->groups && !o->arguments)
         return dse_fail(err, DSE_E_USAGE, "FILE is missing; see 'ccldse lint --help'");
-    st = drv_lint_run(&in, r->arena, &l, err);
+    st = lint_run(&in, r->arena, &l, err);
     if (st == DSE_OK && o->json)
         print_json(&l, r->out);
     else if (st == DSE_OK)
         print_text(&l, r->out);
-    r->code = l.n_level[DRV_LINT_ERROR] ? EXIT_INPUT : l.n_level[DRV_LINT_WARNING] ? EXIT_NO : EXIT_DONE;
-    drv_lint_free(&l);
+    r->code = l.n_level[LINT_ERROR] ? EXIT_INPUT : l.n_level[LINT_WARNING] ? EXIT_NO : EXIT_DONE;
+    lint_free(&l);
     return st;
 }
 

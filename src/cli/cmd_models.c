@@ -1,6 +1,6 @@
 /* What ships in configs/models and configs/systems, and what a card may contain. */
+#include "cards/locate.h"
 #include "cli/command.h"
-#include "driver/locate.h"
 #include "driver/study.h"
 #include "report/table.h"
 
@@ -32,11 +32,11 @@ static void list_number(report_table *t, const cfg_double_list *l)
 
 static dse_status add_model(const char *name, const char *path, dse_arena *a, report_table *t, dse_error *err)
 {
-    drv_model m;
+    card_model m;
     cfg_doc doc;
     dse_status st = cfg_load(path, a, &doc, err);
 
-    if (st != DSE_OK || (st = drv_model_read(&doc, NULL, &m, err)) != DSE_OK)
+    if (st != DSE_OK || (st = card_model_read(&doc, NULL, &m, err)) != DSE_OK)
         return st;
     report_table_cell(t, "%s", name);
     report_table_cell(t, "%" PRId64, m.layers);
@@ -54,17 +54,17 @@ static dse_status add_system(const char *name, const char *path, dse_arena *a, r
 {
     char topology[NET_MAX_DIMS * 32];
     size_t used = 0;
-    drv_system s;
+    card_system s;
     cfg_doc doc;
     dse_status st = cfg_load(path, a, &doc, err);
 
-    if (st != DSE_OK || (st = drv_system_read(&doc, NULL, &s, err)) != DSE_OK)
+    if (st != DSE_OK || (st = card_system_read(&doc, NULL, &s, err)) != DSE_OK)
         return st;
     for (uint32_t i = 0; i < s.topology.n && used < sizeof topology; i++)
         used += (size_t)snprintf(topology + used, sizeof topology - used, "%s%s %" PRId64, i ? " x " : "",
                                  s.topology.v[i], s.npus_count.v[i]);
     report_table_cell(t, "%s", name);
-    report_table_cell(t, "%" PRIu64, drv_system_npus(&s));
+    report_table_cell(t, "%" PRIu64, card_system_npus(&s));
     report_table_cell(t, "%s", topology);
     list_number(t, &s.bandwidth);
     list_number(t, &s.latency);
@@ -74,20 +74,20 @@ static dse_status add_system(const char *name, const char *path, dse_arena *a, r
 }
 
 typedef struct {
-    drv_kind kind;
+    card_kind kind;
     const cfg_table *table;
     const char *headings[8];
     dse_status (*add)(const char *name, const char *path, dse_arena *a, report_table *t, dse_error *err);
 } listing;
 
 static const listing models = {
-    DRV_MODELS,
-    &drv_model_table,
+    CARD_MODELS,
+    &card_model_table,
     {"model", "layers", "d_model", "d_ff", "heads", "vocabulary", "batch", "sequence"},
     add_model};
 static const listing systems = {
-    DRV_SYSTEMS,
-    &drv_system_table,
+    CARD_SYSTEMS,
+    &card_system_table,
     {"system", "NPUs", "topology", "link GiB/s", "latency ns", "memory GB/s", "TFLOPS", NULL},
     add_system};
 
@@ -96,13 +96,13 @@ static dse_status list_cards(const listing *l, dse_arena *a, dse_strbuf *out, ds
     const char **names, *folder;
     report_table t;
     size_t n;
-    dse_status st = drv_list(l->kind, a, &names, &n, &folder, err);
+    dse_status st = card_list(l->kind, a, &names, &n, &folder, err);
 
     if (st != DSE_OK)
         return st;
     report_table_init(&t);
     for (size_t i = 0; i < 8 && l->headings[i]; i++)
-        report_table_column(&t, l->headings[i], i == 0 || (l->kind == DRV_SYSTEMS && i == 2));
+        report_table_column(&t, l->headings[i], i == 0 || (l->kind == CARD_SYSTEMS && i == 2));
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         const char *path = dse_arena_printf(a, "%s/%s.yaml", folder, names[i]);
 
@@ -119,7 +119,7 @@ static dse_status list_names(const listing *l, dse_arena *a, dse_strbuf *out, ds
 {
     const char **names, *folder;
     size_t n;
-    dse_status st = drv_list(l->kind, a, &names, &n, &folder, err);
+    dse_status st = card_list(l->kind, a, &names, &n, &folder, err);
 
     for (size_t i = 0; st == DSE_OK && i < n; i++)
         dse_strbuf_addf(out, "%s\n", names[i]);

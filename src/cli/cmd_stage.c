@@ -1,7 +1,7 @@
 /* STAGE's command line, STAGE's files. */
 #include "base/fs.h"
+#include "cards/locate.h"
 #include "cli/command.h"
-#include "driver/locate.h"
 #include "workload/chakra.h"
 #include "workload/generate.h"
 
@@ -99,7 +99,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     dse_status st;
 
     assert(schema && "every choice of --chakra_schema_version is a schema");
-    if ((st = drv_locate(DRV_OPERATORS, o->operators, a, &path, err)) != DSE_OK ||
+    if ((st = card_locate(CARD_OPERATORS, o->operators, a, &path, err)) != DSE_OK ||
         (st = cfg_load(path, a, &operators, err)) != DSE_OK ||
         (st = wl_generate(&operators, &sizes, (uint32_t)o->num_stacks, &strategy, a, &w, err)) != DSE_OK)
         return st;

@@ -100,8 +100,10 @@ static void print_summary_json(const drv_progress *p, dse_strbuf *out)
 static void list_json(const drv_points *points, dse_strbuf *out)
 {
     char name[DESIGN_NAME_MAX];
+    dse_strbuf settings;
     dse_json j;
 
+    dse_strbuf_init(&settings);
     dse_json_init(&j, out);
     dse_json_begin_array(&j);
     for (size_t i = 0; i < points->n; i++) {
@@ -115,14 +117,18 @@ static void list_json(const drv_points *points, dse_strbuf *out)
         dse_json_string(&j, points->space->system[v->study]);
         dse_json_key(&j, "point");
         dse_json_string(&j, name);
-        for (size_t k = 0; k < v->settings.n; k++) {
-            dse_json_key(&j, v->settings.item[k].path);
-            dse_json_string(&j, v->settings.item[k].value);
+        dse_strbuf_clear(&settings);
+        drv_settings_print(points->space->study[v->study].settings, &v->settings, &settings);
+        if (settings.len) {
+            dse_json_key(&j, "settings");
+            dse_json_string(&j, settings.data);
         }
         dse_json_end_object(&j);
     }
     dse_json_end_array(&j);
     dse_strbuf_addc(out, '\n');
+    out->failed |= settings.failed;
+    dse_strbuf_free(&settings);
 }
 
 static void list_text(const drv_points *points, dse_strbuf *out)

@@ -79,9 +79,9 @@ typedef struct {
         {"--sample",                                                                                          \
          OPT_INT,                                                                                             \
          "N",                                                                                                 \
-         "0",                                                                                                 \
-         "only so many points of each model, drawn as Python's random.sample draws them; 0: all",             \
-         .min = 0,                                                                                            \
+         "",                                                                                                  \
+         "only so many points of each model, drawn as Python's random.sample draws them",                     \
+         .min = 1,                                                                                            \
          .max = 1e9,                                                                                          \
          .offset = offsetof(type, f.sample)},                                                                 \
         {"--seed", OPT_INT, "N", "", "seed of the sample; 0 if not given", .offset = offsetof(type, f.seed)}, \

@@ -1,7 +1,7 @@
 #include "cli/results.h"
 
 #include "base/names.h"
-#include "driver/locate.h"
+#include "cards/locate.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -59,8 +59,8 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
     dse_status st;
 
     if ((which->configuration && (st = check_configuration(which->configuration, err)) != DSE_OK) ||
-        (model && (st = drv_card_name(model, a, &model, err)) != DSE_OK) ||
-        (system && (st = drv_card_name(system, a, &system, err)) != DSE_OK) ||
+        (model && (st = card_name(model, a, &model, err)) != DSE_OK) ||
+        (system && (st = card_name(system, a, &system, err)) != DSE_OK) ||
         (st = store_open(db, STORE_READ, &s, err)) != DSE_OK)
         return st;
     st = store_list(s, model, system, a, rows, n, err);

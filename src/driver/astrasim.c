@@ -1,13 +1,14 @@
 #include "driver/astrasim.h"
 
-#include "driver/remote_card.h"
-#include "driver/system_card.h"
+#include "cards/remote.h"
+#include "cards/system.h"
 #include "workload/chakra.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static dse_status load_system(const drv_astrasim_inputs *in, dse_arena *a, drv_system *system, dse_error *err)
+static dse_status load_system(const drv_astrasim_inputs *in, dse_arena *a, card_system *system,
+                              dse_error *err)
 {
     cfg_doc system_doc, network_doc;
     dse_status st;
@@ -15,7 +16,7 @@ static dse_status load_system(const drv_astrasim_inputs *in, dse_arena *a, drv_s
     if ((st = cfg_load(in->system, a, &system_doc, err)) != DSE_OK ||
         (st = cfg_load(in->network, a, &network_doc, err)) != DSE_OK)
         return st;
-    return drv_system_read_astra(&system_doc, &network_doc, system, err);
+    return card_system_read_astra(&system_doc, &network_doc, system, err);
 }
 
 static dse_status load_remote(const char *path, dse_arena *a, sim_remote_memory *out, dse_error *err)
@@ -23,13 +24,13 @@ static dse_status load_remote(const char *path, dse_arena *a, sim_remote_memory 
     cfg_doc doc;
     dse_status st = cfg_load(path, a, &doc, err);
 
-    return st == DSE_OK ? drv_remote_read(&doc, out, err) : st;
+    return st == DSE_OK ? card_remote_read(&doc, out, err) : st;
 }
 
 dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_astrasim_output *out,
                             trace_record *record, dse_error *err)
 {
-    drv_system system;
+    card_system system;
     sim_settings settings;
     net_network net;
     wl_workload w;
@@ -37,14 +38,14 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
 
     *out = (drv_astrasim_output){0};
     if ((st = load_system(in, a, &system, err)) != DSE_OK ||
-        (st = drv_system_build(&system, &net, &settings, err)) != DSE_OK ||
+        (st = card_system_build(&system, &net, &settings, err)) != DSE_OK ||
         (st = load_remote(in->remote, a, &settings.remote, err)) != DSE_OK)
         return st;
     out->n_unknown_keys = system.n_unknown_keys;
     memcpy(out->unknown_key, system.unknown_key, sizeof out->unknown_key);
     settings.queues_per_dim = in->queues_per_dim;
     settings.rendezvous = in->rendezvous;
-    if (cfg_is_given(&drv_system_table, &system, "scheduler.endpoint_delay"))
+    if (cfg_is_given(&card_system_table, &system, "scheduler.endpoint_delay"))
         settings.endpoint_delay = dse_ticks((double)system.endpoint_delay * in->injection_scale);
     if ((st = wl_chakra_read(in->workload, in->groups, net.n_npus, a, &w, err)) != DSE_OK)
         return st;

@@ -2,7 +2,7 @@
 #ifndef DSE_DRIVER_ASTRASIM_H
 #define DSE_DRIVER_ASTRASIM_H
 
-#include "driver/system_card.h"
+#include "cards/system.h"
 #include "sim/sim.h"
 
 typedef struct {

@@ -3,8 +3,8 @@
 #include "base/fs.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "cards/locate.h"
 #include "driver/doctor_tools.h"
-#include "driver/locate.h"
 #include "exec/machine.h"
 #include "exec/pool.h"
 #include "store/store.h"
@@ -78,11 +78,11 @@ static void look_at_terminal(doctor *d, drv_check check)
 /* ---- files --------------------------------------------------------------------------------- */
 
 static const struct {
-    drv_kind kind;
+    card_kind kind;
     const char *one, *many;
-} card_kinds[] = {{DRV_MODELS, "model", "models"},
-                  {DRV_SYSTEMS, "system", "systems"},
-                  {DRV_OPERATORS, "operator file", "operator files"}};
+} card_kinds[] = {{CARD_MODELS, "model", "models"},
+                  {CARD_SYSTEMS, "system", "systems"},
+                  {CARD_OPERATORS, "operator file", "operator files"}};
 
 /* Where each kind is found; configs may lie in several places, one of which has all kinds as a rule. */
 static void look_at_cards(doctor *d, drv_check check)
@@ -96,7 +96,7 @@ static void look_at_cards(doctor *d, drv_check check)
         char *path, *slash;
         size_t n;
 
-        if (drv_list(card_kinds[i].kind, d->arena, &names, &n, &folder, &err) != DSE_OK) {
+        if (card_list(card_kinds[i].kind, d->arena, &names, &n, &folder, &err) != DSE_OK) {
             if (err.status == DSE_E_NOMEM)
                 d->status = dse_fail_nomem(d->err);
             doctor_found(d, check, DRV_ABSENT, "%s", err.text);

@@ -1,7 +1,7 @@
 #include "driver/emit.h"
 
 #include "base/fs.h"
-#include "driver/remote_card.h"
+#include "cards/remote.h"
 #include "workload/chakra.h"
 
 #include <stdio.h>
@@ -34,15 +34,15 @@ static dse_status write_text(const char *folder, const char *name, const char *t
     return dse_write_file(path, text, n, err);
 }
 
-dse_status drv_emit_system(const drv_system *s, const char *folder, dse_error *err)
+dse_status drv_emit_system(const card_system *s, const char *folder, dse_error *err)
 {
     dse_strbuf system, network;
     dse_status st = dse_mkdirs(folder, err);
 
     dse_strbuf_init(&system);
     dse_strbuf_init(&network);
-    drv_system_write_astra_system(s, &system);
-    drv_system_write_astra_network(s, &network);
+    card_system_write_astra_system(s, &system);
+    card_system_write_astra_network(s, &network);
     if (st == DSE_OK && (system.failed || network.failed))
         st = dse_fail_nomem(err);
     if (st == DSE_OK)
@@ -50,14 +50,14 @@ dse_status drv_emit_system(const drv_system *s, const char *folder, dse_error *e
     if (st == DSE_OK)
         st = write_text(folder, "network.yml", network.data, network.len, err);
     if (st == DSE_OK)
-        st =
-            write_text(folder, "remote_memory.json", DRV_REMOTE_NONE_JSON, strlen(DRV_REMOTE_NONE_JSON), err);
+        st = write_text(folder, "remote_memory.json", CARD_REMOTE_NONE_JSON, strlen(CARD_REMOTE_NONE_JSON),
+                        err);
     dse_strbuf_free(&system);
     dse_strbuf_free(&network);
     return st;
 }
 
-dse_status drv_emit_point(const drv_system *s, const wl_workload *w, const char *folder, dse_arena *a,
+dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char *folder, dse_arena *a,
                           dse_error *err)
 {
     const char *pattern = dse_arena_printf(a, "%s/workload.%%d.et", folder);

@@ -5,11 +5,11 @@
 #include "driver/study.h"
 
 /* <folder>/system.json, network.yml, remote_memory.json. */
-dse_status drv_emit_system(const drv_system *s, const char *folder, dse_error *err);
+dse_status drv_emit_system(const card_system *s, const char *folder, dse_error *err);
 
 /* The same, and workload.<rank>.et, comm_group.json, and run.sh, which runs ASTRA-sim (or `ccldse astrasim`) on
  * them. */
-dse_status drv_emit_point(const drv_system *s, const wl_workload *w, const char *folder, dse_arena *a,
+dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char *folder, dse_arena *a,
                           dse_error *err);
 
 #endif

@@ -161,7 +161,7 @@ static const struct {
 static dse_status add_sizes(command_line *l, const drv_study *s, dse_arena *a, dse_error *err)
 {
     wl_symbols symbols;
-    dse_status st = drv_model_symbols(&s->model, &s->operators, &symbols, err);
+    dse_status st = card_model_symbols(&s->model, &s->operators, &symbols, err);
 
     if (st != DSE_OK)
         return st;

@@ -44,9 +44,9 @@ static void say_how_it_ended(const runner *r, const lane *l, const exec_outcome 
 
 /* ---- the log ------------------------------------------------------------------------------- */
 
-static drv_log_wants wants_of(const drv_system *s)
+static drv_log_wants wants_of(const card_system *s)
 {
-    return (drv_log_wants){(uint32_t)drv_system_npus(s), s->roofline_enabled,
+    return (drv_log_wants){(uint32_t)card_system_npus(s), s->roofline_enabled,
                            s->track_local_mem && s->trace_enabled};
 }
 

@@ -2,8 +2,8 @@
 
 #include "base/fs.h"
 #include "base/units.h"
+#include "cards/locate.h"
 #include "config/doc.h"
-#include "driver/locate.h"
 #include "driver/study.h"
 #include "report/keyed.h"
 #include "report/rows.h"
@@ -30,7 +30,7 @@ typedef struct {
 dse_status drv_import_check_name(const char *what, const char *name, dse_arena *a, dse_error *err)
 {
     const char *stem;
-    dse_status st = drv_card_name(name, a, &stem, err);
+    dse_status st = card_name(name, a, &stem, err);
 
     if (st != DSE_OK)
         return st;

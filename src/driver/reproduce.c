@@ -189,7 +189,7 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
 
 static const char *unit_of(const char *key)
 {
-    const cfg_table *tables[] = {&drv_model_table, &drv_system_table};
+    const cfg_table *tables[] = {&card_model_table, &card_system_table};
 
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (uint32_t i = 0; i < tables[t]->n; i++)

@@ -58,13 +58,13 @@ dse_status drv_space_load(const char *const *models, size_t n_models, const char
 
 static bool is_card_path(const char *path)
 {
-    return cfg_table_has(&drv_model_table, path) || cfg_table_has(&drv_system_table, path);
+    return cfg_table_has(&card_model_table, path) || cfg_table_has(&card_system_table, path);
 }
 
 static dse_status unknown_name(const drv_constraint *c, const char *name, dse_error *err)
 {
     const char *known[N_NAMES + 128], *nearest;
-    const cfg_table *tables[] = {&drv_model_table, &drv_system_table};
+    const cfg_table *tables[] = {&card_model_table, &card_system_table};
     char key[80];
     size_t n = 0;
 
@@ -132,8 +132,8 @@ typedef struct {
 
 static bool card_value(const drv_study *study, const char *path, cfg_value *out)
 {
-    return cfg_table_get(&drv_model_table, &study->model, path, out) ||
-           cfg_table_get(&drv_system_table, &study->system, path, out);
+    return cfg_table_get(&card_model_table, &study->model, path, out) ||
+           cfg_table_get(&card_system_table, &study->system, path, out);
 }
 
 static dse_status no_value(const drv_constraint *c, const char *name, const drv_study *study, dse_error *err)
@@ -171,7 +171,7 @@ static dse_status bind_name(const drv_constraint *c, const char *name, const drv
 {
     switch (find_own(name)) {
     case NAME_NPUS:
-        *out = (design_value){DESIGN_INT, {(int64_t)drv_system_npus(&study->system)}};
+        *out = (design_value){DESIGN_INT, {(int64_t)card_system_npus(&study->system)}};
         return DSE_OK;
     case NAME_MODEL: *out = (design_value){.kind = DESIGN_TEXT, .text = study->model_name}; return DSE_OK;
     case NAME_SYSTEM: *out = (design_value){.kind = DESIGN_TEXT, .text = study->system_name}; return DSE_OK;
@@ -299,7 +299,7 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
 
     if (st != DSE_OK)
         return st;
-    npus = drv_system_npus(&varied.system);
+    npus = card_system_npus(&varied.system);
     st = design_enumerate(strategy, npus, &w->scratch, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)
         st = design_check_values(strategy, npus, (uint32_t)varied.model.layers, points, n, err);
@@ -380,7 +380,7 @@ static dse_status walk_all(walk *w, const bool *held, dse_error *err)
 
 static dse_status no_points(const drv_space *s, const uint64_t *survivors, dse_error *err)
 {
-    uint64_t npus = drv_system_npus(&s->study[0].system);
+    uint64_t npus = card_system_npus(&s->study[0].system);
     uint32_t i = 0;
 
     while (survivors[i])

@@ -271,18 +271,18 @@ static dse_status read_strategy_axis(const reader *r, const cfg_node *node, cons
 /* Whether a value is one for its path, before the cards are known: to it, every list is as long as lists can be. */
 static dse_status check_value(const cfg_setting *s, dse_error *err)
 {
-    drv_model model = {0};
-    drv_system system = {0};
+    card_model model = {0};
+    card_system system = {0};
     cfg_name_list *names[] = {&system.topology,       &system.all,
                               &system.all_reduce,     &system.all_gather,
                               &system.reduce_scatter, &system.all_to_all};
 
-    if (cfg_table_has(&drv_model_table, s->path))
-        return cfg_table_set(&drv_model_table, s, &model, err);
+    if (cfg_table_has(&card_model_table, s->path))
+        return cfg_table_set(&card_model_table, s, &model, err);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         names[i]->n = CFG_MAX_DIMS;
     system.npus_count.n = system.bandwidth.n = system.latency.n = CFG_MAX_DIMS;
-    return cfg_table_set(&drv_system_table, s, &system, err);
+    return cfg_table_set(&card_system_table, s, &system, err);
 }
 
 /* A value at its place; spaces are dropped, as those of --set are. */

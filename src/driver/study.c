@@ -4,8 +4,8 @@
 #include "base/hash.h"
 #include "base/json_writer.h"
 #include "base/names.h"
-#include "driver/hf_card.h"
-#include "driver/locate.h"
+#include "cards/hf.h"
+#include "cards/locate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static dse_status load_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     const char *path;
     dse_strbuf text;
-    dse_status st = drv_locate(DRV_OPERATORS, s->model.operators, a, &path, err);
+    dse_status st = card_locate(CARD_OPERATORS, s->model.operators, a, &path, err);
 
     if (st != DSE_OK) {
         dse_error_set_where(err, s->model_name); /* its card asks for it */
@@ -33,7 +33,7 @@ static dse_status load_operators(drv_study *s, dse_arena *a, dse_error *err)
     return st;
 }
 
-static dse_status read_system(const char *path, const cfg_settings *settings, dse_arena *a, drv_system *out,
+static dse_status read_system(const char *path, const cfg_settings *settings, dse_arena *a, card_system *out,
                               dse_error *err)
 {
     cfg_doc doc, network;
@@ -48,26 +48,26 @@ static dse_status read_system(const char *path, const cfg_settings *settings, ds
             return dse_fail_nomem(err);
         if ((st = cfg_load(system_json, a, &doc, err)) != DSE_OK ||
             (st = cfg_load(network_yml, a, &network, err)) != DSE_OK ||
-            (st = drv_system_read_astra(&doc, &network, out, err)) != DSE_OK)
+            (st = card_system_read_astra(&doc, &network, out, err)) != DSE_OK)
             return st;
-        st = drv_system_set(out, settings ? settings : &none, err);
+        st = card_system_set(out, settings ? settings : &none, err);
         dse_error_set_where(err, path);
         return st;
     }
     st = cfg_load(path, a, &doc, err);
-    return st == DSE_OK ? drv_system_read(&doc, settings, out, err) : st;
+    return st == DSE_OK ? card_system_read(&doc, settings, out, err) : st;
 }
 
-dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, drv_system *out,
+dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, card_system *out,
                            const char **stem, dse_error *err)
 {
     const char *path;
     dse_status st;
 
-    if ((st = drv_locate(DRV_SYSTEMS, name, a, &path, err)) != DSE_OK ||
+    if ((st = card_locate(CARD_SYSTEMS, name, a, &path, err)) != DSE_OK ||
         (st = read_system(path, settings, a, out, err)) != DSE_OK)
         return st;
-    return drv_card_name(path, a, stem, err);
+    return card_name(path, a, stem, err);
 }
 
 /* The symbols must have their parameters and the four variants must make sense, whatever the point. */
@@ -79,7 +79,7 @@ static dse_status check_operators(const drv_study *s, dse_arena *a, dse_error *e
 
     for (int i = 0; st == DSE_OK && i < 4; i++)
         st = wl_operators_resolve(&s->operators, (wl_variant){i & 1, i >> 1}, a, &resolved, err);
-    return st == DSE_OK ? drv_model_symbols(&s->model, &s->operators, &symbols, err) : st;
+    return st == DSE_OK ? card_model_symbols(&s->model, &s->operators, &symbols, err) : st;
 }
 
 /* ---- settings ------------------------------------------------------------------------------ */
@@ -89,12 +89,12 @@ static bool is_list(const char *key)
     char first[96];
 
     snprintf(first, sizeof first, "%.80s[0]", key);
-    return cfg_table_has(&drv_model_table, first) || cfg_table_has(&drv_system_table, first);
+    return cfg_table_has(&card_model_table, first) || cfg_table_has(&card_system_table, first);
 }
 
 dse_status drv_path_check(const char *path, dse_error *err)
 {
-    const cfg_table *tables[] = {&drv_model_table, &drv_system_table};
+    const cfg_table *tables[] = {&card_model_table, &card_system_table};
     const char *known[128], *nearest;
     char key[80];
     size_t n = 0;
@@ -195,11 +195,11 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
     if ((settings && (st = check_paths(settings, err)) != DSE_OK) ||
         (st = print_settings("", settings, a, &out->settings, err)) != DSE_OK)
         return st;
-    if ((st = drv_locate(DRV_MODELS, model, a, &model_path, err)) != DSE_OK ||
+    if ((st = card_locate(CARD_MODELS, model, a, &model_path, err)) != DSE_OK ||
         (st = cfg_load(model_path, a, &doc, err)) != DSE_OK ||
-        (st = drv_hf_resolve(&doc, settings, a, &out->model_note, err)) != DSE_OK ||
-        (st = drv_model_read(&doc, settings, &out->model, err)) != DSE_OK ||
-        (st = drv_card_name(model_path, a, &out->model_name, err)) != DSE_OK ||
+        (st = card_hf_resolve(&doc, settings, a, &out->model_note, err)) != DSE_OK ||
+        (st = card_model_read(&doc, settings, &out->model, err)) != DSE_OK ||
+        (st = card_name(model_path, a, &out->model_name, err)) != DSE_OK ||
         (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK ||
         (st = load_operators(out, a, err)) != DSE_OK)
         return st;
@@ -237,9 +237,9 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
             return dse_fail(err, DSE_E_CONFIG, "'%s' varies, and '%s' is set over the cards already",
                             settings->item[i].path, covered);
     for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
-        if (cfg_table_has(&drv_model_table, settings->item[i].path))
-            st = cfg_table_set(&drv_model_table, &settings->item[i], &out->model, err);
-    if (st != DSE_OK || (st = drv_system_set(&out->system, settings, err)) != DSE_OK ||
+        if (cfg_table_has(&card_model_table, settings->item[i].path))
+            st = cfg_table_set(&card_model_table, &settings->item[i], &out->model, err);
+    if (st != DSE_OK || (st = card_system_set(&out->system, settings, err)) != DSE_OK ||
         (st = print_settings(s->settings, settings, a, &out->settings, err)) != DSE_OK)
         return st;
     if (!strcmp(out->model.operators, s->model.operators))
@@ -291,9 +291,9 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
     dse_json_key(&j, "tag_base");
     dse_json_uint(&j, s->tag_base);
     dse_json_key(&j, "model");
-    cfg_table_write_json(&drv_model_table, &s->model, &j);
+    cfg_table_write_json(&card_model_table, &s->model, &j);
     dse_json_key(&j, "system");
-    cfg_table_write_json(&drv_system_table, &s->system, &j);
+    cfg_table_write_json(&card_system_table, &s->system, &j);
     if (point) {
         dse_json_key(&j, "point");
         drv_point_write_json(point, &j);
@@ -353,10 +353,10 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
             err, DSE_E_CONFIG, doc.path,
             "a configuration has engine, model, system, point, their names, tag_base and operators_hash");
     part = (cfg_doc){doc.path, (cfg_node *)model};
-    if ((st = drv_model_read(&part, NULL, &out->model, err)) != DSE_OK)
+    if ((st = card_model_read(&part, NULL, &out->model, err)) != DSE_OK)
         return st;
     part.root = (cfg_node *)system;
-    if ((st = drv_system_read(&part, NULL, &out->system, err)) != DSE_OK ||
+    if ((st = card_system_read(&part, NULL, &out->system, err)) != DSE_OK ||
         (st = cfg_string(&doc, engine, "engine", &out->engine, err)) != DSE_OK ||
         (settings && (st = cfg_string(&doc, settings, "settings", &out->settings, err)) != DSE_OK) ||
         (st = cfg_string(&doc, names[0], "model_name", &out->model_name, err)) != DSE_OK ||
@@ -381,7 +381,7 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
 
 dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err)
 {
-    drv_system system;
+    card_system system;
     cfg_doc doc = {0};
     dse_status st = cfg_parse_json("configuration", text, strlen(text), a, &doc, err);
 
@@ -391,7 +391,7 @@ dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_e
     doc.root = (cfg_node *)(uintptr_t)cfg_get(doc.root, "system");
     if (!doc.root)
         return DSE_OK;
-    st = drv_system_read(&doc, NULL, &system, err);
+    st = card_system_read(&doc, NULL, &system, err);
     if (st == DSE_OK)
         *out = system.memory_capacity;
     return st;
@@ -401,7 +401,7 @@ dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_e
 
 dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err)
 {
-    uint64_t ranks = design_point_ranks(p), npus = drv_system_npus(&s->system);
+    uint64_t ranks = design_point_ranks(p), npus = card_system_npus(&s->system);
 
     if (ranks != npus)
         return dse_fail(err, DSE_E_RANGE,
@@ -425,7 +425,7 @@ dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_are
     dse_status st;
 
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
-        (st = drv_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
+        (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
         return st;
     return wl_generate(&s->operators, &symbols, (uint32_t)s->model.layers, &strategy, a, out, err);
 }
@@ -435,7 +435,7 @@ dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_aren
 {
     sim_settings settings;
     net_network net;
-    dse_status st = drv_system_build(&s->system, &net, &settings, err);
+    dse_status st = card_system_build(&s->system, &net, &settings, err);
 
     return st == DSE_OK ? sim_run(&settings, &net, w, a, out, record, err) : st;
 }

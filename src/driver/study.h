@@ -6,9 +6,9 @@
 #ifndef DSE_DRIVER_STUDY_H
 #define DSE_DRIVER_STUDY_H
 
+#include "cards/model.h"
+#include "cards/system.h"
 #include "design/space.h"
-#include "driver/model_card.h"
-#include "driver/system_card.h"
 #include "sim/sim.h"
 #include "store/store.h"
 #include "workload/generate.h"
@@ -21,8 +21,8 @@ typedef struct {
     const char *model_name, *system_name; /* of the cards, without folder and extension */
     const char *model_note;               /* what the model has and is simulated without; NULL: nothing */
     const char *settings;                 /* what was set over the cards: "batch=256 layers=4"; "" */
-    drv_model model;
-    drv_system system;
+    card_model model;
+    card_system system;
     cfg_doc operators;
     uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
     uint32_t tag_base;
@@ -36,7 +36,7 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
 
 /* A system by name or path, and its name without folder and extension. Settings that are not a system's are passed
  * over. */
-dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, drv_system *out,
+dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, card_system *out,
                            const char **stem, dse_error *err);
 
 /* The settings of a text such as "batch=256 layers=4", which may be empty, and others, in their order; appended to out. */

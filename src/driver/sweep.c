@@ -5,6 +5,7 @@
 #include "exec/pool.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -118,15 +119,32 @@ static void note_failure(state *s, size_t task, const char *why)
     s->progress.first_failure = s->failure;
 }
 
-/* Marks the tasks whose results are in the database. */
-static dse_status find_cached(state *s, dse_error *err)
+static int compare_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Two ways to name a card are one point twice. The array is sorted. */
+static dse_status check_duplicates(uint64_t *hash, size_t n, dse_error *err)
+{
+    qsort(hash, n, sizeof *hash, compare_hashes);
+    for (size_t i = 1; i < n; i++)
+        if (hash[i - 1] == hash[i])
+            return dse_fail(err, DSE_E_USAGE, "some points are the same; is a card named in two ways?");
+    return DSE_OK;
+}
+
+/* Marks the tasks whose results are in the database. `hashes` is as long as there are tasks. */
+static dse_status find_cached(state *s, uint64_t *hashes, dse_error *err)
 {
     for (size_t i = 0; i < s->points->n; i++) {
-        uint64_t hash, wall_time;
-        dse_status st = enter_task(s, i, &hash, err);
+        uint64_t wall_time;
+        dse_status st = enter_task(s, i, &hashes[i], err);
 
         if (st == DSE_OK)
-            st = store_find(s->db, hash, s->config.data, &s->cached[i], &wall_time, err);
+            st = store_find(s->db, hashes[i], s->config.data, &s->cached[i], &wall_time, err);
         if (st != DSE_OK)
             return st;
         if (!s->cached[i])
@@ -134,7 +152,7 @@ static dse_status find_cached(state *s, dse_error *err)
         s->progress.cached++;
         note_best(s, i, wall_time);
     }
-    return DSE_OK;
+    return check_duplicates(hashes, s->points->n, err);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -271,7 +289,7 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
 {
     state s = {.sweep = sweep, .points = sweep->points, .variant = NO_VARIANT};
     uint32_t jobs = sweep->jobs;
-    uint64_t to_run;
+    uint64_t to_run, *hashes = NULL;
     dse_status st, end;
 
     clock_gettime(CLOCK_MONOTONIC, &s.start);
@@ -281,8 +299,11 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     s.progress.total = s.points->n;
     s.cached = dse_calloc(s.points->n ? s.points->n : 1, sizeof *s.cached);
     st = s.cached ? store_open(sweep->database, STORE_WRITE, &s.db, err) : dse_fail_nomem(err);
+    if (st == DSE_OK && !(hashes = dse_calloc(s.points->n + 1, sizeof *hashes)))
+        st = dse_fail_nomem(err);
     if (st == DSE_OK)
-        st = find_cached(&s, err);
+        st = find_cached(&s, hashes, err);
+    dse_free(hashes);
     if (st == DSE_OK && sweep->begin)
         sweep->begin(sweep->user, &s.progress);
     to_run = s.progress.total - s.progress.cached;

@@ -1,9 +1,9 @@
 /* ASTRA-sim's files: system.json, then network.yml, then (optional) remote_memory.json, each after a line
  * "%%". A system that is accepted is written and read again, which must give the same files; a small one
  * runs a workload of every kind of node. */
+#include "cards/remote.h"
+#include "cards/system.h"
 #include "config/doc.h"
-#include "driver/remote_card.h"
-#include "driver/system_card.h"
 #include "fuzz/fuzz.h"
 #include "sim/sim.h"
 
@@ -45,7 +45,7 @@ static size_t part(const char *text, size_t n, const char **rest, size_t *n_rest
 }
 
 static dse_status read(const char *system, size_t n_system, const char *network, size_t n_network,
-                       dse_arena *a, drv_system *out, dse_error *err)
+                       dse_arena *a, card_system *out, dse_error *err)
 {
     cfg_doc system_doc = {0}, network_doc = {0};
     dse_status st;
@@ -53,26 +53,26 @@ static dse_status read(const char *system, size_t n_system, const char *network,
     if ((st = cfg_parse_json("system.json", system, n_system, a, &system_doc, err)) != DSE_OK ||
         (st = cfg_parse_yaml("network.yml", network, n_network, a, &network_doc, err)) != DSE_OK)
         return st;
-    return drv_system_read_astra(&system_doc, &network_doc, out, err);
+    return card_system_read_astra(&system_doc, &network_doc, out, err);
 }
 
-static void write_and_read(const drv_system *s, dse_arena *a)
+static void write_and_read(const card_system *s, dse_arena *a)
 {
     dse_strbuf text[4];
     dse_error err = DSE_ERROR_INIT;
-    drv_system again;
+    card_system again;
     dse_status st;
 
     for (int i = 0; i < 4; i++)
         dse_strbuf_init(&text[i]);
-    drv_system_write_astra_system(s, &text[0]);
-    drv_system_write_astra_network(s, &text[1]);
+    card_system_write_astra_system(s, &text[0]);
+    card_system_write_astra_network(s, &text[1]);
     if (!text[0].failed && !text[1].failed) {
         st = read(text[0].data, text[0].len, text[1].data, text[1].len, a, &again, &err);
         ENSURE(fuzz_ok(st, &err) || st == DSE_E_NOMEM);
         if (st == DSE_OK) {
-            drv_system_write_astra_system(&again, &text[2]);
-            drv_system_write_astra_network(&again, &text[3]);
+            card_system_write_astra_system(&again, &text[2]);
+            card_system_write_astra_network(&again, &text[3]);
             ENSURE(text[2].failed || !strcmp(text[0].data, text[2].data));
             ENSURE(text[3].failed || !strcmp(text[1].data, text[3].data));
         }
@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sim_settings settings;
     cfg_doc remote_doc = {0};
     net_network net;
-    drv_system s;
+    card_system s;
     dse_arena arena;
 
     n_system = part(system, size, &network, &n_rest);
@@ -128,10 +128,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dse_arena_init(&arena);
     if (fuzz_ok(read(system, n_system, network, n_network, &arena, &s, &err), &err)) {
         write_and_read(&s, &arena);
-        if (fuzz_ok(drv_system_build(&s, &net, &settings, &err), &err) &&
+        if (fuzz_ok(card_system_build(&s, &net, &settings, &err), &err) &&
             (!remote ||
              (fuzz_ok(cfg_parse_json("remote.json", remote, n_remote, &arena, &remote_doc, &err), &err) &&
-              fuzz_ok(drv_remote_read(&remote_doc, &settings.remote, &err), &err))))
+              fuzz_ok(card_remote_read(&remote_doc, &settings.remote, &err), &err))))
             run(&net, &settings, &arena);
     }
     dse_arena_free(&arena);

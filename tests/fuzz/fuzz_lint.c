@@ -1,19 +1,20 @@
 /* What lint says of any document: twice the same, with a place for every finding and, of a kind that is known, a row
  * for every key; and of any text as options of a command line. */
-#include "driver/lint_parts.h"
 #include "fuzz/fuzz.h"
+#include "lint/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static dse_status run(const char *text, size_t size, bool json, dse_arena *a, drv_lint *out, dse_error *err)
+static dse_status run(const char *text, size_t size, bool json, dse_arena *a, lint_result *out,
+                      dse_error *err)
 {
     lint l = {.out = out, .arena = a, .err = err};
     dse_error why = DSE_ERROR_INIT;
     char *arguments = fuzz_string((const uint8_t *)text, size);
     cfg_doc doc = {0};
 
-    *out = (drv_lint){0};
+    *out = (lint_result){0};
     if (fuzz_ok((json ? cfg_parse_json : cfg_parse_yaml)("file", text, size, a, &doc, &why), &why))
         lint_document(&l, &doc);
     lint_arguments(&l, arguments);
@@ -21,7 +22,7 @@ static dse_status run(const char *text, size_t size, bool json, dse_arena *a, dr
     return l.status;
 }
 
-static void check(const drv_lint *l)
+static void check(const lint_result *l)
 {
     size_t n = 0;
 
@@ -35,7 +36,7 @@ static void check(const drv_lint *l)
     n = 0;
     for (size_t i = 0; i < l->n_findings; i++)
         ENSURE(*l->finding[i].where && *l->finding[i].text);
-    for (int i = 0; i < DRV_LINT_N_LEVELS; i++)
+    for (int i = 0; i < LINT_N_LEVELS; i++)
         n += l->n_level[i];
     ENSURE(n == l->n_findings);
 }
@@ -47,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int json = 0; json < 2; json++) {
         dse_error err = DSE_ERROR_INIT;
         dse_arena arena;
-        drv_lint first = {0}, second = {0};
+        lint_result first = {0}, second = {0};
 
         dse_arena_init(&arena);
         if (fuzz_ok(run((const char *)data, size, json, &arena, &first, &err), &err) &&
@@ -57,8 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (size_t i = 0; i < first.n_findings; i++)
                 ENSURE(!strcmp(first.finding[i].text, second.finding[i].text));
         }
-        drv_lint_free(&first);
-        drv_lint_free(&second);
+        lint_free(&first);
+        lint_free(&second);
         dse_arena_free(&arena);
     }
     return 0;

@@ -1,8 +1,8 @@
 /* YAML, and what a system card and a model card make of it. A card that is accepted is written out resolved
  * and read again: the second text must be the first, since that is how a result is reproduced. */
+#include "cards/model.h"
+#include "cards/system.h"
 #include "config/doc.h"
-#include "driver/model_card.h"
-#include "driver/system_card.h"
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -26,12 +26,12 @@ typedef dse_status read_card(const cfg_doc *doc, void *out, dse_error *err);
 
 static dse_status read_system(const cfg_doc *doc, void *out, dse_error *err)
 {
-    return drv_system_read(doc, NULL, out, err);
+    return card_system_read(doc, NULL, out, err);
 }
 
 static dse_status read_model(const cfg_doc *doc, void *out, dse_error *err)
 {
-    return drv_model_read(doc, NULL, out, err);
+    return card_model_read(doc, NULL, out, err);
 }
 
 static void write(const cfg_table *t, const void *values, dse_strbuf *out)
@@ -67,8 +67,8 @@ static void check_card(const cfg_table *t, read_card *read, void *values, const 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     dse_error err = DSE_ERROR_INIT;
-    drv_system system = {0};
-    drv_model model = {0};
+    card_system system = {0};
+    card_model model = {0};
     cfg_doc doc = {0};
     dse_arena arena;
 
@@ -77,8 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dse_arena_init(&arena);
     if (fuzz_ok(cfg_parse_yaml("card.yaml", (const char *)data, size, &arena, &doc, &err), &err)) {
         check_tree(doc.root, 0);
-        check_card(&drv_system_table, read_system, &system, &doc, &arena);
-        check_card(&drv_model_table, read_model, &model, &doc, &arena);
+        check_card(&card_system_table, read_system, &system, &doc, &arena);
+        check_card(&card_model_table, read_model, &model, &doc, &arena);
     }
     dse_arena_free(&arena);
     return 0;

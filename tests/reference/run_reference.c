@@ -9,8 +9,8 @@
  * node where the case has a `trace`. Where upstream failed the run must fail, for a reason of the same kind. */
 #include "base/fs.h"
 #include "base/units.h"
-#include "driver/locate.h"
-#include "driver/system_card.h"
+#include "cards/locate.h"
+#include "cards/system.h"
 #include "sim/sim.h"
 #include "support/sha256.h"
 #include "workload/chakra.h"
@@ -464,7 +464,7 @@ static dse_status run_case(run *r, dse_error *err)
     cfg_doc system = {"system.json", (cfg_node *)at(r->doc.root, "system")};
     cfg_doc network = {"network.yml", (cfg_node *)at(r->doc.root, "network")};
     bool generated = at(r->doc.root, "stage") != NULL;
-    drv_system card;
+    card_system card;
     sim_settings set;
     net_network net;
     wl_workload w;
@@ -476,8 +476,8 @@ static dse_status run_case(run *r, dse_error *err)
         check_traces(r, &w);
         check_groups(r, &w);
     }
-    if ((st = drv_system_read_astra(&system, &network, &card, err)) != DSE_OK ||
-        (st = drv_system_build(&card, &net, &set, err)) != DSE_OK)
+    if ((st = card_system_read_astra(&system, &network, &card, err)) != DSE_OK ||
+        (st = card_system_build(&card, &net, &set, err)) != DSE_OK)
         return st;
     if (generated)
         return simulate_twice(r, &set, &net, &w, err);
@@ -546,7 +546,7 @@ int main(int argc, char **argv)
     dse_arena_init(&study);
     dse_arena_init(&arena);
     dse_strbuf_init(&text);
-    if (drv_locate(DRV_OPERATORS, "transformer", &study, &operators_path, &err) != DSE_OK ||
+    if (card_locate(CARD_OPERATORS, "transformer", &study, &operators_path, &err) != DSE_OK ||
         cfg_load(operators_path, &study, &operators, &err) != DSE_OK ||
         dse_read_file(argv[optind], 0, &text, &err) != DSE_OK) {
         fprintf(stderr, "%s: %s\n", err.where, err.text);

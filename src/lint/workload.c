@@ -1,5 +1,5 @@
 /* Communicator groups and traces, on the network they are for: what runs otherwise than one would think. */
-#include "driver/lint_parts.h"
+#include "lint/parts.h"
 #include "workload/chakra.h"
 
 #include <inttypes.h>
@@ -58,17 +58,17 @@ void lint_groups(lint *l, const cfg_doc *doc)
 
         n_lonely += list->n == 1;
         n_small += list->n > 1 && list->n < n_npus;
-        lint_key(l, key->text, key, list, "ranks", group_meaning(list->n, n_npus),
-                 list->n == 1 ? DRV_LINT_REFUSED : DRV_LINT_USED);
+        lint_add_key(l, key->text, key, list, "ranks", group_meaning(list->n, n_npus),
+                     list->n == 1 ? LINT_REFUSED : LINT_USED);
         check_ranks(l, doc, key, list, n_npus);
     }
     if (n_small)
-        lint_add(l, DRV_LINT_NOTE, doc->path, "",
+        lint_add(l, LINT_NOTE, doc->path, "",
                  "%" PRIu32 " of %" PRIu32 " groups are smaller than the %" PRIu32
                  " NPUs and run as flat rings",
                  n_small, doc->root->n, n_npus);
     if (n_lonely) /* STAGE writes them and uses none */
-        lint_add(l, DRV_LINT_NOTE, doc->path, "",
+        lint_add(l, LINT_NOTE, doc->path, "",
                  "%" PRIu32 " of %" PRIu32
                  " groups have one rank: a collective in one never ends, and is refused",
                  n_lonely, doc->root->n);
@@ -79,12 +79,12 @@ void lint_groups(lint *l, const cfg_doc *doc)
 static const struct {
     wl_coll_type type;
     const char *parameter; /* whose implementations it runs with; NULL: replayed from the trace */
-    size_t list;           /* of drv_system */
+    size_t list;           /* of card_system */
 } types[] = {
-    {WL_ALL_REDUCE, "collectives.all_reduce", offsetof(drv_system, all_reduce)},
-    {WL_ALL_GATHER, "collectives.all_gather", offsetof(drv_system, all_gather)},
-    {WL_REDUCE_SCATTER, "collectives.reduce_scatter", offsetof(drv_system, reduce_scatter)},
-    {WL_ALL_TO_ALL, "collectives.all_to_all", offsetof(drv_system, all_to_all)},
+    {WL_ALL_REDUCE, "collectives.all_reduce", offsetof(card_system, all_reduce)},
+    {WL_ALL_GATHER, "collectives.all_gather", offsetof(card_system, all_gather)},
+    {WL_REDUCE_SCATTER, "collectives.reduce_scatter", offsetof(card_system, reduce_scatter)},
+    {WL_ALL_TO_ALL, "collectives.all_to_all", offsetof(card_system, all_to_all)},
     {WL_BROADCAST, NULL, 0},
 };
 #define N_TYPES (sizeof types / sizeof types[0])
@@ -165,11 +165,11 @@ static void count_rings(const lint *l, const wl_workload *w, counts *c)
 /* The key that says how this type runs, as the system's file calls it. */
 static const char *given_name(const lint *l, const char *parameter)
 {
-    const cfg_param *p = cfg_param_find(&drv_system_table, parameter);
+    const cfg_param *p = cfg_param_find(&card_system_table, parameter);
 
     if (l->names_of_astra)
         return p->astra_key;
-    return cfg_is_given(&drv_system_table, &l->values, parameter) ? p->key : "collectives.all";
+    return cfg_is_given(&card_system_table, &l->values, parameter) ? p->key : "collectives.all";
 }
 
 static void tell_collectives(lint *l, const char *prefix, const counts *c)
@@ -180,18 +180,18 @@ static void tell_collectives(lint *l, const char *prefix, const counts *c)
 
         if (!c->all[i] && !c->small[i])
             continue;
-        lint_add(l, DRV_LINT_NOTE, prefix, "",
+        lint_add(l, LINT_NOTE, prefix, "",
                  "%" PRIu64 " nodes %s over all %" PRIu32 " NPUs, %" PRIu64
                  " in smaller groups, which are flat rings",
                  c->all[i], name, l->net.n_npus, c->small[i]);
         if (!types[i].parameter)
             continue;
         if (c->all[i] && !list->n)
-            lint_add(l, DRV_LINT_WARNING, l->net_path, given_name(l, types[i].parameter),
+            lint_add(l, LINT_WARNING, l->net_path, given_name(l, types[i].parameter),
                      "no implementation, but the workload has an %s over all NPUs, which cannot run; add one",
                      name);
         else if (!c->all[i] && list->n)
-            lint_add(l, DRV_LINT_WARNING, l->net_path, given_name(l, types[i].parameter),
+            lint_add(l, LINT_WARNING, l->net_path, given_name(l, types[i].parameter),
                      "without effect on this workload's %s, none of which is over all %" PRIu32
                      " NPUs: smaller groups are flat rings",
                      name, l->net.n_npus);
@@ -205,22 +205,22 @@ static void tell(lint *l, const char *prefix, const counts *c)
 
     tell_collectives(l, prefix, c);
     if (c->lonely)
-        lint_add(l, DRV_LINT_WARNING, prefix, "",
+        lint_add(l, LINT_WARNING, prefix, "",
                  "collective nodes in groups of one rank, which never end: %" PRIu64 "; leave them out",
                  c->lonely);
     if (c->starved)
-        lint_add(l, DRV_LINT_WARNING, prefix, "",
+        lint_add(l, LINT_WARNING, prefix, "",
                  "nodes ALL_GATHER of fewer bytes than preferred-dataset-splits (%" PRId64
                  "), which never end: %" PRIu64 "; split less",
                  l->values.splits, c->starved);
     if (c->sends)
-        lint_add(l, DRV_LINT_NOTE, prefix, "", "%" PRIu64 " of %" PRIu64 " sends are %s", c->crossing,
-                 c->sends, lowest);
+        lint_add(l, LINT_NOTE, prefix, "", "%" PRIu64 " of %" PRIu64 " sends are %s", c->crossing, c->sends,
+                 lowest);
     if (c->hops)
-        lint_add(l, DRV_LINT_NOTE, prefix, "", "%" PRIu64 " of %" PRIu64 " steps of the groups' rings are %s",
+        lint_add(l, LINT_NOTE, prefix, "", "%" PRIu64 " of %" PRIu64 " steps of the groups' rings are %s",
                  c->crossing_hops, c->hops, lowest);
     if (c->timeless && (l->values.replay_only || !l->values.roofline_enabled))
-        lint_add(l, DRV_LINT_WARNING, prefix, "",
+        lint_add(l, LINT_WARNING, prefix, "",
                  "%" PRIu64 " of %" PRIu64
                  " compute nodes have no duration and last 1 ns; switch the roofline on",
                  c->timeless, c->compute);

@@ -1,7 +1,7 @@
 /* Our cards, and what is common to both descriptions of a system. */
-#include "driver/hf_card.h"
-#include "driver/lint_parts.h"
-#include "driver/model_card.h"
+#include "cards/hf.h"
+#include "cards/model.h"
+#include "lint/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,7 +35,7 @@ static void card_value(card *c, const cfg_param *p, const cfg_node *key, const c
     if (row)
         lint_row_key(c->l, c->doc, row, p->key, key, value, p->unit_name, p->help);
     else
-        lint_key(c->l, p->key, key, value, p->unit_name, p->help, DRV_LINT_USED);
+        lint_add_key(c->l, p->key, key, value, p->unit_name, p->help, LINT_USED);
     if (c->given & bit)
         dse_fail_at(&why, DSE_E_CONFIG, cfg_where(c->doc, key, &at), "the key stands twice");
     else
@@ -70,7 +70,7 @@ static void card_section(card *c, const cfg_node *map, const char *prefix)
             }
             continue;
         }
-        lint_key(c->l, path, key, value, "", "", DRV_LINT_UNKNOWN);
+        lint_add_key(c->l, path, key, value, "", "", LINT_UNKNOWN);
         cfg_unknown_key(c->table, c->doc, key, path, &why);
         refuse(c, path, &why);
     }
@@ -91,16 +91,16 @@ static void card_absent(card *c)
         const lint_row *row = lint_find(&lint_parameters, p->key);
         const char *meaning = row && row->meaning ? row->meaning : p->help;
 
-        if (c->given & (uint64_t)1 << i || (row && row->effect == DRV_LINT_NEVER_READ))
+        if (c->given & (uint64_t)1 << i || (row && row->effect == LINT_NEVER_READ))
             continue;
         if (!p->fallback) {
-            lint_key(c->l, p->key, NULL, NULL, p->unit_name, meaning, DRV_LINT_MISSING);
-            lint_add(c->l, DRV_LINT_ERROR, c->doc->path, p->key,
-                     "missing, and it has no default; add it (%s)", p->help);
+            lint_add_key(c->l, p->key, NULL, NULL, p->unit_name, meaning, LINT_MISSING);
+            lint_add(c->l, LINT_ERROR, c->doc->path, p->key, "missing, and it has no default; add it (%s)",
+                     p->help);
             c->refused = true;
         } else {
-            lint_key(c->l, p->key, NULL, *p->fallback ? default_node(&node, p->fallback) : NULL, p->unit_name,
-                     meaning, *p->fallback ? DRV_LINT_DEFAULT : DRV_LINT_ABSENT);
+            lint_add_key(c->l, p->key, NULL, *p->fallback ? default_node(&node, p->fallback) : NULL,
+                         p->unit_name, meaning, *p->fallback ? LINT_DEFAULT : LINT_ABSENT);
         }
     }
 }
@@ -121,20 +121,20 @@ static const char elements[] = "sizes are numbers of elements: STAGE writes them
 
 void lint_model_card(lint *l, const cfg_doc *doc)
 {
-    drv_model values = {0};
+    card_model values = {0};
 
-    if (lint_card(l, &drv_model_table, doc, &values))
-        lint_add(l, DRV_LINT_NOTE, doc->path, "", "%s", elements);
+    if (lint_card(l, &card_model_table, doc, &values))
+        lint_add(l, LINT_NOTE, doc->path, "", "%s", elements);
 }
 
 void lint_system_card(lint *l, const cfg_doc *doc)
 {
-    drv_system values = {0};
+    card_system values = {0};
     dse_error why = DSE_ERROR_INIT;
 
-    if (!lint_card(l, &drv_system_table, doc, &values))
+    if (!lint_card(l, &card_system_table, doc, &values))
         return;
-    if (drv_system_read(doc, NULL, &values, &why) != DSE_OK) /* what one key by itself cannot show */
+    if (card_system_read(doc, NULL, &values, &why) != DSE_OK) /* what one key by itself cannot show */
         lint_add_error(l, "", "", &why);
     else {
         l->names_of_astra = false;
@@ -144,7 +144,7 @@ void lint_system_card(lint *l, const cfg_doc *doc)
 
 /* ---- a system, whichever files it is from -------------------------------------------------- */
 
-static bool is_on(const drv_system *s, const cfg_param *p)
+static bool is_on(const card_system *s, const cfg_param *p)
 {
     return *(const bool *)((const char *)s + p->offset);
 }
@@ -174,19 +174,19 @@ static const char *name_in(const cfg_doc *doc, const cfg_param *p, const cfg_nod
     return NULL;
 }
 
-static void check_dependencies(lint *l, const cfg_doc *doc, const drv_system *s)
+static void check_dependencies(lint *l, const cfg_doc *doc, const card_system *s)
 {
     for (uint32_t i = 0; i < lint_n_dependencies; i++) {
         const lint_dependency *d = &lint_dependencies[i];
-        const cfg_param *p = cfg_param_find(&drv_system_table, d->key);
-        const cfg_param *on = cfg_param_find(&drv_system_table, d->on);
+        const cfg_param *p = cfg_param_find(&card_system_table, d->key);
+        const cfg_param *on = cfg_param_find(&card_system_table, d->on);
         const cfg_node *key, *value;
         const char *name;
         cfg_place at;
 
         if (is_on(s, on) != !strcmp(d->while_value, "true") || !(name = name_in(doc, p, &key, &value)))
             continue;
-        lint_add(l, DRV_LINT_WARNING, cfg_where(doc, key, &at), name, "without effect while %s is %s",
+        lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), name, "without effect while %s is %s",
                  name == p->key ? on->key : on->astra_key,
                  name == p->key ? d->while_value
                  : is_on(s, on) ? "1"
@@ -195,7 +195,7 @@ static void check_dependencies(lint *l, const cfg_doc *doc, const drv_system *s)
 }
 
 /* The same word, two units: with the numbers. */
-static void note_units(lint *l, const char *path, const drv_system *s)
+static void note_units(lint *l, const char *path, const card_system *s)
 {
     char list[CFG_MAX_DIMS * 32] = "";
 
@@ -204,14 +204,14 @@ static void note_units(lint *l, const char *path, const drv_system *s)
 
         snprintf(list + n, sizeof list - n, "%s%.5g", i ? ", " : "", s->bandwidth.v[i] * 1.073741824);
     }
-    lint_add(l, DRV_LINT_NOTE, path, "",
+    lint_add(l, LINT_NOTE, path, "",
              "a bare link bandwidth counts 2^30 bytes per second, a bare memory bandwidth 10^9: the links "
              "have %s GB/s, "
              "the memory has %.5g GB/s, in 10^9 bytes",
              list, s->memory_bandwidth);
 }
 
-static bool has_implementations(const drv_system *s)
+static bool has_implementations(const card_system *s)
 {
     return s->all_reduce.n || s->all_gather.n || s->reduce_scatter.n || s->all_to_all.n;
 }
@@ -229,13 +229,13 @@ static void check_implementations(lint *l, const char *path, const sim_settings 
         const sim_implementations *of = &set->implementations[i];
 
         if (!of->n_dims)
-            lint_add(l, DRV_LINT_WARNING, path, "",
+            lint_add(l, LINT_WARNING, path, "",
                      "no implementation of the %s: one over all NPUs crashes ASTRA-sim or never ends, and is "
                      "refused here; list one a dimension",
                      names[i]);
         else if (of->n_dims < n_dims && !of->dim[0].over_all)
             lint_add(
-                l, DRV_LINT_WARNING, path, "",
+                l, LINT_WARNING, path, "",
                 "the implementations of the %s are for %" PRIu32 " of the %" PRIu32
                 " dimensions: one over all NPUs leaves the others out, and is so much faster; list one a "
                 "dimension",
@@ -243,13 +243,13 @@ static void check_implementations(lint *l, const char *path, const sim_settings 
     }
 }
 
-void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const drv_system *s)
+void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const card_system *s)
 {
     dse_error why = DSE_ERROR_INIT;
     sim_settings settings;
     net_network net;
 
-    if (drv_system_build(s, &net, &settings, &why) != DSE_OK) {
+    if (card_system_build(s, &net, &settings, &why) != DSE_OK) {
         dse_error_set_where(&why, path);
         lint_add_error(l, "", "", &why);
         return;
@@ -257,33 +257,33 @@ void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const d
     check_dependencies(l, doc, s);
     note_units(l, path, s);
     if (net.n_dims > 1)
-        lint_add(l, DRV_LINT_NOTE, path, "",
+        lint_add(l, LINT_NOTE, path, "",
                  "a message between NPUs that differ in several of the %" PRIu32
                  " dimensions pays for the lowest of them alone",
                  net.n_dims);
     check_implementations(l, path, &settings, net.n_dims);
     if (has_implementations(s))
-        lint_add(l, DRV_LINT_NOTE, path, "",
+        lint_add(l, LINT_NOTE, path, "",
                  "the implementations are for collectives over all %" PRIu32
                  " NPUs; a smaller group runs as a flat ring in listed order, in one phase, with an endpoint "
                  "delay of 10 "
                  "ns",
                  net.n_npus);
     if (!s->roofline_enabled && !s->replay_only)
-        lint_add(l, DRV_LINT_NOTE, path, "",
+        lint_add(l, LINT_NOTE, path, "",
                  "without the roofline a compute node lasts as long as its trace says, and 1 ns if that says "
                  "nothing, as "
                  "STAGE's do");
     if (s->track_local_mem && !s->trace_enabled)
-        lint_add(l, DRV_LINT_NOTE, path, "",
+        lint_add(l, LINT_NOTE, path, "",
                  "local memory is tracked, but ASTRA-sim prints the peak only if tracing (trace-enabled) is "
                  "on, too");
-    lint_add(l, DRV_LINT_NOTE, path, "",
+    lint_add(l, LINT_NOTE, path, "",
              "sizes in a workload are taken as bytes, and STAGE writes numbers of elements: figures are "
              "those of one byte an "
              "element");
     if (!isnan(s->memory_capacity))
-        lint_add(l, DRV_LINT_NOTE, path, "",
+        lint_add(l, LINT_NOTE, path, "",
                  "memory.capacity is in bytes, and peak memory counts elements as if they were bytes");
     l->n_networks++;
     l->net = net;
@@ -293,36 +293,36 @@ void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const d
 
 /* ---- a Hugging Face config ----------------------------------------------------------------- */
 
-static void hf_key(lint *l, const cfg_node *key, const cfg_node *value, const drv_hf_notes *notes)
+static void hf_key(lint *l, const cfg_node *key, const cfg_node *value, const card_hf_notes *notes)
 {
-    const char *card_key = drv_hf_card_key(key->text);
-    const cfg_param *p = card_key ? cfg_param_find(&drv_model_table, card_key) : NULL;
+    const char *card_key = card_hf_card_key(key->text);
+    const cfg_param *p = card_key ? cfg_param_find(&card_model_table, card_key) : NULL;
 
     for (uint32_t i = 0; i < notes->n; i++) {
         if (notes->item[i].key != key)
             continue;
-        lint_key(l, key->text, key, value, "", notes->item[i].text, DRV_LINT_NOT_MODELLED);
+        lint_add_key(l, key->text, key, value, "", notes->item[i].text, LINT_NOT_MODELLED);
         return;
     }
     if (p)
-        lint_key(l, key->text, key, value, p->unit_name, p->help, DRV_LINT_USED);
+        lint_add_key(l, key->text, key, value, p->unit_name, p->help, LINT_USED);
     else
-        lint_key(l, key->text, key, value, "", "", DRV_LINT_NOT_NEEDED);
+        lint_add_key(l, key->text, key, value, "", "", LINT_NOT_NEEDED);
 }
 
 void lint_hf_config(lint *l, const cfg_doc *doc)
 {
     dse_error why = DSE_ERROR_INIT;
-    drv_hf_notes notes = {0};
-    drv_model values;
+    card_hf_notes notes = {0};
+    card_model values;
     cfg_doc sizes;
-    bool accepted = drv_hf_card(doc, l->arena, &sizes, &notes, &why) == DSE_OK;
+    bool accepted = card_hf_card(doc, l->arena, &sizes, &notes, &why) == DSE_OK;
     cfg_place at;
 
     for (uint32_t i = 0; i < doc->root->n; i++)
         hf_key(l, doc->root->key[i], doc->root->item[i], &notes);
     for (uint32_t i = 0; accepted && i < sizes.root->n; i++) {
-        const cfg_param *p = cfg_param_find(&drv_model_table, sizes.root->key[i]->text);
+        const cfg_param *p = cfg_param_find(&card_model_table, sizes.root->key[i]->text);
         dse_error wrong = DSE_ERROR_INIT;
 
         if (cfg_param_set(p, &sizes, sizes.root->item[i], &values, &wrong) != DSE_OK)
@@ -333,9 +333,9 @@ void lint_hf_config(lint *l, const cfg_doc *doc)
         return;
     }
     for (uint32_t i = 0; i < notes.n; i++)
-        lint_add(l, DRV_LINT_WARNING, cfg_where(doc, notes.item[i].key, &at), notes.item[i].key->text,
+        lint_add(l, LINT_WARNING, cfg_where(doc, notes.item[i].key, &at), notes.item[i].key->text,
                  "not modelled: %s", notes.item[i].text);
-    if (drv_hf_check(&sizes, NULL, &why) != DSE_OK)
-        lint_add(l, DRV_LINT_NOTE, doc->path, "", "%s", why.text);
-    lint_add(l, DRV_LINT_NOTE, doc->path, "", "%s", elements);
+    if (card_hf_check(&sizes, NULL, &why) != DSE_OK)
+        lint_add(l, LINT_NOTE, doc->path, "", "%s", why.text);
+    lint_add(l, LINT_NOTE, doc->path, "", "%s", elements);
 }

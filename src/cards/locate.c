@@ -1,4 +1,4 @@
-#include "driver/locate.h"
+#include "cards/locate.h"
 
 #include "base/fs.h"
 #include "base/names.h"
@@ -13,15 +13,15 @@
 static const struct {
     const char *folder, *what, *file, *where;
 } kinds[] = {
-    [DRV_MODELS] = {"models", "model", "model card", "list them with 'ccldse models'"},
-    [DRV_SYSTEMS] = {"systems", "system", "system card", "list them with 'ccldse systems'"},
-    [DRV_OPERATORS] = {"operators", "operator file", "operator file", "they are in configs/operators"},
+    [CARD_MODELS] = {"models", "model", "model card", "list them with 'ccldse models'"},
+    [CARD_SYSTEMS] = {"systems", "system", "system card", "list them with 'ccldse systems'"},
+    [CARD_OPERATORS] = {"operators", "operator file", "operator file", "they are in configs/operators"},
 };
 
 /* What a folder of a Hugging Face model has, whatever the folder is called. */
 static const char hf_config[] = "config.json";
 
-static const char *find_folder(drv_kind kind, dse_arena *a)
+static const char *find_folder(card_kind kind, dse_arena *a)
 {
     const char *env = getenv("CCLDSE_CONFIGS");
     char program[4096], *slash;
@@ -53,8 +53,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-dse_status drv_list(drv_kind kind, dse_arena *a, const char ***names, size_t *n, const char **folder,
-                    dse_error *err)
+dse_status card_list(card_kind kind, dse_arena *a, const char ***names, size_t *n, const char **folder,
+                     dse_error *err)
 {
     const char **list = NULL;
     const char *env = getenv("CCLDSE_CONFIGS");
@@ -125,7 +125,7 @@ static dse_status find_hf_config(const char *folder, const char *name, dse_arena
     return DSE_OK;
 }
 
-dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err)
+dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err)
 {
     const char **names, *folder, *nearest;
     bool is_folder = dse_is_dir(name);
@@ -133,20 +133,20 @@ dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char 
     size_t n;
     dse_status st;
 
-    if (dse_is_file(name) || (kind == DRV_SYSTEMS && is_folder)) {
+    if (dse_is_file(name) || (kind == CARD_SYSTEMS && is_folder)) {
         *path = dse_arena_strdup(a, name);
         return *path ? DSE_OK : dse_fail_nomem(err);
     }
-    if (kind == DRV_MODELS && is_folder) {
+    if (kind == CARD_MODELS && is_folder) {
         st = find_in_folder(name, a, path, err);
         if (st != DSE_OK || *path)
             return st;
     }
-    if (strchr(name, '/') && kind == DRV_MODELS && is_folder)
+    if (strchr(name, '/') && kind == CARD_MODELS && is_folder)
         return dse_fail(err, DSE_E_CONFIG, "the folder '%s' has no %s", name, hf_config);
     if (strchr(name, '/'))
         return dse_fail(err, DSE_E_CONFIG, "cannot find the %s '%s'", kinds[kind].file, name);
-    st = drv_list(kind, a, &names, &n, &folder, err);
+    st = card_list(kind, a, &names, &n, &folder, err);
     if (st != DSE_OK)
         return st;
     stem = dse_arena_strndup(a, name, stem_length(name, strlen(name)));
@@ -158,12 +158,12 @@ dse_status drv_locate(drv_kind kind, const char *name, dse_arena *a, const char 
             return *path ? DSE_OK : dse_fail_nomem(err);
         }
     }
-    if (kind == DRV_MODELS) {
+    if (kind == CARD_MODELS) {
         st = find_hf_config(folder, stem, a, path, err);
         if (st != DSE_OK || *path)
             return st;
     }
-    if (kind == DRV_MODELS && is_folder)
+    if (kind == CARD_MODELS && is_folder)
         return dse_fail(err, DSE_E_CONFIG, "the folder '%s' has no %s, and no card has that name; %s", name,
                         hf_config, kinds[kind].where);
     nearest = dse_nearest(stem, names, n);
@@ -209,7 +209,7 @@ static size_t name_length(const char *name, size_t n)
     return n > 5 && !strncmp(name + n - 5, ".json", 5) ? n - 5 : stem_length(name, n);
 }
 
-dse_status drv_card_name(const char *argument, dse_arena *a, const char **out, dse_error *err)
+dse_status card_name(const char *argument, dse_arena *a, const char **out, dse_error *err)
 {
     size_t start, n = last_part(argument, strlen(argument), &start);
     char folder[PATH_MAX];

@@ -1,13 +1,13 @@
 /* Hugging Face configs as model cards. The configs are cut down from those that are published with the models: what is
  * left is what the table reads, with the spellings of each family. */
-#include "driver/hf_card.h"
-#include "driver/model_card.h"
+#include "cards/hf.h"
+#include "cards/model.h"
 #include "unit/unit.h"
 
 static dse_arena arena;
 static dse_error err;
 static cfg_doc config, card;
-static drv_hf_notes notes;
+static card_hf_notes notes;
 
 static dse_status load(const char *text)
 {
@@ -17,7 +17,7 @@ static dse_status load(const char *text)
     err = (dse_error)DSE_ERROR_INIT;
     config = (cfg_doc){0};
     st = cfg_parse_json("m/config.json", text, strlen(text), &arena, &config, &err);
-    return st == DSE_OK ? drv_hf_card(&config, &arena, &card, &notes, &err) : st;
+    return st == DSE_OK ? card_hf_card(&config, &arena, &card, &notes, &err) : st;
 }
 
 static int64_t size_of(const char *key)
@@ -145,13 +145,13 @@ CLAIM(two_spellings_must_agree)
 CLAIM(what_is_missing_is_named_in_one_line)
 {
     assert_ok(load("{" LLAMA "}"), &err);
-    assert_failure(drv_hf_check(&card, NULL, &err), &err, DSE_E_CONFIG, "m/config.json",
+    assert_failure(card_hf_check(&card, NULL, &err), &err, DSE_E_CONFIG, "m/config.json",
                    "a Hugging Face config has no batch and sequence; give --set batch=N --set sequence=N");
     assert_ok(load("{\"model_type\": \"new\", \"hidden_size\": 64, \"n_head\": 4, \"n_layer\": 2, "
                    "\"vocab_size\": 9}"),
               &err);
     assert_failure(
-        drv_hf_check(&card, NULL, &err), &err, DSE_E_CONFIG, "m/config.json",
+        card_hf_check(&card, NULL, &err), &err, DSE_E_CONFIG, "m/config.json",
         "this Hugging Face config has no d_ff, batch and sequence; give --set d_ff=N --set batch=N --set "
         "sequence=N");
 }
@@ -161,30 +161,30 @@ CLAIM(settings_give_what_is_missing)
     const cfg_setting items[] = {{"batch", "512"}, {"sequence", "1024"}};
     cfg_settings settings = {1, items};
     const char *note = "";
-    drv_model m;
+    card_model m;
 
     assert_ok(load("{" LLAMA "}"), &err);
     card = config;
-    assert_failure(drv_hf_resolve(&card, &settings, &arena, &note, &err), &err, DSE_E_CONFIG, "m/config.json",
-                   "a Hugging Face config has no sequence; give --set sequence=N");
+    assert_failure(card_hf_resolve(&card, &settings, &arena, &note, &err), &err, DSE_E_CONFIG,
+                   "m/config.json", "a Hugging Face config has no sequence; give --set sequence=N");
     assert_null(note);
     err = (dse_error)DSE_ERROR_INIT;
     settings.n = 2;
-    assert_ok(drv_hf_resolve(&card, &settings, &arena, &note, &err), &err);
+    assert_ok(card_hf_resolve(&card, &settings, &arena, &note, &err), &err);
     assert_string_equal(
         note, "m/config.json: not simulated: keys and values have 8 heads, not 64; the feed-forward "
               "network has a gate, a third matrix ('hidden_act' is silu)");
-    assert_ok(drv_model_read(&card, &settings, &m, &err), &err);
+    assert_ok(card_model_read(&card, &settings, &m, &err), &err);
     assert_int_equal(m.layers, 80);
     assert_int_equal(m.sequence, 1024);
 }
 
 CLAIM(a_wrong_value_is_reported_where_it_stands)
 {
-    drv_model m;
+    card_model m;
 
     assert_ok(load("{\"model_type\": \"x\",\n \"hidden_size\": -5}"), &err);
-    assert_failure(drv_model_read(&card, NULL, &m, &err), &err, DSE_E_RANGE, "m/config.json:2:17",
+    assert_failure(card_model_read(&card, NULL, &m, &err), &err, DSE_E_RANGE, "m/config.json:2:17",
                    "d_model is -5; it must be between 1 and 1e+15");
 }
 
@@ -195,19 +195,19 @@ CLAIM(a_card_of_ours_is_no_config)
     dse_arena_reset(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("m.yaml", text, strlen(text), &arena, &config, &err), &err);
-    assert_false(drv_hf_is_config(&config));
-    assert_string_equal(drv_hf_card_key("n_embd"), "d_model");
-    assert_null(drv_hf_card_key("torch_dtype"));
+    assert_false(card_hf_is_config(&config));
+    assert_string_equal(card_hf_card_key("n_embd"), "d_model");
+    assert_null(card_hf_card_key("torch_dtype"));
 }
 
 static dse_status load_llama(void *what, dse_arena *a, dse_error *e)
 {
     const char *text = what;
     cfg_doc doc = {0}, out;
-    drv_hf_notes n;
+    card_hf_notes n;
     dse_status st = cfg_parse_json("config.json", text, strlen(text), a, &doc, e);
 
-    return st == DSE_OK ? drv_hf_card(&doc, a, &out, &n, e) : st;
+    return st == DSE_OK ? card_hf_card(&doc, a, &out, &n, e) : st;
 }
 
 CLAIM(any_allocation_may_fail)

@@ -1,10 +1,10 @@
-#include "driver/lint_parts.h"
+#include "lint/parts.h"
 
 #include "base/fs.h"
 #include "base/names.h"
-#include "driver/hf_card.h"
-#include "driver/locate.h"
-#include "driver/model_card.h"
+#include "cards/hf.h"
+#include "cards/locate.h"
+#include "cards/model.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -19,19 +19,19 @@ static bool any(const char *key)
     return true;
 }
 
-static bool in_model_card(const char *key) { return cfg_param_find(&drv_model_table, key) != NULL; }
+static bool in_model_card(const char *key) { return cfg_param_find(&card_model_table, key) != NULL; }
 
 static bool in_system_card(const char *key)
 {
-    return cfg_is_section(&drv_system_table, key) || cfg_param_find(&drv_system_table, key);
+    return cfg_is_section(&card_system_table, key) || cfg_param_find(&card_system_table, key);
 }
 
 static bool in_astra_file(const char *key, bool network)
 {
-    for (uint32_t i = 0; i < drv_system_table.n; i++) {
-        const cfg_param *p = &drv_system_table.rows[i];
+    for (uint32_t i = 0; i < card_system_table.n; i++) {
+        const cfg_param *p = &card_system_table.rows[i];
 
-        if (p->astra_key && drv_system_in_network_file(p) == network && !strcmp(p->astra_key, key))
+        if (p->astra_key && card_system_in_network_file(p) == network && !strcmp(p->astra_key, key))
             return true;
     }
     return false;
@@ -56,7 +56,7 @@ static const struct {
     bool (*has)(const char *key);
     void (*lint)(lint *l, const cfg_doc *doc);
 } kinds[] = {
-    {"Hugging Face config", drv_hf_is_config, any, lint_hf_config},
+    {"Hugging Face config", card_hf_is_config, any, lint_hf_config},
     {"model card", NULL, in_model_card, lint_model_card},
     {"system card", NULL, in_system_card, lint_system_card},
     {"ASTRA-sim system configuration", NULL, in_system_json, lint_astra_system},
@@ -96,9 +96,9 @@ void lint_document(lint *l, const cfg_doc *doc)
 {
     size_t kind = kind_of(doc);
 
-    lint_file(l, doc->path, kind < N_KINDS ? kinds[kind].name : not_understood);
+    lint_add_file(l, doc->path, kind < N_KINDS ? kinds[kind].name : not_understood);
     if (kind == N_KINDS)
-        lint_add(l, DRV_LINT_ERROR, doc->path, "",
+        lint_add(l, LINT_ERROR, doc->path, "",
                  "neither a card, nor a configuration of ASTRA-sim, nor communicator groups: it has none of "
                  "their keys");
     else if (l->status == DSE_OK)
@@ -112,7 +112,7 @@ static bool load(lint *l, const char *path, const char *kind, cfg_doc *out)
     if (cfg_load(path, l->arena, out, &why) == DSE_OK)
         return true;
     dse_error_set_where(&why, path);
-    lint_file(l, path, kind);
+    lint_add_file(l, path, kind);
     lint_add_error(l, "", "", &why);
     return false;
 }
@@ -133,10 +133,9 @@ static void lint_group_path(lint *l, const char *path)
 
     if (!load(l, path, kind, &doc))
         return;
-    lint_file(l, path, kind);
+    lint_add_file(l, path, kind);
     if (!lint_is_group_file(&doc))
-        lint_add(l, DRV_LINT_ERROR, path, "",
-                 "communicator groups map names to lists of ranks: {\"1\": [0, 1]}");
+        lint_add(l, LINT_ERROR, path, "", "communicator groups map names to lists of ranks: {\"1\": [0, 1]}");
     else if (l->status == DSE_OK)
         lint_groups(l, &doc);
 }
@@ -214,7 +213,7 @@ static dse_status lint_folder(lint *l, const char *name, dse_error *err)
 /* A card that ships, of a model or of a system. */
 static dse_status find_card(const char *name, dse_arena *a, const char **path, dse_error *err)
 {
-    static const drv_kind kinds_of_cards[] = {DRV_MODELS, DRV_SYSTEMS};
+    static const card_kind kinds_of_cards[] = {CARD_MODELS, CARD_SYSTEMS};
     const char **names, *folder, **all = NULL, *nearest;
     size_t n, n_all = 0, cap = 0;
     dse_status st = DSE_OK;
@@ -222,14 +221,14 @@ static dse_status find_card(const char *name, dse_arena *a, const char **path, d
     for (int k = 0; k < 2 && st == DSE_OK; k++) {
         dse_error unknown = DSE_ERROR_INIT;
 
-        st = drv_locate(kinds_of_cards[k], name, a, path, &unknown);
+        st = card_locate(kinds_of_cards[k], name, a, path, &unknown);
         if (st == DSE_OK)
             break;
         if (st == DSE_E_NOMEM) {
             st = dse_fail_nomem(err);
             break;
         }
-        st = drv_list(kinds_of_cards[k], a, &names, &n, &folder, err);
+        st = card_list(kinds_of_cards[k], a, &names, &n, &folder, err);
         for (size_t i = 0; st == DSE_OK && i < n; i++)
             if (DSE_GROW(all, cap, n_all + 1))
                 all[n_all++] = names[i];
@@ -263,7 +262,7 @@ static dse_status lint_name(lint *l, const char *name, dse_error *err)
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-static dse_status lint_runs(lint *l, const drv_lint_inputs *in, dse_error *err)
+static dse_status lint_runs(lint *l, const lint_inputs *in, dse_error *err)
 {
     if (in->workload && (l->n_networks > 1 || !in->n_names))
         return dse_fail(
@@ -277,17 +276,17 @@ static dse_status lint_runs(lint *l, const drv_lint_inputs *in, dse_error *err)
         lint_workload(l, in->workload, in->groups);
     else if (in->workload)
         lint_add(
-            l, DRV_LINT_ERROR, in->workload, "",
+            l, LINT_ERROR, in->workload, "",
             "not looked at: it needs a system that can be used (a card, or system.json and network.yml)");
     return DSE_OK;
 }
 
-dse_status drv_lint_run(const drv_lint_inputs *in, dse_arena *a, drv_lint *out, dse_error *err)
+dse_status lint_run(const lint_inputs *in, dse_arena *a, lint_result *out, dse_error *err)
 {
     lint l = {.out = out, .arena = a, .err = err};
     dse_status st = DSE_OK;
 
-    *out = (drv_lint){0};
+    *out = (lint_result){0};
     for (size_t i = 0; i < in->n_names && st == DSE_OK; i++)
         st = lint_name(&l, in->names[i], err);
     if (st == DSE_OK && in->arguments)

@@ -1,6 +1,6 @@
 /* The spellings, and the facts about single architectures, are those of the configuration_<model>.py and
  * modeling_<model>.py files of the transformers library: what its attribute_map calls one thing is one row. */
-#include "driver/hf_card.h"
+#include "cards/hf.h"
 
 #include "base/units.h"
 
@@ -52,12 +52,12 @@ static const struct {
 
 /* ---- looking at the config ----------------------------------------------------------------- */
 
-bool drv_hf_is_config(const cfg_doc *doc)
+bool card_hf_is_config(const cfg_doc *doc)
 {
     return cfg_get(doc->root, "model_type") || cfg_get(doc->root, "architectures");
 }
 
-const char *drv_hf_card_key(const char *key)
+const char *card_hf_card_key(const char *key)
 {
     for (size_t i = 0; i < N_SIZES; i++)
         for (size_t k = 0; k < MAX_SPELLINGS && sizes[i].spelling[k]; k++)
@@ -120,16 +120,16 @@ static dse_status check_architecture(const cfg_doc *doc, dse_error *err)
 
 /* ---- what is left out ---------------------------------------------------------------------- */
 
-static dse_status add_note(drv_hf_notes *notes, const cfg_node *key, const char *text, dse_error *err)
+static dse_status add_note(card_hf_notes *notes, const cfg_node *key, const char *text, dse_error *err)
 {
     if (!text)
         return dse_fail_nomem(err);
-    if (notes->n < DRV_HF_MAX_NOTES)
-        notes->item[notes->n++] = (drv_hf_note){key, text};
+    if (notes->n < CARD_HF_MAX_NOTES)
+        notes->item[notes->n++] = (card_hf_note){key, text};
     return DSE_OK;
 }
 
-static dse_status note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, drv_hf_notes *notes,
+static dse_status note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, card_hf_notes *notes,
                                 dse_error *err)
 {
     int64_t n;
@@ -151,7 +151,7 @@ static dse_status note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *
     return DSE_OK;
 }
 
-static dse_status note_gate(const cfg_node *root, dse_arena *a, drv_hf_notes *notes, dse_error *err)
+static dse_status note_gate(const cfg_node *root, dse_arena *a, card_hf_notes *notes, dse_error *err)
 {
     for (size_t k = 0; k < COUNT(gated); k++)
         if (says(root, gated[k].key, gated[k].value))
@@ -164,7 +164,7 @@ static dse_status note_gate(const cfg_node *root, dse_arena *a, drv_hf_notes *no
 }
 
 static dse_status note_head_size(const cfg_node *root, int64_t d_model, int64_t heads, dse_arena *a,
-                                 drv_hf_notes *notes, dse_error *err)
+                                 card_hf_notes *notes, dse_error *err)
 {
     uint32_t i = find(root, "head_dim");
     int64_t n;
@@ -175,7 +175,7 @@ static dse_status note_head_size(const cfg_node *root, int64_t d_model, int64_t 
                     dse_arena_printf(a, "a head is %" PRId64 " wide, not d_model / heads", n), err);
 }
 
-static dse_status take_notes(const cfg_node *root, const cfg_node *card, dse_arena *a, drv_hf_notes *notes,
+static dse_status take_notes(const cfg_node *root, const cfg_node *card, dse_arena *a, card_hf_notes *notes,
                              dse_error *err)
 {
     const cfg_node *d_model = cfg_get(card, "d_model"), *heads = cfg_get(card, "heads");
@@ -253,10 +253,10 @@ static dse_status add_implied_width(const cfg_node *root, cfg_node *card, dse_ar
     return add(card, "d_ff", d_model, &value, a, err);
 }
 
-dse_status drv_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, drv_hf_notes *notes, dse_error *err)
+dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err)
 {
     cfg_node *card = dse_arena_zero(a, 1, sizeof *card);
-    drv_hf_notes unused;
+    card_hf_notes unused;
     dse_status st;
 
     if (!notes)
@@ -288,7 +288,7 @@ static bool is_known(const cfg_doc *card, const cfg_settings *settings, const ch
     return cfg_get(card->root, key) != NULL;
 }
 
-dse_status drv_hf_check(const cfg_doc *card, const cfg_settings *settings, dse_error *err)
+dse_status card_hf_check(const cfg_doc *card, const cfg_settings *settings, dse_error *err)
 {
     char lacks[128] = "", remedy[192] = "";
     const char *names[N_SIZES + COUNT(run_keys)];
@@ -312,7 +312,7 @@ dse_status drv_hf_check(const cfg_doc *card, const cfg_settings *settings, dse_e
              : DSE_OK;
 }
 
-static dse_status join_notes(const char *path, const drv_hf_notes *notes, dse_arena *a, const char **out,
+static dse_status join_notes(const char *path, const card_hf_notes *notes, dse_arena *a, const char **out,
                              dse_error *err)
 {
     dse_strbuf text;
@@ -328,18 +328,18 @@ static dse_status join_notes(const char *path, const drv_hf_notes *notes, dse_ar
     return *out ? DSE_OK : dse_fail_nomem(err);
 }
 
-dse_status drv_hf_resolve(cfg_doc *doc, const cfg_settings *settings, dse_arena *a, const char **note,
-                          dse_error *err)
+dse_status card_hf_resolve(cfg_doc *doc, const cfg_settings *settings, dse_arena *a, const char **note,
+                           dse_error *err)
 {
-    drv_hf_notes notes;
+    card_hf_notes notes;
     cfg_doc card;
     dse_status st;
 
     *note = NULL;
-    if (!drv_hf_is_config(doc))
+    if (!card_hf_is_config(doc))
         return DSE_OK;
-    if ((st = drv_hf_card(doc, a, &card, &notes, err)) != DSE_OK ||
-        (st = drv_hf_check(&card, settings, err)) != DSE_OK ||
+    if ((st = card_hf_card(doc, a, &card, &notes, err)) != DSE_OK ||
+        (st = card_hf_check(&card, settings, err)) != DSE_OK ||
         (st = join_notes(doc->path, &notes, a, note, err)) != DSE_OK)
         return st;
     *doc = card;

@@ -3,42 +3,42 @@
  * One table says which of its keys is which key of a card, under all the spellings that its models have; another
  * what the generator's transformer does not have. batch and sequence are properties of a training run, which no
  * config.json has (max_position_embeddings is what the weights could take, not what they are trained with). */
-#ifndef DSE_DRIVER_HF_CARD_H
-#define DSE_DRIVER_HF_CARD_H
+#ifndef DSE_CARDS_HF_H
+#define DSE_CARDS_HF_H
 
 #include "config/param.h"
 
-#define DRV_HF_MAX_NOTES 8
+#define CARD_HF_MAX_NOTES 8
 
 /* What the model has and the generator's transformer has not; it is simulated without. */
 typedef struct {
     const cfg_node *key; /* of the config */
     const char *text;    /* "keys and values have 8 heads of their own, not 64" */
-} drv_hf_note;
+} card_hf_note;
 
 typedef struct {
     uint32_t n;
-    drv_hf_note item[DRV_HF_MAX_NOTES];
-} drv_hf_notes;
+    card_hf_note item[CARD_HF_MAX_NOTES];
+} card_hf_notes;
 
 /* By its content: it says which model it is of. */
-bool drv_hf_is_config(const cfg_doc *doc);
+bool card_hf_is_config(const cfg_doc *doc);
 
 /* The key of a model card that a key of a config.json gives, or NULL. */
-const char *drv_hf_card_key(const char *key);
+const char *card_hf_card_key(const char *key);
 
 /* The config as a card of ours: the same places, the keys of a model card; those that the config lacks are missing,
  * batch and sequence among them. In the arena. DSE_E_CONFIG with the place for models of another kind (experts, an
  * encoder and a decoder), and for a size that two keys say differently. `notes` may be NULL. */
-dse_status drv_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, drv_hf_notes *notes, dse_error *err);
+dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err);
 
 /* DSE_E_CONFIG if a card made of a config still lacks a size, with the settings that are made over it (NULL: none): one
  * line that names all of them, and the remedy. */
-dse_status drv_hf_check(const cfg_doc *card, const cfg_settings *settings, dse_error *err);
+dse_status card_hf_check(const cfg_doc *card, const cfg_settings *settings, dse_error *err);
 
 /* Turns the document of a model into a card of ours if it is a config; leaves a card as it is. *note becomes a line
  * about what the model is simulated without, or NULL. */
-dse_status drv_hf_resolve(cfg_doc *doc, const cfg_settings *settings, dse_arena *a, const char **note,
-                          dse_error *err);
+dse_status card_hf_resolve(cfg_doc *doc, const cfg_settings *settings, dse_arena *a, const char **note,
+                           dse_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "driver/system_card.h"
+#include "cards/system.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@ static dse_status check_implementation(const char *name, dse_error *err)
 static const char *const policies[] = {"LIFO", "FIFO", "EXPLICIT", NULL};
 static const char *const optimizations[] = {"localBWAware", "baseline", NULL};
 
-#define FIELD(f)      .offset = offsetof(drv_system, f)
+#define FIELD(f)      .offset = offsetof(card_system, f)
 #define COUNT(lo, hi) .min = (lo), .max = (hi), .unit_name = ""
 #define NAMES         .unit_name = ""
 
@@ -283,7 +283,7 @@ static const cfg_param rows[] = {
      .astra_fallback = ""},
 };
 
-const cfg_table drv_system_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "system card"};
+const cfg_table card_system_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "system card"};
 
 /* Keys of system.json that the reference reads and that are refused or without effect here. */
 static const char *const ignored_keys[] = {
@@ -303,7 +303,7 @@ static const struct {
 };
 
 /* `doc` is the card, for the place of a list; NULL: unknown by now. */
-static dse_status check_lengths(const cfg_doc *doc, const drv_system *s, dse_error *err)
+static dse_status check_lengths(const cfg_doc *doc, const card_system *s, dse_error *err)
 {
     const struct {
         const char *key;
@@ -323,9 +323,9 @@ static dse_status check_lengths(const cfg_doc *doc, const drv_system *s, dse_err
     return DSE_OK;
 }
 
-bool drv_system_in_network_file(const cfg_param *p) { return !strncmp(p->key, "network.", 8); }
+bool card_system_in_network_file(const cfg_param *p) { return !strncmp(p->key, "network.", 8); }
 
-static void spread_all(drv_system *s)
+static void spread_all(card_system *s)
 {
     cfg_name_list *lists[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
 
@@ -336,7 +336,7 @@ static void spread_all(drv_system *s)
 }
 
 /* Who sets collectives.all means every list that is not set by itself. */
-static void clear_lists(drv_system *s, const cfg_settings *settings)
+static void clear_lists(card_system *s, const cfg_settings *settings)
 {
     cfg_name_list *lists[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
     static const char *const paths[] = {"collectives.all_reduce", "collectives.all_gather",
@@ -353,44 +353,45 @@ static void clear_lists(drv_system *s, const cfg_settings *settings)
             lists[k]->n = 0;
 }
 
-dse_status drv_system_read(const cfg_doc *doc, const cfg_settings *settings, drv_system *out, dse_error *err)
+dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, card_system *out,
+                            dse_error *err)
 {
     net_network net;
     sim_settings built;
     dse_status st;
 
-    *out = (drv_system){0};
-    st = cfg_table_read(&drv_system_table, doc, settings, out, err);
+    *out = (card_system){0};
+    st = cfg_table_read(&card_system_table, doc, settings, out, err);
     if (st != DSE_OK)
         return st;
     clear_lists(out, settings);
     spread_all(out);
     st = check_lengths(settings && settings->n ? NULL : doc, out, err);
     if (st == DSE_OK)
-        st = drv_system_build(out, &net, &built, err);
+        st = card_system_build(out, &net, &built, err);
     dse_error_set_where(err, doc->path);
     return st;
 }
 
-dse_status drv_system_set(drv_system *s, const cfg_settings *settings, dse_error *err)
+dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err)
 {
     net_network net;
     sim_settings built;
     dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
-        if (cfg_table_has(&drv_system_table, settings->item[i].path))
-            st = cfg_table_set(&drv_system_table, &settings->item[i], s, err);
+        if (cfg_table_has(&card_system_table, settings->item[i].path))
+            st = cfg_table_set(&card_system_table, &settings->item[i], s, err);
     if (st != DSE_OK)
         return st;
     clear_lists(s, settings);
     spread_all(s);
-    return drv_system_build(s, &net, &built, err);
+    return card_system_build(s, &net, &built, err);
 }
 
 /* ---- ASTRA-sim's files --------------------------------------------------------------------- */
 
-bool drv_astra_takes_for_true(const cfg_param *p, const cfg_node *value)
+bool card_astra_takes_for_true(const cfg_param *p, const cfg_node *value)
 {
     return p->type == CFG_T_BOOL && value->kind == CFG_SCALAR && !value->quoted &&
            !strcmp(value->text, "false") &&
@@ -398,17 +399,17 @@ bool drv_astra_takes_for_true(const cfg_param *p, const cfg_node *value)
                0; /* read as an integer, which a boolean converts to */
 }
 
-static dse_status read_astra_file(const cfg_doc *doc, bool network, drv_system *out, dse_error *err)
+static dse_status read_astra_file(const cfg_doc *doc, bool network, card_system *out, dse_error *err)
 {
-    for (uint32_t i = 0; i < drv_system_table.n; i++) {
+    for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &rows[i];
         const cfg_node *node = p->astra_key ? cfg_get(doc->root, p->astra_key) : NULL;
         cfg_place at;
         dse_status st;
 
-        if (drv_system_in_network_file(p) != network)
+        if (card_system_in_network_file(p) != network)
             continue;
-        if (node && drv_astra_takes_for_true(p, node))
+        if (node && card_astra_takes_for_true(p, node))
             return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
                                "ASTRA-sim takes false for true in '%s'; write 0 or 1", p->astra_key);
         if (node)
@@ -430,8 +431,8 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, drv_system *
 
 static bool is_known(const char *key)
 {
-    for (uint32_t i = 0; i < drv_system_table.n; i++)
-        if (rows[i].astra_key && !drv_system_in_network_file(&rows[i]) && !strcmp(rows[i].astra_key, key))
+    for (uint32_t i = 0; i < card_system_table.n; i++)
+        if (rows[i].astra_key && !card_system_in_network_file(&rows[i]) && !strcmp(rows[i].astra_key, key))
             return true;
     for (size_t i = 0; i < sizeof ignored_keys / sizeof ignored_keys[0]; i++)
         if (!strcmp(ignored_keys[i], key))
@@ -439,7 +440,7 @@ static bool is_known(const char *key)
     return false;
 }
 
-static dse_status check_other_keys(const cfg_doc *doc, drv_system *out, dse_error *err)
+static dse_status check_other_keys(const cfg_doc *doc, card_system *out, dse_error *err)
 {
     for (uint32_t i = 0; i < doc->root->n; i++) {
         const char *key = doc->root->key[i]->text;
@@ -461,8 +462,8 @@ static dse_status check_other_keys(const cfg_doc *doc, drv_system *out, dse_erro
     return DSE_OK;
 }
 
-dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, drv_system *out,
-                                 dse_error *err)
+dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network, card_system *out,
+                                  dse_error *err)
 {
     const cfg_doc *docs[] = {system, network};
     dse_status st = DSE_OK;
@@ -476,16 +477,16 @@ dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, 
     return st == DSE_OK ? check_other_keys(system, out, err) : st;
 }
 
-void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out)
+void card_system_write_astra_system(const card_system *s, dse_strbuf *out)
 {
     bool first = true;
 
     dse_strbuf_adds(out, "{\n");
-    for (uint32_t i = 0; i < drv_system_table.n; i++) {
+    for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &rows[i];
         dse_json j;
 
-        if (!p->astra_key || drv_system_in_network_file(p) || cfg_param_is_absent(p, s))
+        if (!p->astra_key || card_system_in_network_file(p) || cfg_param_is_absent(p, s))
             continue;
         if (p->type == CFG_T_BOOL && p->astra_fallback && !strcmp(p->astra_fallback, p->fallback) &&
             !*(const bool *)((const char *)s + p->offset))
@@ -502,13 +503,13 @@ void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out)
     dse_strbuf_adds(out, "\n}\n");
 }
 
-void drv_system_write_astra_network(const drv_system *s, dse_strbuf *out)
+void card_system_write_astra_network(const card_system *s, dse_strbuf *out)
 {
-    for (uint32_t i = 0; i < drv_system_table.n; i++) {
+    for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &rows[i];
         dse_json j;
 
-        if (!drv_system_in_network_file(p))
+        if (!card_system_in_network_file(p))
             continue;
         dse_strbuf_addf(out, "%s: ", p->astra_key);
         dse_json_init(&j, out);
@@ -527,7 +528,7 @@ void drv_system_write_astra_network(const drv_system *s, dse_strbuf *out)
 
 /* ---- what the simulator takes -------------------------------------------------------------- */
 
-uint64_t drv_system_npus(const drv_system *s)
+uint64_t card_system_npus(const card_system *s)
 {
     uint64_t n = 1;
 
@@ -536,7 +537,7 @@ uint64_t drv_system_npus(const drv_system *s)
     return n;
 }
 
-static dse_status build_network(const drv_system *s, net_network *net, dse_error *err)
+static dse_status build_network(const card_system *s, net_network *net, dse_error *err)
 {
     dse_status st;
 
@@ -571,7 +572,7 @@ static dse_status build_implementations(const char *what, const cfg_name_list *n
 
 static double given_or(double value, double fallback) { return isnan(value) ? fallback : value; }
 
-dse_status drv_system_build(const drv_system *s, net_network *net, sim_settings *set, dse_error *err)
+dse_status card_system_build(const card_system *s, net_network *net, sim_settings *set, dse_error *err)
 {
     const struct {
         const char *name;

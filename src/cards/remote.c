@@ -1,4 +1,4 @@
-#include "driver/remote_card.h"
+#include "cards/remote.h"
 
 #include "base/names.h"
 
@@ -27,7 +27,7 @@ static dse_status read_number(const cfg_doc *doc, const char *key, int64_t min, 
     return st;
 }
 
-dse_status drv_remote_read(const cfg_doc *doc, sim_remote_memory *out, dse_error *err)
+dse_status card_remote_read(const cfg_doc *doc, sim_remote_memory *out, dse_error *err)
 {
     const cfg_node *type = cfg_get(doc->root, "memory-type");
     uint64_t npus = 1;

@@ -1,7 +1,7 @@
 /* ASTRA-sim's files and its command line: what its parsers do with each key. */
 #include "base/names.h"
-#include "driver/lint_parts.h"
-#include "driver/remote_card.h"
+#include "cards/remote.h"
+#include "lint/parts.h"
 
 #include <string.h>
 
@@ -11,10 +11,10 @@
 
 static const cfg_param *find_parameter(const char *key, bool network)
 {
-    for (uint32_t i = 0; i < drv_system_table.n; i++) {
-        const cfg_param *p = &drv_system_table.rows[i];
+    for (uint32_t i = 0; i < card_system_table.n; i++) {
+        const cfg_param *p = &card_system_table.rows[i];
 
-        if (p->astra_key && drv_system_in_network_file(p) == network && !strcmp(p->astra_key, key))
+        if (p->astra_key && card_system_in_network_file(p) == network && !strcmp(p->astra_key, key))
             return p;
     }
     return NULL;
@@ -27,15 +27,15 @@ static void unknown_key(lint *l, const cfg_doc *doc, const cfg_node *key, const 
     size_t n = 0;
     cfg_place at;
 
-    for (uint32_t i = 0; parameters && i < drv_system_table.n && n < MAX_KNOWN; i++)
-        if (drv_system_table.rows[i].astra_key &&
-            drv_system_in_network_file(&drv_system_table.rows[i]) == network)
-            known[n++] = drv_system_table.rows[i].astra_key;
+    for (uint32_t i = 0; parameters && i < card_system_table.n && n < MAX_KNOWN; i++)
+        if (card_system_table.rows[i].astra_key &&
+            card_system_in_network_file(&card_system_table.rows[i]) == network)
+            known[n++] = card_system_table.rows[i].astra_key;
     for (uint32_t i = 0; i < others->n && n < MAX_KNOWN; i++)
         known[n++] = others->row[i].key;
     nearest = dse_nearest(key->text, known, n);
-    lint_key(l, key->text, key, value, "", "", DRV_LINT_UNKNOWN);
-    lint_add(l, DRV_LINT_WARNING, cfg_where(doc, key, &at), key->text,
+    lint_add_key(l, key->text, key, value, "", "", LINT_UNKNOWN);
+    lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), key->text,
              nearest ? "no such key, and so without effect; did you mean '%s'?"
                      : "no such key, and so without effect: remove it%s",
              nearest ? nearest : "");
@@ -46,16 +46,16 @@ static void check_json_type(lint *l, const cfg_doc *doc, const cfg_param *p, con
 {
     cfg_place at;
 
-    if (drv_astra_takes_for_true(p, value))
-        lint_add(l, DRV_LINT_ERROR, cfg_where(doc, value, &at), p->astra_key,
+    if (card_astra_takes_for_true(p, value))
+        lint_add(l, LINT_ERROR, cfg_where(doc, value, &at), p->astra_key,
                  "false switches it on in ASTRA-sim, which compares with the number 0; write 0 or 1");
     if ((p->type == CFG_T_INT || p->type == CFG_T_DOUBLE) && value->kind == CFG_SCALAR && value->quoted)
-        lint_add(l, DRV_LINT_WARNING, cfg_where(doc, value, &at), p->astra_key,
+        lint_add(l, LINT_WARNING, cfg_where(doc, value, &at), p->astra_key,
                  "a string ends ASTRA-sim with an exception; write a bare number%s%s",
                  *p->unit_name ? " of " : "", p->unit_name);
 }
 
-static bool astra_keys(lint *l, const cfg_doc *doc, bool network, drv_system *values)
+static bool astra_keys(lint *l, const cfg_doc *doc, bool network, card_system *values)
 {
     const lint_rows *others = network ? &lint_network_keys : &lint_system_keys;
     bool usable = true;
@@ -69,7 +69,7 @@ static bool astra_keys(lint *l, const cfg_doc *doc, bool network, drv_system *va
         if (row)
             lint_row_key(l, doc, row, key->text, key, value, p ? p->unit_name : "", p ? p->help : "");
         else if (p)
-            lint_key(l, key->text, key, value, p->unit_name, p->help, DRV_LINT_USED);
+            lint_add_key(l, key->text, key, value, p->unit_name, p->help, LINT_USED);
         else
             unknown_key(l, doc, key, value, others, true, network);
         if (p && !network)
@@ -86,27 +86,27 @@ static bool astra_absent(lint *l, const cfg_doc *doc, bool network)
 {
     bool usable = true;
 
-    for (uint32_t i = 0; i < drv_system_table.n; i++) {
-        const cfg_param *p = &drv_system_table.rows[i];
+    for (uint32_t i = 0; i < card_system_table.n; i++) {
+        const cfg_param *p = &card_system_table.rows[i];
         const lint_row *row = lint_find(&lint_parameters, p->key);
         const char *fallback = lint_why_needed(p->key) ? NULL : p->astra_fallback, *meaning;
         cfg_node node = {.kind = CFG_SCALAR, .text = fallback};
 
-        if (!p->astra_key || drv_system_in_network_file(p) != network || cfg_get(doc->root, p->astra_key))
+        if (!p->astra_key || card_system_in_network_file(p) != network || cfg_get(doc->root, p->astra_key))
             continue;
-        if (row && row->effect == DRV_LINT_NEVER_READ)
+        if (row && row->effect == LINT_NEVER_READ)
             continue;
         meaning = row && row->meaning ? row->meaning : p->help;
         if (fallback) {
             if (p->type == CFG_T_BOOL) /* as the file would say it */
                 node.text = !strcmp(fallback, "true") ? "1" : "0";
-            lint_key(l, p->astra_key, NULL, *fallback ? &node : NULL, p->unit_name, meaning,
-                     *fallback ? DRV_LINT_DEFAULT : DRV_LINT_ABSENT);
+            lint_add_key(l, p->astra_key, NULL, *fallback ? &node : NULL, p->unit_name, meaning,
+                         *fallback ? LINT_DEFAULT : LINT_ABSENT);
             continue;
         }
         usable = false;
-        lint_key(l, p->astra_key, NULL, NULL, p->unit_name, meaning, DRV_LINT_MISSING);
-        lint_add(l, DRV_LINT_WARNING, doc->path, p->astra_key, "missing: %s", lint_why_needed(p->key));
+        lint_add_key(l, p->astra_key, NULL, NULL, p->unit_name, meaning, LINT_MISSING);
+        lint_add(l, LINT_WARNING, doc->path, p->astra_key, "missing: %s", lint_why_needed(p->key));
     }
     return usable;
 }
@@ -115,12 +115,12 @@ static bool astra_absent(lint *l, const cfg_doc *doc, bool network)
 static void astra_complete(lint *l)
 {
     dse_error why = DSE_ERROR_INIT;
-    drv_system values;
+    card_system values;
 
     if (!l->has_system || !l->has_network)
         return;
     l->has_system = l->has_network = false;
-    if (drv_system_read_astra(&l->system, &l->network, &values, &why) != DSE_OK) {
+    if (card_system_read_astra(&l->system, &l->network, &values, &why) != DSE_OK) {
         lint_add_error(l, "", "", &why);
         return;
     }
@@ -130,19 +130,19 @@ static void astra_complete(lint *l)
 
 void lint_astra_system(lint *l, const cfg_doc *doc)
 {
-    drv_system values = {0};
+    card_system values = {0};
     bool usable = astra_keys(l, doc, false, &values);
     cfg_place at;
 
     usable &= astra_absent(l, doc, false);
     if (values.roofline_enabled && !cfg_get(doc->root, "peak-perf")) {
         lint_add(
-            l, DRV_LINT_WARNING, cfg_where(doc, cfg_get(doc->root, "roofline-enabled"), &at), "peak-perf",
+            l, LINT_WARNING, cfg_where(doc, cfg_get(doc->root, "roofline-enabled"), &at), "peak-perf",
             "missing: ASTRA-sim's roofline then divides by 0; add it in TFLOPS, or switch the roofline off");
         usable = false;
     }
     if (!doc->root->key[0]->quoted)
-        lint_add(l, DRV_LINT_WARNING, doc->path, "",
+        lint_add(l, LINT_WARNING, doc->path, "",
                  "not JSON; ASTRA-sim parses its system configuration as JSON alone (version 1.0 did not): "
                  "put it into "
                  "braces and quotes");
@@ -153,7 +153,7 @@ void lint_astra_system(lint *l, const cfg_doc *doc)
 
 void lint_astra_network(lint *l, const cfg_doc *doc)
 {
-    drv_system values = {0};
+    card_system values = {0};
     bool usable = astra_keys(l, doc, true, &values);
 
     usable &= astra_absent(l, doc, true);
@@ -204,8 +204,8 @@ void lint_remote(lint *l, const cfg_doc *doc)
         if (!row)
             unknown_key(l, doc, key, value, &lint_remote_keys, false, false);
         else if (strcmp(key->text, "memory-type") && *kind && (none || (of_nodes && !nodes))) {
-            lint_key(l, key->text, key, value, row->unit, row->meaning, DRV_LINT_NO_EFFECT);
-            lint_add(l, DRV_LINT_WARNING, cfg_where(doc, key, &at), key->text,
+            lint_add_key(l, key->text, key, value, row->unit, row->meaning, LINT_NO_EFFECT);
+            lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), key->text,
                      "without effect while memory-type is %s", kind);
         } else
             lint_row_key(l, doc, row, key->text, key, value, "", "");
@@ -218,10 +218,10 @@ void lint_remote(lint *l, const cfg_doc *doc)
             (strcmp(row->key, "memory-type") && (none || (of_nodes && !nodes))))
             continue;
         complete = false;
-        lint_key(l, row->key, NULL, NULL, row->unit, row->meaning, DRV_LINT_MISSING);
-        lint_add(l, DRV_LINT_WARNING, doc->path, row->key, "missing: %s", remote_why_needed(row->key));
+        lint_add_key(l, row->key, NULL, NULL, row->unit, row->meaning, LINT_MISSING);
+        lint_add(l, LINT_WARNING, doc->path, row->key, "missing: %s", remote_why_needed(row->key));
     }
-    if (complete && drv_remote_read(doc, &values, &why) != DSE_OK)
+    if (complete && card_remote_read(doc, &values, &why) != DSE_OK)
         lint_add_error(l, "", "", &why);
 }
 
@@ -243,7 +243,7 @@ void lint_arguments(lint *l, const char *text)
     const cfg_doc doc = {"--astrasim-args", NULL};
     char *copy = dse_arena_strdup(l->arena, text), *rest = NULL, *word;
 
-    lint_file(l, doc.path, "ASTRA-sim command line");
+    lint_add_file(l, doc.path, "ASTRA-sim command line");
     if (!copy) {
         l->status = dse_fail_nomem(l->err);
         return;

@@ -1,35 +1,35 @@
 /* Putting a report together. */
-#include "driver/lint_parts.h"
+#include "lint/parts.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 #define MAX_VALUE 48 /* characters of a value that are shown */
 
-const char *drv_lint_effect_name(drv_lint_effect e)
+const char *lint_effect_name(lint_effect e)
 {
-    static const char *const names[DRV_LINT_N_EFFECTS] = {
-        [DRV_LINT_USED] = "used",
-        [DRV_LINT_DEFAULT] = "default",
-        [DRV_LINT_ABSENT] = "absent",
-        [DRV_LINT_MISSING] = "missing",
-        [DRV_LINT_NO_EFFECT] = "no effect",
-        [DRV_LINT_NEVER_READ] = "never read",
-        [DRV_LINT_UPSTREAM_ONLY] = "upstream only",
-        [DRV_LINT_NOT_MODELLED] = "not modelled",
-        [DRV_LINT_NOT_NEEDED] = "not needed",
-        [DRV_LINT_REFUSED] = "refused",
-        [DRV_LINT_UNKNOWN] = "unknown",
+    static const char *const names[LINT_N_EFFECTS] = {
+        [LINT_USED] = "used",
+        [LINT_DEFAULT] = "default",
+        [LINT_ABSENT] = "absent",
+        [LINT_MISSING] = "missing",
+        [LINT_NO_EFFECT] = "no effect",
+        [LINT_NEVER_READ] = "never read",
+        [LINT_UPSTREAM_ONLY] = "upstream only",
+        [LINT_NOT_MODELLED] = "not modelled",
+        [LINT_NOT_NEEDED] = "not needed",
+        [LINT_REFUSED] = "refused",
+        [LINT_UNKNOWN] = "unknown",
     };
     return names[e];
 }
 
-void drv_lint_free(drv_lint *l)
+void lint_free(lint_result *l)
 {
     dse_free(l->file);
     dse_free(l->key);
     dse_free(l->finding);
-    *l = (drv_lint){0};
+    *l = (lint_result){0};
 }
 
 /* ---- building the report ------------------------------------------------------------------- */
@@ -55,15 +55,15 @@ static const char *keep(lint *l, const char *text)
     return copy;
 }
 
-void lint_file(lint *l, const char *path, const char *kind)
+void lint_add_file(lint *l, const char *path, const char *kind)
 {
-    drv_lint *r = l->out;
+    lint_result *r = l->out;
 
     if (!DSE_GROW(r->file, r->cap_files, r->n_files + 1)) {
         fail_nomem(l);
         return;
     }
-    r->file[r->n_files++] = (drv_lint_file){.path = keep(l, path), .kind = kind, .first_key = r->n_keys};
+    r->file[r->n_files++] = (lint_file){.path = keep(l, path), .kind = kind, .first_key = r->n_keys};
 }
 
 static void add_value(const cfg_node *node, dse_strbuf *out)
@@ -106,10 +106,10 @@ static const char *value_text(lint *l, const cfg_node *node)
     return text;
 }
 
-void lint_key(lint *l, const char *key, const cfg_node *key_node, const cfg_node *value, const char *unit,
-              const char *meaning, drv_lint_effect effect)
+void lint_add_key(lint *l, const char *key, const cfg_node *key_node, const cfg_node *value, const char *unit,
+                  const char *meaning, lint_effect effect)
 {
-    drv_lint *r = l->out;
+    lint_result *r = l->out;
 
     if (l->status != DSE_OK)
         return;
@@ -117,18 +117,18 @@ void lint_key(lint *l, const char *key, const cfg_node *key_node, const cfg_node
         fail_nomem(l);
         return;
     }
-    r->key[r->n_keys++] = (drv_lint_key){.key = keep(l, key),
-                                         .value = value ? value_text(l, value) : "",
-                                         .unit = unit,
-                                         .meaning = meaning,
-                                         .effect = effect,
-                                         .line = key_node ? key_node->line : 0};
+    r->key[r->n_keys++] = (lint_key){.key = keep(l, key),
+                                     .value = value ? value_text(l, value) : "",
+                                     .unit = unit,
+                                     .meaning = meaning,
+                                     .effect = effect,
+                                     .line = key_node ? key_node->line : 0};
     r->file[r->n_files - 1].n_keys++;
 }
 
-void lint_add(lint *l, drv_lint_level level, const char *where, const char *key, const char *fmt, ...)
+void lint_add(lint *l, lint_level level, const char *where, const char *key, const char *fmt, ...)
 {
-    drv_lint *r = l->out;
+    lint_result *r = l->out;
     dse_strbuf text;
     va_list ap;
 
@@ -141,8 +141,7 @@ void lint_add(lint *l, drv_lint_level level, const char *where, const char *key,
     if (text.failed || !DSE_GROW(r->finding, r->cap_findings, r->n_findings + 1))
         fail_nomem(l);
     else {
-        r->finding[r->n_findings++] =
-            (drv_lint_finding){level, keep(l, where), keep(l, key), keep(l, text.data)};
+        r->finding[r->n_findings++] = (lint_finding){level, keep(l, where), keep(l, key), keep(l, text.data)};
         r->n_level[level]++;
     }
     dse_strbuf_free(&text);
@@ -159,7 +158,7 @@ void lint_add_error(lint *l, const char *key, const char *said, const dse_error 
     if (why->status == DSE_E_NOMEM)
         fail_nomem(l);
     else
-        lint_add(l, DRV_LINT_ERROR, why->where, key, "%s", text);
+        lint_add(l, LINT_ERROR, why->where, key, "%s", text);
 }
 
 static bool is_harmless(const lint_row *row, const cfg_node *value)
@@ -170,12 +169,12 @@ static bool is_harmless(const lint_row *row, const cfg_node *value)
 void lint_row_key(lint *l, const cfg_doc *doc, const lint_row *row, const char *key, const cfg_node *key_node,
                   const cfg_node *value, const char *unit, const char *meaning)
 {
-    drv_lint_level level = row->effect == DRV_LINT_REFUSED ? DRV_LINT_ERROR : DRV_LINT_WARNING;
+    lint_level level = row->effect == LINT_REFUSED ? LINT_ERROR : LINT_WARNING;
     cfg_place at;
 
-    lint_key(l, key, key_node, value, row->unit ? row->unit : unit, row->meaning ? row->meaning : meaning,
-             row->effect);
+    lint_add_key(l, key, key_node, value, row->unit ? row->unit : unit, row->meaning ? row->meaning : meaning,
+                 row->effect);
     if (row->text)
-        lint_add(l, is_harmless(row, value) ? DRV_LINT_NOTE : level, cfg_where(doc, key_node, &at), key, "%s",
+        lint_add(l, is_harmless(row, value) ? LINT_NOTE : level, cfg_where(doc, key_node, &at), key, "%s",
                  row->text);
 }

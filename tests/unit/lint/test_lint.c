@@ -1,10 +1,10 @@
 /* What lint says of keys, and that its tables fit those that read the files. */
-#include "driver/lint_parts.h"
+#include "lint/parts.h"
 #include "unit/unit.h"
 
 static dse_arena arena;
 static dse_error err;
-static drv_lint report;
+static lint_result report;
 static char folder[64];
 
 static const char system_json[] =
@@ -24,11 +24,11 @@ static const char *write_file(const char *name, const char *text)
 
 static dse_status run(const char *const *names, size_t n)
 {
-    const drv_lint_inputs in = {.names = names, .n_names = n};
+    const lint_inputs in = {.names = names, .n_names = n};
 
-    drv_lint_free(&report);
+    lint_free(&report);
     err = (dse_error)DSE_ERROR_INIT;
-    return drv_lint_run(&in, &arena, &report, &err);
+    return lint_run(&in, &arena, &report, &err);
 }
 
 static void lint_text(const char *name, const char *text)
@@ -39,7 +39,7 @@ static void lint_text(const char *name, const char *text)
     assert_int_equal(report.n_files, 1);
 }
 
-static const drv_lint_key *find_key(const char *key)
+static const lint_key *find_key(const char *key)
 {
     for (size_t i = 0; i < report.n_keys; i++)
         if (!strcmp(report.key[i].key, key))
@@ -48,7 +48,7 @@ static const drv_lint_key *find_key(const char *key)
     return NULL;
 }
 
-static const drv_lint_finding *find_finding(const char *part)
+static const lint_finding *find_finding(const char *part)
 {
     for (size_t i = 0; i < report.n_findings; i++)
         if (strstr(report.finding[i].text, part))
@@ -64,12 +64,12 @@ CLAIM(a_key_has_one_row)
 
     for (int f = 0; f < 2; f++)
         for (uint32_t i = 0; i < files[f]->n; i++)
-            for (uint32_t k = 0; k < drv_system_table.n; k++)
-                if (drv_system_table.rows[k].astra_key &&
-                    !strcmp(drv_system_table.rows[k].astra_key, files[f]->row[i].key))
+            for (uint32_t k = 0; k < card_system_table.n; k++)
+                if (card_system_table.rows[k].astra_key &&
+                    !strcmp(card_system_table.rows[k].astra_key, files[f]->row[i].key))
                     fail_msg("'%s' is a parameter, too", files[f]->row[i].key);
     for (uint32_t i = 0; i < lint_parameters.n; i++)
-        assert_non_null(cfg_param_find(&drv_system_table, lint_parameters.row[i].key));
+        assert_non_null(cfg_param_find(&card_system_table, lint_parameters.row[i].key));
 }
 
 CLAIM(what_has_no_effect_says_what_to_do)
@@ -79,22 +79,22 @@ CLAIM(what_has_no_effect_says_what_to_do)
 
     for (size_t t = 0; t < sizeof all / sizeof all[0]; t++)
         for (uint32_t i = 0; i < all[t]->n; i++)
-            assert_true(all[t]->row[i].effect == DRV_LINT_USED || all[t]->row[i].text);
+            assert_true(all[t]->row[i].effect == LINT_USED || all[t]->row[i].text);
 }
 
 CLAIM(every_key_that_upstream_needs_has_its_reason)
 {
-    for (uint32_t i = 0; i < drv_system_table.n; i++)
-        if (drv_system_table.rows[i].astra_key && !drv_system_table.rows[i].astra_fallback)
-            assert_non_null(lint_why_needed(drv_system_table.rows[i].key));
+    for (uint32_t i = 0; i < card_system_table.n; i++)
+        if (card_system_table.rows[i].astra_key && !card_system_table.rows[i].astra_fallback)
+            assert_non_null(lint_why_needed(card_system_table.rows[i].key));
 }
 
 CLAIM(dependencies_are_between_parameters)
 {
     for (uint32_t i = 0; i < lint_n_dependencies; i++) {
-        const cfg_param *on = cfg_param_find(&drv_system_table, lint_dependencies[i].on);
+        const cfg_param *on = cfg_param_find(&card_system_table, lint_dependencies[i].on);
 
-        assert_non_null(cfg_param_find(&drv_system_table, lint_dependencies[i].key));
+        assert_non_null(cfg_param_find(&card_system_table, lint_dependencies[i].key));
         assert_non_null(on);
         assert_int_equal(on->type, CFG_T_BOOL);
     }
@@ -126,7 +126,7 @@ CLAIM(files_are_known_by_their_content)
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         lint_text(files[i].name, files[i].text);
         assert_string_equal(report.file[0].kind, files[i].kind);
-        assert_int_equal(report.n_level[DRV_LINT_ERROR] > 0 && report.n_keys == 0,
+        assert_int_equal(report.n_level[LINT_ERROR] > 0 && report.n_keys == 0,
                          !strcmp(files[i].kind, "not understood"));
     }
 }
@@ -134,23 +134,23 @@ CLAIM(files_are_known_by_their_content)
 CLAIM(a_key_without_effect_that_asks_for_nothing_is_noted)
 {
     lint_text("system.json", system_json);
-    assert_int_equal(find_key("boost-mode")->effect, DRV_LINT_NEVER_READ);
+    assert_int_equal(find_key("boost-mode")->effect, LINT_NEVER_READ);
     assert_int_equal(find_key("boost-mode")->line, 3);
-    assert_int_equal(report.n_level[DRV_LINT_WARNING], 0);
-    assert_int_equal(report.n_level[DRV_LINT_NOTE], 2); /* and scheduling-policy */
-    assert_int_equal(find_finding("never read")->level, DRV_LINT_NOTE);
+    assert_int_equal(report.n_level[LINT_WARNING], 0);
+    assert_int_equal(report.n_level[LINT_NOTE], 2); /* and scheduling-policy */
+    assert_int_equal(find_finding("never read")->level, LINT_NOTE);
 
     lint_text("system.json", "{\"scheduling-policy\": \"LIFO\", \"collective-optimization\": \"baseline\","
                              "\"preferred-dataset-splits\": 4, \"local-mem-bw\": 1600, \"boost-mode\": 1}");
-    assert_int_equal(report.n_level[DRV_LINT_WARNING], 1);
-    assert_int_equal(find_finding("never read")->level, DRV_LINT_WARNING);
+    assert_int_equal(report.n_level[LINT_WARNING], 1);
+    assert_int_equal(find_finding("never read")->level, LINT_WARNING);
 }
 
 CLAIM(defaults_are_those_of_upstream)
 {
     lint_text("system.json", system_json);
     /* 1 there (Sys.cc: active_chunks_per_dimension = 1), 4 in a card of ours */
-    assert_int_equal(find_key("active-chunks-per-dimension")->effect, DRV_LINT_DEFAULT);
+    assert_int_equal(find_key("active-chunks-per-dimension")->effect, LINT_DEFAULT);
     assert_string_equal(find_key("active-chunks-per-dimension")->value, "1");
     assert_string_equal(find_key("track-local-mem")->value, "0");
     assert_int_equal(find_key("active-chunks-per-dimension")->line, 0);
@@ -160,9 +160,9 @@ CLAIM(splits_that_are_missing_crash_upstream)
 {
     lint_text("system.json", "{\"scheduling-policy\": \"LIFO\", \"collective-optimization\": \"baseline\","
                              "\"local-mem-bw\": 1600}");
-    assert_int_equal(find_key("preferred-dataset-splits")->effect, DRV_LINT_MISSING);
-    assert_int_equal(report.n_level[DRV_LINT_WARNING], 1);
-    assert_int_equal(report.n_level[DRV_LINT_ERROR], 0);
+    assert_int_equal(find_key("preferred-dataset-splits")->effect, LINT_MISSING);
+    assert_int_equal(report.n_level[LINT_WARNING], 1);
+    assert_int_equal(report.n_level[LINT_ERROR], 0);
     assert_non_null(find_finding("divides by 0 at the first collective"));
 }
 
@@ -175,7 +175,7 @@ CLAIM(two_files_make_a_system_in_either_order)
     /* 50 * 2^30 / 10^9 = 53.687 */
     assert_non_null(find_finding("the links have 53.687 GB/s, the memory has 1600 GB/s"));
     /* The roofline is off by default there, and so peak-perf changes nothing. */
-    assert_int_equal(find_finding("while roofline-enabled is 0")->level, DRV_LINT_WARNING);
+    assert_int_equal(find_finding("while roofline-enabled is 0")->level, LINT_WARNING);
     assert_ok(run(swapped, 2), &err);
     assert_non_null(find_finding("the links have 53.687 GB/s"));
     assert_ok(run(names, 1), &err);
@@ -188,31 +188,30 @@ CLAIM(false_is_on_upstream)
               "{\"roofline-enabled\": false, \"model-shared-bus\": false, \"endpoint-delay\": \"10ns\"}");
     assert_non_null(find_finding("false switches it on"));
     assert_non_null(find_finding("a string ends ASTRA-sim"));
-    assert_int_equal(report.n_level[DRV_LINT_ERROR], 1);
-    assert_int_equal(report.n_level[DRV_LINT_WARNING], 1 + 4); /* and four keys are missing */
+    assert_int_equal(report.n_level[LINT_ERROR], 1);
+    assert_int_equal(report.n_level[LINT_WARNING], 1 + 4); /* and four keys are missing */
 }
 
 CLAIM(all_errors_of_a_card_are_found)
 {
     lint_text("m.yaml", "layers: 0\nheads: many\nd_modle: 5\nd_ff: 4\nd_ff: 4\n");
-    assert_int_equal(report.n_level[DRV_LINT_ERROR], 1); /* YAML itself refuses the second d_ff */
+    assert_int_equal(report.n_level[LINT_ERROR], 1); /* YAML itself refuses the second d_ff */
     lint_text("m.yaml", "layers: 0\nheads: many\nd_modle: 5\n");
     /* three that are wrong; vocabulary, d_model, d_ff, batch and sequence are missing */
-    assert_int_equal(report.n_level[DRV_LINT_ERROR], 3 + 5);
+    assert_int_equal(report.n_level[LINT_ERROR], 3 + 5);
     assert_string_equal(find_finding("did you mean 'd_model'?")->key, "d_modle");
 }
 
 CLAIM(what_cannot_be_found_fails)
 {
     const char *names[] = {"no_such_card_anywhere"};
-    const drv_lint_inputs in = {.workload = "w"};
+    const lint_inputs in = {.workload = "w"};
 
     assert_says(run(names, 1), &err, DSE_E_CONFIG,
                 "there is no file, folder or card 'no_such_card_anywhere'");
     err = (dse_error)DSE_ERROR_INIT;
-    drv_lint_free(&report);
-    assert_says(drv_lint_run(&in, &arena, &report, &err), &err, DSE_E_USAGE,
-                "a workload needs the one system");
+    lint_free(&report);
+    assert_says(lint_run(&in, &arena, &report, &err), &err, DSE_E_USAGE, "a workload needs the one system");
 }
 
 CLAIM(long_values_are_cut_between_characters)
@@ -233,11 +232,11 @@ CLAIM(nothing_that_a_terminal_obeys_is_printed)
 
 static dse_status lint_all(void *what, dse_arena *a, dse_error *e)
 {
-    const drv_lint_inputs *in = what;
-    drv_lint out;
-    dse_status st = drv_lint_run(in, a, &out, e);
+    const lint_inputs *in = what;
+    lint_result out;
+    dse_status st = lint_run(in, a, &out, e);
 
-    drv_lint_free(&out);
+    lint_free(&out);
     return st;
 }
 
@@ -246,10 +245,10 @@ CLAIM(any_allocation_may_fail)
     const char *names[] = {write_file("system.json", system_json), write_file("network.yml", network_yml),
                            write_file("config.json", "{\"model_type\": \"llama\", \"hidden_act\": \"silu\"}"),
                            write_file("card.yaml", "layers: 2\n")};
-    const drv_lint_inputs in = {.names = names,
-                                .n_names = 4,
-                                .groups = write_file("groups.json", "{\"1\": [0, 1]}"),
-                                .arguments = "--comm-scale=2"};
+    const lint_inputs in = {.names = names,
+                            .n_names = 4,
+                            .groups = write_file("groups.json", "{\"1\": [0, 1]}"),
+                            .arguments = "--comm-scale=2"};
 
     assert_true(unit_fail_each_allocation(lint_all, (void *)(uintptr_t)&in, 997) > 0);
 }
@@ -265,7 +264,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    drv_lint_free(&report);
+    lint_free(&report);
     dse_arena_free(&arena);
     unit_remove_folder(folder);
     return 0;

@@ -1,7 +1,7 @@
 /* Each row was checked against ASTRA-sim's source (branch stage, af2492b; analytical network 599a047, remote memory
  * bb12dd5). "The documentation" is the ASTRA-sim documentation of getting-started/argument-*-config.md, and of version
  * 1.0 inputs/system/README.md and the README of the analytical network. */
-#include "driver/lint_parts.h"
+#include "lint/parts.h"
 
 #include <string.h>
 
@@ -13,18 +13,18 @@
     "ring, direct, direct<window>, halvingDoubling, doubleBinaryTree; or oneRing, oneDirect, "               \
     "oneHalvingDoubling"
 #define IMPLEMENTATION(what)                                                                                 \
-    DRV_LINT_USED, NULL, "how each dimension runs " what " over all NPUs: " NAMES, NULL, NULL
+    LINT_USED, NULL, "how each dimension runs " what " over all NPUs: " NAMES, NULL, NULL
 
 static const lint_row parameters[] = {
     {"collectives.all_reduce", IMPLEMENTATION("an all-reduce")},
     {"collectives.all_gather", IMPLEMENTATION("an all-gather")},
     {"collectives.reduce_scatter", IMPLEMENTATION("a reduce-scatter")},
     {"collectives.all_to_all", IMPLEMENTATION("an all-to-all")},
-    {"scheduler.scheduling_policy", DRV_LINT_NO_EFFECT, NULL, NULL, "LIFO",
+    {"scheduler.scheduling_policy", LINT_NO_EFFECT, NULL, NULL, "LIFO",
      "a rank runs one collective at a time, so that there is nothing to choose from: LIFO, FIFO and EXPLICIT "
      "give the "
      "same figures; leave it at LIFO (ASTRA-sim needs the key)"},
-    {"scheduler.boost_mode", DRV_LINT_NEVER_READ, NULL,
+    {"scheduler.boost_mode", LINT_NEVER_READ, NULL,
      "1 simulated only the NPUs that NPU 0 talks to, in version 1.0; ASTRA-sim never reads it now", "0",
      "never read, though in every example; all ranks are simulated whatever it says: remove it"},
 };
@@ -74,24 +74,24 @@ const uint32_t lint_n_dependencies = sizeof lint_dependencies / sizeof lint_depe
 /* ---- system.json --------------------------------------------------------------------------- */
 
 #define AS_CHAKRA                                                                                            \
-    DRV_LINT_REFUSED, "", "a collective as a Chakra trace", NULL,                                            \
+    LINT_REFUSED, "", "a collective as a Chakra trace", NULL,                                                \
         "crashes ASTRA-sim, and is refused here; give the implementation by its name"
 #define AS_CUSTOM                                                                                            \
-    DRV_LINT_NEVER_READ, "", "a collective as a Chakra trace, in other versions of ASTRA-sim", NULL,         \
+    LINT_NEVER_READ, "", "a collective as a Chakra trace, in other versions of ASTRA-sim", NULL,             \
         "never read in this version of ASTRA-sim; give the implementation by its name"
 
 static const lint_row system_keys[] = {
-    {"intra-dimension-scheduling", DRV_LINT_NEVER_READ, "",
-     "which chunk goes first in a dimension: FIFO or SCF", NULL,
+    {"intra-dimension-scheduling", LINT_NEVER_READ, "", "which chunk goes first in a dimension: FIFO or SCF",
+     NULL,
      "never read, though the documentation describes it; the order is that of FIFO whatever it says: "
      "remove it"},
-    {"inter-dimension-scheduling", DRV_LINT_NEVER_READ, "",
+    {"inter-dimension-scheduling", LINT_NEVER_READ, "",
      "which dimension a chunk takes first: baseline or themis", NULL,
      "never read, though the documentation describes it; chunks take the dimensions in ascending order "
      "whatever it "
      "says: remove it"},
-    {"local-mem-trace-filename", DRV_LINT_UPSTREAM_ONLY, "",
-     "where ASTRA-sim writes its record of local memory", NULL,
+    {"local-mem-trace-filename", LINT_UPSTREAM_ONLY, "", "where ASTRA-sim writes its record of local memory",
+     NULL,
      "ASTRA-sim writes a file of that name if track-local-mem is on; ccldse writes none, and no figure "
      "depends on it"},
     {"all-reduce-implementation-chakra", AS_CHAKRA},
@@ -107,7 +107,7 @@ ROWS(lint_system_keys, system_keys);
 /* ---- network files ------------------------------------------------------------------------- */
 
 #define OLD(unit, meaning, text)                                                                             \
-    DRV_LINT_NEVER_READ, unit, meaning, NULL, "a key of version 1.0, never read now; " text
+    LINT_NEVER_READ, unit, meaning, NULL, "a key of version 1.0, never read now; " text
 
 static const lint_row network_keys[] = {
     {"topology-name", OLD("", "kind of network; always Hierarchical", "remove it")},
@@ -126,7 +126,7 @@ static const lint_row network_keys[] = {
     {"hbm-latency", OLD("ns", "latency of the memory", "remove it: memory has no latency now")},
     {"hbm-bandwidth", OLD("GB/s", "bandwidth of the memory", "remove it: it is local-mem-bw in system.json")},
     {"hbm-scale", OLD("", "factor on the memory latency of a transfer", "remove it")},
-    {"logical-dims", DRV_LINT_NEVER_READ, "", "sizes of the logical dimensions, for the ns-3 backend", NULL,
+    {"logical-dims", LINT_NEVER_READ, "", "sizes of the logical dimensions, for the ns-3 backend", NULL,
      "the analytical backend never reads it; it takes npus_count of its network file"},
 };
 ROWS(lint_network_keys, network_keys);
@@ -134,37 +134,37 @@ ROWS(lint_network_keys, network_keys);
 /* ---- remote_memory.json -------------------------------------------------------------------- */
 
 static const lint_row remote_keys[] = {
-    {"memory-type", DRV_LINT_USED, "",
+    {"memory-type", LINT_USED, "",
      "NO_MEMORY_EXPANSION, PER_NPU_MEMORY_EXPANSION, PER_NODE_MEMORY_EXPANSION or MEMORY_POOL: who shares a "
      "memory",
      NULL, NULL},
-    {"remote-mem-latency", DRV_LINT_USED, "ns", "latency of a load or store of remote memory", NULL, NULL},
-    {"remote-mem-bw", DRV_LINT_USED, "B/ns", "bandwidth of the remote memory; B/ns is 10^9 bytes per second",
+    {"remote-mem-latency", LINT_USED, "ns", "latency of a load or store of remote memory", NULL, NULL},
+    {"remote-mem-bw", LINT_USED, "B/ns", "bandwidth of the remote memory; B/ns is 10^9 bytes per second",
      NULL, NULL},
-    {"num-npus-per-node", DRV_LINT_USED, "", "NPUs that share a node's memory", NULL, NULL},
-    {"num-nodes", DRV_LINT_UPSTREAM_ONLY, "", "nodes; ccldse derives it from the NPUs", NULL, NULL},
+    {"num-npus-per-node", LINT_USED, "", "NPUs that share a node's memory", NULL, NULL},
+    {"num-nodes", LINT_UPSTREAM_ONLY, "", "nodes; ccldse derives it from the NPUs", NULL, NULL},
 };
 ROWS(lint_remote_keys, remote_keys);
 
 /* ---- the command line ---------------------------------------------------------------------- */
 
 static const lint_row argument_keys[] = {
-    {"workload-configuration", DRV_LINT_USED, "", "prefix of the traces: PREFIX.<rank>.et", NULL, NULL},
-    {"comm-group-configuration", DRV_LINT_USED, "", "communicator groups; a name with 'empty' in it: none",
-     NULL, NULL},
-    {"system-configuration", DRV_LINT_USED, "", "system.json", NULL, NULL},
-    {"network-configuration", DRV_LINT_USED, "", "network.yml", NULL, NULL},
-    {"remote-memory-configuration", DRV_LINT_USED, "", "remote_memory.json", NULL, NULL},
-    {"logging-configuration", DRV_LINT_UPSTREAM_ONLY, "", "spdlog's configuration; ccldse has one log format",
+    {"workload-configuration", LINT_USED, "", "prefix of the traces: PREFIX.<rank>.et", NULL, NULL},
+    {"comm-group-configuration", LINT_USED, "", "communicator groups; a name with 'empty' in it: none", NULL,
+     NULL},
+    {"system-configuration", LINT_USED, "", "system.json", NULL, NULL},
+    {"network-configuration", LINT_USED, "", "network.yml", NULL, NULL},
+    {"remote-memory-configuration", LINT_USED, "", "remote_memory.json", NULL, NULL},
+    {"logging-configuration", LINT_UPSTREAM_ONLY, "", "spdlog's configuration; ccldse has one log format",
      "empty", "no effect with ccldse astrasim, which has one log format"},
-    {"logging-folder", DRV_LINT_USED, "", "where log.log is written", NULL, NULL},
-    {"num-queues-per-dim", DRV_LINT_USED, "", "queues of each network dimension", NULL, NULL},
-    {"compute-scale", DRV_LINT_NO_EFFECT, "", "factor on compute times", "1",
+    {"logging-folder", LINT_USED, "", "where log.log is written", NULL, NULL},
+    {"num-queues-per-dim", LINT_USED, "", "queues of each network dimension", NULL, NULL},
+    {"compute-scale", LINT_NO_EFFECT, "", "factor on compute times", "1",
      "parsed and without effect: main.cc never asks for it; scale peak-perf and local-mem-bw instead"},
-    {"comm-scale", DRV_LINT_NO_EFFECT, "", "factor on communication sizes", "1",
+    {"comm-scale", LINT_NO_EFFECT, "", "factor on communication sizes", "1",
      "parsed and without effect: Sys.cc keeps it and never uses it; scale the bandwidth instead"},
-    {"injection-scale", DRV_LINT_USED, "", "factor on endpoint-delay, if system.json gives that", NULL, NULL},
-    {"rendezvous-protocol", DRV_LINT_USED, "", "messages wait for a handshake", NULL, NULL},
+    {"injection-scale", LINT_USED, "", "factor on endpoint-delay, if system.json gives that", NULL, NULL},
+    {"rendezvous-protocol", LINT_USED, "", "messages wait for a handshake", NULL, NULL},
 };
 ROWS(lint_argument_keys, argument_keys);
 

@@ -1,8 +1,8 @@
 /* The description of a system: a card of ours, or ASTRA-sim's own files.
  *
  * One table of parameters reads both, writes both and documents itself (`ccldse systems --keys`). */
-#ifndef DSE_DRIVER_SYSTEM_CARD_H
-#define DSE_DRIVER_SYSTEM_CARD_H
+#ifndef DSE_CARDS_SYSTEM_H
+#define DSE_CARDS_SYSTEM_H
 
 #include "config/param.h"
 #include "network/network.h"
@@ -25,36 +25,37 @@ typedef struct {
     uint32_t
         n_unknown_keys; /* of a system.json, and the first of them: without effect, as in the reference */
     cfg_name unknown_key;
-} drv_system;
+} card_system;
 
-extern const cfg_table drv_system_table;
+extern const cfg_table card_system_table;
 
 /* `settings` (NULL: none) are set over the card. */
-dse_status drv_system_read(const cfg_doc *doc, const cfg_settings *settings, drv_system *out, dse_error *err);
+dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, card_system *out,
+                            dse_error *err);
 
 /* ASTRA-sim's files. */
-dse_status drv_system_read_astra(const cfg_doc *system, const cfg_doc *network, drv_system *out,
-                                 dse_error *err);
+dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network, card_system *out,
+                                  dse_error *err);
 
 /* Whether a value of system.json is a `false` that ASTRA-sim takes for true: it compares a switch with the number 0, and
  * to nlohmann's JSON false is unequal to that. Refused, as neither reading would be what somebody expects. */
-bool drv_astra_takes_for_true(const cfg_param *p, const cfg_node *value);
+bool card_astra_takes_for_true(const cfg_param *p, const cfg_node *value);
 
 /* Sets values of a system that has been read, and checks it again. */
-dse_status drv_system_set(drv_system *s, const cfg_settings *settings, dse_error *err);
+dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err);
 
 /* Whether the parameter is one of network.yml; others that ASTRA-sim has are in system.json. */
-bool drv_system_in_network_file(const cfg_param *p);
+bool card_system_in_network_file(const cfg_param *p);
 
 /* What ASTRA-sim reads: the texts of system.json and network.yml. */
-void drv_system_write_astra_system(const drv_system *s, dse_strbuf *out);
-void drv_system_write_astra_network(const drv_system *s, dse_strbuf *out);
+void card_system_write_astra_system(const card_system *s, dse_strbuf *out);
+void card_system_write_astra_network(const card_system *s, dse_strbuf *out);
 
 /* The network and the simulator's settings of a system. Checks what one table row cannot: list lengths,
  * what the roofline needs. */
-dse_status drv_system_build(const drv_system *s, net_network *net, sim_settings *settings, dse_error *err);
+dse_status card_system_build(const card_system *s, net_network *net, sim_settings *settings, dse_error *err);
 
 /* NPUs of the system: the product of npus_count. */
-uint64_t drv_system_npus(const drv_system *s);
+uint64_t card_system_npus(const card_system *s);
 
 #endif

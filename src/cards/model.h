@@ -1,6 +1,6 @@
 /* The description of a model: a card, and what the generator takes of it. */
-#ifndef DSE_DRIVER_MODEL_CARD_H
-#define DSE_DRIVER_MODEL_CARD_H
+#ifndef DSE_CARDS_MODEL_H
+#define DSE_CARDS_MODEL_H
 
 #include "config/param.h"
 #include "workload/expr.h"
@@ -9,15 +9,15 @@ typedef struct {
     cfg_given given;
     int64_t vocabulary, d_model, d_ff, heads, layers, batch, sequence;
     cfg_name operators; /* a name in configs/operators, or a path */
-} drv_model;
+} card_model;
 
-extern const cfg_table drv_model_table;
+extern const cfg_table card_model_table;
 
 /* `settings` (NULL: none) are set over the card. */
-dse_status drv_model_read(const cfg_doc *doc, const cfg_settings *settings, drv_model *out, dse_error *err);
+dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, card_model *out, dse_error *err);
 
 /* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG if it
  * names a parameter that the card does not have. */
-dse_status drv_model_symbols(const drv_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err);
+dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err);
 
 #endif

@@ -1,8 +1,8 @@
-#include "driver/model_card.h"
+#include "cards/model.h"
 
 #include <string.h>
 
-#define FIELD(f) .offset = offsetof(drv_model, f), .unit_name = ""
+#define FIELD(f) .offset = offsetof(card_model, f), .unit_name = ""
 #define SIZE     .type = CFG_T_INT, .min = 1, .max = 1e15
 
 static const cfg_param rows[] = {
@@ -25,22 +25,22 @@ static const cfg_param rows[] = {
      .help = "the operators of a step: a file of configs/operators, or a path"},
 };
 
-const cfg_table drv_model_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "model card"};
+const cfg_table card_model_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "model card"};
 
-dse_status drv_model_read(const cfg_doc *doc, const cfg_settings *settings, drv_model *out, dse_error *err)
+dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, card_model *out, dse_error *err)
 {
-    return cfg_table_read(&drv_model_table, doc, settings, out, err);
+    return cfg_table_read(&card_model_table, doc, settings, out, err);
 }
 
 static const cfg_param *find_size(const char *key)
 {
-    for (uint32_t i = 0; i < drv_model_table.n; i++)
+    for (uint32_t i = 0; i < card_model_table.n; i++)
         if (rows[i].type == CFG_T_INT && !strcmp(rows[i].key, key))
             return &rows[i];
     return NULL;
 }
 
-dse_status drv_model_symbols(const drv_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err)
+dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err)
 {
     const cfg_node *symbols = cfg_get(operators->root, "symbols");
 

@@ -1,19 +1,19 @@
-/* The parts of lint. Private to lint*.c.
+/* The parts of lint. Private to lint/.
  *
- *   lint.c           names to files, and which kind each is
- *   lint_report.c    puts the report together
- *   lint_keys.c      what is known of keys beyond the tables of parameters
- *   lint_card.c      our cards, Hugging Face configs
- *   lint_astra.c     ASTRA-sim's files and its command line
- *   lint_workload.c  groups and traces on a network */
-#ifndef DSE_DRIVER_LINT_PARTS_H
-#define DSE_DRIVER_LINT_PARTS_H
+ *   lint.c      names to files, and which kind each is
+ *   report.c    puts the report together
+ *   keys.c      what is known of keys beyond the tables of parameters
+ *   card.c      our cards, Hugging Face configs
+ *   astra.c     ASTRA-sim's files and its command line
+ *   workload.c  groups and traces on a network */
+#ifndef DSE_LINT_PARTS_H
+#define DSE_LINT_PARTS_H
 
-#include "driver/lint.h"
-#include "driver/system_card.h"
+#include "cards/system.h"
+#include "lint/lint.h"
 
 typedef struct {
-    drv_lint *out;
+    lint_result *out;
     dse_arena *arena;
     dse_error *err;
     dse_status status; /* out of memory; then every call below does nothing */
@@ -21,7 +21,7 @@ typedef struct {
     cfg_doc system, network; /* ASTRA-sim's files that wait for each other */
     uint32_t n_networks;     /* systems that are complete, and the last of them */
     net_network net;
-    drv_system values;
+    card_system values;
     const char *net_path;
     bool names_of_astra; /* it is from ASTRA-sim's files, whose names its keys have */
 } lint;
@@ -29,7 +29,7 @@ typedef struct {
 /* What is known of a key beyond the tables of parameters, or instead of them. */
 typedef struct {
     const char *key; /* a parameter's, or in its file */
-    drv_lint_effect effect;
+    lint_effect effect;
     const char *unit, *meaning; /* NULL: the parameter's */
     const char *harmless;       /* the value that asks for what happens anyway: a note; NULL: there is none */
     const char *text;           /* of the finding; NULL: none */
@@ -60,11 +60,11 @@ extern const uint32_t lint_n_dependencies;
 
 /* ---- building the report; texts are copied, but for units and meanings --------------------- */
 
-void lint_file(lint *l, const char *path, const char *kind);
+void lint_add_file(lint *l, const char *path, const char *kind);
 /* `node` NULL: the file does not have it. */
-void lint_key(lint *l, const char *key, const cfg_node *key_node, const cfg_node *value, const char *unit,
-              const char *meaning, drv_lint_effect effect);
-void lint_add(lint *l, drv_lint_level level, const char *where, const char *key, const char *fmt, ...)
+void lint_add_key(lint *l, const char *key, const cfg_node *key_node, const cfg_node *value, const char *unit,
+                  const char *meaning, lint_effect effect);
+void lint_add(lint *l, lint_level level, const char *where, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 /* An error of a reader as a finding; `said` is what its text may begin with, to be left out: the key's other name. */
 void lint_add_error(lint *l, const char *key, const char *said, const dse_error *why);
@@ -88,7 +88,7 @@ void lint_groups(lint *l, const cfg_doc *doc);
 void lint_arguments(lint *l, const char *text);
 
 /* A system that is complete: dependencies between its keys, units, dimensions. `path` for what has no place. */
-void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const drv_system *s);
+void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const card_system *s);
 void lint_workload(lint *l, const char *prefix, const char *groups);
 
 #endif
