@@ -71,15 +71,43 @@ static void heard_python(doctor *d, drv_check check, const exec_outcome *outcome
         doctor_found(d, check, DRV_THERE, "%.*s, with what STAGE imports", n, version);
 }
 
+/* The python that STAGE's command line begins with; python3 if it begins with something else, or there is none. NULL
+ * with d->status set. */
+static const char *python_of(doctor *d)
+{
+    const char **words, *name;
+    size_t n;
+
+    if (!d->in->stage)
+        return "python3";
+    if ((d->status = dse_split_words(d->in->stage, d->arena, &words, &n, d->err)) != DSE_OK)
+        return NULL;
+    if (!n)
+        return "python3";
+    name = strrchr(words[0], '/');
+    name = name ? name + 1 : words[0];
+    return strncmp(name, "python", 6) == 0 ? words[0] : "python3";
+}
+
 void doctor_look_at_python(doctor *d, drv_check check)
 {
-    static const char *const argv[] = {"python3", "-c", python_script, NULL};
+    const char *python = python_of(d), **argv;
     char path[900];
 
-    if (exec_find(argv[0], path, sizeof path))
-        add_probe(d, check, argv, heard_python);
-    else
-        doctor_found(d, check, DRV_ABSENT, "no python3 in PATH");
+    if (!python)
+        return;
+    if (!strchr(python, '/') && !exec_find(python, path, sizeof path)) {
+        doctor_found(d, check, DRV_ABSENT, "no %s in PATH", python);
+        return;
+    }
+    if (!(argv = DSE_ARENA_NEW(d->arena, const char *, 4))) {
+        d->status = dse_fail_nomem(d->err);
+        return;
+    }
+    argv[0] = python;
+    argv[1] = "-c";
+    argv[2] = python_script;
+    add_probe(d, check, argv, heard_python);
 }
 
 /* A command line and --help behind it; NULL if it cannot be had, which has been said. */

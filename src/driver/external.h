@@ -22,7 +22,7 @@ typedef struct {
     size_t n_stage, n_simulator;
     const char *folder;     /* the current one */
     double timeout_seconds; /* of each command; 0: none */
-    bool discard_workloads; /* after success */
+    bool discard_workloads; /* after success, and ASTRA-sim's memory traces, which are larger */
 } drv_external;
 
 /* `stage_command` and `simulator` are command lines, split as a shell would (base/words.h). A program with a slash in

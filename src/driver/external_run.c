@@ -1,16 +1,13 @@
 /* Running points with the external tools: what their commands' ends and logs mean. */
 #include "base/fs.h"
 #include "driver/external.h"
+#include "driver/log_tail.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_LOG_BYTES (256u << 20)
-/* Of a failed command's log: its last lines. */
-#define TAIL_BYTES 1200
-#define TAIL_LINES 4
-#define TAIL_CHARS 240
 
 /* One point at a time; its memory is used again for the next. */
 typedef struct {
@@ -30,75 +27,6 @@ typedef struct {
 
 /* ---- what is said of a failure ------------------------------------------------------------- */
 
-/* The last bytes of a file; "" if there is none. */
-static size_t read_tail(const char *path, char out[TAIL_BYTES])
-{
-    FILE *f = fopen(path, "rb");
-    size_t n = 0;
-
-    if (!f)
-        return 0;
-    if (fseek(f, 0, SEEK_END) == 0) {
-        long size = ftell(f);
-
-        if (size >= 0 && fseek(f, size > TAIL_BYTES ? size - TAIL_BYTES : 0, SEEK_SET) == 0)
-            n = fread(out, 1, TAIL_BYTES, f);
-    }
-    fclose(f);
-    return n;
-}
-
-/* What is no character of ASCII is a '?': the text goes into a database, into JSON, and onto terminals. */
-static void make_printable(char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (text[i] == '\t' || text[i] == '\r')
-            text[i] = ' ';
-        else if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
-            text[i] = '?';
-}
-
-/* Where the last lines begin: at most TAIL_LINES that are not empty, and TAIL_CHARS. */
-static size_t find_tail(const char *text, size_t n)
-{
-    size_t start = n;
-    int lines = 0;
-
-    while (start > 0 && n - start < TAIL_CHARS) {
-        bool ends_line = text[start - 1] == '\n' && start < n && text[start] != '\n';
-
-        lines += ends_line;
-        if (lines == TAIL_LINES)
-            break;
-        start--;
-    }
-    while (start < n && text[start] == '\n')
-        start++;
-    return start;
-}
-
-/* "; results/astrasim/x/astrasim.log ends: first | second", or by another name if what is before has said the path. */
-static void add_tail(const char *path, const char *name, dse_strbuf *out)
-{
-    char text[TAIL_BYTES];
-    size_t n = read_tail(path, text);
-
-    make_printable(text, n);
-    while (n && (text[n - 1] == '\n' || text[n - 1] == ' '))
-        n--;
-    if (!n) {
-        dse_strbuf_addf(out, "; %s is empty", name);
-        return;
-    }
-    dse_strbuf_addf(out, "; %s ends: ", name);
-    for (size_t i = find_tail(text, n); i < n; i++) {
-        if (text[i] != '\n')
-            dse_strbuf_addc(out, text[i]);
-        else if (text[i + 1] != '\n')
-            dse_strbuf_adds(out, " | ");
-    }
-}
-
 static void say_how_it_ended(const runner *r, const lane *l, const exec_outcome *o, dse_strbuf *out)
 {
     bool stage = o->command == 0;
@@ -108,8 +36,10 @@ static void say_how_it_ended(const runner *r, const lane *l, const exec_outcome 
     exec_outcome_text(o, how, sizeof how);
     dse_strbuf_addf(out, "%s ('%s') %s", stage ? "STAGE" : "ASTRA-sim",
                     stage ? r->tools->stage[0] : r->tools->simulator[0], how);
-    if (o->end != EXEC_CANNOT_START)
-        add_tail(path, path, out);
+    if (o->end == EXEC_CANNOT_START)
+        return;
+    drv_log_meaning_add(path, out);
+    drv_log_tail_add(path, path, out);
 }
 
 /* ---- the log ------------------------------------------------------------------------------- */
@@ -169,6 +99,20 @@ static void add_error(const dse_error *e, dse_strbuf *out)
     dse_strbuf_addf(out, "%s%s%s", e->where, e->where[0] ? ": " : "", e->text);
 }
 
+/* What is large and of no more use: STAGE's traces, and ASTRA-sim's of the local memory (LocalMemUsageTracker.cc). */
+static dse_status discard(lane *l, dse_error *err)
+{
+    dse_status st = dse_remove_tree(l->point.workload, err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < l->wants.n_ranks; i++) {
+        const char *path =
+            dse_arena_printf(&l->arena, "%s/local_mem_trace.%" PRIu32 ".json", l->point.results, i);
+
+        st = path ? dse_remove_tree(path, err) : dse_fail_nomem(err);
+    }
+    return st;
+}
+
 static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_error *err)
 {
     runner *r = user;
@@ -186,12 +130,13 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
         return give_text(r, l, &text, o->cpu_seconds, err);
     }
     if ((st = read_statistics(l, &log, &why)) == DSE_OK && r->tools->discard_workloads)
-        st = dse_remove_tree(l->point.workload, &why);
+        st = discard(l, &why);
     if (st == DSE_E_NOMEM)
         return dse_fail_nomem(err);
     if (st != DSE_OK) {
         add_error(&why, &text);
-        add_tail(path, strstr(text.data, path) ? "it" : path, &text);
+        drv_log_meaning_add(path, &text);
+        drv_log_tail_add(path, strstr(text.data, path) ? "it" : path, &text);
         return give_text(r, l, &text, o->cpu_seconds, err);
     }
     drv_astra_log_metrics(&log, &row.metrics, &row.memory_rounded);

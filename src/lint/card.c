@@ -216,6 +216,33 @@ static bool has_implementations(const card_system *s)
     return s->all_reduce.n || s->all_gather.n || s->reduce_scatter.n || s->all_to_all.n;
 }
 
+/* A list that is not there, and one that forgets a dimension: neither is refused before a collective meets it. Of
+ * oneRing and its like the first stands for all dimensions. */
+static void check_implementations(lint *l, const char *path, const sim_settings *set, uint32_t n_dims)
+{
+    static const char *const names[SIM_N_COLLECTIVES] = {[SIM_ALL_REDUCE] = "all-reduce",
+                                                         [SIM_ALL_GATHER] = "all-gather",
+                                                         [SIM_REDUCE_SCATTER] = "reduce-scatter",
+                                                         [SIM_ALL_TO_ALL] = "all-to-all"};
+
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++) {
+        const sim_implementations *of = &set->implementations[i];
+
+        if (!of->n_dims)
+            lint_add(l, LINT_WARNING, path, "",
+                     "no implementation of the %s: one over all NPUs crashes ASTRA-sim or never ends, and is "
+                     "refused here; list one a dimension",
+                     names[i]);
+        else if (of->n_dims < n_dims && !of->dim[0].over_all)
+            lint_add(
+                l, LINT_WARNING, path, "",
+                "the implementations of the %s are for %" PRIu32 " of the %" PRIu32
+                " dimensions: one over all NPUs leaves the others out, and is so much faster; list one a "
+                "dimension",
+                names[i], of->n_dims, n_dims);
+    }
+}
+
 void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const card_system *s)
 {
     dse_error why = DSE_ERROR_INIT;
@@ -234,6 +261,7 @@ void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const c
                  "a message between NPUs that differ in several of the %" PRIu32
                  " dimensions pays for the lowest of them alone",
                  net.n_dims);
+    check_implementations(l, path, &settings, net.n_dims);
     if (has_implementations(s))
         lint_add(l, LINT_NOTE, path, "",
                  "the implementations are for collectives over all %" PRIu32

@@ -190,9 +190,19 @@ static void describe(const store_row *r, dse_strbuf *out)
                     has_memory(&r->metrics) ? memory : "memory not tracked");
 }
 
+/* The engine that printed some of the memories rounded; NULL if none did. */
+static const char *rounding_engine(const report_study *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->row[i].memory_rounded)
+            return s->row[i].engine;
+    return NULL;
+}
+
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out)
 {
     size_t n = top && top < s->n_ranked ? top : s->n_ranked, n_done = s->n - s->n_failed;
+    const char *rounding = rounding_engine(s);
     char limit[32];
 
     dse_format_bytes(limit, sizeof limit, s->limit_bytes);
@@ -225,6 +235,8 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
         }
         dse_strbuf_addc(out, '\n');
     }
+    if (rounding)
+        dse_strbuf_addf(out, "Peak memory is known as %s printed it, rounded.\n", rounding);
     if (s->n_failed)
         dse_strbuf_addf(out, "%zu point%s failed; 'ccldse export' shows why.\n", s->n_failed,
                         s->n_failed == 1 ? "" : "s");

@@ -1,5 +1,7 @@
 /* The statistics of a log in every spelling seen, and logs that are not whole. */
 #include "driver/astra_log.h"
+
+#include "base/fs.h"
 #include "unit/unit.h"
 
 static dse_arena arena;
@@ -330,6 +332,33 @@ CLAIM(a_stored_figure_is_printed_as_the_log_prints_its_own)
     assert_formats("comm_time", "80", "none");
 }
 
+/* Expected: the reference case L2_A_s3_2_2_2_1_ws0_ar1, which has 8501248 bytes; 8501248 / 2^20 = 8.1074 is printed as
+ * 8.11 MB, and that is 8.11 * 2^20 = 8503951.36 bytes. */
+CLAIM(a_log_of_astrasim_itself_is_read_whole)
+{
+    dse_strbuf text;
+
+    err = (dse_error)DSE_ERROR_INIT;
+    wants = (drv_log_wants){8, true, true};
+    dse_strbuf_init(&text);
+    assert_ok(dse_read_file(TEST_DATA "/astra_log/eight_ranks.log", 0, &text, &err), &err);
+    assert_ok(parse(text.data), &err);
+    dse_strbuf_free(&text);
+    assert_int_equal(seen.n_reporting, 8);
+    assert_u64(metrics.wall_time, 358566);
+    assert_u64(metrics.wall_time_rank0, 358566);
+    assert_u64(metrics.gpu_time, 342023);
+    assert_u64(metrics.comm_time, 190401);
+    assert_u64(metrics.exposed_comm, 16543);
+    assert_double(metrics.compute_bound, 39.179);
+    assert_double(metrics.compute_util, 59.816);
+    assert_double(metrics.mem_util, 89.908);
+    assert_double(metrics.op_intensity, 110.287);
+    assert_u64(metrics.peak_memory, 8503951);
+    assert_u64(metrics.peak_memory_rank0, 8503951);
+    assert_true(rounded);
+}
+
 static dse_status load(void *what, dse_arena *a, dse_error *e)
 {
     return drv_astra_log_parse("a.log", what, strlen(what), &wants, a, &seen, e);
@@ -368,6 +397,7 @@ int main(void)
         ONE(percentages_and_memory_are_refused_likewise),
         TWO(a_second_report_is_refused),
         ONE(a_stored_figure_is_printed_as_the_log_prints_its_own),
+        cmocka_unit_test(a_log_of_astrasim_itself_is_read_whole),
         ONE(without_memory_it_fails),
     };
     int failed = RUN_TESTS(tests);

@@ -86,6 +86,21 @@ CLAIM(tools_that_answer_are_there)
     assert_int_equal(unit_count_files(folder), 6);
 }
 
+/* STAGE's packages are where the python is that runs it. */
+CLAIM(the_python_that_stage_runs_in_is_looked_at)
+{
+    make_program("python3", "#!/bin/sh\necho 3.9.2\necho sympy\n");
+    make_program("python3.12", "#!/bin/sh\necho 3.12.1\necho\n");
+    look("python3.12 main.py", NULL, 5);
+    check(DRV_CHECK_PYTHON, DRV_THERE, "3.12.1, with what STAGE imports");
+    look(dse_arena_printf(&arena, "'%s/python3.12' main.py", folder), NULL, 5);
+    check(DRV_CHECK_PYTHON, DRV_THERE, "3.12.1, with what STAGE imports");
+    look("env python3.12 main.py", NULL, 5); /* which it is cannot be seen */
+    check(DRV_CHECK_PYTHON, DRV_BROKEN, "3.9.2, without sympy");
+    look("python2 main.py", NULL, 5);
+    check(DRV_CHECK_PYTHON, DRV_ABSENT, "no python2 in PATH");
+}
+
 CLAIM(tools_that_do_not_answer_are_broken)
 {
     make_program("python3", "#!/bin/sh\necho 3.9.2\necho sympy, pandas\n");
@@ -177,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(an_empty_path_has_no_tools),
                                        TEST(tools_that_answer_are_there),
+                                       TEST(the_python_that_stage_runs_in_is_looked_at),
                                        TEST(tools_that_do_not_answer_are_broken),
                                        TEST(a_tool_that_hangs_is_stopped),
                                        TEST(a_tool_that_talks_without_end_is_stopped),

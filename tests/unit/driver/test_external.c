@@ -264,6 +264,14 @@ CLAIM(a_failed_generator_is_told_and_the_simulator_not_run)
     assert_false(dse_is_file("ran"));
 }
 
+/* ASTRA-sim ends so, with 0, when its ranks wait for each other. */
+CLAIM(a_simulator_that_ends_with_waiting_ranks_is_a_failure)
+{
+    run_point("", "echo '!!!Hardware Resource sys.id=0 has unreleased nodes!!!'");
+    assert_fails("ASTRA-sim reports no statistics; it ended with ranks that wait for each other, or for what "
+                 "never comes; %s/astrasim.log ends: !!!Hardware Resource sys.id=0 has unreleased nodes!!!");
+}
+
 CLAIM(half_a_log_is_no_result)
 {
     run_point("", "echo 'sys[0], Wall time: 90'; printf 'sys[0], Compute bound percentage: 1'");
@@ -281,9 +289,9 @@ CLAIM(quoted_words_are_short_and_printable)
     memset(x, 'x', 240);
     x[240] = '\0';
     run_point("", "i=0; while [ $i -lt 30 ]; do printf xxxxxxxxxx; i=$((i+1)); done; exit 2");
-    assert_non_null(strstr(row.error, " ends: x"));
+    assert_non_null(strstr(row.error, " ends: ...x"));
     assert_string_equal(row.error + strlen(row.error) - 240, x);
-    assert_int_equal(row.error[strlen(row.error) - 241], ' ');
+    assert_int_equal(row.error[strlen(row.error) - 241], '.');
     run_point("", "printf 'a\\033[1m\\303\\251\\tb\\n'; exit 2");
     assert_fails("ASTRA-sim ('sh') exited with code 2; %s/astrasim.log ends: a?[1m?? b");
 }
@@ -311,13 +319,23 @@ CLAIM(folders_that_cannot_be_made_fail_the_point)
 
 CLAIM(workloads_are_discarded_only_after_success)
 {
+    char memory[PATH_MAX];
+
     run_point("", "exit 1");
     assert_true(dse_is_dir(plan.workload));
-    unit_write_text("sim.sh", REPORT);
+    snprintf(memory, sizeof memory, "%s/local_mem_trace.7.json",
+             plan.results); /* of the last of eight ranks */
+    unit_write_text("sim.sh", "echo x >local_mem_trace.7.json; exit 1");
     tools.discard_workloads = true;
+    assert_ok(drv_external_run_point(&tools, &study, &point, &arena, &row, &seen, &err), &err);
+    assert_true(dse_is_dir(plan.workload));
+    assert_true(dse_is_file(memory));
+    unit_write_text("sim.sh", "echo x >local_mem_trace.7.json; " REPORT);
     assert_ok(drv_external_run_point(&tools, &study, &point, &arena, &row, &seen, &err), &err);
     assert_true(row.done);
     assert_false(dse_is_dir(plan.workload));
+    assert_false(dse_is_file(memory));
+    assert_true(dse_is_file(plan.simulator_log));
 }
 
 #define TEST(claim) cmocka_unit_test_setup_teardown(claim, begin, end)
@@ -338,6 +356,7 @@ int main(void)
         TEST(nothing_of_an_earlier_run_is_taken_for_this_one),
         TEST(a_failed_simulator_is_quoted_with_its_last_lines),
         TEST(a_failed_generator_is_told_and_the_simulator_not_run),
+        TEST(a_simulator_that_ends_with_waiting_ranks_is_a_failure),
         TEST(half_a_log_is_no_result),
         TEST(quoted_words_are_short_and_printable),
         TEST(a_missing_program_is_the_failure_of_its_point),
