@@ -335,7 +335,7 @@ static void spread_all(card_system *s)
     s->all.n = 0;
 }
 
-/* Who sets collectives.all means every list that is not set by itself. */
+/* Who sets collectives.all means every list of which nothing is set by itself. */
 static void clear_lists(card_system *s, const cfg_settings *settings)
 {
     cfg_name_list *lists[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
@@ -346,7 +346,7 @@ static void clear_lists(card_system *s, const cfg_settings *settings)
     for (size_t i = 0; settings && i < settings->n; i++) {
         all |= !strcmp(settings->item[i].path, "collectives.all");
         for (int k = 0; k < 4; k++)
-            own[k] |= !strcmp(settings->item[i].path, paths[k]);
+            own[k] |= cfg_path_covers(paths[k], settings->item[i].path);
     }
     for (int k = 0; all && k < 4; k++)
         if (!own[k])
