@@ -10,17 +10,6 @@
 
 /* ---- system.json and network.yml ----------------------------------------------------------- */
 
-static const cfg_param *find_parameter(const char *key, bool network)
-{
-    for (uint32_t i = 0; i < card_system_table.n; i++) {
-        const cfg_param *p = &card_system_table.rows[i];
-
-        if (p->astra_key && card_system_in_network_file(p) == network && !strcmp(p->astra_key, key))
-            return p;
-    }
-    return NULL;
-}
-
 static void unknown_key(lint *l, const cfg_doc *doc, const cfg_node *key, const cfg_node *value,
                         const lint_rows *others, bool parameters, bool network)
 {
@@ -63,7 +52,7 @@ static bool astra_keys(lint *l, const cfg_doc *doc, bool network, card_system *v
 
     for (uint32_t i = 0; i < doc->root->n; i++) {
         const cfg_node *key = doc->root->key[i], *value = doc->root->item[i];
-        const cfg_param *p = find_parameter(key->text, network);
+        const cfg_param *p = card_astra_find(key->text, network);
         const lint_row *row = p ? lint_find(&lint_parameters, p->key) : lint_find(others, key->text);
         dse_error why = DSE_ERROR_INIT;
 
