@@ -134,7 +134,7 @@ static uint64_t fastest_of(const report_study *s)
     return fastest;
 }
 
-/* NaN of a step that takes no time, which only an imported one may. */
+/* NaN of a step that takes no time: a result of somebody else's. */
 static double slowdown(const store_row *r, uint64_t fastest)
 {
     return fastest ? (double)r->metrics.wall_time / (double)fastest : NAN;
@@ -236,12 +236,12 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
         }
         dse_strbuf_addc(out, '\n');
     }
-    if (s->n_unknown_value)
-        dse_strbuf_addf(out, "%zu of %zu points not ranked: their %s is not known.\n", s->n_unknown_value,
-                        n_done, s->by->name);
     if (s->n_failed)
         dse_strbuf_addf(out, "%zu point%s failed; 'ccldse export' shows why.\n", s->n_failed,
                         s->n_failed == 1 ? "" : "s");
+    if (s->n_unknown_value)
+        dse_strbuf_addf(out, "%zu of %zu points not ranked: their %s is not known.\n", s->n_unknown_value,
+                        n_done, s->by->name);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
