@@ -1,5 +1,7 @@
 #include "base/json_writer.h"
 
+#include "base/names.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -55,8 +57,16 @@ void dse_json_quote(dse_strbuf *b, const char *s)
             dse_strbuf_adds(b, "\\t");
         } else if (c < 0x20) {
             dse_strbuf_addf(b, "\\u%04x", c);
-        } else {
+        } else if (c < 0x80) {
             dse_strbuf_addc(b, (char)c);
+        } else {
+            size_t n = dse_utf8_length(s);
+
+            if (n)
+                dse_strbuf_add(b, s, n);
+            else
+                dse_strbuf_adds(b, "\\ufffd");
+            s += n ? n - 1 : 0;
         }
     }
     dse_strbuf_addc(b, '"');

@@ -2,8 +2,8 @@
  *
  * The caller opens and closes objects and arrays in order; in an object every value is preceded by its
  * key. Numbers are written as given: `_fixed` keeps trailing zeros, because upstream's percentages are
- * compared as printed. Strings are taken as UTF-8; control characters are escaped. Compact output;
- * depth at most 32. */
+ * compared as printed. Strings are taken as UTF-8, and each byte that is none becomes U+FFFD; control
+ * characters are escaped. Compact output; depth at most 32. */
 #ifndef DSE_BASE_JSON_WRITER_H
 #define DSE_BASE_JSON_WRITER_H
 

@@ -78,16 +78,30 @@ dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, co
     return dse_fail_at(err, st, where, "unknown %s '%.60s'; known: %s", what, name, list);
 }
 
+size_t dse_utf8_length(const char *text)
+{
+    /* Overlong forms, surrogates and what is beyond Unicode show in the second byte. */
+    static const struct {
+        unsigned char first, low, high;
+    } second[] = {{0xe0, 0xa0, 0xbf}, {0xed, 0x80, 0x9f}, {0xf0, 0x90, 0xbf}, {0xf4, 0x80, 0x8f}};
+    const unsigned char *p = (const unsigned char *)text;
+    size_t n = *p < 0x80 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+
+    if (!*p || (*p >= 0x80 && *p < 0xc2) || *p > 0xf4)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    for (size_t i = 0; i < sizeof second / sizeof second[0]; i++)
+        if (*p == second[i].first && (p[1] < second[i].low || p[1] > second[i].high))
+            return 0;
+    return n;
+}
+
 bool dse_is_printable(const char *text)
 {
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        int more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2 : 3;
-
-        if (*p < 0x20 || *p == 0x7f || (*p >= 0x80 && *p < 0xc2) || *p > 0xf4)
+    for (size_t n; *text; text += n)
+        if (!(n = dse_utf8_length(text)) || (unsigned char)*text < 0x20 || *text == 0x7f)
             return false;
-        for (p++; more > 0; more--, p++)
-            if ((*p & 0xc0) != 0x80)
-                return false;
-    }
     return true;
 }

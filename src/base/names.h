@@ -14,7 +14,10 @@ const char *dse_nearest(const char *name, const char *const *known, size_t n);
 dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, const char *what,
                             const char *name, const char *const *known, size_t n);
 
-/* Well-formed UTF-8 (RFC 3629, overlong forms apart) without control characters. */
+/* Bytes of the UTF-8 character (RFC 3629) that the text begins with; 0: there is none. */
+size_t dse_utf8_length(const char *text);
+
+/* Well-formed UTF-8 without control characters. */
 bool dse_is_printable(const char *text);
 
 /* "a, b, c" into out (truncated to fit). */

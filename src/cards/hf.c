@@ -35,17 +35,24 @@ static const char *const four_times[] = {
 static const char *const experts[] = {"num_local_experts", "n_routed_experts", "num_experts",
                                       "moe_num_experts"};
 
-/* Heads of keys and values, if they are fewer than those of the queries. */
-static const char *const kv_heads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv",
-                                       "multi_query_group_num"};
+/* Heads of keys and values, if they are fewer than those of the queries; and the switch without which the number does
+ * not count (chatglm). */
+static const struct {
+    const char *key, *needs;
+} kv_heads[] = {
+    {"num_key_value_heads", NULL},
+    {"num_kv_heads", NULL},
+    {"n_head_kv", NULL},
+    {"multi_query_group_num", "multi_query_attention"},
+};
 
 /* Feed-forward networks of three matrices, one of them a gate. */
 static const struct {
     const char *key, *value;
 } gated[] = {
-    {"hidden_act", "silu"},          {"hidden_act", "swiglu"}, {"hidden_activation", "silu"},
-    {"activation_function", "silu"}, {"model_type", "gemma"},  {"model_type", "gemma2"},
-    {"model_type", "gemma3_text"},
+    {"hidden_act", "silu"},          {"hidden_act", "swiglu"},  {"hidden_activation", "silu"},
+    {"activation_function", "silu"}, {"model_type", "gemma"},   {"model_type", "gemma2"},
+    {"model_type", "gemma3_text"},   {"model_type", "chatglm"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -134,10 +141,15 @@ static dse_status note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *
 {
     int64_t n;
 
+    /* falcon: whatever num_kv_heads says */
+    if (says(root, "multi_query", "true") && !says(root, "new_decoder_architecture", "true"))
+        return add_note(notes, root->key[find(root, "multi_query")],
+                        dse_arena_printf(a, "keys and values have one head, not %" PRId64, heads), err);
     for (size_t k = 0; k < COUNT(kv_heads); k++) {
-        uint32_t i = find(root, kv_heads[k]);
+        uint32_t i = find(root, kv_heads[k].key);
 
-        if (i == DSE_NONE || !number(root->item[i], &n))
+        if (i == DSE_NONE || !number(root->item[i], &n) ||
+            (kv_heads[k].needs && says(root, kv_heads[k].needs, "false")))
             continue;
         if (n >= heads)
             return DSE_OK;
@@ -145,9 +157,6 @@ static dse_status note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *
                         dse_arena_printf(a, "keys and values have %" PRId64 " heads, not %" PRId64, n, heads),
                         err);
     }
-    if (says(root, "multi_query", "true"))
-        return add_note(notes, root->key[find(root, "multi_query")],
-                        dse_arena_printf(a, "keys and values have one head, not %" PRId64, heads), err);
     return DSE_OK;
 }
 

@@ -285,21 +285,16 @@ static const cfg_param rows[] = {
 
 const cfg_table card_system_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "system card"};
 
-/* Keys of system.json that the reference reads and that are refused or without effect here. */
+/* Keys of system.json that are no parameter: without effect here, and refused unless they are 0. */
 static const char *const ignored_keys[] = {
     "local-mem-trace-filename",
     "intra-dimension-scheduling",
     "inter-dimension-scheduling",
 };
-static const struct {
-    const char *key, *why;
-} refused_keys[] = {
-    {"all-reduce-implementation-chakra",
-     "collectives as Chakra traces crash the reference and are not simulated"},
-    {"all-gather-implementation-chakra",
-     "collectives as Chakra traces crash the reference and are not simulated"},
-    {"all-to-all-implementation-chakra",
-     "collectives as Chakra traces crash the reference and are not simulated"},
+static const char *const refused_keys[] = {
+    "all-reduce-implementation-chakra",
+    "all-gather-implementation-chakra",
+    "all-to-all-implementation-chakra",
 };
 
 /* `doc` is the card, for the place of a list; NULL: unknown by now. */
@@ -335,7 +330,7 @@ static void spread_all(card_system *s)
     s->all.n = 0;
 }
 
-/* Who sets collectives.all means every list that is not set by itself. */
+/* Who sets collectives.all means every list of which nothing is set by itself. */
 static void clear_lists(card_system *s, const cfg_settings *settings)
 {
     cfg_name_list *lists[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
@@ -346,7 +341,7 @@ static void clear_lists(card_system *s, const cfg_settings *settings)
     for (size_t i = 0; settings && i < settings->n; i++) {
         all |= !strcmp(settings->item[i].path, "collectives.all");
         for (int k = 0; k < 4; k++)
-            own[k] |= !strcmp(settings->item[i].path, paths[k]);
+            own[k] |= cfg_path_covers(paths[k], settings->item[i].path);
     }
     for (int k = 0; all && k < 4; k++)
         if (!own[k])
@@ -399,6 +394,15 @@ bool card_astra_takes_for_true(const cfg_param *p, const cfg_node *value)
                0; /* read as an integer, which a boolean converts to */
 }
 
+const cfg_param *card_astra_find(const char *key, bool network)
+{
+    for (uint32_t i = 0; i < card_system_table.n; i++)
+        if (rows[i].astra_key && card_system_in_network_file(&rows[i]) == network &&
+            !strcmp(rows[i].astra_key, key))
+            return &rows[i];
+    return NULL;
+}
+
 static dse_status read_astra_file(const cfg_doc *doc, bool network, card_system *out, dse_error *err)
 {
     for (uint32_t i = 0; i < card_system_table.n; i++) {
@@ -431,13 +435,10 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, card_system 
 
 static bool is_known(const char *key)
 {
-    for (uint32_t i = 0; i < card_system_table.n; i++)
-        if (rows[i].astra_key && !card_system_in_network_file(&rows[i]) && !strcmp(rows[i].astra_key, key))
-            return true;
     for (size_t i = 0; i < sizeof ignored_keys / sizeof ignored_keys[0]; i++)
         if (!strcmp(ignored_keys[i], key))
             return true;
-    return false;
+    return card_astra_find(key, false) != NULL;
 }
 
 static dse_status check_other_keys(const cfg_doc *doc, card_system *out, dse_error *err)
@@ -449,12 +450,13 @@ static dse_status check_other_keys(const cfg_doc *doc, card_system *out, dse_err
         for (size_t k = 0; k < sizeof refused_keys / sizeof refused_keys[0]; k++) {
             cfg_place at;
 
-            if (strcmp(refused_keys[k].key, key))
+            if (strcmp(refused_keys[k], key))
                 continue;
             refused = true;
             if (doc->root->item[i]->kind != CFG_SCALAR || strcmp(doc->root->item[i]->text, "0"))
-                return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, doc->root->key[i], &at), "'%s': %s", key,
-                                   refused_keys[k].why);
+                return dse_fail_at(
+                    err, DSE_E_CONFIG, cfg_where(doc, doc->root->key[i], &at),
+                    "'%s': collectives as Chakra traces crash the reference and are not simulated", key);
         }
         if (!refused && !is_known(key) && !out->n_unknown_keys++)
             snprintf(out->unknown_key, CFG_NAME_MAX, "%.60s", key);

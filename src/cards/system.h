@@ -47,6 +47,9 @@ dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_err
 /* Whether the parameter is one of network.yml; others that ASTRA-sim has are in system.json. */
 bool card_system_in_network_file(const cfg_param *p);
 
+/* The parameter that a key of network.yml, or of system.json, is; NULL if it is none. */
+const cfg_param *card_astra_find(const char *key, bool network);
+
 /* What ASTRA-sim reads: the texts of system.json and network.yml. */
 void card_system_write_astra_system(const card_system *s, dse_strbuf *out);
 void card_system_write_astra_network(const card_system *s, dse_strbuf *out);

@@ -121,7 +121,8 @@ const command command_best = {
         "points were dropped because they do not, and what the best would be without the limit. "
         "--explain says why: where the winner's step and memory go, against the runner-up and the best "
         "without the limit; how the best step changes along each axis; the smallest change that would "
-        "make the best without the limit fit. Exit code 1 if for some model and system nothing fits.",
+        "make the best without the limit fit. Exit code 1 if for some model and system nothing fits, or "
+        "nothing is known of the metric to rank by.",
     .example = "ccldse best --hbm 80GB --top 5 --explain",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

@@ -3,6 +3,7 @@
 #include "base/names.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -451,14 +452,28 @@ bool cfg_table_get(const cfg_table *t, const void *values, const char *path, cfg
     return true;
 }
 
-static void remove_spaces(char *text)
-{
-    char *to = text;
+static const char blanks[] = " \t\r\n", no_word[] = " \t\r\n=,[]{}:";
 
-    for (; *text; text++)
-        if (!strchr(" \t\r\n", *text))
+/* Takes the blanks out: "network.bandwidth = [50 GB/s, 25]". False if that would make one word of two, but for a number
+ * and its unit: "my file". */
+static bool remove_blanks(char *text)
+{
+    char *to = text, *word = text;
+
+    while (*text) {
+        size_t n = strspn(text, blanks);
+
+        if (n && to > word && text[n] && !strchr(no_word, text[n]) &&
+            !isdigit((unsigned char)word[strspn(word, "+-.")]))
+            return false;
+        for (text += n; *text && !strchr(blanks, *text); text++) {
+            if (strchr(no_word, *text))
+                word = to + 1;
             *to++ = *text;
+        }
+    }
     *to = '\0';
+    return true;
 }
 
 dse_status cfg_setting_parse(const char *text, dse_arena *a, cfg_setting *out, dse_error *err)
@@ -467,7 +482,8 @@ dse_status cfg_setting_parse(const char *text, dse_arena *a, cfg_setting *out, d
 
     if (!path)
         return dse_fail_nomem(err);
-    remove_spaces(path);
+    if (!remove_blanks(path))
+        return dse_fail(err, DSE_E_USAGE, "a blank within a word of '%.80s'; a value cannot hold one", text);
     equals = strchr(path, '=');
     if (!equals || equals == path || !equals[1])
         return dse_fail(err, DSE_E_USAGE, "'%.80s' sets nothing; write KEY=VALUE, for example batch=256",

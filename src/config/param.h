@@ -77,7 +77,7 @@ typedef struct {
     const cfg_setting *item;
 } cfg_settings;
 
-/* "path=value" without its spaces; in the arena. DSE_E_USAGE. */
+/* "path=value" without its blanks; in the arena. DSE_E_USAGE, also if a blank divides a word: "operators=my file". */
 dse_status cfg_setting_parse(const char *text, dse_arena *a, cfg_setting *out, dse_error *err);
 
 /* Puts settings into their order. DSE_E_USAGE if a path stands twice. */

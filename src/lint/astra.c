@@ -1,5 +1,6 @@
 /* ASTRA-sim's files and its command line: what its parsers do with each key. */
 #include "base/names.h"
+#include "base/words.h"
 #include "cards/remote.h"
 #include "lint/parts.h"
 
@@ -8,17 +9,6 @@
 #define MAX_KNOWN 128
 
 /* ---- system.json and network.yml ----------------------------------------------------------- */
-
-static const cfg_param *find_parameter(const char *key, bool network)
-{
-    for (uint32_t i = 0; i < card_system_table.n; i++) {
-        const cfg_param *p = &card_system_table.rows[i];
-
-        if (p->astra_key && card_system_in_network_file(p) == network && !strcmp(p->astra_key, key))
-            return p;
-    }
-    return NULL;
-}
 
 static void unknown_key(lint *l, const cfg_doc *doc, const cfg_node *key, const cfg_node *value,
                         const lint_rows *others, bool parameters, bool network)
@@ -62,7 +52,7 @@ static bool astra_keys(lint *l, const cfg_doc *doc, bool network, card_system *v
 
     for (uint32_t i = 0; i < doc->root->n; i++) {
         const cfg_node *key = doc->root->key[i], *value = doc->root->item[i];
-        const cfg_param *p = find_parameter(key->text, network);
+        const cfg_param *p = card_astra_find(key->text, network);
         const lint_row *row = p ? lint_find(&lint_parameters, p->key) : lint_find(others, key->text);
         dse_error why = DSE_ERROR_INIT;
 
@@ -238,36 +228,64 @@ static void lint_argument(lint *l, const cfg_doc *doc, const cfg_node *key, cons
         unknown_key(l, doc, key, value, &lint_argument_keys, false, false);
 }
 
+/* Where a word stands, in columns from 1, looked for behind the one before; a quote within it hides it. */
+static uint32_t column_of(const char *text, const char *word, size_t *behind)
+{
+    const char *at = strstr(text + *behind, word);
+
+    if (at)
+        *behind = (size_t)(at - text) + strlen(word);
+    return (uint32_t)(at ? (size_t)(at - text) : *behind) + 1;
+}
+
+/* As a shell takes it: a line that ends in a backslash goes on in the next. */
+static char *join_lines(const char *text, dse_arena *a)
+{
+    char *copy = dse_arena_strdup(a, text);
+
+    for (char *p = copy; p && *p; p++) {
+        if (*p == '\\' && p[1 + (p[1] == '\r')] == '\n')
+            *p = ' ';
+        if (*p == '\r')
+            *p = ' ';
+    }
+    return copy;
+}
+
 void lint_arguments(lint *l, const char *text)
 {
     const cfg_doc doc = {"--astrasim-args", NULL};
-    char *copy = dse_arena_strdup(l->arena, text), *rest = NULL, *word;
+    dse_error why = DSE_ERROR_INIT;
+    const char **word;
+    char *line = join_lines(text, l->arena);
+    size_t n, behind = 0;
 
     lint_add_file(l, doc.path, "ASTRA-sim command line");
-    if (!copy) {
-        l->status = dse_fail_nomem(l->err);
+    if (!line || dse_split_words(line, l->arena, &word, &n, &why) != DSE_OK) {
+        if (!line)
+            dse_fail_nomem(&why);
+        dse_error_set_where(&why, doc.path);
+        lint_add_error(l, "", "", &why);
         return;
     }
-    word = strtok_r(copy, " \t\r\n\\", &rest);
-    while (word) {
-        cfg_node key = {.kind = CFG_SCALAR, .line = 1, .column = (uint32_t)(word - copy) + 1};
-        cfg_node value = {.kind = CFG_SCALAR, .text = "true"};
-        char *equals;
+    for (size_t i = 0; i < n; i++) {
+        cfg_node key = {.kind = CFG_SCALAR, .line = 1}, value = {.kind = CFG_SCALAR, .text = "true"};
+        const char *equals = strchr(word[i], '=');
 
-        if (strncmp(word, "--", 2)) { /* the program's name, most often */
-            word = strtok_r(NULL, " \t\r\n\\", &rest);
+        if (strncmp(word[i], "--", 2)) /* the program's name, most often */
             continue;
+        key.text =
+            dse_arena_strndup(l->arena, word[i], equals ? (size_t)(equals - word[i]) : strlen(word[i]));
+        if (!key.text) {
+            l->status = dse_fail_nomem(l->err);
+            return;
         }
-        key.text = word + 2;
-        if ((equals = strchr(word, '='))) {
-            *equals = '\0';
+        key.column = column_of(line, key.text, &behind);
+        key.text += 2;
+        if (equals)
             value.text = equals + 1;
-        }
-        word = strtok_r(NULL, " \t\r\n\\", &rest);
-        if (!equals && word && strncmp(word, "--", 2)) {
-            value.text = word;
-            word = strtok_r(NULL, " \t\r\n\\", &rest);
-        }
+        else if (i + 1 < n && strncmp(word[i + 1], "--", 2))
+            value.text = word[++i];
         lint_argument(l, &doc, &key, &value);
     }
 }

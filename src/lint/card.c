@@ -186,6 +186,7 @@ static void check_dependencies(lint *l, const cfg_doc *doc, const card_system *s
 
         if (is_on(s, on) != !strcmp(d->while_value, "true") || !(name = name_in(doc, p, &key, &value)))
             continue;
+        lint_set_effect(l, doc->path, name, LINT_NO_EFFECT);
         lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), name, "without effect while %s is %s",
                  name == p->key ? on->key : on->astra_key,
                  name == p->key ? d->while_value

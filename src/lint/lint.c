@@ -26,25 +26,14 @@ static bool in_system_card(const char *key)
     return cfg_is_section(&card_system_table, key) || cfg_param_find(&card_system_table, key);
 }
 
-static bool in_astra_file(const char *key, bool network)
-{
-    for (uint32_t i = 0; i < card_system_table.n; i++) {
-        const cfg_param *p = &card_system_table.rows[i];
-
-        if (p->astra_key && card_system_in_network_file(p) == network && !strcmp(p->astra_key, key))
-            return true;
-    }
-    return false;
-}
-
 static bool in_system_json(const char *key)
 {
-    return in_astra_file(key, false) || lint_find(&lint_system_keys, key);
+    return card_astra_find(key, false) || lint_find(&lint_system_keys, key);
 }
 
 static bool in_network_yml(const char *key)
 {
-    return in_astra_file(key, true) || lint_find(&lint_network_keys, key);
+    return card_astra_find(key, true) || lint_find(&lint_network_keys, key);
 }
 
 static bool in_remote_memory(const char *key) { return lint_find(&lint_remote_keys, key) != NULL; }

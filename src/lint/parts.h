@@ -64,6 +64,8 @@ void lint_add_file(lint *l, const char *path, const char *kind);
 /* `node` NULL: the file does not have it. */
 void lint_add_key(lint *l, const char *key, const cfg_node *key_node, const cfg_node *value, const char *unit,
                   const char *meaning, lint_effect effect);
+/* Of a key that has been added, in the last file of this path: what another key makes of it. */
+void lint_set_effect(lint *l, const char *path, const char *key, lint_effect effect);
 void lint_add(lint *l, lint_level level, const char *where, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 /* An error of a reader as a finding; `said` is what its text may begin with, to be left out: the key's other name. */

@@ -1,4 +1,5 @@
 /* Putting a report together. */
+#include "base/names.h"
 #include "lint/parts.h"
 
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static void fail_nomem(lint *l)
         l->status = dse_fail_nomem(l->err);
 }
 
-/* A copy without what does not print: keys and values may hold anything, and go to a terminal. */
+/* A copy without what does not print: keys and values may hold anything, and go to a terminal and into JSON. */
 static const char *keep(lint *l, const char *text)
 {
     char *copy = dse_arena_strdup(l->arena, text);
@@ -49,9 +50,11 @@ static const char *keep(lint *l, const char *text)
         fail_nomem(l);
         return "";
     }
-    for (char *p = copy; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '?';
+    for (int pass = 0; pass < 2 && !dse_is_printable(copy);
+         pass++) /* control characters, then what is no UTF-8 */
+        for (char *p = copy; *p; p++)
+            if (pass ? (unsigned char)*p >= 0x80 : (unsigned char)*p < 0x20 || *p == 0x7f)
+                *p = '?';
     return copy;
 }
 
@@ -124,6 +127,21 @@ void lint_add_key(lint *l, const char *key, const cfg_node *key_node, const cfg_
                                      .effect = effect,
                                      .line = key_node ? key_node->line : 0};
     r->file[r->n_files - 1].n_keys++;
+}
+
+void lint_set_effect(lint *l, const char *path, const char *key, lint_effect effect)
+{
+    const lint_result *r = l->out;
+
+    for (size_t i = r->n_files; i-- > 0;) {
+        const lint_file *f = &r->file[i];
+
+        for (size_t k = 0; k < f->n_keys && !strcmp(f->path, path); k++)
+            if (!strcmp(r->key[f->first_key + k].key, key)) {
+                r->key[f->first_key + k].effect = effect;
+                return;
+            }
+    }
 }
 
 void lint_add(lint *l, lint_level level, const char *where, const char *key, const char *fmt, ...)

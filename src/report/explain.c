@@ -42,7 +42,7 @@ static dse_status trend_of(const report_study *s, int axis, dse_arena *a, report
         uint32_t value = report_axis_value(r, axis);
         size_t at = 0;
 
-        if (!r->done)
+        if (!r->done || isnan(report_rank_value(s, r)))
             continue;
         while (at < out->n && out->point[at].value != value)
             at++;

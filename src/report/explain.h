@@ -15,7 +15,7 @@ uint32_t report_axis_value(const store_row *r, int axis);
 
 typedef struct {
     uint32_t value;             /* on the axis */
-    const store_row *best;      /* of all that are done and have this value, the others following */
+    const store_row *best;      /* of all that can be ranked and have this value, the others following */
     const store_row *best_fits; /* of those that fit; NULL: none does */
 } report_trend_point;
 
@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     const store_row *winner;    /* NULL: nothing fits */
     const store_row *runner_up; /* NULL: nothing else fits */
-    const store_row *unlimited; /* the best without the limit; NULL: it is the winner, or nothing is done */
+    const store_row *unlimited; /* the best without the limit; NULL: it is the winner, or none can be ranked */
 
     /* Of the points that fit the one with the fewest changes to `unlimited`, of equals the best. A factor moved from one
      * degree to another is a change, and so is a switch. NULL: there is no unlimited one, or nothing fits. */

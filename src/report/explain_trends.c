@@ -3,17 +3,21 @@
 
 #include "base/units.h"
 #include "report/prose.h"
+#include "report/rows.h"
 #include "report/table.h"
 
 #include <inttypes.h>
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* The point in one word, as --point takes it: dp_tp_sp_pp_recompute, and _ws behind it with sharded weights. */
+/* The point in one word, as --point takes it. */
 static void point_cell(report_table *t, const store_row *r)
 {
-    report_table_cell(t, "%" PRIu32 "_%" PRIu32 "_%" PRIu32 "_%" PRIu32 "_%d%s", r->dp, r->tp, r->sp, r->pp,
-                      r->recompute, r->weight_sharded ? "_ws" : "");
+    const design_point p = report_point(r);
+    char name[DESIGN_NAME_MAX];
+
+    design_point_name(&p, name);
+    report_table_cell(t, "%s", name);
 }
 
 /* "dp 8", "recomp yes": as the ranking heads these columns. */

@@ -41,8 +41,6 @@ double report_rank_value(const report_study *s, const store_row *r)
 {
     double v = store_value(&r->metrics, s->by);
 
-    if (isnan(v))
-        return INFINITY;
     return s->by->better == STORE_HIGHER ? -v : v;
 }
 
@@ -76,6 +74,10 @@ dse_status report_rank(report_study *s, dse_arena *a, dse_error *err)
 
         if (!r->done) {
             s->n_failed++;
+            continue;
+        }
+        if (isnan(value)) {
+            s->n_unknown_value++;
             continue;
         }
         if (!s->unlimited_best || value < best) {
@@ -132,9 +134,18 @@ static uint64_t fastest_of(const report_study *s)
     return fastest;
 }
 
+/* NaN of a step that takes no time: a result of somebody else's. */
 static double slowdown(const store_row *r, uint64_t fastest)
 {
-    return (double)r->metrics.wall_time / (double)fastest;
+    return fastest ? (double)r->metrics.wall_time / (double)fastest : NAN;
+}
+
+static void slowdown_cell(report_table *t, double v)
+{
+    if (isnan(v))
+        report_table_cell(t, "-");
+    else
+        report_table_cell(t, "%.2fx", v);
 }
 
 static void table_of(const report_study *s, size_t n, dse_strbuf *out)
@@ -168,7 +179,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         if (sharding)
             report_table_cell(&t, "%s", r->weight_sharded ? "yes" : "no");
         time_cell(&t, r->metrics.wall_time);
-        report_table_cell(&t, "%.2fx", slowdown(r, fastest));
+        slowdown_cell(&t, slowdown(r, fastest));
         memory_cell(&t, &r->metrics);
         time_cell(&t, r->metrics.exposed_comm);
         percent_cell(&t, r->metrics.compute_util);
@@ -224,7 +235,7 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
                         limit);
         if (s->n_unknown_memory)
             dse_strbuf_addf(out, " %zu dropped: their memory was not tracked.", s->n_unknown_memory);
-        if (!s->n_ranked)
+        if (!s->n_ranked && s->n_too_large + s->n_unknown_memory)
             dse_strbuf_adds(out, " None fits.");
         if (s->unlimited_best && (!s->n_ranked || s->unlimited_best != s->ranked[0])) {
             dse_strbuf_adds(out, "\nWithout the limit the best would be ");
@@ -240,6 +251,9 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     if (s->n_failed)
         dse_strbuf_addf(out, "%zu point%s failed; 'ccldse export' shows why.\n", s->n_failed,
                         s->n_failed == 1 ? "" : "s");
+    if (s->n_unknown_value)
+        dse_strbuf_addf(out, "%zu of %zu points not ranked: their %s is not known.\n", s->n_unknown_value,
+                        n_done, s->by->name);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -271,16 +285,25 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     dse_json_uint(j, s->n - s->n_failed);
     dse_json_key(j, "dropped_for_memory");
     dse_json_uint(j, s->n_too_large + s->n_unknown_memory);
+    if (s->n_unknown_value) {
+        dse_json_key(j, "not_ranked");
+        dse_json_uint(j, s->n_unknown_value);
+    }
     dse_json_key(j, "failed");
     dse_json_uint(j, s->n_failed);
     dse_json_key(j, "ranking");
     dse_json_begin_array(j);
     for (size_t i = 0; i < n; i++) {
+        double slower = slowdown(s->ranked[i], fastest);
+
         dse_json_begin_object(j);
         dse_json_key(j, "rank");
         dse_json_uint(j, i + 1);
         dse_json_key(j, "slowdown");
-        dse_json_fixed(j, slowdown(s->ranked[i], fastest), 6);
+        if (isnan(slower))
+            dse_json_null(j);
+        else
+            dse_json_fixed(j, slower, 6);
         report_row_fields(s->ranked[i], j);
         dse_json_end_object(j);
     }

@@ -13,12 +13,14 @@ typedef struct {
     const store_column *by;
 
     /* Filled in by report_rank: */
-    const store_row **ranked; /* those that are done and fit, best first; ties in point order */
+    const store_row *
+        *ranked; /* done, of a known value, and within the limit; best first, ties in point order */
     size_t n_ranked;
     size_t n_too_large;      /* done, but above the limit */
     size_t n_unknown_memory; /* done, under a limit, but their memory was not tracked */
+    size_t n_unknown_value;  /* done, but what they are ranked by is not known; not in the counts above */
     size_t n_failed;
-    const store_row *unlimited_best; /* of all that are done; NULL: none is */
+    const store_row *unlimited_best; /* of all that are done and of a known value; NULL: none is */
 } report_study;
 
 /* Splits rows, ordered as store_list orders them, into studies; limit_bytes and by are left to the caller. */
@@ -27,7 +29,7 @@ dse_status report_split(const store_row *rows, size_t n, dse_arena *a, report_st
 
 dse_status report_rank(report_study *s, dse_arena *a, dse_error *err);
 
-/* What rows are ranked by: smaller is better. INFINITY if it is not known. */
+/* What rows are ranked by: smaller is better. NaN if it is not known. */
 double report_rank_value(const report_study *s, const store_row *r);
 
 /* The row's memory is within the limit, or there is none. */

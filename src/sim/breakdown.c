@@ -70,7 +70,8 @@ static int compare_messages(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The sends (or receives) of `rank` to (or from) `peer`, DSE_NONE: all, by key and, within one, by issue. */
+/* The sends (or receives) of `rank` to (or from) `peer`, DSE_NONE: all, by key and, within one, by issue. A message
+ * that is marked as a CPU operation, which only a replay takes, is the CPU's. */
 static uint32_t list_messages(const sim_engine *e, uint32_t rank, uint32_t type, uint32_t peer, message *out)
 {
     const sim_rank *r = &e->rank[rank];
@@ -79,7 +80,7 @@ static uint32_t list_messages(const sim_engine *e, uint32_t rank, uint32_t type,
     for (uint32_t i = 0; i < r->n_issued; i++) {
         uint32_t node = r->issued[i];
         const wl_node *w = &r->graph->graph->node[node];
-        const wl_p2p *p = w->type == type ? &e->w->rank[rank].p2p[w->slot] : NULL;
+        const wl_p2p *p = w->type == type && !w->is_cpu_op ? &e->w->rank[rank].p2p[w->slot] : NULL;
 
         if (p && (peer == DSE_NONE || p->peer == peer))
             out[n++] =

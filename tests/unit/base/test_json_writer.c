@@ -92,6 +92,14 @@ CLAIM(strings_are_escaped)
     assert_written("\"a\\\"b\\\\c\\n\\t\\u000d\\u0001 \xc3\xa9 /\"");
 }
 
+/* A byte of Latin-1, a character that is cut off, and one that is whole. */
+CLAIM(what_is_no_utf8_is_replaced)
+{
+    begin();
+    dse_json_string(&j, "t\xe9t \xe2\x82 \xe2\x82\xac");
+    assert_written("\"t\\ufffdt \\ufffd\\ufffd \xe2\x82\xac\"");
+}
+
 CLAIM(keys_are_escaped)
 {
     begin();
@@ -162,6 +170,7 @@ int main(void)
         cmocka_unit_test(fixed_keeps_trailing_zeros),
         cmocka_unit_test(what_json_lacks_becomes_a_string),
         cmocka_unit_test(strings_are_escaped),
+        cmocka_unit_test(what_is_no_utf8_is_replaced),
         cmocka_unit_test(keys_are_escaped),
         cmocka_unit_test(raw_values_get_their_comma),
         cmocka_unit_test(a_newline_stands_behind_the_comma),

@@ -87,6 +87,11 @@ CLAIM(printable_is_utf8_without_control_characters)
     assert_false(dse_is_printable("\xe9t\xe9"));        /* Latin-1 */
     assert_false(dse_is_printable("\xc3"));             /* cut off */
     assert_false(dse_is_printable("\xf5\x80\x80\x80")); /* beyond Unicode */
+    assert_false(dse_is_printable("\xf4\x90\x80\x80"));
+    assert_false(dse_is_printable("\xc0\xaf")); /* overlong forms of '/' */
+    assert_false(dse_is_printable("\xe0\x80\xaf"));
+    assert_false(dse_is_printable("\xf0\x80\x80\xaf"));
+    assert_false(dse_is_printable("\xed\xa0\x80")); /* half of a surrogate pair */
 }
 
 int main(void)

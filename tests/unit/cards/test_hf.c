@@ -85,7 +85,8 @@ CLAIM(opt_and_bloom_and_falcon_and_mpt_are_read)
     assert_sizes(250880, 14336, 57344, 112, 70); /* 4 * 14336 */
 
     assert_ok(load("{\"model_type\": \"falcon\", \"hidden_size\": 4544, \"num_hidden_layers\": 32,"
-                   "\"num_attention_heads\": 71, \"multi_query\": true, \"vocab_size\": 65024}"),
+                   "\"num_attention_heads\": 71, \"multi_query\": true, \"new_decoder_architecture\": false,"
+                   "\"num_kv_heads\": 71, \"vocab_size\": 65024}"),
               &err);
     assert_sizes(65024, 4544, 18176, 71, 32); /* 4 * 4544 */
     assert_int_equal(notes.n, 1);
@@ -95,6 +96,31 @@ CLAIM(opt_and_bloom_and_falcon_and_mpt_are_read)
                    "\"expansion_ratio\": 3, \"vocab_size\": 50432}"),
               &err);
     assert_sizes(50432, 4096, 12288, 32, 32); /* 3 * 4096 */
+}
+
+/* Of falcon, what num_kv_heads says counts with the new decoder alone; of chatglm, groups do with multi_query_attention
+ * alone. */
+CLAIM(a_switch_decides_which_number_of_heads_counts)
+{
+    assert_ok(load("{\"model_type\": \"falcon\", \"num_attention_heads\": 128, \"multi_query\": true,"
+                   "\"new_decoder_architecture\": true, \"num_kv_heads\": 8}"),
+              &err);
+    assert_int_equal(notes.n, 1);
+    assert_string_equal(notes.item[0].text, "keys and values have 8 heads, not 128");
+
+    assert_ok(
+        load("{\"model_type\": \"chatglm\", \"num_attention_heads\": 32, \"multi_query_attention\": true,"
+             "\"multi_query_group_num\": 2}"),
+        &err);
+    assert_int_equal(notes.n, 2);
+    assert_string_equal(notes.item[0].text, "keys and values have 2 heads, not 32");
+    assert_string_equal(notes.item[1].text,
+                        "the feed-forward network has a gate, a third matrix ('model_type' is chatglm)");
+
+    assert_ok(load("{\"model_type\": \"glm\", \"num_attention_heads\": 32, \"multi_query_attention\": false,"
+                   "\"multi_query_group_num\": 1}"),
+              &err);
+    assert_int_equal(notes.n, 0);
 }
 
 CLAIM(all_heads_of_their_own_and_a_plain_width_need_no_note)
@@ -223,6 +249,7 @@ int main(void)
         cmocka_unit_test(llama_is_simulated_without_grouped_heads_and_gate),
         cmocka_unit_test(gpt2_defines_its_feed_forward_width),
         cmocka_unit_test(opt_and_bloom_and_falcon_and_mpt_are_read),
+        cmocka_unit_test(a_switch_decides_which_number_of_heads_counts),
         cmocka_unit_test(all_heads_of_their_own_and_a_plain_width_need_no_note),
         cmocka_unit_test(a_width_is_not_guessed_for_others),
         cmocka_unit_test(experts_and_encoders_are_refused),

@@ -497,6 +497,29 @@ CLAIM(settings_are_words_in_an_order_of_their_own)
     dse_arena_free(&arena);
 }
 
+/* "50 GB/s" is one value; "my file" would be "myfile", which may be another one. */
+CLAIM(a_blank_stands_between_words_and_units_alone)
+{
+    static const char *const good[] = {" c.rates [1] = .5 GiB/s ", "c.names = [ Ring , Switch ]", "a=1 \t"};
+    static const char *const expected[] = {".5GiB/s", "[Ring,Switch]", "1"};
+    static const char *const bad[] = {"a=my file.yaml", "a=./my file.yaml", "a b=1", "a=[Ring, Full Mesh]"};
+    dse_arena arena;
+    cfg_setting s;
+
+    dse_arena_init(&arena);
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        err = (dse_error)DSE_ERROR_INIT;
+        assert_ok(cfg_setting_parse(good[i], &arena, &s, &err), &err);
+        assert_string_equal(s.value, expected[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        err = (dse_error)DSE_ERROR_INIT;
+        assert_int_equal(cfg_setting_parse(bad[i], &arena, &s, &err), DSE_E_USAGE);
+        assert_non_null(strstr(err.text, "a blank within a word of '"));
+    }
+    dse_arena_free(&arena);
+}
+
 CLAIM(a_list_covers_its_elements)
 {
     assert_true(cfg_path_covers("c.rates", "c.rates"));
@@ -593,6 +616,7 @@ int main(void)
         cmocka_unit_test(settings_take_the_place_of_what_a_card_says),
         cmocka_unit_test(a_setting_without_a_place_or_a_value_is_refused),
         cmocka_unit_test(settings_are_words_in_an_order_of_their_own),
+        cmocka_unit_test(a_blank_stands_between_words_and_units_alone),
         cmocka_unit_test(a_list_covers_its_elements),
         cmocka_unit_test(a_value_is_got_in_the_unit_of_its_row),
         cmocka_unit_test(what_has_no_value_is_not_got),

@@ -131,6 +131,30 @@ CLAIM(a_collective_comes_before_a_message_that_comes_in)
     world_end();
 }
 
+/* Replayed, all last as long as recorded, one after another: a receive that is the CPU's, compute, a receive. A track has
+ * room for what is its own alone. */
+CLAIM(a_replayed_receive_of_the_cpu_is_counted_once)
+{
+    static const uint64_t us[] = {2, 1, 3};
+    uint32_t node[3];
+
+    two_ranks();
+    world.set.replay_only = true;
+    node[0] = world_message(0, "r", false, 1, 8, 1);
+    node[1] = world_comp(0, "c", MIB, MIB);
+    node[2] = world_message(0, "r", false, 1, 8, 2);
+    world.rank[0].node[node[0]].is_cpu_op = true;
+    for (int i = 0; i < 3; i++) {
+        world.rank[0].node[node[i]].duration_us = us[i];
+        if (i)
+            world_after(0, node[i], node[i - 1]);
+    }
+    run(0);
+    assert_u64(step()->part[SIM_PART_MESSAGES], 5000);
+    assert_u64(step()->part[SIM_PART_COMPUTE_OTHER], 1000);
+    world_end();
+}
+
 /* Rank 0 sends one after another: 100 bytes from 0 to 150, 200 of the same tag to 400, 100 again to 550; then it
  * computes until 1503, and sends the last 100 until 1653. Of the receives, all posted at 0 in another order, the two of
  * 100 bytes with tag 1 meet the first and the third; nothing comes in from 550 to 1503. */
@@ -278,6 +302,7 @@ int main(void)
         cmocka_unit_test(collectives_count_for_their_groups_where_no_compute_covers_them),
         cmocka_unit_test(waiting_for_what_is_not_sent_is_idle),
         cmocka_unit_test(a_collective_comes_before_a_message_that_comes_in),
+        cmocka_unit_test(a_replayed_receive_of_the_cpu_is_counted_once),
         cmocka_unit_test(receives_meet_sends_of_their_key_in_order),
         cmocka_unit_test(replayed_nodes_last_as_long_as_recorded),
         cmocka_unit_test(of_ranks_that_end_together_the_first_counts),

@@ -1,0 +1,145 @@
+/* Which rows are ranked, and what is said of those that are not. */
+#include "report/ranking.h"
+#include "unit/unit.h"
+
+#include <math.h>
+
+static dse_arena arena;
+static dse_error err;
+static dse_strbuf out;
+static store_row rows[4];
+static report_study study;
+
+static void begin(const char *by, double limit_bytes)
+{
+    dse_arena_init(&arena);
+    dse_strbuf_init(&out);
+    err = (dse_error)DSE_ERROR_INIT;
+    study = (report_study){.row = rows, .limit_bytes = limit_bytes, .by = store_column_find(by)};
+}
+
+static void end(void)
+{
+    dse_strbuf_free(&out);
+    dse_arena_free(&arena);
+}
+
+static store_row *add(uint32_t dp, uint64_t wall_time, uint64_t peak_memory)
+{
+    store_row *r = &rows[study.n++];
+
+    *r = (store_row){.model = "m",
+                     .system = "s",
+                     .engine = "imported",
+                     .settings = "",
+                     .error = "",
+                     .dp = dp,
+                     .tp = 1,
+                     .sp = 1,
+                     .pp = 1,
+                     .done = true};
+    store_metrics_clear(&r->metrics);
+    r->metrics.wall_time = wall_time;
+    r->metrics.peak_memory = peak_memory;
+    return r;
+}
+
+static void rank(void) { assert_ok(report_rank(&study, &arena, &err), &err); }
+
+static void assert_printed(const char *text)
+{
+    assert_false(out.failed);
+    if (!strstr(out.data, text))
+        fail_msg("does not say '%s':\n%s", text, out.data);
+}
+
+/* Of the two that compute_util is known of, the one with more is better, and does not fit 50 bytes. */
+CLAIM(what_is_ranked_by_must_be_known)
+{
+    store_row *slow, *fast;
+
+    begin("compute_util", 50);
+    add(1, 1, 1);
+    slow = add(2, 9, 40);
+    fast = add(4, 3, 60);
+    add(8, 2, STORE_ABSENT);
+    slow->metrics.compute_util = 10;
+    fast->metrics.compute_util = 90;
+    rank();
+    assert_int_equal(study.n_ranked, 1);
+    assert_ptr_equal(study.ranked[0], slow);
+    assert_ptr_equal(study.unlimited_best, fast);
+    assert_int_equal(study.n_too_large, 1);
+    assert_int_equal(study.n_unknown_memory, 0);
+    assert_int_equal(study.n_unknown_value, 2);
+    report_ranking_print(&study, 0, false, &out);
+    assert_printed("1 of 4 points dropped: they need more than 50 B.\n");
+    assert_printed("2 of 4 points not ranked: their compute_util is not known.\n");
+    end();
+}
+
+/* Infinite is not unknown: no byte was moved, and more operations a byte are better. */
+CLAIM(an_infinite_figure_is_known)
+{
+    store_row *r;
+
+    begin("op_intensity", NAN);
+    add(1, 1, 1)->metrics.op_intensity = 5;
+    r = add(2, 1, 1);
+    r->metrics.op_intensity = INFINITY;
+    rank();
+    assert_int_equal(study.n_ranked, 2);
+    assert_ptr_equal(study.ranked[0], r);
+    end();
+}
+
+CLAIM(nothing_is_ranked_by_what_nobody_knows)
+{
+    begin("step_idle", 50);
+    add(1, 1, 1);
+    rank();
+    assert_int_equal(study.n_ranked, 0);
+    assert_null(study.unlimited_best);
+    report_ranking_print(&study, 0, false, &out);
+    assert_printed("0 of 1 points dropped: they need more than 50 B.\n1 of 1 points not ranked");
+    dse_strbuf_clear(&out);
+    report_ranking_json(&study, 1, 0, NULL, NULL, &out);
+    assert_printed("\"not_ranked\":1,\"failed\":0,\"ranking\":[],\"best_without_limit\":null");
+    end();
+}
+
+/* 9 / 3; against 0 there is none. */
+CLAIM(a_slowdown_is_against_a_step_that_takes_time)
+{
+    begin("wall_time", NAN);
+    add(1, 3, 1);
+    add(2, 9, 1);
+    rank();
+    report_ranking_json(&study, 1, 0, NULL, NULL, &out);
+    assert_printed("\"rank\":2,\"slowdown\":3.000000");
+    end();
+
+    begin("wall_time", NAN);
+    add(1, 0, 1);
+    add(2, 9, 1);
+    rank();
+    report_ranking_json(&study, 1, 0, NULL, NULL, &out);
+    assert_printed("\"rank\":1,\"slowdown\":null");
+    assert_printed("\"rank\":2,\"slowdown\":null");
+    report_ranking_print(&study, 0, false, &out);
+    assert_null(strstr(out.data, "nan"));
+    assert_null(strstr(out.data, "inf"));
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_ranked_by_must_be_known),
+        cmocka_unit_test(an_infinite_figure_is_known),
+        cmocka_unit_test(nothing_is_ranked_by_what_nobody_knows),
+        cmocka_unit_test(a_slowdown_is_against_a_step_that_takes_time),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
