@@ -7,6 +7,7 @@
 #include "cards/hf.h"
 #include "cards/locate.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,23 +93,35 @@ static bool is_list(const char *key)
     return cfg_table_has(&card_model_table, first) || cfg_table_has(&card_system_table, first);
 }
 
-dse_status drv_path_check(const char *path, dse_error *err)
+const char *drv_nearest_key(const char *path, const char *const *also, size_t n_also)
 {
     const cfg_table *tables[] = {&card_model_table, &card_system_table};
-    const char *known[128], *nearest;
+    const char *known[160];
+    const size_t max = sizeof known / sizeof known[0];
     char key[80];
     size_t n = 0;
 
-    if (cfg_table_has(tables[0], path) || cfg_table_has(tables[1], path))
-        return DSE_OK;
+    assert(n_also + tables[0]->n + tables[1]->n <= max);
+    for (; n < n_also && n < max; n++)
+        known[n] = also[n];
     for (int t = 0; t < 2; t++)
-        for (uint32_t k = 0; k < tables[t]->n && n < sizeof known / sizeof known[0]; k++)
+        for (uint32_t k = 0; k < tables[t]->n && n < max; k++)
             known[n++] = tables[t]->rows[k].key;
     snprintf(key, sizeof key, "%.*s", (int)strcspn(path, "["), path);
-    nearest = dse_nearest(key, known, n);
-    if (nearest && !strcmp(nearest, key))
-        return is_list(key)
-                   ? dse_fail(err, DSE_E_CONFIG, "'%.80s' is not an element; write '%s[0]'", path, key)
+    return dse_nearest(key, known, n);
+}
+
+dse_status drv_path_check(const char *path, dse_error *err)
+{
+    const char *nearest;
+    size_t n = strcspn(path, "[");
+
+    if (cfg_table_has(&card_model_table, path) || cfg_table_has(&card_system_table, path))
+        return DSE_OK;
+    nearest = drv_nearest_key(path, NULL, 0);
+    if (nearest && !strncmp(nearest, path, n) && !nearest[n])
+        return is_list(nearest)
+                   ? dse_fail(err, DSE_E_CONFIG, "'%.80s' is not an element; write '%s[0]'", path, nearest)
                    : dse_fail(err, DSE_E_CONFIG, "'%.80s' is not a value of a card: only lists have elements",
                               path);
     if (nearest)
@@ -325,53 +338,92 @@ static dse_status read_flag(const cfg_doc *doc, const cfg_node *map, const char 
     return DSE_OK;
 }
 
+static dse_status read_point(const cfg_doc *doc, design_point *out, dse_error *err)
+{
+    const struct {
+        const char *key;
+        uint32_t *value;
+    } degrees[] = {{"dp", &out->dp}, {"tp", &out->tp}, {"sp", &out->sp}, {"pp", &out->pp}};
+    const struct {
+        const char *key;
+        bool *value;
+    } flags[] = {{"recompute", &out->recompute}, {"weight_sharded", &out->weight_sharded}};
+    const cfg_node *map = cfg_get(doc->root, "point");
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < sizeof degrees / sizeof degrees[0]; i++)
+        st = read_degree(doc, map, degrees[i].key, degrees[i].value, err);
+    for (size_t i = 0; st == DSE_OK && i < sizeof flags / sizeof flags[0]; i++)
+        st = read_flag(doc, map, flags[i].key, flags[i].value, err);
+    return st;
+}
+
+static dse_status read_cards(const cfg_doc *doc, drv_study *out, dse_error *err)
+{
+    const cfg_doc model = {doc->path, (cfg_node *)(uintptr_t)cfg_get(doc->root, "model")};
+    const cfg_doc system = {doc->path, (cfg_node *)(uintptr_t)cfg_get(doc->root, "system")};
+    dse_status st = card_model_read(&model, NULL, &out->model, err);
+
+    return st == DSE_OK ? card_system_read(&system, NULL, &out->system, err) : st;
+}
+
+/* What is text or a number; `settings` alone may be missing. */
+static dse_status read_names(const cfg_doc *doc, drv_study *out, const char **operators_hash, dse_error *err)
+{
+    const struct {
+        const char *key;
+        const char **value;
+    } texts[] = {{"engine", &out->engine},
+                 {"settings", &out->settings},
+                 {"model_name", &out->model_name},
+                 {"system_name", &out->system_name},
+                 {"operators_hash", operators_hash}};
+    int64_t tag_base = 0;
+    dse_status st = DSE_OK;
+
+    out->settings = "";
+    for (size_t i = 0; st == DSE_OK && i < sizeof texts / sizeof texts[0]; i++) {
+        const cfg_node *node = cfg_get(doc->root, texts[i].key);
+
+        if (node)
+            st = cfg_string(doc, node, texts[i].key, texts[i].value, err);
+    }
+    if (st == DSE_OK)
+        st = cfg_int(doc, cfg_get(doc->root, "tag_base"), "tag_base", 0, UINT32_MAX, &tag_base, err);
+    out->tag_base = (uint32_t)tag_base;
+    return st;
+}
+
+static bool has_all_keys(const cfg_doc *doc)
+{
+    static const char *const keys[] = {"engine",     "model",       "system",   "point",
+                                       "model_name", "system_name", "tag_base", "operators_hash"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (!cfg_get(doc->root, keys[i]))
+            return false;
+    return true;
+}
+
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err)
 {
-    cfg_doc doc = {0}, part;
-    const cfg_node *model, *system, *p, *names[2], *tag, *hash, *engine, *settings;
-    const char *written_hash;
+    cfg_doc doc = {0};
+    const char *written_hash = "";
     char own_hash[20];
-    int64_t tag_base;
     dse_status st = cfg_parse_json("configuration", text, n, a, &doc, err);
 
     *out = (drv_study){0};
     if (st != DSE_OK)
         return st;
-    model = cfg_get(doc.root, "model");
-    system = cfg_get(doc.root, "system");
-    p = cfg_get(doc.root, "point");
-    names[0] = cfg_get(doc.root, "model_name");
-    names[1] = cfg_get(doc.root, "system_name");
-    tag = cfg_get(doc.root, "tag_base");
-    hash = cfg_get(doc.root, "operators_hash");
-    engine = cfg_get(doc.root, "engine");
-    settings = cfg_get(doc.root, "settings");
-    out->settings = "";
-    if (!engine || !model || !system || !p || !names[0] || !names[1] || !tag || !hash)
+    if (!has_all_keys(&doc))
         return dse_fail_at(
             err, DSE_E_CONFIG, doc.path,
             "a configuration has engine, model, system, point, their names, tag_base and operators_hash");
-    part = (cfg_doc){doc.path, (cfg_node *)model};
-    if ((st = card_model_read(&part, NULL, &out->model, err)) != DSE_OK)
+    if ((st = read_cards(&doc, out, err)) != DSE_OK ||
+        (st = read_names(&doc, out, &written_hash, err)) != DSE_OK ||
+        (st = read_point(&doc, point, err)) != DSE_OK || (st = load_operators(out, a, err)) != DSE_OK)
         return st;
-    part.root = (cfg_node *)system;
-    if ((st = card_system_read(&part, NULL, &out->system, err)) != DSE_OK ||
-        (st = cfg_string(&doc, engine, "engine", &out->engine, err)) != DSE_OK ||
-        (settings && (st = cfg_string(&doc, settings, "settings", &out->settings, err)) != DSE_OK) ||
-        (st = cfg_string(&doc, names[0], "model_name", &out->model_name, err)) != DSE_OK ||
-        (st = cfg_string(&doc, names[1], "system_name", &out->system_name, err)) != DSE_OK ||
-        (st = cfg_int(&doc, tag, "tag_base", 0, UINT32_MAX, &tag_base, err)) != DSE_OK ||
-        (st = read_degree(&doc, p, "dp", &point->dp, err)) != DSE_OK ||
-        (st = read_degree(&doc, p, "tp", &point->tp, err)) != DSE_OK ||
-        (st = read_degree(&doc, p, "sp", &point->sp, err)) != DSE_OK ||
-        (st = read_degree(&doc, p, "pp", &point->pp, err)) != DSE_OK ||
-        (st = read_flag(&doc, p, "recompute", &point->recompute, err)) != DSE_OK ||
-        (st = read_flag(&doc, p, "weight_sharded", &point->weight_sharded, err)) != DSE_OK ||
-        (st = cfg_string(&doc, hash, "operators_hash", &written_hash, err)) != DSE_OK ||
-        (st = load_operators(out, a, err)) != DSE_OK)
-        return st;
-    out->tag_base = (uint32_t)tag_base;
     snprintf(own_hash, sizeof own_hash, "%016" PRIx64, out->operators_hash);
     if (strcmp(own_hash, written_hash))
         return dse_fail_at(err, DSE_E_CONFIG, out->operators.path,
