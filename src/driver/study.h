@@ -34,6 +34,9 @@ typedef struct {
 dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
                           drv_study *out, dse_error *err);
 
+/* The operator file that the model of the study names, into operators and operators_hash. */
+dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err);
+
 /* A system by name or path, and its name without folder and extension. Settings that are not a system's are passed
  * over. */
 dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, card_system *out,
