@@ -240,15 +240,13 @@ static dse_status prepare(store *s, dse_error *err)
     return st;
 }
 
-/* A reader leaves the file as it is, which it may not be allowed to write: it looks at a copy of its own. */
-static dse_status migrate_copy(store *s, dse_error *err)
+/* Puts a copy of the database, in memory, into the place of the file. */
+static dse_status copy_to_memory(store *s, dse_error *err)
 {
     sqlite3 *copy = NULL, *file = s->db;
     sqlite3_backup *b = NULL;
-    int code, version = NEW;
-    dse_status st;
+    int code = sqlite3_open(":memory:", &copy);
 
-    code = sqlite3_open(":memory:", &copy);
     if (!copy)
         return dse_fail_nomem(err);
     if (code == SQLITE_OK && !(b = sqlite3_backup_init(copy, "main", file, "main")))
@@ -259,10 +257,20 @@ static dse_status migrate_copy(store *s, dse_error *err)
     }
     s->db = copy;
     sqlite3_close(file);
-    if (!b || code != SQLITE_DONE)
-        return fail_code(s, code, sqlite3_errstr(code), "read the database", err);
-    /* Between the first look at the file and its copy a writer may have brought it forward. */
-    st = check_schema(s, &version, err);
+    return b && code == SQLITE_DONE ? DSE_OK
+                                    : fail_code(s, code, sqlite3_errstr(code), "read the database", err);
+}
+
+/* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the copy says of
+ * itself counts: since the first look at the file a writer may have brought it forward. */
+static dse_status prepare_reading(store *s, int version, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    if (version != NEW && version < SCHEMA_VERSION && (st = copy_to_memory(s, err)) == DSE_OK)
+        st = check_schema(s, &version, err);
+    if (st == DSE_OK && version == NEW)
+        return dse_fail_at(err, DSE_E_STORE, s->path, "the database is empty; run 'ccldse sweep' first");
     return st == DSE_OK && version < SCHEMA_VERSION ? migrate(s, version, err) : st;
 }
 
@@ -318,12 +326,8 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
         sqlite3_busy_timeout(s->db, BUSY_MS);
         st = check_schema(s, &version, err);
     }
-    if (st == DSE_OK && mode == STORE_READ && version == NEW)
-        st = dse_fail_at(err, DSE_E_STORE, path, "the database is empty; run 'ccldse sweep' first");
-    else if (st == DSE_OK && mode == STORE_READ && version < SCHEMA_VERSION)
-        st = migrate_copy(s, err);
-    else if (st == DSE_OK && mode == STORE_WRITE)
-        st = prepare_writing(s, version, err);
+    if (st == DSE_OK)
+        st = (mode == STORE_READ ? prepare_reading : prepare_writing)(s, version, err);
     if (st == DSE_OK)
         *out = s;
     else
