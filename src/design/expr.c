@@ -9,8 +9,8 @@
 
 #define MAX_BYTES 1000
 #define MAX_DEPTH 50
-#define MAX_STEPS                                                                                            \
-    10000 /* chains within chains evaluate what they share again; all else takes as many as it has nodes */
+/* Chains within chains evaluate what they share again; all else takes as many steps as it has nodes. */
+#define MAX_STEPS 10000
 
 typedef enum {
     OP_CONSTANT,

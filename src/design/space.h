@@ -35,7 +35,8 @@ dse_status design_axis_parse(const char *name, const char *text, design_axis *ou
 dse_status design_switch_parse(const char *name, const char *text, design_switch *out, dse_error *err);
 
 /* All points with dp * tp * sp * pp = NPUs, ordered by pp, dp, tp, sp, weight sharding, recomputation; there may be
- * none. DSE_E_RANGE if there are more divisors than an axis holds. The array belongs to the arena. */
+ * none. NPUs: 1 to 2^32 - 1, as degrees are 32 bits. DSE_E_RANGE if there are more divisors than an axis holds. The
+ * array belongs to the arena. */
 dse_status design_enumerate(const design_axes *axes, uint64_t npus, dse_arena *a, design_point **points,
                             size_t *n, dse_error *err);
 

@@ -150,8 +150,12 @@ static void look_at_results(doctor *d, drv_check check)
         d->status = dse_fail_nomem(d->err);
         return;
     }
-    while (!dse_is_dir(folder))
+    while (access(folder, F_OK) != 0 && strcmp(folder, ".") != 0 && strcmp(folder, "/") != 0)
         parent_of(folder);
+    if (!dse_is_dir(folder)) {
+        doctor_found(d, check, DRV_BROKEN, "%s cannot be made: %s is no folder", wanted, folder);
+        return;
+    }
     made = strcmp(folder, wanted) != 0;
     if (access(folder, W_OK | X_OK) != 0 || statvfs(folder, &sb) != 0) {
         doctor_found(d, check, DRV_BROKEN, "%s%s%s cannot be written to", made ? wanted : "",

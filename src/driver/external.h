@@ -26,9 +26,9 @@ typedef struct {
 } drv_external;
 
 /* `stage_command` and `simulator` are command lines, split as a shell would (base/words.h). A program with a slash in
- * its name is made absolute, and so are the files of the current folder among the simulator's other words, as it runs
- * in another. That a program is missing is seen when a point needs it. Everything is in the arena. DSE_E_USAGE,
- * DSE_E_IO; DSE_E_CONFIG if ASTRA-sim cannot run in this folder. */
+ * its name is made absolute, and so are the simulator's other words that have a slash and name a file, as it runs in
+ * another folder; a file in this one is said as ./FILE. That a program is missing is seen when a point needs it.
+ * Everything is in the arena. DSE_E_USAGE, DSE_E_IO; DSE_E_CONFIG if ASTRA-sim cannot run in this folder. */
 dse_status drv_external_init(const char *stage_command, const char *simulator, double timeout_seconds,
                              bool discard_workloads, dse_arena *a, drv_external *out, dse_error *err);
 

@@ -129,14 +129,16 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
         say_how_it_ended(r, l, o, &text);
         return give_text(r, l, &text, o->cpu_seconds, err);
     }
-    if ((st = read_statistics(l, &log, &why)) == DSE_OK && r->tools->discard_workloads)
-        st = discard(l, &why);
-    if (st == DSE_E_NOMEM)
+    if ((st = read_statistics(l, &log, &why)) == DSE_E_NOMEM)
         return dse_fail_nomem(err);
     if (st != DSE_OK) {
         add_error(&why, &text);
         drv_log_meaning_add(path, &text);
         drv_log_tail_add(path, strstr(text.data, path) ? "it" : path, &text);
+        return give_text(r, l, &text, o->cpu_seconds, err);
+    }
+    if (r->tools->discard_workloads && discard(l, &why) != DSE_OK) {
+        add_error(&why, &text);
         return give_text(r, l, &text, o->cpu_seconds, err);
     }
     drv_astra_log_metrics(&log, &row.metrics, &row.memory_rounded);

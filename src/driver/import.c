@@ -48,7 +48,7 @@ dse_status drv_import_check_engine(const char *name, dse_error *err)
     if (!n || name[n] || n > MAX_ENGINE_NAME)
         return dse_fail(err, DSE_E_USAGE,
                         "'%.80s' is no name of an engine; use letters, digits and any of . _ + -", name);
-    if (!strncmp(name, "native", 6) && (!name[6] || name[6] == '-'))
+    if (!strcmp(name, "native") || store_is_native(name))
         return dse_fail(err, DSE_E_USAGE,
                         "engine '%.80s': results of that name are simulated here and not imported", name);
     return DSE_OK;
@@ -98,23 +98,24 @@ static dse_status read_figure(reader *r, const report_keyed_figure *f, const cfg
 {
     const store_column *c = store_column_find(f->column);
     void *field = (char *)m + c->offset;
+    /* Every ranking and comparison divides by it. */
+    bool is_step_time = !strcmp(f->name, "wall_time");
     cfg_place at, seen;
     bool understood;
 
-    if (is_bare(node, "null") && strcmp(f->name, "wall_time"))
+    if (is_bare(node, "null") && !is_step_time)
         return DSE_OK;
     if (node->kind != CFG_SCALAR)
         understood = false;
     else if (c->type == STORE_REAL)
         understood = parse_real(node, field);
     else
-        understood = !node->quoted && parse_count(node->text, field);
-    return understood
-               ? DSE_OK
-               : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s must be %s, not %s",
-                             f->name,
-                             c->type == STORE_REAL ? "a number, 0 or more" : "a whole number, 0 or more",
-                             cfg_describe(node, &seen));
+        understood = !node->quoted && parse_count(node->text, field) && !(is_step_time && m->wall_time == 0);
+    return understood ? DSE_OK
+                      : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at),
+                                    "%s must be a %s, %d or more, not %s", f->name,
+                                    c->type == STORE_REAL ? "number" : "whole number", is_step_time,
+                                    cfg_describe(node, &seen));
 }
 
 /* The key has said it already: a file that disagrees with itself is not to be trusted. */
@@ -302,9 +303,18 @@ static const cfg_node *first_of(const cfg_node *node)
     return node && node->kind == CFG_MAP && node->n ? node->item[0] : NULL;
 }
 
+static dse_status no_points(reader *r)
+{
+    cfg_place at;
+
+    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, r->doc->root, &at),
+                       "no points; the file is an object of points, such as {\"32_1_2_1_0\": {...}}");
+}
+
 /* {model: {system: {point: {...}}}} */
 static dse_status read_nested(reader *r, const cfg_node *root)
 {
+    const size_t before = r->io->n;
     cfg_place at;
     dse_status st = DSE_OK;
 
@@ -323,7 +333,7 @@ static dse_status read_nested(reader *r, const cfg_node *root)
                 st = read_points(r, root->key[m]->text, systems->key[s]->text, systems->item[s]);
         }
     }
-    return st;
+    return st == DSE_OK && r->io->n == before ? no_points(r) : st;
 }
 
 static dse_status read_root(reader *r)
@@ -331,11 +341,9 @@ static dse_status read_root(reader *r)
     const cfg_node *root = r->doc->root;
     const drv_import_as *as = r->as;
     bool nested = first_of(first_of(root)) && first_of(first_of(root))->kind == CFG_MAP;
-    cfg_place at;
 
     if (root->kind != CFG_MAP || !root->n)
-        return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, root, &at),
-                           "no points; the file is an object of points, such as {\"32_1_2_1_0\": {...}}");
+        return no_points(r);
     if (nested && (as->model || as->system))
         return dse_fail_at(r->err, DSE_E_CONFIG, r->doc->path,
                            "the file names its models and systems itself; leave out --model and --system");

@@ -1,7 +1,7 @@
 /* drv_import -- results that others made, from the keyed format (report/keyed.h), as rows for the database.
  *
  * Both forms are read: the points of one model and system, and objects within objects, which name them. Every figure
- * must be there; null says that it is not known, which a step time must be. The degrees beside the figures must be those
+ * must be there; null says that it is not known, which a step time must be, and more than 0. The degrees beside the figures must be those
  * of the key. Other fields are passed over, and counted. An imported row has no cards: its configuration is
  *
  *   {"engine":"imported","model_name":"m","system_name":"s","point":{"dp":32,...}}

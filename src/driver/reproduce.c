@@ -149,11 +149,6 @@ static dse_status by_configuration(const store_row *r, const char *db, const cha
     return st;
 }
 
-static bool is_native(const char *engine)
-{
-    return !strncmp(engine, "native", 6) && (!engine[6] || engine[6] == '-');
-}
-
 dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_reproduction *out,
                          dse_error *err)
 {
@@ -170,7 +165,7 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
         return say(out, &command, "imported: there is no configuration to simulate again", a, err);
     if (strcmp(r->engine, DRV_ENGINE))
         return by_configuration(r, db,
-                                is_native(r->engine)
+                                store_is_native(r->engine)
                                     ? "by another version of this program; figures may differ"
                                     : "by another program; this one simulates the same natively",
                                 a, out, err);

@@ -1,7 +1,5 @@
 #include "driver/space.h"
 
-#include "base/names.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,18 +61,8 @@ static bool is_card_path(const char *path)
 
 static dse_status unknown_name(const drv_constraint *c, const char *name, dse_error *err)
 {
-    const char *known[N_NAMES + 128], *nearest;
-    const cfg_table *tables[] = {&card_model_table, &card_system_table};
-    char key[80];
-    size_t n = 0;
+    const char *nearest = drv_nearest_key(name, own_names, N_NAMES);
 
-    for (; n < N_NAMES; n++)
-        known[n] = own_names[n];
-    for (int t = 0; t < 2; t++)
-        for (uint32_t i = 0; i < tables[t]->n && n < sizeof known / sizeof known[0]; i++)
-            known[n++] = tables[t]->rows[i].key;
-    snprintf(key, sizeof key, "%.*s", (int)strcspn(name, "["), name);
-    nearest = dse_nearest(key, known, n);
     if (nearest)
         return dse_fail_at(err, DSE_E_CONFIG, c->where,
                            "unknown name '%.60s' in '%.100s'; did you mean '%s'?", name, c->expr.text,

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of the values of a range: 2^53, above which a double does not count in ones. */
+#define MAX_COUNT 9007199254740992.0
+
 typedef struct {
     const cfg_doc *doc;
     dse_arena *arena;
@@ -62,6 +65,16 @@ typedef struct {
     const char **text;
 } values;
 
+/* The values of a list, as they stand there or, later, as a card has them: "50 GB/s" is 50GB/s. */
+static dse_status check_twice(const reader *r, const cfg_node *list, const char *what, const values *v)
+{
+    for (uint32_t i = 0; i < v->n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (!strcmp(v->text[k], v->text[i]))
+                return fail(r, list->item[i], "'%s' has this value twice", what);
+    return DSE_OK;
+}
+
 static dse_status values_of_list(const reader *r, const cfg_node *list, const char *what, values *out)
 {
     dse_status st = DSE_OK;
@@ -71,13 +84,9 @@ static dse_status values_of_list(const reader *r, const cfg_node *list, const ch
     *out = (values){list->n, DSE_ARENA_NEW(r->arena, const char *, list->n)};
     if (!out->text)
         return dse_fail_nomem(r->err);
-    for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {
+    for (uint32_t i = 0; st == DSE_OK && i < list->n; i++)
         st = text_of(r, list->item[i], what, &out->text[i]);
-        for (uint32_t k = 0; st == DSE_OK && k < i; k++)
-            if (!strcmp(out->text[k], out->text[i]))
-                st = fail(r, list->item[i], "'%s' has this value twice", what);
-    }
-    return st;
+    return st == DSE_OK ? check_twice(r, list, what, out) : st;
 }
 
 /* {from: 8, to: 64, step: 8} or {powers_of: 2, from: 1, to: 64}, each with `unit: GB/s` if it has one. */
@@ -146,7 +155,7 @@ static dse_status values_of_range(const reader *r, const cfg_node *map, const ch
     if (st != DSE_OK)
         return st;
     count = range_count(&g);
-    if (isinf(count))
+    if (count > MAX_COUNT)
         return fail(r, map, "'%s' has more values than can be counted", what);
     if (count > DRV_MAX_AXIS_VALUES)
         return dse_fail_at(r->err, DSE_E_RANGE, cfg_where(r->doc, map, &at),
@@ -320,7 +329,7 @@ static dse_status read_card_axis(const reader *r, const cfg_node *key, const cfg
         st = setting_of(r, node->kind == CFG_LIST ? node->item[i] : node, key->text, v->text[i], &s);
         axis->value[i] = s.value;
     }
-    return st;
+    return st == DSE_OK && node->kind == CFG_LIST ? check_twice(r, node, key->text, v) : st;
 }
 
 static dse_status read_axes(const reader *r, const cfg_node *map)

@@ -2,18 +2,18 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "base/json_writer.h"
 #include "base/names.h"
 #include "cards/hf.h"
 #include "cards/locate.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-static dse_status load_operators(drv_study *s, dse_arena *a, dse_error *err)
+dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     const char *path;
     dse_strbuf text;
@@ -92,23 +92,35 @@ static bool is_list(const char *key)
     return cfg_table_has(&card_model_table, first) || cfg_table_has(&card_system_table, first);
 }
 
-dse_status drv_path_check(const char *path, dse_error *err)
+const char *drv_nearest_key(const char *path, const char *const *also, size_t n_also)
 {
     const cfg_table *tables[] = {&card_model_table, &card_system_table};
-    const char *known[128], *nearest;
+    const char *known[160];
+    const size_t max = sizeof known / sizeof known[0];
     char key[80];
     size_t n = 0;
 
-    if (cfg_table_has(tables[0], path) || cfg_table_has(tables[1], path))
-        return DSE_OK;
+    assert(n_also + tables[0]->n + tables[1]->n <= max);
+    for (; n < n_also && n < max; n++)
+        known[n] = also[n];
     for (int t = 0; t < 2; t++)
-        for (uint32_t k = 0; k < tables[t]->n && n < sizeof known / sizeof known[0]; k++)
+        for (uint32_t k = 0; k < tables[t]->n && n < max; k++)
             known[n++] = tables[t]->rows[k].key;
     snprintf(key, sizeof key, "%.*s", (int)strcspn(path, "["), path);
-    nearest = dse_nearest(key, known, n);
-    if (nearest && !strcmp(nearest, key))
-        return is_list(key)
-                   ? dse_fail(err, DSE_E_CONFIG, "'%.80s' is not an element; write '%s[0]'", path, key)
+    return dse_nearest(key, known, n);
+}
+
+dse_status drv_path_check(const char *path, dse_error *err)
+{
+    const char *nearest;
+    size_t n = strcspn(path, "[");
+
+    if (cfg_table_has(&card_model_table, path) || cfg_table_has(&card_system_table, path))
+        return DSE_OK;
+    nearest = drv_nearest_key(path, NULL, 0);
+    if (nearest && !strncmp(nearest, path, n) && !nearest[n])
+        return is_list(nearest)
+                   ? dse_fail(err, DSE_E_CONFIG, "'%.80s' is not an element; write '%s[0]'", path, nearest)
                    : dse_fail(err, DSE_E_CONFIG, "'%.80s' is not a value of a card: only lists have elements",
                               path);
     if (nearest)
@@ -201,7 +213,7 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
         (st = card_model_read(&doc, settings, &out->model, err)) != DSE_OK ||
         (st = card_name(model_path, a, &out->model_name, err)) != DSE_OK ||
         (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK ||
-        (st = load_operators(out, a, err)) != DSE_OK)
+        (st = drv_study_load_operators(out, a, err)) != DSE_OK)
         return st;
     return check_operators(out, a, err);
 }
@@ -244,157 +256,8 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
         return st;
     if (!strcmp(out->model.operators, s->model.operators))
         return DSE_OK;
-    st = load_operators(out, a, err);
+    st = drv_study_load_operators(out, a, err);
     return st == DSE_OK ? check_operators(out, a, err) : st;
-}
-
-/* ---- the configuration as text ------------------------------------------------------------- */
-
-void drv_point_write_json(const design_point *p, dse_json *j)
-{
-    dse_json_begin_object(j);
-    dse_json_key(j, "dp");
-    dse_json_uint(j, p->dp);
-    dse_json_key(j, "tp");
-    dse_json_uint(j, p->tp);
-    dse_json_key(j, "sp");
-    dse_json_uint(j, p->sp);
-    dse_json_key(j, "pp");
-    dse_json_uint(j, p->pp);
-    dse_json_key(j, "recompute");
-    dse_json_bool(j, p->recompute);
-    dse_json_key(j, "weight_sharded");
-    dse_json_bool(j, p->weight_sharded);
-    dse_json_end_object(j);
-}
-
-void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out)
-{
-    char hash[20];
-    dse_json j;
-
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
-    dse_json_key(&j, "engine");
-    dse_json_string(&j, s->engine);
-    dse_json_key(&j, "model_name");
-    dse_json_string(&j, s->model_name);
-    dse_json_key(&j, "system_name");
-    dse_json_string(&j, s->system_name);
-    if (*s->settings) {
-        dse_json_key(&j, "settings");
-        dse_json_string(&j, s->settings);
-    }
-    dse_json_key(&j, "operators_hash");
-    snprintf(hash, sizeof hash, "%016" PRIx64, s->operators_hash);
-    dse_json_string(&j, hash);
-    dse_json_key(&j, "tag_base");
-    dse_json_uint(&j, s->tag_base);
-    dse_json_key(&j, "model");
-    cfg_table_write_json(&card_model_table, &s->model, &j);
-    dse_json_key(&j, "system");
-    cfg_table_write_json(&card_system_table, &s->system, &j);
-    if (point) {
-        dse_json_key(&j, "point");
-        drv_point_write_json(point, &j);
-    }
-    dse_json_end_object(&j);
-}
-
-static dse_status read_degree(const cfg_doc *doc, const cfg_node *map, const char *key, uint32_t *out,
-                              dse_error *err)
-{
-    const cfg_node *node = cfg_get(map, key);
-    int64_t v = 0;
-    dse_status st;
-
-    if (!node)
-        return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing", key);
-    st = cfg_int(doc, node, key, 1, 1 << 24, &v, err);
-    *out = (uint32_t)v;
-    return st;
-}
-
-static dse_status read_flag(const cfg_doc *doc, const cfg_node *map, const char *key, bool *out,
-                            dse_error *err)
-{
-    const cfg_node *node = cfg_get(map, key);
-
-    if (!node || node->kind != CFG_SCALAR || dse_parse_bool(node->text, out, NULL) != DSE_OK)
-        return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing, or neither true nor false", key);
-    return DSE_OK;
-}
-
-dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
-                                 design_point *point, dse_error *err)
-{
-    cfg_doc doc = {0}, part;
-    const cfg_node *model, *system, *p, *names[2], *tag, *hash, *engine, *settings;
-    const char *written_hash;
-    char own_hash[20];
-    int64_t tag_base;
-    dse_status st = cfg_parse_json("configuration", text, n, a, &doc, err);
-
-    *out = (drv_study){0};
-    if (st != DSE_OK)
-        return st;
-    model = cfg_get(doc.root, "model");
-    system = cfg_get(doc.root, "system");
-    p = cfg_get(doc.root, "point");
-    names[0] = cfg_get(doc.root, "model_name");
-    names[1] = cfg_get(doc.root, "system_name");
-    tag = cfg_get(doc.root, "tag_base");
-    hash = cfg_get(doc.root, "operators_hash");
-    engine = cfg_get(doc.root, "engine");
-    settings = cfg_get(doc.root, "settings");
-    out->settings = "";
-    if (!engine || !model || !system || !p || !names[0] || !names[1] || !tag || !hash)
-        return dse_fail_at(
-            err, DSE_E_CONFIG, doc.path,
-            "a configuration has engine, model, system, point, their names, tag_base and operators_hash");
-    part = (cfg_doc){doc.path, (cfg_node *)model};
-    if ((st = card_model_read(&part, NULL, &out->model, err)) != DSE_OK)
-        return st;
-    part.root = (cfg_node *)system;
-    if ((st = card_system_read(&part, NULL, &out->system, err)) != DSE_OK ||
-        (st = cfg_string(&doc, engine, "engine", &out->engine, err)) != DSE_OK ||
-        (settings && (st = cfg_string(&doc, settings, "settings", &out->settings, err)) != DSE_OK) ||
-        (st = cfg_string(&doc, names[0], "model_name", &out->model_name, err)) != DSE_OK ||
-        (st = cfg_string(&doc, names[1], "system_name", &out->system_name, err)) != DSE_OK ||
-        (st = cfg_int(&doc, tag, "tag_base", 0, UINT32_MAX, &tag_base, err)) != DSE_OK ||
-        (st = read_degree(&doc, p, "dp", &point->dp, err)) != DSE_OK ||
-        (st = read_degree(&doc, p, "tp", &point->tp, err)) != DSE_OK ||
-        (st = read_degree(&doc, p, "sp", &point->sp, err)) != DSE_OK ||
-        (st = read_degree(&doc, p, "pp", &point->pp, err)) != DSE_OK ||
-        (st = read_flag(&doc, p, "recompute", &point->recompute, err)) != DSE_OK ||
-        (st = read_flag(&doc, p, "weight_sharded", &point->weight_sharded, err)) != DSE_OK ||
-        (st = cfg_string(&doc, hash, "operators_hash", &written_hash, err)) != DSE_OK ||
-        (st = load_operators(out, a, err)) != DSE_OK)
-        return st;
-    out->tag_base = (uint32_t)tag_base;
-    snprintf(own_hash, sizeof own_hash, "%016" PRIx64, out->operators_hash);
-    if (strcmp(own_hash, written_hash))
-        return dse_fail_at(err, DSE_E_CONFIG, out->operators.path,
-                           "the operator file has changed since the configuration was made");
-    return DSE_OK;
-}
-
-dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err)
-{
-    card_system system;
-    cfg_doc doc = {0};
-    dse_status st = cfg_parse_json("configuration", text, strlen(text), a, &doc, err);
-
-    *out = NAN;
-    if (st != DSE_OK)
-        return st;
-    doc.root = (cfg_node *)(uintptr_t)cfg_get(doc.root, "system");
-    if (!doc.root)
-        return DSE_OK;
-    st = card_system_read(&doc, NULL, &system, err);
-    if (st == DSE_OK)
-        *out = system.memory_capacity;
-    return st;
 }
 
 /* ---- a point ------------------------------------------------------------------------------- */

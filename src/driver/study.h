@@ -29,17 +29,21 @@ typedef struct {
 } drv_study;
 
 /* Loads both cards, by name or path, and the operator file; checks what can be checked before a point is known. A
- * system may be a folder with ASTRA-sim's system.json and network.yml, a model a Hugging Face config.json. `settings` (NULL: none) are set over the cards;
- * DSE_E_CONFIG if neither has one's path. */
+ * system may be a folder with ASTRA-sim's system.json and network.yml, a model a Hugging Face config.json. `settings`
+ * (NULL: none) are set over the cards; DSE_E_CONFIG if neither has one's path. */
 dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
                           drv_study *out, dse_error *err);
+
+/* The operator file that the model of the study names, into operators and operators_hash. */
+dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err);
 
 /* A system by name or path, and its name without folder and extension. Settings that are not a system's are passed
  * over. */
 dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, card_system *out,
                            const char **stem, dse_error *err);
 
-/* The settings of a text such as "batch=256 layers=4", which may be empty, and others, in their order; appended to out. */
+/* The settings of a text such as "batch=256 layers=4", which may be empty, and others, in their order; appended to
+ * out. */
 void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf *out);
 
 /* Whether setting `path` takes away what `other` sets: cfg_path_covers, and collectives.all covers each list. */
@@ -47,6 +51,9 @@ bool drv_path_covers(const char *path, const char *other);
 
 /* A path that no card has would change nothing: DSE_E_CONFIG, with the nearest that one has. */
 dse_status drv_path_check(const char *path, dse_error *err);
+
+/* The key of a card, or the other word, that is nearest to a path, its index aside; NULL if none is near. */
+const char *drv_nearest_key(const char *path, const char *const *also, size_t n_also);
 
 /* "path=value" words, as of the command line, into settings. DSE_E_USAGE. */
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,

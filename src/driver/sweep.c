@@ -1,6 +1,7 @@
 #include "driver/sweep.h"
 
 #include "base/hash.h"
+#include "driver/points_file.h"
 #include "driver/worker.h"
 #include "exec/pool.h"
 
@@ -119,32 +120,62 @@ static void note_failure(state *s, size_t task, const char *why)
     s->progress.first_failure = s->failure;
 }
 
+typedef struct {
+    uint64_t hash; /* of its configuration */
+    size_t task;
+} hashed_task;
+
 static int compare_hashes(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    const hashed_task *x = a, *y = b;
 
-    return x < y ? -1 : x > y;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* Two ways to name a card are one point twice. The array is sorted. */
-static dse_status check_duplicates(uint64_t *hash, size_t n, dse_error *err)
+static dse_status fail_same(const drv_points *p, size_t first, size_t second, dse_error *err)
 {
-    qsort(hash, n, sizeof *hash, compare_hashes);
-    for (size_t i = 1; i < n; i++)
-        if (hash[i - 1] == hash[i])
-            return dse_fail(err, DSE_E_USAGE, "some points are the same; is a card named in two ways?");
-    return DSE_OK;
+    dse_strbuf lines[2];
+    dse_status st;
+
+    for (int i = 0; i < 2; i++) {
+        dse_strbuf_init(&lines[i]);
+        drv_point_write_line(p, i ? second : first, &lines[i]);
+    }
+    if (lines[0].failed || lines[1].failed)
+        st = dse_fail_nomem(err);
+    else
+        st = dse_fail(err, DSE_E_USAGE, "one point is there twice, as '%.200s' and as '%.200s'",
+                      lines[0].data, lines[1].data);
+    for (int i = 0; i < 2; i++)
+        dse_strbuf_free(&lines[i]);
+    return st;
 }
 
-/* Marks the tasks whose results are in the database. `hashes` is as long as there are tasks. */
-static dse_status find_cached(state *s, uint64_t *hashes, dse_error *err)
+/* A card that is named in two ways makes one point twice. Sorts the tasks; tells of the first,
+ * in the order of the space, that was there before. */
+static dse_status check_duplicates(const drv_points *p, hashed_task *tasks, dse_error *err)
+{
+    const hashed_task *second = NULL;
+
+    qsort(tasks, p->n, sizeof *tasks, compare_hashes);
+    for (size_t i = 1; i < p->n; i++)
+        if (tasks[i - 1].hash == tasks[i].hash && (!second || tasks[i].task < second->task))
+            second = &tasks[i];
+    return second ? fail_same(p, second[-1].task, second->task, err) : DSE_OK;
+}
+
+/* Marks the tasks whose results are in the database. `tasks` has room for all. */
+static dse_status find_cached(state *s, hashed_task *tasks, dse_error *err)
 {
     for (size_t i = 0; i < s->points->n; i++) {
         uint64_t wall_time;
-        dse_status st = enter_task(s, i, &hashes[i], err);
+        dse_status st = enter_task(s, i, &tasks[i].hash, err);
 
+        tasks[i].task = i;
         if (st == DSE_OK)
-            st = store_find(s->db, hashes[i], s->config.data, &s->cached[i], &wall_time, err);
+            st = store_find(s->db, tasks[i].hash, s->config.data, &s->cached[i], &wall_time, err);
         if (st != DSE_OK)
             return st;
         if (!s->cached[i])
@@ -152,7 +183,7 @@ static dse_status find_cached(state *s, uint64_t *hashes, dse_error *err)
         s->progress.cached++;
         note_best(s, i, wall_time);
     }
-    return check_duplicates(hashes, s->points->n, err);
+    return check_duplicates(s->points, tasks, err);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -289,7 +320,8 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
 {
     state s = {.sweep = sweep, .points = sweep->points, .variant = NO_VARIANT};
     uint32_t jobs = sweep->jobs;
-    uint64_t to_run, *hashes = NULL;
+    hashed_task *tasks = NULL;
+    uint64_t to_run;
     dse_status st, end;
 
     clock_gettime(CLOCK_MONOTONIC, &s.start);
@@ -299,11 +331,11 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     s.progress.total = s.points->n;
     s.cached = dse_calloc(s.points->n ? s.points->n : 1, sizeof *s.cached);
     st = s.cached ? store_open(sweep->database, STORE_WRITE, &s.db, err) : dse_fail_nomem(err);
-    if (st == DSE_OK && !(hashes = dse_calloc(s.points->n + 1, sizeof *hashes)))
+    if (st == DSE_OK && !(tasks = dse_calloc(s.points->n + 1, sizeof *tasks)))
         st = dse_fail_nomem(err);
     if (st == DSE_OK)
-        st = find_cached(&s, hashes, err);
-    dse_free(hashes);
+        st = find_cached(&s, tasks, err);
+    dse_free(tasks);
     if (st == DSE_OK && sweep->begin)
         sweep->begin(sweep->user, &s.progress);
     to_run = s.progress.total - s.progress.cached;

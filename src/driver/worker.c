@@ -17,7 +17,9 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void write_metrics(const store_metrics *m, dse_json *j)
+/* Every count is there, also one that the database has no place for: an exposed communication of -1, which wraps to
+ * STORE_ABSENT. */
+void drv_answer_write_metrics(const store_metrics *m, dse_json *j)
 {
     size_t n;
     const store_column *c = store_columns(&n);
@@ -27,7 +29,7 @@ static void write_metrics(const store_metrics *m, dse_json *j)
         double v = store_value(m, &c[i]);
         const char *text = c[i].type == STORE_TEXT ? store_text(m, &c[i]) : NULL;
 
-        if (isnan(v) && !text)
+        if (isnan(v) && !text && c[i].type != STORE_U64)
             continue;
         dse_json_key(j, c[i].name);
         if (text)
@@ -58,7 +60,7 @@ static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
     dse_json_fixed(&j, cpu_seconds() - start, 6);
     if (st == DSE_OK) {
         dse_json_key(&j, "metrics");
-        write_metrics(&metrics, &j);
+        drv_answer_write_metrics(&metrics, &j);
     } else {
         char text[sizeof err.where + sizeof err.text + 2];
 

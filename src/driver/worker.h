@@ -5,13 +5,17 @@
 #ifndef DSE_DRIVER_WORKER_H
 #define DSE_DRIVER_WORKER_H
 
-#include "base/strbuf.h"
+#include "base/json_writer.h"
 #include "store/store.h"
 
 #include <stdio.h>
 
 /* Answers requests from `in` on `out` until the end of the file. Failed points are answers, too. */
 dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err);
+
+/* The metrics of an answer, as the next value of j: {"wall_time":10,...}. What is not known is left out, but for the
+ * counts that every result has. */
+void drv_answer_write_metrics(const store_metrics *m, dse_json *j);
 
 /* Fills in done, error, seconds and metrics of a row from an answer. Text belongs to the arena. */
 dse_status drv_answer_read(const char *line, dse_arena *a, store_row *out, dse_error *err);

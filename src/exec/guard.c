@@ -48,8 +48,9 @@ dse_status exec_guard_start(uint32_t n_slots, exec_guard *out, dse_error *err)
     if (!groups)
         return dse_fail_nomem(err);
     if (pipe(ends) != 0) {
+        st = dse_fail_errno(err, DSE_E_CHILD, "cannot make a pipe");
         dse_free(groups);
-        return dse_fail_errno(err, DSE_E_CHILD, "cannot make a pipe");
+        return st;
     }
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);

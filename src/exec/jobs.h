@@ -43,9 +43,8 @@ typedef struct {
     int code;
     double timeout_seconds;
     char reason[128]; /* the system's words: "no such file or directory" */
-    double
-        cpu_seconds; /* of the commands and the children they waited for. Of two that end in the same instant the
-                           first gets both */
+    /* Of the commands and the children they waited for. Of two that end in the same instant the first gets both. */
+    double cpu_seconds;
 } exec_outcome;
 
 typedef struct {

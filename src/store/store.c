@@ -32,10 +32,9 @@ struct store {
     "memory_rounded, error, seconds"
 #define N_KEY_COLUMNS 17
 
-static dse_status fail(store *s, dse_error *err, const char *doing)
+/* `words` are SQLite's for the code. */
+static dse_status fail_code(const store *s, int code, const char *words, const char *doing, dse_error *err)
 {
-    int code = sqlite3_errcode(s->db);
-
     if (code == SQLITE_NOMEM)
         return dse_fail_nomem(err);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
@@ -44,8 +43,13 @@ static dse_status fail(store *s, dse_error *err, const char *doing)
     if (code == SQLITE_NOTADB)
         return dse_fail_at(err, DSE_E_STORE, s->path, "this is not a results database");
     if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_FULL)
-        return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: %s", doing, sqlite3_errmsg(s->db));
-    return dse_fail_at(err, DSE_E_STORE, s->path, "cannot %s: %s", doing, sqlite3_errmsg(s->db));
+        return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: %s", doing, words);
+    return dse_fail_at(err, DSE_E_STORE, s->path, "cannot %s: %s", doing, words);
+}
+
+static dse_status fail(const store *s, dse_error *err, const char *doing)
+{
+    return fail_code(s, sqlite3_errcode(s->db), sqlite3_errmsg(s->db), doing, err);
 }
 
 static dse_status execute(store *s, const char *sql, const char *doing, dse_error *err)
@@ -236,24 +240,38 @@ static dse_status prepare(store *s, dse_error *err)
     return st;
 }
 
-/* A reader leaves the file as it is, which it may not be allowed to write: it looks at a copy of its own. */
-static dse_status migrate_copy(store *s, int version, dse_error *err)
+/* Puts a copy of the database, in memory, into the place of the file. */
+static dse_status copy_to_memory(store *s, dse_error *err)
 {
     sqlite3 *copy = NULL, *file = s->db;
     sqlite3_backup *b = NULL;
-    dse_status st = DSE_OK;
+    int code = sqlite3_open(":memory:", &copy);
 
-    if (sqlite3_open(":memory:", &copy) == SQLITE_OK)
-        b = sqlite3_backup_init(copy, "main", file, "main");
-    if (b)
-        sqlite3_backup_step(b, -1);
     if (!copy)
         return dse_fail_nomem(err);
+    if (code == SQLITE_OK && !(b = sqlite3_backup_init(copy, "main", file, "main")))
+        code = sqlite3_errcode(copy);
+    if (b) {
+        code = sqlite3_backup_step(b, -1);
+        sqlite3_backup_finish(b); /* does not count a file that is locked as a failure */
+    }
     s->db = copy;
-    if (!b || sqlite3_backup_finish(b) != SQLITE_OK)
-        st = fail(s, err, "read the database");
     sqlite3_close(file);
-    return st == DSE_OK ? migrate(s, version, err) : st;
+    return b && code == SQLITE_DONE ? DSE_OK
+                                    : fail_code(s, code, sqlite3_errstr(code), "read the database", err);
+}
+
+/* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the copy says of
+ * itself counts: since the first look at the file a writer may have brought it forward. */
+static dse_status prepare_reading(store *s, int version, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    if (version != NEW && version < SCHEMA_VERSION && (st = copy_to_memory(s, err)) == DSE_OK)
+        st = check_schema(s, &version, err);
+    if (st == DSE_OK && version == NEW)
+        return dse_fail_at(err, DSE_E_STORE, s->path, "the database is empty; run 'ccldse sweep' first");
+    return st == DSE_OK && version < SCHEMA_VERSION ? migrate(s, version, err) : st;
 }
 
 static dse_status make_folder(const char *path, dse_error *err)
@@ -308,12 +326,8 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
         sqlite3_busy_timeout(s->db, BUSY_MS);
         st = check_schema(s, &version, err);
     }
-    if (st == DSE_OK && mode == STORE_READ && version == NEW)
-        st = dse_fail_at(err, DSE_E_STORE, path, "the database is empty; run 'ccldse sweep' first");
-    else if (st == DSE_OK && mode == STORE_READ && version < SCHEMA_VERSION)
-        st = migrate_copy(s, version, err);
-    else if (st == DSE_OK && mode == STORE_WRITE)
-        st = prepare_writing(s, version, err);
+    if (st == DSE_OK)
+        st = (mode == STORE_READ ? prepare_reading : prepare_writing)(s, version, err);
     if (st == DSE_OK)
         *out = s;
     else
@@ -500,7 +514,7 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
     dse_strbuf_adds(&sql, "SELECT ");
     add_columns(&sql);
     dse_strbuf_adds(&sql, " FROM result WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
-                          " ORDER BY model, system, engine NOT LIKE 'native%', engine, settings, study, pp, "
+                          " ORDER BY model, system, engine NOT GLOB 'native-*', engine, settings, study, pp, "
                           "dp, tp, sp, weight_sharded, recompute, engine");
     if (sql.failed)
         st = dse_fail_nomem(err);

@@ -99,7 +99,7 @@ void store_close(store *s); /* accepts NULL */
 /* The parts of the step are there: the result is of this program's own simulator, and not of a database of version 1. */
 static inline bool store_has_step(const store_metrics *m) { return m->step_idle != STORE_ABSENT; }
 
-/* A result of this program's own simulator. */
+/* Whether an engine's name is that of this program's own simulator, of whatever version: "native-1". */
 bool store_is_native(const char *engine);
 
 /* Whether this configuration has a result that is done, and its step time. A failed one is tried again, and so is a
@@ -113,8 +113,8 @@ dse_status store_put(store *s, const store_row *row, dse_error *err);
 /* The same of n rows, in one transaction: all of them or none. */
 dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err);
 
-/* Rows of a model and a system (NULL: any), ordered by model, system, engine (ours first), settings, study, point; so the same rows
- * give the same order whoever made them when. Everything belongs to the arena. */
+/* Rows of a model and a system (NULL: any), ordered by model, system, engine (ours first), settings, study, point; so
+ * the same rows give the same order whoever made them when. Everything belongs to the arena. */
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err);
 

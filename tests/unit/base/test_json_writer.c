@@ -122,7 +122,6 @@ CLAIM(raw_values_get_their_comma)
     assert_written("[1,{\"x\":2},3]");
 }
 
-/* 32 entries of has_value: the outermost value and 31 levels of nesting. */
 CLAIM(a_newline_stands_behind_the_comma)
 {
     begin();
@@ -139,6 +138,7 @@ CLAIM(a_newline_stands_behind_the_comma)
     assert_written("{\n\"a\":1,\n\"b\":2,\"c\":3}");
 }
 
+/* 32 entries of has_value: the outermost value and 31 levels of nesting. */
 CLAIM(thirty_one_levels_nest)
 {
     begin();

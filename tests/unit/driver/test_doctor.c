@@ -163,6 +163,14 @@ CLAIM(a_database_without_a_folder_is_in_the_current_one)
     assert_memory_equal(finding[DRV_CHECK_RESULTS].found, ". can be ", 9);
 }
 
+CLAIM(a_file_is_no_folder_for_results)
+{
+    unit_write_text(in_folder("results"), "in the way");
+    look(NULL, NULL, 5);
+    check(DRV_CHECK_RESULTS, DRV_BROKEN,
+          dse_arena_printf(&arena, "%1$s/results cannot be made: %1$s/results is no folder", folder));
+}
+
 CLAIM(cards_that_are_not_found_are_absent)
 {
     assert_int_equal(setenv("CCLDSE_CONFIGS", in_folder("configs"), 1), 0);
@@ -200,6 +208,7 @@ int main(void)
                                        TEST(a_quote_that_is_not_closed_is_refused),
                                        TEST(what_is_no_database_is_broken),
                                        TEST(a_database_without_a_folder_is_in_the_current_one),
+                                       TEST(a_file_is_no_folder_for_results),
                                        TEST(cards_that_are_not_found_are_absent),
                                        TEST(each_allocation_may_fail)};
 

@@ -136,15 +136,17 @@ CLAIM(a_figure_that_is_none_is_refused_with_its_place)
     static const struct {
         const char *from, *to, *message;
     } cases[] = {
-        {"\"wall_time\":10", "\"wall_time\":-1", "wall_time must be a whole number, 0 or more, not '-1'"},
-        {"\"wall_time\":10", "\"wall_time\":null", "wall_time must be a whole number, 0 or more, not 'null'"},
-        {"\"wall_time\":10", "\"wall_time\":\"10\"", "wall_time must be a whole number, 0 or more, not '10'"},
-        {"\"wall_time\":10", "\"wall_time\":1.5", "wall_time must be a whole number, 0 or more, not '1.5'"},
-        {"\"wall_time\":10", "\"wall_time\":[1]", "wall_time must be a whole number, 0 or more, not a list"},
-        {"\"wall_time\":10", "\"wall_time\":true", "wall_time must be a whole number, 0 or more, not 'true'"},
-        {"\"wall_time\":10", "\"wall_time\":1e19", "wall_time must be a whole number, 0 or more, not '1e19'"},
+        {"\"wall_time\":10", "\"wall_time\":-1", "wall_time must be a whole number, 1 or more, not '-1'"},
+        {"\"wall_time\":10", "\"wall_time\":null", "wall_time must be a whole number, 1 or more, not 'null'"},
+        {"\"wall_time\":10", "\"wall_time\":\"10\"", "wall_time must be a whole number, 1 or more, not '10'"},
+        {"\"wall_time\":10", "\"wall_time\":1.5", "wall_time must be a whole number, 1 or more, not '1.5'"},
+        {"\"wall_time\":10", "\"wall_time\":[1]", "wall_time must be a whole number, 1 or more, not a list"},
+        {"\"wall_time\":10", "\"wall_time\":true", "wall_time must be a whole number, 1 or more, not 'true'"},
+        {"\"wall_time\":10", "\"wall_time\":1e19", "wall_time must be a whole number, 1 or more, not '1e19'"},
         {"\"wall_time\":10", "\"wall_time\":18446744073709551615",
-         "wall_time must be a whole number, 0 or more, not '18446744073709551615'"},
+         "wall_time must be a whole number, 1 or more, not '18446744073709551615'"},
+        {"\"wall_time\":10", "\"wall_time\":0", "wall_time must be a whole number, 1 or more, not '0'"},
+        {"\"gpu_time\":2", "\"gpu_time\":-1", "gpu_time must be a whole number, 0 or more, not '-1'"},
         {"\"mem_util\":11", "\"mem_util\":-0.5", "mem_util must be a number, 0 or more, not '-0.5'"},
         {"\"mem_util\":11", "\"mem_util\":{}", "mem_util must be a number, 0 or more, not a mapping"},
         {"\"mem_util\":11", "\"mem_util\":\"high\"", "mem_util must be a number, 0 or more, not 'high'"},
@@ -194,6 +196,8 @@ CLAIM(a_file_without_points_is_refused)
     refuse("{}", &named, "f.json:1:1", message);
     refuse("[]", &named, "f.json:1:1", message);
     refuse("\n5", &unnamed, "f.json:2:1", message);
+    refuse("\n{\"m\":{\"s\":{}}}", &unnamed, "f.json:2:1", message);
+    refuse("{\"m\":{\"s\":{},\"t\":{}},\"n\":{}}", &unnamed, "f.json:1:1", message);
     assert_says(parse("", &named), &err, DSE_E_SYNTAX, "");
     assert_says(parse("{\"1_1_1_1_0\":{", &named), &err, DSE_E_SYNTAX, "");
 }

@@ -186,7 +186,6 @@ CLAIM(a_row_of_the_same_configuration_is_replaced)
     end();
 }
 
-/* The hash finds, the text decides. */
 CLAIM(several_rows_are_put_together)
 {
     const store_row two[] = {row("{1}", 1, "m", 8, 5), row("{2}", 2, "m", 4, 6)};
@@ -224,6 +223,7 @@ CLAIM(of_rows_put_together_all_are_there_or_none)
     end();
 }
 
+/* The hash finds, the text decides. */
 CLAIM(two_configurations_of_one_hash_are_two_rows)
 {
     bool found;
