@@ -175,6 +175,7 @@ static const cfg_param rows[] = {
      .fallback = "0",
      .help = "without effect: the reference never reads it",
      .astra_key = "boost-mode",
+     .astra_ignores = true,
      .astra_fallback = "0"},
     {.key = "scheduler.collective_optimization",
      .type = CFG_T_NAME,
@@ -488,7 +489,7 @@ void card_system_write_astra_system(const card_system *s, dse_strbuf *out)
         const cfg_param *p = &rows[i];
         dse_json j;
 
-        if (!p->astra_key || card_system_in_network_file(p) || cfg_param_is_absent(p, s))
+        if (!p->astra_key || p->astra_ignores || card_system_in_network_file(p) || cfg_param_is_absent(p, s))
             continue;
         if (p->type == CFG_T_BOOL && p->astra_fallback && !strcmp(p->astra_fallback, p->fallback) &&
             !*(const bool *)((const char *)s + p->offset))

@@ -188,7 +188,7 @@ const command command_lint = {
         "is easily misunderstood. Exit code 0 if every key has an effect; 1 if one has none, or one is "
         "missing "
         "that ASTRA-sim crashes without; 3 if a file cannot be read or understood, or holds what a run would "
-        "refuse. A key without effect that asks for what happens anyway (boost-mode 0) is only noted.",
+        "refuse. scheduling-policy LIFO, without effect but needed by ASTRA-sim, is only noted.",
     .example = "ccldse lint emitted --groups emitted/comm_group.json --workload emitted/workload",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

@@ -58,6 +58,7 @@ typedef struct {
     /* How the reference simulator's files call it; NULL: they do not have it. */
     const char *astra_key;
     const char *astra_fallback; /* the reference's default when its file lacks the key; NULL: required */
+    bool astra_ignores;         /* the reference never reads it: taken from its files, and not written */
 } cfg_param;
 
 typedef struct {

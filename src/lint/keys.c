@@ -25,7 +25,7 @@ static const lint_row parameters[] = {
      "give the "
      "same figures; leave it at LIFO (ASTRA-sim needs the key)"},
     {"scheduler.boost_mode", LINT_NEVER_READ, NULL,
-     "1 simulated only the NPUs that NPU 0 talks to, in version 1.0; ASTRA-sim never reads it now", "0",
+     "1 simulated only the NPUs that NPU 0 talks to, in version 1.0; ASTRA-sim never reads it now", NULL,
      "never read, though in every example; all ranks are simulated whatever it says: remove it"},
 };
 ROWS(lint_parameters, parameters);
@@ -159,9 +159,9 @@ static const lint_row argument_keys[] = {
      "empty", "no effect with ccldse astrasim, which has one log format"},
     {"logging-folder", LINT_USED, "", "where log.log is written", NULL, NULL},
     {"num-queues-per-dim", LINT_USED, "", "queues of each network dimension", NULL, NULL},
-    {"compute-scale", LINT_NO_EFFECT, "", "factor on compute times", "1",
+    {"compute-scale", LINT_NO_EFFECT, "", "factor on compute times", NULL,
      "parsed and without effect: main.cc never asks for it; scale peak-perf and local-mem-bw instead"},
-    {"comm-scale", LINT_NO_EFFECT, "", "factor on communication sizes", "1",
+    {"comm-scale", LINT_NO_EFFECT, "", "factor on communication sizes", NULL,
      "parsed and without effect: Sys.cc keeps it and never uses it; scale the bandwidth instead"},
     {"injection-scale", LINT_USED, "", "factor on endpoint-delay, if system.json gives that", NULL, NULL},
     {"rendezvous-protocol", LINT_USED, "", "messages wait for a handshake", NULL, NULL},

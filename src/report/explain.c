@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_DEGREES REPORT_AXIS_SWITCHES
-
 const char *const report_axis_names[REPORT_N_AXES] = {
     "dp", "tp", "sp", "pp", "recomputation", "sharded weights"};
 
@@ -58,38 +56,12 @@ static dse_status trend_of(const report_study *s, int axis, dse_arena *a, report
 
 /* ---- the smallest change -------------------------------------------------------------------- */
 
-static bool balanced(const store_row *a, const store_row *b, const int *degree, int n)
-{
-    double x = 1, y = 1; /* exact: a product is at most the number of NPUs */
-
-    for (int i = 0; i < n; i++) {
-        x *= report_axis_value(a, degree[i]);
-        y *= report_axis_value(b, degree[i]);
-    }
-    return x == y;
-}
-
-/* Factors that have to move between degrees to make the one of the other. Where those that grow and those that shrink
- * make up for each other, n degrees take n - 1 moves; four may be two such pairs. */
-static unsigned moves_between(const store_row *a, const store_row *b)
-{
-    static const int pairs[3][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}};
-    int degree[N_DEGREES], n = 0;
-
-    for (int i = 0; i < N_DEGREES; i++)
-        if (report_axis_value(a, i) != report_axis_value(b, i))
-            degree[n++] = i;
-    for (int i = 0; n == 4 && i < 3; i++)
-        if (balanced(a, b, pairs[i], 2) && balanced(a, b, pairs[i] + 2, 2))
-            return 2;
-    return (unsigned)n - (n && balanced(a, b, degree, n));
-}
-
+/* Axes on which two points differ: whoever moves a factor from dp to tp changes two. */
 static unsigned changes_between(const store_row *a, const store_row *b)
 {
-    unsigned n = moves_between(a, b);
+    unsigned n = 0;
 
-    for (int i = REPORT_AXIS_SWITCHES; i < REPORT_N_AXES; i++)
+    for (int i = 0; i < REPORT_N_AXES; i++)
         n += report_axis_value(a, i) != report_axis_value(b, i);
     return n;
 }

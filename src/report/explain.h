@@ -28,10 +28,11 @@ typedef struct {
 typedef struct {
     const store_row *winner;    /* NULL: nothing fits */
     const store_row *runner_up; /* NULL: nothing else fits */
-    const store_row *unlimited; /* the best without the limit; NULL: it is the winner, or none can be ranked */
+    const store_row
+        *unlimited; /* the best without the limit; NULL: it is the winner, or none can be ranked */
 
-    /* Of the points that fit the one with the fewest changes to `unlimited`, of equals the best. A factor moved from one
-     * degree to another is a change, and so is a switch. NULL: there is no unlimited one, or nothing fits. */
+    /* Of the points that fit the one that differs from `unlimited` on the fewest axes, of equals the best. NULL: there is
+     * no unlimited one, or nothing fits. */
     const store_row *nearest;
     unsigned n_changes;
 

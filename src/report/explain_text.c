@@ -277,7 +277,7 @@ static void say_what_would_fit(const report_explanation *e, dse_strbuf *p, dse_s
     if (e->unlimited->metrics.peak_memory == STORE_ABSENT)
         return;
     if (r) {
-        dse_strbuf_adds(p, "The smallest change that makes it fit: ");
+        dse_strbuf_adds(p, "The smallest change (fewest axes) that makes it fit: ");
         say_changes(r, e->unlimited, p);
         dse_strbuf_adds(p, r == e->winner      ? ". That is the winner"
                            : r == e->runner_up ? ". That is the runner-up"

@@ -91,19 +91,11 @@ function peaks(owner, row,    n, i, sum, pass, s) {
     return s ", while " col(row, "peak_node") " runs. It holds " listed(1, n, peak(row), 0) "."
 }
 
-# What differs, and how much of it is one change: see report/explain.h.
-function changes(a, b,    i, n, x, y, up, p) {
-    x = y = 1
-    for (i = 1; i <= 4; i++) {
-        if (col(a, axis[i]) == col(b, axis[i]))
-            continue
-        p[++n] = col(a, axis[i]) / col(b, axis[i])
-        x *= p[n]
-    }
-    y = n - (n && x == 1)
-    if (n == 4 && (p[1] * p[2] == 1 || p[1] * p[3] == 1 || p[1] * p[4] == 1))
-        y = 2
-    return y + (col(a, "recompute") != col(b, "recompute")) + (col(a, "weight_sharded") != col(b, "weight_sharded"))
+# Axes that differ.
+function changes(a, b,    i, n) {
+    for (i = 1; i <= 6; i++)
+        n += col(a, axis[i]) != col(b, axis[i])
+    return n
 }
 function nearest_sentence(    i, row, best, least, s) {
     for (i = 1; i <= n_ranked; i++) {
@@ -120,7 +112,7 @@ function nearest_sentence(    i, row, best, least, s) {
     for (; i <= 6; i++)
         if (col(best, axis[i]) != col(unlimited, axis[i]))
             row = row (row ? ", " : "") (col(best, axis[i]) ? "with " : "without ") axis_words[i]
-    return "The smallest change that makes it fit: " row ". " \
+    return "The smallest change (fewest axes) that makes it fit: " row ". " \
            (best == ranked[1] ? "That is the winner" : best == ranked[2] ? "That is the runner-up" \
             : "Then the step takes " seconds(wall(best)) " and " bytes(peak(best))) ". As it is, it" s
 }
