@@ -149,7 +149,24 @@ void lint_astra_network(lint *l, const cfg_doc *doc)
     usable &= astra_absent(l, doc, true);
     l->has_network = usable;
     l->network = *doc;
+    l->waiting = values;
     astra_complete(l);
+}
+
+void lint_astra_alone(lint *l)
+{
+    char rates[LINT_LINK_RATES_MAX];
+
+    if (l->has_network) {
+        lint_link_rates(&l->waiting, rates);
+        lint_add(l, LINT_NOTE, l->network.path, "bandwidth",
+                 "a bare number counts 2^30 bytes per second: the links have %s GB/s, in 10^9 bytes", rates);
+        lint_note_dimensions(l, l->network.path, l->waiting.npus_count.n);
+    }
+    if (l->has_system)
+        lint_add(l, LINT_NOTE, l->system.path, "local-mem-bw",
+                 "a bare number counts 10^9 bytes per second, and that of a link 2^30");
+    l->has_system = l->has_network = false;
 }
 
 /* ---- remote_memory.json -------------------------------------------------------------------- */

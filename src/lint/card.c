@@ -195,21 +195,36 @@ static void check_dependencies(lint *l, const cfg_doc *doc, const card_system *s
     }
 }
 
+void lint_link_rates(const card_system *s, char out[LINT_LINK_RATES_MAX])
+{
+    *out = '\0';
+    for (uint32_t i = 0; i < s->bandwidth.n; i++) {
+        size_t n = strlen(out);
+
+        snprintf(out + n, LINT_LINK_RATES_MAX - n, "%s%.5g", i ? ", " : "", s->bandwidth.v[i] * 1.073741824);
+    }
+}
+
 /* The same word, two units: with the numbers. */
 static void note_units(lint *l, const char *path, const card_system *s)
 {
-    char list[CFG_MAX_DIMS * 32] = "";
+    char list[LINT_LINK_RATES_MAX];
 
-    for (uint32_t i = 0; i < s->bandwidth.n; i++) {
-        size_t n = strlen(list);
-
-        snprintf(list + n, sizeof list - n, "%s%.5g", i ? ", " : "", s->bandwidth.v[i] * 1.073741824);
-    }
+    lint_link_rates(s, list);
     lint_add(l, LINT_NOTE, path, "",
              "a bare link bandwidth counts 2^30 bytes per second, a bare memory bandwidth 10^9: the links "
              "have %s GB/s, "
              "the memory has %.5g GB/s, in 10^9 bytes",
              list, s->memory_bandwidth);
+}
+
+void lint_note_dimensions(lint *l, const char *path, uint32_t n_dims)
+{
+    if (n_dims > 1)
+        lint_add(l, LINT_NOTE, path, "",
+                 "a message between NPUs that differ in several of the %" PRIu32
+                 " dimensions pays for the lowest of them alone",
+                 n_dims);
 }
 
 static bool has_implementations(const card_system *s)
@@ -257,11 +272,7 @@ void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const c
     }
     check_dependencies(l, doc, s);
     note_units(l, path, s);
-    if (net.n_dims > 1)
-        lint_add(l, LINT_NOTE, path, "",
-                 "a message between NPUs that differ in several of the %" PRIu32
-                 " dimensions pays for the lowest of them alone",
-                 net.n_dims);
+    lint_note_dimensions(l, path, net.n_dims);
     check_implementations(l, path, &settings, net.n_dims);
     if (has_implementations(s))
         lint_add(l, LINT_NOTE, path, "",

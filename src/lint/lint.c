@@ -185,7 +185,7 @@ static dse_status lint_folder(lint *l, const char *name, dse_error *err)
         n--;
     if (!(folder = dse_arena_strndup(l->arena, name, n)))
         return dse_fail_nomem(err);
-    l->has_system = l->has_network = false; /* those of another folder do not belong to these */
+    lint_astra_alone(l); /* those of another folder do not belong to these */
     for (size_t i = 0; i < sizeof folder_files / sizeof folder_files[0]; i++) {
         const char *path = dse_arena_printf(l->arena, "%s/%s", folder, folder_files[i]);
 
@@ -278,6 +278,7 @@ dse_status lint_run(const lint_inputs *in, dse_arena *a, lint_result *out, dse_e
     *out = (lint_result){0};
     for (size_t i = 0; i < in->n_names && st == DSE_OK; i++)
         st = lint_name(&l, in->names[i], err);
+    lint_astra_alone(&l);
     if (st == DSE_OK && in->arguments)
         lint_arguments(&l, in->arguments);
     if (st == DSE_OK)

@@ -18,8 +18,9 @@ typedef struct {
     dse_error *err;
     dse_status status; /* out of memory; then every call below does nothing */
     bool has_system, has_network;
-    cfg_doc system, network; /* ASTRA-sim's files that wait for each other */
-    uint32_t n_networks;     /* systems that are complete, and the last of them */
+    cfg_doc system, network; /* ASTRA-sim's files that wait for each other, and what the latter says */
+    card_system waiting;
+    uint32_t n_networks; /* systems that are complete, and the last of them */
     net_network net;
     card_system values;
     const char *net_path;
@@ -84,10 +85,17 @@ void lint_system_card(lint *l, const cfg_doc *doc);
 void lint_hf_config(lint *l, const cfg_doc *doc);
 void lint_astra_system(lint *l, const cfg_doc *doc);
 void lint_astra_network(lint *l, const cfg_doc *doc);
+/* What is told of one of the two whose other is not among the inputs. */
+void lint_astra_alone(lint *l);
 void lint_remote(lint *l, const cfg_doc *doc);
 bool lint_is_group_file(const cfg_doc *doc);
 void lint_groups(lint *l, const cfg_doc *doc);
 void lint_arguments(lint *l, const char *text);
+
+/* Bandwidths of the links in 10^9 bytes per second: "53.687, 26.844". */
+#define LINT_LINK_RATES_MAX (CFG_MAX_DIMS * 32)
+void lint_link_rates(const card_system *s, char out[LINT_LINK_RATES_MAX]);
+void lint_note_dimensions(lint *l, const char *path, uint32_t n_dims);
 
 /* A system that is complete: dependencies between its keys, units, dimensions. `path` for what has no place. */
 void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const card_system *s);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the group file ------------------------------------------------------------------------ */
@@ -35,9 +36,45 @@ static const char *group_meaning(uint32_t n, uint32_t n_npus)
                       : "all NPUs: the implementations, dimension by dimension";
 }
 
+static int compare_ranks(const void *a, const void *b)
+{
+    const cfg_node *x = *(const cfg_node *const *)a, *y = *(const cfg_node *const *)b;
+    size_t n = strlen(x->text), m = strlen(y->text);
+
+    return n != m ? (n < m ? -1 : 1) : strcmp(x->text, y->text); /* digits alone */
+}
+
+static void check_twice(lint *l, const cfg_doc *doc, const cfg_node *key, const cfg_node *list)
+{
+    const cfg_node **sorted = DSE_ARENA_NEW(l->arena, const cfg_node *, list->n);
+    cfg_place at;
+
+    if (!sorted) {
+        l->status = dse_fail_nomem(l->err);
+        return;
+    }
+    for (uint32_t k = 0; k < list->n; k++)
+        sorted[k] = list->item[k];
+    if (list->n)
+        qsort(sorted, list->n, sizeof *sorted, compare_ranks);
+    for (uint32_t k = 1; k < list->n; k++) {
+        if (compare_ranks(&sorted[k - 1], &sorted[k]) != 0)
+            continue;
+        lint_add(l, LINT_ERROR, cfg_where(doc, sorted[k], &at), key->text, "the group names rank %s twice",
+                 sorted[k]->text);
+        return;
+    }
+}
+
 static void check_ranks(lint *l, const cfg_doc *doc, const cfg_node *key, const cfg_node *list,
                         uint32_t n_npus)
 {
+    cfg_place at;
+
+    if (!list->n)
+        lint_add(l, LINT_ERROR, cfg_where(doc, list, &at), key->text,
+                 "a group is a list of ranks, and this is empty");
+    check_twice(l, doc, key, list);
     for (uint32_t k = 0; n_npus && k < list->n; k++) {
         dse_error why = DSE_ERROR_INIT;
         int64_t rank;
@@ -59,7 +96,7 @@ void lint_groups(lint *l, const cfg_doc *doc)
         n_lonely += list->n == 1;
         n_small += list->n > 1 && list->n < n_npus;
         lint_add_key(l, key->text, key, list, "ranks", group_meaning(list->n, n_npus),
-                     list->n == 1 ? LINT_REFUSED : LINT_USED);
+                     list->n < 2 ? LINT_REFUSED : LINT_USED);
         check_ranks(l, doc, key, list, n_npus);
     }
     if (n_small)

@@ -137,7 +137,7 @@ CLAIM(a_key_without_effect_is_noted_only_if_it_is_needed)
     assert_int_equal(find_key("boost-mode")->effect, LINT_NEVER_READ);
     assert_int_equal(find_key("boost-mode")->line, 3);
     assert_int_equal(report.n_level[LINT_WARNING], 1); /* boost-mode, though it is 0 */
-    assert_int_equal(report.n_level[LINT_NOTE], 1);    /* scheduling-policy */
+    assert_int_equal(report.n_level[LINT_NOTE], 2);    /* scheduling-policy, the unit of local-mem-bw */
     assert_int_equal(find_finding("never read")->level, LINT_WARNING);
 
     lint_text("system.json", "{\"scheduling-policy\": \"LIFO\", \"collective-optimization\": \"baseline\","
