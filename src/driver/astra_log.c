@@ -194,13 +194,31 @@ static bool read_ticks(rest *r, drv_log_value *out)
     return true;
 }
 
+/* What a division by 0 leaves, as ASTRA-sim prints it: "nan", "-nan", "inf", "-inf". */
+static bool read_not_finite(rest *r, double *out)
+{
+    bool negative = r->at < r->end && *r->at == '-';
+    rest word = {r->at + negative, r->end};
+
+    if (skip_word(&word, "nan"))
+        *out = NAN;
+    else if (skip_word(&word, "inf"))
+        *out = negative ? -INFINITY : INFINITY;
+    else
+        return false;
+    *r = word;
+    return true;
+}
+
 static bool read_real(rest *r, drv_log_value *out)
 {
     number v;
 
-    if (!read_number(r, &v) || !to_real(&v, &out->real))
-        return false;
-    out->decimals = v.decimals;
+    if (!read_not_finite(r, &out->real)) {
+        if (!read_number(r, &v) || !to_real(&v, &out->real))
+            return false;
+        out->decimals = v.decimals;
+    }
     skip_blanks(r);
     skip_one_of(r, "%$");
     return true;
@@ -407,7 +425,9 @@ void drv_astra_log_metrics(const drv_astra_log *log, store_metrics *out, bool *m
 
 void drv_log_format(const drv_log_value *v, const store_column *c, char out[DRV_LOG_TEXT])
 {
-    if (c->type == STORE_REAL)
+    if (c->type == STORE_REAL && isnan(v->real)) /* not stored either */
+        snprintf(out, DRV_LOG_TEXT, "none");
+    else if (c->type == STORE_REAL)
         snprintf(out, DRV_LOG_TEXT, "%.*f", v->decimals, v->real);
     else if (v->unit)
         snprintf(out, DRV_LOG_TEXT, "%.*f %s", v->decimals, v->real, units[v->unit][0]);

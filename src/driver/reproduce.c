@@ -1,6 +1,6 @@
 #include "driver/reproduce.h"
 
-#include "driver/study.h"
+#include "driver/external.h"
 #include "report/rows.h"
 
 #include <ctype.h>
@@ -94,6 +94,7 @@ static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *se
     if ((st = read_settings(r->settings, a, settings, why)) != DSE_OK ||
         (st = drv_study_load(r->model, r->system, settings, a, &study, why)) != DSE_OK)
         return st;
+    study.engine = r->engine;
     dse_strbuf_init(&text);
     drv_study_write_config(&study, &p, &text);
     if (text.failed)
@@ -153,6 +154,7 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
                          dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;
+    const char *note = "";
     cfg_settings settings;
     dse_strbuf command;
     bool has_cards;
@@ -163,7 +165,7 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
     dse_strbuf_init(&command);
     if (!has_cards)
         return say(out, &command, "imported: there is no configuration to simulate again", a, err);
-    if (strcmp(r->engine, DRV_ENGINE))
+    if (strcmp(r->engine, DRV_ENGINE) && strcmp(r->engine, DRV_EXTERNAL_ENGINE))
         return by_configuration(r, db,
                                 store_is_native(r->engine)
                                     ? "by another version of this program; figures may differ"
@@ -175,7 +177,15 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
     if (st != DSE_OK)
         return by_configuration(r, db, describe(&why, a), a, out, err);
     write_simulate(r, &settings, &command);
-    st = say(out, &command, "", a, err);
+    if (!strcmp(r->engine, DRV_EXTERNAL_ENGINE)) {
+        add_option(&command, "--engine", r->engine);
+        dse_strbuf_adds(&command, " --stage-cmd \"python3 PATH/main.py\" --astrasim-bin "
+                                  "PATH/AstraSim_Analytical_Congestion_Unaware");
+        note = "with the STAGE and ASTRA-sim it was made with; without the last three options this program "
+               "gives the "
+               "same";
+    }
+    st = say(out, &command, note, a, err);
     dse_strbuf_free(&command);
     return st;
 }

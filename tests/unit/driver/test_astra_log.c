@@ -276,8 +276,8 @@ CLAIM(what_is_no_number_is_refused_with_its_line)
 CLAIM(percentages_and_memory_are_refused_likewise)
 {
     static const char *const lines[] = {
-        "Average memory utilization: nan%",  "Average memory utilization: -nan%",
-        "Average memory utilization: inf%",  "Average memory utilization: -0.100%",
+        "Average memory utilization: nanny", "Average memory utilization: --nan%",
+        "Average memory utilization: in%",   "Average memory utilization: -0.100%",
         "Average memory utilization: 1%%",   "Average operation intensity: .5",
         "peak memory usage: 12.50",          "peak memory usage: 1.00 XB",
         "peak memory usage: 9000.00 TB",     "peak memory usage: -1.00 GB",
@@ -289,6 +289,19 @@ CLAIM(percentages_and_memory_are_refused_likewise)
         snprintf(text, sizeof text, "sys[0], %s\n", lines[i]);
         assert_says(parse(text), &err, DSE_E_SYNTAX, "no number, or one that cannot be, of sys[0] '");
     }
+}
+
+/* A division by 0 upstream: the reference's cases have them. Nothing is known then, or it is as large as can be. */
+CLAIM(what_is_no_finite_rate_is_read_as_that)
+{
+    assert_ok(parse("sys[0], Wall time: 9\nsys[0], Average compute utilization: -nan$\n"
+                    "sys[0], Average memory utilization: nan%\nsys[0], Average operation intensity: inf\n"),
+              &err);
+    assert_true(isnan(metrics.compute_util));
+    assert_true(isnan(metrics.mem_util));
+    assert_double(metrics.op_intensity, INFINITY);
+    assert_failure(parse("sys[0], Wall time: nan\n"), &err, DSE_E_SYNTAX, "a.log:1",
+                   "no number, or one that cannot be, of sys[0] 'Wall time'");
 }
 
 CLAIM(a_second_report_is_refused)
@@ -395,6 +408,7 @@ int main(void)
         ONE(a_time_without_a_line_in_a_whole_report_is_zero),
         ONE(what_is_no_number_is_refused_with_its_line),
         ONE(percentages_and_memory_are_refused_likewise),
+        cmocka_unit_test_setup(what_is_no_finite_rate_is_read_as_that, of_no_system),
         TWO(a_second_report_is_refused),
         ONE(a_stored_figure_is_printed_as_the_log_prints_its_own),
         cmocka_unit_test(a_log_of_astrasim_itself_is_read_whole),

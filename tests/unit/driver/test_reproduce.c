@@ -104,10 +104,17 @@ CLAIM(another_engine_is_named)
     check(&r, "r.db",
           "ccldse show 8_1_1_1_0_ws --db r.db --configuration 0123456789abcdef --config | ccldse worker",
           "by another version of this program; figures may differ");
-    r = row(NULL, 0, "astrasim");
+    r = row(NULL, 0, "other");
     check(&r, "r.db",
           "ccldse show 8_1_1_1_0_ws --db r.db --configuration 0123456789abcdef --config | ccldse worker",
           "by another program; this one simulates the same natively");
+    r = row(NULL, 0, "astrasim");
+    check(&r, "r.db",
+          "ccldse simulate --model small --system ring8 --point 8_1_1_1_0_ws --engine astrasim "
+          "--stage-cmd \"python3 PATH/main.py\" --astrasim-bin PATH/AstraSim_Analytical_Congestion_Unaware",
+          "with the STAGE and ASTRA-sim it was made with; without the last three options this program gives "
+          "the "
+          "same");
     end();
 }
 
