@@ -30,7 +30,7 @@ typedef struct {
     drv_progress progress;
     size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
     bool has_failed;
-    char failure[512];
+    char failure[1500];
     bool out_of_memory; /* where `next_task` cannot say so */
     struct timespec start;
 } state;
@@ -115,7 +115,7 @@ static void note_failure(state *s, size_t task, const char *why)
     s->has_failed = true;
     s->failed = task;
     design_point_name(&s->points->point[task].point, name);
-    snprintf(s->failure, sizeof s->failure, "%.60s on %.60s%s%.60s, %s: %.200s", t->model_name,
+    snprintf(s->failure, sizeof s->failure, "%.60s on %.60s%s%.60s, %s: %.1100s", t->model_name,
              t->system_name, *t->settings ? " with " : "", t->settings, name, why);
     s->progress.first_failure = s->failure;
 }
