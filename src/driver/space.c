@@ -47,7 +47,7 @@ dse_status drv_space_load(const char *const *models, size_t n_models, const char
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         out->model[i] = models[i / n_systems];
         out->system[i] = systems[i % n_systems];
-        st = drv_study_load(out->model[i], out->system[i], settings, a, &out->study[i], err);
+        st = drv_study_load_part(out->model[i], out->system[i], settings, a, &out->study[i], err);
     }
     return st;
 }

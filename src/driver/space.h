@@ -51,7 +51,8 @@ typedef struct {
     drv_space_point *point;
 } drv_points;
 
-/* Loads the studies of models x systems, models outermost; names or paths. Fills in these members of *out alone. */
+/* Loads the studies of models x systems, models outermost; names or paths. A model may lack what an axis gives; its
+ * points are refused if none does. Fills in these members of *out alone. */
 dse_status drv_space_load(const char *const *models, size_t n_models, const char *const *systems,
                           size_t n_systems, const cfg_settings *settings, dse_arena *a, drv_space *out,
                           dse_error *err);
