@@ -87,7 +87,8 @@ typedef struct {
         {"--seed", OPT_INT, "N", "", "seed of the sample; 0 if not given", .offset = offsetof(type, f.seed)}, \
         {"--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, .offset = offsetof(type, f.set)},               \
     {                                                                                                         \
-        "--force", OPT_FLAG, NULL, "false", "also a space of more than a million points",                     \
+        "--force", OPT_FLAG, NULL, "false",                                                                   \
+            "also a space of more than a million points, or too many to count",                               \
             .offset = offsetof(type, f.force)                                                                 \
     }
 

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_VISITS 5000000u /* variants that are looked at one by one to count the points */
+#define MAX_VISITS                                                                                           \
+    5000000u /* variants that are looked at one by one, unasked, to count the points: half a minute */
 
 /* What a constraint may name besides the values of cards. */
 typedef enum {
@@ -224,6 +225,9 @@ typedef struct {
 
 static uint64_t multiply(uint64_t a, uint64_t b) { return b && a > UINT64_MAX / b ? UINT64_MAX : a * b; }
 
+/* Points that satisfy everything, after the walk. */
+static uint64_t survivors(const walk *w) { return w->survivors[N_RULES + w->s->n_constraints - 1]; }
+
 static void survive(walk *w, uint32_t rule, uint64_t n)
 {
     uint64_t more = multiply(n, w->each), *sum = &w->survivors[rule];
@@ -389,33 +393,66 @@ static dse_status no_points(const drv_space *s, const uint64_t *survivors, dse_e
                        i == N_RULES ? "" : " that the constraints before it leave");
 }
 
+/* How many variants are looked at one by one to count the points; of the other axes, which are `held` (NULL: not
+ * asked), each value stands for all. */
+static uint64_t count_visits(const drv_space *s, bool *held)
+{
+    uint64_t visits = s->n_studies;
+
+    for (uint32_t i = 0; i < s->n_axes; i++) {
+        bool hold = !matters(s, &s->axis[i]);
+
+        if (held)
+            held[i] = hold;
+        if (!hold)
+            visits = multiply(visits, s->axis[i].n);
+    }
+    return visits;
+}
+
 dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
 {
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     walk w = {.s = s, .each = 1};
-    uint64_t visits = s->n_studies;
     dse_status st = held ? check_names(s, err) : dse_fail_nomem(err);
 
-    for (uint32_t i = 0; st == DSE_OK && i < s->n_axes; i++) {
-        held[i] = !matters(s, &s->axis[i]);
-        if (held[i])
-            w.each = multiply(w.each, s->axis[i].n);
-        else
-            visits = multiply(visits, s->axis[i].n);
-    }
-    if (st == DSE_OK && visits > MAX_VISITS)
-        st = dse_fail(err, DSE_E_RANGE,
-                      "the constraints depend on %" PRIu64 " combinations of values, too many to count",
-                      visits);
-    if (st == DSE_OK)
-        st = walk_all(&w, held, err);
     if (st == DSE_OK) {
-        *n = w.survivors[N_RULES + s->n_constraints - 1];
-        if (!*n)
-            st = no_points(s, w.survivors, err);
+        count_visits(s, held);
+        for (uint32_t i = 0; i < s->n_axes; i++)
+            if (held[i])
+                w.each = multiply(w.each, s->axis[i].n);
+        st = walk_all(&w, held, err);
     }
+    if (st == DSE_OK && !survivors(&w))
+        st = no_points(s, w.survivors, err);
+    if (st == DSE_OK)
+        *n = survivors(&w);
     dse_free(w.survivors);
     dse_free(held);
+    return st;
+}
+
+dse_status drv_space_estimate(const drv_space *s, drv_size *out, dse_error *err)
+{
+    drv_size size = {DRV_SIZE_POINTS, s->n_studies};
+    drv_space all = *s;
+    dse_status st = check_names(s, err);
+
+    all.n_constraints = 0;
+    if (st != DSE_OK)
+        return st;
+    if (count_visits(s, NULL) <= MAX_VISITS) {
+        st = drv_space_count(s, &size.n, err);
+    } else if (count_visits(&all, NULL) <= MAX_VISITS) {
+        size.what = DRV_SIZE_UNCONSTRAINED;
+        st = drv_space_count(&all, &size.n, err);
+    } else {
+        size.what = DRV_SIZE_VARIANTS;
+        for (uint32_t i = 0; i < s->n_axes; i++)
+            size.n = multiply(size.n, s->axis[i].n);
+    }
+    if (st == DSE_OK)
+        *out = size;
     return st;
 }
 
@@ -453,14 +490,18 @@ dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, d
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     collection c = {.arena = a};
     walk w = {.s = s, .each = 1, .take = collect, .user = &c};
-    dse_status st = held ? walk_all(&w, held, err) : dse_fail_nomem(err);
+    dse_status st = held ? check_names(s, err) : dse_fail_nomem(err);
 
+    if (st == DSE_OK)
+        st = walk_all(&w, held, err);
+    if (st == DSE_OK && !c.n)
+        st = no_points(s, w.survivors, err);
     if (st == DSE_OK) {
         *out = (drv_points){s, c.n_variants, DSE_ARENA_NEW(a, drv_variant, c.n_variants), c.n,
                             DSE_ARENA_NEW(a, drv_space_point, c.n)};
         if (!out->variant || !out->point) {
             st = dse_fail_nomem(err);
-        } else if (c.n) {
+        } else {
             memcpy(out->variant, c.variant, c.n_variants * sizeof *c.variant);
             memcpy(out->point, c.point, c.n * sizeof *c.point);
         }
