@@ -117,6 +117,7 @@ static bool matters(const drv_space *s, const drv_axis *axis)
 typedef struct {
     const drv_space *s;
     design_value **value; /* per constraint and name */
+    own_name **own;       /* what each name is */
 } binding;
 
 static bool card_value(const drv_study *study, const char *path, cfg_value *out)
@@ -155,10 +156,10 @@ static dse_status bind_card(const drv_constraint *c, const char *name, const drv
     return DSE_OK;
 }
 
-static dse_status bind_name(const drv_constraint *c, const char *name, const drv_study *study,
+static dse_status bind_name(const drv_constraint *c, const char *name, own_name own, const drv_study *study,
                             design_value *out, dse_error *err)
 {
-    switch (find_own(name)) {
+    switch (own) {
     case NAME_NPUS:
         *out = (design_value){DESIGN_INT, {(int64_t)card_system_npus(&study->system)}};
         return DSE_OK;
@@ -173,18 +174,32 @@ static dse_status bind(const drv_space *s, const drv_study *study, dse_arena *a,
 {
     dse_status st = DSE_OK;
 
-    *out = (binding){s, DSE_ARENA_NEW(a, design_value *, s->n_constraints)};
-    if (!out->value)
+    *out = (binding){s, DSE_ARENA_NEW(a, design_value *, s->n_constraints),
+                     DSE_ARENA_NEW(a, own_name *, s->n_constraints)};
+    if (!out->value || !out->own)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; st == DSE_OK && i < s->n_constraints; i++) {
         const drv_constraint *c = &s->constraint[i];
 
-        if (!(out->value[i] = DSE_ARENA_NEW(a, design_value, c->expr.n_names)))
+        out->value[i] = DSE_ARENA_NEW(a, design_value, c->expr.n_names);
+        out->own[i] = DSE_ARENA_NEW(a, own_name, c->expr.n_names);
+        if (!out->value[i] || !out->own[i])
             return dse_fail_nomem(err);
-        for (uint32_t k = 0; st == DSE_OK && k < c->expr.n_names; k++)
-            st = bind_name(c, c->expr.name[k], study, &out->value[i][k], err);
+        for (uint32_t k = 0; st == DSE_OK && k < c->expr.n_names; k++) {
+            out->own[i][k] = find_own(c->expr.name[k]);
+            st = bind_name(c, c->expr.name[k], out->own[i][k], study, &out->value[i][k], err);
+        }
     }
     return st;
+}
+
+/* Whether constraint i may hold at some points of a variant and not at others. */
+static bool is_of_points(const binding *b, uint32_t i)
+{
+    for (uint32_t k = 0; k < b->s->constraint[i].expr.n_names; k++)
+        if (b->own[i][k] <= NAME_WEIGHT_SHARDED)
+            return true;
+    return false;
 }
 
 /* Whether constraint i holds at a point. */
@@ -196,12 +211,9 @@ static dse_status holds(binding *b, uint32_t i, const design_point *p, bool *out
     char name[DESIGN_NAME_MAX];
     dse_status st;
 
-    for (uint32_t k = 0; k < c->expr.n_names; k++) {
-        own_name n = find_own(c->expr.name[k]);
-
-        if (n <= NAME_WEIGHT_SHARDED)
-            b->value[i][k] = (design_value){DESIGN_INT, {own[n]}};
-    }
+    for (uint32_t k = 0; k < c->expr.n_names; k++)
+        if (b->own[i][k] <= NAME_WEIGHT_SHARDED)
+            b->value[i][k] = (design_value){DESIGN_INT, {own[b->own[i][k]]}};
     st = design_expr_holds(&c->expr, b->value[i], out, &why);
     if (st == DSE_OK)
         return st;
@@ -221,6 +233,11 @@ typedef struct {
     dse_status (*take)(void *user, uint32_t study, const cfg_settings *settings, const design_point *points,
                        size_t n, dse_error *err); /* NULL: only count */
     void *user;
+
+    dse_arena enumerated; /* the strategies on `npus` NPUs (0: none yet), which most variants share */
+    uint64_t npus;
+    design_point *strategy;
+    size_t n_strategies;
 } walk;
 
 static uint64_t multiply(uint64_t a, uint64_t b) { return b && a > UINT64_MAX / b ? UINT64_MAX : a * b; }
@@ -251,11 +268,12 @@ static dse_status filter(walk *w, const drv_study *study, design_point *points, 
     survive(w, RULE_STAGES, kept);
     st = bind(w->s, study, &w->scratch, &b, err);
     for (uint32_t c = 0; st == DSE_OK && c < w->s->n_constraints; c++) {
+        bool keep = false, each = is_of_points(&b, c);
+
         kept = 0;
         for (size_t i = 0; st == DSE_OK && i < *n; i++) {
-            bool keep = false;
-
-            st = holds(&b, c, &points[i], &keep, err);
+            if (each || !i)
+                st = holds(&b, c, &points[i], &keep, err);
             if (keep)
                 points[kept++] = points[i];
         }
@@ -279,22 +297,40 @@ static dse_status settings_of(const drv_space *s, const uint32_t *number, dse_ar
     return cfg_settings_sort(items, s->n_axes, err);
 }
 
+/* The strategies on so many NPUs, in the scratch. */
+static dse_status strategies(walk *w, uint64_t npus, design_point **points, size_t *n, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    if (npus != w->npus) {
+        dse_arena_reset(&w->enumerated);
+        st = design_enumerate(&w->s->strategy, npus, &w->enumerated, &w->strategy, &w->n_strategies, err);
+        w->npus = st == DSE_OK ? npus : 0;
+    }
+    if (st != DSE_OK)
+        return st;
+    if (!(*points = DSE_ARENA_NEW(&w->scratch, design_point, w->n_strategies)))
+        return dse_fail_nomem(err);
+    if ((*n = w->n_strategies))
+        memcpy(*points, w->strategy, *n * sizeof **points);
+    return DSE_OK;
+}
+
 /* The points of one variant. */
 static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *settings, dse_error *err)
 {
-    const design_axes *strategy = &w->s->strategy;
     drv_study varied;
     design_point *points;
     uint64_t npus;
-    size_t n;
+    size_t n = 0;
     dse_status st = drv_study_vary(&w->s->study[study], settings, &w->scratch, &varied, err);
 
     if (st != DSE_OK)
         return st;
     npus = card_system_npus(&varied.system);
-    st = design_enumerate(strategy, npus, &w->scratch, &points, &n, err);
+    st = strategies(w, npus, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)
-        st = design_check_values(strategy, npus, (uint32_t)varied.model.layers, points, n, err);
+        st = design_check_values(&w->s->strategy, npus, (uint32_t)varied.model.layers, points, n, err);
     if (st == DSE_OK)
         st = filter(w, &varied, points, &n, err);
     return st == DSE_OK && w->take ? w->take(w->user, study, settings, points, n, err) : st;
@@ -359,12 +395,14 @@ static dse_status walk_all(walk *w, const bool *held, dse_error *err)
     dse_status st = DSE_OK;
 
     dse_arena_init(&w->scratch);
+    dse_arena_init(&w->enumerated);
     w->survivors = dse_calloc(N_RULES + w->s->n_constraints, sizeof *w->survivors);
     if (!w->survivors)
         st = dse_fail_nomem(err);
     for (uint32_t i = 0; st == DSE_OK && i < w->s->n_studies; i++)
         st = walk_study(w, i, held, err);
     dse_arena_free(&w->scratch);
+    dse_arena_free(&w->enumerated);
     return st;
 }
 

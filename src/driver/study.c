@@ -267,6 +267,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
                           dse_error *err)
 {
     char covered[96];
+    bool of_system = false;
     dse_status st = DSE_OK;
 
     *out = *s;
@@ -277,9 +278,13 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
     for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
         if (cfg_table_has(&card_model_table, settings->item[i].path))
             st = cfg_table_set(&card_model_table, &settings->item[i], &out->model, err);
-    if (st != DSE_OK || (st = check_model(out, err)) != DSE_OK ||
-        (st = card_system_set(&out->system, settings, err)) != DSE_OK ||
-        (st = print_settings(s->settings, settings, a, &out->settings, err)) != DSE_OK)
+        else
+            of_system = true;
+    if (st == DSE_OK)
+        st = check_model(out, err);
+    if (st == DSE_OK && of_system) /* without: it was checked when it was loaded */
+        st = card_system_set(&out->system, settings, err);
+    if (st != DSE_OK || (st = print_settings(s->settings, settings, a, &out->settings, err)) != DSE_OK)
         return st;
     if (!strcmp(out->model.operators, s->model.operators))
         return DSE_OK;
