@@ -1,5 +1,6 @@
 #include "cli/points.h"
 
+#include "cards/locate.h"
 #include "driver/points_file.h"
 #include "driver/sample.h"
 #include "driver/space_file.h"
@@ -128,10 +129,13 @@ static dse_status choose_cards(const char *name, const char *text, const char *s
 static dse_status read_request(const points_options *o, dse_arena *a, request *out, dse_error *err)
 {
     drv_space_file file = {0};
+    const char *path;
     dse_status st = check_options(o, err);
 
     if (st == DSE_OK && o->space)
-        st = drv_space_file_read(o->space, a, &file, err);
+        st = card_locate(CARD_SPACES, o->space, a, &path, err);
+    if (st == DSE_OK && o->space)
+        st = drv_space_file_read(path, a, &file, err);
     *out = (request){file.model, file.system, file.n_models, file.n_systems, {0}, file.space};
     if (st != DSE_OK ||
         (st = choose_cards("--model", o->model, "models", o, a, &out->model, &out->n_models, err)) !=

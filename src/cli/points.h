@@ -66,9 +66,9 @@ typedef struct {
          .offset = offsetof(type, f.weight_sharded)},                                                         \
         {"--space",                                                                                           \
          OPT_STRING,                                                                                          \
-         "FILE",                                                                                              \
+         "NAME",                                                                                              \
          "",                                                                                                  \
-         "a space in YAML instead: models, systems, axes, constraints; see configs/spaces",                   \
+         "a space instead, a name in configs/spaces or a file: models, systems, axes, constraints",           \
          .offset = offsetof(type, f.space)},                                                                  \
         {"--points",                                                                                          \
          OPT_STRING,                                                                                          \
