@@ -289,26 +289,23 @@ dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_
     return st;
 }
 
-static bool is_known(const cfg_doc *card, const cfg_settings *settings, const char *key)
+static bool is_known(const cfg_doc *card, const card_model *m, const char *key)
 {
-    for (size_t i = 0; settings && i < settings->n; i++)
-        if (!strcmp(settings->item[i].path, key))
-            return true;
-    return cfg_get(card->root, key) != NULL;
+    return cfg_get(card->root, key) || (m && cfg_is_given(&card_model_table, m, key));
 }
 
-dse_status card_hf_check(const cfg_doc *card, const cfg_settings *settings, dse_error *err)
+dse_status card_hf_check(const cfg_doc *card, const card_model *m, dse_error *err)
 {
     char lacks[128] = "", remedy[192] = "";
     const char *names[N_SIZES + COUNT(run_keys)];
     size_t n = 0, n_sizes;
 
     for (size_t i = 0; i < N_SIZES; i++)
-        if (!is_known(card, settings, sizes[i].card))
+        if (!is_known(card, m, sizes[i].card))
             names[n++] = sizes[i].card;
     n_sizes = n;
     for (size_t i = 0; i < COUNT(run_keys); i++)
-        if (!is_known(card, settings, run_keys[i]))
+        if (!is_known(card, m, run_keys[i]))
             names[n++] = run_keys[i];
     for (size_t i = 0; i < n; i++) {
         size_t l = strlen(lacks), r = strlen(remedy);
@@ -337,8 +334,7 @@ static dse_status join_notes(const char *path, const card_hf_notes *notes, dse_a
     return *out ? DSE_OK : dse_fail_nomem(err);
 }
 
-dse_status card_hf_resolve(cfg_doc *doc, const cfg_settings *settings, dse_arena *a, const char **note,
-                           dse_error *err)
+dse_status card_hf_resolve(cfg_doc *doc, dse_arena *a, const char **note, dse_error *err)
 {
     card_hf_notes notes;
     cfg_doc card;
@@ -348,7 +344,6 @@ dse_status card_hf_resolve(cfg_doc *doc, const cfg_settings *settings, dse_arena
     if (!card_hf_is_config(doc))
         return DSE_OK;
     if ((st = card_hf_card(doc, a, &card, &notes, err)) != DSE_OK ||
-        (st = card_hf_check(&card, settings, err)) != DSE_OK ||
         (st = join_notes(doc->path, &notes, a, note, err)) != DSE_OK)
         return st;
     *doc = card;

@@ -6,7 +6,7 @@
 #ifndef DSE_CARDS_HF_H
 #define DSE_CARDS_HF_H
 
-#include "config/param.h"
+#include "cards/model.h"
 
 #define CARD_HF_MAX_NOTES 8
 
@@ -32,13 +32,12 @@ const char *card_hf_card_key(const char *key);
  * encoder and a decoder), and for a size that two keys say differently. `notes` may be NULL. */
 dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err);
 
-/* DSE_E_CONFIG if a card made of a config still lacks a size, with the settings that are made over it (NULL: none): one
- * line that names all of them, and the remedy. */
-dse_status card_hf_check(const cfg_doc *card, const cfg_settings *settings, dse_error *err);
+/* DSE_E_CONFIG if a card made of a config lacks a size, and so does the model that was read from it, with what has been
+ * set over it by now (NULL: nothing has been): one line that names all of them, and the remedy. */
+dse_status card_hf_check(const cfg_doc *card, const card_model *m, dse_error *err);
 
-/* Turns the document of a model into a card of ours if it is a config; leaves a card as it is. *note becomes a line
- * about what the model is simulated without, or NULL. */
-dse_status card_hf_resolve(cfg_doc *doc, const cfg_settings *settings, dse_arena *a, const char **note,
-                           dse_error *err);
+/* Turns the document of a model into a card of ours if it is a config, which may lack sizes; leaves a card as it is.
+ * *note becomes a line about what the model is simulated without, or NULL. */
+dse_status card_hf_resolve(cfg_doc *doc, dse_arena *a, const char **note, dse_error *err);
 
 #endif

@@ -9,13 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
-    const char *folder, *what, *file, *where;
+    const char *folder, *what, *file, *entry, *where;
 } kinds[] = {
-    [CARD_MODELS] = {"models", "model", "model card", "list them with 'ccldse models'"},
-    [CARD_SYSTEMS] = {"systems", "system", "system card", "list them with 'ccldse systems'"},
-    [CARD_OPERATORS] = {"operators", "operator file", "operator file", "they are in configs/operators"},
+    [CARD_MODELS] = {"models", "model", "model card", "card", "list them with 'ccldse models'"},
+    [CARD_SYSTEMS] = {"systems", "system", "system card", "card", "list them with 'ccldse systems'"},
+    [CARD_OPERATORS] = {"operators", "operator file", "operator file", "card",
+                        "they are in configs/operators"},
+    [CARD_SPACES] = {"spaces", "space", "space file", "space", "they are in configs/spaces"},
 };
 
 /* What a folder of a Hugging Face model has, whatever the folder is called. */
@@ -125,6 +128,13 @@ static dse_status find_hf_config(const char *folder, const char *name, dse_arena
     return DSE_OK;
 }
 
+/* Whether what is at a path is taken for the card itself. */
+static bool is_card(card_kind kind, const char *path, bool is_folder)
+{
+    return dse_is_file(path) || (kind == CARD_SYSTEMS && is_folder) ||
+           (kind == CARD_SPACES && !is_folder && access(path, F_OK) == 0);
+}
+
 dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err)
 {
     const char **names, *folder, *nearest;
@@ -133,7 +143,7 @@ dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const cha
     size_t n;
     dse_status st;
 
-    if (dse_is_file(name) || (kind == CARD_SYSTEMS && is_folder)) {
+    if (is_card(kind, name, is_folder)) {
         *path = dse_arena_strdup(a, name);
         return *path ? DSE_OK : dse_fail_nomem(err);
     }
@@ -170,8 +180,8 @@ dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const cha
     if (nearest)
         return dse_fail(err, DSE_E_CONFIG, "unknown %s '%s'; did you mean '%s'? %s", kinds[kind].what, name,
                         nearest, kinds[kind].where);
-    return dse_fail(err, DSE_E_CONFIG, "unknown %s '%s': no such file, and no card of that name in %s",
-                    kinds[kind].what, name, folder);
+    return dse_fail(err, DSE_E_CONFIG, "unknown %s '%s': no such file, and no %s of that name in %s",
+                    kinds[kind].what, name, kinds[kind].entry, folder);
 }
 
 /* The last part of a path: its length, and where it starts. */

@@ -32,6 +32,17 @@ dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, car
     return cfg_table_read(&card_model_table, doc, settings, out, err);
 }
 
+dse_status card_model_read_part(const cfg_doc *doc, const cfg_settings *settings, card_model *out,
+                                dse_error *err)
+{
+    return cfg_table_read_part(&card_model_table, doc, settings, out, err);
+}
+
+dse_status card_model_check(const card_model *m, const char *path, dse_error *err)
+{
+    return cfg_table_check(&card_model_table, path, m, err);
+}
+
 static const cfg_param *find_size(const char *key)
 {
     for (uint32_t i = 0; i < card_model_table.n; i++)

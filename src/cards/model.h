@@ -16,6 +16,12 @@ extern const cfg_table card_model_table;
 /* `settings` (NULL: none) are set over the card. */
 dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, card_model *out, dse_error *err);
 
+/* The same of a card that may lack what is set over it later; and whether all of it is given by now: DSE_E_CONFIG, with
+ * the card's path. */
+dse_status card_model_read_part(const cfg_doc *doc, const cfg_settings *settings, card_model *out,
+                                dse_error *err);
+dse_status card_model_check(const card_model *m, const char *path, dse_error *err);
+
 /* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG if it
  * names a parameter that the card does not have. */
 dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err);

@@ -56,8 +56,9 @@ static const struct {
 static const struct {
     const char *name;
     offer_source source;
-} names[] = {{"--model", OFFER_MODELS}, {"--system", OFFER_SYSTEMS}, {"FILE", OFFER_FILES},
-             {"PREFIX", OFFER_FILES},   {"COMMAND", OFFER_FILES},    {"DIR", OFFER_FOLDERS}};
+} names[] = {{"--model", OFFER_MODELS}, {"--system", OFFER_SYSTEMS}, {"--space", OFFER_FILES},
+             {"FILE", OFFER_FILES},     {"PREFIX", OFFER_FILES},     {"COMMAND", OFFER_FILES},
+             {"DIR", OFFER_FOLDERS}};
 
 static offer_source source_by_name(const char *name, size_t n)
 {

@@ -1,5 +1,6 @@
 #include "cli/points.h"
 
+#include "cards/locate.h"
 #include "driver/points_file.h"
 #include "driver/sample.h"
 #include "driver/space_file.h"
@@ -128,10 +129,13 @@ static dse_status choose_cards(const char *name, const char *text, const char *s
 static dse_status read_request(const points_options *o, dse_arena *a, request *out, dse_error *err)
 {
     drv_space_file file = {0};
+    const char *path;
     dse_status st = check_options(o, err);
 
     if (st == DSE_OK && o->space)
-        st = drv_space_file_read(o->space, a, &file, err);
+        st = card_locate(CARD_SPACES, o->space, a, &path, err);
+    if (st == DSE_OK && o->space)
+        st = drv_space_file_read(path, a, &file, err);
     *out = (request){file.model, file.system, file.n_models, file.n_systems, {0}, file.space};
     if (st != DSE_OK ||
         (st = choose_cards("--model", o->model, "models", o, a, &out->model, &out->n_models, err)) !=
@@ -146,12 +150,32 @@ static dse_status read_request(const points_options *o, dse_arena *a, request *o
     return o->space ? DSE_OK : parse_axes(o, &out->space.strategy, err);
 }
 
+/* Refuses what nobody may have meant. */
+static dse_status check_size(const drv_space *space, dse_error *err)
+{
+    static const struct {
+        const char *before, *behind;
+        uint64_t max;
+    } sizes[] = {
+        [DRV_SIZE_POINTS] = {"", " points", MANY_POINTS},
+        [DRV_SIZE_UNCONSTRAINED] = {"up to ", " points before its constraints, too many to count", 0},
+        [DRV_SIZE_VARIANTS] = {"", " combinations of values, too many to count their points", 0},
+    };
+    drv_size size;
+    dse_status st = drv_space_estimate(space, &size, err);
+
+    if (st != DSE_OK || size.n <= sizes[size.what].max)
+        return st;
+    return dse_fail(err, DSE_E_RANGE, "the space has %s%" PRIu64 "%s; --force goes on all the same",
+                    size.n == UINT64_MAX ? "more than " : sizes[size.what].before, size.n,
+                    sizes[size.what].behind);
+}
+
 dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, drv_points *out,
                        dse_error *err)
 {
     drv_points_context context;
     request q;
-    uint64_t n;
     dse_status st = read_request(o, a, &q, err);
 
     if (st != DSE_OK)
@@ -163,11 +187,8 @@ dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, 
     *space = q.space;
     if ((st = drv_space_load(q.model, q.n_models, q.system, q.n_systems, &q.settings, a, space, err)) !=
             DSE_OK ||
-        (st = drv_space_count(space, &n, err)) != DSE_OK)
+        (!o->force && (st = check_size(space, err)) != DSE_OK))
         return st;
-    if (n > MANY_POINTS && !o->force)
-        return dse_fail(err, DSE_E_RANGE, "the space has %s%" PRIu64 " points; --force goes on all the same",
-                        n == UINT64_MAX ? "more than " : "", n);
     st = drv_space_points(space, a, out, err);
     return st == DSE_OK && o->sample ? drv_points_sample(out, (uint32_t)o->sample, o->seed, a, err) : st;
 }

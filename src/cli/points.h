@@ -66,9 +66,9 @@ typedef struct {
          .offset = offsetof(type, f.weight_sharded)},                                                         \
         {"--space",                                                                                           \
          OPT_STRING,                                                                                          \
-         "FILE",                                                                                              \
+         "NAME",                                                                                              \
          "",                                                                                                  \
-         "a space in YAML instead: models, systems, axes, constraints; see configs/spaces",                   \
+         "a space instead, a name in configs/spaces or a file: models, systems, axes, constraints",           \
          .offset = offsetof(type, f.space)},                                                                  \
         {"--points",                                                                                          \
          OPT_STRING,                                                                                          \
@@ -87,7 +87,8 @@ typedef struct {
         {"--seed", OPT_INT, "N", "", "seed of the sample; 0 if not given", .offset = offsetof(type, f.seed)}, \
         {"--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, .offset = offsetof(type, f.set)},               \
     {                                                                                                         \
-        "--force", OPT_FLAG, NULL, "false", "also a space of more than a million points",                     \
+        "--force", OPT_FLAG, NULL, "false",                                                                   \
+            "also a space of more than a million points, or too many to count",                               \
             .offset = offsetof(type, f.force)                                                                 \
     }
 

@@ -299,8 +299,8 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
     return DSE_OK;
 }
 
-dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings, void *out,
-                          dse_error *err)
+dse_status cfg_table_read_part(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings,
+                               void *out, dse_error *err)
 {
     uint64_t given = 0;
     cfg_place at;
@@ -316,15 +316,29 @@ dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, const cfg_sett
         if (cfg_table_has(t, settings->item[i].path))
             st = cfg_table_set(t, &settings->item[i], out, err);
     given = ((cfg_given *)out)->rows;
-    for (uint32_t i = 0; st == DSE_OK && i < t->n; i++) {
-        if (given & (uint64_t)1 << i)
-            continue;
-        if (!t->rows[i].fallback)
-            return dse_fail_at(err, DSE_E_CONFIG, doc->path, "the %s lacks '%s' (%s)", t->title,
-                               t->rows[i].key, t->rows[i].help);
-        st = cfg_param_default(&t->rows[i], t->rows[i].fallback, out, err);
-    }
+    for (uint32_t i = 0; st == DSE_OK && i < t->n; i++)
+        if (!(given & (uint64_t)1 << i) && t->rows[i].fallback)
+            st = cfg_param_default(&t->rows[i], t->rows[i].fallback, out, err);
     return st;
+}
+
+dse_status cfg_table_check(const cfg_table *t, const char *path, const void *values, dse_error *err)
+{
+    uint64_t given = ((const cfg_given *)values)->rows;
+
+    for (uint32_t i = 0; i < t->n; i++)
+        if (!t->rows[i].fallback && !(given & (uint64_t)1 << i))
+            return dse_fail_at(err, DSE_E_CONFIG, path, "the %s lacks '%s' (%s)", t->title, t->rows[i].key,
+                               t->rows[i].help);
+    return DSE_OK;
+}
+
+dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings, void *out,
+                          dse_error *err)
+{
+    dse_status st = cfg_table_read_part(t, doc, settings, out, err);
+
+    return st == DSE_OK ? cfg_table_check(t, doc->path, out, err) : st;
 }
 
 bool cfg_is_given(const cfg_table *t, const void *values, const char *key)

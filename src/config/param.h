@@ -100,6 +100,14 @@ dse_status cfg_table_set(const cfg_table *t, const cfg_setting *setting, void *v
 dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings, void *out,
                           dse_error *err);
 
+/* The same of a card that may be incomplete: a required row that nothing gives is left as it is, without its bit in
+ * `given`; values may be set over it later. */
+dse_status cfg_table_read_part(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings,
+                               void *out, dse_error *err);
+
+/* Whether every required row is given by now. DSE_E_CONFIG with the first that is not; `path` is the card's. */
+dse_status cfg_table_check(const cfg_table *t, const char *path, const void *values, dse_error *err);
+
 /* The row of a dotted key, or NULL; whether rows are below it ("network"). */
 const cfg_param *cfg_param_find(const cfg_table *t, const char *key);
 bool cfg_is_section(const cfg_table *t, const char *path);

@@ -48,7 +48,7 @@ static dse_status add_study(reader *r, const char *model, const char *system, ds
         return dse_fail_nomem(err);
     r->model[r->n_studies] = model;
     r->system[r->n_studies] = system;
-    return drv_study_load(model, system, r->context->settings, r->arena, &r->study[r->n_studies++], err);
+    return drv_study_load_part(model, system, r->context->settings, r->arena, &r->study[r->n_studies++], err);
 }
 
 static dse_status add_context(reader *r)

@@ -18,7 +18,8 @@ typedef struct {
 } drv_points_context;
 
 /* Reads the file and loads the studies it is about into *space, whose points are *out. DSE_E_CONFIG with the line: not
- * a point, one that does not fit its system or model, one that stands twice. Everything belongs to the arena. */
+ * a point, one that does not fit its system or model, one whose model lacks what its line does not give, one that
+ * stands twice. Everything belongs to the arena. */
 dse_status drv_points_file_read(const char *path, const drv_points_context *c, dse_arena *a, drv_space *space,
                                 drv_points *out, dse_error *err);
 

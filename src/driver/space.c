@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_VISITS 5000000u /* variants that are looked at one by one to count the points */
+#define MAX_VISITS                                                                                           \
+    5000000u /* variants that are looked at one by one, unasked, to count the points: half a minute */
 
 /* What a constraint may name besides the values of cards. */
 typedef enum {
@@ -47,7 +48,7 @@ dse_status drv_space_load(const char *const *models, size_t n_models, const char
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         out->model[i] = models[i / n_systems];
         out->system[i] = systems[i % n_systems];
-        st = drv_study_load(out->model[i], out->system[i], settings, a, &out->study[i], err);
+        st = drv_study_load_part(out->model[i], out->system[i], settings, a, &out->study[i], err);
     }
     return st;
 }
@@ -116,6 +117,7 @@ static bool matters(const drv_space *s, const drv_axis *axis)
 typedef struct {
     const drv_space *s;
     design_value **value; /* per constraint and name */
+    own_name **own;       /* what each name is */
 } binding;
 
 static bool card_value(const drv_study *study, const char *path, cfg_value *out)
@@ -154,10 +156,10 @@ static dse_status bind_card(const drv_constraint *c, const char *name, const drv
     return DSE_OK;
 }
 
-static dse_status bind_name(const drv_constraint *c, const char *name, const drv_study *study,
+static dse_status bind_name(const drv_constraint *c, const char *name, own_name own, const drv_study *study,
                             design_value *out, dse_error *err)
 {
-    switch (find_own(name)) {
+    switch (own) {
     case NAME_NPUS:
         *out = (design_value){DESIGN_INT, {(int64_t)card_system_npus(&study->system)}};
         return DSE_OK;
@@ -172,18 +174,32 @@ static dse_status bind(const drv_space *s, const drv_study *study, dse_arena *a,
 {
     dse_status st = DSE_OK;
 
-    *out = (binding){s, DSE_ARENA_NEW(a, design_value *, s->n_constraints)};
-    if (!out->value)
+    *out = (binding){s, DSE_ARENA_NEW(a, design_value *, s->n_constraints),
+                     DSE_ARENA_NEW(a, own_name *, s->n_constraints)};
+    if (!out->value || !out->own)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; st == DSE_OK && i < s->n_constraints; i++) {
         const drv_constraint *c = &s->constraint[i];
 
-        if (!(out->value[i] = DSE_ARENA_NEW(a, design_value, c->expr.n_names)))
+        out->value[i] = DSE_ARENA_NEW(a, design_value, c->expr.n_names);
+        out->own[i] = DSE_ARENA_NEW(a, own_name, c->expr.n_names);
+        if (!out->value[i] || !out->own[i])
             return dse_fail_nomem(err);
-        for (uint32_t k = 0; st == DSE_OK && k < c->expr.n_names; k++)
-            st = bind_name(c, c->expr.name[k], study, &out->value[i][k], err);
+        for (uint32_t k = 0; st == DSE_OK && k < c->expr.n_names; k++) {
+            out->own[i][k] = find_own(c->expr.name[k]);
+            st = bind_name(c, c->expr.name[k], out->own[i][k], study, &out->value[i][k], err);
+        }
     }
     return st;
+}
+
+/* Whether constraint i may hold at some points of a variant and not at others. */
+static bool is_of_points(const binding *b, uint32_t i)
+{
+    for (uint32_t k = 0; k < b->s->constraint[i].expr.n_names; k++)
+        if (b->own[i][k] <= NAME_WEIGHT_SHARDED)
+            return true;
+    return false;
 }
 
 /* Whether constraint i holds at a point. */
@@ -195,12 +211,9 @@ static dse_status holds(binding *b, uint32_t i, const design_point *p, bool *out
     char name[DESIGN_NAME_MAX];
     dse_status st;
 
-    for (uint32_t k = 0; k < c->expr.n_names; k++) {
-        own_name n = find_own(c->expr.name[k]);
-
-        if (n <= NAME_WEIGHT_SHARDED)
-            b->value[i][k] = (design_value){DESIGN_INT, {own[n]}};
-    }
+    for (uint32_t k = 0; k < c->expr.n_names; k++)
+        if (b->own[i][k] <= NAME_WEIGHT_SHARDED)
+            b->value[i][k] = (design_value){DESIGN_INT, {own[b->own[i][k]]}};
     st = design_expr_holds(&c->expr, b->value[i], out, &why);
     if (st == DSE_OK)
         return st;
@@ -220,9 +233,17 @@ typedef struct {
     dse_status (*take)(void *user, uint32_t study, const cfg_settings *settings, const design_point *points,
                        size_t n, dse_error *err); /* NULL: only count */
     void *user;
+
+    dse_arena enumerated; /* the strategies on `npus` NPUs (0: none yet), which most variants share */
+    uint64_t npus;
+    design_point *strategy;
+    size_t n_strategies;
 } walk;
 
 static uint64_t multiply(uint64_t a, uint64_t b) { return b && a > UINT64_MAX / b ? UINT64_MAX : a * b; }
+
+/* Points that satisfy everything, after the walk. */
+static uint64_t survivors(const walk *w) { return w->survivors[N_RULES + w->s->n_constraints - 1]; }
 
 static void survive(walk *w, uint32_t rule, uint64_t n)
 {
@@ -247,11 +268,12 @@ static dse_status filter(walk *w, const drv_study *study, design_point *points, 
     survive(w, RULE_STAGES, kept);
     st = bind(w->s, study, &w->scratch, &b, err);
     for (uint32_t c = 0; st == DSE_OK && c < w->s->n_constraints; c++) {
+        bool keep = false, each = is_of_points(&b, c);
+
         kept = 0;
         for (size_t i = 0; st == DSE_OK && i < *n; i++) {
-            bool keep = false;
-
-            st = holds(&b, c, &points[i], &keep, err);
+            if (each || !i)
+                st = holds(&b, c, &points[i], &keep, err);
             if (keep)
                 points[kept++] = points[i];
         }
@@ -275,22 +297,40 @@ static dse_status settings_of(const drv_space *s, const uint32_t *number, dse_ar
     return cfg_settings_sort(items, s->n_axes, err);
 }
 
+/* The strategies on so many NPUs, in the scratch. */
+static dse_status strategies(walk *w, uint64_t npus, design_point **points, size_t *n, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    if (npus != w->npus) {
+        dse_arena_reset(&w->enumerated);
+        st = design_enumerate(&w->s->strategy, npus, &w->enumerated, &w->strategy, &w->n_strategies, err);
+        w->npus = st == DSE_OK ? npus : 0;
+    }
+    if (st != DSE_OK)
+        return st;
+    if (!(*points = DSE_ARENA_NEW(&w->scratch, design_point, w->n_strategies)))
+        return dse_fail_nomem(err);
+    if ((*n = w->n_strategies))
+        memcpy(*points, w->strategy, *n * sizeof **points);
+    return DSE_OK;
+}
+
 /* The points of one variant. */
 static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *settings, dse_error *err)
 {
-    const design_axes *strategy = &w->s->strategy;
     drv_study varied;
     design_point *points;
     uint64_t npus;
-    size_t n;
+    size_t n = 0;
     dse_status st = drv_study_vary(&w->s->study[study], settings, &w->scratch, &varied, err);
 
     if (st != DSE_OK)
         return st;
     npus = card_system_npus(&varied.system);
-    st = design_enumerate(strategy, npus, &w->scratch, &points, &n, err);
+    st = strategies(w, npus, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)
-        st = design_check_values(strategy, npus, (uint32_t)varied.model.layers, points, n, err);
+        st = design_check_values(&w->s->strategy, npus, (uint32_t)varied.model.layers, points, n, err);
     if (st == DSE_OK)
         st = filter(w, &varied, points, &n, err);
     return st == DSE_OK && w->take ? w->take(w->user, study, settings, points, n, err) : st;
@@ -355,12 +395,14 @@ static dse_status walk_all(walk *w, const bool *held, dse_error *err)
     dse_status st = DSE_OK;
 
     dse_arena_init(&w->scratch);
+    dse_arena_init(&w->enumerated);
     w->survivors = dse_calloc(N_RULES + w->s->n_constraints, sizeof *w->survivors);
     if (!w->survivors)
         st = dse_fail_nomem(err);
     for (uint32_t i = 0; st == DSE_OK && i < w->s->n_studies; i++)
         st = walk_study(w, i, held, err);
     dse_arena_free(&w->scratch);
+    dse_arena_free(&w->enumerated);
     return st;
 }
 
@@ -389,33 +431,66 @@ static dse_status no_points(const drv_space *s, const uint64_t *survivors, dse_e
                        i == N_RULES ? "" : " that the constraints before it leave");
 }
 
+/* How many variants are looked at one by one to count the points; of the other axes, which are `held` (NULL: not
+ * asked), each value stands for all. */
+static uint64_t count_visits(const drv_space *s, bool *held)
+{
+    uint64_t visits = s->n_studies;
+
+    for (uint32_t i = 0; i < s->n_axes; i++) {
+        bool hold = !matters(s, &s->axis[i]);
+
+        if (held)
+            held[i] = hold;
+        if (!hold)
+            visits = multiply(visits, s->axis[i].n);
+    }
+    return visits;
+}
+
 dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
 {
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     walk w = {.s = s, .each = 1};
-    uint64_t visits = s->n_studies;
     dse_status st = held ? check_names(s, err) : dse_fail_nomem(err);
 
-    for (uint32_t i = 0; st == DSE_OK && i < s->n_axes; i++) {
-        held[i] = !matters(s, &s->axis[i]);
-        if (held[i])
-            w.each = multiply(w.each, s->axis[i].n);
-        else
-            visits = multiply(visits, s->axis[i].n);
-    }
-    if (st == DSE_OK && visits > MAX_VISITS)
-        st = dse_fail(err, DSE_E_RANGE,
-                      "the constraints depend on %" PRIu64 " combinations of values, too many to count",
-                      visits);
-    if (st == DSE_OK)
-        st = walk_all(&w, held, err);
     if (st == DSE_OK) {
-        *n = w.survivors[N_RULES + s->n_constraints - 1];
-        if (!*n)
-            st = no_points(s, w.survivors, err);
+        count_visits(s, held);
+        for (uint32_t i = 0; i < s->n_axes; i++)
+            if (held[i])
+                w.each = multiply(w.each, s->axis[i].n);
+        st = walk_all(&w, held, err);
     }
+    if (st == DSE_OK && !survivors(&w))
+        st = no_points(s, w.survivors, err);
+    if (st == DSE_OK)
+        *n = survivors(&w);
     dse_free(w.survivors);
     dse_free(held);
+    return st;
+}
+
+dse_status drv_space_estimate(const drv_space *s, drv_size *out, dse_error *err)
+{
+    drv_size size = {DRV_SIZE_POINTS, s->n_studies};
+    drv_space all = *s;
+    dse_status st = check_names(s, err);
+
+    all.n_constraints = 0;
+    if (st != DSE_OK)
+        return st;
+    if (count_visits(s, NULL) <= MAX_VISITS) {
+        st = drv_space_count(s, &size.n, err);
+    } else if (count_visits(&all, NULL) <= MAX_VISITS) {
+        size.what = DRV_SIZE_UNCONSTRAINED;
+        st = drv_space_count(&all, &size.n, err);
+    } else {
+        size.what = DRV_SIZE_VARIANTS;
+        for (uint32_t i = 0; i < s->n_axes; i++)
+            size.n = multiply(size.n, s->axis[i].n);
+    }
+    if (st == DSE_OK)
+        *out = size;
     return st;
 }
 
@@ -453,14 +528,18 @@ dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, d
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     collection c = {.arena = a};
     walk w = {.s = s, .each = 1, .take = collect, .user = &c};
-    dse_status st = held ? walk_all(&w, held, err) : dse_fail_nomem(err);
+    dse_status st = held ? check_names(s, err) : dse_fail_nomem(err);
 
+    if (st == DSE_OK)
+        st = walk_all(&w, held, err);
+    if (st == DSE_OK && !c.n)
+        st = no_points(s, w.survivors, err);
     if (st == DSE_OK) {
         *out = (drv_points){s, c.n_variants, DSE_ARENA_NEW(a, drv_variant, c.n_variants), c.n,
                             DSE_ARENA_NEW(a, drv_space_point, c.n)};
         if (!out->variant || !out->point) {
             st = dse_fail_nomem(err);
-        } else if (c.n) {
+        } else {
             memcpy(out->variant, c.variant, c.n_variants * sizeof *c.variant);
             memcpy(out->point, c.point, c.n * sizeof *c.point);
         }

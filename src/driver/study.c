@@ -196,26 +196,52 @@ static dse_status print_settings(const char *before, const cfg_settings *setting
     return *out ? DSE_OK : dse_fail_nomem(err);
 }
 
-dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
-                          drv_study *out, dse_error *err)
+/* Whatever it may still lack. */
+static dse_status read_model(const char *name, const cfg_settings *settings, dse_arena *a, drv_study *out,
+                             dse_error *err)
 {
-    const char *model_path;
-    cfg_doc doc;
+    cfg_doc *card = &out->model_card;
+    const char *path;
+    dse_status st;
+
+    if ((st = card_locate(CARD_MODELS, name, a, &path, err)) != DSE_OK ||
+        (st = cfg_load(path, a, card, err)) != DSE_OK)
+        return st;
+    out->model_is_hf = card_hf_is_config(card);
+    if ((st = card_hf_resolve(card, a, &out->model_note, err)) != DSE_OK ||
+        (st = card_model_read_part(card, settings, &out->model, err)) != DSE_OK)
+        return st;
+    return card_name(path, a, &out->model_name, err);
+}
+
+static dse_status check_model(const drv_study *s, dse_error *err)
+{
+    return s->model_is_hf ? card_hf_check(&s->model_card, &s->model, err)
+                          : card_model_check(&s->model, s->model_card.path, err);
+}
+
+dse_status drv_study_load_part(const char *model, const char *system, const cfg_settings *settings,
+                               dse_arena *a, drv_study *out, dse_error *err)
+{
     dse_status st;
 
     *out = (drv_study){.engine = DRV_ENGINE, .tag_base = WL_TAG_BASE};
     if ((settings && (st = check_paths(settings, err)) != DSE_OK) ||
         (st = print_settings("", settings, a, &out->settings, err)) != DSE_OK)
         return st;
-    if ((st = card_locate(CARD_MODELS, model, a, &model_path, err)) != DSE_OK ||
-        (st = cfg_load(model_path, a, &doc, err)) != DSE_OK ||
-        (st = card_hf_resolve(&doc, settings, a, &out->model_note, err)) != DSE_OK ||
-        (st = card_model_read(&doc, settings, &out->model, err)) != DSE_OK ||
-        (st = card_name(model_path, a, &out->model_name, err)) != DSE_OK ||
+    if ((st = read_model(model, settings, a, out, err)) != DSE_OK ||
         (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK ||
         (st = drv_study_load_operators(out, a, err)) != DSE_OK)
         return st;
     return check_operators(out, a, err);
+}
+
+dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
+                          drv_study *out, dse_error *err)
+{
+    dse_status st = drv_study_load_part(model, system, settings, a, out, err);
+
+    return st == DSE_OK ? check_model(out, err) : st;
 }
 
 bool drv_path_covers(const char *path, const char *other)
@@ -241,6 +267,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
                           dse_error *err)
 {
     char covered[96];
+    bool of_system = false;
     dse_status st = DSE_OK;
 
     *out = *s;
@@ -251,8 +278,13 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
     for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
         if (cfg_table_has(&card_model_table, settings->item[i].path))
             st = cfg_table_set(&card_model_table, &settings->item[i], &out->model, err);
-    if (st != DSE_OK || (st = card_system_set(&out->system, settings, err)) != DSE_OK ||
-        (st = print_settings(s->settings, settings, a, &out->settings, err)) != DSE_OK)
+        else
+            of_system = true;
+    if (st == DSE_OK)
+        st = check_model(out, err);
+    if (st == DSE_OK && of_system) /* without: it was checked when it was loaded */
+        st = card_system_set(&out->system, settings, err);
+    if (st != DSE_OK || (st = print_settings(s->settings, settings, a, &out->settings, err)) != DSE_OK)
         return st;
     if (!strcmp(out->model.operators, s->model.operators))
         return DSE_OK;

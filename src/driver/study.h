@@ -21,6 +21,8 @@ typedef struct {
     const char *model_name, *system_name; /* of the cards, without folder and extension */
     const char *model_note;               /* what the model has and is simulated without; NULL: nothing */
     const char *settings;                 /* what was set over the cards: "batch=256 layers=4"; "" */
+    cfg_doc model_card;                   /* what the model was read from, as a card of ours */
+    bool model_is_hf;                     /* and that was made of a Hugging Face config */
     card_model model;
     card_system system;
     cfg_doc operators;
@@ -33,6 +35,10 @@ typedef struct {
  * (NULL: none) are set over the cards; DSE_E_CONFIG if neither has one's path. */
 dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
                           drv_study *out, dse_error *err);
+
+/* The same, but the model may lack what drv_study_vary is to give: until then the study is good for nothing else. */
+dse_status drv_study_load_part(const char *model, const char *system, const cfg_settings *settings,
+                               dse_arena *a, drv_study *out, dse_error *err);
 
 /* The operator file that the model of the study names, into operators and operators_hash. */
 dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err);
@@ -59,8 +65,8 @@ const char *drv_nearest_key(const char *path, const char *const *also, size_t n_
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
                               dse_error *err);
 
-/* A copy of a study with more set over it. DSE_E_CONFIG also for a path that covers one of the study's own
- * settings. */
+/* A copy of a study with more set over it, complete by that. DSE_E_CONFIG also for a path that covers one of the study's
+ * own settings, and if the model still lacks something. */
 dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_arena *a, drv_study *out,
                           dse_error *err);
 

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ENSURE(notes.n <= CARD_HF_MAX_NOTES);
         for (uint32_t i = 0; i < notes.n; i++)
             ENSURE(cfg_get(doc.root, notes.item[i].key->text));
-        if (fuzz_ok(card_hf_resolve(&doc, &settings, &arena, &note, &err), &err)) {
+        if (fuzz_ok(card_hf_resolve(&doc, &arena, &note, &err), &err)) {
             ENSURE((note != NULL) == (notes.n > 0));
             if (fuzz_ok(card_model_read(&doc, &settings, &m, &err), &err))
                 ENSURE(m.d_model > 0 && m.d_ff > 0 && m.heads > 0 && m.layers > 0 && m.vocabulary > 0);

@@ -185,23 +185,24 @@ CLAIM(what_is_missing_is_named_in_one_line)
 CLAIM(settings_give_what_is_missing)
 {
     const cfg_setting items[] = {{"batch", "512"}, {"sequence", "1024"}};
-    cfg_settings settings = {1, items};
+    const cfg_settings settings = {1, items};
     const char *note = "";
     card_model m;
 
     assert_ok(load("{" LLAMA "}"), &err);
     card = config;
-    assert_failure(card_hf_resolve(&card, &settings, &arena, &note, &err), &err, DSE_E_CONFIG,
-                   "m/config.json", "a Hugging Face config has no sequence; give --set sequence=N");
-    assert_null(note);
-    err = (dse_error)DSE_ERROR_INIT;
-    settings.n = 2;
-    assert_ok(card_hf_resolve(&card, &settings, &arena, &note, &err), &err);
+    assert_ok(card_hf_resolve(&card, &arena, &note, &err), &err);
     assert_string_equal(
         note, "m/config.json: not simulated: keys and values have 8 heads, not 64; the feed-forward "
               "network has a gate, a third matrix ('hidden_act' is silu)");
-    assert_ok(card_model_read(&card, &settings, &m, &err), &err);
+    assert_ok(card_model_read_part(&card, &settings, &m, &err), &err);
+    assert_failure(card_hf_check(&card, &m, &err), &err, DSE_E_CONFIG, "m/config.json",
+                   "a Hugging Face config has no sequence; give --set sequence=N");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_table_set(&card_model_table, &items[1], &m, &err), &err);
+    assert_ok(card_hf_check(&card, &m, &err), &err);
     assert_int_equal(m.layers, 80);
+    assert_int_equal(m.batch, 512);
     assert_int_equal(m.sequence, 1024);
 }
 

@@ -247,6 +247,27 @@ CLAIM(a_required_key_that_is_missing_is_named_with_its_meaning)
     refuse("count: 3\n", DSE_E_CONFIG, "f.yaml", "the test card lacks 'c.sizes' (ints)");
 }
 
+CLAIM(a_required_key_may_be_given_later)
+{
+    const cfg_setting sizes = {"c.sizes", "[4]"};
+    dse_arena arena;
+    cfg_doc doc;
+
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    v = (values){0};
+    assert_ok(cfg_parse_yaml("f.yaml", "count: 3\n", 9, &arena, &doc, &err), &err);
+    assert_ok(cfg_table_read_part(&table, &doc, NULL, &v, &err), &err);
+    assert_int_equal(v.count, 3);
+    assert_double(v.rate, 2); /* the default */
+    assert_failure(cfg_table_check(&table, "f.yaml", &v, &err), &err, DSE_E_CONFIG, "f.yaml",
+                   "the test card lacks 'c.sizes' (ints)");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_table_set(&table, &sizes, &v, &err), &err);
+    assert_ok(cfg_table_check(&table, "f.yaml", &v, &err), &err);
+    dse_arena_free(&arena);
+}
+
 CLAIM(values_of_another_type_are_refused_where_they_stand)
 {
     refuse("count: three\n", DSE_E_CONFIG, "f.yaml:1:8", "count: 'three' is not a whole number");
@@ -603,6 +624,7 @@ int main(void)
         cmocka_unit_test(a_section_must_be_a_mapping),
         cmocka_unit_test(a_card_must_be_a_mapping),
         cmocka_unit_test(a_required_key_that_is_missing_is_named_with_its_meaning),
+        cmocka_unit_test(a_required_key_may_be_given_later),
         cmocka_unit_test(values_of_another_type_are_refused_where_they_stand),
         cmocka_unit_test(a_wrong_unit_is_refused_with_the_right_ones),
         cmocka_unit_test(values_out_of_range_are_refused_with_the_range),

@@ -114,6 +114,23 @@ CLAIM(a_word_with_spaces_stands_in_quotes)
     check_point(1, "4_2_1_1_0", "my \"best\" #1", "");
 }
 
+CLAIM(a_line_may_give_what_its_model_lacks)
+{
+    char card[120], text[300];
+    drv_study study;
+
+    snprintf(card, sizeof card, "%s/lacks.yaml", folder);
+    unit_write_text(card, "vocabulary: 10\nd_model: 8\nd_ff: 8\nheads: 8\nlayers: 1\nsequence: 8\n");
+    snprintf(text, sizeof text, "%s ring8 8_1_1_1_0 batch=8\n%s ring8 8_1_1_1_0 batch=16\n", card, card);
+    assert_ok(read_text(text, &nothing), &l.err);
+    assert_int_equal(study_of(&l, 0, &study)->model.batch, 8);
+    assert_int_equal(study_of(&l, 1, &study)->model.batch, 16);
+    /* not that of the line before */
+    snprintf(text, sizeof text, "%s ring8 8_1_1_1_0 batch=8\n%s ring8 8_1_1_1_1\n", card, card);
+    assert_says(read_text(text, &nothing), &l.err, DSE_E_CONFIG,
+                "the model card lacks 'batch' (sequences in a training step, over all ranks)");
+}
+
 /* ---- there and back ------------------------------------------------------------------------ */
 
 static void write_points(const drv_points *p, dse_strbuf *out)
@@ -282,6 +299,7 @@ int main(void)
         cmocka_unit_test(settings_of_the_command_hold_for_every_line),
         cmocka_unit_test(line_ends_of_any_kind_and_a_byte_order_mark_change_nothing),
         cmocka_unit_test(a_word_with_spaces_stands_in_quotes),
+        cmocka_unit_test(a_line_may_give_what_its_model_lacks),
         cmocka_unit_test(what_is_written_reads_back_to_the_same_points),
         cmocka_unit_test(lines_that_are_no_points_are_refused),
         cmocka_unit_test(points_that_do_not_fit_are_refused),

@@ -57,6 +57,10 @@ static const struct {
     {SMALL_ON_RING8 "axes: {collectives.all: [[ring], [direct]]}\n"
                     "constraints: [\"collectives.all_reduce[0] == 'ring'\"]\n",
      20},
+    /* of the values of cards alone; and NPUs that come and go */
+    {SMALL_ON_RING8 "axes: {heads: [8, 6, 4]}\nconstraints: [heads > 4, tp <= 2, heads < 8]\n", 2 * (4 + 3)},
+    {SMALL_ON_RING8 "axes: {batch: [1, 2], 'network.npus_count[0]': [2, 4]}\nconstraints: [batch < npus]\n",
+     2 * (3 + 6 + 6)},
     {"models: [small, deep]\nsystems: [ring8, boxes8]\nconstraints: [\"system == 'boxes8' or dp == 8\"]\n",
      2 * (20 + 2)},
     {"models: [small, deep]\nsystems: [boxes8]\nconstraints: [\"model != 'deep' or network.npus_count[1] == "
@@ -271,12 +275,59 @@ CLAIM(a_combination_that_makes_no_system_is_named)
            "'network.npus_count[1]' is not there: network.npus_count has 1 entries, counted from 0");
 }
 
-/* Each value of an axis that a constraint names is looked at: 10^5 of layers and 10^5 of batch. */
-CLAIM(too_many_combinations_are_not_looked_at)
+CLAIM(points_need_not_be_counted_before_they_are_made)
 {
-    refuse(
-        "axes: {layers: {from: 1, to: 100000}, batch: {from: 1, to: 100000}}\nconstraints: [batch > layers]",
-        DSE_E_RANGE, "", "the constraints depend on 10000000000 combinations of values, too many to count");
+    assert_ok(spaces_load(&s, SMALL_ON_RING8 "axes: {batch: [1, 4]}\nconstraints: [batch % dp == 0]\n"),
+              &s.err);
+    assert_ok(drv_space_points(&s.space, &s.arena, &s.points, &s.err), &s.err);
+    assert_u64(s.points.n, 2 * (4 + 4 + 3 + 2)); /* as in `counts`, of one sequence */
+    assert_ok(spaces_load(&s, SMALL_ON_RING8 "constraints: [tp > 8]\n"), &s.err);
+    assert_failure(drv_space_points(&s.space, &s.arena, &s.points, &s.err), &s.err, DSE_E_RANGE,
+                   "s.yaml:3:15", "the space has no point: 'tp > 8' removes the last 20");
+    assert_ok(spaces_load(&s, SMALL_ON_RING8 "constraints: [dq == 8]\n"), &s.err);
+    assert_failure(drv_space_points(&s.space, &s.arena, &s.points, &s.err), &s.err, DSE_E_CONFIG,
+                   "s.yaml:3:15", "unknown name 'dq' in 'dq == 8'; did you mean 'dp'?");
+}
+
+/* ---- sizes --------------------------------------------------------------------------------- */
+
+static void check_size(const char *rest, int what, uint64_t n)
+{
+    char text[600];
+    drv_size size;
+
+    snprintf(text, sizeof text, SMALL_ON_RING8 "%s\n", rest);
+    assert_ok(spaces_load(&s, text), &s.err);
+    assert_ok(drv_space_estimate(&s.space, &size, &s.err), &s.err);
+    assert_int_equal(size.what, what);
+    assert_u64(size.n, n);
+}
+
+CLAIM(what_is_known_of_a_large_space_is_said)
+{
+    check_size("constraints: [tp <= 2]", DRV_SIZE_POINTS, 2 * (4 + 3));
+    check_size("axes: {layers: {from: 1, to: 100000}, batch: {from: 1, to: 100000}}", DRV_SIZE_POINTS,
+               UINT64_C(20) * 100000 * 100000);
+    /* each value of an axis that a constraint names is looked at */
+    check_size("axes: {layers: {from: 1, to: 100000}, batch: {from: 1, to: 100000}, sequence: [1, 2]}\n"
+               "constraints: [batch > layers]",
+               DRV_SIZE_UNCONSTRAINED, UINT64_C(20) * 100000 * 100000 * 2);
+    /* and of one that the number of strategies depends on */
+    check_size("axes: {'network.npus_count[0]': {from: 2, to: 100001}, layers: {from: 1, to: 100}, "
+               "batch: [1, 2], pp: [1, 2]}",
+               DRV_SIZE_VARIANTS, UINT64_C(100000) * 100 * 2);
+}
+
+CLAIM(a_space_too_large_to_count_is_refused_for_what_it_is)
+{
+    drv_size size;
+
+    assert_ok(spaces_load(&s, SMALL_ON_RING8
+                          "axes: {layers: {from: 1, to: 100000}, batch: {from: 1, to: 100000}}\n"
+                          "constraints: [batch > layer]\n"),
+              &s.err);
+    assert_failure(drv_space_estimate(&s.space, &size, &s.err), &s.err, DSE_E_CONFIG, "s.yaml:4:15",
+                   "unknown name 'layer' in 'batch > layer'; did you mean 'layers'?");
 }
 
 CLAIM(a_card_that_is_not_there_is_refused)
@@ -331,7 +382,9 @@ int main(void)
         cmocka_unit_test(a_constraint_that_cannot_be_evaluated_says_at_which_point),
         cmocka_unit_test(values_that_undo_each_other_are_refused),
         cmocka_unit_test(a_combination_that_makes_no_system_is_named),
-        cmocka_unit_test(too_many_combinations_are_not_looked_at),
+        cmocka_unit_test(points_need_not_be_counted_before_they_are_made),
+        cmocka_unit_test(what_is_known_of_a_large_space_is_said),
+        cmocka_unit_test(a_space_too_large_to_count_is_refused_for_what_it_is),
         cmocka_unit_test(a_card_that_is_not_there_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
