@@ -203,6 +203,22 @@ uint64_t design_point_ranks(const design_point *p)
     return ranks;
 }
 
+void design_point_write_fields(const design_point *p, dse_json *j)
+{
+    dse_json_key(j, "dp");
+    dse_json_uint(j, p->dp);
+    dse_json_key(j, "tp");
+    dse_json_uint(j, p->tp);
+    dse_json_key(j, "sp");
+    dse_json_uint(j, p->sp);
+    dse_json_key(j, "pp");
+    dse_json_uint(j, p->pp);
+    dse_json_key(j, "recompute");
+    dse_json_bool(j, p->recompute);
+    dse_json_key(j, "weight_sharded");
+    dse_json_bool(j, p->weight_sharded);
+}
+
 /* ---- names --------------------------------------------------------------------------------- */
 
 void design_point_name(const design_point *p, char out[DESIGN_NAME_MAX])

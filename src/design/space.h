@@ -8,6 +8,7 @@
 #define DSE_DESIGN_SPACE_H
 
 #include "base/alloc.h"
+#include "base/json_writer.h"
 
 #define DESIGN_MAX_VALUES 64
 
@@ -46,6 +47,9 @@ dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t 
 
 /* Pipeline stages that so many layers and two embeddings can fill. */
 #define DESIGN_MAX_STAGES(layers) ((layers) + 2)
+
+/* "dp":8,"tp":1,"sp":8,"pp":1,"recompute":true,"weight_sharded":false: into an object that has begun. */
+void design_point_write_fields(const design_point *p, dse_json *j);
 
 /* dp * tp * sp * pp; UINT64_MAX if it is larger. */
 uint64_t design_point_ranks(const design_point *p);

@@ -10,18 +10,7 @@
 void drv_point_write_json(const design_point *p, dse_json *j)
 {
     dse_json_begin_object(j);
-    dse_json_key(j, "dp");
-    dse_json_uint(j, p->dp);
-    dse_json_key(j, "tp");
-    dse_json_uint(j, p->tp);
-    dse_json_key(j, "sp");
-    dse_json_uint(j, p->sp);
-    dse_json_key(j, "pp");
-    dse_json_uint(j, p->pp);
-    dse_json_key(j, "recompute");
-    dse_json_bool(j, p->recompute);
-    dse_json_key(j, "weight_sharded");
-    dse_json_bool(j, p->weight_sharded);
+    design_point_write_fields(p, j);
     dse_json_end_object(j);
 }
 

@@ -29,10 +29,7 @@ int report_compare(const store_row *a, const store_row *b)
 
 void report_row_fields(const store_row *r, dse_json *j)
 {
-    const struct {
-        const char *key;
-        uint32_t value;
-    } degrees[] = {{"dp", r->dp}, {"tp", r->tp}, {"sp", r->sp}, {"pp", r->pp}};
+    const design_point p = report_point(r);
     const store_column *c;
     size_t n;
 
@@ -40,14 +37,7 @@ void report_row_fields(const store_row *r, dse_json *j)
     dse_json_string(j, r->model);
     dse_json_key(j, "system");
     dse_json_string(j, r->system);
-    for (size_t i = 0; i < 4; i++) {
-        dse_json_key(j, degrees[i].key);
-        dse_json_uint(j, degrees[i].value);
-    }
-    dse_json_key(j, "recompute");
-    dse_json_bool(j, r->recompute);
-    dse_json_key(j, "weight_sharded");
-    dse_json_bool(j, r->weight_sharded);
+    design_point_write_fields(&p, j);
     dse_json_key(j, "engine");
     dse_json_string(j, r->engine);
     if (*r->settings) {
