@@ -7,6 +7,7 @@
 #   stdout or stdout.glob    what it prints: exactly, or each line as a shell pattern; neither: nothing
 #   stderr or stderr.glob    the same for its standard error
 #   exit                     its exit code; without the file: 0
+# A cmd that exits with 77 says on its standard error what this machine lacks for it: the case is skipped, and said to be.
 set -u
 
 case_folder=$(cd "$1" && pwd) || exit 2
@@ -25,6 +26,7 @@ mkdir "$top/work"
 
 (cd "$top/work" && exec sh -eu "$CASE/cmd") >"$top/stdout" 2>"$top/stderr" </dev/null
 code=$?
+[ $code -ne 77 ] || { cat "$top/stderr"; exit 77; }
 failed=0
 
 # Each line of $2 must match the pattern in the same line of $1.
