@@ -148,6 +148,27 @@ void dse_strbuf_add_repr(dse_strbuf *b, double v)
     }
 }
 
+void dse_strbuf_add_wrapped(dse_strbuf *b, const char *text, size_t column, size_t width)
+{
+    size_t at = column;
+
+    while (*text) {
+        size_t n = strcspn(text, " ");
+
+        if (at > column && at + 1 + n > width) {
+            dse_strbuf_addf(b, "\n%*s", (int)column, "");
+            at = column;
+        } else if (at > column) {
+            dse_strbuf_addc(b, ' ');
+            at++;
+        }
+        dse_strbuf_add(b, text, n);
+        at += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+}
+
 void dse_strbuf_add_csv(dse_strbuf *b, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {

@@ -33,6 +33,10 @@ void dse_strbuf_vaddf(dse_strbuf *b, const char *fmt, va_list ap);
  * above 2^88, Python knows a form that is a digit shorter.) */
 void dse_strbuf_add_repr(dse_strbuf *b, double v);
 
+/* Words in lines of at most `width` columns, the first from `column` on, where every further line begins. A word too
+ * long for a line has one of its own. Ends without a newline. */
+void dse_strbuf_add_wrapped(dse_strbuf *b, const char *text, size_t column, size_t width);
+
 /* A CSV field, quoted where it must be (RFC 4180). */
 void dse_strbuf_add_csv(dse_strbuf *b, const char *text);
 

@@ -104,29 +104,6 @@ static void add_uses(drv_check check, dse_strbuf *out)
         dse_strbuf_adds(out, other_uses[check] ? other_uses[check] : "nothing so far");
 }
 
-/* Words from a column on, broken at spaces. */
-static void add_wrapped(const char *text, size_t column, dse_strbuf *out)
-{
-    size_t at = column;
-
-    while (*text) {
-        size_t n = strcspn(text, " ");
-
-        if (at > column && at + 1 + n > WIDTH) {
-            dse_strbuf_addf(out, "\n%*s", (int)column, "");
-            at = column;
-        } else if (at > column) {
-            dse_strbuf_addc(out, ' ');
-            at++;
-        }
-        dse_strbuf_add(out, text, n);
-        at += n;
-        text += n;
-        text += strspn(text, " ");
-    }
-    dse_strbuf_addc(out, '\n');
-}
-
 static void print_checks(const drv_finding *found, dse_strbuf *out)
 {
     enum { NAME_COLUMN = 4, USES_COLUMN = 17, FOUND_COLUMN = 41 };
@@ -142,7 +119,8 @@ static void print_checks(const drv_finding *found, dse_strbuf *out)
                         USES_COLUMN - NAME_COLUMN, found[c].name, FOUND_COLUMN - USES_COLUMN, uses.data);
         if (uses.len >= FOUND_COLUMN - USES_COLUMN)
             dse_strbuf_addf(out, "\n%*s", FOUND_COLUMN, "");
-        add_wrapped(found[c].found, FOUND_COLUMN, out);
+        dse_strbuf_add_wrapped(out, found[c].found, FOUND_COLUMN, WIDTH);
+        dse_strbuf_addc(out, '\n');
     }
     out->failed |= uses.failed;
     dse_strbuf_free(&uses);

@@ -204,24 +204,14 @@ dse_status command_parse(const command *c, int argc, char **argv, dse_arena *a, 
 /* ---- output -------------------------------------------------------------------------------- */
 
 /* Help text at a column, broken at spaces. */
-static void print_wrapped(const char *text, int column, int width)
+static void print_wrapped(const char *text, size_t column, size_t width)
 {
-    int at = column;
+    dse_strbuf lines;
 
-    while (*text) {
-        int n = (int)strcspn(text, " ");
-
-        if (at > column && at + 1 + n > width) {
-            printf("\n%*s", column, "");
-            at = column;
-        } else if (at > column) {
-            at += printf(" ");
-        }
-        at += printf("%.*s", n, text);
-        text += n;
-        text += strspn(text, " ");
-    }
-    printf("\n");
+    dse_strbuf_init(&lines);
+    dse_strbuf_add_wrapped(&lines, text, column, width);
+    puts(lines.data);
+    dse_strbuf_free(&lines);
 }
 
 void option_describe(const option *o, bool range, dse_strbuf *out)

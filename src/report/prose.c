@@ -120,23 +120,12 @@ void report_say_differences(const store_metrics *m, const store_metrics *than, d
 
 void report_end_paragraph(dse_strbuf *p, dse_strbuf *out)
 {
-    size_t column = 0;
+    size_t before = out->len;
 
-    for (const char *at = p->data; *at;) {
-        size_t n = strcspn(at, " ");
-
-        if (column && column + 1 + n > REPORT_WIDTH) {
-            dse_strbuf_addc(out, '\n');
-            column = 0;
-        } else if (column) {
-            dse_strbuf_addc(out, ' ');
-            column++;
-        }
-        for (size_t i = 0; i < n; i++)
-            dse_strbuf_addc(out, at[i] == REPORT_UNBROKEN[0] ? ' ' : at[i]);
-        column += n;
-        at += n + strspn(at + n, " ");
-    }
+    dse_strbuf_add_wrapped(out, p->data, 0, REPORT_WIDTH);
+    for (size_t i = before; i < out->len; i++)
+        if (out->data[i] == REPORT_UNBROKEN[0])
+            out->data[i] = ' ';
     dse_strbuf_adds(out, "\n\n");
     out->failed |= p->failed;
     dse_strbuf_clear(p);

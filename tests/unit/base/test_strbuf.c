@@ -208,6 +208,22 @@ CLAIM(repr_reads_back_as_the_same_number)
     }
 }
 
+CLAIM(words_are_wrapped_from_a_column_on)
+{
+    dse_strbuf b;
+
+    dse_strbuf_init(&b);
+    dse_strbuf_add_wrapped(&b, "one two  three", 4, 11); /* 4 + "one two" is 11, " three" would be 17 */
+    assert_string_equal(b.data, "one two\n    three");
+    dse_strbuf_clear(&b);
+    dse_strbuf_add_wrapped(&b, "a longer_than_a_line b", 0, 8);
+    assert_string_equal(b.data, "a\nlonger_than_a_line\nb");
+    dse_strbuf_clear(&b);
+    dse_strbuf_add_wrapped(&b, "", 4, 8);
+    assert_int_equal(b.len, 0);
+    dse_strbuf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +241,7 @@ int main(void)
         cmocka_unit_test(repr_of_fractions_is_the_shortest_that_reads_back),
         cmocka_unit_test(repr_of_what_is_no_number),
         cmocka_unit_test(repr_reads_back_as_the_same_number),
+        cmocka_unit_test(words_are_wrapped_from_a_column_on),
     };
     return RUN_TESTS(tests);
 }
