@@ -44,7 +44,7 @@ static void schedule(sim_engine *e, dse_time delay, sim_event_kind kind, uint32_
     if (e->now + delay < e->now)
         sim_fail(e, DSE_E_SIM, "time runs over: an event is due %" PRIu64 " ticks after tick %" PRIu64, delay,
                  e->now);
-    else if (!sim_queue_add(&e->queue, e->now + delay, (sim_event){(uint32_t)kind, subject}))
+    else if (!dse_queue_add(&e->queue, e->now + delay, (dse_event){(uint32_t)kind, subject}))
         sim_fail_nomem(e);
 }
 
@@ -278,7 +278,7 @@ static void run_batch(sim_engine *e, uint32_t id)
 }
 
 /* The reference's event queue starts after tick 0 and cannot run an event that is due then. */
-static void refuse_tick_0(sim_engine *e, sim_event ev)
+static void refuse_tick_0(sim_engine *e, dse_event ev)
 {
     const sim_batch *b = ev.kind == SIM_EV_BATCH ? &e->batch[ev.subject] : NULL;
     const sim_rank_event *re = b ? &e->rank_event[b->head] : NULL;
@@ -301,10 +301,10 @@ static void refuse_tick_0(sim_engine *e, sim_event ev)
 
 static void run_loop(sim_engine *e)
 {
-    sim_event ev;
+    dse_event ev;
     bool first = true;
 
-    while (e->status == DSE_OK && sim_queue_take(&e->queue, &e->now, &ev)) {
+    while (e->status == DSE_OK && dse_queue_take(&e->queue, &e->now, &ev)) {
         if (first && e->now == 0) {
             refuse_tick_0(e, ev);
             return;
@@ -329,7 +329,7 @@ static dse_status init(sim_engine *e)
     uint32_t max_phases = 2 * e->net->n_dims;
     dse_status st;
 
-    sim_queue_init(&e->queue);
+    dse_queue_init(&e->queue);
     sim_messages_init(&e->messages);
     e->free_rank_event = e->free_batch = e->free_stream = e->free_postponed = DSE_NONE;
     e->stream_stride = sizeof(sim_stream) + max_phases * sizeof(sim_phase);
@@ -348,7 +348,7 @@ static dse_status init(sim_engine *e)
 
 static void release(sim_engine *e)
 {
-    sim_queue_free(&e->queue);
+    dse_queue_free(&e->queue);
     sim_messages_free(&e->messages);
     dse_idtable_free(&e->by_rank_tick);
     dse_free(e->rank_event);

@@ -13,9 +13,9 @@
 #ifndef DSE_SIM_ENGINE_H
 #define DSE_SIM_ENGINE_H
 
+#include "base/queue.h"
 #include "sim/collective.h"
 #include "sim/messages.h"
-#include "sim/queue.h"
 #include "sim/sim.h"
 
 /* Events of the network's queue. */
@@ -139,7 +139,7 @@ struct sim_engine {
     dse_status status;
     dse_time now;
 
-    sim_queue queue;
+    dse_queue queue;
     sim_messages messages;
     sim_graph *graph;
     sim_rank *rank;

@@ -1,45 +1,45 @@
-#include "sim/queue.h"
+#include "base/queue.h"
 
-void sim_queue_init(sim_queue *q)
+void dse_queue_init(dse_queue *q)
 {
-    *q = (sim_queue){.free_cell = DSE_NONE, .free_bucket = DSE_NONE, .current = DSE_NONE};
+    *q = (dse_queue){.free_cell = DSE_NONE, .free_bucket = DSE_NONE, .current = DSE_NONE};
 }
 
-void sim_queue_free(sim_queue *q)
+void dse_queue_free(dse_queue *q)
 {
     dse_free(q->cell);
     dse_free(q->bucket);
     dse_free(q->heap);
     dse_idtable_free(&q->by_tick);
-    sim_queue_init(q);
+    dse_queue_init(q);
 }
 
 static bool bucket_is_at(const void *buckets, uint32_t id, const void *at)
 {
-    return ((const sim_queue_bucket *)buckets)[id].at == *(const dse_time *)at;
+    return ((const dse_queue_bucket *)buckets)[id].at == *(const dse_time *)at;
 }
 
 /* ---- heap of ticks ------------------------------------------------------------------------- */
 
-static bool earlier(const sim_queue *q, size_t a, size_t b)
+static bool earlier(const dse_queue *q, size_t a, size_t b)
 {
     return q->bucket[q->heap[a]].at < q->bucket[q->heap[b]].at;
 }
 
-static void swap(sim_queue *q, size_t a, size_t b)
+static void swap(dse_queue *q, size_t a, size_t b)
 {
     uint32_t t = q->heap[a];
     q->heap[a] = q->heap[b];
     q->heap[b] = t;
 }
 
-static void sift_up(sim_queue *q, size_t i)
+static void sift_up(dse_queue *q, size_t i)
 {
     for (; i > 0 && earlier(q, i, (i - 1) / 2); i = (i - 1) / 2)
         swap(q, i, (i - 1) / 2);
 }
 
-static void sift_down(sim_queue *q, size_t i)
+static void sift_down(dse_queue *q, size_t i)
 {
     for (;;) {
         size_t child = 2 * i + 1;
@@ -57,20 +57,20 @@ static void sift_down(sim_queue *q, size_t i)
 
 /* ---- buckets and cells --------------------------------------------------------------------- */
 
-static uint32_t new_bucket(sim_queue *q, dse_time at)
+static uint32_t new_bucket(dse_queue *q, dse_time at)
 {
     uint32_t id =
-        DSE_SLOT_TAKE(q->bucket, q->cap_buckets, q->n_buckets, q->free_bucket, sim_queue_bucket, head);
+        DSE_SLOT_TAKE(q->bucket, q->cap_buckets, q->n_buckets, q->free_bucket, dse_queue_bucket, head);
 
     if (id == DSE_NONE || !DSE_GROW(q->heap, q->cap_heap, q->n_heap + 1))
         return DSE_NONE;
-    q->bucket[id] = (sim_queue_bucket){at, DSE_NONE, DSE_NONE};
+    q->bucket[id] = (dse_queue_bucket){at, DSE_NONE, DSE_NONE};
     q->heap[q->n_heap++] = id;
     sift_up(q, q->n_heap - 1);
     return id;
 }
 
-static void drop_first_bucket(sim_queue *q)
+static void drop_first_bucket(dse_queue *q)
 {
     uint32_t id = q->heap[0];
 
@@ -82,19 +82,19 @@ static void drop_first_bucket(sim_queue *q)
     q->free_bucket = id;
 }
 
-static uint32_t new_cell(sim_queue *q, sim_event event)
+static uint32_t new_cell(dse_queue *q, dse_event event)
 {
-    uint32_t id = DSE_SLOT_TAKE(q->cell, q->cap_cells, q->n_cells, q->free_cell, sim_queue_cell, next);
+    uint32_t id = DSE_SLOT_TAKE(q->cell, q->cap_cells, q->n_cells, q->free_cell, dse_queue_cell, next);
 
     if (id != DSE_NONE)
-        q->cell[id] = (sim_queue_cell){event, DSE_NONE};
+        q->cell[id] = (dse_queue_cell){event, DSE_NONE};
     return id;
 }
 
-bool sim_queue_add(sim_queue *q, dse_time at, sim_event event)
+bool dse_queue_add(dse_queue *q, dse_time at, dse_event event)
 {
     uint32_t hash = (uint32_t)dse_hash_u64(at), cell;
-    sim_queue_bucket *b;
+    dse_queue_bucket *b;
     dse_idslot *slot;
 
     if (!dse_idtable_reserve(&q->by_tick))
@@ -118,9 +118,9 @@ bool sim_queue_add(sim_queue *q, dse_time at, sim_event event)
     return true;
 }
 
-bool sim_queue_take(sim_queue *q, dse_time *at, sim_event *event)
+bool dse_queue_take(dse_queue *q, dse_time *at, dse_event *event)
 {
-    sim_queue_bucket *b;
+    dse_queue_bucket *b;
     uint32_t cell;
 
     /* A bucket stays in place while its events run: they may add to their own tick. */

@@ -1,19 +1,19 @@
-#include "sim/queue.h"
+#include "base/queue.h"
 #include "unit/unit.h"
 
-static sim_queue q;
+static dse_queue q;
 
 static void add(dse_time at, uint32_t subject)
 {
-    assert_true(sim_queue_add(&q, at, (sim_event){7, subject}));
+    assert_true(dse_queue_add(&q, at, (dse_event){7, subject}));
 }
 
 static void expect(dse_time at, uint32_t subject)
 {
-    sim_event e = {0, 0};
+    dse_event e = {0, 0};
     dse_time t = 0;
 
-    assert_true(sim_queue_take(&q, &t, &e));
+    assert_true(dse_queue_take(&q, &t, &e));
     assert_u64(t, at);
     assert_int_equal(e.subject, subject);
     assert_int_equal(e.kind, 7);
@@ -21,18 +21,18 @@ static void expect(dse_time at, uint32_t subject)
 
 static void expect_empty(void)
 {
-    sim_event e;
+    dse_event e;
     dse_time t;
 
-    assert_false(sim_queue_take(&q, &t, &e));
-    assert_false(sim_queue_take(&q, &t, &e));
+    assert_false(dse_queue_take(&q, &t, &e));
+    assert_false(dse_queue_take(&q, &t, &e));
 }
 
 CLAIM(an_empty_queue_has_no_event)
 {
-    sim_queue_init(&q);
+    dse_queue_init(&q);
     expect_empty();
-    sim_queue_free(&q);
+    dse_queue_free(&q);
 }
 
 CLAIM(events_run_in_the_order_of_time)
@@ -40,32 +40,32 @@ CLAIM(events_run_in_the_order_of_time)
     static const dse_time times[] = {50, 10, 40, 0, 30, UINT64_MAX, 20};
     static const uint32_t order[] = {3, 1, 6, 4, 2, 0, 5};
 
-    sim_queue_init(&q);
+    dse_queue_init(&q);
     for (uint32_t i = 0; i < 7; i++)
         add(times[i], i);
     for (uint32_t i = 0; i < 7; i++)
         expect(times[order[i]], order[i]);
     expect_empty();
     assert_u64(q.n_events, 7);
-    sim_queue_free(&q);
+    dse_queue_free(&q);
 }
 
 CLAIM(equal_times_run_in_schedule_order)
 {
-    sim_queue_init(&q);
+    dse_queue_init(&q);
     for (uint32_t i = 0; i < 100; i++)
         add(5 + i % 3, i);
     for (uint32_t t = 0; t < 3; t++)
         for (uint32_t i = t; i < 100; i += 3)
             expect(5 + t, i);
     expect_empty();
-    sim_queue_free(&q);
+    dse_queue_free(&q);
 }
 
 /* What an event schedules for its own tick runs in this tick, behind what is there, even if it was the last. */
 CLAIM(events_for_the_running_tick_still_run_in_it)
 {
-    sim_queue_init(&q);
+    dse_queue_init(&q);
     add(5, 1);
     add(5, 2);
     add(6, 10);
@@ -84,7 +84,7 @@ CLAIM(events_for_the_running_tick_still_run_in_it)
     add(6, 13); /* not earlier than the latest taken */
     expect(6, 13);
     expect_empty();
-    sim_queue_free(&q);
+    dse_queue_free(&q);
 }
 
 /* The model: all events in one array, searched for the earliest (time, number). */
@@ -98,7 +98,7 @@ static void random_against_model(uint64_t seed, uint64_t spread, int steps)
     dse_time now = 0;
 
     assert_true(steps <= 20000);
-    sim_queue_init(&q);
+    dse_queue_init(&q);
     for (int step = 0; step < steps || left; step++) {
         bool take = left && (step >= steps || unit_random(&seed) % 100 < (step < steps / 2 ? 45 : 55));
 
@@ -121,7 +121,7 @@ static void random_against_model(uint64_t seed, uint64_t spread, int steps)
         }
     }
     expect_empty();
-    sim_queue_free(&q);
+    dse_queue_free(&q);
 }
 
 CLAIM(random_events_agree_with_a_plain_array) { random_against_model(41, 1000, 6000); }
@@ -133,14 +133,14 @@ CLAIM(the_same_with_far_apart_ticks) { random_against_model(43, (uint64_t)1 << 4
 /* Two thousand ticks one after the other, one event at a time, need no more than one of everything. */
 CLAIM(memory_is_reused)
 {
-    sim_queue_init(&q);
+    dse_queue_init(&q);
     for (uint32_t i = 0; i < 2000; i++) {
         add(i, i);
         expect(i, i);
     }
     assert_true(q.n_cells <= 2);
     assert_true(q.n_buckets <= 2);
-    sim_queue_free(&q);
+    dse_queue_free(&q);
 }
 
 CLAIM(every_allocation_may_fail)
@@ -150,12 +150,12 @@ CLAIM(every_allocation_may_fail)
     for (;; n++) {
         bool ok = true;
 
-        sim_queue_init(&q);
+        dse_queue_init(&q);
         dse_alloc_fail_after(n);
         for (uint32_t i = 0; ok && i < 100; i++)
-            ok = sim_queue_add(&q, i, (sim_event){7, i});
+            ok = dse_queue_add(&q, i, (dse_event){7, i});
         dse_alloc_fail_after(-1);
-        sim_queue_free(&q);
+        dse_queue_free(&q);
         if (ok)
             break;
     }
