@@ -114,7 +114,7 @@ typedef struct {
     uint32_t coll_node;
     uint32_t coll_streams, coll_finished;
     uint32_t *group_streams; /* chunks started so far per group slot; the tags of their messages */
-    uint32_t streams;        /* the same for collectives by involved dimensions */
+    uint32_t streams;        /* all chunks started; the tags of collectives by involved dimensions */
     sim_lane *lane;          /* per queue: n_dims * queues_per_dim */
     uint32_t *next_queue;    /* [dimension * SIM_N_QUEUE_USES + use]: the queue that the next chunk takes */
     struct sim_bus *bus;     /* NULL without a shared memory bus */

@@ -316,12 +316,19 @@ static bool plan_collective(sim_engine *e, uint32_t rank, uint32_t node, const w
     return true;
 }
 
+/* A chunk counts for its rank, and for its group if it has one; then the group's number is its tag. */
+static uint32_t next_tag(sim_rank *r, uint32_t group_slot)
+{
+    uint32_t tag = r->streams++;
+
+    return group_slot == DSE_NONE ? tag : r->group_streams[group_slot]++;
+}
+
 void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
 {
     sim_rank *r = &e->rank[rank];
     const wl_node *n = &r->graph->graph->node[node];
     const wl_group *group = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
-    uint32_t *counter = group ? &r->group_streams[n->slot] : &r->streams;
     uint64_t chunk, n_chunks;
     coll_plan plan;
 
@@ -338,7 +345,7 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
         if (!s)
             return;
         s->rank = rank;
-        s->tag = (*counter)++;
+        s->tag = next_tag(r, group ? n->slot : DSE_NONE);
         if (!group || group->n == e->net->n_npus)
             plan_dimensions(e, s, &plan, plan.collective, chunk);
         else
