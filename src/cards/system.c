@@ -13,9 +13,14 @@ static dse_status check_implementation(const char *name, dse_error *err)
 static const char *const policies[] = {"LIFO", "FIFO", "EXPLICIT", NULL};
 static const char *const optimizations[] = {"localBWAware", "baseline", NULL};
 
+static const char *const backends[] = {"congestion_unaware", "congestion_aware", NULL};
+static const char *const multi_hops[] = {"lowest", "full", NULL};
+
 #define FIELD(f)      .offset = offsetof(card_system, f)
 #define COUNT(lo, hi) .min = (lo), .max = (hi), .unit_name = ""
 #define NAMES         .unit_name = ""
+#define EXTENT(f)                                                                                            \
+    COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "", .omit_default = true
 
 static const cfg_param rows[] = {
     {.key = "network.topology",
@@ -23,14 +28,55 @@ static const cfg_param rows[] = {
      NAMES,
      .check = net_topology_check,
      FIELD(topology),
-     .help = "topology of each network dimension: Ring, Switch or FullyConnected",
+     .bare = true,
+     .help = "topology of each network dimension: Ring, Switch, FullyConnected; Mesh2D, Torus2D, Mesh3D, "
+             "Torus3D, "
+             "Hypercube, which ASTRA-sim does not have",
      .astra_key = "topology"},
     {.key = "network.npus_count",
      .type = CFG_T_INT_LIST,
      COUNT(2, 1 << 24),
      FIELD(npus_count),
-     .help = "NPUs along each dimension; ids count dimension 0 fastest",
-     .astra_key = "npus_count"},
+     .bare = true,
+     .sparse = true,
+     .fallback = "",
+     .help = "NPUs along each dimension; ids count dimension 0 fastest. A mesh or torus may have its extents "
+             "instead; "
+             "with npus_count alone it is a square or cube",
+     .astra_key = "npus_count",
+     .astra_fallback = ""},
+    {.key = "network.width",
+     .type = CFG_T_INT_LIST,
+     EXTENT(width),
+     .help = "NPUs along x of a mesh or torus; null for other dimensions, and without brackets if only one "
+             "is such",
+     .astra_key = "width",
+     .astra_fallback = ""},
+    {.key = "network.height",
+     .type = CFG_T_INT_LIST,
+     EXTENT(height),
+     .help = "NPUs along y of a mesh or torus",
+     .astra_key = "height",
+     .astra_fallback = ""},
+    {.key = "network.depth",
+     .type = CFG_T_INT_LIST,
+     EXTENT(depth),
+     .help = "NPUs along z of a Mesh3D or Torus3D",
+     .astra_key = "depth",
+     .astra_fallback = ""},
+    {.key = "network.routing",
+     .type = CFG_T_NAME_LIST,
+     NAMES,
+     FIELD(routing),
+     .bare = true,
+     .sparse = true,
+     .fallback = "",
+     .omit_default = true,
+     .help = "the order in which a message travels along the axes of a mesh or torus: xy or yx, xyz or "
+             "another order; "
+             "x first if absent. With congestion only",
+     .astra_key = "routing",
+     .astra_fallback = ""},
     {.key = "network.bandwidth",
      .type = CFG_T_DOUBLE_LIST,
      .unit = DSE_UNIT_BYTES_PER_S,
@@ -39,6 +85,7 @@ static const cfg_param rows[] = {
      .min = 1e-9,
      .max = 1e12,
      FIELD(bandwidth),
+     .bare = true,
      .help =
          "bandwidth of one link, one direction; a bare number counts 2^30 bytes per second, as in ASTRA-sim",
      .astra_key = "bandwidth"},
@@ -50,8 +97,33 @@ static const cfg_param rows[] = {
      .min = 0,
      .max = 1e15,
      FIELD(latency),
+     .bare = true,
      .help = "latency of one link",
      .astra_key = "latency"},
+    {.key = "network.backend",
+     .type = CFG_T_NAME,
+     NAMES,
+     .choices = backends,
+     FIELD(backend),
+     .fallback = "congestion_unaware",
+     .omit_default = true,
+     .help = "congestion_unaware: each message has a fixed delay; congestion_aware: messages queue for the "
+             "links of "
+             "their routes",
+     .astra_key = "backend",
+     .astra_fallback = "congestion_unaware"},
+    {.key = "network.multi_hop",
+     .type = CFG_T_NAME,
+     NAMES,
+     .choices = multi_hops,
+     FIELD(multi_hop),
+     .fallback = "lowest",
+     .omit_default = true,
+     .help = "what a message between NPUs that differ in several dimensions pays for: lowest: the lowest of "
+             "them alone, "
+             "as in ASTRA-sim; full: all of them. With congestion it always takes the links of all",
+     .astra_key = "multi_hop",
+     .astra_fallback = "lowest"},
 
     {.key = "collectives.all",
      .type = CFG_T_NAME_LIST,
@@ -298,27 +370,6 @@ static const char *const refused_keys[] = {
     "all-to-all-implementation-chakra",
 };
 
-/* `doc` is the card, for the place of a list; NULL: unknown by now. */
-static dse_status check_lengths(const cfg_doc *doc, const card_system *s, dse_error *err)
-{
-    const struct {
-        const char *key;
-        uint32_t n;
-    } lists[] = {{"npus_count", s->npus_count.n}, {"bandwidth", s->bandwidth.n}, {"latency", s->latency.n}};
-
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        const cfg_node *node = doc ? cfg_get(cfg_get(doc->root, "network"), lists[i].key) : NULL;
-        cfg_place at;
-
-        if (lists[i].n != s->topology.n)
-            return dse_fail_at(err, DSE_E_CONFIG, node ? cfg_where(doc, node, &at) : "",
-                               "%s has %" PRIu32 " entries, but topology has %" PRIu32
-                               "; each dimension needs one of each",
-                               lists[i].key, lists[i].n, s->topology.n);
-    }
-    return DSE_OK;
-}
-
 bool card_system_in_network_file(const cfg_param *p) { return !strncmp(p->key, "network.", 8); }
 
 static void spread_all(card_system *s)
@@ -352,8 +403,7 @@ static void clear_lists(card_system *s, const cfg_settings *settings)
 dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, card_system *out,
                             dse_error *err)
 {
-    net_network net;
-    sim_settings built;
+    const card_places in = {doc, doc};
     dse_status st;
 
     *out = (card_system){0};
@@ -362,17 +412,14 @@ dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, ca
         return st;
     clear_lists(out, settings);
     spread_all(out);
-    st = check_lengths(settings && settings->n ? NULL : doc, out, err);
-    if (st == DSE_OK)
-        st = card_system_build(out, &net, &built, err);
+    /* What is wrong may stand on the command line. */
+    st = card_system_check(out, settings && settings->n ? NULL : &in, err);
     dse_error_set_where(err, doc->path);
     return st;
 }
 
 dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err)
 {
-    net_network net;
-    sim_settings built;
     dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
@@ -382,7 +429,7 @@ dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_err
         return st;
     clear_lists(s, settings);
     spread_all(s);
-    return card_system_build(s, &net, &built, err);
+    return card_system_check(s, NULL, err);
 }
 
 /* ---- ASTRA-sim's files --------------------------------------------------------------------- */
@@ -512,7 +559,7 @@ void card_system_write_astra_network(const card_system *s, dse_strbuf *out)
         const cfg_param *p = &rows[i];
         dse_json j;
 
-        if (!card_system_in_network_file(p))
+        if (!card_system_in_network_file(p) || (p->fallback && cfg_param_is_absent(p, s)))
             continue;
         dse_strbuf_addf(out, "%s: ", p->astra_key);
         dse_json_init(&j, out);
@@ -520,7 +567,7 @@ void card_system_write_astra_network(const card_system *s, dse_strbuf *out)
             const cfg_name_list *l = (const void *)((const char *)s + p->offset);
             dse_strbuf_addc(out, '[');
             for (uint32_t k = 0; k < l->n; k++)
-                dse_strbuf_addf(out, "%s%s", k ? "," : "", l->v[k]);
+                dse_strbuf_addf(out, "%s%s", k ? "," : "", *l->v[k] ? l->v[k] : "~");
             dse_strbuf_addc(out, ']');
         } else {
             cfg_param_write_json(p, s, &j);
@@ -531,40 +578,17 @@ void card_system_write_astra_network(const card_system *s, dse_strbuf *out)
 
 /* ---- what the simulator takes -------------------------------------------------------------- */
 
-uint64_t card_system_npus(const card_system *s)
+static dse_status build_implementations(const cfg_param *p, const cfg_name_list *names, uint32_t n_dims,
+                                        const card_places *in, sim_implementations *out, dse_error *err)
 {
-    uint64_t n = 1;
+    cfg_place at;
 
-    for (uint32_t i = 0; i < s->npus_count.n; i++)
-        n *= (uint64_t)s->npus_count.v[i];
-    return n;
-}
-
-static dse_status build_network(const card_system *s, net_network *net, dse_error *err)
-{
-    dse_status st;
-
-    *net = (net_network){.n_dims = s->topology.n};
-    if (!net->n_dims)
-        return dse_fail(err, DSE_E_CONFIG, "the network has no dimensions: topology is empty");
-    if ((st = check_lengths(NULL, s, err)) != DSE_OK)
-        return st;
-    for (uint32_t i = 0; i < net->n_dims; i++)
-        net->dim[i] = (net_dimension){.topology = net_topology_find(s->topology.v[i]),
-                                      .n = (uint32_t)s->npus_count.v[i],
-                                      .gib_per_s = s->bandwidth.v[i],
-                                      .latency_ns = s->latency.v[i]};
-    return net_network_finish(net, err);
-}
-
-static dse_status build_implementations(const char *what, const cfg_name_list *names, uint32_t n_dims,
-                                        sim_implementations *out, dse_error *err)
-{
     out->n_dims = names->n;
     if (names->n > n_dims)
-        return dse_fail(err, DSE_E_CONFIG,
-                        "%s lists %" PRIu32 " implementations, but the network has %" PRIu32 " dimensions",
-                        what, names->n, n_dims);
+        return dse_fail_at(
+            err, DSE_E_CONFIG, card_place(in, p->key, &at),
+            "%.*s lists %" PRIu32 " implementations, but the network has %" PRIu32 " dimensions",
+            (int)strlen(p->astra_key) - (int)strlen("-implementation"), p->astra_key, names->n, n_dims);
     for (uint32_t i = 0; i < names->n; i++) {
         dse_status st = sim_implementation_parse(names->v[i], &out->dim[i], err);
         if (st != DSE_OK)
@@ -575,18 +599,19 @@ static dse_status build_implementations(const char *what, const cfg_name_list *n
 
 static double given_or(double value, double fallback) { return isnan(value) ? fallback : value; }
 
-dse_status card_system_build(const card_system *s, net_network *net, sim_settings *set, dse_error *err)
+static dse_status build(const card_system *s, const card_places *in, net_network *net, sim_settings *set,
+                        dse_error *err)
 {
     const struct {
-        const char *name;
+        const char *key;
         const cfg_name_list *list;
     } lists[SIM_N_COLLECTIVES] = {
-        [SIM_ALL_REDUCE] = {"all-reduce", &s->all_reduce},
-        [SIM_ALL_GATHER] = {"all-gather", &s->all_gather},
-        [SIM_REDUCE_SCATTER] = {"reduce-scatter", &s->reduce_scatter},
-        [SIM_ALL_TO_ALL] = {"all-to-all", &s->all_to_all},
+        [SIM_ALL_REDUCE] = {"collectives.all_reduce", &s->all_reduce},
+        [SIM_ALL_GATHER] = {"collectives.all_gather", &s->all_gather},
+        [SIM_REDUCE_SCATTER] = {"collectives.reduce_scatter", &s->reduce_scatter},
+        [SIM_ALL_TO_ALL] = {"collectives.all_to_all", &s->all_to_all},
     };
-    dse_status st = build_network(s, net, err);
+    dse_status st = card_network_build(s, in, net, err);
 
     *set = (sim_settings){
         .local_bw_aware = !strcmp(s->collective_optimization, "localBWAware"),
@@ -607,7 +632,8 @@ dse_status card_system_build(const card_system *s, net_network *net, sim_setting
         .track_memory = s->track_local_mem,
     };
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
-        st = build_implementations(lists[i].name, lists[i].list, net->n_dims, &set->implementations[i], err);
+        st = build_implementations(cfg_param_find(&card_system_table, lists[i].key), lists[i].list,
+                                   net->n_dims, in, &set->implementations[i], err);
     if (st == DSE_OK && s->roofline_enabled && isnan(s->peak_perf))
         st = dse_fail(err, DSE_E_CONFIG, "compute.peak_perf (peak-perf) is missing; the roofline needs it");
     if (st == DSE_OK && isnan(s->memory_bandwidth))
@@ -615,4 +641,17 @@ dse_status card_system_build(const card_system *s, net_network *net, sim_setting
             err, DSE_E_CONFIG,
             "the local memory bandwidth (local-mem-bw) is missing; the roofline and every reduction need it");
     return st;
+}
+
+dse_status card_system_build(const card_system *s, net_network *net, sim_settings *set, dse_error *err)
+{
+    return build(s, NULL, net, set, err);
+}
+
+dse_status card_system_check(const card_system *s, const card_places *in, dse_error *err)
+{
+    net_network net;
+    sim_settings settings;
+
+    return build(s, in, &net, &settings, err);
 }

@@ -11,7 +11,9 @@
 typedef struct {
     cfg_given given;
     cfg_name_list topology;
-    cfg_int_list npus_count;
+    cfg_int_list npus_count, width, height, depth; /* 0: not given for a dimension */
+    cfg_name_list routing;
+    cfg_name backend, multi_hop;
     cfg_double_list bandwidth, latency; /* GiB/s, ns */
     cfg_name_list all, all_reduce, all_gather, reduce_scatter, all_to_all;
     double peak_perf;        /* TFLOPS, 10^12; NaN: not given */
@@ -58,7 +60,21 @@ void card_system_write_astra_network(const card_system *s, dse_strbuf *out);
  * what the roofline needs. */
 dse_status card_system_build(const card_system *s, net_network *net, sim_settings *settings, dse_error *err);
 
-/* NPUs of the system: the product of npus_count. */
+/* The documents that a system was read from, for the places of what is wrong: one card twice, or ASTRA-sim's two. */
+typedef struct {
+    const cfg_doc *system, *network;
+} card_places;
+
+/* Whether it can be built; says where not. */
+dse_status card_system_check(const card_system *s, const card_places *in, dse_error *err);
+
+/* The network alone (network.c); `in` may be NULL. */
+dse_status card_network_build(const card_system *s, const card_places *in, net_network *out, dse_error *err);
+
+/* The place of a parameter, "network.width"; the file's alone if it does not stand there. */
+const char *card_place(const card_places *in, const char *key, cfg_place *out);
+
+/* NPUs of a system that has been read and built once. */
 uint64_t card_system_npus(const card_system *s);
 
 #endif

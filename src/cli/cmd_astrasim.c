@@ -8,7 +8,7 @@
 
 typedef struct {
     const char *workload, *groups, *system, *network, *remote, *logging_configuration, *logging_folder,
-        *trace;
+        *backend, *trace;
     int64_t queues;
     double comm_scale, compute_scale, injection_scale;
     bool rendezvous;
@@ -16,6 +16,12 @@ typedef struct {
 
 #define FIELD(f)    .offset = offsetof(astrasim_options, f)
 #define SCALE_RANGE .min = 0, .max = 1e9
+
+static const char *const backends[] = {"congestion_unaware", "congestion_aware", NULL};
+
+/* In the order of the backends. */
+static const char *const programs[] = {"AstraSim_Analytical_Congestion_Unaware",
+                                       "AstraSim_Analytical_Congestion_Aware", NULL};
 
 static const option options[] = {
     {"--workload-configuration", OPT_STRING, "PREFIX", NULL,
@@ -38,6 +44,10 @@ static const option options[] = {
     {"--injection-scale", OPT_DOUBLE, "X", "1", "factor on endpoint-delay", SCALE_RANGE,
      FIELD(injection_scale)},
     {"--rendezvous-protocol", OPT_FLAG, NULL, "false", "messages wait for a handshake", FIELD(rendezvous)},
+    {"--backend", OPT_STRING, "NAME", "",
+     "the network: messages with a fixed delay each, or queues for links; else as network.yml says, else "
+     "congestion_unaware",
+     .choices = backends, FIELD(backend)},
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
 };
 
@@ -56,6 +66,15 @@ static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_ou
     return trace_record_save_csv(record, o->trace, err);
 }
 
+/* By an option, by the program that it is called as, or left to the network file. */
+static const char *choose_backend(const astrasim_options *o, const command_run *r)
+{
+    for (int i = 0; r->program && programs[i]; i++)
+        if (r->program == programs[i])
+            return backends[i];
+    return o->backend;
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const astrasim_options *o = opts;
@@ -64,6 +83,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                                     .system = o->system,
                                     .network = o->network,
                                     .remote = o->remote,
+                                    .backend = choose_backend(o, r),
+                                    .as_released = r->program != NULL,
                                     .queues_per_dim = (uint32_t)o->queues,
                                     .injection_scale = o->injection_scale,
                                     .rendezvous = o->rendezvous};
@@ -85,16 +106,19 @@ extern const command command_astrasim;
 const command command_astrasim = {
     .name = "astrasim",
     .summary = "run Chakra traces, with ASTRA-sim's options and ASTRA-sim's log lines",
-    .details = "Stands in for AstraSim_Analytical_Congestion_Unaware (branch stage, af2492b): the same "
-               "options, the same "
-               "log lines with the same numbers; peak memory in bytes. The time in a line's prefix is always "
-               "the same, so "
-               "that equal runs print equal bytes. Options it does not know are skipped, as there.",
+    .details =
+        "Stands in for AstraSim_Analytical_Congestion_Unaware and AstraSim_Analytical_Congestion_Aware "
+        "(branch stage, af2492b), also as a link to ccldse of either name: the same options, the same log "
+        "lines with the same numbers; peak memory in bytes. The time in a line's prefix is always the same, "
+        "so that equal runs print equal bytes. Options it does not know are skipped, as there. With "
+        "congestion it takes networks of several dimensions too, unless it is called by the name of the "
+        "program that does not.",
     .example = "ccldse astrasim --workload-configuration workloads/w/w --comm-group-configuration "
                "workloads/w/w.json "
                "--system-configuration system.json --network-configuration network.yml "
                "--remote-memory-configuration "
                "remote_memory.json",
+    .programs = programs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .size = sizeof(astrasim_options),

@@ -54,15 +54,18 @@ static dse_status add_system(const char *name, const char *path, dse_arena *a, r
 {
     char topology[NET_MAX_DIMS * 32];
     size_t used = 0;
+    net_network net;
     card_system s;
     cfg_doc doc;
     dse_status st = cfg_load(path, a, &doc, err);
 
     if (st != DSE_OK || (st = card_system_read(&doc, NULL, &s, err)) != DSE_OK)
         return st;
-    for (uint32_t i = 0; i < s.topology.n && used < sizeof topology; i++)
-        used += (size_t)snprintf(topology + used, sizeof topology - used, "%s%s %" PRId64, i ? " x " : "",
-                                 s.topology.v[i], s.npus_count.v[i]);
+    if ((st = card_network_build(&s, NULL, &net, err)) != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < net.n_dims && used < sizeof topology; i++)
+        used += (size_t)snprintf(topology + used, sizeof topology - used, "%s%s %" PRIu32, i ? " x " : "",
+                                 net.dim[i].topology->name, net.dim[i].shape.n);
     report_table_cell(t, "%s", name);
     report_table_cell(t, "%" PRIu64, card_system_npus(&s));
     report_table_cell(t, "%s", topology);

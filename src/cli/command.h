@@ -61,8 +61,9 @@ typedef struct {
 
 typedef struct {
     dse_arena *arena;
-    dse_strbuf *out; /* for stdout */
-    int code;        /* what to exit with on success: EXIT_DONE, unless the command sets EXIT_NO */
+    const char *program; /* of the command's, the one by whose name it was called; NULL: ccldse */
+    dse_strbuf *out;     /* for stdout */
+    int code;            /* what to exit with on success: EXIT_DONE, unless the command sets EXIT_NO */
 } command_run;
 
 typedef struct {
@@ -70,6 +71,8 @@ typedef struct {
     const char *summary; /* one line, for the list of commands */
     const char *details; /* a paragraph for the command's help, or NULL */
     const char *example; /* a real command line */
+    const char *const
+        *programs; /* it stands in for: what a link to ccldse may be called; NULL-terminated, or NULL */
     const option *options;
     size_t n_options;
     size_t size;         /* of the option struct */

@@ -74,12 +74,12 @@ static int finish(int code)
     return code;
 }
 
-static int run_command(const command *c, int argc, char **argv)
+static int run_command(const command *c, const char *program, int argc, char **argv)
 {
     dse_error err = DSE_ERROR_INIT;
     dse_arena arena;
     dse_strbuf out;
-    command_run r = {&arena, &out, EXIT_DONE};
+    command_run r = {&arena, program, &out, EXIT_DONE};
     void *options;
     dse_status st;
 
@@ -98,9 +98,41 @@ static int run_command(const command *c, int argc, char **argv)
     return st == DSE_OK ? r.code : report_error(&err);
 }
 
+/* The command and its help, from its arguments on. */
+static int run_or_help(const command *c, const char *program, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            command_help(c);
+            return finish(EXIT_DONE);
+        }
+    }
+    return finish(run_command(c, program, argc, argv));
+}
+
+/* By the name of a program that a command stands in for. */
+static const command *find_by_program(const char *path, const char **program)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t n;
+    const command *const *commands = command_table(&n);
+
+    for (size_t i = 0; i < n; i++)
+        for (const char *const *p = commands[i]->programs; p && *p; p++)
+            if (!strcmp(*p, name)) {
+                *program = *p;
+                return commands[i];
+            }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     const command *c;
+    const char *program;
+
+    if (argc && (c = find_by_program(argv[0], &program)))
+        return run_or_help(c, program, argc - 1, argv + 1);
 
     if (argc < 2) {
         print_help();
@@ -122,11 +154,5 @@ int main(int argc, char **argv)
     c = command_find(argv[1]);
     if (!c)
         return unknown_command(argv[1]);
-    for (int i = 2; i < argc; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            command_help(c);
-            return finish(EXIT_DONE);
-        }
-    }
-    return finish(run_command(c, argc - 2, argv + 2));
+    return run_or_help(c, NULL, argc - 2, argv + 2);
 }

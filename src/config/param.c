@@ -132,6 +132,20 @@ static dse_status parse_element(const cfg_param *p, const char *text, void *valu
     return DSE_OK;
 }
 
+static bool is_null(const cfg_node *n)
+{
+    return n->kind == CFG_SCALAR && !n->quoted &&
+           (!*n->text || !strcmp(n->text, "~") || !strcmp(n->text, "null"));
+}
+
+static void clear_element(const cfg_param *p, void *values, uint32_t i)
+{
+    if (p->type == CFG_T_INT_LIST)
+        ((cfg_int_list *)field(p, values))->v[i] = 0;
+    else
+        ((cfg_name_list *)field(p, values))->v[i][0] = '\0';
+}
+
 /* ---- one row ------------------------------------------------------------------------------- */
 
 dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node *node, void *out,
@@ -141,9 +155,11 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
     uint32_t n = node->n;
     cfg_place at, seen;
 
-    if (!is_list(p)) {
+    if (!is_list(p) || (p->bare && node->kind == CFG_SCALAR)) {
         items = &node;
         n = 1;
+        if (is_list(p))
+            *list_length(p, out) = n;
     } else if (node->kind != CFG_LIST) {
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
                            "%s must be a list of %s, not %s; write [%s]", p->key, type_names[p->type],
@@ -160,6 +176,10 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
         bool wants_name = p->type == CFG_T_NAME || p->type == CFG_T_NAME_LIST;
         dse_status st;
 
+        if (p->sparse && is_null(items[i])) {
+            clear_element(p, out, i);
+            continue;
+        }
         if (items[i]->kind != CFG_SCALAR || !items[i]->text[0] ||
             (items[i]->quoted && !wants_name && p->unit == DSE_UNIT_NONE))
             return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, items[i], &at), "%s must be %s %s, not %s",
@@ -196,6 +216,8 @@ bool cfg_param_is_absent(const cfg_param *p, const void *values)
 {
     const void *f = const_field(p, values);
 
+    if (p->omit_default && p->type == CFG_T_NAME && !strcmp(f, p->fallback))
+        return true;
     switch (p->type) {
     case CFG_T_INT_LIST: return ((const cfg_int_list *)f)->n == 0;
     case CFG_T_DOUBLE_LIST: return ((const cfg_double_list *)f)->n == 0;
@@ -547,16 +569,24 @@ void cfg_param_write_json(const cfg_param *p, const void *values, dse_json *j)
     dse_json_begin_array(j);
     if (p->type == CFG_T_INT_LIST) {
         const cfg_int_list *l = f;
-        for (uint32_t i = 0; i < l->n; i++)
-            dse_json_int(j, l->v[i]);
+        for (uint32_t i = 0; i < l->n; i++) {
+            if (p->sparse && !l->v[i])
+                dse_json_null(j);
+            else
+                dse_json_int(j, l->v[i]);
+        }
     } else if (p->type == CFG_T_DOUBLE_LIST) {
         const cfg_double_list *l = f;
         for (uint32_t i = 0; i < l->n; i++)
             write_double(j, l->v[i]);
     } else {
         const cfg_name_list *l = f;
-        for (uint32_t i = 0; i < l->n; i++)
-            dse_json_string(j, l->v[i]);
+        for (uint32_t i = 0; i < l->n; i++) {
+            if (p->sparse && !*l->v[i])
+                dse_json_null(j);
+            else
+                dse_json_string(j, l->v[i]);
+        }
     }
     dse_json_end_array(j);
 }

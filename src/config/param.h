@@ -54,6 +54,10 @@ typedef struct {
     dse_status (*check)(const char *name, dse_error *err); /* for names that no list can spell out */
     const char *help;
     size_t offset;
+    bool bare;   /* of a list: a value without brackets is a list of one */
+    bool sparse; /* of a list: an entry may be null, which is stored as 0 or "" */
+    bool omit_default; /* of a name or list: nobody is told of it while it is the default, as if there were no such
+                          row; so a resolved text stays what it was before there was one */
 
     /* How the reference simulator's files call it; NULL: they do not have it. */
     const char *astra_key;
@@ -143,7 +147,7 @@ void cfg_table_write_json(const cfg_table *t, const void *values, dse_json *j);
 /* One value in JSON, without its key. */
 void cfg_param_write_json(const cfg_param *p, const void *values, dse_json *j);
 
-/* True if an optional list, name or number row holds nothing. */
+/* True if an optional list, name or number row holds nothing, or a row to be omitted its default. */
 bool cfg_param_is_absent(const cfg_param *p, const void *values);
 
 /* The table as aligned text: key, type, unit, range, default, meaning. */

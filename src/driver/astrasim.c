@@ -5,6 +5,7 @@
 #include "workload/chakra.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static dse_status load_system(const drv_astrasim_inputs *in, dse_arena *a, card_system *system,
@@ -16,7 +17,10 @@ static dse_status load_system(const drv_astrasim_inputs *in, dse_arena *a, card_
     if ((st = cfg_load(in->system, a, &system_doc, err)) != DSE_OK ||
         (st = cfg_load(in->network, a, &network_doc, err)) != DSE_OK)
         return st;
-    return card_system_read_astra(&system_doc, &network_doc, system, err);
+    st = card_system_read_astra(&system_doc, &network_doc, system, err);
+    if (st == DSE_OK && in->backend)
+        snprintf(system->backend, sizeof system->backend, "%s", in->backend);
+    return st == DSE_OK ? card_system_check(system, &(card_places){&system_doc, &network_doc}, err) : st;
 }
 
 static dse_status load_remote(const char *path, dse_arena *a, sim_remote_memory *out, dse_error *err)
@@ -25,6 +29,15 @@ static dse_status load_remote(const char *path, dse_arena *a, sim_remote_memory 
     dse_status st = cfg_load(path, a, &doc, err);
 
     return st == DSE_OK ? card_remote_read(&doc, out, err) : st;
+}
+
+/* One dimension is refused as the released program does; several are ours alone. */
+static dse_status check_released(const drv_astrasim_inputs *in, const net_network *net, dse_error *err)
+{
+    dse_status st = in->as_released || net->n_dims == 1 ? net_released_check(net, err) : DSE_OK;
+
+    dse_error_set_where(err, in->network);
+    return st;
 }
 
 dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_astrasim_output *out,
@@ -39,6 +52,7 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
     *out = (drv_astrasim_output){0};
     if ((st = load_system(in, a, &system, err)) != DSE_OK ||
         (st = card_system_build(&system, &net, &settings, err)) != DSE_OK ||
+        (st = check_released(in, &net, err)) != DSE_OK ||
         (st = load_remote(in->remote, a, &settings.remote, err)) != DSE_OK)
         return st;
     out->n_unknown_keys = system.n_unknown_keys;

@@ -9,6 +9,8 @@ typedef struct {
     const char *workload; /* prefix of the traces */
     const char *groups;   /* NULL: only the group of all ranks */
     const char *system, *network, *remote;
+    const char *backend; /* NULL: the network file's, which is congestion-unaware if it says nothing */
+    bool as_released;    /* refuse what the released program refuses with congestion: several dimensions */
     uint32_t queues_per_dim;
     double injection_scale; /* of the endpoint delay, if the file gives one */
     bool rendezvous;

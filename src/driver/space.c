@@ -102,7 +102,13 @@ static bool changes(const drv_axis *axis, const char *name)
 /* Whether the number of strategies may depend on the value of an axis. */
 static bool matters(const drv_space *s, const drv_axis *axis)
 {
-    if (changes(axis, "network.npus_count") || (changes(axis, "layers") && s->strategy.pp.n))
+    static const char *const sizes[] = {"network.npus_count", "network.width", "network.height",
+                                        "network.depth"};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (changes(axis, sizes[i]))
+            return true;
+    if (changes(axis, "layers") && s->strategy.pp.n)
         return true;
     for (uint32_t i = 0; i < s->n_constraints; i++)
         for (uint32_t k = 0; k < s->constraint[i].expr.n_names; k++)

@@ -42,7 +42,6 @@ static dse_status read_system(const char *path, const cfg_settings *settings, ds
     if (dse_is_dir(path)) {
         const char *system_json = dse_arena_printf(a, "%s/system.json", path);
         const char *network_yml = dse_arena_printf(a, "%s/network.yml", path);
-        const cfg_settings none = {0};
 
         if (!system_json || !network_yml)
             return dse_fail_nomem(err);
@@ -50,7 +49,8 @@ static dse_status read_system(const char *path, const cfg_settings *settings, ds
             (st = cfg_load(network_yml, a, &network, err)) != DSE_OK ||
             (st = card_system_read_astra(&doc, &network, out, err)) != DSE_OK)
             return st;
-        st = card_system_set(out, settings ? settings : &none, err);
+        st = settings && settings->n ? card_system_set(out, settings, err)
+                                     : card_system_check(out, &(card_places){&doc, &network}, err);
         dse_error_set_where(err, path);
         return st;
     }

@@ -84,7 +84,7 @@ static bool astra_absent(lint *l, const cfg_doc *doc, bool network)
 
         if (!p->astra_key || card_system_in_network_file(p) != network || cfg_get(doc->root, p->astra_key))
             continue;
-        if (row && row->effect == LINT_NEVER_READ)
+        if ((row && row->effect == LINT_NEVER_READ) || p->omit_default)
             continue;
         meaning = row && row->meaning ? row->meaning : p->help;
         if (fallback) {
@@ -161,7 +161,7 @@ void lint_astra_alone(lint *l)
         lint_link_rates(&l->waiting, rates);
         lint_add(l, LINT_NOTE, l->network.path, "bandwidth",
                  "a bare number counts 2^30 bytes per second: the links have %s GB/s, in 10^9 bytes", rates);
-        lint_note_dimensions(l, l->network.path, l->waiting.npus_count.n);
+        lint_note_dimensions(l, l->network.path, l->waiting.topology.n);
     }
     if (l->has_system)
         lint_add(l, LINT_NOTE, l->system.path, "local-mem-bw",

@@ -91,7 +91,8 @@ static void card_absent(card *c)
         const lint_row *row = lint_find(&lint_parameters, p->key);
         const char *meaning = row && row->meaning ? row->meaning : p->help;
 
-        if (c->given & (uint64_t)1 << i || (row && row->effect == LINT_NEVER_READ))
+        if (c->given & (uint64_t)1 << i || (row && row->effect == LINT_NEVER_READ) ||
+            p->omit_default)
             continue;
         if (!p->fallback) {
             lint_add_key(c->l, p->key, NULL, NULL, p->unit_name, meaning, LINT_MISSING);

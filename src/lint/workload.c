@@ -140,7 +140,7 @@ static uint32_t differing_dims(const net_network *net, uint32_t a, uint32_t b)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < net->n_dims; i++)
-        n += a / net->dim[i].stride % net->dim[i].n != b / net->dim[i].stride % net->dim[i].n;
+        n += a / net->dim[i].stride % net->dim[i].shape.n != b / net->dim[i].stride % net->dim[i].shape.n;
     return n;
 }
 

@@ -10,11 +10,10 @@ dse_status net_network_finish(net_network *net, dse_error *err)
 
     for (uint32_t i = 0; i < net->n_dims; i++) {
         net_dimension *d = &net->dim[i];
+        dse_error why = DSE_ERROR_INIT;
 
-        if (d->n < 2)
-            return dse_fail(err, DSE_E_RANGE,
-                            "dimension %" PRIu32 " has npus_count %" PRIu32 "; it must be larger than 1", i,
-                            d->n);
+        if (net_shape_finish(d->topology, &d->shape, &why) != DSE_OK)
+            return dse_fail(err, why.status, "dimension %" PRIu32 ": %s", i, why.text);
         if (!(d->gib_per_s > 0))
             return dse_fail(err, DSE_E_RANGE, "dimension %" PRIu32 " has bandwidth %g; it must be positive",
                             i, d->gib_per_s);
@@ -24,7 +23,7 @@ dse_status net_network_finish(net_network *net, dse_error *err)
         d->stride = (uint32_t)npus;
         /* The reference's GB is 2^30 bytes here, and only here: memory bandwidth counts in 10^9. */
         d->bytes_per_ns = d->gib_per_s * 1073741824.0 / 1e9;
-        npus *= d->n;
+        npus *= d->shape.n;
         if (npus > MAX_NPUS)
             return dse_fail(err, DSE_E_RANGE, "the network has more than %u NPUs", MAX_NPUS);
     }
@@ -32,16 +31,46 @@ dse_status net_network_finish(net_network *net, dse_error *err)
     return DSE_OK;
 }
 
+dse_status net_released_check(const net_network *net, dse_error *err)
+{
+    if (!net->congestion)
+        return DSE_OK;
+    if (net->n_dims > 1)
+        return dse_fail(err, DSE_E_RANGE,
+                        "only support 1-dim topology: with congestion ASTRA-sim takes no network of %" PRIu32
+                        " dimensions",
+                        net->n_dims);
+    if (net->dim[0].topology == net_topology_find("Ring") && net->dim[0].shape.n == 2)
+        return dse_fail(
+            err, DSE_E_RANGE,
+            "with congestion ASTRA-sim fails on a Ring of two NPUs; FullyConnected has the same links");
+    return DSE_OK;
+}
+
+bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < net->n_dims; i++)
+        n += net_place(&net->dim[i], a) != net_place(&net->dim[i], b);
+    return n > 1;
+}
+
 dse_time net_delay(const net_network *net, uint32_t src, uint32_t dst, uint64_t bytes)
 {
+    dse_time delay = 0;
+
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
-        uint32_t a = src / d->stride % d->n, b = dst / d->stride % d->n;
+        uint32_t a = net_place(d, src), b = net_place(d, dst);
 
         if (a != b) {
-            double links_ns = (double)d->topology->hops(d->n, a, b) * d->latency_ns;
-            return dse_ticks(links_ns + (double)bytes / d->bytes_per_ns);
+            double links_ns = (double)d->topology->hops(&d->shape, a, b) * d->latency_ns;
+
+            delay += dse_ticks(links_ns + (double)bytes / d->bytes_per_ns);
+            if (!net->full_multi_hop)
+                break;
         }
     }
-    return 0;
+    return delay;
 }

@@ -1,9 +1,10 @@
 /* net_network -- a network of several dimensions, each a topology, and what a message costs on it.
  *
- * Model: congestion-unaware, after MultiDimTopology.cpp and BasicTopology.cpp of the analytical
- * reference (599a047). NPU ids count dimension 0 fastest: with sizes [2, 8, 4], NPU 47 is [1, 7, 2].
- * A message between NPUs that differ in several dimensions pays for the lowest one alone. Links never
- * fill up: messages do not know of each other. */
+ * NPU ids count dimension 0 fastest: with sizes [2, 8, 4], NPU 47 is [1, 7, 2]. Two models, both after the
+ * analytical reference (599a047):
+ *
+ *   congestion-unaware   net_delay, here: a fixed delay; links never fill up (MultiDimTopology.cpp)
+ *   congestion-aware     graph.h, traffic.h: messages queue for the links of their routes (Link.cpp) */
 #ifndef DSE_NETWORK_NETWORK_H
 #define DSE_NETWORK_NETWORK_H
 
@@ -14,7 +15,7 @@
 
 typedef struct {
     const net_topology *topology;
-    uint32_t n;          /* NPUs along this dimension, at least 2 */
+    net_shape shape;     /* NPUs along this dimension: shape.n, at least 2 */
     double gib_per_s;    /* bandwidth of a link, one direction, in 2^30 bytes per second */
     double latency_ns;   /* of one link */
     uint32_t stride;     /* distance of neighbouring ids: the product of the lower sizes */
@@ -24,15 +25,32 @@ typedef struct {
 typedef struct {
     uint32_t n_dims, n_npus;
     net_dimension dim[NET_MAX_DIMS];
+    bool congestion;     /* messages fill up links, else each has a delay of its own */
+    bool full_multi_hop; /* the delay has every dimension in which two NPUs differ, else the lowest alone */
 } net_network;
 
-/* Fills in stride, bytes_per_ns and n_npus of a network whose n_dims and dim[].{topology, n, gib_per_s,
- * latency_ns} are set. DSE_E_RANGE for what the reference refuses: a dimension of fewer than two NPUs, a
- * bandwidth that is not positive, a negative latency; and for more than 2^24 NPUs. */
+/* Fills in stride, bytes_per_ns, n_npus and the rest of the shapes of a network whose n_dims and dim[].{topology,
+ * shape, gib_per_s, latency_ns} are set. DSE_E_RANGE for what the reference refuses: a dimension of fewer than two
+ * NPUs, a bandwidth that is not positive, a negative latency; for what net_shape_finish refuses, and for more than 2^24
+ * NPUs. */
 dse_status net_network_finish(net_network *net, dse_error *err);
 
-/* Ticks from the sending of a message to its arrival; src != dst, bytes > 0.
- * hops * latency + bytes / bandwidth in double precision, truncated once. */
+/* Whether the released reference can simulate these dimensions: with congestion it takes one alone, and that no Ring of
+ * two NPUs, which it tries to connect twice. Here both work. DSE_E_RANGE if it cannot. */
+dse_status net_released_check(const net_network *net, dse_error *err);
+
+/* Place of an NPU along a dimension. */
+static inline uint32_t net_place(const net_dimension *d, uint32_t npu)
+{
+    return npu / d->stride % d->shape.n;
+}
+
+/* Whether two NPUs differ in more than one dimension: the reference charges their messages too little. */
+bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b);
+
+/* Congestion-unaware: ticks from the sending of a message to its arrival; src != dst, bytes > 0. A dimension charges
+ * hops * latency + bytes / bandwidth in double precision, truncated once. The reference charges for the lowest dimension
+ * in which src and dst differ, and for no other; full_multi_hop adds the others up. */
 dse_time net_delay(const net_network *net, uint32_t src, uint32_t dst, uint64_t bytes);
 
 #endif

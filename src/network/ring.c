@@ -1,17 +1,20 @@
 /* Ring: n NPUs in a circle, links in both directions. A message takes the shorter way round; its
- * length is the number of links on it. Source: congestion_unaware/basic-topology/Ring.cpp of the
- * analytical reference, which is always built bidirectional. */
-#include "network/topology.h"
+ * length is the number of links on it. Source: Ring.cpp of both backends of the analytical reference,
+ * which always build it bidirectional. */
+#include "network/grid.h"
 
-static uint32_t ring_hops(uint32_t n, uint32_t src, uint32_t dst)
+static uint32_t ring_hops(const net_shape *s, uint32_t src, uint32_t dst)
 {
-    uint32_t clockwise = (dst + n - src) % n;
+    uint32_t clockwise = (dst + s->n - src) % s->n;
 
-    return clockwise < n - clockwise ? clockwise : n - clockwise;
+    return clockwise < s->n - clockwise ? clockwise : s->n - clockwise;
 }
 
 const net_topology net_topology_ring = {
     .name = "Ring",
     .summary = "a bidirectional ring; the shorter way round",
     .hops = ring_hops,
+    .n_ports = net_ports_of_1_axis,
+    .neighbour = net_torus_neighbour,
+    .port = net_torus_port,
 };

@@ -1,15 +1,37 @@
-/* Switch: every NPU has one link to a central switch, so a message always travels two. Source:
- * congestion_unaware/basic-topology/Switch.cpp of the analytical reference. */
+/* Switch: every NPU has one link to a central switch, so a message always travels two. Source: Switch.cpp
+ * of both backends of the analytical reference. */
 #include "network/topology.h"
 
-static uint32_t switch_hops(uint32_t n, uint32_t src, uint32_t dst)
+static uint32_t switch_hops(const net_shape *s, uint32_t src, uint32_t dst)
 {
-    (void)n, (void)src, (void)dst;
+    (void)s, (void)src, (void)dst;
     return 2;
+}
+
+static uint32_t switch_ports(const net_shape *s)
+{
+    (void)s;
+    return 1;
+}
+
+static uint32_t switch_neighbour(const net_shape *s, uint32_t npu, uint32_t port)
+{
+    (void)npu, (void)port;
+    return s->n;
+}
+
+static uint32_t switch_port(const net_shape *s, uint32_t npu, uint32_t dst)
+{
+    (void)s, (void)npu, (void)dst;
+    return 0;
 }
 
 const net_topology net_topology_switch = {
     .name = "Switch",
     .summary = "every NPU linked to one switch; two hops",
+    .has_switch = true,
     .hops = switch_hops,
+    .n_ports = switch_ports,
+    .neighbour = switch_neighbour,
+    .port = switch_port,
 };

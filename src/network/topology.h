@@ -1,20 +1,41 @@
 /* net_topology -- what one dimension of a network looks like: one row of topology_list.h, one file.
  *
- * A row answers the question that the congestion-unaware model asks: over how many links does a
- * message between two local addresses 0..n-1 of this dimension travel? */
+ * A dimension has n NPUs with local ids 0..n-1 and, in some topologies, one switch, whose local id is n. The
+ * congestion-unaware model asks a row for the number of links between two NPUs; the congestion-aware one for the
+ * links themselves and for the one that a message takes next. Both agree: a route has `hops` links. */
 #ifndef DSE_NETWORK_TOPOLOGY_H
 #define DSE_NETWORK_TOPOLOGY_H
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define NET_MAX_AXES 3
+
+/* The size of one dimension. Along its axes, the first fastest: local id = x + width * (y + height * z). */
+typedef struct {
+    uint32_t n;                    /* NPUs */
+    uint32_t extent[NET_MAX_AXES]; /* width, height, depth; a topology without axes is one line of n */
+    uint8_t order[NET_MAX_AXES];   /* the axes in the order in which a message travels along them */
+} net_shape;
 
 typedef struct {
     const char *name; /* as in network.yml and in cards */
     const char *summary;
-    /* src != dst, both below n; the result is at least 1. */
-    uint32_t (*hops)(uint32_t n, uint32_t src, uint32_t dst);
+    uint32_t n_axes;   /* 2: width and height; 3: depth as well; 0: npus_count says it all */
+    bool power_of_two; /* of NPUs */
+    bool has_switch;   /* of as many ports as there are NPUs, in their order */
+
+    /* Links on the way; src != dst, both below n; at least 1. */
+    uint32_t (*hops)(const net_shape *s, uint32_t src, uint32_t dst);
+    /* Ports of an NPU, the same for all; of some at a border nothing may be behind. */
+    uint32_t (*n_ports)(const net_shape *s);
+    /* What is behind a port of an NPU: a local id, or DSE_NONE. */
+    uint32_t (*neighbour)(const net_shape *s, uint32_t npu, uint32_t port);
+    /* The port by which a message for dst leaves an NPU; npu != dst. */
+    uint32_t (*port)(const net_shape *s, uint32_t npu, uint32_t dst);
 } net_topology;
 
 /* NULL if there is no topology of that name (upper and lower case matter, as in the reference). */
@@ -25,5 +46,16 @@ dse_status net_topology_check(const char *name, dse_error *err);
 
 /* All rows, in the order of topology_list.h. */
 const net_topology *const *net_topologies(size_t *n);
+
+/* "width", "height", "depth": how cards call the extent along an axis. */
+const char *net_axis_name(uint32_t axis);
+
+/* Completes a shape of which n, or the extents, or both are given, 0 standing for what is not: a Mesh2D of 16 is 4 by
+ * 4. DSE_E_RANGE for fewer than two NPUs, sizes that do not agree, a count that is no square (or cube, or power of two)
+ * where it must be one. What is finished can be finished again. */
+dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err);
+
+/* "yx" into the order of the axes; "" is "xy" or "xyz". DSE_E_CONFIG unless it has each axis of the topology once. */
+dse_status net_shape_route(const net_topology *t, const char *order, net_shape *s, dse_error *err);
 
 #endif

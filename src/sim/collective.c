@@ -81,7 +81,7 @@ dse_status sim_logical_init(const sim_implementations *impl, const net_network *
         bool all = impl->dim[i].over_all;
 
         out->dim[i].how = impl->dim[i];
-        out->dim[i].n = all ? net->n_npus : net->dim[i].n;
+        out->dim[i].n = all ? net->n_npus : net->dim[i].shape.n;
         out->dim[i].stride = all ? 1 : net->dim[i].stride;
         out->n_dims++;
         if (all)

@@ -1,8 +1,8 @@
 /* The loop: the network's events, each rank's own events, and messages.
  *
  * Source: EventQueue.cpp of the analytical network and Sys::try_register_event, which gather what a rank
- * registers for one tick under the network event of the first; CommonNetworkApi and
- * CongestionUnawareNetworkApi for messages. */
+ * registers for one tick under the network event of the first; CommonNetworkApi,
+ * CongestionUnawareNetworkApi and CongestionAwareNetworkApi for messages. */
 #include "sim/engine.h"
 
 #include <inttypes.h>
@@ -121,6 +121,17 @@ static int32_t final_tag(uint32_t tag, sim_tag_kind kind)
     return (int32_t)(tag % SIM_TAG_SPAN + (uint32_t)kind);
 }
 
+/* Without congestion a message takes the network's delay; with it, it goes from link to link. */
+static void transmit(sim_engine *e, const sim_message_key *key, uint32_t message)
+{
+    if (!e->traffic) {
+        schedule(e, net_delay(e->net, key->src, key->dst, key->size), SIM_EV_ARRIVAL, message);
+        e->n_undercharged += !e->net->full_multi_hop && net_differ_in_several(e->net, key->src, key->dst);
+    } else if (e->status == DSE_OK) {
+        e->status = net_traffic_send(e->traffic, e->now, key->src, key->dst, key->size, message, e->err);
+    }
+}
+
 static void post_send(sim_engine *e, const sim_message_key *key, sim_call on_sent)
 {
     uint32_t message = sim_messages_post(&e->messages, key, true, on_sent);
@@ -128,7 +139,7 @@ static void post_send(sim_engine *e, const sim_message_key *key, sim_call on_sen
     if (message == DSE_NONE)
         sim_fail_nomem(e);
     else
-        schedule(e, net_delay(e->net, key->src, key->dst, key->size), SIM_EV_ARRIVAL, message);
+        transmit(e, key, message);
 }
 
 static void post_receive(sim_engine *e, const sim_message_key *key, sim_call on_received)
@@ -293,10 +304,24 @@ static void refuse_tick_0(sim_engine *e, dse_event ev)
                  "rank %" PRIu32 " is due to act at tick 0, where the simulator cannot: give endpoint-delay "
                  "(on a shared bus L or o) a value above 0",
                  b->rank);
+    else if (ev.kind == NET_EV_LINK_FREE)
+        sim_fail(e, DSE_E_SIM,
+                 "the first message takes a link for less than 1 ns at tick 0, where the simulator cannot "
+                 "free it: "
+                 "make the message larger, or later");
     else
         sim_fail(e, DSE_E_SIM,
                  "a message takes no time and arrives at tick 0, where the simulator cannot end it: give the "
                  "network a latency");
+}
+
+static void run_hop(sim_engine *e, uint32_t transfer)
+{
+    uint32_t message;
+
+    e->status = net_traffic_hop(e->traffic, e->now, transfer, &message, e->err);
+    if (message != DSE_NONE)
+        message_arrives(e, message);
 }
 
 static void run_loop(sim_engine *e)
@@ -310,7 +335,11 @@ static void run_loop(sim_engine *e)
             return;
         }
         first = false;
-        switch ((sim_event_kind)ev.kind) {
+        switch (ev.kind) {
+        case NET_EV_HOP: run_hop(e, ev.subject); break;
+        case NET_EV_LINK_FREE:
+            e->status = net_traffic_free_link(e->traffic, e->now, ev.subject, e->err);
+            break;
         case SIM_EV_BATCH: run_batch(e, ev.subject); break;
         case SIM_EV_ARRIVAL: message_arrives(e, ev.subject); break;
         case SIM_EV_RECEIVED: {
@@ -322,6 +351,21 @@ static void run_loop(sim_engine *e)
         }
         }
     }
+}
+
+/* The network is copied: the links' state outlives the run. */
+static dse_status init_traffic(sim_engine *e)
+{
+    net_network *net = DSE_ARENA_NEW(e->arena, net_network, 1);
+    net_graph *graph = DSE_ARENA_NEW(e->arena, net_graph, 1);
+    dse_status st;
+
+    e->traffic = DSE_ARENA_NEW(e->arena, net_traffic, 1);
+    if (!net || !graph || !e->traffic)
+        return dse_fail_nomem(e->err);
+    *net = *e->net;
+    st = net_graph_init(graph, net, e->arena, e->err);
+    return st == DSE_OK ? net_traffic_init(e->traffic, graph, &e->queue, e->arena, e->err) : st;
 }
 
 static dse_status init(sim_engine *e)
@@ -341,7 +385,7 @@ static dse_status init(sim_engine *e)
         if ((st = sim_logical_init(&e->set->implementations[i], e->net, &e->logical[i], e->err)) != DSE_OK)
             return st;
     }
-    if ((st = sim_remote_init(e)) != DSE_OK)
+    if ((st = sim_remote_init(e)) != DSE_OK || (e->net->congestion && (st = init_traffic(e)) != DSE_OK))
         return st;
     return sim_ranks_init(e);
 }
@@ -350,6 +394,8 @@ static void release(sim_engine *e)
 {
     dse_queue_free(&e->queue);
     sim_messages_free(&e->messages);
+    if (e->traffic)
+        net_traffic_free(e->traffic);
     dse_idtable_free(&e->by_rank_tick);
     dse_free(e->rank_event);
     dse_free(e->batch);
@@ -417,7 +463,10 @@ static dse_status fill_result(const sim_engine *e, sim_result *out)
                          .finish_order = e->finish_order,
                          .n_nodes = e->n_nodes,
                          .n_messages = e->messages.n_posted,
-                         .n_events = e->queue.n_events};
+                         .n_events = e->queue.n_events,
+                         .n_undercharged = e->n_undercharged,
+                         .n_flat_rings = e->n_flat_rings,
+                         .traffic = e->traffic};
     dse_status st = sim_breakdown_of_slowest(e, &result.step);
 
     if (st != DSE_OK)

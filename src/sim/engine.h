@@ -13,16 +13,16 @@
 #ifndef DSE_SIM_ENGINE_H
 #define DSE_SIM_ENGINE_H
 
-#include "base/queue.h"
+#include "network/traffic.h"
 #include "sim/collective.h"
 #include "sim/messages.h"
 #include "sim/sim.h"
 
-/* Events of the network's queue. */
+/* Events of the network's queue; those of its links come first. */
 typedef enum {
-    SIM_EV_BATCH,   /* a rank's own events of this tick: subject is the batch */
-    SIM_EV_ARRIVAL, /* a message arrives: subject is the message */
-    SIM_EV_RECEIVED /* a receive posted after the arrival completes: subject is the message */
+    SIM_EV_BATCH = NET_N_EVENTS, /* a rank's own events of this tick: subject is the batch */
+    SIM_EV_ARRIVAL,              /* a message arrives, without congestion: subject is the message */
+    SIM_EV_RECEIVED              /* a receive posted after the arrival completes: subject is the message */
 } sim_event_kind;
 
 /* Events of a rank. All that a rank has registered for one tick run together, when the first of them is
@@ -140,6 +140,7 @@ struct sim_engine {
     dse_time now;
 
     dse_queue queue;
+    net_traffic *traffic; /* NULL without congestion */
     sim_messages messages;
     sim_graph *graph;
     sim_rank *rank;
@@ -164,7 +165,7 @@ struct sim_engine {
     uint32_t free_postponed;
 
     struct sim_remote *remote; /* NULL without remote memory */
-    uint64_t n_nodes;
+    uint64_t n_nodes, n_undercharged, n_flat_rings;
 };
 
 /* engine.c ---------------------------------------------------------------------------------- */

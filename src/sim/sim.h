@@ -1,6 +1,6 @@
 /* sim_run -- runs a workload on a system: an event simulator of compute, collectives and messages.
  *
- * The model is ASTRA-sim's (branch stage, af2492b) with the congestion-unaware analytical network, and the
+ * The model is ASTRA-sim's (branch stage, af2492b) with either of its analytical networks, and the
  * results are equal to its results to the last digit. Where that simulator crashes, hangs or ends with
  * unfinished ranks, this one fails with DSE_E_SIM or DSE_E_WORKLOAD and names the cause. README.md of this
  * folder describes the model. */
@@ -8,6 +8,7 @@
 #define DSE_SIM_SIM_H
 
 #include "base/alloc.h"
+#include "network/traffic.h"
 #include "sim/settings.h"
 #include "trace/record.h"
 #include "workload/graph.h"
@@ -64,6 +65,11 @@ typedef struct {
     sim_rank_stats *rank;
     uint32_t *finish_order;                 /* n_ranks: the ranks as they finished */
     uint64_t n_nodes, n_messages, n_events; /* what it took */
+    /* What the reference's model leaves out, as far as this run met it: messages between NPUs that differ in several
+     * dimensions and paid for the lowest alone; collectives (per rank) of a group smaller than the system that ran as a
+     * flat ring although the system's implementation is something else. */
+    uint64_t n_undercharged, n_flat_rings;
+    const net_traffic *traffic; /* the links' load at the end, and their graph; NULL without congestion */
     sim_breakdown step;
     sim_peak peak; /* with the ranks' has_memory only */
 } sim_result;

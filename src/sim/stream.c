@@ -237,6 +237,12 @@ static void plan_group(sim_engine *e, sim_stream *s, const wl_group *group, sim_
     sim_algorithm_ring.plan(&ring, true, 0, p);
 }
 
+/* Whether the system would run the collective otherwise than as one ring, were the group all NPUs. */
+static bool is_ring_by_choice(const coll_plan *plan)
+{
+    return plan->logical->n_dims == 1 && plan->logical->dim[0].how.algorithm == &sim_algorithm_ring;
+}
+
 /* ---- a collective node --------------------------------------------------------------------- */
 
 static bool to_collective(uint32_t chakra, sim_collective *out)
@@ -335,6 +341,7 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
     if (!plan_collective(e, rank, node, group, &plan) ||
         !cut(e, rank, node, plan.collective, n->comm_size, &chunk, &n_chunks))
         return;
+    e->n_flat_rings += group && group->n < e->net->n_npus && !is_ring_by_choice(&plan);
     r->coll_node = node;
     r->coll_streams = (uint32_t)n_chunks;
     r->coll_finished = 0;

@@ -73,7 +73,7 @@ static void make_system(const small_system *s, net_network *net, sim_settings *s
                           .remote = {SIM_REMOTE_POOL, 5, 2, 1}};
     for (uint32_t d = 0; d < s->n_dims; d++) {
         net->dim[d] = (net_dimension){
-            .topology = net_topology_find(s->topology[d]), .n = 2, .gib_per_s = 50, .latency_ns = 20};
+            .topology = net_topology_find(s->topology[d]), .shape.n = 2, .gib_per_s = 50, .latency_ns = 20};
         for (int c = 0; c < SIM_N_COLLECTIVES; c++) {
             ENSURE(sim_implementation_parse(s->implementation[d], &set->implementations[c].dim[d], &err) ==
                    DSE_OK);

@@ -270,10 +270,9 @@ CLAIM(values_are_refused_where_they_stand)
         {"axes: {scheduler.scheduling_policy: [FIFO, LIFE]}\n", "s.yaml:1:44",
          "cannot set 'scheduler.scheduling_policy' to 'LIFE': scheduler.scheduling_policy: unknown 'LIFE'; "
          "did you mean 'LIFO'? known: LIFO, FIFO, EXPLICIT"},
-        {"axes: {network.topology: [Ring, Switch]}\n", "s.yaml:1:27",
-         "cannot set 'network.topology' to 'Ring': network.topology must be a list of names, not 'Ring'; "
-         "write "
-         "[Ring]"},
+        {"axes: {collectives.all: [ring, direct]}\n", "s.yaml:1:26",
+         "cannot set 'collectives.all' to 'ring': collectives.all must be a list of names, not 'ring'; write "
+         "[ring]"},
         {"axes: {'network.bandwidth[0]': [5GB]}\n", "s.yaml:1:33",
          "cannot set 'network.bandwidth[0]' to '5GB': network.bandwidth: unknown unit 'GB' in '5GB'; "
          "expected a rate "

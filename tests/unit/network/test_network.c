@@ -5,7 +5,7 @@
 static net_dimension dimension(const char *topology, uint32_t n, double gib_per_s, double latency_ns)
 {
     return (net_dimension){
-        .topology = net_topology_find(topology), .n = n, .gib_per_s = gib_per_s, .latency_ns = latency_ns};
+        .topology = net_topology_find(topology), .shape.n = n, .gib_per_s = gib_per_s, .latency_ns = latency_ns};
 }
 
 static net_network one(const char *topology, uint32_t n, double gib_per_s, double latency_ns)
@@ -156,8 +156,8 @@ static void refuse(net_dimension second, const char *message)
 
 CLAIM(what_the_reference_refuses_is_refused)
 {
-    refuse(dimension("Ring", 1, 1, 1), "dimension 1 has npus_count 1; it must be larger than 1");
-    refuse(dimension("Ring", 0, 1, 1), "dimension 1 has npus_count 0; it must be larger than 1");
+    refuse(dimension("Ring", 1, 1, 1), "dimension 1: npus_count is 1; it must be larger than 1");
+    refuse(dimension("Ring", 0, 1, 1), "dimension 1: npus_count is 0; it must be larger than 1");
     refuse(dimension("Ring", 2, 0, 1), "dimension 1 has bandwidth 0; it must be positive");
     refuse(dimension("Ring", 2, -5, 1), "dimension 1 has bandwidth -5; it must be positive");
     refuse(dimension("Ring", 2, (double)NAN, 1), "dimension 1 has bandwidth nan; it must be positive");
@@ -174,7 +174,7 @@ CLAIM(two_to_the_24_npus_are_the_most)
     net.dim[1] = dimension("Ring", 1u << 12, 1, 0);
     assert_ok(net_network_finish(&net, &err), &err);
     assert_int_equal(net.n_npus, 1u << 24);
-    net.dim[1].n++;
+    net.dim[1].shape.n++;
     assert_failure(net_network_finish(&net, &err), &err, DSE_E_RANGE, "",
                    "the network has more than 16777216 NPUs");
 }

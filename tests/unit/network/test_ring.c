@@ -4,7 +4,7 @@
 
 static uint32_t hops(uint32_t n, uint32_t src, uint32_t dst)
 {
-    return net_topology_find("Ring")->hops(n, src, dst);
+    return net_topology_find("Ring")->hops(&(net_shape){.n = n}, src, dst);
 }
 
 CLAIM(a_ring_of_two_is_one_link)

@@ -52,7 +52,7 @@ static inline void world_dimension(const char *topology, uint32_t n, double late
     uint32_t i = world.net.n_dims++;
 
     world.net.dim[i] = (net_dimension){
-        .topology = net_topology_find(topology), .n = n, .gib_per_s = BYTE_PER_NS, .latency_ns = latency};
+        .topology = net_topology_find(topology), .shape.n = n, .gib_per_s = BYTE_PER_NS, .latency_ns = latency};
     for (int c = 0; c < SIM_N_COLLECTIVES; c++) {
         world.set.implementations[c].n_dims = world.net.n_dims;
         assert_int_equal(sim_implementation_parse(algorithm, &world.set.implementations[c].dim[i], NULL),

@@ -1,0 +1,151 @@
+/* The network of a system: its lists, one entry a dimension, as a network that can be simulated. */
+#include "cards/system.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *card_place(const card_places *in, const char *key, cfg_place *out)
+{
+    const cfg_param *p = cfg_param_find(&card_system_table, key);
+    const cfg_doc *doc = !in ? NULL : card_system_in_network_file(p) ? in->network : in->system;
+    const char *dot = strchr(key, '.');
+    const cfg_node *node = NULL;
+    char section[32];
+
+    if (!doc)
+        return "";
+    snprintf(section, sizeof section, "%.*s", (int)(dot - key), key);
+    node = cfg_get(cfg_get(doc->root, section), dot + 1);
+    if (!node && p->astra_key)
+        node = cfg_get(doc->root, p->astra_key);
+    return node ? cfg_where(doc, node, out) : doc->path;
+}
+
+/* The dimension that an extent or a routing of one entry is for: the only one that has the axis. DSE_NONE: none, or
+ * several. */
+static uint32_t only_dimension(const card_system *s, uint32_t axis)
+{
+    uint32_t only = DSE_NONE;
+
+    for (uint32_t i = 0; i < s->topology.n; i++) {
+        if (net_topology_find(s->topology.v[i])->n_axes <= axis)
+            continue;
+        if (only != DSE_NONE)
+            return DSE_NONE;
+        only = i;
+    }
+    return only;
+}
+
+/* Where the entry of a dimension stands in a list of n, or DSE_NONE. */
+static uint32_t entry_of(const card_system *s, uint32_t n, uint32_t axis, uint32_t dim)
+{
+    if (!n || (n != s->topology.n && dim != only_dimension(s, axis)))
+        return DSE_NONE;
+    return n == s->topology.n ? dim : 0;
+}
+
+static dse_status check_lengths(const card_system *s, const card_places *in, dse_error *err)
+{
+    const struct {
+        const char *key;
+        uint32_t n;
+        bool optional, one_is_enough;
+        uint32_t axis;
+    } lists[] = {{"network.npus_count", s->npus_count.n, true, false, 0},
+                 {"network.bandwidth", s->bandwidth.n, false, false, 0},
+                 {"network.latency", s->latency.n, false, false, 0},
+                 {"network.width", s->width.n, true, true, 0},
+                 {"network.height", s->height.n, true, true, 1},
+                 {"network.depth", s->depth.n, true, true, 2},
+                 {"network.routing", s->routing.n, true, true, 0}};
+    cfg_place at;
+
+    if (!s->topology.n)
+        return dse_fail(err, DSE_E_CONFIG, "the network has no dimensions: topology is empty");
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (lists[i].n != s->topology.n && !(lists[i].optional && !lists[i].n) &&
+            !(lists[i].one_is_enough && lists[i].n == 1 && only_dimension(s, lists[i].axis) != DSE_NONE))
+            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, lists[i].key, &at),
+                               "%s has %" PRIu32 " entries, but topology has %" PRIu32
+                               "; each dimension needs one of each",
+                               strchr(lists[i].key, '.') + 1, lists[i].n, s->topology.n);
+    return DSE_OK;
+}
+
+static uint32_t extent_of(const card_system *s, uint32_t axis, uint32_t dim)
+{
+    const cfg_int_list *lists[NET_MAX_AXES] = {&s->width, &s->height, &s->depth};
+    uint32_t entry = entry_of(s, lists[axis]->n, axis, dim);
+
+    return entry == DSE_NONE ? 0 : (uint32_t)lists[axis]->v[entry];
+}
+
+static const char count_key[] = "network.npus_count";
+static const char *const extent_keys[NET_MAX_AXES] = {"network.width", "network.height", "network.depth"};
+
+/* The key whose value is to blame for a wrong size. */
+static const char *size_key(const net_shape *given)
+{
+    for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++)
+        if (given->extent[axis])
+            return extent_keys[axis];
+    return count_key;
+}
+
+static dse_status build_dimension(const card_system *s, uint32_t dim, const card_places *in,
+                                  net_dimension *out, dse_error *err)
+{
+    uint32_t routing = entry_of(s, s->routing.n, 0, dim);
+    net_shape given = {.n = s->npus_count.n ? (uint32_t)s->npus_count.v[dim] : 0};
+    net_shape finished; /* here only to know of what is wrong where it stands */
+    const char *key = count_key;
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+    cfg_place at;
+
+    *out = (net_dimension){.topology = net_topology_find(s->topology.v[dim]),
+                           .gib_per_s = s->bandwidth.v[dim],
+                           .latency_ns = s->latency.v[dim]};
+    for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++) {
+        given.extent[axis] = extent_of(s, axis, dim);
+        if (given.extent[axis] && axis >= out->topology->n_axes)
+            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, extent_keys[axis], &at),
+                               "dimension %" PRIu32 ": a %s has no %s", dim, out->topology->name,
+                               net_axis_name(axis));
+    }
+    out->shape = finished = given;
+    if (!given.n && size_key(&given) == key) {
+        st = dse_fail(&why, DSE_E_CONFIG, "npus_count is missing%s",
+                      out->topology->n_axes ? ", or width and height" : "");
+    } else if ((st = net_shape_finish(out->topology, &finished, &why)) != DSE_OK) {
+        key = size_key(&given);
+    } else {
+        st = net_shape_route(out->topology, routing == DSE_NONE ? "" : s->routing.v[routing], &out->shape,
+                             &why);
+        key = "network.routing";
+    }
+    if (st == DSE_OK)
+        return DSE_OK;
+    return dse_fail_at(err, st, card_place(in, key, &at), "dimension %" PRIu32 ": %s", dim, why.text);
+}
+
+dse_status card_network_build(const card_system *s, const card_places *in, net_network *out, dse_error *err)
+{
+    dse_status st = check_lengths(s, in, err);
+
+    *out = (net_network){.n_dims = s->topology.n,
+                         .congestion = !strcmp(s->backend, "congestion_aware"),
+                         .full_multi_hop = !strcmp(s->multi_hop, "full")};
+    for (uint32_t i = 0; st == DSE_OK && i < out->n_dims; i++)
+        st = build_dimension(s, i, in, &out->dim[i], err);
+    return st == DSE_OK ? net_network_finish(out, err) : st;
+}
+
+uint64_t card_system_npus(const card_system *s)
+{
+    net_network net;
+
+    return card_network_build(s, NULL, &net, NULL) == DSE_OK ? net.n_npus : 0;
+}

@@ -1,0 +1,128 @@
+#include "network/grid.h"
+
+#include "base/alloc.h"
+
+uint32_t net_ports_of_1_axis(const net_shape *s)
+{
+    (void)s;
+    return 2;
+}
+
+uint32_t net_ports_of_2_axes(const net_shape *s)
+{
+    (void)s;
+    return 4;
+}
+
+uint32_t net_ports_of_3_axes(const net_shape *s)
+{
+    (void)s;
+    return 6;
+}
+
+/* Axes that a topology does not have are 1 long. */
+static uint32_t stride_of(const net_shape *s, uint32_t axis)
+{
+    uint32_t stride = 1;
+
+    for (uint32_t i = 0; i < axis; i++)
+        stride *= s->extent[i];
+    return stride;
+}
+
+static uint32_t place(const net_shape *s, uint32_t npu, uint32_t axis)
+{
+    return npu / stride_of(s, axis) % s->extent[axis];
+}
+
+/* ---- along one axis ------------------------------------------------------------------------ */
+
+static uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
+
+static uint32_t distance_around(uint32_t extent, uint32_t a, uint32_t b)
+{
+    uint32_t straight = distance(a, b);
+
+    return straight < extent - straight ? straight : extent - straight;
+}
+
+static bool is_up_around(uint32_t extent, uint32_t from, uint32_t to)
+{
+    uint32_t up = to > from ? to - from : to + extent - from;
+
+    return up <= extent - up;
+}
+
+/* ---- meshes -------------------------------------------------------------------------------- */
+
+uint32_t net_mesh_hops(const net_shape *s, uint32_t src, uint32_t dst)
+{
+    uint32_t hops = 0;
+
+    for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++) {
+        hops += distance(src % s->extent[axis], dst % s->extent[axis]);
+        src /= s->extent[axis];
+        dst /= s->extent[axis];
+    }
+    return hops;
+}
+
+uint32_t net_mesh_neighbour(const net_shape *s, uint32_t npu, uint32_t port)
+{
+    uint32_t axis = port / 2, stride = stride_of(s, axis), at = place(s, npu, axis);
+
+    if (port % 2 == 0)
+        return at + 1 < s->extent[axis] ? npu + stride : DSE_NONE;
+    return at > 0 ? npu - stride : DSE_NONE;
+}
+
+uint32_t net_mesh_port(const net_shape *s, uint32_t npu, uint32_t dst)
+{
+    for (uint32_t i = 0; i < NET_MAX_AXES; i++) {
+        uint32_t axis = s->order[i], from = place(s, npu, axis), to = place(s, dst, axis);
+
+        if (from != to)
+            return 2 * axis + (to < from);
+    }
+    return DSE_NONE;
+}
+
+/* ---- tori ---------------------------------------------------------------------------------- */
+
+uint32_t net_torus_hops(const net_shape *s, uint32_t src, uint32_t dst)
+{
+    uint32_t hops = 0;
+
+    for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++) {
+        hops += distance_around(s->extent[axis], src % s->extent[axis], dst % s->extent[axis]);
+        src /= s->extent[axis];
+        dst /= s->extent[axis];
+    }
+    return hops;
+}
+
+uint32_t net_torus_neighbour(const net_shape *s, uint32_t npu, uint32_t port)
+{
+    uint32_t axis = port / 2, n = s->extent[axis], stride = stride_of(s, axis), at = place(s, npu, axis);
+    bool down = port % 2;
+
+    /* Of an axis of two, up and down are one link: the one that does not wrap. */
+    if (n == 1 || (n == 2 && down != (at == 1)))
+        return DSE_NONE;
+    if (down)
+        return at > 0 ? npu - stride : npu + (n - 1) * stride;
+    return at + 1 < n ? npu + stride : npu - (n - 1) * stride;
+}
+
+uint32_t net_torus_port(const net_shape *s, uint32_t npu, uint32_t dst)
+{
+    for (uint32_t i = 0; i < NET_MAX_AXES; i++) {
+        uint32_t axis = s->order[i], n = s->extent[axis], from = place(s, npu, axis),
+                 to = place(s, dst, axis);
+
+        if (from == to)
+            continue;
+        return 2 * axis + (n == 2 ? to < from : !is_up_around(n, from, to));
+    }
+    return DSE_NONE;
+}

@@ -1,0 +1,24 @@
+/* Meshes and tori of any number of axes, for their rows. A message travels along one axis to the destination's place
+ * and then along the next, in the order of the shape. Port 2a goes up axis a, port 2a + 1 down.
+ *
+ * On a torus it takes the shorter way round, and of two equal ones the way up, as the reference's Ring does. An axis
+ * of two NPUs has one link each way, not two. */
+#ifndef DSE_NETWORK_GRID_H
+#define DSE_NETWORK_GRID_H
+
+#include "network/topology.h"
+
+uint32_t net_mesh_hops(const net_shape *s, uint32_t src, uint32_t dst);
+uint32_t net_mesh_neighbour(const net_shape *s, uint32_t npu, uint32_t port);
+uint32_t net_mesh_port(const net_shape *s, uint32_t npu, uint32_t dst);
+
+uint32_t net_torus_hops(const net_shape *s, uint32_t src, uint32_t dst);
+uint32_t net_torus_neighbour(const net_shape *s, uint32_t npu, uint32_t port);
+uint32_t net_torus_port(const net_shape *s, uint32_t npu, uint32_t dst);
+
+/* Two for each axis. */
+uint32_t net_ports_of_1_axis(const net_shape *s);
+uint32_t net_ports_of_2_axes(const net_shape *s);
+uint32_t net_ports_of_3_axes(const net_shape *s);
+
+#endif

@@ -1,0 +1,106 @@
+#include "network/topology.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const axis_names[NET_MAX_AXES] = {"width", "height", "depth"};
+static const char axis_letters[] = "xyz";
+static const char *const powers[] = {[2] = "square", [3] = "cube"};
+
+const char *net_axis_name(uint32_t axis) { return axis_names[axis]; }
+
+static uint64_t power(uint64_t base, uint32_t exponent)
+{
+    uint64_t v = 1;
+
+    while (exponent--)
+        v *= base;
+    return v;
+}
+
+/* The side of a square (cube) of n, or 0. */
+static uint32_t side_of(uint32_t n, uint32_t n_axes)
+{
+    uint64_t side = 1;
+
+    while (power(side, n_axes) < n)
+        side++;
+    return power(side, n_axes) == n ? (uint32_t)side : 0;
+}
+
+static dse_status check_extents(const net_topology *t, net_shape *s, uint32_t n_given, dse_error *err)
+{
+    uint64_t n = 1;
+
+    for (uint32_t i = 0; i < t->n_axes; i++) {
+        if (!s->extent[i])
+            return dse_fail(err, DSE_E_RANGE, "a %s has %s too; give it, or npus_count alone", t->name,
+                            axis_names[i]);
+        n *= s->extent[i];
+        if (n > UINT32_MAX)
+            return dse_fail(err, DSE_E_RANGE, "the %s has too many NPUs", t->name);
+    }
+    if (n_given && n != n_given)
+        return dse_fail(err, DSE_E_RANGE,
+                        "%s of the %s is %" PRIu64 ", but npus_count is %" PRIu32
+                        "; leave one out, or make them agree",
+                        t->n_axes == 2 ? "width * height" : "width * height * depth", t->name, n, n_given);
+    s->n = (uint32_t)n;
+    return DSE_OK;
+}
+
+dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err)
+{
+    bool given = false;
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; i < t->n_axes; i++)
+        given |= s->extent[i] != 0;
+    if (given)
+        st = check_extents(t, s, s->n, err);
+    if (st != DSE_OK)
+        return st;
+    if (s->n < 2)
+        return dse_fail(err, DSE_E_RANGE, "npus_count is %" PRIu32 "; it must be larger than 1", s->n);
+    if (t->power_of_two && (s->n & (s->n - 1)))
+        return dse_fail(err, DSE_E_RANGE, "a %s has a power of two of NPUs; npus_count is %" PRIu32, t->name,
+                        s->n);
+    if (!given && t->n_axes) {
+        uint32_t side = side_of(s->n, t->n_axes);
+
+        if (!side)
+            return dse_fail(err, DSE_E_RANGE, "npus_count %" PRIu32 " of the %s is no %s; give %s", s->n,
+                            t->name, powers[t->n_axes],
+                            t->n_axes == 2 ? "width and height" : "width, height and depth");
+        for (uint32_t i = 0; i < t->n_axes; i++)
+            s->extent[i] = side;
+    }
+    for (uint32_t i = t->n_axes; i < NET_MAX_AXES; i++)
+        s->extent[i] = i ? 1 : s->n;
+    return DSE_OK;
+}
+
+dse_status net_shape_route(const net_topology *t, const char *order, net_shape *s, dse_error *err)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < NET_MAX_AXES; i++)
+        s->order[i] = (uint8_t)i;
+    if (!*order)
+        return DSE_OK;
+    if (!t->n_axes)
+        return dse_fail(err, DSE_E_CONFIG, "a %s has no routing to choose", t->name);
+    for (uint32_t i = 0; i < NET_MAX_AXES && order[i]; i++) {
+        const char *letter = strchr(axis_letters, order[i]);
+
+        if (!letter)
+            break;
+        s->order[i] = (uint8_t)(letter - axis_letters);
+        seen |= 1u << s->order[i];
+    }
+    if (strlen(order) != t->n_axes || seen != (1u << t->n_axes) - 1)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "routing '%.20s' of a %s; it must be '%.*s' or these letters in another order", order,
+                        t->name, (int)t->n_axes, axis_letters);
+    return DSE_OK;
+}

@@ -1,0 +1,108 @@
+#include "network/traffic.h"
+
+#include <inttypes.h>
+
+dse_status net_traffic_init(net_traffic *t, const net_graph *g, dse_queue *queue, dse_arena *a,
+                            dse_error *err)
+{
+    *t = (net_traffic){.graph = g, .queue = queue, .free_transfer = DSE_NONE};
+    t->link = DSE_ARENA_NEW(a, net_link_state, g->n_slots);
+    if (!t->link)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < g->n_slots; i++)
+        t->link[i].head = t->link[i].tail = DSE_NONE;
+    return DSE_OK;
+}
+
+void net_traffic_free(net_traffic *t)
+{
+    dse_free(t->transfer);
+    t->transfer = NULL;
+}
+
+static dse_status schedule(net_traffic *t, dse_time now, dse_time delay, net_event_kind kind,
+                           uint32_t subject, dse_error *err)
+{
+    if (now + delay < now)
+        return dse_fail(err, DSE_E_SIM,
+                        "time runs over: a link is busy for %" PRIu64 " ticks from tick %" PRIu64 " on",
+                        delay, now);
+    if (!dse_queue_add(t->queue, now + delay, (dse_event){(uint32_t)kind, subject}))
+        return dse_fail_nomem(err);
+    return DSE_OK;
+}
+
+/* The link is free: the transfer takes it. The arrival is scheduled before the release, as in the reference; that
+ * decides ties. */
+static dse_status take_link(net_traffic *t, dse_time now, uint32_t id, dse_error *err)
+{
+    uint32_t slot = t->transfer[id].slot;
+    uint64_t bytes = t->transfer[id].bytes;
+    const net_dimension *d = &t->graph->net->dim[t->graph->link[slot].dim];
+    double on_link = (double)bytes / d->bytes_per_ns;
+    dse_time busy = dse_ticks(on_link);
+    net_link_state *link = &t->link[slot];
+    dse_status st = schedule(t, now, dse_ticks(d->latency_ns + on_link), NET_EV_HOP, id, err);
+
+    link->taken = true;
+    link->bytes += bytes;
+    link->busy += busy;
+    t->n_hops++;
+    return st == DSE_OK ? schedule(t, now, busy, NET_EV_LINK_FREE, slot, err) : st;
+}
+
+static dse_status enter_link(net_traffic *t, dse_time now, uint32_t id, uint32_t slot, dse_error *err)
+{
+    net_link_state *link = &t->link[slot];
+
+    t->transfer[id].slot = slot;
+    if (!link->taken)
+        return take_link(t, now, id, err);
+    t->transfer[id].next = DSE_NONE;
+    if (link->tail == DSE_NONE)
+        link->head = id;
+    else
+        t->transfer[link->tail].next = id;
+    link->tail = id;
+    return DSE_OK;
+}
+
+dse_status net_traffic_send(net_traffic *t, dse_time now, uint32_t src, uint32_t dst, uint64_t bytes,
+                            uint32_t owner, dse_error *err)
+{
+    uint32_t id =
+        DSE_SLOT_TAKE(t->transfer, t->cap_transfers, t->n_transfers, t->free_transfer, net_transfer, next);
+
+    if (id == DSE_NONE)
+        return dse_fail_nomem(err);
+    t->transfer[id] = (net_transfer){.bytes = bytes, .dst = dst, .owner = owner, .next = DSE_NONE};
+    return enter_link(t, now, id, net_graph_next(t->graph, src, dst), err);
+}
+
+dse_status net_traffic_hop(net_traffic *t, dse_time now, uint32_t id, uint32_t *owner, dse_error *err)
+{
+    net_transfer *transfer = &t->transfer[id];
+    uint32_t at = t->graph->link[transfer->slot].to;
+
+    *owner = DSE_NONE;
+    if (at != transfer->dst)
+        return enter_link(t, now, id, net_graph_next(t->graph, at, transfer->dst), err);
+    *owner = transfer->owner;
+    transfer->next = t->free_transfer;
+    t->free_transfer = id;
+    return DSE_OK;
+}
+
+dse_status net_traffic_free_link(net_traffic *t, dse_time now, uint32_t slot, dse_error *err)
+{
+    net_link_state *link = &t->link[slot];
+    uint32_t id = link->head;
+
+    link->taken = false;
+    if (id == DSE_NONE)
+        return DSE_OK;
+    link->head = t->transfer[id].next;
+    if (link->head == DSE_NONE)
+        link->tail = DSE_NONE;
+    return take_link(t, now, id, err);
+}

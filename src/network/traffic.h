@@ -1,0 +1,63 @@
+/* net_traffic -- messages on the links of a network: the congestion-aware model.
+ *
+ * Store and forward, after Link.cpp of the reference's congestion-aware backend (599a047): a message takes a link for
+ * itself; it is whole at the other end after trunc(latency + bytes / bandwidth) ticks, and there it asks for the next
+ * link of its route; the link is free again after trunc(bytes / bandwidth). Who finds a link taken waits, first come
+ * first served. Links are shared by everything that runs.
+ *
+ * The caller owns the queue of events and runs the loop; events of the kinds below go to net_traffic_hop and
+ * net_traffic_free_link. No allocation per message: what is under way lives in one array that is used again. */
+#ifndef DSE_NETWORK_TRAFFIC_H
+#define DSE_NETWORK_TRAFFIC_H
+
+#include "base/queue.h"
+#include "network/graph.h"
+
+/* Kinds of events; the caller's own begin at NET_N_EVENTS. */
+typedef enum {
+    NET_EV_HOP,       /* a message is at the end of a link: subject is the transfer */
+    NET_EV_LINK_FREE, /* subject is the slot of the link */
+    NET_N_EVENTS
+} net_event_kind;
+
+typedef struct {
+    uint64_t bytes;
+    uint32_t dst;
+    uint32_t slot;  /* the link that it is on, or waits for */
+    uint32_t owner; /* the caller's */
+    uint32_t next;  /* behind it in the queue of the link, or in the free list */
+} net_transfer;
+
+typedef struct {
+    uint64_t bytes;      /* of all that began to go over it */
+    dse_time busy;       /* ticks it was, or will be, taken by these */
+    uint32_t head, tail; /* who waits; DSE_NONE: nobody */
+    bool taken;
+} net_link_state;
+
+typedef struct {
+    const net_graph *graph;
+    dse_queue *queue;
+    net_link_state *link; /* graph->n_slots */
+    net_transfer *transfer;
+    size_t n_transfers, cap_transfers;
+    uint32_t free_transfer;
+    uint64_t n_hops; /* links taken so far, by all messages */
+} net_traffic;
+
+/* The graph and the queue outlive it. The state of the links is the arena's. */
+dse_status net_traffic_init(net_traffic *t, const net_graph *g, dse_queue *queue, dse_arena *a,
+                            dse_error *err);
+void net_traffic_free(net_traffic *t);
+
+/* Sends a message; src != dst, bytes > 0. DSE_E_SIM if time would run over, DSE_E_NOMEM. */
+dse_status net_traffic_send(net_traffic *t, dse_time now, uint32_t src, uint32_t dst, uint64_t bytes,
+                            uint32_t owner, dse_error *err);
+
+/* NET_EV_HOP. *owner is the message's if it has arrived at its destination, else DSE_NONE: it goes on. */
+dse_status net_traffic_hop(net_traffic *t, dse_time now, uint32_t transfer, uint32_t *owner, dse_error *err);
+
+/* NET_EV_LINK_FREE. */
+dse_status net_traffic_free_link(net_traffic *t, dse_time now, uint32_t slot, dse_error *err);
+
+#endif
