@@ -1,124 +1,131 @@
 #include "base/queue.h"
 
-void dse_queue_init(dse_queue *q) { *q = (dse_queue){.free_block = DSE_NONE, .due = {DSE_NONE, DSE_NONE}}; }
+void dse_queue_init(dse_queue *q)
+{
+    *q = (dse_queue){.free_cell = DSE_NONE, .free_tick = DSE_NONE, .due = {DSE_NONE, DSE_NONE}};
+    for (int i = 0; i < DSE_QUEUE_RECENT; i++)
+        q->recent[i].at = DSE_TIME_NONE;
+}
 
 void dse_queue_free(dse_queue *q)
 {
-    dse_free(q->block);
+    dse_free(q->cell);
+    dse_free(q->tick);
     dse_queue_init(q);
-}
-
-/* ---- lists of blocks ----------------------------------------------------------------------- */
-
-static uint32_t new_block(dse_queue *q)
-{
-    uint32_t id = DSE_SLOT_TAKE(q->block, q->cap_blocks, q->n_blocks, q->free_block, dse_queue_block, next);
-
-    if (id != DSE_NONE) {
-        q->block[id].n = 0;
-        q->block[id].next = DSE_NONE;
-    }
-    return id;
-}
-
-static uint32_t drop_block(dse_queue *q, uint32_t id)
-{
-    uint32_t next = q->block[id].next;
-
-    q->block[id].next = q->free_block;
-    q->free_block = id;
-    return next;
-}
-
-static inline bool append(dse_queue *q, dse_queue_list *list, bool empty, dse_queue_entry e)
-{
-    if (empty || q->block[list->tail].n == DSE_QUEUE_BLOCK) {
-        uint32_t id = new_block(q);
-
-        if (id == DSE_NONE)
-            return false;
-        if (empty)
-            list->head = id;
-        else
-            q->block[list->tail].next = id;
-        list->tail = id;
-    }
-    q->block[list->tail].entry[q->block[list->tail].n++] = e;
-    return true;
 }
 
 /* ---- the wheel ----------------------------------------------------------------------------- */
 
-static inline bool put(dse_queue *q, dse_queue_entry e)
+/* A later tick than now. */
+static inline void put_tick(dse_queue *q, uint32_t id)
 {
-    uint64_t differs = e.at ^ q->now;
-    uint32_t level, slot;
-    bool empty;
+    dse_time at = q->tick[id].at;
+    uint32_t level = (63 - (uint32_t)__builtin_clzll(at ^ q->now)) / DSE_QUEUE_BITS;
+    uint32_t s = (uint32_t)(at >> level * DSE_QUEUE_BITS) % DSE_QUEUE_SLOTS;
+    dse_queue_list *slot = &q->slot[level][s];
 
-    if (!differs)
-        return append(q, &q->due, q->due.head == DSE_NONE, e);
-    level = (63 - (uint32_t)__builtin_clzll(differs)) / DSE_QUEUE_BITS;
-    slot = (uint32_t)(e.at >> level * DSE_QUEUE_BITS) % DSE_QUEUE_SLOTS;
-    empty = !(q->filled[level] >> slot & 1);
-    q->filled[level] |= (uint64_t)1 << slot;
-    q->levels |= 1u << level;
-    return append(q, &q->slot[level][slot], empty, e);
-}
-
-bool dse_queue_add(dse_queue *q, dse_time at, dse_event event)
-{
-    return put(q, (dse_queue_entry){at, event});
-}
-
-/* Deals a list out to the slots below it; each block is free again once it is read. */
-static bool deal(dse_queue *q, uint32_t block)
-{
-    bool ok = true;
-
-    while (block != DSE_NONE) {
-        for (uint32_t i = 0; ok && i < q->block[block].n; i++)
-            ok = put(q, q->block[block].entry[i]);
-        block = drop_block(q, block);
+    q->tick[id].next = DSE_NONE;
+    if (q->filled[level] >> s & 1) {
+        q->tick[slot->tail].next = id;
+    } else {
+        slot->head = id;
+        q->filled[level] |= (uint64_t)1 << s;
+        q->levels |= 1u << level;
     }
-    return ok;
+    slot->tail = id;
 }
 
-/* Nothing is left at this tick: goes on to the earliest slot. One of the lowest level is a tick. */
-static bool advance(dse_queue *q)
+static inline size_t recent_of(dse_time at) { return at * 0x9e3779b97f4a7c15u >> 58; }
+
+/* It is now: its cells are due, behind those of an older list of the same tick. */
+static void reach_tick(dse_queue *q, uint32_t id)
+{
+    dse_queue_tick *t = &q->tick[id];
+
+    if (q->due.head == DSE_NONE)
+        q->due = t->cells;
+    else {
+        q->cell[q->due.tail].next = t->cells.head;
+        q->due.tail = t->cells.tail;
+    }
+    if (q->recent[recent_of(t->at)].at == t->at)
+        q->recent[recent_of(t->at)].at = DSE_TIME_NONE;
+    t->next = q->free_tick;
+    q->free_tick = id;
+}
+
+/* Nothing is due: goes on to the earliest slot, and deals it out. */
+static void advance(dse_queue *q)
 {
     uint32_t level = (uint32_t)__builtin_ctz(q->levels), shift = level * DSE_QUEUE_BITS;
-    uint32_t slot = (uint32_t)__builtin_ctzll(q->filled[level]);
-    dse_queue_list list = q->slot[level][slot];
+    uint32_t s = (uint32_t)__builtin_ctzll(q->filled[level]);
 
     q->filled[level] &= q->filled[level] - 1;
     if (!q->filled[level])
         q->levels &= q->levels - 1;
-    q->now = ((q->now >> shift) / DSE_QUEUE_SLOTS * DSE_QUEUE_SLOTS + slot) << shift;
-    if (level)
-        return deal(q, list.head);
-    q->due = list;
+    q->now = ((q->now >> shift) / DSE_QUEUE_SLOTS * DSE_QUEUE_SLOTS + s) << shift;
+    for (uint32_t id = q->slot[level][s].head, next; id != DSE_NONE; id = next) {
+        next = q->tick[id].next;
+        if (q->tick[id].at == q->now)
+            reach_tick(q, id);
+        else
+            put_tick(q, id);
+    }
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+/* The list of the tick that gets the next event of this time; NULL when out of memory. */
+static inline dse_queue_list *list_of(dse_queue *q, dse_time at)
+{
+    size_t r = recent_of(at);
+
+    if (at == q->now)
+        return &q->due;
+    if (q->recent[r].at != at || at == DSE_TIME_NONE) {
+        uint32_t id = DSE_SLOT_TAKE(q->tick, q->cap_ticks, q->n_ticks, q->free_tick, dse_queue_tick, next);
+
+        if (id == DSE_NONE)
+            return NULL;
+        q->tick[id] = (dse_queue_tick){.at = at, .cells = {DSE_NONE, DSE_NONE}};
+        put_tick(q, id);
+        q->recent[r].at = at;
+        q->recent[r].tick = id;
+    }
+    return &q->tick[q->recent[r].tick].cells;
+}
+
+bool dse_queue_add(dse_queue *q, dse_time at, dse_event event)
+{
+    uint32_t id = DSE_SLOT_TAKE(q->cell, q->cap_cells, q->n_cells, q->free_cell, dse_queue_cell, next);
+    dse_queue_list *list = id == DSE_NONE ? NULL : list_of(q, at);
+
+    if (!list)
+        return false;
+    q->cell[id] = (dse_queue_cell){event, DSE_NONE};
+    if (list->head == DSE_NONE)
+        list->head = id;
+    else
+        q->cell[list->tail].next = id;
+    list->tail = id;
     return true;
 }
 
 bool dse_queue_take(dse_queue *q, dse_time *at, dse_event *event)
 {
-    const dse_queue_block *b;
+    uint32_t id;
 
     while (q->due.head == DSE_NONE) {
         if (!q->levels)
             return false;
-        if (!advance(q)) {
-            q->failed = true;
-            return false;
-        }
+        advance(q);
     }
-    b = &q->block[q->due.head];
-    *at = b->entry[q->taken].at;
-    *event = b->entry[q->taken].event;
+    id = q->due.head;
+    *at = q->now;
+    *event = q->cell[id].event;
+    q->due.head = q->cell[id].next;
+    q->cell[id].next = q->free_cell;
+    q->free_cell = id;
     q->n_events++;
-    if (++q->taken == b->n) {
-        q->due.head = drop_block(q, q->due.head);
-        q->taken = 0;
-    }
     return true;
 }

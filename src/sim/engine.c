@@ -351,8 +351,6 @@ static void run_loop(sim_engine *e)
         }
         }
     }
-    if (e->queue.failed)
-        sim_fail_nomem(e);
 }
 
 /* The network is copied: the links' state outlives the run. */

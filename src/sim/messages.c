@@ -13,10 +13,15 @@ void sim_messages_free(sim_messages *m)
     sim_messages_init(m);
 }
 
+#define MIN_IDLE 256 /* channels, before it is worth looking for them */
+
+/* Products that do not wait for each other: this runs twice for every message. */
 static uint32_t hash_key(const sim_message_key *k)
 {
-    return (uint32_t)dse_hash_u64(((uint64_t)k->src << 32 | k->dst) ^
-                                  dse_hash_u64((uint64_t)(uint32_t)k->tag << 20 ^ k->size));
+    uint64_t h = k->src * 0x9e3779b97f4a7c15u + k->dst * 0xbf58476d1ce4e5b9u +
+                 (uint32_t)k->tag * 0x94d049bb133111ebu + k->size * 0xd6e8feb86659fd93u;
+
+    return (uint32_t)(((h ^ h >> 32) * 0xd6e8feb86659fd93u) >> 32);
 }
 
 static bool channel_has_key(const void *channels, uint32_t id, const void *key)
@@ -34,8 +39,13 @@ static uint32_t find_channel(sim_messages *m, const sim_message_key *key)
     if (!dse_idtable_reserve(&m->by_key))
         return DSE_NONE;
     slot = dse_idtable_find(&m->by_key, hash, channel_has_key, m->channel, key);
-    if (slot->id != DSE_NONE)
+    if (slot->id != DSE_NONE) {
+        sim_channel *c = &m->channel[slot->id];
+
+        m->n_idle -= c->idle;
+        c->idle = false;
         return slot->id;
+    }
     id = DSE_SLOT_TAKE(m->channel, m->cap_channels, m->n_channels, m->free_channel, sim_channel, next_free);
     if (id == DSE_NONE)
         return DSE_NONE;
@@ -52,6 +62,22 @@ static void remove_channel(sim_messages *m, uint32_t id)
                        dse_idtable_find(&m->by_key, hash_key(key), channel_has_key, m->channel, key));
     m->channel[id].next_free = m->free_channel;
     m->free_channel = id;
+}
+
+static void rest_channel(sim_messages *m, uint32_t id)
+{
+    sim_channel *c = &m->channel[id];
+
+    c->idle = true;
+    c->n_sent = c->n_received = 0;
+    if (++m->n_idle < MIN_IDLE || m->n_idle <= m->by_key.n_used / 2)
+        return;
+    for (uint32_t i = 0; i < m->n_channels; i++)
+        if (m->channel[i].idle) {
+            m->channel[i].idle = false;
+            remove_channel(m, i);
+        }
+    m->n_idle = 0;
 }
 
 static uint32_t new_message(sim_messages *m, uint32_t channel)
@@ -115,5 +141,5 @@ void sim_messages_drop(sim_messages *m, uint32_t message)
     m->message[message].next = m->free_message;
     m->free_message = message;
     if (c->first == DSE_NONE && c->n_sent == c->n_received)
-        remove_channel(m, ci);
+        rest_channel(m, ci);
 }

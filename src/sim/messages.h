@@ -4,8 +4,9 @@
  * messages of that key: the nth send meets the nth receive, whoever posted them. So two collectives that
  * use the same tags between the same ranks can meet each other's messages; that is reproduced.
  *
- * A channel is one key with messages under way. It goes when as many sends as receives were posted and
- * all have met: counting again from zero then pairs the same way as counting on. */
+ * A channel is one key with messages under way. When as many sends as receives were posted and all have met it is
+ * idle, and counts from zero again, which pairs the same way as counting on. Idle channels are kept, as the next step of
+ * a collective has the same key, and go together when there are more of them than of others. */
 #ifndef DSE_SIM_MESSAGES_H
 #define DSE_SIM_MESSAGES_H
 
@@ -44,6 +45,7 @@ typedef struct {
     uint32_t first, last; /* messages under way, by number */
     uint32_t waiting;     /* the first of them that only one end has posted */
     uint32_t next_free;
+    bool idle;
 } sim_channel;
 
 typedef struct {
@@ -53,7 +55,8 @@ typedef struct {
     sim_channel *channel;
     size_t n_channels, cap_channels;
     uint32_t free_channel;
-    dse_idtable by_key;
+    size_t n_idle;
+    dse_idtable by_key; /* idle ones, too */
     uint64_t n_posted; /* sends so far */
 } sim_messages;
 

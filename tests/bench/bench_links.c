@@ -58,6 +58,8 @@ static const coll_case compared_cases[] = {
      WL_ALL_REDUCE, 1u << 28},
     {"all-to-all, Ring 32", "topology: Ring, npus_count: 32, bandwidth: 50, latency: 500", "direct",
      WL_ALL_TO_ALL, 1u << 28},
+    {"all-to-all, Ring 128", "topology: Ring, npus_count: 128, bandwidth: 50, latency: 500", "direct", WL_ALL_TO_ALL, 1u << 28},
+    {"all-reduce, Ring 256", "topology: Ring, npus_count: 256, bandwidth: 50, latency: 500", "ring", WL_ALL_REDUCE, 1u << 28},
     {"all-to-all, Switch 64", "topology: Switch, npus_count: 64, bandwidth: 50, latency: 500", "direct",
      WL_ALL_TO_ALL, 1u << 28},
 };

@@ -24,7 +24,7 @@ CLAIM(a_send_meets_the_receive_posted_before_it)
     assert_int_equal(m.message[id].on_sent.subject, 10);
     assert_int_equal(m.message[id].on_received.subject, 20);
     sim_messages_drop(&m, id);
-    assert_int_equal(m.by_key.n_used, 0);
+    assert_int_equal(m.by_key.n_used, m.n_idle);
     assert_u64(m.n_posted, 1);
     sim_messages_free(&m);
 }
@@ -40,7 +40,7 @@ CLAIM(a_receive_meets_the_send_posted_before_it)
     assert_int_equal(m.message[id].on_sent.subject, 10);
     assert_int_equal(m.message[id].on_received.subject, 20);
     sim_messages_drop(&m, id);
-    assert_int_equal(m.by_key.n_used, 0);
+    assert_int_equal(m.by_key.n_used, m.n_idle);
     sim_messages_free(&m);
 }
 
@@ -83,7 +83,7 @@ CLAIM(messages_that_differ_in_anything_do_not_meet)
     sim_messages_free(&m);
 }
 
-CLAIM(a_channel_vanishes_when_all_have_met_and_not_before)
+CLAIM(a_channel_is_idle_when_all_have_met_and_not_before)
 {
     uint32_t a, b;
 
@@ -92,10 +92,10 @@ CLAIM(a_channel_vanishes_when_all_have_met_and_not_before)
     post(&k1, false, 0);
     b = post(&k1, true, 1);
     sim_messages_drop(&m, a);
-    assert_int_equal(m.by_key.n_used, 1); /* b is under way */
+    assert_int_equal(m.n_idle, 0); /* b is under way */
     assert_int_equal(post(&k1, false, 1), b);
     sim_messages_drop(&m, b);
-    assert_int_equal(m.by_key.n_used, 0);
+    assert_int_equal(m.by_key.n_used, m.n_idle);
     sim_messages_free(&m);
 }
 
@@ -115,7 +115,7 @@ CLAIM(messages_may_be_dropped_in_any_order)
     assert_int_not_equal(id[1], id[0]);
     sim_messages_drop(&m, id[0]);
     sim_messages_drop(&m, id[1]);
-    assert_int_equal(m.by_key.n_used, 0);
+    assert_int_equal(m.by_key.n_used, m.n_idle);
     sim_messages_free(&m);
 }
 
@@ -159,7 +159,7 @@ CLAIM(random_posts_agree_with_plain_lists)
         while (dropped[k] < posted[0][k])
             sim_messages_drop(&m, message_of[0][k][dropped[k]++]);
     }
-    assert_int_equal(m.by_key.n_used, 0);
+    assert_int_equal(m.by_key.n_used, m.n_idle);
     sim_messages_free(&m);
 }
 
@@ -174,7 +174,7 @@ CLAIM(memory_is_reused)
         sim_messages_drop(&m, id);
     }
     assert_int_equal(m.n_messages, 1);
-    assert_int_equal(m.n_channels, 1);
+    assert_true(m.n_channels <= 512); /* idle ones are kept */
     sim_messages_free(&m);
 }
 
@@ -196,7 +196,7 @@ int main(void)
         cmocka_unit_test(a_receive_meets_the_send_posted_before_it),
         cmocka_unit_test(the_nth_send_meets_the_nth_receive),
         cmocka_unit_test(messages_that_differ_in_anything_do_not_meet),
-        cmocka_unit_test(a_channel_vanishes_when_all_have_met_and_not_before),
+        cmocka_unit_test(a_channel_is_idle_when_all_have_met_and_not_before),
         cmocka_unit_test(messages_may_be_dropped_in_any_order),
         cmocka_unit_test(random_posts_agree_with_plain_lists),
         cmocka_unit_test(memory_is_reused),
