@@ -1,6 +1,6 @@
 /* FullyConnected: a link between every two NPUs, one hop. Source: FullyConnected.cpp of both backends of
  * the analytical reference. Ports count the other NPUs. */
-#include "network/topology.h"
+#include "network/grid.h"
 
 static uint32_t fully_connected_hops(const net_shape *s, uint32_t src, uint32_t dst)
 {
@@ -29,4 +29,5 @@ const net_topology net_topology_fully_connected = {
     .n_ports = fully_connected_ports,
     .neighbour = fully_connected_neighbour,
     .port = fully_connected_port,
+    .leg = net_leg_of_one,
 };

@@ -116,9 +116,17 @@ uint32_t net_graph_ports(const net_graph *g, uint32_t device, uint32_t *first)
 
 uint32_t net_graph_next(const net_graph *g, uint32_t device, uint32_t dst)
 {
+    uint32_t n;
+
+    return net_graph_leg(g, device, dst, &n);
+}
+
+uint32_t net_graph_leg(const net_graph *g, uint32_t device, uint32_t dst, uint32_t *n)
+{
     const net_network *net = g->net;
     uint32_t slot;
 
+    *n = 1;
     if (device >= net->n_npus) {
         net_graph_ports(g, device, &slot);
         return slot + net_place(&net->dim[net_graph_switch_dim(g, device)], dst);
@@ -127,8 +135,10 @@ uint32_t net_graph_next(const net_graph *g, uint32_t device, uint32_t dst)
         const net_dimension *d = &net->dim[i];
         uint32_t from = net_place(d, device), to = net_place(d, dst);
 
-        if (from != to)
-            return device * g->npu_ports + g->first_port[i] + d->topology->port(&d->shape, from, to);
+        if (from == to)
+            continue;
+        *n = d->topology->leg(&d->shape, from, to);
+        return device * g->npu_ports + g->first_port[i] + d->topology->port(&d->shape, from, to);
     }
     return DSE_NONE;
 }

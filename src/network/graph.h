@@ -31,6 +31,15 @@ dse_status net_graph_init(net_graph *g, const net_network *net, dse_arena *a, ds
 /* The slot of the link that a message for NPU dst takes at a device; device != dst. */
 uint32_t net_graph_next(const net_graph *g, uint32_t device, uint32_t dst);
 
+/* The same, and in *n the number of links that it takes one after the other by the same port: the next is that of
+ * net_graph_straight. */
+uint32_t net_graph_leg(const net_graph *g, uint32_t device, uint32_t dst, uint32_t *n);
+
+static inline uint32_t net_graph_straight(const net_graph *g, uint32_t slot)
+{
+    return slot + (g->link[slot].to - g->link[slot].from) * g->npu_ports;
+}
+
 /* Slots of a device's links: [first, first + n). */
 uint32_t net_graph_ports(const net_graph *g, uint32_t device, uint32_t *first);
 

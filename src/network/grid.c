@@ -20,6 +20,12 @@ uint32_t net_ports_of_3_axes(const net_shape *s)
     return 6;
 }
 
+uint32_t net_leg_of_one(const net_shape *s, uint32_t npu, uint32_t dst)
+{
+    (void)s, (void)npu, (void)dst;
+    return 1;
+}
+
 /* Axes that a topology does not have are 1 long. */
 static uint32_t stride_of(const net_shape *s, uint32_t axis)
 {
@@ -87,6 +93,13 @@ uint32_t net_mesh_port(const net_shape *s, uint32_t npu, uint32_t dst)
     return DSE_NONE;
 }
 
+uint32_t net_mesh_leg(const net_shape *s, uint32_t npu, uint32_t dst)
+{
+    uint32_t axis = net_mesh_port(s, npu, dst) / 2;
+
+    return distance(place(s, npu, axis), place(s, dst, axis));
+}
+
 /* ---- tori ---------------------------------------------------------------------------------- */
 
 uint32_t net_torus_hops(const net_shape *s, uint32_t src, uint32_t dst)
@@ -125,4 +138,11 @@ uint32_t net_torus_port(const net_shape *s, uint32_t npu, uint32_t dst)
         return 2 * axis + (n == 2 ? to < from : !is_up_around(n, from, to));
     }
     return DSE_NONE;
+}
+
+uint32_t net_torus_leg(const net_shape *s, uint32_t npu, uint32_t dst)
+{
+    uint32_t axis = net_torus_port(s, npu, dst) / 2;
+
+    return distance_around(s->extent[axis], place(s, npu, axis), place(s, dst, axis));
 }

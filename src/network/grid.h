@@ -11,14 +11,19 @@
 uint32_t net_mesh_hops(const net_shape *s, uint32_t src, uint32_t dst);
 uint32_t net_mesh_neighbour(const net_shape *s, uint32_t npu, uint32_t port);
 uint32_t net_mesh_port(const net_shape *s, uint32_t npu, uint32_t dst);
+uint32_t net_mesh_leg(const net_shape *s, uint32_t npu, uint32_t dst);
 
 uint32_t net_torus_hops(const net_shape *s, uint32_t src, uint32_t dst);
 uint32_t net_torus_neighbour(const net_shape *s, uint32_t npu, uint32_t port);
 uint32_t net_torus_port(const net_shape *s, uint32_t npu, uint32_t dst);
+uint32_t net_torus_leg(const net_shape *s, uint32_t npu, uint32_t dst);
 
 /* Two for each axis. */
 uint32_t net_ports_of_1_axis(const net_shape *s);
 uint32_t net_ports_of_2_axes(const net_shape *s);
 uint32_t net_ports_of_3_axes(const net_shape *s);
+
+/* Where each link of a route has a port of its own. */
+uint32_t net_leg_of_one(const net_shape *s, uint32_t npu, uint32_t dst);
 
 #endif

@@ -1,6 +1,6 @@
 /* Hypercube: 2^k NPUs, linked to the k others whose ids differ in one bit. A message corrects the lowest bit
  * that differs first (e-cube routing). Not in the reference. */
-#include "network/topology.h"
+#include "network/grid.h"
 
 static uint32_t hypercube_hops(const net_shape *s, uint32_t src, uint32_t dst)
 {
@@ -30,4 +30,5 @@ const net_topology net_topology_hypercube = {
     .n_ports = hypercube_ports,
     .neighbour = hypercube_neighbour,
     .port = hypercube_port,
+    .leg = net_leg_of_one,
 };

@@ -11,4 +11,5 @@ const net_topology net_topology_mesh2d = {
     .n_ports = net_ports_of_2_axes,
     .neighbour = net_mesh_neighbour,
     .port = net_mesh_port,
+    .leg = net_mesh_leg,
 };

@@ -9,4 +9,5 @@ const net_topology net_topology_mesh3d = {
     .n_ports = net_ports_of_3_axes,
     .neighbour = net_mesh_neighbour,
     .port = net_mesh_port,
+    .leg = net_mesh_leg,
 };

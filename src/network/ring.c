@@ -17,4 +17,5 @@ const net_topology net_topology_ring = {
     .n_ports = net_ports_of_1_axis,
     .neighbour = net_torus_neighbour,
     .port = net_torus_port,
+    .leg = net_torus_leg,
 };

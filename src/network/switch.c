@@ -1,6 +1,6 @@
 /* Switch: every NPU has one link to a central switch, so a message always travels two. Source: Switch.cpp
  * of both backends of the analytical reference. */
-#include "network/topology.h"
+#include "network/grid.h"
 
 static uint32_t switch_hops(const net_shape *s, uint32_t src, uint32_t dst)
 {
@@ -34,4 +34,5 @@ const net_topology net_topology_switch = {
     .n_ports = switch_ports,
     .neighbour = switch_neighbour,
     .port = switch_port,
+    .leg = net_leg_of_one,
 };

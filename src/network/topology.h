@@ -36,6 +36,8 @@ typedef struct {
     uint32_t (*neighbour)(const net_shape *s, uint32_t npu, uint32_t port);
     /* The port by which a message for dst leaves an NPU; npu != dst. */
     uint32_t (*port)(const net_shape *s, uint32_t npu, uint32_t dst);
+    /* How many links it takes by ports of that number, one after the other. */
+    uint32_t (*leg)(const net_shape *s, uint32_t npu, uint32_t dst);
 } net_topology;
 
 /* NULL if there is no topology of that name (upper and lower case matter, as in the reference). */

@@ -10,4 +10,5 @@ const net_topology net_topology_torus3d = {
     .n_ports = net_ports_of_3_axes,
     .neighbour = net_torus_neighbour,
     .port = net_torus_port,
+    .leg = net_torus_leg,
 };

@@ -36,26 +36,34 @@ static dse_status schedule(net_traffic *t, dse_time now, dse_time delay, net_eve
  * decides ties. */
 static dse_status take_link(net_traffic *t, dse_time now, uint32_t id, dse_error *err)
 {
-    uint32_t slot = t->transfer[id].slot;
-    uint64_t bytes = t->transfer[id].bytes;
-    const net_dimension *d = &t->graph->net->dim[t->graph->link[slot].dim];
-    double on_link = (double)bytes / d->bytes_per_ns;
-    dse_time busy = dse_ticks(on_link);
-    net_link_state *link = &t->link[slot];
-    dse_status st = schedule(t, now, dse_ticks(d->latency_ns + on_link), NET_EV_HOP, id, err);
+    const net_transfer *transfer = &t->transfer[id];
+    net_link_state *link = &t->link[transfer->slot];
+    dse_status st = schedule(t, now, transfer->delay, NET_EV_HOP, id, err);
 
     link->taken = true;
-    link->bytes += bytes;
-    link->busy += busy;
+    link->bytes += transfer->bytes;
+    link->busy += transfer->busy;
     t->n_hops++;
-    return st == DSE_OK ? schedule(t, now, busy, NET_EV_LINK_FREE, slot, err) : st;
+    return st == DSE_OK ? schedule(t, now, transfer->busy, NET_EV_LINK_FREE, transfer->slot, err) : st;
 }
 
-static dse_status enter_link(net_traffic *t, dse_time now, uint32_t id, uint32_t slot, dse_error *err)
+/* A leg stays in one dimension, so that all its links take as long. */
+static void begin_leg(const net_traffic *t, net_transfer *transfer, uint32_t device)
 {
-    net_link_state *link = &t->link[slot];
+    uint32_t slot = net_graph_leg(t->graph, device, transfer->dst, &transfer->leg);
+    const net_dimension *d = &t->graph->net->dim[t->graph->link[slot].dim];
+    double on_link = (double)transfer->bytes / d->bytes_per_ns;
 
-    t->transfer[id].slot = slot;
+    transfer->slot = slot;
+    transfer->leg--;
+    transfer->busy = dse_ticks(on_link);
+    transfer->delay = dse_ticks(d->latency_ns + on_link);
+}
+
+static dse_status enter_link(net_traffic *t, dse_time now, uint32_t id, dse_error *err)
+{
+    net_link_state *link = &t->link[t->transfer[id].slot];
+
     if (!link->taken)
         return take_link(t, now, id, err);
     t->transfer[id].next = DSE_NONE;
@@ -76,7 +84,8 @@ dse_status net_traffic_send(net_traffic *t, dse_time now, uint32_t src, uint32_t
     if (id == DSE_NONE)
         return dse_fail_nomem(err);
     t->transfer[id] = (net_transfer){.bytes = bytes, .dst = dst, .owner = owner, .next = DSE_NONE};
-    return enter_link(t, now, id, net_graph_next(t->graph, src, dst), err);
+    begin_leg(t, &t->transfer[id], src);
+    return enter_link(t, now, id, err);
 }
 
 dse_status net_traffic_hop(net_traffic *t, dse_time now, uint32_t id, uint32_t *owner, dse_error *err)
@@ -85,12 +94,19 @@ dse_status net_traffic_hop(net_traffic *t, dse_time now, uint32_t id, uint32_t *
     uint32_t at = t->graph->link[transfer->slot].to;
 
     *owner = DSE_NONE;
-    if (at != transfer->dst)
-        return enter_link(t, now, id, net_graph_next(t->graph, at, transfer->dst), err);
-    *owner = transfer->owner;
-    transfer->next = t->free_transfer;
-    t->free_transfer = id;
-    return DSE_OK;
+    if (at == transfer->dst) {
+        *owner = transfer->owner;
+        transfer->next = t->free_transfer;
+        t->free_transfer = id;
+        return DSE_OK;
+    }
+    if (transfer->leg) {
+        transfer->leg--;
+        transfer->slot = net_graph_straight(t->graph, transfer->slot);
+    } else {
+        begin_leg(t, transfer, at);
+    }
+    return enter_link(t, now, id, err);
 }
 
 dse_status net_traffic_free_link(net_traffic *t, dse_time now, uint32_t slot, dse_error *err)

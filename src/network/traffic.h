@@ -22,8 +22,10 @@ typedef enum {
 
 typedef struct {
     uint64_t bytes;
+    dse_time busy, delay; /* ticks that it takes a link of this leg for, and until it is at the other end */
     uint32_t dst;
     uint32_t slot;  /* the link that it is on, or waits for */
+    uint32_t leg;   /* links after it by the same port */
     uint32_t owner; /* the caller's */
     uint32_t next;  /* behind it in the queue of the link, or in the free list */
 } net_transfer;

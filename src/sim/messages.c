@@ -70,7 +70,7 @@ static void rest_channel(sim_messages *m, uint32_t id)
 
     c->idle = true;
     c->n_sent = c->n_received = 0;
-    if (++m->n_idle < MIN_IDLE || m->n_idle <= m->by_key.n_used / 2)
+    if (++m->n_idle < MIN_IDLE || m->n_idle <= m->by_key.n_used / 4)
         return;
     for (uint32_t i = 0; i < m->n_channels; i++)
         if (m->channel[i].idle) {
