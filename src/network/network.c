@@ -49,11 +49,15 @@ dse_status net_released_check(const net_network *net, dse_error *err)
 
 bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b)
 {
-    uint32_t n = 0;
+    for (uint32_t i = 0; i < net->n_dims; i++) {
+        uint32_t n = net->dim[i].shape.n, a_above = a / n, b_above = b / n;
 
-    for (uint32_t i = 0; i < net->n_dims; i++)
-        n += net_place(&net->dim[i], a) != net_place(&net->dim[i], b);
-    return n > 1;
+        if (a - a_above * n != b - b_above * n)
+            return a_above != b_above;
+        a = a_above;
+        b = b_above;
+    }
+    return false;
 }
 
 dse_time net_delay(const net_network *net, uint32_t src, uint32_t dst, uint64_t bytes)
