@@ -50,6 +50,8 @@ ccldse_unit(sim stream)
 ccldse_unit(sim deadlock)
 ccldse_unit(sim engine)
 target_link_options(test_sim_engine PRIVATE -Wl,--wrap=sim_messages_post) # counts what both ends post
+ccldse_unit(sim congestion)
+target_link_options(test_sim_congestion PRIVATE -Wl,--wrap=sim_messages_post) # adds up what is sent
 ccldse_unit(sim memory)
 ccldse_unit(sim rank)
 ccldse_unit(sim remote_memory)
