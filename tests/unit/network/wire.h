@@ -165,6 +165,16 @@ static inline void wire_hop(uint32_t transfer)
     wire.message[id].arrived = wire.now;
 }
 
+static inline dse_status wire_event(dse_event ev)
+{
+    const wire_message *m;
+
+    if (ev.kind == NET_EV_LINK_FREE)
+        return net_traffic_free_link(&wire.traffic, wire.now, ev.subject, &wire.err);
+    m = &wire.message[ev.subject];
+    return net_traffic_send(&wire.traffic, wire.now, m->src, m->dst, m->bytes, ev.subject, &wire.err);
+}
+
 /* Until nothing is under way. Time must not run backward, and every message must arrive, once. */
 static inline void wire_run(void)
 {
@@ -172,17 +182,12 @@ static inline void wire_run(void)
     dse_event ev;
 
     while (dse_queue_take(&wire.queue, &at, &ev)) {
-        const wire_message *m = &wire.message[ev.subject];
-
         assert_true(at >= wire.now);
         wire.now = at;
         if (ev.kind == NET_EV_HOP)
             wire_hop(ev.subject);
-        else if (ev.kind == NET_EV_LINK_FREE)
-            assert_ok(net_traffic_free_link(&wire.traffic, at, ev.subject, &wire.err), &wire.err);
         else
-            assert_ok(net_traffic_send(&wire.traffic, at, m->src, m->dst, m->bytes, ev.subject, &wire.err),
-                      &wire.err);
+            assert_ok(wire_event(ev), &wire.err);
     }
     for (uint32_t i = 0; i < wire.n_messages; i++)
         assert_int_equal(wire.message[i].arrivals, 1);
