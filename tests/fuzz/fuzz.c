@@ -108,7 +108,6 @@ static void make_system(const small_system *s, net_network *net, sim_settings *s
                                       .shape.n = s->n,
                                       .gib_per_s = 50,
                                       .latency_ns = 20};
-        ENSURE(net_shape_route(net->dim[d].topology, "", &net->dim[d].shape, &err) == DSE_OK);
         for (int c = 0; c < SIM_N_COLLECTIVES; c++) {
             ENSURE(sim_implementation_parse(s->implementation[d], &set->implementations[c].dim[d], &err) ==
                    DSE_OK);

@@ -130,6 +130,19 @@ CLAIM(without_an_order_it_is_x_y_z)
     assert_order("Ring", "", 0, 1, 2);
 }
 
+CLAIM(a_finished_shape_has_an_order)
+{
+    net_shape plain = given(16, 0, 0, 0), turned = given(16, 0, 0, 0);
+    const net_topology *t = net_topology_find("Mesh2D");
+    dse_error err = DSE_ERROR_INIT;
+
+    assert_ok(net_shape_finish(t, &plain, &err), &err);
+    assert_route("Mesh2D", &plain, 1, 7, "1 2 3 7");
+    assert_ok(net_shape_route(t, "yx", &turned, &err), &err);
+    assert_ok(net_shape_finish(t, &turned, &err), &err);
+    assert_route("Mesh2D", &turned, 1, 7, "1 5 6 7");
+}
+
 static void refuse_order(const char *topology, const char *order, const char *message)
 {
     net_shape s = given(64, 0, 0, 0);
@@ -185,6 +198,7 @@ int main(void)
         cmocka_unit_test(sizes_that_overflow_are_refused),
         cmocka_unit_test(an_order_names_each_axis_once),
         cmocka_unit_test(without_an_order_it_is_x_y_z),
+        cmocka_unit_test(a_finished_shape_has_an_order),
         cmocka_unit_test(any_other_order_is_refused),
         cmocka_unit_test(a_topology_without_axes_takes_no_order),
         cmocka_unit_test(axes_are_called_as_in_cards),

@@ -55,7 +55,6 @@ static inline void world_shape(const char *topology, net_shape shape, double lat
                                        .shape = shape,
                                        .gib_per_s = BYTE_PER_NS,
                                        .latency_ns = latency};
-    assert_int_equal(net_shape_route(world.net.dim[i].topology, "", &world.net.dim[i].shape, NULL), DSE_OK);
     for (int c = 0; c < SIM_N_COLLECTIVES; c++) {
         world.set.implementations[c].n_dims = world.net.n_dims;
         assert_int_equal(sim_implementation_parse(algorithm, &world.set.implementations[c].dim[i], NULL),
