@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define MAX_NODES 300
-#define MAX_RANKS 4
 
 void fuzz_ensure(bool holds, const char *text, const char *file, int line)
 {
@@ -40,25 +39,58 @@ char *fuzz_string(const uint8_t *data, size_t size)
 /* ---- a small simulation -------------------------------------------------------------------- */
 
 typedef struct {
-    uint32_t n_dims;
+    uint32_t n_dims, n; /* of as many NPUs each */
     const char *topology[2];
     const char *implementation[2];
-    bool local_bw_aware, roofline, rendezvous;
+    bool local_bw_aware, roofline, rendezvous, congestion;
     uint32_t queues_per_dim;
     sim_bus_settings bus;
 } small_system;
 
 static const small_system systems[] = {
-    {1, {"Ring"}, {"ring"}, true, true, false, 1, {0}},
-    {2, {"Switch", "FullyConnected"}, {"halvingDoubling", "direct2"}, true, true, false, 2, {0}},
-    {2, {"Ring", "Ring"}, {"direct", "doubleBinaryTree"}, false, false, true, 3, {true, 3, 2, 4, 0.5, 1}},
+    {.n_dims = 1,
+     .n = 2,
+     .topology = {"Ring"},
+     .implementation = {"ring"},
+     .local_bw_aware = true,
+     .roofline = true,
+     .queues_per_dim = 1},
+    {.n_dims = 2,
+     .n = 2,
+     .topology = {"Switch", "FullyConnected"},
+     .implementation = {"halvingDoubling", "direct2"},
+     .local_bw_aware = true,
+     .roofline = true,
+     .queues_per_dim = 2},
+    {.n_dims = 2,
+     .n = 2,
+     .topology = {"Ring", "Ring"},
+     .implementation = {"direct", "doubleBinaryTree"},
+     .rendezvous = true,
+     .queues_per_dim = 3,
+     .bus = {true, 3, 2, 4, 0.5, 1}},
+    {.n_dims = 1,
+     .n = 4,
+     .topology = {"Mesh2D"},
+     .implementation = {"direct"},
+     .local_bw_aware = true,
+     .roofline = true,
+     .congestion = true,
+     .queues_per_dim = 2},
+    {.n_dims = 2,
+     .n = 2,
+     .topology = {"Switch", "Ring"},
+     .implementation = {"ring", "direct"},
+     .rendezvous = true,
+     .congestion = true,
+     .queues_per_dim = 1},
 };
 
 static void make_system(const small_system *s, net_network *net, sim_settings *set)
 {
     dse_error err = DSE_ERROR_INIT;
 
-    *net = (net_network){.n_dims = s->n_dims};
+    *net = (net_network){.n_dims = s->n_dims, .congestion = s->congestion};
     *set = (sim_settings){.local_bw_aware = s->local_bw_aware,
                           .splits = 3,
                           .active_chunks = 2,
@@ -72,8 +104,10 @@ static void make_system(const small_system *s, net_network *net, sim_settings *s
                           .rendezvous = s->rendezvous,
                           .remote = {SIM_REMOTE_POOL, 5, 2, 1}};
     for (uint32_t d = 0; d < s->n_dims; d++) {
-        net->dim[d] = (net_dimension){
-            .topology = net_topology_find(s->topology[d]), .shape.n = 2, .gib_per_s = 50, .latency_ns = 20};
+        net->dim[d] = (net_dimension){.topology = net_topology_find(s->topology[d]),
+                                      .shape.n = s->n,
+                                      .gib_per_s = 50,
+                                      .latency_ns = 20};
         for (int c = 0; c < SIM_N_COLLECTIVES; c++) {
             ENSURE(sim_implementation_parse(s->implementation[d], &set->implementations[c].dim[d], &err) ==
                    DSE_OK);
@@ -120,7 +154,7 @@ void fuzz_simulate(const wl_trace *t, dse_arena *a)
     if (graph.n_nodes > MAX_NODES)
         return;
     for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
-        wl_workload w = {.n_ranks = systems[i].n_dims == 1 ? 2 : MAX_RANKS, .n_graphs = 1, .graph = &graph};
+        wl_workload w = {.n_graphs = 1, .graph = &graph};
         dse_error err = DSE_ERROR_INIT;
         sim_settings settings;
         net_network net;
@@ -129,8 +163,10 @@ void fuzz_simulate(const wl_trace *t, dse_arena *a)
         dse_strbuf csv;
 
         make_system(&systems[i], &net, &settings);
+        w.n_ranks = net.n_npus;
         if (!bind(t, &w, a) || !fuzz_ok(sim_run(&settings, &net, &w, a, &result, &record, &err), &err))
             continue;
+        ENSURE(!result.traffic == !net.congestion);
         ENSURE(result.n_ranks == w.n_ranks && record.n == (uint64_t)graph.n_nodes * w.n_ranks);
         dse_strbuf_init(&csv);
         trace_record_write_csv(&record, &csv);

@@ -1,6 +1,6 @@
 /* ASTRA-sim's files: system.json, then network.yml, then (optional) remote_memory.json, each after a line
  * "%%". A system that is accepted is written and read again, which must give the same files; a small one
- * runs a workload of every kind of node. */
+ * runs a workload of every kind of node, with and without congestion. */
 #include "cards/remote.h"
 #include "cards/system.h"
 #include "config/doc.h"
@@ -81,7 +81,7 @@ static void write_and_read(const card_system *s, dse_arena *a)
         dse_strbuf_free(&text[i]);
 }
 
-static void run(const net_network *net, sim_settings *set, dse_arena *a)
+static void run(net_network *net, sim_settings *set, dse_arena *a)
 {
     wl_workload w = {.n_ranks = net->n_npus, .n_graphs = 1, .n_groups = 1};
     uint32_t everybody[MAX_NPUS], group = 0;
@@ -100,10 +100,11 @@ static void run(const net_network *net, sim_settings *set, dse_arena *a)
     w.rank = ranks;
     w.graph = &trace.graph;
     w.group = &all;
-    for (uint32_t queues = 1; queues <= 3; queues += 2) {
+    for (uint32_t i = 0; i < 4; i++) {
         sim_result result;
 
-        set->queues_per_dim = queues;
+        set->queues_per_dim = i % 2 ? 3 : 1;
+        net->congestion = i / 2;
         err = (dse_error)DSE_ERROR_INIT;
         fuzz_ok(sim_run(set, net, &w, a, &result, NULL, &err), &err);
     }

@@ -4,8 +4,10 @@
 
 static net_dimension dimension(const char *topology, uint32_t n, double gib_per_s, double latency_ns)
 {
-    return (net_dimension){
-        .topology = net_topology_find(topology), .shape.n = n, .gib_per_s = gib_per_s, .latency_ns = latency_ns};
+    return (net_dimension){.topology = net_topology_find(topology),
+                           .shape.n = n,
+                           .gib_per_s = gib_per_s,
+                           .latency_ns = latency_ns};
 }
 
 static net_network one(const char *topology, uint32_t n, double gib_per_s, double latency_ns)
@@ -142,6 +144,104 @@ CLAIM(more_bytes_never_arrive_earlier)
     }
 }
 
+/* ---- several dimensions -------------------------------------------------------------------- */
+
+CLAIM(npus_differ_in_several_dimensions_or_in_one)
+{
+    net_network net = three_dimensions();
+
+    assert_true(net_differ_in_several(&net, 47, 0));  /* [1,7,2], [0,0,0] */
+    assert_true(net_differ_in_several(&net, 47, 44)); /* [0,6,2] */
+    assert_true(net_differ_in_several(&net, 47, 1));  /* [1,0,0] */
+    assert_false(net_differ_in_several(&net, 47, 46));
+    assert_false(net_differ_in_several(&net, 47, 45));
+    assert_false(net_differ_in_several(&net, 47, 31));
+    assert_false(net_differ_in_several(&net, 47, 47));
+}
+
+/* [1,7,2] to [0,0,0]: one link of 1000, one of 10 (7 to 0 wraps around), two of 3. */
+CLAIM(full_multi_hop_charges_every_dimension_that_differs)
+{
+    net_network net = three_dimensions();
+
+    net.full_multi_hop = true;
+    assert_u64(net_delay(&net, 47, 0, 1), 1000 + 10 + 2 * 3);
+    assert_u64(net_delay(&net, 0, 47, 1), 1000 + 10 + 2 * 3);
+    assert_u64(net_delay(&net, 47, 1, 1), 10 + 2 * 3);        /* [1,0,0] */
+    assert_u64(net_delay(&net, 47, 6, 1), 1000 + 40 + 2 * 3); /* [0,3,0] */
+    assert_u64(net_delay(&net, 47, 46, 1), 1000);             /* one alone: as without */
+}
+
+/* At 100 GiB/s 107 bytes take 0.9965 ns: 0 for each of the two dimensions, though both together are 1.993. */
+CLAIM(each_dimension_is_truncated_by_itself)
+{
+    net_network net = {.n_dims = 2, .full_multi_hop = true};
+
+    net.dim[0] = dimension("FullyConnected", 4, 100, 0.5);
+    net.dim[1] = dimension("FullyConnected", 4, 100, 0);
+    assert_int_equal(net_network_finish(&net, NULL), DSE_OK);
+    assert_u64(net_delay(&net, 0, 5, 107), 1); /* 1.4965 and 0.9965 */
+}
+
+CLAIM(full_multi_hop_is_never_cheaper_than_the_lowest_dimension)
+{
+    net_network net = three_dimensions(), full = net;
+    uint64_t seed = 11;
+
+    full.full_multi_hop = true;
+    for (int i = 0; i < 1000; i++) {
+        uint32_t src = (uint32_t)(unit_random(&seed) % 64), dst = (uint32_t)(unit_random(&seed) % 64);
+        uint64_t bytes = 1 + unit_random(&seed) % (1u << 28);
+
+        if (src == dst)
+            continue;
+        if (net_differ_in_several(&net, src, dst))
+            assert_true(net_delay(&full, src, dst, bytes) > net_delay(&net, src, dst, bytes));
+        else
+            assert_u64(net_delay(&full, src, dst, bytes), net_delay(&net, src, dst, bytes));
+    }
+}
+
+CLAIM(a_mesh_of_npus_charges_its_steps)
+{
+    net_network net = {.n_dims = 1};
+
+    net.dim[0] = dimension("Mesh2D", 16, 50, 500);
+    assert_int_equal(net_network_finish(&net, NULL), DSE_OK);
+    assert_u64(net_delay(&net, 15, 4, 1), 5 * 500); /* |dx| + |dy| = 3 + 2 */
+    assert_u64(net_delay(&net, 1, 7, 1), 3 * 500);
+}
+
+/* ---- what the released reference can simulate ---------------------------------------------- */
+
+CLAIM(without_congestion_the_reference_takes_any_number_of_dimensions)
+{
+    net_network net = three_dimensions(), pair = one("Ring", 2, 50, 500);
+    dse_error err = DSE_ERROR_INIT;
+
+    assert_ok(net_released_check(&net, &err), &err);
+    assert_ok(net_released_check(&pair, &err), &err);
+}
+
+CLAIM(with_congestion_it_takes_one_dimension_and_no_ring_of_two)
+{
+    net_network net = three_dimensions(), pair = one("Ring", 2, 50, 500), three = one("Ring", 3, 50, 500),
+                full = one("FullyConnected", 2, 50, 500), pair_of_switch = one("Switch", 2, 50, 500);
+    dse_error err = DSE_ERROR_INIT;
+
+    net.congestion = pair.congestion = three.congestion = full.congestion = pair_of_switch.congestion = true;
+    assert_failure(net_released_check(&net, &err), &err, DSE_E_RANGE, "",
+                   "only support 1-dim topology: with congestion ASTRA-sim takes no network of 3 dimensions");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(
+        net_released_check(&pair, &err), &err, DSE_E_RANGE, "",
+        "with congestion ASTRA-sim fails on a Ring of two NPUs; FullyConnected has the same links");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(net_released_check(&three, &err), &err);
+    assert_ok(net_released_check(&full, &err), &err);
+    assert_ok(net_released_check(&pair_of_switch, &err), &err);
+}
+
 /* ---- refusals ------------------------------------------------------------------------------ */
 
 static void refuse(net_dimension second, const char *message)
@@ -203,6 +303,13 @@ int main(void)
         cmocka_unit_test(latency_and_bytes_are_truncated_together),
         cmocka_unit_test(the_delay_is_hops_times_latency_plus_bytes_over_bandwidth),
         cmocka_unit_test(more_bytes_never_arrive_earlier),
+        cmocka_unit_test(npus_differ_in_several_dimensions_or_in_one),
+        cmocka_unit_test(full_multi_hop_charges_every_dimension_that_differs),
+        cmocka_unit_test(each_dimension_is_truncated_by_itself),
+        cmocka_unit_test(full_multi_hop_is_never_cheaper_than_the_lowest_dimension),
+        cmocka_unit_test(a_mesh_of_npus_charges_its_steps),
+        cmocka_unit_test(without_congestion_the_reference_takes_any_number_of_dimensions),
+        cmocka_unit_test(with_congestion_it_takes_one_dimension_and_no_ring_of_two),
         cmocka_unit_test(what_the_reference_refuses_is_refused),
         cmocka_unit_test(two_to_the_24_npus_are_the_most),
         cmocka_unit_test(sizes_that_overflow_are_refused),

@@ -311,6 +311,38 @@ CLAIM(a_broadcast_lasts_as_long_as_recorded)
     world_end();
 }
 
+/* Of 3 splits, 3000 bytes are 3 chunks, 3001 are 4. A rank's chunks are numbered over all its collectives, and that number is
+ * the tag of those without a group: ranks that have run another number of chunks in their groups do not meet there. */
+static dse_status group_then_all(uint64_t size_of_second_pair)
+{
+    static const uint32_t pairs[][2] = {{0, 1}, {2, 3}};
+    uint32_t group[2];
+
+    world_begin("Ring", 4, 50, "ring");
+    world.set.splits = 3;
+    for (int i = 0; i < 2; i++)
+        group[i] = world_group(i ? "second" : "first", 2, pairs[i]);
+    for (uint32_t r = 0; r < 4; r++) {
+        uint32_t own = world_coll(r, "pair", WL_ALL_REDUCE, r < 2 ? 3000 : size_of_second_pair, group[r / 2]);
+
+        world_after(r, world_coll_dims(r, "all", WL_ALL_REDUCE, 6000, 1, 1), own);
+    }
+    return world_run();
+}
+
+CLAIM(ranks_meet_after_groups_of_as_many_chunks)
+{
+    assert_ok(group_then_all(3000), &world.err);
+    world_end();
+}
+
+CLAIM(ranks_never_meet_after_groups_of_other_numbers_of_chunks)
+{
+    assert_says(group_then_all(3001), &world.err, DSE_E_SIM,
+                "4 of 4 ranks never finish; waiting: rank 0, node 2 'all' (ALL_REDUCE; ");
+    world_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +369,8 @@ int main(void)
         cmocka_unit_test(disjoint_groups_run_side_by_side),
         cmocka_unit_test(collectives_that_the_reference_does_not_simulate_are_refused),
         cmocka_unit_test(a_broadcast_lasts_as_long_as_recorded),
+        cmocka_unit_test(ranks_meet_after_groups_of_as_many_chunks),
+        cmocka_unit_test(ranks_never_meet_after_groups_of_other_numbers_of_chunks),
     };
     return RUN_TESTS(tests);
 }

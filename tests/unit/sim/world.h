@@ -47,18 +47,25 @@ static struct {
     trace_record record;
 } world;
 
-static inline void world_dimension(const char *topology, uint32_t n, double latency, const char *algorithm)
+static inline void world_shape(const char *topology, net_shape shape, double latency, const char *algorithm)
 {
     uint32_t i = world.net.n_dims++;
 
-    world.net.dim[i] = (net_dimension){
-        .topology = net_topology_find(topology), .shape.n = n, .gib_per_s = BYTE_PER_NS, .latency_ns = latency};
+    world.net.dim[i] = (net_dimension){.topology = net_topology_find(topology),
+                                       .shape = shape,
+                                       .gib_per_s = BYTE_PER_NS,
+                                       .latency_ns = latency};
     for (int c = 0; c < SIM_N_COLLECTIVES; c++) {
         world.set.implementations[c].n_dims = world.net.n_dims;
         assert_int_equal(sim_implementation_parse(algorithm, &world.set.implementations[c].dim[i], NULL),
                          DSE_OK);
     }
     assert_int_equal(net_network_finish(&world.net, NULL), DSE_OK);
+}
+
+static inline void world_dimension(const char *topology, uint32_t n, double latency, const char *algorithm)
+{
+    world_shape(topology, (net_shape){.n = n}, latency, algorithm);
 }
 
 /* No dimension yet; one chunk per collective, an endpoint delay of 10 ns, a group of all ranks. */
