@@ -180,6 +180,27 @@ static void check_random_route(uint32_t src, uint32_t dst)
     }
 }
 
+/* A leg is as long as the route keeps to one port, and no longer; its links are found without asking for the route. */
+static void check_random_legs(uint32_t src, uint32_t dst)
+{
+    uint32_t before = DSE_NONE;
+
+    for (uint32_t at = src; at != dst;) {
+        uint32_t n, slot = net_graph_leg(&wire.graph, at, dst, &n);
+        uint32_t port = at < wire.net.n_npus ? slot - at * wire.graph.npu_ports : DSE_NONE;
+
+        assert_true(n > 0);
+        assert_true(port == DSE_NONE || port != before);
+        for (uint32_t i = 0; i < n; i++) {
+            assert_int_equal(net_graph_next(&wire.graph, at, dst), slot);
+            assert_int_equal(wire.graph.link[slot].from, at);
+            at = wire.graph.link[slot].to;
+            slot = net_graph_straight(&wire.graph, slot);
+        }
+        before = port;
+    }
+}
+
 CLAIM(routes_over_random_networks_go_dimension_by_dimension_and_pass_nothing_twice)
 {
     uint64_t seed = 4;
@@ -191,6 +212,7 @@ CLAIM(routes_over_random_networks_go_dimension_by_dimension_and_pass_nothing_twi
             uint32_t step = 1 + (uint32_t)(unit_random(&seed) % (wire.net.n_npus - 1));
 
             check_random_route(src, (src + step) % wire.net.n_npus);
+            check_random_legs(src, (src + step) % wire.net.n_npus);
         }
         wire_end();
     }
