@@ -45,6 +45,7 @@ static dse_status take_link(net_traffic *t, dse_time now, uint32_t id, dse_error
     dse_status st = schedule(t, now, dse_ticks(d->latency_ns + on_link), NET_EV_HOP, id, err);
 
     link->taken = true;
+    link->n_messages++;
     link->bytes += bytes;
     link->busy += busy;
     t->n_hops++;
