@@ -80,6 +80,7 @@ CLAIM(links_carry_the_bytes_of_the_messages_times_their_hops)
     for (size_t i = 0; i < sizeof topologies / sizeof topologies[0]; i++) {
         uint32_t id;
         uint64_t carried = 0;
+        dse_time last = 0;
         const net_load *l;
 
         world_begin(topologies[i], 4, 50, "ring");
@@ -97,6 +98,9 @@ CLAIM(links_carry_the_bytes_of_the_messages_times_their_hops)
         for (uint32_t d = 0; d < world.net.n_dims; d++)
             carried += l->dim[d].bytes;
         assert_u64(carried, seen.byte_hops);
+        for (uint32_t r = 0; r < world.net.n_npus; r++)
+            last = world_stats(r)->finished > last ? world_stats(r)->finished : last;
+        assert_u64(l->end, last);
         assert_true(net_load_util(l, l->busiest) <= 1);
         world_end();
     }
