@@ -2,13 +2,14 @@
 #include "base/fs.h"
 #include "cli/command.h"
 #include "driver/astrasim.h"
+#include "driver/links.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct {
     const char *workload, *groups, *system, *network, *remote, *logging_configuration, *logging_folder,
-        *backend, *trace;
+        *backend, *trace, *links;
     int64_t queues;
     double comm_scale, compute_scale, injection_scale;
     bool rendezvous;
@@ -49,6 +50,8 @@ static const option options[] = {
      "congestion_unaware",
      .choices = backends, FIELD(backend)},
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
+    {"--links-csv", OPT_STRING, "FILE", "",
+     "write what every link carried as CSV, the busiest first; with congestion only", FIELD(links)},
 };
 
 static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_output *out,
@@ -61,9 +64,10 @@ static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_ou
         return dse_fail_nomem(err);
     drv_astrasim_log(&out->result, out->log_memory, r->out);
     if ((st = dse_mkdirs(o->logging_folder, err)) != DSE_OK ||
-        (st = dse_write_text(path, r->out, err)) != DSE_OK || !o->trace)
+        (st = dse_write_text(path, r->out, err)) != DSE_OK ||
+        (o->trace && (st = trace_record_save_csv(record, o->trace, err)) != DSE_OK) || !o->links)
         return st;
-    return trace_record_save_csv(record, o->trace, err);
+    return drv_links_save_csv(out->result.load, o->links, r->arena, err);
 }
 
 /* By an option, by the program that it is called as, or left to the network file. */
@@ -87,7 +91,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                                     .as_released = r->program != NULL,
                                     .queues_per_dim = (uint32_t)o->queues,
                                     .injection_scale = o->injection_scale,
-                                    .rendezvous = o->rendezvous};
+                                    .rendezvous = o->rendezvous,
+                                    .links = o->links != NULL};
     drv_astrasim_output out;
     trace_record record;
     dse_status st;

@@ -4,6 +4,7 @@
 #include "cli/results.h"
 #include "driver/study.h"
 #include "report/explain.h"
+#include "report/overview.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,12 +54,15 @@ static void explain_json(const report_study *s, size_t index, void *explanations
 }
 
 /* `why` has an explanation a study; NULL: none was asked for. */
-static void print(const report_study *studies, size_t n, report_explanation *why, const best_options *o,
-                  dse_strbuf *out)
+static dse_status print(const report_study *studies, size_t n, report_explanation *why, const best_options *o,
+                        command_run *r, dse_error *err)
 {
+    dse_strbuf *out = r->out;
+    dse_status st;
+
     if (o->json) {
         report_ranking_json(studies, n, (size_t)o->top, why ? explain_json : NULL, why, out);
-        return;
+        return DSE_OK;
     }
     for (size_t i = 0; i < n; i++) {
         bool ambiguous = (i && same_names(&studies[i], &studies[i - 1])) ||
@@ -73,7 +77,9 @@ static void print(const report_study *studies, size_t n, report_explanation *why
         }
     }
     dse_strbuf_adds(out, why ? "" : "\n");
+    st = report_overview_print(studies, n, r->arena, out, err);
     dse_strbuf_adds(out, "Memory counts elements, as ASTRA-sim does, not bytes.\n");
+    return st;
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -107,9 +113,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     }
-    if (st == DSE_OK)
-        print(studies, n, why, o, r->out);
-    return st;
+    return st == DSE_OK ? print(studies, n, why, o, r, err) : st;
 }
 
 extern const command command_best;
@@ -118,7 +122,8 @@ const command command_best = {
     .summary = "rank what a sweep found and what fits in memory",
     .details =
         "Prints one table per model and system: the best strategies that fit in memory, how many "
-        "points were dropped because they do not, and what the best would be without the limit. "
+        "points were dropped because they do not, and what the best would be without the limit. Of several "
+        "configurations of one model and system, as a space makes them, it then ranks the best of each. "
         "--explain says why: where the winner's step and memory go, against the runner-up and the best "
         "without the limit; how the best step changes along each axis; the smallest change that would "
         "make the best without the limit fit. Exit code 1 if for some model and system nothing fits, or "

@@ -4,7 +4,10 @@
 #include "cli/command.h"
 #include "cli/external.h"
 #include "driver/emit.h"
+#include "driver/links.h"
 #include "report/parts.h"
+#include "report/traps.h"
+#include "report/value.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,9 +15,9 @@
 #include <string.h>
 
 typedef struct {
-    const char *model, *system, *point, *emit, *trace;
+    const char *model, *system, *point, *emit, *trace, *links_csv;
     int64_t dp, tp, sp, pp, tag_base;
-    bool recompute, weight_sharded, json;
+    bool recompute, weight_sharded, json, links;
     option_list set;
     external_options external;
 } simulate_options;
@@ -43,7 +46,21 @@ static const option options[] = {
     {"--emit", OPT_STRING, "DIR", "",
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
     {"--trace", OPT_STRING, "FILE", "", "also write every node's issue and finish tick as CSV", FIELD(trace)},
+    {"--links", OPT_FLAG, NULL, "false",
+     "also print what the links carried: the bottleneck, each dimension, the 20 busiest; with --json every "
+     "link. With network.backend=congestion_aware only",
+     FIELD(links)},
+    {"--links-csv", OPT_STRING, "FILE", "", "also write what every link carried as CSV, the busiest first",
+     FIELD(links_csv)},
 };
+
+/* What there is to print. */
+typedef struct {
+    drv_study study;
+    design_point point;
+    sim_result result;
+    store_metrics metrics;
+} simulated;
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
@@ -83,16 +100,35 @@ static void rank_json(const sim_rank_stats *s, dse_json *j)
     dse_json_end_object(j);
 }
 
-static void print_json(const drv_study *s, const design_point *p, const sim_result *r, const store_metrics *m,
-                       dse_strbuf *out)
+/* Those of the network, which are not among the parts. */
+static void network_json(const store_metrics *m, dse_json *j)
 {
+    static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "busiest_link",
+                                        "busiest_link_util"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const store_column *c = store_column_find(names[i]);
+
+        if (!store_has(m, c))
+            continue;
+        dse_json_key(j, c->name);
+        report_value_json(m, c, j);
+    }
+}
+
+static dse_status print_json(const simulate_options *o, const simulated *s, command_run *run, dse_error *err)
+{
+    const sim_result *r = &s->result;
+    const store_metrics *m = &s->metrics;
+    dse_strbuf *out = run->out;
+    dse_status st = DSE_OK;
     dse_json j;
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
     dse_json_key(&j, "config");
     dse_json_raw(&j);
-    drv_study_write_config(s, p, out);
+    drv_study_write_config(&s->study, &s->point, out);
     dse_json_key(&j, "wall_time");
     dse_json_uint(&j, m->wall_time);
     if (m->peak_memory != STORE_ABSENT) {
@@ -105,7 +141,12 @@ static void print_json(const drv_study *s, const design_point *p, const sim_resu
     dse_json_uint(&j, r->n_nodes);
     dse_json_key(&j, "messages");
     dse_json_uint(&j, r->n_messages);
+    network_json(m, &j);
     report_parts_json(m, &j);
+    if (o->links) {
+        dse_json_key(&j, "links");
+        st = drv_links_json(r->load, run->arena, &j, err);
+    }
     dse_json_key(&j, "sys");
     dse_json_begin_object(&j);
     for (uint32_t i = 0; i < r->n_ranks; i++) {
@@ -118,6 +159,7 @@ static void print_json(const drv_study *s, const design_point *p, const sim_resu
     dse_json_end_object(&j);
     dse_json_end_object(&j);
     dse_strbuf_addc(out, '\n');
+    return st;
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -144,15 +186,20 @@ static void time_line(const sim_result *r, const char *label, size_t offset, dse
     dse_strbuf_addc(out, '\n');
 }
 
-static void print_text(const drv_study *s, const design_point *p, const sim_result *r, const store_metrics *m,
-                       dse_strbuf *out)
+static dse_status print_text(const simulate_options *o, const simulated *s, command_run *run, dse_error *err)
 {
+    const drv_study *t = &s->study;
+    const design_point *p = &s->point;
+    const sim_result *r = &s->result;
+    const store_metrics *m = &s->metrics;
     const sim_rank_stats *zero = &r->rank[0];
+    dse_strbuf *out = run->out;
+    dse_status st = DSE_OK;
     char text[32];
 
     dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
     dse_strbuf_addf(out, "%s on %s%s%s: dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 "%s%s\n",
-                    s->model_name, s->system_name, *s->settings ? " with " : "", s->settings, p->dp, p->tp,
+                    t->model_name, t->system_name, *t->settings ? " with " : "", t->settings, p->dp, p->tp,
                     p->sp, p->pp, p->recompute ? ", recomputing activations" : "",
                     p->weight_sharded ? ", weights sharded" : "");
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", text, m->wall_time);
@@ -173,6 +220,12 @@ static void print_text(const drv_study *s, const design_point *p, const sim_resu
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "simulated",
                     r->n_ranks, r->n_nodes, r->n_messages);
     report_parts_print(m, out);
+    if (o->links) {
+        dse_strbuf_addc(out, '\n');
+        st = drv_links_print(r->load, run->arena, out, err);
+    }
+    report_traps_print_point(m, out);
+    return st;
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -191,49 +244,72 @@ static dse_status choose_point(const simulate_options *o, design_point *out, dse
 static dse_status choose_engine(const simulate_options *o, dse_arena *a, const drv_external **tools,
                                 dse_error *err)
 {
+    const struct {
+        const char *option;
+        bool given;
+    } native[] = {{"--emit", o->emit != NULL},
+                  {"--trace", o->trace != NULL},
+                  {"--links", o->links},
+                  {"--links-csv", o->links_csv != NULL}};
     dse_status st = external_choose(&o->external, a, tools, err);
 
-    if (st == DSE_OK && *tools && (o->emit || o->trace))
-        return dse_fail(err, DSE_E_USAGE, "%s needs --engine native", o->emit ? "--emit" : "--trace");
+    for (size_t i = 0; st == DSE_OK && *tools && i < sizeof native / sizeof native[0]; i++)
+        if (native[i].given)
+            return dse_fail(err, DSE_E_USAGE, "%s needs --engine native", native[i].option);
+    return st;
+}
+
+/* The cards, and what can be refused with them. */
+static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study, dse_error *err)
+{
+    cfg_settings settings;
+    dse_status st;
+
+    if ((st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
+        (st = drv_study_load(o->model, o->system, &settings, a, study, err)) != DSE_OK)
+        return st;
+    if (study->model_note)
+        report_warning("%s", study->model_note);
+    report_unknown_keys(o->system, study->system.n_unknown_keys, study->system.unknown_key);
+    study->tag_base = (uint32_t)o->tag_base;
+    return o->links || o->links_csv
+               ? drv_links_check(&study->system, "--set network.backend=congestion_aware", err)
+               : DSE_OK;
+}
+
+static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s, dse_error *err)
+{
+    trace_record record;
+    wl_workload w;
+    dse_status st;
+
+    if ((st = drv_point_generate(&s->study, &s->point, a, &w, err)) != DSE_OK ||
+        (o->emit && (st = drv_emit_point(&s->study.system, &w, o->emit, a, err)) != DSE_OK) ||
+        (st = drv_point_simulate(&s->study, &w, a, &s->result, o->trace ? &record : NULL, err)) != DSE_OK)
+        return st;
+    drv_metrics_of(&s->point, &w, &s->result, &s->metrics);
+    if (o->trace)
+        st = trace_record_save_csv(&record, o->trace, err);
+    if (st == DSE_OK && o->links_csv)
+        st = drv_links_save_csv(s->result.load, o->links_csv, a, err);
     return st;
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const simulate_options *o = opts;
-    dse_arena *a = r->arena;
     const drv_external *tools;
-    design_point point;
-    drv_study study;
-    cfg_settings settings;
-    sim_result result;
-    trace_record record;
-    store_metrics metrics;
-    wl_workload w;
+    simulated s;
     dse_status st;
 
-    if ((st = choose_point(o, &point, err)) != DSE_OK || (st = choose_engine(o, a, &tools, err)) != DSE_OK ||
-        (st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
-        (st = drv_study_load(o->model, o->system, &settings, a, &study, err)) != DSE_OK)
+    if ((st = choose_point(o, &s.point, err)) != DSE_OK ||
+        (st = choose_engine(o, r->arena, &tools, err)) != DSE_OK ||
+        (st = load(o, r->arena, &s.study, err)) != DSE_OK)
         return st;
-    if (study.model_note)
-        report_warning("%s", study.model_note);
-    report_unknown_keys(o->system, study.system.n_unknown_keys, study.system.unknown_key);
-    study.tag_base = (uint32_t)o->tag_base;
     if (tools)
-        return external_simulate(tools, &study, &point, o->json, r, err);
-    if ((st = drv_point_generate(&study, &point, a, &w, err)) != DSE_OK ||
-        (o->emit && (st = drv_emit_point(&study.system, &w, o->emit, a, err)) != DSE_OK) ||
-        (st = drv_point_simulate(&study, &w, a, &result, o->trace ? &record : NULL, err)) != DSE_OK)
-        return st;
-    drv_metrics_of(&point, &w, &result, &metrics);
-    if (o->trace)
-        st = trace_record_save_csv(&record, o->trace, err);
-    if (st == DSE_OK && o->json)
-        print_json(&study, &point, &result, &metrics, r->out);
-    else if (st == DSE_OK)
-        print_text(&study, &point, &result, &metrics, r->out);
-    return st;
+        return external_simulate(tools, &s.study, &s.point, o->json, r, err);
+    st = simulate(o, r->arena, &s, err);
+    return st == DSE_OK ? (o->json ? print_json : print_text)(o, &s, r, err) : st;
 }
 
 extern const command command_simulate;
@@ -242,7 +318,9 @@ const command command_simulate = {
     .summary = "simulate one strategy of a model on a system",
     .details = "Generates the workload and simulates it, in memory. The figures are those that STAGE and "
                "ASTRA-sim give; --emit "
-               "writes what it takes to see that with the tools themselves, and --engine astrasim runs them.",
+               "writes what it takes to see that with the tools themselves, and --engine astrasim runs them. "
+               "With network.backend=congestion_aware messages queue for links, and --links says what each "
+               "direction of a link carried and for which share of the run it was busy.",
     .example = "ccldse simulate --model llama70b --system system1 --dp 8 --sp 8 --recompute",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

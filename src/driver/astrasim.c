@@ -2,6 +2,7 @@
 
 #include "cards/remote.h"
 #include "cards/system.h"
+#include "driver/links.h"
 #include "workload/chakra.h"
 
 #include <inttypes.h>
@@ -51,6 +52,7 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
 
     *out = (drv_astrasim_output){0};
     if ((st = load_system(in, a, &system, err)) != DSE_OK ||
+        (in->links && (st = drv_links_check(&system, "--backend congestion_aware", err)) != DSE_OK) ||
         (st = card_system_build(&system, &net, &settings, err)) != DSE_OK ||
         (st = check_released(in, &net, err)) != DSE_OK ||
         (st = load_remote(in->remote, a, &settings.remote, err)) != DSE_OK)

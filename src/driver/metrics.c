@@ -67,6 +67,18 @@ static void add_step(const design_point *p, const wl_workload *w, const sim_brea
         *part_of_group(p, &w->group[rank->group[i - SIM_PART_GROUPS]], out) += b->part[i];
 }
 
+static void add_network(const sim_result *r, store_metrics *out)
+{
+    const net_load *l = r->load;
+
+    out->undercharged_messages = r->n_undercharged;
+    out->flat_ring_collectives = r->n_flat_rings;
+    if (!l || l->busiest == DSE_NONE)
+        return;
+    out->busiest_link = l->busiest_name;
+    out->busiest_link_util = net_load_util(l, l->busiest) * 100;
+}
+
 /* ---- the memory ----------------------------------------------------------------------------- */
 
 static const char *const passes[WL_N_TENSOR_KINDS] = {
@@ -108,6 +120,7 @@ void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_resul
     out->events = r->n_events;
     add_ranks(r, out);
     add_step(p, w, &r->step, out);
+    add_network(r, out);
     if (r->rank[0].has_memory)
         add_memory(r, out);
 }

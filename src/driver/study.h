@@ -99,7 +99,7 @@ dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a
 /* Degrees that do not fit the system or the model, before anything is generated. */
 dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err);
 
-/* What is stored of a point's generated workload and its result. Text in *out is the workload's. */
+/* What is stored of a point's generated workload and its result. Text in *out is theirs. */
 void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_result *r, store_metrics *out);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct {
     drv_progress progress;
     size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
     bool has_failed;
-    char failure[1500];
+    char failure[1700];
     bool out_of_memory; /* where `next_task` cannot say so */
     struct timespec start;
 } state;
@@ -115,7 +115,7 @@ static void note_failure(state *s, size_t task, const char *why)
     s->has_failed = true;
     s->failed = task;
     design_point_name(&s->points->point[task].point, name);
-    snprintf(s->failure, sizeof s->failure, "%.60s on %.60s%s%.60s, %s: %.1100s", t->model_name,
+    snprintf(s->failure, sizeof s->failure, "%.60s on %.60s%s%.300s, %s: %.1100s", t->model_name,
              t->system_name, *t->settings ? " with " : "", t->settings, name, why);
     s->progress.first_failure = s->failure;
 }
@@ -170,18 +170,19 @@ static dse_status check_duplicates(const drv_points *p, hashed_task *tasks, dse_
 static dse_status find_cached(state *s, hashed_task *tasks, dse_error *err)
 {
     for (size_t i = 0; i < s->points->n; i++) {
-        uint64_t wall_time;
+        store_brief brief;
         dse_status st = enter_task(s, i, &tasks[i].hash, err);
 
         tasks[i].task = i;
         if (st == DSE_OK)
-            st = store_find(s->db, tasks[i].hash, s->config.data, &s->cached[i], &wall_time, err);
+            st = store_find(s->db, tasks[i].hash, s->config.data, &s->cached[i], &brief, err);
         if (st != DSE_OK)
             return st;
         if (!s->cached[i])
             continue;
         s->progress.cached++;
-        note_best(s, i, wall_time);
+        note_best(s, i, brief.wall_time);
+        report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
     }
     return check_duplicates(s->points, tasks, err);
 }
@@ -223,6 +224,8 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     if (row->done) {
         s->progress.done++;
         note_best(s, task, row->metrics.wall_time);
+        report_traps_add(&s->progress.traps, row->metrics.undercharged_messages,
+                         row->metrics.flat_ring_collectives);
     } else {
         s->progress.failed++;
         note_failure(s, task, row->error);

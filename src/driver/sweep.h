@@ -4,6 +4,7 @@
 
 #include "driver/external.h"
 #include "driver/space.h"
+#include "report/traps.h"
 
 typedef struct {
     uint64_t total, cached; /* points in all; already in the database */
@@ -14,6 +15,7 @@ typedef struct {
     design_point best;
     uint64_t best_wall_time; /* ns */
     const char *best_model, *best_system, *best_settings;
+    report_traps traps;        /* of those that are there: done now, or cached */
     const char *first_failure; /* of the first point, in the order of the space, that failed; or NULL */
 } drv_progress;
 

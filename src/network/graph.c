@@ -1,6 +1,7 @@
 #include "network/graph.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define MAX_LINKS (1u << 26)
 
@@ -97,6 +98,18 @@ uint32_t net_graph_switch_dim(const net_graph *g, uint32_t device)
     while (!g->net->dim[dim].topology->has_switch || device >= g->first_switch[dim] + n_instances(g, dim))
         dim++;
     return dim;
+}
+
+void net_device_name(const net_graph *g, uint32_t device, char *out, size_t n)
+{
+    uint32_t dim;
+
+    if (device < g->net->n_npus) {
+        snprintf(out, n, "%" PRIu32, device);
+        return;
+    }
+    dim = net_graph_switch_dim(g, device);
+    snprintf(out, n, "sw%" PRIu32 ".%" PRIu32, dim, device - g->first_switch[dim]);
 }
 
 uint32_t net_graph_ports(const net_graph *g, uint32_t device, uint32_t *first)

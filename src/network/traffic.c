@@ -41,6 +41,7 @@ static dse_status take_link(net_traffic *t, dse_time now, uint32_t id, dse_error
     dse_status st = schedule(t, now, transfer->delay, NET_EV_HOP, id, err);
 
     link->taken = true;
+    link->n_messages++;
     link->bytes += transfer->bytes;
     link->busy += transfer->busy;
     t->n_hops++;

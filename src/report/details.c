@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "report/rows.h"
 #include "report/table.h"
+#include "report/traps.h"
 #include "report/value.h"
 
 #include <inttypes.h>
@@ -80,6 +81,8 @@ void report_details_print(const store_row *r, dse_strbuf *out)
     if (!r->done)
         return;
     figures(r, out);
-    dse_strbuf_addf(out, "Memory counts elements, as ASTRA-sim does, not bytes%s.\n\n",
+    dse_strbuf_addf(out, "Memory counts elements, as ASTRA-sim does, not bytes%s.\n",
                     r->memory_rounded ? "; the engine printed it rounded" : "");
+    report_traps_print_point(&r->metrics, out);
+    dse_strbuf_addc(out, '\n');
 }

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "report/rows.h"
 #include "report/table.h"
+#include "report/traps.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -157,16 +158,20 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         "compute\nutil", "mem\nutil"};
     uint64_t fastest = fastest_of(s);
     report_table t;
-    bool sharding = false;
+    bool sharding = false, links = false;
 
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         sharding |= s->row[i].weight_sharded;
+        links |= !isnan(s->row[i].metrics.busiest_link_util);
+    }
     report_table_init(&t);
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++) {
         report_table_column(&t, headings[i], i == 5);
         if (i == 5 && sharding)
             report_table_column(&t, "shard", true);
     }
+    if (links)
+        report_table_column(&t, "busiest\nlink", false);
     for (size_t i = 0; i < n; i++) {
         const store_row *r = s->ranked[i];
 
@@ -184,9 +189,22 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         time_cell(&t, r->metrics.exposed_comm);
         percent_cell(&t, r->metrics.compute_util);
         percent_cell(&t, r->metrics.mem_util);
+        if (links)
+            percent_cell(&t, r->metrics.busiest_link_util);
     }
     report_table_print(&t, out);
     report_table_free(&t);
+}
+
+static void print_traps(const report_study *s, dse_strbuf *out)
+{
+    report_traps t = {0};
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->row[i].done)
+            report_traps_add(&t, s->row[i].metrics.undercharged_messages,
+                             s->row[i].metrics.flat_ring_collectives);
+    report_traps_print(&t, out);
 }
 
 static void describe(const store_row *r, dse_strbuf *out)
@@ -254,6 +272,7 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     if (s->n_unknown_value)
         dse_strbuf_addf(out, "%zu of %zu points not ranked: their %s is not known.\n", s->n_unknown_value,
                         n_done, s->by->name);
+    print_traps(s, out);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */

@@ -469,6 +469,9 @@ static dse_status fill_result(const sim_engine *e, sim_result *out)
                          .traffic = e->traffic};
     dse_status st = sim_breakdown_of_slowest(e, &result.step);
 
+    /* No link is busy after the last event; it is the last rank's finish, unless messages are left that nobody waits for. */
+    if (st == DSE_OK && e->traffic)
+        st = net_load_of(e->traffic, e->now, e->arena, &result.load, e->err);
     if (st != DSE_OK)
         return st;
     if (e->set->track_memory)

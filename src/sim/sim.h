@@ -8,7 +8,7 @@
 #define DSE_SIM_SIM_H
 
 #include "base/alloc.h"
-#include "network/traffic.h"
+#include "network/load.h"
 #include "sim/settings.h"
 #include "trace/record.h"
 #include "workload/graph.h"
@@ -69,7 +69,8 @@ typedef struct {
      * dimensions and paid for the lowest alone; collectives (per rank) of a group smaller than the system that ran as a
      * flat ring although the system's implementation is something else. */
     uint64_t n_undercharged, n_flat_rings;
-    const net_traffic *traffic; /* the links' load at the end, and their graph; NULL without congestion */
+    const net_traffic *traffic; /* the links' state at the end, and their graph; NULL without congestion */
+    const net_load *load;       /* what each link carried until the last event; NULL without congestion */
     sim_breakdown step;
     sim_peak peak; /* with the ranks' has_memory only */
 } sim_result;

@@ -62,6 +62,14 @@ static const store_column columns[] = {
     {TEXT(peak_pass), "", STORE_NEITHER, "in the forward or backward pass, recomputation or update",
      AT(peak_pass)},
     {TEXT(peak_node), "", STORE_NEITHER, "the node that runs when the peak is reached", AT(peak_node)},
+    {U64(undercharged_messages), "", STORE_NEITHER,
+     "messages across several dimensions that paid for the lowest alone", AT(undercharged_messages)},
+    {U64(flat_ring_collectives), "", STORE_NEITHER,
+     "collectives of groups, of all ranks, run as flat rings against the implementations",
+     AT(flat_ring_collectives)},
+    {REAL(busiest_link_util), "%", STORE_NEITHER, "share of the run that the busiest link is busy",
+     AT(busiest_link_util)},
+    {TEXT(busiest_link), "", STORE_NEITHER, "which link that is", AT(busiest_link)},
 };
 
 const store_column *store_columns(size_t *n)

@@ -14,7 +14,7 @@
 
 /* What a file must say to be ours, and of which version. */
 #define APPLICATION_ID 0x43434c44 /* "CCLD" */
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 #define NEW            0
 #define BUSY_MS        5000
 
@@ -159,6 +159,10 @@ static const char *const migrations[SCHEMA_VERSION - 1] = {
     "ALTER TABLE result ADD COLUMN peak_layer INTEGER;"
     "ALTER TABLE result ADD COLUMN peak_pass TEXT;"
     "ALTER TABLE result ADD COLUMN peak_node TEXT;",
+    "ALTER TABLE result ADD COLUMN undercharged_messages INTEGER;"
+    "ALTER TABLE result ADD COLUMN flat_ring_collectives INTEGER;"
+    "ALTER TABLE result ADD COLUMN busiest_link_util REAL;"
+    "ALTER TABLE result ADD COLUMN busiest_link TEXT;",
 };
 
 /* One transaction: a database is of one version or of the other. */
@@ -230,7 +234,8 @@ static dse_status prepare(store *s, dse_error *err)
         st = dse_fail_nomem(err);
     else if (sqlite3_prepare_v2(s->db, sql.data, -1, &s->put, NULL) != SQLITE_OK ||
              sqlite3_prepare_v2(s->db,
-                                "SELECT wall_time, engine, step_idle IS NOT NULL FROM result"
+                                "SELECT engine, step_idle IS NOT NULL, wall_time, undercharged_messages,"
+                                " flat_ring_collectives FROM result"
                                 " WHERE hash = ? AND config = ? AND done",
                                 -1, &s->find, NULL) != SQLITE_OK ||
              sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &s->drop,
@@ -357,7 +362,12 @@ void store_close(store *s)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, uint64_t *wall_time,
+static uint64_t count_column(sqlite3_stmt *q, int i)
+{
+    return sqlite3_column_type(q, i) == SQLITE_NULL ? STORE_ABSENT : (uint64_t)sqlite3_column_int64(q, i);
+}
+
+dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, store_brief *out,
                       dse_error *err)
 {
     dse_status st = DSE_OK;
@@ -366,10 +376,10 @@ dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, 
     sqlite3_bind_int64(s->find, 1, (int64_t)hash);
     sqlite3_bind_text(s->find, 2, config, -1, SQLITE_STATIC);
     code = sqlite3_step(s->find);
-    *found = code == SQLITE_ROW && (sqlite3_column_int(s->find, 2) ||
-                                    !store_is_native((const char *)sqlite3_column_text(s->find, 1)));
+    *found = code == SQLITE_ROW && (sqlite3_column_int(s->find, 1) ||
+                                    !store_is_native((const char *)sqlite3_column_text(s->find, 0)));
     if (*found)
-        *wall_time = (uint64_t)sqlite3_column_int64(s->find, 0);
+        *out = (store_brief){count_column(s->find, 2), count_column(s->find, 3), count_column(s->find, 4)};
     else if (code != SQLITE_DONE && code != SQLITE_ROW)
         st = fail(s, err, "read the database");
     sqlite3_reset(s->find);
@@ -495,7 +505,7 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
         else if (c[i].type == STORE_TEXT && !absent && !(*(const char **)field = text_column(q, at, a)))
             return false;
         else if (c[i].type != STORE_TEXT)
-            *(uint64_t *)field = absent ? STORE_ABSENT : (uint64_t)sqlite3_column_int64(q, at);
+            *(uint64_t *)field = count_column(q, at);
     }
     return r->config && r->model && r->system && r->engine && r->settings && r->error;
 }

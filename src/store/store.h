@@ -42,6 +42,15 @@ typedef struct {
     uint64_t peak_layer;   /* counted from 0, as in the names of nodes; absent outside of the layers */
     const char *peak_pass; /* "forward", "recomputation", "backward", "update" */
     const char *peak_node; /* what the rank runs at that moment */
+
+    /* Where ASTRA-sim's model is not what one would expect, if the run met it (sim/sim.h): messages that paid for the lowest
+     * of several dimensions alone, collectives of groups that ran as flat rings against the implementations. Unknown of
+     * what a version before 3 stored, and of other engines. */
+    uint64_t undercharged_messages, flat_ring_collectives;
+
+    /* With congestion, the link that is busy longest: of the run's time, in percent, and its name, "3 -> 7". */
+    double busiest_link_util;
+    const char *busiest_link;
 } store_metrics;
 
 /* One row per metric: the columns of the database, of CSV and JSON, and what `best --by` takes. */
@@ -102,9 +111,14 @@ static inline bool store_has_step(const store_metrics *m) { return m->step_idle 
 /* Whether an engine's name is that of this program's own simulator, of whatever version: "native-1". */
 bool store_is_native(const char *engine);
 
-/* Whether this configuration has a result that is done, and its step time. A failed one is tried again, and so is a
+/* Of a result that is there: metrics of these names. */
+typedef struct {
+    uint64_t wall_time, undercharged_messages, flat_ring_collectives;
+} store_brief;
+
+/* Whether this configuration has a result that is done, and what it is. A failed one is tried again, and so is a
  * native one without the parts of its step, which version 1 did not keep. */
-dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, uint64_t *wall_time,
+dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, store_brief *out,
                       dse_error *err);
 
 /* Adds a row, or replaces the one of the same configuration. */

@@ -7,7 +7,7 @@
     "\"step_comm_tp\":0,\"step_comm_sp\":0,\"step_comm_pp\":0,\"step_comm_mixed\":0,\"step_idle\":4"
 #define COUNTS                                                                                               \
     "\"wall_time\":10,\"exposed_comm\":1,\"gpu_time\":2,\"comm_time\":3,\"wall_time_rank0\":9,\"nodes\":4,"  \
-    "\"messages\":5,\"events\":6," STEP
+    "\"messages\":5,\"events\":6," STEP ",\"undercharged_messages\":12,\"flat_ring_collectives\":0"
 
 static dse_arena arena;
 static dse_error err;
@@ -23,10 +23,11 @@ static dse_status read_answer(const char *line)
 
 CLAIM(a_result_has_every_count)
 {
-    assert_ok(read_answer("{\"seconds\":0.5,\"metrics\":{" COUNTS ",\"peak_memory\":18446744073709551614,"
-                          "\"peak_memory_rank0\":7,\"peak_layer\":3,\"peak_node\":\"n\",\"mem_util\":99.5,"
-                          "\"op_intensity\":\"inf\"}}"),
-              &err);
+    assert_ok(
+        read_answer("{\"seconds\":0.5,\"metrics\":{" COUNTS ",\"peak_memory\":18446744073709551614,"
+                    "\"peak_memory_rank0\":7,\"peak_layer\":3,\"peak_node\":\"n\",\"mem_util\":99.5,"
+                    "\"op_intensity\":\"inf\",\"busiest_link_util\":81.25,\"busiest_link\":\"3 -> 7\"}}"),
+        &err);
     assert_true(row.done);
     assert_double(row.seconds, 0.5);
     assert_u64(row.metrics.wall_time, 10);
@@ -36,6 +37,9 @@ CLAIM(a_result_has_every_count)
     assert_u64(row.metrics.step_idle, 4);
     assert_u64(row.metrics.peak_layer, 3);
     assert_string_equal(row.metrics.peak_node, "n");
+    assert_u64(row.metrics.undercharged_messages, 12);
+    assert_double(row.metrics.busiest_link_util, 81.25);
+    assert_string_equal(row.metrics.busiest_link, "3 -> 7");
     assert_double(row.metrics.mem_util, 99.5);
     assert_double(row.metrics.op_intensity, INFINITY);
 }
@@ -47,6 +51,8 @@ CLAIM(what_is_not_there_is_unknown_and_not_zero)
     assert_double(row.metrics.compute_util, NAN);
     assert_u64(row.metrics.peak_time, STORE_ABSENT);
     assert_null(row.metrics.peak_node);
+    assert_double(row.metrics.busiest_link_util, NAN);
+    assert_null(row.metrics.busiest_link);
 }
 
 /* The reference subtracts the time of compute from the end of rank 0: 9 - 10 wraps to the number for what is unknown,

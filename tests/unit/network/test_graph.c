@@ -72,6 +72,34 @@ CLAIM(switches_count_dimension_by_dimension)
     wire_end();
 }
 
+/* [4, 2]: 8 NPUs; dimension 0 has a switch for each place along dimension 1 (2), dimension 1 one for each along dimension
+ * 0 (4). Devices: 0..7 NPUs, 8 and 9 sw0.0 and sw0.1, 10..13 sw1.0 to sw1.3. */
+CLAIM(a_switch_is_named_by_its_dimension_and_its_place_there)
+{
+    const net_topology *t = net_topology_find("Switch");
+    net_network net = {.n_dims = 2,
+                       .dim = {{.topology = t, .shape.n = 4, .gib_per_s = 1},
+                               {.topology = t, .shape.n = 2, .gib_per_s = 1}}};
+    static const struct {
+        uint32_t device;
+        const char *name;
+    } expected[] = {{0, "0"}, {7, "7"}, {8, "sw0.0"}, {9, "sw0.1"}, {10, "sw1.0"}, {13, "sw1.3"}};
+    dse_error err = DSE_ERROR_INIT;
+    char name[NET_DEVICE_NAME];
+    dse_arena arena;
+    net_graph g;
+
+    dse_arena_init(&arena);
+    assert_ok(net_network_finish(&net, &err), &err);
+    assert_ok(net_graph_init(&g, &net, &arena, &err), &err);
+    assert_u64(g.n_devices, 14);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        net_device_name(&g, expected[i].device, name, sizeof name);
+        assert_string_equal(name, expected[i].name);
+    }
+    dse_arena_free(&arena);
+}
+
 CLAIM(a_switch_has_a_port_for_each_of_its_npus_in_their_order)
 {
     uint32_t first;
@@ -277,6 +305,7 @@ int main(void)
         cmocka_unit_test(devices_and_links_are_those_of_all_dimensions),
         cmocka_unit_test(a_route_corrects_dimension_0_first_and_passes_the_switch),
         cmocka_unit_test(switches_count_dimension_by_dimension),
+        cmocka_unit_test(a_switch_is_named_by_its_dimension_and_its_place_there),
         cmocka_unit_test(a_switch_has_a_port_for_each_of_its_npus_in_their_order),
         cmocka_unit_test(rings_of_two_in_several_dimensions_have_one_link_each_way),
         cmocka_unit_test(a_mesh_has_the_routes_of_its_topology_and_two_links_a_connection),

@@ -132,6 +132,34 @@ CLAIM(a_slowdown_is_against_a_step_that_takes_time)
     end();
 }
 
+/* Two of the three that are done; the one that failed is not counted. */
+CLAIM(what_the_model_leaves_out_is_noted_below)
+{
+    begin("wall_time", NAN);
+    add(1, 1, 1)->metrics.undercharged_messages = 4;
+    add(2, 2, 1)->metrics.undercharged_messages = 0;
+    add(4, 3, 1)->metrics.undercharged_messages = 1;
+    add(8, 4, 1)->done = false;
+    rank();
+    report_ranking_print(&study, 0, false, &out);
+    assert_printed("shows why.\nnote: in 2 of 3 points messages between NPUs that differ");
+    assert_null(strstr(out.data, "flat rings"));
+    end();
+}
+
+CLAIM(with_congestion_the_busiest_link_is_shown)
+{
+    begin("wall_time", NAN);
+    add(1, 1, 1)->metrics.busiest_link_util = 81.25;
+    add(2, 2, 1);
+    rank();
+    report_ranking_print(&study, 0, false, &out);
+    assert_printed("  busiest\n");
+    assert_printed("        -     -    81.2%\n");
+    assert_printed("        -     -        -\n");
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +167,8 @@ int main(void)
         cmocka_unit_test(an_infinite_figure_is_known),
         cmocka_unit_test(nothing_is_ranked_by_what_nobody_knows),
         cmocka_unit_test(a_slowdown_is_against_a_step_that_takes_time),
+        cmocka_unit_test(what_the_model_leaves_out_is_noted_below),
+        cmocka_unit_test(with_congestion_the_busiest_link_is_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,9 +5,21 @@
 #include "unit/sim/world.h"
 
 static struct {
-    uint64_t messages[2], bytes[2];                      /* [send] */
+    uint64_t messages[2], bytes[2]; /* [send] */
+    uint64_t byte_hops;             /* of each message the bytes times the links on its way */
     uint64_t from[WORLD_MAX_RANKS], to[WORLD_MAX_RANKS]; /* bytes sent by, received by */
 } seen;
+
+static void add_sent(const sim_message_key *key)
+{
+    seen.from[key->src] += key->size;
+    for (uint32_t i = 0; i < world.net.n_dims; i++) {
+        const net_dimension *d = &world.net.dim[i];
+        uint32_t a = net_place(d, key->src), b = net_place(d, key->dst);
+
+        seen.byte_hops += a == b ? 0 : key->size * d->topology->hops(&d->shape, a, b);
+    }
+}
 
 uint32_t __real_sim_messages_post(sim_messages *m, const sim_message_key *key, bool send, sim_call call);
 uint32_t __wrap_sim_messages_post(sim_messages *m, const sim_message_key *key, bool send, sim_call call);
@@ -17,7 +29,7 @@ uint32_t __wrap_sim_messages_post(sim_messages *m, const sim_message_key *key, b
     seen.messages[send]++;
     seen.bytes[send] += key->size;
     if (send)
-        seen.from[key->src] += key->size;
+        add_sent(key);
     else
         seen.to[key->dst] += key->size;
     return __real_sim_messages_post(m, key, send, call);
@@ -57,6 +69,67 @@ CLAIM(every_message_sent_is_received)
             world_end();
         }
     }
+}
+
+/* Store and forward: a message of b bytes is carried by each of the h links of its route. */
+CLAIM(links_carry_the_bytes_of_the_messages_times_their_hops)
+{
+    static const char *const topologies[] = {"Mesh2D", "Torus2D", "Hypercube", "Ring", "Switch"};
+    static const uint32_t group[] = {3, 5, 6, 12, 13};
+
+    for (size_t i = 0; i < sizeof topologies / sizeof topologies[0]; i++) {
+        uint32_t id;
+        uint64_t carried = 0;
+        dse_time last = 0;
+        const net_load *l;
+
+        world_begin(topologies[i], 4, 50, "ring");
+        world_dimension("FullyConnected", 4, 20, "direct");
+        world.net.congestion = true;
+        assert_ok(net_shape_route(world.net.dim[0].topology, "", &world.net.dim[0].shape, &world.err),
+                  &world.err);
+        world.set.splits = 3;
+        id = world_group("some", 5, group);
+        all_ranks(WL_ALL_REDUCE, 80003);
+        for (int k = 0; k < 5; k++)
+            world_coll(group[k], "some", WL_ALL_TO_ALL, 50000, id);
+        count_run();
+        l = world.result.load;
+        for (uint32_t d = 0; d < world.net.n_dims; d++)
+            carried += l->dim[d].bytes;
+        assert_u64(carried, seen.byte_hops);
+        for (uint32_t r = 0; r < world.net.n_npus; r++)
+            last = world_stats(r)->finished > last ? world_stats(r)->finished : last;
+        assert_u64(l->end, last);
+        assert_true(net_load_util(l, l->busiest) <= 1);
+        world_end();
+    }
+}
+
+/* 1000 bytes from 0 to 1 of a ring, 50 ns: the link is busy for 1000 of the 1050 ns until both have finished. */
+CLAIM(the_run_of_the_links_ends_with_the_last_rank)
+{
+    world_begin("Ring", 4, 50, "ring");
+    world.net.congestion = true;
+    world_message(0, "send", true, 1, 1000, 1);
+    world_message(1, "recv", false, 0, 1000, 1);
+    for (uint32_t r = 2; r < 4; r++)
+        world_comp(r, "c", MIB, MIB); /* ends before */
+    count_run();
+    assert_u64(world.result.load->end, 1050);
+    assert_u64(world_stats(1)->finished, 1050);
+    assert_double(net_load_util(world.result.load, world.result.load->busiest), 1000.0 / 1050);
+    assert_string_equal(world.result.load->busiest_name, "0 -> 1");
+    world_end();
+}
+
+CLAIM(without_congestion_there_are_no_links)
+{
+    world_begin("Ring", 8, 50, "ring");
+    all_ranks(WL_ALL_REDUCE, 8000);
+    count_run();
+    assert_null(world.result.load);
+    world_end();
 }
 
 /* The bandwidth-optimal volumes: 2 (p-1)/p S for an all-reduce, (p-1)/p S for a reduce-scatter, (p-1) S for gathering
@@ -348,6 +421,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_message_sent_is_received),
+        cmocka_unit_test(links_carry_the_bytes_of_the_messages_times_their_hops),
+        cmocka_unit_test(the_run_of_the_links_ends_with_the_last_rank),
+        cmocka_unit_test(without_congestion_there_are_no_links),
         cmocka_unit_test(collectives_move_no_more_than_they_must),
         cmocka_unit_test(an_all_reduce_over_two_dimensions_moves_what_its_phases_move),
         cmocka_unit_test(a_rendezvous_adds_a_handshake),

@@ -71,7 +71,11 @@ static store_row row(const char *config, uint64_t hash, const char *model, uint3
                                 .peak_activations = 81920000,
                                 .peak_time = 11,
                                 .peak_layer = STORE_ABSENT,
-                                .peak_pass = "backward"};
+                                .peak_pass = "backward",
+                                .undercharged_messages = 12,
+                                .flat_ring_collectives = STORE_ABSENT,
+                                .busiest_link_util = 81.25,
+                                .busiest_link = "3 -> sw1.0"};
     return r;
 }
 
@@ -132,6 +136,10 @@ CLAIM(a_row_is_read_back_as_it_was_put)
     assert_u64(rows[0].metrics.peak_layer, STORE_ABSENT);
     assert_string_equal(rows[0].metrics.peak_pass, "backward");
     assert_null(rows[0].metrics.peak_node);
+    assert_u64(rows[0].metrics.undercharged_messages, 12);
+    assert_u64(rows[0].metrics.flat_ring_collectives, STORE_ABSENT);
+    assert_double(rows[0].metrics.busiest_link_util, 81.25);
+    assert_string_equal(rows[0].metrics.busiest_link, "3 -> sw1.0");
     end();
 }
 
@@ -227,7 +235,7 @@ CLAIM(of_rows_put_together_all_are_there_or_none)
 CLAIM(two_configurations_of_one_hash_are_two_rows)
 {
     bool found;
-    uint64_t wall;
+    store_brief brief;
     store_row *rows;
     store *s;
 
@@ -236,10 +244,10 @@ CLAIM(two_configurations_of_one_hash_are_two_rows)
     put(s, row("{1}", 7, "m", 8, 100));
     put(s, row("{2}", 7, "m", 9, 200));
     assert_int_equal(list(s, NULL, NULL, &rows), 2);
-    assert_ok(store_find(s, 7, "{2}", &found, &wall, &err), &err);
+    assert_ok(store_find(s, 7, "{2}", &found, &brief, &err), &err);
     assert_true(found);
-    assert_u64(wall, 200);
-    assert_ok(store_find(s, 7, "{3}", &found, &wall, &err), &err);
+    assert_u64(brief.wall_time, 200);
+    assert_ok(store_find(s, 7, "{3}", &found, &brief, &err), &err);
     assert_false(found);
     store_close(s);
     end();
@@ -249,7 +257,7 @@ CLAIM(a_failed_result_is_not_found_until_it_is_done)
 {
     store_row r = row("{1}", 7, "m", 8, 100);
     bool found = true;
-    uint64_t wall;
+    store_brief brief;
     store *s;
 
     begin();
@@ -257,13 +265,13 @@ CLAIM(a_failed_result_is_not_found_until_it_is_done)
     r.done = false;
     r.error = "x";
     put(s, r);
-    assert_ok(store_find(s, 7, "{1}", &found, &wall, &err), &err);
+    assert_ok(store_find(s, 7, "{1}", &found, &brief, &err), &err);
     assert_false(found);
     put(s, row("{1}", 7, "m", 8, (uint64_t)3 << 62));
-    assert_ok(store_find(s, 7, "{1}", &found, &wall, &err), &err);
+    assert_ok(store_find(s, 7, "{1}", &found, &brief, &err), &err);
     assert_true(found);
-    assert_u64(wall, (uint64_t)3 << 62);
-    assert_ok(store_find(s, 8, "{1}", &found, &wall, &err), &err);
+    assert_u64(brief.wall_time, (uint64_t)3 << 62);
+    assert_ok(store_find(s, 8, "{1}", &found, &brief, &err), &err);
     assert_false(found);
     store_close(s);
     end();
@@ -421,11 +429,11 @@ CLAIM(a_database_of_a_newer_version_is_refused)
 {
     begin();
     store_close(open_for(STORE_WRITE));
-    set_header(60, 3);
+    set_header(60, 4);
     refuse(STORE_READ, DSE_E_STORE, path,
-           "the database is of version 3; this program knows versions up to 2. Use a newer ccldse");
+           "the database is of version 4; this program knows versions up to 3. Use a newer ccldse");
     refuse(STORE_WRITE, DSE_E_STORE, path,
-           "the database is of version 3; this program knows versions up to 2. Use a newer ccldse");
+           "the database is of version 4; this program knows versions up to 3. Use a newer ccldse");
     end();
 }
 
@@ -450,13 +458,16 @@ static uint64_t file_hash(void)
     return hash;
 }
 
-/* tests/data/store/version1.db holds two points of the small card on ring8, as version 1 stored them. */
-static void copy_version_1(void)
+/* tests/data/store/version1.db holds two points of the small card on ring8, as version 1 stored them; version2.db two on
+ * boxes8, as version 2 did. */
+static void copy_of(const char *name)
 {
     dse_strbuf text;
+    char from[sizeof TEST_DATA + 32];
 
+    snprintf(from, sizeof from, TEST_DATA "/store/%s", name);
     dse_strbuf_init(&text);
-    assert_int_equal(dse_read_file(TEST_DATA "/store/version1.db", 0, &text, NULL), DSE_OK);
+    assert_int_equal(dse_read_file(from, 0, &text, NULL), DSE_OK);
     unit_write(path, text.data, text.len);
     dse_strbuf_free(&text);
 }
@@ -486,7 +497,7 @@ CLAIM(a_writer_brings_a_database_of_version_1_to_this_one)
     store *s;
 
     begin();
-    copy_version_1();
+    copy_of("version1.db");
     s = open_for(STORE_WRITE);
     check_version_1(s);
     put(s, r);
@@ -498,25 +509,59 @@ CLAIM(a_writer_brings_a_database_of_version_1_to_this_one)
     end();
 }
 
+/* Version 2 did not count what the model leaves out, nor look at links; its results are good all the same. */
+CLAIM(a_database_of_version_2_is_brought_to_this_one_and_its_results_are_found)
+{
+    store_brief brief;
+    store_row *rows, r;
+    bool found;
+    store *s;
+
+    begin();
+    copy_of("version2.db");
+    s = open_for(STORE_WRITE);
+    assert_int_equal(list(s, "small", "boxes8", &rows), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(store_has_step(&rows[i].metrics));
+        assert_u64(rows[i].metrics.undercharged_messages, STORE_ABSENT);
+        assert_u64(rows[i].metrics.flat_ring_collectives, STORE_ABSENT);
+        assert_true(isnan(rows[i].metrics.busiest_link_util));
+        assert_null(rows[i].metrics.busiest_link);
+        assert_ok(store_find(s, rows[i].hash, rows[i].config, &found, &brief, &err), &err);
+        assert_true(found);
+        assert_u64(brief.wall_time, rows[i].metrics.wall_time);
+        assert_u64(brief.undercharged_messages, STORE_ABSENT);
+        assert_u64(brief.flat_ring_collectives, STORE_ABSENT);
+    }
+    r = rows[0];
+    r.metrics.undercharged_messages = 3;
+    r.metrics.flat_ring_collectives = 0;
+    put(s, r);
+    assert_ok(store_find(s, r.hash, r.config, &found, &brief, &err), &err);
+    assert_u64(brief.undercharged_messages, 3);
+    assert_u64(brief.flat_ring_collectives, 0);
+    store_close(s);
+    end();
+}
+
 /* Version 1 kept no parts of the step: such a result is made again, and takes the place of the old one. */
 CLAIM(a_native_result_without_its_parts_is_not_found)
 {
-    uint64_t wall;
+    store_brief brief;
     store_row *rows;
     bool found;
     store *s;
 
     begin();
-    copy_version_1();
+    copy_of("version1.db");
     s = open_for(STORE_WRITE);
     assert_int_equal(list(s, "small", "ring8", &rows), 2);
-    assert_ok(store_find(s, rows[0].hash, rows[0].config, &found, &wall, &err), &err);
+    assert_ok(store_find(s, rows[0].hash, rows[0].config, &found, &brief, &err), &err);
     assert_false(found);
-    wall = rows[0].metrics.wall_time;
-    rows[0].metrics.step_compute_bound = wall;
+    rows[0].metrics.step_compute_bound = rows[0].metrics.wall_time;
     rows[0].metrics.step_idle = 0;
     put(s, rows[0]);
-    assert_ok(store_find(s, rows[0].hash, rows[0].config, &found, &wall, &err), &err);
+    assert_ok(store_find(s, rows[0].hash, rows[0].config, &found, &brief, &err), &err);
     assert_true(found);
     assert_int_equal(list(s, "small", "ring8", &rows), 2);
     store_close(s);
@@ -526,7 +571,7 @@ CLAIM(a_native_result_without_its_parts_is_not_found)
 CLAIM(another_engine_knows_no_parts_and_is_found)
 {
     store_row r = row("{1}", 7, "m", 8, 100);
-    uint64_t wall;
+    store_brief brief;
     bool found;
     store *s;
 
@@ -535,9 +580,9 @@ CLAIM(another_engine_knows_no_parts_and_is_found)
     r.metrics.step_idle = STORE_ABSENT;
     s = open_for(STORE_WRITE);
     put(s, r);
-    assert_ok(store_find(s, 7, "{1}", &found, &wall, &err), &err);
+    assert_ok(store_find(s, 7, "{1}", &found, &brief, &err), &err);
     assert_true(found);
-    assert_u64(wall, 100);
+    assert_u64(brief.wall_time, 100);
     store_close(s);
     end();
 }
@@ -548,7 +593,7 @@ CLAIM(a_reader_leaves_a_database_of_version_1_as_it_is)
     store *s;
 
     begin();
-    copy_version_1();
+    copy_of("version1.db");
     before = file_hash();
     s = open_for(STORE_READ);
     check_version_1(s);
@@ -666,7 +711,7 @@ CLAIM(an_old_database_that_may_not_be_written_is_read_all_the_same)
     int code;
 
     begin();
-    copy_version_1();
+    copy_of("version1.db");
     before = file_hash();
     chmod(path, 0444);
     chmod(folder, 0777); /* for the lock */
@@ -814,6 +859,7 @@ int main(void)
         cmocka_unit_test(a_database_of_a_newer_version_is_refused),
         cmocka_unit_test(a_database_without_a_version_is_refused),
         cmocka_unit_test(a_writer_brings_a_database_of_version_1_to_this_one),
+        cmocka_unit_test(a_database_of_version_2_is_brought_to_this_one_and_its_results_are_found),
         cmocka_unit_test(a_native_result_without_its_parts_is_not_found),
         cmocka_unit_test(another_engine_knows_no_parts_and_is_found),
         cmocka_unit_test(a_reader_leaves_a_database_of_version_1_as_it_is),

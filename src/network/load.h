@@ -1,0 +1,45 @@
+/* net_load -- what every link carried in a run of the congestion-aware model, and which is the bottleneck.
+ *
+ * A link is one direction of a connection and is named by its slot in the graph. It is busy while a message takes it,
+ * bytes / bandwidth without the latency, truncated as in traffic.h; its utilisation is that time over the time of the
+ * run, from 0 to 1. */
+#ifndef DSE_NETWORK_LOAD_H
+#define DSE_NETWORK_LOAD_H
+
+#include "network/traffic.h"
+
+/* "3 -> sw0.1", as net_device_name calls the devices; cut off at n. */
+#define NET_LINK_NAME (2 * NET_DEVICE_NAME + 4)
+void net_link_name(const net_graph *g, uint32_t slot, char *out, size_t n);
+
+/* Of one dimension. A message counts on each of the links that it takes. */
+typedef struct {
+    uint32_t n_links, n_used; /* used: at least one message took it */
+    uint64_t bytes, n_messages;
+    double mean_util, max_util; /* of all its links, unused ones too */
+} net_dim_load;
+
+typedef struct {
+    const net_graph *graph;
+    const net_link_state *link; /* graph->n_slots */
+    dse_time end;               /* ticks; the time of the run */
+    uint32_t n_used;
+    uint32_t busiest; /* the used link that is busy longest, the first among equals; DSE_NONE: none is used */
+    uint32_t n_as_busy; /* others that are busy as long */
+    char busiest_name[NET_LINK_NAME];
+    net_dim_load dim[NET_MAX_DIMS];
+} net_load;
+
+/* The load of a traffic that has come to its end; no link is busy after `end`. In the arena; the graph and the links are
+ * borrowed. DSE_E_NOMEM. */
+dse_status net_load_of(const net_traffic *t, dse_time end, dse_arena *a, const net_load **out,
+                       dse_error *err);
+
+/* Of one link: a fraction. */
+double net_load_util(const net_load *l, uint32_t slot);
+
+/* All graph->n_links links: the n_used that are, the busiest first, and then the others; equals by slot. In the arena.
+ * DSE_E_NOMEM. */
+dse_status net_load_sort(const net_load *l, dse_arena *a, const uint32_t **slots, dse_error *err);
+
+#endif

@@ -1,0 +1,189 @@
+#include "report/overview.h"
+
+#include "base/units.h"
+#include "report/rows.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool together(const report_study *a, const report_study *b)
+{
+    return !strcmp(a->row[0].model, b->row[0].model) && !strcmp(a->row[0].system, b->row[0].system) &&
+           !strcmp(a->row[0].engine, b->row[0].engine);
+}
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+/* Whether a text of settings, "layers=4 batch=8", has this word. */
+static bool has_word(const char *settings, const char *word, size_t n)
+{
+    for (const char *p = settings; *p; p += strcspn(p, " "), p += strspn(p, " "))
+        if (strcspn(p, " ") == n && !strncmp(p, word, n))
+            return true;
+    return false;
+}
+
+static bool all_have(const report_study *s, size_t n, const char *word, size_t length)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!has_word(s[i].row[0].settings, word, length))
+            return false;
+    return true;
+}
+
+/* The words of a study's settings that all of the group have, or those that not all have. Returns how many. */
+static size_t add_words(const report_study *of, const report_study *group, size_t n, bool common,
+                        dse_strbuf *out)
+{
+    size_t count = 0;
+
+    for (const char *p = of->row[0].settings; *p; p += strspn(p, " ")) {
+        size_t length = strcspn(p, " ");
+
+        if (all_have(group, n, p, length) == common)
+            dse_strbuf_addf(out, "%s%.*s", count++ ? " " : "", (int)length, p);
+        p += length;
+    }
+    return count;
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const report_study *study;
+    double value; /* of its winner; smaller is better */
+} entry;
+
+static int compare(const void *x, const void *y)
+{
+    const entry *a = x, *b = y;
+
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return a->study < b->study ? -1 : a->study > b->study;
+}
+
+static void settings_cell(report_table *t, const report_study *s, const report_study *group, size_t n,
+                          dse_strbuf *words)
+{
+    bool ambiguous = false;
+
+    for (size_t i = 0; i < n; i++)
+        ambiguous |= &group[i] != s && !strcmp(group[i].row[0].settings, s->row[0].settings);
+    dse_strbuf_clear(words);
+    if (!add_words(s, group, n, false, words))
+        dse_strbuf_adds(words, "none");
+    if (ambiguous)
+        dse_strbuf_addf(words, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
+    report_table_cell(t, "%s", words->failed ? "" : words->data);
+    t->failed |= words->failed;
+}
+
+static void begin_table(report_table *t, bool links)
+{
+    static const char *const headings[] = {"rank", "step\ntime", "slow-\ndown", "peak\nmemory"};
+
+    report_table_init(t);
+    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
+        report_table_column(t, headings[i], false);
+    if (links)
+        report_table_column(t, "busiest\nlink", false);
+    report_table_column(t, "point", true);
+    report_table_column(t, "settings", true);
+}
+
+static void row_cells(report_table *t, const store_row *r, uint64_t fastest, bool links)
+{
+    const design_point p = report_point(r);
+    const store_metrics *m = &r->metrics;
+    char text[DESIGN_NAME_MAX > 32 ? DESIGN_NAME_MAX : 32];
+
+    dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
+    report_table_cell(t, "%s", text);
+    if (fastest)
+        report_table_cell(t, "%.2fx", (double)m->wall_time / (double)fastest);
+    else
+        report_table_cell(t, "-");
+    dse_format_bytes(text, sizeof text, (double)m->peak_memory);
+    report_table_cell(t, "%s", m->peak_memory == STORE_ABSENT ? "-" : text);
+    if (links && isnan(m->busiest_link_util))
+        report_table_cell(t, "-");
+    else if (links)
+        report_table_cell(t, "%.1f%%", m->busiest_link_util);
+    design_point_name(&p, text);
+    report_table_cell(t, "%s", text);
+}
+
+static void table_of(const entry *e, size_t shown, const report_study *group, size_t n, dse_strbuf *out)
+{
+    uint64_t fastest = UINT64_MAX;
+    dse_strbuf words;
+    report_table t;
+    bool links = false;
+
+    for (size_t i = 0; i < shown; i++) {
+        const store_metrics *m = &e[i].study->ranked[0]->metrics;
+
+        fastest = m->wall_time < fastest ? m->wall_time : fastest;
+        links |= !isnan(m->busiest_link_util);
+    }
+    dse_strbuf_init(&words);
+    begin_table(&t, links);
+    for (size_t i = 0; i < shown; i++) {
+        report_table_cell(&t, "%zu", i + 1);
+        row_cells(&t, e[i].study->ranked[0], fastest, links);
+        settings_cell(&t, e[i].study, group, n, &words);
+    }
+    report_table_print(&t, out);
+    report_table_free(&t);
+    dse_strbuf_free(&words);
+}
+
+static dse_status print_group(const report_study *group, size_t n, dse_arena *a, dse_strbuf *out,
+                              dse_error *err)
+{
+    const store_row *r = group->row;
+    entry *e = DSE_ARENA_NEW(a, entry, n);
+    dse_strbuf common;
+    size_t count = 0;
+
+    if (!e)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        if (group[i].n_ranked)
+            e[count++] = (entry){&group[i], report_rank_value(&group[i], group[i].ranked[0])};
+    if (!count)
+        return DSE_OK;
+    qsort(e, count, sizeof *e, compare);
+    dse_strbuf_init(&common);
+    dse_strbuf_addf(out, "%s on %s", r->model, r->system);
+    if (add_words(group, group, n, true, &common) && !common.failed)
+        dse_strbuf_addf(out, " with %s", common.data);
+    if (!store_is_native(r->engine))
+        dse_strbuf_addf(out, " by %s", r->engine);
+    dse_strbuf_addf(out, ": the best of each of %zu configurations, by %s\n", n, group->by->name);
+    table_of(e, count, group, n, out);
+    if (count < n)
+        dse_strbuf_addf(out, "%zu %s nothing to rank.\n", n - count, n - count == 1 ? "has" : "have");
+    dse_strbuf_addc(out, '\n');
+    out->failed |= common.failed;
+    dse_strbuf_free(&common);
+    return DSE_OK;
+}
+
+dse_status report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out,
+                                 dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0, end; st == DSE_OK && i < n; i = end) {
+        for (end = i + 1; end < n && together(&studies[i], &studies[end]);)
+            end++;
+        if (end - i > 1)
+            st = print_group(&studies[i], end - i, a, out, err);
+    }
+    return st;
+}

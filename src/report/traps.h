@@ -1,0 +1,24 @@
+/* report_traps -- what ASTRA-sim's model leaves out, as far as results met it: a line each, under the tables that it
+ * affects. Results that do not know say nothing. */
+#ifndef DSE_REPORT_TRAPS_H
+#define DSE_REPORT_TRAPS_H
+
+#include "base/strbuf.h"
+#include "store/store.h"
+
+typedef struct {
+    size_t n_points;       /* of the table */
+    size_t n_undercharged; /* with messages that paid for one of several dimensions */
+    size_t n_flat_rings;   /* with collectives of groups that ran as flat rings against the implementations */
+} report_traps;
+
+/* One more point, by these two metrics of it. */
+void report_traps_add(report_traps *t, uint64_t undercharged_messages, uint64_t flat_ring_collectives);
+
+/* A line, or two, or none: "note: in 12 of 20 points messages between NPUs ..." */
+void report_traps_print(const report_traps *t, dse_strbuf *out);
+
+/* Under the figures of one point. */
+void report_traps_print_point(const store_metrics *m, dse_strbuf *out);
+
+#endif

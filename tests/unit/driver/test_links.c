@@ -1,0 +1,169 @@
+/* The load of links as text, JSON and CSV. */
+#include "base/fs.h"
+#include "driver/links.h"
+#include "unit/unit.h"
+
+#define BYTE_PER_NS (1953125.0 / 2097152) /* GiB/s */
+
+static dse_arena arena;
+static dse_error err;
+static dse_strbuf out;
+static dse_queue queue;
+static net_network net;
+static net_graph graph;
+static net_traffic traffic;
+
+/* n NPUs, all linked, a byte a ns and no latency. The first of them sends i * 100 bytes to the i-th, for the first
+ * `messages`: these links are busy for so many ns of the 4000 of the run. */
+static const net_load *fully_connected(uint32_t n, uint32_t messages)
+{
+    const net_load *load;
+
+    dse_arena_init(&arena);
+    dse_strbuf_init(&out);
+    dse_queue_init(&queue);
+    err = (dse_error)DSE_ERROR_INIT;
+    net = (net_network){
+        .n_dims = 1,
+        .congestion = true,
+        .dim = {{.topology = net_topology_find("FullyConnected"), .shape.n = n, .gib_per_s = BYTE_PER_NS}}};
+    assert_ok(net_network_finish(&net, &err), &err);
+    assert_ok(net_graph_init(&graph, &net, &arena, &err), &err);
+    assert_ok(net_traffic_init(&traffic, &graph, &queue, &arena, &err), &err);
+    for (uint32_t i = 1; i <= messages; i++)
+        assert_ok(net_traffic_send(&traffic, 0, 0, i, i * 100, 0, &err), &err);
+    assert_ok(net_load_of(&traffic, 4000, &arena, &load, &err), &err);
+    return load;
+}
+
+static void end(void)
+{
+    net_traffic_free(&traffic);
+    dse_queue_free(&queue);
+    dse_strbuf_free(&out);
+    dse_arena_free(&arena);
+}
+
+static const char *print(const net_load *l)
+{
+    dse_strbuf_clear(&out);
+    assert_ok(drv_links_print(l, &arena, &out, &err), &err);
+    return out.data;
+}
+
+static const char *json(const net_load *l)
+{
+    dse_json j;
+
+    dse_strbuf_clear(&out);
+    dse_json_init(&j, &out);
+    assert_ok(drv_links_json(l, &arena, &j, &err), &err);
+    return out.data;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in\n%s", part, text);
+}
+
+/* Of 26 * 25 = 650 links 25 were used, of which 20 are shown, from 2500 bytes (2500 / 4000 = 62.5 %) down to 600. The mean is
+ * (100 + ... + 2500) / 4000 / 650 = 32500 / 4000 / 650 = 1.25 %. */
+CLAIM(the_twenty_busiest_links_are_shown)
+{
+    const char *text = print(fully_connected(26, 25));
+
+    assert_has(text, "0, FullyConnected    650    25        25  32.5 kB  1.2%  62.5%\n");
+    assert_has(text, "bottleneck: link 0 -> 25 (dimension 0), busy 62.5 % of the run, 2.5 kB\n");
+    assert_has(text, "0 -> 25          0         1  2.5 kB  2.500 us  62.5%\n0 -> 24 ");
+    assert_has(text, "0 -> 6           0         1   600 B    600 ns  15.0%\n"
+                     "5 more were used; --links-csv FILE writes all of them\n"
+                     "625 of 650 links were never used\n");
+    end();
+}
+
+CLAIM(where_all_links_are_shown_no_more_are_promised)
+{
+    const char *text = print(fully_connected(2, 1));
+
+    assert_null(strstr(text, "more were used"));
+    assert_has(text, "0 -> 1          0         1  100 B  100 ns  2.5%\n1 of 2 links were never used\n");
+    end();
+}
+
+CLAIM(where_no_message_was_sent_there_is_no_bottleneck)
+{
+    const net_load *l = fully_connected(3, 0);
+
+    assert_has(print(l), "bottleneck: none, no message was sent\n6 of 6 links were never used\n");
+    assert_has(json(l), "\"bottleneck\":null,\"links\":[{\"from\":\"0\",\"to\":\"1\",");
+    end();
+}
+
+CLAIM(programs_get_every_link)
+{
+    assert_string_equal(
+        json(fully_connected(2, 1)),
+        "{\"run_time\":4000,\"total\":2,\"used\":1,\"dimensions\":[{\"dimension\":0,\"topology\":"
+        "\"FullyConnected\","
+        "\"links\":2,\"used\":1,\"messages\":1,\"bytes\":100,\"mean_utilisation_pct\":1.250,"
+        "\"max_utilisation_pct\":2.500}],"
+        "\"bottleneck\":{\"from\":\"0\",\"to\":\"1\",\"dimension\":0,\"messages\":1,\"bytes\":100,\"busy\":"
+        "100,"
+        "\"utilisation_pct\":2.500},"
+        "\"links\":[{\"from\":\"0\",\"to\":\"1\",\"dimension\":0,\"messages\":1,\"bytes\":100,\"busy\":100,"
+        "\"utilisation_pct\":2.500},"
+        "{\"from\":\"1\",\"to\":\"0\",\"dimension\":0,\"messages\":0,\"bytes\":0,\"busy\":0,"
+        "\"utilisation_pct\":0.000}]}");
+    end();
+}
+
+CLAIM(a_network_without_congestion_is_refused_with_the_remedy)
+{
+    card_system s = {0};
+
+    err = (dse_error)DSE_ERROR_INIT;
+    strcpy(s.backend, "congestion_unaware");
+    assert_failure(drv_links_check(&s, "this", &err), &err, DSE_E_USAGE, "",
+                   "without congestion there are no links: each message has a delay of its own; give this");
+    err = (dse_error)DSE_ERROR_INIT;
+    strcpy(s.backend, "congestion_aware");
+    assert_ok(drv_links_check(&s, "this", &err), &err);
+}
+
+static dse_status save(void *path, dse_arena *a, dse_error *e)
+{
+    const net_load *l;
+    dse_status st = net_load_of(&traffic, 4000, a, &l, e);
+
+    return st == DSE_OK ? drv_links_save_csv(l, path, a, e) : st;
+}
+
+CLAIM(a_file_is_written_or_memory_is_short)
+{
+    char folder[64], path[96];
+
+    unit_make_folder(folder);
+    snprintf(path, sizeof path, "%s/l.csv", folder);
+    fully_connected(2, 1);
+    assert_true(unit_fail_each_allocation(save, path, 64) > 3);
+    assert_ok(dse_read_file(path, 0, &out, &err), &err);
+    assert_string_equal(out.data, "from,to,dimension,messages,bytes,busy_ns,utilisation_pct\n"
+                                  "0,1,0,1,100,100,2.500\n"
+                                  "1,0,0,0,0,0,0.000\n");
+    end();
+    unit_remove_folder(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_twenty_busiest_links_are_shown),
+        cmocka_unit_test(where_all_links_are_shown_no_more_are_promised),
+        cmocka_unit_test(where_no_message_was_sent_there_is_no_bottleneck),
+        cmocka_unit_test(programs_get_every_link),
+        cmocka_unit_test(a_network_without_congestion_is_refused_with_the_remedy),
+        cmocka_unit_test(a_file_is_written_or_memory_is_short),
+    };
+    return RUN_TESTS(tests);
+}

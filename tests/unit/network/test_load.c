@@ -1,0 +1,234 @@
+/* What links carried: by hand, and what must be so of any traffic. */
+#include "network/load.h"
+#include "unit/unit.h"
+
+#define BYTE_PER_NS (1953125.0 / 2097152) /* GiB/s */
+
+static dse_arena arena;
+static dse_error err;
+static dse_queue queue;
+static net_network net;
+static net_graph graph;
+static net_traffic traffic;
+
+static void begin(uint32_t n_dims, const char *const *topologies, const uint32_t *sizes, double latency)
+{
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    dse_queue_init(&queue);
+    net = (net_network){.n_dims = n_dims, .congestion = true};
+    for (uint32_t i = 0; i < n_dims; i++) {
+        net.dim[i] = (net_dimension){.topology = net_topology_find(topologies[i]),
+                                     .shape.n = sizes[i],
+                                     .gib_per_s = BYTE_PER_NS,
+                                     .latency_ns = latency};
+        assert_ok(net_shape_route(net.dim[i].topology, "", &net.dim[i].shape, &err), &err);
+    }
+    assert_ok(net_network_finish(&net, &err), &err);
+    assert_ok(net_graph_init(&graph, &net, &arena, &err), &err);
+    assert_ok(net_traffic_init(&traffic, &graph, &queue, &arena, &err), &err);
+}
+
+static void end(void)
+{
+    net_traffic_free(&traffic);
+    dse_queue_free(&queue);
+    dse_arena_free(&arena);
+}
+
+static void send(dse_time now, uint32_t src, uint32_t dst, uint64_t bytes)
+{
+    assert_ok(net_traffic_send(&traffic, now, src, dst, bytes, 0, &err), &err);
+}
+
+/* Until nothing is under way; the load by the last event. */
+static const net_load *run(void)
+{
+    dse_time now = 0;
+    const net_load *load;
+    uint32_t owner;
+    dse_event ev;
+
+    while (dse_queue_take(&queue, &now, &ev)) {
+        if (ev.kind == NET_EV_HOP)
+            assert_ok(net_traffic_hop(&traffic, now, ev.subject, &owner, &err), &err);
+        else
+            assert_ok(net_traffic_free_link(&traffic, now, ev.subject, &err), &err);
+    }
+    assert_ok(net_load_of(&traffic, now, &arena, &load, &err), &err);
+    return load;
+}
+
+static uint32_t slot_of(uint32_t from, uint32_t to)
+{
+    for (uint32_t slot = 0; slot < graph.n_slots; slot++)
+        if (graph.link[slot].from == from && graph.link[slot].to == to)
+            return slot;
+    fail_msg("no link from %u to %u", from, to);
+    return DSE_NONE;
+}
+
+/* A ring of four, 10 ns, a byte a ns. 100 bytes 0 -> 1 take the link until 100; 50 bytes 0 -> 2 then until 150, are at 1
+ * at 160, take 1 -> 2 until 210 and arrive at 220, the end. */
+CLAIM(a_link_is_busy_while_a_message_takes_it)
+{
+    const net_load *l;
+    const uint32_t *sorted;
+
+    begin(1, (const char *const[]){"Ring"}, (const uint32_t[]){4}, 10);
+    send(0, 0, 1, 100);
+    send(0, 0, 2, 50);
+    l = run();
+    assert_u64(l->end, 220);
+    assert_u64(l->link[slot_of(0, 1)].busy, 150);
+    assert_u64(l->link[slot_of(0, 1)].bytes, 150);
+    assert_u64(l->link[slot_of(0, 1)].n_messages, 2);
+    assert_u64(l->link[slot_of(1, 2)].busy, 50);
+    assert_u64(l->link[slot_of(1, 0)].n_messages, 0);
+    assert_double(net_load_util(l, slot_of(0, 1)), 150.0 / 220);
+    assert_u64(l->busiest, slot_of(0, 1));
+    assert_u64(l->n_as_busy, 0);
+    assert_string_equal(l->busiest_name, "0 -> 1");
+    assert_u64(l->n_used, 2);
+    assert_u64(l->dim[0].n_links, 8);
+    assert_u64(l->dim[0].n_used, 2);
+    assert_u64(l->dim[0].n_messages, 3);
+    assert_u64(l->dim[0].bytes, 200);
+    assert_double(l->dim[0].max_util, 150.0 / 220);
+    assert_double(l->dim[0].mean_util, (150.0 / 220 + 50.0 / 220) / 8);
+    assert_ok(net_load_sort(l, &arena, &sorted, &err), &err);
+    assert_u64(sorted[0], slot_of(0, 1));
+    assert_u64(sorted[1], slot_of(1, 2));
+    for (uint32_t i = 3; i < graph.n_links; i++)
+        assert_true(sorted[i] > sorted[i - 1]);
+    end();
+}
+
+/* Without latency the link is free just when the run ends. 2 -> 3 is as busy, and later. */
+CLAIM(a_link_that_never_rests_is_used_wholly)
+{
+    const net_load *l;
+
+    begin(1, (const char *const[]){"FullyConnected"}, (const uint32_t[]){4}, 0);
+    send(0, 2, 3, 700);
+    send(0, 1, 2, 300);
+    send(0, 1, 2, 400);
+    l = run();
+    assert_double(net_load_util(l, slot_of(1, 2)), 1);
+    assert_double(net_load_util(l, slot_of(2, 3)), 1);
+    assert_u64(l->busiest, slot_of(1, 2));
+    assert_u64(l->n_as_busy, 1);
+    end();
+}
+
+/* At two bytes a ns a byte's time is truncated to none. A link can be used, and not busy. */
+CLAIM(a_link_that_was_used_comes_before_one_that_was_not)
+{
+    const net_load *l;
+    const uint32_t *sorted;
+
+    begin(1, (const char *const[]){"Switch"}, (const uint32_t[]){2}, 10);
+    net.dim[0].bytes_per_ns = 2;
+    send(5, 1, 0, 1);
+    l = run();
+    assert_u64(l->n_used, 2);
+    assert_double(l->dim[0].max_util, 0);
+    assert_string_equal(l->busiest_name, "1 -> sw0.0");
+    assert_ok(net_load_sort(l, &arena, &sorted, &err), &err);
+    assert_u64(sorted[0], slot_of(1, 2));
+    assert_u64(sorted[1], slot_of(2, 0));
+    assert_u64(sorted[2], slot_of(0, 2));
+    end();
+}
+
+CLAIM(where_nothing_was_sent_nothing_is_busiest)
+{
+    const net_load *l;
+
+    begin(1, (const char *const[]){"Ring"}, (const uint32_t[]){4}, 10);
+    l = run();
+    assert_u64(l->busiest, DSE_NONE);
+    assert_u64(l->n_used, 0);
+    assert_u64(l->dim[0].n_links, 8);
+    assert_double(l->dim[0].mean_util, 0);
+    end();
+}
+
+/* Routes are dimension-ordered, so a message takes the hops of each dimension there: the bytes of the links of a
+ * dimension are the sum over messages of bytes x hops in it. */
+CLAIM(links_carry_bytes_times_hops)
+{
+    static const struct {
+        uint32_t n;
+        const char *topology[3];
+        uint32_t size[3];
+    } nets[] = {{1, {"Mesh2D"}, {16}},
+                {1, {"Switch"}, {9}},
+                {1, {"Hypercube"}, {32}},
+                {2, {"Torus2D", "Switch"}, {9, 3}},
+                {3, {"Ring", "FullyConnected", "Switch"}, {5, 3, 2}},
+                {3, {"Switch", "Mesh2D", "Torus3D"}, {2, 4, 8}}};
+    uint64_t seed = 1;
+
+    for (size_t k = 0; k < sizeof nets / sizeof nets[0]; k++) {
+        uint64_t bytes[3] = {0}, hops[3] = {0}, n_hops = 0;
+        const net_load *l;
+
+        begin(nets[k].n, nets[k].topology, nets[k].size, 7);
+        for (int i = 0; i < 500; i++) {
+            uint32_t src = (uint32_t)(unit_random(&seed) % net.n_npus);
+            uint32_t dst = (uint32_t)((src + 1 + unit_random(&seed) % (net.n_npus - 1)) % net.n_npus);
+            uint64_t size = 1 + unit_random(&seed) % 5000;
+
+            send(0, src, dst, size);
+            for (uint32_t d = 0; d < net.n_dims; d++) {
+                uint32_t a = net_place(&net.dim[d], src), b = net_place(&net.dim[d], dst);
+                uint32_t h = a == b ? 0 : net.dim[d].topology->hops(&net.dim[d].shape, a, b);
+
+                bytes[d] += size * h;
+                hops[d] += h;
+            }
+        }
+        l = run();
+        for (uint32_t d = 0; d < net.n_dims; d++) {
+            assert_u64(l->dim[d].bytes, bytes[d]);
+            assert_u64(l->dim[d].n_messages, hops[d]);
+            assert_true(l->dim[d].mean_util > 0 && l->dim[d].mean_util <= l->dim[d].max_util);
+            n_hops += hops[d];
+        }
+        assert_u64(traffic.n_hops, n_hops);
+        for (uint32_t slot = 0; slot < graph.n_slots; slot++)
+            assert_true(net_load_util(l, slot) >= 0 && net_load_util(l, slot) <= 1);
+        end();
+    }
+}
+
+static dse_status load(void *what, dse_arena *a, dse_error *e)
+{
+    const net_load *l;
+    const uint32_t *sorted;
+    dse_status st = net_load_of(&traffic, 1, a, &l, e);
+
+    (void)what;
+    return st == DSE_OK ? net_load_sort(l, a, &sorted, e) : st;
+}
+
+CLAIM(every_allocation_may_fail)
+{
+    begin(1, (const char *const[]){"Ring"}, (const uint32_t[]){4}, 10);
+    assert_true(unit_fail_each_allocation(load, NULL, 64) > 2);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_link_is_busy_while_a_message_takes_it),
+        cmocka_unit_test(a_link_that_never_rests_is_used_wholly),
+        cmocka_unit_test(a_link_that_was_used_comes_before_one_that_was_not),
+        cmocka_unit_test(where_nothing_was_sent_nothing_is_busiest),
+        cmocka_unit_test(links_carry_bytes_times_hops),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return RUN_TESTS(tests);
+}
