@@ -79,7 +79,7 @@ static void print_shared(const net_graph *g, const net_routes *r, dse_strbuf *ou
 
     dse_strbuf_init(&link);
     report_table_init(&t);
-    report_table_column(&t, "shared link", true);
+    report_table_column(&t, "link", true);
     report_table_column(&t, "dimension", false);
     report_table_column(&t, "messages", false);
     report_table_column(&t, "most waiting", false);
@@ -150,10 +150,12 @@ void topology_routes_text(const drv_network *n, const net_graph *g, const net_ro
     dse_strbuf_adds(out, g->net->n_dims > 1 ? "; -1-: a link of dimension 1)\n" : ")\n");
     if (r->n > 1) {
         dse_strbuf_addc(out, '\n');
-        if (r->n_shared)
+        if (r->n_shared) {
+            dse_strbuf_adds(out, "links that several messages take, the busiest first\n\n");
             print_shared(g, r, out);
-        else
+        } else {
             dse_strbuf_adds(out, "no two messages share a link\n");
+        }
     }
     dse_strbuf_addc(out, '\n');
     if (r->n_hops > MOST_LISTED && !all)

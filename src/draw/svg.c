@@ -29,7 +29,7 @@ static const char style[] = "<style>\n"
                             ".topology .legend{font-size:12px}\n"
                             ".topology .title{font-size:15px;font-weight:bold}\n"
                             ".topology .line{fill:none;stroke-linecap:round}\n"
-                            ".topology .around{stroke-opacity:.5}\n"
+                            ".topology .around{stroke-opacity:.6}\n"
                             "@media (prefers-color-scheme:dark){\n"
                             ".topology .page,.topology .under{fill:#0d1117}\n"
                             ".topology .npu,.topology .switch{fill:#161b22;stroke:#8b949e}\n"
@@ -295,6 +295,7 @@ static uint64_t count_lines(const net_graph *g)
 
 dse_status draw_svg(const net_graph *g, const char *name, dse_arena *a, dse_strbuf *out, dse_error *err)
 {
+    const uint64_t n_lines = count_lines(g);
     draw_layout layout;
     dse_strbuf scratch;
     double legend;
@@ -303,15 +304,15 @@ dse_status draw_svg(const net_graph *g, const char *name, dse_arena *a, dse_strb
     if (g->net->n_npus > MAX_NPUS)
         return dse_fail(err, DSE_E_RANGE,
                         "a picture of %" PRIu32
-                        " NPUs cannot be read; at most %u are drawn; --dot gives them to Graphviz, "
-                        "or draw a part: --set",
+                        " NPUs cannot be read; at most %u are drawn; --set makes the network "
+                        "smaller, --dot takes any",
                         g->net->n_npus, MAX_NPUS);
-    if (count_lines(g) > MAX_LINES)
+    if (n_lines > MAX_LINES)
         return dse_fail(err, DSE_E_RANGE,
                         "a picture of %" PRIu64
-                        " lines cannot be read; at most %u are drawn; --dot gives them to "
-                        "Graphviz",
-                        count_lines(g), MAX_LINES);
+                        " lines cannot be read; at most %u are drawn; --set makes the network "
+                        "smaller, --dot takes any",
+                        n_lines, MAX_LINES);
     if ((st = draw_layout_make(g->net, a, &layout, err)) != DSE_OK)
         return st;
     dse_strbuf_init(&scratch);
