@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #define MOST_LISTED 64 /* links of all routes that are listed unasked */
+#define MOST_SHARED 16 /* likewise links that several messages take */
 
 /* "1, 2, 3, 7"; of several dimensions with the one of each link: "7 -0- 6 -1- switch 22 -1- 14". */
 static void add_way(const net_graph *g, const net_routes *r, const net_route *route, dse_strbuf *out)
@@ -72,7 +73,7 @@ static void add_link(const net_graph *g, uint32_t slot, dse_strbuf *out)
     topology_add_device(g, g->link[slot].to, out);
 }
 
-static void print_shared(const net_graph *g, const net_routes *r, dse_strbuf *out)
+static void print_shared(const net_graph *g, const net_routes *r, uint32_t n, dse_strbuf *out)
 {
     dse_strbuf link;
     report_table t;
@@ -84,7 +85,7 @@ static void print_shared(const net_graph *g, const net_routes *r, dse_strbuf *ou
     report_table_column(&t, "messages", false);
     report_table_column(&t, "most waiting", false);
     report_table_column(&t, "busy ns", false);
-    for (uint32_t i = 0; i < r->n_shared; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const net_shared_link *s = &r->shared[i];
 
         dse_strbuf_clear(&link);
@@ -101,7 +102,8 @@ static void print_shared(const net_graph *g, const net_routes *r, dse_strbuf *ou
     dse_strbuf_free(&link);
 }
 
-static void print_hops(const net_graph *g, const net_routes *r, dse_strbuf *out)
+/* All, or those at which a message waited. */
+static void print_hops(const net_graph *g, const net_routes *r, bool all, dse_strbuf *out)
 {
     dse_strbuf link;
     report_table t;
@@ -119,6 +121,8 @@ static void print_hops(const net_graph *g, const net_routes *r, dse_strbuf *out)
     for (uint32_t i = 0; i < r->n_hops; i++) {
         const net_route_hop *h = &r->hop[i];
 
+        if (!all && h->behind == DSE_NONE)
+            continue;
         dse_strbuf_clear(&link);
         add_link(g, h->slot, &link);
         report_table_cell(&t, "%" PRIu32, h->message);
@@ -139,31 +143,45 @@ static void print_hops(const net_graph *g, const net_routes *r, dse_strbuf *out)
     dse_strbuf_free(&link);
 }
 
+static void print_meetings(const net_graph *g, const net_routes *r, bool all, dse_strbuf *out)
+{
+    uint32_t n = all || r->n_shared <= MOST_SHARED ? r->n_shared : MOST_SHARED;
+
+    if (!r->n_shared) {
+        dse_strbuf_adds(out, "no two messages share a link\n\n");
+        return;
+    }
+    dse_strbuf_adds(out, "links that several messages take, the busiest first\n\n");
+    print_shared(g, r, n, out);
+    if (n < r->n_shared)
+        dse_strbuf_addf(out, "(and %" PRIu32 " more: --all)\n", r->n_shared - n);
+    dse_strbuf_addc(out, '\n');
+}
+
 void topology_routes_text(const drv_network *n, const net_graph *g, const net_routes *r, bool all,
                           dse_strbuf *out)
 {
+    uint32_t waited = 0;
+
+    for (uint32_t i = 0; i < r->n_hops; i++)
+        waited += r->hop[i].behind != DSE_NONE;
     dse_strbuf_addf(out, "%s: %" PRIu32 " message%s of %" PRIu64 " byte%s, sent at 0 ns\n\n", n->name, r->n,
                     r->n == 1 ? "" : "s", r->bytes, r->bytes == 1 ? "" : "s");
     print_messages(g, r, out);
     dse_strbuf_addf(out, "\n(%s: store and forward over every link, with congestion",
                     r->n == 1 ? "alone" : "alone, together");
-    dse_strbuf_adds(out, g->net->n_dims > 1 ? "; -1-: a link of dimension 1)\n" : ")\n");
-    if (r->n > 1) {
-        dse_strbuf_addc(out, '\n');
-        if (r->n_shared) {
-            dse_strbuf_adds(out, "links that several messages take, the busiest first\n\n");
-            print_shared(g, r, out);
-        } else {
-            dse_strbuf_adds(out, "no two messages share a link\n");
-        }
-    }
-    dse_strbuf_addc(out, '\n');
-    if (r->n_hops > MOST_LISTED && !all)
+    dse_strbuf_adds(out, g->net->n_dims > 1 ? "; -1-: a link of dimension 1)\n\n" : ")\n\n");
+    if (r->n > 1)
+        print_meetings(g, r, all, out);
+    all |= r->n_hops <= MOST_LISTED;
+    if (!all)
         dse_strbuf_addf(
-            out, "--all lists the %" PRIu32 " links of the routes, when they were taken and who waited\n",
-            r->n_hops);
-    else
-        print_hops(g, r, out);
+            out, "a message waited at %" PRIu32 " of the %" PRIu32 " links of the routes; --all lists all\n",
+            waited, r->n_hops);
+    if (all || waited) {
+        dse_strbuf_adds(out, all ? "" : "\n");
+        print_hops(g, r, all, out);
+    }
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */

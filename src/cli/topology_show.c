@@ -102,7 +102,7 @@ static void print_range(const char *what, net_range r, dse_strbuf *out)
     dse_strbuf_addf(out, "%-22s%" PRIu32, what, r.least);
     if (r.most != r.least)
         dse_strbuf_addf(out, " to %" PRIu32, r.most);
-    dse_strbuf_addc(out, '\n');
+    dse_strbuf_adds(out, " links out\n");
 }
 
 static void print_bandwidth(const char *what, double gib_per_s, dse_strbuf *out)
@@ -118,9 +118,9 @@ static void print_facts(const net_graph *g, dse_strbuf *out)
     dse_strbuf_addf(out, "%-22s%" PRIu32 "\n%-22s%" PRIu32 "\n", "NPUs", g->net->n_npus, "switches",
                     f.n_switches);
     dse_strbuf_addf(out, "%-22s%" PRIu32 ", one way each\n", "links", g->n_links);
-    print_range("links out of an NPU", f.npu_links, out);
+    print_range("degree of an NPU", f.npu_degree, out);
     if (f.n_switches)
-        print_range("links out of a switch", f.switch_links, out);
+        print_range("degree of a switch", f.switch_degree, out);
     dse_strbuf_addf(out, "%-22s%" PRIu32 " links\n", "diameter", f.diameter);
     print_bandwidth("bisection bandwidth", f.bisection_gib_per_s, out);
     dse_strbuf_addf(out, ", %" PRIu64 " link%s one way%s\n", f.bisection_links,
@@ -138,7 +138,7 @@ static void print_devices(const net_graph *g, dse_strbuf *out)
     dse_strbuf_init(&what);
     report_table_init(&t);
     report_table_column(&t, "device", false);
-    report_table_column(&t, "links", false);
+    report_table_column(&t, "degree", false);
     report_table_column(&t, "what", true);
     for (uint32_t device = 0; device < g->n_devices; device++) {
         dse_strbuf_clear(&what);
@@ -237,7 +237,7 @@ static void write_device(const net_graph *g, uint32_t device, dse_json *j)
     key_uint(j, "id", device);
     dse_json_key(j, "kind");
     dse_json_string(j, npu ? "npu" : "switch");
-    key_uint(j, "links", net_degree(g, device));
+    key_uint(j, "degree", net_degree(g, device));
     dse_json_key(j, npu ? "place" : "npus");
     dse_json_begin_array(j);
     for (uint32_t i = 0; i < (npu ? g->net->n_dims : n); i++)
@@ -268,11 +268,11 @@ static void write_facts(const net_graph *g, dse_json *j)
     key_uint(j, "n_npus", g->net->n_npus);
     key_uint(j, "n_switches", f.n_switches);
     key_uint(j, "n_links", g->n_links);
-    key_uint(j, "npu_links_min", f.npu_links.least);
-    key_uint(j, "npu_links_max", f.npu_links.most);
+    key_uint(j, "npu_degree_min", f.npu_degree.least);
+    key_uint(j, "npu_degree_max", f.npu_degree.most);
     if (f.n_switches) {
-        key_uint(j, "switch_links_min", f.switch_links.least);
-        key_uint(j, "switch_links_max", f.switch_links.most);
+        key_uint(j, "switch_degree_min", f.switch_degree.least);
+        key_uint(j, "switch_degree_max", f.switch_degree.most);
     }
     key_uint(j, "diameter", f.diameter);
     key_uint(j, "bisection_links", f.bisection_links);

@@ -32,8 +32,8 @@ void net_facts_of(const net_graph *g, net_facts *out)
     net_cut cut;
 
     *out = (net_facts){.n_switches = g->n_devices - net->n_npus,
-                       .npu_links = range_of(g, 0, net->n_npus),
-                       .switch_links = range_of(g, net->n_npus, g->n_devices)};
+                       .npu_degree = range_of(g, 0, net->n_npus),
+                       .switch_degree = range_of(g, net->n_npus, g->n_devices)};
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
 

@@ -10,7 +10,7 @@ typedef struct {
 
 typedef struct {
     uint32_t n_switches;
-    net_range npu_links, switch_links; /* outgoing links of a device; 0 to 0: there are no switches */
+    net_range npu_degree, switch_degree; /* outgoing links of a device; 0 to 0: there are no switches */
     uint32_t diameter;                 /* links of the longest route; one over a switch has two */
     /* Links, and GiB/s, of one direction, from one half of the NPUs to the other: over the cheapest cut that divides whole
      * dimensions (cut.h). The halves have the same size, or differ by one NPU. No cut of one dimension, or of even ones,

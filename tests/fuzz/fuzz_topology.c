@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_ok(card_system_read_astra_network(&doc, NULL, &s, &net, &err), &err) && net.n_npus <= MAX_NPUS &&
         fuzz_ok(net_graph_init(&graph, &net, &arena, &err), &err)) {
         net_facts_of(&graph, &facts);
-        ENSURE(facts.npu_links.least >= 1 && facts.diameter >= 1 && facts.bisection_links >= 1);
+        ENSURE(facts.npu_degree.least >= 1 && facts.diameter >= 1 && facts.bisection_links >= 1);
         look(&graph, &arena);
         send(&graph, facts.diameter, size, &arena);
         send(&graph, facts.diameter, (uint64_t)1 << 53, &arena);

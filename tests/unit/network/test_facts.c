@@ -226,10 +226,10 @@ CLAIM(a_mesh_of_4_by_4_has_48_links_of_which_4_cross_the_middle)
 
     setup(&w, "Mesh2D 4x4");
     assert_int_equal(w.graph.n_links, 48);
-    assert_int_equal(w.facts.npu_links.least, 2);
-    assert_int_equal(w.facts.npu_links.most, 4);
+    assert_int_equal(w.facts.npu_degree.least, 2);
+    assert_int_equal(w.facts.npu_degree.most, 4);
     assert_int_equal(w.facts.n_switches, 0);
-    assert_int_equal(w.facts.switch_links.most, 0);
+    assert_int_equal(w.facts.switch_degree.most, 0);
     assert_int_equal(w.facts.diameter, 3 + 3);
     assert_u64(w.facts.bisection_links, 4);
     assert_double(w.facts.bisection_gib_per_s, 4 * 50);
@@ -245,10 +245,10 @@ CLAIM(switches_between_groups_are_where_they_are_halved)
 
     setup(&w, "FullyConnected 8, Switch 2");
     assert_int_equal(w.facts.n_switches, 8);
-    assert_int_equal(w.facts.npu_links.least, 8);
-    assert_int_equal(w.facts.npu_links.most, 8);
-    assert_int_equal(w.facts.switch_links.least, 2);
-    assert_int_equal(w.facts.switch_links.most, 2);
+    assert_int_equal(w.facts.npu_degree.least, 8);
+    assert_int_equal(w.facts.npu_degree.most, 8);
+    assert_int_equal(w.facts.switch_degree.least, 2);
+    assert_int_equal(w.facts.switch_degree.most, 2);
     assert_int_equal(w.facts.diameter, 1 + 2);
     assert_u64(w.facts.bisection_links, 8);
     assert_double(w.facts.bisection_gib_per_s, 8 * 25);
