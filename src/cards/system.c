@@ -527,6 +527,30 @@ dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network,
     return st == DSE_OK ? check_other_keys(system, out, err) : st;
 }
 
+dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_settings *settings,
+                                          card_system *out, net_network *net, dse_error *err)
+{
+    const card_places in = {NULL, network};
+    const size_t n = settings ? settings->n : 0;
+    dse_status st;
+
+    memset(out, 0, sizeof *out);
+    if (network->root->kind != CFG_MAP)
+        return dse_fail_at(err, DSE_E_CONFIG, network->path, "the file must map keys to values");
+    st = read_astra_file(network, true, out, err);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        if (strncmp(settings->item[i].path, "network.", 8) != 0)
+            return dse_fail(err, DSE_E_CONFIG,
+                            "'%.80s' is not a setting of a network; those begin with 'network.'",
+                            settings->item[i].path);
+        st = cfg_table_set(&card_system_table, &settings->item[i], out, err);
+    }
+    if (st == DSE_OK)
+        st = card_network_build(out, n ? NULL : &in, net, err);
+    dse_error_set_where(err, network->path);
+    return st;
+}
+
 void card_system_write_astra_system(const card_system *s, dse_strbuf *out)
 {
     bool first = true;

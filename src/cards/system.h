@@ -39,6 +39,11 @@ dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, ca
 dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network, card_system *out,
                                   dse_error *err);
 
+/* network.yml alone, without a system, and what is set over it (NULL: nothing): of *out there is what network.c needs,
+ * and nothing else. DSE_E_CONFIG also for a setting that is not the network's. */
+dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_settings *settings,
+                                          card_system *out, net_network *net, dse_error *err);
+
 /* Whether a value of system.json is a `false` that ASTRA-sim takes for true: it compares a switch with the number 0, and
  * to nlohmann's JSON false is unequal to that. Refused, as neither reading would be what somebody expects. */
 bool card_astra_takes_for_true(const cfg_param *p, const cfg_node *value);

@@ -22,12 +22,27 @@ static uint32_t fully_connected_port(const net_shape *s, uint32_t npu, uint32_t 
     return dst - (dst > npu);
 }
 
+static uint32_t fully_connected_diameter(const net_shape *s)
+{
+    (void)s;
+    return 1;
+}
+
+/* Everybody on one side to everybody on the other. */
+static uint64_t fully_connected_bisection(const net_shape *s)
+{
+    return (uint64_t)(s->n / 2) * (s->n - s->n / 2);
+}
+
 const net_topology net_topology_fully_connected = {
     .name = "FullyConnected",
     .summary = "a link between every two NPUs; one hop",
+    .form = NET_FORM_CIRCLE,
     .hops = fully_connected_hops,
     .n_ports = fully_connected_ports,
     .neighbour = fully_connected_neighbour,
     .port = fully_connected_port,
     .leg = net_leg_of_one,
+    .diameter = fully_connected_diameter,
+    .bisection = fully_connected_bisection,
 };

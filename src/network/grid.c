@@ -1,6 +1,7 @@
 #include "network/grid.h"
 
 #include "base/alloc.h"
+#include "network/cut.h"
 
 uint32_t net_ports_of_1_axis(const net_shape *s)
 {
@@ -146,3 +147,38 @@ uint32_t net_torus_leg(const net_shape *s, uint32_t npu, uint32_t dst)
 
     return distance_around(s->extent[axis], place(s, npu, axis), place(s, dst, axis));
 }
+
+/* ---- of the whole -------------------------------------------------------------------------- */
+
+uint32_t net_mesh_diameter(const net_shape *s)
+{
+    uint32_t hops = 0;
+
+    for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++)
+        hops += s->extent[axis] - 1;
+    return hops;
+}
+
+uint32_t net_torus_diameter(const net_shape *s)
+{
+    uint32_t hops = 0;
+
+    for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++)
+        hops += s->extent[axis] / 2;
+    return hops;
+}
+
+/* Cutting a line of an axis takes one link, a ring two, unless it is of two NPUs. */
+static uint64_t bisection(const net_shape *s, bool around)
+{
+    net_cut_line lines[NET_MAX_AXES];
+    size_t n = 0;
+
+    for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++)
+        if (s->extent[axis] > 1)
+            lines[n++] = (net_cut_line){s->extent[axis], around && s->extent[axis] > 2 ? 2 : 1, 1};
+    return net_cut_of(lines, n).links;
+}
+
+uint64_t net_mesh_bisection(const net_shape *s) { return bisection(s, false); }
+uint64_t net_torus_bisection(const net_shape *s) { return bisection(s, true); }

@@ -6,10 +6,13 @@
 const net_topology net_topology_mesh2d = {
     .name = "Mesh2D",
     .summary = "width x height NPUs, linked to their neighbours; along x, then along y",
+    .form = NET_FORM_GRID,
     .n_axes = 2,
     .hops = net_mesh_hops,
     .n_ports = net_ports_of_2_axes,
     .neighbour = net_mesh_neighbour,
     .port = net_mesh_port,
     .leg = net_mesh_leg,
+    .diameter = net_mesh_diameter,
+    .bisection = net_mesh_bisection,
 };

@@ -45,6 +45,17 @@ static inline uint32_t net_place(const net_dimension *d, uint32_t npu)
     return npu / d->stride % d->shape.n;
 }
 
+/* With congestion: ticks for which a message takes a link of the dimension, and until it is whole at the other end. */
+static inline dse_time net_link_busy(const net_dimension *d, uint64_t bytes)
+{
+    return dse_ticks((double)bytes / d->bytes_per_ns);
+}
+
+static inline dse_time net_link_delay(const net_dimension *d, uint64_t bytes)
+{
+    return dse_ticks(d->latency_ns + (double)bytes / d->bytes_per_ns);
+}
+
 /* Whether two NPUs differ in more than one dimension: the reference charges their messages too little. */
 bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b);
 

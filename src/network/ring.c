@@ -10,12 +10,20 @@ static uint32_t ring_hops(const net_shape *s, uint32_t src, uint32_t dst)
     return clockwise < s->n - clockwise ? clockwise : s->n - clockwise;
 }
 
+static uint32_t ring_diameter(const net_shape *s) { return s->n / 2; }
+
+/* A circle is cut in two places; two NPUs have one link. */
+static uint64_t ring_bisection(const net_shape *s) { return s->n == 2 ? 1 : 2; }
+
 const net_topology net_topology_ring = {
     .name = "Ring",
     .summary = "a bidirectional ring; the shorter way round",
+    .form = NET_FORM_CIRCLE,
     .hops = ring_hops,
     .n_ports = net_ports_of_1_axis,
     .neighbour = net_torus_neighbour,
     .port = net_torus_port,
     .leg = net_torus_leg,
+    .diameter = ring_diameter,
+    .bisection = ring_bisection,
 };

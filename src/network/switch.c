@@ -26,13 +26,25 @@ static uint32_t switch_port(const net_shape *s, uint32_t npu, uint32_t dst)
     return 0;
 }
 
+static uint32_t switch_diameter(const net_shape *s)
+{
+    (void)s;
+    return 2;
+}
+
+/* The links of the smaller half: the switch goes with the other. What passes inside the switch is free in both models. */
+static uint64_t switch_bisection(const net_shape *s) { return s->n / 2; }
+
 const net_topology net_topology_switch = {
     .name = "Switch",
     .summary = "every NPU linked to one switch; two hops",
+    .form = NET_FORM_BAR,
     .has_switch = true,
     .hops = switch_hops,
     .n_ports = switch_ports,
     .neighbour = switch_neighbour,
     .port = switch_port,
     .leg = net_leg_of_one,
+    .diameter = switch_diameter,
+    .bisection = switch_bisection,
 };

@@ -21,9 +21,18 @@ typedef struct {
     uint8_t order[NET_MAX_AXES];   /* the axes in the order in which a message travels along them */
 } net_shape;
 
+/* How people draw it. */
+typedef enum {
+    NET_FORM_CIRCLE, /* NPUs on a circle */
+    NET_FORM_BAR,    /* the switch, and the NPUs along it */
+    NET_FORM_GRID,   /* by the extents: columns and rows, of three axes planes above each other */
+    NET_FORM_CUBES   /* two of what half of the NPUs look like, down to a cube */
+} net_form;
+
 typedef struct {
     const char *name; /* as in network.yml and in cards */
     const char *summary;
+    net_form form;
     uint32_t n_axes;   /* 2: width and height; 3: depth as well; 0: npus_count says it all */
     bool power_of_two; /* of NPUs */
     bool has_switch;   /* of as many ports as there are NPUs, in their order */
@@ -38,6 +47,11 @@ typedef struct {
     uint32_t (*port)(const net_shape *s, uint32_t npu, uint32_t dst);
     /* How many links it takes by ports of that number, one after the other. */
     uint32_t (*leg)(const net_shape *s, uint32_t npu, uint32_t dst);
+    /* The largest `hops` of any two NPUs. */
+    uint32_t (*diameter)(const net_shape *s);
+    /* The fewest links, counted in one direction, from one half of the NPUs to the other; of an odd number one half has
+     * one more. A switch is in the half in which it costs less. */
+    uint64_t (*bisection)(const net_shape *s);
 } net_topology;
 
 /* NULL if there is no topology of that name (upper and lower case matter, as in the reference). */

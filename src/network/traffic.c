@@ -53,12 +53,11 @@ static void begin_leg(const net_traffic *t, net_transfer *transfer, uint32_t dev
 {
     uint32_t slot = net_graph_leg(t->graph, device, transfer->dst, &transfer->leg);
     const net_dimension *d = &t->graph->net->dim[t->graph->link[slot].dim];
-    double on_link = (double)transfer->bytes / d->bytes_per_ns;
 
     transfer->slot = slot;
     transfer->leg--;
-    transfer->busy = dse_ticks(on_link);
-    transfer->delay = dse_ticks(d->latency_ns + on_link);
+    transfer->busy = net_link_busy(d, transfer->bytes);
+    transfer->delay = net_link_delay(d, transfer->bytes);
 }
 
 static dse_status enter_link(net_traffic *t, dse_time now, uint32_t id, dse_error *err)

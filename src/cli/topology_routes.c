@@ -1,0 +1,265 @@
+/* Messages on a network as text and JSON: their ways, how long they take, who waited for whom. */
+#include "cli/topology.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+
+#define MOST_LISTED 64 /* links of all routes that are listed unasked */
+#define MOST_SHARED 16 /* likewise links that several messages take */
+
+/* "1, 2, 3, 7"; of several dimensions with the one of each link: "7 -0- 6 -1- switch 22 -1- 14". */
+static void add_way(const net_graph *g, const net_routes *r, const net_route *route, dse_strbuf *out)
+{
+    topology_add_device(g, route->src, out);
+    for (uint32_t i = 0; i < route->n_hops; i++) {
+        const net_link *l = &g->link[r->hop[route->first_hop + i].slot];
+
+        if (g->net->n_dims > 1)
+            dse_strbuf_addf(out, " -%" PRIu32 "- ", l->dim);
+        else
+            dse_strbuf_adds(out, ", ");
+        topology_add_device(g, l->to, out);
+    }
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static void print_messages(const net_graph *g, const net_routes *r, dse_strbuf *out)
+{
+    dse_strbuf way;
+    report_table t;
+
+    dse_strbuf_init(&way);
+    report_table_init(&t);
+    report_table_column(&t, "message", false);
+    report_table_column(&t, "from", false);
+    report_table_column(&t, "to", false);
+    report_table_column(&t, "links", false);
+    report_table_column(&t, "alone\nns", false);
+    if (r->n > 1) {
+        report_table_column(&t, "together\nns", false);
+        report_table_column(&t, "of that\nwaiting ns", false);
+    }
+    report_table_column(&t, "without\ncongestion ns", false);
+    report_table_column(&t, "route", true);
+    for (uint32_t i = 0; i < r->n; i++) {
+        const net_route *m = &r->route[i];
+
+        dse_strbuf_clear(&way);
+        add_way(g, r, m, &way);
+        report_table_cell(&t, "%" PRIu32, i);
+        report_table_cell(&t, "%" PRIu32, m->src);
+        report_table_cell(&t, "%" PRIu32, m->dst);
+        report_table_cell(&t, "%" PRIu32, m->n_hops);
+        report_table_cell(&t, "%" PRIu64, m->alone);
+        if (r->n > 1) {
+            report_table_cell(&t, "%" PRIu64, m->together);
+            report_table_cell(&t, "%" PRIu64, m->waited);
+        }
+        report_table_cell(&t, "%" PRIu64, m->unaware);
+        report_table_cell(&t, "%s", way.data);
+    }
+    report_table_print(&t, out);
+    out->failed |= way.failed;
+    report_table_free(&t);
+    dse_strbuf_free(&way);
+}
+
+/* "9 -> 5" */
+static void add_link(const net_graph *g, uint32_t slot, dse_strbuf *out)
+{
+    topology_add_device(g, g->link[slot].from, out);
+    dse_strbuf_adds(out, " -> ");
+    topology_add_device(g, g->link[slot].to, out);
+}
+
+static void print_shared(const net_graph *g, const net_routes *r, uint32_t n, dse_strbuf *out)
+{
+    dse_strbuf link;
+    report_table t;
+
+    dse_strbuf_init(&link);
+    report_table_init(&t);
+    report_table_column(&t, "link", true);
+    report_table_column(&t, "dimension", false);
+    report_table_column(&t, "messages", false);
+    report_table_column(&t, "most waiting", false);
+    report_table_column(&t, "busy ns", false);
+    for (uint32_t i = 0; i < n; i++) {
+        const net_shared_link *s = &r->shared[i];
+
+        dse_strbuf_clear(&link);
+        add_link(g, s->slot, &link);
+        report_table_cell(&t, "%s", link.data);
+        report_table_cell(&t, "%" PRIu32, g->link[s->slot].dim);
+        report_table_cell(&t, "%" PRIu32, s->n_messages);
+        report_table_cell(&t, "%" PRIu32, s->most_waiting);
+        report_table_cell(&t, "%" PRIu64, s->busy);
+    }
+    report_table_print(&t, out);
+    out->failed |= link.failed;
+    report_table_free(&t);
+    dse_strbuf_free(&link);
+}
+
+/* All, or those at which a message waited. */
+static void print_hops(const net_graph *g, const net_routes *r, bool all, dse_strbuf *out)
+{
+    dse_strbuf link;
+    report_table t;
+
+    dse_strbuf_init(&link);
+    report_table_init(&t);
+    report_table_column(&t, "message", false);
+    report_table_column(&t, "link", true);
+    report_table_column(&t, "dimension", false);
+    report_table_column(&t, "asked ns", false);
+    report_table_column(&t, "taken ns", false);
+    report_table_column(&t, "there ns", false);
+    report_table_column(&t, "waited ns", false);
+    report_table_column(&t, "for message", false);
+    for (uint32_t i = 0; i < r->n_hops; i++) {
+        const net_route_hop *h = &r->hop[i];
+
+        if (!all && h->behind == DSE_NONE)
+            continue;
+        dse_strbuf_clear(&link);
+        add_link(g, h->slot, &link);
+        report_table_cell(&t, "%" PRIu32, h->message);
+        report_table_cell(&t, "%s", link.data);
+        report_table_cell(&t, "%" PRIu32, g->link[h->slot].dim);
+        report_table_cell(&t, "%" PRIu64, h->asked);
+        report_table_cell(&t, "%" PRIu64, h->taken);
+        report_table_cell(&t, "%" PRIu64, h->there);
+        report_table_cell(&t, "%" PRIu64, h->taken - h->asked);
+        if (h->behind == DSE_NONE)
+            report_table_cell(&t, "-");
+        else
+            report_table_cell(&t, "%" PRIu32, h->behind);
+    }
+    report_table_print(&t, out);
+    out->failed |= link.failed;
+    report_table_free(&t);
+    dse_strbuf_free(&link);
+}
+
+static void print_meetings(const net_graph *g, const net_routes *r, bool all, dse_strbuf *out)
+{
+    uint32_t n = all || r->n_shared <= MOST_SHARED ? r->n_shared : MOST_SHARED;
+
+    if (!r->n_shared) {
+        dse_strbuf_adds(out, "no two messages share a link\n\n");
+        return;
+    }
+    dse_strbuf_adds(out, "links that several messages take, the busiest first\n\n");
+    print_shared(g, r, n, out);
+    if (n < r->n_shared)
+        dse_strbuf_addf(out, "(and %" PRIu32 " more: --all)\n", r->n_shared - n);
+    dse_strbuf_addc(out, '\n');
+}
+
+void topology_routes_text(const drv_network *n, const net_graph *g, const net_routes *r, bool all,
+                          dse_strbuf *out)
+{
+    uint32_t waited = 0;
+
+    for (uint32_t i = 0; i < r->n_hops; i++)
+        waited += r->hop[i].behind != DSE_NONE;
+    dse_strbuf_addf(out, "%s: %" PRIu32 " message%s of %" PRIu64 " byte%s, sent at 0 ns\n\n", n->name, r->n,
+                    r->n == 1 ? "" : "s", r->bytes, r->bytes == 1 ? "" : "s");
+    print_messages(g, r, out);
+    dse_strbuf_addf(out, "\n(%s: store and forward over every link, with congestion",
+                    r->n == 1 ? "alone" : "alone, together");
+    dse_strbuf_adds(out, g->net->n_dims > 1 ? "; -1-: a link of dimension 1)\n\n" : ")\n\n");
+    if (r->n > 1)
+        print_meetings(g, r, all, out);
+    all |= r->n_hops <= MOST_LISTED;
+    if (!all)
+        dse_strbuf_addf(
+            out, "a message waited at %" PRIu32 " of the %" PRIu32 " links of the routes; --all lists all\n",
+            waited, r->n_hops);
+    if (all || waited) {
+        dse_strbuf_adds(out, all ? "" : "\n");
+        print_hops(g, r, all, out);
+    }
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void key_uint(dse_json *j, const char *key, uint64_t v)
+{
+    dse_json_key(j, key);
+    dse_json_uint(j, v);
+}
+
+static void write_hop(const net_graph *g, const net_route_hop *h, dse_json *j)
+{
+    dse_json_newline(j);
+    dse_json_begin_object(j);
+    key_uint(j, "source", g->link[h->slot].from);
+    key_uint(j, "destination", g->link[h->slot].to);
+    key_uint(j, "dimension", g->link[h->slot].dim);
+    key_uint(j, "asked_ns", h->asked);
+    key_uint(j, "taken_ns", h->taken);
+    key_uint(j, "there_ns", h->there);
+    dse_json_key(j, "waited_for");
+    if (h->behind == DSE_NONE)
+        dse_json_null(j);
+    else
+        dse_json_uint(j, h->behind);
+    dse_json_end_object(j);
+}
+
+static void write_message(const net_graph *g, const net_routes *r, const net_route *m, dse_json *j)
+{
+    dse_json_newline(j);
+    dse_json_begin_object(j);
+    key_uint(j, "source", m->src);
+    key_uint(j, "destination", m->dst);
+    key_uint(j, "alone_ns", m->alone);
+    key_uint(j, "together_ns", m->together);
+    key_uint(j, "waited_ns", m->waited);
+    key_uint(j, "congestion_unaware_ns", m->unaware);
+    dse_json_key(j, "links");
+    dse_json_begin_array(j);
+    for (uint32_t i = 0; i < m->n_hops; i++)
+        write_hop(g, &r->hop[m->first_hop + i], j);
+    dse_json_end_array(j);
+    dse_json_end_object(j);
+}
+
+static void write_shared(const net_graph *g, const net_shared_link *s, dse_json *j)
+{
+    dse_json_newline(j);
+    dse_json_begin_object(j);
+    key_uint(j, "source", g->link[s->slot].from);
+    key_uint(j, "destination", g->link[s->slot].to);
+    key_uint(j, "dimension", g->link[s->slot].dim);
+    key_uint(j, "messages", s->n_messages);
+    key_uint(j, "most_waiting", s->most_waiting);
+    key_uint(j, "busy_ns", s->busy);
+    dse_json_end_object(j);
+}
+
+void topology_routes_json(const drv_network *n, const net_graph *g, const net_routes *r, dse_strbuf *out)
+{
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "system");
+    dse_json_string(&j, n->name);
+    key_uint(&j, "bytes", r->bytes);
+    dse_json_key(&j, "messages");
+    dse_json_begin_array(&j);
+    for (uint32_t i = 0; i < r->n; i++)
+        write_message(g, r, &r->route[i], &j);
+    dse_json_end_array(&j);
+    dse_json_key(&j, "shared_links");
+    dse_json_begin_array(&j);
+    for (uint32_t i = 0; i < r->n_shared; i++)
+        write_shared(g, &r->shared[i], &j);
+    dse_json_end_array(&j);
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}

@@ -1,0 +1,312 @@
+/* A network as text and JSON: what its dimensions are, what is asked of the whole, its devices and links. */
+#include "cli/topology.h"
+#include "network/facts.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+
+#define MOST_LISTED 64 /* NPUs of a network whose devices and links are listed unasked */
+#define MOST_NAMED  8  /* NPUs of a switch that are all named */
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+void topology_add_device(const net_graph *g, uint32_t device, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "%s%" PRIu32, device < g->net->n_npus ? "" : "switch ", device);
+}
+
+void topology_add_dimension(const net_dimension *d, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "%s %" PRIu32, d->topology->name,
+                    d->topology->n_axes ? d->shape.extent[0] : d->shape.n);
+    for (uint32_t axis = 1; axis < d->topology->n_axes; axis++)
+        dse_strbuf_addf(out, "x%" PRIu32, d->shape.extent[axis]);
+}
+
+/* "[3,0]": where an NPU is along each dimension, and each axis of one; nothing where that is its id. */
+static void add_place(const net_network *net, uint32_t npu, dse_strbuf *out)
+{
+    const char *before = " at [";
+
+    if (net->n_dims == 1 && !net->dim[0].topology->n_axes)
+        return;
+    for (uint32_t i = 0; i < net->n_dims; i++) {
+        const net_dimension *d = &net->dim[i];
+        uint32_t place = net_place(d, npu), n = d->topology->n_axes ? d->topology->n_axes : 1;
+
+        for (uint32_t axis = 0; axis < n; axis++, before = ",") {
+            dse_strbuf_addf(out, "%s%" PRIu32, before, place % d->shape.extent[axis]);
+            place /= d->shape.extent[axis];
+        }
+    }
+    dse_strbuf_addc(out, ']');
+}
+
+static void add_what(const net_graph *g, uint32_t device, dse_strbuf *out)
+{
+    uint32_t first, n;
+
+    if (device < g->net->n_npus) {
+        dse_strbuf_adds(out, "NPU");
+        add_place(g->net, device, out);
+        return;
+    }
+    n = net_graph_ports(g, device, &first);
+    dse_strbuf_addf(out, "switch of dimension %" PRIu32 ": NPUs ", net_graph_switch_dim(g, device));
+    for (uint32_t i = 0; i < n; i++) {
+        if (n > MOST_NAMED && i == 3) {
+            dse_strbuf_adds(out, ", ...");
+            i = n - 1;
+        }
+        dse_strbuf_addf(out, "%s%" PRIu32, i ? ", " : "", g->link[first + i].to);
+    }
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static void print_dimensions(const net_network *net, dse_strbuf *out)
+{
+    dse_strbuf name;
+    report_table t;
+
+    dse_strbuf_init(&name);
+    report_table_init(&t);
+    report_table_column(&t, "dimension", false);
+    report_table_column(&t, "topology", true);
+    report_table_column(&t, "instances", false);
+    report_table_column(&t, "GiB/s", false);
+    report_table_column(&t, "latency ns", false);
+    report_table_column(&t, "diameter", false);
+    report_table_column(&t, "bisection links", false);
+    for (uint32_t i = 0; i < net->n_dims; i++) {
+        const net_dimension *d = &net->dim[i];
+
+        dse_strbuf_clear(&name);
+        topology_add_dimension(d, &name);
+        report_table_cell(&t, "%" PRIu32, i);
+        report_table_cell(&t, "%s", name.data);
+        report_table_cell(&t, "%" PRIu32, net->n_npus / d->shape.n);
+        report_table_cell(&t, "%.10g", d->gib_per_s);
+        report_table_cell(&t, "%.10g", d->latency_ns);
+        report_table_cell(&t, "%" PRIu32, d->topology->diameter(&d->shape));
+        report_table_cell(&t, "%" PRIu64, d->topology->bisection(&d->shape));
+    }
+    report_table_print(&t, out);
+    out->failed |= name.failed;
+    report_table_free(&t);
+    dse_strbuf_free(&name);
+}
+
+static void print_range(const char *what, net_range r, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "%-22s%" PRIu32, what, r.least);
+    if (r.most != r.least)
+        dse_strbuf_addf(out, " to %" PRIu32, r.most);
+    dse_strbuf_adds(out, " links out\n");
+}
+
+static void print_bandwidth(const char *what, double gib_per_s, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "%-22s%.10g GiB/s = %.6g GB/s", what, gib_per_s, gib_per_s * GIB / 1e9);
+}
+
+static void print_facts(const net_graph *g, dse_strbuf *out)
+{
+    net_facts f;
+
+    net_facts_of(g, &f);
+    dse_strbuf_addf(out, "%-22s%" PRIu32 "\n%-22s%" PRIu32 "\n", "NPUs", g->net->n_npus, "switches",
+                    f.n_switches);
+    dse_strbuf_addf(out, "%-22s%" PRIu32 ", one way each\n", "links", g->n_links);
+    print_range("degree of an NPU", f.npu_degree, out);
+    if (f.n_switches)
+        print_range("degree of a switch", f.switch_degree, out);
+    dse_strbuf_addf(out, "%-22s%" PRIu32 " links\n", "diameter", f.diameter);
+    print_bandwidth("bisection bandwidth", f.bisection_gib_per_s, out);
+    dse_strbuf_addf(out, ", %" PRIu64 " link%s one way%s\n", f.bisection_links,
+                    f.bisection_links == 1 ? "" : "s",
+                    f.bisection_is_bound ? "; at most, as a dimension is odd" : "");
+    print_bandwidth("all links", f.total_gib_per_s, out);
+    dse_strbuf_addc(out, '\n');
+}
+
+static void print_devices(const net_graph *g, dse_strbuf *out)
+{
+    dse_strbuf what;
+    report_table t;
+
+    dse_strbuf_init(&what);
+    report_table_init(&t);
+    report_table_column(&t, "device", false);
+    report_table_column(&t, "degree", false);
+    report_table_column(&t, "what", true);
+    for (uint32_t device = 0; device < g->n_devices; device++) {
+        dse_strbuf_clear(&what);
+        add_what(g, device, &what);
+        report_table_cell(&t, "%" PRIu32, device);
+        report_table_cell(&t, "%" PRIu32, net_degree(g, device));
+        report_table_cell(&t, "%s", what.data);
+    }
+    report_table_print(&t, out);
+    out->failed |= what.failed;
+    report_table_free(&t);
+    dse_strbuf_free(&what);
+}
+
+static void print_links(const net_graph *g, dse_strbuf *out)
+{
+    report_table t;
+
+    report_table_init(&t);
+    report_table_column(&t, "source", false);
+    report_table_column(&t, "destination", false);
+    report_table_column(&t, "dimension", false);
+    report_table_column(&t, "GiB/s", false);
+    report_table_column(&t, "latency ns", false);
+    for (uint32_t slot = 0; slot < g->n_slots; slot++) {
+        const net_link *l = &g->link[slot];
+
+        if (l->to == DSE_NONE)
+            continue;
+        report_table_cell(&t, "%" PRIu32, l->from);
+        report_table_cell(&t, "%" PRIu32, l->to);
+        report_table_cell(&t, "%" PRIu32, l->dim);
+        report_table_cell(&t, "%.10g", g->net->dim[l->dim].gib_per_s);
+        report_table_cell(&t, "%.10g", g->net->dim[l->dim].latency_ns);
+    }
+    report_table_print(&t, out);
+    report_table_free(&t);
+}
+
+void topology_show_text(const drv_network *n, const net_graph *g, bool all, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "%s\n\n", n->name);
+    print_dimensions(g->net, out);
+    dse_strbuf_addc(out, '\n');
+    print_facts(g, out);
+    dse_strbuf_adds(
+        out, "(bisection: the fewest links from one half of the NPUs to the other; 1 GiB/s is 2^30 bytes "
+             "a second,\n 1 GB/s is 10^9)\n\n");
+    if (g->net->n_npus > MOST_LISTED && !all) {
+        dse_strbuf_addf(out, "--all lists the %" PRIu32 " devices and %" PRIu32 " links\n", g->n_devices,
+                        g->n_links);
+        return;
+    }
+    print_devices(g, out);
+    dse_strbuf_addc(out, '\n');
+    print_links(g, out);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void key_uint(dse_json *j, const char *key, uint64_t v)
+{
+    dse_json_key(j, key);
+    dse_json_uint(j, v);
+}
+
+static void key_double(dse_json *j, const char *key, double v)
+{
+    dse_json_key(j, key);
+    dse_json_double(j, v);
+}
+
+static void write_dimension(const net_dimension *d, dse_json *j)
+{
+    dse_json_newline(j);
+    dse_json_begin_object(j);
+    dse_json_key(j, "topology");
+    dse_json_string(j, d->topology->name);
+    key_uint(j, "npus_count", d->shape.n);
+    for (uint32_t axis = 0; axis < d->topology->n_axes; axis++)
+        key_uint(j, net_axis_name(axis), d->shape.extent[axis]);
+    key_double(j, "bandwidth_bytes_per_s", d->gib_per_s * GIB);
+    key_double(j, "latency_ns", d->latency_ns);
+    key_uint(j, "diameter", d->topology->diameter(&d->shape));
+    key_uint(j, "bisection_links", d->topology->bisection(&d->shape));
+    dse_json_end_object(j);
+}
+
+static void write_device(const net_graph *g, uint32_t device, dse_json *j)
+{
+    bool npu = device < g->net->n_npus;
+    uint32_t first, n = net_graph_ports(g, device, &first);
+
+    dse_json_newline(j);
+    dse_json_begin_object(j);
+    key_uint(j, "id", device);
+    dse_json_key(j, "kind");
+    dse_json_string(j, npu ? "npu" : "switch");
+    key_uint(j, "degree", net_degree(g, device));
+    dse_json_key(j, npu ? "place" : "npus");
+    dse_json_begin_array(j);
+    for (uint32_t i = 0; i < (npu ? g->net->n_dims : n); i++)
+        dse_json_uint(j, npu ? net_place(&g->net->dim[i], device) : g->link[first + i].to);
+    dse_json_end_array(j);
+    if (!npu)
+        key_uint(j, "dimension", net_graph_switch_dim(g, device));
+    dse_json_end_object(j);
+}
+
+static void write_link(const net_graph *g, const net_link *l, dse_json *j)
+{
+    dse_json_newline(j);
+    dse_json_begin_object(j);
+    key_uint(j, "source", l->from);
+    key_uint(j, "destination", l->to);
+    key_uint(j, "dimension", l->dim);
+    key_double(j, "bandwidth_bytes_per_s", g->net->dim[l->dim].gib_per_s * GIB);
+    key_double(j, "latency_ns", g->net->dim[l->dim].latency_ns);
+    dse_json_end_object(j);
+}
+
+static void write_facts(const net_graph *g, dse_json *j)
+{
+    net_facts f;
+
+    net_facts_of(g, &f);
+    key_uint(j, "n_npus", g->net->n_npus);
+    key_uint(j, "n_switches", f.n_switches);
+    key_uint(j, "n_links", g->n_links);
+    key_uint(j, "npu_degree_min", f.npu_degree.least);
+    key_uint(j, "npu_degree_max", f.npu_degree.most);
+    if (f.n_switches) {
+        key_uint(j, "switch_degree_min", f.switch_degree.least);
+        key_uint(j, "switch_degree_max", f.switch_degree.most);
+    }
+    key_uint(j, "diameter", f.diameter);
+    key_uint(j, "bisection_links", f.bisection_links);
+    key_double(j, "bisection_bytes_per_s", f.bisection_gib_per_s * GIB);
+    dse_json_key(j, "bisection_is_bound");
+    dse_json_bool(j, f.bisection_is_bound);
+    key_double(j, "total_bytes_per_s", f.total_gib_per_s * GIB);
+}
+
+void topology_show_json(const drv_network *n, const net_graph *g, dse_strbuf *out)
+{
+    dse_json j;
+
+    dse_json_init(&j, out);
+    dse_json_begin_object(&j);
+    dse_json_key(&j, "system");
+    dse_json_string(&j, n->name);
+    write_facts(g, &j);
+    dse_json_key(&j, "dimensions");
+    dse_json_begin_array(&j);
+    for (uint32_t i = 0; i < g->net->n_dims; i++)
+        write_dimension(&g->net->dim[i], &j);
+    dse_json_end_array(&j);
+    dse_json_key(&j, "devices");
+    dse_json_begin_array(&j);
+    for (uint32_t device = 0; device < g->n_devices; device++)
+        write_device(g, device, &j);
+    dse_json_end_array(&j);
+    dse_json_key(&j, "links");
+    dse_json_begin_array(&j);
+    for (uint32_t slot = 0; slot < g->n_slots; slot++)
+        if (g->link[slot].to != DSE_NONE)
+            write_link(g, &g->link[slot], &j);
+    dse_json_end_array(&j);
+    dse_json_end_object(&j);
+    dse_strbuf_addc(out, '\n');
+}

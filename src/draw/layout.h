@@ -1,0 +1,44 @@
+/* draw_layout -- where the devices of a network are in a picture, in pixels, y downwards.
+ *
+ * A level is what one instance of a dimension looks like. Its cells are NPUs at dimension 0; of the others, boxes that
+ * hold the level below. All instances of a dimension look alike, so there is one level for each. */
+#ifndef DSE_DRAW_LAYOUT_H
+#define DSE_DRAW_LAYOUT_H
+
+#include "network/graph.h"
+
+#define DRAW_BOX_PAD     12 /* around what is in a box */
+#define DRAW_BOX_CAPTION 16 /* above it */
+
+typedef struct {
+    double x, y;
+} draw_point;
+
+typedef struct {
+    const net_dimension *dim;
+    double cell_w, cell_h;
+    draw_point *cell;     /* centres, dim->shape.n of them */
+    double w, h;          /* everything is within (0, 0) and this */
+    bool has_switch;      /* of a dimension above 0 it stands for `stride` switches */
+    draw_point switch_at; /* its centre */
+    double switch_w, switch_h;
+    bool star; /* lines go to the middle of the switch, else straight up or down to it */
+    draw_point around[NET_MAX_AXES]; /* how far aside of an axis a line runs that goes around it */
+} draw_level;
+
+typedef struct {
+    uint32_t n_levels;
+    draw_level level[NET_MAX_DIMS]; /* by dimension */
+} draw_layout;
+
+/* The cells belong to the arena. */
+dse_status draw_layout_make(const net_network *net, dse_arena *a, draw_layout *out, dse_error *err);
+
+/* Where the upper left corner of a cell of a level is, from that of the level; and that of what is in it. */
+draw_point draw_corner(const draw_level *l, uint32_t cell);
+draw_point draw_inside(const draw_level *l, uint32_t cell);
+
+/* The axis that a line between two cells goes around, beside the cells that are between them; or DSE_NONE. */
+uint32_t draw_axis_around(const draw_level *l, uint32_t a, uint32_t b);
+
+#endif

@@ -1,0 +1,30 @@
+/* net_facts -- what people ask of a network: degree, diameter, bisection. */
+#ifndef DSE_NETWORK_FACTS_H
+#define DSE_NETWORK_FACTS_H
+
+#include "network/graph.h"
+
+typedef struct {
+    uint32_t least, most;
+} net_range;
+
+typedef struct {
+    uint32_t n_switches;
+    net_range npu_degree, switch_degree; /* outgoing links of a device; 0 to 0: there are no switches */
+    uint32_t diameter;                   /* links of the longest route; one over a switch has two */
+    /* Links, and GiB/s, of one direction, from one half of the NPUs to the other: over the cheapest cut that divides whole
+     * dimensions (cut.h). The halves have the same size, or differ by one NPU. No cut of one dimension, or of even ones,
+     * was found to be cheaper when all halves of small networks were tried. With an odd dimension among several there may
+     * be one, by a fifth at most in those networks: the figures are a bound then. */
+    uint64_t bisection_links;
+    double bisection_gib_per_s;
+    bool bisection_is_bound; /* it is that much at most */
+    double total_gib_per_s;  /* of all links, both directions */
+} net_facts;
+
+/* Outgoing links of a device. */
+uint32_t net_degree(const net_graph *g, uint32_t device);
+
+void net_facts_of(const net_graph *g, net_facts *out);
+
+#endif
