@@ -25,6 +25,7 @@ static uint32_t fully_connected_port(const net_shape *s, uint32_t npu, uint32_t 
 const net_topology net_topology_fully_connected = {
     .name = "FullyConnected",
     .summary = "a link between every two NPUs; one hop",
+    .in_reference = true,
     .hops = fully_connected_hops,
     .n_ports = fully_connected_ports,
     .neighbour = fully_connected_neighbour,

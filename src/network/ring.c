@@ -13,6 +13,7 @@ static uint32_t ring_hops(const net_shape *s, uint32_t src, uint32_t dst)
 const net_topology net_topology_ring = {
     .name = "Ring",
     .summary = "a bidirectional ring; the shorter way round",
+    .in_reference = true,
     .hops = ring_hops,
     .n_ports = net_ports_of_1_axis,
     .neighbour = net_torus_neighbour,

@@ -30,6 +30,7 @@ const net_topology net_topology_switch = {
     .name = "Switch",
     .summary = "every NPU linked to one switch; two hops",
     .has_switch = true,
+    .in_reference = true,
     .hops = switch_hops,
     .n_ports = switch_ports,
     .neighbour = switch_neighbour,
