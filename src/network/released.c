@@ -30,14 +30,15 @@ static dse_status check_dimensions(const net_network *net, dse_error *err)
     if (!net->congestion || net->n_dims < 2)
         return DSE_OK;
     return dse_fail(err, DSE_E_RANGE,
-                    "only support 1-dim topology: with congestion ASTRA-sim takes no network of %" PRIu32
-                    " dimensions",
+                    "with congestion ASTRA-sim takes no network of %" PRIu32
+                    " dimensions ('only support 1-dim topology')",
                     net->n_dims);
 }
 
 static dse_status check_ring_of_two(const net_network *net, dse_error *err)
 {
-    if (!net->congestion || strcmp(net->dim[0].topology->name, "Ring") != 0 || net->dim[0].shape.n != 2)
+    if (!net->congestion || net->n_dims > 1 || strcmp(net->dim[0].topology->name, "Ring") != 0 ||
+        net->dim[0].shape.n != 2)
         return DSE_OK;
     return dse_fail(
         err, DSE_E_RANGE,

@@ -302,7 +302,7 @@ CLAIM(values_out_of_range_are_refused_with_the_range)
     refuse(LEAST "a: {rate: 0.25}\n", DSE_E_RANGE, "f.yaml:3:11",
            "a.rate is 0.25; it must be between 0.5 and 1000 GiB/s");
     refuse(LEAST "a: {rate: 1001GiB/s}\n", DSE_E_RANGE, "f.yaml:3:11",
-           "a.rate is 1001; it must be between 0.5 and 1000 GiB/s");
+           "a.rate is 1001GiB/s; it must be between 0.5 and 1000 GiB/s");
     refuse(LEAST "a: {delay: -1}\n", DSE_E_RANGE, "f.yaml:3:12", "a.delay is -1; it must be at least 0 ns");
     refuse("count: 3\nc: {sizes: [2, 65]}\n", DSE_E_RANGE, "f.yaml:2:16",
            "c.sizes is 65; it must be between 2 and 64");

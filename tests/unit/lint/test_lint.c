@@ -96,7 +96,7 @@ CLAIM(dependencies_are_between_parameters)
 
         assert_non_null(cfg_param_find(&card_system_table, lint_dependencies[i].key));
         assert_non_null(on);
-        assert_int_equal(on->type, CFG_T_BOOL);
+        assert_true(on->type == CFG_T_BOOL || on->type == CFG_T_NAME);
     }
 }
 
