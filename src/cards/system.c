@@ -97,7 +97,7 @@ static const cfg_param rows[] = {
      .fallback = "congestion_unaware",
      .omit_default = true,
      .help = "congestion_unaware: a message has a fixed delay, whatever else is under way; congestion_aware: "
-             "messages queue for the links of their routes. Of ASTRA-sim these are two programs",
+             "messages queue for the links of their routes. In ASTRA-sim each is a program of its own",
      .astra_key = "backend",
      OURS("congestion_unaware")},
     {.key = "network.multi_hop",
@@ -605,17 +605,20 @@ void card_system_write_astra_network(const card_system *s, dse_strbuf *out)
 
 /* ---- what the simulator takes -------------------------------------------------------------- */
 
-static dse_status build_implementations(const cfg_param *p, const cfg_name_list *names, uint32_t n_dims,
-                                        const card_places *in, sim_implementations *out, dse_error *err)
+static dse_status build_implementations(const card_system *s, const cfg_param *p, const cfg_name_list *names,
+                                        uint32_t n_dims, const card_places *in, sim_implementations *out,
+                                        dse_error *err)
 {
+    const char *key = cfg_is_given(&card_system_table, s, p->key) ? p->key : "collectives.all";
     cfg_place at;
 
     out->n_dims = names->n;
     if (names->n > n_dims)
-        return dse_fail_at(
-            err, DSE_E_CONFIG, card_place(in, p->key, &at),
-            "%.*s lists %" PRIu32 " implementations, but the network has %" PRIu32 " dimensions",
-            (int)strlen(p->astra_key) - (int)strlen("-implementation"), p->astra_key, names->n, n_dims);
+        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, key, &at),
+                           "%.*s lists %" PRIu32 " implementations, but the network has %" PRIu32
+                           " dimension%s",
+                           (int)strlen(p->astra_key) - (int)strlen("-implementation"), p->astra_key, names->n,
+                           n_dims, n_dims == 1 ? "" : "s");
     for (uint32_t i = 0; i < names->n; i++) {
         dse_status st = sim_implementation_parse(names->v[i], &out->dim[i], err);
         if (st != DSE_OK)
@@ -659,7 +662,7 @@ static dse_status build(const card_system *s, const card_places *in, net_network
         .track_memory = s->track_local_mem,
     };
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
-        st = build_implementations(cfg_param_find(&card_system_table, lists[i].key), lists[i].list,
+        st = build_implementations(s, cfg_param_find(&card_system_table, lists[i].key), lists[i].list,
                                    net->n_dims, in, &set->implementations[i], err);
     if (st == DSE_OK && s->roofline_enabled && isnan(s->peak_perf))
         st = dse_fail(err, DSE_E_CONFIG, "compute.peak_perf (peak-perf) is missing; the roofline needs it");

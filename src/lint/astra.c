@@ -206,7 +206,8 @@ static void network_alone(lint *l)
     lint_add(l, LINT_NOTE, l->network.path, "bandwidth",
              "a bare number counts 2^30 bytes per second: the links have %s GB/s, in 10^9 bytes", rates);
     l->names_of_astra = true;
-    lint_network(l, &in, l->network.path, &net);
+    lint_check_dependencies(l, &in, &l->waiting);
+    lint_network(l, &in, &net);
 }
 
 void lint_astra_alone(lint *l)

@@ -183,7 +183,7 @@ static const char *name_in(const cfg_doc *doc, const cfg_param *p, const cfg_nod
     return NULL;
 }
 
-static void check_dependencies(lint *l, const card_places *in, const card_system *s)
+void lint_check_dependencies(lint *l, const card_places *in, const card_system *s)
 {
     for (uint32_t i = 0; i < lint_n_dependencies; i++) {
         const lint_dependency *d = &lint_dependencies[i];
@@ -194,7 +194,7 @@ static void check_dependencies(lint *l, const card_places *in, const card_system
         const char *name;
         cfg_place at;
 
-        if (!has_value(s, on, d->while_value) || !(name = name_in(doc, p, &key, &value)))
+        if (!doc || !has_value(s, on, d->while_value) || !(name = name_in(doc, p, &key, &value)))
             continue;
         lint_set_effect(l, doc->path, name, LINT_NO_EFFECT);
         lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), name, "without effect while %s is %s",
@@ -269,9 +269,9 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
         lint_add_error(l, "", "", &why);
         return;
     }
-    check_dependencies(l, in, s);
+    lint_check_dependencies(l, in, s);
     note_units(l, path, s);
-    lint_network(l, in, path, &net);
+    lint_network(l, in, &net);
     check_implementations(l, path, &settings, net.n_dims);
     if (has_implementations(s))
         lint_add(l, LINT_NOTE, path, "",

@@ -38,10 +38,10 @@ static void tell_limits(lint *l, const card_places *in, const net_network *net)
 }
 
 /* The trap of the model without congestion, and the way out. */
-static void tell_lowest(lint *l, const char *path, const net_network *net)
+static void tell_lowest(lint *l, const card_places *in, const net_network *net)
 {
     if (net->n_dims > 1 && !net->congestion && !net->full_multi_hop)
-        lint_add(l, LINT_NOTE, path, "",
+        lint_add(l, LINT_NOTE, in->network->path, "",
                  "a message between NPUs that differ in several of the %" PRIu32
                  " dimensions pays for the lowest of them alone, as in ASTRA-sim; %s charges all",
                  net->n_dims, l->names_of_astra ? "multi_hop: full" : "network: {multi_hop: full}");
@@ -59,9 +59,9 @@ static void tell_useless(lint *l, const card_places *in, const net_network *net)
              "without effect on a network of one dimension");
 }
 
-void lint_network(lint *l, const card_places *in, const char *path, const net_network *net)
+void lint_network(lint *l, const card_places *in, const net_network *net)
 {
-    tell_lowest(l, path, net);
+    tell_lowest(l, in, net);
     tell_limits(l, in, net);
     tell_useless(l, in, net);
 }

@@ -99,8 +99,11 @@ void lint_arguments(lint *l, const char *text);
 void lint_link_rates(const card_system *s, char out[LINT_LINK_RATES_MAX]);
 
 /* The network of a system, or of a network.yml alone: what of it ASTRA-sim has not, and what the model leaves out.
- * `path` for what has no place. */
-void lint_network(lint *l, const card_places *in, const char *path, const net_network *net);
+ * `in` may have a network file alone. */
+void lint_network(lint *l, const card_places *in, const net_network *net);
+
+/* Keys that are without effect beside others, in the files that there are. */
+void lint_check_dependencies(lint *l, const card_places *in, const card_system *s);
 
 /* A system that can be read: whether it can be built, dependencies between its keys, units, its network. */
 void lint_complete_system(lint *l, const card_places *in, const char *path, const card_system *s);
