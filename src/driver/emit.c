@@ -35,7 +35,7 @@ static void write_script(const card_system *s, dse_strbuf *out)
         dse_strbuf_addf(out, "%s\n#                                            ./run.sh ccldse astrasim\n",
                         drv_simulators[drv_simulator_of(s)].program);
     else
-        dse_strbuf_addf(out, "ccldse astrasim\n# Not by ASTRA-sim itself: %s.\n", why.text);
+        dse_strbuf_addf(out, "ccldse astrasim\n# %s.\n", why.text);
     dse_strbuf_adds(out, script_body);
 }
 

@@ -77,7 +77,7 @@ dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_err
     dse_status st = drv_simulator_check(&s->system, &why);
 
     if (st != DSE_OK)
-        return dse_fail(err, st, "%s cannot be simulated by ASTRA-sim: %s", s->system_name, why.text);
+        return dse_fail(err, st, "%s: %s", s->system_name, why.text);
     if (!x->simulator[row - drv_simulators].n)
         return dse_fail(err, DSE_E_USAGE,
                         "%s has the backend %s, for which ASTRA-sim has a program of its own; give %s",
