@@ -47,6 +47,9 @@ typedef enum {
 /* DSE_E_RANGE, with what it cannot do, if a limit of the reference applies to a finished network; else DSE_OK. */
 dse_status net_released_limit(const net_network *net, net_limit limit, dse_error *err);
 
+/* The first of them for one topology. */
+dse_status net_released_topology(const net_topology *t, dse_error *err);
+
 /* All of them: the first that applies. */
 dse_status net_released_check(const net_network *net, dse_error *err);
 

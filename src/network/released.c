@@ -5,14 +5,21 @@
 #include <inttypes.h>
 #include <string.h>
 
+dse_status net_released_topology(const net_topology *t, dse_error *err)
+{
+    if (t->in_reference)
+        return DSE_OK;
+    return dse_fail(err, DSE_E_RANGE,
+                    "ASTRA-sim has no %s, and stops; it has Ring, Switch and FullyConnected", t->name);
+}
+
 static dse_status check_topologies(const net_network *net, dse_error *err)
 {
-    for (uint32_t i = 0; i < net->n_dims; i++)
-        if (!net->dim[i].topology->in_reference)
-            return dse_fail(err, DSE_E_RANGE,
-                            "ASTRA-sim has no %s, and stops; it has Ring, Switch and FullyConnected",
-                            net->dim[i].topology->name);
-    return DSE_OK;
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; st == DSE_OK && i < net->n_dims; i++)
+        st = net_released_topology(net->dim[i].topology, err);
+    return st;
 }
 
 static dse_status check_multi_hop(const net_network *net, dse_error *err)
