@@ -45,8 +45,8 @@ static const option options[] = {
      FIELD(injection_scale)},
     {"--rendezvous-protocol", OPT_FLAG, NULL, "false", "messages wait for a handshake", FIELD(rendezvous)},
     {"--backend", OPT_STRING, "NAME", "",
-     "the network: messages with a fixed delay each, or messages that queue for links; without the "
-     "option what 'backend' in network.yml says, or congestion_unaware",
+     "model of the network: a fixed delay for each message, or queues for links; without the option "
+     "what 'backend' in network.yml says, or congestion_unaware",
      .choices = backends, FIELD(backend)},
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
 };

@@ -23,7 +23,7 @@ static const option options[] = {
      "STAGE's command line, \"python3 PATH/main.py\"; it is run with --help", FIELD(stage)},
     {"--astrasim-bin", OPT_STRING, "COMMAND", "",
      "ASTRA-sim's simulator, if it is not in PATH; it is run with --help", FIELD(astrasim)},
-    {"--astrasim-aware-bin", OPT_STRING, "COMMAND", "", "the same of its simulator with congestion",
+    {"--astrasim-aware-bin", OPT_STRING, "COMMAND", "", "ASTRA-sim's simulator with congestion, likewise",
      FIELD(aware)},
     {"--timeout", OPT_DOUBLE, "SECONDS", "30", "how long a tool may take to answer", .min = 0.1, .max = 3600,
      FIELD(timeout)},
