@@ -50,8 +50,7 @@ static const cfg_param rows[] = {
      .type = CFG_T_INT_LIST,
      EXTENT(width),
      .help = "NPUs along x of each dimension that is a mesh or torus, null for another; one number if there "
-             "is one "
-             "such dimension",
+             "is one such dimension",
      .astra_key = "width",
      OURS("")},
     {.key = "network.height",
@@ -121,8 +120,7 @@ static const cfg_param rows[] = {
      .fallback = "",
      .omit_default = true,
      .help = "with congestion: the order in which a message takes the axes of each mesh or torus, xy or yx, "
-             "xyz or "
-             "another order of the three; x first if absent",
+             "xyz or another order of the three; x first if absent",
      .astra_key = "routing",
      OURS("")},
 

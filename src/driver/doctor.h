@@ -39,9 +39,8 @@ typedef struct {
 
 typedef struct {
     const char *database;
-    const char *stage,
-        *astrasim[DRV_N_SIMULATORS]; /* command lines (base/words.h), or NULL: what is in PATH */
-    double timeout_seconds;          /* for a tool to answer; 0: none */
+    const char *stage, *astrasim[DRV_N_SIMULATORS]; /* command lines (base/words.h); NULL: see PATH */
+    double timeout_seconds;                         /* for a tool to answer; 0: none */
 } drv_doctor_inputs;
 
 /* One finding a check; what is missing is a finding, not a failure. In the arena. DSE_E_NOMEM, DSE_E_USAGE (a quote

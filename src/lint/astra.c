@@ -193,6 +193,7 @@ void lint_astra_network(lint *l, const cfg_doc *doc)
 static void network_alone(lint *l)
 {
     const card_places in = {NULL, &l->network};
+    const bool names_of_astra = l->names_of_astra;
     char rates[LINT_LINK_RATES_MAX];
     dse_error why = DSE_ERROR_INIT;
     net_network net;
@@ -205,9 +206,10 @@ static void network_alone(lint *l)
     lint_link_rates(&l->waiting, rates);
     lint_add(l, LINT_NOTE, l->network.path, "bandwidth",
              "a bare number counts 2^30 bytes per second: the links have %s GB/s, in 10^9 bytes", rates);
-    l->names_of_astra = true;
+    l->names_of_astra = true; /* for now: the system that a workload is for may be another */
     lint_check_dependencies(l, &in, &l->waiting);
     lint_network(l, &in, &net);
+    l->names_of_astra = names_of_astra;
 }
 
 void lint_astra_alone(lint *l)
