@@ -63,14 +63,15 @@ static dse_status check_lengths(const card_system *s, const card_places *in, dse
     cfg_place at;
 
     if (!s->topology.n)
-        return dse_fail(err, DSE_E_CONFIG, "the network has no dimensions: topology is empty");
+        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.topology", &at),
+                           "the network has no dimensions: topology is empty");
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         if (lists[i].n != s->topology.n && !(lists[i].optional && !lists[i].n) &&
             !(lists[i].one_is_enough && lists[i].n == 1 && only_dimension(s, lists[i].axis) != DSE_NONE))
-            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, lists[i].key, &at),
-                               "%s has %" PRIu32 " entries, but topology has %" PRIu32
-                               "; each dimension needs one of each",
-                               strchr(lists[i].key, '.') + 1, lists[i].n, s->topology.n);
+            return dse_fail_at(
+                err, DSE_E_CONFIG, card_place(in, lists[i].key, &at),
+                "%s has %" PRIu32 " entr%s, but topology has %" PRIu32 "; each dimension needs one of each",
+                strchr(lists[i].key, '.') + 1, lists[i].n, lists[i].n == 1 ? "y" : "ies", s->topology.n);
     return DSE_OK;
 }
 

@@ -19,6 +19,7 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 #define FIELD(f)      .offset = offsetof(card_system, f)
 #define COUNT(lo, hi) .min = (lo), .max = (hi), .unit_name = ""
 #define NAMES         .unit_name = ""
+#define OURS(value)   .astra_lacks = true, .astra_fallback = (value)
 #define EXTENT(f)                                                                                            \
     COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "", .omit_default = true
 
@@ -29,9 +30,9 @@ static const cfg_param rows[] = {
      .check = net_topology_check,
      FIELD(topology),
      .bare = true,
-     .help = "topology of each network dimension: Ring, Switch, FullyConnected; Mesh2D, Torus2D, Mesh3D, "
-             "Torus3D, "
-             "Hypercube, which ASTRA-sim does not have",
+     .help =
+         "topology of each network dimension: Ring, Switch, FullyConnected; and, which ASTRA-sim does not "
+         "have, Mesh2D, Torus2D, Mesh3D, Torus3D, Hypercube",
      .astra_key = "topology"},
     {.key = "network.npus_count",
      .type = CFG_T_INT_LIST,
@@ -40,43 +41,30 @@ static const cfg_param rows[] = {
      .bare = true,
      .sparse = true,
      .fallback = "",
-     .help = "NPUs along each dimension; ids count dimension 0 fastest. A mesh or torus may have its extents "
-             "instead; "
-             "with npus_count alone it is a square or cube",
+     .help =
+         "NPUs along each dimension; ids count dimension 0 fastest. A mesh or torus is a square or cube of "
+         "so many, unless width and height say otherwise; with them the count may be left out, or null",
      .astra_key = "npus_count",
      .astra_fallback = ""},
     {.key = "network.width",
      .type = CFG_T_INT_LIST,
      EXTENT(width),
-     .help = "NPUs along x of a mesh or torus; null for other dimensions, and without brackets if only one "
-             "is such",
+     .help = "NPUs along x of each dimension that is a mesh or torus, null for another; one number if there "
+             "is one such dimension",
      .astra_key = "width",
-     .astra_fallback = ""},
+     OURS("")},
     {.key = "network.height",
      .type = CFG_T_INT_LIST,
      EXTENT(height),
-     .help = "NPUs along y of a mesh or torus",
+     .help = "NPUs along y, in the same way",
      .astra_key = "height",
-     .astra_fallback = ""},
+     OURS("")},
     {.key = "network.depth",
      .type = CFG_T_INT_LIST,
      EXTENT(depth),
-     .help = "NPUs along z of a Mesh3D or Torus3D",
+     .help = "NPUs along z, of a Mesh3D or Torus3D",
      .astra_key = "depth",
-     .astra_fallback = ""},
-    {.key = "network.routing",
-     .type = CFG_T_NAME_LIST,
-     NAMES,
-     FIELD(routing),
-     .bare = true,
-     .sparse = true,
-     .fallback = "",
-     .omit_default = true,
-     .help = "the order in which a message travels along the axes of a mesh or torus: xy or yx, xyz or "
-             "another order; "
-             "x first if absent. With congestion only",
-     .astra_key = "routing",
-     .astra_fallback = ""},
+     OURS("")},
     {.key = "network.bandwidth",
      .type = CFG_T_DOUBLE_LIST,
      .unit = DSE_UNIT_BYTES_PER_S,
@@ -107,11 +95,10 @@ static const cfg_param rows[] = {
      FIELD(backend),
      .fallback = "congestion_unaware",
      .omit_default = true,
-     .help = "congestion_unaware: each message has a fixed delay; congestion_aware: messages queue for the "
-             "links of "
-             "their routes",
+     .help = "congestion_unaware: a message has a fixed delay, whatever else is under way; congestion_aware: "
+             "messages queue for the links of their routes. In ASTRA-sim each is a program of its own",
      .astra_key = "backend",
-     .astra_fallback = "congestion_unaware"},
+     OURS("congestion_unaware")},
     {.key = "network.multi_hop",
      .type = CFG_T_NAME,
      NAMES,
@@ -119,11 +106,23 @@ static const cfg_param rows[] = {
      FIELD(multi_hop),
      .fallback = "lowest",
      .omit_default = true,
-     .help = "what a message between NPUs that differ in several dimensions pays for: lowest: the lowest of "
-             "them alone, "
-             "as in ASTRA-sim; full: all of them. With congestion it always takes the links of all",
+     .help =
+         "what a message between NPUs that differ in several dimensions pays for. lowest: the lowest of them "
+         "alone, as in ASTRA-sim; full: all of them. With congestion it takes the links of all anyway",
      .astra_key = "multi_hop",
-     .astra_fallback = "lowest"},
+     OURS("lowest")},
+    {.key = "network.routing",
+     .type = CFG_T_NAME_LIST,
+     NAMES,
+     FIELD(routing),
+     .bare = true,
+     .sparse = true,
+     .fallback = "",
+     .omit_default = true,
+     .help = "with congestion: the order in which a message takes the axes of each mesh or torus, xy or yx, "
+             "xyz or another order of the three; x first if absent",
+     .astra_key = "routing",
+     OURS("")},
 
     {.key = "collectives.all",
      .type = CFG_T_NAME_LIST,
@@ -400,6 +399,14 @@ static void clear_lists(card_system *s, const cfg_settings *settings)
             lists[k]->n = 0;
 }
 
+bool card_system_has_any(const cfg_settings *settings)
+{
+    for (size_t i = 0; settings && i < settings->n; i++)
+        if (cfg_table_has(&card_system_table, settings->item[i].path))
+            return true;
+    return false;
+}
+
 dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, card_system *out,
                             dse_error *err)
 {
@@ -413,7 +420,7 @@ dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, ca
     clear_lists(out, settings);
     spread_all(out);
     /* What is wrong may stand on the command line. */
-    st = card_system_check(out, settings && settings->n ? NULL : &in, err);
+    st = card_system_check(out, card_system_has_any(settings) ? NULL : &in, err);
     dse_error_set_where(err, doc->path);
     return st;
 }
@@ -451,7 +458,8 @@ const cfg_param *card_astra_find(const char *key, bool network)
     return NULL;
 }
 
-static dse_status read_astra_file(const cfg_doc *doc, bool network, card_system *out, dse_error *err)
+static dse_status read_astra_file(const cfg_doc *doc, bool network, bool released, card_system *out,
+                                  dse_error *err)
 {
     for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &rows[i];
@@ -461,6 +469,11 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, card_system 
 
         if (card_system_in_network_file(p) != network)
             continue;
+        if (released && p->astra_lacks)
+            node = NULL;
+        if (released && node && p->bare && node->kind == CFG_SCALAR)
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
+                               "ASTRA-sim takes '%s' as a list alone; write [%s]", p->astra_key, node->text);
         if (node && card_astra_takes_for_true(p, node))
             return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
                                "ASTRA-sim takes false for true in '%s'; write 0 or 1", p->astra_key);
@@ -512,8 +525,22 @@ static dse_status check_other_keys(const cfg_doc *doc, card_system *out, dse_err
     return DSE_OK;
 }
 
-dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network, card_system *out,
-                                  dse_error *err)
+/* Told before the size: of a mesh ASTRA-sim does not get as far. */
+static dse_status check_released_topologies(const cfg_doc *network, const card_system *s, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+    cfg_place at;
+
+    for (uint32_t i = 0; i < s->topology.n; i++)
+        if (net_released_topology(net_topology_find(s->topology.v[i]), &why) != DSE_OK)
+            return dse_fail_at(err, why.status,
+                               card_place(&(card_places){NULL, network}, "network.topology", &at), "%s",
+                               why.text);
+    return DSE_OK;
+}
+
+static dse_status read_astra(const cfg_doc *system, const cfg_doc *network, bool released, card_system *out,
+                             dse_error *err)
 {
     const cfg_doc *docs[] = {system, network};
     dse_status st = DSE_OK;
@@ -523,7 +550,7 @@ dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network,
         if (docs[i]->root->kind != CFG_MAP)
             return dse_fail_at(err, DSE_E_CONFIG, docs[i]->path, "the file must map keys to values");
     for (int i = 0; st == DSE_OK && i < 2; i++)
-        st = read_astra_file(docs[i], i == 1, out, err);
+        st = read_astra_file(docs[i], i == 1, released, out, err);
     return st == DSE_OK ? check_other_keys(system, out, err) : st;
 }
 
@@ -537,7 +564,7 @@ dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_sett
     memset(out, 0, sizeof *out);
     if (network->root->kind != CFG_MAP)
         return dse_fail_at(err, DSE_E_CONFIG, network->path, "the file must map keys to values");
-    st = read_astra_file(network, true, out, err);
+    st = read_astra_file(network, true, false, out, err);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         if (strncmp(settings->item[i].path, "network.", 8) != 0)
             return dse_fail(err, DSE_E_CONFIG,
@@ -549,6 +576,20 @@ dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_sett
         st = card_network_build(out, n ? NULL : &in, net, err);
     dse_error_set_where(err, network->path);
     return st;
+}
+
+dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network, card_system *out,
+                                  dse_error *err)
+{
+    return read_astra(system, network, false, out, err);
+}
+
+dse_status card_system_read_released(const cfg_doc *system, const cfg_doc *network, card_system *out,
+                                     dse_error *err)
+{
+    dse_status st = read_astra(system, network, true, out, err);
+
+    return st == DSE_OK ? check_released_topologies(network, out, err) : st;
 }
 
 void card_system_write_astra_system(const card_system *s, dse_strbuf *out)
@@ -602,17 +643,20 @@ void card_system_write_astra_network(const card_system *s, dse_strbuf *out)
 
 /* ---- what the simulator takes -------------------------------------------------------------- */
 
-static dse_status build_implementations(const cfg_param *p, const cfg_name_list *names, uint32_t n_dims,
-                                        const card_places *in, sim_implementations *out, dse_error *err)
+static dse_status build_implementations(const card_system *s, const cfg_param *p, const cfg_name_list *names,
+                                        uint32_t n_dims, const card_places *in, sim_implementations *out,
+                                        dse_error *err)
 {
+    const char *key = cfg_is_given(&card_system_table, s, p->key) ? p->key : "collectives.all";
     cfg_place at;
 
     out->n_dims = names->n;
     if (names->n > n_dims)
-        return dse_fail_at(
-            err, DSE_E_CONFIG, card_place(in, p->key, &at),
-            "%.*s lists %" PRIu32 " implementations, but the network has %" PRIu32 " dimensions",
-            (int)strlen(p->astra_key) - (int)strlen("-implementation"), p->astra_key, names->n, n_dims);
+        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, key, &at),
+                           "%.*s lists %" PRIu32 " implementations, but the network has %" PRIu32
+                           " dimension%s",
+                           (int)strlen(p->astra_key) - (int)strlen("-implementation"), p->astra_key, names->n,
+                           n_dims, n_dims == 1 ? "" : "s");
     for (uint32_t i = 0; i < names->n; i++) {
         dse_status st = sim_implementation_parse(names->v[i], &out->dim[i], err);
         if (st != DSE_OK)
@@ -656,7 +700,7 @@ static dse_status build(const card_system *s, const card_places *in, net_network
         .track_memory = s->track_local_mem,
     };
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
-        st = build_implementations(cfg_param_find(&card_system_table, lists[i].key), lists[i].list,
+        st = build_implementations(s, cfg_param_find(&card_system_table, lists[i].key), lists[i].list,
                                    net->n_dims, in, &set->implementations[i], err);
     if (st == DSE_OK && s->roofline_enabled && isnan(s->peak_perf))
         st = dse_fail(err, DSE_E_CONFIG, "compute.peak_perf (peak-perf) is missing; the roofline needs it");

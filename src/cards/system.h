@@ -44,9 +44,17 @@ dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network,
 dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_settings *settings,
                                           card_system *out, net_network *net, dse_error *err);
 
+/* The same as ASTRA-sim itself reads them: without the keys that are ours alone, whatever they say, and with lists
+ * where it wants lists. */
+dse_status card_system_read_released(const cfg_doc *system, const cfg_doc *network, card_system *out,
+                                     dse_error *err);
+
 /* Whether a value of system.json is a `false` that ASTRA-sim takes for true: it compares a switch with the number 0, and
  * to nlohmann's JSON false is unequal to that. Refused, as neither reading would be what somebody expects. */
 bool card_astra_takes_for_true(const cfg_param *p, const cfg_node *value);
+
+/* Whether any of the settings is one of a system: then what is wrong with it may stand there, and not in its file. */
+bool card_system_has_any(const cfg_settings *settings);
 
 /* Sets values of a system that has been read, and checks it again. */
 dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err);

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "driver/astrasim.h"
 #include "driver/links.h"
+#include "driver/simulators.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +22,7 @@ typedef struct {
 static const char *const backends[] = {"congestion_unaware", "congestion_aware", NULL};
 
 /* In the order of the backends. */
-static const char *const programs[] = {"AstraSim_Analytical_Congestion_Unaware",
-                                       "AstraSim_Analytical_Congestion_Aware", NULL};
+static const char *const programs[] = {DRV_UNAWARE_PROGRAM, DRV_AWARE_PROGRAM, NULL};
 
 static const option options[] = {
     {"--workload-configuration", OPT_STRING, "PREFIX", NULL,
@@ -46,8 +46,8 @@ static const option options[] = {
      FIELD(injection_scale)},
     {"--rendezvous-protocol", OPT_FLAG, NULL, "false", "messages wait for a handshake", FIELD(rendezvous)},
     {"--backend", OPT_STRING, "NAME", "",
-     "the network: messages with a fixed delay each, or queues for links; else as network.yml says, else "
-     "congestion_unaware",
+     "model of the network: a fixed delay for each message, or queues for links; without the option "
+     "what 'backend' in network.yml says, or congestion_unaware",
      .choices = backends, FIELD(backend)},
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--links-csv", OPT_STRING, "FILE", "",
@@ -112,12 +112,13 @@ const command command_astrasim = {
     .name = "astrasim",
     .summary = "run Chakra traces, with ASTRA-sim's options and ASTRA-sim's log lines",
     .details =
-        "Stands in for AstraSim_Analytical_Congestion_Unaware and AstraSim_Analytical_Congestion_Aware "
-        "(branch stage, af2492b), also as a link to ccldse of either name: the same options, the same log "
-        "lines with the same numbers; peak memory in bytes. The time in a line's prefix is always the same, "
-        "so that equal runs print equal bytes. Options it does not know are skipped, as there. With "
-        "congestion it takes networks of several dimensions too, unless it is called by the name of the "
-        "program that does not.",
+        "Stands in for " DRV_UNAWARE_PROGRAM " and " DRV_AWARE_PROGRAM " (branch stage, af2492b): "
+        "the same options, the same log lines with the same numbers; peak memory in bytes. The time in a "
+        "line's prefix is always the same, so that equal runs print equal bytes. Options it does not know "
+        "are skipped, as there. A link to ccldse with the name of either program behaves as that program: "
+        "the network is that of the name, whatever --backend and network.yml say, and what the program "
+        "cannot do, as several dimensions with congestion, is refused. By its own name it takes all that "
+        "cards can have ('ccldse systems --keys').",
     .example = "ccldse astrasim --workload-configuration workloads/w/w --comm-group-configuration "
                "workloads/w/w.json "
                "--system-configuration system.json --network-configuration network.yml "

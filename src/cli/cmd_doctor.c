@@ -11,7 +11,7 @@
 #define WIDTH 80 /* of the table; what does not fit goes on in the next line */
 
 typedef struct {
-    const char *db, *stage, *astrasim;
+    const char *db, *stage, *astrasim, *aware;
     double timeout;
     bool json;
 } doctor_options;
@@ -23,6 +23,8 @@ static const option options[] = {
      "STAGE's command line, \"python3 PATH/main.py\"; it is run with --help", FIELD(stage)},
     {"--astrasim-bin", OPT_STRING, "COMMAND", "",
      "ASTRA-sim's simulator, if it is not in PATH; it is run with --help", FIELD(astrasim)},
+    {"--astrasim-aware-bin", OPT_STRING, "COMMAND", "", "ASTRA-sim's simulator with congestion, likewise",
+     FIELD(aware)},
     {"--timeout", OPT_DOUBLE, "SECONDS", "30", "how long a tool may take to answer", .min = 0.1, .max = 3600,
      FIELD(timeout)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
@@ -49,6 +51,10 @@ static const struct {
     {"emit", "simulate --emit, run by ASTRA-sim", "simulate", "--emit",
      BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_ASTRASIM), 0},
     {"astrasim", "sweep --engine astrasim", "sweep", "--engine", EXTERNAL_TOOLS | BIT(DRV_CHECK_RESULTS),
+     BIT(DRV_CHECK_DATABASE)},
+    {"aware", "--engine astrasim with congestion", "sweep", "--astrasim-aware-bin",
+     BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_STAGE) | BIT(DRV_CHECK_AWARE) |
+         BIT(DRV_CHECK_RESULTS),
      BIT(DRV_CHECK_DATABASE)},
     {"verify", "verify", "verify", NULL, EXTERNAL_TOOLS | BIT(DRV_CHECK_DATABASE), 0},
     {"slurm", "sweep --executor slurm", "sweep", "--executor",
@@ -106,7 +112,7 @@ static void add_uses(drv_check check, dse_strbuf *out)
 
 static void print_checks(const drv_finding *found, dse_strbuf *out)
 {
-    enum { NAME_COLUMN = 4, USES_COLUMN = 17, FOUND_COLUMN = 41 };
+    enum { NAME_COLUMN = 4, USES_COLUMN = 21, FOUND_COLUMN = 45 };
     dse_strbuf uses;
 
     dse_strbuf_init(&uses);
@@ -222,7 +228,8 @@ static void print_json(const drv_finding *found, dse_strbuf *out)
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const doctor_options *o = opts;
-    const drv_doctor_inputs in = {o->db, o->stage, o->astrasim, o->timeout};
+    const drv_doctor_inputs in = {
+        o->db, o->stage, {[DRV_UNAWARE] = o->astrasim, [DRV_AWARE] = o->aware}, o->timeout};
     drv_finding found[DRV_N_CHECKS];
     dse_status st = drv_doctor(&in, r->arena, found, err);
 

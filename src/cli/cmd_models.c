@@ -49,11 +49,26 @@ static dse_status add_model(const char *name, const char *path, dse_arena *a, re
     return DSE_OK;
 }
 
+/* "Mesh2D 4x4 x Switch 2, with congestion" */
+static void add_network(const net_network *net, dse_strbuf *out)
+{
+    for (uint32_t i = 0; i < net->n_dims; i++) {
+        const net_dimension *d = &net->dim[i];
+
+        dse_strbuf_addf(out, "%s%s ", i ? " x " : "", d->topology->name);
+        for (uint32_t axis = 0; axis < d->topology->n_axes; axis++)
+            dse_strbuf_addf(out, "%s%" PRIu32, axis ? "x" : "", d->shape.extent[axis]);
+        if (!d->topology->n_axes)
+            dse_strbuf_addf(out, "%" PRIu32, d->shape.n);
+    }
+    if (net->congestion)
+        dse_strbuf_adds(out, ", with congestion");
+}
+
 static dse_status add_system(const char *name, const char *path, dse_arena *a, report_table *t,
                              dse_error *err)
 {
-    char topology[NET_MAX_DIMS * 32];
-    size_t used = 0;
+    dse_strbuf network;
     net_network net;
     card_system s;
     cfg_doc doc;
@@ -63,17 +78,19 @@ static dse_status add_system(const char *name, const char *path, dse_arena *a, r
         return st;
     if ((st = card_network_build(&s, NULL, &net, err)) != DSE_OK)
         return st;
-    for (uint32_t i = 0; i < net.n_dims && used < sizeof topology; i++)
-        used += (size_t)snprintf(topology + used, sizeof topology - used, "%s%s %" PRIu32, i ? " x " : "",
-                                 net.dim[i].topology->name, net.dim[i].shape.n);
+    dse_strbuf_init(&network);
+    add_network(&net, &network);
+    if (network.failed)
+        st = dse_fail_nomem(err);
     report_table_cell(t, "%s", name);
-    report_table_cell(t, "%" PRIu64, card_system_npus(&s));
-    report_table_cell(t, "%s", topology);
+    report_table_cell(t, "%" PRIu32, net.n_npus);
+    report_table_cell(t, "%s", network.failed ? "" : network.data);
+    dse_strbuf_free(&network);
     list_number(t, &s.bandwidth);
     list_number(t, &s.latency);
     report_table_cell(t, "%g", s.memory_bandwidth);
     report_table_cell(t, isnan(s.peak_perf) ? "-" : "%g", s.peak_perf);
-    return DSE_OK;
+    return st;
 }
 
 typedef struct {

@@ -294,7 +294,7 @@ const command command_verify = {
         "The database is only read; what the tools write stays in workloads/, astrasim_configs/ and "
         "results/astrasim/. Exit code 1 if a statistic differs or a point could not be run.",
     .example = "ccldse verify --engine astrasim --stage-cmd \"python3 stage/main.py\" "
-               "--astrasim-bin bin/AstraSim_Analytical_Congestion_Unaware --point 8_1_8_1_1",
+               "--astrasim-bin bin/" DRV_UNAWARE_PROGRAM " --point 8_1_8_1_1",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .size = sizeof(verify_options),

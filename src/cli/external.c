@@ -17,9 +17,15 @@ dse_status external_choose(const external_options *o, dse_arena *a, const drv_ex
         const char *option;
         bool given, required;
     } options[] = {{"--stage-cmd", o->stage_command != NULL, true},
-                   {"--astrasim-bin", o->simulator != NULL, true},
+                   {"--astrasim-bin", o->simulator != NULL, !o->aware_simulator},
+                   {"--astrasim-aware-bin", o->aware_simulator != NULL, false},
                    {"--timeout", o->timeout > 0, false},
                    {"--discard-workloads", o->discard_workloads, false}};
+    const drv_external_options tools_given = {
+        .stage = o->stage_command,
+        .simulator = {[DRV_UNAWARE] = o->simulator, [DRV_AWARE] = o->aware_simulator},
+        .timeout_seconds = o->timeout,
+        .discard_workloads = o->discard_workloads};
     bool native = !strcmp(o->engine, external_engines[0]);
     drv_external *out;
 
@@ -35,7 +41,7 @@ dse_status external_choose(const external_options *o, dse_arena *a, const drv_ex
     if (!(out = DSE_ARENA_NEW(a, drv_external, 1)))
         return dse_fail_nomem(err);
     *tools = out;
-    return drv_external_init(o->stage_command, o->simulator, o->timeout, o->discard_workloads, a, out, err);
+    return drv_external_init(&tools_given, a, out, err);
 }
 
 /* ---- one point, printed -------------------------------------------------------------------- */
@@ -138,7 +144,8 @@ static void print_text(const drv_external *tools, const drv_study *s, const desi
     rate_line("memory utilisation", m->mem_util, "%", out);
     rate_line("compute-bound", m->compute_bound, "%", out);
     rate_line("operational intensity", m->op_intensity, "op/B", out);
-    dse_strbuf_addf(out, "  %-22s %s\n", "simulated by", tools->simulator[0]);
+    dse_strbuf_addf(out, "  %-22s %s\n", "simulated by",
+                    tools->simulator[drv_simulator_of(&s->system)].word[0]);
 }
 
 dse_status external_simulate(const drv_external *tools, drv_study *s, const design_point *p, bool json,

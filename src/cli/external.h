@@ -6,7 +6,7 @@
 #include "driver/external.h"
 
 typedef struct {
-    const char *engine, *stage_command, *simulator;
+    const char *engine, *stage_command, *simulator, *aware_simulator;
     double timeout;
     bool discard_workloads;
 } external_options;
@@ -33,8 +33,14 @@ extern const char *const external_engines[]; /* native, astrasim, NULL */
          OPT_STRING,                                                                                         \
          "COMMAND",                                                                                          \
          "",                                                                                                 \
-         "ASTRA-sim, for example bin/AstraSim_Analytical_Congestion_Unaware",                                \
+         "ASTRA-sim, for example bin/" DRV_UNAWARE_PROGRAM,                                                  \
          .offset = offsetof(type, f.simulator)},                                                             \
+        {"--astrasim-aware-bin",                                                                             \
+         OPT_STRING,                                                                                         \
+         "COMMAND",                                                                                          \
+         "",                                                                                                 \
+         "ASTRA-sim for systems with backend congestion_aware, bin/" DRV_AWARE_PROGRAM,                      \
+         .offset = offsetof(type, f.aware_simulator)},                                                       \
         {"--timeout",                                                                                        \
          OPT_DOUBLE,                                                                                         \
          "SECONDS",                                                                                          \

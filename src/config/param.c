@@ -41,14 +41,15 @@ static uint32_t *list_length(const cfg_param *p, void *values)
 
 /* ---- one element --------------------------------------------------------------------------- */
 
-static dse_status check_range(const cfg_param *p, double v, dse_error *err)
+/* `text` is the value as written, which may have a unit of its own. */
+static dse_status check_range(const cfg_param *p, const char *text, double v, dse_error *err)
 {
     if (v >= p->min && v <= p->max)
         return DSE_OK;
     if (isinf(p->max))
-        return dse_fail(err, DSE_E_RANGE, "%s is %.15g; it must be at least %.15g%s%s", p->key, v, p->min,
+        return dse_fail(err, DSE_E_RANGE, "%s is %.40s; it must be at least %.15g%s%s", p->key, text, p->min,
                         *p->unit_name ? " " : "", p->unit_name);
-    return dse_fail(err, DSE_E_RANGE, "%s is %.15g; it must be between %.15g and %.15g%s%s", p->key, v,
+    return dse_fail(err, DSE_E_RANGE, "%s is %.40s; it must be between %.15g and %.15g%s%s", p->key, text,
                     p->min, p->max, *p->unit_name ? " " : "", p->unit_name);
 }
 
@@ -61,7 +62,7 @@ static dse_status parse_number(const cfg_param *p, const char *text, double *out
     if (dse_parse_quantity(text, p->unit, &v, &had_unit, &why) != DSE_OK)
         return dse_fail(err, DSE_E_CONFIG, "%s: %s", p->key, why.text);
     *out = had_unit ? v / p->unit_scale : v;
-    return check_range(p, *out, err);
+    return check_range(p, text, *out, err);
 }
 
 static dse_status parse_integer(const cfg_param *p, const char *text, int64_t *out, dse_error *err)
@@ -71,7 +72,7 @@ static dse_status parse_integer(const cfg_param *p, const char *text, int64_t *o
     double v;
 
     if (dse_parse_int(text, out, &why) == DSE_OK)
-        return check_range(p, (double)*out, err);
+        return check_range(p, text, (double)*out, err);
     if (p->unit == DSE_UNIT_NONE)
         return dse_fail(err, DSE_E_CONFIG, "%s: %s", p->key, why.text);
     st = parse_number(p, text, &v, err); /* "10ns"; its range keeps it in 64 bits */
@@ -634,7 +635,9 @@ void cfg_table_describe(const cfg_table *t, dse_strbuf *out)
             dse_strbuf_adds(out, ", optional");
         else
             dse_strbuf_addf(out, ", default %s", p->fallback);
-        if (p->astra_key)
+        if (p->astra_lacks)
+            dse_strbuf_addf(out, "; in ASTRA-sim's file: %s, which it does not read itself", p->astra_key);
+        else if (p->astra_key)
             dse_strbuf_addf(out, "; ASTRA-sim: %s", p->astra_key);
         dse_strbuf_addc(out, '\n');
     }

@@ -56,13 +56,15 @@ typedef struct {
     size_t offset;
     bool bare;   /* of a list: a value without brackets is a list of one */
     bool sparse; /* of a list: an entry may be null, which is stored as 0 or "" */
-    bool omit_default; /* of a name or list: nobody is told of it while it is the default, as if there were no such
-                          row; so a resolved text stays what it was before there was one */
+    /* Of a name or list: nobody is told of it while it is the default, as if there were no such row; so a resolved text
+     * stays what it was before there was one. */
+    bool omit_default;
 
     /* How the reference simulator's files call it; NULL: they do not have it. */
     const char *astra_key;
     const char *astra_fallback; /* the reference's default when its file lacks the key; NULL: required */
     bool astra_ignores;         /* the reference never reads it: taken from its files, and not written */
+    bool astra_lacks; /* a key of ours alone: taken from its files and written there for ourselves */
 } cfg_param;
 
 typedef struct {

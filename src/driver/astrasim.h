@@ -10,7 +10,9 @@ typedef struct {
     const char *groups;   /* NULL: only the group of all ranks */
     const char *system, *network, *remote;
     const char *backend; /* NULL: the network file's, which is congestion-unaware if it says nothing */
-    bool as_released;    /* refuse what the released program refuses with congestion: several dimensions */
+    /* As the program of that backend: the network file has its keys alone, and what it cannot simulate is refused
+     * (net_released_check). */
+    bool as_released;
     uint32_t queues_per_dim;
     double injection_scale; /* of the endpoint delay, if the file gives one */
     bool rendezvous;

@@ -199,6 +199,7 @@ static const struct {
     [DRV_CHECK_PYTHON] = {"python3", doctor_look_at_python},
     [DRV_CHECK_STAGE] = {"STAGE", doctor_look_at_stage},
     [DRV_CHECK_ASTRASIM] = {"ASTRA-sim", doctor_look_at_astrasim},
+    [DRV_CHECK_AWARE] = {"ASTRA-sim aware", doctor_look_at_aware},
     [DRV_CHECK_SLURM] = {"Slurm", doctor_look_at_slurm},
 };
 

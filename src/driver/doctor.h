@@ -6,6 +6,7 @@
 #define DSE_DRIVER_DOCTOR_H
 
 #include "base/alloc.h"
+#include "driver/simulators.h"
 
 typedef enum {
     DRV_CHECK_CORES,
@@ -18,6 +19,7 @@ typedef enum {
     DRV_CHECK_PYTHON,   /* with the modules that STAGE imports */
     DRV_CHECK_STAGE,
     DRV_CHECK_ASTRASIM,
+    DRV_CHECK_AWARE, /* its program with congestion */
     DRV_CHECK_SLURM,
     DRV_N_CHECKS
 } drv_check;
@@ -35,13 +37,10 @@ typedef struct {
     const char *found; /* a version, a path, a figure; or what is wrong. One line, printable */
 } drv_finding;
 
-/* What ASTRA-sim's simulator is called, where PATH is all there is to go by. */
-#define DRV_ASTRASIM_PROGRAM "AstraSim_Analytical_Congestion_Unaware"
-
 typedef struct {
     const char *database;
-    const char *stage, *astrasim; /* command lines (base/words.h), or NULL */
-    double timeout_seconds;       /* for a tool to answer; 0: none */
+    const char *stage, *astrasim[DRV_N_SIMULATORS]; /* command lines (base/words.h); NULL: see PATH */
+    double timeout_seconds;                         /* for a tool to answer; 0: none */
 } drv_doctor_inputs;
 
 /* One finding a check; what is missing is a finding, not a failure. In the arena. DSE_E_NOMEM, DSE_E_USAGE (a quote

@@ -162,25 +162,32 @@ static void heard_astrasim(doctor *d, drv_check check, const exec_outcome *outco
         found_broken(d, check, outcome, text);
 }
 
-void doctor_look_at_astrasim(doctor *d, drv_check check)
+static void look_at_simulator(doctor *d, drv_check check, drv_simulator which)
 {
-    static const char *const in_path[] = {DRV_ASTRASIM_PROGRAM, "--help", NULL};
-    const char *const *argv = in_path;
+    static const char *const in_path[DRV_N_SIMULATORS][3] = {
+        [DRV_UNAWARE] = {DRV_UNAWARE_PROGRAM, "--help", NULL},
+        [DRV_AWARE] = {DRV_AWARE_PROGRAM, "--help", NULL}};
+    const char *command = d->in->astrasim[which];
+    const char *const *argv = in_path[which];
     char path[900];
 
-    if (d->in->astrasim)
-        doctor_found(d, check, DRV_UNTRIED, "%s", d->in->astrasim);
-    else if (exec_find(in_path[0], path, sizeof path))
+    if (command)
+        doctor_found(d, check, DRV_UNTRIED, "%s", command);
+    else if (exec_find(argv[0], path, sizeof path))
         doctor_found(d, check, DRV_UNTRIED, "%s", path);
     else {
-        doctor_found(d, check, DRV_ABSENT, DRV_ASTRASIM_PROGRAM " is not in PATH");
+        doctor_found(d, check, DRV_ABSENT, "%s is not in PATH", argv[0]);
         return;
     }
-    if (d->in->astrasim)
-        argv = with_help(d, check, d->in->astrasim);
+    if (command)
+        argv = with_help(d, check, command);
     if (argv)
         add_probe(d, check, argv, heard_astrasim);
 }
+
+void doctor_look_at_astrasim(doctor *d, drv_check check) { look_at_simulator(d, check, DRV_UNAWARE); }
+
+void doctor_look_at_aware(doctor *d, drv_check check) { look_at_simulator(d, check, DRV_AWARE); }
 
 static void heard_slurm(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
 {

@@ -5,7 +5,7 @@
 #include "driver/doctor.h"
 #include "exec/jobs.h"
 
-#define DOCTOR_MAX_PROBES 4
+#define DOCTOR_MAX_PROBES 5
 
 typedef struct doctor doctor;
 
@@ -35,6 +35,7 @@ void doctor_found(doctor *d, drv_check check, drv_state state, const char *fmt, 
 void doctor_look_at_python(doctor *d, drv_check check);
 void doctor_look_at_stage(doctor *d, drv_check check);
 void doctor_look_at_astrasim(doctor *d, drv_check check);
+void doctor_look_at_aware(doctor *d, drv_check check);
 void doctor_look_at_slurm(doctor *d, drv_check check);
 
 /* Runs the probes, side by side. */

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "cards/remote.h"
+#include "driver/simulators.h"
 #include "workload/chakra.h"
 
 #include <stdio.h>
@@ -9,11 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char run_script[] =
-    "#!/bin/sh\n"
-    "# Runs the workload of this folder.\n"
-    "# usage: ./run.sh SIMULATOR..., for example: ./run.sh AstraSim_Analytical_Congestion_Unaware\n"
-    "#                                            ./run.sh ccldse astrasim\n"
+static const char script_head[] = "#!/bin/sh\n"
+                                  "# Runs the workload of this folder.\n"
+                                  "# usage: ./run.sh SIMULATOR..., for example: ./run.sh ";
+static const char script_body[] =
     "set -eu\n"
     "[ $# -gt 0 ] || { echo \"usage: $0 SIMULATOR...\" >&2; exit 2; }\n"
     "simulator=$(command -v \"$1\") || { echo \"$0: there is no '$1'\" >&2; exit 2; }\n"
@@ -24,6 +24,20 @@ static const char run_script[] =
     "\\\n"
     "  --system-configuration=system.json --network-configuration=network.yml \\\n"
     "  --remote-memory-configuration=remote_memory.json\n";
+
+/* Names the program that simulates this system, or says why ASTRA-sim has none. */
+static void write_script(const card_system *s, dse_strbuf *out)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    dse_strbuf_adds(out, script_head);
+    if (drv_simulator_check(s, &why) == DSE_OK)
+        dse_strbuf_addf(out, "%s\n#                                            ./run.sh ccldse astrasim\n",
+                        drv_simulators[drv_simulator_of(s)].program);
+    else
+        dse_strbuf_addf(out, "ccldse astrasim\n# %s.\n", why.text);
+    dse_strbuf_adds(out, script_body);
+}
 
 static dse_status write_text(const char *folder, const char *name, const char *text, size_t n, dse_error *err)
 {
@@ -57,6 +71,18 @@ dse_status drv_emit_system(const card_system *s, const char *folder, dse_error *
     return st;
 }
 
+static dse_status write_run_script(const card_system *s, const char *path, dse_error *err)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    write_script(s, &text);
+    st = dse_write_text(path, &text, err);
+    dse_strbuf_free(&text);
+    return st;
+}
+
 dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char *folder, dse_arena *a,
                           dse_error *err)
 {
@@ -75,7 +101,7 @@ dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char
         st = dse_write_text(group_file, &groups, err);
     dse_strbuf_free(&groups);
     if (st != DSE_OK || (st = wl_chakra_write_files(w, &wl_schema_v004, pattern, err)) != DSE_OK ||
-        (st = dse_write_file(script, run_script, strlen(run_script), err)) != DSE_OK)
+        (st = write_run_script(s, script, err)) != DSE_OK)
         return st;
     return chmod(script, 0755) == 0 ? DSE_OK
                                     : dse_fail_errno(err, DSE_E_IO, "cannot make '%s' executable", script);

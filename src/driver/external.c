@@ -16,12 +16,12 @@
 
 /* ---- the tools ----------------------------------------------------------------------------- */
 
-static dse_status split_command(const char *option, const char *text, dse_arena *a, const char ***words,
-                                size_t *n, dse_error *err)
+static dse_status split_command(const char *option, const char *text, dse_arena *a, drv_command *out,
+                                dse_error *err)
 {
-    dse_status st = dse_split_words(text, a, words, n, err);
+    dse_status st = dse_split_words(text, a, &out->word, &out->n, err);
 
-    if (st == DSE_OK && (*n == 0 || !*(*words)[0]))
+    if (st == DSE_OK && (out->n == 0 || !*out->word[0]))
         st = dse_fail(err, DSE_E_USAGE, "%s names no program", option);
     return st;
 }
@@ -33,13 +33,24 @@ static dse_status make_absolute(const char *folder, const char **word, dse_arena
     return *word ? DSE_OK : dse_fail_nomem(err);
 }
 
-dse_status drv_external_init(const char *stage_command, const char *simulator, double timeout_seconds,
-                             bool discard_workloads, dse_arena *a, drv_external *out, dse_error *err)
+/* A simulator runs in another folder. */
+static dse_status split_simulator(const char *option, const char *text, const char *folder, dse_arena *a,
+                                  drv_command *out, dse_error *err)
+{
+    dse_status st = split_command(option, text, a, out, err);
+
+    for (size_t i = 0; st == DSE_OK && i < out->n; i++)
+        if (strchr(out->word[i], '/') && (i == 0 || access(out->word[i], F_OK) == 0))
+            st = make_absolute(folder, &out->word[i], a, err);
+    return st;
+}
+
+dse_status drv_external_init(const drv_external_options *o, dse_arena *a, drv_external *out, dse_error *err)
 {
     char folder[PATH_MAX];
     dse_status st;
 
-    *out = (drv_external){.timeout_seconds = timeout_seconds, .discard_workloads = discard_workloads};
+    *out = (drv_external){.timeout_seconds = o->timeout_seconds, .discard_workloads = o->discard_workloads};
     if (!getcwd(folder, sizeof folder))
         return dse_fail_errno(err, DSE_E_IO, "cannot find the current folder");
     if (strstr(folder, NO_GROUPS))
@@ -49,16 +60,29 @@ dse_status drv_external_init(const char *stage_command, const char *simulator, d
                         folder);
     if (!(out->folder = dse_arena_strdup(a, folder)))
         return dse_fail_nomem(err);
-    if ((st = split_command("--stage-cmd", stage_command, a, &out->stage, &out->n_stage, err)) != DSE_OK ||
-        (st = split_command("--astrasim-bin", simulator, a, &out->simulator, &out->n_simulator, err)) !=
-            DSE_OK)
-        return st;
-    if (strchr(out->stage[0], '/'))
-        st = make_absolute(out->folder, &out->stage[0], a, err);
-    for (size_t i = 0; st == DSE_OK && i < out->n_simulator; i++)
-        if (strchr(out->simulator[i], '/') && (i == 0 || access(out->simulator[i], F_OK) == 0))
-            st = make_absolute(out->folder, &out->simulator[i], a, err);
+    st = split_command("--stage-cmd", o->stage, a, &out->stage, err);
+    if (st == DSE_OK && strchr(out->stage.word[0], '/'))
+        st = make_absolute(out->folder, &out->stage.word[0], a, err);
+    for (drv_simulator i = 0; st == DSE_OK && i < DRV_N_SIMULATORS; i++)
+        if (o->simulator[i])
+            st = split_simulator(drv_simulators[i].option, o->simulator[i], out->folder, a,
+                                 &out->simulator[i], err);
     return st;
+}
+
+dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_error *err)
+{
+    const drv_simulator_row *row = &drv_simulators[drv_simulator_of(&s->system)];
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st = drv_simulator_check(&s->system, &why);
+
+    if (st != DSE_OK)
+        return dse_fail(err, st, "%s: %s", s->system_name, why.text);
+    if (!x->simulator[row - drv_simulators].n)
+        return dse_fail(err, DSE_E_USAGE,
+                        "%s has the backend %s, for which ASTRA-sim has a program of its own; give %s",
+                        s->system_name, row->backend, row->option);
+    return DSE_OK;
 }
 
 /* ---- the folders --------------------------------------------------------------------------- */
@@ -135,12 +159,12 @@ typedef struct {
     bool failed;
 } command_line;
 
-static void begin(command_line *l, const char **words, size_t n, size_t more, dse_arena *a)
+static void begin(command_line *l, const drv_command *program, size_t more, dse_arena *a)
 {
-    *l = (command_line){.word = DSE_ARENA_NEW(a, const char *, n + more + 1)};
+    *l = (command_line){.word = DSE_ARENA_NEW(a, const char *, program->n + more + 1)};
     l->failed = !l->word;
-    for (size_t i = 0; !l->failed && i < n; i++)
-        l->word[l->n++] = words[i];
+    for (size_t i = 0; !l->failed && i < program->n; i++)
+        l->word[l->n++] = program->word[i];
 }
 
 static void add(command_line *l, const char *word)
@@ -208,7 +232,7 @@ static dse_status plan_stage(const drv_external *x, const drv_study *s, const de
     command_line l;
     dse_status st;
 
-    begin(&l, x->stage, x->n_stage, n_texts + 2 * (n_numbers + N_SIZES), a);
+    begin(&l, &x->stage, n_texts + 2 * (n_numbers + N_SIZES), a);
     for (size_t i = 0; i < n_texts; i++)
         add(&l, texts[i]);
     for (size_t i = 0; i < n_numbers; i++) {
@@ -221,7 +245,8 @@ static dse_status plan_stage(const drv_external *x, const drv_study *s, const de
 }
 
 /* It runs in a folder of its own, as it leaves logs and memory traces where it runs. */
-static dse_status plan_simulator(const drv_external *x, dse_arena *a, drv_external_point *out, dse_error *err)
+static dse_status plan_simulator(const drv_external *x, const drv_study *s, dse_arena *a,
+                                 drv_external_point *out, dse_error *err)
 {
     const struct {
         const char *option, *folder, *file;
@@ -233,7 +258,7 @@ static dse_status plan_simulator(const drv_external *x, dse_arena *a, drv_extern
     const size_t n_files = sizeof files / sizeof files[0];
     command_line l;
 
-    begin(&l, x->simulator, x->n_simulator, n_files, a);
+    begin(&l, &x->simulator[drv_simulator_of(&s->system)], n_files, a);
     for (size_t i = 0; i < n_files; i++)
         add(&l,
             dse_arena_printf(a, "%s=%s/%s/%s", files[i].option, x->folder, files[i].folder, files[i].file));
@@ -261,10 +286,11 @@ dse_status drv_external_plan(const drv_external *x, const drv_study *s, const de
     dse_status st;
 
     *out = (drv_external_point){0};
-    if ((st = check_study(s, err)) != DSE_OK || (st = drv_point_check(s, p, err)) != DSE_OK)
+    if ((st = check_study(s, err)) != DSE_OK || (st = drv_external_check(x, s, err)) != DSE_OK ||
+        (st = drv_point_check(s, p, err)) != DSE_OK)
         return st;
     if (!name_folders(s, p, a, out))
         return dse_fail_nomem(err);
     st = plan_stage(x, s, p, a, out, err);
-    return st == DSE_OK ? plan_simulator(x, a, out, err) : st;
+    return st == DSE_OK ? plan_simulator(x, s, a, out, err) : st;
 }

@@ -12,25 +12,40 @@
 #define DSE_DRIVER_EXTERNAL_H
 
 #include "driver/astra_log.h"
+#include "driver/simulators.h"
 #include "driver/study.h"
 #include "exec/jobs.h"
 
 #define DRV_EXTERNAL_ENGINE "astrasim"
 
+/* Words of a command line, NULL-terminated; n 0: there is none. */
 typedef struct {
-    const char **stage, **simulator; /* words of their command lines, NULL-terminated */
-    size_t n_stage, n_simulator;
+    const char **word;
+    size_t n;
+} drv_command;
+
+typedef struct {
+    drv_command stage, simulator[DRV_N_SIMULATORS];
     const char *folder;     /* the current one */
     double timeout_seconds; /* of each command; 0: none */
     bool discard_workloads; /* after success, and ASTRA-sim's memory traces, which are larger */
 } drv_external;
 
-/* `stage_command` and `simulator` are command lines, split as a shell would (base/words.h). A program with a slash in
- * its name is made absolute, and so are the simulator's other words that have a slash and name a file, as it runs in
- * another folder; a file in this one is said as ./FILE. That a program is missing is seen when a point needs it.
- * Everything is in the arena. DSE_E_USAGE, DSE_E_IO; DSE_E_CONFIG if ASTRA-sim cannot run in this folder. */
-dse_status drv_external_init(const char *stage_command, const char *simulator, double timeout_seconds,
-                             bool discard_workloads, dse_arena *a, drv_external *out, dse_error *err);
+typedef struct {
+    const char *stage, *simulator[DRV_N_SIMULATORS]; /* command lines; NULL: no such simulator */
+    double timeout_seconds;
+    bool discard_workloads;
+} drv_external_options;
+
+/* Command lines are split as a shell would (base/words.h). A program with a slash in its name is made absolute, and so
+ * are a simulator's other words that have a slash and name a file, as it runs in another folder; a file in this one is
+ * said as ./FILE. That a program is missing is seen when a point needs it. Everything is in the arena. DSE_E_USAGE,
+ * DSE_E_IO; DSE_E_CONFIG if ASTRA-sim cannot run in this folder. */
+dse_status drv_external_init(const drv_external_options *o, dse_arena *a, drv_external *out, dse_error *err);
+
+/* Whether the tools have what a system needs: DSE_E_USAGE without the simulator of its backend; as drv_simulator_check
+ * if ASTRA-sim cannot simulate it, or would do so otherwise. */
+dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_error *err);
 
 /* What a point takes: paths relative to the current folder, and its two commands. */
 typedef struct {
@@ -40,7 +55,7 @@ typedef struct {
     exec_job job;
 } drv_external_point;
 
-/* Touches no file. In the arena. DSE_E_CONFIG, DSE_E_RANGE if STAGE cannot generate it. */
+/* Touches no file. In the arena. DSE_E_CONFIG, DSE_E_RANGE if STAGE cannot generate it; as drv_external_check. */
 dse_status drv_external_plan(const drv_external *x, const drv_study *s, const design_point *p, dse_arena *a,
                              drv_external_point *out, dse_error *err);
 

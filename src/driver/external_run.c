@@ -27,7 +27,7 @@ typedef struct {
 
 /* ---- what is said of a failure ------------------------------------------------------------- */
 
-static void say_how_it_ended(const runner *r, const lane *l, const exec_outcome *o, dse_strbuf *out)
+static void say_how_it_ended(const lane *l, const exec_outcome *o, dse_strbuf *out)
 {
     bool stage = o->command == 0;
     const char *path = stage ? l->point.stage_log : l->point.simulator_log;
@@ -35,7 +35,7 @@ static void say_how_it_ended(const runner *r, const lane *l, const exec_outcome 
 
     exec_outcome_text(o, how, sizeof how);
     dse_strbuf_addf(out, "%s ('%s') %s", stage ? "STAGE" : "ASTRA-sim",
-                    stage ? r->tools->stage[0] : r->tools->simulator[0], how);
+                    l->point.job.command[o->command].argv[0], how);
     if (o->end == EXEC_CANNOT_START)
         return;
     drv_log_meaning_add(path, out);
@@ -126,7 +126,7 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
 
     dse_strbuf_init(&text);
     if (o->end != EXEC_DONE) {
-        say_how_it_ended(r, l, o, &text);
+        say_how_it_ended(l, o, &text);
         return give_text(r, l, &text, o->cpu_seconds, err);
     }
     if ((st = read_statistics(l, &log, &why)) == DSE_E_NOMEM)

@@ -84,7 +84,8 @@ static dse_status read_settings(const char *text, dse_arena *a, cfg_settings *ou
 }
 
 /* DSE_OK: the cards of these names are what the result was made from. Else `why` says what they are. */
-static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *settings, dse_error *why)
+static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *settings,
+                              drv_simulator *simulator, dse_error *why)
 {
     const design_point p = report_point(r);
     drv_study study;
@@ -95,6 +96,7 @@ static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *se
         (st = drv_study_load(r->model, r->system, settings, a, &study, why)) != DSE_OK)
         return st;
     study.engine = r->engine;
+    *simulator = drv_simulator_of(&study.system);
     dse_strbuf_init(&text);
     drv_study_write_config(&study, &p, &text);
     if (text.failed)
@@ -155,6 +157,7 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
 {
     dse_error why = DSE_ERROR_INIT;
     const char *note = "";
+    drv_simulator simulator;
     cfg_settings settings;
     dse_strbuf command;
     bool has_cards;
@@ -171,7 +174,7 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
                                     ? "by another version of this program; figures may differ"
                                     : "by another program; this one simulates the same natively",
                                 a, out, err);
-    st = check_cards(r, a, &settings, &why);
+    st = check_cards(r, a, &settings, &simulator, &why);
     if (st == DSE_E_NOMEM)
         return dse_fail_nomem(err);
     if (st != DSE_OK)
@@ -179,8 +182,8 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
     write_simulate(r, &settings, &command);
     if (!strcmp(r->engine, DRV_EXTERNAL_ENGINE)) {
         add_option(&command, "--engine", r->engine);
-        dse_strbuf_adds(&command, " --stage-cmd \"python3 PATH/main.py\" --astrasim-bin "
-                                  "PATH/AstraSim_Analytical_Congestion_Unaware");
+        dse_strbuf_addf(&command, " --stage-cmd \"python3 PATH/main.py\" %s PATH/%s",
+                        drv_simulators[simulator].option, drv_simulators[simulator].program);
         note = "with the STAGE and ASTRA-sim it was made with; without the last three options this program "
                "gives the "
                "same";

@@ -49,8 +49,8 @@ static dse_status read_system(const char *path, const cfg_settings *settings, ds
             (st = cfg_load(network_yml, a, &network, err)) != DSE_OK ||
             (st = card_system_read_astra(&doc, &network, out, err)) != DSE_OK)
             return st;
-        st = settings && settings->n ? card_system_set(out, settings, err)
-                                     : card_system_check(out, &(card_places){&doc, &network}, err);
+        st = card_system_has_any(settings) ? card_system_set(out, settings, err)
+                                           : card_system_check(out, &(card_places){&doc, &network}, err);
         dse_error_set_where(err, path);
         return st;
     }

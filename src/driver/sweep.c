@@ -300,6 +300,18 @@ static dse_status run_tools(state *s, uint32_t jobs, dse_error *err)
     return drv_external_run(s->sweep->tools, jobs, &calls, err);
 }
 
+/* What they cannot simulate is told before anything runs, and not stored as a failure of each point. */
+static dse_status check_tools(state *s, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < s->points->n; i++)
+        if (s->points->point[i].variant != s->variant &&
+            (st = enter_variant(s, s->points->point[i].variant, err)) == DSE_OK)
+            st = drv_external_check(s->sweep->tools, &s->study, err);
+    return st;
+}
+
 /* ---- the sweep ----------------------------------------------------------------------------- */
 
 /* What outlives the state. */
@@ -333,7 +345,11 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     dse_arena_init(&s.variant_arena);
     s.progress.total = s.points->n;
     s.cached = dse_calloc(s.points->n ? s.points->n : 1, sizeof *s.cached);
-    st = s.cached ? store_open(sweep->database, STORE_WRITE, &s.db, err) : dse_fail_nomem(err);
+    st = s.cached ? DSE_OK : dse_fail_nomem(err);
+    if (st == DSE_OK && sweep->tools)
+        st = check_tools(&s, err);
+    if (st == DSE_OK)
+        st = store_open(sweep->database, STORE_WRITE, &s.db, err);
     if (st == DSE_OK && !(tasks = dse_calloc(s.points->n + 1, sizeof *tasks)))
         st = dse_fail_nomem(err);
     if (st == DSE_OK)

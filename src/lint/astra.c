@@ -45,6 +45,26 @@ static void check_json_type(lint *l, const cfg_doc *doc, const cfg_param *p, con
                  *p->unit_name ? " of " : "", p->unit_name);
 }
 
+/* yaml-cpp goes through the elements of what is no list, and finds none. */
+static void check_yaml_type(lint *l, const cfg_doc *doc, const cfg_param *p, const cfg_node *value)
+{
+    cfg_place at;
+
+    if (p->bare && !p->astra_lacks && value->kind == CFG_SCALAR)
+        lint_add(l, LINT_WARNING, cfg_where(doc, value, &at), p->astra_key,
+                 "no list: ASTRA-sim takes it for an empty one and stops; write [%s]", value->text);
+}
+
+static void key_of_ours(lint *l, const cfg_doc *doc, const cfg_param *p, const cfg_node *key,
+                        const cfg_node *value)
+{
+    cfg_place at;
+
+    lint_add_key(l, key->text, key, value, p->unit_name, p->help, LINT_OURS_ONLY);
+    lint_add(l, LINT_NOTE, cfg_where(doc, key, &at), key->text,
+             "a key of ccldse, which ASTRA-sim never reads");
+}
+
 static bool astra_keys(lint *l, const cfg_doc *doc, bool network, card_system *values)
 {
     const lint_rows *others = network ? &lint_network_keys : &lint_system_keys;
@@ -58,12 +78,14 @@ static bool astra_keys(lint *l, const cfg_doc *doc, bool network, card_system *v
 
         if (row)
             lint_row_key(l, doc, row, key->text, key, value, p ? p->unit_name : "", p ? p->help : "");
+        else if (p && p->astra_lacks)
+            key_of_ours(l, doc, p, key, value);
         else if (p)
             lint_add_key(l, key->text, key, value, p->unit_name, p->help, LINT_USED);
         else
             unknown_key(l, doc, key, value, others, true, network);
-        if (p && !network)
-            check_json_type(l, doc, p, value);
+        if (p)
+            (network ? check_yaml_type : check_json_type)(l, doc, p, value);
         if (p && cfg_param_set(p, doc, value, values, &why) != DSE_OK) {
             lint_add_error(l, key->text, p->key, &why);
             usable = false;
@@ -72,18 +94,33 @@ static bool astra_keys(lint *l, const cfg_doc *doc, bool network, card_system *v
     return usable;
 }
 
-static bool astra_absent(lint *l, const cfg_doc *doc, bool network)
+/* Why ASTRA-sim cannot do without a key that this file lacks; NULL if it can. The extents of a mesh, which it does not
+ * have, say as much as its count. */
+static const char *why_needed_in(const cfg_doc *doc, const cfg_param *p)
+{
+    static const char *const extents[] = {"width", "height", "depth"};
+
+    for (size_t i = 0; !strcmp(p->key, "network.npus_count") && i < sizeof extents / sizeof extents[0]; i++)
+        if (cfg_get(doc->root, extents[i]))
+            return NULL;
+    return lint_why_needed(p->key);
+}
+
+/* What the file lacks; its default goes into the values. */
+static bool astra_absent(lint *l, const cfg_doc *doc, bool network, card_system *values)
 {
     bool usable = true;
 
     for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &card_system_table.rows[i];
         const lint_row *row = lint_find(&lint_parameters, p->key);
-        const char *fallback = lint_why_needed(p->key) ? NULL : p->astra_fallback, *meaning;
+        const char *why = why_needed_in(doc, p), *fallback = why ? NULL : p->astra_fallback, *meaning;
         cfg_node node = {.kind = CFG_SCALAR, .text = fallback};
 
         if (!p->astra_key || card_system_in_network_file(p) != network || cfg_get(doc->root, p->astra_key))
             continue;
+        if (p->astra_fallback)
+            (void)cfg_param_default(p, p->astra_fallback, values, NULL); /* the table's own: cannot fail */
         if ((row && row->effect == LINT_NEVER_READ) || p->omit_default)
             continue;
         meaning = row && row->meaning ? row->meaning : p->help;
@@ -96,7 +133,7 @@ static bool astra_absent(lint *l, const cfg_doc *doc, bool network)
         }
         usable = false;
         lint_add_key(l, p->astra_key, NULL, NULL, p->unit_name, meaning, LINT_MISSING);
-        lint_add(l, LINT_WARNING, doc->path, p->astra_key, "missing: %s", lint_why_needed(p->key));
+        lint_add(l, LINT_WARNING, doc->path, p->astra_key, "missing: %s", why);
     }
     return usable;
 }
@@ -115,7 +152,7 @@ static void astra_complete(lint *l)
         return;
     }
     l->names_of_astra = true;
-    lint_complete_system(l, &l->system, l->system.path, &values);
+    lint_complete_system(l, &(card_places){&l->system, &l->network}, l->system.path, &values);
 }
 
 void lint_astra_system(lint *l, const cfg_doc *doc)
@@ -124,7 +161,7 @@ void lint_astra_system(lint *l, const cfg_doc *doc)
     bool usable = astra_keys(l, doc, false, &values);
     cfg_place at;
 
-    usable &= astra_absent(l, doc, false);
+    usable &= astra_absent(l, doc, false, &values);
     if (values.roofline_enabled && !cfg_get(doc->root, "peak-perf")) {
         lint_add(
             l, LINT_WARNING, cfg_where(doc, cfg_get(doc->root, "roofline-enabled"), &at), "peak-perf",
@@ -146,23 +183,39 @@ void lint_astra_network(lint *l, const cfg_doc *doc)
     card_system values = {0};
     bool usable = astra_keys(l, doc, true, &values);
 
-    usable &= astra_absent(l, doc, true);
+    usable &= astra_absent(l, doc, true, &values);
     l->has_network = usable;
     l->network = *doc;
     l->waiting = values;
     astra_complete(l);
 }
 
+static void network_alone(lint *l)
+{
+    const card_places in = {NULL, &l->network};
+    const bool names_of_astra = l->names_of_astra;
+    char rates[LINT_LINK_RATES_MAX];
+    dse_error why = DSE_ERROR_INIT;
+    net_network net;
+
+    if (card_network_build(&l->waiting, &in, &net, &why) != DSE_OK) {
+        dse_error_set_where(&why, l->network.path);
+        lint_add_error(l, "", "", &why);
+        return;
+    }
+    lint_link_rates(&l->waiting, rates);
+    lint_add(l, LINT_NOTE, l->network.path, "bandwidth",
+             "a bare number counts 2^30 bytes per second: the links have %s GB/s, in 10^9 bytes", rates);
+    l->names_of_astra = true; /* for now: the system that a workload is for may be another */
+    lint_check_dependencies(l, &in, &l->waiting);
+    lint_network(l, &in, &net);
+    l->names_of_astra = names_of_astra;
+}
+
 void lint_astra_alone(lint *l)
 {
-    char rates[LINT_LINK_RATES_MAX];
-
-    if (l->has_network) {
-        lint_link_rates(&l->waiting, rates);
-        lint_add(l, LINT_NOTE, l->network.path, "bandwidth",
-                 "a bare number counts 2^30 bytes per second: the links have %s GB/s, in 10^9 bytes", rates);
-        lint_note_dimensions(l, l->network.path, l->waiting.topology.n);
-    }
+    if (l->has_network)
+        network_alone(l);
     if (l->has_system)
         lint_add(l, LINT_NOTE, l->system.path, "local-mem-bw",
                  "a bare number counts 10^9 bytes per second, and that of a link 2^30");

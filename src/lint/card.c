@@ -91,8 +91,7 @@ static void card_absent(card *c)
         const lint_row *row = lint_find(&lint_parameters, p->key);
         const char *meaning = row && row->meaning ? row->meaning : p->help;
 
-        if (c->given & (uint64_t)1 << i || (row && row->effect == LINT_NEVER_READ) ||
-            p->omit_default)
+        if (c->given & (uint64_t)1 << i || (row && row->effect == LINT_NEVER_READ) || p->omit_default)
             continue;
         if (!p->fallback) {
             lint_add_key(c->l, p->key, NULL, NULL, p->unit_name, meaning, LINT_MISSING);
@@ -139,15 +138,24 @@ void lint_system_card(lint *l, const cfg_doc *doc)
         lint_add_error(l, "", "", &why);
     else {
         l->names_of_astra = false;
-        lint_complete_system(l, doc, doc->path, &values);
+        lint_complete_system(l, &(card_places){doc, doc}, doc->path, &values);
     }
 }
 
 /* ---- a system, whichever files it is from -------------------------------------------------- */
 
-static bool is_on(const card_system *s, const cfg_param *p)
+/* Whether a switch or a name has the value that is written so. */
+static bool has_value(const card_system *s, const cfg_param *p, const char *value)
 {
-    return *(const bool *)((const char *)s + p->offset);
+    const void *field = (const char *)s + p->offset;
+
+    return p->type == CFG_T_NAME ? !strcmp(field, value) : *(const bool *)field == !strcmp(value, "true");
+}
+
+/* In ASTRA-sim's files a switch is a number. */
+static const char *astra_value(const cfg_param *p, const char *value)
+{
+    return p->type != CFG_T_BOOL ? value : !strcmp(value, "true") ? "1" : "0";
 }
 
 /* The key as its file calls it. */
@@ -175,24 +183,23 @@ static const char *name_in(const cfg_doc *doc, const cfg_param *p, const cfg_nod
     return NULL;
 }
 
-static void check_dependencies(lint *l, const cfg_doc *doc, const card_system *s)
+void lint_check_dependencies(lint *l, const card_places *in, const card_system *s)
 {
     for (uint32_t i = 0; i < lint_n_dependencies; i++) {
         const lint_dependency *d = &lint_dependencies[i];
         const cfg_param *p = cfg_param_find(&card_system_table, d->key);
         const cfg_param *on = cfg_param_find(&card_system_table, d->on);
+        const cfg_doc *doc = card_system_in_network_file(p) ? in->network : in->system;
         const cfg_node *key, *value;
         const char *name;
         cfg_place at;
 
-        if (is_on(s, on) != !strcmp(d->while_value, "true") || !(name = name_in(doc, p, &key, &value)))
+        if (!doc || !has_value(s, on, d->while_value) || !(name = name_in(doc, p, &key, &value)))
             continue;
         lint_set_effect(l, doc->path, name, LINT_NO_EFFECT);
         lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), name, "without effect while %s is %s",
                  name == p->key ? on->key : on->astra_key,
-                 name == p->key ? d->while_value
-                 : is_on(s, on) ? "1"
-                                : "0");
+                 name == p->key ? d->while_value : astra_value(on, d->while_value));
     }
 }
 
@@ -217,15 +224,6 @@ static void note_units(lint *l, const char *path, const card_system *s)
              "have %s GB/s, "
              "the memory has %.5g GB/s, in 10^9 bytes",
              list, s->memory_bandwidth);
-}
-
-void lint_note_dimensions(lint *l, const char *path, uint32_t n_dims)
-{
-    if (n_dims > 1)
-        lint_add(l, LINT_NOTE, path, "",
-                 "a message between NPUs that differ in several of the %" PRIu32
-                 " dimensions pays for the lowest of them alone",
-                 n_dims);
 }
 
 static bool has_implementations(const card_system *s)
@@ -260,20 +258,20 @@ static void check_implementations(lint *l, const char *path, const sim_settings 
     }
 }
 
-void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const card_system *s)
+void lint_complete_system(lint *l, const card_places *in, const char *path, const card_system *s)
 {
     dse_error why = DSE_ERROR_INIT;
     sim_settings settings;
     net_network net;
 
-    if (card_system_build(s, &net, &settings, &why) != DSE_OK) {
+    if (card_system_check(s, in, &why) != DSE_OK || card_system_build(s, &net, &settings, &why) != DSE_OK) {
         dse_error_set_where(&why, path);
         lint_add_error(l, "", "", &why);
         return;
     }
-    check_dependencies(l, doc, s);
+    lint_check_dependencies(l, in, s);
     note_units(l, path, s);
-    lint_note_dimensions(l, path, net.n_dims);
+    lint_network(l, in, &net);
     check_implementations(l, path, &settings, net.n_dims);
     if (has_implementations(s))
         lint_add(l, LINT_NOTE, path, "",

@@ -68,6 +68,8 @@ const lint_dependency lint_dependencies[] = {
     {"scheduler.endpoint_delay", "memory_bus.shared", "true"},
     {"compute.peak_perf", "scheduler.roofline_enabled", "false"},
     {"compute.peak_perf", "scheduler.replay_only", "true"},
+    {"network.routing", "network.backend", "congestion_unaware"},
+    {"network.multi_hop", "network.backend", "congestion_aware"},
 };
 const uint32_t lint_n_dependencies = sizeof lint_dependencies / sizeof lint_dependencies[0];
 
@@ -165,6 +167,8 @@ static const lint_row argument_keys[] = {
      "parsed and without effect: Sys.cc keeps it and never uses it; scale the bandwidth instead"},
     {"injection-scale", LINT_USED, "", "factor on endpoint-delay, if system.json gives that", NULL, NULL},
     {"rendezvous-protocol", LINT_USED, "", "messages wait for a handshake", NULL, NULL},
+    {"backend", LINT_OURS_ONLY, "", "congestion_unaware or congestion_aware", NULL,
+     "an option of ccldse astrasim; ASTRA-sim skips it, and has a program for each"},
 };
 ROWS(lint_argument_keys, argument_keys);
 

@@ -16,6 +16,7 @@ typedef enum {
     LINT_NO_EFFECT,     /* taken, and nothing depends on it */
     LINT_NEVER_READ,    /* documented, and ASTRA-sim never looks at it */
     LINT_UPSTREAM_ONLY, /* ASTRA-sim uses it, this program does not need it */
+    LINT_OURS_ONLY,     /* the other way round: of ASTRA-sim's files, a key of this program */
     LINT_NOT_MODELLED,  /* of a model: it is simulated without */
     LINT_NOT_NEEDED,    /* of a model: no figure depends on it */
     LINT_REFUSED,

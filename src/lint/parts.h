@@ -5,6 +5,7 @@
  *   keys.c      what is known of keys beyond the tables of parameters
  *   card.c      our cards, Hugging Face configs
  *   astra.c     ASTRA-sim's files and its command line
+ *   network.c   a network: its dimensions in the two models, and what ASTRA-sim has not
  *   workload.c  groups and traces on a network */
 #ifndef DSE_LINT_PARTS_H
 #define DSE_LINT_PARTS_H
@@ -52,7 +53,8 @@ const lint_row *lint_find(const lint_rows *rows, const char *key);
 /* Why ASTRA-sim cannot do without a key, or NULL; by the parameter's key. */
 const char *lint_why_needed(const char *key);
 
-/* A parameter that works only together with another: without effect while that has the value given. */
+/* A parameter that works only together with another, a switch or a name: without effect while that has the value
+ * given. */
 typedef struct {
     const char *key, *on, *while_value;
 } lint_dependency;
@@ -95,10 +97,16 @@ void lint_arguments(lint *l, const char *text);
 /* Bandwidths of the links in 10^9 bytes per second: "53.687, 26.844". */
 #define LINT_LINK_RATES_MAX (CFG_MAX_DIMS * 32)
 void lint_link_rates(const card_system *s, char out[LINT_LINK_RATES_MAX]);
-void lint_note_dimensions(lint *l, const char *path, uint32_t n_dims);
 
-/* A system that is complete: dependencies between its keys, units, dimensions. `path` for what has no place. */
-void lint_complete_system(lint *l, const cfg_doc *doc, const char *path, const card_system *s);
+/* The network of a system, or of a network.yml alone: what of it ASTRA-sim has not, and what the model leaves out.
+ * `in` may have a network file alone. */
+void lint_network(lint *l, const card_places *in, const net_network *net);
+
+/* Keys that are without effect beside others, in the files that there are. */
+void lint_check_dependencies(lint *l, const card_places *in, const card_system *s);
+
+/* A system that can be read: whether it can be built, dependencies between its keys, units, its network. */
+void lint_complete_system(lint *l, const card_places *in, const char *path, const card_system *s);
 void lint_workload(lint *l, const char *prefix, const char *groups);
 
 #endif

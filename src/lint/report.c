@@ -17,6 +17,7 @@ const char *lint_effect_name(lint_effect e)
         [LINT_NO_EFFECT] = "no effect",
         [LINT_NEVER_READ] = "never read",
         [LINT_UPSTREAM_ONLY] = "upstream only",
+        [LINT_OURS_ONLY] = "ccldse only",
         [LINT_NOT_MODELLED] = "not modelled",
         [LINT_NOT_NEEDED] = "not needed",
         [LINT_REFUSED] = "refused",

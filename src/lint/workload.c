@@ -135,15 +135,6 @@ typedef struct {
     uint64_t compute, timeless;   /* compute nodes, and those without a duration */
 } counts;
 
-static uint32_t differing_dims(const net_network *net, uint32_t a, uint32_t b)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < net->n_dims; i++)
-        n += a / net->dim[i].stride % net->dim[i].shape.n != b / net->dim[i].stride % net->dim[i].shape.n;
-    return n;
-}
-
 static size_t type_index(uint8_t coll)
 {
     for (size_t i = 0; i < N_TYPES; i++)
@@ -176,7 +167,7 @@ static void count_rank(const lint *l, const wl_workload *w, uint32_t rank, count
             count_collective(l, n, n->slot == DSE_NONE ? NULL : &w->group[r->group[n->slot]], c);
         if (n->type == WL_NODE_SEND) {
             c->sends++;
-            c->crossing += differing_dims(&l->net, rank, r->p2p[n->slot].peer) > 1;
+            c->crossing += net_differ_in_several(&l->net, rank, r->p2p[n->slot].peer);
         }
         if (n->type == WL_NODE_COMP) {
             c->compute++;
@@ -192,7 +183,7 @@ static void count_rings(const lint *l, const wl_workload *w, counts *c)
 
         for (uint32_t k = 0; g->n > 1 && g->n < l->net.n_npus && k < g->n; k++) {
             c->hops++;
-            c->crossing_hops += differing_dims(&l->net, g->rank[k], g->rank[(k + 1) % g->n]) > 1;
+            c->crossing_hops += net_differ_in_several(&l->net, g->rank[k], g->rank[(k + 1) % g->n]);
         }
     }
 }
@@ -235,10 +226,19 @@ static void tell_collectives(lint *l, const char *prefix, const counts *c)
     }
 }
 
+/* What becomes of a message between NPUs that differ in several dimensions. */
+static const char *fate_of_crossing(const net_network *net)
+{
+    if (net->congestion)
+        return "between NPUs that differ in several dimensions, and take links of each";
+    return net->full_multi_hop
+               ? "between NPUs that differ in several dimensions, and pay for each"
+               : "between NPUs that differ in several dimensions, and pay for the lowest of them alone";
+}
+
 static void tell(lint *l, const char *prefix, const counts *c)
 {
-    static const char lowest[] =
-        "between NPUs that differ in several dimensions, and pay for the lowest of them alone";
+    const char *fate = fate_of_crossing(&l->net);
 
     tell_collectives(l, prefix, c);
     if (c->lonely)
@@ -252,10 +252,10 @@ static void tell(lint *l, const char *prefix, const counts *c)
                  l->values.splits, c->starved);
     if (c->sends)
         lint_add(l, LINT_NOTE, prefix, "", "%" PRIu64 " of %" PRIu64 " sends are %s", c->crossing, c->sends,
-                 lowest);
+                 fate);
     if (c->hops)
         lint_add(l, LINT_NOTE, prefix, "", "%" PRIu64 " of %" PRIu64 " steps of the groups' rings are %s",
-                 c->crossing_hops, c->hops, lowest);
+                 c->crossing_hops, c->hops, fate);
     if (c->timeless && (l->values.replay_only || !l->values.roofline_enabled))
         lint_add(l, LINT_WARNING, prefix, "",
                  "%" PRIu64 " of %" PRIu64

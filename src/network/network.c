@@ -31,22 +31,6 @@ dse_status net_network_finish(net_network *net, dse_error *err)
     return DSE_OK;
 }
 
-dse_status net_released_check(const net_network *net, dse_error *err)
-{
-    if (!net->congestion)
-        return DSE_OK;
-    if (net->n_dims > 1)
-        return dse_fail(err, DSE_E_RANGE,
-                        "only support 1-dim topology: with congestion ASTRA-sim takes no network of %" PRIu32
-                        " dimensions",
-                        net->n_dims);
-    if (net->dim[0].topology == net_topology_find("Ring") && net->dim[0].shape.n == 2)
-        return dse_fail(
-            err, DSE_E_RANGE,
-            "with congestion ASTRA-sim fails on a Ring of two NPUs; FullyConnected has the same links");
-    return DSE_OK;
-}
-
 bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b)
 {
     for (uint32_t i = 0; i < net->n_dims; i++) {

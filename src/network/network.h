@@ -35,8 +35,22 @@ typedef struct {
  * NPUs. */
 dse_status net_network_finish(net_network *net, dse_error *err);
 
-/* Whether the released reference can simulate these dimensions: with congestion it takes one alone, and that no Ring of
- * two NPUs, which it tries to connect twice. Here both work. DSE_E_RANGE if it cannot. */
+/* What works here, and not with the released reference (599a047). In the order in which it is told. */
+typedef enum {
+    NET_LIMIT_TOPOLOGY,  /* it has Ring, Switch and FullyConnected */
+    NET_LIMIT_MULTI_HOP, /* without congestion it charges the lowest dimension alone, whatever the card says */
+    NET_LIMIT_DIMENSIONS,  /* with congestion it takes one */
+    NET_LIMIT_RING_OF_TWO, /* with congestion it tries to connect the two NPUs twice */
+    NET_N_LIMITS
+} net_limit;
+
+/* DSE_E_RANGE, with what it cannot do, if a limit of the reference applies to a finished network; else DSE_OK. */
+dse_status net_released_limit(const net_network *net, net_limit limit, dse_error *err);
+
+/* The first of them for one topology. */
+dse_status net_released_topology(const net_topology *t, dse_error *err);
+
+/* All of them: the first that applies. */
 dse_status net_released_check(const net_network *net, dse_error *err);
 
 /* Place of an NPU along a dimension. */

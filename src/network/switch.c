@@ -40,6 +40,7 @@ const net_topology net_topology_switch = {
     .summary = "every NPU linked to one switch; two hops",
     .form = NET_FORM_BAR,
     .has_switch = true,
+    .in_reference = true,
     .hops = switch_hops,
     .n_ports = switch_ports,
     .neighbour = switch_neighbour,

@@ -36,6 +36,7 @@ typedef struct {
     uint32_t n_axes;   /* 2: width and height; 3: depth as well; 0: npus_count says it all */
     bool power_of_two; /* of NPUs */
     bool has_switch;   /* of as many ports as there are NPUs, in their order */
+    bool in_reference; /* the reference has it too, in both models */
 
     /* Links on the way; src != dst, both below n; at least 1. */
     uint32_t (*hops)(const net_shape *s, uint32_t src, uint32_t dst);

@@ -27,16 +27,17 @@ nodes() {
     printf '{"nodes": [%s]}\n' "$2" >"w.$1.et"
 }
 
-# reference_case ID: system.json, network.yml, remote_memory.json, and the workload w.<rank>.et with its groups.json,
-# of a case of tests/data/reference that STAGE's options describe
+# reference_case ID [FILE [SCHEMA]]: system.json, network.yml, remote_memory.json, and the workload w.<rank>.et with its
+# groups.json, of a case of tests/data/reference/FILE that STAGE's options describe
 reference_case() {
-    line=$(grep "\"id\":\"$1\"" "$DATA/reference/L2_small.jsonl")
+    line=$(grep "\"id\":\"$1\"" "$DATA/reference/${2:-L2_small.jsonl}")
     printf '%s\n' "$line" | sed 's/.*"system":\({[^}]*}\).*/\1/' >system.json
     printf '%s\n' "$line" | sed 's/.*"network":\({[^}]*}\).*/\1/' >network.yml
     printf '{"memory-type": "NO_MEMORY_EXPANSION"}\n' >remote_memory.json
     # "dp":2,"tp":1 -> --dp 2 --tp 1
     # shellcheck disable=SC2046 # a list of words
     "$CCLDSE" stage --output_dir . --output_name w --comm_group_file groups.json \
+        ${3:+--chakra_schema_version "$3"} \
         $(printf '%s\n' "$line" | sed 's/.*"stage":{\([^}]*\)}.*/\1/; s/"\([^"]*\)":\([0-9]*\),*/--\1 \2 /g')
 }
 

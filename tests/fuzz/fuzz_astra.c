@@ -48,11 +48,15 @@ static dse_status read(const char *system, size_t n_system, const char *network,
                        dse_arena *a, card_system *out, dse_error *err)
 {
     cfg_doc system_doc = {0}, network_doc = {0};
+    dse_error why = DSE_ERROR_INIT;
+    card_system released;
     dse_status st;
 
     if ((st = cfg_parse_json("system.json", system, n_system, a, &system_doc, err)) != DSE_OK ||
         (st = cfg_parse_yaml("network.yml", network, n_network, a, &network_doc, err)) != DSE_OK)
         return st;
+    if (fuzz_ok(card_system_read_released(&system_doc, &network_doc, &released, &why), &why))
+        ENSURE(!strcmp(released.backend, "congestion_unaware") && !released.width.n); /* not its keys */
     return card_system_read_astra(&system_doc, &network_doc, out, err);
 }
 

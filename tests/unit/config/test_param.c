@@ -302,7 +302,7 @@ CLAIM(values_out_of_range_are_refused_with_the_range)
     refuse(LEAST "a: {rate: 0.25}\n", DSE_E_RANGE, "f.yaml:3:11",
            "a.rate is 0.25; it must be between 0.5 and 1000 GiB/s");
     refuse(LEAST "a: {rate: 1001GiB/s}\n", DSE_E_RANGE, "f.yaml:3:11",
-           "a.rate is 1001; it must be between 0.5 and 1000 GiB/s");
+           "a.rate is 1001GiB/s; it must be between 0.5 and 1000 GiB/s");
     refuse(LEAST "a: {delay: -1}\n", DSE_E_RANGE, "f.yaml:3:12", "a.delay is -1; it must be at least 0 ns");
     refuse("count: 3\nc: {sizes: [2, 65]}\n", DSE_E_RANGE, "f.yaml:2:16",
            "c.sizes is 65; it must be between 2 and 64");
@@ -610,6 +610,122 @@ CLAIM(the_table_describes_itself)
     dse_strbuf_free(&b);
 }
 
+/* ---- lists with a bare or an empty entry; rows that are told of only if they are set ------------ */
+
+typedef struct {
+    cfg_given given;
+    cfg_int_list extents, strict;
+    cfg_name_list orders;
+    cfg_name mode;
+} forms;
+
+#define IN_FORMS(f) .offset = offsetof(forms, f)
+
+static const cfg_param form_rows[] = {
+    {.key = "extents",
+     .type = CFG_T_INT_LIST,
+     .unit_name = "",
+     .min = 1,
+     .max = 64,
+     IN_FORMS(extents),
+     .fallback = "",
+     .bare = true,
+     .sparse = true,
+     .help = "ints"},
+    {.key = "strict",
+     .type = CFG_T_INT_LIST,
+     .unit_name = "",
+     .min = 0,
+     .max = 64,
+     IN_FORMS(strict),
+     .fallback = "",
+     .bare = true,
+     .help = "ints"},
+    {.key = "orders",
+     .type = CFG_T_NAME_LIST,
+     .unit_name = "",
+     IN_FORMS(orders),
+     .fallback = "",
+     .sparse = true,
+     .help = "names"},
+    {.key = "mode",
+     .type = CFG_T_NAME,
+     .unit_name = "",
+     .choices = modes,
+     IN_FORMS(mode),
+     .fallback = "exact",
+     .omit_default = true,
+     .help = "one of two"},
+};
+static const cfg_table form_table = {form_rows, sizeof form_rows / sizeof form_rows[0], "form"};
+
+static forms f;
+
+static dse_status read_form(const char *text)
+{
+    dse_arena arena;
+    cfg_doc doc;
+    dse_status st;
+
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    memset(&f, 0x55, sizeof f);
+    st = cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err);
+    if (st == DSE_OK)
+        st = cfg_table_read(&form_table, &doc, NULL, &f, &err);
+    dse_arena_free(&arena);
+    return st;
+}
+
+static void assert_form(const char *text, const char *expected)
+{
+    dse_strbuf b;
+    dse_json j;
+
+    assert_ok(read_form(text), &err);
+    dse_strbuf_init(&b);
+    dse_json_init(&j, &b);
+    cfg_table_write_json(&form_table, &f, &j);
+    assert_string_equal(b.data, expected);
+    dse_strbuf_free(&b);
+}
+
+CLAIM(a_bare_value_is_a_list_of_one_where_the_row_says_so)
+{
+    assert_form("extents: 4\n", "{\"extents\":[4]}");
+    assert_form("extents: [4]\n", "{\"extents\":[4]}");
+    assert_failure(read_form("orders: xy\n"), &err, DSE_E_CONFIG, "f.yaml:1:9",
+                   "orders must be a list of names, not 'xy'; write [xy]");
+    assert_failure(read_form("extents: {a: 4}\n"), &err, DSE_E_CONFIG, "f.yaml:1:10",
+                   "extents must be a list of integers, not a mapping; write [...]");
+    assert_failure(read_form("extents: 65\n"), &err, DSE_E_RANGE, "f.yaml:1:10",
+                   "extents is 65; it must be between 1 and 64");
+}
+
+CLAIM(an_entry_may_be_null_where_the_row_says_so)
+{
+    assert_form("extents: [~, 4, null]\norders: [xy, ~]\n",
+                "{\"extents\":[null,4,null],\"orders\":[\"xy\",null]}");
+    assert_int_equal(f.extents.n, 3);
+    assert_int_equal(f.extents.v[0], 0);
+    assert_string_equal(f.orders.v[1], "");
+    assert_failure(read_form("strict: [~]\n"), &err, DSE_E_CONFIG, "f.yaml:1:10",
+                   "strict: '~' is not a whole number");
+    /* a word in quotes is a name */
+    assert_ok(read_form("orders: [\"null\"]\n"), &err);
+    assert_string_equal(f.orders.v[0], "null");
+}
+
+CLAIM(what_is_omitted_by_default_leaves_the_text_as_if_there_were_no_such_row)
+{
+    assert_form("{}\n", "{}");
+    assert_form("mode: exact\n", "{}");
+    assert_true(cfg_is_given(&form_table, &f, "mode"));
+    assert_true(cfg_param_is_absent(&form_rows[3], &f));
+    assert_form("mode: fast\n", "{\"mode\":\"fast\"}");
+    assert_false(cfg_param_is_absent(&form_rows[3], &f));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -643,6 +759,9 @@ int main(void)
         cmocka_unit_test(a_value_is_got_in_the_unit_of_its_row),
         cmocka_unit_test(what_has_no_value_is_not_got),
         cmocka_unit_test(the_table_describes_itself),
+        cmocka_unit_test(a_bare_value_is_a_list_of_one_where_the_row_says_so),
+        cmocka_unit_test(an_entry_may_be_null_where_the_row_says_so),
+        cmocka_unit_test(what_is_omitted_by_default_leaves_the_text_as_if_there_were_no_such_row),
     };
     return RUN_TESTS(tests);
 }

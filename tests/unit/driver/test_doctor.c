@@ -41,7 +41,7 @@ static void make_program(const char *name, const char *script)
 
 static void look(const char *stage, const char *astrasim, double timeout_seconds)
 {
-    const drv_doctor_inputs in = {in_folder("results/r.db"), stage, astrasim, timeout_seconds};
+    const drv_doctor_inputs in = {in_folder("results/r.db"), stage, {astrasim}, timeout_seconds};
 
     assert_ok(drv_doctor(&in, &arena, finding, &err), &err);
 }
@@ -58,7 +58,8 @@ CLAIM(an_empty_path_has_no_tools)
     look(NULL, NULL, 5);
     check(DRV_CHECK_PYTHON, DRV_ABSENT, "no python3 in PATH");
     check(DRV_CHECK_STAGE, DRV_UNTRIED, "not tried; say --stage-cmd \"python3 PATH/main.py\"");
-    check(DRV_CHECK_ASTRASIM, DRV_ABSENT, DRV_ASTRASIM_PROGRAM " is not in PATH");
+    check(DRV_CHECK_ASTRASIM, DRV_ABSENT, DRV_UNAWARE_PROGRAM " is not in PATH");
+    check(DRV_CHECK_AWARE, DRV_ABSENT, DRV_AWARE_PROGRAM " is not in PATH");
     check(DRV_CHECK_SLURM, DRV_ABSENT, "no sbatch, srun, sinfo in PATH");
     check(DRV_CHECK_DATABASE, DRV_ABSENT,
           dse_arena_printf(&arena, "no %s/results/r.db yet; a sweep makes it", folder));
@@ -75,15 +76,17 @@ CLAIM(tools_that_answer_are_there)
     make_program("sinfo", "#!/bin/sh\n");
     make_program("stage", "#!/bin/sh\n[ \"$1 $2\" = \"x --help\" ]\n");
     /* as the simulator ends when its options are missing: exit(-1) */
-    make_program(DRV_ASTRASIM_PROGRAM, "#!/bin/sh\necho Error parsing options >&2\nexit 255\n");
+    make_program(DRV_UNAWARE_PROGRAM, "#!/bin/sh\necho Error parsing options >&2\nexit 255\n");
+    make_program(DRV_AWARE_PROGRAM, "#!/bin/sh\nexit 255\n");
     look("stage x", NULL, 5);
     check(DRV_CHECK_PYTHON, DRV_THERE, "3.11.2, with what STAGE imports");
     check(DRV_CHECK_SLURM, DRV_THERE, "slurm-wlm 22.05.8");
     check(DRV_CHECK_STAGE, DRV_THERE, "'stage x' answers");
     check(DRV_CHECK_ASTRASIM, DRV_THERE,
-          dse_arena_printf(&arena, "%s/" DRV_ASTRASIM_PROGRAM " starts", folder));
-    /* what the tools said is not left behind: the six programs alone */
-    assert_int_equal(unit_count_files(folder), 6);
+          dse_arena_printf(&arena, "%s/" DRV_UNAWARE_PROGRAM " starts", folder));
+    check(DRV_CHECK_AWARE, DRV_THERE, dse_arena_printf(&arena, "%s/" DRV_AWARE_PROGRAM " starts", folder));
+    /* what the tools said is not left behind: the seven programs alone */
+    assert_int_equal(unit_count_files(folder), 7);
 }
 
 /* STAGE's packages are where the python is that runs it. */
@@ -138,7 +141,7 @@ CLAIM(a_tool_that_is_not_there_is_absent)
 
 CLAIM(a_quote_that_is_not_closed_is_refused)
 {
-    const drv_doctor_inputs in = {"r.db", "python3 'main.py", NULL, 5};
+    const drv_doctor_inputs in = {"r.db", "python3 'main.py", {NULL}, 5};
 
     assert_says(drv_doctor(&in, &arena, finding, &err), &err, DSE_E_USAGE, "quote");
 }
@@ -157,7 +160,7 @@ CLAIM(what_is_no_database_is_broken)
 
 CLAIM(a_database_without_a_folder_is_in_the_current_one)
 {
-    const drv_doctor_inputs in = {"no-such.db", NULL, NULL, 5};
+    const drv_doctor_inputs in = {"no-such.db", NULL, {NULL}, 5};
 
     assert_ok(drv_doctor(&in, &arena, finding, &err), &err);
     assert_memory_equal(finding[DRV_CHECK_RESULTS].found, ". can be ", 9);
@@ -188,7 +191,7 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
 
 CLAIM(each_allocation_may_fail)
 {
-    drv_doctor_inputs in = {"r.db", "stage 'x y'", NULL, 5};
+    drv_doctor_inputs in = {"r.db", "stage 'x y'", {NULL}, 5};
 
     make_program("stage", "#!/bin/sh\necho\n");
     assert_true(unit_fail_each_allocation(load, &in, 512) > 10);

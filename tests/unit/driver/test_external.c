@@ -40,7 +40,9 @@ static int end(void **state)
 
 static void init(const char *stage, const char *simulator)
 {
-    assert_ok(drv_external_init(stage, simulator, 5, false, &arena, &tools, &err), &err);
+    const drv_external_options o = {.stage = stage, .simulator = {simulator}, .timeout_seconds = 5};
+
+    assert_ok(drv_external_init(&o, &arena, &tools, &err), &err);
 }
 
 /* The words of a command from the first on, joined. */
@@ -126,30 +128,39 @@ CLAIM(a_program_with_a_slash_is_found_from_any_folder)
     unit_write_text("bin/wrapper.py", "");
     init("./stage x/y", "python3 bin/wrapper.py bin/none wrapper.py /a/b");
     snprintf(expected, sizeof expected, "%s/./stage", tools.folder);
-    assert_string_equal(tools.stage[0], expected);
-    assert_string_equal(tools.stage[1], "x/y"); /* it runs where we are */
-    assert_string_equal(tools.simulator[0], "python3");
+    assert_string_equal(tools.stage.word[0], expected);
+    assert_string_equal(tools.stage.word[1], "x/y"); /* it runs where we are */
+    assert_string_equal(tools.simulator[DRV_UNAWARE].word[0], "python3");
     snprintf(expected, sizeof expected, "%s/bin/wrapper.py", tools.folder);
-    assert_string_equal(tools.simulator[1], expected);
-    assert_string_equal(tools.simulator[2], "bin/none");
-    assert_string_equal(tools.simulator[3], "wrapper.py");
-    assert_string_equal(tools.simulator[4], "/a/b");
+    assert_string_equal(tools.simulator[DRV_UNAWARE].word[1], expected);
+    assert_string_equal(tools.simulator[DRV_UNAWARE].word[2], "bin/none");
+    assert_string_equal(tools.simulator[DRV_UNAWARE].word[3], "wrapper.py");
+    assert_string_equal(tools.simulator[DRV_UNAWARE].word[4], "/a/b");
 }
 
 CLAIM(a_command_without_a_program_is_refused)
 {
-    assert_failure(drv_external_init(" ", "a", 0, false, &arena, &tools, &err), &err, DSE_E_USAGE, "",
+    const drv_external_options no_stage = {.stage = " ", .simulator = {"a"}};
+    const drv_external_options no_simulator = {.stage = "s", .simulator = {"'' x"}};
+    const drv_external_options no_aware = {.stage = "s", .simulator = {[DRV_AWARE] = " "}};
+
+    assert_failure(drv_external_init(&no_stage, &arena, &tools, &err), &err, DSE_E_USAGE, "",
                    "--stage-cmd names no program");
     err = (dse_error)DSE_ERROR_INIT;
-    assert_failure(drv_external_init("s", "'' x", 0, false, &arena, &tools, &err), &err, DSE_E_USAGE, "",
+    assert_failure(drv_external_init(&no_simulator, &arena, &tools, &err), &err, DSE_E_USAGE, "",
                    "--astrasim-bin names no program");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(drv_external_init(&no_aware, &arena, &tools, &err), &err, DSE_E_USAGE, "",
+                   "--astrasim-aware-bin names no program");
 }
 
 CLAIM(a_folder_in_which_astrasim_reads_no_groups_is_refused)
 {
+    const drv_external_options o = {.stage = "s", .simulator = {"a"}};
+
     assert_ok(dse_mkdirs("an_empty_one", &err), &err);
     assert_int_equal(chdir("an_empty_one"), 0);
-    assert_says(drv_external_init("s", "a", 0, false, &arena, &tools, &err), &err, DSE_E_CONFIG,
+    assert_says(drv_external_init(&o, &arena, &tools, &err), &err, DSE_E_CONFIG,
                 "as there is 'empty' in it; run in another folder");
 }
 
@@ -170,6 +181,59 @@ CLAIM(what_stage_cannot_generate_is_refused)
                    "small has the operators 'mine.yaml', and STAGE has only those of 'transformer'");
 }
 
+/* ASTRA-sim has a program for each model. */
+CLAIM(a_system_with_congestion_has_the_simulator_with_congestion)
+{
+    const drv_external_options both = {.stage = "s", .simulator = {"unaware", "aware x"}};
+
+    init("s", "a");
+    strcpy(study.system.backend, "congestion_aware");
+    assert_failure(
+        drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_USAGE, "",
+        "ring8 has the backend congestion_aware, for which ASTRA-sim has a program of its own; give "
+        "--astrasim-aware-bin");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(drv_external_init(&both, &arena, &tools, &err), &err);
+    assert_ok(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err);
+    assert_string_equal(plan.job.command[1].argv[0], "aware");
+    assert_string_equal(plan.job.command[1].argv[1], "x");
+    strcpy(study.system.backend, "congestion_unaware");
+    assert_ok(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err);
+    assert_string_equal(plan.job.command[1].argv[0], "unaware");
+}
+
+/* The network of ring8 in other forms; each text begins as the one before it. */
+CLAIM(what_astrasim_cannot_simulate_is_refused_before_it_runs)
+{
+    static const struct {
+        const char *topology, *backend, *why;
+        int64_t npus;
+        uint32_t n_dims;
+    } systems[] = {
+        {"Mesh2D", "congestion_unaware", "ASTRA-sim has no Mesh2D, and stops", 4, 1},
+        {"Ring", "congestion_aware", "with congestion ASTRA-sim fails on a Ring of two NPUs", 2, 1},
+        {"Ring", "congestion_aware", "with congestion ASTRA-sim takes no network of 2 dimensions", 2, 2},
+        {"Ring", "congestion_unaware", "ASTRA-sim has no multi_hop 'full'", 2, 2},
+    };
+
+    init("s", "a");
+    strcpy(study.system.multi_hop, "full");
+    for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
+        card_system *s = &study.system;
+
+        s->topology.n = s->npus_count.n = s->bandwidth.n = s->latency.n = systems[i].n_dims;
+        for (uint32_t k = 0; k < systems[i].n_dims; k++) {
+            strcpy(s->topology.v[k], systems[i].topology);
+            s->npus_count.v[k] = systems[i].npus;
+            s->bandwidth.v[k] = s->latency.v[k] = 50;
+        }
+        strcpy(s->backend, systems[i].backend);
+        err = (dse_error)DSE_ERROR_INIT;
+        assert_says(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_RANGE,
+                    systems[i].why);
+    }
+}
+
 static dse_status plan_point(void *what, dse_arena *a, dse_error *e)
 {
     (void)what;
@@ -178,8 +242,10 @@ static dse_status plan_point(void *what, dse_arena *a, dse_error *e)
 
 static dse_status init_tools(void *what, dse_arena *a, dse_error *e)
 {
+    const drv_external_options o = {.stage = "./stage 'a b'", .simulator = {"bin/sim x", "bin/aware y"}};
+
     (void)what;
-    return drv_external_init("./stage 'a b'", "bin/sim x", 0, false, a, &tools, e);
+    return drv_external_init(&o, a, &tools, e);
 }
 
 CLAIM(without_memory_nothing_is_planned)
@@ -350,6 +416,8 @@ int main(void)
         TEST(a_command_without_a_program_is_refused),
         TEST(a_folder_in_which_astrasim_reads_no_groups_is_refused),
         TEST(what_stage_cannot_generate_is_refused),
+        TEST(a_system_with_congestion_has_the_simulator_with_congestion),
+        TEST(what_astrasim_cannot_simulate_is_refused_before_it_runs),
         TEST(without_memory_nothing_is_planned),
         TEST(the_log_of_the_simulator_is_the_result),
         TEST(without_statistics_in_what_it_prints_its_own_log_counts),

@@ -42,6 +42,8 @@ static int begin(void **state)
 {
     static const design_point points[N_ROWS] = {
         {8, 1, 1, 1, false, false}, {4, 2, 1, 1, false, false}, {2, 4, 1, 1, false, false}};
+    const drv_external_options options = {
+        .stage = "true", .simulator = {"sh ./sim.sh"}, .timeout_seconds = 20};
     drv_study study;
 
     (void)state;
@@ -69,7 +71,7 @@ static int begin(void **state)
                               "echo 'sys[0], Average memory utilization: 3.000%';"
                               "echo 'sys[0], Average operation intensity: 4.000';"
                               "echo 'sys[0] peak memory usage: 5.00 KB'");
-    assert_ok(drv_external_init("true", "sh ./sim.sh", 20, false, &arena, &tools, &err), &err);
+    assert_ok(drv_external_init(&options, &arena, &tools, &err), &err);
     return 0;
 }
 

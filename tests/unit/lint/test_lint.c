@@ -96,7 +96,7 @@ CLAIM(dependencies_are_between_parameters)
 
         assert_non_null(cfg_param_find(&card_system_table, lint_dependencies[i].key));
         assert_non_null(on);
-        assert_int_equal(on->type, CFG_T_BOOL);
+        assert_true(on->type == CFG_T_BOOL || on->type == CFG_T_NAME);
     }
 }
 
@@ -253,6 +253,71 @@ CLAIM(any_allocation_may_fail)
     assert_true(unit_fail_each_allocation(lint_all, (void *)(uintptr_t)&in, 997) > 0);
 }
 
+/* ---- networks ------------------------------------------------------------------------------ */
+
+CLAIM(the_extents_of_a_mesh_say_its_count)
+{
+    lint_text("network.yml", "topology: [Mesh2D]\nwidth: 4\nheight: 2\nbandwidth: [50]\nlatency: [500]\n");
+    assert_int_equal(find_key("npus_count")->effect, LINT_ABSENT);
+    assert_null(find_finding("missing"));
+    assert_int_equal(report.n_level[LINT_ERROR], 0);
+    assert_int_equal(report.n_level[LINT_WARNING], 1);
+    assert_int_equal(find_finding("ASTRA-sim has no Mesh2D, and stops")->level, LINT_WARNING);
+    lint_text("network.yml", "topology: [Mesh2D]\nbandwidth: [50]\nlatency: [500]\n");
+    assert_int_equal(find_key("npus_count")->effect, LINT_MISSING);
+}
+
+CLAIM(our_keys_of_a_network_file_are_told_as_such)
+{
+    lint_text("network.yml", "topology: [Ring]\nnpus_count: [8]\nbandwidth: [50]\nlatency: [500]\n"
+                             "backend: congestion_aware\n");
+    assert_int_equal(find_key("backend")->effect, LINT_OURS_ONLY);
+    assert_int_equal(find_key("topology")->effect, LINT_USED);
+    assert_int_equal(find_finding("a key of ccldse, which ASTRA-sim never reads")->level, LINT_NOTE);
+    for (uint32_t i = 0; i < card_system_table.n; i++) /* they are keys of the network, and have a default */
+        if (card_system_table.rows[i].astra_lacks) {
+            assert_true(card_system_in_network_file(&card_system_table.rows[i]));
+            assert_non_null(card_system_table.rows[i].astra_fallback);
+        }
+}
+
+#define TWO_DIMENSIONS "topology: [Ring, Ring]\nnpus_count: [4, 2]\nbandwidth: [50, 50]\nlatency: [1, 1]\n"
+
+CLAIM(the_lowest_dimension_is_noted_where_it_alone_is_charged)
+{
+    static const char lowest[] = "pays for the lowest of them alone";
+
+    lint_text("network.yml", TWO_DIMENSIONS);
+    assert_non_null(strstr(find_finding(lowest)->text, "multi_hop: full"));
+    lint_text("network.yml", network_yml);
+    assert_null(find_finding(lowest));
+    lint_text("network.yml", TWO_DIMENSIONS "multi_hop: full\n");
+    assert_null(find_finding(lowest));
+    assert_non_null(find_finding("ASTRA-sim has no multi_hop 'full'"));
+    lint_text("network.yml", TWO_DIMENSIONS "backend: congestion_aware\n");
+    assert_null(find_finding(lowest));
+    assert_non_null(find_finding("with congestion ASTRA-sim takes no network of 2 dimensions"));
+}
+
+CLAIM(a_network_key_without_effect_is_a_warning)
+{
+    lint_text("network.yml", TWO_DIMENSIONS "backend: congestion_aware\nmulti_hop: full\n");
+    assert_int_equal(find_key("multi_hop")->effect, LINT_NO_EFFECT);
+    assert_int_equal(find_finding("without effect while backend is congestion_aware")->level, LINT_WARNING);
+    lint_text("network.yml",
+              "topology: [Mesh2D]\nnpus_count: [16]\nbandwidth: [50]\nlatency: [500]\nrouting: yx\n");
+    assert_int_equal(find_key("routing")->effect, LINT_NO_EFFECT);
+    assert_int_equal(find_finding("without effect while backend is congestion_unaware")->level, LINT_WARNING);
+}
+
+CLAIM(a_wrong_shape_is_an_error_where_it_stands)
+{
+    lint_text("network.yml", "topology: [Mesh2D]\nnpus_count: [8]\nbandwidth: [50]\nlatency: [500]\n");
+    assert_int_equal(report.n_level[LINT_ERROR], 1);
+    assert_non_null(
+        strstr(find_finding("npus_count 8 of the Mesh2D is no square")->where, "network.yml:2:13"));
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -287,6 +352,11 @@ int main(void)
         cmocka_unit_test(what_cannot_be_found_fails),
         cmocka_unit_test(long_values_are_cut_between_characters),
         cmocka_unit_test(nothing_that_a_terminal_obeys_is_printed),
+        cmocka_unit_test(the_extents_of_a_mesh_say_its_count),
+        cmocka_unit_test(our_keys_of_a_network_file_are_told_as_such),
+        cmocka_unit_test(the_lowest_dimension_is_noted_where_it_alone_is_charged),
+        cmocka_unit_test(a_network_key_without_effect_is_a_warning),
+        cmocka_unit_test(a_wrong_shape_is_an_error_where_it_stands),
         cmocka_unit_test(any_allocation_may_fail),
     };
 

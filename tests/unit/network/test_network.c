@@ -212,36 +212,6 @@ CLAIM(a_mesh_of_npus_charges_its_steps)
     assert_u64(net_delay(&net, 1, 7, 1), 3 * 500);
 }
 
-/* ---- what the released reference can simulate ---------------------------------------------- */
-
-CLAIM(without_congestion_the_reference_takes_any_number_of_dimensions)
-{
-    net_network net = three_dimensions(), pair = one("Ring", 2, 50, 500);
-    dse_error err = DSE_ERROR_INIT;
-
-    assert_ok(net_released_check(&net, &err), &err);
-    assert_ok(net_released_check(&pair, &err), &err);
-}
-
-CLAIM(with_congestion_it_takes_one_dimension_and_no_ring_of_two)
-{
-    net_network net = three_dimensions(), pair = one("Ring", 2, 50, 500), three = one("Ring", 3, 50, 500),
-                full = one("FullyConnected", 2, 50, 500), pair_of_switch = one("Switch", 2, 50, 500);
-    dse_error err = DSE_ERROR_INIT;
-
-    net.congestion = pair.congestion = three.congestion = full.congestion = pair_of_switch.congestion = true;
-    assert_failure(net_released_check(&net, &err), &err, DSE_E_RANGE, "",
-                   "only support 1-dim topology: with congestion ASTRA-sim takes no network of 3 dimensions");
-    err = (dse_error)DSE_ERROR_INIT;
-    assert_failure(
-        net_released_check(&pair, &err), &err, DSE_E_RANGE, "",
-        "with congestion ASTRA-sim fails on a Ring of two NPUs; FullyConnected has the same links");
-    err = (dse_error)DSE_ERROR_INIT;
-    assert_ok(net_released_check(&three, &err), &err);
-    assert_ok(net_released_check(&full, &err), &err);
-    assert_ok(net_released_check(&pair_of_switch, &err), &err);
-}
-
 /* ---- refusals ------------------------------------------------------------------------------ */
 
 static void refuse(net_dimension second, const char *message)
@@ -308,8 +278,6 @@ int main(void)
         cmocka_unit_test(each_dimension_is_truncated_by_itself),
         cmocka_unit_test(full_multi_hop_is_never_cheaper_than_the_lowest_dimension),
         cmocka_unit_test(a_mesh_of_npus_charges_its_steps),
-        cmocka_unit_test(without_congestion_the_reference_takes_any_number_of_dimensions),
-        cmocka_unit_test(with_congestion_it_takes_one_dimension_and_no_ring_of_two),
         cmocka_unit_test(what_the_reference_refuses_is_refused),
         cmocka_unit_test(two_to_the_24_npus_are_the_most),
         cmocka_unit_test(sizes_that_overflow_are_refused),

@@ -1,0 +1,74 @@
+/* What the released reference (astra-network-analytical, 599a047) cannot simulate of what can be simulated here. Source:
+ * NetworkParser.cpp, Helper.cpp and Device.cpp of its congestion-aware backend, MultiDimTopology.cpp of the other. */
+#include "network/network.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+dse_status net_released_topology(const net_topology *t, dse_error *err)
+{
+    if (t->in_reference)
+        return DSE_OK;
+    return dse_fail(err, DSE_E_RANGE,
+                    "ASTRA-sim has no %s, and stops; it has Ring, Switch and FullyConnected", t->name);
+}
+
+static dse_status check_topologies(const net_network *net, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; st == DSE_OK && i < net->n_dims; i++)
+        st = net_released_topology(net->dim[i].topology, err);
+    return st;
+}
+
+static dse_status check_multi_hop(const net_network *net, dse_error *err)
+{
+    if (net->congestion || !net->full_multi_hop || net->n_dims < 2)
+        return DSE_OK;
+    return dse_fail(
+        err, DSE_E_RANGE,
+        "ASTRA-sim has no multi_hop 'full': it charges a message for the lowest dimension alone, and "
+        "its figures differ");
+}
+
+static dse_status check_dimensions(const net_network *net, dse_error *err)
+{
+    if (!net->congestion || net->n_dims < 2)
+        return DSE_OK;
+    return dse_fail(err, DSE_E_RANGE,
+                    "with congestion ASTRA-sim takes no network of %" PRIu32
+                    " dimensions ('only support 1-dim topology')",
+                    net->n_dims);
+}
+
+static dse_status check_ring_of_two(const net_network *net, dse_error *err)
+{
+    if (!net->congestion || net->n_dims > 1 || strcmp(net->dim[0].topology->name, "Ring") != 0 ||
+        net->dim[0].shape.n != 2)
+        return DSE_OK;
+    return dse_fail(
+        err, DSE_E_RANGE,
+        "with congestion ASTRA-sim fails on a Ring of two NPUs; FullyConnected has the same links");
+}
+
+static dse_status (*const checks[NET_N_LIMITS])(const net_network *, dse_error *) = {
+    [NET_LIMIT_TOPOLOGY] = check_topologies,
+    [NET_LIMIT_MULTI_HOP] = check_multi_hop,
+    [NET_LIMIT_DIMENSIONS] = check_dimensions,
+    [NET_LIMIT_RING_OF_TWO] = check_ring_of_two,
+};
+
+dse_status net_released_limit(const net_network *net, net_limit limit, dse_error *err)
+{
+    return checks[limit](net, err);
+}
+
+dse_status net_released_check(const net_network *net, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (net_limit i = 0; st == DSE_OK && i < NET_N_LIMITS; i++)
+        st = net_released_limit(net, i, err);
+    return st;
+}
