@@ -35,8 +35,6 @@ static inline void put_tick(dse_queue *q, uint32_t id)
     slot->tail = id;
 }
 
-static inline size_t recent_of(dse_time at) { return at * 0x9e3779b97f4a7c15u >> 58; }
-
 /* It is now: its cells are due, behind those of an older list of the same tick. */
 static void reach_tick(dse_queue *q, uint32_t id)
 {
@@ -48,14 +46,14 @@ static void reach_tick(dse_queue *q, uint32_t id)
         q->cell[q->due.tail].next = t->cells.head;
         q->due.tail = t->cells.tail;
     }
-    if (q->recent[recent_of(t->at)].at == t->at)
-        q->recent[recent_of(t->at)].at = DSE_TIME_NONE;
+    if (q->recent[dse_queue_place(t->at)].at == t->at)
+        q->recent[dse_queue_place(t->at)].at = DSE_TIME_NONE;
     t->next = q->free_tick;
     q->free_tick = id;
 }
 
-/* Nothing is due: goes on to the earliest slot, and deals it out. */
-static void advance(dse_queue *q)
+/* Goes on to the earliest slot, and deals it out. */
+static void deal(dse_queue *q)
 {
     uint32_t level = (uint32_t)__builtin_ctz(q->levels), shift = level * DSE_QUEUE_BITS;
     uint32_t s = (uint32_t)__builtin_ctzll(q->filled[level]);
@@ -73,59 +71,22 @@ static void advance(dse_queue *q)
     }
 }
 
-/* ---- events -------------------------------------------------------------------------------- */
-
-/* The list of the tick that gets the next event of this time; NULL when out of memory. */
-static inline dse_queue_list *list_of(dse_queue *q, dse_time at)
+bool dse_queue_advance(dse_queue *q)
 {
-    size_t r = recent_of(at);
-
-    if (at == q->now)
-        return &q->due;
-    if (q->recent[r].at != at || at == DSE_TIME_NONE) {
-        uint32_t id = DSE_SLOT_TAKE(q->tick, q->cap_ticks, q->n_ticks, q->free_tick, dse_queue_tick, next);
-
-        if (id == DSE_NONE)
-            return NULL;
-        q->tick[id] = (dse_queue_tick){.at = at, .cells = {DSE_NONE, DSE_NONE}};
-        put_tick(q, id);
-        q->recent[r].at = at;
-        q->recent[r].tick = id;
-    }
-    return &q->tick[q->recent[r].tick].cells;
+    while (q->due.head == DSE_NONE && q->levels)
+        deal(q);
+    return q->due.head != DSE_NONE;
 }
 
-bool dse_queue_add(dse_queue *q, dse_time at, dse_event event)
+uint32_t dse_queue_begin(dse_queue *q, dse_time at)
 {
-    uint32_t id = DSE_SLOT_TAKE(q->cell, q->cap_cells, q->n_cells, q->free_cell, dse_queue_cell, next);
-    dse_queue_list *list = id == DSE_NONE ? NULL : list_of(q, at);
+    uint32_t id = DSE_SLOT_TAKE(q->tick, q->cap_ticks, q->n_ticks, q->free_tick, dse_queue_tick, next);
 
-    if (!list)
-        return false;
-    q->cell[id] = (dse_queue_cell){event, DSE_NONE};
-    if (list->head == DSE_NONE)
-        list->head = id;
-    else
-        q->cell[list->tail].next = id;
-    list->tail = id;
-    return true;
-}
-
-bool dse_queue_take(dse_queue *q, dse_time *at, dse_event *event)
-{
-    uint32_t id;
-
-    while (q->due.head == DSE_NONE) {
-        if (!q->levels)
-            return false;
-        advance(q);
-    }
-    id = q->due.head;
-    *at = q->now;
-    *event = q->cell[id].event;
-    q->due.head = q->cell[id].next;
-    q->cell[id].next = q->free_cell;
-    q->free_cell = id;
-    q->n_events++;
-    return true;
+    if (id == DSE_NONE)
+        return DSE_NONE;
+    q->tick[id] = (dse_queue_tick){.at = at, .cells = {DSE_NONE, DSE_NONE}};
+    put_tick(q, id);
+    q->recent[dse_queue_place(at)].at = at;
+    q->recent[dse_queue_place(at)].tick = id;
+    return id;
 }

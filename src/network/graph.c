@@ -137,7 +137,7 @@ uint32_t net_graph_next(const net_graph *g, uint32_t device, uint32_t dst)
 uint32_t net_graph_leg(const net_graph *g, uint32_t device, uint32_t dst, uint32_t *n)
 {
     const net_network *net = g->net;
-    uint32_t slot;
+    uint32_t slot, port;
 
     *n = 1;
     if (device >= net->n_npus) {
@@ -150,8 +150,9 @@ uint32_t net_graph_leg(const net_graph *g, uint32_t device, uint32_t dst, uint32
 
         if (from == to)
             continue;
-        *n = d->topology->leg(&d->shape, from, to);
-        return device * g->npu_ports + g->first_port[i] + d->topology->port(&d->shape, from, to);
+        port = d->topology->port(&d->shape, from, to);
+        *n = d->topology->leg(&d->shape, port, from, to);
+        return device * g->npu_ports + g->first_port[i] + port;
     }
     return DSE_NONE;
 }

@@ -21,9 +21,9 @@ uint32_t net_ports_of_3_axes(const net_shape *s)
     return 6;
 }
 
-uint32_t net_leg_of_one(const net_shape *s, uint32_t npu, uint32_t dst)
+uint32_t net_leg_of_one(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst)
 {
-    (void)s, (void)npu, (void)dst;
+    (void)s, (void)port, (void)npu, (void)dst;
     return 1;
 }
 
@@ -94,9 +94,9 @@ uint32_t net_mesh_port(const net_shape *s, uint32_t npu, uint32_t dst)
     return DSE_NONE;
 }
 
-uint32_t net_mesh_leg(const net_shape *s, uint32_t npu, uint32_t dst)
+uint32_t net_mesh_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst)
 {
-    uint32_t axis = net_mesh_port(s, npu, dst) / 2;
+    uint32_t axis = port / 2;
 
     return distance(place(s, npu, axis), place(s, dst, axis));
 }
@@ -141,9 +141,9 @@ uint32_t net_torus_port(const net_shape *s, uint32_t npu, uint32_t dst)
     return DSE_NONE;
 }
 
-uint32_t net_torus_leg(const net_shape *s, uint32_t npu, uint32_t dst)
+uint32_t net_torus_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst)
 {
-    uint32_t axis = net_torus_port(s, npu, dst) / 2;
+    uint32_t axis = port / 2;
 
     return distance_around(s->extent[axis], place(s, npu, axis), place(s, dst, axis));
 }

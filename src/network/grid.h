@@ -11,12 +11,12 @@
 uint32_t net_mesh_hops(const net_shape *s, uint32_t src, uint32_t dst);
 uint32_t net_mesh_neighbour(const net_shape *s, uint32_t npu, uint32_t port);
 uint32_t net_mesh_port(const net_shape *s, uint32_t npu, uint32_t dst);
-uint32_t net_mesh_leg(const net_shape *s, uint32_t npu, uint32_t dst);
+uint32_t net_mesh_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst);
 
 uint32_t net_torus_hops(const net_shape *s, uint32_t src, uint32_t dst);
 uint32_t net_torus_neighbour(const net_shape *s, uint32_t npu, uint32_t port);
 uint32_t net_torus_port(const net_shape *s, uint32_t npu, uint32_t dst);
-uint32_t net_torus_leg(const net_shape *s, uint32_t npu, uint32_t dst);
+uint32_t net_torus_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst);
 
 /* Longest routes, and links of a bisection. Of an odd number of NPUs the cut is a staircase: through the middle of the
  * longest axis, and of the plane that this leaves between the halves through the middle of the next. For meshes no cut
@@ -34,6 +34,6 @@ uint32_t net_ports_of_2_axes(const net_shape *s);
 uint32_t net_ports_of_3_axes(const net_shape *s);
 
 /* Where each link of a route has a port of its own. */
-uint32_t net_leg_of_one(const net_shape *s, uint32_t npu, uint32_t dst);
+uint32_t net_leg_of_one(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst);
 
 #endif

@@ -47,7 +47,7 @@ typedef struct {
     /* The port by which a message for dst leaves an NPU; npu != dst. */
     uint32_t (*port)(const net_shape *s, uint32_t npu, uint32_t dst);
     /* How many links it takes by ports of that number, one after the other. */
-    uint32_t (*leg)(const net_shape *s, uint32_t npu, uint32_t dst);
+    uint32_t (*leg)(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst);
     /* The largest `hops` of any two NPUs. */
     uint32_t (*diameter)(const net_shape *s);
     /* The fewest links, counted in one direction, from one half of the NPUs to the other; of an odd number one half has

@@ -63,7 +63,7 @@ static bool batch_has_key(const void *batches, uint32_t id, const void *key)
 
 static uint32_t batch_hash(const batch_key *k)
 {
-    return (uint32_t)dse_hash_u64(k->at * 0x9e3779b97f4a7c15u + k->rank);
+    return (uint32_t)((k->at * 0x9e3779b97f4a7c15u + k->rank * 0xbf58476d1ce4e5b9u) >> 32);
 }
 
 /* The batch of this rank and tick; a new one is put into the network's queue. */

@@ -21,7 +21,7 @@ static uint32_t hash_key(const sim_message_key *k)
     uint64_t h = k->src * 0x9e3779b97f4a7c15u + k->dst * 0xbf58476d1ce4e5b9u +
                  (uint32_t)k->tag * 0x94d049bb133111ebu + k->size * 0xd6e8feb86659fd93u;
 
-    return (uint32_t)(((h ^ h >> 32) * 0xd6e8feb86659fd93u) >> 32);
+    return (uint32_t)(h >> 32);
 }
 
 static bool channel_has_key(const void *channels, uint32_t id, const void *key)
