@@ -150,6 +150,8 @@ CLAIM(a_size_that_is_missing_is_named)
     refuse(CARD("  topology: Ring\n" RATES), DSE_E_CONFIG, "s.yaml", "dimension 0: npus_count is missing");
     refuse(CARD("  topology: Mesh2D\n" RATES), DSE_E_CONFIG, "s.yaml",
            "dimension 0: npus_count is missing, or width and height");
+    refuse(CARD("  topology: Torus3D\n" RATES), DSE_E_CONFIG, "s.yaml",
+           "dimension 0: npus_count is missing, or width, height and depth");
     refuse(CARD("  topology: [Ring, Ring]\n  npus_count: [8, ~]\n" RATES2), DSE_E_CONFIG, "s.yaml:3:15",
            "dimension 1: npus_count is missing");
     refuse(CARD("  topology: []\n  npus_count: []\n  bandwidth: []\n  latency: []\n"), DSE_E_CONFIG,
