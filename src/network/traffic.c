@@ -52,7 +52,7 @@ static dse_status take_link(net_traffic *t, dse_time now, uint32_t id, dse_error
 static void begin_leg(const net_traffic *t, net_transfer *transfer, uint32_t device)
 {
     uint32_t slot = net_graph_leg(t->graph, device, transfer->dst, &transfer->leg);
-    const net_dimension *d = &t->graph->net->dim[t->graph->link[slot].dim];
+    const net_dimension *d = net_graph_dimension(t->graph, slot);
 
     transfer->slot = slot;
     transfer->leg--;
