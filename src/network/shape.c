@@ -90,6 +90,15 @@ dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err)
     return DSE_OK;
 }
 
+dse_status net_routing_check(const char *order, dse_error *err)
+{
+    if (order[strspn(order, axis_letters)] == '\0')
+        return DSE_OK;
+    return dse_fail(err, DSE_E_CONFIG,
+                    "'%.20s' is no order of axes; it must be 'xy', 'xyz', or these letters in another order",
+                    order);
+}
+
 dse_status net_shape_route(const net_topology *t, const char *order, net_shape *s, dse_error *err)
 {
     uint8_t axes[NET_MAX_AXES] = {0, 1, 2};

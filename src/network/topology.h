@@ -75,6 +75,9 @@ const char *net_axis_names(const net_topology *t);
  * a count that is no square (or cube, or power of two) where it must be one. What is finished can be finished again. */
 dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err);
 
+/* DSE_OK if it may be the order of some topology: of the letters of axes alone; else DSE_E_CONFIG. */
+dse_status net_routing_check(const char *order, dse_error *err);
+
 /* "yx" into the order of the axes; "" is "xy" or "xyz". DSE_E_CONFIG unless it has each axis of the topology once;
  * then the shape is as it was. */
 dse_status net_shape_route(const net_topology *t, const char *order, net_shape *s, dse_error *err);
