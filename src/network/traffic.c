@@ -25,7 +25,8 @@ static dse_status schedule(net_traffic *t, dse_time now, dse_time delay, net_eve
 {
     if (now + delay < now)
         return dse_fail(err, DSE_E_SIM,
-                        "time runs over: a link is busy for %" PRIu64 " ticks from tick %" PRIu64 " on",
+                        "time runs over: a message takes a link for %" PRIu64 " ticks from tick %" PRIu64
+                        " on",
                         delay, now);
     if (!dse_queue_add(t->queue, now + delay, (dse_event){(uint32_t)kind, subject}))
         return dse_fail_nomem(err);

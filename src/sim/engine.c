@@ -305,10 +305,10 @@ static void refuse_tick_0(sim_engine *e, dse_event ev)
                  "(on a shared bus L or o) a value above 0",
                  b->rank);
     else if (ev.kind == NET_EV_LINK_FREE)
-        sim_fail(e, DSE_E_SIM,
-                 "the first message takes a link for less than 1 ns at tick 0, where the simulator cannot "
-                 "free it: "
-                 "make the message larger, or later");
+        sim_fail(
+            e, DSE_E_SIM,
+            "the first message takes a link for less than 1 ns at tick 0, where the simulator cannot free "
+            "it: make the message larger, or later");
     else
         sim_fail(e, DSE_E_SIM,
                  "a message takes no time and arrives at tick 0, where the simulator cannot end it: give the "
