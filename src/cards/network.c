@@ -83,7 +83,6 @@ static uint32_t extent_of(const card_system *s, uint32_t axis, uint32_t dim)
     return entry == DSE_NONE ? 0 : (uint32_t)lists[axis]->v[entry];
 }
 
-static const char count_key[] = "network.npus_count";
 static const char *const extent_keys[NET_MAX_AXES] = {"network.width", "network.height", "network.depth"};
 
 /* The key whose value is to blame for a wrong size. */
@@ -92,37 +91,39 @@ static const char *size_key(const net_shape *given)
     for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++)
         if (given->extent[axis])
             return extent_keys[axis];
-    return count_key;
+    return "network.npus_count";
+}
+
+static bool has_extent(const net_shape *given)
+{
+    return given->extent[0] || given->extent[1] || given->extent[2];
 }
 
 static dse_status build_dimension(const card_system *s, uint32_t dim, const card_places *in,
                                   net_dimension *out, dse_error *err)
 {
     uint32_t routing = entry_of(s, s->routing.n, 0, dim);
-    net_shape given = {.n = s->npus_count.n ? (uint32_t)s->npus_count.v[dim] : 0};
-    net_shape finished; /* here only to know of what is wrong where it stands */
-    const char *key = count_key;
+    const char *key;
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
     cfg_place at;
 
     *out = (net_dimension){.topology = net_topology_find(s->topology.v[dim]),
+                           .shape.n = s->npus_count.n ? (uint32_t)s->npus_count.v[dim] : 0,
                            .gib_per_s = s->bandwidth.v[dim],
                            .latency_ns = s->latency.v[dim]};
     for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++) {
-        given.extent[axis] = extent_of(s, axis, dim);
-        if (given.extent[axis] && axis >= out->topology->n_axes)
+        out->shape.extent[axis] = extent_of(s, axis, dim);
+        if (out->shape.extent[axis] && axis >= out->topology->n_axes)
             return dse_fail_at(err, DSE_E_CONFIG, card_place(in, extent_keys[axis], &at),
                                "dimension %" PRIu32 ": a %s has no %s", dim, out->topology->name,
                                net_axis_name(axis));
     }
-    out->shape = finished = given;
-    if (!given.n && size_key(&given) == key) {
-        st = dse_fail(&why, DSE_E_CONFIG, "npus_count is missing%s",
-                      out->topology->n_axes ? ", or width and height" : "");
-    } else if ((st = net_shape_finish(out->topology, &finished, &why)) != DSE_OK) {
-        key = size_key(&given);
-    } else {
+    key = size_key(&out->shape);
+    if (!out->shape.n && !has_extent(&out->shape)) {
+        st = dse_fail(&why, DSE_E_CONFIG, "npus_count is missing%s%s", out->topology->n_axes ? ", or " : "",
+                      net_axis_names(out->topology));
+    } else if ((st = net_shape_finish(out->topology, &out->shape, &why)) == DSE_OK) {
         st = net_shape_route(out->topology, routing == DSE_NONE ? "" : s->routing.v[routing], &out->shape,
                              &why);
         key = "network.routing";

@@ -114,6 +114,7 @@ static const cfg_param rows[] = {
     {.key = "network.routing",
      .type = CFG_T_NAME_LIST,
      NAMES,
+     .check = net_routing_check,
      FIELD(routing),
      .bare = true,
      .sparse = true,

@@ -141,6 +141,8 @@ static bool is_null(const cfg_node *n)
 
 static void clear_element(const cfg_param *p, void *values, uint32_t i)
 {
+    assert(p->type == CFG_T_INT_LIST ||
+           p->type == CFG_T_NAME_LIST); /* of others nothing stands for "absent" */
     if (p->type == CFG_T_INT_LIST)
         ((cfg_int_list *)field(p, values))->v[i] = 0;
     else

@@ -55,7 +55,7 @@ typedef struct {
     const char *help;
     size_t offset;
     bool bare;   /* of a list: a value without brackets is a list of one */
-    bool sparse; /* of a list: an entry may be null, which is stored as 0 or "" */
+    bool sparse; /* of a list of integers or names: an entry may be null, which is stored as 0 or "" */
     /* Of a name or list: nobody is told of it while it is the default, as if there were no such row; so a resolved text
      * stays what it was before there was one. */
     bool omit_default;

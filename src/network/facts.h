@@ -13,9 +13,10 @@ typedef struct {
     net_range npu_degree, switch_degree; /* outgoing links of a device; 0 to 0: there are no switches */
     uint32_t diameter;                   /* links of the longest route; one over a switch has two */
     /* Links, and GiB/s, of one direction, from one half of the NPUs to the other: over the cheapest cut that divides whole
-     * dimensions (cut.h). The halves have the same size, or differ by one NPU. No cut of one dimension, or of even ones,
-     * was found to be cheaper when all halves of small networks were tried. With an odd dimension among several there may
-     * be one, by a fifth at most in those networks: the figures are a bound then. */
+     * dimensions (cut.h). The halves have the same size, or differ by one NPU. No cut of one dimension, or of several
+     * without an odd axis, was found to be cheaper when all halves of small networks were tried. What an odd axis leaves
+     * between the halves may be cheaper to cut along another dimension, by a fifth at most in those networks: with several
+     * dimensions the figures are a bound then. */
     uint64_t bisection_links;
     double bisection_gib_per_s;
     bool bisection_is_bound; /* it is that much at most */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define MAX_LINKS (1u << 26)
+#define MAX_SLOTS (1u << 26)
 
 /* Instances of a dimension, each with its own links: one for every place in the other dimensions. */
 static uint32_t n_instances(const net_graph *g, uint32_t dim)
@@ -72,10 +72,10 @@ dse_status net_graph_init(net_graph *g, const net_network *net, dse_arena *a, ds
         }
     }
     n_slots += (uint64_t)net->n_npus * g->npu_ports;
-    if (n_slots > MAX_LINKS)
+    if (n_slots > MAX_SLOTS)
         return dse_fail(err, DSE_E_RANGE,
-                        "the network has %" PRIu64 " links; at most %u can be simulated one by one", n_slots,
-                        MAX_LINKS);
+                        "the network has %" PRIu64 " ports; at most %u can be simulated one by one", n_slots,
+                        MAX_SLOTS);
     g->n_devices = (uint32_t)devices;
     g->n_slots = (uint32_t)n_slots;
     g->link = DSE_ARENA_NEW(a, net_link, g->n_slots);

@@ -25,8 +25,14 @@ typedef struct {
     net_link *link;                      /* n_slots */
 } net_graph;
 
-/* `net` is finished and outlives the graph. DSE_E_RANGE for more than 2^26 links. */
+/* `net` is finished and outlives the graph. DSE_E_RANGE for more than 2^26 slots. */
 dse_status net_graph_init(net_graph *g, const net_network *net, dse_arena *a, dse_error *err);
+
+/* The dimension of a slot. */
+static inline const net_dimension *net_graph_dimension(const net_graph *g, uint32_t slot)
+{
+    return &g->net->dim[g->link[slot].dim];
+}
 
 /* The slot of the link that a message for NPU dst takes at a device; device != dst. */
 uint32_t net_graph_next(const net_graph *g, uint32_t device, uint32_t dst);

@@ -5,39 +5,42 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const net_dimension *dimension_of(const net_graph *g, uint32_t slot)
-{
-    return &g->net->dim[g->link[slot].dim];
-}
+#define TIME_ENDS 9223372036854775808.0 /* 2^63 */
 
-/* Times of one message alone are added up in dse_time; beyond this they would run over. */
-static dse_status check_time(const net_graph *g, const net_route *route, uint64_t bytes, dse_error *err)
+/* ---- the ways ------------------------------------------------------------------------------ */
+
+/* One message's, behind those that are there. Times of a message alone are added up in dse_time; beyond 2^63 they would
+ * run over. */
+static dse_status find_route(const net_graph *g, uint32_t message, net_routes *r, dse_error *err)
 {
-    const double most = 9223372036854775808.0; /* 2^63 */
+    net_route *route = &r->route[message];
     double ns = 0;
 
+    route->first_hop = r->n_hops;
     for (uint32_t at = route->src; at != route->dst;) {
-        const net_link *l = &g->link[net_graph_next(g, at, route->dst)];
-        const net_dimension *d = &g->net->dim[l->dim];
+        uint32_t slot = net_graph_next(g, at, route->dst);
+        const net_dimension *d = net_graph_dimension(g, slot);
 
-        ns += d->latency_ns + (double)bytes / d->bytes_per_ns;
-        at = l->to;
+        r->hop[r->n_hops++] = (net_route_hop){.message = message, .slot = slot, .behind = DSE_NONE};
+        route->alone += net_link_delay(d, r->bytes);
+        ns += d->latency_ns + (double)r->bytes / d->bytes_per_ns;
+        at = g->link[slot].to;
     }
-    if (ns < most)
+    route->n_hops = r->n_hops - route->first_hop;
+    route->unaware = net_delay(g->net, route->src, route->dst, r->bytes);
+    if (ns < TIME_ENDS)
         return DSE_OK;
     return dse_fail(err, DSE_E_SIM,
                     "a message of %" PRIu64 " bytes from NPU %" PRIu32 " to %" PRIu32
                     " takes %.3g ns; time ends at 2^63 ns",
-                    bytes, route->src, route->dst, ns);
+                    r->bytes, route->src, route->dst, ns);
 }
-
-/* ---- the ways ------------------------------------------------------------------------------ */
 
 static dse_status find_routes(const net_graph *g, const uint32_t *pair, dse_arena *a, net_routes *r,
                               dse_error *err)
 {
     uint64_t n_hops = 0;
-    dse_status st;
+    dse_status st = DSE_OK;
 
     for (uint32_t i = 0; i < r->n; i++)
         n_hops += net_graph_hops(g, pair[2 * i], pair[2 * i + 1]);
@@ -45,24 +48,11 @@ static dse_status find_routes(const net_graph *g, const uint32_t *pair, dse_aren
     r->hop = n_hops < DSE_NONE ? DSE_ARENA_NEW(a, net_route_hop, n_hops) : NULL;
     if (!r->route || !r->hop)
         return dse_fail_nomem(err);
-    for (uint32_t i = 0; i < r->n; i++) {
-        net_route *route = &r->route[i];
-        uint32_t at = pair[2 * i];
-
-        *route = (net_route){.src = at, .dst = pair[2 * i + 1], .first_hop = r->n_hops};
-        if ((st = check_time(g, route, r->bytes, err)) != DSE_OK)
-            return st;
-        route->unaware = net_delay(g->net, route->src, route->dst, r->bytes);
-        while (at != route->dst) {
-            uint32_t slot = net_graph_next(g, at, route->dst);
-
-            r->hop[r->n_hops++] = (net_route_hop){.message = i, .slot = slot, .behind = DSE_NONE};
-            route->alone += net_link_delay(dimension_of(g, slot), r->bytes);
-            at = g->link[slot].to;
-        }
-        route->n_hops = r->n_hops - route->first_hop;
+    for (uint32_t i = 0; st == DSE_OK && i < r->n; i++) {
+        r->route[i] = (net_route){.src = pair[2 * i], .dst = pair[2 * i + 1]};
+        st = find_route(g, i, r, err);
     }
-    return DSE_OK;
+    return st;
 }
 
 /* ---- all together -------------------------------------------------------------------------- */
@@ -75,7 +65,7 @@ static void arrive(const net_graph *g, net_routes *r, uint32_t message, uint32_t
 
     hop->asked = done[message] ? hop[-1].there : 0;
     hop->there = now;
-    hop->taken = now - net_link_delay(dimension_of(g, hop->slot), r->bytes);
+    hop->taken = now - net_link_delay(net_graph_dimension(g, hop->slot), r->bytes);
     route->waited += hop->taken - hop->asked;
     route->together = now;
     done[message]++;
@@ -131,7 +121,7 @@ static void meet(const net_graph *g, net_route_hop *const *hop, uint32_t n, uint
 {
     *out = (net_shared_link){.slot = hop[0]->slot, .n_messages = n};
     for (uint32_t i = 0, asked = 0; i < n; i++) {
-        out->busy += net_link_busy(dimension_of(g, hop[i]->slot), bytes);
+        out->busy += net_link_busy(net_graph_dimension(g, hop[i]->slot), bytes);
         if (hop[i]->taken > hop[i]->asked)
             hop[i]->behind = hop[i - 1]->message;
         while (asked < n && hop[asked]->asked < hop[i]->taken)

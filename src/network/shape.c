@@ -5,9 +5,18 @@
 
 static const char *const axis_names[NET_MAX_AXES] = {"width", "height", "depth"};
 static const char axis_letters[] = "xyz";
-static const char *const powers[] = {[2] = "square", [3] = "cube"};
+
+/* By the number of axes. */
+static const struct {
+    const char *extents, *product, *power;
+} words[NET_MAX_AXES + 1] = {
+    [0] = {"", "", ""},
+    [2] = {"width and height", "width * height", "square"},
+    [3] = {"width, height and depth", "width * height * depth", "cube"},
+};
 
 const char *net_axis_name(uint32_t axis) { return axis_names[axis]; }
+const char *net_axis_names(const net_topology *t) { return words[t->n_axes].extents; }
 
 static uint64_t power(uint64_t base, uint32_t exponent)
 {
@@ -44,7 +53,7 @@ static dse_status check_extents(const net_topology *t, net_shape *s, uint32_t n_
         return dse_fail(err, DSE_E_RANGE,
                         "%s of the %s is %" PRIu64 ", but npus_count is %" PRIu32
                         "; leave one out, or make them agree",
-                        t->n_axes == 2 ? "width * height" : "width * height * depth", t->name, n, n_given);
+                        words[t->n_axes].product, t->name, n, n_given);
     s->n = (uint32_t)n;
     return DSE_OK;
 }
@@ -70,8 +79,7 @@ dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err)
 
         if (!side)
             return dse_fail(err, DSE_E_RANGE, "npus_count %" PRIu32 " of the %s is no %s; give %s", s->n,
-                            t->name, powers[t->n_axes],
-                            t->n_axes == 2 ? "width and height" : "width, height and depth");
+                            t->name, words[t->n_axes].power, net_axis_names(t));
         for (uint32_t i = 0; i < t->n_axes; i++)
             s->extent[i] = side;
     }
@@ -82,27 +90,34 @@ dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err)
     return DSE_OK;
 }
 
+dse_status net_routing_check(const char *order, dse_error *err)
+{
+    if (order[strspn(order, axis_letters)] == '\0')
+        return DSE_OK;
+    return dse_fail(err, DSE_E_CONFIG,
+                    "'%.20s' is no order of axes; it must be 'xy', 'xyz', or these letters in another order",
+                    order);
+}
+
 dse_status net_shape_route(const net_topology *t, const char *order, net_shape *s, dse_error *err)
 {
+    uint8_t axes[NET_MAX_AXES] = {0, 1, 2};
     uint32_t seen = 0;
 
-    for (uint32_t i = 0; i < NET_MAX_AXES; i++)
-        s->order[i] = (uint8_t)i;
-    if (!*order)
-        return DSE_OK;
-    if (!t->n_axes)
+    if (*order && !t->n_axes)
         return dse_fail(err, DSE_E_CONFIG, "a %s has no routing to choose", t->name);
     for (uint32_t i = 0; i < NET_MAX_AXES && order[i]; i++) {
         const char *letter = strchr(axis_letters, order[i]);
 
         if (!letter)
             break;
-        s->order[i] = (uint8_t)(letter - axis_letters);
-        seen |= 1u << s->order[i];
+        axes[i] = (uint8_t)(letter - axis_letters);
+        seen |= 1u << axes[i];
     }
-    if (strlen(order) != t->n_axes || seen != (1u << t->n_axes) - 1)
+    if (*order && (strlen(order) != t->n_axes || seen != (1u << t->n_axes) - 1))
         return dse_fail(err, DSE_E_CONFIG,
                         "routing '%.20s' of a %s; it must be '%.*s' or these letters in another order", order,
                         t->name, (int)t->n_axes, axis_letters);
+    memcpy(s->order, axes, sizeof axes);
     return DSE_OK;
 }

@@ -67,12 +67,19 @@ const net_topology *const *net_topologies(size_t *n);
 /* "width", "height", "depth": how cards call the extent along an axis. */
 const char *net_axis_name(uint32_t axis);
 
+/* All that a topology has, for messages: "width and height"; "" if it has none. */
+const char *net_axis_names(const net_topology *t);
+
 /* Completes a shape of which n, or the extents, or both are given, 0 standing for what is not: a Mesh2D of 16 is 4 by
  * 4. An order that net_shape_route has not set is x, y, z. DSE_E_RANGE for fewer than two NPUs, sizes that do not agree,
  * a count that is no square (or cube, or power of two) where it must be one. What is finished can be finished again. */
 dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err);
 
-/* "yx" into the order of the axes; "" is "xy" or "xyz". DSE_E_CONFIG unless it has each axis of the topology once. */
+/* DSE_OK if it may be the order of some topology: of the letters of axes alone; else DSE_E_CONFIG. */
+dse_status net_routing_check(const char *order, dse_error *err);
+
+/* "yx" into the order of the axes; "" is "xy" or "xyz". DSE_E_CONFIG unless it has each axis of the topology once;
+ * then the shape is as it was. */
 dse_status net_shape_route(const net_topology *t, const char *order, net_shape *s, dse_error *err);
 
 #endif

@@ -25,7 +25,8 @@ static dse_status schedule(net_traffic *t, dse_time now, dse_time delay, net_eve
 {
     if (now + delay < now)
         return dse_fail(err, DSE_E_SIM,
-                        "time runs over: a link is busy for %" PRIu64 " ticks from tick %" PRIu64 " on",
+                        "time runs over: a message takes a link for %" PRIu64 " ticks from tick %" PRIu64
+                        " on",
                         delay, now);
     if (!dse_queue_add(t->queue, now + delay, (dse_event){(uint32_t)kind, subject}))
         return dse_fail_nomem(err);
@@ -52,7 +53,7 @@ static dse_status take_link(net_traffic *t, dse_time now, uint32_t id, dse_error
 static void begin_leg(const net_traffic *t, net_transfer *transfer, uint32_t device)
 {
     uint32_t slot = net_graph_leg(t->graph, device, transfer->dst, &transfer->leg);
-    const net_dimension *d = &t->graph->net->dim[t->graph->link[slot].dim];
+    const net_dimension *d = net_graph_dimension(t->graph, slot);
 
     transfer->slot = slot;
     transfer->leg--;

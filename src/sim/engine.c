@@ -305,10 +305,10 @@ static void refuse_tick_0(sim_engine *e, dse_event ev)
                  "(on a shared bus L or o) a value above 0",
                  b->rank);
     else if (ev.kind == NET_EV_LINK_FREE)
-        sim_fail(e, DSE_E_SIM,
-                 "the first message takes a link for less than 1 ns at tick 0, where the simulator cannot "
-                 "free it: "
-                 "make the message larger, or later");
+        sim_fail(
+            e, DSE_E_SIM,
+            "the first message takes a link for less than 1 ns at tick 0, where the simulator cannot free "
+            "it: make the message larger, or later");
     else
         sim_fail(e, DSE_E_SIM,
                  "a message takes no time and arrives at tick 0, where the simulator cannot end it: give the "
@@ -405,81 +405,6 @@ static void release(sim_engine *e)
         sim_bus_free(e, r);
 }
 
-static trace_category category_of(uint32_t type)
-{
-    switch (type) {
-    case WL_NODE_COMP: return TRACE_COMPUTE;
-    case WL_NODE_COLL: return TRACE_COLLECTIVE;
-    case WL_NODE_SEND: return TRACE_SEND;
-    case WL_NODE_RECV: return TRACE_RECV;
-    case WL_NODE_MEM_LOAD:
-    case WL_NODE_MEM_STORE: return TRACE_MEMORY;
-    default: return TRACE_OTHER;
-    }
-}
-
-static dse_status fill_record(const sim_engine *e, trace_record *out)
-{
-    uint64_t n = 0, at = 0;
-
-    for (uint32_t r = 0; r < e->w->n_ranks; r++)
-        n += e->rank[r].n_issued;
-    *out = (trace_record){.n_ranks = e->w->n_ranks, .n = n};
-    out->rank = DSE_ARENA_NEW(e->arena, uint32_t, n);
-    out->id = DSE_ARENA_NEW(e->arena, uint64_t, n);
-    out->start = DSE_ARENA_NEW(e->arena, dse_time, n);
-    out->end = DSE_ARENA_NEW(e->arena, dse_time, n);
-    out->category = DSE_ARENA_NEW(e->arena, uint8_t, n);
-    out->type = DSE_ARENA_NEW(e->arena, uint8_t, n);
-    out->bytes = DSE_ARENA_NEW(e->arena, uint64_t, n);
-    out->name = DSE_ARENA_NEW(e->arena, const char *, n);
-    if (!out->rank || !out->id || !out->start || !out->end || !out->category || !out->type || !out->bytes ||
-        !out->name)
-        return dse_fail_nomem(e->err);
-    for (uint32_t r = 0; r < e->w->n_ranks; r++) {
-        const sim_rank *rank = &e->rank[r];
-
-        for (uint32_t k = 0; k < rank->n_issued; k++, at++) {
-            uint32_t node = rank->issued[k];
-            const wl_node *wn = &rank->graph->graph->node[node];
-
-            out->rank[at] = r;
-            out->id[at] = wl_node_id(e->w, r, node);
-            out->start[at] = rank->start[node];
-            out->end[at] = rank->end[node];
-            out->category[at] = (uint8_t)category_of(wn->type);
-            out->type[at] = wn->type;
-            out->bytes[at] = wn->comm_size;
-            out->name[at] = wn->name;
-        }
-    }
-    return DSE_OK;
-}
-
-static dse_status fill_result(const sim_engine *e, sim_result *out)
-{
-    sim_result result = {.n_ranks = e->w->n_ranks,
-                         .rank = e->stats,
-                         .finish_order = e->finish_order,
-                         .n_nodes = e->n_nodes,
-                         .n_messages = e->messages.n_posted,
-                         .n_events = e->queue.n_events,
-                         .n_undercharged = e->n_undercharged,
-                         .n_flat_rings = e->n_flat_rings,
-                         .traffic = e->traffic};
-    dse_status st = sim_breakdown_of_slowest(e, &result.step);
-
-    /* No link is busy after the last event; it is the last rank's finish, unless messages are left that nobody waits for. */
-    if (st == DSE_OK && e->traffic)
-        st = net_load_of(e->traffic, e->now, e->arena, &result.load, e->err);
-    if (st != DSE_OK)
-        return st;
-    if (e->set->track_memory)
-        sim_peak_of_largest(e, &result.peak);
-    *out = result;
-    return DSE_OK;
-}
-
 dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w, dse_arena *a,
                    sim_result *out, trace_record *record, dse_error *err)
 {
@@ -497,9 +422,9 @@ dse_status sim_run(const sim_settings *settings, const net_network *net, const w
     if (st == DSE_OK && e.n_finished < w->n_ranks)
         st = sim_deadlock(&e);
     if (st == DSE_OK && record)
-        st = fill_record(&e, record);
+        st = sim_fill_record(&e, record);
     if (st == DSE_OK)
-        st = fill_result(&e, out);
+        st = sim_fill_result(&e, out);
     release(&e);
     return st;
 }

@@ -234,7 +234,7 @@ void sim_bus_enter(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t bytes
                    sim_way way);
 void sim_bus_event(sim_engine *e, uint32_t rank, uint32_t which, uint64_t ev);
 
-/* memory.c, stats.c, breakdown.c, remote_memory.c, deadlock.c ------------------------------- */
+/* memory.c, stats.c, breakdown.c, remote_memory.c, result.c, deadlock.c --------------------- */
 
 void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node); /* the node has just ended */
 dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *bytes, dse_time *at);
@@ -246,6 +246,9 @@ void sim_remote_next(sim_engine *e, uint32_t memory);
 /* breakdown.c: of a run that has ended. */
 dse_status sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out);
 void sim_peak_of_largest(const sim_engine *e, sim_peak *out);
+/* result.c: of a run that has ended; in its arena. */
+dse_status sim_fill_record(const sim_engine *e, trace_record *out);
+dse_status sim_fill_result(const sim_engine *e, sim_result *out);
 dse_status sim_deadlock(sim_engine *e); /* some ranks never finished: says which and why */
 
 #endif

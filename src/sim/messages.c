@@ -70,7 +70,8 @@ static void rest_channel(sim_messages *m, uint32_t id)
 
     c->idle = true;
     c->n_sent = c->n_received = 0;
-    if (++m->n_idle < MIN_IDLE || m->n_idle <= m->by_key.n_used / 4)
+    /* The search passes all places of channels: of so many idle ones each pays for four. */
+    if (++m->n_idle < MIN_IDLE || m->n_idle <= m->n_channels / 4)
         return;
     for (uint32_t i = 0; i < m->n_channels; i++)
         if (m->channel[i].idle) {

@@ -150,6 +150,8 @@ CLAIM(a_size_that_is_missing_is_named)
     refuse(CARD("  topology: Ring\n" RATES), DSE_E_CONFIG, "s.yaml", "dimension 0: npus_count is missing");
     refuse(CARD("  topology: Mesh2D\n" RATES), DSE_E_CONFIG, "s.yaml",
            "dimension 0: npus_count is missing, or width and height");
+    refuse(CARD("  topology: Torus3D\n" RATES), DSE_E_CONFIG, "s.yaml",
+           "dimension 0: npus_count is missing, or width, height and depth");
     refuse(CARD("  topology: [Ring, Ring]\n  npus_count: [8, ~]\n" RATES2), DSE_E_CONFIG, "s.yaml:3:15",
            "dimension 1: npus_count is missing");
     refuse(CARD("  topology: []\n  npus_count: []\n  bandwidth: []\n  latency: []\n"), DSE_E_CONFIG,
@@ -168,7 +170,7 @@ CLAIM(an_axis_that_a_topology_lacks_is_refused)
 
 CLAIM(a_routing_names_each_axis_once)
 {
-    static const char *const wrong[] = {"x", "xx", "xyz", "yz", "XY"};
+    static const char *const wrong[] = {"x", "xx", "xyz", "yz"};
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char text[400], why[160];
@@ -180,6 +182,17 @@ CLAIM(a_routing_names_each_axis_once)
                  wrong[i]);
         refuse(text, DSE_E_CONFIG, "s.yaml:4:12", why);
     }
+}
+
+/* Whatever the topology: what is read of ASTRA-sim's files is written as it is, without quotes. */
+CLAIM(a_routing_is_of_the_letters_of_axes)
+{
+    refuse(CARD("  topology: Mesh3D\n  npus_count: 8\n  routing: zx[]y\n" RATES), DSE_E_CONFIG, "s.yaml:4:12",
+           "network.routing: 'zx[]y' is no order of axes; it must be 'xy', 'xyz', or these letters in "
+           "another order");
+    refuse(CARD("  topology: Mesh2D\n  npus_count: 4\n  routing: XY\n" RATES), DSE_E_CONFIG, "s.yaml:4:12",
+           "network.routing: 'XY' is no order of axes; it must be 'xy', 'xyz', or these letters in another "
+           "order");
 }
 
 CLAIM(lists_of_another_length_than_topology_are_refused)
@@ -375,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_size_that_is_missing_is_named),
         cmocka_unit_test(an_axis_that_a_topology_lacks_is_refused),
         cmocka_unit_test(a_routing_names_each_axis_once),
+        cmocka_unit_test(a_routing_is_of_the_letters_of_axes),
         cmocka_unit_test(lists_of_another_length_than_topology_are_refused),
         cmocka_unit_test(an_implementation_too_many_stands_where_it_is_listed),
         cmocka_unit_test(a_setting_takes_the_place_away_if_it_is_of_the_system),

@@ -60,6 +60,8 @@ static const char *const networks[] = {
     "Hypercube 4, Torus2D 2x2",
     "Ring 3, Mesh2D 3x2",
     "Torus2D 3x3, Hypercube 2",
+    "Mesh2D 5x2, Switch 2",
+    "Torus2D 3x4, Ring 2",
 };
 #define N_NETWORKS (sizeof networks / sizeof networks[0])
 
@@ -195,27 +197,36 @@ CLAIM(no_half_is_cut_off_by_less_than_the_bisection)
     }
 }
 
-/* Three Switches of four NPUs in a line, all links of 50 GiB/s. Along whole dimensions: each switch in its middle, 3 * 2
- * links. But three NPUs each of the first two switches are a half as well: one link of each of the two, for the fourth NPU,
- * and three of the line to the last switch: 5. */
-CLAIM(a_dimension_that_is_odd_makes_it_a_bound)
+/* The bisection of two dimensions, of 50 GiB/s and of so many, and the smallest cut of all halves. */
+static void check_bound(const char *text, double second, double bisection, double smallest)
 {
-    net_network net = nets_make("Mesh2D 1x3, Switch 4");
+    net_network net = nets_make(text);
     dse_error err = DSE_ERROR_INIT;
     dse_arena arena;
     net_graph graph;
     net_facts facts;
 
-    net.dim[1].gib_per_s = 50;
+    net.dim[1].gib_per_s = second;
     assert_ok(net_network_finish(&net, &err), &err);
     dse_arena_init(&arena);
     assert_ok(net_graph_init(&graph, &net, &arena, &err), &err);
     net_facts_of(&graph, &facts);
     assert_true(facts.bisection_is_bound);
-    assert_u64(facts.bisection_links, 6);
-    assert_double(facts.bisection_gib_per_s, 6 * 50);
-    assert_double(smallest_cut(&graph), 5 * 50);
+    assert_double(facts.bisection_gib_per_s, bisection);
+    assert_double(smallest_cut(&graph), smallest);
     dse_arena_free(&arena);
+}
+
+/* Three Switches of four NPUs in a line, all links of 50 GiB/s. Along whole dimensions: each switch in its middle, 3 * 2
+ * links. But three NPUs each of the first two switches are a half as well: one link of each of the two, for the fourth NPU,
+ * and three of the line to the last switch: 5. */
+CLAIM(a_dimension_that_is_odd_makes_it_a_bound) { check_bound("Mesh2D 1x3, Switch 4", 50, 6 * 50, 5 * 50); }
+
+/* Two layers of 5 x 2, joined by ten switches. A layer is cut at its third column, 2 links, which is cut across, 1: in both
+ * layers 6 of 50 GiB/s. But the third column may go to a side a layer: 2 * 2 of 50, and its two switches' 40. */
+CLAIM(an_axis_that_is_odd_makes_it_a_bound_though_the_dimension_is_even)
+{
+    check_bound("Mesh2D 5x2, Switch 2", 40, 6 * 50, 4 * 50 + 2 * 40);
 }
 
 /* 4x4: the corners have 2 links, 8 at the edges 3, 4 inside 4: 2 * 4 + 3 * 8 + 4 * 4 = 48. Halved between two columns:
@@ -263,6 +274,7 @@ int main(void)
         cmocka_unit_test(no_route_is_longer_than_the_diameter_and_no_way_is_shorter_for_all),
         cmocka_unit_test(no_half_is_cut_off_by_less_than_the_bisection),
         cmocka_unit_test(a_dimension_that_is_odd_makes_it_a_bound),
+        cmocka_unit_test(an_axis_that_is_odd_makes_it_a_bound_though_the_dimension_is_even),
         cmocka_unit_test(a_mesh_of_4_by_4_has_48_links_of_which_4_cross_the_middle),
         cmocka_unit_test(switches_between_groups_are_where_they_are_halved),
     };

@@ -280,7 +280,7 @@ CLAIM(more_than_2_to_the_26_links_are_refused)
     wire_dimension("FullyConnected", shape_line("FullyConnected", 8193), 50, 500);
     assert_ok(net_network_finish(&wire.net, &wire.err), &wire.err);
     assert_failure(net_graph_init(&wire.graph, &wire.net, &wire.arena, &wire.err), &wire.err, DSE_E_RANGE, "",
-                   "the network has 67117056 links; at most 67108864 can be simulated one by one");
+                   "the network has 67117056 ports; at most 67108864 can be simulated one by one");
     wire_end();
 }
 

@@ -1,71 +1,24 @@
 /* What links carried: by hand, and what must be so of any traffic. */
 #include "network/load.h"
-#include "unit/unit.h"
+#include "unit/network/wire.h"
 
-#define BYTE_PER_NS (1953125.0 / 2097152) /* GiB/s */
-
-static dse_arena arena;
-static dse_error err;
-static dse_queue queue;
-static net_network net;
-static net_graph graph;
-static net_traffic traffic;
-
+/* A byte a ns. */
 static void begin(uint32_t n_dims, const char *const *topologies, const uint32_t *sizes, double latency)
 {
-    dse_arena_init(&arena);
-    err = (dse_error)DSE_ERROR_INIT;
-    dse_queue_init(&queue);
-    net = (net_network){.n_dims = n_dims, .congestion = true};
-    for (uint32_t i = 0; i < n_dims; i++) {
-        net.dim[i] = (net_dimension){.topology = net_topology_find(topologies[i]),
-                                     .shape.n = sizes[i],
-                                     .gib_per_s = BYTE_PER_NS,
-                                     .latency_ns = latency};
-        assert_ok(net_shape_route(net.dim[i].topology, "", &net.dim[i].shape, &err), &err);
-    }
-    assert_ok(net_network_finish(&net, &err), &err);
-    assert_ok(net_graph_init(&graph, &net, &arena, &err), &err);
-    assert_ok(net_traffic_init(&traffic, &graph, &queue, &arena, &err), &err);
-}
-
-static void end(void)
-{
-    net_traffic_free(&traffic);
-    dse_queue_free(&queue);
-    dse_arena_free(&arena);
-}
-
-static void send(dse_time now, uint32_t src, uint32_t dst, uint64_t bytes)
-{
-    assert_ok(net_traffic_send(&traffic, now, src, dst, bytes, 0, &err), &err);
+    wire_begin();
+    for (uint32_t i = 0; i < n_dims; i++)
+        wire_dimension(topologies[i], (net_shape){.n = sizes[i]}, BYTE_PER_NS, latency);
+    wire_finish();
 }
 
 /* Until nothing is under way; the load by the last event. */
 static const net_load *run(void)
 {
-    dse_time now = 0;
     const net_load *load;
-    uint32_t owner;
-    dse_event ev;
 
-    while (dse_queue_take(&queue, &now, &ev)) {
-        if (ev.kind == NET_EV_HOP)
-            assert_ok(net_traffic_hop(&traffic, now, ev.subject, &owner, &err), &err);
-        else
-            assert_ok(net_traffic_free_link(&traffic, now, ev.subject, &err), &err);
-    }
-    assert_ok(net_load_of(&traffic, now, &arena, &load, &err), &err);
+    wire_run();
+    assert_ok(net_load_of(&wire.traffic, wire.now, &wire.arena, &load, &wire.err), &wire.err);
     return load;
-}
-
-static uint32_t slot_of(uint32_t from, uint32_t to)
-{
-    for (uint32_t slot = 0; slot < graph.n_slots; slot++)
-        if (graph.link[slot].from == from && graph.link[slot].to == to)
-            return slot;
-    fail_msg("no link from %u to %u", from, to);
-    return DSE_NONE;
 }
 
 /* A ring of four, 10 ns, a byte a ns. 100 bytes 0 -> 1 take the link until 100; 50 bytes 0 -> 2 then until 150, are at 1
@@ -76,17 +29,17 @@ CLAIM(a_link_is_busy_while_a_message_takes_it)
     const uint32_t *sorted;
 
     begin(1, (const char *const[]){"Ring"}, (const uint32_t[]){4}, 10);
-    send(0, 0, 1, 100);
-    send(0, 0, 2, 50);
+    wire_send(0, 0, 1, 100);
+    wire_send(0, 0, 2, 50);
     l = run();
     assert_u64(l->end, 220);
-    assert_u64(l->link[slot_of(0, 1)].busy, 150);
-    assert_u64(l->link[slot_of(0, 1)].bytes, 150);
-    assert_u64(l->link[slot_of(0, 1)].n_messages, 2);
-    assert_u64(l->link[slot_of(1, 2)].busy, 50);
-    assert_u64(l->link[slot_of(1, 0)].n_messages, 0);
-    assert_double(net_load_util(l, slot_of(0, 1)), 150.0 / 220);
-    assert_u64(l->busiest, slot_of(0, 1));
+    assert_u64(l->link[wire_link(0, 1)].busy, 150);
+    assert_u64(l->link[wire_link(0, 1)].bytes, 150);
+    assert_u64(l->link[wire_link(0, 1)].n_messages, 2);
+    assert_u64(l->link[wire_link(1, 2)].busy, 50);
+    assert_u64(l->link[wire_link(1, 0)].n_messages, 0);
+    assert_double(net_load_util(l, wire_link(0, 1)), 150.0 / 220);
+    assert_u64(l->busiest, wire_link(0, 1));
     assert_u64(l->n_as_busy, 0);
     assert_string_equal(l->busiest_name, "0 -> 1");
     assert_u64(l->n_used, 2);
@@ -96,12 +49,12 @@ CLAIM(a_link_is_busy_while_a_message_takes_it)
     assert_u64(l->dim[0].bytes, 200);
     assert_double(l->dim[0].max_util, 150.0 / 220);
     assert_double(l->dim[0].mean_util, (150.0 / 220 + 50.0 / 220) / 8);
-    assert_ok(net_load_sort(l, &arena, &sorted, &err), &err);
-    assert_u64(sorted[0], slot_of(0, 1));
-    assert_u64(sorted[1], slot_of(1, 2));
-    for (uint32_t i = 3; i < graph.n_links; i++)
+    assert_ok(net_load_sort(l, &wire.arena, &sorted, &wire.err), &wire.err);
+    assert_u64(sorted[0], wire_link(0, 1));
+    assert_u64(sorted[1], wire_link(1, 2));
+    for (uint32_t i = 3; i < wire.graph.n_links; i++)
         assert_true(sorted[i] > sorted[i - 1]);
-    end();
+    wire_end();
 }
 
 /* Without latency the link is free just when the run ends. 2 -> 3 is as busy, and later. */
@@ -110,15 +63,15 @@ CLAIM(a_link_that_never_rests_is_used_wholly)
     const net_load *l;
 
     begin(1, (const char *const[]){"FullyConnected"}, (const uint32_t[]){4}, 0);
-    send(0, 2, 3, 700);
-    send(0, 1, 2, 300);
-    send(0, 1, 2, 400);
+    wire_send(0, 2, 3, 700);
+    wire_send(0, 1, 2, 300);
+    wire_send(0, 1, 2, 400);
     l = run();
-    assert_double(net_load_util(l, slot_of(1, 2)), 1);
-    assert_double(net_load_util(l, slot_of(2, 3)), 1);
-    assert_u64(l->busiest, slot_of(1, 2));
+    assert_double(net_load_util(l, wire_link(1, 2)), 1);
+    assert_double(net_load_util(l, wire_link(2, 3)), 1);
+    assert_u64(l->busiest, wire_link(1, 2));
     assert_u64(l->n_as_busy, 1);
-    end();
+    wire_end();
 }
 
 /* At two bytes a ns a byte's time is truncated to none. A link can be used, and not busy. */
@@ -128,17 +81,17 @@ CLAIM(a_link_that_was_used_comes_before_one_that_was_not)
     const uint32_t *sorted;
 
     begin(1, (const char *const[]){"Switch"}, (const uint32_t[]){2}, 10);
-    net.dim[0].bytes_per_ns = 2;
-    send(5, 1, 0, 1);
+    wire.net.dim[0].bytes_per_ns = 2;
+    wire_send(5, 1, 0, 1);
     l = run();
     assert_u64(l->n_used, 2);
     assert_double(l->dim[0].max_util, 0);
     assert_string_equal(l->busiest_name, "1 -> sw0.0");
-    assert_ok(net_load_sort(l, &arena, &sorted, &err), &err);
-    assert_u64(sorted[0], slot_of(1, 2));
-    assert_u64(sorted[1], slot_of(2, 0));
-    assert_u64(sorted[2], slot_of(0, 2));
-    end();
+    assert_ok(net_load_sort(l, &wire.arena, &sorted, &wire.err), &wire.err);
+    assert_u64(sorted[0], wire_link(1, 2));
+    assert_u64(sorted[1], wire_link(2, 0));
+    assert_u64(sorted[2], wire_link(0, 2));
+    wire_end();
 }
 
 CLAIM(where_nothing_was_sent_nothing_is_busiest)
@@ -151,7 +104,7 @@ CLAIM(where_nothing_was_sent_nothing_is_busiest)
     assert_u64(l->n_used, 0);
     assert_u64(l->dim[0].n_links, 8);
     assert_double(l->dim[0].mean_util, 0);
-    end();
+    wire_end();
 }
 
 /* Routes are dimension-ordered, so a message takes the hops of each dimension there: the bytes of the links of a
@@ -176,30 +129,31 @@ CLAIM(links_carry_bytes_times_hops)
 
         begin(nets[k].n, nets[k].topology, nets[k].size, 7);
         for (int i = 0; i < 500; i++) {
-            uint32_t src = (uint32_t)(unit_random(&seed) % net.n_npus);
-            uint32_t dst = (uint32_t)((src + 1 + unit_random(&seed) % (net.n_npus - 1)) % net.n_npus);
+            uint32_t src = (uint32_t)(unit_random(&seed) % wire.net.n_npus);
+            uint32_t dst =
+                (uint32_t)((src + 1 + unit_random(&seed) % (wire.net.n_npus - 1)) % wire.net.n_npus);
             uint64_t size = 1 + unit_random(&seed) % 5000;
 
-            send(0, src, dst, size);
-            for (uint32_t d = 0; d < net.n_dims; d++) {
-                uint32_t a = net_place(&net.dim[d], src), b = net_place(&net.dim[d], dst);
-                uint32_t h = a == b ? 0 : net.dim[d].topology->hops(&net.dim[d].shape, a, b);
+            wire_send(0, src, dst, size);
+            for (uint32_t d = 0; d < wire.net.n_dims; d++) {
+                uint32_t a = net_place(&wire.net.dim[d], src), b = net_place(&wire.net.dim[d], dst);
+                uint32_t h = a == b ? 0 : wire.net.dim[d].topology->hops(&wire.net.dim[d].shape, a, b);
 
                 bytes[d] += size * h;
                 hops[d] += h;
             }
         }
         l = run();
-        for (uint32_t d = 0; d < net.n_dims; d++) {
+        for (uint32_t d = 0; d < wire.net.n_dims; d++) {
             assert_u64(l->dim[d].bytes, bytes[d]);
             assert_u64(l->dim[d].n_messages, hops[d]);
             assert_true(l->dim[d].mean_util > 0 && l->dim[d].mean_util <= l->dim[d].max_util);
             n_hops += hops[d];
         }
-        assert_u64(traffic.n_hops, n_hops);
-        for (uint32_t slot = 0; slot < graph.n_slots; slot++)
+        assert_u64(wire.traffic.n_hops, n_hops);
+        for (uint32_t slot = 0; slot < wire.graph.n_slots; slot++)
             assert_true(net_load_util(l, slot) >= 0 && net_load_util(l, slot) <= 1);
-        end();
+        wire_end();
     }
 }
 
@@ -207,7 +161,7 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
 {
     const net_load *l;
     const uint32_t *sorted;
-    dse_status st = net_load_of(&traffic, 1, a, &l, e);
+    dse_status st = net_load_of(&wire.traffic, 1, a, &l, e);
 
     (void)what;
     return st == DSE_OK ? net_load_sort(l, a, &sorted, e) : st;
@@ -217,7 +171,7 @@ CLAIM(every_allocation_may_fail)
 {
     begin(1, (const char *const[]){"Ring"}, (const uint32_t[]){4}, 10);
     assert_true(unit_fail_each_allocation(load, NULL, 64) > 2);
-    end();
+    wire_end();
 }
 
 int main(void)

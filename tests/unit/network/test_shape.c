@@ -151,6 +151,8 @@ static void refuse_order(const char *topology, const char *order, const char *me
     assert_ok(net_shape_finish(net_topology_find(topology), &s, &err), &err);
     assert_failure(net_shape_route(net_topology_find(topology), order, &s, &err), &err, DSE_E_CONFIG, "",
                    message);
+    for (uint8_t i = 0; i < NET_MAX_AXES; i++) /* as it was */
+        assert_int_equal(s.order[i], i);
 }
 
 CLAIM(any_other_order_is_refused)
@@ -169,6 +171,23 @@ CLAIM(any_other_order_is_refused)
                  "routing '%s' of a Torus3D; it must be 'xyz' or these letters in another order", wrong_3[i]);
         refuse_order("Torus3D", wrong_3[i], message);
     }
+}
+
+CLAIM(an_order_has_the_letters_of_axes_alone)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    assert_ok(net_routing_check("yx", &err), &err);
+    assert_ok(net_routing_check("zyx", &err), &err);
+    assert_failure(net_routing_check("zx[]y", &err), &err, DSE_E_CONFIG, "",
+                   "'zx[]y' is no order of axes; it must be 'xy', 'xyz', or these letters in another order");
+}
+
+CLAIM(axes_have_names_for_messages)
+{
+    assert_string_equal(net_axis_names(net_topology_find("Ring")), "");
+    assert_string_equal(net_axis_names(net_topology_find("Torus2D")), "width and height");
+    assert_string_equal(net_axis_names(net_topology_find("Mesh3D")), "width, height and depth");
 }
 
 CLAIM(a_topology_without_axes_takes_no_order)
@@ -200,6 +219,8 @@ int main(void)
         cmocka_unit_test(without_an_order_it_is_x_y_z),
         cmocka_unit_test(a_finished_shape_has_an_order),
         cmocka_unit_test(any_other_order_is_refused),
+        cmocka_unit_test(an_order_has_the_letters_of_axes_alone),
+        cmocka_unit_test(axes_have_names_for_messages),
         cmocka_unit_test(a_topology_without_axes_takes_no_order),
         cmocka_unit_test(axes_are_called_as_in_cards),
     };

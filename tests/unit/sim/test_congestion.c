@@ -396,7 +396,7 @@ CLAIM(more_links_than_can_be_simulated_are_refused)
     assert_ok(net_network_finish(&net, &err), &err);
     dse_arena_init(&arena);
     assert_says(sim_run(&set, &net, &w, &arena, &result, NULL, &err), &err, DSE_E_RANGE,
-                "the network has 67117056 links; at most 67108864 can be simulated one by one");
+                "the network has 67117056 ports; at most 67108864 can be simulated one by one");
     dse_arena_free(&arena);
 }
 

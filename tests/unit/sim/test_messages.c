@@ -178,6 +178,33 @@ CLAIM(memory_is_reused)
     sim_messages_free(&m);
 }
 
+/* Of 4096 channels at once more than 1024 must be idle before they go: three times 1025 of the 4095
+ * that are dropped whole, and 1020 are left. */
+CLAIM(idle_channels_go_by_the_quarter_of_the_most_there_were)
+{
+    static uint32_t id[4096];
+    uint32_t last;
+
+    sim_messages_init(&m);
+    for (uint32_t i = 0; i < 4096; i++) {
+        const sim_message_key key = {(int32_t)i, 0, 1, 64};
+
+        id[i] = post(&key, true, i);
+        assert_int_equal(post(&key, false, i), id[i]);
+    }
+    last = post(&k1, true, 0); /* one that stays: key 1 has a second message */
+    for (uint32_t i = 0; i < 4096; i++) {
+        assert_int_equal(m.message[id[i]].on_sent.subject, i);
+        sim_messages_drop(&m, id[i]);
+    }
+    assert_int_equal(m.n_channels, 4096);
+    assert_int_equal(m.n_idle, 4095 - 3 * 1025);
+    assert_int_equal(m.by_key.n_used, m.n_idle + 1);
+    assert_int_equal(post(&k1, false, 0), last);
+    sim_messages_drop(&m, last);
+    sim_messages_free(&m);
+}
+
 CLAIM(posting_without_memory_is_seen)
 {
     for (long n = 0; n < 3; n++) { /* the table, a channel, a message */
@@ -200,6 +227,7 @@ int main(void)
         cmocka_unit_test(messages_may_be_dropped_in_any_order),
         cmocka_unit_test(random_posts_agree_with_plain_lists),
         cmocka_unit_test(memory_is_reused),
+        cmocka_unit_test(idle_channels_go_by_the_quarter_of_the_most_there_were),
         cmocka_unit_test(posting_without_memory_is_seen),
     };
     return RUN_TESTS(tests);

@@ -1,0 +1,77 @@
+/* What is left of a run that has come to its end: when each node ran, and the figures. */
+#include "sim/engine.h"
+
+static trace_category category_of(uint32_t type)
+{
+    switch (type) {
+    case WL_NODE_COMP: return TRACE_COMPUTE;
+    case WL_NODE_COLL: return TRACE_COLLECTIVE;
+    case WL_NODE_SEND: return TRACE_SEND;
+    case WL_NODE_RECV: return TRACE_RECV;
+    case WL_NODE_MEM_LOAD:
+    case WL_NODE_MEM_STORE: return TRACE_MEMORY;
+    default: return TRACE_OTHER;
+    }
+}
+
+dse_status sim_fill_record(const sim_engine *e, trace_record *out)
+{
+    uint64_t n = 0, at = 0;
+
+    for (uint32_t r = 0; r < e->w->n_ranks; r++)
+        n += e->rank[r].n_issued;
+    *out = (trace_record){.n_ranks = e->w->n_ranks, .n = n};
+    out->rank = DSE_ARENA_NEW(e->arena, uint32_t, n);
+    out->id = DSE_ARENA_NEW(e->arena, uint64_t, n);
+    out->start = DSE_ARENA_NEW(e->arena, dse_time, n);
+    out->end = DSE_ARENA_NEW(e->arena, dse_time, n);
+    out->category = DSE_ARENA_NEW(e->arena, uint8_t, n);
+    out->type = DSE_ARENA_NEW(e->arena, uint8_t, n);
+    out->bytes = DSE_ARENA_NEW(e->arena, uint64_t, n);
+    out->name = DSE_ARENA_NEW(e->arena, const char *, n);
+    if (!out->rank || !out->id || !out->start || !out->end || !out->category || !out->type || !out->bytes ||
+        !out->name)
+        return dse_fail_nomem(e->err);
+    for (uint32_t r = 0; r < e->w->n_ranks; r++) {
+        const sim_rank *rank = &e->rank[r];
+
+        for (uint32_t k = 0; k < rank->n_issued; k++, at++) {
+            uint32_t node = rank->issued[k];
+            const wl_node *wn = &rank->graph->graph->node[node];
+
+            out->rank[at] = r;
+            out->id[at] = wl_node_id(e->w, r, node);
+            out->start[at] = rank->start[node];
+            out->end[at] = rank->end[node];
+            out->category[at] = (uint8_t)category_of(wn->type);
+            out->type[at] = wn->type;
+            out->bytes[at] = wn->comm_size;
+            out->name[at] = wn->name;
+        }
+    }
+    return DSE_OK;
+}
+
+dse_status sim_fill_result(const sim_engine *e, sim_result *out)
+{
+    sim_result result = {.n_ranks = e->w->n_ranks,
+                         .rank = e->stats,
+                         .finish_order = e->finish_order,
+                         .n_nodes = e->n_nodes,
+                         .n_messages = e->messages.n_posted,
+                         .n_events = e->queue.n_events,
+                         .n_undercharged = e->n_undercharged,
+                         .n_flat_rings = e->n_flat_rings,
+                         .traffic = e->traffic};
+    dse_status st = sim_breakdown_of_slowest(e, &result.step);
+
+    /* No link is busy after the last event; it is the last rank's finish, unless messages are left that nobody waits for. */
+    if (st == DSE_OK && e->traffic)
+        st = net_load_of(e->traffic, e->now, e->arena, &result.load, e->err);
+    if (st != DSE_OK)
+        return st;
+    if (e->set->track_memory)
+        sim_peak_of_largest(e, &result.peak);
+    *out = result;
+    return DSE_OK;
+}
