@@ -9,11 +9,14 @@ void report_traps_add(report_traps *t, uint64_t undercharged_messages, uint64_t 
     t->n_flat_rings += met(flat_ring_collectives);
 }
 
-static void print_note(const report_traps *t, size_t n, const char *words, dse_strbuf *out)
+static void print_note(const report_traps *t, size_t n, const char *system, const char *words,
+                       dse_strbuf *out)
 {
     if (!n)
         return;
     dse_strbuf_adds(out, "note: ");
+    if (system)
+        dse_strbuf_addf(out, "on %s, ", system);
     if (t->n_points > 1 && n == t->n_points)
         dse_strbuf_addf(out, "in all %zu points ", n);
     else if (t->n_points > 1)
@@ -21,13 +24,13 @@ static void print_note(const report_traps *t, size_t n, const char *words, dse_s
     dse_strbuf_addf(out, "%s\n", words);
 }
 
-void report_traps_print(const report_traps *t, dse_strbuf *out)
+void report_traps_print(const report_traps *t, const char *system, dse_strbuf *out)
 {
-    print_note(t, t->n_undercharged,
+    print_note(t, t->n_undercharged, system,
                "messages between NPUs that differ in several dimensions pay for the lowest one alone, as in "
                "ASTRA-sim; network.multi_hop=full charges all",
                out);
-    print_note(t, t->n_flat_rings,
+    print_note(t, t->n_flat_rings, system,
                "collectives of groups smaller than the system run as flat rings, as in ASTRA-sim, not as the "
                "card's implementations say",
                out);
@@ -38,5 +41,5 @@ void report_traps_print_point(const store_metrics *m, dse_strbuf *out)
     report_traps t = {0};
 
     report_traps_add(&t, m->undercharged_messages, m->flat_ring_collectives);
-    report_traps_print(&t, out);
+    report_traps_print(&t, NULL, out);
 }

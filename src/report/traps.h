@@ -15,8 +15,9 @@ typedef struct {
 /* One more point, by these two metrics of it. */
 void report_traps_add(report_traps *t, uint64_t undercharged_messages, uint64_t flat_ring_collectives);
 
-/* A line, or two, or none: "note: in 12 of 20 points messages between NPUs ..." */
-void report_traps_print(const report_traps *t, dse_strbuf *out);
+/* A line, or two, or none: "note: on system1, in 12 of 20 points messages between NPUs ..."; the system where there are
+ * tables of several, or NULL. */
+void report_traps_print(const report_traps *t, const char *system, dse_strbuf *out);
 
 /* Under the figures of one point. */
 void report_traps_print_point(const store_metrics *m, dse_strbuf *out);
