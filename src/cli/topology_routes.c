@@ -104,9 +104,9 @@ static void print_hops(const net_graph *g, const net_routes *r, bool all, dse_st
     report_table_column(&t, "message", false);
     report_table_column(&t, "link", true);
     report_table_column(&t, "dimension", false);
-    report_table_column(&t, "asked ns", false);
-    report_table_column(&t, "taken ns", false);
-    report_table_column(&t, "there ns", false);
+    report_table_column(&t, "ready ns", false);
+    report_table_column(&t, "starts ns", false);
+    report_table_column(&t, "arrives ns", false);
     report_table_column(&t, "waited ns", false);
     report_table_column(&t, "for message", false);
     for (uint32_t i = 0; i < r->n_hops; i++) {
@@ -156,9 +156,13 @@ void topology_routes_text(const drv_network *n, const net_graph *g, const net_ro
     dse_strbuf_addf(out, "%s: %" PRIu32 " message%s of %" PRIu64 " byte%s, sent at 0 ns\n\n", n->name, r->n,
                     r->n == 1 ? "" : "s", r->bytes, r->bytes == 1 ? "" : "s");
     print_messages(g, r, out);
-    dse_strbuf_addf(out, "\n(%s: store and forward over every link, with congestion",
-                    r->n == 1 ? "alone" : "alone, together");
-    dse_strbuf_adds(out, g->net->n_dims > 1 ? "; -1-: a link of dimension 1)\n\n" : ")\n\n");
+    dse_strbuf_adds(out, r->n == 1 ? "\n"
+                                   : "\nalone: no other message is under way; together: all are sent at once "
+                                     "and queue for links.\n");
+    dse_strbuf_adds(out,
+                    "A message goes on to the next link when it has arrived whole; without congestion it "
+                    "has a fixed delay.\n");
+    dse_strbuf_adds(out, g->net->n_dims > 1 ? "In a route, -1- is a link of dimension 1.\n\n" : "\n");
     if (r->n > 1)
         print_meetings(g, r, all, out);
     all |= r->n_hops <= MOST_LISTED;
@@ -181,9 +185,9 @@ static void write_hop(const net_graph *g, const net_route_hop *h, dse_json *j)
     dse_json_key_uint(j, "source", g->link[h->slot].from);
     dse_json_key_uint(j, "destination", g->link[h->slot].to);
     dse_json_key_uint(j, "dimension", g->link[h->slot].dim);
-    dse_json_key_uint(j, "asked_ns", h->asked);
-    dse_json_key_uint(j, "taken_ns", h->taken);
-    dse_json_key_uint(j, "there_ns", h->there);
+    dse_json_key_uint(j, "ready_ns", h->asked);
+    dse_json_key_uint(j, "start_ns", h->taken);
+    dse_json_key_uint(j, "arrival_ns", h->there);
     dse_json_key(j, "waited_for");
     if (h->behind == DSE_NONE)
         dse_json_null(j);

@@ -10,12 +10,15 @@
 
 /* ---- names --------------------------------------------------------------------------------- */
 
+/* Whether an NPU's place is more than its id. */
+static bool has_places(const net_network *net) { return net->n_dims > 1 || net->dim[0].topology->n_axes; }
+
 /* "[3,0]": where an NPU is along each dimension, and each axis of one; nothing where that is its id. */
 static void add_place(const net_network *net, uint32_t npu, dse_strbuf *out)
 {
     const char *before = " at [";
 
-    if (net->n_dims == 1 && !net->dim[0].topology->n_axes)
+    if (!has_places(net))
         return;
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
@@ -59,10 +62,10 @@ static void print_dimensions(const net_network *net, dse_strbuf *out)
     report_table_column(&t, "dimension", false);
     report_table_column(&t, "topology", true);
     report_table_column(&t, "instances", false);
-    report_table_column(&t, "GiB/s", false);
-    report_table_column(&t, "latency ns", false);
-    report_table_column(&t, "diameter", false);
-    report_table_column(&t, "bisection links", false);
+    report_table_column(&t, "GiB/s\na link", false);
+    report_table_column(&t, "latency\nns", false);
+    report_table_column(&t, "diameter\nlinks", false);
+    report_table_column(&t, "bisection\nlinks", false);
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
         char name[NET_DIMENSION_NAME];
@@ -176,6 +179,9 @@ void topology_show_text(const drv_network *n, const net_graph *g, bool all, dse_
         return;
     }
     print_devices(g, out);
+    if (has_places(g->net))
+        dse_strbuf_adds(out,
+                        "(at: the place along each dimension in turn, in a mesh or torus along each axis)\n");
     dse_strbuf_addc(out, '\n');
     print_links(g, out);
 }
