@@ -15,7 +15,7 @@ dse_status drv_links_check(const card_system *s, const char *remedy, dse_error *
                ? DSE_OK
                : dse_fail(err, DSE_E_USAGE,
                           "without congestion there are no links: each message has a delay of its own; "
-                          "give %s",
+                          "%s",
                           remedy);
 }
 

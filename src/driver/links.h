@@ -9,7 +9,7 @@
 #include "cards/system.h"
 #include "network/load.h"
 
-/* DSE_E_USAGE for a system whose network has no congestion and so no links; `remedy` is how to have one. */
+/* DSE_E_USAGE for a system whose network has no congestion and so no links; `remedy` is how to have one: "give this". */
 dse_status drv_links_check(const card_system *s, const char *remedy, dse_error *err);
 
 /* The bottleneck, each dimension, and the 20 busiest links. `a` is for scratch, here and below. */

@@ -126,11 +126,11 @@ CLAIM(a_network_without_congestion_is_refused_with_the_remedy)
 
     err = (dse_error)DSE_ERROR_INIT;
     strcpy(s.backend, "congestion_unaware");
-    assert_failure(drv_links_check(&s, "this", &err), &err, DSE_E_USAGE, "",
+    assert_failure(drv_links_check(&s, "give this", &err), &err, DSE_E_USAGE, "",
                    "without congestion there are no links: each message has a delay of its own; give this");
     err = (dse_error)DSE_ERROR_INIT;
     strcpy(s.backend, "congestion_aware");
-    assert_ok(drv_links_check(&s, "this", &err), &err);
+    assert_ok(drv_links_check(&s, "give this", &err), &err);
 }
 
 static dse_status save(void *path, dse_arena *a, dse_error *e)
