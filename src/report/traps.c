@@ -4,6 +4,10 @@ static bool met(uint64_t count) { return count && count != STORE_ABSENT; }
 
 void report_traps_add(report_traps *t, uint64_t undercharged_messages, uint64_t flat_ring_collectives)
 {
+    if (undercharged_messages == STORE_ABSENT && flat_ring_collectives == STORE_ABSENT) {
+        t->n_silent++;
+        return;
+    }
     t->n_points++;
     t->n_undercharged += met(undercharged_messages);
     t->n_flat_rings += met(flat_ring_collectives);
@@ -17,7 +21,10 @@ static void print_note(const report_traps *t, size_t n, const char *system, cons
     dse_strbuf_adds(out, "note: ");
     if (system)
         dse_strbuf_addf(out, "on %s, ", system);
-    if (t->n_points > 1 && n == t->n_points)
+    if (t->n_silent)
+        dse_strbuf_addf(out, "in %zu of %zu point%s (%zu more do%s not say) ", n, t->n_points,
+                        t->n_points == 1 ? "" : "s", t->n_silent, t->n_silent == 1 ? "es" : "");
+    else if (t->n_points > 1 && n == t->n_points)
         dse_strbuf_addf(out, "in all %zu points ", n);
     else if (t->n_points > 1)
         dse_strbuf_addf(out, "in %zu of %zu points ", n, t->n_points);

@@ -59,6 +59,18 @@ CLAIM(what_is_not_known_and_what_was_not_met_says_nothing)
     assert_printed(&t, NULL, "");
 }
 
+/* Of three points one is of an older database: of the two others one has a flat ring. */
+CLAIM(points_that_do_not_know_are_not_among_those_that_did_not)
+{
+    report_traps t = {0};
+
+    report_traps_add(&t, STORE_ABSENT, STORE_ABSENT);
+    report_traps_add(&t, 0, 2);
+    assert_printed(&t, NULL, "note: in 1 of 1 point (1 more does not say) " FLAT_RING);
+    report_traps_add(&t, 0, 0);
+    assert_printed(&t, NULL, "note: in 1 of 2 points (1 more does not say) " FLAT_RING);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -66,6 +78,7 @@ int main(void)
         cmocka_unit_test(all_points_are_said_to_be_all),
         cmocka_unit_test(one_point_is_not_counted),
         cmocka_unit_test(what_is_not_known_and_what_was_not_met_says_nothing),
+        cmocka_unit_test(points_that_do_not_know_are_not_among_those_that_did_not),
     };
     return RUN_TESTS(tests);
 }
