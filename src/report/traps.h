@@ -17,8 +17,7 @@ typedef struct {
 void report_traps_add(report_traps *t, uint64_t undercharged_messages, uint64_t flat_ring_collectives);
 
 /* A line, or two, or none: "note: on system1, in 12 of 20 points messages between NPUs ..."; silent ones are
- * counted beside them. The system where there are
- * tables of several, or NULL. */
+ * counted beside them. The system where there are tables of several, or NULL. */
 void report_traps_print(const report_traps *t, const char *system, dse_strbuf *out);
 
 /* Under the figures of one point. */
