@@ -92,6 +92,12 @@ void dse_json_uint(dse_json *j, uint64_t v)
     dse_strbuf_addu(j->out, v);
 }
 
+void dse_json_key_uint(dse_json *j, const char *key, uint64_t v)
+{
+    dse_json_key(j, key);
+    dse_json_uint(j, v);
+}
+
 void dse_json_int(dse_json *j, int64_t v)
 {
     before_value(j);

@@ -46,8 +46,7 @@ static const option options[] = {
      FIELD(injection_scale)},
     {"--rendezvous-protocol", OPT_FLAG, NULL, "false", "messages wait for a handshake", FIELD(rendezvous)},
     {"--backend", OPT_STRING, "NAME", "",
-     "model of the network: a fixed delay for each message, or queues for links; without the option "
-     "what 'backend' in network.yml says, or congestion_unaware",
+     "model of the network, if not what network.yml says ('backend', or else congestion_unaware)",
      .choices = backends, FIELD(backend)},
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--links-csv", OPT_STRING, "FILE", "",
@@ -118,7 +117,8 @@ const command command_astrasim = {
         "are skipped, as there. A link to ccldse with the name of either program behaves as that program: "
         "the network is that of the name, whatever --backend and network.yml say, and what the program "
         "cannot do, as several dimensions with congestion, is refused. By its own name it takes all that "
-        "cards can have ('ccldse systems --keys').",
+        "cards can have ('ccldse systems --keys'). With congestion_aware messages queue for links; with "
+        "congestion_unaware each has a fixed delay.",
     .example = "ccldse astrasim --workload-configuration workloads/w/w --comm-group-configuration "
                "workloads/w/w.json "
                "--system-configuration system.json --network-configuration network.yml "

@@ -78,6 +78,7 @@ static dse_status print(const report_study *studies, size_t n, report_explanatio
     }
     dse_strbuf_adds(out, why ? "" : "\n");
     st = report_overview_print(studies, n, r->arena, out, err);
+    report_ranking_notes(studies, n, out);
     dse_strbuf_adds(out, "Memory counts elements, as ASTRA-sim does, not bytes.\n");
     return st;
 }
@@ -123,7 +124,9 @@ const command command_best = {
     .details =
         "Prints one table per model and system: the best strategies that fit in memory, how many "
         "points were dropped because they do not, and what the best would be without the limit. Of several "
-        "configurations of one model and system, as a space makes them, it then ranks the best of each. "
+        "configurations of one model and system, as a space makes them, it then ranks the best of each, "
+        "those "
+        "with and without congestion apart. "
         "--explain says why: where the winner's step and memory go, against the runner-up and the best "
         "without the limit; how the best step changes along each axis; the smallest change that would "
         "make the best without the limit fit. Exit code 1 if for some model and system nothing fits, or "

@@ -53,13 +53,10 @@ static dse_status add_model(const char *name, const char *path, dse_arena *a, re
 static void add_network(const net_network *net, dse_strbuf *out)
 {
     for (uint32_t i = 0; i < net->n_dims; i++) {
-        const net_dimension *d = &net->dim[i];
+        char name[NET_DIMENSION_NAME];
 
-        dse_strbuf_addf(out, "%s%s ", i ? " x " : "", d->topology->name);
-        for (uint32_t axis = 0; axis < d->topology->n_axes; axis++)
-            dse_strbuf_addf(out, "%s%" PRIu32, axis ? "x" : "", d->shape.extent[axis]);
-        if (!d->topology->n_axes)
-            dse_strbuf_addf(out, "%" PRIu32, d->shape.n);
+        net_dimension_name(&net->dim[i], name, sizeof name);
+        dse_strbuf_addf(out, "%s%s", i ? " x " : "", name);
     }
     if (net->congestion)
         dse_strbuf_adds(out, ", with congestion");

@@ -57,7 +57,7 @@ static void print_summary(const sweep_options *o, const drv_progress *p, dse_str
         dse_strbuf_addf(out, "fastest: %s on %s%s%s, %s (dp_tp_sp_pp_recompute): %s\n", p->best_model,
                         p->best_system, *p->best_settings ? " with " : "", p->best_settings, name, time);
     }
-    report_traps_print(&p->traps, out);
+    report_traps_print(&p->traps, NULL, out);
 }
 
 static void print_summary_json(const drv_progress *p, dse_strbuf *out)

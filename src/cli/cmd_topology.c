@@ -23,7 +23,7 @@ static const char *const mode_names[] = {"show", "route", NULL};
 
 static const option options[] = {
     {"MODE", OPT_STRING, NULL, NULL, "what to do", .choices = mode_names, FIELD(mode)},
-    {"NPU", OPT_LIST, NULL, "", "of 'route': from, to, and so on in pairs; all are sent together",
+    {"NPU", OPT_LIST, NULL, "", "from and to in pairs, for 'route'; all messages are sent together",
      FIELD(npus)},
     {"--system", OPT_STRING, "NAME", "",
      "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
@@ -31,8 +31,8 @@ static const option options[] = {
      FIELD(network)},
     {"--set", OPT_LIST, "KEY=VALUE", "",
      "set a value over the card, for example network.bandwidth[1]=50GB/s; again for another", FIELD(set)},
-    {"--bytes", OPT_STRING, "SIZE", "1MiB", "size of each message: 1MiB, 500kB, or a number of bytes",
-     FIELD(bytes)},
+    {"--bytes", OPT_STRING, "SIZE", "1MiB",
+     "size of each message of 'route': 1MiB, 500kB, or a number of bytes", FIELD(bytes)},
     {"--all", OPT_FLAG, NULL, "false",
      "list every device and link, or each link of every route, however many", FIELD(all)},
     {"--json", OPT_FLAG, NULL, "false", "print JSON, with every device and link", FIELD(json)},
@@ -175,10 +175,10 @@ const command command_topology = {
     .name = "topology",
     .summary = "list the links of a network, draw it, or send messages over it",
     .details =
-        "'show' lists devices and links, degree, diameter and bisection bandwidth; 'route' the way of each "
-        "message, the time that it takes alone, and when all are sent at once and queue for the links they "
-        "share: with congestion, whatever the card's backend is. What the model without congestion says is "
-        "beside it.",
+        "'show' lists devices and links, and says degree, diameter and bisection bandwidth; --dot and --svg "
+        "draw them. 'route' prints the way of each message and the time that it takes: alone, and together "
+        "with the others, all sent at once, where they queue for the links they share. Both are with "
+        "congestion, whatever the card's backend is; what the model without congestion says is beside them.",
     .example = "ccldse topology route --system mesh_4x4 1 7 5 14 11 5 15 4",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #define MAX_OPTIONS 64
 #define LIST_STEP   16
@@ -227,12 +229,20 @@ void option_describe(const option *o, bool range, dse_strbuf *out)
         dse_strbuf_addf(out, "; default %s", o->fallback);
 }
 
-void command_help(const command *c)
+size_t command_help_width(void)
+{
+    struct winsize size;
+
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col ||
+        size.ws_col > HELP_WIDTH)
+        return HELP_WIDTH;
+    return size.ws_col < 60 ? 60 : size.ws_col;
+}
+
+static void print_usage(const command *c)
 {
     size_t n_positional = 0;
-    dse_strbuf text;
 
-    dse_strbuf_init(&text);
     for (size_t i = 0; i < c->n_options; i++)
         n_positional += option_is_positional(&c->options[i]);
     printf("usage: ccldse %s%s", c->name, c->n_options > n_positional ? " [options]" : "");
@@ -241,7 +251,16 @@ void command_help(const command *c)
             printf(c->options[i].fallback ? " [%s%s]" : " %s%s", c->options[i].name,
                    c->options[i].type == OPT_LIST ? "..." : "");
     printf("\n\n");
-    print_wrapped(c->details ? c->details : c->summary, 0, HELP_WIDTH);
+}
+
+void command_help(const command *c)
+{
+    const size_t width = command_help_width();
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    print_usage(c);
+    print_wrapped(c->details ? c->details : c->summary, 0, width);
     if (c->example)
         printf("\nexample:\n  %s\n", c->example);
     if (c->n_options)
@@ -257,7 +276,7 @@ void command_help(const command *c)
             printf("%-32s", head);
         dse_strbuf_clear(&text);
         option_describe(o, false, &text);
-        print_wrapped(text.data, 32, HELP_WIDTH);
+        print_wrapped(text.data, 32, width);
     }
     dse_strbuf_free(&text);
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HELP_WIDTH 100 /* columns */
+#define HELP_WIDTH 100 /* columns, of a file or a wide terminal */
 
 typedef enum {
     OPT_FLAG,   /* bool; no value, or =true / =false */
@@ -85,6 +85,9 @@ typedef struct {
 dse_status command_parse(const command *c, int argc, char **argv, dse_arena *a, void *out, dse_error *err);
 
 void command_help(const command *c);
+
+/* Columns for help on standard output: a terminal's if it is narrower than HELP_WIDTH, yet not less than 60. */
+size_t command_help_width(void);
 
 /* What to know of an option: its help, the choices, whether it is required or what the default is; and the
  * `range` of a number, if asked for. */

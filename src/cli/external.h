@@ -39,7 +39,7 @@ extern const char *const external_engines[]; /* native, astrasim, NULL */
          OPT_STRING,                                                                                         \
          "COMMAND",                                                                                          \
          "",                                                                                                 \
-         "ASTRA-sim for systems with backend congestion_aware, bin/" DRV_AWARE_PROGRAM,                      \
+         "ASTRA-sim for systems with backend congestion_aware, for example bin/" DRV_AWARE_PROGRAM,          \
          .offset = offsetof(type, f.aware_simulator)},                                                       \
         {"--timeout",                                                                                        \
          OPT_DOUBLE,                                                                                         \

@@ -11,14 +11,14 @@ static void print_exit_codes(void)
 {
     size_t n;
     const exit_text *codes = exit_texts(&n);
-    int at = printf("exit codes:");
+    int at = printf("exit codes:"), width_of_all = (int)command_help_width();
 
     for (size_t i = 0; i < n; i++) {
         char text[128];
         int width =
             snprintf(text, sizeof text, " %d %s%s", codes[i].code, codes[i].text, i + 1 < n ? ";" : "");
 
-        if (at + width > HELP_WIDTH)
+        if (at + width > width_of_all)
             at = printf("\n ") - 1;
         at += printf("%s", text);
     }

@@ -8,12 +8,6 @@
 
 #define GIB 1073741824.0 /* what a card's bandwidth counts in */
 
-/* "switch 16", or "16" of an NPU; appended. */
-void topology_add_device(const net_graph *g, uint32_t device, dse_strbuf *out);
-
-/* "Mesh2D 4x4", "Ring 8"; appended. */
-void topology_add_dimension(const net_dimension *d, dse_strbuf *out);
-
 /* Devices, links and what is asked of all of them; with more than a few NPUs the lists only if `all`. */
 void topology_show_text(const drv_network *n, const net_graph *g, bool all, dse_strbuf *out);
 void topology_show_json(const drv_network *n, const net_graph *g, dse_strbuf *out);

@@ -1,5 +1,6 @@
 /* Messages on a network as text and JSON: their ways, how long they take, who waited for whom. */
 #include "cli/topology.h"
+#include "network/load.h"
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -10,7 +11,9 @@
 /* "1, 2, 3, 7"; of several dimensions with the one of each link: "7 -0- 6 -1- switch 22 -1- 14". */
 static void add_way(const net_graph *g, const net_routes *r, const net_route *route, dse_strbuf *out)
 {
-    topology_add_device(g, route->src, out);
+    char device[NET_DEVICE_NAME];
+
+    dse_strbuf_addf(out, "%" PRIu32, route->src);
     for (uint32_t i = 0; i < route->n_hops; i++) {
         const net_link *l = &g->link[r->hop[route->first_hop + i].slot];
 
@@ -18,7 +21,8 @@ static void add_way(const net_graph *g, const net_routes *r, const net_route *ro
             dse_strbuf_addf(out, " -%" PRIu32 "- ", l->dim);
         else
             dse_strbuf_adds(out, ", ");
-        topology_add_device(g, l->to, out);
+        net_device_name(g, l->to, device, sizeof device);
+        dse_strbuf_adds(out, device);
     }
 }
 
@@ -65,20 +69,11 @@ static void print_messages(const net_graph *g, const net_routes *r, dse_strbuf *
     dse_strbuf_free(&way);
 }
 
-/* "9 -> 5" */
-static void add_link(const net_graph *g, uint32_t slot, dse_strbuf *out)
-{
-    topology_add_device(g, g->link[slot].from, out);
-    dse_strbuf_adds(out, " -> ");
-    topology_add_device(g, g->link[slot].to, out);
-}
-
 static void print_shared(const net_graph *g, const net_routes *r, uint32_t n, dse_strbuf *out)
 {
-    dse_strbuf link;
+    char link[NET_LINK_NAME];
     report_table t;
 
-    dse_strbuf_init(&link);
     report_table_init(&t);
     report_table_column(&t, "link", true);
     report_table_column(&t, "dimension", false);
@@ -88,34 +83,30 @@ static void print_shared(const net_graph *g, const net_routes *r, uint32_t n, ds
     for (uint32_t i = 0; i < n; i++) {
         const net_shared_link *s = &r->shared[i];
 
-        dse_strbuf_clear(&link);
-        add_link(g, s->slot, &link);
-        report_table_cell(&t, "%s", link.data);
+        net_link_name(g, s->slot, link, sizeof link);
+        report_table_cell(&t, "%s", link);
         report_table_cell(&t, "%" PRIu32, g->link[s->slot].dim);
         report_table_cell(&t, "%" PRIu32, s->n_messages);
         report_table_cell(&t, "%" PRIu32, s->most_waiting);
         report_table_cell(&t, "%" PRIu64, s->busy);
     }
     report_table_print(&t, out);
-    out->failed |= link.failed;
     report_table_free(&t);
-    dse_strbuf_free(&link);
 }
 
 /* All, or those at which a message waited. */
 static void print_hops(const net_graph *g, const net_routes *r, bool all, dse_strbuf *out)
 {
-    dse_strbuf link;
+    char link[NET_LINK_NAME];
     report_table t;
 
-    dse_strbuf_init(&link);
     report_table_init(&t);
     report_table_column(&t, "message", false);
     report_table_column(&t, "link", true);
     report_table_column(&t, "dimension", false);
-    report_table_column(&t, "asked ns", false);
-    report_table_column(&t, "taken ns", false);
-    report_table_column(&t, "there ns", false);
+    report_table_column(&t, "ready ns", false);
+    report_table_column(&t, "starts ns", false);
+    report_table_column(&t, "arrives ns", false);
     report_table_column(&t, "waited ns", false);
     report_table_column(&t, "for message", false);
     for (uint32_t i = 0; i < r->n_hops; i++) {
@@ -123,10 +114,9 @@ static void print_hops(const net_graph *g, const net_routes *r, bool all, dse_st
 
         if (!all && h->behind == DSE_NONE)
             continue;
-        dse_strbuf_clear(&link);
-        add_link(g, h->slot, &link);
+        net_link_name(g, h->slot, link, sizeof link);
         report_table_cell(&t, "%" PRIu32, h->message);
-        report_table_cell(&t, "%s", link.data);
+        report_table_cell(&t, "%s", link);
         report_table_cell(&t, "%" PRIu32, g->link[h->slot].dim);
         report_table_cell(&t, "%" PRIu64, h->asked);
         report_table_cell(&t, "%" PRIu64, h->taken);
@@ -138,9 +128,7 @@ static void print_hops(const net_graph *g, const net_routes *r, bool all, dse_st
             report_table_cell(&t, "%" PRIu32, h->behind);
     }
     report_table_print(&t, out);
-    out->failed |= link.failed;
     report_table_free(&t);
-    dse_strbuf_free(&link);
 }
 
 static void print_meetings(const net_graph *g, const net_routes *r, bool all, dse_strbuf *out)
@@ -168,9 +156,13 @@ void topology_routes_text(const drv_network *n, const net_graph *g, const net_ro
     dse_strbuf_addf(out, "%s: %" PRIu32 " message%s of %" PRIu64 " byte%s, sent at 0 ns\n\n", n->name, r->n,
                     r->n == 1 ? "" : "s", r->bytes, r->bytes == 1 ? "" : "s");
     print_messages(g, r, out);
-    dse_strbuf_addf(out, "\n(%s: store and forward over every link, with congestion",
-                    r->n == 1 ? "alone" : "alone, together");
-    dse_strbuf_adds(out, g->net->n_dims > 1 ? "; -1-: a link of dimension 1)\n\n" : ")\n\n");
+    dse_strbuf_adds(out, r->n == 1 ? "\n"
+                                   : "\nalone: no other message is under way; together: all are sent at once "
+                                     "and queue for links.\n");
+    dse_strbuf_adds(out,
+                    "A message goes on to the next link when it has arrived whole; without congestion it "
+                    "has a fixed delay.\n");
+    dse_strbuf_adds(out, g->net->n_dims > 1 ? "In a route, -1- is a link of dimension 1.\n\n" : "\n");
     if (r->n > 1)
         print_meetings(g, r, all, out);
     all |= r->n_hops <= MOST_LISTED;
@@ -186,22 +178,16 @@ void topology_routes_text(const drv_network *n, const net_graph *g, const net_ro
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void key_uint(dse_json *j, const char *key, uint64_t v)
-{
-    dse_json_key(j, key);
-    dse_json_uint(j, v);
-}
-
 static void write_hop(const net_graph *g, const net_route_hop *h, dse_json *j)
 {
     dse_json_newline(j);
     dse_json_begin_object(j);
-    key_uint(j, "source", g->link[h->slot].from);
-    key_uint(j, "destination", g->link[h->slot].to);
-    key_uint(j, "dimension", g->link[h->slot].dim);
-    key_uint(j, "asked_ns", h->asked);
-    key_uint(j, "taken_ns", h->taken);
-    key_uint(j, "there_ns", h->there);
+    dse_json_key_uint(j, "source", g->link[h->slot].from);
+    dse_json_key_uint(j, "destination", g->link[h->slot].to);
+    dse_json_key_uint(j, "dimension", g->link[h->slot].dim);
+    dse_json_key_uint(j, "ready_ns", h->asked);
+    dse_json_key_uint(j, "start_ns", h->taken);
+    dse_json_key_uint(j, "arrival_ns", h->there);
     dse_json_key(j, "waited_for");
     if (h->behind == DSE_NONE)
         dse_json_null(j);
@@ -214,12 +200,12 @@ static void write_message(const net_graph *g, const net_routes *r, const net_rou
 {
     dse_json_newline(j);
     dse_json_begin_object(j);
-    key_uint(j, "source", m->src);
-    key_uint(j, "destination", m->dst);
-    key_uint(j, "alone_ns", m->alone);
-    key_uint(j, "together_ns", m->together);
-    key_uint(j, "waited_ns", m->waited);
-    key_uint(j, "congestion_unaware_ns", m->unaware);
+    dse_json_key_uint(j, "source", m->src);
+    dse_json_key_uint(j, "destination", m->dst);
+    dse_json_key_uint(j, "alone_ns", m->alone);
+    dse_json_key_uint(j, "together_ns", m->together);
+    dse_json_key_uint(j, "waited_ns", m->waited);
+    dse_json_key_uint(j, "congestion_unaware_ns", m->unaware);
     dse_json_key(j, "links");
     dse_json_begin_array(j);
     for (uint32_t i = 0; i < m->n_hops; i++)
@@ -232,12 +218,12 @@ static void write_shared(const net_graph *g, const net_shared_link *s, dse_json 
 {
     dse_json_newline(j);
     dse_json_begin_object(j);
-    key_uint(j, "source", g->link[s->slot].from);
-    key_uint(j, "destination", g->link[s->slot].to);
-    key_uint(j, "dimension", g->link[s->slot].dim);
-    key_uint(j, "messages", s->n_messages);
-    key_uint(j, "most_waiting", s->most_waiting);
-    key_uint(j, "busy_ns", s->busy);
+    dse_json_key_uint(j, "source", g->link[s->slot].from);
+    dse_json_key_uint(j, "destination", g->link[s->slot].to);
+    dse_json_key_uint(j, "dimension", g->link[s->slot].dim);
+    dse_json_key_uint(j, "messages", s->n_messages);
+    dse_json_key_uint(j, "most_waiting", s->most_waiting);
+    dse_json_key_uint(j, "busy_ns", s->busy);
     dse_json_end_object(j);
 }
 
@@ -249,7 +235,7 @@ void topology_routes_json(const drv_network *n, const net_graph *g, const net_ro
     dse_json_begin_object(&j);
     dse_json_key(&j, "system");
     dse_json_string(&j, n->name);
-    key_uint(&j, "bytes", r->bytes);
+    dse_json_key_uint(&j, "bytes", r->bytes);
     dse_json_key(&j, "messages");
     dse_json_begin_array(&j);
     for (uint32_t i = 0; i < r->n; i++)

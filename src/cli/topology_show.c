@@ -10,25 +10,15 @@
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-void topology_add_device(const net_graph *g, uint32_t device, dse_strbuf *out)
-{
-    dse_strbuf_addf(out, "%s%" PRIu32, device < g->net->n_npus ? "" : "switch ", device);
-}
-
-void topology_add_dimension(const net_dimension *d, dse_strbuf *out)
-{
-    dse_strbuf_addf(out, "%s %" PRIu32, d->topology->name,
-                    d->topology->n_axes ? d->shape.extent[0] : d->shape.n);
-    for (uint32_t axis = 1; axis < d->topology->n_axes; axis++)
-        dse_strbuf_addf(out, "x%" PRIu32, d->shape.extent[axis]);
-}
+/* Whether an NPU's place is more than its id. */
+static bool has_places(const net_network *net) { return net->n_dims > 1 || net->dim[0].topology->n_axes; }
 
 /* "[3,0]": where an NPU is along each dimension, and each axis of one; nothing where that is its id. */
 static void add_place(const net_network *net, uint32_t npu, dse_strbuf *out)
 {
     const char *before = " at [";
 
-    if (net->n_dims == 1 && !net->dim[0].topology->n_axes)
+    if (!has_places(net))
         return;
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
@@ -66,25 +56,23 @@ static void add_what(const net_graph *g, uint32_t device, dse_strbuf *out)
 
 static void print_dimensions(const net_network *net, dse_strbuf *out)
 {
-    dse_strbuf name;
     report_table t;
 
-    dse_strbuf_init(&name);
     report_table_init(&t);
     report_table_column(&t, "dimension", false);
     report_table_column(&t, "topology", true);
     report_table_column(&t, "instances", false);
-    report_table_column(&t, "GiB/s", false);
-    report_table_column(&t, "latency ns", false);
-    report_table_column(&t, "diameter", false);
-    report_table_column(&t, "bisection links", false);
+    report_table_column(&t, "GiB/s\na link", false);
+    report_table_column(&t, "latency\nns", false);
+    report_table_column(&t, "diameter\nlinks", false);
+    report_table_column(&t, "bisection\nlinks", false);
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
+        char name[NET_DIMENSION_NAME];
 
-        dse_strbuf_clear(&name);
-        topology_add_dimension(d, &name);
+        net_dimension_name(d, name, sizeof name);
         report_table_cell(&t, "%" PRIu32, i);
-        report_table_cell(&t, "%s", name.data);
+        report_table_cell(&t, "%s", name);
         report_table_cell(&t, "%" PRIu32, net->n_npus / d->shape.n);
         report_table_cell(&t, "%.10g", d->gib_per_s);
         report_table_cell(&t, "%.10g", d->latency_ns);
@@ -92,9 +80,7 @@ static void print_dimensions(const net_network *net, dse_strbuf *out)
         report_table_cell(&t, "%" PRIu64, d->topology->bisection(&d->shape));
     }
     report_table_print(&t, out);
-    out->failed |= name.failed;
     report_table_free(&t);
-    dse_strbuf_free(&name);
 }
 
 static void print_range(const char *what, net_range r, dse_strbuf *out)
@@ -193,17 +179,14 @@ void topology_show_text(const drv_network *n, const net_graph *g, bool all, dse_
         return;
     }
     print_devices(g, out);
+    if (has_places(g->net))
+        dse_strbuf_adds(out,
+                        "(at: the place along each dimension in turn, in a mesh or torus along each axis)\n");
     dse_strbuf_addc(out, '\n');
     print_links(g, out);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
-
-static void key_uint(dse_json *j, const char *key, uint64_t v)
-{
-    dse_json_key(j, key);
-    dse_json_uint(j, v);
-}
 
 static void key_double(dse_json *j, const char *key, double v)
 {
@@ -217,13 +200,13 @@ static void write_dimension(const net_dimension *d, dse_json *j)
     dse_json_begin_object(j);
     dse_json_key(j, "topology");
     dse_json_string(j, d->topology->name);
-    key_uint(j, "npus_count", d->shape.n);
+    dse_json_key_uint(j, "npus_count", d->shape.n);
     for (uint32_t axis = 0; axis < d->topology->n_axes; axis++)
-        key_uint(j, net_axis_name(axis), d->shape.extent[axis]);
+        dse_json_key_uint(j, net_axis_name(axis), d->shape.extent[axis]);
     key_double(j, "bandwidth_bytes_per_s", d->gib_per_s * GIB);
     key_double(j, "latency_ns", d->latency_ns);
-    key_uint(j, "diameter", d->topology->diameter(&d->shape));
-    key_uint(j, "bisection_links", d->topology->bisection(&d->shape));
+    dse_json_key_uint(j, "diameter", d->topology->diameter(&d->shape));
+    dse_json_key_uint(j, "bisection_links", d->topology->bisection(&d->shape));
     dse_json_end_object(j);
 }
 
@@ -234,17 +217,17 @@ static void write_device(const net_graph *g, uint32_t device, dse_json *j)
 
     dse_json_newline(j);
     dse_json_begin_object(j);
-    key_uint(j, "id", device);
+    dse_json_key_uint(j, "id", device);
     dse_json_key(j, "kind");
     dse_json_string(j, npu ? "npu" : "switch");
-    key_uint(j, "degree", net_degree(g, device));
+    dse_json_key_uint(j, "degree", net_degree(g, device));
     dse_json_key(j, npu ? "place" : "npus");
     dse_json_begin_array(j);
     for (uint32_t i = 0; i < (npu ? g->net->n_dims : n); i++)
         dse_json_uint(j, npu ? net_place(&g->net->dim[i], device) : g->link[first + i].to);
     dse_json_end_array(j);
     if (!npu)
-        key_uint(j, "dimension", net_graph_switch_dim(g, device));
+        dse_json_key_uint(j, "dimension", net_graph_switch_dim(g, device));
     dse_json_end_object(j);
 }
 
@@ -252,9 +235,9 @@ static void write_link(const net_graph *g, const net_link *l, dse_json *j)
 {
     dse_json_newline(j);
     dse_json_begin_object(j);
-    key_uint(j, "source", l->from);
-    key_uint(j, "destination", l->to);
-    key_uint(j, "dimension", l->dim);
+    dse_json_key_uint(j, "source", l->from);
+    dse_json_key_uint(j, "destination", l->to);
+    dse_json_key_uint(j, "dimension", l->dim);
     key_double(j, "bandwidth_bytes_per_s", g->net->dim[l->dim].gib_per_s * GIB);
     key_double(j, "latency_ns", g->net->dim[l->dim].latency_ns);
     dse_json_end_object(j);
@@ -265,17 +248,17 @@ static void write_facts(const net_graph *g, dse_json *j)
     net_facts f;
 
     net_facts_of(g, &f);
-    key_uint(j, "n_npus", g->net->n_npus);
-    key_uint(j, "n_switches", f.n_switches);
-    key_uint(j, "n_links", g->n_links);
-    key_uint(j, "npu_degree_min", f.npu_degree.least);
-    key_uint(j, "npu_degree_max", f.npu_degree.most);
+    dse_json_key_uint(j, "n_npus", g->net->n_npus);
+    dse_json_key_uint(j, "n_switches", f.n_switches);
+    dse_json_key_uint(j, "n_links", g->n_links);
+    dse_json_key_uint(j, "npu_degree_min", f.npu_degree.least);
+    dse_json_key_uint(j, "npu_degree_max", f.npu_degree.most);
     if (f.n_switches) {
-        key_uint(j, "switch_degree_min", f.switch_degree.least);
-        key_uint(j, "switch_degree_max", f.switch_degree.most);
+        dse_json_key_uint(j, "switch_degree_min", f.switch_degree.least);
+        dse_json_key_uint(j, "switch_degree_max", f.switch_degree.most);
     }
-    key_uint(j, "diameter", f.diameter);
-    key_uint(j, "bisection_links", f.bisection_links);
+    dse_json_key_uint(j, "diameter", f.diameter);
+    dse_json_key_uint(j, "bisection_links", f.bisection_links);
     key_double(j, "bisection_bytes_per_s", f.bisection_gib_per_s * GIB);
     dse_json_key(j, "bisection_is_bound");
     dse_json_bool(j, f.bisection_is_bound);

@@ -216,12 +216,11 @@ static void put_level(const picture *p, uint32_t level, uint32_t npu, draw_point
 static void describe(const net_network *net, uint32_t dim, dse_strbuf *out)
 {
     const net_dimension *d = &net->dim[dim];
+    char name[NET_DIMENSION_NAME];
 
-    dse_strbuf_addf(out, "dimension %" PRIu32 ": %s %" PRIu32, dim, d->topology->name,
-                    d->topology->n_axes ? d->shape.extent[0] : d->shape.n);
-    for (uint32_t axis = 1; axis < d->topology->n_axes; axis++)
-        dse_strbuf_addf(out, "x%" PRIu32, d->shape.extent[axis]);
-    dse_strbuf_addf(out, ", links of %.10g GiB/s each way, %.10g ns", d->gib_per_s, d->latency_ns);
+    net_dimension_name(d, name, sizeof name);
+    dse_strbuf_addf(out, "dimension %" PRIu32 ": %s, links of %.10g GiB/s each way, %.10g ns", dim, name,
+                    d->gib_per_s, d->latency_ns);
     if (dim)
         dse_strbuf_addf(out, "; a line: %" PRIu32 " links, one of each NPU of the box", d->stride);
 }

@@ -3,6 +3,7 @@
 #include "cards/remote.h"
 #include "cards/system.h"
 #include "driver/links.h"
+#include "driver/simulators.h"
 #include "workload/chakra.h"
 
 #include <inttypes.h>
@@ -47,6 +48,12 @@ static dse_status check_released(const drv_astrasim_inputs *in, const net_networ
     return st;
 }
 
+/* A program has the backend of its name, whatever --backend says. */
+static const char *how_to_have_links(const drv_astrasim_inputs *in)
+{
+    return in->as_released ? "call it " DRV_AWARE_PROGRAM : "give --backend congestion_aware";
+}
+
 dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_astrasim_output *out,
                             trace_record *record, dse_error *err)
 {
@@ -58,7 +65,7 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
 
     *out = (drv_astrasim_output){0};
     if ((st = load_system(in, a, &system, err)) != DSE_OK ||
-        (in->links && (st = drv_links_check(&system, "--backend congestion_aware", err)) != DSE_OK) ||
+        (in->links && (st = drv_links_check(&system, how_to_have_links(in), err)) != DSE_OK) ||
         (st = card_system_build(&system, &net, &settings, err)) != DSE_OK ||
         (st = check_released(in, &net, err)) != DSE_OK ||
         (st = load_remote(in->remote, a, &settings.remote, err)) != DSE_OK)

@@ -15,7 +15,7 @@ dse_status drv_links_check(const card_system *s, const char *remedy, dse_error *
                ? DSE_OK
                : dse_fail(err, DSE_E_USAGE,
                           "without congestion there are no links: each message has a delay of its own; "
-                          "give %s",
+                          "%s",
                           remedy);
 }
 
@@ -125,12 +125,6 @@ dse_status drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out, dse
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void count_json(const char *key, uint64_t v, dse_json *j)
-{
-    dse_json_key(j, key);
-    dse_json_uint(j, v);
-}
-
 static void percent_json(const char *key, double fraction, dse_json *j)
 {
     dse_json_key(j, key);
@@ -145,13 +139,13 @@ static void dimensions_json(const net_load *l, dse_json *j)
         const net_dim_load *d = &l->dim[i];
 
         dse_json_begin_object(j);
-        count_json("dimension", i, j);
+        dse_json_key_uint(j, "dimension", i);
         dse_json_key(j, "topology");
         dse_json_string(j, l->graph->net->dim[i].topology->name);
-        count_json("links", d->n_links, j);
-        count_json("used", d->n_used, j);
-        count_json("messages", d->n_messages, j);
-        count_json("bytes", d->bytes, j);
+        dse_json_key_uint(j, "links", d->n_links);
+        dse_json_key_uint(j, "used", d->n_used);
+        dse_json_key_uint(j, "messages", d->n_messages);
+        dse_json_key_uint(j, "bytes", d->bytes);
         percent_json("mean_utilisation_pct", d->mean_util, j);
         percent_json("max_utilisation_pct", d->max_util, j);
         dse_json_end_object(j);
@@ -163,19 +157,14 @@ static void link_json(const net_load *l, uint32_t slot, dse_json *j)
 {
     const net_link_state *state = &l->link[slot];
     const net_link *link = &l->graph->link[slot];
-    char name[NET_DEVICE_NAME];
 
     dse_json_begin_object(j);
-    net_device_name(l->graph, link->from, name, sizeof name);
-    dse_json_key(j, "from");
-    dse_json_string(j, name);
-    net_device_name(l->graph, link->to, name, sizeof name);
-    dse_json_key(j, "to");
-    dse_json_string(j, name);
-    count_json("dimension", link->dim, j);
-    count_json("messages", state->n_messages, j);
-    count_json("bytes", state->bytes, j);
-    count_json("busy", state->busy, j);
+    dse_json_key_uint(j, "source", link->from);
+    dse_json_key_uint(j, "destination", link->to);
+    dse_json_key_uint(j, "dimension", link->dim);
+    dse_json_key_uint(j, "messages", state->n_messages);
+    dse_json_key_uint(j, "bytes", state->bytes);
+    dse_json_key_uint(j, "busy_ns", state->busy);
     percent_json("utilisation_pct", net_load_util(l, slot), j);
     dse_json_end_object(j);
 }
@@ -188,9 +177,9 @@ dse_status drv_links_json(const net_load *l, dse_arena *a, dse_json *j, dse_erro
     if (st != DSE_OK)
         return st;
     dse_json_begin_object(j);
-    count_json("run_time", l->end, j);
-    count_json("total", l->graph->n_links, j);
-    count_json("used", l->n_used, j);
+    dse_json_key_uint(j, "run_time_ns", l->end);
+    dse_json_key_uint(j, "total", l->graph->n_links);
+    dse_json_key_uint(j, "used", l->n_used);
     dimensions_json(l, j);
     dse_json_key(j, "bottleneck");
     if (l->busiest == DSE_NONE)
@@ -217,17 +206,15 @@ dse_status drv_links_save_csv(const net_load *l, const char *path, dse_arena *a,
     if (st != DSE_OK)
         return st;
     dse_strbuf_init(&text);
-    dse_strbuf_adds(&text, "from,to,dimension,messages,bytes,busy_ns,utilisation_pct\n");
+    dse_strbuf_adds(&text, "source,destination,dimension,messages,bytes,busy_ns,utilisation_pct\n");
     for (uint32_t i = 0; i < l->graph->n_links; i++) {
         const net_link_state *state = &l->link[slots[i]];
         const net_link *link = &l->graph->link[slots[i]];
-        char from[NET_DEVICE_NAME], to[NET_DEVICE_NAME];
 
-        net_device_name(l->graph, link->from, from, sizeof from);
-        net_device_name(l->graph, link->to, to, sizeof to);
-        dse_strbuf_addf(&text, "%s,%s,%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f\n", from, to,
-                        link->dim, (uint64_t)state->n_messages, state->bytes, state->busy,
-                        net_load_util(l, slots[i]) * 100);
+        dse_strbuf_addf(&text,
+                        "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f\n",
+                        link->from, link->to, link->dim, (uint64_t)state->n_messages, state->bytes,
+                        state->busy, net_load_util(l, slots[i]) * 100);
     }
     st = dse_write_text(path, &text, err);
     dse_strbuf_free(&text);

@@ -9,16 +9,17 @@
 #include "cards/system.h"
 #include "network/load.h"
 
-/* DSE_E_USAGE for a system whose network has no congestion and so no links; `remedy` is how to have one. */
+/* DSE_E_USAGE for a system whose network has no congestion and so no links; `remedy` is how to have one: "give this". */
 dse_status drv_links_check(const card_system *s, const char *remedy, dse_error *err);
 
 /* The bottleneck, each dimension, and the 20 busiest links. `a` is for scratch, here and below. */
 dse_status drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out, dse_error *err);
 
-/* All of it and every link, as one object. Times in ns, utilisation in percent of three decimals. */
+/* All of it and every link, as one object. Devices are the ids of the graph, as `topology show` lists them; times in ns,
+ * utilisation in percent of three decimals. */
 dse_status drv_links_json(const net_load *l, dse_arena *a, dse_json *j, dse_error *err);
 
-/* A heading and every link: from,to,dimension,messages,bytes,busy_ns,utilisation_pct. */
+/* A heading and every link: source,destination,dimension,messages,bytes,busy_ns,utilisation_pct. */
 dse_status drv_links_save_csv(const net_load *l, const char *path, dse_arena *a, dse_error *err);
 
 #endif

@@ -102,14 +102,7 @@ uint32_t net_graph_switch_dim(const net_graph *g, uint32_t device)
 
 void net_device_name(const net_graph *g, uint32_t device, char *out, size_t n)
 {
-    uint32_t dim;
-
-    if (device < g->net->n_npus) {
-        snprintf(out, n, "%" PRIu32, device);
-        return;
-    }
-    dim = net_graph_switch_dim(g, device);
-    snprintf(out, n, "sw%" PRIu32 ".%" PRIu32, dim, device - g->first_switch[dim]);
+    snprintf(out, n, "%s%" PRIu32, device < g->net->n_npus ? "" : "switch ", device);
 }
 
 uint32_t net_graph_ports(const net_graph *g, uint32_t device, uint32_t *first)

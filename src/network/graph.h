@@ -52,8 +52,7 @@ uint32_t net_graph_ports(const net_graph *g, uint32_t device, uint32_t *first);
 /* The dimension of a switch. */
 uint32_t net_graph_switch_dim(const net_graph *g, uint32_t device);
 
-/* For people: an NPU is its id, "5"; a switch "sw<dimension>.<instance>", "sw1.3", its instance counted within the
- * dimension. Of at most NET_DEVICE_NAME - 1 characters; cut off at n. */
+/* For people: an NPU is its id, "5"; a switch "switch 19". Of at most NET_DEVICE_NAME - 1 characters; cut off at n. */
 #define NET_DEVICE_NAME 24
 void net_device_name(const net_graph *g, uint32_t device, char *out, size_t n);
 

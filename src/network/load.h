@@ -8,7 +8,7 @@
 
 #include "network/traffic.h"
 
-/* "3 -> sw0.1", as net_device_name calls the devices; cut off at n. */
+/* "3 -> switch 9", as net_device_name calls the devices; cut off at n. */
 #define NET_LINK_NAME (2 * NET_DEVICE_NAME + 4)
 void net_link_name(const net_graph *g, uint32_t slot, char *out, size_t n);
 

@@ -1,6 +1,7 @@
 #include "network/network.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define MAX_NPUS (1u << 24)
 
@@ -29,6 +30,20 @@ dse_status net_network_finish(net_network *net, dse_error *err)
     }
     net->n_npus = (uint32_t)npus;
     return DSE_OK;
+}
+
+void net_dimension_name(const net_dimension *d, char *out, size_t n)
+{
+    const net_shape *s = &d->shape;
+
+    switch (d->topology->n_axes) {
+    case 2: snprintf(out, n, "%s %" PRIu32 "x%" PRIu32, d->topology->name, s->extent[0], s->extent[1]); break;
+    case 3:
+        snprintf(out, n, "%s %" PRIu32 "x%" PRIu32 "x%" PRIu32, d->topology->name, s->extent[0], s->extent[1],
+                 s->extent[2]);
+        break;
+    default: snprintf(out, n, "%s %" PRIu32, d->topology->name, s->n);
+    }
 }
 
 bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b)

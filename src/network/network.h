@@ -29,6 +29,10 @@ typedef struct {
     bool full_multi_hop; /* the delay has every dimension in which two NPUs differ, else the lowest alone */
 } net_network;
 
+/* For people: "Mesh2D 4x4", "Ring 8". Of a finished network; cut off at n. */
+#define NET_DIMENSION_NAME 64
+void net_dimension_name(const net_dimension *d, char *out, size_t n);
+
 /* Fills in stride, bytes_per_ns, n_npus and the rest of the shapes of a network whose n_dims and dim[].{topology,
  * shape, gib_per_s, latency_ns} are set. DSE_E_RANGE for what the reference refuses: a dimension of fewer than two
  * NPUs, a bandwidth that is not positive, a negative latency; for what net_shape_finish refuses, and for more than 2^24

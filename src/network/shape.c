@@ -105,7 +105,7 @@ dse_status net_shape_route(const net_topology *t, const char *order, net_shape *
     uint32_t seen = 0;
 
     if (*order && !t->n_axes)
-        return dse_fail(err, DSE_E_CONFIG, "a %s has no routing to choose", t->name);
+        return dse_fail(err, DSE_E_CONFIG, "a %s has no routing to choose; leave it out, or null", t->name);
     for (uint32_t i = 0; i < NET_MAX_AXES && order[i]; i++) {
         const char *letter = strchr(axis_letters, order[i]);
 

@@ -15,6 +15,36 @@ static bool together(const report_study *a, const report_study *b)
            !strcmp(a->row[0].engine, b->row[0].engine);
 }
 
+/* What settings of these keys change is not the network but how it is simulated: figures of two models of one network do
+ * not rank it. */
+static const char *const model_keys[] = {"network.backend=", "network.multi_hop="};
+
+/* The word that sets a key, or "". */
+static const char *word_of(const char *settings, const char *key, size_t *n)
+{
+    const char *p = settings;
+
+    while (*p && strncmp(p, key, strlen(key)) != 0) {
+        p += strcspn(p, " ");
+        p += strspn(p, " ");
+    }
+    *n = strcspn(p, " ");
+    return p;
+}
+
+static bool comparable(const report_study *a, const report_study *b)
+{
+    for (size_t i = 0; i < sizeof model_keys / sizeof model_keys[0]; i++) {
+        size_t n, m;
+        const char *of_a = word_of(a->row[0].settings, model_keys[i], &n);
+        const char *of_b = word_of(b->row[0].settings, model_keys[i], &m);
+
+        if (n != m || strncmp(of_a, of_b, n) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* ---- settings ------------------------------------------------------------------------------- */
 
 /* Whether a text of settings, "layers=4 batch=8", has this word. */
@@ -174,6 +204,29 @@ static dse_status print_group(const report_study *group, size_t n, dse_arena *a,
     return DSE_OK;
 }
 
+/* One table for each model of the network, in the order in which they come. */
+static dse_status print_together(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out,
+                                 dse_error *err)
+{
+    report_study *group = DSE_ARENA_NEW(a, report_study, n);
+    dse_status st = group ? DSE_OK : dse_fail_nomem(err);
+
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        size_t before = 0, count = 0;
+
+        while (before < i && !comparable(&studies[before], &studies[i]))
+            before++;
+        if (before < i)
+            continue;
+        for (size_t k = i; k < n; k++)
+            if (comparable(&studies[i], &studies[k]))
+                group[count++] = studies[k];
+        if (count > 1)
+            st = print_group(group, count, a, out, err);
+    }
+    return st;
+}
+
 dse_status report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out,
                                  dse_error *err)
 {
@@ -183,7 +236,7 @@ dse_status report_overview_print(const report_study *studies, size_t n, dse_aren
         for (end = i + 1; end < n && together(&studies[i], &studies[end]);)
             end++;
         if (end - i > 1)
-            st = print_group(&studies[i], end - i, a, out, err);
+            st = print_together(&studies[i], end - i, a, out, err);
     }
     return st;
 }

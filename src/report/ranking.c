@@ -196,17 +196,6 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
     report_table_free(&t);
 }
 
-static void print_traps(const report_study *s, dse_strbuf *out)
-{
-    report_traps t = {0};
-
-    for (size_t i = 0; i < s->n; i++)
-        if (s->row[i].done)
-            report_traps_add(&t, s->row[i].metrics.undercharged_messages,
-                             s->row[i].metrics.flat_ring_collectives);
-    report_traps_print(&t, out);
-}
-
 static void describe(const store_row *r, dse_strbuf *out)
 {
     char time[32], memory[32];
@@ -226,6 +215,27 @@ static const char *rounding_engine(const report_study *s)
         if (s->row[i].memory_rounded)
             return s->row[i].engine;
     return NULL;
+}
+
+/* What the limit on memory leaves out, and what it costs. */
+static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
+{
+    char limit[32];
+
+    dse_format_bytes(limit, sizeof limit, s->limit_bytes);
+    dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done, limit);
+    if (s->n_unknown_memory)
+        dse_strbuf_addf(out, " %zu dropped: their memory was not tracked.", s->n_unknown_memory);
+    if (!s->n_ranked && s->n_too_large + s->n_unknown_memory)
+        dse_strbuf_adds(out, " None fits.");
+    if (s->unlimited_best && (!s->n_ranked || s->unlimited_best != s->ranked[0])) {
+        dse_strbuf_adds(out, "\nWithout the limit the best would be ");
+        describe(s->unlimited_best, out);
+        dse_strbuf_addc(out, '.');
+    } else if (s->n_ranked) {
+        dse_strbuf_adds(out, " The best is the same without the limit.");
+    }
+    dse_strbuf_addc(out, '\n');
 }
 
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out)
@@ -248,22 +258,8 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     dse_strbuf_addc(out, '\n');
     if (n)
         table_of(s, n, out);
-    if (!isnan(s->limit_bytes)) {
-        dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done,
-                        limit);
-        if (s->n_unknown_memory)
-            dse_strbuf_addf(out, " %zu dropped: their memory was not tracked.", s->n_unknown_memory);
-        if (!s->n_ranked && s->n_too_large + s->n_unknown_memory)
-            dse_strbuf_adds(out, " None fits.");
-        if (s->unlimited_best && (!s->n_ranked || s->unlimited_best != s->ranked[0])) {
-            dse_strbuf_adds(out, "\nWithout the limit the best would be ");
-            describe(s->unlimited_best, out);
-            dse_strbuf_addc(out, '.');
-        } else if (s->n_ranked) {
-            dse_strbuf_adds(out, " The best is the same without the limit.");
-        }
-        dse_strbuf_addc(out, '\n');
-    }
+    if (!isnan(s->limit_bytes))
+        print_dropped(s, n_done, out);
     if (rounding)
         dse_strbuf_addf(out, "Peak memory is known as %s printed it, rounded.\n", rounding);
     if (s->n_failed)
@@ -272,7 +268,40 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     if (s->n_unknown_value)
         dse_strbuf_addf(out, "%zu of %zu points not ranked: their %s is not known.\n", s->n_unknown_value,
                         n_done, s->by->name);
-    print_traps(s, out);
+}
+
+static bool same_system(const report_study *a, const report_study *b)
+{
+    return !strcmp(a->row[0].system, b->row[0].system);
+}
+
+/* Of all studies on the system of the first. */
+static void add_traps(const report_study *s, size_t n, report_traps *out)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; same_system(&s[i], s) && k < s[i].n; k++)
+            if (s[i].row[k].done)
+                report_traps_add(out, s[i].row[k].metrics.undercharged_messages,
+                                 s[i].row[k].metrics.flat_ring_collectives);
+}
+
+void report_ranking_notes(const report_study *s, size_t n, dse_strbuf *out)
+{
+    bool several = false;
+
+    for (size_t i = 1; i < n; i++)
+        several |= !same_system(&s[i], s);
+    for (size_t i = 0; i < n; i++) {
+        report_traps t = {0};
+        size_t before = 0;
+
+        while (before < i && !same_system(&s[before], &s[i]))
+            before++;
+        if (before < i)
+            continue;
+        add_traps(&s[i], n - i, &t);
+        report_traps_print(&t, several ? s[i].row[0].system : NULL, out);
+    }
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */

@@ -39,6 +39,9 @@ bool report_fits(const report_study *s, const store_row *r);
  * names, so the heading tells them apart. */
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out);
 
+/* Below the last table: a line for each system whose points met what the reference's model leaves out (traps.h). */
+void report_ranking_notes(const report_study *studies, size_t n, dse_strbuf *out);
+
 /* All studies as one JSON object on one line. `explain` adds to each study's object; NULL: nothing does. */
 typedef void report_study_json(const report_study *s, size_t index, void *user, dse_json *j);
 void report_ranking_json(const report_study *studies, size_t n, size_t top, report_study_json *explain,

@@ -165,7 +165,7 @@ CLAIM(an_axis_that_a_topology_lacks_is_refused)
     refuse(CARD("  topology: Mesh2D\n  width: 4\n  height: 2\n  depth: 1\n" RATES), DSE_E_CONFIG,
            "s.yaml:5:10", "dimension 0: a Mesh2D has no depth");
     refuse(CARD("  topology: Ring\n  npus_count: 8\n  routing: xy\n" RATES), DSE_E_CONFIG, "s.yaml:4:12",
-           "dimension 0: a Ring has no routing to choose");
+           "dimension 0: a Ring has no routing to choose; leave it out, or null");
 }
 
 CLAIM(a_routing_names_each_axis_once)

@@ -96,7 +96,7 @@ CLAIM(where_no_message_was_sent_there_is_no_bottleneck)
     const net_load *l = fully_connected(3, 0);
 
     assert_has(print(l), "bottleneck: none, no message was sent\n6 of 6 links were never used\n");
-    assert_has(json(l), "\"bottleneck\":null,\"links\":[{\"from\":\"0\",\"to\":\"1\",");
+    assert_has(json(l), "\"bottleneck\":null,\"links\":[{\"source\":0,\"destination\":1,");
     end();
 }
 
@@ -104,16 +104,18 @@ CLAIM(programs_get_every_link)
 {
     assert_string_equal(
         json(fully_connected(2, 1)),
-        "{\"run_time\":4000,\"total\":2,\"used\":1,\"dimensions\":[{\"dimension\":0,\"topology\":"
+        "{\"run_time_ns\":4000,\"total\":2,\"used\":1,\"dimensions\":[{\"dimension\":0,\"topology\":"
         "\"FullyConnected\","
         "\"links\":2,\"used\":1,\"messages\":1,\"bytes\":100,\"mean_utilisation_pct\":1.250,"
         "\"max_utilisation_pct\":2.500}],"
-        "\"bottleneck\":{\"from\":\"0\",\"to\":\"1\",\"dimension\":0,\"messages\":1,\"bytes\":100,\"busy\":"
+        "\"bottleneck\":{\"source\":0,\"destination\":1,\"dimension\":0,\"messages\":1,\"bytes\":100,\"busy_"
+        "ns\":"
         "100,"
         "\"utilisation_pct\":2.500},"
-        "\"links\":[{\"from\":\"0\",\"to\":\"1\",\"dimension\":0,\"messages\":1,\"bytes\":100,\"busy\":100,"
+        "\"links\":[{\"source\":0,\"destination\":1,\"dimension\":0,\"messages\":1,\"bytes\":100,\"busy_ns\":"
+        "100,"
         "\"utilisation_pct\":2.500},"
-        "{\"from\":\"1\",\"to\":\"0\",\"dimension\":0,\"messages\":0,\"bytes\":0,\"busy\":0,"
+        "{\"source\":1,\"destination\":0,\"dimension\":0,\"messages\":0,\"bytes\":0,\"busy_ns\":0,"
         "\"utilisation_pct\":0.000}]}");
     end();
 }
@@ -124,11 +126,11 @@ CLAIM(a_network_without_congestion_is_refused_with_the_remedy)
 
     err = (dse_error)DSE_ERROR_INIT;
     strcpy(s.backend, "congestion_unaware");
-    assert_failure(drv_links_check(&s, "this", &err), &err, DSE_E_USAGE, "",
+    assert_failure(drv_links_check(&s, "give this", &err), &err, DSE_E_USAGE, "",
                    "without congestion there are no links: each message has a delay of its own; give this");
     err = (dse_error)DSE_ERROR_INIT;
     strcpy(s.backend, "congestion_aware");
-    assert_ok(drv_links_check(&s, "this", &err), &err);
+    assert_ok(drv_links_check(&s, "give this", &err), &err);
 }
 
 static dse_status save(void *path, dse_arena *a, dse_error *e)
@@ -148,7 +150,7 @@ CLAIM(a_file_is_written_or_memory_is_short)
     fully_connected(2, 1);
     assert_true(unit_fail_each_allocation(save, path, 64) > 3);
     assert_ok(dse_read_file(path, 0, &out, &err), &err);
-    assert_string_equal(out.data, "from,to,dimension,messages,bytes,busy_ns,utilisation_pct\n"
+    assert_string_equal(out.data, "source,destination,dimension,messages,bytes,busy_ns,utilisation_pct\n"
                                   "0,1,0,1,100,100,2.500\n"
                                   "1,0,0,0,0,0,0.000\n");
     end();

@@ -73,8 +73,8 @@ CLAIM(switches_count_dimension_by_dimension)
 }
 
 /* [4, 2]: 8 NPUs; dimension 0 has a switch for each place along dimension 1 (2), dimension 1 one for each along dimension
- * 0 (4). Devices: 0..7 NPUs, 8 and 9 sw0.0 and sw0.1, 10..13 sw1.0 to sw1.3. */
-CLAIM(a_switch_is_named_by_its_dimension_and_its_place_there)
+ * 0 (4). Devices: 0..7 NPUs, 8 and 9 switches of dimension 0, 10..13 of dimension 1. */
+CLAIM(a_switch_is_named_by_its_id_as_a_device)
 {
     const net_topology *t = net_topology_find("Switch");
     net_network net = {.n_dims = 2,
@@ -83,7 +83,7 @@ CLAIM(a_switch_is_named_by_its_dimension_and_its_place_there)
     static const struct {
         uint32_t device;
         const char *name;
-    } expected[] = {{0, "0"}, {7, "7"}, {8, "sw0.0"}, {9, "sw0.1"}, {10, "sw1.0"}, {13, "sw1.3"}};
+    } expected[] = {{0, "0"}, {7, "7"}, {8, "switch 8"}, {13, "switch 13"}};
     dse_error err = DSE_ERROR_INIT;
     char name[NET_DEVICE_NAME];
     dse_arena arena;
@@ -305,7 +305,7 @@ int main(void)
         cmocka_unit_test(devices_and_links_are_those_of_all_dimensions),
         cmocka_unit_test(a_route_corrects_dimension_0_first_and_passes_the_switch),
         cmocka_unit_test(switches_count_dimension_by_dimension),
-        cmocka_unit_test(a_switch_is_named_by_its_dimension_and_its_place_there),
+        cmocka_unit_test(a_switch_is_named_by_its_id_as_a_device),
         cmocka_unit_test(a_switch_has_a_port_for_each_of_its_npus_in_their_order),
         cmocka_unit_test(rings_of_two_in_several_dimensions_have_one_link_each_way),
         cmocka_unit_test(a_mesh_has_the_routes_of_its_topology_and_two_links_a_connection),

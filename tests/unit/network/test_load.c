@@ -86,7 +86,7 @@ CLAIM(a_link_that_was_used_comes_before_one_that_was_not)
     l = run();
     assert_u64(l->n_used, 2);
     assert_double(l->dim[0].max_util, 0);
-    assert_string_equal(l->busiest_name, "1 -> sw0.0");
+    assert_string_equal(l->busiest_name, "1 -> switch 2");
     assert_ok(net_load_sort(l, &wire.arena, &sorted, &wire.err), &wire.err);
     assert_u64(sorted[0], wire_link(1, 2));
     assert_u64(sorted[1], wire_link(2, 0));

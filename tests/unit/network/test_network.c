@@ -146,6 +146,22 @@ CLAIM(more_bytes_never_arrive_earlier)
 
 /* ---- several dimensions -------------------------------------------------------------------- */
 
+CLAIM(a_dimension_is_named_with_its_extents)
+{
+    char name[NET_DIMENSION_NAME];
+    net_network net = {.n_dims = 3,
+                       .dim = {{.topology = net_topology_find("Ring"), .shape.n = 8, .gib_per_s = 1},
+                               {.topology = net_topology_find("Mesh2D"), .shape.n = 9, .gib_per_s = 1},
+                               {.topology = net_topology_find("Torus3D"), .shape.n = 8, .gib_per_s = 1}}};
+    static const char *const expected[] = {"Ring 8", "Mesh2D 3x3", "Torus3D 2x2x2"};
+
+    assert_int_equal(net_network_finish(&net, NULL), DSE_OK);
+    for (size_t i = 0; i < 3; i++) {
+        net_dimension_name(&net.dim[i], name, sizeof name);
+        assert_string_equal(name, expected[i]);
+    }
+}
+
 CLAIM(npus_differ_in_several_dimensions_or_in_one)
 {
     net_network net = three_dimensions();
@@ -273,6 +289,7 @@ int main(void)
         cmocka_unit_test(latency_and_bytes_are_truncated_together),
         cmocka_unit_test(the_delay_is_hops_times_latency_plus_bytes_over_bandwidth),
         cmocka_unit_test(more_bytes_never_arrive_earlier),
+        cmocka_unit_test(a_dimension_is_named_with_its_extents),
         cmocka_unit_test(npus_differ_in_several_dimensions_or_in_one),
         cmocka_unit_test(full_multi_hop_charges_every_dimension_that_differs),
         cmocka_unit_test(each_dimension_is_truncated_by_itself),

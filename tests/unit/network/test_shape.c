@@ -192,8 +192,8 @@ CLAIM(axes_have_names_for_messages)
 
 CLAIM(a_topology_without_axes_takes_no_order)
 {
-    refuse_order("Ring", "x", "a Ring has no routing to choose");
-    refuse_order("Hypercube", "xy", "a Hypercube has no routing to choose");
+    refuse_order("Ring", "x", "a Ring has no routing to choose; leave it out, or null");
+    refuse_order("Hypercube", "xy", "a Hypercube has no routing to choose; leave it out, or null");
 }
 
 CLAIM(axes_are_called_as_in_cards)

@@ -86,6 +86,31 @@ CLAIM(cards_of_one_name_are_told_apart_by_their_configuration)
     end();
 }
 
+/* Congestion makes "t=1" no slower a network: it is compared with "t=2" in the same model. That of the card, where no
+ * setting says, is one of its own, and one configuration needs no table. */
+CLAIM(models_of_the_network_are_ranked_apart)
+{
+    add("m", "network.backend=congestion_aware t=1", 1, 4, 3000);
+    add("m", "network.backend=congestion_aware t=2", 2, 4, 6000);
+    add("m", "network.backend=congestion_unaware t=1", 3, 4, 2000);
+    add("m", "network.backend=congestion_unaware t=2", 4, 4, 1000);
+    add("m", "t=1", 5, 4, 10);
+    assert_string_equal(
+        print(NAN),
+        "m on s with network.backend=congestion_aware: the best of each of 2 configurations, by wall_time\n"
+        "          step  slow-    peak\n"
+        "rank      time   down  memory  point      settings\n"
+        "   1  3.000 us  1.00x       -  4_1_1_1_0  t=1\n"
+        "   2  6.000 us  2.00x       -  4_1_1_1_0  t=2\n"
+        "\n"
+        "m on s with network.backend=congestion_unaware: the best of each of 2 configurations, by wall_time\n"
+        "          step  slow-    peak\n"
+        "rank      time   down  memory  point      settings\n"
+        "   1  1.000 us  1.00x       -  4_1_1_1_0  t=2\n"
+        "   2  2.000 us  2.00x       -  4_1_1_1_0  t=1\n\n");
+    end();
+}
+
 CLAIM(configurations_of_which_nothing_fits_are_counted)
 {
     add("m", "a=1", 1, 4, 2000)->metrics.peak_memory = 10;
@@ -115,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(winners_are_ranked_by_what_their_settings_do_not_share),
         cmocka_unit_test(cards_of_one_name_are_told_apart_by_their_configuration),
+        cmocka_unit_test(models_of_the_network_are_ranked_apart),
         cmocka_unit_test(configurations_of_which_nothing_fits_are_counted),
         cmocka_unit_test(one_configuration_of_a_name_and_none_that_fits_need_no_overview),
     };

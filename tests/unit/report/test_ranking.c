@@ -141,9 +141,29 @@ CLAIM(what_the_model_leaves_out_is_noted_below)
     add(4, 3, 1)->metrics.undercharged_messages = 1;
     add(8, 4, 1)->done = false;
     rank();
-    report_ranking_print(&study, 0, false, &out);
-    assert_printed("shows why.\nnote: in 2 of 3 points messages between NPUs that differ");
+    report_ranking_notes(&study, 1, &out);
+    assert_printed("note: in 2 of 3 points messages between NPUs that differ");
     assert_null(strstr(out.data, "flat rings"));
+    end();
+}
+
+/* Two studies on "a", of one point each, and one on "b", which met nothing, and one on "c". */
+CLAIM(notes_are_one_line_a_system)
+{
+    store_row row[4];
+    report_study studies[4];
+
+    begin("wall_time", NAN);
+    for (size_t i = 0; i < 4; i++) {
+        row[i] = *add((uint32_t)i + 1, 1, 1);
+        row[i].system = (const char *const[]){"a", "a", "b", "c"}[i];
+        row[i].metrics.flat_ring_collectives = i == 1 || i == 3;
+        studies[i] = (report_study){.row = &row[i], .n = 1};
+    }
+    report_ranking_notes(studies, 4, &out);
+    assert_printed("note: on a, in 1 of 2 points collectives of groups");
+    assert_null(strstr(out.data, "on b"));
+    assert_printed("\nnote: on c, collectives of groups");
     end();
 }
 
@@ -168,6 +188,7 @@ int main(void)
         cmocka_unit_test(nothing_is_ranked_by_what_nobody_knows),
         cmocka_unit_test(a_slowdown_is_against_a_step_that_takes_time),
         cmocka_unit_test(what_the_model_leaves_out_is_noted_below),
+        cmocka_unit_test(notes_are_one_line_a_system),
         cmocka_unit_test(with_congestion_the_busiest_link_is_shown),
     };
 

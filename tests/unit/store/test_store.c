@@ -75,7 +75,7 @@ static store_row row(const char *config, uint64_t hash, const char *model, uint3
                                 .undercharged_messages = 12,
                                 .flat_ring_collectives = STORE_ABSENT,
                                 .busiest_link_util = 81.25,
-                                .busiest_link = "3 -> sw1.0"};
+                                .busiest_link = "3 -> switch 8"};
     return r;
 }
 
@@ -139,7 +139,7 @@ CLAIM(a_row_is_read_back_as_it_was_put)
     assert_u64(rows[0].metrics.undercharged_messages, 12);
     assert_u64(rows[0].metrics.flat_ring_collectives, STORE_ABSENT);
     assert_double(rows[0].metrics.busiest_link_util, 81.25);
-    assert_string_equal(rows[0].metrics.busiest_link, "3 -> sw1.0");
+    assert_string_equal(rows[0].metrics.busiest_link, "3 -> switch 8");
     end();
 }
 
