@@ -43,7 +43,8 @@ static const cfg_param rows[] = {
      .fallback = "",
      .help =
          "NPUs along each dimension; ids count dimension 0 fastest. A mesh or torus is a square or cube of "
-         "so many, unless width and height say otherwise; with them the count may be left out, or null",
+         "so many, unless width or height say otherwise: one extent may follow from the count and the others, "
+         "or the count from all of them, left out or null",
      .astra_key = "npus_count",
      .astra_fallback = ""},
     {.key = "network.width",

@@ -322,6 +322,29 @@ static dse_status strategies(walk *w, uint64_t npus, design_point **points, size
     return DSE_OK;
 }
 
+/* Whether a constraint on the cards alone drops a variant whose system cannot be built: a mesh of 8 by 8 where width *
+ * height must be 16. A model that lacks something has no values to decide by. */
+static bool is_dropped(walk *w, const drv_study *varied)
+{
+    if (cfg_table_check(&card_model_table, "", &varied->model, NULL) != DSE_OK)
+        return false;
+    for (uint32_t i = 0; i < w->s->n_constraints; i++) {
+        const drv_constraint *c = &w->s->constraint[i];
+        design_value *value = DSE_ARENA_NEW(&w->scratch, design_value, c->expr.n_names);
+        bool known = value != NULL, holds = true;
+
+        for (uint32_t k = 0; known && k < c->expr.n_names; k++) {
+            own_name own = find_own(c->expr.name[k]);
+
+            known = (own == NAME_MODEL || own == NAME_SYSTEM || own == N_NAMES) &&
+                    bind_name(c, c->expr.name[k], own, varied, &value[k], NULL) == DSE_OK;
+        }
+        if (known && design_expr_holds(&c->expr, value, &holds, NULL) == DSE_OK && !holds)
+            return true;
+    }
+    return false;
+}
+
 /* The points of one variant. */
 static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *settings, dse_error *err)
 {
@@ -332,7 +355,7 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
     dse_status st = drv_study_vary(&w->s->study[study], settings, &w->scratch, &varied, err);
 
     if (st != DSE_OK)
-        return st;
+        return st != DSE_E_NOMEM && is_dropped(w, &varied) ? DSE_OK : st; /* the values are set before they are checked */
     npus = card_system_npus(&varied.system);
     st = strategies(w, npus, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)

@@ -37,23 +37,52 @@ static uint32_t side_of(uint32_t n, uint32_t n_axes)
     return power(side, n_axes) == n ? (uint32_t)side : 0;
 }
 
-static dse_status check_extents(const net_topology *t, net_shape *s, uint32_t n_given, dse_error *err)
+/* The one extent that is not given, of a count that is: what the others leave. */
+static dse_status find_extent(const net_topology *t, net_shape *s, uint32_t missing, dse_error *err)
 {
-    uint64_t n = 1;
+    uint64_t others = 1;
 
+    for (uint32_t i = 0; i < t->n_axes; i++)
+        others *= i == missing ? 1 : s->extent[i];
+    if (!s->n)
+        return dse_fail(err, DSE_E_RANGE, "the %s has no %s; give it, or npus_count", t->name,
+                        axis_names[missing]);
+    if (s->n % others)
+        return dse_fail(err, DSE_E_RANGE, "npus_count %" PRIu32 " of the %s leaves no whole %s", s->n,
+                        t->name, axis_names[missing]);
+    s->extent[missing] = (uint32_t)(s->n / others);
+    return DSE_OK;
+}
+
+static dse_status check_extents(const net_topology *t, net_shape *s, dse_error *err)
+{
+    uint32_t missing = NET_MAX_AXES, n_missing = 0;
+    uint64_t n = 1;
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; i < t->n_axes; i++)
+        if (!s->extent[i]) {
+            missing = i;
+            n_missing++;
+        }
+    if (n_missing > 1)
+        return dse_fail(err, DSE_E_RANGE, "the %s has no %s; give it too, or npus_count alone", t->name,
+                        axis_names[missing]);
+    if (n_missing && (st = find_extent(t, s, missing, err)) != DSE_OK)
+        return st;
     for (uint32_t i = 0; i < t->n_axes; i++) {
-        if (!s->extent[i])
-            return dse_fail(err, DSE_E_RANGE, "a %s has %s too; give it, or npus_count alone", t->name,
-                            axis_names[i]);
         n *= s->extent[i];
         if (n > UINT32_MAX)
             return dse_fail(err, DSE_E_RANGE, "the %s has too many NPUs", t->name);
     }
-    if (n_given && n != n_given)
+    if (s->n && n != s->n)
         return dse_fail(err, DSE_E_RANGE,
                         "%s of the %s is %" PRIu64 ", but npus_count is %" PRIu32
                         "; leave one out, or make them agree",
-                        words[t->n_axes].product, t->name, n, n_given);
+                        words[t->n_axes].product, t->name, n, s->n);
+    if (n < 2)
+        return dse_fail(err, DSE_E_RANGE, "%s of the %s is 1; it must be larger than 1",
+                        words[t->n_axes].product, t->name);
     s->n = (uint32_t)n;
     return DSE_OK;
 }
@@ -66,7 +95,7 @@ dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err)
     for (uint32_t i = 0; i < t->n_axes; i++)
         given |= s->extent[i] != 0;
     if (given)
-        st = check_extents(t, s, s->n, err);
+        st = check_extents(t, s, err);
     if (st != DSE_OK)
         return st;
     if (s->n < 2)

@@ -71,7 +71,7 @@ const char *net_axis_name(uint32_t axis);
 const char *net_axis_names(const net_topology *t);
 
 /* Completes a shape of which n, or the extents, or both are given, 0 standing for what is not: a Mesh2D of 16 is 4 by
- * 4. An order that net_shape_route has not set is x, y, z. DSE_E_RANGE for fewer than two NPUs, sizes that do not agree,
+ * 4, of 16 and width 8 it is 8 by 2. An order that net_shape_route has not set is x, y, z. DSE_E_RANGE for fewer than two NPUs, sizes that do not agree,
  * a count that is no square (or cube, or power of two) where it must be one. What is finished can be finished again. */
 dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err);
 

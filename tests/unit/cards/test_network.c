@@ -135,9 +135,9 @@ CLAIM(sizes_that_do_not_agree_are_refused_where_they_stand)
     refuse(CARD("  topology: Hypercube\n  npus_count: 12\n" RATES), DSE_E_RANGE, "s.yaml:3:15",
            "dimension 0: a Hypercube has a power of two of NPUs; npus_count is 12");
     refuse(CARD("  topology: Mesh2D\n  height: 4\n" RATES), DSE_E_RANGE, "s.yaml:3:11",
-           "dimension 0: a Mesh2D has width too; give it, or npus_count alone");
+           "dimension 0: the Mesh2D has no width; give it, or npus_count");
     refuse(CARD("  topology: Mesh2D\n  width: 1\n  height: 1\n" RATES), DSE_E_RANGE, "s.yaml:3:10",
-           "dimension 0: npus_count is 1; it must be larger than 1");
+           "dimension 0: width * height of the Mesh2D is 1; it must be larger than 1");
     /* 70000 * 70000 is more than 2^32 */
     refuse(CARD("  topology: Mesh2D\n  width: 70000\n  height: 70000\n" RATES), DSE_E_RANGE, "s.yaml:3:10",
            "dimension 0: the Mesh2D has too many NPUs");
@@ -319,9 +319,9 @@ CLAIM(errors_of_two_files_stand_in_the_one_that_has_the_key)
 {
     assert_failure(
         read_files(card_system_read_astra,
-                   "topology: [Mesh2D]\nwidth: 4\nnpus_count: [8]\nbandwidth: [1]\nlatency: [1]\n"),
+                   "topology: [Mesh2D]\nwidth: 3\nnpus_count: [8]\nbandwidth: [1]\nlatency: [1]\n"),
         &err, DSE_E_RANGE, "network.yml:2:8",
-        "dimension 0: a Mesh2D has height too; give it, or npus_count alone");
+        "dimension 0: npus_count 8 of the Mesh2D leaves no whole height");
     assert_failure(read_files(card_system_read_astra,
                               "topology: [Ring]\nbandwidth: [1]\nlatency: [1]\nnpus_count: [8, 2]\n"),
                    &err, DSE_E_CONFIG, "network.yml:4:13",

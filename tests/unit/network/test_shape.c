@@ -62,8 +62,8 @@ CLAIM(fewer_than_two_npus_are_refused)
     refuse("Ring", given(0, 0, 0, 0), "npus_count is 0; it must be larger than 1");
     refuse("Ring", given(1, 0, 0, 0), "npus_count is 1; it must be larger than 1");
     refuse("Mesh2D", given(1, 0, 0, 0), "npus_count is 1; it must be larger than 1");
-    refuse("Mesh2D", given(0, 1, 1, 0), "npus_count is 1; it must be larger than 1");
-    refuse("Torus3D", given(0, 1, 1, 1), "npus_count is 1; it must be larger than 1");
+    refuse("Mesh2D", given(0, 1, 1, 0), "width * height of the Mesh2D is 1; it must be larger than 1");
+    refuse("Torus3D", given(0, 1, 1, 1), "width * height * depth of the Torus3D is 1; it must be larger than 1");
     refuse("Hypercube", given(1, 0, 0, 0), "npus_count is 1; it must be larger than 1");
 }
 
@@ -85,11 +85,25 @@ CLAIM(sizes_that_do_not_agree_are_refused)
         "width * height * depth of the Mesh3D is 8, but npus_count is 16; leave one out, or make them agree");
 }
 
+/* 16 / 8 = 2, 64 / (4 * 2) = 8. */
+CLAIM(an_extent_that_is_missing_follows_from_the_count)
+{
+    net_shape s = given(16, 8, 0, 0);
+
+    assert_int_equal(net_shape_finish(net_topology_find("Mesh2D"), &s, NULL), DSE_OK);
+    assert_int_equal(s.extent[1], 2);
+    s = given(64, 4, 0, 2);
+    assert_int_equal(net_shape_finish(net_topology_find("Torus3D"), &s, NULL), DSE_OK);
+    assert_int_equal(s.extent[1], 8);
+}
+
 CLAIM(an_extent_that_is_missing_is_named)
 {
-    refuse("Mesh2D", given(16, 4, 0, 0), "a Mesh2D has height too; give it, or npus_count alone");
-    refuse("Torus2D", given(0, 0, 4, 0), "a Torus2D has width too; give it, or npus_count alone");
-    refuse("Mesh3D", given(0, 4, 4, 0), "a Mesh3D has depth too; give it, or npus_count alone");
+    refuse("Mesh2D", given(0, 4, 0, 0), "the Mesh2D has no height; give it, or npus_count");
+    refuse("Mesh2D", given(16, 5, 0, 0), "npus_count 16 of the Mesh2D leaves no whole height");
+    refuse("Mesh3D", given(64, 4, 0, 0), "the Mesh3D has no depth; give it too, or npus_count alone");
+    refuse("Torus2D", given(0, 0, 4, 0), "the Torus2D has no width; give it, or npus_count");
+    refuse("Mesh3D", given(0, 4, 4, 0), "the Mesh3D has no depth; give it, or npus_count");
 }
 
 /* 65536 * 65536 = 2^32 and 2^32 - 1 cubed do not fit the count. */
@@ -213,6 +227,7 @@ int main(void)
         cmocka_unit_test(fewer_than_two_npus_are_refused),
         cmocka_unit_test(a_count_that_is_no_square_cube_or_power_of_two_is_refused),
         cmocka_unit_test(sizes_that_do_not_agree_are_refused),
+        cmocka_unit_test(an_extent_that_is_missing_follows_from_the_count),
         cmocka_unit_test(an_extent_that_is_missing_is_named),
         cmocka_unit_test(sizes_that_overflow_are_refused),
         cmocka_unit_test(an_order_names_each_axis_once),
