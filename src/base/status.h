@@ -28,7 +28,7 @@ typedef enum {
 typedef struct {
     dse_status status;
     char where[256]; /* "configs/mesh.yaml:14:7", or empty */
-    char text[512];  /* "unknown topology 'mesh3d'; known: Ring, Switch" */
+    char text[1024]; /* "unknown topology 'mesh3d'; known: Ring, Switch" */
 } dse_error;
 
 #define DSE_ERROR_INIT                                                                                       \

@@ -4,7 +4,8 @@
 
 #include <inttypes.h>
 
-#define MAX_RANKS_NAMED 3
+#define MAX_RANKS_DESCRIBED 2
+#define MAX_RANKS_NAMED     34 /* the others as rank:node: the message has room for so many */
 
 /* The size of the first dimension in which the collective runs an algorithm for powers of two on another
  * count; *name is the algorithm's. 0: there is none. */
@@ -62,29 +63,49 @@ static void describe_node(const sim_engine *e, uint32_t rank, uint32_t node, dse
     }
 }
 
-static void describe_rank(const sim_engine *e, uint32_t rank, dse_strbuf *out)
+/* What holds the rank: a collective or a send, of which it runs one at a time, before a receive, which may have been
+ * posted long ago; *issued is false of a node that is ready and not begun. DSE_NONE: nothing. */
+static uint32_t waiting_node(const sim_engine *e, uint32_t rank, bool *issued)
 {
     const sim_rank *r = &e->rank[rank];
     const wl_graph *g = r->graph->graph;
-    bool any = false;
+    uint32_t found = DSE_NONE;
 
+    *issued = true;
     for (uint32_t i = 0; i < r->n_issued; i++) {
-        if (r->end[r->issued[i]] != DSE_TIME_NONE)
-            continue;
-        describe_node(e, rank, r->issued[i], out);
-        any = true;
-        break;
-    }
-    for (uint32_t i = 0; !any && i < g->n_nodes; i++) {
-        uint32_t node = g->by_id[i];
-        sim_place place;
+        uint32_t node = r->issued[i];
 
-        if (r->start[node] != DSE_TIME_NONE || r->left[node])
+        if (r->end[node] != DSE_TIME_NONE)
             continue;
+        if (sim_unit_of(&g->node[node]) == SIM_UNIT_COMM)
+            return node;
+        found = found == DSE_NONE ? node : found;
+    }
+    if (found != DSE_NONE)
+        return found;
+    *issued = false;
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        if (r->start[g->by_id[i]] == DSE_TIME_NONE && !r->left[g->by_id[i]])
+            return g->by_id[i];
+    return DSE_NONE;
+}
+
+/* In full, or as "rank:id". */
+static void describe_rank(const sim_engine *e, uint32_t rank, bool full, dse_strbuf *out)
+{
+    bool issued;
+    uint32_t node = waiting_node(e, rank, &issued);
+    sim_place place;
+
+    if (node == DSE_NONE)
+        return;
+    if (!full)
+        dse_strbuf_addf(out, " %" PRIu32 ":%" PRIu64, rank, wl_node_id(e->w, rank, node));
+    else if (issued)
+        describe_node(e, rank, node, out);
+    else
         dse_strbuf_addf(out, "%s (ready, but nothing wakes the rank: it follows a node that moves no data)",
                         sim_where(e, rank, node, &place));
-        any = true;
-    }
 }
 
 dse_status sim_deadlock(sim_engine *e)
@@ -97,13 +118,16 @@ dse_status sim_deadlock(sim_engine *e)
     for (uint32_t r = 0; r < e->w->n_ranks && named < MAX_RANKS_NAMED; r++) {
         if (e->rank[r].finished)
             continue;
-        dse_strbuf_adds(&text, named++ ? "; " : "");
-        describe_rank(e, r, &text);
+        if (named == MAX_RANKS_DESCRIBED)
+            dse_strbuf_adds(&text, "; and, as rank:node,");
+        else if (named && named < MAX_RANKS_DESCRIBED)
+            dse_strbuf_adds(&text, "; ");
+        describe_rank(e, r, named++ < MAX_RANKS_DESCRIBED, &text);
     }
     st =
         dse_fail(e->err, DSE_E_SIM,
                  "deadlock at tick %" PRIu64 ": %" PRIu32 " of %" PRIu32 " ranks never finish; waiting: %s%s",
-                 e->now, left, e->w->n_ranks, text.data, left > named ? "; ..." : "");
+                 e->now, left, e->w->n_ranks, text.data, left > named ? " ..." : "");
     dse_strbuf_free(&text);
     return st;
 }

@@ -167,11 +167,18 @@ static bool check_message(sim_engine *e, uint32_t rank, const sim_message_key *k
                  "%s: a message of 0 bytes from rank %" PRIu32 " to rank %" PRIu32
                  "; a collective of so few bytes cannot be cut into that many pieces",
                  sim_where(e, rank, e->rank[rank].coll_node, &place), key->src, key->dst);
+    else if (e->set->rendezvous && key->size > INT32_MAX)
+        sim_fail(e, DSE_E_SIM,
+                 "a message of %" PRIu64 " bytes from rank %" PRIu32 " to rank %" PRIu32
+                 "; under the rendezvous protocol the reference takes sizes as signed 32-bit, and loses it: "
+                 "do without "
+                 "the protocol",
+                 key->size, key->src, key->dst);
     return e->status == DSE_OK;
 }
 
 /* Under the rendezvous protocol a message is sent once the receiver's handshake has come, and received
- * once that handshake has been sent; both sides take sizes as signed 32-bit there. */
+ * once that handshake has been sent. */
 static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, bool send, sim_call c)
 {
     sim_message_key shake = {key->tag + TAG_HANDSHAKE, key->dst, key->src, HANDSHAKE_BYTES};
@@ -183,7 +190,6 @@ static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, b
         return;
     }
     e->postponed[id] = (sim_postponed){.rank = rank, .key = *key, .call = c};
-    e->postponed[id].key.size = (uint64_t)(int32_t)key->size;
     if (send)
         post_receive(e, &shake, (sim_call){SIM_CALL_RENDEZVOUS_SEND, rank, id});
     else

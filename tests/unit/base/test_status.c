@@ -54,7 +54,7 @@ CLAIM(a_place_is_added_only_to_an_error_that_lacks_one)
 
 CLAIM(long_texts_are_cut_to_fit)
 {
-    char longer[1000];
+    char longer[2 * sizeof((dse_error *)0)->text];
     dse_error err = DSE_ERROR_INIT;
 
     memset(longer, 'a', sizeof longer - 1);

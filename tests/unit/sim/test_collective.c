@@ -71,8 +71,8 @@ static net_network two_dimensions(void)
     net_network net = {.n_dims = 2};
 
     for (int i = 0; i < 2; i++)
-        net.dim[i] =
-            (net_dimension){.topology = net_topology_find("Ring"), .shape.n = 4 + 4 * (uint32_t)i, .gib_per_s = 1};
+        net.dim[i] = (net_dimension){
+            .topology = net_topology_find("Ring"), .shape.n = 4 + 4 * (uint32_t)i, .gib_per_s = 1};
     assert_int_equal(net_network_finish(&net, NULL), DSE_OK);
     return net;
 }

@@ -63,16 +63,27 @@ CLAIM(collectives_in_crossed_order_are_a_deadlock)
     world_end();
 }
 
-CLAIM(three_ranks_are_named_and_the_rest_counted)
+/* Ranks 0 to 4 wait, each in its only node, 1. */
+CLAIM(two_ranks_are_described_and_the_rest_named)
 {
     world_begin("Ring", 6, 50, "ring");
     for (uint32_t r = 0; r < 5; r++)
         world_message(r, "r", false, 5, 8, r);
     world_comp(5, "c", MIB, MIB);
     assert_says(world_run(), &world.err, DSE_E_SIM, "5 of 6 ranks never finish; waiting: rank 0, ");
-    assert_non_null(strstr(world.err.text, "rank 2, node 1 'r'"));
-    assert_null(strstr(world.err.text, "rank 3, node"));
-    assert_string_equal(world.err.text + strlen(world.err.text) - 5, "; ...");
+    assert_non_null(strstr(world.err.text, "rank 1, node 1 'r'"));
+    assert_non_null(strstr(world.err.text, "; and, as rank:node, 2:1 3:1 4:1"));
+    world_end();
+}
+
+/* The receive was posted first, at tick 0; the all-reduce, node 2, is what rank 1 never enters. */
+CLAIM(what_holds_a_rank_is_named_before_a_receive_that_it_has_posted)
+{
+    world_begin("Ring", 2, 50, "ring");
+    world_message(0, "r", false, 1, 8, 0);
+    world_coll(0, "sum", WL_ALL_REDUCE, 1000, 0);
+    world_comp(1, "c", MIB, MIB);
+    assert_says(world_run(), &world.err, DSE_E_SIM, "waiting: rank 0, node 2 'sum' (ALL_REDUCE of 2 ranks;");
     world_end();
 }
 
@@ -111,7 +122,8 @@ int main(void)
         cmocka_unit_test(a_receive_of_another_size_does_not_match),
         cmocka_unit_test(a_collective_that_others_never_enter_is_named_with_its_group),
         cmocka_unit_test(collectives_in_crossed_order_are_a_deadlock),
-        cmocka_unit_test(three_ranks_are_named_and_the_rest_counted),
+        cmocka_unit_test(two_ranks_are_described_and_the_rest_named),
+        cmocka_unit_test(what_holds_a_rank_is_named_before_a_receive_that_it_has_posted),
         cmocka_unit_test(a_rank_that_nothing_wakes_is_named),
         cmocka_unit_test(the_error_may_be_null),
     };
