@@ -123,6 +123,7 @@ static dse_status read_astra(const cfg_doc *system, const cfg_doc *network, bool
     dse_status st = DSE_OK;
 
     memset(out, 0, sizeof *out);
+    out->short_lists = true;
     for (int i = 0; i < 2; i++)
         if (docs[i]->root->kind != CFG_MAP)
             return dse_fail_at(err, DSE_E_CONFIG, docs[i]->path, "the file must map keys to values");

@@ -43,7 +43,8 @@ static const cfg_param rows[] = {
      .fallback = "",
      .help =
          "NPUs along each dimension; ids count dimension 0 fastest. A mesh or torus is a square or cube of "
-         "so many, unless width or height say otherwise: one extent may follow from the count and the others, "
+         "so many, unless width or height say otherwise: one extent may follow from the count and the "
+         "others, "
          "or the count from all of them, left out or null",
      .astra_key = "npus_count",
      .astra_fallback = ""},
@@ -397,13 +398,13 @@ bool card_system_has_any(const cfg_settings *settings)
     return false;
 }
 
-dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, card_system *out,
-                            dse_error *err)
+static dse_status read_card(const cfg_doc *doc, const cfg_settings *settings, bool short_lists,
+                            card_system *out, dse_error *err)
 {
     const card_places in = {doc, doc};
     dse_status st;
 
-    *out = (card_system){0};
+    *out = (card_system){.short_lists = short_lists};
     st = cfg_table_read(&card_system_table, doc, settings, out, err);
     if (st != DSE_OK)
         return st;
@@ -413,6 +414,17 @@ dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, ca
     st = card_system_check(out, card_system_has_any(settings) ? NULL : &in, err);
     dse_error_set_where(err, doc->path);
     return st;
+}
+
+dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, card_system *out,
+                            dse_error *err)
+{
+    return read_card(doc, settings, false, out, err);
+}
+
+dse_status card_system_read_stored(const cfg_doc *doc, card_system *out, dse_error *err)
+{
+    return read_card(doc, NULL, true, out, err);
 }
 
 dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err)
@@ -431,25 +443,34 @@ dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_err
 
 /* ---- what the simulator takes -------------------------------------------------------------- */
 
-static dse_status build_implementations(const card_system *s, const cfg_param *p, const cfg_name_list *names,
-                                        uint32_t n_dims, const card_places *in, sim_implementations *out,
-                                        dse_error *err)
+static dse_status fail_count(const card_system *s, const cfg_param *p, uint32_t n, uint32_t n_dims,
+                             const card_places *in, dse_error *err)
 {
     const char *key = cfg_is_given(&card_system_table, s, p->key) ? p->key : "collectives.all";
     cfg_place at;
 
+    return dse_fail_at(err, DSE_E_CONFIG, card_place(in, key, &at),
+                       "%.*s lists %" PRIu32 " implementation%s, but the network has %" PRIu32 " dimension%s",
+                       (int)strlen(p->astra_key) - (int)strlen("-implementation"), p->astra_key, n,
+                       n == 1 ? "" : "s", n_dims, n_dims == 1 ? "" : "s");
+}
+
+/* Fewer than dimensions leave the others out of a collective over all NPUs, which is so much faster: ASTRA-sim takes
+ * that, and nobody means it in a card. One that is over all dimensions by itself, "oneRing", stands alone. */
+static dse_status build_implementations(const card_system *s, const cfg_param *p, const cfg_name_list *names,
+                                        uint32_t n_dims, const card_places *in, sim_implementations *out,
+                                        dse_error *err)
+{
     out->n_dims = names->n;
     if (names->n > n_dims)
-        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, key, &at),
-                           "%.*s lists %" PRIu32 " implementations, but the network has %" PRIu32
-                           " dimension%s",
-                           (int)strlen(p->astra_key) - (int)strlen("-implementation"), p->astra_key, names->n,
-                           n_dims, n_dims == 1 ? "" : "s");
+        return fail_count(s, p, names->n, n_dims, in, err);
     for (uint32_t i = 0; i < names->n; i++) {
         dse_status st = sim_implementation_parse(names->v[i], &out->dim[i], err);
         if (st != DSE_OK)
             return st;
     }
+    if (names->n && names->n < n_dims && !out->dim[0].over_all && !s->short_lists)
+        return fail_count(s, p, names->n, n_dims, in, err);
     return DSE_OK;
 }
 

@@ -27,6 +27,8 @@ typedef struct {
     uint32_t
         n_unknown_keys; /* of a system.json, and the first of them: without effect, as in the reference */
     cfg_name unknown_key;
+    bool
+        short_lists; /* implementations may be for fewer dimensions than there are, as in ASTRA-sim; a card's may not */
 } card_system;
 
 extern const cfg_table card_system_table;
@@ -34,6 +36,9 @@ extern const cfg_table card_system_table;
 /* `settings` (NULL: none) are set over the card. */
 dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, card_system *out,
                             dse_error *err);
+
+/* A system that was written by cfg_table_write_json before, whatever it was read from. */
+dse_status card_system_read_stored(const cfg_doc *doc, card_system *out, dse_error *err);
 
 /* ASTRA-sim's files. */
 dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network, card_system *out,

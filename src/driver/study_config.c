@@ -97,7 +97,7 @@ static dse_status read_cards(const cfg_doc *doc, drv_study *out, dse_error *err)
     const cfg_doc system = {doc->path, (cfg_node *)(uintptr_t)cfg_get(doc->root, "system")};
     dse_status st = card_model_read(&model, NULL, &out->model, err);
 
-    return st == DSE_OK ? card_system_read(&system, NULL, &out->system, err) : st;
+    return st == DSE_OK ? card_system_read_stored(&system, &out->system, err) : st;
 }
 
 /* What is text or a number; `settings` alone may be missing. */
@@ -177,7 +177,7 @@ dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_e
     doc.root = (cfg_node *)(uintptr_t)cfg_get(doc.root, "system");
     if (!doc.root)
         return DSE_OK;
-    st = card_system_read(&doc, NULL, &system, err);
+    st = card_system_read_stored(&doc, &system, err);
     if (st == DSE_OK)
         *out = system.memory_capacity;
     return st;
