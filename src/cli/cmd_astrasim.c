@@ -117,7 +117,9 @@ const command command_astrasim = {
         "are skipped, as there. A link to ccldse with the name of either program behaves as that program: "
         "the network is that of the name, whatever --backend and network.yml say, and what the program "
         "cannot do, as several dimensions with congestion, is refused. By its own name it takes all that "
-        "cards can have ('ccldse systems --keys'). With congestion_aware messages queue for links; with "
+        "cards can have ('ccldse systems --keys') but what makes the programs crash, as a Ring of two alone "
+        "with "
+        "congestion. With congestion_aware messages queue for links; with "
         "congestion_unaware each has a fixed delay.",
     .example = "ccldse astrasim --workload-configuration workloads/w/w --comm-group-configuration "
                "workloads/w/w.json "

@@ -13,23 +13,33 @@
 /* Whether an NPU's place is more than its id. */
 static bool has_places(const net_network *net) { return net->n_dims > 1 || net->dim[0].topology->n_axes; }
 
-/* "[3,0]": where an NPU is along each dimension, and each axis of one; nothing where that is its id. */
-static void add_place(const net_network *net, uint32_t npu, dse_strbuf *out)
-{
-    const char *before = " at [";
+#define MAX_PLACES (NET_MAX_DIMS * NET_MAX_AXES)
 
-    if (!has_places(net))
-        return;
+/* Where an NPU is along each dimension, in a mesh or torus along each axis; yields how many. */
+static uint32_t places_of(const net_network *net, uint32_t npu, uint32_t out[MAX_PLACES])
+{
+    uint32_t n = 0;
+
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
-        uint32_t place = net_place(d, npu), n = d->topology->n_axes ? d->topology->n_axes : 1;
+        uint32_t place = net_place(d, npu), axes = d->topology->n_axes ? d->topology->n_axes : 1;
 
-        for (uint32_t axis = 0; axis < n; axis++, before = ",") {
-            dse_strbuf_addf(out, "%s%" PRIu32, before, place % d->shape.extent[axis]);
+        for (uint32_t axis = 0; axis < axes; axis++) {
+            out[n++] = place % d->shape.extent[axis];
             place /= d->shape.extent[axis];
         }
     }
-    dse_strbuf_addc(out, ']');
+    return n;
+}
+
+/* " at [3,0]"; nothing where that is the id. */
+static void add_place(const net_network *net, uint32_t npu, dse_strbuf *out)
+{
+    uint32_t place[MAX_PLACES], n = has_places(net) ? places_of(net, npu, place) : 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        dse_strbuf_addf(out, "%s%" PRIu32, i ? "," : " at [", place[i]);
+    dse_strbuf_adds(out, n ? "]" : "");
 }
 
 static void add_what(const net_graph *g, uint32_t device, dse_strbuf *out)
@@ -213,7 +223,7 @@ static void write_dimension(const net_dimension *d, dse_json *j)
 static void write_device(const net_graph *g, uint32_t device, dse_json *j)
 {
     bool npu = device < g->net->n_npus;
-    uint32_t first, n = net_graph_ports(g, device, &first);
+    uint32_t first, n = net_graph_ports(g, device, &first), place[MAX_PLACES];
 
     dse_json_newline(j);
     dse_json_begin_object(j);
@@ -221,10 +231,12 @@ static void write_device(const net_graph *g, uint32_t device, dse_json *j)
     dse_json_key(j, "kind");
     dse_json_string(j, npu ? "npu" : "switch");
     dse_json_key_uint(j, "degree", net_degree(g, device));
+    if (npu)
+        n = places_of(g->net, device, place);
     dse_json_key(j, npu ? "place" : "npus");
     dse_json_begin_array(j);
-    for (uint32_t i = 0; i < (npu ? g->net->n_dims : n); i++)
-        dse_json_uint(j, npu ? net_place(&g->net->dim[i], device) : g->link[first + i].to);
+    for (uint32_t i = 0; i < n; i++)
+        dse_json_uint(j, npu ? place[i] : g->link[first + i].to);
     dse_json_end_array(j);
     if (!npu)
         dse_json_key_uint(j, "dimension", net_graph_switch_dim(g, device));
