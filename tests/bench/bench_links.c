@@ -154,7 +154,7 @@ static dse_status measure_traffic(const char *name, const char *network, uint64_
     dse_status st;
 
     dse_queue_init(&q);
-    if ((st = load(network, "ring", a, &system, err)) != DSE_OK ||
+    if ((st = load(network, "oneRing", a, &system, err)) != DSE_OK ||
         (st = card_network_build(&system, NULL, &net, err)) != DSE_OK ||
         (st = net_graph_init(&graph, &net, a, err)) != DSE_OK ||
         (st = net_traffic_init(&t, &graph, &q, a, err)) != DSE_OK)
