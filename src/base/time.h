@@ -19,6 +19,8 @@ static inline dse_time dse_ticks(double v)
 {
     const double two63 = 9223372036854775808.0, two64 = 18446744073709551616.0;
 
+    if (v >= 0 && v < two63) /* all but always: one conversion of a signed number */
+        return (dse_time)(int64_t)v;
     if (isnan(v) || v <= -two63)
         return (dse_time)1 << 63;
     if (v >= two64)

@@ -139,7 +139,8 @@ uint32_t net_graph_leg(const net_graph *g, uint32_t device, uint32_t dst, uint32
     }
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
-        uint32_t from = net_place(d, device), to = net_place(d, dst);
+        bool alone = net->n_dims == 1; /* then a place is an id, and needs no division */
+        uint32_t from = alone ? device : net_place(d, device), to = alone ? dst : net_place(d, dst);
 
         if (from == to)
             continue;

@@ -15,6 +15,31 @@ static uint32_t ring_diameter(const net_shape *s) { return s->n / 2; }
 /* A circle is cut in two places; two NPUs have one link. */
 static uint64_t ring_bisection(const net_shape *s) { return s->n == 2 ? 1 : 2; }
 
+/* As on a torus of one axis, without its divisions: this runs for every message. */
+static bool is_clockwise(const net_shape *s, uint32_t npu, uint32_t dst, uint32_t *links)
+{
+    uint32_t up = dst > npu ? dst - npu : dst + s->n - npu, down = s->n - up;
+
+    *links = up <= down ? up : down;
+    return s->n == 2 ? dst > npu : up <= down;
+}
+
+static uint32_t ring_port(const net_shape *s, uint32_t npu, uint32_t dst)
+{
+    uint32_t links;
+
+    return !is_clockwise(s, npu, dst, &links);
+}
+
+static uint32_t ring_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst)
+{
+    uint32_t links;
+
+    (void)port;
+    is_clockwise(s, npu, dst, &links);
+    return links;
+}
+
 const net_topology net_topology_ring = {
     .name = "Ring",
     .summary = "a bidirectional ring; the shorter way round",
@@ -23,8 +48,8 @@ const net_topology net_topology_ring = {
     .hops = ring_hops,
     .n_ports = net_ports_of_1_axis,
     .neighbour = net_torus_neighbour,
-    .port = net_torus_port,
-    .leg = net_torus_leg,
+    .port = ring_port,
+    .leg = ring_leg,
     .diameter = ring_diameter,
     .bisection = ring_bisection,
 };

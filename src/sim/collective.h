@@ -25,7 +25,9 @@ static inline uint32_t sim_ring_member(const sim_ring *r, uint32_t i)
 /* The member `steps` places after (clockwise) or before this rank; steps <= n. */
 static inline uint32_t sim_ring_peer(const sim_ring *r, uint32_t steps, bool clockwise)
 {
-    return sim_ring_member(r, (clockwise ? r->index + steps : r->index + r->n - steps) % r->n);
+    uint32_t at = clockwise ? r->index + steps : r->index + r->n - steps;
+
+    return sim_ring_member(r, at < r->n ? at : at - r->n); /* not %: this runs for every packet */
 }
 
 typedef enum { SIM_TREE_LEAF, SIM_TREE_INNER, SIM_TREE_ROOT } sim_tree_place;
