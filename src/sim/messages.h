@@ -6,7 +6,7 @@
  *
  * A channel is one key with messages under way. When as many sends as receives were posted and all have met it is
  * idle, and counts from zero again, which pairs the same way as counting on. Idle channels are kept, as the next step of
- * a collective has the same key, and go together when they are more than half of all. */
+ * a collective has the same key, and go together when they are more than half of the most that there were at once. */
 #ifndef DSE_SIM_MESSAGES_H
 #define DSE_SIM_MESSAGES_H
 

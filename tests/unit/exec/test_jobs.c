@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -480,5 +481,7 @@ int main(void)
         TEST(the_groups_of_a_killed_program_are_killed),
         TEST(without_memory_nothing_is_started),
     };
+    /* A folder of it that may not be searched would turn "no such file" into "permission denied". */
+    setenv("PATH", "/usr/bin:/bin", 1);
     return RUN_TESTS(tests);
 }
