@@ -322,11 +322,12 @@ static dse_status strategies(walk *w, uint64_t npus, design_point **points, size
     return DSE_OK;
 }
 
-/* Whether a constraint on the cards alone drops a variant whose system cannot be built: a mesh of 8 by 8 where width *
- * height must be 16. A model that lacks something has no values to decide by. */
+/* Whether a variant has failed for its system, which cannot be built, and a constraint on the cards alone drops it: a mesh
+ * of 8 by 8 where width * height must be 16. A model that lacks something has no values to decide by. */
 static bool is_dropped(walk *w, const drv_study *varied)
 {
-    if (cfg_table_check(&card_model_table, "", &varied->model, NULL) != DSE_OK)
+    if (cfg_table_check(&card_model_table, "", &varied->model, NULL) != DSE_OK ||
+        card_system_check(&varied->system, NULL, NULL) == DSE_OK)
         return false;
     for (uint32_t i = 0; i < w->s->n_constraints; i++) {
         const drv_constraint *c = &w->s->constraint[i];
@@ -354,8 +355,9 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
     size_t n = 0;
     dse_status st = drv_study_vary(&w->s->study[study], settings, &w->scratch, &varied, err);
 
+    /* The values are set before they are checked. */
     if (st != DSE_OK)
-        return st != DSE_E_NOMEM && is_dropped(w, &varied) ? DSE_OK : st; /* the values are set before they are checked */
+        return st != DSE_E_NOMEM && is_dropped(w, &varied) ? DSE_OK : st;
     npus = card_system_npus(&varied.system);
     st = strategies(w, npus, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)

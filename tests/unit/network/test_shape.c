@@ -63,7 +63,8 @@ CLAIM(fewer_than_two_npus_are_refused)
     refuse("Ring", given(1, 0, 0, 0), "npus_count is 1; it must be larger than 1");
     refuse("Mesh2D", given(1, 0, 0, 0), "npus_count is 1; it must be larger than 1");
     refuse("Mesh2D", given(0, 1, 1, 0), "width * height of the Mesh2D is 1; it must be larger than 1");
-    refuse("Torus3D", given(0, 1, 1, 1), "width * height * depth of the Torus3D is 1; it must be larger than 1");
+    refuse("Torus3D", given(0, 1, 1, 1),
+           "width * height * depth of the Torus3D is 1; it must be larger than 1");
     refuse("Hypercube", given(1, 0, 0, 0), "npus_count is 1; it must be larger than 1");
 }
 
