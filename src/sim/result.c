@@ -61,8 +61,7 @@ dse_status sim_fill_result(const sim_engine *e, sim_result *out)
                          .n_messages = e->messages.n_posted,
                          .n_events = e->queue.n_events,
                          .n_undercharged = e->n_undercharged,
-                         .n_flat_rings = e->n_flat_rings,
-                         .traffic = e->traffic};
+                         .n_flat_rings = e->n_flat_rings};
     dse_status st = sim_breakdown_of_slowest(e, &result.step);
 
     /* No link is busy after the last event; it is the last rank's finish, unless messages are left that nobody waits for. */

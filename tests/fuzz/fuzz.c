@@ -166,7 +166,7 @@ void fuzz_simulate(const wl_trace *t, dse_arena *a)
         w.n_ranks = net.n_npus;
         if (!bind(t, &w, a) || !fuzz_ok(sim_run(&settings, &net, &w, a, &result, &record, &err), &err))
             continue;
-        ENSURE(!result.traffic == !net.congestion);
+        ENSURE(!result.load == !net.congestion);
         ENSURE(result.n_ranks == w.n_ranks && record.n == (uint64_t)graph.n_nodes * w.n_ranks);
         dse_strbuf_init(&csv);
         trace_record_write_csv(&record, &csv);

@@ -34,7 +34,7 @@ CLAIM(on_idle_links_a_message_takes_its_hops)
     assert_ok(world_run(), &world.err);
     assert_ticks(0, 0, 0, 3 * 1050);
     assert_ticks(3, 0, 0, 3 * 1050);
-    assert_u64(world.result.traffic->n_hops, 3);
+    assert_u64(world.result.load->dim[0].n_messages, 3);
     world_end();
 }
 
@@ -243,7 +243,7 @@ static void random_world(uint64_t *seed)
 }
 
 /* Sums over the links of a device. */
-static void check_device(const net_traffic *t, uint32_t device)
+static void check_device(const net_load *t, uint32_t device)
 {
     uint64_t in = 0, out = 0;
 
@@ -262,14 +262,14 @@ CLAIM(links_carry_what_is_sent_and_no_more_than_they_can)
     uint64_t seed = 12;
 
     for (int i = 0; i < 100; i++) {
-        const net_traffic *t;
-        uint64_t byte_hops = 0, hops = 0, on_links = 0;
+        const net_load *t;
+        uint64_t byte_hops = 0, hops = 0, on_links = 0, taken = 0;
         dse_time end = 0;
 
         random_world(&seed);
         memset(&sent, 0, sizeof sent);
         assert_ok(world_run(), &world.err);
-        t = world.result.traffic;
+        t = world.result.load;
         for (uint32_t src = 0; src < world.net.n_npus; src++) {
             end = world_stats(src)->finished > end ? world_stats(src)->finished : end;
             for (uint32_t dst = 0; dst < world.net.n_npus; dst++) {
@@ -281,10 +281,11 @@ CLAIM(links_carry_what_is_sent_and_no_more_than_they_can)
         }
         for (uint32_t slot = 0; slot < t->graph->n_slots; slot++) {
             on_links += t->link[slot].bytes;
+            taken += t->link[slot].n_messages;
             assert_true(t->link[slot].busy <= end);
         }
         assert_u64(on_links, byte_hops);
-        assert_u64(t->n_hops, hops);
+        assert_u64(taken, hops);
         assert_u64(world.result.n_messages, sent.n);
         for (uint32_t device = 0; device < t->graph->n_devices; device++)
             check_device(t, device);
@@ -300,7 +301,7 @@ CLAIM(a_run_without_congestion_has_no_traffic)
     for (uint32_t r = 2; r < 4; r++)
         world_comp(r, "c", MIB, MIB);
     assert_ok(world_run(), &world.err);
-    assert_null(world.result.traffic);
+    assert_null(world.result.load);
     world_end();
 }
 
