@@ -48,7 +48,7 @@ void net_dimension_name(const net_dimension *d, char *out, size_t n)
 
 bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b)
 {
-    for (uint32_t i = 0; i < net->n_dims; i++) {
+    for (uint32_t i = 0; i + 1 < net->n_dims; i++) { /* above the last there is nothing to differ in */
         uint32_t n = net->dim[i].shape.n, a_above = a / n, b_above = b / n;
 
         if (a - a_above * n != b - b_above * n)

@@ -3,42 +3,37 @@
  * which always build it bidirectional. */
 #include "network/grid.h"
 
+/* Without a division, as it runs for every message. */
+static uint32_t links_up(const net_shape *s, uint32_t from, uint32_t to)
+{
+    return to > from ? to - from : to + s->n - from;
+}
+
 static uint32_t ring_hops(const net_shape *s, uint32_t src, uint32_t dst)
 {
-    uint32_t clockwise = (dst + s->n - src) % s->n;
+    uint32_t up = links_up(s, src, dst);
 
-    return clockwise < s->n - clockwise ? clockwise : s->n - clockwise;
+    return up < s->n - up ? up : s->n - up;
+}
+
+/* As on a torus of one axis: of two NPUs each has one port to the other. */
+static uint32_t ring_port(const net_shape *s, uint32_t npu, uint32_t dst)
+{
+    uint32_t up = links_up(s, npu, dst);
+
+    return s->n == 2 ? dst < npu : up > s->n - up;
+}
+
+static uint32_t ring_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst)
+{
+    (void)port;
+    return ring_hops(s, npu, dst);
 }
 
 static uint32_t ring_diameter(const net_shape *s) { return s->n / 2; }
 
 /* A circle is cut in two places; two NPUs have one link. */
 static uint64_t ring_bisection(const net_shape *s) { return s->n == 2 ? 1 : 2; }
-
-/* As on a torus of one axis, without its divisions: this runs for every message. */
-static bool is_clockwise(const net_shape *s, uint32_t npu, uint32_t dst, uint32_t *links)
-{
-    uint32_t up = dst > npu ? dst - npu : dst + s->n - npu, down = s->n - up;
-
-    *links = up <= down ? up : down;
-    return s->n == 2 ? dst > npu : up <= down;
-}
-
-static uint32_t ring_port(const net_shape *s, uint32_t npu, uint32_t dst)
-{
-    uint32_t links;
-
-    return !is_clockwise(s, npu, dst, &links);
-}
-
-static uint32_t ring_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst)
-{
-    uint32_t links;
-
-    (void)port;
-    is_clockwise(s, npu, dst, &links);
-    return links;
-}
 
 const net_topology net_topology_ring = {
     .name = "Ring",

@@ -119,9 +119,10 @@ static int busiest_first(const void *x, const void *y)
 static void meet(const net_graph *g, net_route_hop *const *hop, uint32_t n, uint64_t bytes,
                  net_shared_link *out)
 {
-    *out = (net_shared_link){.slot = hop[0]->slot, .n_messages = n};
+    *out = (net_shared_link){.slot = hop[0]->slot,
+                             .n_messages = n,
+                             .busy = n * net_link_busy(net_graph_dimension(g, hop[0]->slot), bytes)};
     for (uint32_t i = 0, asked = 0; i < n; i++) {
-        out->busy += net_link_busy(net_graph_dimension(g, hop[i]->slot), bytes);
         if (hop[i]->taken > hop[i]->asked)
             hop[i]->behind = hop[i - 1]->message;
         while (asked < n && hop[asked]->asked < hop[i]->taken)
