@@ -21,7 +21,6 @@ typedef struct {
 
 static const char *const backends[] = {"congestion_unaware", "congestion_aware", NULL};
 
-/* In the order of the backends. */
 static const char *const programs[] = {DRV_UNAWARE_PROGRAM, DRV_AWARE_PROGRAM, NULL};
 
 static const option options[] = {
@@ -72,9 +71,9 @@ static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_ou
 /* By an option, by the program that it is called as, or left to the network file. */
 static const char *choose_backend(const astrasim_options *o, const command_run *r)
 {
-    for (int i = 0; r->program && programs[i]; i++)
-        if (r->program == programs[i])
-            return backends[i];
+    for (int i = 0; r->program && i < DRV_N_SIMULATORS; i++)
+        if (!strcmp(r->program, drv_simulators[i].program))
+            return drv_simulators[i].backend;
     return o->backend;
 }
 
@@ -118,9 +117,8 @@ const command command_astrasim = {
         "the network is that of the name, whatever --backend and network.yml say, and what the program "
         "cannot do, as several dimensions with congestion, is refused. By its own name it takes all that "
         "cards can have ('ccldse systems --keys') but what makes the programs crash, as a Ring of two alone "
-        "with "
-        "congestion. With congestion_aware messages queue for links; with "
-        "congestion_unaware each has a fixed delay.",
+        "with congestion. With congestion_aware messages queue for links; with congestion_unaware each has a "
+        "fixed delay.",
     .example = "ccldse astrasim --workload-configuration workloads/w/w --comm-group-configuration "
                "workloads/w/w.json "
                "--system-configuration system.json --network-configuration network.yml "

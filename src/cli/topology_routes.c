@@ -1,5 +1,6 @@
 /* Messages on a network as text and JSON: their ways, how long they take, who waited for whom. */
 #include "cli/topology.h"
+#include "driver/links.h"
 #include "network/load.h"
 #include "report/table.h"
 
@@ -182,9 +183,7 @@ static void write_hop(const net_graph *g, const net_route_hop *h, dse_json *j)
 {
     dse_json_newline(j);
     dse_json_begin_object(j);
-    dse_json_key_uint(j, "source", g->link[h->slot].from);
-    dse_json_key_uint(j, "destination", g->link[h->slot].to);
-    dse_json_key_uint(j, "dimension", g->link[h->slot].dim);
+    drv_link_json_keys(&g->link[h->slot], j);
     dse_json_key_uint(j, "ready_ns", h->asked);
     dse_json_key_uint(j, "start_ns", h->taken);
     dse_json_key_uint(j, "arrival_ns", h->there);
@@ -218,9 +217,7 @@ static void write_shared(const net_graph *g, const net_shared_link *s, dse_json 
 {
     dse_json_newline(j);
     dse_json_begin_object(j);
-    dse_json_key_uint(j, "source", g->link[s->slot].from);
-    dse_json_key_uint(j, "destination", g->link[s->slot].to);
-    dse_json_key_uint(j, "dimension", g->link[s->slot].dim);
+    drv_link_json_keys(&g->link[s->slot], j);
     dse_json_key_uint(j, "messages", s->n_messages);
     dse_json_key_uint(j, "most_waiting", s->most_waiting);
     dse_json_key_uint(j, "busy_ns", s->busy);

@@ -1,5 +1,6 @@
 /* A network as text and JSON: what its dimensions are, what is asked of the whole, its devices and links. */
 #include "cli/topology.h"
+#include "driver/links.h"
 #include "network/facts.h"
 #include "report/table.h"
 
@@ -247,9 +248,7 @@ static void write_link(const net_graph *g, const net_link *l, dse_json *j)
 {
     dse_json_newline(j);
     dse_json_begin_object(j);
-    dse_json_key_uint(j, "source", l->from);
-    dse_json_key_uint(j, "destination", l->to);
-    dse_json_key_uint(j, "dimension", l->dim);
+    drv_link_json_keys(l, j);
     key_double(j, "bandwidth_bytes_per_s", g->net->dim[l->dim].gib_per_s * GIB);
     key_double(j, "latency_ns", g->net->dim[l->dim].latency_ns);
     dse_json_end_object(j);

@@ -153,15 +153,19 @@ static void dimensions_json(const net_load *l, dse_json *j)
     dse_json_end_array(j);
 }
 
+void drv_link_json_keys(const net_link *l, dse_json *j)
+{
+    dse_json_key_uint(j, "source", l->from);
+    dse_json_key_uint(j, "destination", l->to);
+    dse_json_key_uint(j, "dimension", l->dim);
+}
+
 static void link_json(const net_load *l, uint32_t slot, dse_json *j)
 {
     const net_link_state *state = &l->link[slot];
-    const net_link *link = &l->graph->link[slot];
 
     dse_json_begin_object(j);
-    dse_json_key_uint(j, "source", link->from);
-    dse_json_key_uint(j, "destination", link->to);
-    dse_json_key_uint(j, "dimension", link->dim);
+    drv_link_json_keys(&l->graph->link[slot], j);
     dse_json_key_uint(j, "messages", state->n_messages);
     dse_json_key_uint(j, "bytes", state->bytes);
     dse_json_key_uint(j, "busy_ns", state->busy);
