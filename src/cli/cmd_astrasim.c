@@ -90,6 +90,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                                     .queues_per_dim = (uint32_t)o->queues,
                                     .injection_scale = o->injection_scale,
                                     .rendezvous = o->rendezvous,
+                                    .shortcuts = SIM_ALL_SHORTCUTS,
                                     .links = o->links != NULL};
     drv_astrasim_output out;
     trace_record record;

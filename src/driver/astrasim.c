@@ -79,7 +79,7 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
     if ((st = wl_chakra_read(in->workload, in->groups, net.n_npus, a, &w, err)) != DSE_OK)
         return st;
     out->log_memory = system.trace_enabled && system.track_local_mem;
-    return sim_run(&settings, &net, &w, a, &out->result, record, err);
+    return sim_run(&settings, &net, &w, in->shortcuts, a, &out->result, record, err);
 }
 
 static void line(dse_strbuf *out, const char *logger, uint32_t rank)

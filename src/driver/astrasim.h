@@ -16,6 +16,7 @@ typedef struct {
     uint32_t queues_per_dim;
     double injection_scale; /* of the endpoint delay, if the file gives one */
     bool rendezvous;
+    sim_shortcuts shortcuts;
     bool links; /* are asked for: a network without congestion has none and is refused */
 } drv_astrasim_inputs;
 

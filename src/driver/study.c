@@ -225,7 +225,7 @@ dse_status drv_study_load_part(const char *model, const char *system, const cfg_
 {
     dse_status st;
 
-    *out = (drv_study){.engine = DRV_ENGINE, .tag_base = WL_TAG_BASE};
+    *out = (drv_study){.engine = DRV_ENGINE, .tag_base = WL_TAG_BASE, .shortcuts = SIM_ALL_SHORTCUTS};
     if ((settings && (st = check_paths(settings, err)) != DSE_OK) ||
         (st = print_settings("", settings, a, &out->settings, err)) != DSE_OK)
         return st;
@@ -332,7 +332,7 @@ dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_aren
     net_network net;
     dse_status st = card_system_build(&s->system, &net, &settings, err);
 
-    return st == DSE_OK ? sim_run(&settings, &net, w, a, out, record, err) : st;
+    return st == DSE_OK ? sim_run(&settings, &net, w, s->shortcuts, a, out, record, err) : st;
 }
 
 dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, store_metrics *out,

@@ -28,6 +28,8 @@ typedef struct {
     cfg_doc operators;
     uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
     uint32_t tag_base;
+    sim_shortcuts
+        shortcuts; /* not part of what a result is a function of; all, unless the caller sets others */
 } drv_study;
 
 /* Loads both cards, by name or path, and the operator file; checks what can be checked before a point is known. A

@@ -146,7 +146,7 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
     char own_hash[20];
     dse_status st = cfg_parse_json("configuration", text, n, a, &doc, err);
 
-    *out = (drv_study){0};
+    *out = (drv_study){.shortcuts = SIM_ALL_SHORTCUTS};
     if (st != DSE_OK)
         return st;
     if (!has_all_keys(&doc))

@@ -411,11 +411,14 @@ static void release(sim_engine *e)
         sim_bus_free(e, r);
 }
 
-dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w, dse_arena *a,
-                   sim_result *out, trace_record *record, dse_error *err)
+dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
+                   sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_record *record,
+                   dse_error *err)
 {
     sim_engine e = {.set = settings, .net = net, .w = w, .arena = a, .err = err};
     dse_status st = init(&e);
+
+    (void)shortcuts;
 
     for (uint32_t r = 0; st == DSE_OK && r < w->n_ranks; r++) {
         sim_rank_start(&e, r);

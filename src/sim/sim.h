@@ -74,9 +74,19 @@ typedef struct {
     sim_peak peak; /* with the ranks' has_memory only */
 } sim_result;
 
+/* Ways to the same result that leave out work. None of them: the plain engine, which is the specification. */
+typedef struct {
+    bool memo;     /* a collective is worked out as a whole, not message by message */
+    bool symmetry; /* of ranks that are alike one is simulated; only where collectives are worked out */
+} sim_shortcuts;
+
+#define SIM_ALL_SHORTCUTS ((sim_shortcuts){true, true})
+
 /* All ranks of w must have an NPU: w->n_ranks == net->n_npus. Results, and the record if one is asked for,
- * belong to the arena; so does the scratch memory of the run. */
-dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w, dse_arena *a,
-                   sim_result *out, trace_record *record, dse_error *err);
+ * belong to the arena; so does the scratch memory of the run. `record` may be NULL. Apart from n_events and the
+ * order in finish_order of ranks that finish at one tick, nothing depends on the shortcuts. */
+dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
+                   sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_record *record,
+                   dse_error *err);
 
 #endif

@@ -164,7 +164,8 @@ void fuzz_simulate(const wl_trace *t, dse_arena *a)
 
         make_system(&systems[i], &net, &settings);
         w.n_ranks = net.n_npus;
-        if (!bind(t, &w, a) || !fuzz_ok(sim_run(&settings, &net, &w, a, &result, &record, &err), &err))
+        if (!bind(t, &w, a) ||
+            !fuzz_ok(sim_run(&settings, &net, &w, SIM_ALL_SHORTCUTS, a, &result, &record, &err), &err))
             continue;
         ENSURE(!result.load == !net.congestion);
         ENSURE(result.n_ranks == w.n_ranks && record.n == (uint64_t)graph.n_nodes * w.n_ranks);

@@ -110,7 +110,7 @@ static void run(net_network *net, sim_settings *set, dse_arena *a)
         set->queues_per_dim = i % 2 ? 3 : 1;
         net->congestion = i / 2;
         err = (dse_error)DSE_ERROR_INIT;
-        fuzz_ok(sim_run(set, net, &w, a, &result, NULL, &err), &err);
+        fuzz_ok(sim_run(set, net, &w, SIM_ALL_SHORTCUTS, a, &result, NULL, &err), &err);
     }
 }
 

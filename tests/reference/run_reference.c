@@ -426,7 +426,7 @@ static dse_status simulate(run *r, const char *how, const sim_settings *set, con
 {
     sim_result result;
     trace_record record;
-    dse_status st = sim_run(set, net, w, r->arena, &result, &record, err);
+    dse_status st = sim_run(set, net, w, SIM_ALL_SHORTCUTS, r->arena, &result, &record, err);
 
     if (st == DSE_OK && at(at(r->doc.root, "expect"), "sys")) {
         check_result(r, how, &result);

@@ -69,7 +69,7 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     sim_result result;
 
     (void)what;
-    return sim_run(&world.set, &world.net, &world.w, a, &result, NULL, e);
+    return sim_run(&world.set, &world.net, &world.w, world.shortcuts, a, &result, NULL, e);
 }
 
 CLAIM(every_allocation_may_fail)

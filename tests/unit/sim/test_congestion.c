@@ -396,7 +396,7 @@ CLAIM(more_links_than_can_be_simulated_are_refused)
         .topology = net_topology_find("FullyConnected"), .shape.n = 8193, .gib_per_s = 1, .latency_ns = 1};
     assert_ok(net_network_finish(&net, &err), &err);
     dse_arena_init(&arena);
-    assert_says(sim_run(&set, &net, &w, &arena, &result, NULL, &err), &err, DSE_E_RANGE,
+    assert_says(sim_run(&set, &net, &w, SIM_ALL_SHORTCUTS, &arena, &result, NULL, &err), &err, DSE_E_RANGE,
                 "the network has 67117056 ports; at most 67108864 can be simulated one by one");
     dse_arena_free(&arena);
 }
@@ -408,7 +408,7 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     sim_result result;
 
     (void)what;
-    return sim_run(&world.set, &world.net, &world.w, a, &result, NULL, e);
+    return sim_run(&world.set, &world.net, &world.w, world.shortcuts, a, &result, NULL, e);
 }
 
 CLAIM(every_allocation_may_fail)

@@ -110,8 +110,9 @@ CLAIM(the_error_may_be_null)
     world_message(1, "r", false, 0, 1000, 7);
     dse_arena_init(&world.arena);
     world_make(&world.arena);
-    assert_int_equal(sim_run(&world.set, &world.net, &world.w, &world.arena, &world.result, NULL, NULL),
-                     DSE_E_SIM);
+    assert_int_equal(
+        sim_run(&world.set, &world.net, &world.w, world.shortcuts, &world.arena, &world.result, NULL, NULL),
+        DSE_E_SIM);
     world_end();
 }
 

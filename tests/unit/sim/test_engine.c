@@ -310,7 +310,8 @@ CLAIM(ranks_and_npus_must_be_as_many)
     world.err = (dse_error)DSE_ERROR_INIT;
     world_make(&world.arena);
     world.w.n_ranks = 1;
-    assert_failure(sim_run(&world.set, &world.net, &world.w, &world.arena, &world.result, NULL, &world.err),
+    assert_failure(sim_run(&world.set, &world.net, &world.w, world.shortcuts, &world.arena, &world.result,
+                           NULL, &world.err),
                    &world.err, DSE_E_CONFIG, "", "the workload has 1 ranks, the network 2 NPUs");
     world_end();
 }
@@ -420,7 +421,7 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     trace_record record;
 
     (void)what;
-    return sim_run(&world.set, &world.net, &world.w, a, &result, &record, e);
+    return sim_run(&world.set, &world.net, &world.w, world.shortcuts, a, &result, &record, e);
 }
 
 CLAIM(every_allocation_may_fail)

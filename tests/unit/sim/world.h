@@ -21,6 +21,7 @@
 static struct {
     net_network net;
     sim_settings set;
+    sim_shortcuts shortcuts; /* none */
     uint32_t n_groups;
     wl_group group[8];
     uint32_t member[8][WORLD_MAX_RANKS];
@@ -241,7 +242,8 @@ static inline dse_status world_run(void)
     dse_arena_init(&world.arena);
     world.err = (dse_error)DSE_ERROR_INIT;
     world_make(&world.arena);
-    return sim_run(&world.set, &world.net, &world.w, &world.arena, &world.result, &world.record, &world.err);
+    return sim_run(&world.set, &world.net, &world.w, world.shortcuts, &world.arena, &world.result,
+                   &world.record, &world.err);
 }
 
 static inline void world_end(void) { dse_arena_free(&world.arena); }
