@@ -73,7 +73,7 @@ bool net_path_class(const net_network *net, uint32_t src, uint32_t dst, uint64_t
             continue;
         hops = d->topology->hops(&d->shape, a, b);
         if (!net->full_multi_hop) {
-            *out = (uint64_t)hops << 5 | i << 1 | net_differ_in_several(net, src, dst);
+            *out = (uint64_t)hops << 4 | i;
             return true;
         }
         if (hops >> PATH_BITS)

@@ -149,8 +149,7 @@ static void exchange(sim_engine *e, uint32_t class, uint32_t node)
         return;
     }
     x->n_messages += c->n_alike[class];
-    e->n_undercharged +=
-        (!e->net->full_multi_hop && net_differ_in_several(e->net, rank, peer)) * (uint64_t)c->n_alike[class];
+    e->n_undercharged += c->n_undercharged_sends[class][c->peer_no[graph][n->slot]];
     push(e, (node_end){.at = e->now + delay,
                        .since = e->now,
                        .class = class,
@@ -199,12 +198,12 @@ static void begin_on_circle(sim_engine *e, uint32_t class, uint32_t node, const 
     for (uint32_t k = 0; k < c->n_places; k++) {
         const sim_circle_place *p = &c->place[k];
         const sim_circle_cost *cost = &c->cost[i];
-        uint64_t messages = cost->n_chunks * cost->steps * x->classes.n_alike[p->class];
+        uint64_t messages = cost->n_chunks * cost->steps; /* of each rank */
 
         x->collective_until[p->class] = c->begin[k];
         x->longest[p->class] = cost->longest;
-        x->n_messages += messages;
-        e->n_undercharged += p->undercharged * messages;
+        x->n_messages += messages * x->classes.n_alike[p->class];
+        e->n_undercharged += messages * x->classes.n_undercharged_rings[p->class][p->slot];
         e->n_flat_rings += cost->is_flat * (uint64_t)x->classes.n_alike[p->class];
         push(e, (node_end){.at = c->begin[k],
                            .since = c->begin[k] - cost->last,

@@ -52,8 +52,7 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
     for (uint32_t i = n; i-- > 0;) {
         uint32_t k = slot_of(c, r, group), before = c->before[r][k];
 
-        out->place[i] = (sim_circle_place){
-            c->of[r], k, r, before, !c->net->full_multi_hop && net_differ_in_several(c->net, before, r)};
+        out->place[i] = (sim_circle_place){c->of[r], k, r, before};
         r = before;
     }
     return DSE_OK;

@@ -11,7 +11,6 @@
 typedef struct {
     uint32_t class, slot;  /* the slot under which its ranks have the group */
     uint32_t rank, before; /* two that stand for it and the place before */
-    bool undercharged;     /* messages from there differ in several dimensions and pay for one */
 } sim_circle_place;
 
 /* What is the same for all collectives of one kind and size. */

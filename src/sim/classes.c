@@ -59,12 +59,12 @@ static dse_status look_at_graphs(finder *f)
     dse_status st = DSE_OK;
 
     f->in_use = DSE_ARENA_NEW(f->arena, bool *, w->n_graphs);
-    f->peer_no = DSE_ARENA_NEW(f->arena, uint32_t *, w->n_graphs);
+    f->c->peer_no = DSE_ARENA_NEW(f->arena, uint32_t *, w->n_graphs);
     f->n_peers = DSE_ARENA_NEW(f->arena, uint32_t, w->n_graphs);
     f->leader = DSE_ARENA_NEW(f->arena, uint32_t, w->n_graphs);
     f->c->of_slot = DSE_ARENA_NEW(f->arena, uint32_t *, w->n_graphs);
     f->c->mate = DSE_ARENA_NEW(f->arena, uint32_t *, w->n_graphs);
-    if (!f->in_use || !f->peer_no || !f->n_peers || !f->leader || !f->c->of_slot || !f->c->mate)
+    if (!f->in_use || !f->c->peer_no || !f->n_peers || !f->leader || !f->c->of_slot || !f->c->mate)
         return dse_fail_nomem(f->err);
     memset(f->leader, 0xff, w->n_graphs * sizeof *f->leader); /* DSE_NONE */
     for (uint32_t r = w->n_ranks; r-- > 0;)
@@ -180,9 +180,9 @@ static dse_status look_at_leader(finder *f, uint32_t graph)
     uint32_t n = w->graph[graph].n_p2p_slots, r = f->leader[graph], n_peers = 0, next = 0;
     uint32_t *peers = DSE_ARENA_NEW(f->arena, uint32_t, n);
 
-    f->peer_no[graph] = DSE_ARENA_NEW(f->arena, uint32_t, n);
+    f->c->peer_no[graph] = DSE_ARENA_NEW(f->arena, uint32_t, n);
     f->c->mate[graph] = DSE_ARENA_NEW(f->arena, uint32_t, n);
-    if (!peers || !f->peer_no[graph] || !f->c->mate[graph])
+    if (!peers || !f->c->peer_no[graph] || !f->c->mate[graph])
         return dse_fail_nomem(f->err);
     for (uint32_t s = 0; r != DSE_NONE && s < n; s++) {
         uint32_t peer = w->rank[r].p2p[s].peer, i = 0, tried = 0, n_mates;
@@ -193,7 +193,7 @@ static dse_status look_at_leader(finder *f, uint32_t graph)
             i++;
         if (i == n_peers)
             peers[n_peers++] = peer;
-        f->peer_no[graph][s] = i;
+        f->c->peer_no[graph][s] = i;
         n_mates = graph_of(f, peer)->n_p2p_slots;
         for (; tried < n_mates && !meet(f, r, s, (next + tried) % n_mates); tried++)
             ;
@@ -254,7 +254,7 @@ static dse_status list_peers(finder *f, uint32_t r)
     uint32_t n = graph_of(f, r)->n_p2p_slots, n_peers = 0;
 
     for (uint32_t s = 0; s < n; s++) {
-        uint32_t peer = rank->p2p[s].peer, i = f->peer_no[rank->graph][s];
+        uint32_t peer = rank->p2p[s].peer, i = f->c->peer_no[rank->graph][s];
 
         if (peer >= w->n_ranks || peer == r || w->rank[peer].graph != w->rank[leader->p2p[s].peer].graph ||
             !meet(f, r, s, f->c->mate[rank->graph][s]))
@@ -466,6 +466,37 @@ static dse_status make_workload(finder *f)
     return DSE_OK;
 }
 
+/* ---- what the network's model leaves out ------------------------------------------------------- */
+
+static dse_status count_undercharged(finder *f)
+{
+    sim_classes *c = f->c;
+    const wl_workload *w = c->full;
+
+    c->n_undercharged_rings = DSE_ARENA_NEW(f->arena, uint32_t *, c->n);
+    c->n_undercharged_sends = DSE_ARENA_NEW(f->arena, uint32_t *, c->n);
+    if (!c->n_undercharged_rings || !c->n_undercharged_sends)
+        return dse_fail_nomem(f->err);
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t graph = w->rank[c->first[i]].graph;
+
+        c->n_undercharged_rings[i] = DSE_ARENA_NEW(f->arena, uint32_t, w->graph[graph].n_group_slots);
+        c->n_undercharged_sends[i] = DSE_ARENA_NEW(f->arena, uint32_t, f->n_peers[graph]);
+        if (!c->n_undercharged_rings[i] || !c->n_undercharged_sends[i])
+            return dse_fail_nomem(f->err);
+    }
+    for (uint32_t r = 0; !c->net->full_multi_hop && r < w->n_ranks; r++) {
+        const uint32_t *before = c->before[r];
+
+        for (uint32_t k = 0; k < graph_of(f, r)->n_group_slots; k++)
+            c->n_undercharged_rings[c->of[r]][k] +=
+                before[k] != DSE_NONE && net_differ_in_several(c->net, before[k], r);
+        for (uint32_t i = 0; i < f->n_peers[w->rank[r].graph]; i++)
+            c->n_undercharged_sends[c->of[r]][i] += net_differ_in_several(c->net, r, f->peer[r][i]);
+    }
+    return DSE_OK;
+}
+
 dse_status sim_classes_find(const net_network *net, const wl_workload *w, bool symmetry, dse_arena *a,
                             sim_classes *out, dse_error *err)
 {
@@ -485,5 +516,6 @@ dse_status sim_classes_find(const net_network *net, const wl_workload *w, bool s
         return dse_fail_nomem(err);
     for (uint32_t r = 0; r < w->n_ranks; r++)
         out->n_alike[out->of[r]]++;
-    return make_workload(&f);
+    st = count_undercharged(&f);
+    return st == DSE_OK ? make_workload(&f) : st;
 }

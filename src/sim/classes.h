@@ -24,6 +24,10 @@ typedef struct {
     uint32_t *
         *before; /* per rank and group slot: the member before it in the group's ring; DSE_NONE: no ring */
     uint32_t **mate;    /* per graph and point-to-point slot: the slot of the peer at the other end */
+    uint32_t **peer_no; /* per graph and point-to-point slot: which of its ranks' peers it goes to, from 0 */
+    /* Ranks of a class whose messages differ in several dimensions and pay for one: per class and group slot those that
+     * come to it from the member before it; per class and peer those that it sends there. */
+    uint32_t **n_undercharged_rings, **n_undercharged_sends;
     uint32_t **of_slot; /* per graph and point-to-point slot: its node */
 } sim_classes;
 

@@ -94,6 +94,7 @@ typedef struct {
     dse_time write_start;   /* DSE_TIME_NONE: the tensor has not been seen */
     dse_time last_read_end; /* DSE_TIME_NONE: never read */
     uint64_t size;
+    uint32_t last_reader; /* node */
 } sim_tensor;
 
 typedef struct {
@@ -101,7 +102,8 @@ typedef struct {
     uint32_t *left;        /* per node: parents that have not finished */
     dse_time *start, *end; /* per node; DSE_TIME_NONE before */
     uint32_t *issued;      /* nodes in the order of their issue */
-    uint32_t n_issued;
+    uint32_t *ended;       /* in the order in which they ended; NULL: memory is not tracked */
+    uint32_t n_issued, n_ended;
     uint32_t n_ready, n_ongoing;
     sim_ready ready[SIM_N_UNITS];
     bool busy[SIM_N_UNITS];
@@ -295,10 +297,10 @@ void sim_bus_event(sim_engine *e, uint32_t rank, uint32_t which, uint64_t ev);
 
 /* memory.c, stats.c, breakdown.c, remote_memory.c, result.c, deadlock.c --------------------- */
 
-void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node); /* the node has just ended */
-dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *bytes, dse_time *at);
+void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node);    /* the node has just ended */
+void sim_memory_peak(const sim_rank *r, uint64_t *bytes, dse_time *at); /* once */
 void sim_memory_held(const sim_engine *e, uint32_t rank, dse_time at, uint64_t held[WL_N_TENSOR_KINDS]);
-dse_status sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out);
+void sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out);
 dse_status sim_remote_init(sim_engine *e);
 void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_remote_next(sim_engine *e, uint32_t memory);

@@ -81,8 +81,10 @@ static void end_node(sim_engine *e, uint32_t rank, uint32_t node)
     r->busy[unit] = false;
     r->end[node] = e->now;
     r->n_ongoing--;
-    if (r->tensor)
+    if (r->tensor) {
+        r->ended[r->n_ended++] = node;
         sim_memory_record(e, rank, node);
+    }
     for (uint32_t k = children->start[node]; k < children->start[node + 1]; k++)
         if (!--r->left[children->item[k]])
             make_ready(r, children->item[k]);
@@ -192,7 +194,7 @@ static void continue_rank(sim_engine *e, uint32_t rank)
         return;
     r->finished = true;
     e->finish_order[e->n_finished++] = rank;
-    e->status = sim_stats_collect(e, rank, &e->stats[rank]);
+    sim_stats_collect(e, rank, &e->stats[rank]);
 }
 
 void sim_rank_start(sim_engine *e, uint32_t rank) { continue_rank(e, rank); }
@@ -292,10 +294,11 @@ static dse_status init_rank(sim_engine *e, uint32_t rank)
     }
     if (e->set->track_memory) {
         r->tensor = DSE_ARENA_NEW(e->arena, sim_tensor, g->n_tensors);
-        if (!r->tensor)
+        r->ended = DSE_ARENA_NEW(e->arena, uint32_t, n);
+        if (!r->tensor || !r->ended)
             return dse_fail_nomem(e->err);
         for (uint32_t i = 0; i < g->n_tensors; i++)
-            r->tensor[i] = (sim_tensor){DSE_TIME_NONE, DSE_TIME_NONE, 0};
+            r->tensor[i] = (sim_tensor){DSE_TIME_NONE, DSE_TIME_NONE, 0, DSE_NONE};
     }
     if (sim_bus_init(e, rank) != DSE_OK)
         return DSE_E_NOMEM;
