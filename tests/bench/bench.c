@@ -110,14 +110,7 @@ void bench_run(const bench *b, const char *const *argv, int times, measurement *
 {
     const measured_program p = {argv, b->folder, NULL, bench_path(b, "stdout"), b->messages, b->limit};
 
-    measure_program(&p, out);
-    for (int i = 1; out->done && i < times && out->wall < 1; i++) {
-        measurement again;
-
-        measure_program(&p, &again);
-        if (again.done && again.wall < out->wall)
-            *out = again;
-    }
+    measure_fastest(&p, times, out);
 }
 
 const char *const *bench_points(void)

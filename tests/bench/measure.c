@@ -164,6 +164,18 @@ void measure_program(const measured_program *p, measurement *out)
     finish_process(pid, p->limit, &old, out);
 }
 
+void measure_fastest(const measured_program *p, int times, measurement *out)
+{
+    measure_program(p, out);
+    for (int i = 1; out->done && i < times && out->wall < 1; i++) {
+        measurement again;
+
+        measure_program(p, &again);
+        if (again.done && again.wall < out->wall)
+            *out = again;
+    }
+}
+
 void measure_function(measured_function fn, const void *arg, double limit, measurement *out)
 {
     double *shared = mmap(NULL, sizeof out->result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANON, -1, 0);

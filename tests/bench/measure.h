@@ -26,6 +26,8 @@ typedef struct {
 } measured_program;
 
 void measure_program(const measured_program *p, measurement *out);
+/* The fastest of so many runs; of what takes a second or more there is one. */
+void measure_fastest(const measured_program *p, int times, measurement *out);
 
 /* Runs a function in a process of its own, which has the memory it takes to itself; it may set result[], and returns
  * false, after saying why on stderr, if it failed. */
