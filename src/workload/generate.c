@@ -67,7 +67,7 @@ struct kept {
 };
 
 struct wl_generator {
-    const cfg_doc *operators;
+    cfg_doc operators;
     dse_arena arena; /* the variants */
     struct {
         bool is_known;
@@ -84,7 +84,7 @@ dse_status wl_generator_new(const cfg_doc *operators, wl_generator **out, dse_er
 
     if (!g)
         return dse_fail_nomem(err);
-    g->operators = operators;
+    g->operators = *operators;
     dse_arena_init(&g->arena);
     dse_arena_init(&g->scratch);
     *out = g;
@@ -120,7 +120,7 @@ static dse_status find_variant(wl_generator *g, const wl_strategy *s, const gen_
     const int i = s->recompute + 2 * s->weight_sharded;
 
     if (!g->of[i].is_known) {
-        dse_status st = gen_variant_init(&g->of[i].variant, g->operators, which, &g->arena, err);
+        dse_status st = gen_variant_init(&g->of[i].variant, &g->operators, which, &g->arena, err);
 
         if (st != DSE_OK)
             return st;
