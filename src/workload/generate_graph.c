@@ -90,8 +90,8 @@ static touched touched_by(const gen_stage *s, const gen_draft *d)
             out.in[out.n_in++] = t->x2;
         out.n_out = 1;
         break;
-    case GEN_X1_COLL:
-    case GEN_X2_COLL: out.in[out.n_in++] = d->operand; break;
+    case GEN_X1_COLL: out.in[out.n_in++] = t->x1; break;
+    case GEN_X2_COLL: out.in[out.n_in++] = t->x2; break;
     case GEN_SEND: out.in[out.n_in++] = d->tensor; break;
     case GEN_RECV: out.n_out = 1; break;
     }
@@ -137,17 +137,15 @@ static dse_status allocate_graph(gen_build *b, const gen_stage *s, const uint32_
     g->n_nodes = n;
     g->n_group_slots = WL_N_PARALLEL;
     g->n_p2p_slots = s->n_p2p;
-    g->node = DSE_ARENA_NEW(b->keep, wl_node, n);
-    g->by_id = DSE_ARENA_NEW(b->keep, uint32_t, n);
-    g->tensor = DSE_ARENA_NEW(b->keep, wl_tensor_info, s->n_tensors);
-    g->inputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), DSE_ARENA_NEW(b->keep, wl_io, n_in)};
-    g->outputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), DSE_ARENA_NEW(b->keep, wl_io, n_out)};
-    g->data_deps =
-        (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), DSE_ARENA_NEW(b->keep, uint32_t, n_data)};
-    g->ctrl_deps =
-        (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), DSE_ARENA_NEW(b->keep, uint32_t, n_ctrl)};
-    out->figures = DSE_ARENA_NEW(b->keep, uint32_t, n);
-    out->tensor_size = DSE_ARENA_NEW(b->keep, uint32_t, s->n_tensors);
+    g->node = GEN_ARRAY(b->keep, wl_node, n);
+    g->by_id = GEN_ARRAY(b->keep, uint32_t, n);
+    g->tensor = GEN_ARRAY(b->keep, wl_tensor_info, s->n_tensors);
+    g->inputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, wl_io, n_in)};
+    g->outputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, wl_io, n_out)};
+    g->data_deps = (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, uint32_t, n_data)};
+    g->ctrl_deps = (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, uint32_t, n_ctrl)};
+    out->figures = GEN_ARRAY(b->keep, uint32_t, n);
+    out->tensor_size = GEN_ARRAY(b->keep, uint32_t, s->n_tensors);
     if (!g->node || !g->by_id || !g->tensor || !g->inputs.start || !g->inputs.item || !g->outputs.start ||
         !g->outputs.item || !g->data_deps.start || !g->data_deps.item || !g->ctrl_deps.start ||
         !g->ctrl_deps.item || !out->figures || !out->tensor_size)
@@ -211,7 +209,7 @@ static dse_status order_by_id(gen_build *b, const gen_stage *s, const uint32_t *
 {
     uint32_t n_numbered = g->n_nodes - s->n_p2p, n = 0;
 
-    *id_of = DSE_ARENA_NEW(b->scratch, uint64_t, g->n_nodes);
+    *id_of = GEN_ARRAY(b->scratch, uint64_t, g->n_nodes);
     if (!*id_of)
         return dse_fail_nomem(b->err);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -228,7 +226,7 @@ static dse_status order_by_id(gen_build *b, const gen_stage *s, const uint32_t *
 
 dse_status gen_finish_stage(gen_build *b, gen_stage *s, gen_graph *out)
 {
-    uint32_t *order = DSE_ARENA_NEW(b->scratch, uint32_t, s->n_drafts), n = 0;
+    uint32_t *order = GEN_ARRAY(b->scratch, uint32_t, s->n_drafts), n = 0;
     uint64_t *id_of;
     dse_status st;
 

@@ -12,7 +12,7 @@ static gen_draft *add_draft(gen_build *b, gen_stage *s, gen_role role, uint32_t 
 
     if (s->n_drafts == s->cap_drafts) {
         uint32_t cap = s->cap_drafts ? s->cap_drafts * 2 : s->n_tensors * 2 + 16;
-        gen_draft *more = dse_arena_alloc(b->scratch, cap * sizeof *more);
+        gen_draft *more = GEN_ARRAY(b->scratch, gen_draft, cap);
 
         if (!more) {
             dse_fail_nomem(b->err);
@@ -25,12 +25,8 @@ static gen_draft *add_draft(gen_build *b, gen_stage *s, gen_role role, uint32_t 
     }
     *index = s->n_drafts;
     d = &s->drafts[s->n_drafts++];
-    *d = (gen_draft){.tensor = tensor,
-                     .operand = DSE_NONE,
-                     .slot = DSE_NONE,
-                     .next_send = DSE_NONE,
-                     .final = DSE_NONE,
-                     .role = (uint8_t)role};
+    *d = (gen_draft){
+        .tensor = tensor, .slot = DSE_NONE, .next_send = DSE_NONE, .final = DSE_NONE, .role = (uint8_t)role};
     return d;
 }
 
@@ -76,8 +72,8 @@ static dse_status add_figures(gen_build *b, const gen_stage *s, const gen_draft 
         return DSE_OK;
     if (i == b->cap_figures) {
         uint32_t cap = i ? i * 2 : 64;
-        gen_figures *more = dse_arena_alloc(b->keep, cap * sizeof *more);
-        const char **users = dse_arena_alloc(b->keep, cap * sizeof *users);
+        gen_figures *more = GEN_ARRAY(b->keep, gen_figures, cap);
+        const char **users = GEN_ARRAY(b->keep, const char *, cap);
 
         if (!more || !users)
             return dse_fail_nomem(b->err);
@@ -181,7 +177,6 @@ static dse_status add_collectives(gen_build *b, gen_stage *s, uint32_t ti, gen_r
                 return st;
         }
         d->figures = met->figures;
-        d->operand = operand;
         d->coll = met->match[i].coll;
         d->slot = met->match[i].dimension;
         if (previous == DSE_NONE)
@@ -295,7 +290,7 @@ static bool replace_dependency(gen_draft *child, uint32_t gone, uint32_t by)
 /* Who waits for whom: children of draft i are item[start[i]] .. item[start[i + 1] - 1]. */
 static dse_status list_children(gen_build *b, const gen_stage *s, wl_csr *out)
 {
-    uint32_t n = s->n_drafts, *fill = DSE_ARENA_NEW(b->scratch, uint32_t, n + 1u);
+    uint32_t n = s->n_drafts, *fill = GEN_ARRAY(b->scratch, uint32_t, n + 1u);
 
     out->start = DSE_ARENA_NEW(b->scratch, uint32_t, n + 1u);
     if (!fill || !out->start)
@@ -306,7 +301,7 @@ static dse_status list_children(gen_build *b, const gen_stage *s, wl_csr *out)
     for (uint32_t i = 0; i < n; i++)
         out->start[i + 1] += out->start[i];
     memcpy(fill, out->start, (n + 1u) * sizeof *fill);
-    out->item = DSE_ARENA_NEW(b->scratch, uint32_t, out->start[n]);
+    out->item = GEN_ARRAY(b->scratch, uint32_t, out->start[n]);
     if (!out->item)
         return dse_fail_nomem(b->err);
     for (uint32_t i = 0; i < n; i++)

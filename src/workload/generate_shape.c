@@ -8,11 +8,11 @@ static dse_status split_stages(gen_build *b)
 {
     uint32_t n = b->model.n, pp = b->key->pp, *stage_of_value;
 
-    b->stage_of = DSE_ARENA_NEW(b->scratch, uint32_t, n);
-    b->local = DSE_ARENA_NEW(b->scratch, uint32_t, n);
+    b->stage_of = GEN_ARRAY(b->scratch, uint32_t, n);
+    b->local = GEN_ARRAY(b->scratch, uint32_t, n);
     b->shadow = DSE_ARENA_NEW(b->scratch, uint32_t, n);
     b->stages = DSE_ARENA_NEW(b->scratch, gen_stage, pp);
-    stage_of_value = DSE_ARENA_NEW(b->scratch, uint32_t, pp);
+    stage_of_value = GEN_ARRAY(b->scratch, uint32_t, pp);
     if (!b->stage_of || !b->local || !b->shadow || !b->stages || !stage_of_value)
         return dse_fail_nomem(b->err);
     memset(stage_of_value, 0xff, pp * sizeof *stage_of_value);
@@ -67,13 +67,13 @@ static dse_status allocate_stages(gen_build *b)
         b->stages[st].n_crossings += n;
         crossings += n;
     }
-    b->links = DSE_ARENA_NEW(b->scratch, gen_link, crossings);
+    b->links = GEN_ARRAY(b->scratch, gen_link, crossings);
     if (!b->links)
         return dse_fail_nomem(b->err);
     for (uint32_t st = 0; st < b->n_stages; st++) {
         gen_stage *s = &b->stages[st];
 
-        s->tensor = DSE_ARENA_NEW(b->scratch, gen_tensor, s->n_tensors + s->n_crossings);
+        s->tensor = GEN_ARRAY(b->scratch, gen_tensor, s->n_tensors + s->n_crossings);
         if (!s->tensor)
             return dse_fail_nomem(b->err);
     }
@@ -113,7 +113,7 @@ static dse_status fill_stages(gen_build *b)
 static dse_status list_messages(gen_build *b)
 {
     for (uint32_t st = 0; st < b->n_stages; st++) {
-        b->out->graph[st].p2p = DSE_ARENA_NEW(b->keep, gen_p2p, b->stages[st].n_p2p);
+        b->out->graph[st].p2p = GEN_ARRAY(b->keep, gen_p2p, b->stages[st].n_p2p);
         if (!b->out->graph[st].p2p)
             return dse_fail_nomem(b->err);
     }
@@ -133,7 +133,7 @@ static dse_status prepare(gen_build *b)
     b->parallel = b->v->parallel;
     for (int k = 0; k < WL_N_PARALLEL; k++)
         b->parallel.degree[k] = b->key->sharded >> k & 1 ? 2 : 1; /* a collective only asks whether it is 1 */
-    b->computed = DSE_ARENA_NEW(b->scratch, uint32_t, 2u * n_ops);
+    b->computed = GEN_ARRAY(b->scratch, uint32_t, 2u * n_ops);
     b->met = dse_arena_zero(b->scratch, n_ops, sizeof *b->met);
     if (!b->computed || !b->met)
         return dse_fail_nomem(b->err);

@@ -92,8 +92,8 @@ dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant
         if (k >= 0)
             v->parallel.symbol[k] = (int)i;
     }
-    v->op = DSE_ARENA_NEW(a, gen_operator, v->ops.n_ops);
-    v->size = DSE_ARENA_NEW(a, gen_size, (size_t)v->ops.n_ops * SIZES_PER_OPERATOR);
+    v->op = GEN_ARRAY(a, gen_operator, v->ops.n_ops);
+    v->size = GEN_ARRAY(a, gen_size, (size_t)v->ops.n_ops * SIZES_PER_OPERATOR);
     if (!v->op || !v->size)
         return dse_fail_nomem(err);
     dse_strbuf_init(&text);
@@ -137,8 +137,8 @@ dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, c
 
     if (st != DSE_OK)
         return st;
-    out->value = DSE_ARENA_NEW(a, double, v->n_sizes);
-    out->is_free = DSE_ARENA_NEW(a, bool, v->n_sizes);
+    out->value = GEN_ARRAY(a, double, v->n_sizes);
+    out->is_free = GEN_ARRAY(a, bool, v->n_sizes);
     if (!out->value || !out->is_free)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < v->n_sizes; i++) {

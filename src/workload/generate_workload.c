@@ -32,7 +32,7 @@ static bool to_count(double v, uint64_t *out)
 static dse_status work_out_figures(const gen_shape *shape, const gen_sizes *sizes, dse_arena *a,
                                    figures **out, dse_error *err)
 {
-    figures *f = DSE_ARENA_NEW(a, figures, shape->n_figures);
+    figures *f = GEN_ARRAY(a, figures, shape->n_figures);
 
     if (!f)
         return dse_fail_nomem(err);
@@ -56,7 +56,7 @@ static dse_status read_sizes(const gen_key *key, const gen_sizes *sizes, dse_are
 {
     uint32_t n = key->variant->n_sizes;
 
-    *out = dse_arena_alloc(a, n * sizeof **out);
+    *out = GEN_ARRAY(a, io_size, n);
     if (!*out)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < n; i++)
@@ -117,7 +117,7 @@ dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const g
         (st = read_sizes(key, sizes, a, &read, err)) != DSE_OK)
         return st;
     out->n_graphs = shape->n_graphs;
-    out->graph = DSE_ARENA_NEW(a, wl_graph, shape->n_graphs);
+    out->graph = GEN_ARRAY(a, wl_graph, shape->n_graphs);
     if (!out->graph)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < shape->n_graphs; i++) {
@@ -193,7 +193,7 @@ static dse_status bind_groups(const gen_shape *shape, const wl_strategy *s, dse_
     w->n_groups = 1;
     for (int k = 0; k < WL_N_PARALLEL; k++)
         w->n_groups += w->n_ranks / degree[k];
-    w->group = DSE_ARENA_NEW(a, wl_group, w->n_groups);
+    w->group = GEN_ARRAY(a, wl_group, w->n_groups);
     members = dse_arena_alloc(a, (1u + WL_N_PARALLEL) * (size_t)w->n_ranks * sizeof *members);
     if (!w->group || !members)
         return dse_fail_nomem(err);
@@ -238,7 +238,7 @@ static dse_status allocate_ranks(const gen_shape *shape, uint32_t per_stage, dse
 
     for (uint32_t st = 0; st < shape->n_graphs; st++)
         n_p2p += (size_t)shape->graph[st].graph.n_p2p_slots * per_stage;
-    w->rank = dse_arena_alloc(a, w->n_ranks * sizeof *w->rank);
+    w->rank = GEN_ARRAY(a, wl_rank, w->n_ranks);
     *group = dse_arena_alloc(a, WL_N_PARALLEL * (size_t)w->n_ranks * sizeof **group);
     *p2p = dse_arena_alloc(a, n_p2p * sizeof **p2p);
     return w->rank && *group && *p2p ? DSE_OK : dse_fail_nomem(err);

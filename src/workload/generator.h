@@ -14,6 +14,9 @@
 #include "workload/model.h"
 #include "workload/name_pool.h"
 
+/* An array that is about to be filled, not cleared as by DSE_ARENA_NEW. Counts are of 32 bits. */
+#define GEN_ARRAY(a, type, n) ((type *)dse_arena_alloc((a), (size_t)(n) * sizeof(type)))
+
 /* ---- generate_variant.c: operators and their sizes ------------------------------------------- */
 
 /* `scale` times a product of symbols. */
@@ -129,8 +132,7 @@ typedef enum { GEN_COMP, GEN_X1_COLL, GEN_X2_COLL, GEN_SEND, GEN_RECV } gen_role
 
 /* A node before the ones without cost are taken out. Its place in the array is its number on the rank. */
 typedef struct {
-    uint32_t tensor;  /* of the gen_stage */
-    uint32_t operand; /* of a collective: the tensor it brings along */
+    uint32_t tensor; /* of the gen_stage */
     uint32_t figures;
     uint32_t slot;    /* wl_node.slot */
     uint32_t data[4]; /* at most: a collective and a producer for each operand */
