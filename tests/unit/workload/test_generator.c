@@ -253,7 +253,7 @@ CLAIM(what_is_kept_is_bounded_but_for_the_newest)
     }
     assert_in_range(use->n_shapes, 2, 19);
     dse_arena_reset(&arena);
-    assert_ok(wl_generator_make(generator, &sizes, 3000, &s, &arena, &w, &err), &err);
+    assert_ok(wl_generator_make(generator, &sizes, 4000, &s, &arena, &w, &err), &err);
     assert_int_equal(use->n_shapes, 1);
     assert_true(use->bytes > WL_KEPT_BYTES);
     end();
