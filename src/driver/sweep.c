@@ -265,10 +265,16 @@ static dse_status take_failure(void *user, uint64_t which, const char *words, ds
 
 static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
 {
+    const sim_shortcuts take = s->sweep->shortcuts;
     char pid[24];
-    const char *const argv[] = {s->sweep->worker, "worker", "--parent", pid, NULL};
+    const char *argv[7] = {s->sweep->worker, "worker", "--parent", pid};
+    size_t n = 4;
     const exec_calls calls = {next_task, take_answer, take_failure, report, s};
 
+    if (!take.symmetry)
+        argv[n++] = "--no-symmetry";
+    if (!take.memo)
+        argv[n++] = "--no-memo";
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     return exec_pool_run(argv, jobs, &calls, err);
 }

@@ -42,7 +42,7 @@ void drv_answer_write_metrics(const store_metrics *m, dse_json *j)
     dse_json_end_object(j);
 }
 
-static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
+static void answer(const char *line, size_t n, sim_shortcuts shortcuts, dse_arena *a, dse_strbuf *out)
 {
     dse_error err = DSE_ERROR_INIT;
     double start = cpu_seconds();
@@ -52,6 +52,7 @@ static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
     dse_json j;
     dse_status st = drv_study_read_config(line, n, a, &study, &point, &err);
 
+    study.shortcuts = shortcuts;
     if (st == DSE_OK)
         st = drv_point_run(&study, &point, a, &metrics, &err);
     dse_json_init(&j, out);
@@ -72,7 +73,7 @@ static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err)
+dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_error *err)
 {
     dse_arena arena;
     dse_strbuf text;
@@ -88,7 +89,7 @@ dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err)
             n--;
         dse_arena_reset(&arena);
         dse_strbuf_clear(&text);
-        answer(line, (size_t)n, &arena, &text);
+        answer(line, (size_t)n, shortcuts, &arena, &text);
         if (text.failed)
             st = dse_fail_nomem(err);
         else if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out) != 0)
