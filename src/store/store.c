@@ -14,7 +14,7 @@
 
 /* What a file must say to be ours, and of which version. */
 #define APPLICATION_ID 0x43434c44 /* "CCLD" */
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 #define NEW            0
 #define BUSY_MS        5000
 
@@ -163,6 +163,7 @@ static const char *const migrations[SCHEMA_VERSION - 1] = {
     "ALTER TABLE result ADD COLUMN flat_ring_collectives INTEGER;"
     "ALTER TABLE result ADD COLUMN busiest_link_util REAL;"
     "ALTER TABLE result ADD COLUMN busiest_link TEXT;",
+    "ALTER TABLE result DROP COLUMN events;",
 };
 
 /* One transaction: a database is of one version or of the other. */

@@ -26,7 +26,7 @@ typedef struct {
     double op_intensity;                                   /* operations per byte */
     uint64_t peak_memory;                                  /* bytes (upstream: elements) */
     uint64_t wall_time_rank0, peak_memory_rank0;
-    uint64_t nodes, messages, events;
+    uint64_t nodes, messages;
 
     /* Where the step goes: the time of the slowest rank in parts that add up to wall_time. Only this program's own
      * simulator knows them, and the rest; communication is what no compute covers. */

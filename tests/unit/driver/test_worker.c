@@ -7,7 +7,7 @@
     "\"step_comm_tp\":0,\"step_comm_sp\":0,\"step_comm_pp\":0,\"step_comm_mixed\":0,\"step_idle\":4"
 #define COUNTS                                                                                               \
     "\"wall_time\":10,\"exposed_comm\":1,\"gpu_time\":2,\"comm_time\":3,\"wall_time_rank0\":9,\"nodes\":4,"  \
-    "\"messages\":5,\"events\":6," STEP ",\"undercharged_messages\":12,\"flat_ring_collectives\":0"
+    "\"messages\":5," STEP ",\"undercharged_messages\":12,\"flat_ring_collectives\":0"
 
 static dse_arena arena;
 static dse_error err;
