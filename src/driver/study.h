@@ -75,6 +75,10 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
 /* The resolved configuration; point NULL: of the study. Appended to out. */
 void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out);
 
+/* Makes the resolved configuration of a study, which is the last in the buffer, that of a point: what is before its last
+ * character stays as it is. */
+void drv_config_add_point(const design_point *point, dse_strbuf *config);
+
 /* The reverse: a study and a point from such a text. */
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err);

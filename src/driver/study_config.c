@@ -43,11 +43,22 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
     cfg_table_write_json(&card_model_table, &s->model, &j);
     dse_json_key(&j, "system");
     cfg_table_write_json(&card_system_table, &s->system, &j);
-    if (point) {
-        dse_json_key(&j, "point");
-        drv_point_write_json(point, &j);
-    }
     dse_json_end_object(&j);
+    if (point)
+        drv_config_add_point(point, out);
+}
+
+void drv_config_add_point(const design_point *point, dse_strbuf *config)
+{
+    dse_json j;
+
+    if (config->failed)
+        return;
+    config->data[config->len - 1] = ','; /* was the brace at the end */
+    dse_strbuf_adds(config, "\"point\":");
+    dse_json_init(&j, config);
+    drv_point_write_json(point, &j);
+    dse_strbuf_addc(config, '}');
 }
 
 static dse_status read_degree(const cfg_doc *doc, const cfg_node *map, const char *key, uint32_t *out,
