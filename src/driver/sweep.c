@@ -14,6 +14,10 @@
 #define NO_VARIANT UINT32_MAX
 #define N_ENTERED  64u
 
+/* Rows are written together while they come quickly: who kills the sweep loses so much of its work, and a tick of the
+ * pool. */
+#define COMMIT_SECONDS 0.25
+
 /* A variant of which a point is looked at, or under way: what is the same for all of its points. */
 typedef struct {
     uint32_t variant; /* NO_VARIANT: none */
@@ -35,6 +39,8 @@ typedef struct {
     /* Variant v is in slot v % N_ENTERED: tasks under way are neighbours, but their answers come in any order. */
     entered *slot;
     const entered *at; /* the variant of the task looked at last */
+    bool uncommitted;  /* rows, the first of them put at batch_seconds */
+    double batch_seconds;
 
     drv_progress progress;
     size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
@@ -207,7 +213,7 @@ static dse_status check_duplicates(const drv_points *p, hashed_task *tasks, dse_
 }
 
 /* Marks the tasks whose results are in the database. `tasks` has room for all. */
-static dse_status find_cached(state *s, hashed_task *tasks, dse_error *err)
+static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
 {
     for (size_t i = 0; i < s->points->n; i++) {
         store_brief brief;
@@ -224,7 +230,23 @@ static dse_status find_cached(state *s, hashed_task *tasks, dse_error *err)
         note_best(s, i, brief.wall_time);
         report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
     }
-    return check_duplicates(s->points, tasks, err);
+    return DSE_OK;
+}
+
+static dse_status find_cached(state *s, dse_error *err)
+{
+    hashed_task *tasks = dse_calloc(s->points->n + 1, sizeof *tasks);
+    dse_status st = tasks ? store_begin(s->db, err) : dse_fail_nomem(err), end;
+
+    if (st == DSE_OK) {
+        st = look_up(s, tasks, err);
+        end = store_commit(s->db, st == DSE_OK ? err : NULL);
+        st = st == DSE_OK ? end : st;
+    }
+    if (st == DSE_OK)
+        st = check_duplicates(s->points, tasks, err);
+    dse_free(tasks);
+    return st;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -240,6 +262,29 @@ static bool enter_next(state *s, uint64_t *task)
     *task = s->next++;
     s->out_of_memory = enter_task(s, *task, &hash, NULL) != DSE_OK; /* it has been entered before */
     return !s->out_of_memory;
+}
+
+static dse_status commit(state *s, dse_error *err)
+{
+    bool any = s->uncommitted;
+
+    s->uncommitted = false;
+    return any ? store_commit(s->db, err) : DSE_OK;
+}
+
+static dse_status put_row(state *s, const store_row *row, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    if (!s->uncommitted) {
+        if ((st = store_begin(s->db, err)) != DSE_OK)
+            return st;
+        s->uncommitted = true;
+        s->batch_seconds = since(&s->start);
+    }
+    if ((st = store_put(s->db, row, err)) != DSE_OK)
+        return st;
+    return s->sweep->tools ? commit(s, err) : DSE_OK; /* theirs take long: each by itself */
 }
 
 static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err)
@@ -274,7 +319,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     }
     if (!isnan(row->seconds))
         s->progress.cpu_seconds += row->seconds;
-    return store_put(s->db, row, err);
+    return put_row(s, row, err);
 }
 
 /* ---- by workers ---------------------------------------------------------------------------- */
@@ -305,13 +350,21 @@ static dse_status take_failure(void *user, uint64_t which, const char *words, ds
     return keep_row(s, which, &row, err);
 }
 
+static dse_status tick(void *user, dse_error *err)
+{
+    state *s = user;
+
+    report(s);
+    return s->progress.seconds - s->batch_seconds >= COMMIT_SECONDS ? commit(s, err) : DSE_OK;
+}
+
 static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
 {
     const sim_shortcuts take = s->sweep->shortcuts;
     char pid[24];
     const char *argv[7] = {s->sweep->worker, "worker", "--parent", pid};
     size_t n = 4;
-    const exec_calls calls = {next_task, take_answer, take_failure, report, s};
+    const exec_calls calls = {next_task, take_answer, take_failure, tick, s};
 
     if (!take.symmetry)
         argv[n++] = "--no-symmetry";
@@ -360,6 +413,18 @@ static dse_status check_tools(state *s, dse_error *err)
     return st;
 }
 
+/* What was finished is in the database, also after Ctrl-C; if not, that is what is told. */
+static dse_status finish_batch(state *s, dse_status st, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    if (commit(s, &why) == DSE_OK || (st != DSE_OK && st != DSE_E_INTERRUPT))
+        return st;
+    if (err)
+        *err = why;
+    return why.status;
+}
+
 /* ---- the sweep ----------------------------------------------------------------------------- */
 
 /* What outlives the state. */
@@ -383,7 +448,6 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
 {
     state s = {.sweep = sweep, .points = sweep->points};
     uint32_t jobs = sweep->jobs;
-    hashed_task *tasks = NULL;
     uint64_t to_run;
     dse_status st, end;
 
@@ -397,11 +461,8 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
         st = check_tools(&s, err);
     if (st == DSE_OK)
         st = store_open(sweep->database, STORE_WRITE, &s.db, err);
-    if (st == DSE_OK && !(tasks = dse_calloc(s.points->n + 1, sizeof *tasks)))
-        st = dse_fail_nomem(err);
     if (st == DSE_OK)
-        st = find_cached(&s, tasks, err);
-    dse_free(tasks);
+        st = find_cached(&s, err);
     if (st == DSE_OK && sweep->begin)
         sweep->begin(sweep->user, &s.progress);
     to_run = s.progress.total - s.progress.cached;
@@ -411,6 +472,7 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
         st = sweep->tools ? run_tools(&s, jobs, err) : run_workers(&s, jobs, err);
     if (st == DSE_OK && s.out_of_memory)
         st = dse_fail_nomem(err);
+    st = finish_batch(&s, st, err);
     end = finish(&s, a, out, st == DSE_OK ? err : NULL);
     store_close(s.db);
     dse_free(s.cached);
