@@ -14,7 +14,7 @@
 #define NO_VARIANT UINT32_MAX
 #define N_ENTERED  64u
 
-/* Rows are written together while they come quickly: who kills the sweep loses so much of its work, and a tick of the
+/* Rows that come more quickly are written together: who kills the sweep loses so much of its work, and a tick of the
  * pool. */
 #define COMMIT_SECONDS 0.25
 
@@ -38,9 +38,9 @@ typedef struct {
     dse_arena scratch; /* of an answer */
     /* Variant v is in slot v % N_ENTERED: tasks under way are neighbours, but their answers come in any order. */
     entered *slot;
-    const entered *at; /* the variant of the task looked at last */
-    bool uncommitted;  /* rows, the first of them put at batch_seconds */
-    double batch_seconds;
+    const entered *at;     /* the variant of the task looked at last */
+    bool uncommitted;      /* there are rows */
+    double commit_seconds; /* when there were some last; since the start */
 
     drv_progress progress;
     size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
@@ -266,10 +266,11 @@ static bool enter_next(state *s, uint64_t *task)
 
 static dse_status commit(state *s, dse_error *err)
 {
-    bool any = s->uncommitted;
-
+    if (!s->uncommitted)
+        return DSE_OK;
     s->uncommitted = false;
-    return any ? store_commit(s->db, err) : DSE_OK;
+    s->commit_seconds = since(&s->start);
+    return store_commit(s->db, err);
 }
 
 static dse_status put_row(state *s, const store_row *row, dse_error *err)
@@ -280,7 +281,6 @@ static dse_status put_row(state *s, const store_row *row, dse_error *err)
         if ((st = store_begin(s->db, err)) != DSE_OK)
             return st;
         s->uncommitted = true;
-        s->batch_seconds = since(&s->start);
     }
     if ((st = store_put(s->db, row, err)) != DSE_OK)
         return st;
@@ -355,7 +355,7 @@ static dse_status tick(void *user, dse_error *err)
     state *s = user;
 
     report(s);
-    return s->progress.seconds - s->batch_seconds >= COMMIT_SECONDS ? commit(s, err) : DSE_OK;
+    return s->progress.seconds - s->commit_seconds >= COMMIT_SECONDS ? commit(s, err) : DSE_OK;
 }
 
 static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
@@ -446,7 +446,7 @@ static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *e
 
 dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out, dse_error *err)
 {
-    state s = {.sweep = sweep, .points = sweep->points};
+    state s = {.sweep = sweep, .points = sweep->points, .commit_seconds = -COMMIT_SECONDS};
     uint32_t jobs = sweep->jobs;
     uint64_t to_run;
     dse_status st, end;
