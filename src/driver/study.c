@@ -27,6 +27,7 @@ dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err)
     st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
     if (st == DSE_OK) {
         s->operators_hash = dse_hash_bytes(text.data, text.len);
+        s->generator = NULL;
         st = cfg_parse_yaml(path, text.data, text.len, a, &s->operators, err);
     }
     dse_strbuf_free(&text);
@@ -322,6 +323,8 @@ dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_are
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
         return st;
+    if (s->generator)
+        return wl_generator_make(s->generator, &symbols, (uint32_t)s->model.layers, &strategy, a, out, err);
     return wl_generate(&s->operators, &symbols, (uint32_t)s->model.layers, &strategy, a, out, err);
 }
 

@@ -27,6 +27,8 @@ typedef struct {
     card_system system;
     cfg_doc operators;
     uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
+    wl_generator *
+        generator; /* of `operators`, the caller's to set and to free; NULL: each workload is made from nothing */
     uint32_t tag_base;
     sim_shortcuts
         shortcuts; /* not part of what a result is a function of; all, unless the caller sets others */
@@ -42,7 +44,8 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
 dse_status drv_study_load_part(const char *model, const char *system, const cfg_settings *settings,
                                dse_arena *a, drv_study *out, dse_error *err);
 
-/* The operator file that the model of the study names, into operators and operators_hash. */
+/* The operator file that the model of the study names, into operators and operators_hash; a generator of another file
+ * is left behind. */
 dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err);
 
 /* A system by name or path, and its name without folder and extension. Settings that are not a system's are passed
@@ -109,7 +112,7 @@ void drv_point_write_json(const design_point *p, dse_json *j);
  * result, which came without a system. Unlike a whole study it needs no operator file, which may be gone by now. */
 dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err);
 
-/* The workload of a point. */
+/* The workload of a point. With a generator it is good until that makes the next one. */
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
                               dse_error *err);
 

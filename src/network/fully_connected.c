@@ -39,6 +39,7 @@ const net_topology net_topology_fully_connected = {
     .summary = "a link between every two NPUs; one hop",
     .form = NET_FORM_CIRCLE,
     .in_reference = true,
+    .cyclic = true,
     .hops = fully_connected_hops,
     .n_ports = fully_connected_ports,
     .neighbour = fully_connected_neighbour,

@@ -59,6 +59,31 @@ bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b)
     return false;
 }
 
+#define PATH_BITS 6 /* for the links in each of NET_MAX_DIMS dimensions, where all charge */
+
+bool net_path_class(const net_network *net, uint32_t src, uint32_t dst, uint64_t *out)
+{
+    uint64_t class = 0;
+
+    for (uint32_t i = 0; i < net->n_dims; i++) {
+        const net_dimension *d = &net->dim[i];
+        uint32_t a = net_place(d, src), b = net_place(d, dst), hops;
+
+        if (a == b)
+            continue;
+        hops = d->topology->hops(&d->shape, a, b);
+        if (!net->full_multi_hop) {
+            *out = (uint64_t)hops << 4 | i;
+            return true;
+        }
+        if (hops >> PATH_BITS)
+            return false;
+        class |= (uint64_t)hops << (PATH_BITS * i);
+    }
+    *out = class;
+    return true;
+}
+
 dse_time net_delay(const net_network *net, uint32_t src, uint32_t dst, uint64_t bytes)
 {
     dse_time delay = 0;

@@ -77,6 +77,10 @@ static inline dse_time net_link_delay(const net_dimension *d, uint64_t bytes)
 /* Whether two NPUs differ in more than one dimension: the reference charges their messages too little. */
 bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b);
 
+/* Congestion-unaware: a number that is the same for pairs whose messages take the same time, whatever their size. false:
+ * there is no such number for this pair. */
+bool net_path_class(const net_network *net, uint32_t src, uint32_t dst, uint64_t *out);
+
 /* Congestion-unaware: ticks from the sending of a message to its arrival; src != dst, bytes > 0. A dimension charges
  * hops * latency + bytes / bandwidth in double precision, truncated once. The reference charges for the lowest dimension
  * in which src and dst differ, and for no other; full_multi_hop adds the others up. */

@@ -40,6 +40,7 @@ const net_topology net_topology_ring = {
     .summary = "a bidirectional ring; the shorter way round",
     .form = NET_FORM_CIRCLE,
     .in_reference = true,
+    .cyclic = true,
     .hops = ring_hops,
     .n_ports = net_ports_of_1_axis,
     .neighbour = net_torus_neighbour,

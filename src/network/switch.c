@@ -41,6 +41,7 @@ const net_topology net_topology_switch = {
     .form = NET_FORM_BAR,
     .has_switch = true,
     .in_reference = true,
+    .cyclic = true,
     .hops = switch_hops,
     .n_ports = switch_ports,
     .neighbour = switch_neighbour,

@@ -76,6 +76,7 @@ struct sim_algorithm {
     const char *one_name; /* the form over all NPUs: "oneRing"; NULL: none */
     bool takes_window;    /* a number may follow the name: "direct4" */
     bool power_of_two;    /* works only among a power of two of ranks */
+    bool all_alike;       /* ranks that begin together and see the same do the same */
     const char *summary;
 
     /* Completes a phase whose coll, bytes, ring and clockwise are set. Returns NULL, or why the algorithm

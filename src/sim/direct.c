@@ -50,6 +50,7 @@ const sim_algorithm sim_algorithm_direct = {
     .name = "direct",
     .one_name = "oneDirect",
     .takes_window = true,
+    .all_alike = true,
     .summary = "everyone to everyone, a window of messages at once",
     .plan = plan_direct,
     .start = start_direct,

@@ -60,16 +60,14 @@ static const char *plan_tree(const sim_implementation *how, bool dim_last, uint3
 
 static void send_to(sim_engine *e, const sim_stream *s, uint32_t rank)
 {
-    sim_call nothing = {SIM_CALL_NOTHING, s->rank, 0};
-
-    sim_send(e, s->rank, rank, sim_stream_phase(s)->bytes, s->tag, SIM_TAG_COLLECTIVE, nothing);
+    sim_send(e, s->rank, rank, sim_stream_phase(s)->bytes, s->tag);
 }
 
 static void receive_from(sim_engine *e, const sim_stream *s, uint32_t rank)
 {
     sim_call received = {SIM_CALL_STREAM, s->rank, s->id};
 
-    sim_receive(e, s->rank, rank, sim_stream_phase(s)->bytes, s->tag, SIM_TAG_COLLECTIVE, received);
+    sim_receive(e, s->rank, rank, sim_stream_phase(s)->bytes, s->tag, received);
 }
 
 /* A node knows two things: which way its data goes, and from how many children it has been reduced.

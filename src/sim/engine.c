@@ -116,7 +116,9 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
 static void call(sim_engine *e, const sim_call *c);
 
 /* Tags of the workload's own messages and those of collectives have ranges of their own. */
-static int32_t final_tag(uint32_t tag, sim_tag_kind kind)
+typedef enum { TAG_NATIVE = 0, TAG_COLLECTIVE = SIM_TAG_SPAN } tag_kind;
+
+static int32_t final_tag(uint32_t tag, tag_kind kind)
 {
     return (int32_t)(tag % SIM_TAG_SPAN + (uint32_t)kind);
 }
@@ -196,8 +198,8 @@ static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, b
         post_send(e, &shake, (sim_call){SIM_CALL_RENDEZVOUS_RECV, rank, id});
 }
 
-void sim_send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_tag_kind kind,
-              sim_call c)
+static void send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, tag_kind kind,
+                 sim_call c)
 {
     sim_message_key key = {final_tag(tag, kind), rank, peer, size};
 
@@ -209,8 +211,8 @@ void sim_send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32
         post_send(e, &key, c);
 }
 
-void sim_receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_tag_kind kind,
-                 sim_call c)
+static void receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, tag_kind kind,
+                    sim_call c)
 {
     sim_message_key key = {final_tag(tag, kind), peer, rank, size};
 
@@ -220,6 +222,40 @@ void sim_receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uin
         postpone(e, rank, &key, false, c);
     else
         post_receive(e, &key, c);
+}
+
+static void end_node_later(sim_engine *e, uint32_t rank, uint32_t node, dse_time delay)
+{
+    sim_register(e, rank, SIM_RE_NODE_DONE, node, 0, delay);
+}
+
+static void send_collective(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag)
+{
+    send(e, rank, peer, size, tag, TAG_COLLECTIVE, (sim_call){SIM_CALL_NOTHING, rank, 0});
+}
+
+static void receive_collective(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag,
+                               sim_call c)
+{
+    receive(e, rank, peer, size, tag, TAG_COLLECTIVE, c);
+}
+
+static void exchange(sim_engine *e, uint32_t rank, uint32_t node)
+{
+    const wl_node *n = &e->rank[rank].graph->graph->node[node];
+    const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
+    sim_call done = {SIM_CALL_NODE, rank, node};
+    sim_place place;
+
+    if (p->peer == rank || p->peer >= e->net->n_npus || !n->comm_size)
+        sim_fail(e, DSE_E_WORKLOAD,
+                 "%s: a message of %" PRIu64 " bytes between ranks %" PRIu32 " and %" PRIu32
+                 " cannot be sent",
+                 sim_where(e, rank, node, &place), n->comm_size, rank, p->peer);
+    else if (n->type == WL_NODE_SEND)
+        send(e, rank, p->peer, n->comm_size, p->tag, TAG_NATIVE, done);
+    else
+        receive(e, rank, p->peer, n->comm_size, p->tag, TAG_NATIVE, done);
 }
 
 static void resume(sim_engine *e, uint32_t id, bool send)
@@ -269,13 +305,12 @@ static void run_rank_event(sim_engine *e, uint32_t rank, sim_rank_event ev)
     case SIM_RE_NODE_DONE: sim_node_done(e, rank, ev.subject); break;
     case SIM_RE_BUNDLE: sim_bundle_passed(e, rank, ev.subject, ev.value); break;
     case SIM_RE_BUS: sim_bus_event(e, rank, ev.subject, ev.value); break;
-    case SIM_RE_COLL_DONE: sim_coll_done(e, rank); break;
     case SIM_RE_REMOTE_NEXT: sim_remote_next(e, ev.subject); break;
     }
 }
 
 /* Events registered for this rank and tick while the batch runs still join it. */
-static void run_batch(sim_engine *e, uint32_t id)
+void sim_run_batch(sim_engine *e, uint32_t id)
 {
     batch_key key = {e->batch[id].at, e->batch[id].rank};
 
@@ -346,7 +381,7 @@ static void run_loop(sim_engine *e)
         case NET_EV_LINK_FREE:
             e->status = net_traffic_free_link(e->traffic, e->now, ev.subject, e->err);
             break;
-        case SIM_EV_BATCH: run_batch(e, ev.subject); break;
+        case SIM_EV_BATCH: sim_run_batch(e, ev.subject); break;
         case SIM_EV_ARRIVAL: message_arrives(e, ev.subject); break;
         case SIM_EV_RECEIVED: {
             sim_call received = e->messages.message[ev.subject].on_received;
@@ -374,29 +409,21 @@ static dse_status init_traffic(sim_engine *e)
     return st == DSE_OK ? net_traffic_init(e->traffic, graph, &e->queue, e->arena, e->err) : st;
 }
 
-static dse_status init(sim_engine *e)
+dse_status sim_engine_init(sim_engine *e)
 {
     uint32_t max_phases = 2 * e->net->n_dims;
-    dse_status st;
+    dse_status st = DSE_OK;
 
     dse_queue_init(&e->queue);
     sim_messages_init(&e->messages);
     e->free_rank_event = e->free_batch = e->free_stream = e->free_postponed = DSE_NONE;
     e->stream_stride = sizeof(sim_stream) + max_phases * sizeof(sim_phase);
-    if (e->w->n_ranks != e->net->n_npus)
-        return dse_fail(e->err, DSE_E_CONFIG,
-                        "the workload has %" PRIu32 " ranks, the network %" PRIu32 " NPUs", e->w->n_ranks,
-                        e->net->n_npus);
-    for (int i = 0; i < SIM_N_COLLECTIVES; i++) {
-        if ((st = sim_logical_init(&e->set->implementations[i], e->net, &e->logical[i], e->err)) != DSE_OK)
-            return st;
-    }
-    if ((st = sim_remote_init(e)) != DSE_OK || (e->net->congestion && (st = init_traffic(e)) != DSE_OK))
-        return st;
-    return sim_ranks_init(e);
+    for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
+        st = sim_logical_init(&e->set->implementations[i], e->net, &e->logical[i], e->err);
+    return st;
 }
 
-static void release(sim_engine *e)
+void sim_engine_free(sim_engine *e)
 {
     dse_queue_free(&e->queue);
     sim_messages_free(&e->messages);
@@ -411,29 +438,46 @@ static void release(sim_engine *e)
         sim_bus_free(e, r);
 }
 
-dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
-                   sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_record *record,
-                   dse_error *err)
+static const sim_ways message_by_message = {
+    .end_node = end_node_later,
+    .collective = sim_coll_start,
+    .message = exchange,
+    .collective_ended = sim_rank_collective_ended,
+    .send = send_collective,
+    .receive = receive_collective,
+};
+
+static dse_status run(sim_engine *e)
 {
-    sim_engine e = {.set = settings, .net = net, .w = w, .arena = a, .err = err};
-    dse_status st = init(&e);
+    dse_status st = sim_engine_init(e);
 
-    (void)shortcuts;
-
-    for (uint32_t r = 0; st == DSE_OK && r < w->n_ranks; r++) {
-        sim_rank_start(&e, r);
-        st = e.status;
+    if (st == DSE_OK)
+        st = sim_remote_init(e);
+    if (st == DSE_OK && e->net->congestion)
+        st = init_traffic(e);
+    if (st == DSE_OK)
+        st = sim_ranks_init(e);
+    for (uint32_t r = 0; st == DSE_OK && r < e->w->n_ranks; r++) {
+        sim_rank_start(e, r);
+        st = e->status;
     }
     if (st == DSE_OK) {
-        run_loop(&e);
-        st = e.status;
+        run_loop(e);
+        st = e->status;
     }
-    if (st == DSE_OK && e.n_finished < w->n_ranks)
-        st = sim_deadlock(&e);
+    return st == DSE_OK && e->n_finished < e->w->n_ranks ? sim_deadlock(e) : st;
+}
+
+dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
+                         dse_arena *a, sim_result *out, trace_record *record, dse_error *err)
+{
+    sim_engine e = {.ways = &message_by_message, .set = settings, .net = net, .w = w, .arena = a, .err = err};
+    dse_status st = run(&e);
+
     if (st == DSE_OK && record)
         st = sim_fill_record(&e, record);
     if (st == DSE_OK)
         st = sim_fill_result(&e, out);
-    release(&e);
+    sim_engine_free(&e);
     return st;
 }

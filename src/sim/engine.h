@@ -32,7 +32,6 @@ typedef enum {
     SIM_RE_BUNDLE,     /* a packet has passed the endpoint: subject is the stream, value what its
                             reduction takes, or SIM_NO_REDUCTION */
     SIM_RE_BUS,        /* a side of the memory bus (subject) has done what value says */
-    SIM_RE_COLL_DONE,  /* a replayed collective ends */
     SIM_RE_REMOTE_NEXT /* the remote memory (subject) may serve the next request */
 } sim_rank_event_kind;
 
@@ -86,12 +85,16 @@ typedef enum { SIM_QUEUE_ANY, SIM_QUEUE_UP, SIM_QUEUE_DOWN, SIM_N_QUEUE_USES } s
 typedef struct {
     uint32_t running;              /* chunks at work */
     uint32_t wait_head, wait_tail; /* streams */
+    dse_time last_came;            /* when a chunk came, and for which of its phases; */
+    uint32_t last_phase;
+    bool mixed; /* in that tick chunks came for several */
 } sim_lane;
 
 typedef struct {
     dse_time write_start;   /* DSE_TIME_NONE: the tensor has not been seen */
     dse_time last_read_end; /* DSE_TIME_NONE: never read */
     uint64_t size;
+    uint32_t last_reader; /* node */
 } sim_tensor;
 
 typedef struct {
@@ -99,7 +102,8 @@ typedef struct {
     uint32_t *left;        /* per node: parents that have not finished */
     dse_time *start, *end; /* per node; DSE_TIME_NONE before */
     uint32_t *issued;      /* nodes in the order of their issue */
-    uint32_t n_issued;
+    uint32_t *ended;       /* in the order in which they ended; NULL: memory is not tracked */
+    uint32_t n_issued, n_ended;
     uint32_t n_ready, n_ongoing;
     sim_ready ready[SIM_N_UNITS];
     bool busy[SIM_N_UNITS];
@@ -129,8 +133,21 @@ typedef struct {
     uint32_t next_free;
 } sim_postponed;
 
-typedef struct sim_engine sim_engine;
+/* Who does what a rank's workload asks for. The plain engine does it message by message (engine.c), the abridged one
+ * works it out (abridged.c); a collective in lockstep is all that its engine does (lockstep.c). */
+typedef struct {
+    void (*end_node)(sim_engine *e, uint32_t rank, uint32_t node, dse_time delay); /* sim_node_done follows */
+    void (*collective)(sim_engine *e, uint32_t rank, uint32_t node);
+    void (*message)(sim_engine *e, uint32_t rank, uint32_t node); /* a SEND or RECV node */
+    /* All chunks of the rank's collective have ended. */
+    void (*collective_ended)(sim_engine *e, uint32_t rank);
+    /* What algorithms send and receive; see sim_send and sim_receive. */
+    void (*send)(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag);
+    void (*receive)(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_call call);
+} sim_ways;
+
 struct sim_engine {
+    const sim_ways *ways;
     const sim_settings *set;
     const net_network *net;
     const wl_workload *w;
@@ -164,11 +181,21 @@ struct sim_engine {
     size_t n_postponed, cap_postponed;
     uint32_t free_postponed;
 
-    struct sim_remote *remote; /* NULL without remote memory */
+    struct sim_remote *remote;     /* NULL without remote memory */
+    struct sim_abridged *abridged; /* NULL: of the plain engine */
+    struct sim_lockstep *lockstep; /* NULL: of those that run workloads */
     uint64_t n_nodes, n_undercharged, n_flat_rings;
 };
 
 /* engine.c ---------------------------------------------------------------------------------- */
+
+/* See sim_run; shortcuts, and what they can be taken for, are run.c's. */
+dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
+                         dse_arena *a, sim_result *out, trace_record *record, dse_error *err);
+
+/* What every engine has: the rest is zero, but for ways, set, net, w, arena and err. */
+dse_status sim_engine_init(sim_engine *e);
+void sim_engine_free(sim_engine *e);
 
 /* Keeps the first failure. */
 void sim_fail(sim_engine *e, dse_status st, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -180,14 +207,21 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
 
 /* Tags of the workload's own messages and those of collectives do not meet. */
 #define SIM_TAG_SPAN 500000000u
-typedef enum { SIM_TAG_NATIVE = 0, SIM_TAG_COLLECTIVE = 500000000 } sim_tag_kind;
 
-/* Sends size bytes from rank to peer; `call` happens when they arrive. Posts the receive for what peer
- * sends to rank; `call` happens when it has arrived and is matched. */
-void sim_send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_tag_kind kind,
-              sim_call call);
-void sim_receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_tag_kind kind,
-                 sim_call call);
+/* A message of an algorithm's: sends size bytes to peer; posts the receive for what peer sends, `call` happens when it
+ * has arrived and is matched. */
+static inline void sim_send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag)
+{
+    e->ways->send(e, rank, peer, size, tag);
+}
+static inline void sim_receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag,
+                               sim_call call)
+{
+    e->ways->receive(e, rank, peer, size, tag, call);
+}
+
+/* Runs what a rank has registered for one tick. */
+void sim_run_batch(sim_engine *e, uint32_t batch);
 
 /* "rank 3: node 17 'stack_0_mha_q@0_COMP'": for messages. */
 typedef struct {
@@ -198,12 +232,28 @@ const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_pla
 /* rank.c ------------------------------------------------------------------------------------ */
 
 dse_status sim_ranks_init(sim_engine *e);
+dse_status sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_slots);
 void sim_rank_start(sim_engine *e, uint32_t rank); /* tick 0 */
 void sim_node_done(sim_engine *e, uint32_t rank, uint32_t node);
-void sim_coll_done(sim_engine *e, uint32_t rank); /* the rank's collective has finished */
+void sim_rank_collective_ended(sim_engine *e, uint32_t rank);
 
 /* stream.c ---------------------------------------------------------------------------------- */
 
+/* What a collective node asks of its rank. */
+typedef struct {
+    const wl_group *group;      /* NULL: all ranks, by the dimensions involved */
+    const sim_logical *logical; /* whose implementations and trees are used */
+    uint32_t involved;          /* bit per dimension */
+    sim_collective collective;
+    bool is_ring; /* of a group smaller than the system, whatever the implementation; */
+    bool is_flat; /* and the system's is another */
+    uint64_t chunk_bytes, n_chunks;
+} sim_cut;
+
+/* False: it cannot be run, and the engine has failed. */
+bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out);
+/* The phase of a chunk of a group's ring, but for the place of a rank and the queue. */
+void sim_group_phase(const wl_group *group, sim_collective coll, uint64_t bytes, sim_phase *p);
 /* Starts the chunks of collective node `node` on this rank. */
 void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_stream_ready(sim_engine *e, uint32_t stream);    /* a bundle has passed the endpoint */
@@ -213,6 +263,14 @@ void sim_stream_next_phase(sim_engine *e, sim_stream *s); /* an algorithm has fi
 static inline sim_stream *sim_stream_at(sim_engine *e, uint32_t id)
 {
     return (sim_stream *)(void *)(e->streams + (size_t)id * e->stream_stride);
+}
+
+#define SIM_GROUP_ENDPOINT_DELAY 10u /* "fast transmission" of the reference's memory bus */
+
+/* Of a packet: write, read, read, each truncated to whole ticks. */
+static inline dse_time sim_reduction_ticks(const sim_settings *set, uint64_t bytes)
+{
+    return 3 * dse_ticks((double)bytes / set->memory_bytes_per_s * 1e9);
 }
 
 /* Which way a packet takes over a shared memory bus. */
@@ -225,6 +283,9 @@ void sim_bundle(sim_engine *e, sim_stream *s, uint64_t bytes, bool reduce, sim_w
 /* The packet has passed the endpoint and is reduced for `value` ticks, unless that is SIM_NO_REDUCTION. */
 void sim_bundle_passed(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t value);
 
+/* lockstep.c: chunks of several phases have come to a queue in one tick, and not all of them could start. */
+void sim_lockstep_refuse(sim_engine *e);
+
 /* bus.c ------------------------------------------------------------------------------------- */
 
 dse_status sim_bus_init(sim_engine *e, uint32_t rank);
@@ -236,10 +297,10 @@ void sim_bus_event(sim_engine *e, uint32_t rank, uint32_t which, uint64_t ev);
 
 /* memory.c, stats.c, breakdown.c, remote_memory.c, result.c, deadlock.c --------------------- */
 
-void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node); /* the node has just ended */
-dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *bytes, dse_time *at);
+void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node);    /* the node has just ended */
+void sim_memory_peak(const sim_rank *r, uint64_t *bytes, dse_time *at); /* once */
 void sim_memory_held(const sim_engine *e, uint32_t rank, dse_time at, uint64_t held[WL_N_TENSOR_KINDS]);
-dse_status sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out);
+void sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out);
 dse_status sim_remote_init(sim_engine *e);
 void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_remote_next(sim_engine *e, uint32_t memory);

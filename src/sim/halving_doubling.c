@@ -70,6 +70,7 @@ const sim_algorithm sim_algorithm_halving_doubling = {
     .name = "halvingDoubling",
     .one_name = "oneHalvingDoubling",
     .power_of_two = true,
+    .all_alike = true,
     .summary = "log2(n) exchanges with ever farther partners; powers of two only",
     .plan = plan_halving_doubling,
     .start = start_halving_doubling,

@@ -6,7 +6,6 @@
 #include "sim/engine.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
@@ -26,8 +25,9 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
         sim_tensor *t = &r->tensor[g->inputs.item[k].tensor];
 
         if (t->write_start == DSE_TIME_NONE)
-            *t = (sim_tensor){0, DSE_TIME_NONE, g->inputs.item[k].size};
+            *t = (sim_tensor){0, DSE_TIME_NONE, g->inputs.item[k].size, DSE_NONE};
         t->last_read_end = r->end[node];
+        t->last_reader = node;
     }
     for (uint32_t k = g->outputs.start[node]; k < g->outputs.start[node + 1]; k++) {
         sim_tensor *t = &r->tensor[g->outputs.item[k].tensor];
@@ -38,53 +38,83 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
                      sim_where(e, rank, node, &place), g->tensor[g->outputs.item[k].tensor].name);
             return;
         }
-        *t = (sim_tensor){r->start[node], DSE_TIME_NONE, g->outputs.item[k].size};
+        *t = (sim_tensor){r->start[node], DSE_TIME_NONE, g->outputs.item[k].size, DSE_NONE};
     }
 }
 
+/* Writes, as their nodes were issued, and frees, as the last readers ended: both in the order of time. */
 typedef struct {
-    dse_time at;
-    uint64_t change; /* modulo 2^64: frees are negative */
-} memory_change;
+    const sim_rank *r;
+    uint32_t node; /* in r->issued, in r->ended */
+    uint32_t item; /* of its outputs, of its inputs */
+} change_list;
 
-static int compare_changes(const void *a, const void *b)
+/* What is held from tick 0 on is not in the list. */
+static const sim_tensor *next_write(change_list *l)
 {
-    const memory_change *x = a, *y = b;
+    const wl_graph *g = l->r->graph->graph;
 
-    return x->at < y->at ? -1 : x->at > y->at;
-}
+    for (; l->node < l->r->n_issued; l->node++, l->item = 0) {
+        uint32_t node = l->r->issued[l->node], n = g->outputs.start[node + 1] - g->outputs.start[node];
 
-dse_status sim_memory_peak(sim_engine *e, uint32_t rank, uint64_t *bytes, dse_time *at)
-{
-    const sim_rank *r = &e->rank[rank];
-    uint32_t n_tensors = r->graph->graph->n_tensors;
-    memory_change *c = dse_calloc(2u * (size_t)n_tensors, sizeof *c);
-    uint64_t held = 0;
-    size_t n = 0;
+        while (l->item < n) {
+            const sim_tensor *t = &l->r->tensor[g->outputs.item[g->outputs.start[node] + l->item++].tensor];
 
-    if (!c)
-        return dse_fail_nomem(e->err);
-    for (uint32_t i = 0; i < n_tensors; i++) {
-        const sim_tensor *t = &r->tensor[i];
-
-        if (t->write_start == DSE_TIME_NONE)
-            continue;
-        c[n++] = (memory_change){t->write_start, t->size};
-        if (t->last_read_end != DSE_TIME_NONE)
-            c[n++] = (memory_change){t->last_read_end, 0 - t->size};
-    }
-    qsort(c, n, sizeof *c, compare_changes);
-    *bytes = *at = 0;
-    for (size_t i = 0; i < n; i++) {
-        held += c[i].change;
-        /* What is written and what is freed at one tick is not held together. */
-        if ((i + 1 == n || c[i + 1].at != c[i].at) && held > *bytes) {
-            *bytes = held;
-            *at = c[i].at;
+            if (t->write_start)
+                return t;
         }
     }
-    dse_free(c);
-    return DSE_OK;
+    return NULL;
+}
+
+/* A node may read a tensor twice; it is freed once. */
+static const sim_tensor *next_free(change_list *l)
+{
+    const wl_graph *g = l->r->graph->graph;
+
+    for (; l->node < l->r->n_ended; l->node++, l->item = 0) {
+        uint32_t node = l->r->ended[l->node], n = g->inputs.start[node + 1] - g->inputs.start[node];
+
+        while (l->item < n) {
+            sim_tensor *t = &l->r->tensor[g->inputs.item[g->inputs.start[node] + l->item++].tensor];
+
+            if (t->last_reader == node) {
+                t->last_reader = DSE_NONE;
+                return t;
+            }
+        }
+    }
+    return NULL;
+}
+
+void sim_memory_peak(const sim_rank *r, uint64_t *bytes, dse_time *at)
+{
+    change_list writes = {.r = r}, frees = {.r = r};
+    const sim_tensor *write, *free;
+    uint64_t held = 0; /* modulo 2^64 */
+    dse_time now = 0;
+
+    for (uint32_t i = 0; i < r->graph->graph->n_tensors; i++)
+        if (r->tensor[i].write_start == 0)
+            held += r->tensor[i].size;
+    *bytes = *at = 0;
+    write = next_write(&writes);
+    free = next_free(&frees);
+    for (;;) {
+        /* What is written and what is freed at one tick is not held together. */
+        for (; write && write->write_start == now; write = next_write(&writes))
+            held += write->size;
+        for (; free && free->last_read_end == now; free = next_free(&frees))
+            held -= free->size;
+        if (held > *bytes) {
+            *bytes = held;
+            *at = now;
+        }
+        if (!write && !free)
+            return;
+        now = write && (!free || write->write_start < free->last_read_end) ? write->write_start
+                                                                           : free->last_read_end;
+    }
 }
 
 void sim_memory_held(const sim_engine *e, uint32_t rank, dse_time at, uint64_t held[WL_N_TENSOR_KINDS])

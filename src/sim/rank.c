@@ -81,8 +81,10 @@ static void end_node(sim_engine *e, uint32_t rank, uint32_t node)
     r->busy[unit] = false;
     r->end[node] = e->now;
     r->n_ongoing--;
-    if (r->tensor)
+    if (r->tensor) {
+        r->ended[r->n_ended++] = node;
         sim_memory_record(e, rank, node);
+    }
     for (uint32_t k = children->start[node]; k < children->start[node + 1]; k++)
         if (!--r->left[children->item[k]])
             make_ready(r, children->item[k]);
@@ -97,7 +99,7 @@ static void replay(sim_engine *e, uint32_t rank, uint32_t node)
 
     if (!n->is_cpu_op)
         e->rank[rank].compute_ticks += ticks;
-    sim_register(e, rank, SIM_RE_NODE_DONE, node, 0, ticks);
+    e->ways->end_node(e, rank, node, ticks);
 }
 
 static void issue_compute(sim_engine *e, uint32_t rank, uint32_t node)
@@ -111,7 +113,7 @@ static void issue_compute(sim_engine *e, uint32_t rank, uint32_t node)
         end_node(e, rank, node);
     } else {
         r->compute_ticks += r->graph->cost[node].ticks;
-        sim_register(e, rank, SIM_RE_NODE_DONE, node, 0, r->graph->cost[node].ticks);
+        e->ways->end_node(e, rank, node, r->graph->cost[node].ticks);
     }
 }
 
@@ -119,30 +121,10 @@ static void issue_collective(sim_engine *e, uint32_t rank, uint32_t node)
 {
     const wl_node *n = &e->rank[rank].graph->graph->node[node];
 
-    if (n->coll == WL_BROADCAST) { /* the reference replays it */
-        e->rank[rank].coll_node = node;
-        sim_register(e, rank, SIM_RE_COLL_DONE, 0, 0, replay_ticks(n));
-    } else {
-        sim_coll_start(e, rank, node);
-    }
-}
-
-static void issue_message(sim_engine *e, uint32_t rank, uint32_t node)
-{
-    const wl_node *n = &e->rank[rank].graph->graph->node[node];
-    const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
-    sim_call done = {SIM_CALL_NODE, rank, node};
-    sim_place place;
-
-    if (p->peer == rank || p->peer >= e->net->n_npus || !n->comm_size)
-        sim_fail(e, DSE_E_WORKLOAD,
-                 "%s: a message of %" PRIu64 " bytes between ranks %" PRIu32 " and %" PRIu32
-                 " cannot be sent",
-                 sim_where(e, rank, node, &place), n->comm_size, rank, p->peer);
-    else if (n->type == WL_NODE_SEND)
-        sim_send(e, rank, p->peer, n->comm_size, p->tag, SIM_TAG_NATIVE, done);
+    if (n->coll == WL_BROADCAST) /* the reference replays it */
+        e->ways->end_node(e, rank, node, replay_ticks(n));
     else
-        sim_receive(e, rank, p->peer, n->comm_size, p->tag, SIM_TAG_NATIVE, done);
+        e->ways->collective(e, rank, node);
 }
 
 static void issue(sim_engine *e, uint32_t rank, uint32_t node)
@@ -176,7 +158,7 @@ static void issue(sim_engine *e, uint32_t rank, uint32_t node)
     case WL_NODE_COMP: issue_compute(e, rank, node); break;
     case WL_NODE_COLL: issue_collective(e, rank, node); break;
     case WL_NODE_SEND:
-    case WL_NODE_RECV: issue_message(e, rank, node); break;
+    case WL_NODE_RECV: e->ways->message(e, rank, node); break;
     case WL_NODE_MEM_LOAD:
     case WL_NODE_MEM_STORE: sim_remote_issue(e, rank, node); break;
     case WL_NODE_INVALID: end_node(e, rank, node); break;
@@ -212,7 +194,7 @@ static void continue_rank(sim_engine *e, uint32_t rank)
         return;
     r->finished = true;
     e->finish_order[e->n_finished++] = rank;
-    e->status = sim_stats_collect(e, rank, &e->stats[rank]);
+    sim_stats_collect(e, rank, &e->stats[rank]);
 }
 
 void sim_rank_start(sim_engine *e, uint32_t rank) { continue_rank(e, rank); }
@@ -223,7 +205,10 @@ void sim_node_done(sim_engine *e, uint32_t rank, uint32_t node)
     continue_rank(e, rank);
 }
 
-void sim_coll_done(sim_engine *e, uint32_t rank) { sim_node_done(e, rank, e->rank[rank].coll_node); }
+void sim_rank_collective_ended(sim_engine *e, uint32_t rank)
+{
+    sim_node_done(e, rank, e->rank[rank].coll_node);
+}
 
 /* ---- setting up ---------------------------------------------------------------------------- */
 
@@ -266,11 +251,29 @@ static dse_status init_graphs(sim_engine *e)
     return DSE_OK;
 }
 
+dse_status sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_slots)
+{
+    sim_rank *r = &e->rank[rank];
+    uint32_t lanes = e->net->n_dims * e->set->queues_per_dim;
+
+    r->lane = DSE_ARENA_NEW(e->arena, sim_lane, lanes);
+    r->next_queue = DSE_ARENA_NEW(e->arena, uint32_t, e->net->n_dims * (uint32_t)SIM_N_QUEUE_USES);
+    r->trees = DSE_ARENA_NEW(e->arena, uint32_t, SIM_N_COLLECTIVES * NET_MAX_DIMS);
+    r->group_streams = DSE_ARENA_NEW(e->arena, uint32_t, n_group_slots);
+    if (!r->lane || !r->next_queue || !r->trees || !r->group_streams)
+        return dse_fail_nomem(e->err);
+    for (uint32_t i = 0; i < lanes; i++)
+        r->lane[i] = (sim_lane){.wait_head = DSE_NONE, .wait_tail = DSE_NONE, .last_came = DSE_TIME_NONE};
+    for (uint32_t i = 0; i < n_group_slots; i++)
+        r->group_streams[i] = FIRST_GROUP_STREAM;
+    return DSE_OK;
+}
+
 static dse_status init_rank(sim_engine *e, uint32_t rank)
 {
     sim_rank *r = &e->rank[rank];
     const wl_graph *g = wl_rank_graph(e->w, rank);
-    uint32_t n = g->n_nodes, lanes = e->net->n_dims * e->set->queues_per_dim, per_unit[SIM_N_UNITS] = {0};
+    uint32_t n = g->n_nodes, per_unit[SIM_N_UNITS] = {0};
 
     r->graph = &e->graph[e->w->rank[rank].graph];
     r->left = DSE_ARENA_NEW(e->arena, uint32_t, n);
@@ -278,13 +281,10 @@ static dse_status init_rank(sim_engine *e, uint32_t rank)
     r->end = DSE_ARENA_NEW(e->arena, dse_time, n);
     r->issued = DSE_ARENA_NEW(e->arena, uint32_t, n);
     r->freed = DSE_ARENA_NEW(e->arena, uint32_t, n);
-    r->lane = DSE_ARENA_NEW(e->arena, sim_lane, lanes);
-    r->next_queue = DSE_ARENA_NEW(e->arena, uint32_t, e->net->n_dims * (uint32_t)SIM_N_QUEUE_USES);
-    r->trees = DSE_ARENA_NEW(e->arena, uint32_t, SIM_N_COLLECTIVES * NET_MAX_DIMS);
-    r->group_streams = DSE_ARENA_NEW(e->arena, uint32_t, g->n_group_slots);
-    if (!r->left || !r->start || !r->end || !r->issued || !r->freed || !r->lane || !r->next_queue ||
-        !r->trees || !r->group_streams)
+    if (!r->left || !r->start || !r->end || !r->issued || !r->freed)
         return dse_fail_nomem(e->err);
+    if (sim_rank_init_collectives(e, rank, g->n_group_slots) != DSE_OK)
+        return DSE_E_NOMEM;
     for (uint32_t i = 0; i < n; i++)
         per_unit[sim_unit_of(&g->node[i])]++;
     for (int u = 0; u < SIM_N_UNITS; u++) {
@@ -294,17 +294,14 @@ static dse_status init_rank(sim_engine *e, uint32_t rank)
     }
     if (e->set->track_memory) {
         r->tensor = DSE_ARENA_NEW(e->arena, sim_tensor, g->n_tensors);
-        if (!r->tensor)
+        r->ended = DSE_ARENA_NEW(e->arena, uint32_t, n);
+        if (!r->tensor || !r->ended)
             return dse_fail_nomem(e->err);
         for (uint32_t i = 0; i < g->n_tensors; i++)
-            r->tensor[i] = (sim_tensor){DSE_TIME_NONE, DSE_TIME_NONE, 0};
+            r->tensor[i] = (sim_tensor){DSE_TIME_NONE, DSE_TIME_NONE, 0, DSE_NONE};
     }
     if (sim_bus_init(e, rank) != DSE_OK)
         return DSE_E_NOMEM;
-    for (uint32_t i = 0; i < lanes; i++)
-        r->lane[i] = (sim_lane){0, DSE_NONE, DSE_NONE};
-    for (uint32_t i = 0; i < g->n_group_slots; i++)
-        r->group_streams[i] = FIRST_GROUP_STREAM;
     for (uint32_t i = 0; i < n; i++) {
         r->start[i] = r->end[i] = DSE_TIME_NONE;
         r->left[i] = wl_n_parents(g, i);

@@ -70,7 +70,7 @@ void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node)
                  "%s accesses remote memory, but the system has none (NO_MEMORY_EXPANSION)",
                  sim_where(e, rank, node, &place));
     } else if (m->kind == SIM_REMOTE_PER_NPU) {
-        sim_register(e, rank, SIM_RE_NODE_DONE, node, 0, access_ticks(e, rank, node));
+        e->ways->end_node(e, rank, node, access_ticks(e, rank, node));
     } else if (e->remote->memory[memory].busy) {
         uint32_t at = 2 * rank + e->rank[rank].graph->graph->node[node].is_cpu_op;
 

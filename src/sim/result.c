@@ -17,21 +17,12 @@ static trace_category category_of(uint32_t type)
 dse_status sim_fill_record(const sim_engine *e, trace_record *out)
 {
     uint64_t n = 0, at = 0;
+    dse_status st;
 
     for (uint32_t r = 0; r < e->w->n_ranks; r++)
         n += e->rank[r].n_issued;
-    *out = (trace_record){.n_ranks = e->w->n_ranks, .n = n};
-    out->rank = DSE_ARENA_NEW(e->arena, uint32_t, n);
-    out->id = DSE_ARENA_NEW(e->arena, uint64_t, n);
-    out->start = DSE_ARENA_NEW(e->arena, dse_time, n);
-    out->end = DSE_ARENA_NEW(e->arena, dse_time, n);
-    out->category = DSE_ARENA_NEW(e->arena, uint8_t, n);
-    out->type = DSE_ARENA_NEW(e->arena, uint8_t, n);
-    out->bytes = DSE_ARENA_NEW(e->arena, uint64_t, n);
-    out->name = DSE_ARENA_NEW(e->arena, const char *, n);
-    if (!out->rank || !out->id || !out->start || !out->end || !out->category || !out->type || !out->bytes ||
-        !out->name)
-        return dse_fail_nomem(e->err);
+    if ((st = trace_record_init(out, e->w->n_ranks, n, e->arena, e->err)) != DSE_OK)
+        return st;
     for (uint32_t r = 0; r < e->w->n_ranks; r++) {
         const sim_rank *rank = &e->rank[r];
 

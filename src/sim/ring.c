@@ -52,6 +52,7 @@ static void ready_ring(sim_engine *e, sim_stream *s)
 const sim_algorithm sim_algorithm_ring = {
     .name = "ring",
     .one_name = "oneRing",
+    .all_alike = true,
     .summary = "neighbour to neighbour; 2(n-1) steps for an all-reduce",
     .plan = plan_ring,
     .start = start_ring,

@@ -69,6 +69,8 @@ typedef struct {
      * dimensions and paid for the lowest alone; collectives (per rank) of a group smaller than the system that ran as a
      * flat ring although the system's implementation is something else. */
     uint64_t n_undercharged, n_flat_rings;
+    const char *
+        plain_because; /* why the plain engine did it although shortcuts were allowed, ""; NULL: it did not */
     const net_load *load; /* what each link carried until the last event; NULL without congestion */
     sim_breakdown step;
     sim_peak peak; /* with the ranks' has_memory only */

@@ -40,7 +40,7 @@ static int kind_of(const wl_node *n)
     }
 }
 
-dse_status sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out)
+void sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out)
 {
     const sim_rank *r = &e->rank[rank];
     busy_time busy[N_KINDS] = {{0}};
@@ -87,5 +87,6 @@ dse_status sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out)
         out->op_intensity = op_intensity / (double)compute;
     }
     out->has_memory = e->set->track_memory;
-    return out->has_memory ? sim_memory_peak(e, rank, &out->peak_memory, &out->peak_time) : DSE_OK;
+    if (out->has_memory)
+        sim_memory_peak(r, &out->peak_memory, &out->peak_time);
 }

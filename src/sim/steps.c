@@ -45,14 +45,14 @@ void sim_steps_receive(sim_engine *e, sim_stream *s, sim_packet_of *packet)
 
 void sim_steps_send(sim_engine *e, sim_stream *s, sim_packet_of *packet)
 {
-    sim_call received = {SIM_CALL_STREAM, s->rank, s->id}, nothing = {SIM_CALL_NOTHING, s->rank, 0};
+    sim_call received = {SIM_CALL_STREAM, s->rank, s->id};
     sim_packet pk;
 
     if (s->sent == s->inserted || !s->steps_left || !s->free_packets)
         return;
     packet(sim_stream_phase(s), s->sent, &pk);
-    sim_send(e, s->rank, pk.to, pk.bytes, s->tag, SIM_TAG_COLLECTIVE, nothing);
-    sim_receive(e, s->rank, pk.from, pk.bytes, s->tag, SIM_TAG_COLLECTIVE, received);
+    sim_send(e, s->rank, pk.to, pk.bytes, s->tag);
+    sim_receive(e, s->rank, pk.from, pk.bytes, s->tag, received);
     s->sent++;
     s->steps_left--;
     s->free_packets--;

@@ -9,8 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MAX_CHUNKS           65536u
-#define GROUP_ENDPOINT_DELAY 10u /* "fast transmission" of the reference's memory bus */
+#define MAX_CHUNKS 65536u
 
 /* ---- pool ---------------------------------------------------------------------------------- */
 
@@ -56,6 +55,18 @@ static void lane_append(sim_engine *e, sim_stream *s)
     lane->wait_tail = s->id;
 }
 
+/* After lane_append and lane_start: see lockstep.c. */
+static void lane_came(sim_engine *e, uint32_t rank, uint32_t which, uint32_t phase)
+{
+    sim_lane *lane = &e->rank[rank].lane[which];
+
+    lane->mixed = lane->last_came == e->now && (lane->mixed || lane->last_phase != phase);
+    lane->last_came = e->now;
+    lane->last_phase = phase;
+    if (e->lockstep && lane->mixed && lane->wait_head != DSE_NONE)
+        sim_lockstep_refuse(e);
+}
+
 /* Starts those who wait, as far as there are places. */
 static void lane_start(sim_engine *e, uint32_t rank, uint32_t which)
 {
@@ -97,17 +108,19 @@ void sim_stream_next_phase(sim_engine *e, sim_stream *s)
     sim_rank *r = &e->rank[rank];
 
     if (s->phase + 1 < s->n_phases) {
-        s->phase++;
+        uint32_t phase = ++s->phase, next = sim_stream_phase(s)->lane;
+
         begin_phase(s);
         lane_append(e, s);
         lane_leave(e, rank, lane);
-        lane_start(e, rank, sim_stream_phase(sim_stream_at(e, id))->lane);
+        lane_start(e, rank, next);
+        lane_came(e, rank, next, phase);
         return;
     }
     /* The last chunk hands the rank on to its next nodes before it leaves its place: a collective that
      * starts now finds one place less until this call returns. */
     if (++r->coll_finished == r->coll_streams)
-        sim_coll_done(e, rank);
+        e->ways->collective_ended(e, rank);
     free_stream(e, sim_stream_at(e, id));
     lane_leave(e, rank, lane);
 }
@@ -128,12 +141,10 @@ void sim_stream_received(sim_engine *e, uint32_t stream)
 
 void sim_bundle(sim_engine *e, sim_stream *s, uint64_t bytes, bool reduce, sim_way way)
 {
-    uint64_t value = SIM_NO_REDUCTION;
+    uint64_t value = reduce ? sim_reduction_ticks(e->set, bytes) : SIM_NO_REDUCTION;
 
-    if (reduce) /* write, read, read: each truncated to whole ticks */
-        value = 3 * dse_ticks((double)bytes / e->set->memory_bytes_per_s * 1e9);
     if (sim_stream_phase(s)->fast_endpoint)
-        sim_register(e, s->rank, SIM_RE_BUNDLE, s->id, value, GROUP_ENDPOINT_DELAY);
+        sim_register(e, s->rank, SIM_RE_BUNDLE, s->id, value, SIM_GROUP_ENDPOINT_DELAY);
     else if (e->set->bus.shared)
         sim_bus_enter(e, s->rank, s->id, bytes, value, way);
     else
@@ -161,21 +172,15 @@ static void take_queue(sim_engine *e, uint32_t rank, uint32_t dim, sim_queue_use
     *next = at + 1 >= end ? 0 : *next + 1;
 }
 
-typedef struct {
-    const sim_logical *logical;
-    uint32_t involved;         /* bit per dimension */
-    sim_collective collective; /* whose implementations and trees are used */
-} coll_plan;
+static bool takes_part(const sim_cut *cut, uint32_t dim) { return cut->involved >> dim & 1; }
 
-static bool takes_part(const coll_plan *plan, uint32_t dim) { return plan->involved >> dim & 1; }
-
-static void add_phase(sim_engine *e, sim_stream *s, const coll_plan *plan, uint32_t dim, sim_collective coll,
+static void add_phase(sim_engine *e, sim_stream *s, const sim_cut *cut, uint32_t dim, sim_collective coll,
                       sim_queue_use use, uint64_t *bytes)
 {
-    const sim_implementation *how = &plan->logical->dim[dim].how;
-    uint32_t n = plan->logical->dim[dim].n, stride = plan->logical->dim[dim].stride;
-    uint32_t *tree = &e->rank[s->rank].trees[plan->collective * NET_MAX_DIMS + dim];
-    bool last = dim + 1 == e->set->implementations[plan->collective].n_dims;
+    const sim_implementation *how = &cut->logical->dim[dim].how;
+    uint32_t n = cut->logical->dim[dim].n, stride = cut->logical->dim[dim].stride;
+    uint32_t *tree = &e->rank[s->rank].trees[cut->collective * NET_MAX_DIMS + dim];
+    bool last = dim + 1 == e->set->implementations[cut->collective].n_dims;
     sim_phase *p = &s->phases[s->n_phases++];
     const char *refusal;
     sim_place place;
@@ -192,55 +197,54 @@ static void add_phase(sim_engine *e, sim_stream *s, const coll_plan *plan, uint3
 }
 
 /* The phases of one chunk over the dimensions of the system. */
-static void plan_dimensions(sim_engine *e, sim_stream *s, const coll_plan *plan, sim_collective coll,
-                            uint64_t bytes)
+static void plan_dimensions(sim_engine *e, sim_stream *s, const sim_cut *cut)
 {
-    uint32_t n = plan->logical->n_dims, last = DSE_NONE;
+    uint32_t n = cut->logical->n_dims, last = DSE_NONE;
+    uint64_t bytes = cut->chunk_bytes;
 
-    if (coll != SIM_ALL_REDUCE || !e->set->local_bw_aware) {
+    if (cut->collective != SIM_ALL_REDUCE || !e->set->local_bw_aware) {
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t dim = coll == SIM_ALL_GATHER ? n - 1 - i : i;
+            uint32_t dim = cut->collective == SIM_ALL_GATHER ? n - 1 - i : i;
 
-            if (takes_part(plan, dim))
-                add_phase(e, s, plan, dim, coll, SIM_QUEUE_ANY, &bytes);
+            if (takes_part(cut, dim))
+                add_phase(e, s, cut, dim, cut->collective, SIM_QUEUE_ANY, &bytes);
         }
         return;
     }
     for (uint32_t dim = 0; dim < n; dim++)
-        if (takes_part(plan, dim))
+        if (takes_part(cut, dim))
             last = dim;
     if (last == DSE_NONE)
         return;
     for (uint32_t dim = 0; dim < last; dim++)
-        if (takes_part(plan, dim))
-            add_phase(e, s, plan, dim, SIM_REDUCE_SCATTER, SIM_QUEUE_UP, &bytes);
-    add_phase(e, s, plan, last, SIM_ALL_REDUCE, SIM_QUEUE_UP, &bytes);
+        if (takes_part(cut, dim))
+            add_phase(e, s, cut, dim, SIM_REDUCE_SCATTER, SIM_QUEUE_UP, &bytes);
+    add_phase(e, s, cut, last, SIM_ALL_REDUCE, SIM_QUEUE_UP, &bytes);
     for (uint32_t dim = last; dim-- > 0;)
-        if (takes_part(plan, dim))
-            add_phase(e, s, plan, dim, SIM_ALL_GATHER, SIM_QUEUE_DOWN, &bytes);
+        if (takes_part(cut, dim))
+            add_phase(e, s, cut, dim, SIM_ALL_GATHER, SIM_QUEUE_DOWN, &bytes);
 }
 
-/* A group smaller than the system is a ring in its listed order, on the queues of dimension 0. */
-static void plan_group(sim_engine *e, sim_stream *s, const wl_group *group, sim_collective coll,
-                       uint64_t bytes)
+void sim_group_phase(const wl_group *group, sim_collective coll, uint64_t bytes, sim_phase *p)
 {
     static const sim_implementation ring = {&sim_algorithm_ring, false, 0};
-    sim_phase *p = &s->phases[s->n_phases++];
 
     *p = (sim_phase){
         .algorithm = &sim_algorithm_ring, .coll = (uint8_t)coll, .bytes = bytes, .fast_endpoint = true};
     p->ring = (sim_ring){.n = group->n, .member = group->rank};
-    while (group->rank[p->ring.index] != s->rank)
-        p->ring.index++;
-    take_queue(e, s->rank, 0, coll == SIM_ALL_REDUCE && e->set->local_bw_aware ? SIM_QUEUE_UP : SIM_QUEUE_ANY,
-               p);
     sim_algorithm_ring.plan(&ring, true, 0, p);
 }
 
-/* Whether the system would run the collective otherwise than as one ring, were the group all NPUs. */
-static bool is_ring_by_choice(const coll_plan *plan)
+/* A group smaller than the system is a ring in its listed order, on the queues of dimension 0. */
+static void plan_ring(sim_engine *e, sim_stream *s, const sim_cut *cut)
 {
-    return plan->logical->n_dims == 1 && plan->logical->dim[0].how.algorithm == &sim_algorithm_ring;
+    sim_phase *p = &s->phases[s->n_phases++];
+
+    sim_group_phase(cut->group, cut->collective, cut->chunk_bytes, p);
+    while (p->ring.member[p->ring.index] != s->rank)
+        p->ring.index++;
+    take_queue(e, s->rank, 0,
+               cut->collective == SIM_ALL_REDUCE && e->set->local_bw_aware ? SIM_QUEUE_UP : SIM_QUEUE_ANY, p);
 }
 
 /* ---- a collective node --------------------------------------------------------------------- */
@@ -256,39 +260,43 @@ static bool to_collective(uint32_t chakra, sim_collective *out)
     }
 }
 
+/* Whether the system would run the collective otherwise than as one ring, were the group all NPUs. */
+static bool is_ring_by_choice(const sim_cut *cut)
+{
+    return cut->logical->n_dims == 1 && cut->logical->dim[0].how.algorithm == &sim_algorithm_ring;
+}
+
 /* Chunks of size / splits, rounded down; what is left over makes one more of full size. All but an
  * all-gather are first raised to one byte per NPU and chunk. */
-static bool cut(sim_engine *e, uint32_t rank, uint32_t node, sim_collective coll, uint64_t size,
-                uint64_t *chunk, uint64_t *n_chunks)
+static bool cut_chunks(sim_engine *e, uint32_t rank, uint32_t node, uint64_t size, sim_cut *out)
 {
     sim_place place;
 
-    *chunk = size / e->set->splits;
-    if (coll != SIM_ALL_GATHER && *chunk < e->net->n_npus) {
-        *chunk = e->net->n_npus;
-        size = (uint64_t)e->set->splits * *chunk;
+    out->chunk_bytes = size / e->set->splits;
+    if (out->collective != SIM_ALL_GATHER && out->chunk_bytes < e->net->n_npus) {
+        out->chunk_bytes = e->net->n_npus;
+        size = (uint64_t)e->set->splits * out->chunk_bytes;
     }
-    if (!*chunk) {
+    if (!out->chunk_bytes) {
         sim_fail(e, DSE_E_SIM,
                  "%s: an all-gather of %" PRIu64 " bytes never ends: with %" PRIu32
                  " preferred-dataset-splits its chunks are empty",
                  sim_where(e, rank, node, &place), size, e->set->splits);
         return false;
     }
-    *n_chunks = size / *chunk + (size % *chunk != 0);
-    if (*n_chunks > MAX_CHUNKS) {
+    out->n_chunks = size / out->chunk_bytes + (size % out->chunk_bytes != 0);
+    if (out->n_chunks > MAX_CHUNKS) {
         sim_fail(e, DSE_E_RANGE, "%s: %" PRIu64 " chunks in one collective; at most %u are possible",
-                 sim_where(e, rank, node, &place), *n_chunks, MAX_CHUNKS);
+                 sim_where(e, rank, node, &place), out->n_chunks, MAX_CHUNKS);
         return false;
     }
     return true;
 }
 
-/* The plan of a node's collective; `group` NULL is all ranks without a group of their own. False: refused. */
-static bool plan_collective(sim_engine *e, uint32_t rank, uint32_t node, const wl_group *group,
-                            coll_plan *plan)
+bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out)
 {
     const wl_node *n = &e->rank[rank].graph->graph->node[node];
+    const wl_group *group = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
     uint32_t involved = group ? UINT32_MAX : n->involved_dims;
     sim_collective coll;
     sim_place place;
@@ -303,23 +311,25 @@ static bool plan_collective(sim_engine *e, uint32_t rank, uint32_t node, const w
                  sim_where(e, rank, node, &place), group->name);
         return false;
     }
-    *plan = (coll_plan){&e->logical[coll], 0, coll};
-    if (!group && n->n_involved_dims < plan->logical->n_dims) {
+    *out = (sim_cut){.group = group, .logical = &e->logical[coll], .collective = coll};
+    if (!group && n->n_involved_dims < out->logical->n_dims) {
         sim_fail(e, DSE_E_WORKLOAD,
                  "%s: involve_dims has %u entries, but the collective goes over %" PRIu32 " dimensions",
-                 sim_where(e, rank, node, &place), n->n_involved_dims, plan->logical->n_dims);
+                 sim_where(e, rank, node, &place), n->n_involved_dims, out->logical->n_dims);
         return false;
     }
-    for (uint32_t dim = 0; dim < plan->logical->n_dims; dim++)
-        plan->involved |= (involved >> dim & 1u) << dim;
-    if ((!group || group->n == e->net->n_npus) && !plan->involved) {
+    for (uint32_t dim = 0; dim < out->logical->n_dims; dim++)
+        out->involved |= (involved >> dim & 1u) << dim;
+    out->is_ring = group && group->n < e->net->n_npus;
+    out->is_flat = out->is_ring && !is_ring_by_choice(out);
+    if (!out->is_ring && !out->involved) {
         sim_fail(e, DSE_E_SIM, "%s: no network dimension takes part in the %s (%s)",
                  sim_where(e, rank, node, &place), wl_coll_type_name(n->coll),
-                 plan->logical->n_dims ? "involve_dims is all false"
-                                       : "the system has no implementation for it");
+                 out->logical->n_dims ? "involve_dims is all false"
+                                      : "the system has no implementation for it");
         return false;
     }
-    return true;
+    return cut_chunks(e, rank, node, n->comm_size, out);
 }
 
 /* A chunk counts for its rank, and for its group if it has one; then the group's number is its tag. */
@@ -333,30 +343,26 @@ static uint32_t next_tag(sim_rank *r, uint32_t group_slot)
 void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
 {
     sim_rank *r = &e->rank[rank];
-    const wl_node *n = &r->graph->graph->node[node];
-    const wl_group *group = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
-    uint64_t chunk, n_chunks;
-    coll_plan plan;
+    sim_cut cut;
 
-    if (!plan_collective(e, rank, node, group, &plan) ||
-        !cut(e, rank, node, plan.collective, n->comm_size, &chunk, &n_chunks))
+    if (!sim_coll_cut(e, rank, node, &cut))
         return;
-    e->n_flat_rings += group && group->n < e->net->n_npus && !is_ring_by_choice(&plan);
+    e->n_flat_rings += cut.is_flat;
     r->coll_node = node;
-    r->coll_streams = (uint32_t)n_chunks;
+    r->coll_streams = (uint32_t)cut.n_chunks;
     r->coll_finished = 0;
-    for (uint64_t i = 0; i < n_chunks && e->status == DSE_OK; i++) {
+    for (uint64_t i = 0; i < cut.n_chunks && e->status == DSE_OK; i++) {
         sim_stream *s = new_stream(e);
         uint32_t id, lane;
 
         if (!s)
             return;
         s->rank = rank;
-        s->tag = next_tag(r, group ? n->slot : DSE_NONE);
-        if (!group || group->n == e->net->n_npus)
-            plan_dimensions(e, s, &plan, plan.collective, chunk);
+        s->tag = next_tag(r, r->graph->graph->node[node].slot);
+        if (cut.is_ring)
+            plan_ring(e, s, &cut);
         else
-            plan_group(e, s, group, plan.collective, chunk);
+            plan_dimensions(e, s, &cut);
         if (e->status != DSE_OK)
             return;
         id = s->id;
@@ -364,5 +370,6 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
         begin_phase(s);
         lane_append(e, sim_stream_at(e, id));
         lane_start(e, rank, lane);
+        lane_came(e, rank, lane, 0);
     }
 }

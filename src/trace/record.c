@@ -4,6 +4,22 @@
 
 #include <inttypes.h>
 
+dse_status trace_record_init(trace_record *r, uint32_t n_ranks, uint64_t n, dse_arena *a, dse_error *err)
+{
+    *r = (trace_record){.n_ranks = n_ranks, .n = n};
+    r->rank = DSE_ARENA_NEW(a, uint32_t, n);
+    r->id = DSE_ARENA_NEW(a, uint64_t, n);
+    r->start = DSE_ARENA_NEW(a, dse_time, n);
+    r->end = DSE_ARENA_NEW(a, dse_time, n);
+    r->category = DSE_ARENA_NEW(a, uint8_t, n);
+    r->type = DSE_ARENA_NEW(a, uint8_t, n);
+    r->bytes = DSE_ARENA_NEW(a, uint64_t, n);
+    r->name = DSE_ARENA_NEW(a, const char *, n);
+    if (!r->rank || !r->id || !r->start || !r->end || !r->category || !r->type || !r->bytes || !r->name)
+        return dse_fail_nomem(err);
+    return DSE_OK;
+}
+
 void trace_record_write_csv(const trace_record *r, dse_strbuf *out)
 {
     dse_strbuf_adds(out, "sys,node_id,issue_tick,finish_tick,node_type,node_name\n");

@@ -6,7 +6,7 @@
 #ifndef DSE_TRACE_RECORD_H
 #define DSE_TRACE_RECORD_H
 
-#include "base/status.h"
+#include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/time.h"
 
@@ -30,6 +30,9 @@ typedef struct {
     uint64_t *bytes;       /* moved by a communication; 0 for others */
     const char **name;
 } trace_record;
+
+/* Room for n events. */
+dse_status trace_record_init(trace_record *r, uint32_t n_ranks, uint64_t n, dse_arena *a, dse_error *err);
 
 /* A heading, then one line an event: sys,node_id,issue_tick,finish_tick,node_type,node_name. */
 void trace_record_write_csv(const trace_record *r, dse_strbuf *out);

@@ -120,22 +120,31 @@ wl_dim wl_shape_elements(const wl_shape *s)
 
 /* ---- printing ------------------------------------------------------------------------------ */
 
-/* Symbols with a power of the given sign, ASCII order, joined by '*'; returns how many. */
-static int print_factors(const wl_symbols *s, const wl_dim *d, int sign, dse_strbuf *out)
+static int count_factors(const wl_symbols *s, const wl_dim *d, int sign)
 {
-    bool done[WL_MAX_SYMBOLS] = {false};
     int count = 0;
 
-    for (;;) {
+    for (uint32_t i = 0; i < s->n; i++)
+        count += d->power[i] * sign > 0;
+    return count;
+}
+
+/* Symbols with a power of the given sign, ASCII order, joined by '*'. */
+static void print_factors(const wl_symbols *s, const wl_dim *d, int sign, dse_strbuf *out)
+{
+    const char *last = NULL;
+
+    for (int left = count_factors(s, d, sign); left; left--) {
         int next = -1;
 
         for (uint32_t i = 0; i < s->n; i++)
-            if (!done[i] && d->power[i] * sign > 0 && (next < 0 || strcmp(s->name[i], s->name[next]) < 0))
+            if (d->power[i] * sign > 0 && (!last || strcmp(s->name[i], last) > 0) &&
+                (next < 0 || strcmp(s->name[i], s->name[next]) < 0))
                 next = (int)i;
-        if (next < 0)
-            return count;
-        done[next] = true;
-        dse_strbuf_addf(out, "%s%s", count++ ? "*" : "", s->name[next]);
+        if (last)
+            dse_strbuf_addc(out, '*');
+        last = s->name[next];
+        dse_strbuf_adds(out, last);
         if (abs(d->power[next]) > 1)
             dse_strbuf_addf(out, "**%d", abs(d->power[next]));
     }
@@ -143,18 +152,18 @@ static int print_factors(const wl_symbols *s, const wl_dim *d, int sign, dse_str
 
 void wl_dim_print(const wl_symbols *s, const wl_dim *d, dse_strbuf *out)
 {
-    dse_strbuf below;
+    const int above = count_factors(s, d, 1), below = count_factors(s, d, -1);
 
-    dse_strbuf_init(&below);
-    if (!print_factors(s, d, 1, out))
+    if (above)
+        print_factors(s, d, 1, out);
+    else
         dse_strbuf_addc(out, '1');
-    switch (print_factors(s, d, -1, &below)) {
-    case 0: break;
-    case 1: dse_strbuf_addf(out, "/%s", below.data); break;
-    default: dse_strbuf_addf(out, "/(%s)", below.data);
-    }
-    out->failed |= below.failed;
-    dse_strbuf_free(&below);
+    if (!below)
+        return;
+    dse_strbuf_adds(out, below > 1 ? "/(" : "/");
+    print_factors(s, d, -1, out);
+    if (below > 1)
+        dse_strbuf_addc(out, ')');
 }
 
 void wl_shape_print(const wl_symbols *s, const wl_shape *shape, dse_strbuf *out)

@@ -1,9 +1,5 @@
-/* From drafts to what is written and simulated: graphs in file order, ids, inputs and outputs; ranks, groups, tags. */
+/* From drafts to the graph of a shape: file order, ids, dependencies, inputs and outputs. */
 #include "workload/generator.h"
-
-#include <inttypes.h>
-
-/* ---- the finished graph -------------------------------------------------------------------- */
 
 /* Calls out the drafts of a tensor in file order: computation, collectives, sends, receive. */
 static uint32_t list_drafts(const gen_stage *s, uint32_t ti, uint32_t *out)
@@ -23,14 +19,14 @@ static uint32_t list_drafts(const gen_stage *s, uint32_t ti, uint32_t *out)
 
 /* STAGE chains collectives and sends in file order, but only those that wait for nothing at all, and only
  * if there are more than two of them. */
-static void chain_first_communications(const uint32_t *order, uint32_t n, gen_node *drafts)
+static void chain_first_communications(const uint32_t *order, uint32_t n, gen_draft *drafts)
 {
     uint32_t count = 0, previous = DSE_NONE;
 
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < n; i++) {
-            gen_node *d = &drafts[order[i]];
-            bool communicates = d->node.type == WL_NODE_COLL || d->node.type == WL_NODE_SEND;
+            gen_draft *d = &drafts[order[i]];
+            bool communicates = d->role != GEN_COMP && d->role != GEN_RECV;
 
             if (!communicates || d->n_data || d->n_ctrl)
                 continue;
@@ -47,223 +43,205 @@ static void chain_first_communications(const uint32_t *order, uint32_t n, gen_no
     }
 }
 
+/* ---- inputs and outputs -------------------------------------------------------------------- */
+
 /* The tensor's place in the graph's table of inputs and outputs. A copy goes by the name of what it copies. */
-static dse_status io_tensor(generator *g, gen_stage *s, wl_graph *graph, uint32_t ti, wl_io *out)
+static dse_status io_tensor(gen_build *b, gen_stage *s, gen_graph *out, uint32_t ti, wl_io *io)
 {
+    wl_graph *graph = &out->graph;
     gen_tensor *t;
 
     if (s->tensor[ti].kind == WL_OP_COPY)
         ti = s->tensor[ti].x1;
     t = &s->tensor[ti];
     if (t->info == DSE_NONE) {
-        const wl_tensor *m = gen_model_tensor(g, t);
+        const gen_operator *op = gen_operator_of(b->v, gen_model_tensor(b, t)->op);
         wl_tensor_info *info = &graph->tensor[t->info = graph->n_tensors++];
-        dse_strbuf name;
+        wl_piece piece[GEN_N_TENSOR_PIECES + 1];
 
-        dse_strbuf_init(&name);
-        dse_strbuf_addf(&name, "%s%s@%" PRIu32, t->kind == WL_OP_SHADOW ? "shadow_" : "", m->name,
-                        m->revision);
-        wl_shape_print(&g->ops.symbols, &m->op->y_shape, &name);
-        info->kind = gen_tensor_kind(g, t);
-        info->elements = gen_shape_value(g, &m->op->y_shape);
-        info->name = name.failed ? NULL : dse_arena_strdup(g->arena, name.data);
-        dse_strbuf_free(&name);
+        gen_tensor_name(b, t, piece);
+        piece[GEN_N_TENSOR_PIECES] = op->y_text;
+        info->kind = gen_tensor_kind(b, t);
+        info->name = wl_name_join(&b->names, piece, GEN_N_TENSOR_PIECES + 1, NULL);
+        out->tensor_size[t->info] = op->y;
         if (!info->name)
-            return dse_fail_nomem(g->err);
+            return dse_fail_nomem(b->err);
     }
-    *out = (wl_io){t->info, wl_size_as_read(graph->tensor[t->info].elements)};
+    io->tensor = t->info;
     return DSE_OK;
 }
 
-/* A node's inputs and outputs: what it reads and writes of the memory that the simulator tracks. */
-static dse_status fill_io(generator *g, gen_stage *s, wl_graph *graph, const gen_node *d, uint32_t *n_in,
-                          uint32_t *n_out)
+/* What a node reads and writes of the memory that the simulator tracks: tensors of the stage. */
+typedef struct {
+    uint32_t n_in, n_out;
+    uint32_t in[2], out;
+} touched;
+
+static touched touched_by(const gen_stage *s, const gen_draft *d)
 {
     const gen_tensor *t = &s->tensor[d->tensor];
-    wl_io *in = graph->inputs.item, *out = graph->outputs.item;
-    dse_status st = DSE_OK;
+    touched out = {.out = d->tensor};
 
-    switch (d->node.type) {
-    case WL_NODE_COMP:
+    switch ((gen_role)d->role) {
+    case GEN_COMP:
         if (t->x1 != DSE_NONE)
-            st = io_tensor(g, s, graph, t->x1, &in[(*n_in)++]);
-        if (st == DSE_OK && t->x2 != DSE_NONE)
-            st = io_tensor(g, s, graph, t->x2, &in[(*n_in)++]);
-        return st == DSE_OK ? io_tensor(g, s, graph, d->tensor, &out[(*n_out)++]) : st;
-    case WL_NODE_COLL: return io_tensor(g, s, graph, d->operand, &in[(*n_in)++]);
-    case WL_NODE_SEND: return io_tensor(g, s, graph, d->tensor, &in[(*n_in)++]);
-    default: return io_tensor(g, s, graph, d->tensor, &out[(*n_out)++]);
+            out.in[out.n_in++] = t->x1;
+        if (t->x2 != DSE_NONE)
+            out.in[out.n_in++] = t->x2;
+        out.n_out = 1;
+        break;
+    case GEN_X1_COLL: out.in[out.n_in++] = t->x1; break;
+    case GEN_X2_COLL: out.in[out.n_in++] = t->x2; break;
+    case GEN_SEND: out.in[out.n_in++] = d->tensor; break;
+    case GEN_RECV: out.n_out = 1; break;
     }
+    return out;
 }
 
-static dse_status allocate_graph(generator *g, const gen_stage *s, wl_graph *graph, uint32_t n)
+static dse_status fill_io(gen_build *b, gen_stage *s, gen_graph *out, const uint32_t *order)
 {
-    wl_csr *deps[] = {&graph->data_deps, &graph->ctrl_deps};
+    wl_io_csr *in = &out->graph.inputs, *made = &out->graph.outputs;
+    uint32_t n_in = 0, n_out = 0;
+    dse_status st = DSE_OK;
 
-    graph->n_nodes = n;
-    graph->n_group_slots = WL_N_PARALLEL;
-    graph->n_p2p_slots = s->n_p2p;
-    graph->node = DSE_ARENA_NEW(g->arena, wl_node, n);
-    graph->tensor = DSE_ARENA_NEW(g->arena, wl_tensor_info, s->n_tensors);
-    graph->inputs.start = DSE_ARENA_NEW(g->arena, uint32_t, n + 1u);
-    graph->outputs.start = DSE_ARENA_NEW(g->arena, uint32_t, n + 1u);
-    graph->inputs.item = DSE_ARENA_NEW(g->arena, wl_io, 2u * n);
-    graph->outputs.item = DSE_ARENA_NEW(g->arena, wl_io, n);
-    if (!graph->node || !graph->tensor || !graph->inputs.start || !graph->outputs.start ||
-        !graph->inputs.item || !graph->outputs.item)
-        return dse_fail_nomem(g->err);
-    for (int i = 0; i < 2; i++) {
-        deps[i]->start = DSE_ARENA_NEW(g->arena, uint32_t, n + 1u);
-        deps[i]->item = DSE_ARENA_NEW(g->arena, uint32_t, (i ? 2u : 4u) * n);
-        if (!deps[i]->start || !deps[i]->item)
-            return dse_fail_nomem(g->err);
+    for (uint32_t i = 0; st == DSE_OK && i < out->graph.n_nodes; i++) {
+        const touched t = touched_by(s, &s->drafts[order[i]]);
+
+        for (uint32_t k = 0; st == DSE_OK && k < t.n_in; k++)
+            st = io_tensor(b, s, out, t.in[k], &in->item[n_in++]);
+        if (st == DSE_OK && t.n_out)
+            st = io_tensor(b, s, out, t.out, &made->item[n_out++]);
+        in->start[i + 1] = n_in;
+        made->start[i + 1] = n_out;
+    }
+    return st;
+}
+
+/* ---- the graph ----------------------------------------------------------------------------- */
+
+static dse_status allocate_graph(gen_build *b, const gen_stage *s, const uint32_t *order, uint32_t n,
+                                 gen_graph *out)
+{
+    wl_graph *g = &out->graph;
+    uint32_t n_in = 0, n_out = 0, n_data = 0, n_ctrl = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const gen_draft *d = &s->drafts[order[i]];
+        const touched t = touched_by(s, d);
+
+        n_in += t.n_in;
+        n_out += t.n_out;
+        n_data += d->n_data;
+        n_ctrl += d->n_ctrl;
+    }
+    g->n_nodes = n;
+    g->n_group_slots = WL_N_PARALLEL;
+    g->n_p2p_slots = s->n_p2p;
+    g->node = GEN_ARRAY(b->keep, wl_node, n);
+    g->by_id = GEN_ARRAY(b->keep, uint32_t, n);
+    g->tensor = GEN_ARRAY(b->keep, wl_tensor_info, s->n_tensors);
+    g->inputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, wl_io, n_in)};
+    g->outputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, wl_io, n_out)};
+    g->data_deps = (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, uint32_t, n_data)};
+    g->ctrl_deps = (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, uint32_t, n_ctrl)};
+    out->figures = GEN_ARRAY(b->keep, uint32_t, n);
+    out->tensor_size = GEN_ARRAY(b->keep, uint32_t, s->n_tensors);
+    if (!g->node || !g->by_id || !g->tensor || !g->inputs.start || !g->inputs.item || !g->outputs.start ||
+        !g->outputs.item || !g->data_deps.start || !g->data_deps.item || !g->ctrl_deps.start ||
+        !g->ctrl_deps.item || !out->figures || !out->tensor_size)
+        return dse_fail_nomem(b->err);
+    return DSE_OK;
+}
+
+static dse_status fill_node(gen_build *b, const gen_stage *s, uint32_t draft, wl_node *out)
+{
+    static const uint8_t types[] = {[GEN_COMP] = WL_NODE_COMP,
+                                    [GEN_X1_COLL] = WL_NODE_COLL,
+                                    [GEN_X2_COLL] = WL_NODE_COLL,
+                                    [GEN_SEND] = WL_NODE_SEND,
+                                    [GEN_RECV] = WL_NODE_RECV};
+    const gen_draft *d = &s->drafts[draft];
+    uint32_t place = gen_model_tensor(b, &s->tensor[d->tensor])->place;
+
+    *out = (wl_node){.name = gen_node_name(b, s, d),
+                     .id = draft < s->n_numbered ? draft + 1u : 0,
+                     .slot = d->slot,
+                     .type = types[d->role],
+                     .coll = d->coll,
+                     .has_io = true,
+                     .tensor_kind = (uint8_t)gen_tensor_kind(b, &s->tensor[d->tensor]),
+                     .layer = place >= 1 && place <= b->key->layers ? place - 1 : DSE_NONE};
+    return out->name ? DSE_OK : dse_fail_nomem(b->err);
+}
+
+static dse_status fill_nodes(gen_build *b, const gen_stage *s, const uint32_t *order, gen_graph *out)
+{
+    wl_csr *data = &out->graph.data_deps, *ctrl = &out->graph.ctrl_deps;
+    uint32_t n_data = 0, n_ctrl = 0;
+
+    for (uint32_t i = 0; i < out->graph.n_nodes; i++) {
+        const gen_draft *d = &s->drafts[order[i]];
+        dse_status st = fill_node(b, s, order[i], &out->graph.node[i]);
+
+        if (st != DSE_OK)
+            return st;
+        out->figures[i] = d->figures;
+        for (uint32_t k = 0; k < d->n_data; k++) {
+            uint32_t parent = s->drafts[d->data[k]].final;
+
+            if (parent == DSE_NONE)
+                return dse_fail_at(b->err, DSE_E_CONFIG, b->v->ops.doc.path,
+                                   "a node waits for an operator without cost that stands after it");
+            data->item[n_data++] = parent;
+        }
+        for (uint32_t k = 0; k < d->n_ctrl; k++)
+            ctrl->item[n_ctrl++] = s->drafts[d->ctrl[k]].final;
+        data->start[i + 1] = n_data;
+        ctrl->start[i + 1] = n_ctrl;
     }
     return DSE_OK;
 }
 
-dse_status gen_finish_stage(generator *g, gen_stage *s, wl_graph *graph)
+/* Sends and receives get their ids after everything else, in the order of their slots. Until ranks are bound these ids
+ * are for messages about the graph alone. */
+static dse_status order_by_id(gen_build *b, const gen_stage *s, const uint32_t *order, wl_graph *g,
+                              uint64_t **id_of)
 {
-    uint32_t *order = DSE_ARENA_NEW(g->arena, uint32_t, s->n_drafts), n = 0, n_in = 0, n_out = 0;
-    uint32_t n_data = 0, n_ctrl = 0;
+    uint32_t n_numbered = g->n_nodes - s->n_p2p, n = 0;
+
+    *id_of = GEN_ARRAY(b->scratch, uint64_t, g->n_nodes);
+    if (!*id_of)
+        return dse_fail_nomem(b->err);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        if (order[i] < s->n_numbered) {
+            g->by_id[n++] = i;
+            (*id_of)[i] = order[i] + 1u;
+        } else {
+            g->by_id[n_numbered + g->node[i].slot] = i;
+            (*id_of)[i] = (uint64_t)s->n_numbered + g->node[i].slot + 1u;
+        }
+    }
+    return DSE_OK;
+}
+
+dse_status gen_finish_stage(gen_build *b, gen_stage *s, gen_graph *out)
+{
+    uint32_t *order = GEN_ARRAY(b->scratch, uint32_t, s->n_drafts), n = 0;
     uint64_t *id_of;
     dse_status st;
 
     if (!order)
-        return dse_fail_nomem(g->err);
+        return dse_fail_nomem(b->err);
     for (uint32_t ti = 0; ti < s->n_tensors; ti++)
         n += list_drafts(s, ti, order + n);
     chain_first_communications(order, n, s->drafts);
-    if ((st = allocate_graph(g, s, graph, n)) != DSE_OK)
-        return st;
-    id_of = DSE_ARENA_NEW(g->arena, uint64_t, n);
-    if (!id_of)
-        return dse_fail_nomem(g->err);
     for (uint32_t i = 0; i < n; i++)
         s->drafts[order[i]].final = i;
-    for (uint32_t i = 0; i < n; i++) {
-        gen_node *d = &s->drafts[order[i]];
-
-        /* Sends and receives get their ids after everything else, in the order of their slots. */
-        id_of[i] = order[i] < s->n_numbered ? order[i] + 1u : (uint64_t)s->n_numbered + d->node.slot + 1u;
-        d->node.id = order[i] < s->n_numbered ? id_of[i] : 0;
-        graph->node[i] = d->node;
-        for (uint32_t k = 0; k < d->n_data; k++)
-            graph->data_deps.item[n_data++] = s->drafts[d->data[k]].final;
-        for (uint32_t k = 0; k < d->n_ctrl; k++)
-            graph->ctrl_deps.item[n_ctrl++] = s->drafts[d->ctrl[k]].final;
-        if ((st = fill_io(g, s, graph, d, &n_in, &n_out)) != DSE_OK)
-            return st;
-        graph->data_deps.start[i + 1] = n_data;
-        graph->ctrl_deps.start[i + 1] = n_ctrl;
-        graph->inputs.start[i + 1] = n_in;
-        graph->outputs.start[i + 1] = n_out;
-    }
-    for (uint32_t k = 0; k < n_data; k++)
-        if (graph->data_deps.item[k] == DSE_NONE)
-            return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.doc.path,
-                               "a node waits for an operator without cost that stands after it");
-    return wl_graph_finish(graph, id_of, g->ops.doc.path, g->arena, g->err);
-}
-
-/* ---- ranks and groups ---------------------------------------------------------------------- */
-
-static uint32_t rank_number(const wl_strategy *s, uint32_t stage_index, uint32_t sp, uint32_t tp, uint32_t dp)
-{
-    return ((stage_index * s->sp + sp) * s->tp + tp) * s->dp + dp;
-}
-
-/* Groups are numbered from 1: all along dp, then along tp, then along sp; each by the other coordinates,
- * pp slowest. Group 0 is everybody, under no name. */
-static dse_status bind_groups(generator *g)
-{
-    const wl_strategy *s = g->s;
-    wl_workload *w = g->out;
-    uint32_t degree[] = {s->dp, s->tp, s->sp}, base = 1;
-
-    w->n_groups = 1;
-    for (int k = 0; k < WL_N_PARALLEL; k++)
-        w->n_groups += w->n_ranks / degree[k];
-    w->group = DSE_ARENA_NEW(g->arena, wl_group, w->n_groups);
-    if (!w->group)
-        return dse_fail_nomem(g->err);
-    for (uint32_t i = 0; i < w->n_groups; i++) {
-        w->group[i].name = i ? dse_arena_printf(g->arena, "%" PRIu32, i) : "";
-        if (!w->group[i].name)
-            return dse_fail_nomem(g->err);
-    }
-    for (int k = 0; k < WL_N_PARALLEL; k++) {
-        for (uint32_t i = 0; i < w->n_ranks / degree[k]; i++) {
-            wl_group *group = &w->group[base + i];
-
-            group->rank = DSE_ARENA_NEW(g->arena, uint32_t, degree[k]);
-            if (!group->rank)
-                return dse_fail_nomem(g->err);
-        }
-        for (uint32_t st = 0; st < g->n_stages; st++) {
-            for (uint32_t i = 0; i < w->n_ranks / g->n_stages; i++) {
-                uint32_t at[] = {i % s->dp, i / s->dp % s->tp, i / s->dp / s->tp};
-                uint32_t rank = rank_number(s, st, at[2], at[1], at[0]), number = g->stages[st].value;
-
-                for (int other = 0; other < WL_N_PARALLEL; other++)
-                    if (other != k)
-                        number = number * degree[other] + at[other];
-                w->rank[rank].group[k] = base + number;
-                w->group[base + number].rank[w->group[base + number].n++] = rank;
-            }
-        }
-        base += w->n_ranks / degree[k];
-    }
-    w->group[0].n = w->n_ranks;
-    w->group[0].rank = DSE_ARENA_NEW(g->arena, uint32_t, w->n_ranks);
-    if (!w->group[0].rank)
-        return dse_fail_nomem(g->err);
-    for (uint32_t i = 0; i < w->n_ranks; i++)
-        w->group[0].rank[i] = i;
-    return DSE_OK;
-}
-
-/* A link joins the ranks of two stages that agree in sp, tp and dp; each such pair has a tag. */
-static void bind_messages(generator *g, uint64_t next_id)
-{
-    const wl_strategy *s = g->s;
-    uint32_t per_stage = g->out->n_ranks / g->n_stages;
-
-    for (uint32_t i = 0; i < g->n_links; i++) {
-        const gen_link *l = &g->links[i];
-
-        for (uint32_t k = 0; k < per_stage; k++) {
-            uint32_t sender = l->from_stage * per_stage + k, receiver = l->to_stage * per_stage + k;
-            uint32_t tag = s->tag_base + i * per_stage + k;
-
-            g->out->rank[sender].p2p[l->send_slot] = (wl_p2p){receiver, tag, next_id++};
-            g->out->rank[receiver].p2p[l->recv_slot] = (wl_p2p){sender, tag, next_id++};
-        }
-    }
-}
-
-dse_status gen_bind_ranks(generator *g)
-{
-    wl_workload *w = g->out;
-    uint64_t base = 0;
-    dse_status st;
-
-    w->rank = DSE_ARENA_NEW(g->arena, wl_rank, w->n_ranks);
-    if (!w->rank)
-        return dse_fail_nomem(g->err);
-    for (uint32_t r = 0; r < w->n_ranks; r++) {
-        const gen_stage *s = &g->stages[r / (w->n_ranks / g->n_stages)];
-        wl_rank *rank = &w->rank[r];
-
-        rank->graph = (uint32_t)(s - g->stages);
-        rank->id_base = base;
-        base += s->n_numbered;
-        rank->group = DSE_ARENA_NEW(g->arena, uint32_t, WL_N_PARALLEL);
-        rank->p2p = DSE_ARENA_NEW(g->arena, wl_p2p, s->n_p2p);
-        if (!rank->group || !rank->p2p)
-            return dse_fail_nomem(g->err);
-    }
-    if ((st = bind_groups(g)) != DSE_OK)
+    out->coordinate = s->value;
+    out->n_numbered = s->n_numbered;
+    if ((st = allocate_graph(b, s, order, n, out)) != DSE_OK ||
+        (st = fill_nodes(b, s, order, out)) != DSE_OK || (st = fill_io(b, s, out, order)) != DSE_OK ||
+        (st = order_by_id(b, s, order, &out->graph, &id_of)) != DSE_OK)
         return st;
-    bind_messages(g, base + 1);
-    return DSE_OK;
+    return wl_graph_link(&out->graph, id_of, b->v->ops.doc.path, b->keep, b->scratch, b->err);
 }

@@ -2,22 +2,22 @@
  * waits for whom. */
 #include "workload/generator.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---- nodes --------------------------------------------------------------------------------- */
 
-static gen_node *add_draft(generator *g, gen_stage *s, uint32_t type, uint32_t tensor, uint32_t *index)
+static gen_draft *add_draft(gen_build *b, gen_stage *s, gen_role role, uint32_t tensor, uint32_t *index)
 {
-    uint32_t place = gen_model_tensor(g, &s->tensor[tensor])->place;
-    gen_node *d;
+    gen_draft *d;
 
     if (s->n_drafts == s->cap_drafts) {
         uint32_t cap = s->cap_drafts ? s->cap_drafts * 2 : s->n_tensors * 2 + 16;
-        gen_node *more = dse_arena_alloc(g->arena, cap * sizeof *more);
+        gen_draft *more = GEN_ARRAY(b->scratch, gen_draft, cap);
 
-        if (!more)
+        if (!more) {
+            dse_fail_nomem(b->err);
             return NULL;
+        }
         if (s->n_drafts)
             memcpy(more, s->drafts, s->n_drafts * sizeof *more);
         s->drafts = more;
@@ -25,100 +25,160 @@ static gen_node *add_draft(generator *g, gen_stage *s, uint32_t type, uint32_t t
     }
     *index = s->n_drafts;
     d = &s->drafts[s->n_drafts++];
-    *d = (gen_node){.tensor = tensor, .operand = DSE_NONE, .next_send = DSE_NONE, .final = DSE_NONE};
-    d->node.type = (uint8_t)type;
-    d->node.slot = DSE_NONE;
-    d->node.has_io = true;
-    d->node.tensor_kind = (uint8_t)gen_tensor_kind(g, &s->tensor[tensor]);
-    d->node.layer = place >= 1 && place <= g->layers ? place - 1 : DSE_NONE;
+    *d = (gen_draft){
+        .tensor = tensor, .slot = DSE_NONE, .next_send = DSE_NONE, .final = DSE_NONE, .role = (uint8_t)role};
     return d;
 }
 
-static void depend(gen_node *d, uint32_t on) { d->data[d->n_data++] = on; }
-
-static dse_status to_count(generator *g, double v, const char *name, uint64_t *out)
+void gen_tensor_name(const gen_build *b, const gen_tensor *t, wl_piece out[GEN_N_TENSOR_PIECES])
 {
-    if (!(v < 9223372036854775808.0))
-        return dse_fail(g->err, DSE_E_RANGE, "the size of '%.80s' does not fit in 63 bits", name);
-    *out = (uint64_t)v;
+    static const wl_piece none = WL_PIECE(""), shadow = WL_PIECE("shadow_");
+    static const wl_piece revision[] = {WL_PIECE("@0"), WL_PIECE("@1")};
+    const wl_tensor *m = gen_model_tensor(b, t);
+
+    out[0] = t->kind == WL_OP_SHADOW ? shadow : none;
+    out[1] = (wl_piece){m->name, m->name_len};
+    out[2] = revision[m->revision];
+}
+
+const char *gen_node_name(gen_build *b, const gen_stage *s, const gen_draft *d)
+{
+    static const wl_piece suffix[] = {
+        [GEN_COMP] = WL_PIECE("_COMP"),       [GEN_X1_COLL] = WL_PIECE("_X1COMM"),
+        [GEN_X2_COLL] = WL_PIECE("_X2_COMM"), [GEN_SEND] = WL_PIECE("_Y_SEND"),
+        [GEN_RECV] = WL_PIECE("_Y_RECV"),
+    };
+    wl_piece piece[GEN_N_TENSOR_PIECES + 1];
+
+    gen_tensor_name(b, &s->tensor[d->tensor], piece);
+    piece[GEN_N_TENSOR_PIECES] = suffix[d->role];
+    return wl_name_join(&b->names, piece, GEN_N_TENSOR_PIECES + 1, NULL);
+}
+
+static void depend(gen_draft *d, uint32_t on) { d->data[d->n_data++] = on; }
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+static dse_status add_figures(gen_build *b, const gen_stage *s, const gen_draft *d, const gen_figures *f,
+                              uint32_t *out)
+{
+    gen_shape *shape = b->out;
+    uint32_t i = 0;
+
+    while (i < shape->n_figures && memcmp(&shape->figures[i], f, sizeof *f) != 0)
+        i++;
+    *out = i;
+    if (i < shape->n_figures)
+        return DSE_OK;
+    if (i == b->cap_figures) {
+        uint32_t cap = i ? i * 2 : 64;
+        gen_figures *more = GEN_ARRAY(b->keep, gen_figures, cap);
+        const char **users = GEN_ARRAY(b->keep, const char *, cap);
+
+        if (!more || !users)
+            return dse_fail_nomem(b->err);
+        if (i) {
+            memcpy(more, shape->figures, i * sizeof *more);
+            memcpy(users, shape->user, i * sizeof *users);
+        }
+        shape->figures = more;
+        shape->user = users;
+        b->cap_figures = cap;
+    }
+    shape->figures[i] = *f;
+    shape->user[i] = gen_node_name(b, s, d);
+    if (!shape->user[i])
+        return dse_fail_nomem(b->err);
+    shape->n_figures++;
     return DSE_OK;
 }
 
-static const char *node_name(generator *g, const gen_tensor *t, const char *suffix)
+static const gen_figures no_figures = {DSE_NONE, {DSE_NONE, DSE_NONE, DSE_NONE}, DSE_NONE, DSE_NONE};
+
+static dse_status computation_figures(gen_build *b, const gen_stage *s, gen_draft *d)
 {
-    const wl_tensor *m = gen_model_tensor(g, t);
+    const gen_tensor *t = &s->tensor[d->tensor];
+    const wl_operator *op = gen_model_tensor(b, t)->op;
+    const gen_operator *sizes = gen_operator_of(b->v, op);
+    bool is_shadow = t->kind == WL_OP_SHADOW; /* another stage has the work */
+    uint32_t *known = &b->computed[2 * op->number + is_shadow];
+    dse_status st = DSE_OK;
 
-    return dse_arena_printf(g->arena, "%s%s@%" PRIu32 "_%s", t->kind == WL_OP_SHADOW ? "shadow_" : "",
-                            m->name, m->revision, suffix);
-}
+    if (*known == DSE_NONE) {
+        gen_figures f = no_figures;
 
-/* Operations of the operator, 0 for what costs nothing. */
-static double operations(generator *g, const gen_tensor *t)
-{
-    const wl_operator *op = gen_model_tensor(g, t)->op;
-    wl_dim elements = wl_shape_elements(&op->y_shape);
-
-    switch (t->kind) {
-    case WL_OP_EINSUM:
-        for (uint32_t i = 0; i < op->y_reduced.n; i++)
-            wl_dim_multiply(&elements, &op->y_reduced.dim[i]);
-        return gen_value_of(g, &elements, 1.0);
-    case WL_OP_ADD:
-    case WL_OP_RESHAPE: return gen_value_of(g, &elements, 1.0);
-    case WL_OP_SCALE: return gen_value_of(g, &elements, op->scale);
-    default: return 0.0;
+        f.operations = is_shadow ? DSE_NONE : sizes->operations;
+        f.moved[0] = sizes->y;
+        f.moved[1] = sizes->x1;
+        f.moved[2] = sizes->x2;
+        f.result = sizes->y;
+        st = add_figures(b, s, d, &f, known);
     }
+    d->figures = *known;
+    return st;
 }
 
-static dse_status add_compute(generator *g, gen_stage *s, uint32_t ti)
+/* ---- computations and collectives ---------------------------------------------------------- */
+
+static dse_status add_compute(gen_build *b, gen_stage *s, uint32_t ti)
 {
     gen_tensor *t = &s->tensor[ti];
-    const wl_operator *op = gen_model_tensor(g, t)->op;
-    gen_node *d = add_draft(g, s, WL_NODE_COMP, ti, &t->comp);
-    double y;
-    dse_status st;
+    gen_draft *d = add_draft(b, s, GEN_COMP, ti, &t->comp);
 
-    if (!d || !(d->node.name = node_name(g, t, "COMP")))
-        return dse_fail_nomem(g->err);
-    y = gen_shape_value(g, &op->y_shape);
-    if ((st = to_count(g, operations(g, t), d->node.name, &d->node.num_ops)) != DSE_OK ||
-        (st = to_count(g, y, d->node.name, &d->node.y_size)) != DSE_OK)
-        return st;
     t->x1_in = t->x2_in = t->comp;
-    return to_count(g, y + gen_shape_value(g, &op->x1_shape) + gen_shape_value(g, &op->x2_shape),
-                    d->node.name, &d->node.tensor_size);
+    return d ? computation_figures(b, s, d) : DSE_E_NOMEM;
 }
 
-/* The collectives that turn the sharding `operand` was left in into the one `need` asks for, in a chain
- * in front of the computation. */
-static dse_status add_collectives(generator *g, gen_stage *s, uint32_t ti, uint32_t operand,
-                                  const wl_shape *need, const char *suffix, uint32_t *first)
+/* The collectives that turn the sharding the operand was left in into the one that the operator needs. */
+static dse_status match_operand(gen_build *b, const gen_tensor *from, const gen_tensor *t,
+                                const wl_shape *need, gen_met *met)
 {
-    const gen_tensor *from = &s->tensor[operand];
-    const wl_operator *from_op = gen_model_tensor(g, from)->op;
-    wl_match matches[WL_N_PARALLEL];
-    uint32_t n, previous = DSE_NONE;
+    const wl_operator *from_op = gen_model_tensor(b, from)->op;
     dse_error why = DSE_ERROR_INIT;
-    dse_status st =
-        wl_match_collectives(&g->parallel, &from_op->y_shape, &from_op->y_reduced, need, matches, &n, &why);
+    dse_status st = wl_match_collectives(&b->parallel, &from_op->y_shape, &from_op->y_reduced, need,
+                                         met->match, &met->n, &why);
 
     if (st != DSE_OK)
-        return dse_fail_at(g->err, st, g->ops.doc.path, "'%.60s' into '%.60s': %.200s",
-                           gen_model_tensor(g, from)->name, gen_model_tensor(g, &s->tensor[ti])->name,
-                           why.text);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t index;
-        gen_node *d = add_draft(g, s, WL_NODE_COLL, ti, &index);
+        return dse_fail_at(b->err, st, b->v->ops.doc.path, "'%.60s' into '%.60s': %.200s",
+                           gen_model_tensor(b, from)->name, gen_model_tensor(b, t)->name, why.text);
+    met->from = from_op;
+    met->figures = DSE_NONE;
+    return DSE_OK;
+}
 
-        if (!d || !(d->node.name = node_name(g, &s->tensor[ti], suffix)))
-            return dse_fail_nomem(g->err);
-        d->operand = operand;
-        d->node.coll = matches[i].coll;
-        d->node.slot = matches[i].dimension;
-        if ((st = to_count(g, gen_shape_value(g, &from_op->y_shape), d->node.name, &d->node.comm_size)) !=
-                DSE_OK ||
-            (st = to_count(g, gen_shape_value(g, need), d->node.name, &d->node.y_size)) != DSE_OK)
-            return st;
+/* They go in front of the computation, in a chain. */
+static dse_status add_collectives(gen_build *b, gen_stage *s, uint32_t ti, gen_role role)
+{
+    gen_tensor *t = &s->tensor[ti];
+    const wl_operator *op = gen_model_tensor(b, t)->op;
+    const gen_operator *sizes = gen_operator_of(b->v, op);
+    bool is_x1 = role == GEN_X1_COLL;
+    uint32_t operand = is_x1 ? t->x1 : t->x2, *first = is_x1 ? &t->x1_in : &t->x2_in, previous = DSE_NONE;
+    const gen_tensor *from = &s->tensor[operand];
+    const wl_operator *from_op = gen_model_tensor(b, from)->op;
+    gen_met *met = &b->met[op->number][!is_x1];
+    dse_status st;
+
+    if (met->from != from_op &&
+        (st = match_operand(b, from, t, is_x1 ? &op->x1_shape : &op->x2_shape, met)) != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < met->n; i++) {
+        uint32_t index;
+        gen_draft *d = add_draft(b, s, role, ti, &index);
+
+        if (!d)
+            return DSE_E_NOMEM;
+        if (met->figures == DSE_NONE) {
+            gen_figures f = no_figures;
+
+            f.communicated = gen_operator_of(b->v, from_op)->y;
+            f.result = is_x1 ? sizes->x1 : sizes->x2;
+            if ((st = add_figures(b, s, d, &f, &met->figures)) != DSE_OK)
+                return st;
+        }
+        d->figures = met->figures;
+        d->coll = met->match[i].coll;
+        d->slot = met->match[i].dimension;
         if (previous == DSE_NONE)
             *first = index;
         else
@@ -126,21 +186,20 @@ static dse_status add_collectives(generator *g, gen_stage *s, uint32_t ti, uint3
         previous = index;
     }
     if (previous != DSE_NONE)
-        depend(&s->drafts[s->tensor[ti].comp], previous);
+        depend(&s->drafts[t->comp], previous);
     return DSE_OK;
 }
 
-dse_status gen_add_nodes(generator *g, gen_stage *s)
+dse_status gen_add_nodes(gen_build *b, gen_stage *s)
 {
     for (uint32_t i = 0; i < s->n_tensors; i++) {
-        gen_tensor *t = &s->tensor[i];
-        const wl_operator *op = gen_model_tensor(g, t)->op;
-        dse_status st = add_compute(g, s, i);
+        const gen_tensor *t = &s->tensor[i];
+        dse_status st = add_compute(b, s, i);
 
         if (st == DSE_OK && t->x1 != DSE_NONE)
-            st = add_collectives(g, s, i, t->x1, &op->x1_shape, "X1COMM", &t->x1_in);
+            st = add_collectives(b, s, i, GEN_X1_COLL);
         if (st == DSE_OK && t->x2 != DSE_NONE)
-            st = add_collectives(g, s, i, t->x2, &op->x2_shape, "X2_COMM", &t->x2_in);
+            st = add_collectives(b, s, i, GEN_X2_COLL);
         if (st != DSE_OK)
             return st;
     }
@@ -150,36 +209,49 @@ dse_status gen_add_nodes(generator *g, gen_stage *s)
 
 /* ---- messages between stages --------------------------------------------------------------- */
 
-dse_status gen_add_messages(generator *g)
+static dse_status add_send(gen_build *b, gen_link *l)
 {
-    for (uint32_t i = 0; i < g->n_links; i++) {
-        gen_link *l = &g->links[i];
-        gen_stage *from = &g->stages[l->from_stage], *to = &g->stages[l->to_stage];
-        gen_tensor *source = &from->tensor[l->from_tensor], *shadow = &to->tensor[l->to_tensor];
-        double elements = gen_shape_value(g, &gen_model_tensor(g, source)->op->y_shape);
-        uint32_t index;
-        dse_status st;
-        gen_node *d = add_draft(g, from, WL_NODE_SEND, l->from_tensor, &index);
+    gen_stage *from = &b->stages[l->from_stage];
+    gen_tensor *source = &from->tensor[l->from_tensor];
+    gen_figures f = no_figures;
+    uint32_t index;
+    gen_draft *d = add_draft(b, from, GEN_SEND, l->from_tensor, &index);
 
-        if (!d || !(d->node.name = node_name(g, source, "Y_SEND")))
-            return dse_fail_nomem(g->err);
-        depend(d, source->comp);
-        d->node.slot = l->send_slot = from->n_p2p++;
-        if ((st = to_count(g, elements, d->node.name, &d->node.comm_size)) != DSE_OK)
-            return st;
-        if (source->first_send == DSE_NONE)
-            source->first_send = index;
-        else
-            from->drafts[source->last_send].next_send = index;
-        source->last_send = index;
+    if (!d)
+        return DSE_E_NOMEM;
+    depend(d, source->comp);
+    d->slot = l->send_slot = from->n_p2p++;
+    if (source->first_send == DSE_NONE)
+        source->first_send = index;
+    else
+        from->drafts[source->last_send].next_send = index;
+    source->last_send = index;
+    f.communicated = gen_operator_of(b->v, gen_model_tensor(b, source)->op)->y;
+    return add_figures(b, from, d, &f, &d->figures);
+}
 
-        d = add_draft(g, to, WL_NODE_RECV, l->to_tensor, &shadow->recv);
-        if (!d || !(d->node.name = node_name(g, shadow, "Y_RECV")))
-            return dse_fail_nomem(g->err);
-        d->node.slot = l->recv_slot = to->n_p2p++;
-        d->node.y_size = d->node.comm_size = from->drafts[index].node.comm_size;
-    }
-    return DSE_OK;
+static dse_status add_recv(gen_build *b, gen_link *l)
+{
+    gen_stage *to = &b->stages[l->to_stage];
+    gen_tensor *shadow = &to->tensor[l->to_tensor];
+    gen_figures f = no_figures;
+    gen_draft *d = add_draft(b, to, GEN_RECV, l->to_tensor, &shadow->recv);
+
+    if (!d)
+        return DSE_E_NOMEM;
+    d->slot = l->recv_slot = to->n_p2p++;
+    f.communicated = f.result = gen_operator_of(b->v, gen_model_tensor(b, shadow)->op)->y;
+    return add_figures(b, to, d, &f, &d->figures);
+}
+
+dse_status gen_add_messages(gen_build *b)
+{
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; st == DSE_OK && i < b->n_links; i++)
+        if ((st = add_send(b, &b->links[i])) == DSE_OK)
+            st = add_recv(b, &b->links[i]);
+    return st;
 }
 
 /* ---- dependencies -------------------------------------------------------------------------- */
@@ -199,7 +271,7 @@ static void connect(gen_stage *s)
     }
 }
 
-static bool replace_dependency(gen_node *child, uint32_t gone, uint32_t by)
+static bool replace_dependency(gen_draft *child, uint32_t gone, uint32_t by)
 {
     uint32_t i = 0;
 
@@ -216,77 +288,92 @@ static bool replace_dependency(gen_node *child, uint32_t gone, uint32_t by)
 }
 
 /* Who waits for whom: children of draft i are item[start[i]] .. item[start[i + 1] - 1]. */
-static dse_status list_children(generator *g, const gen_stage *s, wl_csr *out)
+static dse_status list_children(gen_build *b, const gen_stage *s, wl_csr *out)
 {
-    uint32_t n = s->n_drafts, *fill = DSE_ARENA_NEW(g->arena, uint32_t, n + 1u);
+    uint32_t n = s->n_drafts, *fill = GEN_ARRAY(b->scratch, uint32_t, n + 1u);
 
-    out->start = DSE_ARENA_NEW(g->arena, uint32_t, n + 1u);
+    out->start = DSE_ARENA_NEW(b->scratch, uint32_t, n + 1u);
     if (!fill || !out->start)
-        return dse_fail_nomem(g->err);
+        return dse_fail_nomem(b->err);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < s->drafts[i].n_data; k++)
             out->start[s->drafts[i].data[k] + 1]++;
     for (uint32_t i = 0; i < n; i++)
         out->start[i + 1] += out->start[i];
     memcpy(fill, out->start, (n + 1u) * sizeof *fill);
-    out->item = DSE_ARENA_NEW(g->arena, uint32_t, out->start[n]);
+    out->item = GEN_ARRAY(b->scratch, uint32_t, out->start[n]);
     if (!out->item)
-        return dse_fail_nomem(g->err);
+        return dse_fail_nomem(b->err);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < s->drafts[i].n_data; k++)
             out->item[fill[s->drafts[i].data[k]]++] = i;
     return DSE_OK;
 }
 
+static bool costs_nothing(const gen_build *b, const gen_draft *d)
+{
+    uint32_t operations = b->out->figures[d->figures].operations;
+
+    return operations == DSE_NONE || b->key->is_free[operations];
+}
+
+static dse_status fail_waits_for_several(gen_build *b, const gen_stage *s, const gen_draft *d)
+{
+    const char *name = gen_node_name(b, s, d);
+
+    return name ? dse_fail_at(b->err, DSE_E_CONFIG, b->v->ops.doc.path,
+                              "'%.80s' costs nothing but waits for several nodes", name)
+                : dse_fail_nomem(b->err);
+}
+
 /* Takes out computations of no operations: who waited for one waits for what it waited for. They go in
  * the order of the tensors, as the dependencies stood before the first one went. */
-static dse_status remove_free_nodes(generator *g, gen_stage *s)
+static dse_status remove_free_nodes(gen_build *b, gen_stage *s)
 {
     wl_csr children = {0};
-    dse_status st = list_children(g, s, &children);
+    dse_status st = list_children(b, s, &children);
 
     for (uint32_t ti = 0; st == DSE_OK && ti < s->n_tensors; ti++) {
         uint32_t i = s->tensor[ti].comp;
-        gen_node *d = &s->drafts[i];
+        gen_draft *d = &s->drafts[i];
 
-        if (d->node.num_ops)
+        if (!costs_nothing(b, d))
             continue;
         d->removed = true;
         for (uint32_t k = children.start[i]; k < children.start[i + 1]; k++)
             if (d->n_data > 1 ||
                 !replace_dependency(&s->drafts[children.item[k]], i, d->n_data ? d->data[0] : DSE_NONE))
-                return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.doc.path,
-                                   "'%.80s' costs nothing but waits for several nodes", d->node.name);
+                return fail_waits_for_several(b, s, d);
     }
     return st;
 }
 
 /* A recomputation waits for the tensor named by `after`. */
-static dse_status add_recompute_order(generator *g, gen_stage *s)
+static dse_status add_recompute_order(gen_build *b, gen_stage *s)
 {
     for (uint32_t ti = 0; ti < s->n_tensors; ti++) {
-        const wl_tensor *m = gen_model_tensor(g, &s->tensor[ti]);
+        const wl_tensor *m = gen_model_tensor(b, &s->tensor[ti]);
         const gen_tensor *after;
-        gen_node *d;
+        gen_draft *d;
 
         if (m->after == DSE_NONE || s->tensor[ti].kind == WL_OP_SHADOW)
             continue;
-        after = &s->tensor[g->local[m->after]];
+        after = &s->tensor[b->local[m->after]];
         if (s->drafts[after->comp].removed)
-            return dse_fail_at(g->err, DSE_E_CONFIG, g->ops.doc.path,
+            return dse_fail_at(b->err, DSE_E_CONFIG, b->v->ops.doc.path,
                                "'%.80s' cannot wait for '%.80s', which costs nothing", m->name,
-                               g->model.tensor[m->after].name);
+                               b->model.tensor[m->after].name);
         d = &s->drafts[s->tensor[ti].x1_in];
         d->ctrl[d->n_ctrl++] = after->comp;
     }
     return DSE_OK;
 }
 
-dse_status gen_add_dependencies(generator *g, gen_stage *s)
+dse_status gen_add_dependencies(gen_build *b, gen_stage *s)
 {
     dse_status st;
 
     connect(s);
-    st = remove_free_nodes(g, s);
-    return st == DSE_OK ? add_recompute_order(g, s) : st;
+    st = remove_free_nodes(b, s);
+    return st == DSE_OK ? add_recompute_order(b, s) : st;
 }

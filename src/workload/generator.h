@@ -1,13 +1,119 @@
-/* What generate.c, generate_nodes.c and generate_graph.c share: a workload under construction. Private to the
- * generator.
+/* What the generator's files share; private to it.
  *
- * The arrays belong to the generator's arena and are referred to by index. */
+ *   variant   the operators as one variant of the file has them, and the distinct sizes they speak of
+ *   shape     all of a workload that is no size: nodes, names, dependencies, who sends what to whom
+ *   point     what the sizes are for one strategy, and with it a workload
+ *
+ * A shape is made of a variant and a key alone (generate_shape.c, generate_nodes.c, generate_graph.c), which is why
+ * points with the same key may share it: what made it has seen nothing else of them. */
 #ifndef DSE_WORKLOAD_GENERATOR_H
 #define DSE_WORKLOAD_GENERATOR_H
 
 #include "workload/collective_match.h"
 #include "workload/generate.h"
 #include "workload/model.h"
+#include "workload/name_pool.h"
+
+/* An array that is about to be filled, not cleared as by DSE_ARENA_NEW. Counts are of 32 bits. */
+#define GEN_ARRAY(a, type, n) ((type *)dse_arena_alloc((a), (size_t)(n) * sizeof(type)))
+
+/* ---- generate_variant.c: operators and their sizes ------------------------------------------- */
+
+/* `scale` times a product of symbols. */
+typedef struct {
+    wl_dim product;
+    double scale;
+    bool counts_operations; /* of some operator */
+} gen_size;
+
+/* What stands beside a wl_operator. Sizes are indexes into the variant's, DSE_NONE: nothing. */
+typedef struct {
+    uint32_t y, x1, x2; /* elements; of y never nothing */
+    uint32_t operations;
+    wl_piece y_text; /* the shape of the result, spelt */
+} gen_operator;
+
+typedef struct {
+    wl_operators ops; /* without values of the symbols */
+    gen_operator *op; /* by wl_operator.number */
+    uint32_t n_sizes;
+    gen_size *size;
+    wl_parallel parallel; /* without degrees */
+} gen_variant;
+
+dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which, dse_arena *a,
+                            dse_error *err);
+
+static inline const gen_operator *gen_operator_of(const gen_variant *v, const wl_operator *op)
+{
+    return &v->op[op->number];
+}
+
+/* The sizes for one strategy. */
+typedef struct {
+    double *value; /* of each size of the variant */
+    bool *is_free; /* whether so many operations are none */
+} gen_sizes;
+
+dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, const wl_strategy *s,
+                              dse_arena *a, gen_sizes *out, dse_error *err);
+
+/* ---- a shape --------------------------------------------------------------------------------- */
+
+/* All that a shape depends on. */
+typedef struct {
+    const gen_variant *variant;
+    uint32_t layers, pp;
+    uint32_t sharded;    /* bit k: the degree of parallel dimension k is above 1 */
+    const bool *is_free; /* of each size of the variant */
+} gen_key;
+
+/* What nodes of one operator have in common: sizes, of the variant. */
+typedef struct {
+    uint32_t operations;
+    uint32_t moved[3]; /* added up in this order, as floats */
+    uint32_t communicated, result;
+} gen_figures;
+
+/* A send or receive of every rank of a stage. Messages are numbered through all stages; each has both ends. */
+typedef struct {
+    uint32_t message, peer_stage;
+    bool receives;
+} gen_p2p;
+
+/* One stage. `graph` lacks nothing but sizes. */
+typedef struct {
+    wl_graph graph;
+    uint32_t *figures;     /* of each node: index into the shape's */
+    uint32_t *tensor_size; /* of each tensor: index into the variant's sizes */
+    uint32_t coordinate;   /* along pp */
+    uint32_t n_numbered;   /* ids that a rank uses up: all but those of sends and receives */
+    gen_p2p *p2p;          /* graph.n_p2p_slots */
+} gen_graph;
+
+typedef struct {
+    uint32_t n_graphs; /* in rank order */
+    gen_graph *graph;
+    uint32_t n_figures;
+    gen_figures *figures;
+    const char **user; /* of each: the first node that has it, also if it costs nothing; for messages */
+} gen_shape;
+
+/* What is kept goes into `keep`, all else into `scratch`; they may be the same. DSE_E_RANGE if a stage gets no tensor;
+ * DSE_E_CONFIG. */
+dse_status gen_shape_build(const gen_key *key, dse_arena *keep, dse_arena *scratch, gen_shape *out,
+                           dse_error *err);
+
+/* ---- generate_workload.c: a shape with its sizes --------------------------------------------- */
+
+/* `in_place`: the shape's arrays become the workload's own; else those with sizes in them are copied, and the rest is
+ * shared. */
+dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const gen_sizes *sizes,
+                             bool in_place, dse_arena *a, wl_workload *out, dse_error *err);
+dse_status gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *out,
+                             dse_error *err);
+
+/* ---- a shape under construction -------------------------------------------------------------- */
 
 /* A tensor on one stage: of the model, or the shadow of a tensor that another stage makes. */
 typedef struct {
@@ -18,22 +124,26 @@ typedef struct {
     uint32_t x1_in;                 /* the first node that takes x1 (a collective, else comp), */
     uint32_t x2_in;                 /* and x2, */
     uint32_t recv;                  /* of a shadow */
-    uint32_t first_send, last_send; /* list through gen_node.next_send */
+    uint32_t first_send, last_send; /* list through gen_draft.next_send */
     uint32_t info;                  /* index into the graph's tensors, or DSE_NONE */
 } gen_tensor;
 
+typedef enum { GEN_COMP, GEN_X1_COLL, GEN_X2_COLL, GEN_SEND, GEN_RECV } gen_role;
+
 /* A node before the ones without cost are taken out. Its place in the array is its number on the rank. */
 typedef struct {
-    wl_node node;
-    uint32_t tensor;  /* of the gen_stage */
-    uint32_t operand; /* COLL: the tensor it brings along */
-    uint32_t n_data, n_ctrl;
+    uint32_t tensor; /* of the gen_stage */
+    uint32_t figures;
+    uint32_t slot;    /* wl_node.slot */
     uint32_t data[4]; /* at most: a collective and a producer for each operand */
     uint32_t ctrl[2]; /* at most: recomputation, and the chain of first collectives */
     uint32_t next_send;
     uint32_t final; /* index in the finished graph, or DSE_NONE */
+    uint8_t n_data, n_ctrl;
+    uint8_t role; /* gen_role */
+    uint8_t coll; /* wl_coll_type */
     bool removed;
-} gen_node;
+} gen_draft;
 
 typedef struct {
     uint32_t value;                  /* its pp coordinate */
@@ -41,69 +151,71 @@ typedef struct {
     gen_tensor *tensor;
     uint32_t n_numbered; /* drafts that are numbered per rank: all but sends and receives */
     uint32_t n_drafts, cap_drafts;
-    gen_node *drafts;
+    gen_draft *drafts;
     uint32_t n_p2p;
 } gen_stage;
 
-/* A tensor made on one stage and needed on another. */
+/* A tensor made on one stage and needed on another: a message. */
 typedef struct {
     uint32_t from_stage, from_tensor, to_stage, to_tensor;
     uint32_t send_slot, recv_slot;
 } gen_link;
 
+/* The collectives of an operand, as they were when an operator met it last. In the layers it is always the same. */
 typedef struct {
-    wl_dim dim;
-    double scale, value;
-} gen_value;
+    const wl_operator *from; /* NULL: it met none yet */
+    uint32_t n, figures;
+    wl_match match[WL_N_PARALLEL];
+} gen_met;
 
 typedef struct {
-    wl_operators ops;
+    const gen_key *key;
+    const gen_variant *v; /* the key's */
+    wl_parallel parallel;
     wl_model model;
-    const wl_strategy *s;
-    uint32_t layers;
-    dse_arena *arena;
+    dse_arena *keep, *scratch;
+    wl_name_pool names; /* in keep */
     dse_error *err;
-    wl_workload *out;
+    gen_shape *out;
 
     uint32_t n_stages;
     gen_stage *stages;  /* in rank order */
     uint32_t *stage_of; /* model tensor -> gen_stage */
     uint32_t *local;    /* model tensor -> tensor of its gen_stage */
+    uint32_t *shadow;   /* model tensor -> its last shadow, a tensor of another gen_stage */
     uint32_t n_links;
     gen_link *links;
+    uint32_t *computed; /* operator, once more for its shadows -> figures of the computation, or DSE_NONE */
+    gen_met (*met)[2];  /* operator, x1 or x2 */
+    uint32_t cap_figures;
+} gen_build;
 
-    wl_parallel parallel;
-    uint32_t n_cached;
-    gen_value cache[96];
-} generator;
-
-/* generate.c -------------------------------------------------------------------------------- */
-
-double gen_value_of(generator *g, const wl_dim *d, double scale);
-double gen_shape_value(generator *g, const wl_shape *s); /* elements on one rank; 0 of an absent operand */
-
-static inline const wl_tensor *gen_model_tensor(const generator *g, const gen_tensor *t)
+static inline const wl_tensor *gen_model_tensor(const gen_build *b, const gen_tensor *t)
 {
-    return &g->model.tensor[t->model];
+    return &b->model.tensor[t->model];
 }
 
 /* An input that a link feeds carries what the layer before made. */
-static inline wl_tensor_kind gen_tensor_kind(const generator *g, const gen_tensor *t)
+static inline wl_tensor_kind gen_tensor_kind(const gen_build *b, const gen_tensor *t)
 {
-    const wl_tensor *m = gen_model_tensor(g, t);
+    const wl_tensor *m = gen_model_tensor(b, t);
 
     return m->op->makes == WL_TENSOR_INPUT && m->kind != WL_OP_INPUT ? WL_TENSOR_ACTIVATION : m->op->makes;
 }
 
 /* generate_nodes.c: computations, collectives, messages and dependencies, in this order. ----- */
 
-dse_status gen_add_nodes(generator *g, gen_stage *s);
-dse_status gen_add_messages(generator *g); /* of all stages */
-dse_status gen_add_dependencies(generator *g, gen_stage *s);
+dse_status gen_add_nodes(gen_build *b, gen_stage *s);
+dse_status gen_add_messages(gen_build *b); /* of all stages */
+dse_status gen_add_dependencies(gen_build *b, gen_stage *s);
 
-/* generate_graph.c: drafts to graphs, ranks and groups. --------------------------------------- */
+/* "shadow_stack_3_mha_x@0", in pieces. */
+#define GEN_N_TENSOR_PIECES 3
+void gen_tensor_name(const gen_build *b, const gen_tensor *t, wl_piece out[GEN_N_TENSOR_PIECES]);
+const char *gen_node_name(gen_build *b, const gen_stage *s, const gen_draft *d); /* NULL: out of memory */
 
-dse_status gen_finish_stage(generator *g, gen_stage *s, wl_graph *graph);
-dse_status gen_bind_ranks(generator *g);
+/* generate_graph.c: drafts to a graph. --------------------------------------------------------- */
+
+dse_status gen_finish_stage(gen_build *b, gen_stage *s, gen_graph *out);
 
 #endif

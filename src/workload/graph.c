@@ -51,10 +51,10 @@ static dse_status sort_by_id(wl_graph *g, const uint64_t *id_of, const char *whe
 }
 
 /* Data and control dependencies in one list, each parent once: what the simulator waits for. */
-static dse_status merge_parents(wl_graph *g, dse_arena *a, dse_error *err)
+static dse_status merge_parents(wl_graph *g, dse_arena *a, dse_arena *scratch, dse_error *err)
 {
     uint32_t n = g->n_nodes, total = g->data_deps.start[n] + g->ctrl_deps.start[n];
-    uint32_t *seen = DSE_ARENA_NEW(a, uint32_t, n);
+    uint32_t *seen = DSE_ARENA_NEW(scratch, uint32_t, n);
     wl_csr *out = &g->parents;
     const wl_csr *const deps[] = {&g->data_deps, &g->ctrl_deps};
 
@@ -80,9 +80,9 @@ static dse_status merge_parents(wl_graph *g, dse_arena *a, dse_error *err)
     return DSE_OK;
 }
 
-static dse_status link_children(wl_graph *g, dse_arena *a, dse_error *err)
+static dse_status link_children(wl_graph *g, dse_arena *a, dse_arena *scratch, dse_error *err)
 {
-    uint32_t n = g->n_nodes, total = g->parents.start[n], *fill = DSE_ARENA_NEW(a, uint32_t, n + 1u);
+    uint32_t n = g->n_nodes, total = g->parents.start[n], *fill = DSE_ARENA_NEW(scratch, uint32_t, n + 1u);
     wl_csr *out = &g->children;
 
     out->start = DSE_ARENA_NEW(a, uint32_t, n + 1u);
@@ -101,11 +101,11 @@ static dse_status link_children(wl_graph *g, dse_arena *a, dse_error *err)
 }
 
 /* Runs the graph without time: what never becomes ready is on a cycle or behind one. */
-static dse_status check_cycles(const wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
-                               dse_error *err)
+static dse_status check_cycles(const wl_graph *g, const uint64_t *id_of, const char *where,
+                               dse_arena *scratch, dse_error *err)
 {
     uint32_t n = g->n_nodes, done = 0, ready = 0, at;
-    uint32_t *left = DSE_ARENA_NEW(a, uint32_t, n), *queue = DSE_ARENA_NEW(a, uint32_t, n);
+    uint32_t *left = DSE_ARENA_NEW(scratch, uint32_t, n), *queue = DSE_ARENA_NEW(scratch, uint32_t, n);
 
     if (!left || !queue)
         return dse_fail_nomem(err);
@@ -137,16 +137,22 @@ static dse_status check_cycles(const wl_graph *g, const uint64_t *id_of, const c
                        id_of[at], g->node[at].name, n - done, n);
 }
 
+dse_status wl_graph_link(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
+                         dse_arena *scratch, dse_error *err)
+{
+    dse_status st = merge_parents(g, a, scratch, err);
+
+    if (st == DSE_OK)
+        st = link_children(g, a, scratch, err);
+    if (st == DSE_OK)
+        st = check_cycles(g, id_of, where, scratch, err);
+    return st;
+}
+
 dse_status wl_graph_finish(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
                            dse_error *err)
 {
     dse_status st = sort_by_id(g, id_of, where, a, err);
 
-    if (st == DSE_OK)
-        st = merge_parents(g, a, err);
-    if (st == DSE_OK)
-        st = link_children(g, a, err);
-    if (st == DSE_OK)
-        st = check_cycles(g, id_of, where, a, err);
-    return st;
+    return st == DSE_OK ? wl_graph_link(g, id_of, where, a, a, err) : st;
 }

@@ -158,4 +158,9 @@ static inline uint32_t wl_n_parents(const wl_graph *g, uint32_t node)
 dse_status wl_graph_finish(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
                            dse_error *err);
 
+/* The same of a graph whose ids are known to be unique and that has by_id already. What nobody needs afterwards goes into
+ * `scratch`, which may be the same arena. */
+dse_status wl_graph_link(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
+                         dse_arena *scratch, dse_error *err);
+
 #endif

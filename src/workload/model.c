@@ -1,5 +1,7 @@
 #include "workload/model.h"
 
+#include "workload/name_pool.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,6 +9,7 @@ typedef struct {
     const wl_operators *o;
     uint32_t layers;
     dse_arena *arena;
+    wl_name_pool names;
     wl_model *out;
     dse_error *err;
 } builder;
@@ -35,9 +38,11 @@ static uint32_t shifted(uint32_t index, uint32_t by) { return index == DSE_NONE 
 static dse_status add_part(builder *b, const char *prefix, const wl_part *part, uint32_t place)
 {
     uint32_t first = b->out->n;
+    size_t prefix_len = strlen(prefix);
 
     for (uint32_t i = 0; i < part->block->n; i++) {
         const wl_operator *op = &part->block->op[i];
+        const wl_piece name[] = {{prefix, prefix_len}, WL_PIECE("_"), {op->name, strlen(op->name)}};
         wl_tensor *t = &b->out->tensor[b->out->n++];
 
         *t = (wl_tensor){.kind = op->kind,
@@ -47,7 +52,7 @@ static dse_status add_part(builder *b, const char *prefix, const wl_part *part, 
                          .x2 = shifted(op->x2, first),
                          .after = shifted(op->after, first),
                          .gradient_of = shifted(op->gradient_of, first)};
-        t->name = dse_arena_printf(b->arena, "%s_%s", prefix, op->name);
+        t->name = wl_name_join(&b->names, name, 3, &t->name_len);
         if (!t->name)
             return dse_fail_nomem(b->err);
     }
@@ -111,30 +116,32 @@ static dse_status fail_no_tensor(const builder *b, const cfg_node *at, const cha
                        "links: no tensor is called '%.80s'%s", at->text, wl_hint(hint, name, known, n));
 }
 
-/* The tensor a link's name means when it is applied at `layer`: "<part>_<tensor>" of that layer,
- * "next_..." of the layer after, or of a single part. */
-static dse_status resolve_name(const builder *b, const cfg_node *link, uint32_t layer, uint32_t *out)
+/* What a link's name means: "<part>_<tensor>" of the layer where the link is applied, with "next_" in front of the
+ * layer after, or of a single part. */
+typedef struct {
+    const cfg_node *name;
+    bool is_layered;
+    uint32_t first; /* tensor, of layer 0 */
+    uint32_t step;  /* tensors of a layer */
+    uint32_t ahead; /* layers */
+} end;
+
+static dse_status find_end(const builder *b, const cfg_node *link, end *out)
 {
     const char *name = link->text;
-    uint32_t first = 0;
-    cfg_place place;
+    uint32_t first = 0, ahead = 0;
 
     for (; !strncmp(name, "next_", 5); name += 5)
-        layer++;
+        ahead++;
     for (uint32_t i = 0; i < b->o->n_entries; i++) {
         const wl_entry *e = &b->o->entry[i];
-        uint32_t at = 0;
+        uint32_t at = first;
 
         for (uint32_t k = 0; k < e->n_parts; k++) {
             uint32_t t = find_in_part(&e->part[k], name);
 
-            if (t != DSE_NONE && e->is_layers && layer >= b->layers)
-                return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&b->o->doc, link, &place),
-                                   "links: no tensor is called '%.80s' here: the model has %" PRIu32
-                                   " layer%s",
-                                   link->text, b->layers, b->layers == 1 ? "" : "s");
             if (t != DSE_NONE) {
-                *out = first + (e->is_layers ? layer * entry_size(e) : 0) + at + t;
+                *out = (end){link, e->is_layers, at + t, e->is_layers ? entry_size(e) : 0, ahead};
                 return DSE_OK;
             }
             at += e->part[k].block->n;
@@ -144,48 +151,81 @@ static dse_status resolve_name(const builder *b, const cfg_node *link, uint32_t 
     return fail_no_tensor(b, link, name);
 }
 
-static dse_status apply_links(builder *b, wl_link_kind kind, uint32_t layer)
+static dse_status tensor_at(const builder *b, const end *e, uint32_t layer, uint32_t *out)
 {
-    if ((int64_t)b->layers < b->o->min_layers[kind] && kind != WL_LINK_LOSS)
-        return DSE_OK;
-    for (uint32_t i = 0; i < b->o->n_links[kind]; i++) {
-        const wl_link *l = &b->o->link[kind][i];
-        uint32_t from = 0, to = 0;
-        cfg_place place;
-        dse_status st = resolve_name(b, l->from, layer, &from);
+    cfg_place place;
 
-        if (st == DSE_OK)
-            st = resolve_name(b, l->to, layer, &to);
-        if (st != DSE_OK)
-            return st;
-        if (b->out->tensor[to].kind != WL_OP_INPUT || b->out->tensor[to].op->is_weight)
-            return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&b->o->doc, l->to, &place),
-                               "links: '%.80s' is not a free input", l->to->text);
-        b->out->tensor[to].kind = WL_OP_COPY;
-        b->out->tensor[to].x1 = from;
+    layer += e->ahead;
+    if (e->is_layered && layer >= b->layers)
+        return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&b->o->doc, e->name, &place),
+                           "links: no tensor is called '%.80s' here: the model has %" PRIu32 " layer%s",
+                           e->name->text, b->layers, b->layers == 1 ? "" : "s");
+    *out = e->first + layer * e->step;
+    return DSE_OK;
+}
+
+static dse_status apply_link(builder *b, const end ends[2], uint32_t layer)
+{
+    uint32_t from = 0, to = 0;
+    cfg_place place;
+    dse_status st;
+
+    if ((st = tensor_at(b, &ends[0], layer, &from)) != DSE_OK ||
+        (st = tensor_at(b, &ends[1], layer, &to)) != DSE_OK)
+        return st;
+    if (b->out->tensor[to].kind != WL_OP_INPUT || b->out->tensor[to].op->is_weight)
+        return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&b->o->doc, ends[1].name, &place),
+                           "links: '%.80s' is not a free input", ends[1].name->text);
+    b->out->tensor[to].kind = WL_OP_COPY;
+    b->out->tensor[to].x1 = from;
+    return DSE_OK;
+}
+
+/* At so many layers from `layer` on. */
+static dse_status apply_links(builder *b, wl_link_kind kind, uint32_t layer, uint32_t n)
+{
+    uint32_t n_links = b->o->n_links[kind];
+    end(*ends)[2];
+
+    if (!n || ((int64_t)b->layers < b->o->min_layers[kind] && kind != WL_LINK_LOSS))
+        return DSE_OK;
+    ends = dse_arena_alloc(b->arena, n_links * sizeof *ends);
+    if (!ends)
+        return dse_fail_nomem(b->err);
+    for (uint32_t l = layer; l < layer + n; l++) {
+        for (uint32_t i = 0; i < n_links; i++) {
+            const wl_link *link = &b->o->link[kind][i];
+            dse_status st = DSE_OK;
+
+            if (l == layer && (st = find_end(b, link->from, &ends[i][0])) == DSE_OK)
+                st = find_end(b, link->to, &ends[i][1]);
+            if (st != DSE_OK || (st = apply_link(b, ends[i], l)) != DSE_OK)
+                return st;
+        }
     }
     return DSE_OK;
 }
 
 static dse_status link_model(builder *b)
 {
-    uint32_t n = b->layers;
+    const uint32_t n = b->layers, last = n ? n - 1 : 0;
+    const struct {
+        wl_link_kind kind;
+        uint32_t layer, n;
+    } in_order[] = {
+        {WL_LINK_WITHIN_LAYER, 0, n},  {WL_LINK_FIRST_LAYER, 0, n > 0},
+        {WL_LINK_NEXT_LAYER, 0, last}, {WL_LINK_LAST_LAYER, last, n > 0},
+        {WL_LINK_LOSS, 0, 1},
+    };
     dse_status st = DSE_OK;
 
-    for (uint32_t l = 0; st == DSE_OK && l < n; l++)
-        st = apply_links(b, WL_LINK_WITHIN_LAYER, l);
-    if (st == DSE_OK && n)
-        st = apply_links(b, WL_LINK_FIRST_LAYER, 0);
-    for (uint32_t l = 0; st == DSE_OK && l + 1 < n; l++)
-        st = apply_links(b, WL_LINK_NEXT_LAYER, l);
-    if (st == DSE_OK && n)
-        st = apply_links(b, WL_LINK_LAST_LAYER, n - 1);
-    return st == DSE_OK ? apply_links(b, WL_LINK_LOSS, 0) : st;
+    for (size_t i = 0; st == DSE_OK && i < sizeof in_order / sizeof in_order[0]; i++)
+        st = apply_links(b, in_order[i].kind, in_order[i].layer, in_order[i].n);
+    return st;
 }
 
 /* ---- weight updates ------------------------------------------------------------------------ */
 
-/* w@1 = w@0 + gradient: whatever the gradient's sharding, it is brought to that of the weight. */
 static dse_status add_updates(builder *b)
 {
     uint32_t n = b->out->n, *gradient = DSE_ARENA_NEW(b->arena, uint32_t, n);
@@ -198,24 +238,16 @@ static dse_status add_updates(builder *b)
         if (tensors[i].gradient_of != DSE_NONE)
             gradient[tensors[i].gradient_of] = i;
     for (uint32_t i = 0; i < n; i++) {
-        wl_operator *add;
-
         if (!tensors[i].op->is_weight)
             continue;
         if (gradient[i] == DSE_NONE)
             return dse_fail_at(b->err, DSE_E_CONFIG, b->o->doc.path, "the weight '%.80s' has no gradient",
                                tensors[i].name);
-        add = dse_arena_zero(b->arena, 1, sizeof *add);
-        if (!add)
-            return dse_fail_nomem(b->err);
-        *add = *tensors[i].op;
-        add->kind = WL_OP_ADD;
-        add->x2_shape = add->x1_shape;
-        add->makes = WL_TENSOR_UPDATED_WEIGHT;
         tensors[b->out->n++] = (wl_tensor){.name = tensors[i].name,
+                                           .name_len = tensors[i].name_len,
                                            .revision = 1,
                                            .kind = WL_OP_ADD,
-                                           .op = add,
+                                           .op = tensors[i].op->update,
                                            .x1 = i,
                                            .x2 = gradient[i],
                                            .gradient_of = DSE_NONE,
@@ -227,7 +259,7 @@ static dse_status add_updates(builder *b)
 
 dse_status wl_model_build(const wl_operators *o, uint32_t layers, dse_arena *a, wl_model *out, dse_error *err)
 {
-    builder b = {.o = o, .layers = layers, .arena = a, .out = out, .err = err};
+    builder b = {.o = o, .layers = layers, .arena = a, .names = {.arena = a}, .out = out, .err = err};
     uint64_t total = 0;
     dse_status st = DSE_OK;
 

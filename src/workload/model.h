@@ -7,6 +7,7 @@
 
 typedef struct {
     const char *name;  /* "stack_3_mha_wq" */
+    uint32_t name_len; /* bytes, without the end */
     uint32_t revision; /* 0; 1 for an updated weight */
     wl_op_kind kind;
     const wl_operator *op; /* shapes; an input that is linked has become a WL_OP_COPY of x1 */

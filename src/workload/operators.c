@@ -402,6 +402,29 @@ static dse_status is_present(const resolver *r, const cfg_node *map, bool *out)
     return DSE_OK;
 }
 
+/* Last, when all is known of an operator that its weight's update takes over. Whatever the gradient's sharding, the
+ * update asks for that of the weight. */
+static dse_status number_operators(const resolver *r, const wl_block *b)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        wl_operator *op = &b->op[i], *update;
+
+        op->number = r->out->n_ops++;
+        if (!op->is_weight)
+            continue;
+        update = dse_arena_alloc(r->arena, sizeof *update);
+        if (!update)
+            return dse_fail_nomem(r->err);
+        *update = *op;
+        update->number = r->out->n_ops++;
+        update->kind = WL_OP_ADD;
+        update->x2_shape = update->x1_shape;
+        update->makes = WL_TENSOR_UPDATED_WEIGHT;
+        op->update = update;
+    }
+    return DSE_OK;
+}
+
 static dse_status read_block(const resolver *r, const char *name, const cfg_node *at, const wl_block **out)
 {
     const cfg_node *blocks, *map;
@@ -441,7 +464,7 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
     }
     tell_kinds(b);
     *out = b;
-    return DSE_OK;
+    return number_operators(r, b);
 }
 
 /* ---- the model ----------------------------------------------------------------------------- */

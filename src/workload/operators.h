@@ -20,8 +20,9 @@ typedef enum {
     WL_OP_SHADOW   /* stands for a tensor of another pipeline stage, received from there */
 } wl_op_kind;
 
-typedef struct {
+typedef struct wl_operator {
     const char *name; /* within its block */
+    uint32_t number;  /* among all operators of the model, updates with them */
     wl_op_kind kind;
     bool is_weight;
     uint32_t x1, x2;             /* operands: indexes into the block, or DSE_NONE */
@@ -32,6 +33,8 @@ typedef struct {
     uint32_t gradient_of; /* index into the block, or DSE_NONE */
     uint32_t after;       /* recomputation: waits for this tensor, or DSE_NONE */
     wl_tensor_kind makes; /* what the result is; of an input: unless a link feeds it */
+    const struct wl_operator
+        *update; /* of a weight: w@1 = w@0 + gradient, in the weight's shape; else NULL */
 } wl_operator;
 
 typedef struct {
@@ -70,6 +73,7 @@ typedef struct {
 typedef struct {
     cfg_doc doc;        /* what it was read from; for messages */
     wl_symbols symbols; /* with dp, tp, sp at the end; values are the caller's to fill */
+    uint32_t n_ops;     /* numbers of operators */
     uint32_t n_entries;
     wl_entry *entry;
     uint32_t n_links[WL_N_LINK_KINDS];

@@ -48,17 +48,38 @@ static void write_and_read(const wl_workload *w, dse_arena *a)
     dse_strbuf_free(&text);
 }
 
+/* From nothing, then by a generator: a new shape, and a kept one. All three come to the same, unless memory is short. */
+static void generate_thrice(const cfg_doc *doc, wl_generator *generator, const wl_symbols *symbols,
+                            uint32_t layers, const wl_strategy *s, dse_arena *a)
+{
+    dse_error err = DSE_ERROR_INIT;
+    wl_workload w;
+    dse_status st = wl_generate(doc, symbols, layers, s, a, &w, &err);
+
+    if (fuzz_ok(st, &err))
+        write_and_read(&w, a);
+    for (int i = 0; i < 2; i++) {
+        dse_status again;
+
+        err = (dse_error)DSE_ERROR_INIT;
+        again = wl_generator_make(generator, symbols, layers, s, a, &w, &err);
+        ENSURE(again == st || again == DSE_E_NOMEM || st == DSE_E_NOMEM);
+        if (fuzz_ok(again, &err))
+            write_and_read(&w, a);
+    }
+}
+
 static void generate(const cfg_doc *doc, const wl_symbols *symbols, dse_arena *a)
 {
-    for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
-        for (uint32_t layers = i % 2; layers <= 2; layers++) {
-            dse_error err = DSE_ERROR_INIT;
-            wl_workload w;
+    dse_error err = DSE_ERROR_INIT;
+    wl_generator *generator;
 
-            if (fuzz_ok(wl_generate(doc, symbols, layers, &strategies[i], a, &w, &err), &err))
-                write_and_read(&w, a);
-        }
-    }
+    if (!fuzz_ok(wl_generator_new(doc, &generator, &err), &err))
+        return;
+    for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++)
+        for (uint32_t layers = i % 2; layers <= 2; layers++)
+            generate_thrice(doc, generator, symbols, layers, &strategies[i], a);
+    wl_generator_free(generator);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

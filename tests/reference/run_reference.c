@@ -3,9 +3,9 @@
  * usage: run_reference [-v] [-t TRACE_DIR] FILE.jsonl [CASE_ID_PREFIX]
  *
  * Each line of the file is a case (tests/data/reference/README.md). A case with `stage` is generated, its
- * traces compared with their SHA-256, its groups with the group file; then it is simulated twice, from
- * memory and, up to 16 ranks, from the written traces read back. A case with `workload` is written as traces
- * and read back. Integers must be equal, percentages equal as printed, and with TRACE_DIR the ticks of every
+ * traces compared with their SHA-256, its groups with the group file; then it is simulated from memory and, up
+ * to 16 ranks, from the written traces read back. A case with `workload` is written as traces and read back.
+ * Each simulation runs three times: with all shortcuts, without symmetry, without any. Integers must be equal, percentages equal as printed, and with TRACE_DIR the ticks of every
  * node where the case has a `trace`. Where upstream failed the run must fail, for a reason of the same kind. */
 #include "base/fs.h"
 #include "base/units.h"
@@ -26,9 +26,9 @@
 
 typedef struct {
     const char *id;
-    cfg_doc doc; /* the case */
-    dse_arena *arena;
-    const char *folder; /* for traces */
+    cfg_doc doc;                /* the case */
+    dse_arena *arena, *scratch; /* of the case, of one simulation */
+    const char *folder;         /* for traces */
     const char *trace_folder;
     bool ticks_compared;
     cfg_doc operators;
@@ -359,7 +359,7 @@ static void check_result(run *r, const char *how, const sim_result *result)
                    *minmax = at(expect, "minmax");
 
     for (uint32_t i = 0; i < sys->n; i++) {
-        char where[64];
+        char where[128];
 
         snprintf(where, sizeof where, "%s, rank %s:", how, sys->key[i]->text);
         check_rank(r, where, sys->item[i], &result->rank[number(sys->key[i])]);
@@ -381,7 +381,7 @@ static void check_result(run *r, const char *how, const sim_result *result)
 }
 
 /* Ticks of each node, as upstream logged them; the lines of a rank may stand in another order. */
-static void check_ticks(run *r, const trace_record *record)
+static void check_ticks(run *r, const char *how, const trace_record *record)
 {
     char path[512], line[512];
     uint64_t lines = 0;
@@ -407,32 +407,57 @@ static void check_ticks(run *r, const trace_record *record)
         while (i < record->n && (record->rank[i] != rank || record->id[i] != id))
             i++;
         if (i == record->n || record->start[i] != start || record->end[i] != end) {
-            PROBLEM(
-                r,
-                "rank %llu, node %llu: upstream issued it at %llu and ended it at %llu, here %lld and %lld",
-                rank, id, start, end, i == record->n ? -1LL : (long long)record->start[i],
-                i == record->n ? -1LL : (long long)record->end[i]);
+            PROBLEM(r,
+                    "%s: rank %llu, node %llu: upstream issued it at %llu and ended it at %llu, here %lld "
+                    "and %lld",
+                    how, rank, id, start, end, i == record->n ? -1LL : (long long)record->start[i],
+                    i == record->n ? -1LL : (long long)record->end[i]);
             break;
         }
         lines++;
     }
     if (!lines || lines != record->n)
-        PROBLEM(r, "%" PRIu64 " nodes with ticks, expected %" PRIu64, record->n, lines);
+        PROBLEM(r, "%s: %" PRIu64 " nodes with ticks, expected %" PRIu64, how, record->n, lines);
     fclose(f);
 }
 
-static dse_status simulate(run *r, const char *how, const sim_settings *set, const net_network *net,
+static const struct {
+    const char *name;
+    sim_shortcuts shortcuts;
+} ways[] = {
+    {"all shortcuts", {.memo = true, .symmetry = true}}, {"memo alone", {.memo = true}}, {"plain", {0}}};
+#define N_WAYS (sizeof ways / sizeof ways[0])
+
+/* They must fail for the same reason, too. */
+static void check_error(run *r, const char *how, const dse_error *first, const dse_error *err)
+{
+    if (err->status != first->status || strcmp(err->where, first->where) || strcmp(err->text, first->text))
+        PROBLEM(r, "%s: status %d: %s: %s; with %s status %d: %s: %s", how, (int)err->status, err->where,
+                err->text, ways[0].name, (int)first->status, first->where, first->text);
+}
+
+static dse_status simulate(run *r, const char *what, const sim_settings *set, const net_network *net,
                            const wl_workload *w, dse_error *err)
 {
-    sim_result result;
-    trace_record record;
-    dse_status st = sim_run(set, net, w, SIM_ALL_SHORTCUTS, r->arena, &result, &record, err);
+    for (size_t i = 0; i < N_WAYS; i++) {
+        dse_error own = DSE_ERROR_INIT;
+        sim_result result;
+        trace_record record;
+        char how[64];
+        dse_status st;
 
-    if (st == DSE_OK && at(at(r->doc.root, "expect"), "sys")) {
-        check_result(r, how, &result);
-        check_ticks(r, &record);
+        snprintf(how, sizeof how, "%s, %s", what, ways[i].name);
+        dse_arena_reset(r->scratch);
+        st = sim_run(set, net, w, ways[i].shortcuts, r->scratch, &result, &record, &own);
+        if (st == DSE_OK && at(at(r->doc.root, "expect"), "sys")) {
+            check_result(r, how, &result);
+            check_ticks(r, how, &record);
+        }
+        if (i == 0)
+            *err = own;
+        check_error(r, how, err, &own);
     }
-    return st;
+    return err->status;
 }
 
 /* From memory, and from the traces written and read back. */
@@ -553,7 +578,7 @@ int main(int argc, char **argv)
     const char *traces = NULL, *operators_path;
     uint64_t passed = 0, failed = 0, trace_files = 0;
     dse_error err = DSE_ERROR_INIT;
-    dse_arena study, arena;
+    dse_arena study, arena, scratch;
     cfg_doc operators;
     dse_strbuf text;
     int opt;
@@ -569,6 +594,7 @@ int main(int argc, char **argv)
     }
     dse_arena_init(&study);
     dse_arena_init(&arena);
+    dse_arena_init(&scratch);
     dse_strbuf_init(&text);
     if (card_locate(CARD_OPERATORS, "transformer", &study, &operators_path, &err) != DSE_OK ||
         cfg_load(operators_path, &study, &operators, &err) != DSE_OK ||
@@ -577,7 +603,11 @@ int main(int argc, char **argv)
         return 70;
     }
     for (char *line = text.data, *end; line < text.data + text.len; line = end + 1) {
-        run r = {.arena = &arena, .folder = folder, .trace_folder = traces, .operators = operators};
+        run r = {.arena = &arena,
+                 .scratch = &scratch,
+                 .folder = folder,
+                 .trace_folder = traces,
+                 .operators = operators};
         const cfg_node *expected_error;
         dse_status st;
 
@@ -616,6 +646,7 @@ int main(int argc, char **argv)
     unlink(text.data);
     rmdir(folder);
     dse_strbuf_free(&text);
+    dse_arena_free(&scratch);
     dse_arena_free(&arena);
     dse_arena_free(&study);
     printf("%s: %" PRIu64 " cases passed, %" PRIu64 " failed; ticks compared with %" PRIu64 " trace files\n",

@@ -1,0 +1,500 @@
+/* The events that are left are the ends of nodes. Between ranks there are three kinds of influence:
+ *
+ *  - a collective of a group's ring ends, for each rank, at a tick that follows from the ticks at which its ranks began
+ *    (circle.h);
+ *  - one of all ranks ends together for those who began together (lockstep.h);
+ *  - a message ends for both of its ranks after the network's delay.
+ *
+ * All lie ahead of the tick in which they are found out, so that the order of ranks within a tick is of no account. The
+ * order of the ends of one rank within one tick is: it decides what is issued first. In the plain engine what a rank
+ * registers itself (computations, packets) runs as one batch, which is as old as the first of it, and in the order of
+ * registration; arrivals of messages stand by themselves. So ends are ordered by the tick in which they were
+ * registered. Where these are equal, and it was not this rank that registered both, the run is given up.
+ *
+ * A batch may be older than the ends in it: through a packet of a collective under way. None is registered longer ahead
+ * than the collective says. */
+#include "sim/abridged.h"
+
+#include "sim/circle.h"
+#include "sim/expand.h"
+#include "sim/lockstep.h"
+
+#include <string.h>
+
+#define UNKNOWN DSE_TIME_NONE
+
+/* The end of a node. */
+typedef struct {
+    dse_time at, since; /* since: when it was registered, or its message sent; UNKNOWN */
+    uint32_t class, node;
+    uint32_t by;  /* the rank that did; DSE_NONE: it has no place among that rank's other acts of the tick */
+    uint32_t seq; /* among what it did */
+    bool arrives; /* of a message; else of the rank's batch */
+} node_end;
+
+typedef struct {
+    uint32_t coll; /* wl_coll_type */
+    uint64_t size;
+    uint32_t involved;
+    uint64_t n_chunks;
+    sim_lockstep_cost cost;
+} all_ranks_cost;
+
+struct sim_abridged {
+    sim_classes classes;
+    node_end *end; /* heap by tick and class */
+    size_t n_ends, cap_ends;
+    node_end *now; /* those of one class and tick, in order */
+    size_t n_now, cap_now;
+    uint32_t n_acts;
+    uint64_t n_events, n_messages;
+
+    sim_circle *circle;
+    uint32_t n_circles;
+    uint32_t **circle_of, **place_of; /* per class and group slot */
+    dse_time *collective_until;       /* per class: when its latest collective ends, */
+    dse_time *longest;                /* and how far ahead its packets are registered; UNKNOWN */
+
+    /* The collective of all ranks that is gathering. */
+    uint32_t n_here;
+    dse_time began;
+    uint32_t current, streams; /* streams: the tags of those that have no group */
+    size_t n_costs, cap_costs;
+    all_ranks_cost *cost;
+    sim_lockstep *lockstep;
+};
+
+static void give_up(sim_engine *e, const char *why) { sim_fail(e, DSE_E_SIM, "%s", why); }
+
+/* ---- the heap ------------------------------------------------------------------------------- */
+
+static bool is_before(const node_end *a, const node_end *b)
+{
+    return a->at < b->at || (a->at == b->at && a->class < b->class);
+}
+
+static void push(sim_engine *e, node_end end)
+{
+    struct sim_abridged *x = e->abridged;
+    size_t i = x->n_ends;
+
+    if (!DSE_GROW(x->end, x->cap_ends, x->n_ends + 1)) {
+        sim_fail_nomem(e);
+        return;
+    }
+    x->n_ends++;
+    for (; i > 0 && is_before(&end, &x->end[(i - 1) / 2]); i = (i - 1) / 2)
+        x->end[i] = x->end[(i - 1) / 2];
+    x->end[i] = end;
+}
+
+static node_end pop(struct sim_abridged *x)
+{
+    node_end top = x->end[0], last = x->end[--x->n_ends];
+    size_t i = 0;
+
+    for (;;) {
+        size_t child = 2 * i + 1;
+
+        if (child >= x->n_ends)
+            break;
+        if (child + 1 < x->n_ends && is_before(&x->end[child + 1], &x->end[child]))
+            child++;
+        if (!is_before(&x->end[child], &last))
+            break;
+        x->end[i] = x->end[child];
+        i = child;
+    }
+    x->end[i] = last;
+    x->n_events++;
+    return top;
+}
+
+/* ---- what ranks ask for ------------------------------------------------------------------------ */
+
+static uint32_t rank_of(const sim_engine *e, uint32_t class) { return e->abridged->classes.first[class]; }
+
+static void end_node_later(sim_engine *e, uint32_t class, uint32_t node, dse_time delay)
+{
+    if (e->now + delay < e->now)
+        give_up(e, "time runs over");
+    else
+        push(e, (node_end){.at = e->now + delay,
+                           .since = e->now,
+                           .class = class,
+                           .node = node,
+                           .by = rank_of(e, class),
+                           .seq = e->abridged->n_acts++});
+}
+
+static void exchange(sim_engine *e, uint32_t class, uint32_t node)
+{
+    struct sim_abridged *x = e->abridged;
+    const sim_classes *c = &x->classes;
+    const wl_node *n = &e->rank[class].graph->graph->node[node];
+    uint32_t rank = rank_of(e, class), graph = c->full->rank[rank].graph;
+    uint32_t peer = c->full->rank[rank].p2p[n->slot].peer, to = c->of[peer];
+    uint32_t other = c->of_slot[c->full->rank[peer].graph][c->mate[graph][n->slot]];
+    dse_time delay;
+
+    if (!n->comm_size) {
+        give_up(e, "a message of no bytes");
+        return;
+    }
+    if (n->type == WL_NODE_RECV)
+        return;
+    delay = net_delay(e->net, rank, peer, n->comm_size);
+    if (!delay || e->now + delay < e->now) {
+        give_up(e, "a message takes no time, or too much");
+        return;
+    }
+    x->n_messages += c->n_alike[class];
+    e->n_undercharged += c->n_undercharged_sends[class][c->peer_no[graph][n->slot]];
+    push(e, (node_end){.at = e->now + delay,
+                       .since = e->now,
+                       .class = class,
+                       .node = node,
+                       .by = rank,
+                       .seq = x->n_acts,
+                       .arrives = true});
+    /* To its receiver it comes from the rank that stands where this one does. */
+    push(e, (node_end){.at = e->now + delay,
+                       .since = e->now,
+                       .class = to,
+                       .node = other,
+                       .by = c->full->rank[c->first[to]].p2p[c->mate[graph][n->slot]].peer,
+                       .seq = x->n_acts++,
+                       .arrives = true});
+}
+
+/* ---- collectives --------------------------------------------------------------------------------- */
+
+static void begin_on_circle(sim_engine *e, uint32_t class, uint32_t node, const sim_cut *cut)
+{
+    struct sim_abridged *x = e->abridged;
+    const wl_node *n = &e->rank[class].graph->graph->node[node];
+    sim_circle *c = &x->circle[x->circle_of[class][n->slot]];
+    uint32_t i = 0;
+
+    if (c->n_here && (c->cost[c->current].coll != n->coll || c->cost[c->current].size != n->comm_size)) {
+        give_up(e, "the ranks of a group begin different collectives");
+        return;
+    }
+    while (i < c->n_costs && (c->cost[i].coll != n->coll || c->cost[i].size != n->comm_size))
+        i++;
+    if (i == c->n_costs && (i = sim_circle_find_cost(e, c, n->coll, n->comm_size, cut)) == DSE_NONE) {
+        give_up(e, "a ring's collective has no closed form");
+        return;
+    }
+    c->current = i;
+    c->begin[x->place_of[class][n->slot]] = e->now;
+    if (++c->n_here < c->n_places)
+        return;
+    c->n_here = 0;
+    if (!sim_circle_run(c)) {
+        give_up(e, "a ring's collective has no closed form");
+        return;
+    }
+    for (uint32_t k = 0; k < c->n_places; k++) {
+        const sim_circle_place *p = &c->place[k];
+        const sim_circle_cost *cost = &c->cost[i];
+        uint64_t messages = cost->n_chunks * cost->steps; /* of each rank */
+
+        x->collective_until[p->class] = c->begin[k];
+        x->longest[p->class] = cost->longest;
+        x->n_messages += messages * x->classes.n_alike[p->class];
+        e->n_undercharged += messages * x->classes.n_undercharged_rings[p->class][p->slot];
+        e->n_flat_rings += cost->is_flat * (uint64_t)x->classes.n_alike[p->class];
+        push(e, (node_end){.at = c->begin[k],
+                           .since = c->begin[k] - cost->last,
+                           .class = p->class,
+                           .node = e->rank[p->class].coll_node,
+                           .by = DSE_NONE});
+    }
+}
+
+static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node, const sim_cut *cut)
+{
+    struct sim_abridged *x = e->abridged;
+    const wl_node *n = &e->rank[class].graph->graph->node[node];
+    all_ranks_cost cost = {n->coll, n->comm_size, cut->involved, cut->n_chunks, {0}};
+
+    for (size_t i = 0; i < x->n_costs; i++)
+        if (x->cost[i].coll == cost.coll && x->cost[i].size == cost.size &&
+            x->cost[i].involved == cost.involved)
+            return (uint32_t)i;
+    if (!DSE_GROW(x->cost, x->cap_costs, x->n_costs + 1) ||
+        (!x->lockstep && !(x->lockstep = sim_lockstep_new(e)))) {
+        sim_fail_nomem(e);
+        return DSE_NONE;
+    }
+    if (!sim_lockstep_run(x->lockstep, e, class, node, cut, &cost.cost)) {
+        give_up(e, "not all ranks do the same in a collective");
+        return DSE_NONE;
+    }
+    x->cost[x->n_costs] = cost;
+    return (uint32_t)x->n_costs++;
+}
+
+static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node, const sim_cut *cut)
+{
+    struct sim_abridged *x = e->abridged;
+    uint32_t cost = find_all_ranks_cost(e, class, node, cut);
+
+    if (cost == DSE_NONE)
+        return;
+    if (x->n_here && (x->began != e->now || x->current != cost || x->streams != e->rank[class].streams)) {
+        give_up(e, "not all ranks begin a collective together");
+        return;
+    }
+    x->began = e->now;
+    x->current = cost;
+    x->streams = e->rank[class].streams;
+    if (++x->n_here < x->classes.n)
+        return;
+    x->n_here = 0;
+    for (uint32_t k = 0; k < x->classes.n; k++) {
+        x->collective_until[k] = e->now + x->cost[cost].cost.ticks;
+        x->longest[k] = UNKNOWN;
+        x->n_messages += x->cost[cost].cost.n_messages * x->classes.n_alike[k];
+        push(e, (node_end){.at = x->collective_until[k],
+                           .since = UNKNOWN,
+                           .class = k,
+                           .node = e->rank[k].coll_node,
+                           .by = DSE_NONE});
+    }
+}
+
+static void begin_collective(sim_engine *e, uint32_t class, uint32_t node)
+{
+    sim_rank *r = &e->rank[class];
+    sim_cut cut;
+
+    if (!sim_coll_cut(e, class, node, &cut))
+        return;
+    r->coll_node = node;
+    r->streams += (uint32_t)cut.n_chunks;
+    if (cut.is_ring)
+        begin_on_circle(e, class, node, &cut);
+    else
+        begin_of_all_ranks(e, class, node, &cut);
+}
+
+static const sim_ways worked_out = {
+    .end_node = end_node_later, .collective = begin_collective, .message = exchange};
+
+/* ---- the order within a tick ---------------------------------------------------------------------- */
+
+/* Which of two arrivals, or two ends of the batch, comes first: negative, positive; 0: nobody knows. */
+static int order_alike(const node_end *a, const node_end *b)
+{
+    if (a->since == UNKNOWN || b->since == UNKNOWN)
+        return 0;
+    if (a->since != b->since)
+        return a->since < b->since ? -1 : 1;
+    if (a->by == DSE_NONE || a->by != b->by)
+        return 0;
+    return a->seq < b->seq ? -1 : 1;
+}
+
+/* An arrival against the batch, whose oldest end is given. */
+static int order_arrival(const struct sim_abridged *x, const node_end *arrival, const node_end *oldest)
+{
+    bool packets = x->collective_until[arrival->class] >= arrival->at;
+
+    if (oldest->since == UNKNOWN || (packets && (x->longest[arrival->class] == UNKNOWN ||
+                                                 arrival->at - arrival->since <= x->longest[arrival->class])))
+        return 0;
+    return order_alike(arrival, oldest);
+}
+
+static int order(const struct sim_abridged *x, const node_end *a, const node_end *b, const node_end *oldest)
+{
+    if (a->arrives == b->arrives)
+        return order_alike(a, b);
+    return a->arrives ? order_arrival(x, a, oldest) : -order_arrival(x, b, oldest);
+}
+
+/* Insertion: there are two, seldom three. */
+static void sort_now(sim_engine *e)
+{
+    struct sim_abridged *x = e->abridged;
+    const node_end *first = NULL;
+    node_end oldest;
+
+    for (size_t i = 0; i < x->n_now; i++) {
+        if (x->now[i].arrives)
+            continue;
+        if (!first || order_alike(&x->now[i], first) < 0 || x->now[i].since == UNKNOWN)
+            first = &x->now[i];
+    }
+    if (first)
+        oldest = *first;
+    for (size_t i = 1; i < x->n_now; i++) {
+        node_end v = x->now[i];
+        size_t k = i;
+
+        for (; k > 0; k--) {
+            int o = order(x, &v, &x->now[k - 1], first ? &oldest : NULL);
+
+            if (!o) {
+                give_up(e, "the order within a tick is not known");
+                return;
+            }
+            if (o > 0)
+                break;
+            x->now[k] = x->now[k - 1];
+        }
+        x->now[k] = v;
+    }
+}
+
+/* All ends of the next class and tick. */
+static void take_now(sim_engine *e)
+{
+    struct sim_abridged *x = e->abridged;
+
+    x->n_now = 0;
+    do {
+        if (!DSE_GROW(x->now, x->cap_now, x->n_now + 1)) {
+            sim_fail_nomem(e);
+            return;
+        }
+        x->now[x->n_now++] = pop(x);
+    } while (x->n_ends && x->end[0].at == x->now[0].at && x->end[0].class == x->now[0].class);
+    e->now = x->now[0].at;
+    if (x->n_now > 1)
+        sort_now(e);
+}
+
+static void end_now(sim_engine *e)
+{
+    struct sim_abridged *x = e->abridged;
+
+    for (size_t i = 0; i < x->n_now && e->status == DSE_OK; i++) {
+        uint32_t class = x->now[i].class, node = x->now[i].node;
+
+        if (e->rank[class].start[node] == DSE_TIME_NONE || e->rank[class].end[node] != DSE_TIME_NONE) {
+            give_up(e, "a message arrives before it is asked for");
+            return;
+        }
+        sim_node_done(e, class, node);
+        /* What ends in the tick in which it begins comes between those that are left. */
+        if (i + 1 < x->n_now && x->n_ends && x->end[0].at == e->now && x->end[0].class == class)
+            give_up(e, "the order within a tick is not known");
+    }
+}
+
+static void run_loop(sim_engine *e)
+{
+    while (e->status == DSE_OK && e->abridged->n_ends) {
+        take_now(e);
+        if (e->status == DSE_OK && e->now == 0)
+            give_up(e, "something ends at tick 0");
+        end_now(e);
+    }
+    if (e->status == DSE_OK && e->n_finished < e->w->n_ranks)
+        give_up(e, "some ranks never finish");
+}
+
+/* ---- the whole --------------------------------------------------------------------------------- */
+
+static dse_status init_circles(sim_engine *e)
+{
+    struct sim_abridged *x = e->abridged;
+    const sim_classes *c = &x->classes;
+    uint32_t n_slots = 0;
+    dse_status st = DSE_OK;
+
+    x->circle_of = DSE_ARENA_NEW(e->arena, uint32_t *, c->n);
+    x->place_of = DSE_ARENA_NEW(e->arena, uint32_t *, c->n);
+    x->collective_until = DSE_ARENA_NEW(e->arena, dse_time, c->n);
+    x->longest = DSE_ARENA_NEW(e->arena, dse_time, c->n);
+    if (!x->circle_of || !x->place_of || !x->collective_until || !x->longest)
+        return dse_fail_nomem(e->err);
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t n = wl_rank_graph(&c->w, i)->n_group_slots;
+
+        x->circle_of[i] = DSE_ARENA_NEW(e->arena, uint32_t, n);
+        x->place_of[i] = DSE_ARENA_NEW(e->arena, uint32_t, n);
+        if (!x->circle_of[i] || !x->place_of[i])
+            return dse_fail_nomem(e->err);
+        memset(x->circle_of[i], 0xff, n * sizeof(uint32_t)); /* DSE_NONE */
+        n_slots += n;
+    }
+    x->circle = DSE_ARENA_NEW(e->arena, sim_circle, n_slots);
+    if (!x->circle)
+        return dse_fail_nomem(e->err);
+    for (uint32_t i = 0; st == DSE_OK && i < c->n; i++) {
+        for (uint32_t k = 0; st == DSE_OK && k < wl_rank_graph(&c->w, i)->n_group_slots; k++) {
+            sim_circle *circle = &x->circle[x->n_circles];
+
+            if (c->before[c->first[i]][k] == DSE_NONE || x->circle_of[i][k] != DSE_NONE)
+                continue;
+            st = sim_circle_init(c, i, k, e->arena, circle, e->err);
+            for (uint32_t p = 0; st == DSE_OK && p < circle->n_places; p++) {
+                const sim_circle_place *at = &circle->place[p];
+
+                if (x->circle_of[at->class][at->slot] != DSE_NONE)
+                    st = dse_fail(e->err, DSE_E_SIM, "a group's classes do not repeat");
+                x->circle_of[at->class][at->slot] = x->n_circles;
+                x->place_of[at->class][at->slot] = p;
+            }
+            x->n_circles++;
+        }
+    }
+    return st;
+}
+
+static dse_status run(sim_engine *e, const wl_workload *w, bool symmetry)
+{
+    struct sim_abridged *x = e->abridged;
+    dse_status st = sim_classes_find(e->net, w, symmetry, e->arena, &x->classes, e->err);
+
+    e->w = &x->classes.w;
+    if (st == DSE_OK)
+        st = init_circles(e);
+    if (st == DSE_OK)
+        st = sim_ranks_init(e);
+    for (uint32_t c = 0; st == DSE_OK && c < e->w->n_ranks; c++) {
+        sim_rank_start(e, c);
+        st = e->status;
+    }
+    if (st != DSE_OK)
+        return st;
+    run_loop(e);
+    return e->status;
+}
+
+static bool can_be_abridged(const sim_settings *set, const net_network *net)
+{
+    return !net->congestion && !set->rendezvous && !set->bus.shared && set->queues_per_dim == 1 &&
+           (set->remote.kind == SIM_REMOTE_NONE || set->remote.kind == SIM_REMOTE_PER_NPU);
+}
+
+dse_status sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
+                            bool symmetry, dse_arena *a, sim_result *out, trace_record *record,
+                            dse_error *err)
+{
+    struct sim_abridged x = {0};
+    sim_engine e = {
+        .ways = &worked_out, .set = settings, .net = net, .w = w, .arena = a, .err = err, .abridged = &x};
+    dse_status st;
+
+    if (!can_be_abridged(settings, net))
+        return dse_fail(err, DSE_E_SIM, "the system has what only the plain engine knows");
+    st = sim_engine_init(&e);
+    if (st == DSE_OK)
+        st = run(&e, w, symmetry);
+    if (st == DSE_OK && record)
+        st = sim_expand_record(&e, &x.classes, record);
+    if (st == DSE_OK)
+        st = sim_expand_result(&e, &x.classes, x.n_messages, x.n_events + sim_lockstep_events(x.lockstep),
+                               out);
+    sim_lockstep_free(x.lockstep);
+    sim_engine_free(&e);
+    dse_free(x.end);
+    dse_free(x.now);
+    dse_free(x.cost);
+    return st;
+}

@@ -1,0 +1,193 @@
+/* When a ring's collective ends.
+ *
+ * A chunk takes K steps. Let S(r, k) be when rank r sends its k-th message, d(r) what messages take to it, and c(k) what
+ * the endpoint and the reduction take before it, the same for all ranks: the ring of steps.c and ring.c is
+ *
+ *   S(r, 0)   = begin(r) + c(0)
+ *   S(r, k+1) = max(S(r, k), S(r-1, k) + d(r)) + c(k+1)
+ *
+ * and the chunk ends at S(r, K). Messages have no effect on each other, so the order within a tick does not matter. With
+ * D(q, r) for the way from q to r along the ring, as often round as it takes, this is
+ *
+ *   S(r, K) = sum c + max over j = 0..K of  begin(r-j) + D(r-j, r)
+ *
+ * Of the j's that stand for one rank the largest counts, as D grows with them. K is at least n-1; so the last n of
+ * them decide, and with classes that repeat after m places the last m: one for each class.
+ *
+ * All chunks of a round begin together, and end together; the next round begins, rank by rank, when one ends (lanes,
+ * stream.c: as many chunks at once as a dimension may have, first come first served). */
+#include "sim/circle.h"
+
+#include <string.h>
+
+#define TICKS_MAX (UINT64_MAX >> 3) /* sums stay signed */
+
+static uint32_t slot_of(const sim_classes *c, uint32_t rank, uint32_t group)
+{
+    for (uint32_t k = 0; k < wl_rank_graph(c->full, rank)->n_group_slots; k++)
+        if (c->full->rank[rank].group[k] == group)
+            return k;
+    return DSE_NONE;
+}
+
+dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out,
+                           dse_error *err)
+{
+    uint32_t first = c->first[class], group = c->full->rank[first].group[slot], n = 0, r = first;
+    const wl_group *g = &c->full->group[group];
+
+    *out = (sim_circle){.n_members = g->n};
+    do { /* against the messages, until the class recurs */
+        r = c->before[r][slot_of(c, r, group)];
+        n++;
+    } while (c->of[r] != class && n < g->n);
+    if (c->of[r] != class || g->n % n)
+        return dse_fail(err, DSE_E_SIM, "a group's classes do not repeat");
+    out->n_places = n;
+    out->place = DSE_ARENA_NEW(a, sim_circle_place, n);
+    out->begin = DSE_ARENA_NEW(a, dse_time, n);
+    if (!out->place || !out->begin)
+        return dse_fail_nomem(err);
+    r = first;
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t k = slot_of(c, r, group), before = c->before[r][k];
+
+        out->place[i] = (sim_circle_place){c->of[r], k, r, before};
+        r = before;
+    }
+    return DSE_OK;
+}
+
+/* ---- what does not depend on when it begins ---------------------------------------------------- */
+
+static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cut, sim_circle_cost *out)
+{
+    uint64_t places = (e->set->active_chunks + e->set->queues_per_dim - 1) / e->set->queues_per_dim;
+    bool reduces = cut->collective == SIM_ALL_REDUCE || cut->collective == SIM_REDUCE_SCATTER;
+    dse_time reduction, least, most = 0, first = 0;
+    uint64_t n_reductions;
+    sim_phase p;
+
+    sim_group_phase(cut->group, cut->collective, cut->chunk_bytes, &p);
+    if (!p.message_bytes)
+        return false;
+    reduction = reduces ? sim_reduction_ticks(e->set, p.message_bytes) : 0;
+    n_reductions = reduces ? p.cycle : 0; /* an all-reduce gathers after that */
+    out->n_chunks = cut->n_chunks;
+    out->is_flat = cut->is_flat;
+    out->rounds = (cut->n_chunks + places - 1) / places;
+    out->steps = p.steps;
+    if (reduction > TICKS_MAX / (n_reductions + 1))
+        return false;
+    out->own = ((uint64_t)p.steps + 1) * SIM_GROUP_ENDPOINT_DELAY + n_reductions * reduction;
+    out->last = cut->collective == SIM_REDUCE_SCATTER ? reduction : SIM_GROUP_ENDPOINT_DELAY;
+    out->longest = reduction > SIM_GROUP_ENDPOINT_DELAY ? reduction : SIM_GROUP_ENDPOINT_DELAY;
+    out->offset = DSE_ARENA_NEW(e->arena, dse_time, circle->n_places + 1u);
+    if (!out->offset) {
+        sim_fail_nomem(e);
+        return false;
+    }
+    least = TICKS_MAX;
+    for (uint32_t i = 0; i < circle->n_places; i++) {
+        const sim_circle_place *at = &circle->place[i];
+        dse_time d = net_delay(e->net, at->before, at->rank, p.message_bytes);
+
+        if (i)
+            out->offset[i] = out->offset[i - 1] + d;
+        else
+            first = d;
+        least = d < least ? d : least;
+        most = d > most ? d : most;
+    }
+    out->offset[circle->n_places] = out->offset[circle->n_places - 1] + first;
+    out->even = least == most;
+    /* A message that takes no time could arrive in the tick in which it is sent: left to the plain engine. */
+    return least > 0 && out->own < TICKS_MAX / out->rounds && most < TICKS_MAX / out->rounds / (p.steps + 1);
+}
+
+uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
+                              const sim_cut *cut)
+{
+    sim_circle_cost cost = {.coll = coll, .size = size};
+
+    if (!fill_cost(e, circle, cut, &cost))
+        return DSE_NONE;
+    if (circle->n_costs == circle->cap_costs) { /* there are about ten */
+        size_t cap = circle->cap_costs ? circle->cap_costs * 2 : 8;
+        sim_circle_cost *more = DSE_ARENA_NEW(e->arena, sim_circle_cost, cap);
+
+        if (!more) {
+            sim_fail_nomem(e);
+            return DSE_NONE;
+        }
+        if (circle->n_costs)
+            memcpy(more, circle->cost, circle->n_costs * sizeof *more);
+        circle->cost = more;
+        circle->cap_costs = cap;
+    }
+    circle->cost[circle->n_costs] = cost;
+    return (uint32_t)circle->n_costs++;
+}
+
+/* ---- what does --------------------------------------------------------------------------------- */
+
+/* One round: begin[] becomes end[]. With offset(u) for places u = 0..m-1, going on below and above by what once round
+ * takes, the maximum over the m places from r-K on of begin(u) - offset(u), plus offset(r). Those below place w of
+ * r-K = Q m + w have gone round once less. */
+static bool run_round(const sim_circle *c, const sim_circle_cost *cost, int64_t *low, int64_t *high)
+{
+    uint32_t m = c->n_places;
+    int64_t round = (int64_t)cost->offset[m];
+
+    for (uint32_t u = 0; u < m; u++) {
+        int64_t v = (int64_t)c->begin[u] - (int64_t)cost->offset[u];
+
+        if (c->begin[u] > TICKS_MAX)
+            return false;
+        low[u + 1] = u && low[u] > v ? low[u] : v; /* of places 0..u */
+        high[u] = v;
+    }
+    for (uint32_t u = m - 1; u-- > 0;)
+        high[u] = high[u + 1] > high[u] ? high[u + 1] : high[u]; /* of places u..m-1 */
+    for (uint32_t r = 0; r < m; r++) {
+        int64_t at = (int64_t)r - (int64_t)cost->steps;
+        int64_t w = (at % (int64_t)m + (int64_t)m) % (int64_t)m, q = (at - w) / (int64_t)m;
+        int64_t latest = high[w] - round * q;
+
+        if (w && low[w] - round * (q + 1) > latest)
+            latest = low[w] - round * (q + 1);
+        c->begin[r] = cost->own + (dse_time)(latest + (int64_t)cost->offset[r]);
+    }
+    return true;
+}
+
+static bool all_begin_together(const sim_circle *c)
+{
+    for (uint32_t u = 1; u < c->n_places; u++)
+        if (c->begin[u] != c->begin[0])
+            return false;
+    return true;
+}
+
+bool sim_circle_run(sim_circle *c)
+{
+    const sim_circle_cost *cost = &c->cost[c->current];
+    int64_t few[2 * 64 + 1], *low = few, *high;
+    bool ok = true;
+
+    if (cost->even && all_begin_together(c)) {
+        dse_time once = cost->own + cost->steps * (cost->offset[c->n_places] / c->n_places);
+
+        for (uint32_t u = 0; u < c->n_places; u++)
+            c->begin[u] += cost->rounds * once;
+        return c->begin[0] <= TICKS_MAX;
+    }
+    if (c->n_places > 64 && !(low = dse_calloc(2 * (size_t)c->n_places + 1, sizeof *low)))
+        return false;
+    high = low + c->n_places + 1;
+    for (uint64_t i = 0; ok && i < cost->rounds; i++)
+        ok = run_round(c, cost, low, high);
+    if (low != few)
+        dse_free(low);
+    return ok;
+}

@@ -1,0 +1,55 @@
+/* sim_circle -- a group's ring, up to alike ranks, and when a collective on it ends. Private to sim/.
+ *
+ * Along the ring of a group the classes of ranks repeat with a period: of each class one place is kept. A collective is
+ * worked out from when its ranks begin, in closed form; see circle.c. */
+#ifndef DSE_SIM_CIRCLE_H
+#define DSE_SIM_CIRCLE_H
+
+#include "sim/classes.h"
+#include "sim/engine.h"
+
+typedef struct {
+    uint32_t class, slot;  /* the slot under which its ranks have the group */
+    uint32_t rank, before; /* two that stand for it and the place before */
+} sim_circle_place;
+
+/* What is the same for all collectives of one kind and size. */
+typedef struct {
+    uint32_t coll; /* wl_coll_type */
+    uint64_t size;
+    uint64_t n_chunks;
+    bool is_flat;
+    uint64_t rounds;  /* chunks that run one after the other */
+    uint64_t steps;   /* messages that a rank sends for each chunk */
+    dse_time own;     /* what a rank takes for a chunk besides the messages */
+    dse_time last;    /* from the registration of the last of it to the end */
+    dse_time longest; /* the longest that anything else is registered ahead */
+    dse_time *offset; /* per place: what a message takes to it from the first; [n_places]: once round */
+    bool even;        /* all messages take the same */
+} sim_circle_cost;
+
+typedef struct {
+    uint32_t n_members, n_places;
+    sim_circle_place *place; /* in the direction of the messages */
+    size_t n_costs, cap_costs;
+    sim_circle_cost *cost;
+
+    /* The collective under way. */
+    uint32_t n_here;  /* places whose ranks have begun */
+    uint32_t current; /* cost */
+    dse_time *begin;  /* per place; end: after sim_circle_run */
+} sim_circle;
+
+/* The circle of the group that `class` has under `slot`. *place is the class's own. DSE_E_SIM with the reason if the
+ * group does not repeat. */
+dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out,
+                           dse_error *err);
+
+/* The cost of a collective as `cut`; an index. DSE_NONE: the engine has failed, or it has no closed form. */
+uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
+                              const sim_cut *cut);
+
+/* All have begun: replaces begin by when they end. False: it has no closed form after all. */
+bool sim_circle_run(sim_circle *circle);
+
+#endif

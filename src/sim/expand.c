@@ -1,0 +1,91 @@
+#include "sim/expand.h"
+
+#include <string.h>
+
+/* The classes' record has the intervals of class after class. */
+dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_record *out)
+{
+    const wl_workload *w = c->full;
+    uint64_t *begin = DSE_ARENA_NEW(e->arena, uint64_t, c->n + 1u), n = 0, at = 0;
+    trace_record one;
+    dse_status st = sim_fill_record(e, &one);
+
+    if (st != DSE_OK)
+        return st;
+    if (!begin)
+        return dse_fail_nomem(e->err);
+    for (uint32_t i = 0; i < c->n; i++) {
+        begin[i + 1] = begin[i] + e->rank[i].n_issued;
+        n += (uint64_t)e->rank[i].n_issued * c->n_alike[i];
+    }
+    if ((st = trace_record_init(out, w->n_ranks, n, e->arena, e->err)) != DSE_OK)
+        return st;
+    for (uint32_t r = 0; r < w->n_ranks; r++) {
+        uint64_t first = begin[c->of[r]], n_here = begin[c->of[r] + 1] - first;
+
+        memcpy(out->start + at, one.start + first, n_here * sizeof *out->start);
+        memcpy(out->end + at, one.end + first, n_here * sizeof *out->end);
+        memcpy(out->category + at, one.category + first, n_here * sizeof *out->category);
+        memcpy(out->type + at, one.type + first, n_here * sizeof *out->type);
+        memcpy(out->bytes + at, one.bytes + first, n_here * sizeof *out->bytes);
+        for (uint64_t k = 0; k < n_here; k++) {
+            uint32_t node = e->rank[c->of[r]].issued[k];
+
+            out->rank[at + k] = r;
+            out->id[at + k] = wl_node_id(w, r, node);
+            out->name[at + k] = wl_rank_graph(w, r)->node[node].name;
+        }
+        at += n_here;
+    }
+    return DSE_OK;
+}
+
+/* By the tick, then by rank: ranks are dealt out to the places that the classes' order leaves for their tick. */
+static dse_status expand_order(const sim_engine *e, const sim_classes *c, uint32_t *out)
+{
+    uint32_t *place =
+        DSE_ARENA_NEW(e->arena, uint32_t, c->n); /* per class: the first of its tick in the order */
+    uint32_t *next, n = 0;
+
+    if (!place || !(next = DSE_ARENA_NEW(e->arena, uint32_t, c->n)))
+        return dse_fail_nomem(e->err);
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t class = e->finish_order[i], before = i ? e->finish_order[i - 1] : class;
+
+        place[class] = i && e->stats[before].finished == e->stats[class].finished ? place[before] : class;
+        if (place[class] == class)
+            next[class] = n;
+        n += c->n_alike[class];
+    }
+    for (uint32_t r = 0; r < c->full->n_ranks; r++)
+        out[next[place[c->of[r]]]++] = r;
+    return DSE_OK;
+}
+
+dse_status sim_expand_result(const sim_engine *e, const sim_classes *c, uint64_t n_messages,
+                             uint64_t n_events, sim_result *out)
+{
+    uint32_t n = c->full->n_ranks, *order = DSE_ARENA_NEW(e->arena, uint32_t, n);
+    sim_rank_stats *rank = DSE_ARENA_NEW(e->arena, sim_rank_stats, n);
+    sim_result result;
+    dse_status st = sim_fill_result(e, &result);
+
+    if (st != DSE_OK)
+        return st;
+    if (!order || !rank)
+        return dse_fail_nomem(e->err);
+    for (uint32_t r = 0; r < n; r++)
+        rank[r] = result.rank[c->of[r]];
+    result.n_ranks = n;
+    result.rank = rank;
+    result.finish_order = order;
+    result.n_nodes = 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        result.n_nodes += (uint64_t)e->rank[i].n_issued * c->n_alike[i];
+    result.n_messages = n_messages;
+    result.n_events = n_events;
+    result.step.rank = c->first[result.step.rank];
+    result.peak.rank = e->set->track_memory ? c->first[result.peak.rank] : 0;
+    *out = result;
+    return expand_order(e, c, order);
+}

@@ -1,0 +1,173 @@
+/* What a tick's order can decide, and the reference takes it from ranks that are not simulated here, must not matter:
+ *
+ *  - In a queue (lane) chunks of different phases that come in the same tick, if they have to wait: noted where they
+ *    come (stream.c). Those of one phase keep the order of their numbers.
+ *  - A chunk with several packets under way that receives one in the tick in which another passes the endpoint.
+ *
+ * Nothing else that happens to one chunk has an effect on another: a place that becomes free in the tick in which a
+ * chunk comes goes to the same chunk either way. */
+#include "sim/lockstep.h"
+
+#include <string.h>
+
+typedef struct {
+    dse_time received, passed; /* the last tick in which it did; DSE_TIME_NONE: never */
+} stream_ticks;
+
+struct sim_lockstep {
+    sim_engine engine;
+    wl_workload workload;
+    dse_error why;
+    bool order_matters, ended;
+    dse_time end;
+    uint64_t n_messages;
+    stream_ticks *ticks; /* per stream */
+    size_t cap_ticks;
+};
+
+enum { EV_RECEIVED = SIM_EV_RECEIVED + 1 }; /* subject is the stream */
+
+static void refuse(sim_lockstep *l) { l->order_matters = true; }
+
+static void send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag)
+{
+    (void)rank, (void)peer, (void)tag;
+    e->lockstep->n_messages++;
+    if (!size)
+        refuse(e->lockstep);
+}
+
+/* The peer sends it now. */
+static void receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_call call)
+{
+    dse_time delay = peer == rank ? 0 : net_delay(e->net, peer, rank, size);
+
+    (void)tag;
+    if (!delay || e->now + delay < e->now)
+        refuse(e->lockstep);
+    else if (!dse_queue_add(&e->queue, e->now + delay, (dse_event){EV_RECEIVED, call.subject}))
+        sim_fail_nomem(e);
+}
+
+static void ended(sim_engine *e, uint32_t rank)
+{
+    (void)rank;
+    e->lockstep->ended = true;
+    e->lockstep->end = e->now;
+}
+
+static const sim_ways in_lockstep = {.collective_ended = ended, .send = send, .receive = receive};
+
+void sim_lockstep_refuse(sim_engine *e) { refuse(e->lockstep); }
+
+/* ---- one at a time ----------------------------------------------------------------------------- */
+
+sim_lockstep *sim_lockstep_new(const sim_engine *e)
+{
+    sim_lockstep *l = DSE_ARENA_NEW(e->arena, sim_lockstep, 1);
+    uint32_t slots = 0;
+
+    if (!l)
+        return NULL;
+    l->why = (dse_error)DSE_ERROR_INIT;
+    l->workload = *e->w;
+    l->workload.n_ranks = 1;
+    l->engine = (sim_engine){.ways = &in_lockstep,
+                             .set = e->set,
+                             .net = e->net,
+                             .w = &l->workload,
+                             .arena = e->arena,
+                             .err = &l->why,
+                             .lockstep = l};
+    for (uint32_t i = 0; i < e->w->n_graphs; i++)
+        slots = e->w->graph[i].n_group_slots > slots ? e->w->graph[i].n_group_slots : slots;
+    l->engine.rank = DSE_ARENA_NEW(e->arena, sim_rank, 1);
+    if (sim_engine_init(&l->engine) != DSE_OK || !l->engine.rank ||
+        sim_rank_init_collectives(&l->engine, 0, slots) != DSE_OK)
+        return NULL;
+    return l;
+}
+
+void sim_lockstep_free(sim_lockstep *l)
+{
+    if (!l)
+        return;
+    sim_engine_free(&l->engine);
+    dse_free(l->ticks);
+}
+
+uint64_t sim_lockstep_events(const sim_lockstep *l) { return l ? l->engine.queue.n_events : 0; }
+
+/* Every rank of a dimension must see the same of it. */
+static bool all_alike(const sim_engine *e, const sim_cut *cut)
+{
+    if (!e->set->endpoint_delay)
+        return false;
+    for (uint32_t i = 0; i < cut->logical->n_dims; i++) {
+        const sim_implementation *how = &cut->logical->dim[i].how;
+        uint32_t n = cut->logical->dim[i].n;
+
+        if (!(cut->involved >> i & 1))
+            continue;
+        if (!how->algorithm->all_alike || (how->algorithm->power_of_two && (n & (n - 1))) ||
+            !e->net->dim[i].topology->cyclic || (how->over_all && e->net->n_dims > 1))
+            return false;
+    }
+    return true;
+}
+
+static bool reserve_ticks(sim_lockstep *l)
+{
+    size_t had = l->cap_ticks;
+
+    if (!DSE_GROW(l->ticks, l->cap_ticks, l->engine.n_streams))
+        return false;
+    if (l->cap_ticks > had)
+        memset(l->ticks + had, 0xff, (l->cap_ticks - had) * sizeof *l->ticks); /* DSE_TIME_NONE */
+    return true;
+}
+
+static void run_event(sim_lockstep *l, dse_event ev)
+{
+    sim_engine *e = &l->engine;
+
+    if (ev.kind == EV_RECEIVED) {
+        stream_ticks *t = &l->ticks[ev.subject];
+
+        t->received = e->now;
+        if (t->passed == e->now)
+            refuse(l);
+        sim_stream_received(e, ev.subject);
+        return;
+    }
+    for (uint32_t i = e->batch[ev.subject].head; i != DSE_NONE; i = e->rank_event[i].next) {
+        stream_ticks *t = &l->ticks[e->rank_event[i].subject];
+
+        t->passed = e->now;
+        if (t->received == e->now)
+            refuse(l);
+    }
+    sim_run_batch(e, ev.subject);
+}
+
+bool sim_lockstep_run(sim_lockstep *l, const sim_engine *of, uint32_t rank, uint32_t node, const sim_cut *cut,
+                      sim_lockstep_cost *out)
+{
+    sim_engine *e = &l->engine;
+    dse_time begin = e->now;
+    dse_event ev;
+
+    if (!all_alike(of, cut) || e->status != DSE_OK || l->order_matters)
+        return false;
+    l->workload.rank = &of->w->rank[rank];
+    e->rank[0].graph = of->rank[rank].graph;
+    l->ended = false;
+    l->n_messages = 0;
+    sim_coll_start(e, 0, node);
+    if (!reserve_ticks(l))
+        return false;
+    while (e->status == DSE_OK && !l->order_matters && dse_queue_take(&e->queue, &e->now, &ev))
+        run_event(l, ev);
+    *out = (sim_lockstep_cost){l->end - begin, l->n_messages};
+    return e->status == DSE_OK && !l->order_matters && l->ended;
+}

@@ -1,0 +1,273 @@
+/* From a shape to a workload: sizes filled in; ranks, groups and tags. */
+#include "workload/generator.h"
+
+#include <string.h>
+
+/* ---- sizes --------------------------------------------------------------------------------- */
+
+/* What gen_figures come to; the fields of wl_node of the same names. */
+typedef struct {
+    uint64_t num_ops, tensor_size, comm_size, y_size;
+} figures;
+
+/* A size of the variant as the simulator reads it from a file, and as it stands there. */
+typedef struct {
+    double elements;
+    uint64_t as_read;
+} io_size;
+
+static double value_of(const gen_sizes *sizes, uint32_t size)
+{
+    return size == DSE_NONE ? 0.0 : sizes->value[size];
+}
+
+static bool to_count(double v, uint64_t *out)
+{
+    if (!(v < 9223372036854775808.0))
+        return false;
+    *out = (uint64_t)v;
+    return true;
+}
+
+static dse_status work_out_figures(const gen_shape *shape, const gen_sizes *sizes, dse_arena *a,
+                                   figures **out, dse_error *err)
+{
+    figures *f = GEN_ARRAY(a, figures, shape->n_figures);
+
+    if (!f)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < shape->n_figures; i++) {
+        const gen_figures *of = &shape->figures[i];
+        double moved =
+            value_of(sizes, of->moved[0]) + value_of(sizes, of->moved[1]) + value_of(sizes, of->moved[2]);
+
+        if (!to_count(value_of(sizes, of->operations), &f[i].num_ops) ||
+            !to_count(moved, &f[i].tensor_size) ||
+            !to_count(value_of(sizes, of->communicated), &f[i].comm_size) ||
+            !to_count(value_of(sizes, of->result), &f[i].y_size))
+            return dse_fail(err, DSE_E_RANGE, "the size of '%.80s' does not fit in 63 bits", shape->user[i]);
+    }
+    *out = f;
+    return DSE_OK;
+}
+
+static dse_status read_sizes(const gen_key *key, const gen_sizes *sizes, dse_arena *a, io_size **out,
+                             dse_error *err)
+{
+    uint32_t n = key->variant->n_sizes;
+
+    *out = GEN_ARRAY(a, io_size, n);
+    if (!*out)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+        (*out)[i] = (io_size){sizes->value[i], wl_size_as_read(sizes->value[i])};
+    return DSE_OK;
+}
+
+static void *copy(const void *of, size_t n, size_t each, dse_arena *a)
+{
+    void *out = dse_arena_alloc(a, n * each);
+
+    if (out && n)
+        memcpy(out, of, n * each);
+    return out;
+}
+
+/* Arrays of its own for what sizes are written to. */
+static dse_status copy_sized(wl_graph *g, dse_arena *a, dse_error *err)
+{
+    g->node = copy(g->node, g->n_nodes, sizeof *g->node, a);
+    g->inputs.item = copy(g->inputs.item, g->inputs.start[g->n_nodes], sizeof *g->inputs.item, a);
+    g->outputs.item = copy(g->outputs.item, g->outputs.start[g->n_nodes], sizeof *g->outputs.item, a);
+    g->tensor = copy(g->tensor, g->n_tensors, sizeof *g->tensor, a);
+    return g->node && g->inputs.item && g->outputs.item && g->tensor ? DSE_OK : dse_fail_nomem(err);
+}
+
+static void fill_io(wl_io_csr *io, uint32_t n_nodes, const uint32_t *tensor_size, const io_size *sizes)
+{
+    for (uint32_t i = 0; i < io->start[n_nodes]; i++)
+        io->item[i].size = sizes[tensor_size[io->item[i].tensor]].as_read;
+}
+
+static void fill_graph(const gen_graph *from, const figures *f, const io_size *sizes, wl_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const figures *of = &f[from->figures[i]];
+        wl_node *n = &g->node[i];
+
+        n->num_ops = of->num_ops;
+        n->tensor_size = of->tensor_size;
+        n->comm_size = of->comm_size;
+        n->y_size = of->y_size;
+    }
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        g->tensor[i].elements = sizes[from->tensor_size[i]].elements;
+    fill_io(&g->inputs, g->n_nodes, from->tensor_size, sizes);
+    fill_io(&g->outputs, g->n_nodes, from->tensor_size, sizes);
+}
+
+dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const gen_sizes *sizes,
+                             bool in_place, dse_arena *a, wl_workload *out, dse_error *err)
+{
+    figures *f = NULL;
+    io_size *read = NULL;
+    dse_status st;
+
+    if ((st = work_out_figures(shape, sizes, a, &f, err)) != DSE_OK ||
+        (st = read_sizes(key, sizes, a, &read, err)) != DSE_OK)
+        return st;
+    out->n_graphs = shape->n_graphs;
+    out->graph = GEN_ARRAY(a, wl_graph, shape->n_graphs);
+    if (!out->graph)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < shape->n_graphs; i++) {
+        out->graph[i] = shape->graph[i].graph;
+        if (!in_place && (st = copy_sized(&out->graph[i], a, err)) != DSE_OK)
+            return st;
+        fill_graph(&shape->graph[i], f, read, &out->graph[i]);
+    }
+    return DSE_OK;
+}
+
+/* ---- groups -------------------------------------------------------------------------------- */
+
+/* Digits of a group's number and the end: n_groups is at most 1 + 3 * WL_MAX_RANKS. */
+#define NAME_BYTES 8u
+_Static_assert(1u + 3u * WL_MAX_RANKS < 10000000u, "a group's name has at most seven digits");
+
+/* "1", "2", ...: all in one piece. Group 0 is everybody, under no name. */
+static dse_status name_groups(wl_workload *w, dse_arena *a, dse_error *err)
+{
+    char *name = dse_arena_alloc(a, (size_t)w->n_groups * NAME_BYTES);
+
+    if (!name)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < w->n_groups; i++) {
+        char *end = name + (i + 1u) * (size_t)NAME_BYTES - 1;
+
+        *end = '\0';
+        for (uint32_t left = i; left; left /= 10)
+            *--end = (char)('0' + left % 10);
+        w->group[i].name = end;
+    }
+    return DSE_OK;
+}
+
+/* The groups along dimension k: numbered by the pp coordinate, then by the other two coordinates in their order. A rank
+ * is ((stage * sp + sp) * tp + tp) * dp + dp. */
+static void bind_dimension(const gen_shape *shape, const wl_strategy *s, int k, uint32_t first,
+                           uint32_t *members, wl_workload *w)
+{
+    static const int others[WL_N_PARALLEL][2] = {
+        [WL_DP] = {WL_TP, WL_SP}, [WL_TP] = {WL_DP, WL_SP}, [WL_SP] = {WL_DP, WL_TP}};
+    const uint32_t degree[] = {s->dp, s->tp, s->sp}, stride[] = {1, s->dp, s->dp * s->tp};
+    const uint32_t per_stage = s->dp * s->tp * s->sp;
+    const int slow = others[k][0], fast = others[k][1];
+
+    for (uint32_t st = 0; st < shape->n_graphs; st++) {
+        uint32_t number = first + shape->graph[st].coordinate * (per_stage / degree[k]);
+
+        for (uint32_t i = 0; i < degree[slow]; i++) {
+            for (uint32_t j = 0; j < degree[fast]; j++, number++) {
+                uint32_t rank = st * per_stage + i * stride[slow] + j * stride[fast];
+
+                w->group[number].n = degree[k];
+                w->group[number].rank = members;
+                for (uint32_t m = 0; m < degree[k]; m++, rank += stride[k]) {
+                    w->rank[rank].group[k] = number;
+                    *members++ = rank;
+                }
+            }
+        }
+    }
+}
+
+/* Groups are numbered from 1: all along dp, then along tp, then along sp. */
+static dse_status bind_groups(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *w,
+                              dse_error *err)
+{
+    const uint32_t degree[] = {s->dp, s->tp, s->sp};
+    uint32_t *members, first = 1;
+    dse_status st;
+
+    w->n_groups = 1;
+    for (int k = 0; k < WL_N_PARALLEL; k++)
+        w->n_groups += w->n_ranks / degree[k];
+    w->group = GEN_ARRAY(a, wl_group, w->n_groups);
+    members = dse_arena_alloc(a, (1u + WL_N_PARALLEL) * (size_t)w->n_ranks * sizeof *members);
+    if (!w->group || !members)
+        return dse_fail_nomem(err);
+    if ((st = name_groups(w, a, err)) != DSE_OK)
+        return st;
+    w->group[0].n = w->n_ranks;
+    w->group[0].rank = members;
+    for (uint32_t i = 0; i < w->n_ranks; i++)
+        *members++ = i;
+    for (int k = 0; k < WL_N_PARALLEL; k++) {
+        bind_dimension(shape, s, k, first, members, w);
+        first += w->n_ranks / degree[k];
+        members += w->n_ranks;
+    }
+    return DSE_OK;
+}
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+/* A message joins the ranks of two stages that agree in sp, tp and dp; each such pair has a tag. Sends and receives get
+ * their ids after all other nodes, message by message. */
+static void bind_messages(const gen_graph *g, const wl_strategy *s, uint32_t place, uint64_t first_id,
+                          wl_p2p *out)
+{
+    const uint32_t per_stage = s->dp * s->tp * s->sp;
+
+    for (uint32_t i = 0; i < g->graph.n_p2p_slots; i++) {
+        const gen_p2p *p = &g->p2p[i];
+        uint64_t pair = (uint64_t)p->message * per_stage + place;
+
+        out[i] = (wl_p2p){.peer = p->peer_stage * per_stage + place,
+                          .tag = s->tag_base + (uint32_t)pair,
+                          .id = first_id + 2 * pair + p->receives};
+    }
+}
+
+/* Every rank's arrays in one piece for all of them. */
+static dse_status allocate_ranks(const gen_shape *shape, uint32_t per_stage, dse_arena *a, wl_workload *w,
+                                 uint32_t **group, wl_p2p **p2p, dse_error *err)
+{
+    size_t n_p2p = 0;
+
+    for (uint32_t st = 0; st < shape->n_graphs; st++)
+        n_p2p += (size_t)shape->graph[st].graph.n_p2p_slots * per_stage;
+    w->rank = GEN_ARRAY(a, wl_rank, w->n_ranks);
+    *group = dse_arena_alloc(a, WL_N_PARALLEL * (size_t)w->n_ranks * sizeof **group);
+    *p2p = dse_arena_alloc(a, n_p2p * sizeof **p2p);
+    return w->rank && *group && *p2p ? DSE_OK : dse_fail_nomem(err);
+}
+
+dse_status gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *out,
+                             dse_error *err)
+{
+    const uint32_t per_stage = s->dp * s->tp * s->sp;
+    uint64_t n_numbered = 0, base = 0;
+    uint32_t *group, rank = 0;
+    wl_p2p *p2p;
+    dse_status st;
+
+    out->n_ranks = per_stage * shape->n_graphs;
+    if ((st = allocate_ranks(shape, per_stage, a, out, &group, &p2p, err)) != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < shape->n_graphs; i++)
+        n_numbered += (uint64_t)shape->graph[i].n_numbered * per_stage;
+    for (uint32_t i = 0; i < shape->n_graphs; i++) {
+        const gen_graph *g = &shape->graph[i];
+
+        for (uint32_t k = 0; k < per_stage; k++, rank++) {
+            out->rank[rank] = (wl_rank){.graph = i, .id_base = base, .group = group, .p2p = p2p};
+            bind_messages(g, s, k, n_numbered + 1, p2p);
+            base += g->n_numbered;
+            group += WL_N_PARALLEL;
+            p2p += g->graph.n_p2p_slots;
+        }
+    }
+    return bind_groups(shape, s, a, out, err);
+}

@@ -1,0 +1,74 @@
+/* A study and the generator that its owner may give it. */
+#include "base/fs.h"
+#include "driver/study.h"
+#include "unit/workload/same.h"
+
+static dse_arena arena;
+static dse_error err;
+static drv_study study;
+
+static void load(void)
+{
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_int_equal(chdir(TEST_SOURCE), 0);
+    assert_ok(drv_study_load("llama70b", "system1", NULL, &arena, &study, &err), &err);
+    study.model.layers = 2;
+    assert_ok(wl_generator_new(&study.operators, &study.generator, &err), &err);
+}
+
+CLAIM(a_generator_changes_no_workload)
+{
+    static const char *const points[] = {"8_1_8_1_1", "4_1_16_1_1", "16_2_1_2_0", "8_1_8_1_1"};
+    drv_study plain;
+
+    load();
+    plain = study;
+    plain.generator = NULL;
+    for (int i = 0; i < 4; i++) {
+        design_point point;
+        wl_workload kept, fresh;
+
+        assert_ok(design_point_parse(points[i], &point, &err), &err);
+        assert_ok(drv_point_generate(&study, &point, &arena, &kept, &err), &err);
+        assert_ok(drv_point_generate(&plain, &point, &arena, &fresh, &err), &err);
+        assert_same_workload(&kept, &fresh);
+    }
+    assert_u64(wl_generator_usage(study.generator)->n_built,
+               2); /* the first two and the last have one shape */
+    wl_generator_free(study.generator);
+    dse_arena_free(&arena);
+}
+
+/* A copy of the study may use the generator as long as its operators are the same. */
+CLAIM(a_generator_stays_with_its_operators)
+{
+    char folder[64], path[96];
+    cfg_setting batch = {.path = "batch", .value = "256"}, operators = {.path = "operators", .value = path};
+    drv_study varied;
+    dse_strbuf text;
+
+    load();
+    dse_strbuf_init(&text);
+    assert_ok(dse_read_file("configs/operators/transformer.yaml", CFG_MAX_BYTES, &text, &err), &err);
+    unit_make_folder(folder);
+    snprintf(path, sizeof path, "%s/another.yaml", folder);
+    unit_write_text(path, text.data);
+    assert_ok(drv_study_vary(&study, &(cfg_settings){1, &batch}, &arena, &varied, &err), &err);
+    assert_ptr_equal(varied.generator, study.generator);
+    assert_ok(drv_study_vary(&study, &(cfg_settings){1, &operators}, &arena, &varied, &err), &err);
+    assert_null(varied.generator);
+    unit_remove_folder(folder);
+    dse_strbuf_free(&text);
+    wl_generator_free(study.generator);
+    dse_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_generator_changes_no_workload),
+        cmocka_unit_test(a_generator_stays_with_its_operators),
+    };
+    return RUN_TESTS(tests);
+}
