@@ -6,14 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline uint64_t dse_hash_bytes(const void *p, size_t n)
+/* The hash of bytes and n more behind them, from that of the former. */
+static inline uint64_t dse_hash_more(uint64_t h, const void *p, size_t n)
 {
     const unsigned char *s = p;
-    uint64_t h = 14695981039346656037u;
 
     for (size_t i = 0; i < n; i++)
         h = (h ^ s[i]) * 1099511628211u;
     return h;
+}
+
+static inline uint64_t dse_hash_bytes(const void *p, size_t n)
+{
+    return dse_hash_more(14695981039346656037u, p, n);
 }
 
 /* splitmix64's finaliser: every input bit reaches the low bits, which index the tables. */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,11 +111,15 @@ void dse_strbuf_add_repr(dse_strbuf *b, double v)
         dse_strbuf_addf(b, "%.1f", v); /* the common case, and exact */
         return;
     }
-    for (precision = 0; precision < 17; precision++) {
+    /* A decimal of up to 15 digits comes back from a normal number as it went in: with fewer digits than that, the
+     * shortest is these 15 without their zeros. */
+    for (precision = isnormal(v) ? DBL_DIG - 1 : 0; precision < 17; precision++) {
         snprintf(sci, sizeof sci, "%.*e", precision, v);
         if (strtod(sci, NULL) == v)
             break;
     }
+    while (precision > 0 && sci[precision + 1 + (*sci == '-')] == '0')
+        precision--;
     if (*digits == '-') {
         dse_strbuf_addc(b, '-');
         digits++;

@@ -1,6 +1,7 @@
 /* ASTRA-sim's command line, ASTRA-sim's log lines. */
 #include "base/fs.h"
 #include "cli/command.h"
+#include "cli/shortcuts.h"
 #include "driver/astrasim.h"
 #include "driver/links.h"
 #include "driver/simulators.h"
@@ -14,6 +15,7 @@ typedef struct {
     int64_t queues;
     double comm_scale, compute_scale, injection_scale;
     bool rendezvous;
+    shortcuts_options shortcuts;
 } astrasim_options;
 
 #define FIELD(f)    .offset = offsetof(astrasim_options, f)
@@ -50,6 +52,7 @@ static const option options[] = {
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--links-csv", OPT_STRING, "FILE", "",
      "write what every link carried as CSV, the busiest first; with congestion only", FIELD(links)},
+    SHORTCUTS_OPTIONS(astrasim_options, shortcuts),
 };
 
 static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_output *out,
@@ -90,7 +93,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                                     .queues_per_dim = (uint32_t)o->queues,
                                     .injection_scale = o->injection_scale,
                                     .rendezvous = o->rendezvous,
-                                    .shortcuts = SIM_ALL_SHORTCUTS,
+                                    .shortcuts = shortcuts_left(&o->shortcuts),
                                     .links = o->links != NULL};
     drv_astrasim_output out;
     trace_record record;

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/external.h"
+#include "cli/shortcuts.h"
 #include "driver/emit.h"
 #include "driver/links.h"
 #include "report/parts.h"
@@ -20,6 +21,7 @@ typedef struct {
     bool recompute, weight_sharded, json, links;
     option_list set;
     external_options external;
+    shortcuts_options shortcuts;
 } simulate_options;
 
 #define FIELD(f) .offset = offsetof(simulate_options, f)
@@ -52,6 +54,7 @@ static const option options[] = {
      FIELD(links)},
     {"--links-csv", OPT_STRING, "FILE", "", "also write what every link carried as CSV, the busiest first",
      FIELD(links_csv)},
+    SHORTCUTS_OPTIONS(simulate_options, shortcuts),
 };
 
 /* What there is to print. */
@@ -256,7 +259,7 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
     for (size_t i = 0; st == DSE_OK && *tools && i < sizeof native / sizeof native[0]; i++)
         if (native[i].given)
             return dse_fail(err, DSE_E_USAGE, "%s needs --engine native", native[i].option);
-    return st;
+    return st == DSE_OK ? shortcuts_check(&o->shortcuts, !*tools, err) : st;
 }
 
 /* The cards, and what can be refused with them. */
@@ -272,6 +275,7 @@ static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study
         report_warning("%s", study->model_note);
     report_unknown_keys(o->system, study->system.n_unknown_keys, study->system.unknown_key);
     study->tag_base = (uint32_t)o->tag_base;
+    study->shortcuts = shortcuts_left(&o->shortcuts);
     return o->links || o->links_csv
                ? drv_links_check(&study->system, "give --set network.backend=congestion_aware", err)
                : DSE_OK;

@@ -6,6 +6,7 @@
 #include "cli/external.h"
 #include "cli/points.h"
 #include "cli/progress.h"
+#include "cli/shortcuts.h"
 #include "driver/points_file.h"
 #include "exec/pool.h"
 
@@ -15,6 +16,7 @@
 typedef struct {
     points_options points;
     external_options external;
+    shortcuts_options shortcuts;
     const char *db;
     int64_t jobs;
     bool json, dry_run;
@@ -32,6 +34,7 @@ static const option options[] = {
     {"--db", OPT_STRING, "FILE", "results/ccldse.db",
      "the results database; what is in it is not simulated again", FIELD(db)},
     {"--json", OPT_FLAG, NULL, "false", "print the summary, or the list, as JSON", FIELD(json)},
+    SHORTCUTS_OPTIONS(sweep_options, shortcuts),
 };
 
 /* ---- what is printed ----------------------------------------------------------------------- */
@@ -181,12 +184,14 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                        .database = o->db,
                        .jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(),
                        .worker = self,
+                       .shortcuts = shortcuts_left(&o->shortcuts),
                        .begin = progress_begin,
                        .progress = progress_show,
                        .user = &screen};
     dse_status st;
 
     if ((st = external_choose(&o->external, r->arena, &sweep.tools, err)) != DSE_OK ||
+        (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
         (st = points_list(&o->points, r->arena, &space, &points, err)) != DSE_OK)
         return st;
     warn_of_models(&space);

@@ -1,5 +1,6 @@
 /* The process that a sweep runs many of: points on stdin, results on stdout. */
 #include "cli/command.h"
+#include "cli/shortcuts.h"
 #include "driver/worker.h"
 
 #include <signal.h>
@@ -8,11 +9,13 @@
 
 typedef struct {
     int64_t parent;
+    shortcuts_options shortcuts;
 } worker_options;
 
 static const option options[] = {
     {"--parent", OPT_INT, "PID", "", "end as soon as this process, which must be the parent, does", .min = 1,
      .max = INT32_MAX, .offset = offsetof(worker_options, parent)},
+    SHORTCUTS_OPTIONS(worker_options, shortcuts),
 };
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -24,7 +27,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (o->parent && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != o->parent))
         return dse_fail(err, DSE_E_CHILD, "process %d is not the parent of this one", (int)o->parent);
     signal(SIGINT, SIG_IGN); /* a terminal's Ctrl-C reaches everybody; the sweep decides what becomes of us */
-    return drv_worker_serve(stdin, stdout, err);
+    return drv_worker_serve(stdin, stdout, shortcuts_left(&o->shortcuts), err);
 }
 
 extern const command command_worker;

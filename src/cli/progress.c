@@ -12,9 +12,9 @@
 void progress_init(progress_screen *s)
 {
     const char *term = getenv("TERM");
+    bool terminal = isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb"));
 
-    *s = (progress_screen){.terminal = isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb")),
-                           .next_seconds = 5};
+    *s = (progress_screen){.terminal = terminal, .next_seconds = terminal ? 0 : 5};
 }
 
 void progress_begin(void *user, const drv_progress *p)
@@ -63,6 +63,8 @@ void progress_show(void *user, const drv_progress *p)
     uint64_t count = p->done + p->failed;
     char line[400];
 
+    if (p->seconds < s->next_seconds)
+        return;
     if (s->terminal) {
         struct winsize size = {0};
 
@@ -73,10 +75,11 @@ void progress_show(void *user, const drv_progress *p)
         fprintf(stderr, "\r\033[2K%s", line);
         fflush(stderr);
         s->drawn = true;
+        s->next_seconds = p->seconds + 0.1; /* as often as one can follow */
         return;
     }
     /* Without a terminal a line now and then: when something has changed, ever more rarely. */
-    if (p->seconds < s->next_seconds || count == s->last_count)
+    if (count == s->last_count)
         return;
     format_progress(p, line, sizeof line);
     fprintf(stderr, "%s\n", line);

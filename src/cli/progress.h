@@ -6,7 +6,7 @@
 
 typedef struct {
     bool terminal, drawn;
-    double next_seconds; /* of a plain line */
+    double next_seconds; /* when it is drawn next, or of a plain line */
     uint64_t last_count;
 } progress_screen;
 

@@ -117,7 +117,6 @@ void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_resul
     store_metrics_clear(out);
     out->nodes = r->n_nodes;
     out->messages = r->n_messages;
-    out->events = r->n_events;
     add_ranks(r, out);
     add_step(p, w, &r->step, out);
     add_network(r, out);

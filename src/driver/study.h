@@ -78,9 +78,32 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
 /* The resolved configuration; point NULL: of the study. Appended to out. */
 void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out);
 
+/* Makes the resolved configuration of a study, which is the last in the buffer, that of a point: what is before its last
+ * character stays as it is. */
+void drv_config_add_point(const design_point *point, dse_strbuf *config);
+
 /* The reverse: a study and a point from such a text. */
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err);
+
+/* Reads such texts one after another; of a study that is the same as before, only the point is read. The operators
+ * stay while their name and hash do: then their file is not looked at again, and may be gone. */
+typedef struct {
+    dse_arena study_arena, operators_arena;
+    dse_strbuf text; /* of the study that is kept, "}" at its end; empty: none is */
+    drv_study study;
+    cfg_doc operators; /* that are kept, and of which file; root NULL: none are */
+    uint64_t operators_hash;
+    cfg_name operators_name;
+} drv_study_reader;
+
+void drv_study_reader_init(drv_study_reader *r);
+void drv_study_reader_free(drv_study_reader *r);
+
+/* The same study and point, and the same errors, as drv_study_read_config. *out is good until the next call or until the
+ * arena is reset. */
+dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
+                                 drv_study *out, design_point *point, dse_error *err);
 
 /* {"dp":8,...}, as it stands in such a text. */
 void drv_point_write_json(const design_point *p, dse_json *j);

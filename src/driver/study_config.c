@@ -1,11 +1,14 @@
-/* A study and a point as the text that is sent, stored and hashed. */
+/* A study and a point as the text that is sent, stored and hashed: {<study>,"point":{...}}. */
 #include "base/json_writer.h"
 #include "driver/study.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static const char source[] = "configuration"; /* in messages */
 
 void drv_point_write_json(const design_point *p, dse_json *j)
 {
@@ -40,11 +43,22 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
     cfg_table_write_json(&card_model_table, &s->model, &j);
     dse_json_key(&j, "system");
     cfg_table_write_json(&card_system_table, &s->system, &j);
-    if (point) {
-        dse_json_key(&j, "point");
-        drv_point_write_json(point, &j);
-    }
     dse_json_end_object(&j);
+    if (point)
+        drv_config_add_point(point, out);
+}
+
+void drv_config_add_point(const design_point *point, dse_strbuf *config)
+{
+    dse_json j;
+
+    if (config->failed)
+        return;
+    config->data[config->len - 1] = ','; /* was the brace at the end */
+    dse_strbuf_adds(config, "\"point\":");
+    dse_json_init(&j, config);
+    drv_point_write_json(point, &j);
+    dse_strbuf_addc(config, '}');
 }
 
 static dse_status read_degree(const cfg_doc *doc, const cfg_node *map, const char *key, uint32_t *out,
@@ -71,7 +85,7 @@ static dse_status read_flag(const cfg_doc *doc, const cfg_node *map, const char 
     return DSE_OK;
 }
 
-static dse_status read_point(const cfg_doc *doc, design_point *out, dse_error *err)
+static dse_status read_point(const cfg_doc *doc, const cfg_node *map, design_point *out, dse_error *err)
 {
     const struct {
         const char *key;
@@ -81,7 +95,6 @@ static dse_status read_point(const cfg_doc *doc, design_point *out, dse_error *e
         const char *key;
         bool *value;
     } flags[] = {{"recompute", &out->recompute}, {"weight_sharded", &out->weight_sharded}};
-    const cfg_node *map = cfg_get(doc->root, "point");
     dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && i < sizeof degrees / sizeof degrees[0]; i++)
@@ -129,8 +142,8 @@ static dse_status read_names(const cfg_doc *doc, drv_study *out, const char **op
 
 static bool has_all_keys(const cfg_doc *doc)
 {
-    static const char *const keys[] = {"engine",     "model",       "system",   "point",
-                                       "model_name", "system_name", "tag_base", "operators_hash"};
+    static const char *const keys[] = {"engine",      "model",    "system",        "model_name",
+                                       "system_name", "tag_base", "operators_hash"};
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (!cfg_get(doc->root, keys[i]))
@@ -138,30 +151,147 @@ static bool has_all_keys(const cfg_doc *doc)
     return true;
 }
 
+/* The operators of a study, which must be those of its configuration. */
+static dse_status load_operators(drv_study *s, const char *written_hash, dse_arena *a, dse_error *err)
+{
+    char own_hash[20];
+    dse_status st = drv_study_load_operators(s, a, err);
+
+    if (st != DSE_OK)
+        return st;
+    snprintf(own_hash, sizeof own_hash, "%016" PRIx64, s->operators_hash);
+    if (strcmp(own_hash, written_hash))
+        return dse_fail_at(err, DSE_E_CONFIG, s->operators.path,
+                           "the operator file has changed since the configuration was made");
+    return DSE_OK;
+}
+
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err)
 {
     cfg_doc doc = {0};
-    const char *written_hash = "";
-    char own_hash[20];
-    dse_status st = cfg_parse_json("configuration", text, n, a, &doc, err);
+    const char *operators_hash = "";
+    const cfg_node *point_map;
+    dse_status st = cfg_parse_json(source, text, n, a, &doc, err);
 
     *out = (drv_study){.shortcuts = SIM_ALL_SHORTCUTS};
     if (st != DSE_OK)
         return st;
-    if (!has_all_keys(&doc))
+    point_map = cfg_get(doc.root, "point");
+    if (!has_all_keys(&doc) || !point_map)
         return dse_fail_at(
             err, DSE_E_CONFIG, doc.path,
             "a configuration has engine, model, system, point, their names, tag_base and operators_hash");
     if ((st = read_cards(&doc, out, err)) != DSE_OK ||
-        (st = read_names(&doc, out, &written_hash, err)) != DSE_OK ||
-        (st = read_point(&doc, point, err)) != DSE_OK ||
-        (st = drv_study_load_operators(out, a, err)) != DSE_OK)
+        (st = read_names(&doc, out, &operators_hash, err)) != DSE_OK ||
+        (st = read_point(&doc, point_map, point, err)) != DSE_OK)
         return st;
-    snprintf(own_hash, sizeof own_hash, "%016" PRIx64, out->operators_hash);
-    if (strcmp(own_hash, written_hash))
-        return dse_fail_at(err, DSE_E_CONFIG, out->operators.path,
-                           "the operator file has changed since the configuration was made");
+    return load_operators(out, operators_hash, a, err);
+}
+
+/* ---- one after another --------------------------------------------------------------------- */
+
+void drv_study_reader_init(drv_study_reader *r)
+{
+    *r = (drv_study_reader){0};
+    dse_arena_init(&r->study_arena);
+    dse_arena_init(&r->operators_arena);
+    dse_strbuf_init(&r->text);
+}
+
+static void forget_operators(drv_study_reader *r)
+{
+    r->operators = (cfg_doc){0};
+    dse_arena_reset(&r->operators_arena);
+}
+
+void drv_study_reader_free(drv_study_reader *r)
+{
+    forget_operators(r);
+    dse_strbuf_free(&r->text);
+    dse_arena_free(&r->study_arena);
+    dse_arena_free(&r->operators_arena);
+}
+
+/* Gives the study the operators that are kept, if they are those of its configuration, or else keeps its own. What
+ * is of an operator file, and the same for every system, has its place beside them. */
+static dse_status keep_operators(drv_study_reader *r, const char *operators_hash, dse_error *err)
+{
+    drv_study *s = &r->study;
+    uint64_t hash = strtoull(operators_hash, NULL, 16);
+    dse_status st = DSE_OK;
+
+    if (!r->operators.root || hash != r->operators_hash || strcmp(s->model.operators, r->operators_name)) {
+        forget_operators(r);
+        st = load_operators(s, operators_hash, &r->operators_arena, err);
+        if (st != DSE_OK)
+            return st;
+        r->operators = s->operators;
+        r->operators_hash = s->operators_hash;
+        memcpy(r->operators_name, s->model.operators, sizeof r->operators_name);
+    }
+    s->operators = r->operators;
+    s->operators_hash = r->operators_hash;
+    return DSE_OK;
+}
+
+/* Makes the study of a configuration up to its point, n bytes, the one that is kept. False if it is none, or there is
+ * no memory: then none is. */
+static bool keep_study(drv_study_reader *r, const char *text, size_t n)
+{
+    const char *operators_hash = "";
+    cfg_doc doc = {0};
+    bool kept;
+
+    if (r->text.len == n + 1 && !memcmp(r->text.data, text, n))
+        return true;
+    dse_strbuf_clear(&r->text);
+    dse_arena_reset(&r->study_arena);
+    dse_strbuf_add(&r->text, text, n);
+    dse_strbuf_addc(&r->text, '}');
+    r->study = (drv_study){.shortcuts = SIM_ALL_SHORTCUTS};
+    kept = !r->text.failed &&
+           cfg_parse_json(source, r->text.data, r->text.len, &r->study_arena, &doc, NULL) == DSE_OK &&
+           has_all_keys(&doc) && !cfg_get(doc.root, "point") && read_cards(&doc, &r->study, NULL) == DSE_OK &&
+           read_names(&doc, &r->study, &operators_hash, NULL) == DSE_OK &&
+           keep_operators(r, operators_hash, NULL) == DSE_OK;
+    if (!kept)
+        dse_strbuf_clear(&r->text);
+    return kept;
+}
+
+/* Where the point begins, as drv_study_write_config writes it; n if it does not stand at the end. */
+static size_t find_point(const char *text, size_t n)
+{
+    static const char key[] = ",\"point\":{";
+    const size_t length = sizeof key - 1;
+
+    if (n < length + 2 || text[n - 1] != '}')
+        return n;
+    for (size_t at = n - length; at > 0; at--)
+        if (text[at] == ',' && !memcmp(text + at, key, length))
+            return at;
+    return n;
+}
+
+/* The last object of that key. If the text before it and the object are both JSON, so is the whole, and the object is
+ * not within another one. */
+static bool read_split(drv_study_reader *r, const char *text, size_t n, dse_arena *a, design_point *point)
+{
+    const size_t at = find_point(text, n), start = at + strlen(",\"point\":");
+    cfg_doc doc = {0};
+
+    return at < n && keep_study(r, text, at) &&
+           cfg_parse_json(source, text + start, n - 1 - start, a, &doc, NULL) == DSE_OK &&
+           read_point(&doc, doc.root, point, NULL) == DSE_OK;
+}
+
+dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
+                                 drv_study *out, design_point *point, dse_error *err)
+{
+    if (!read_split(r, text, n, a, point))
+        return drv_study_read_config(text, n, a, out, point, err);
+    *out = r->study;
     return DSE_OK;
 }
 
@@ -169,7 +299,7 @@ dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_e
 {
     card_system system;
     cfg_doc doc = {0};
-    dse_status st = cfg_parse_json("configuration", text, strlen(text), a, &doc, err);
+    dse_status st = cfg_parse_json(source, text, strlen(text), a, &doc, err);
 
     *out = NAN;
     if (st != DSE_OK)

@@ -12,6 +12,21 @@
 #include <unistd.h>
 
 #define NO_VARIANT UINT32_MAX
+#define N_ENTERED  64u
+
+/* Rows that come more quickly are written together: who kills the sweep loses so much of its work, and a tick of the
+ * pool. */
+#define COMMIT_SECONDS 0.25
+
+/* A variant of which a point is looked at, or under way: what is the same for all of its points. */
+typedef struct {
+    uint32_t variant; /* NO_VARIANT: none */
+    dse_arena arena;  /* of the study */
+    drv_study study;
+    dse_strbuf config;   /* of the study */
+    uint64_t hash;       /* of config */
+    uint64_t point_hash; /* of it without its last character, where the hashes of its points begin */
+} entered;
 
 typedef struct {
     const drv_sweep *sweep;
@@ -21,11 +36,11 @@ typedef struct {
     size_t next;
     dse_strbuf config; /* of the task looked at last */
     dse_arena scratch; /* of an answer */
-
-    dse_arena variant_arena; /* of the variant looked at last: tasks of one mostly come together */
-    uint32_t variant;
-    drv_study study;
-    uint64_t study_hash;
+    /* Variant v is in slot v % N_ENTERED: tasks under way are neighbours, but their answers come in any order. */
+    entered *slot;
+    const entered *at;     /* the variant of the task looked at last */
+    bool uncommitted;      /* there are rows */
+    double commit_seconds; /* when there were some last; since the start */
 
     drv_progress progress;
     size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
@@ -52,38 +67,69 @@ static void report(void *user)
         s->sweep->progress(s->sweep->user, &s->progress);
 }
 
-/* Makes the study of a task the one of the state. */
-static dse_status enter_variant(state *s, uint32_t variant, dse_error *err)
+static dse_status init_slots(state *s, dse_error *err)
 {
-    dse_status st;
-
-    if (s->variant == variant)
-        return DSE_OK;
-    dse_arena_reset(&s->variant_arena);
-    s->variant = NO_VARIANT;
-    if ((st = drv_points_study(s->points, variant, &s->variant_arena, &s->study, err)) != DSE_OK)
-        return st;
-    if (s->sweep->tools)
-        s->study.engine = DRV_EXTERNAL_ENGINE;
-    dse_strbuf_clear(&s->config);
-    drv_study_write_config(&s->study, NULL, &s->config);
-    s->study_hash = dse_hash_bytes(s->config.data, s->config.len);
-    s->variant = variant;
-    return s->config.failed ? dse_fail_nomem(err) : DSE_OK;
+    if (!(s->slot = dse_calloc(N_ENTERED, sizeof *s->slot)))
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < N_ENTERED; i++) {
+        s->slot[i].variant = NO_VARIANT;
+        dse_arena_init(&s->slot[i].arena);
+        dse_strbuf_init(&s->slot[i].config);
+    }
+    return DSE_OK;
 }
 
-/* Makes s->config the configuration of a task, and s->study its study. */
+static void free_slots(state *s)
+{
+    for (size_t i = 0; s->slot && i < N_ENTERED; i++) {
+        dse_arena_free(&s->slot[i].arena);
+        dse_strbuf_free(&s->slot[i].config);
+    }
+    dse_free(s->slot);
+}
+
+/* Makes s->at a variant. */
+static dse_status enter_variant(state *s, uint32_t variant, dse_error *err)
+{
+    entered *v = &s->slot[variant % N_ENTERED];
+    dse_status st;
+
+    s->at = v;
+    if (v->variant == variant)
+        return DSE_OK;
+    v->variant = NO_VARIANT;
+    dse_arena_reset(&v->arena);
+    dse_strbuf_clear(&v->config);
+    if ((st = drv_points_study(s->points, variant, &v->arena, &v->study, err)) != DSE_OK)
+        return st;
+    if (s->sweep->tools)
+        v->study.engine = DRV_EXTERNAL_ENGINE;
+    drv_study_write_config(&v->study, NULL, &v->config);
+    if (v->config.failed)
+        return dse_fail_nomem(err);
+    v->hash = dse_hash_bytes(v->config.data, v->config.len);
+    v->point_hash = dse_hash_bytes(v->config.data, v->config.len - 1);
+    v->variant = variant;
+    return DSE_OK;
+}
+
+/* Makes s->config the configuration of a task, and s->at its variant. */
 static dse_status enter_task(state *s, size_t task, uint64_t *hash, dse_error *err)
 {
     const drv_space_point *p = &s->points->point[task];
     dse_status st = enter_variant(s, p->variant, err);
+    size_t same;
 
     if (st != DSE_OK)
         return st;
+    same = s->at->config.len - 1;
     dse_strbuf_clear(&s->config);
-    drv_study_write_config(&s->study, &p->point, &s->config);
-    *hash = dse_hash_bytes(s->config.data, s->config.len);
-    return s->config.failed ? dse_fail_nomem(err) : DSE_OK;
+    dse_strbuf_add(&s->config, s->at->config.data, s->at->config.len);
+    drv_config_add_point(&p->point, &s->config);
+    if (s->config.failed)
+        return dse_fail_nomem(err);
+    *hash = dse_hash_more(s->at->point_hash, s->config.data + same, s->config.len - same);
+    return DSE_OK;
 }
 
 /* ---- what is to be done -------------------------------------------------------------------- */
@@ -107,7 +153,7 @@ static void note_best(state *s, size_t task, uint64_t wall_time)
 /* The task is the one entered last. */
 static void note_failure(state *s, size_t task, const char *why)
 {
-    const drv_study *t = &s->study;
+    const drv_study *t = &s->at->study;
     char name[DESIGN_NAME_MAX];
 
     if (s->has_failed && task > s->failed)
@@ -167,7 +213,7 @@ static dse_status check_duplicates(const drv_points *p, hashed_task *tasks, dse_
 }
 
 /* Marks the tasks whose results are in the database. `tasks` has room for all. */
-static dse_status find_cached(state *s, hashed_task *tasks, dse_error *err)
+static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
 {
     for (size_t i = 0; i < s->points->n; i++) {
         store_brief brief;
@@ -184,7 +230,23 @@ static dse_status find_cached(state *s, hashed_task *tasks, dse_error *err)
         note_best(s, i, brief.wall_time);
         report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
     }
-    return check_duplicates(s->points, tasks, err);
+    return DSE_OK;
+}
+
+static dse_status find_cached(state *s, dse_error *err)
+{
+    hashed_task *tasks = dse_calloc(s->points->n + 1, sizeof *tasks);
+    dse_status st = tasks ? store_begin(s->db, err) : dse_fail_nomem(err), end;
+
+    if (st == DSE_OK) {
+        st = look_up(s, tasks, err);
+        end = store_commit(s->db, st == DSE_OK ? err : NULL);
+        st = st == DSE_OK ? end : st;
+    }
+    if (st == DSE_OK)
+        st = check_duplicates(s->points, tasks, err);
+    dse_free(tasks);
+    return st;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -202,19 +264,44 @@ static bool enter_next(state *s, uint64_t *task)
     return !s->out_of_memory;
 }
 
+static dse_status commit(state *s, dse_error *err)
+{
+    if (!s->uncommitted)
+        return DSE_OK;
+    s->uncommitted = false;
+    s->commit_seconds = since(&s->start);
+    return store_commit(s->db, err);
+}
+
+static dse_status put_row(state *s, const store_row *row, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    if (!s->uncommitted) {
+        if ((st = store_begin(s->db, err)) != DSE_OK)
+            return st;
+        s->uncommitted = true;
+    }
+    if ((st = store_put(s->db, row, err)) != DSE_OK)
+        return st;
+    return s->sweep->tools ? commit(s, err) : DSE_OK; /* theirs take long: each by itself */
+}
+
 static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err)
 {
     const design_point *p = &s->points->point[task].point;
+    const drv_study *study;
     dse_status st = enter_task(s, task, &row->hash, err);
 
     if (st != DSE_OK)
         return st;
+    study = &s->at->study;
     row->config = s->config.data;
-    row->study = s->study_hash;
-    row->model = s->study.model_name;
-    row->system = s->study.system_name;
-    row->engine = s->study.engine;
-    row->settings = s->study.settings;
+    row->study = s->at->hash;
+    row->model = study->model_name;
+    row->system = study->system_name;
+    row->engine = study->engine;
+    row->settings = study->settings;
     row->dp = p->dp;
     row->tp = p->tp;
     row->sp = p->sp;
@@ -232,7 +319,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     }
     if (!isnan(row->seconds))
         s->progress.cpu_seconds += row->seconds;
-    return store_put(s->db, row, err);
+    return put_row(s, row, err);
 }
 
 /* ---- by workers ---------------------------------------------------------------------------- */
@@ -263,12 +350,26 @@ static dse_status take_failure(void *user, uint64_t which, const char *words, ds
     return keep_row(s, which, &row, err);
 }
 
+static dse_status tick(void *user, dse_error *err)
+{
+    state *s = user;
+
+    report(s);
+    return s->progress.seconds - s->commit_seconds >= COMMIT_SECONDS ? commit(s, err) : DSE_OK;
+}
+
 static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
 {
+    const sim_shortcuts take = s->sweep->shortcuts;
     char pid[24];
-    const char *const argv[] = {s->sweep->worker, "worker", "--parent", pid, NULL};
-    const exec_calls calls = {next_task, take_answer, take_failure, report, s};
+    const char *argv[7] = {s->sweep->worker, "worker", "--parent", pid};
+    size_t n = 4;
+    const exec_calls calls = {next_task, take_answer, take_failure, tick, s};
 
+    if (!take.symmetry)
+        argv[n++] = "--no-symmetry";
+    if (!take.memo)
+        argv[n++] = "--no-memo";
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     return exec_pool_run(argv, jobs, &calls, err);
 }
@@ -281,7 +382,7 @@ static bool next_point(void *user, uint64_t *task, const drv_study **study, cons
 
     if (!enter_next(s, task))
         return false;
-    *study = &s->study;
+    *study = &s->at->study;
     *point = &s->points->point[*task].point;
     return true;
 }
@@ -306,10 +407,22 @@ static dse_status check_tools(state *s, dse_error *err)
     dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && i < s->points->n; i++)
-        if (s->points->point[i].variant != s->variant &&
+        if ((!i || s->points->point[i].variant != s->points->point[i - 1].variant) &&
             (st = enter_variant(s, s->points->point[i].variant, err)) == DSE_OK)
-            st = drv_external_check(s->sweep->tools, &s->study, err);
+            st = drv_external_check(s->sweep->tools, &s->at->study, err);
     return st;
+}
+
+/* What was finished is in the database, also after Ctrl-C; if not, that is what is told. */
+static dse_status finish_batch(state *s, dse_status st, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    if (commit(s, &why) == DSE_OK || (st != DSE_OK && st != DSE_E_INTERRUPT))
+        return st;
+    if (err)
+        *err = why;
+    return why.status;
 }
 
 /* ---- the sweep ----------------------------------------------------------------------------- */
@@ -323,7 +436,7 @@ static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *e
     *out = s->progress;
     if (out->has_best) {
         st = enter_variant(s, s->points->point[s->best].variant, err);
-        if (st == DSE_OK && !(out->best_settings = dse_arena_strdup(a, s->study.settings)))
+        if (st == DSE_OK && !(out->best_settings = dse_arena_strdup(a, s->at->study.settings)))
             st = dse_fail_nomem(err);
     }
     if (out->first_failure && !(out->first_failure = dse_arena_strdup(a, s->failure)) && st == DSE_OK)
@@ -333,28 +446,23 @@ static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *e
 
 dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out, dse_error *err)
 {
-    state s = {.sweep = sweep, .points = sweep->points, .variant = NO_VARIANT};
+    state s = {.sweep = sweep, .points = sweep->points, .commit_seconds = -COMMIT_SECONDS};
     uint32_t jobs = sweep->jobs;
-    hashed_task *tasks = NULL;
     uint64_t to_run;
     dse_status st, end;
 
     clock_gettime(CLOCK_MONOTONIC, &s.start);
     dse_strbuf_init(&s.config);
     dse_arena_init(&s.scratch);
-    dse_arena_init(&s.variant_arena);
     s.progress.total = s.points->n;
     s.cached = dse_calloc(s.points->n ? s.points->n : 1, sizeof *s.cached);
-    st = s.cached ? DSE_OK : dse_fail_nomem(err);
+    st = s.cached ? init_slots(&s, err) : dse_fail_nomem(err);
     if (st == DSE_OK && sweep->tools)
         st = check_tools(&s, err);
     if (st == DSE_OK)
         st = store_open(sweep->database, STORE_WRITE, &s.db, err);
-    if (st == DSE_OK && !(tasks = dse_calloc(s.points->n + 1, sizeof *tasks)))
-        st = dse_fail_nomem(err);
     if (st == DSE_OK)
-        st = find_cached(&s, tasks, err);
-    dse_free(tasks);
+        st = find_cached(&s, err);
     if (st == DSE_OK && sweep->begin)
         sweep->begin(sweep->user, &s.progress);
     to_run = s.progress.total - s.progress.cached;
@@ -364,11 +472,12 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
         st = sweep->tools ? run_tools(&s, jobs, err) : run_workers(&s, jobs, err);
     if (st == DSE_OK && s.out_of_memory)
         st = dse_fail_nomem(err);
+    st = finish_batch(&s, st, err);
     end = finish(&s, a, out, st == DSE_OK ? err : NULL);
     store_close(s.db);
     dse_free(s.cached);
     dse_strbuf_free(&s.config);
     dse_arena_free(&s.scratch);
-    dse_arena_free(&s.variant_arena);
+    free_slots(&s);
     return st == DSE_OK ? end : st;
 }

@@ -23,7 +23,8 @@ typedef struct {
     const drv_points *points;
     const char *database;
     uint32_t jobs;
-    const char *worker;        /* program that is run as `worker worker --parent PID` */
+    const char *worker;        /* program that is run as `worker worker --parent PID ...` */
+    sim_shortcuts shortcuts;   /* that the workers may take */
     const drv_external *tools; /* who simulates instead; NULL: the workers, natively */
     void (*begin)(void *user, const drv_progress *p);    /* once, before anything runs; may be NULL */
     void (*progress)(void *user, const drv_progress *p); /* often; may be NULL */

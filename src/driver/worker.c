@@ -42,7 +42,8 @@ void drv_answer_write_metrics(const store_metrics *m, dse_json *j)
     dse_json_end_object(j);
 }
 
-static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
+static void answer(drv_study_reader *r, const char *line, size_t n, sim_shortcuts shortcuts, dse_arena *a,
+                   dse_strbuf *out)
 {
     dse_error err = DSE_ERROR_INIT;
     double start = cpu_seconds();
@@ -50,8 +51,9 @@ static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
     drv_study study;
     store_metrics metrics;
     dse_json j;
-    dse_status st = drv_study_read_config(line, n, a, &study, &point, &err);
+    dse_status st = drv_study_reader_read(r, line, n, a, &study, &point, &err);
 
+    study.shortcuts = shortcuts;
     if (st == DSE_OK)
         st = drv_point_run(&study, &point, a, &metrics, &err);
     dse_json_init(&j, out);
@@ -72,8 +74,9 @@ static void answer(const char *line, size_t n, dse_arena *a, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err)
+dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_error *err)
 {
+    drv_study_reader reader;
     dse_arena arena;
     dse_strbuf text;
     char *line = NULL;
@@ -81,6 +84,7 @@ dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err)
     ssize_t n;
     dse_status st = DSE_OK;
 
+    drv_study_reader_init(&reader);
     dse_arena_init(&arena);
     dse_strbuf_init(&text);
     while (st == DSE_OK && (n = getline(&line, &cap, in)) > 0) {
@@ -88,7 +92,7 @@ dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err)
             n--;
         dse_arena_reset(&arena);
         dse_strbuf_clear(&text);
-        answer(line, (size_t)n, &arena, &text);
+        answer(&reader, line, (size_t)n, shortcuts, &arena, &text);
         if (text.failed)
             st = dse_fail_nomem(err);
         else if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out) != 0)
@@ -97,6 +101,7 @@ dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err)
     free(line); /* getline's own */
     dse_strbuf_free(&text);
     dse_arena_free(&arena);
+    drv_study_reader_free(&reader);
     return st;
 }
 

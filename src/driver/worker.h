@@ -6,12 +6,13 @@
 #define DSE_DRIVER_WORKER_H
 
 #include "base/json_writer.h"
+#include "sim/sim.h"
 #include "store/store.h"
 
 #include <stdio.h>
 
 /* Answers requests from `in` on `out` until the end of the file. Failed points are answers, too. */
-dse_status drv_worker_serve(FILE *in, FILE *out, dse_error *err);
+dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_error *err);
 
 /* The metrics of an answer, as the next value of j: {"wall_time":10,...}. What is not known is left out, but for the
  * counts that every result has. */

@@ -9,23 +9,36 @@
 #include <uv.h>
 
 #define MAX_ATTEMPTS     2
+#define MAX_AHEAD        16u
+#define AHEAD_NS         20000000u
 #define LAST_WORDS_BYTES 600u
 #define MAX_ANSWER_BYTES (16u << 20)
 #define TICK_MS          200
 
 typedef struct pool pool;
 
-/* A slot of the pool: one process at a time. It is reused only when everything of the last one is closed. */
+typedef struct {
+    uint64_t task;
+    dse_strbuf text; /* with its newline */
+} line;
+
+/* A slot of the pool: one process at a time. It is reused only when everything of the last one is closed.
+ *
+ * A worker that answers quickly is given lines ahead, so that it need not wait for the next: work for AHEAD_NS, judged by
+ * the answer before, so that no line waits long in one slot while another one has nothing to do. The first of its lines
+ * is the one under way, and the only one that its death is held against. */
 typedef struct {
     pool *pool;
     uv_process_t process;
     uv_pipe_t in, out, words;
     uint32_t open_handles;
     bool exited, started;
-    bool busy, retry; /* has a line; the line must be given again */
-    uint64_t task;
-    uint32_t attempts;
-    dse_strbuf line, received, last_words;
+    line line[MAX_AHEAD]; /* a ring */
+    uint32_t first, n_lines, n_sent;
+    uint32_t ahead;    /* so many lines it may have */
+    uint32_t deaths;   /* of workers that had the first line under way */
+    uint64_t begun_ns; /* when it was, if nothing waited for anybody */
+    dse_strbuf received, last_words;
     int64_t exit_status;
     int term_signal;
 } worker;
@@ -48,17 +61,25 @@ static void stop(pool *p, dse_status st);
 
 /* ---- closing ------------------------------------------------------------------------------- */
 
+static line *first_line(worker *w) { return &w->line[w->first]; }
+
+static void drop_first(worker *w)
+{
+    w->first = (w->first + 1) % MAX_AHEAD;
+    w->n_lines--;
+    w->deaths = 0;
+}
+
 static void give_up_or_retry(worker *w)
 {
     pool *p = w->pool;
+    uint64_t task = first_line(w)->task;
     char words[LAST_WORDS_BYTES + 200], how[80];
     const char *tail;
     dse_status st;
 
-    if (w->attempts < MAX_ATTEMPTS) {
-        w->retry = true;
+    if (++w->deaths < MAX_ATTEMPTS)
         return;
-    }
     if (w->term_signal)
         snprintf(how, sizeof how, "its worker was killed by signal %d", w->term_signal);
     else
@@ -68,8 +89,8 @@ static void give_up_or_retry(worker *w)
     while (w->last_words.len && strchr("\r\n ", w->last_words.data[w->last_words.len - 1]))
         w->last_words.data[--w->last_words.len] = '\0';
     snprintf(words, sizeof words, "%s, twice%s%s", how, *tail ? "; its last words: " : "", tail);
-    w->busy = false;
-    st = p->calls->failed(p->calls->user, w->task, words, p->err);
+    drop_first(w);
+    st = p->calls->failed(p->calls->user, task, words, p->err);
     if (st != DSE_OK)
         stop(p, st);
 }
@@ -77,7 +98,7 @@ static void give_up_or_retry(worker *w)
 static bool all_idle(const pool *p)
 {
     for (uint32_t i = 0; i < p->n_workers; i++)
-        if (p->workers[i].busy || p->workers[i].retry)
+        if (p->workers[i].n_lines)
             return false;
     return true;
 }
@@ -88,11 +109,12 @@ static void slot_free(worker *w)
     w->started = false;
     if (w->pool->stopping)
         return;
-    if (w->busy)
+    if (w->n_sent)
         give_up_or_retry(w);
+    w->n_sent = 0;
     if (w->pool->stopping)
         return;
-    if (w->retry || !w->pool->no_more)
+    if (w->n_lines || !w->pool->no_more)
         start(w);
     else if (all_idle(w->pool))
         stop(w->pool, DSE_OK);
@@ -146,7 +168,7 @@ static void stop(pool *p, dse_status st)
         if (!w->started)
             continue;
         if (!w->exited)
-            uv_process_kill(&w->process, w->busy ? SIGKILL : SIGTERM);
+            uv_process_kill(&w->process, w->n_sent ? SIGKILL : SIGTERM);
         close_pipe(&w->in);
         close_pipe(&w->out);
         close_pipe(&w->words);
@@ -163,6 +185,12 @@ static void kill_worker(worker *w)
         uv_process_kill(&w->process, SIGKILL);
 }
 
+/* Lines on their way, in bytes of their own: who answers before it has read may be given others meanwhile. */
+typedef struct {
+    uv_write_t req;
+    char bytes[];
+} write_request;
+
 static void on_written(uv_write_t *req, int status)
 {
     if (status < 0 && status != UV_ECANCELED)
@@ -170,52 +198,73 @@ static void on_written(uv_write_t *req, int status)
     dse_free(req);
 }
 
-static void send_line(worker *w)
+/* The lines that the worker has not been sent yet, in one write. */
+static dse_status send_lines(worker *w)
 {
-    uv_buf_t buf = uv_buf_init(w->line.data, (unsigned)w->line.len);
-    uv_write_t *req = dse_realloc(NULL, sizeof *req);
+    size_t n = 0, at = 0;
+    write_request *r;
+    uv_buf_t buf;
 
-    w->busy = true;
-    w->retry = false;
-    w->attempts++;
-    dse_strbuf_clear(&w->received);
-    if (!req) {
-        stop(w->pool, dse_fail_nomem(w->pool->err));
-        return;
+    for (uint32_t i = w->n_sent; i < w->n_lines; i++)
+        n += w->line[(w->first + i) % MAX_AHEAD].text.len;
+    if (!n)
+        return DSE_OK;
+    if (!(r = dse_realloc(NULL, sizeof *r + n)))
+        return dse_fail_nomem(w->pool->err);
+    if (!w->n_sent)
+        w->begun_ns = uv_hrtime();
+    for (; w->n_sent < w->n_lines; w->n_sent++) {
+        const dse_strbuf *text = &w->line[(w->first + w->n_sent) % MAX_AHEAD].text;
+
+        memcpy(r->bytes + at, text->data, text->len);
+        at += text->len;
     }
-    req->data = w;
-    if (uv_write(req, (uv_stream_t *)&w->in, &buf, 1, on_written) != 0) {
+    r->req.data = w;
+    buf = uv_buf_init(r->bytes, (unsigned)n);
+    if (uv_write(&r->req, (uv_stream_t *)&w->in, &buf, 1, on_written) != 0) {
         kill_worker(w);
-        dse_free(req);
+        dse_free(r);
     }
+    return DSE_OK;
+}
+
+/* Takes as many lines as the worker may have. */
+static dse_status take_lines(worker *w)
+{
+    pool *p = w->pool;
+
+    while (!p->no_more && w->n_lines < w->ahead) {
+        line *l = &w->line[(w->first + w->n_lines) % MAX_AHEAD];
+        const char *text = p->calls->next(p->calls->user, &l->task);
+
+        if (!text) {
+            p->no_more = true;
+            break;
+        }
+        dse_strbuf_clear(&l->text);
+        dse_strbuf_adds(&l->text, text);
+        dse_strbuf_addc(&l->text, '\n');
+        if (l->text.failed)
+            return dse_fail_nomem(p->err);
+        w->n_lines++;
+    }
+    return DSE_OK;
 }
 
 static void feed(worker *w)
 {
     pool *p = w->pool;
-    const char *line = NULL;
+    dse_status st;
 
     if (p->stopping || w->exited)
         return;
-    if (!w->retry) {
-        if (!p->no_more && !(line = p->calls->next(p->calls->user, &w->task)))
-            p->no_more = true;
-        if (p->no_more) {
-            close_pipe(&w->in); /* the worker ends */
-            if (all_idle(p))
-                stop(p, DSE_OK);
-            return;
-        }
-        dse_strbuf_clear(&w->line);
-        dse_strbuf_adds(&w->line, line);
-        dse_strbuf_addc(&w->line, '\n');
-        w->attempts = 0;
-        if (w->line.failed) {
-            stop(p, dse_fail_nomem(p->err));
-            return;
-        }
+    if ((st = take_lines(w)) != DSE_OK || (st = send_lines(w)) != DSE_OK) {
+        stop(p, st);
+    } else if (!w->n_lines) {
+        close_pipe(&w->in); /* the worker ends */
+        if (all_idle(p))
+            stop(p, DSE_OK);
     }
-    send_line(w);
 }
 
 static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
@@ -225,20 +274,48 @@ static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
     buf->len = buf->base ? suggested : 0;
 }
 
-static void take_answer(worker *w, char *newline)
+static void look_ahead(worker *w)
+{
+    uint64_t now = uv_hrtime(), lines = AHEAD_NS / (now - w->begun_ns + 1);
+
+    w->ahead = lines < 1 ? 1 : lines < MAX_AHEAD ? (uint32_t)lines : MAX_AHEAD;
+    w->begun_ns = now;
+}
+
+/* Of the first line. */
+static dse_status take_answer(worker *w, const char *text)
 {
     pool *p = w->pool;
+    uint64_t task = first_line(w)->task;
     dse_status st;
 
-    *newline = '\0';
-    w->busy = false;
-    st = p->calls->answer(p->calls->user, w->task, w->received.data, p->err);
-    dse_strbuf_clear(&w->received);
-    if (st != DSE_OK) {
-        stop(p, st);
-        return;
+    look_ahead(w);
+    drop_first(w);
+    w->n_sent--;
+    st = p->calls->answer(p->calls->user, task, text, p->err);
+    return st == DSE_OK ? p->calls->tick(p->calls->user, p->err) : st;
+}
+
+/* All that have come. What is said unasked is dropped. */
+static void take_answers(worker *w)
+{
+    dse_strbuf *b = &w->received;
+    size_t at = 0;
+    char *newline;
+    dse_status st = DSE_OK;
+
+    while (st == DSE_OK && w->n_sent && at < b->len && (newline = memchr(b->data + at, '\n', b->len - at))) {
+        *newline = '\0';
+        st = take_answer(w, b->data + at);
+        at = (size_t)(newline + 1 - b->data);
     }
-    p->calls->tick(p->calls->user);
+    if (st != DSE_OK)
+        stop(w->pool, st);
+    if (!at)
+        return;
+    b->len = w->n_sent ? b->len - at : 0;
+    memmove(b->data, b->data + at, b->len);
+    b->data[b->len] = '\0';
     feed(w);
 }
 
@@ -246,18 +323,17 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     worker *w = stream->data;
 
-    if (n > 0 && w->busy) {
-        char *newline;
-
+    if (n > 0 && w->n_sent) {
         dse_strbuf_add(&w->received, buf->base, (size_t)n);
-        newline = w->received.len ? memchr(w->received.data, '\n', w->received.len) : NULL;
-        if (newline)
-            take_answer(w, newline);
-        else if (w->received.failed || w->received.len > MAX_ANSWER_BYTES)
+        if (w->received.failed)
+            kill_worker(w);
+        else
+            take_answers(w);
+        if (w->received.len > MAX_ANSWER_BYTES)
             kill_worker(w); /* it talks without end */
     } else if (n < 0) {
         close_pipe(&w->out);
-        if (w->busy)
+        if (w->n_sent)
             kill_worker(w); /* nothing it says can be heard any more */
     }
     dse_free(buf->base);
@@ -294,6 +370,8 @@ static void start(worker *w)
     w->exited = false;
     w->started = true;
     w->open_handles = 4;
+    w->ahead = 1;
+    dse_strbuf_clear(&w->received);
     dse_strbuf_clear(&w->last_words);
     for (int i = 0; i < 3; i++) {
         uv_pipe_init(&p->loop, pipes[i], 0);
@@ -332,8 +410,10 @@ static void on_signal(uv_signal_t *handle, int signum)
 static void on_timer(uv_timer_t *timer)
 {
     pool *p = timer->data;
+    dse_status st = p->calls->tick(p->calls->user, p->err);
 
-    p->calls->tick(p->calls->user);
+    if (st != DSE_OK)
+        stop(p, st);
 }
 
 dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec_calls *calls, dse_error *err)
@@ -362,7 +442,8 @@ dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec
         worker *w = &p.workers[i];
 
         w->pool = &p;
-        dse_strbuf_init(&w->line);
+        for (uint32_t k = 0; k < MAX_AHEAD; k++)
+            dse_strbuf_init(&w->line[k].text);
         dse_strbuf_init(&w->received);
         dse_strbuf_init(&w->last_words);
     }
@@ -372,7 +453,8 @@ dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec
     uv_loop_close(&p.loop);
     sigaction(SIGPIPE, &before, NULL);
     for (uint32_t i = 0; i < n_workers; i++) {
-        dse_strbuf_free(&p.workers[i].line);
+        for (uint32_t k = 0; k < MAX_AHEAD; k++)
+            dse_strbuf_free(&p.workers[i].line[k].text);
         dse_strbuf_free(&p.workers[i].received);
         dse_strbuf_free(&p.workers[i].last_words);
     }

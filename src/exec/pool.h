@@ -1,9 +1,9 @@
 /* exec_pool -- a pool of worker processes that answer lines with lines.
  *
- * Each worker gets one line on its standard input and answers it with one line on its standard output before it
- * gets the next. What the lines mean is the caller's. A worker that dies while it has a line is replaced, and the
- * line is given once more; if that worker dies too, the line has failed, with the last words of its standard
- * error. Built on libuv; everything happens in the calling thread, inside exec_pool_run. */
+ * Each worker gets lines on its standard input and answers them in their order, each with one line on its standard
+ * output; it may get a few before it has answered. What the lines mean is the caller's. A worker that dies is replaced, and
+ * the line that it had under way is given once more, and so are those behind it; if that worker dies too before it has
+ * answered the line, the line has failed, with the last words of its standard error. Built on libuv; everything happens in the calling thread, inside exec_pool_run. */
 #ifndef DSE_EXEC_POOL_H
 #define DSE_EXEC_POOL_H
 
@@ -20,8 +20,8 @@ typedef struct {
     dse_status (*answer)(void *user, uint64_t task, const char *line, dse_error *err);
     /* The line's workers died twice; `words` says how and quotes their last words. */
     dse_status (*failed)(void *user, uint64_t task, const char *words, dse_error *err);
-    /* Now and then, and after every answer: for progress. */
-    void (*tick)(void *user);
+    /* Now and then, and after every answer: for progress. Anything but DSE_OK stops the pool. */
+    dse_status (*tick)(void *user, dse_error *err);
     void *user;
 } exec_calls;
 

@@ -27,7 +27,6 @@ static const store_column columns[] = {
      AT(peak_memory_rank0)},
     {U64(nodes), "", STORE_NEITHER, "nodes simulated", AT(nodes)},
     {U64(messages), "", STORE_NEITHER, "messages simulated", AT(messages)},
-    {U64(events), "", STORE_NEITHER, "events simulated", AT(events)},
     {U64(step_compute_bound), "ns", STORE_LOWER, "of the step: compute at the peak of the roofline",
      AT(step_compute_bound)},
     {U64(step_memory_bound), "ns", STORE_LOWER, "of the step: compute that waits for the local memory",

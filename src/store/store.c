@@ -14,7 +14,7 @@
 
 /* What a file must say to be ours, and of which version. */
 #define APPLICATION_ID 0x43434c44 /* "CCLD" */
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 #define NEW            0
 #define BUSY_MS        5000
 
@@ -163,6 +163,7 @@ static const char *const migrations[SCHEMA_VERSION - 1] = {
     "ALTER TABLE result ADD COLUMN flat_ring_collectives INTEGER;"
     "ALTER TABLE result ADD COLUMN busiest_link_util REAL;"
     "ALTER TABLE result ADD COLUMN busiest_link TEXT;",
+    "ALTER TABLE result DROP COLUMN events;",
 };
 
 /* One transaction: a database is of one version or of the other. */
@@ -428,6 +429,13 @@ static void bind_row(sqlite3_stmt *q, const store_row *r)
     }
 }
 
+dse_status store_begin(store *s, dse_error *err)
+{
+    return execute(s, "BEGIN IMMEDIATE", "write a result", err);
+}
+
+dse_status store_commit(store *s, dse_error *err) { return execute(s, "COMMIT", "write a result", err); }
+
 static dse_status replace_row(store *s, const store_row *row, dse_error *err)
 {
     dse_status st = DSE_OK;
@@ -448,20 +456,25 @@ static dse_status replace_row(store *s, const store_row *row, dse_error *err)
 
 dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err)
 {
-    dse_status st = execute(s, "BEGIN IMMEDIATE", "write a result", err);
+    dse_status st = store_begin(s, err);
 
     if (st != DSE_OK)
         return st;
     for (size_t i = 0; st == DSE_OK && i < n; i++)
         st = replace_row(s, &rows[i], err);
     if (st == DSE_OK)
-        st = execute(s, "COMMIT", "write a result", err);
+        st = store_commit(s, err);
     if (st != DSE_OK)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
     return st;
 }
 
-dse_status store_put(store *s, const store_row *row, dse_error *err) { return store_put_all(s, row, 1, err); }
+dse_status store_put(store *s, const store_row *row, dse_error *err)
+{
+    bool alone = sqlite3_get_autocommit(s->db) != 0;
+
+    return alone ? store_put_all(s, row, 1, err) : replace_row(s, row, err);
+}
 
 static const char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
 {

@@ -2,7 +2,7 @@
  *
  * A row is known by its resolved configuration, a JSON text; its 64-bit hash finds it, the text decides. Each
  * result is committed by itself, or several together: a program killed at any instant loses none that it had
- * reported. One writer at a time (an advisory lock beside the file says so to a second one); readers any time. */
+ * committed. One writer at a time (an advisory lock beside the file says so to a second one); readers any time. */
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H
 
@@ -26,7 +26,7 @@ typedef struct {
     double op_intensity;                                   /* operations per byte */
     uint64_t peak_memory;                                  /* bytes (upstream: elements) */
     uint64_t wall_time_rank0, peak_memory_rank0;
-    uint64_t nodes, messages, events;
+    uint64_t nodes, messages;
 
     /* Where the step goes: the time of the slowest rank in parts that add up to wall_time. Only this program's own
      * simulator knows them, and the rest; communication is what no compute covers. */
@@ -121,10 +121,16 @@ typedef struct {
 dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, store_brief *out,
                       dse_error *err);
 
-/* Adds a row, or replaces the one of the same configuration. */
+/* Adds a row, or replaces the one of the same configuration: by itself, or between store_begin and store_commit. */
 dse_status store_put(store *s, const store_row *row, dse_error *err);
 
-/* The same of n rows, in one transaction: all of them or none. */
+/* What is found and put from here until store_commit is one transaction: that is much cheaper, and who reads the
+ * database, also after this program was killed, sees all of it or nothing. After a store_put that failed it may be that
+ * the rows before it are gone, too. */
+dse_status store_begin(store *s, dse_error *err);
+dse_status store_commit(store *s, dse_error *err);
+
+/* store_put of n rows, in one transaction of their own: all of them or none. */
 dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err);
 
 /* Rows of a model and a system (NULL: any), ordered by model, system, engine (ours first), settings, study, point; so

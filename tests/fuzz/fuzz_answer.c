@@ -1,5 +1,6 @@
 /* The lines between a sweep and its workers, both ways. A configuration that is accepted is written and read
- * again: the texts must be equal, as the text is what finds a stored result. */
+ * again: the texts must be equal, as the text is what finds a stored result. A worker's reader, which keeps the study of
+ * the text before, must take the same texts. */
 #include "driver/study.h"
 #include "driver/worker.h"
 #include "fuzz/fuzz.h"
@@ -43,6 +44,26 @@ static void check_config(const char *text, size_t n, dse_arena *a)
     dse_strbuf_free(&second);
 }
 
+/* The second time what is kept of the first is there. */
+static void check_reader(const char *text, size_t n, dse_arena *a)
+{
+    dse_error err = DSE_ERROR_INIT;
+    drv_study_reader reader;
+    design_point point = {0}, kept_point = {0};
+    drv_study study, kept;
+    dse_status st = drv_study_read_config(text, n, a, &study, &point, &err);
+
+    drv_study_reader_init(&reader);
+    for (int i = 0; i < 2; i++) {
+        dse_error kept_err = DSE_ERROR_INIT;
+        dse_status kept_st = drv_study_reader_read(&reader, text, n, a, &kept, &kept_point, &kept_err);
+
+        ENSURE(kept_st == st || kept_st == DSE_E_NOMEM || st == DSE_E_NOMEM);
+        ENSURE(kept_st != DSE_OK || st != DSE_OK || !memcmp(&kept_point, &point, sizeof point));
+    }
+    drv_study_reader_free(&reader);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     dse_arena arena;
@@ -54,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     line = fuzz_string(data, size);
     check_answer(line, &arena);
     check_config((const char *)data, size, &arena);
+    check_reader((const char *)data, size, &arena);
     free(line);
     dse_arena_free(&arena);
     return 0;

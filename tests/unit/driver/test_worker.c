@@ -1,13 +1,17 @@
-/* The answers that a sweep takes from its workers, and those it does not. */
+/* The answers that a sweep takes from its workers, and those it does not; and the worker itself. */
+#define _GNU_SOURCE /* fopencookie */
+#include "driver/study.h"
 #include "driver/worker.h"
 #include "unit/unit.h"
+
+#include <malloc.h>
 
 #define STEP                                                                                                 \
     "\"step_compute_bound\":1,\"step_memory_bound\":2,\"step_compute_other\":0,\"step_comm_dp\":3,"          \
     "\"step_comm_tp\":0,\"step_comm_sp\":0,\"step_comm_pp\":0,\"step_comm_mixed\":0,\"step_idle\":4"
 #define COUNTS                                                                                               \
     "\"wall_time\":10,\"exposed_comm\":1,\"gpu_time\":2,\"comm_time\":3,\"wall_time_rank0\":9,\"nodes\":4,"  \
-    "\"messages\":5,\"events\":6," STEP ",\"undercharged_messages\":12,\"flat_ring_collectives\":0"
+    "\"messages\":5," STEP ",\"undercharged_messages\":12,\"flat_ring_collectives\":0"
 
 static dse_arena arena;
 static dse_error err;
@@ -111,6 +115,117 @@ CLAIM(anything_else_is_refused)
     assert_says(read_answer("half a li"), &err, DSE_E_SYNTAX, "invalid token");
 }
 
+/* ---- serving ----------------------------------------------------------------------------------------- */
+
+#define MAX_LINES 64
+
+/* Requests of two studies, and some that are none, so that each study comes again after another. */
+static size_t make_requests(const char *request[MAX_LINES])
+{
+    static const char *const system[] = {"ring8", "boxes8"}, *const setting = "layers=1";
+    cfg_settings settings;
+    dse_strbuf text;
+    size_t n = 0;
+
+    setenv("CCLDSE_CONFIGS", TEST_DATA "/cards", 1);
+    dse_arena_reset(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    dse_strbuf_init(&text);
+    assert_ok(drv_settings_parse(&setting, 1, &arena, &settings, &err), &err);
+    for (uint32_t i = 0; i < 24; i++) {
+        const design_point p = {8u >> i % 4, 1u << i % 4, 1, 1, i % 3 == 0, false};
+        drv_study study;
+
+        assert_ok(drv_study_load("small", system[i / 2 % 2], &settings, &arena, &study, &err), &err);
+        dse_strbuf_clear(&text);
+        drv_study_write_config(&study, &p, &text);
+        request[n++] = dse_arena_strdup(&arena, text.data);
+        if (i % 5 == 4)
+            request[n++] = i % 2 ? "{}" : dse_arena_printf(&arena, "%.*s", (int)text.len - 1, text.data);
+    }
+    dse_strbuf_free(&text);
+    return n;
+}
+
+/* What a worker that is given n lines answers to each, without the time it took. */
+static void serve(const char *const *request, size_t n, const char **answer)
+{
+    char *bytes = NULL, *rest, *line;
+    FILE *in = tmpfile(), *out;
+    size_t size = 0;
+
+    assert_non_null(in);
+    for (size_t i = 0; i < n; i++)
+        fprintf(in, "%s\n", request[i]);
+    rewind(in);
+    assert_non_null(out = open_memstream(&bytes, &size));
+    assert_ok(drv_worker_serve(in, out, SIM_ALL_SHORTCUTS, &err), &err);
+    fclose(out);
+    fclose(in);
+    rest = bytes;
+    for (size_t i = 0; i < n; i++) {
+        assert_non_null(line = strsep(&rest, "\n"));
+        assert_memory_equal(line, "{\"seconds\":", 11);
+        assert_non_null(answer[i] = dse_arena_strdup(&arena, strchr(line, ',')));
+    }
+    assert_string_equal(rest, "");
+    free(bytes);
+}
+
+CLAIM(a_worker_answers_each_line_as_one_that_has_had_no_other)
+{
+    const char *request[MAX_LINES], *together[MAX_LINES], *alone;
+    size_t n;
+
+    n = make_requests(request);
+    serve(request, n, together);
+    for (size_t i = 0; i < n; i++) {
+        serve(&request[i], 1, &alone);
+        assert_string_equal(together[i], alone);
+    }
+}
+
+static struct {
+    size_t n_answers, first_bytes, most_bytes;
+} seen;
+
+#define WARM 200
+
+/* What is in use of the heap after each answer. Under a sanitizer it is said to be nothing; that finds leaks itself. */
+static ssize_t measure(void *cookie, const char *bytes, size_t n)
+{
+    struct mallinfo2 m = mallinfo2();
+    size_t used = m.uordblks + m.hblkhd;
+
+    (void)cookie, (void)bytes;
+    if (++seen.n_answers == WARM)
+        seen.first_bytes = used;
+    else if (seen.n_answers > WARM && used > seen.most_bytes)
+        seen.most_bytes = used;
+    return (ssize_t)n;
+}
+
+/* After as many lines as there are different ones, and some, nothing is new: memory stays what it is. How much that is
+ * depends by some kB on where the heap's blocks happen to lie; a leak of 20 bytes a line would be seen. */
+CLAIM(a_worker_holds_as_much_after_a_thousand_lines_as_after_some)
+{
+    const char *request[MAX_LINES];
+    FILE *in = tmpfile(), *out = fopencookie(NULL, "w", (cookie_io_functions_t){.write = measure});
+    size_t n;
+
+    assert_true(in && out);
+    n = make_requests(request);
+    for (size_t i = 0; i < 1000; i++)
+        fprintf(in, "%s\n", request[i % n]);
+    rewind(in);
+    memset(&seen, 0, sizeof seen);
+    assert_ok(drv_worker_serve(in, out, SIM_ALL_SHORTCUTS, &err), &err);
+    assert_int_equal(seen.n_answers, 1000);
+    assert_true(seen.most_bytes <= seen.first_bytes + 20 * (1000 - WARM));
+    fclose(out);
+    fclose(in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +234,8 @@ int main(void)
         cmocka_unit_test(an_exposed_communication_of_minus_one_is_no_broken_answer),
         cmocka_unit_test(a_failure_has_its_reason),
         cmocka_unit_test(anything_else_is_refused),
+        cmocka_unit_test(a_worker_answers_each_line_as_one_that_has_had_no_other),
+        cmocka_unit_test(a_worker_holds_as_much_after_a_thousand_lines_as_after_some),
     };
     int failures;
 

@@ -15,10 +15,12 @@ static struct {
     char answer[MAX_TASKS][700];
     uint32_t answered[MAX_TASKS], failed[MAX_TASKS];
     uint32_t order[MAX_TASKS], n_answered;
+    uint32_t most_given; /* lines at a time that were not answered yet */
     uint32_t ticks;
     size_t answer_bytes;
     dse_status stop_with; /* what `answer` returns */
     int raise_in_tick;    /* signal, once */
+    bool fail_tick;
 } job;
 
 static const char *next(void *user, uint64_t *task)
@@ -28,6 +30,8 @@ static const char *next(void *user, uint64_t *task)
     assert_ptr_equal(user, &job);
     if (job.next == job.n_lines)
         return NULL;
+    if (job.next + 1 - job.n_answered > job.most_given)
+        job.most_given = job.next + 1 - job.n_answered;
     *task = job.next + 1000;
     strcpy(line, job.line[job.next++]); /* valid until the next call, and no longer */
     return line;
@@ -57,7 +61,7 @@ static dse_status failed(void *user, uint64_t task, const char *words, dse_error
     return DSE_OK;
 }
 
-static void tick(void *user)
+static dse_status tick(void *user, dse_error *e)
 {
     (void)user;
     job.ticks++;
@@ -65,6 +69,7 @@ static void tick(void *user)
         raise(job.raise_in_tick);
         job.raise_in_tick = 0;
     }
+    return job.fail_tick ? dse_fail(e, DSE_E_STORE, "the caller's tick fails") : DSE_OK;
 }
 
 static const exec_calls calls = {next, answer, failed, tick, &job};
@@ -188,6 +193,52 @@ CLAIM(progress_is_called_while_nothing_happens)
     lines(1);
     assert_ok(run("read l; sleep 0.9; echo x; read l", 1), &err);
     assert_true(job.ticks >= 3); /* every 200 ms, and after the answer */
+}
+
+/* ---- lines ahead ------------------------------------------------------------------------------------ */
+
+/* This worker answers its second line when it has its third. */
+CLAIM(a_quick_worker_is_given_lines_before_it_has_answered)
+{
+    lines(9);
+    assert_ok(
+        run("read a; echo \"got $a\"; while read a; do read b; echo \"got $a\"; echo \"got $b\"; done", 1),
+        &err);
+    assert_all_echoed(9);
+    assert_true(job.most_given >= 2);
+}
+
+/* Its lines would wait for it while another worker has nothing to do. */
+CLAIM(a_slow_worker_has_one_line_at_a_time)
+{
+    lines(6);
+    assert_ok(run("while read l; do sleep 0.1; echo \"got $l\"; done", 2), &err);
+    assert_all_echoed(6);
+    assert_int_equal(job.most_given, 2);
+}
+
+/* The others were given to it before it died, and are given again; none has a death held against it but the one that was
+ * under way, which is the first that was not answered. */
+CLAIM(lines_behind_the_one_that_kills_are_answered)
+{
+    lines(20);
+    assert_ok(
+        run("while read l; do [ \"$l\" = 'line 9' ] && { sleep 0.1; exit 1; }; echo \"got $l\"; done", 1),
+        &err);
+    assert_true(job.most_given > 2);
+    for (uint32_t i = 0; i < 20; i++) {
+        assert_int_equal(job.answered[i], i != 9);
+        assert_int_equal(job.failed[i], i == 9);
+    }
+}
+
+/* Each worker ends after five answers, whatever it has been given: the sixth line has had one death, and its second worker
+ * answers it. */
+CLAIM(workers_that_end_now_and_then_answer_every_line_once)
+{
+    lines(33);
+    assert_ok(run("for i in 1 2 3 4 5; do read l; echo \"got $l\"; done", 1), &err);
+    assert_all_echoed(33);
 }
 
 /* ---- deaths ----------------------------------------------------------------------------------------- */
@@ -315,7 +366,7 @@ CLAIM(a_worker_that_exits_at_once_fails_its_line)
 CLAIM(a_worker_that_closes_its_output_is_killed)
 {
     lines(1);
-    assert_ok(run("read l; exec >&-; sleep 30", 1), &err);
+    assert_ok(run("read l; exec >&-; exec sleep 30", 1), &err);
     assert_int_equal(job.failed[0], 1);
     assert_non_null(strstr(job.answer[0], "its worker was killed by signal 9, twice"));
 }
@@ -337,6 +388,14 @@ CLAIM(a_call_that_fails_stops_the_pool)
     lines(20);
     job.stop_with = DSE_E_STORE;
     assert_failure(run(ECHO, 2), &err, DSE_E_STORE, "", "the caller stops");
+    assert_true(job.n_answered < 20);
+}
+
+CLAIM(a_tick_that_fails_stops_the_pool)
+{
+    lines(20);
+    job.fail_tick = true;
+    assert_failure(run(ECHO, 2), &err, DSE_E_STORE, "", "the caller's tick fails");
     assert_true(job.n_answered < 20);
 }
 
@@ -436,6 +495,10 @@ int main(void)
         cmocka_unit_test(an_empty_line_is_an_answer),
         cmocka_unit_test(what_a_worker_says_on_standard_error_is_no_answer),
         cmocka_unit_test(progress_is_called_while_nothing_happens),
+        cmocka_unit_test(a_quick_worker_is_given_lines_before_it_has_answered),
+        cmocka_unit_test(a_slow_worker_has_one_line_at_a_time),
+        cmocka_unit_test(lines_behind_the_one_that_kills_are_answered),
+        cmocka_unit_test(workers_that_end_now_and_then_answer_every_line_once),
         cmocka_unit_test(a_worker_that_dies_once_is_replaced_and_the_line_given_again),
         cmocka_unit_test(a_line_whose_workers_die_twice_has_failed_with_their_last_words),
         cmocka_unit_test(a_worker_killed_by_a_signal_is_told_so),
@@ -450,6 +513,7 @@ int main(void)
         cmocka_unit_test(a_worker_that_closes_its_output_is_killed),
         cmocka_unit_test(a_program_that_cannot_be_started_is_an_error),
         cmocka_unit_test(a_call_that_fails_stops_the_pool),
+        cmocka_unit_test(a_tick_that_fails_stops_the_pool),
         cmocka_unit_test(ctrl_c_gives_up_the_lines_under_way),
         cmocka_unit_test(being_terminated_is_told_from_ctrl_c),
         cmocka_unit_test(what_was_answered_before_ctrl_c_stays),

@@ -71,7 +71,6 @@ static inline store_row row(const char *config, uint64_t hash, const char *model
                                 .peak_memory_rank0 = 7,
                                 .nodes = 8,
                                 .messages = 9,
-                                .events = 10,
                                 .step_compute_bound = wall_time,
                                 .peak_activations = 81920000,
                                 .peak_time = 11,

@@ -96,11 +96,11 @@ CLAIM(a_database_of_a_newer_version_is_refused)
 {
     begin();
     store_close(open_for(STORE_WRITE));
-    set_header(60, 4);
+    set_header(60, 5);
     refuse(STORE_READ, DSE_E_STORE, path,
-           "the database is of version 4; this program knows versions up to 3. Use a newer ccldse");
+           "the database is of version 5; this program knows versions up to 4. Use a newer ccldse");
     refuse(STORE_WRITE, DSE_E_STORE, path,
-           "the database is of version 4; this program knows versions up to 3. Use a newer ccldse");
+           "the database is of version 5; this program knows versions up to 4. Use a newer ccldse");
     end();
 }
 
@@ -125,8 +125,8 @@ static uint64_t file_hash(void)
     return hash;
 }
 
-/* tests/data/store/version1.db holds two points of the small card on ring8, as version 1 stored them; version2.db two on
- * boxes8, as version 2 did. */
+/* tests/data/store/version1.db holds two points of the small card on ring8, as version 1 stored them; version2.db and
+ * version3.db two on boxes8, as those did. */
 static void copy_of(const char *name)
 {
     dse_strbuf text;
@@ -207,6 +207,32 @@ CLAIM(a_database_of_version_2_is_brought_to_this_one_and_its_results_are_found)
     assert_ok(store_find(s, r.hash, r.config, &found, &brief, &err), &err);
     assert_u64(brief.undercharged_messages, 3);
     assert_u64(brief.flat_ring_collectives, 0);
+    store_close(s);
+    end();
+}
+
+/* Version 3 also kept how many events a run took, which is no property of a point. */
+CLAIM(a_database_of_version_3_loses_its_events_and_nothing_else)
+{
+    store_brief brief;
+    store_row *rows;
+    bool found;
+    store *s;
+
+    begin();
+    copy_of("version3.db");
+    s = open_for(STORE_WRITE);
+    assert_int_equal(list(s, "small", "boxes8", &rows), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(store_has_step(&rows[i].metrics));
+        assert_true(rows[i].metrics.messages > 0 && rows[i].metrics.messages != STORE_ABSENT);
+        assert_true(rows[i].metrics.undercharged_messages != STORE_ABSENT);
+        assert_ok(store_find(s, rows[i].hash, rows[i].config, &found, &brief, &err), &err);
+        assert_true(found);
+        assert_u64(brief.wall_time, rows[i].metrics.wall_time);
+        put(s, rows[i]);
+    }
+    assert_int_equal(list(s, NULL, NULL, &rows), 2);
     store_close(s);
     end();
 }
@@ -490,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_database_without_a_version_is_refused),
         cmocka_unit_test(a_writer_brings_a_database_of_version_1_to_this_one),
         cmocka_unit_test(a_database_of_version_2_is_brought_to_this_one_and_its_results_are_found),
+        cmocka_unit_test(a_database_of_version_3_loses_its_events_and_nothing_else),
         cmocka_unit_test(a_native_result_without_its_parts_is_not_found),
         cmocka_unit_test(another_engine_knows_no_parts_and_is_found),
         cmocka_unit_test(a_reader_leaves_a_database_of_version_1_as_it_is),

@@ -39,7 +39,6 @@ CLAIM(a_row_is_read_back_as_it_was_put)
     assert_true(isnan(rows[0].metrics.op_intensity));
     assert_u64(rows[0].metrics.peak_memory, 81920000);
     assert_u64(rows[0].metrics.peak_memory_rank0, 7);
-    assert_u64(rows[0].metrics.events, 10);
     assert_u64(rows[0].metrics.step_compute_bound, (uint64_t)1 << 63);
     assert_u64(rows[0].metrics.step_idle, 0);
     assert_u64(rows[0].metrics.peak_activations, 81920000);
@@ -138,6 +137,71 @@ CLAIM(of_rows_put_together_all_are_there_or_none)
     assert_int_equal(list(s, NULL, NULL, &rows), 1);
     assert_u64(rows[0].metrics.wall_time, 4);
     put(s, two[0]); /* and the next one is */
+    store_close(s);
+    end();
+}
+
+/* A reader beside the writer sees what is committed. A row that is put there is found at once. */
+CLAIM(a_transaction_is_seen_when_it_is_committed)
+{
+    store_row *rows;
+    store_brief brief;
+    store *s, *reader;
+    bool found;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    put(s, row("{0}", 5, "m", 8, 100));
+    for (uint32_t batch = 1; batch <= 2; batch++) {
+        assert_ok(store_begin(s, &err), &err);
+        put(s, row("{1}", 6, "m", 8, batch));
+        put(s, row("{2}", 7, "m", 4, batch));
+        assert_ok(store_find(s, 7, "{2}", &found, &brief, &err), &err);
+        assert_true(found);
+        assert_u64(brief.wall_time, batch);
+        reader = open_for(STORE_READ);
+        assert_int_equal(list(reader, NULL, NULL, &rows), batch == 1 ? 1 : 3);
+        assert_ok(store_commit(s, &err), &err);
+        assert_int_equal(list(reader, NULL, NULL, &rows), 3);
+        store_close(reader);
+    }
+    store_close(s);
+    end();
+}
+
+/* As if the program had been killed there. */
+CLAIM(what_is_not_committed_is_not_there)
+{
+    store_row *rows;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    put(s, row("{1}", 6, "m", 8, 5));
+    assert_ok(store_begin(s, &err), &err);
+    put(s, row("{2}", 7, "m", 8, 6));
+    store_close(s);
+    s = open_for(STORE_READ);
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    assert_u64(rows[0].metrics.wall_time, 5);
+    store_close(s);
+    end();
+}
+
+/* A row needs its model. Those before it are kept by SQLite, as only the statement is undone. */
+CLAIM(a_row_that_cannot_be_put_leaves_the_others)
+{
+    store_row *rows, bad = row("{2}", 2, NULL, 4, 6);
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    assert_ok(store_begin(s, &err), &err);
+    put(s, row("{1}", 1, "m", 8, 4));
+    assert_says(store_put(s, &bad, &err), &err, DSE_E_STORE, "cannot write a result");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(store_commit(s, &err), &err);
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
     store_close(s);
     end();
 }
@@ -281,6 +345,9 @@ int main(void)
         cmocka_unit_test(a_row_of_the_same_configuration_is_replaced),
         cmocka_unit_test(several_rows_are_put_together),
         cmocka_unit_test(of_rows_put_together_all_are_there_or_none),
+        cmocka_unit_test(a_transaction_is_seen_when_it_is_committed),
+        cmocka_unit_test(what_is_not_committed_is_not_there),
+        cmocka_unit_test(a_row_that_cannot_be_put_leaves_the_others),
         cmocka_unit_test(two_configurations_of_one_hash_are_two_rows),
         cmocka_unit_test(a_failed_result_is_not_found_until_it_is_done),
         cmocka_unit_test(rows_are_listed_by_model_system_study_and_point),

@@ -1,0 +1,40 @@
+/* The options that keep the simulator from its shortcuts: for who wants to see that they change nothing. */
+#ifndef DSE_CLI_SHORTCUTS_H
+#define DSE_CLI_SHORTCUTS_H
+
+#include "cli/command.h"
+#include "sim/sim.h"
+
+typedef struct {
+    bool no_symmetry, no_memo;
+} shortcuts_options;
+
+/* The rows of these options; `f` is the name of the shortcuts_options in the command's struct. */
+#define SHORTCUTS_OPTIONS(type, f)                                                                           \
+    {"--no-symmetry",                                                                                        \
+     OPT_FLAG,                                                                                               \
+     NULL,                                                                                                   \
+     "false",                                                                                                \
+     "simulate every rank, also those that are alike; takes longer, results are the same",                   \
+     .offset = offsetof(type, f.no_symmetry)},                                                               \
+    {                                                                                                        \
+        "--no-memo", OPT_FLAG, NULL, "false",                                                                \
+            "simulate every message of a collective, for every rank; takes longer, results are the same",    \
+            .offset = offsetof(type, f.no_memo)                                                              \
+    }
+
+static inline sim_shortcuts shortcuts_left(const shortcuts_options *o)
+{
+    return (sim_shortcuts){.memo = !o->no_memo, .symmetry = !o->no_symmetry};
+}
+
+/* For commands with an --engine. */
+static inline dse_status shortcuts_check(const shortcuts_options *o, bool native, dse_error *err)
+{
+    if (native || (!o->no_symmetry && !o->no_memo))
+        return DSE_OK;
+    return dse_fail(err, DSE_E_USAGE, "%s needs --engine native",
+                    o->no_symmetry ? "--no-symmetry" : "--no-memo");
+}
+
+#endif
