@@ -50,7 +50,8 @@ typedef struct {
     wl_graph graph;
     const char **group_name; /* n_group_slots */
     wl_p2p *p2p;             /* n_p2p_slots */
-    uint64_t *id;            /* n_nodes */
+    uint64_t *id;            /* n_nodes; NULL if the graph is that of another file, which was parsed */
+    uint64_t id_base;        /* what the file's ids are above the graph's; 0 if it was parsed itself */
 } wl_trace;
 
 dse_status wl_chakra_parse_et(const char *path, const unsigned char *bytes, size_t n, uint32_t rank,

@@ -3,20 +3,10 @@
  * Attributes are taken in any of protobuf's integer types, as Chakra's feeder takes them; of two with one
  * name the first counts. */
 #include "workload/chakra_builder.h"
+#include "workload/chakra_v004.h"
 #include "workload/protobuf.h"
 
 #include <string.h>
-
-enum {
-    NODE_ID = 1,
-    NODE_NAME = 2,
-    NODE_TYPE = 3,
-    NODE_CTRL_DEPS = 4,
-    NODE_DATA_DEPS = 5,
-    NODE_DURATION = 7,
-    NODE_ATTR = 10
-};
-enum { ATTR_NAME = 1, ATTR_BOOL_LIST = 28, ATTR_STRING = 29, ATTR_STRING_LIST = 30 };
 
 typedef struct {
     pb_range name;

@@ -83,7 +83,7 @@ static uint64_t number_of(const wl_hole *h, const wl_rank *r)
     case WL_HOLE_MESSAGE_ID: return r->p2p[h->value].id;
     case WL_HOLE_PEER: return r->p2p[h->value].peer;
     case WL_HOLE_TAG: return r->p2p[h->value].tag;
-    default: assert(h->kind == WL_HOLE_GROUP && "the others are no numbers"); return r->group[h->value];
+    default: assert(h->kind == WL_HOLE_GROUP && "no other number is written"); return r->group[h->value];
     }
 }
 
@@ -118,4 +118,89 @@ unsigned char *wl_template_fill(const wl_template *t, const wl_workload *w, uint
         memcpy(p, text, h->before);
     }
     return p;
+}
+
+/* ---- matching ------------------------------------------------------------------------------ */
+
+/* The first hole for something says what it is; the others must agree. A peer and a tag have one hole each. */
+static bool bind_number(const wl_hole *h, uint64_t v, uint32_t rank, wl_binding *b)
+{
+    wl_p2p *p;
+
+    switch (h->kind) {
+    case WL_HOLE_ID:
+        if (!b->has_id_base) {
+            b->id_base = v - h->value;
+            b->has_id_base = true;
+        }
+        return v == b->id_base + h->value;
+    case WL_HOLE_MESSAGE_ID:
+        p = &b->p2p[h->value];
+        if (!b->has_id[h->value]) {
+            p->id = v;
+            b->has_id[h->value] = true;
+        }
+        return v == p->id;
+    case WL_HOLE_PEER: b->p2p[h->value].peer = (uint32_t)v; return true;
+    case WL_HOLE_TAG: b->p2p[h->value].tag = (uint32_t)v; return true;
+    default: assert(h->kind == WL_HOLE_RANK && "the others are no numbers"); return (uint32_t)v == rank;
+    }
+}
+
+static bool bind_name(const wl_hole *h, pb_range name, wl_binding *b)
+{
+    pb_range *known = &b->group_name[h->value];
+
+    if (!known->p)
+        *known = name;
+    return name.end - name.p == known->end - known->p &&
+           !memcmp(name.p, known->p, (size_t)(name.end - name.p));
+}
+
+static bool take_text(pb_range *at, const char *text, size_t n)
+{
+    if (n > (size_t)(at->end - at->p) || memcmp(at->p, text, n))
+        return false;
+    at->p += n;
+    return true;
+}
+
+bool wl_template_match(const wl_template *t, pb_range file, uint32_t rank, wl_binding *out)
+{
+    const unsigned char *ends[WL_TEMPLATE_MAX_DEPTH];
+    const char *text = t->text.data;
+    pb_range at = file; /* up to the end of what is open */
+    size_t depth = 0;
+    uint64_t v;
+
+    for (size_t i = 0; i < t->n_holes; i++) {
+        const wl_hole *h = &t->hole[i];
+
+        if (!take_text(&at, text, h->before))
+            return false;
+        text += h->before;
+        switch (h->kind) {
+        case WL_HOLE_BEGIN:
+            if (!pb_get_varint(&at, &v) || v > (uint64_t)(at.end - at.p))
+                return false;
+            assert(depth < WL_TEMPLATE_MAX_DEPTH && "a schema nests no deeper");
+            ends[depth++] = at.end;
+            at.end = at.p + v;
+            break;
+        case WL_HOLE_END:
+            if (at.p != at.end)
+                return false;
+            at.end = ends[--depth];
+            break;
+        case WL_HOLE_GROUP_NAME:
+            if (!bind_name(h, at, out))
+                return false;
+            at.p = at.end;
+            break;
+        default:
+            if (!pb_get_varint(&at, &v) || !bind_number(h, v, rank, out))
+                return false;
+        }
+    }
+    return take_text(&at, text, t->text.len - t->n_placed) && at.p == at.end;
 }

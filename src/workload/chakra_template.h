@@ -2,7 +2,8 @@
  *
  * The ranks of a graph differ in ids, groups, and peers and tags of messages, and so in the lengths of what these
  * stand in. A schema drafts the template of a graph once; filling it with the binding of a rank (wl_rank) makes that
- * rank's file. Private to the writers. */
+ * rank's file. Matching goes the other way: it finds the binding with which a template is the bytes of a file.
+ * Private to chakra_*.c. */
 #ifndef DSE_WORKLOAD_CHAKRA_TEMPLATE_H
 #define DSE_WORKLOAD_CHAKRA_TEMPLATE_H
 
@@ -16,6 +17,7 @@ typedef enum {
     WL_HOLE_MESSAGE_ID, /* id of a send or receive; value: its point-to-point slot */
     WL_HOLE_PEER,       /* value: point-to-point slot */
     WL_HOLE_TAG,        /* value: point-to-point slot */
+    WL_HOLE_RANK,       /* the rank itself; of files that are read */
     WL_HOLE_GROUP,      /* index of a group; value: group slot */
     WL_HOLE_GROUP_NAME  /* its name, without a length; value: group slot */
 } wl_hole_kind;
@@ -51,5 +53,20 @@ size_t wl_template_room(const wl_template *t, const wl_workload *w);
 /* Writes a rank's file so that it ends at `end`; gives back where it begins. */
 unsigned char *wl_template_fill(const wl_template *t, const wl_workload *w, uint32_t rank,
                                 unsigned char *end);
+
+/* What the holes of one rank's file hold. The arrays are the caller's, one element for each slot of the graph, and
+ * zeroed before matching. */
+typedef struct {
+    uint64_t id_base;
+    bool has_id_base;
+    wl_p2p *p2p;
+    bool *has_id; /* of p2p */
+    pb_range *group_name;
+} wl_binding;
+
+/* True if the template, of protobuf and without WL_HOLE_GROUP, is these bytes with some binding; then *out has it.
+ * Every byte is compared, and holes that stand for the same thing must hold the same. Varints may be longer than they
+ * need to be. If it is false, what is in *out is not to be used. */
+bool wl_template_match(const wl_template *t, pb_range file, uint32_t rank, wl_binding *out);
 
 #endif

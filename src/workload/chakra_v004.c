@@ -2,18 +2,9 @@
  *
  * Fields stand in the order of their numbers and attributes in the order in which STAGE appends them, so
  * the bytes are those of Python's protobuf. A dependency that would stand twice stands once. */
-#include "workload/chakra_template.h"
+#include "workload/chakra_v004.h"
 
-enum { NODE_ID = 1, NODE_NAME = 2, NODE_TYPE = 3, NODE_CTRL_DEPS = 4, NODE_DATA_DEPS = 5, NODE_ATTR = 10 };
-enum {
-    ATTR_NAME = 1,
-    ATTR_INT32 = 7,
-    ATTR_INT64 = 9,
-    ATTR_UINT64 = 13,
-    ATTR_STRING = 29,
-    ATTR_STRING_LIST = 30
-};
-enum { STRING_LIST_VALUES = 1, METADATA_ATTR = 2 };
+#include "workload/chakra_template.h"
 
 typedef struct {
     wl_template *out;

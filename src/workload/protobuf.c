@@ -70,6 +70,7 @@ int pb_get_field(pb_range *r, pb_field *out)
         return -1;
     out->field = (uint32_t)(tag >> 3);
     out->wire = (uint32_t)(tag & 7);
+    out->at = r->p;
     switch (out->wire) {
     case PB_VARINT: return pb_get_varint(r, &out->value) ? 1 : -1;
     case PB_FIXED64: return get_fixed(r, 8, &out->value) ? 1 : -1;

@@ -31,8 +31,9 @@ typedef struct {
 
 typedef struct {
     uint32_t field, wire;
-    uint64_t value; /* PB_VARINT, PB_FIXED64, PB_FIXED32 */
-    pb_range bytes; /* PB_BYTES */
+    uint64_t value;          /* PB_VARINT, PB_FIXED64, PB_FIXED32 */
+    pb_range bytes;          /* PB_BYTES */
+    const unsigned char *at; /* where the value begins; of PB_BYTES, its length */
 } pb_field;
 
 /* A varint; false at the end of the range, or if it is longer than 10 bytes. */

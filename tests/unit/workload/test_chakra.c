@@ -153,6 +153,7 @@ CLAIM(a_workload_written_to_files_reads_back_the_same)
     unit_write(groups, b.data, b.len);
     dse_strbuf_free(&b);
     assert_ok(wl_chakra_read(prefix, groups, w.n_ranks, &arena, &again, &err), &err);
+    assert_int_equal(again.n_graphs, w.n_graphs); /* one a stage, as when they were made */
     assert_int_equal(again.n_groups, w.n_groups);
     for (uint32_t i = 0; i < w.n_groups; i++) {
         assert_string_equal(again.group[i].name, w.group[i].name);
