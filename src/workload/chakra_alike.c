@@ -198,8 +198,9 @@ dse_status wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t 
     wl_template *common = &m->known[i].common;
     size_t n_p2p = t->graph.n_p2p_slots, n_names = t->graph.n_group_slots;
 
-    if (n_names > WL_ALIKE_MAX_GROUP_SLOTS)
+    if (n_names > WL_ALIKE_MAX_GROUP_SLOTS || m->n_single == WL_ALIKE_PATIENCE)
         return DSE_OK;
+    m->n_single++;
     if (!DSE_GROW(m->has_id, m->cap_has_id, n_p2p + 1) || !DSE_GROW(m->p2p, m->cap_p2p, n_p2p + 1) ||
         !DSE_GROW(m->group_name, m->cap_names, n_names + 1))
         return dse_fail_nomem(err);
@@ -273,7 +274,10 @@ static dse_status keep_trace(const wl_graph *g, const wl_binding *b, dse_arena *
 dse_status wl_alike_find(wl_alike *m, pb_range file, uint32_t rank, const wl_graph *graphs, dse_arena *a,
                          wl_trace *out, uint32_t *graph, dse_error *err)
 {
-    for (uint32_t i = 0; i < m->n; i++) {
+    /* Bytes compared with other graphs; of small files it is no matter. */
+    size_t in_vain = 0, enough = 4096 + (size_t)(file.end - file.p) / 4;
+
+    for (uint32_t i = 0; i < m->n && in_vain <= enough; i++) {
         uint32_t k = (m->last + i) % m->n;
         const wl_graph *g = m->known[k].graph == DSE_NONE ? NULL : &graphs[m->known[k].graph];
         wl_binding b = {.p2p = m->p2p, .has_id = m->has_id, .group_name = m->group_name};
@@ -283,9 +287,12 @@ dse_status wl_alike_find(wl_alike *m, pb_range file, uint32_t rank, const wl_gra
         memset(m->has_id, 0, g->n_p2p_slots * sizeof *m->has_id);
         memset(m->group_name, 0, g->n_group_slots * sizeof *m->group_name);
         if (!wl_template_match(&m->known[k].common, file, rank, &b) || !is_same_order(g, &b) ||
-            !are_distinct_names(b.group_name, g->n_group_slots))
+            !are_distinct_names(b.group_name, g->n_group_slots)) {
+            in_vain += (size_t)(b.reached - file.p);
             continue;
+        }
         m->last = k;
+        m->n_single = 0;
         *graph = m->known[k].graph;
         return keep_trace(g, &b, a, out, err);
     }

@@ -10,8 +10,9 @@
 #include "workload/chakra_template.h"
 
 enum {
-    WL_ALIKE_MAX = 16,            /* templates that are kept: the stages of a pipeline may alternate */
-    WL_ALIKE_MAX_GROUP_SLOTS = 64 /* a graph with more is not shared: their names are compared in pairs */
+    WL_ALIKE_MAX = 16,             /* templates that are kept: the stages of a pipeline may alternate */
+    WL_ALIKE_MAX_GROUP_SLOTS = 64, /* a graph with more is not shared: their names are compared in pairs */
+    WL_ALIKE_PATIENCE = 48         /* graphs in a row that no other file had: from then on none is added */
 };
 
 typedef struct {
@@ -20,6 +21,7 @@ typedef struct {
         uint32_t graph; /* index into the workload's graphs */
     } known[WL_ALIKE_MAX];
     uint32_t n, last, oldest; /* last: matched or added most recently, tried first */
+    uint32_t n_single;        /* added since a file last matched */
 
     /* For matching, as large as any known graph needs. */
     bool *has_id;
@@ -32,7 +34,8 @@ void wl_alike_init(wl_alike *m);
 void wl_alike_free(wl_alike *m);
 
 /* Remembers a file of schema v0.0.4 by what the parser made of it. A file of a shape that its template could not tell
- * from another (an attribute of two values, two ids) is left out. DSE_E_NOMEM. */
+ * from another (an attribute of two values, two ids) is left out, and so
+ * is every file once many were added in vain. DSE_E_NOMEM. */
 dse_status wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t graph, dse_error *err);
 
 /* A known graph that this file describes too: its index into `graphs`, or DSE_NONE. If there is one, *out is the

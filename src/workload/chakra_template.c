@@ -176,6 +176,7 @@ bool wl_template_match(const wl_template *t, pb_range file, uint32_t rank, wl_bi
     for (size_t i = 0; i < t->n_holes; i++) {
         const wl_hole *h = &t->hole[i];
 
+        out->reached = at.p;
         if (!take_text(&at, text, h->before))
             return false;
         text += h->before;

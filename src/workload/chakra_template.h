@@ -62,11 +62,12 @@ typedef struct {
     wl_p2p *p2p;
     bool *has_id; /* of p2p */
     pb_range *group_name;
+    const unsigned char *reached; /* the file up to here agrees with the template */
 } wl_binding;
 
 /* True if the template, of protobuf and without WL_HOLE_GROUP, is these bytes with some binding; then *out has it.
  * Every byte is compared, and holes that stand for the same thing must hold the same. Varints may be longer than they
- * need to be. If it is false, what is in *out is not to be used. */
+ * need to be. If it is false, only out->reached is to be used. */
 bool wl_template_match(const wl_template *t, pb_range file, uint32_t rank, wl_binding *out);
 
 #endif

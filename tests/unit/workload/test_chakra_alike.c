@@ -8,7 +8,7 @@
 static dse_arena arena;
 static dse_error err;
 static wl_alike alike;
-static wl_graph graphs[40];
+static wl_graph graphs[64];
 static uint32_t n_graphs;
 
 static void begin(void)
@@ -31,7 +31,7 @@ typedef struct {
     uint64_t send, recv;      /* ids of messages */
     uint32_t peer, tag, rank; /* rank: as the source of its send */
     const char *dp, *tp;
-    uint64_t other; /* operations of the computation */
+    uint64_t other, last; /* operations of the first and the last node */
 } own;
 
 static const own first = {
@@ -64,6 +64,8 @@ static void make(dse_strbuf *file, const own *o)
     et_deps(&node, false, of_both, 2);
     et_message(file, &node);
     et_coll(&node, o->id + 4, "grads again", WL_ALL_REDUCE, 64, o->dp);
+    et_message(file, &node);
+    et_comp(&node, o->id + 5, "last", o->last, 8);
     et_message(file, &node);
     dse_strbuf_free(&node);
 }
@@ -211,6 +213,46 @@ CLAIM(the_oldest_is_forgotten_first)
         know_own(&o);
     for (o.other = 0; o.other < WL_ALIKE_MAX + 2; o.other++)
         assert_int_equal(find_own(&o, 0), o.other < 2 ? DSE_NONE : o.other);
+    end();
+}
+
+/* The last node tells them apart: after a few of them comparing costs more than parsing. The one that matched last is
+ * always tried. */
+CLAIM(files_that_differ_late_are_not_compared_with_all)
+{
+    char name[5000];
+    own o = first;
+
+    begin();
+    memset(name, 'n', sizeof name - 1); /* a file of some size: of small ones all are */
+    name[sizeof name - 1] = '\0';
+    o.dp = name;
+    for (uint32_t i = 0; i < 10; i++) {
+        o.last = i;
+        know_own(&o);
+    }
+    assert_int_equal(find_own(&o, 0), 9);
+    o.last = 5;
+    assert_int_equal(find_own(&o, 0), DSE_NONE);
+    o.last = 9;
+    assert_int_equal(find_own(&o, 0), 9);
+    end();
+}
+
+CLAIM(files_without_likes_are_added_no_more_after_a_while)
+{
+    own o = first;
+
+    begin();
+    for (o.other = 1; o.other <= WL_ALIKE_PATIENCE; o.other++)
+        know_own(&o);
+    know_own(&o); /* in vain */
+    assert_int_equal(find_own(&o, 0), DSE_NONE);
+    o.other = WL_ALIKE_PATIENCE; /* added last */
+    assert_int_equal(find_own(&o, 0), WL_ALIKE_PATIENCE - 1);
+    o.other = 1000; /* one that had its like: there is new hope */
+    know_own(&o);
+    assert_int_equal(find_own(&o, 0), n_graphs - 1);
     end();
 }
 
@@ -486,6 +528,8 @@ int main(void)
         cmocka_unit_test(messages_may_have_other_peers_and_tags),
         cmocka_unit_test(stages_may_alternate),
         cmocka_unit_test(the_oldest_is_forgotten_first),
+        cmocka_unit_test(files_that_differ_late_are_not_compared_with_all),
+        cmocka_unit_test(files_without_likes_are_added_no_more_after_a_while),
         cmocka_unit_test(a_number_that_no_rank_has_for_itself_makes_another_graph),
         cmocka_unit_test(ids_in_another_order_make_another_graph),
         cmocka_unit_test(two_groups_that_become_one_make_another_graph),
