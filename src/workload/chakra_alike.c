@@ -198,7 +198,7 @@ dse_status wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t 
     wl_template *common = &m->known[i].common;
     size_t n_p2p = t->graph.n_p2p_slots, n_names = t->graph.n_group_slots;
 
-    if (n_names > WL_ALIKE_MAX_GROUP_SLOTS || m->n_single == WL_ALIKE_PATIENCE)
+    if (n_names > WL_ALIKE_MAX_GROUP_SLOTS || m->n_single == WL_ALIKE_MAX)
         return DSE_OK;
     m->n_single++;
     if (!DSE_GROW(m->has_id, m->cap_has_id, n_p2p + 1) || !DSE_GROW(m->p2p, m->cap_p2p, n_p2p + 1) ||

@@ -10,9 +10,8 @@
 #include "workload/chakra_template.h"
 
 enum {
-    WL_ALIKE_MAX = 16,             /* templates that are kept: the stages of a pipeline may alternate */
-    WL_ALIKE_MAX_GROUP_SLOTS = 64, /* a graph with more is not shared: their names are compared in pairs */
-    WL_ALIKE_PATIENCE = 48         /* graphs in a row that no other file had: from then on none is added */
+    WL_ALIKE_MAX = 16,            /* templates that are kept: the stages of a pipeline may alternate */
+    WL_ALIKE_MAX_GROUP_SLOTS = 64 /* a graph with more is not shared: their names are compared in pairs */
 };
 
 typedef struct {
@@ -35,7 +34,7 @@ void wl_alike_free(wl_alike *m);
 
 /* Remembers a file of schema v0.0.4 by what the parser made of it. A file of a shape that its template could not tell
  * from another (an attribute of two values, two ids) is left out, and so
- * is every file once many were added in vain. DSE_E_NOMEM. */
+ * is every file after WL_ALIKE_MAX in a row that had no like. DSE_E_NOMEM. */
 dse_status wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t graph, dse_error *err);
 
 /* A known graph that this file describes too: its index into `graphs`, or DSE_NONE. If there is one, *out is the

@@ -32,7 +32,7 @@ void pb_put_bytes(dse_strbuf *b, uint32_t field, const void *bytes, size_t n)
 
 void pb_put_string(dse_strbuf *b, uint32_t field, const char *s) { pb_put_bytes(b, field, s, strlen(s)); }
 
-bool pb_get_varint(pb_range *r, uint64_t *out)
+bool pb_get_long_varint(pb_range *r, uint64_t *out)
 {
     uint64_t v = 0;
 
