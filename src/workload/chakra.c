@@ -52,7 +52,7 @@ static bool write_rank(writer *r, uint32_t rank, pb_range *out)
             return false;
         r->graph = graph;
         r->room = wl_template_room(&r->common, r->w);
-        if (!DSE_GROW(r->page, r->cap, r->room))
+        if (!DSE_GROW(r->page, r->cap, r->room + 1)) /* a graph may have no nodes */
             return false;
     }
     out->end = r->page + r->room;

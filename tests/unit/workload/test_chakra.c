@@ -252,6 +252,27 @@ CLAIM(a_node_of_schema_v001_has_these_bytes)
     dse_strbuf_free(&b);
 }
 
+CLAIM(a_graph_without_nodes_has_no_bytes_but_the_metadata)
+{
+    static uint32_t none[] = {0};
+    wl_graph g;
+    wl_rank r;
+    dse_strbuf b;
+
+    one_node(&g, &r);
+    g.n_nodes = 0;
+    g.data_deps.start = g.ctrl_deps.start = g.parents.start = none;
+    dse_strbuf_init(&b);
+    wl_chakra_write(&w, &wl_schema_v001, 0, &b);
+    assert_int_equal(b.len, 0);
+    wl_chakra_write(&w, &wl_schema_v004, 0, &b);
+    assert_int_equal(b.len, 37); /* 36 and their length, as above */
+    dse_strbuf_clear(&b);
+    wl_chakra_write(&w, &wl_schema_json, 0, &b);
+    assert_string_equal(b.data, "{\"nodes\": []}");
+    dse_strbuf_free(&b);
+}
+
 /* json.dump's spacing; sizes are Python floats. */
 CLAIM(a_node_of_the_json_schema_is_spelt_as_python_spells_it)
 {
@@ -426,6 +447,7 @@ int main(void)
         cmocka_unit_test(a_workload_written_to_files_reads_back_the_same),
         cmocka_unit_test(a_node_of_schema_v004_has_these_bytes),
         cmocka_unit_test(a_node_of_schema_v001_has_these_bytes),
+        cmocka_unit_test(a_graph_without_nodes_has_no_bytes_but_the_metadata),
         cmocka_unit_test(a_node_of_the_json_schema_is_spelt_as_python_spells_it),
         cmocka_unit_test(names_in_json_are_escaped),
         cmocka_unit_test(communications_of_schema_v001_have_their_fields),
