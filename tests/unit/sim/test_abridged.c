@@ -573,6 +573,26 @@ CLAIM(results_are_those_of_all_ranks)
     world_end();
 }
 
+/* 0, 1 and 3 are a class, and 2 is another: it runs and holds the most. */
+CLAIM(the_slowest_and_the_largest_are_ranks)
+{
+    begin();
+    world.set.track_memory = true;
+    for (uint32_t r = 0; r < 4; r++) {
+        uint32_t c = comp(r, "c", r == 2 ? 200 : 100);
+
+        world_tensor(r, c, true, "t", r == 2 ? 64 : 32);
+    }
+    assert_abridged();
+    assert_u64(world.result.n_events, 2);
+    assert_int_equal(world.result.step.rank, 2);
+    assert_int_equal(world.result.peak.rank, 2);
+    assert_u64(world_stats(2)->peak_memory, 64);
+    assert_u64(world_stats(3)->peak_memory, 32);
+    assert_int_equal(world.result.finish_order[3], 2);
+    world_end();
+}
+
 /* Even ranks compute, and send to the next, which computes and answers: 1100 ns over the switch, and 600 back. */
 CLAIM(messages_between_classes_arrive_at_all_their_ranks)
 {
@@ -715,6 +735,7 @@ int main(void)
         cmocka_unit_test(a_node_that_moves_no_data_wakes_nobody),
         cmocka_unit_test(an_event_is_the_end_of_a_node_of_a_class),
         cmocka_unit_test(results_are_those_of_all_ranks),
+        cmocka_unit_test(the_slowest_and_the_largest_are_ranks),
         cmocka_unit_test(messages_between_classes_arrive_at_all_their_ranks),
         cmocka_unit_test(a_broadcast_is_replayed),
         cmocka_unit_test(remote_memory_of_its_own_is_no_hindrance),
