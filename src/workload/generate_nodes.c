@@ -11,7 +11,8 @@ static gen_draft *add_draft(gen_build *b, gen_stage *s, gen_role role, uint32_t 
     gen_draft *d;
 
     if (s->n_drafts == s->cap_drafts) {
-        uint32_t cap = s->cap_drafts ? s->cap_drafts * 2 : s->n_tensors * 2 + 16;
+        /* A transformer has up to 2.1 drafts a tensor; what is never written to takes no memory. */
+        uint32_t cap = s->cap_drafts ? s->cap_drafts * 2 : s->n_tensors * 3 + 16;
         gen_draft *more = GEN_ARRAY(b->scratch, gen_draft, cap);
 
         if (!more) {
