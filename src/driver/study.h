@@ -87,7 +87,8 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
                                  design_point *point, dse_error *err);
 
 /* Reads such texts one after another; of a study that is the same as before, only the point is read. The operators
- * stay while their name and hash do: then their file is not looked at again, and may be gone. */
+ * stay while their name and hash do: then their file is not looked at again, and may be gone; and so does the generator
+ * that the studies have. */
 typedef struct {
     dse_arena study_arena, operators_arena;
     dse_strbuf text; /* of the study that is kept, "}" at its end; empty: none is */
@@ -95,6 +96,7 @@ typedef struct {
     cfg_doc operators; /* that are kept, and of which file; root NULL: none are */
     uint64_t operators_hash;
     cfg_name operators_name;
+    wl_generator *generator; /* of the operators that are kept */
 } drv_study_reader;
 
 void drv_study_reader_init(drv_study_reader *r);
