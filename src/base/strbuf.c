@@ -107,8 +107,10 @@ void dse_strbuf_add_repr(dse_strbuf *b, double v)
         dse_strbuf_adds(b, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
         return;
     }
-    if (fabs(v) < 1e15 && v == floor(v)) {
-        dse_strbuf_addf(b, "%.1f", v); /* the common case, and exact */
+    if (fabs(v) < 1e15 && v == floor(v)) { /* the common case, and exact */
+        dse_strbuf_adds(b, signbit(v) ? "-" : "");
+        dse_strbuf_addu(b, (uint64_t)fabs(v));
+        dse_strbuf_adds(b, ".0");
         return;
     }
     /* A decimal of up to 15 digits comes back from a normal number as it went in: with fewer digits than that, the

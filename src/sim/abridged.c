@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
     uint32_t coll; /* wl_coll_type */
     uint64_t size;
-    uint32_t involved;
+    uint32_t involved; /* bit per dimension; of a group all */
     uint64_t n_chunks;
     sim_lockstep_cost cost;
 } all_ranks_cost;
@@ -78,7 +78,7 @@ static void push(sim_engine *e, node_end end)
     struct sim_abridged *x = e->abridged;
     size_t i = x->n_ends;
 
-    if (!DSE_GROW(x->end, x->cap_ends, x->n_ends + 1)) {
+    if (x->n_ends == x->cap_ends && !DSE_GROW(x->end, x->cap_ends, x->n_ends + 1)) {
         sim_fail_nomem(e);
         return;
     }
@@ -169,36 +169,32 @@ static void exchange(sim_engine *e, uint32_t class, uint32_t node)
 
 /* ---- collectives --------------------------------------------------------------------------------- */
 
-static void begin_on_circle(sim_engine *e, uint32_t class, uint32_t node, const sim_cut *cut)
+/* The cost of the node's collective on the circle; DSE_NONE: given up. */
+static uint32_t find_circle_cost(sim_engine *e, sim_circle *c, uint32_t class, uint32_t node)
 {
-    struct sim_abridged *x = e->abridged;
     const wl_node *n = &e->rank[class].graph->graph->node[node];
-    sim_circle *c = &x->circle[x->circle_of[class][n->slot]];
     uint32_t i = 0;
+    sim_cut cut;
 
-    if (c->n_here && (c->cost[c->current].coll != n->coll || c->cost[c->current].size != n->comm_size)) {
-        give_up(e, "the ranks of a group begin different collectives");
-        return;
-    }
     while (i < c->n_costs && (c->cost[i].coll != n->coll || c->cost[i].size != n->comm_size))
         i++;
-    if (i == c->n_costs && (i = sim_circle_find_cost(e, c, n->coll, n->comm_size, cut)) == DSE_NONE) {
+    if (i < c->n_costs)
+        return i;
+    i = sim_coll_cut(e, class, node, &cut) ? sim_circle_find_cost(e, c, n->coll, n->comm_size, &cut)
+                                           : DSE_NONE;
+    if (i == DSE_NONE)
         give_up(e, "a ring's collective has no closed form");
-        return;
-    }
-    c->current = i;
-    c->begin[x->place_of[class][n->slot]] = e->now;
-    if (++c->n_here < c->n_places)
-        return;
-    c->n_here = 0;
-    if (!sim_circle_run(c)) {
-        give_up(e, "a ring's collective has no closed form");
-        return;
-    }
+    return i;
+}
+
+static void end_on_circle(sim_engine *e, sim_circle *c)
+{
+    struct sim_abridged *x = e->abridged;
+    const sim_circle_cost *cost = &c->cost[c->current];
+    uint64_t messages = cost->n_chunks * cost->steps; /* of each rank */
+
     for (uint32_t k = 0; k < c->n_places; k++) {
         const sim_circle_place *p = &c->place[k];
-        const sim_circle_cost *cost = &c->cost[i];
-        uint64_t messages = cost->n_chunks * cost->steps; /* of each rank */
 
         x->collective_until[p->class] = c->begin[k];
         x->longest[p->class] = cost->longest;
@@ -213,11 +209,38 @@ static void begin_on_circle(sim_engine *e, uint32_t class, uint32_t node, const 
     }
 }
 
-static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node, const sim_cut *cut)
+static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32_t class, uint32_t node)
+{
+    uint32_t cost = find_circle_cost(e, c, class, node);
+
+    if (cost == DSE_NONE)
+        return;
+    if (c->n_here && c->current != cost) {
+        give_up(e, "the ranks of a group begin different collectives");
+        return;
+    }
+    e->rank[class].coll_node = node;
+    e->rank[class].streams += (uint32_t)c->cost[cost].n_chunks;
+    c->current = cost;
+    c->begin[place] = e->now;
+    if (++c->n_here < c->n_places)
+        return;
+    c->n_here = 0;
+    if (sim_circle_run(c))
+        end_on_circle(e, c);
+    else
+        give_up(e, "a ring's collective has no closed form");
+}
+
+/* The same for one of all ranks. */
+static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node)
 {
     struct sim_abridged *x = e->abridged;
     const wl_node *n = &e->rank[class].graph->graph->node[node];
-    all_ranks_cost cost = {n->coll, n->comm_size, cut->involved, cut->n_chunks, {0}};
+    all_ranks_cost cost = {.coll = n->coll,
+                           .size = n->comm_size,
+                           .involved = n->slot == DSE_NONE ? n->involved_dims : UINT32_MAX};
+    sim_cut cut;
 
     for (size_t i = 0; i < x->n_costs; i++)
         if (x->cost[i].coll == cost.coll && x->cost[i].size == cost.size &&
@@ -228,21 +251,26 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
         sim_fail_nomem(e);
         return DSE_NONE;
     }
-    if (!sim_lockstep_run(x->lockstep, e, class, node, cut, &cost.cost)) {
+    if (!sim_coll_cut(e, class, node, &cut))
+        return DSE_NONE;
+    if (!sim_lockstep_run(x->lockstep, e, class, node, &cut, &cost.cost)) {
         give_up(e, "not all ranks do the same in a collective");
         return DSE_NONE;
     }
+    cost.n_chunks = cut.n_chunks;
     x->cost[x->n_costs] = cost;
     return (uint32_t)x->n_costs++;
 }
 
-static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node, const sim_cut *cut)
+static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node)
 {
     struct sim_abridged *x = e->abridged;
-    uint32_t cost = find_all_ranks_cost(e, class, node, cut);
+    uint32_t cost = find_all_ranks_cost(e, class, node);
 
     if (cost == DSE_NONE)
         return;
+    e->rank[class].coll_node = node;
+    e->rank[class].streams += (uint32_t)x->cost[cost].n_chunks;
     if (x->n_here && (x->began != e->now || x->current != cost || x->streams != e->rank[class].streams)) {
         give_up(e, "not all ranks begin a collective together");
         return;
@@ -267,17 +295,14 @@ static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node, con
 
 static void begin_collective(sim_engine *e, uint32_t class, uint32_t node)
 {
-    sim_rank *r = &e->rank[class];
-    sim_cut cut;
+    struct sim_abridged *x = e->abridged;
+    uint32_t slot = e->rank[class].graph->graph->node[node].slot;
+    uint32_t circle = slot == DSE_NONE ? DSE_NONE : x->circle_of[class][slot];
 
-    if (!sim_coll_cut(e, class, node, &cut))
-        return;
-    r->coll_node = node;
-    r->streams += (uint32_t)cut.n_chunks;
-    if (cut.is_ring)
-        begin_on_circle(e, class, node, &cut);
+    if (circle != DSE_NONE)
+        begin_on_circle(e, &x->circle[circle], x->place_of[class][slot], class, node);
     else
-        begin_of_all_ranks(e, class, node, &cut);
+        begin_of_all_ranks(e, class, node);
 }
 
 static const sim_ways worked_out = {
@@ -356,7 +381,7 @@ static void take_now(sim_engine *e)
 
     x->n_now = 0;
     do {
-        if (!DSE_GROW(x->now, x->cap_now, x->n_now + 1)) {
+        if (x->n_now == x->cap_now && !DSE_GROW(x->now, x->cap_now, x->n_now + 1)) {
             sim_fail_nomem(e);
             return;
         }

@@ -1,4 +1,4 @@
-#include "workload/chakra.h"
+#include "workload/chakra_template.h"
 
 #include "base/fs.h"
 #include "base/json_writer.h"
@@ -18,13 +18,69 @@ const wl_schema *wl_schema_find(const char *name)
     return NULL;
 }
 
+/* Makes the files of a workload, one after the other. */
+typedef struct {
+    const wl_workload *w;
+    const wl_schema *schema;
+    uint32_t graph; /* whose template it is; DSE_NONE: none yet */
+    wl_template common;
+    unsigned char *page; /* the file stands at its end */
+    size_t room, cap;
+} writer;
+
+static void writer_init(writer *r, const wl_workload *w, const wl_schema *schema)
+{
+    *r = (writer){.w = w, .schema = schema, .graph = DSE_NONE};
+    wl_template_init(&r->common);
+}
+
+static void writer_free(writer *r)
+{
+    wl_template_free(&r->common);
+    dse_free(r->page);
+}
+
+/* One rank's file; false when out of memory. The ranks of a graph that stand together share the draft. */
+static bool write_rank(writer *r, uint32_t rank, pb_range *out)
+{
+    uint32_t graph = r->w->rank[rank].graph;
+
+    if (r->graph != graph) {
+        wl_template_clear(&r->common);
+        r->schema->draft(&r->w->graph[graph], &r->common);
+        if (r->common.text.failed)
+            return false;
+        r->graph = graph;
+        r->room = wl_template_room(&r->common, r->w);
+        if (!DSE_GROW(r->page, r->cap, r->room + 1)) /* a graph may have no nodes */
+            return false;
+    }
+    out->end = r->page + r->room;
+    out->p = wl_template_fill(&r->common, r->w, rank, r->page + r->room);
+    return true;
+}
+
+void wl_chakra_write(const wl_workload *w, const wl_schema *schema, uint32_t rank, dse_strbuf *out)
+{
+    writer r;
+    pb_range file;
+
+    writer_init(&r, w, schema);
+    if (write_rank(&r, rank, &file))
+        dse_strbuf_add(out, file.p, (size_t)(file.end - file.p));
+    else
+        out->failed = true;
+    writer_free(&r);
+}
+
 dse_status wl_chakra_write_files(const wl_workload *w, const wl_schema *schema, const char *pattern,
                                  dse_error *err)
 {
     const char *slash = strrchr(pattern, '/'), *base = slash ? slash + 1 : pattern,
                *mark = strstr(base, "%d");
     char path[4096];
-    dse_strbuf bytes;
+    writer r;
+    pb_range file;
     dse_status st = DSE_OK;
 
     if (!mark)
@@ -34,19 +90,17 @@ dse_status wl_chakra_write_files(const wl_workload *w, const wl_schema *schema, 
         if (*path && (st = dse_mkdirs(path, err)) != DSE_OK)
             return st;
     }
-    dse_strbuf_init(&bytes);
+    writer_init(&r, w, schema);
     for (uint32_t rank = 0; st == DSE_OK && rank < w->n_ranks; rank++) {
-        dse_strbuf_clear(&bytes);
-        schema->write(w, rank, &bytes);
         if (snprintf(path, sizeof path, "%.*s%" PRIu32 "%s", (int)(mark - pattern), pattern, rank,
                      mark + 2) >= (int)sizeof path)
             st = dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", pattern);
-        else if (bytes.failed)
+        else if (!write_rank(&r, rank, &file))
             st = dse_fail_nomem(err);
         else
-            st = dse_write_file(path, bytes.data, bytes.len, err);
+            st = dse_write_file(path, file.p, (size_t)(file.end - file.p), err);
     }
-    dse_strbuf_free(&bytes);
+    writer_free(&r);
     return st;
 }
 

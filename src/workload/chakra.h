@@ -9,15 +9,21 @@
 #include "base/strbuf.h"
 #include "workload/graph.h"
 
+typedef struct wl_template wl_template; /* chakra_template.h */
+
 typedef struct {
     const char *name; /* as STAGE's --chakra_schema_version takes it */
     const char *summary;
-    void (*write)(const wl_workload *w, uint32_t rank, dse_strbuf *out); /* out->failed: out of memory */
+    void (*draft)(const wl_graph *g,
+                  wl_template *out); /* what the files of all ranks of a graph have in common */
 } wl_schema;
 
 extern const wl_schema wl_schema_v004, wl_schema_v001, wl_schema_json; /* one file each */
 
 const wl_schema *wl_schema_find(const char *name);
+
+/* Appends one rank's file; out->failed: out of memory. */
+void wl_chakra_write(const wl_workload *w, const wl_schema *schema, uint32_t rank, dse_strbuf *out);
 
 /* Writes one file per rank; `pattern` is a path whose file name holds %d for the rank ("w.%d.et").
  * Folders are made. DSE_E_IO. */
@@ -44,7 +50,8 @@ typedef struct {
     wl_graph graph;
     const char **group_name; /* n_group_slots */
     wl_p2p *p2p;             /* n_p2p_slots */
-    uint64_t *id;            /* n_nodes */
+    uint64_t *id;            /* n_nodes; NULL if the graph is that of another file, which was parsed */
+    uint64_t id_base;        /* what the file's ids are above the graph's; 0 if it was parsed itself */
 } wl_trace;
 
 dse_status wl_chakra_parse_et(const char *path, const unsigned char *bytes, size_t n, uint32_t rank,

@@ -83,7 +83,7 @@ static bool tensor_has_name(const void *tensors, uint32_t id, const void *key)
 static dse_status intern_tensor(wl_builder *b, const char *name, size_t n, uint32_t *out)
 {
     name_key key = {name, n};
-    uint32_t hash = (uint32_t)dse_hash_u64(dse_hash_bytes(name, n));
+    uint32_t hash = (uint32_t)dse_hash_words(name, n);
     dse_idslot *slot;
 
     if (!dse_idtable_reserve(&b->tensor_by_name))
@@ -141,7 +141,7 @@ static bool group_has_name(const void *groups, uint32_t id, const void *name)
 
 static dse_status group_slot(wl_builder *b, const char *name, uint32_t *out)
 {
-    uint32_t hash = (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name)));
+    uint32_t hash = (uint32_t)dse_hash_words(name, strlen(name));
     dse_idslot *slot;
 
     if (!dse_idtable_reserve(&b->group_by_name))
@@ -268,7 +268,7 @@ static dse_status resolve_deps(wl_builder *b, const dse_idtable *t, int kind, wl
 
 static void *keep(dse_arena *a, const void *items, size_t n, size_t size)
 {
-    void *copy = dse_arena_zero(a, n, size);
+    void *copy = dse_arena_alloc(a, n * size); /* as many as there are: it does not overflow */
 
     if (copy && n)
         memcpy(copy, items, n * size);

@@ -1,9 +1,8 @@
 /* A workload from files: one trace per rank, and the communicator groups. */
-#include "workload/chakra.h"
-
 #include "base/fs.h"
 #include "base/idtable.h"
 #include "config/doc.h"
+#include "workload/chakra_alike.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,17 +12,24 @@
 
 #define MAX_TRACE_BYTES ((size_t)4 << 30)
 
-/* The whole file; gzip or not is zlib's to find out. */
-static dse_status read_maybe_gzip(const char *path, dse_strbuf *out, dse_error *err)
+/* What the ranks' files are read with, one after the other. */
+typedef struct {
+    const char *prefix;
+    wl_workload *w;
+    dse_idtable group_by_name;
+    dse_strbuf text; /* the file at hand */
+    wl_alike alike;
+    dse_arena *arena;
+    dse_error *err;
+} reader;
+
+static dse_status inflate_file(const char *path, dse_strbuf *out, dse_error *err)
 {
     char chunk[65536];
+    gzFile f = gzopen(path, "rb");
     dse_status st = DSE_OK;
-    gzFile f;
     int n, code;
 
-    if (!dse_is_file(path))
-        return dse_fail_at(err, DSE_E_IO, path, "the workload file does not exist");
-    f = gzopen(path, "rb");
     if (!f)
         return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
     while ((n = gzread(f, chunk, sizeof chunk)) > 0) {
@@ -42,6 +48,20 @@ static dse_status read_maybe_gzip(const char *path, dse_strbuf *out, dse_error *
     return st;
 }
 
+static dse_status read_maybe_gzip(const char *path, dse_strbuf *out, dse_error *err)
+{
+    dse_status st;
+
+    if (!dse_is_file(path))
+        return dse_fail_at(err, DSE_E_IO, path, "the workload file does not exist");
+    dse_strbuf_clear(out);
+    st = dse_read_file(path, MAX_TRACE_BYTES, out, err);
+    if (st != DSE_OK || out->len < 2 || memcmp(out->data, "\x1f\x8b", 2) != 0)
+        return st;
+    dse_strbuf_clear(out);
+    return inflate_file(path, out, err);
+}
+
 /* STAGE writes its JSON under the name of a trace, so the content decides. A protobuf file may begin with
  * '{' too (its first byte is a length), but then it does not end with '}' as well. */
 static bool looks_like_json(const dse_strbuf *text)
@@ -56,34 +76,62 @@ static bool looks_like_json(const dse_strbuf *text)
     return first < last && text->data[first] == '"' && text->data[last - 1] == '}';
 }
 
-static dse_status read_rank(const char *prefix, uint32_t rank, dse_arena *a, wl_trace *out, dse_error *err)
+/* <prefix>.<rank>.et, or .json if that exists instead, which sets *json. */
+static dse_status find_file(reader *r, uint32_t rank, const char **out, bool *json)
 {
-    char path[4096];
-    const char *kept;
-    dse_strbuf text;
-    dse_status st;
-    bool json = false;
+    char path[4096], other[4096];
 
-    if (snprintf(path, sizeof path, "%s.%" PRIu32 ".et", prefix, rank) >= (int)sizeof path - 2)
-        return dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", prefix);
+    if (snprintf(path, sizeof path, "%s.%" PRIu32 ".et", r->prefix, rank) >= (int)sizeof path - 2)
+        return dse_fail(r->err, DSE_E_IO, "the path '%.80s...' is too long", r->prefix);
     if (!dse_is_file(path)) {
-        char other[4096];
-
         snprintf(other, sizeof other, "%.*sjson", (int)strlen(path) - 2, path);
-        if ((json = dse_is_file(other)))
+        if ((*json = dse_is_file(other)))
             strcpy(path, other);
     }
-    kept = dse_arena_strdup(a, path);
-    if (!kept)
-        return dse_fail_nomem(err);
-    dse_strbuf_init(&text);
-    st = read_maybe_gzip(path, &text, err);
-    if (st == DSE_OK && (json || looks_like_json(&text)))
-        st = wl_chakra_parse_json(kept, text.data, text.len, rank, a, out, err);
-    else if (st == DSE_OK)
-        st = wl_chakra_parse_et(kept, (const unsigned char *)text.data, text.len, rank, a, out, err);
-    dse_strbuf_free(&text);
-    return st;
+    *out = dse_arena_strdup(r->arena, path);
+    return *out ? DSE_OK : dse_fail_nomem(r->err);
+}
+
+/* Parses the file at hand; its graph is a new one. */
+static dse_status parse_rank(reader *r, const char *path, bool json, uint32_t rank, wl_trace *out)
+{
+    const unsigned char *bytes = (const unsigned char *)r->text.data;
+    size_t n = r->text.len;
+    dse_status st;
+
+    if (json)
+        st = wl_chakra_parse_json(path, r->text.data, n, rank, r->arena, out, r->err);
+    else
+        st = wl_chakra_parse_et(path, bytes, n, rank, r->arena, out, r->err);
+    if (st != DSE_OK)
+        return st;
+    r->w->rank[rank].graph = r->w->n_graphs;
+    r->w->graph[r->w->n_graphs++] = out->graph;
+    if (json || rank + 1 == r->w->n_ranks)
+        return DSE_OK;
+    return wl_alike_add(&r->alike, (pb_range){bytes, bytes + n}, out, r->w->rank[rank].graph, r->err);
+}
+
+static dse_status read_rank(reader *r, uint32_t rank, wl_trace *out)
+{
+    const char *path;
+    bool json = false;
+    dse_status st = find_file(r, rank, &path, &json);
+
+    if (st != DSE_OK || (st = read_maybe_gzip(path, &r->text, r->err)) != DSE_OK)
+        return st;
+    if (!json && !(json = looks_like_json(&r->text))) {
+        const unsigned char *bytes = (const unsigned char *)r->text.data;
+        pb_range file = {bytes, bytes + r->text.len};
+        uint32_t *graph = &r->w->rank[rank].graph;
+
+        st = wl_alike_find(&r->alike, file, rank, r->w->graph, r->arena, out, graph, r->err);
+        if (st != DSE_OK || *graph != DSE_NONE) {
+            out->path = path;
+            return st;
+        }
+    }
+    return parse_rank(r, path, json, rank, out);
 }
 
 /* ---- groups -------------------------------------------------------------------------------- */
@@ -192,33 +240,33 @@ static uint64_t user_of_slot(const wl_trace *t, uint32_t slot)
 {
     for (uint32_t i = 0; i < t->graph.n_nodes; i++)
         if (t->graph.node[i].type == WL_NODE_COLL && t->graph.node[i].slot == slot)
-            return t->id[i];
+            return t->id_base + t->graph.node[i].id;
     return 0;
 }
 
-static dse_status bind_rank(wl_workload *w, const dse_idtable *by_name, uint32_t rank, const wl_trace *t,
-                            dse_arena *a, dse_error *err)
+static dse_status bind_rank(reader *rd, uint32_t rank, const wl_trace *t)
 {
-    wl_rank *r = &w->rank[rank];
+    const wl_group *group = rd->w->group;
+    wl_rank *r = &rd->w->rank[rank];
 
-    w->graph[rank] = t->graph;
-    *r = (wl_rank){.graph = rank, .p2p = t->p2p};
-    r->group = DSE_ARENA_NEW(a, uint32_t, t->graph.n_group_slots);
+    r->id_base = t->id_base;
+    r->p2p = t->p2p;
+    r->group = DSE_ARENA_NEW(rd->arena, uint32_t, t->graph.n_group_slots);
     if (!r->group)
-        return dse_fail_nomem(err);
+        return dse_fail_nomem(rd->err);
     for (uint32_t i = 0; i < t->graph.n_group_slots; i++) {
         const char *name = t->group_name[i];
         const dse_idslot *slot =
-            dse_idtable_find(by_name, (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name))),
-                             group_has_name, w->group, name);
+            dse_idtable_find(&rd->group_by_name, (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name))),
+                             group_has_name, group, name);
 
         if (slot->id == DSE_NONE)
-            return dse_fail_at(err, DSE_E_WORKLOAD, t->path,
+            return dse_fail_at(rd->err, DSE_E_WORKLOAD, t->path,
                                "node %" PRIu64
                                ": unknown communicator group '%.60s'; it is not in the group file",
                                user_of_slot(t, i), name);
-        if (!is_member(&w->group[slot->id], rank))
-            return dse_fail_at(err, DSE_E_WORKLOAD, t->path,
+        if (!is_member(&group[slot->id], rank))
+            return dse_fail_at(rd->err, DSE_E_WORKLOAD, t->path,
                                "node %" PRIu64 ": rank %" PRIu32 " is not a member of group '%.60s'",
                                user_of_slot(t, i), rank, name);
         r->group[i] = slot->id;
@@ -246,25 +294,29 @@ static dse_status index_groups(const wl_workload *w, const char *path, dse_idtab
 dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t n_ranks, dse_arena *a,
                           wl_workload *out, dse_error *err)
 {
-    dse_idtable by_name = {0};
+    reader r = {.prefix = prefix, .w = out, .arena = a, .err = err};
     dse_status st;
 
-    *out = (wl_workload){.n_ranks = n_ranks, .n_graphs = n_ranks};
+    *out = (wl_workload){.n_ranks = n_ranks};
     out->rank = DSE_ARENA_NEW(a, wl_rank, n_ranks);
     out->graph = DSE_ARENA_NEW(a, wl_graph, n_ranks);
     if (!out->rank || !out->graph)
         return dse_fail_nomem(err);
+    dse_strbuf_init(&r.text);
+    wl_alike_init(&r.alike);
     st = read_groups(groups_path, n_ranks, a, out, err);
     if (st == DSE_OK)
-        st = index_groups(out, groups_path, &by_name, err);
-    for (uint32_t r = 0; st == DSE_OK && r < n_ranks; r++) {
+        st = index_groups(out, groups_path, &r.group_by_name, err);
+    for (uint32_t rank = 0; st == DSE_OK && rank < n_ranks; rank++) {
         wl_trace t;
 
-        st = read_rank(prefix, r, a, &t, err);
+        st = read_rank(&r, rank, &t);
         if (st == DSE_OK)
-            st = bind_rank(out, &by_name, r, &t, a, err);
+            st = bind_rank(&r, rank, &t);
     }
-    dse_idtable_free(&by_name);
+    dse_idtable_free(&r.group_by_name);
+    dse_strbuf_free(&r.text);
+    wl_alike_free(&r.alike);
     return st;
 }
 

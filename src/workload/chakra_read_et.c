@@ -3,20 +3,10 @@
  * Attributes are taken in any of protobuf's integer types, as Chakra's feeder takes them; of two with one
  * name the first counts. */
 #include "workload/chakra_builder.h"
+#include "workload/chakra_v004.h"
 #include "workload/protobuf.h"
 
 #include <string.h>
-
-enum {
-    NODE_ID = 1,
-    NODE_NAME = 2,
-    NODE_TYPE = 3,
-    NODE_CTRL_DEPS = 4,
-    NODE_DATA_DEPS = 5,
-    NODE_DURATION = 7,
-    NODE_ATTR = 10
-};
-enum { ATTR_NAME = 1, ATTR_BOOL_LIST = 28, ATTR_STRING = 29, ATTR_STRING_LIST = 30 };
 
 typedef struct {
     pb_range name;
@@ -157,11 +147,20 @@ enum {
     N_ATTRIBUTES
 };
 
-static const char *const attribute_names[N_ATTRIBUTES] = {
-    [A_IS_CPU_OP] = "is_cpu_op",       [A_NUM_OPS] = "num_ops",     [A_TENSOR_SIZE] = "tensor_size",
-    [A_COMM_TYPE] = "comm_type",       [A_COMM_SIZE] = "comm_size", [A_COMM_TAG] = "comm_tag",
-    [A_COMM_SRC] = "comm_src",         [A_COMM_DST] = "comm_dst",   [A_PG_NAME] = "pg_name",
-    [A_INVOLVE_DIMS] = "involve_dims", [A_INPUTS] = "inputs",       [A_OUTPUTS] = "outputs",
+#define NAME(s)                                                                                              \
+    {                                                                                                        \
+        s, sizeof s - 1                                                                                      \
+    }
+static const struct {
+    const char *text;
+    size_t n;
+} attribute_names[N_ATTRIBUTES] = {
+    [A_IS_CPU_OP] = NAME("is_cpu_op"),     [A_NUM_OPS] = NAME("num_ops"),
+    [A_TENSOR_SIZE] = NAME("tensor_size"), [A_COMM_TYPE] = NAME("comm_type"),
+    [A_COMM_SIZE] = NAME("comm_size"),     [A_COMM_TAG] = NAME("comm_tag"),
+    [A_COMM_SRC] = NAME("comm_src"),       [A_COMM_DST] = NAME("comm_dst"),
+    [A_PG_NAME] = NAME("pg_name"),         [A_INVOLVE_DIMS] = NAME("involve_dims"),
+    [A_INPUTS] = NAME("inputs"),           [A_OUTPUTS] = NAME("outputs"),
 };
 
 static int find_attribute(pb_range name)
@@ -169,7 +168,7 @@ static int find_attribute(pb_range name)
     size_t n = (size_t)(name.end - name.p);
 
     for (int i = 0; i < N_ATTRIBUTES; i++)
-        if (strlen(attribute_names[i]) == n && !memcmp(attribute_names[i], name.p, n))
+        if (attribute_names[i].n == n && !memcmp(attribute_names[i].text, name.p, n))
             return i;
     return -1;
 }
@@ -204,7 +203,7 @@ static dse_status set_attribute(reader *r, pb_range bytes)
     default: break;
     }
     if (!a.is_integer)
-        return wl_builder_fail(&r->b, r->id, "%s is not an integer", attribute_names[which]);
+        return wl_builder_fail(&r->b, r->id, "%s is not an integer", attribute_names[which].text);
     switch (which) {
     case A_IS_CPU_OP: r->node.is_cpu_op = a.integer != 0; break;
     case A_NUM_OPS:

@@ -4,8 +4,7 @@
  * take the inputs and outputs that the generator hands over. Written here is what that backend sets, which
  * is everything but those two. Data and control dependencies share one list; repeated fields are not
  * packed; a collective takes part in three network dimensions. */
-#include "workload/chakra.h"
-#include "workload/protobuf.h"
+#include "workload/chakra_template.h"
 
 enum {
     NODE_ID = 1,
@@ -29,17 +28,19 @@ static const uint8_t node_type[] = {
 static const uint8_t coll_type[] = {
     [WL_ALL_REDUCE] = 1, [WL_ALL_TO_ALL] = 2, [WL_ALL_GATHER] = 3, [WL_REDUCE_SCATTER] = 4};
 
-static void add_node(dse_strbuf *b, const wl_workload *w, uint32_t rank, uint32_t i)
+static void add_node(wl_template *t, const wl_graph *g, uint32_t i)
 {
-    const wl_graph *g = wl_rank_graph(w, rank);
     const wl_node *n = &g->node[i];
-    const wl_rank *r = &w->rank[rank];
+    dse_strbuf *b = &t->text;
 
-    pb_put_uint(b, NODE_ID, wl_node_id(w, rank, i));
+    pb_put_tag(b, NODE_ID, PB_VARINT);
+    wl_template_id(t, n);
     pb_put_string(b, NODE_NAME, n->name);
     pb_put_uint(b, NODE_TYPE, node_type[n->type]);
-    for (uint32_t k = g->parents.start[i]; k < g->parents.start[i + 1]; k++)
-        pb_put_uint(b, NODE_PARENT, wl_node_id(w, rank, g->parents.item[k]));
+    for (uint32_t k = g->parents.start[i]; k < g->parents.start[i + 1]; k++) {
+        pb_put_tag(b, NODE_PARENT, PB_VARINT);
+        wl_template_id(t, &g->node[g->parents.item[k]]);
+    }
     if (n->type == WL_NODE_COMP) {
         pb_put_uint(b, NODE_TENSOR_SIZE, n->tensor_size);
         pb_put_uint(b, NODE_NUM_OPS, n->num_ops);
@@ -49,32 +50,29 @@ static void add_node(dse_strbuf *b, const wl_workload *w, uint32_t rank, uint32_
         pb_put_uint(b, NODE_COMM_TYPE, coll_type[n->coll]);
         for (int d = 0; d < 3; d++)
             pb_put_uint(b, NODE_INVOLVED_DIM, 1);
-        pb_put_uint(b, NODE_COMMUNICATOR_ID, r->group[n->slot]);
+        pb_put_tag(b, NODE_COMMUNICATOR_ID, PB_VARINT);
+        wl_template_hole(t, WL_HOLE_GROUP, n->slot);
         pb_put_uint(b, NODE_COMM_SIZE, n->comm_size);
         return;
     }
-    pb_put_uint(b, n->type == WL_NODE_RECV ? NODE_COMM_SRC : NODE_COMM_DST, r->p2p[n->slot].peer);
+    pb_put_tag(b, n->type == WL_NODE_RECV ? NODE_COMM_SRC : NODE_COMM_DST, PB_VARINT);
+    wl_template_hole(t, WL_HOLE_PEER, n->slot);
     pb_put_uint(b, NODE_COMM_SIZE, n->comm_size);
-    pb_put_uint(b, NODE_COMM_TAG, r->p2p[n->slot].tag);
+    pb_put_tag(b, NODE_COMM_TAG, PB_VARINT);
+    wl_template_hole(t, WL_HOLE_TAG, n->slot);
 }
 
-static void write_v001(const wl_workload *w, uint32_t rank, dse_strbuf *out)
+static void draft_v001(const wl_graph *g, wl_template *out)
 {
-    dse_strbuf node;
-
-    dse_strbuf_init(&node);
-    for (uint32_t i = 0; i < wl_rank_graph(w, rank)->n_nodes; i++) {
-        dse_strbuf_clear(&node);
-        add_node(&node, w, rank, i);
-        pb_put_varint(out, node.len);
-        dse_strbuf_add(out, node.data, node.len);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        wl_template_hole(out, WL_HOLE_BEGIN, 0);
+        add_node(out, g, i);
+        wl_template_hole(out, WL_HOLE_END, 0);
     }
-    out->failed |= node.failed;
-    dse_strbuf_free(&node);
 }
 
 const wl_schema wl_schema_v001 = {
     .name = "v0.0.1",
     .summary = "protobuf of the first Chakra release",
-    .write = write_v001,
+    .draft = draft_v001,
 };

@@ -1,7 +1,6 @@
 #include "workload/graph.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *wl_node_type_name(uint32_t type)
@@ -19,34 +18,50 @@ const char *wl_coll_type_name(uint32_t type)
     return type < sizeof names / sizeof names[0] ? names[type] : "unknown";
 }
 
-typedef struct {
-    uint64_t id;
-    uint32_t node;
-} id_node;
+enum { DIGIT_BITS = 11, N_DIGITS = 1 << DIGIT_BITS };
 
-static int compare_ids(const void *a, const void *b)
+/* One pass of a radix sort: nodes in the order of a digit of their ids above `least`; equal ones stay as they are. */
+static void sort_by_digit(const uint32_t *in, uint32_t n, const uint64_t *id_of, uint64_t least, int shift,
+                          uint32_t *out)
 {
-    const id_node *x = a, *y = b;
+    uint32_t place[N_DIGITS + 1] = {0};
 
-    return x->id < y->id ? -1 : x->id > y->id;
+    for (uint32_t i = 0; i < n; i++)
+        place[((id_of[i] - least) >> shift) % N_DIGITS + 1]++;
+    for (uint32_t d = 0; d < N_DIGITS; d++)
+        place[d + 1] += place[d];
+    for (uint32_t i = 0; i < n; i++)
+        out[place[((id_of[in[i]] - least) >> shift) % N_DIGITS]++] = in[i];
 }
 
+/* Linear in the nodes: the ids of a rank span few digits. */
 static dse_status sort_by_id(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
                              dse_error *err)
 {
-    id_node *order = DSE_ARENA_NEW(a, id_node, g->n_nodes);
+    uint32_t n = g->n_nodes, *order = DSE_ARENA_NEW(a, uint32_t, n), *other = DSE_ARENA_NEW(a, uint32_t, n);
+    uint64_t least = UINT64_MAX, greatest = 0;
+    bool ascending = true;
 
-    g->by_id = DSE_ARENA_NEW(a, uint32_t, g->n_nodes);
-    if (!order || !g->by_id)
+    if (!order || !other)
         return dse_fail_nomem(err);
-    for (uint32_t i = 0; i < g->n_nodes; i++)
-        order[i] = (id_node){id_of[i], i};
-    qsort(order, g->n_nodes, sizeof *order, compare_ids);
-    for (uint32_t i = 0; i < g->n_nodes; i++) {
-        if (i && order[i].id == order[i - 1].id)
-            return dse_fail_at(err, DSE_E_WORKLOAD, where, "node id %" PRIu64 " stands twice", order[i].id);
-        g->by_id[i] = order[i].node;
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = i;
+        ascending = ascending && (!i || id_of[i] > id_of[i - 1]);
+        least = id_of[i] < least ? id_of[i] : least;
+        greatest = id_of[i] > greatest ? id_of[i] : greatest;
     }
+    for (int shift = 0; !ascending && shift < 64 && (greatest - least) >> shift; shift += DIGIT_BITS) {
+        uint32_t *sorted = other;
+
+        sort_by_digit(order, n, id_of, least, shift, sorted);
+        other = order;
+        order = sorted;
+    }
+    for (uint32_t i = 1; i < n; i++)
+        if (id_of[order[i]] == id_of[order[i - 1]])
+            return dse_fail_at(err, DSE_E_WORKLOAD, where, "node id %" PRIu64 " stands twice",
+                               id_of[order[i]]);
+    g->by_id = order;
     return DSE_OK;
 }
 

@@ -2,9 +2,10 @@
  *
  * Ranks that execute the same nodes share one wl_graph; what differs between them (ids, communicator
  * groups, peers and tags of point-to-point messages) is bound per rank. The generator makes one graph
- * per pipeline stage; a workload read from files has one graph per rank. Everything belongs to the
- * arena it was made in and is read-only afterwards. Node types, collective types and the meaning of
- * every attribute are Chakra's (schema v0.0.4). */
+ * per pipeline stage; of a workload read from files, ranks share a graph if their files say the same but
+ * for what is bound per rank (chakra_alike.h). Everything belongs to the arena it was made in and is
+ * read-only afterwards. Node types, collective types and the meaning of every attribute are Chakra's
+ * (schema v0.0.4). */
 #ifndef DSE_WORKLOAD_GRAPH_H
 #define DSE_WORKLOAD_GRAPH_H
 

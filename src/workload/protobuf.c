@@ -32,7 +32,7 @@ void pb_put_bytes(dse_strbuf *b, uint32_t field, const void *bytes, size_t n)
 
 void pb_put_string(dse_strbuf *b, uint32_t field, const char *s) { pb_put_bytes(b, field, s, strlen(s)); }
 
-bool pb_get_varint(pb_range *r, uint64_t *out)
+bool pb_get_long_varint(pb_range *r, uint64_t *out)
 {
     uint64_t v = 0;
 
@@ -70,6 +70,7 @@ int pb_get_field(pb_range *r, pb_field *out)
         return -1;
     out->field = (uint32_t)(tag >> 3);
     out->wire = (uint32_t)(tag & 7);
+    out->at = r->p;
     switch (out->wire) {
     case PB_VARINT: return pb_get_varint(r, &out->value) ? 1 : -1;
     case PB_FIXED64: return get_fixed(r, 8, &out->value) ? 1 : -1;

@@ -31,12 +31,22 @@ typedef struct {
 
 typedef struct {
     uint32_t field, wire;
-    uint64_t value; /* PB_VARINT, PB_FIXED64, PB_FIXED32 */
-    pb_range bytes; /* PB_BYTES */
+    uint64_t value;          /* PB_VARINT, PB_FIXED64, PB_FIXED32 */
+    pb_range bytes;          /* PB_BYTES */
+    const unsigned char *at; /* where the value begins; of PB_BYTES, its length */
 } pb_field;
 
-/* A varint; false at the end of the range, or if it is longer than 10 bytes. */
-bool pb_get_varint(pb_range *r, uint64_t *out);
+/* A varint of any length; see pb_get_varint. */
+bool pb_get_long_varint(pb_range *r, uint64_t *out);
+
+/* A varint; false at the end of the range, or if it is longer than 10 bytes. Most are of one byte. */
+static inline bool pb_get_varint(pb_range *r, uint64_t *out)
+{
+    if (r->p == r->end || *r->p & 0x80)
+        return pb_get_long_varint(r, out);
+    *out = *r->p++;
+    return true;
+}
 
 /* The next field. 1: read one; 0: end of the range; -1: malformed. */
 int pb_get_field(pb_range *r, pb_field *out);

@@ -37,7 +37,7 @@ static void write_and_read(const wl_workload *w, dse_arena *a)
             dse_status st;
 
             dse_strbuf_clear(&text);
-            schemas[i]->write(w, rank, &text);
+            wl_chakra_write(w, schemas[i], rank, &text);
             if (schemas[i] != &wl_schema_v004 || text.failed || !wl_rank_graph(w, rank)->n_nodes)
                 continue;
             st =

@@ -261,7 +261,7 @@ static void check_traces(run *r, const wl_workload *w)
 
         snprintf(name, sizeof name, "%" PRIu32, i);
         dse_strbuf_clear(&bytes);
-        wl_schema_v004.write(w, i, &bytes);
+        wl_chakra_write(w, &wl_schema_v004, i, &bytes);
         sha256_hex(bytes.data, bytes.len, hex);
         total += bytes.len;
         if (!at(expected, name) || strcmp(at(expected, name)->text, hex))

@@ -57,21 +57,56 @@ static void write_trace(uint32_t rank, const char *group)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-CLAIM(each_rank_has_a_file_and_a_graph)
+CLAIM(each_rank_has_a_file)
 {
     begin();
     write_trace(0, NULL);
     write_trace(1, NULL);
     assert_ok(read_all(NULL, 2), &err);
     assert_int_equal(w.n_ranks, 2);
-    assert_int_equal(w.n_graphs, 2);
-    assert_int_equal(w.rank[1].graph, 1);
     assert_u64(wl_node_id(&w, 1, 0), 10);
     assert_u64(wl_node_id(&w, 1, 1), 11);
     assert_int_equal(w.n_groups, 1); /* no group file: everybody */
     assert_string_equal(w.group[0].name, "");
     assert_int_equal(w.group[0].n, 2);
     assert_int_equal(w.rank[1].group[0], 0);
+    end();
+}
+
+CLAIM(ranks_whose_files_say_the_same_share_a_graph)
+{
+    begin();
+    unit_write_text(groups, "{\"5\": [0, 2], \"6\": [1, 3]}");
+    write_trace(0, "5");
+    write_trace(1, NULL);
+    write_trace(2, "5");
+    write_trace(3, "6");
+    assert_ok(read_all(groups, 4), &err);
+    assert_int_equal(w.n_graphs, 2);
+    assert_int_equal(w.rank[0].graph, 0);
+    assert_int_equal(w.rank[1].graph, 1); /* no group is not a group of another name */
+    assert_int_equal(w.rank[2].graph, 0);
+    assert_int_equal(w.rank[3].graph, 0);
+    assert_u64(wl_node_id(&w, 2, 0), 20);
+    assert_u64(wl_node_id(&w, 3, 1), 31);
+    assert_int_equal(w.rank[2].group[0], 1);
+    assert_int_equal(w.rank[3].group[0], 2);
+    end();
+}
+
+/* The ids of a shared graph are the first file's; the message says the file's own. */
+CLAIM(errors_of_a_rank_that_shares_a_graph_have_its_own_ids)
+{
+    char where[128];
+
+    begin();
+    unit_write_text(groups, "{\"5\": [0, 1]}");
+    write_trace(0, "5");
+    write_trace(1, "5");
+    write_trace(2, "5");
+    snprintf(where, sizeof where, "%s.2.et", prefix);
+    assert_failure(read_all(groups, 3), &err, DSE_E_WORKLOAD, where,
+                   "node 21: rank 2 is not a member of group '5'");
     end();
 }
 
@@ -354,7 +389,9 @@ CLAIM(every_allocation_may_fail)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rank_has_a_file_and_a_graph),
+        cmocka_unit_test(each_rank_has_a_file),
+        cmocka_unit_test(ranks_whose_files_say_the_same_share_a_graph),
+        cmocka_unit_test(errors_of_a_rank_that_shares_a_graph_have_its_own_ids),
         cmocka_unit_test(a_missing_file_is_named),
         cmocka_unit_test(errors_in_a_file_name_the_file),
         cmocka_unit_test(a_path_too_long_is_refused),
