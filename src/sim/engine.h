@@ -198,7 +198,8 @@ const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_pla
 /* rank.c ------------------------------------------------------------------------------------ */
 
 dse_status sim_ranks_init(sim_engine *e);
-void sim_rank_start(sim_engine *e, uint32_t rank); /* tick 0 */
+void sim_rank_start(sim_engine *e, uint32_t rank);                          /* tick 0 */
+void sim_cost_of(const sim_settings *set, const wl_node *n, sim_cost *out); /* n computes, and moves bytes */
 void sim_node_done(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_coll_done(sim_engine *e, uint32_t rank); /* the rank's collective has finished */
 
