@@ -46,6 +46,7 @@ static const struct {
 } reasons[DRV_N_SKIPS] = {
     [DRV_SKIP_COMPUTE] = {NULL, "compute"},
     [DRV_SKIP_COMM] = {NULL, "communication"},
+    [DRV_SKIP_CHAIN] = {NULL, "chain"},
     [DRV_SKIP_MEMORY] = {"the memory that a rank holds at once", "memory"},
 };
 

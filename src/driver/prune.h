@@ -22,6 +22,7 @@ typedef struct {
 typedef enum {
     DRV_SKIP_COMPUTE = SIM_BOUND_COMPUTE,
     DRV_SKIP_COMM = SIM_BOUND_COMM,
+    DRV_SKIP_CHAIN = SIM_BOUND_CHAIN,
     DRV_SKIP_MEMORY = SIM_N_BOUNDS,
     DRV_N_SKIPS
 } drv_skip;

@@ -4,6 +4,7 @@
 static const char *const names[SIM_N_BOUNDS] = {
     [SIM_BOUND_COMPUTE] = "the compute of the longest rank",
     [SIM_BOUND_COMM] = "the communication of the busiest rank",
+    [SIM_BOUND_CHAIN] = "the chain of dependencies",
 };
 
 const char *sim_bound_name(sim_bound_kind kind) { return names[kind]; }
@@ -27,12 +28,11 @@ dse_status sim_bounds_make(const sim_settings *set, const net_network *net, dse_
 
 void sim_bounds_free(sim_bounds *b)
 {
-    if (b)
-        sim_distances_free(&b->distances);
+    if (!b)
+        return;
+    sim_distances_free(&b->distances);
+    dse_free(b->time);
 }
-
-/* Added up, the ticks of all ranks of a stage may not fit 64 bits; a rank's do if there is a result. */
-static dse_time clamp(sim_sum v) { return v > DSE_TIME_NONE ? DSE_TIME_NONE : (dse_time)v; }
 
 /* As a rank issues its nodes (rank.c). Generated ones have no duration of their own, and are replayed in a tick. */
 static dse_time compute_ticks(const sim_bounds *b, const wl_total *k)
@@ -50,17 +50,35 @@ static dse_time compute_ticks(const sim_bounds *b, const wl_total *k)
 
 /* ---- a stage ------------------------------------------------------------------------------- */
 
-static bool add_collectives(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k, uint32_t n,
-                            sim_sum *sum)
+/* Of the collectives of a kind; what is replayed takes a tick. */
+static bool collective_time(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k,
+                            sim_sum *out)
 {
     bound_groups g = {stage * t->ranks_per_stage, t->ranks_per_stage, 1, t->degree[k->dimension]};
-    sim_sum time = t->ranks_per_stage;
 
     for (uint32_t i = 0; i < k->dimension; i++)
         g.stride *= t->degree[i];
-    if (!b->set->replay_only && !bound_collective(b, &g, k->coll, k->comm_size, &time))
+    *out = t->ranks_per_stage;
+    return b->set->replay_only || bound_collective(b, &g, k->coll, k->comm_size, out);
+}
+
+static bool find_times(sim_bounds *b, const wl_totals *t, uint32_t stage)
+{
+    const uint32_t *count = &t->count[stage * t->n_kinds];
+
+    if (!DSE_GROW(b->time, b->cap_time, t->n_kinds))
         return false;
-    *sum += time * n;
+    for (uint32_t i = 0; i < t->n_kinds; i++) {
+        const wl_total *k = &t->kind[i];
+
+        b->time[i] = 0;
+        if (!count[i])
+            continue;
+        if (k->type == WL_NODE_COMP)
+            b->time[i] = (sim_sum)compute_ticks(b, k) * t->ranks_per_stage;
+        else if (!collective_time(b, t, stage, k, &b->time[i]))
+            return false;
+    }
     return true;
 }
 
@@ -78,32 +96,36 @@ static bool add_sends(sim_bounds *b, const wl_totals *t, const wl_total_sends *s
     return true;
 }
 
-/* Of one rank, on the average of the stage: the slowest takes no less than that, in whole ticks. */
-static bool stage_comm(sim_bounds *b, const wl_totals *t, uint32_t stage, dse_time *out)
+/* All nodes of the stage, by what keeps them from running at once. */
+static bool stage_sums(sim_bounds *b, const wl_totals *t, uint32_t stage, sim_sum *compute, sim_sum *comm)
 {
     const uint32_t *count = &t->count[stage * t->n_kinds];
-    sim_sum sum = 0;
 
+    *compute = *comm = 0;
     for (uint32_t i = 0; i < t->n_kinds; i++)
-        if (count[i] && t->kind[i].type == WL_NODE_COLL &&
-            !add_collectives(b, t, stage, &t->kind[i], count[i], &sum))
-            return false;
+        *(t->kind[i].type == WL_NODE_COMP ? compute : comm) += b->time[i] * count[i];
     for (uint32_t i = 0; i < t->n_sends; i++)
-        if (t->sends[i].from == stage && !add_sends(b, t, &t->sends[i], &sum))
+        if (t->sends[i].from == stage && !add_sends(b, t, &t->sends[i], comm))
             return false;
-    *out = clamp((sum + t->ranks_per_stage - 1) / t->ranks_per_stage);
     return true;
 }
 
-static dse_time stage_compute(const sim_bounds *b, const wl_totals *t, uint32_t stage)
+/* The pieces of the chain that are on the stage. */
+static sim_sum stage_chain(const sim_bounds *b, const wl_totals *t, uint32_t stage)
 {
-    const uint32_t *count = &t->count[stage * t->n_kinds];
-    sim_sum sum = 0;
+    sim_sum chain = 0;
 
-    for (uint32_t i = 0; i < t->n_kinds; i++)
-        if (count[i] && t->kind[i].type == WL_NODE_COMP)
-            sum += (sim_sum)compute_ticks(b, &t->kind[i]) * count[i];
-    return clamp(sum);
+    for (uint32_t i = 0; i < t->n_segments; i++) {
+        const wl_segment *s = &t->segment[i];
+        uint32_t n = t->segment_count[stage * t->n_segments + i];
+        sim_sum compute = 0, comm = 0;
+
+        for (uint32_t k = s->first; n && k < s->first + s->n; k++)
+            *(t->kind[t->segment_kind[k]].type == WL_NODE_COMP ? &compute : &comm) +=
+                b->time[t->segment_kind[k]];
+        chain += (compute > comm ? compute : comm) * n;
+    }
+    return chain;
 }
 
 /* What is held when the loss begins is held for a tick only if the loss takes one. What is replayed does not wait for
@@ -118,20 +140,40 @@ static uint64_t stage_held(const sim_bounds *b, const wl_totals *t, uint32_t sta
     return lasts && h->at_loss > h->at_start ? h->at_loss : h->at_start;
 }
 
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* Sums over the ranks of a stage, as what the average rank takes; the slowest takes no less than that, in whole ticks. What
+ * does not fit 64 bits is beyond any result. */
+static dse_time per_rank(const wl_totals *t, sim_sum sum)
+{
+    sim_sum v = (sum + t->ranks_per_stage - 1) / t->ranks_per_stage;
+
+    return v > DSE_TIME_NONE ? DSE_TIME_NONE : (dse_time)v;
+}
+
+static void raise_part(sim_bound *out, sim_bound_kind kind, dse_time ticks)
+{
+    if (ticks > out->part[kind])
+        out->part[kind] = ticks;
+}
+
 dse_status sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out, dse_error *err)
 {
+    sim_sum compute, comm, chain = 0;
+
     *out = (sim_bound){.by = SIM_BOUND_COMPUTE};
     for (uint32_t s = 0; s < t->n_stages; s++) {
-        dse_time part[SIM_N_BOUNDS];
         uint64_t held = stage_held(b, t, s);
 
-        part[SIM_BOUND_COMPUTE] = stage_compute(b, t, s);
-        if (!stage_comm(b, t, s, &part[SIM_BOUND_COMM]))
+        if (!find_times(b, t, s) || !stage_sums(b, t, s, &compute, &comm))
             return dse_fail_nomem(err);
-        for (int k = 0; k < SIM_N_BOUNDS; k++)
-            out->part[k] = part[k] > out->part[k] ? part[k] : out->part[k];
+        chain += stage_chain(b, t, s);
+        raise_part(out, SIM_BOUND_COMPUTE, per_rank(t, compute));
+        raise_part(out, SIM_BOUND_COMM, per_rank(t, comm));
         out->held = held > out->held ? held : out->held;
     }
+    if (!b->set->replay_only)
+        raise_part(out, SIM_BOUND_CHAIN, per_rank(t, chain));
     for (int k = 0; k < SIM_N_BOUNDS; k++)
         if (out->part[k] > out->wall) {
             out->wall = out->part[k];

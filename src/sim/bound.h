@@ -7,6 +7,9 @@
  *   comm      a rank runs one collective or send at a time. How long one takes a single rank depends on when the others
  *             come; but the ranks of a stage together never take less than if they all came at once: bound_comm.c says
  *             why. So the average rank of a stage is busy that long, and the slowest not less.
+ *   chain     pieces of the step that must come one after the other, whatever stages they are on: each takes its
+ *             computations, or its collectives, of the two what takes longer. A step of several stages, of which each waits
+ *             for the others, is seldom shorter; nor one whose computations wait for collectives
  *
  * And some memory that a rank holds at one moment, so that its peak is not below (workload/totals.h). */
 #ifndef DSE_SIM_BOUND_H
@@ -16,10 +19,10 @@
 #include "sim/settings.h"
 #include "workload/totals.h"
 
-typedef enum { SIM_BOUND_COMPUTE, SIM_BOUND_COMM, SIM_N_BOUNDS } sim_bound_kind;
+typedef enum { SIM_BOUND_COMPUTE, SIM_BOUND_COMM, SIM_BOUND_CHAIN, SIM_N_BOUNDS } sim_bound_kind;
 
 typedef struct {
-    dse_time part[SIM_N_BOUNDS]; /* ticks, of the stage that has most; 0: nothing is claimed */
+    dse_time part[SIM_N_BOUNDS]; /* ticks; compute, comm: of the stage that has most; 0: nothing is claimed */
     dse_time wall;               /* the largest of them */
     sim_bound_kind by;           /* which that is, the first among equals */
     uint64_t held; /* bytes (upstream: elements) of the rank that holds most; 0 unless memory is tracked */

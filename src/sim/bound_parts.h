@@ -11,6 +11,8 @@ struct sim_bounds {
     const net_network *net;
     sim_logical logical[SIM_N_COLLECTIVES];
     sim_distances distances;
+    sim_sum *time; /* per kind of the totals, on the stage looked at: of a node, added up over the ranks */
+    size_t cap_time;
 };
 
 /* Ranks [first, first + count) that run a collective, each in its group: all members of these are among them. */

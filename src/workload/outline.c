@@ -3,29 +3,6 @@
 
 #include <string.h>
 
-/* What is counted of a tensor; numbers of kinds, or DSE_NONE. */
-typedef struct {
-    uint32_t compute, operand[2];
-    uint32_t size;              /* of its elements */
-    uint32_t start_at, loss_at; /* the place of a reader for which it is held, or DSE_NONE: not counted */
-} tensor_facts;
-
-/* Who reads a tensor: as x1 or x2, in lists through the readers. */
-typedef struct {
-    uint32_t first[2], next[2];
-} readers;
-
-typedef struct {
-    wl_outline *out;
-    const wl_model *model;
-    dse_arena *scratch;
-    tensor_facts *facts;
-    readers *readers;
-    bool *before, *after; /* the loss: what it is made from, what is made from it */
-    uint32_t loss;        /* the tensor, or DSE_NONE */
-    uint32_t cap_sizes, cap_computes, cap_operands, cap_crossings;
-} outliner;
-
 /* ---- kinds --------------------------------------------------------------------------------- */
 
 static bool same_shape(const wl_shape *a, const wl_shape *b)
@@ -33,8 +10,7 @@ static bool same_shape(const wl_shape *a, const wl_shape *b)
     return a->n == b->n && !memcmp(a->dim, b->dim, a->n * sizeof a->dim[0]);
 }
 
-/* Room for one more in an array of the arena. */
-static void *room_for(outliner *o, void *items, uint32_t n, uint32_t *cap, size_t size)
+void *outline_room(outliner *o, void *items, uint32_t n, uint32_t *cap, size_t size)
 {
     void *more;
 
@@ -54,7 +30,7 @@ static bool add_size(outliner *o, const wl_dim *dim, double scale, uint32_t *ind
     for (*index = 0; *index < out->n_sizes; ++*index)
         if (out->size[*index].scale == scale && wl_dim_equal(&out->size[*index].dim, dim))
             return true;
-    out->size = room_for(o, out->size, out->n_sizes, &o->cap_sizes, sizeof *out->size);
+    out->size = outline_room(o, out->size, out->n_sizes, &o->cap_sizes, sizeof *out->size);
     if (!out->size)
         return false;
     out->size[out->n_sizes++] = (outline_size){*dim, scale};
@@ -70,11 +46,6 @@ static bool add_elements(outliner *o, const wl_shape *s, uint32_t *index)
     return !s->n || add_size(o, &elements, 1.0, index);
 }
 
-static bool has_cost(wl_op_kind kind)
-{
-    return kind == WL_OP_EINSUM || kind == WL_OP_ADD || kind == WL_OP_SCALE || kind == WL_OP_RESHAPE;
-}
-
 /* add_compute: its operations, and what it moves. */
 static bool add_compute(outliner *o, const wl_tensor *t, uint32_t *index)
 {
@@ -83,7 +54,7 @@ static bool add_compute(outliner *o, const wl_tensor *t, uint32_t *index)
     outline_compute c;
 
     *index = DSE_NONE;
-    if (!has_cost(t->kind))
+    if (!outline_has_cost(t->kind))
         return true;
     for (uint32_t i = 0; t->kind == WL_OP_EINSUM && i < t->op->y_reduced.n; i++)
         wl_dim_multiply(&ops, &t->op->y_reduced.dim[i]);
@@ -94,7 +65,7 @@ static bool add_compute(outliner *o, const wl_tensor *t, uint32_t *index)
     for (*index = 0; *index < out->n_computes; ++*index)
         if (!memcmp(&out->compute[*index], &c, sizeof c))
             return true;
-    out->compute = room_for(o, out->compute, out->n_computes, &o->cap_computes, sizeof *out->compute);
+    out->compute = outline_room(o, out->compute, out->n_computes, &o->cap_computes, sizeof *out->compute);
     if (!out->compute)
         return false;
     out->compute[out->n_computes++] = c;
@@ -120,7 +91,7 @@ static bool add_operand(outliner *o, uint32_t from, const wl_shape *need, uint32
             same_shape(&x->need, need))
             return true;
     }
-    out->operand = room_for(o, out->operand, out->n_operands, &o->cap_operands, sizeof *out->operand);
+    out->operand = outline_room(o, out->operand, out->n_operands, &o->cap_operands, sizeof *out->operand);
     if (!out->operand)
         return false;
     x = &out->operand[out->n_operands++];
@@ -132,9 +103,9 @@ static bool find_kinds(outliner *o)
 {
     for (uint32_t i = 0; i < o->model->n; i++) {
         const wl_tensor *t = &o->model->tensor[i];
-        tensor_facts *f = &o->facts[i];
+        outline_facts *f = &o->facts[i];
 
-        *f = (tensor_facts){.start_at = DSE_NONE, .loss_at = DSE_NONE};
+        *f = (outline_facts){.start_at = DSE_NONE, .loss_at = DSE_NONE, .segment = DSE_NONE};
         if (!add_compute(o, t, &f->compute) || !add_operand(o, t->x1, &t->op->x1_shape, &f->operand[0]) ||
             !add_operand(o, t->x2, &t->op->x2_shape, &f->operand[1]) ||
             !add_elements(o, &t->op->y_shape, &f->size))
@@ -145,15 +116,12 @@ static bool find_kinds(outliner *o)
 
 /* ---- readers, and what is held ------------------------------------------------------------- */
 
-static uint32_t operand_of(const wl_tensor *t, int which) { return which ? t->x2 : t->x1; }
-
 static void list_readers(outliner *o)
 {
-    for (uint32_t i = 0; i < o->model->n; i++)
-        o->readers[i] = (readers){{DSE_NONE, DSE_NONE}, {DSE_NONE, DSE_NONE}};
+    memset(o->readers, 0xff, o->model->n * sizeof *o->readers); /* DSE_NONE */
     for (uint32_t i = o->model->n; i-- > 0;)
-        for (int w = 0; w < 2; w++) {
-            uint32_t from = operand_of(&o->model->tensor[i], w);
+        for (int w = 0; w < OUTLINE_N_WAITS; w++) {
+            uint32_t from = outline_wait(&o->model->tensor[i], w);
 
             if (from == DSE_NONE)
                 continue;
@@ -162,22 +130,21 @@ static void list_readers(outliner *o)
         }
 }
 
-/* Marks what is reached from the loss, not the loss itself: along its operands, or along its readers. */
-static bool mark(outliner *o, bool to_readers, bool *marks)
+bool outline_mark(const outliner *o, uint32_t from, bool waiting, bool *marks)
 {
     uint32_t *todo = DSE_ARENA_NEW(o->scratch, uint32_t, o->model->n + 1u), n = 0;
 
     if (!todo)
         return false;
-    if (o->loss != DSE_NONE)
-        todo[n++] = o->loss;
+    if (from != DSE_NONE)
+        todo[n++] = from;
     while (n) {
         uint32_t at = todo[--n];
 
-        for (int w = 0; w < 2; w++) {
-            uint32_t i = to_readers ? o->readers[at].first[w] : operand_of(&o->model->tensor[at], w);
+        for (int w = 0; w < OUTLINE_N_WAITS; w++) {
+            uint32_t i = waiting ? o->readers[at].first[w] : outline_wait(&o->model->tensor[at], w);
 
-            for (; i != DSE_NONE; i = to_readers ? o->readers[i].next[w] : DSE_NONE)
+            for (; i != DSE_NONE; i = waiting ? o->readers[i].next[w] : DSE_NONE)
                 if (!marks[i]) {
                     marks[i] = true;
                     todo[n++] = i;
@@ -195,7 +162,7 @@ static uint32_t find_reader(const outliner *o, uint32_t tensor, const bool *amon
             const wl_tensor *t = &o->model->tensor[i];
             uint32_t place = DSE_NONE;
 
-            if (has_cost(t->kind) && (!among || among[i]))
+            if (outline_has_cost(t->kind) && (!among || among[i]))
                 return t->place;
             if (t->kind == WL_OP_COPY && !of_copy && (place = find_reader(o, i, among, true)) != DSE_NONE)
                 return place;
@@ -222,7 +189,7 @@ static void find_held(outliner *o)
 static uint32_t find_loss(const wl_operators *ops, const wl_model *m)
 {
     for (uint32_t i = 0; ops->n_links[WL_LINK_LOSS] && i < m->n; i++)
-        if (!m->tensor[i].revision && has_cost(m->tensor[i].kind) &&
+        if (!m->tensor[i].revision && outline_has_cost(m->tensor[i].kind) &&
             !strcmp(m->tensor[i].name, ops->link[WL_LINK_LOSS][0].from->text))
             return i;
     return DSE_NONE;
@@ -245,8 +212,8 @@ static bool add_crossings(outliner *o)
                     k++;
                 if (to == o->model->tensor[i].place || k < out->n_crossings)
                     continue;
-                out->crossing =
-                    room_for(o, out->crossing, out->n_crossings, &o->cap_crossings, sizeof *out->crossing);
+                out->crossing = outline_room(o, out->crossing, out->n_crossings, &o->cap_crossings,
+                                             sizeof *out->crossing);
                 if (!out->crossing)
                     return false;
                 out->crossing[out->n_crossings++] =
@@ -268,12 +235,13 @@ static void count_places(const outliner *o, uint32_t *rows)
     const wl_outline *out = o->out;
 
     for (uint32_t i = 0; i < o->model->n; i++) {
-        const tensor_facts *f = &o->facts[i];
+        const outline_facts *f = &o->facts[i];
         uint32_t *row = &rows[o->model->tensor[i].place * out->n_counts];
 
         add_one(row, 0, f->compute);
         add_one(row, outline_operands_at(out), f->operand[0]);
         add_one(row, outline_operands_at(out), f->operand[1]);
+        add_one(row, outline_segments_at(out), f->segment);
         if (f->start_at != DSE_NONE)
             add_one(&rows[f->start_at * out->n_counts], outline_start_at(out), f->size);
         if (f->loss_at != DSE_NONE)
@@ -303,7 +271,7 @@ static bool fill_places(outliner *o)
     bool *seen = DSE_ARENA_NEW(o->scratch, bool, out->n_places);
     uint32_t *rows;
 
-    out->n_counts = out->n_computes + out->n_operands + 2 * out->n_sizes;
+    out->n_counts = outline_segments_at(out) + out->n_segments;
     rows = DSE_ARENA_NEW(o->scratch, uint32_t, (size_t)out->n_places * out->n_counts);
     if (!seen || !rows)
         return false;
@@ -326,18 +294,18 @@ static bool outline_model(outliner *o)
 {
     uint32_t n = o->model->n;
 
-    o->facts = DSE_ARENA_NEW(o->scratch, tensor_facts, n);
-    o->readers = DSE_ARENA_NEW(o->scratch, readers, n);
+    o->facts = DSE_ARENA_NEW(o->scratch, outline_facts, n);
+    o->readers = DSE_ARENA_NEW(o->scratch, outline_readers, n);
     o->before = DSE_ARENA_NEW(o->scratch, bool, n);
     o->after = DSE_ARENA_NEW(o->scratch, bool, n);
     if (!o->facts || !o->readers || !o->before || !o->after || !find_kinds(o))
         return false;
     o->out->loss = o->loss == DSE_NONE ? DSE_NONE : o->facts[o->loss].compute;
     list_readers(o);
-    if (!mark(o, false, o->before) || !mark(o, true, o->after))
+    if (!outline_mark(o, o->loss, false, o->before) || !outline_mark(o, o->loss, true, o->after))
         return false;
     find_held(o);
-    return add_crossings(o) && fill_places(o);
+    return add_crossings(o) && outline_add_chain(o) && fill_places(o);
 }
 
 static void *keep(dse_arena *a, const void *items, size_t size)
@@ -357,7 +325,10 @@ static bool keep_tables(wl_outline *out, dse_arena *a)
     out->operand = keep(a, out->operand, out->n_operands * sizeof *out->operand);
     out->crossing = keep(a, out->crossing, out->n_crossings * sizeof *out->crossing);
     out->count = keep(a, out->count, (size_t)out->n_classes * out->n_counts * sizeof *out->count);
-    return out->size && out->compute && out->operand && out->crossing && out->count;
+    out->segment = keep(a, out->segment, out->n_segments * sizeof *out->segment);
+    out->item = keep(a, out->item, out->n_items * sizeof *out->item);
+    return out->size && out->compute && out->operand && out->crossing && out->count && out->segment &&
+           out->item;
 }
 
 dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t layers, dse_arena *a,

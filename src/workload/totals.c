@@ -16,6 +16,7 @@ typedef struct {
     uint32_t *stage_of;      /* per place */
     uint32_t *classes;       /* [stage * n_classes + class]: places of the stage */
     uint32_t *first_operand; /* per operand: its first kind; one more at the end */
+    uint32_t n_segment_kinds;
 } counter;
 
 /* ---- symbols and sizes --------------------------------------------------------------------- */
@@ -175,6 +176,45 @@ static dse_status count_kinds(counter *c)
     return DSE_OK;
 }
 
+/* ---- the chain ----------------------------------------------------------------------------- */
+
+/* The kinds of the nodes that an item of a segment leaves: a computation, or the collectives of an operand. */
+static void add_item(counter *c, uint32_t item)
+{
+    const wl_outline *o = c->o;
+    bool computes = item < o->n_computes;
+    uint32_t operand = item - o->n_computes;
+    uint32_t first = computes ? item : c->first_operand[operand];
+    uint32_t end = computes ? item + (c->out->kind[item].num_ops != 0) : c->first_operand[operand + 1];
+
+    for (uint32_t k = first; k < end; k++)
+        c->out->segment_kind[c->n_segment_kinds++] = k;
+}
+
+static dse_status add_segments(counter *c)
+{
+    const wl_outline *o = c->o;
+    wl_totals *out = c->out;
+
+    out->segment = DSE_ARENA_NEW(c->arena, wl_segment, o->n_segments);
+    out->segment_kind = DSE_ARENA_NEW(c->arena, uint32_t, WL_N_PARALLEL * o->n_items);
+    out->segment_count = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)out->n_stages * o->n_segments);
+    if (!out->segment || !out->segment_kind || !out->segment_count)
+        return dse_fail_nomem(c->err);
+    out->n_segments = o->n_segments;
+    for (uint32_t i = 0; i < o->n_segments; i++) {
+        const outline_segment *of = &o->segment[i];
+
+        out->segment[i].first = c->n_segment_kinds;
+        for (uint32_t k = of->first; k < of->first + of->n; k++)
+            add_item(c, o->item[k]);
+        out->segment[i].n = c->n_segment_kinds - out->segment[i].first;
+        for (uint32_t s = 0; s < out->n_stages; s++)
+            out->segment_count[s * out->n_segments + i] = count_on(c, s, outline_segments_at(o) + i);
+    }
+    return DSE_OK;
+}
+
 /* ---- messages between stages --------------------------------------------------------------- */
 
 /* Counts one more; equal ones mostly come one after the other. */
@@ -260,7 +300,8 @@ dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl
                        .loss = o->loss};
     if ((st = bind_symbols(&c, symbols)) != DSE_OK || (st = evaluate_sizes(&c)) != DSE_OK ||
         (st = split_stages(&c, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK ||
-        (st = count_kinds(&c)) != DSE_OK || (st = count_sends(&c)) != DSE_OK)
+        (st = count_kinds(&c)) != DSE_OK || (st = add_segments(&c)) != DSE_OK ||
+        (st = count_sends(&c)) != DSE_OK)
         return st;
     return add_held(&c);
 }

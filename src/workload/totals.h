@@ -36,6 +36,11 @@ typedef struct {
     uint64_t comm_size;
 } wl_total_sends;
 
+/* What one piece of the chain runs on a rank. */
+typedef struct {
+    uint32_t first, n; /* in wl_totals.segment_kind */
+} wl_segment;
+
 /* Bytes (upstream: elements) that each rank of a stage holds at least. 0: nothing is claimed. */
 typedef struct {
     uint64_t at_start; /* at tick 0 */
@@ -51,8 +56,14 @@ typedef struct {
     uint32_t *count; /* [stage * n_kinds + kind]: on each rank of the stage */
     uint32_t n_sends;
     wl_total_sends *sends;
-    uint32_t loss; /* the kind that computes the loss, or DSE_NONE: unknown */
-    wl_held *held; /* per stage */
+    /* Pieces of a chain of dependencies (outline_chain.c): none begins before the one before it has ended, on ranks of the
+     * same place of whatever stages. In which order they come is not said. */
+    uint32_t n_segments;
+    wl_segment *segment;
+    uint32_t *segment_kind;  /* of all segments, one after the other; a kind may be there several times */
+    uint32_t *segment_count; /* [stage * n_segments + segment] */
+    uint32_t loss;           /* the kind that computes the loss, or DSE_NONE: unknown */
+    wl_held *held;           /* per stage */
 } wl_totals;
 
 /* `symbols` as for wl_generate; s->recompute and s->weight_sharded are the outline's business. Everything in *out belongs
