@@ -191,15 +191,13 @@ static dse_status begin(drv_pruner *p, dse_error *err)
 }
 
 /* What `best` ranks: a result of a known step time that fits (report/ranking.c). */
-static bool is_ranked(const store_row *row, double limit)
+static bool is_ranked(const store_time *t, double limit)
 {
-    const store_metrics *m = &row->metrics;
-
-    return row->done && m->wall_time != STORE_ABSENT &&
-           (isnan(limit) || (m->peak_memory != STORE_ABSENT && (double)m->peak_memory <= limit));
+    return t->wall_time != STORE_ABSENT &&
+           (isnan(limit) || (t->peak_memory != STORE_ABSENT && (double)t->peak_memory <= limit));
 }
 
-dse_status drv_pruner_result(drv_pruner *p, const store_row *row, dse_error *err)
+dse_status drv_pruner_result(drv_pruner *p, const store_time *t, dse_error *err)
 {
     dse_status st = begin(p, err);
     dse_idslot *slot;
@@ -207,15 +205,15 @@ dse_status drv_pruner_result(drv_pruner *p, const store_row *row, dse_error *err
 
     if (st != DSE_OK || !p->n_groups)
         return st;
-    slot = find_group(p, row->study);
-    if (slot->id == DSE_NONE || !is_ranked(row, p->group[slot->id].limit))
+    slot = find_group(p, t->study);
+    if (slot->id == DSE_NONE || !is_ranked(t, p->group[slot->id].limit))
         return DSE_OK;
-    if (!p->n_rounds && bsearch(&row->hash, p->hash, p->n_candidates, sizeof *p->hash, compare_u64))
+    if (!p->n_rounds && bsearch(&t->hash, p->hash, p->n_candidates, sizeof *p->hash, compare_u64))
         return DSE_OK;
     g = &p->group[slot->id];
     if (!DSE_GROW(g->wall, g->cap, g->n + 1))
         return dse_fail_nomem(err);
-    g->wall[g->n++] = row->metrics.wall_time;
+    g->wall[g->n++] = t->wall_time;
     return DSE_OK;
 }
 

@@ -42,9 +42,9 @@ void drv_pruner_free(drv_pruner *p); /* accepts NULL */
 dse_status drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t study_hash, uint64_t hash,
                           const design_point *point, dse_error *err);
 
-/* A result: of a row that was there before the first round, or of a point of a round. Those of other studies, those
- * that failed, and before the first round those of points that are to be run again, do not count. */
-dse_status drv_pruner_result(drv_pruner *p, const store_row *row, dse_error *err);
+/* A result: one that was there before the first round, or of a point of a round. Those of other studies, and before the
+ * first round those of points that are to be run again, do not count. */
+dse_status drv_pruner_result(drv_pruner *p, const store_time *t, dse_error *err);
 
 /* The points of the next round, in the order in which they are to be run; n 0: there are none left. They are borrowed until
  * the next call. Adds to `skipped` how many were skipped by what since the last call. */

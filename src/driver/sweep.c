@@ -247,8 +247,12 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     }
     if (!isnan(row->seconds))
         s->progress.cpu_seconds += row->seconds;
-    if (s->pruner && (st = drv_pruner_result(s->pruner, row, err)) != DSE_OK)
-        return st;
+    if (s->pruner && row->done) {
+        const store_time t = {row->hash, row->study, row->metrics.wall_time, row->metrics.peak_memory};
+
+        if ((st = drv_pruner_result(s->pruner, &t, err)) != DSE_OK)
+            return st;
+    }
     return store_put(s->db, row, err);
 }
 
@@ -331,20 +335,9 @@ static dse_status check_tools(state *s, dse_error *err)
 
 /* ---- pruned -------------------------------------------------------------------------------- */
 
-/* Every result that is there. */
-static dse_status read_results(state *s, dse_error *err)
+static dse_status note_time(void *user, const store_time *t, dse_error *err)
 {
-    dse_arena arena;
-    store_row *rows;
-    size_t n = 0;
-    dse_status st;
-
-    dse_arena_init(&arena);
-    st = store_list(s->db, NULL, NULL, &arena, &rows, &n, err);
-    for (size_t i = 0; st == DSE_OK && i < n; i++)
-        st = drv_pruner_result(s->pruner, &rows[i], err);
-    dse_arena_free(&arena);
-    return st;
+    return drv_pruner_result(user, t, err);
 }
 
 static dse_status next_round(state *s, dse_error *err)
@@ -361,7 +354,7 @@ static dse_status next_round(state *s, dse_error *err)
 
 static dse_status run_rounds(state *s, uint32_t jobs, dse_error *err)
 {
-    dse_status st = read_results(s, err);
+    dse_status st = store_times(s->db, note_time, s->pruner, err);
 
     while (st == DSE_OK && (st = next_round(s, err)) == DSE_OK && s->n_round)
         st = run_workers(s, s->n_round < jobs ? (uint32_t)s->n_round : jobs, err);
