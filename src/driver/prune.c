@@ -225,7 +225,8 @@ static size_t take_from(drv_pruner *p, group *g, size_t n)
 {
     uint64_t top = p->want.top;
 
-    qsort(g->wall, g->n, sizeof *g->wall, compare_u64);
+    if (g->n)
+        qsort(g->wall, g->n, sizeof *g->wall, compare_u64);
     if (top && g->n >= top)
         while (g->end > g->next && (double)p->candidate[g->end - 1].bound > (double)g->wall[top - 1])
             p->skipped[p->candidate[--g->end].by]++;
