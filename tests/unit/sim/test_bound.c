@@ -6,7 +6,7 @@
 
 #define TRANSFORMER TEST_SOURCE "/configs/operators/transformer.yaml"
 #define MAX_RATIOS  4000
-#define N_RANDOM    300
+#define N_RANDOM    150
 
 static dse_arena study, arena;
 static dse_error err;
@@ -150,7 +150,7 @@ static uint32_t below(uint32_t n) { return (uint32_t)(unit_random(&seed) % n); }
 
 static const char *one_of(const char *const *words, uint32_t n) { return words[below(n)]; }
 
-/* Of 2, 4, ..., 64 NPUs, now and then of other numbers. Larger counts where the topology allows them. */
+/* Of 2, 4, ..., 32 NPUs, now and then of other numbers. Larger counts where the topology allows them. */
 static void random_network(void)
 {
     static const char *const topologies[] = {"Ring",    "Switch", "FullyConnected", "Mesh2D",
@@ -163,7 +163,7 @@ static void random_network(void)
         for (uint32_t i = 0; i < n; i++)
             add_dimension(one_of(topologies, 8), sizes[below(below(2) ? 3 : 6)], 1 + below(200),
                           below(3) ? below(2000) : 0);
-    } while (net_network_finish(&run.net, NULL) != DSE_OK || run.net.n_npus > 64);
+    } while (net_network_finish(&run.net, NULL) != DSE_OK || run.net.n_npus > 32);
 }
 
 static void random_settings(void)
@@ -278,7 +278,7 @@ static double bound_strategies(uint32_t pp, uint32_t layers)
     set_model(layers, 1024, 4096, 32000, 8192, 28672, 64);
     for (uint32_t dp = 1; dp <= ranks; dp *= 2)
         for (uint32_t tp = 1; dp * tp <= ranks; tp *= 2)
-            for (int v = 0; v < 4; v++) {
+            for (int v = 0; v < 4; v += 3) {
                 run.strategy = (wl_strategy){.dp = dp,
                                              .tp = tp,
                                              .sp = ranks / dp / tp,
@@ -294,13 +294,13 @@ static double bound_strategies(uint32_t pp, uint32_t layers)
 
 CLAIM(mostly_four_fifths_of_the_simulated_time_of_a_real_model_or_more)
 {
-    assert_true(bound_strategies(1, 2) > 0.8);
+    assert_true(bound_strategies(1, 1) > 0.8);
 }
 
 /* No stage is busy for more than a quarter of the step. */
 CLAIM(mostly_half_of_that_of_four_stages_as_each_waits_for_the_others)
 {
-    assert_true(bound_strategies(4, 6) > 0.5);
+    assert_true(bound_strategies(4, 3) > 0.5);
     assert_int_equal(run.bound.by, SIM_BOUND_CHAIN);
 }
 
