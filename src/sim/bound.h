@@ -8,10 +8,13 @@
  *             come; but the ranks of a stage together never take less than if they all came at once: bound_comm.c says
  *             why. So the average rank of a stage is busy that long, and the slowest not less.
  *   chain     pieces of the step that must come one after the other, whatever stages they are on: each takes its
- *             computations, or its collectives, of the two what takes longer. A step of several stages, of which each waits
- *             for the others, is seldom shorter; nor one whose computations wait for collectives
+ *             computations, or its collectives, of the two what takes longer. Of several stages, each of which waits for the
+ *             others, this is the largest part
  *
- * And some memory that a rank holds at one moment, so that its peak is not below (workload/totals.h). */
+ * And some memory that a rank holds at one moment, so that its peak is not below (workload/totals.h).
+ *
+ * All this is so of generated workloads, whose groups of two parallel dimensions share one rank at most, and whose ranks
+ * post all receives at tick 0. */
 #ifndef DSE_SIM_BOUND_H
 #define DSE_SIM_BOUND_H
 
@@ -34,11 +37,11 @@ const char *sim_bound_name(sim_bound_kind kind);
 /* A system, and what is known of distances on it: grows with the strategies asked for. */
 typedef struct sim_bounds sim_bounds;
 
-/* Settings and network are borrowed. *out and all that it grows by belong to the arena. DSE_E_CONFIG: the collectives do
- * not fit the network. */
+/* Settings and network are borrowed. *out belongs to the arena, what it grows by is freed by sim_bounds_free. DSE_E_CONFIG:
+ * the collectives do not fit the network. */
 dse_status sim_bounds_make(const sim_settings *set, const net_network *net, dse_arena *a, sim_bounds **out,
                            dse_error *err);
-void sim_bounds_free(sim_bounds *b); /* what is not the arena's; accepts NULL */
+void sim_bounds_free(sim_bounds *b); /* accepts NULL */
 
 /* The ranks of the totals are the NPUs of the network. DSE_E_NOMEM. */
 dse_status sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out, dse_error *err);
