@@ -230,7 +230,8 @@ const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_pla
 
 dse_status sim_ranks_init(sim_engine *e);
 dse_status sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_slots);
-void sim_rank_start(sim_engine *e, uint32_t rank); /* tick 0 */
+void sim_rank_start(sim_engine *e, uint32_t rank);                          /* tick 0 */
+void sim_cost_of(const sim_settings *set, const wl_node *n, sim_cost *out); /* n computes, and moves bytes */
 void sim_node_done(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_rank_collective_ended(sim_engine *e, uint32_t rank);
 
