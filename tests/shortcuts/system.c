@@ -154,12 +154,14 @@ static void write_rest(rng *r, drawn_case *c, const draw_limits *limits)
 /* What ASTRA-sim takes on its command line and in remote_memory.json. */
 static void draw_arguments(rng *r, drawn_case *c, const draw_limits *limits)
 {
-    static const uint32_t queues[] = {1, 1, 1, 1, 2, 3, 4};
+    static const uint32_t queues[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4};
+    static const sim_remote_kind kinds[] = {SIM_REMOTE_NONE, SIM_REMOTE_PER_NPU, SIM_REMOTE_PER_NPU};
+    static const sim_remote_kind shared[] = {SIM_REMOTE_PER_NODE, SIM_REMOTE_POOL};
     sim_remote_memory *m = &c->settings.remote;
 
     c->settings.queues_per_dim = RNG_PICK(r, queues);
     c->settings.rendezvous = !limits->full_size && rng_percent(r, 7);
-    m->kind = (sim_remote_kind)rng_below(r, SIM_REMOTE_POOL + 1);
+    m->kind = rng_percent(r, 12) ? RNG_PICK(r, shared) : RNG_PICK(r, kinds);
     m->latency_ns = rng_range(r, 0, 100);
     m->bytes_per_ns = rng_range(r, 1, 64);
     m->npus_per_node = rng_range(r, 1, 4);
