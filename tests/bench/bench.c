@@ -3,10 +3,10 @@
  * usage: bench [-q] [-t SECONDS] [-u ASTRA_SIM] [-g STAGE] [ROW...]
  *
  * Each row is measured in processes of its own, one after the other, in a folder that is removed at the end; programs
- * are those of the folder that this one stands in. -q: a sample of the large space, and what is reckoned from it says so; shorter curves; -t: what
- * takes longer than so many seconds is stopped. What the upstream tools take was recorded on another machine, unless
- * one's own are given: -u a program, -g a command ("python3 stage/main.py"); then they run side by side with ours. The
- * answer is text: it asserts nothing, and ends with 0 whatever the figures are. */
+ * are those of the folder that this one stands in. -q: a sample of the large space, and what is reckoned from it says
+ * so, and shorter curves; -t: what takes longer than so many seconds is stopped. What the upstream tools take was
+ * recorded on another machine, unless one's own are given: -u a program, -g a command ("python3 stage/main.py"); then
+ * they run side by side with ours. The answer is text: it asserts nothing, and ends with 0 whatever the figures are. */
 #include "bench/bench.h"
 
 #include "base/fs.h"
