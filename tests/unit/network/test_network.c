@@ -228,6 +228,109 @@ CLAIM(a_mesh_of_npus_charges_its_steps)
     assert_u64(net_delay(&net, 1, 7, 1), 3 * 500);
 }
 
+/* ---- classes of ways ------------------------------------------------------------------------- */
+
+static uint64_t path_class(const net_network *net, uint32_t src, uint32_t dst)
+{
+    uint64_t class = 0;
+
+    assert_true(net_path_class(net, src, dst, &class));
+    return class;
+}
+
+/* On 2 x 8 x 4, of which 47 is [1,7,2]: by the lowest dimension that differs and the links there. */
+CLAIM(ways_of_as_many_links_of_one_dimension_are_of_one_class)
+{
+    net_network net = three_dimensions();
+
+    assert_u64(path_class(&net, 47, 45), path_class(&net, 0, 2));      /* one link of dimension 1 */
+    assert_u64(path_class(&net, 47, 33), path_class(&net, 45, 47));    /* 7 to 0, and 6 to 7 */
+    assert_u64(path_class(&net, 47, 1), path_class(&net, 45, 47));     /* and dimension 2 for nothing */
+    assert_true(path_class(&net, 47, 45) != path_class(&net, 47, 43)); /* two links */
+    assert_true(path_class(&net, 47, 45) != path_class(&net, 47, 46)); /* dimension 0 */
+    net.full_multi_hop = true;
+    assert_true(path_class(&net, 47, 1) != path_class(&net, 45, 47));
+    assert_u64(path_class(&net, 47, 1), path_class(&net, 1, 47));
+}
+
+static net_network random_network(uint64_t *seed)
+{
+    size_t n_rows;
+    const net_topology *const *rows = net_topologies(&n_rows);
+    net_network net = {.full_multi_hop = unit_random(seed) % 2};
+    uint32_t n_dims = 1 + (uint32_t)(unit_random(seed) % 3);
+
+    for (; net.n_dims < n_dims; net.n_dims++) {
+        const net_topology *t = rows[unit_random(seed) % n_rows];
+        net_dimension *d = &net.dim[net.n_dims];
+
+        *d = dimension(t->name, 0, (double)(1 + unit_random(seed) % 800) / 8,
+                       (double)(unit_random(seed) % 2000) / 4);
+        if (!t->n_axes)
+            d->shape.n =
+                t->power_of_two ? 2u << unit_random(seed) % 3 : 2 + (uint32_t)(unit_random(seed) % 7);
+        for (uint32_t axis = 0; axis < t->n_axes; axis++)
+            d->shape.extent[axis] = 2 + (uint32_t)(unit_random(seed) % (t->n_axes == 2 ? 2 : 1));
+    }
+    assert_int_equal(net_network_finish(&net, NULL), DSE_OK);
+    return net;
+}
+
+/* All pairs of random networks: what a pair's message takes is what it takes for the first pair of its class. */
+CLAIM(messages_of_one_class_take_the_same_time)
+{
+    enum { MAX_CLASSES = 4096 };
+    static struct {
+        uint64_t class;
+        uint32_t src, dst;
+    } known[MAX_CLASSES];
+    uint64_t seed = 31;
+
+    for (int i = 0; i < 60; i++) {
+        net_network net = random_network(&seed);
+        uint32_t n = 0, n_pairs = 0;
+
+        for (uint32_t src = 0; src < net.n_npus; src++) {
+            for (uint32_t dst = 0; dst < net.n_npus && src < 40; dst++) {
+                uint64_t class = src == dst ? 0 : path_class(&net, src, dst);
+                uint32_t k = 0;
+
+                if (src == dst)
+                    continue;
+                while (k < n && known[k].class != class)
+                    k++;
+                n_pairs++;
+                assert_true(k < MAX_CLASSES);
+                if (k == n) {
+                    known[n].class = class;
+                    known[n].src = src;
+                    known[n++].dst = dst;
+                }
+                for (int size = 0; size < 4; size++) {
+                    uint64_t bytes = 1 + unit_random(&seed) % (1u << (8 * size + 4));
+
+                    assert_u64(net_delay(&net, src, dst, bytes),
+                               net_delay(&net, known[k].src, known[k].dst, bytes));
+                }
+            }
+        }
+        assert_true(n < n_pairs); /* and not each pair is of its own */
+    }
+}
+
+/* Where all dimensions are charged there is room for 63 links in each: on a ring of 128 that is all but the NPU opposite. */
+CLAIM(ways_of_more_than_63_links_have_no_class_where_all_dimensions_are_charged)
+{
+    net_network net = one("Ring", 128, 50, 10);
+    uint64_t class;
+
+    for (int full = 0; full < 2; full++) {
+        net.full_multi_hop = full;
+        for (uint32_t dst = 1; dst < 128; dst++)
+            assert_int_equal(net_path_class(&net, 0, dst, &class), !full || dst != 64);
+    }
+}
+
 /* ---- refusals ------------------------------------------------------------------------------ */
 
 static void refuse(net_dimension second, const char *message)
@@ -295,6 +398,9 @@ int main(void)
         cmocka_unit_test(each_dimension_is_truncated_by_itself),
         cmocka_unit_test(full_multi_hop_is_never_cheaper_than_the_lowest_dimension),
         cmocka_unit_test(a_mesh_of_npus_charges_its_steps),
+        cmocka_unit_test(ways_of_as_many_links_of_one_dimension_are_of_one_class),
+        cmocka_unit_test(messages_of_one_class_take_the_same_time),
+        cmocka_unit_test(ways_of_more_than_63_links_have_no_class_where_all_dimensions_are_charged),
         cmocka_unit_test(what_the_reference_refuses_is_refused),
         cmocka_unit_test(two_to_the_24_npus_are_the_most),
         cmocka_unit_test(sizes_that_overflow_are_refused),

@@ -122,6 +122,50 @@ CLAIM(every_link_has_its_reverse_and_every_route_is_made_of_links)
     }
 }
 
+/* Links between NPUs that are so far apart one way round the circle of their ids: the same from everywhere, and as many
+ * for those that are as far apart the other way round. */
+static bool looks_cyclic(const net_topology *t, const net_shape *s)
+{
+    for (uint32_t apart = 1; apart < s->n; apart++) {
+        uint32_t hops = t->hops(s, 0, apart);
+
+        if (t->hops(s, 0, s->n - apart) != hops)
+            return false;
+        for (uint32_t a = 1; a < s->n; a++)
+            if (t->hops(s, a, (a + apart) % s->n) != hops)
+                return false;
+    }
+    return true;
+}
+
+/* All pairs of all shapes of up to 130, 9 x 9 and 5 x 5 x 5. Those that are not cyclic are not so in some shape: a mesh of
+ * 2 x 1 is a circle, too. */
+CLAIM(rows_are_cyclic_if_and_only_if_they_say_so)
+{
+    size_t n;
+    const net_topology *const *rows = net_topologies(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        const net_topology *t = rows[i];
+        static const uint32_t most[][NET_MAX_AXES] = {{130, 1, 1}, {0}, {9, 9, 1}, {5, 5, 5}};
+        const uint32_t *to = most[t->n_axes];
+        bool always = true;
+
+        for (uint32_t x = 1; x <= to[0]; x++)
+            for (uint32_t y = 1; y <= to[1]; y++)
+                for (uint32_t z = 1; z <= to[2]; z++) {
+                    net_shape s;
+
+                    if (x * y * z < 2 || (t->power_of_two && (x & (x - 1))))
+                        continue;
+                    s = shape_of(t->name, x, y, z, "");
+                    always = always && looks_cyclic(t, &s);
+                }
+        if (always != t->cyclic)
+            fail_msg("%s is%s cyclic", t->name, always ? "" : " not");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +173,7 @@ int main(void)
         cmocka_unit_test(the_list_is_complete_and_in_order),
         cmocka_unit_test(an_unknown_name_is_refused_with_the_known_ones),
         cmocka_unit_test(every_link_has_its_reverse_and_every_route_is_made_of_links),
+        cmocka_unit_test(rows_are_cyclic_if_and_only_if_they_say_so),
     };
     return RUN_TESTS(tests);
 }

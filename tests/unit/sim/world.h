@@ -6,6 +6,7 @@
 #ifndef UNIT_SIM_WORLD_H
 #define UNIT_SIM_WORLD_H
 
+#include "shortcuts/compare.h"
 #include "sim/sim.h"
 #include "unit/unit.h"
 
@@ -22,6 +23,7 @@ static struct {
     net_network net;
     sim_settings set;
     sim_shortcuts shortcuts; /* none */
+    bool comparing;          /* the run is one of those that world_run makes besides the test's own */
     uint32_t n_groups;
     wl_group group[8];
     uint32_t member[8][WORLD_MAX_RANKS];
@@ -220,30 +222,108 @@ static inline void world_make_graph(uint32_t r, wl_graph *g, dse_arena *a)
     assert_int_equal(wl_graph_finish(g, world.rank[r].id, "world", a, NULL), DSE_OK);
 }
 
-/* The workload of what was made so far, in the arena. */
+static inline bool world_same_node(const wl_node *a, const wl_node *b)
+{
+    return !strcmp(a->name, b->name) && a->id == b->id && a->num_ops == b->num_ops &&
+           a->tensor_size == b->tensor_size && a->comm_size == b->comm_size &&
+           a->duration_us == b->duration_us && a->slot == b->slot && a->involved_dims == b->involved_dims &&
+           a->n_involved_dims == b->n_involved_dims && a->type == b->type && a->coll == b->coll &&
+           a->is_cpu_op == b->is_cpu_op && a->has_io == b->has_io && a->tensor_kind == b->tensor_kind &&
+           a->layer == b->layer && a->lacks == b->lacks;
+}
+
+/* Whether two ranks execute the same; groups and peers are their own. Without tensors, to keep it short. */
+static inline bool world_same_graph(uint32_t a, uint32_t b)
+{
+    if (world.rank[a].n != world.rank[b].n || world.rank[a].n_deps != world.rank[b].n_deps ||
+        world.rank[a].n_slots != world.rank[b].n_slots || world.rank[a].n_io || world.rank[b].n_io)
+        return false;
+    for (uint32_t i = 0; i < world.rank[a].n; i++)
+        if (!world_same_node(&world.rank[a].node[i], &world.rank[b].node[i]) ||
+            world.rank[a].id[i] != world.rank[b].id[i])
+            return false;
+    for (uint32_t i = 0; i < world.rank[a].n_deps; i++)
+        if (world.rank[a].child[i] != world.rank[b].child[i] ||
+            world.rank[a].parent[i] != world.rank[b].parent[i])
+            return false;
+    return true;
+}
+
+/* The workload of what was made so far, in the arena. Ranks that execute the same share a graph, as generated ones do. */
 static inline void world_make(dse_arena *a)
 {
-    uint32_t n = world.net.n_npus;
+    uint32_t n = world.net.n_npus, leader[WORLD_MAX_RANKS];
 
-    world.w = (wl_workload){.n_ranks = n, .n_graphs = n, .n_groups = world.n_groups, .group = world.group};
+    world.w = (wl_workload){.n_ranks = n, .n_groups = world.n_groups, .group = world.group};
     world.w.rank = DSE_ARENA_NEW(a, wl_rank, n);
     world.w.graph = DSE_ARENA_NEW(a, wl_graph, n);
     world.group[0].n = n;
     world.group[0].rank = world.member[0];
     for (uint32_t r = 0; r < n; r++) {
+        uint32_t g = 0;
+
         world.member[0][r] = r;
-        world_make_graph(r, &world.w.graph[r], a);
-        world.w.rank[r] = (wl_rank){.graph = r, .group = world.rank[r].slot_group, .p2p = world.rank[r].p2p};
+        while (g < world.w.n_graphs && !world_same_graph(leader[g], r))
+            g++;
+        if (g == world.w.n_graphs) {
+            world_make_graph(r, &world.w.graph[g], a);
+            leader[world.w.n_graphs++] = r;
+        }
+        world.w.rank[r] = (wl_rank){.graph = g, .group = world.rank[r].slot_group, .p2p = world.rank[r].p2p};
     }
 }
 
-static inline dse_status world_run(void)
+static inline void world_run_with(sim_shortcuts shortcuts, dse_arena *a, run_outcome *out)
+{
+    out->err = (dse_error)DSE_ERROR_INIT;
+    out->status =
+        sim_run(&world.set, &world.net, &world.w, shortcuts, a, &out->result, &out->record, &out->err);
+}
+
+/* Whether the shortcuts are taken or not makes no difference; ends the test if it does. */
+static inline void world_compare(sim_shortcuts shortcuts, const run_outcome *own)
+{
+    run_outcome other;
+    dse_arena arena;
+    dse_strbuf differs;
+
+    dse_arena_init(&arena);
+    dse_strbuf_init(&differs);
+    world_run_with(shortcuts, &arena, &other);
+    compare_outcomes(own, &other, &differs);
+    if (differs.len)
+        print_error("with memo %d, symmetry %d; 'plain' is what the test runs:\n%s", shortcuts.memo,
+                    shortcuts.symmetry, differs.data);
+    assert_u64(differs.len, 0);
+    dse_strbuf_free(&differs);
+    dse_arena_free(&arena);
+}
+
+/* Runs the world as the test has it. */
+static inline dse_status world_run_alone(run_outcome *own)
 {
     dse_arena_init(&world.arena);
-    world.err = (dse_error)DSE_ERROR_INIT;
     world_make(&world.arena);
-    return sim_run(&world.set, &world.net, &world.w, world.shortcuts, &world.arena, &world.result,
-                   &world.record, &world.err);
+    world_run_with(world.shortcuts, &world.arena, own);
+    world.err = own->err;
+    world.result = own->result;
+    world.record = own->record;
+    return own->status;
+}
+
+/* Runs the world as the test has it, and again with and without shortcuts, which must come to the same. */
+static inline dse_status world_run(void)
+{
+    static const sim_shortcuts ways[] = {{false, false}, {true, false}, {true, true}};
+    run_outcome own;
+
+    world_run_alone(&own);
+    world.comparing = true;
+    for (int i = 0; i < 3; i++)
+        if (ways[i].memo != world.shortcuts.memo || ways[i].symmetry != world.shortcuts.symmetry)
+            world_compare(ways[i], &own);
+    world.comparing = false;
+    return own.status;
 }
 
 static inline void world_end(void) { dse_arena_free(&world.arena); }

@@ -1,0 +1,724 @@
+/* What the abridged engine does, and what it leaves to the plain one: for each reason a world, and next to it one that
+ * just is not left. world_run compares all engines' results; here it is checked who made them.
+ *
+ * FullyConnected of 4 with 50 ns: a message of b bytes takes 50 + b. */
+#include "unit/sim/world.h"
+
+static const uint32_t pair[] = {0, 1};
+
+static void begin(void)
+{
+    world_begin("FullyConnected", 4, 50, "direct");
+    world.shortcuts = SIM_ALL_SHORTCUTS;
+}
+
+/* A compute node of so many ticks: an NPU makes 2^40 operations in 10^9 of them, a bit more is truncated. */
+static uint32_t comp(uint32_t rank, const char *name, dse_time ticks)
+{
+    return world_comp(rank, name, (uint64_t)((double)ticks * 1099.511627776) + 1, 1);
+}
+
+static uint32_t comp_after(uint32_t rank, const char *name, dse_time ticks, uint32_t parent)
+{
+    uint32_t node = comp(rank, name, ticks);
+
+    world_after(rank, node, parent);
+    return node;
+}
+
+/* A CPU node lasts as long as recorded: 1000 ticks. */
+static uint32_t cpu(uint32_t rank, const char *name)
+{
+    return world_node(
+        rank,
+        (wl_node){.name = name, .type = WL_NODE_COMP, .is_cpu_op = true, .duration_us = 1, .slot = DSE_NONE});
+}
+
+static void check_engine(const char *plain_because, const char *file, int line)
+{
+    const char *seen;
+
+    unit_check_ok(world_run(), &world.err, file, line);
+    seen = world.result.plain_because;
+    if ((seen && plain_because) ? !strcmp(seen, plain_because) : seen == plain_because)
+        return;
+    print_error("plain because '%s', not '%s'\n", seen ? seen : "(abridged)",
+                plain_because ? plain_because : "(abridged)");
+    _fail(file, line);
+}
+/* The world runs, and who ran it; without world_end, for checks of ticks. */
+#define assert_abridged()     check_engine(NULL, __FILE__, __LINE__)
+#define assert_plain(because) check_engine((because), __FILE__, __LINE__)
+
+#define UNKNOWN_ORDER "the order within a tick is not known"
+
+/* ---- systems --------------------------------------------------------------------------------------- */
+
+CLAIM(some_systems_are_left_to_the_plain_engine)
+{
+    for (int what = 0; what < 6; what++) {
+        begin();
+        world.net.congestion = what == 1;
+        world.set.rendezvous = what == 2;
+        if (what == 3)
+            world.set.bus = (sim_bus_settings){.shared = true, .L = 10, .o = 10};
+        world.set.queues_per_dim = what == 4 ? 2 : 1;
+        world.set.remote = (sim_remote_memory){
+            .kind = what == 5 ? SIM_REMOTE_POOL : SIM_REMOTE_PER_NPU, .latency_ns = 100, .bytes_per_ns = 1};
+        comp(0, "c", 100);
+        if (what)
+            assert_plain("the system has what only the plain engine knows");
+        else
+            assert_abridged();
+        world_end();
+    }
+}
+
+CLAIM(without_memo_there_is_nothing_to_be_given_up)
+{
+    for (int symmetry = 0; symmetry < 2; symmetry++) {
+        begin();
+        world.shortcuts = (sim_shortcuts){.symmetry = symmetry};
+        comp(0, "c", 100);
+        assert_plain("");
+        world_end();
+    }
+}
+
+/* ---- workloads ------------------------------------------------------------------------------------- */
+
+CLAIM(what_classes_refuse_is_left_to_the_plain_engine)
+{
+    for (uint32_t again = 0; again < 2; again++) { /* the second message under the same tag, or another */
+        begin();
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t first = i ? 0 : DSE_NONE;
+
+            for (uint32_t r = 0; r < 2; r++) {
+                uint32_t m = world_message(r, "m", !r, !r, 1000, i * again);
+
+                if (first != DSE_NONE)
+                    world_after(r, m, first);
+            }
+        }
+        if (again)
+            assert_abridged();
+        else
+            assert_plain("two messages with one tag");
+        world_end();
+    }
+}
+
+/* Among two an all-gather of 1000 bytes and a reduce-scatter of 2000 send a message of 1000 each, and these meet. */
+CLAIM(different_collectives_that_meet_are_left_to_the_plain_engine)
+{
+    for (int different = 0; different < 2; different++) {
+        uint32_t g;
+
+        begin();
+        g = world_group("g", 2, pair);
+        world_coll(0, "c", WL_ALL_GATHER, 1000, g);
+        world_coll(1, "c", different ? WL_REDUCE_SCATTER : WL_ALL_GATHER, different ? 2000 : 1000, g);
+        if (different)
+            assert_plain("the ranks of a group begin different collectives");
+        else
+            assert_abridged();
+        assert_ticks(0, 0, 0, 10 + 1050 + 10);
+        world_end();
+    }
+}
+
+/* At 100 bytes a ns, without latency, 99 bytes take 0 ns. */
+static void fast(void)
+{
+    begin();
+    world.net.dim[0].gib_per_s = 100 * BYTE_PER_NS;
+    world.net.dim[0].latency_ns = 0;
+    assert_int_equal(net_network_finish(&world.net, NULL), DSE_OK);
+}
+
+CLAIM(messages_that_take_no_time_are_left_to_the_plain_engine)
+{
+    for (uint64_t bytes = 99; bytes < 101; bytes++) {
+        uint32_t s;
+
+        fast();
+        s = world_message(0, "s", true, 1, bytes, 1);
+        world_after(0, s, comp(0, "c", 200));
+        world_message(1, "r", false, 0, bytes, 1);
+        if (bytes < 100)
+            assert_plain("a message takes no time, or too much");
+        else
+            assert_abridged();
+        assert_ticks(1, 0, 0, 200 + bytes / 100);
+        world_end();
+    }
+}
+
+CLAIM(so_are_rings_whose_messages_take_no_time)
+{
+    for (uint64_t bytes = 99; bytes < 101; bytes++) {
+        uint32_t g;
+
+        fast();
+        g = world_group("g", 2, pair);
+        world_coll(0, "c", WL_ALL_GATHER, bytes, g);
+        world_coll(1, "c", WL_ALL_GATHER, bytes, g);
+        if (bytes < 100)
+            assert_plain("a ring's collective has no closed form");
+        else
+            assert_abridged();
+        assert_ticks(0, 0, 0, 10 + bytes / 100 + 10);
+        world_end();
+    }
+}
+
+CLAIM(collectives_of_ranks_that_see_different_things_are_left_to_the_plain_engine)
+{
+    for (int mesh = 0; mesh < 2; mesh++) {
+        world_empty();
+        world.shortcuts = SIM_ALL_SHORTCUTS;
+        if (mesh)
+            world_shape("Mesh2D", (net_shape){.extent = {4, 2}}, 50, "ring");
+        else
+            world_dimension("Ring", 8, 50, "ring");
+        for (uint32_t r = 0; r < 8; r++)
+            world_coll(r, "c", WL_ALL_GATHER, 1000, 0);
+        if (mesh)
+            assert_plain("not all ranks do the same in a collective");
+        else
+            assert_abridged();
+        world_end();
+    }
+}
+
+CLAIM(collectives_of_ranks_that_arrive_apart_are_left_to_the_plain_engine)
+{
+    for (dse_time late = 0; late < 2; late++) {
+        begin();
+        for (uint32_t r = 0; r < 4; r++)
+            world_after(r, world_coll(r, "c", WL_ALL_GATHER, 1000, 0), comp(r, "a", 100 + late * (r == 3)));
+        if (late)
+            assert_plain("not all ranks begin a collective together");
+        else
+            assert_abridged();
+        assert_u64(world_stats(0)->wall, 100 + late + 1070); /* its last message is that of rank 3 */
+        assert_u64(world_stats(3)->wall, 100 + 1070);
+        world_end();
+    }
+}
+
+/* 0 and 1 have run a chunk more than 2 and 3. That number is the tag of collectives without a group, which would never
+ * meet (test_stream.c); of a group's it is not, and they meet. The abridged engine does not tell the two apart. */
+CLAIM(collectives_of_ranks_that_have_run_others_before_are_left_to_the_plain_engine)
+{
+    for (int another = 0; another < 2; another++) {
+        uint32_t g;
+
+        begin();
+        g = world_group("g", 2, pair);
+        for (uint32_t r = 0; r < 4; r++) {
+            uint32_t first =
+                r < 2 && another ? world_coll(r, "pair", WL_ALL_GATHER, 1000, g) : comp(r, "c", 1070);
+
+            world_after(r, world_coll(r, "all", WL_ALL_GATHER, 1000, 0), first);
+        }
+        if (another)
+            assert_plain("not all ranks begin a collective together");
+        else
+            assert_abridged();
+        assert_u64(world_stats(3)->wall, 2 * 1070);
+        world_end();
+    }
+}
+
+/* The message is there at 1050. */
+CLAIM(messages_that_come_before_they_are_asked_for_are_left_to_the_plain_engine)
+{
+    for (dse_time late = 0; late < 2; late++) {
+        uint32_t r;
+
+        begin();
+        world_message(0, "s", true, 1, 1000, 1);
+        r = world_message(1, "r", false, 0, 1000, 1);
+        world_after(1, r, comp(1, "c", 1049 + 2 * late));
+        if (late)
+            assert_plain("a message arrives before it is asked for");
+        else
+            assert_abridged();
+        assert_ticks(1, 0, 1049 + 2 * late, 1050 + late);
+        world_end();
+    }
+}
+
+/* ---- errors ---------------------------------------------------------------------------------------- */
+
+/* What the abridged engine meets first is said by the plain one, with its place; world_run compares the texts. */
+CLAIM(errors_are_the_plain_engine_s)
+{
+    begin();
+    comp(0, "ok", 100);
+    world_comp(1, "c", 1, 1);
+    assert_says(world_run(), &world.err, DSE_E_SIM, "rank 1, node 1 'c' lasts 0 ns at tick 0");
+    world_end();
+    begin();
+    world_message(0, "s", true, 1, 0, 1);
+    world_message(1, "r", false, 0, 0, 1);
+    assert_says(world_run(), &world.err, DSE_E_WORKLOAD, "a message of 0 bytes between ranks 0 and 1");
+    world_end();
+    begin();
+    comp_after(0, "b", 100, world_comp(0, "a", 100, 0)); /* nobody wakes it */
+    assert_says(world_run(), &world.err, DSE_E_SIM, "1 of 4 ranks never finish");
+    world_end();
+    begin();
+    world_comp(0, "a", 0, 5); /* 2^63 ns each */
+    world_after(0, world_comp(0, "b", 0, 5), 0);
+    assert_says(world_run(), &world.err, DSE_E_SIM, "time runs over");
+    world_end();
+}
+
+/* ---- ties ------------------------------------------------------------------------------------------ */
+
+/* A message for rank 0 and its node b end at 2050; x follows the message and y follows b. If the message is first, both are
+ * ready when the compute unit is free, and x has the lower id; if b is first y is issued before x is ready. */
+static void message_and_compute(dse_time message_since, dse_time compute_since)
+{
+    uint32_t x, y, r, b, s;
+
+    begin();
+    x = comp(0, "x", 100);
+    y = comp(0, "y", 100);
+    r = world_message(0, "r", false, 1, 2000 - message_since, 1);
+    b = comp(0, "b", 2050 - compute_since);
+    if (compute_since)
+        world_after(0, b, comp(0, "a", compute_since));
+    world_after(0, x, r);
+    world_after(0, y, b);
+    s = world_message(1, "s", true, 0, 2000 - message_since, 1);
+    if (message_since)
+        world_after(1, s, comp(1, "a", message_since));
+}
+
+CLAIM(what_was_registered_first_ends_first)
+{
+    message_and_compute(0, 30);
+    assert_abridged();
+    assert_ticks(0, 0, 2050, 2150); /* x */
+    assert_ticks(0, 1, 2150, 2250);
+    world_end();
+    message_and_compute(30, 0);
+    assert_abridged();
+    assert_ticks(0, 1, 2050, 2150); /* y */
+    assert_ticks(0, 0, 2150, 2250);
+    world_end();
+}
+
+CLAIM(what_two_ranks_registered_in_one_tick_has_no_known_order)
+{
+    message_and_compute(0, 0);
+    assert_plain(UNKNOWN_ORDER);
+    world_end();
+    message_and_compute(30, 30);
+    assert_plain(UNKNOWN_ORDER);
+    world_end();
+}
+
+/* Of rank 0 a compute and a CPU node of 1000 ticks begin at 0, in the order of their ids. x follows the compute node, y the
+ * CPU node, both on the CPU: if that is still busy when x becomes ready, the lower id is x's; else y is first. */
+CLAIM(what_one_rank_registered_in_one_tick_ends_in_that_order)
+{
+    for (int cpu_first = 0; cpu_first < 2; cpu_first++) {
+        uint32_t x, y, a = 0, b;
+
+        begin();
+        x = cpu(0, "x");
+        y = cpu(0, "y");
+        if (!cpu_first)
+            a = comp(0, "a", 1000);
+        b = cpu(0, "b");
+        if (cpu_first)
+            a = comp(0, "a", 1000);
+        world_after(0, x, a);
+        world_after(0, y, b);
+        assert_abridged();
+        assert_ticks(0, cpu_first ? y : x, 1000, 2000);
+        assert_ticks(0, cpu_first ? x : y, 2000, 3000);
+        world_end();
+    }
+}
+
+/* A rank's own send and its CPU node end at 1000: 950 bytes. */
+CLAIM(so_do_its_own_send_and_what_it_runs)
+{
+    for (int cpu_first = 0; cpu_first < 2; cpu_first++) {
+        uint32_t x, y, s = 0, b;
+
+        begin();
+        x = cpu(0, "x");
+        y = cpu(0, "y");
+        if (!cpu_first)
+            s = world_message(0, "s", true, 1, 950, 1);
+        b = cpu(0, "b");
+        if (cpu_first)
+            s = world_message(0, "s", true, 1, 950, 1);
+        world_message(1, "r", false, 0, 950, 1);
+        world_after(0, x, s);
+        world_after(0, y, b);
+        assert_abridged();
+        assert_ticks(0, cpu_first ? y : x, 1000, 2000);
+        assert_ticks(0, cpu_first ? x : y, 2000, 3000);
+        world_end();
+    }
+}
+
+/* To rank 0 from 1 and from 2: sent at 0 both; or from 2 at 30 with 30 bytes less. Both wake nodes on the compute unit. */
+CLAIM(messages_of_two_ranks_have_a_known_order_if_sent_in_different_ticks)
+{
+    for (dse_time later = 0; later < 60; later += 30) {
+        uint32_t s, first, second;
+
+        begin();
+        second = comp(0, "second", 100);
+        first = comp(0, "first", 100);
+        world_after(0, first, world_message(0, "r", false, 1, 1000, 1));
+        world_after(0, second, world_message(0, "r", false, 2, 1000 - later, 2));
+        world_message(1, "s from 1", true, 0, 1000, 1);
+        s = world_message(2, "s from 2", true, 0, 1000 - later, 2);
+        if (later) {
+            world_after(2, s, comp(2, "a", later));
+            assert_abridged();
+            assert_ticks(0, first, 1050, 1150);
+        } else {
+            assert_plain(UNKNOWN_ORDER);
+        }
+        world_end();
+    }
+}
+
+/* The collective of a pair ends at 1070, of which the last was registered at 1060. Of a node that ends then, too, and
+ * begins then, nobody knows whether it was before or after; one that begins earlier was before. */
+CLAIM(the_end_of_a_ring_is_as_old_as_its_last_endpoint)
+{
+    for (dse_time since = 1058; since < 1063; since++) {
+        uint32_t g;
+
+        begin();
+        g = world_group("g", 2, pair);
+        for (uint32_t r = 0; r < 2; r++) {
+            world_coll(r, "c", WL_ALL_GATHER, 1000, g);
+            comp_after(r, "b", 1070 - since, comp(r, "a", since));
+        }
+        if (since == 1060)
+            assert_plain(UNKNOWN_ORDER);
+        else
+            assert_abridged();
+        world_end();
+    }
+}
+
+/* In lockstep nobody knows when the last of a collective was registered. */
+CLAIM(nothing_may_end_with_a_collective_of_all_ranks)
+{
+    for (dse_time end = 1069; end < 1072; end++) {
+        begin();
+        for (uint32_t r = 0; r < 4; r++) {
+            world_coll(r, "c", WL_ALL_GATHER, 1000, 0);
+            comp(r, "a", end);
+        }
+        if (end == 1070)
+            assert_plain(UNKNOWN_ORDER);
+        else
+            assert_abridged();
+        world_end();
+    }
+}
+
+/* Rank 0 runs a ring with rank 1 until 1070, and its node b ends at 500, as does a message from 2. What a rank registers for
+ * one tick runs with the first of it: a packet of the ring, registered 10 ahead, could lie there since 490. A message that
+ * takes longer is older than that. The latency is 4, so that a message can take so little. */
+CLAIM(a_message_may_meet_packets_that_are_older)
+{
+    for (dse_time takes = 9; takes < 13; takes++) {
+        uint32_t g, s, r, b;
+
+        begin();
+        world.net.dim[0].latency_ns = 4;
+        g = world_group("g", 2, pair);
+        world_coll(0, "c", WL_ALL_GATHER, 1000, g);
+        world_coll(1, "c", WL_ALL_GATHER, 1000, g);
+        b = comp_after(0, "b", 8, comp(0, "a", 492));
+        r = world_message(0, "r", false, 2, takes - 4, 1);
+        s = world_message(2, "s", true, 0, takes - 4, 1);
+        world_after(2, s, comp(2, "a", 500 - takes));
+        if (takes <= 10)
+            assert_plain(UNKNOWN_ORDER);
+        else
+            assert_abridged();
+        assert_ticks(0, r, 0, 500);
+        assert_ticks(0, b, 492, 500);
+        world_end();
+    }
+}
+
+/* ---- nodes of no time -------------------------------------------------------------------------------- */
+
+CLAIM(nodes_of_no_time_end_where_they_begin)
+{
+    uint32_t a, b;
+
+    begin();
+    a = comp(0, "a", 100);
+    world_after(0, b = world_comp(0, "b", 1, 1), a);
+    world_after(0, world_comp(0, "c", 1, 1), b);
+    comp_after(0, "d", 100, 2);
+    assert_abridged();
+    assert_ticks(0, 1, 100, 100);
+    assert_ticks(0, 2, 100, 100);
+    assert_ticks(0, 3, 100, 200);
+    world_end();
+}
+
+/* At 1000 a compute and a CPU node end; what follows the first takes no time: it joins what is left of the tick. What
+ * follows the second comes when all is done. */
+CLAIM(a_node_of_no_time_between_ends_has_no_known_order)
+{
+    for (int after_second = 0; after_second < 2; after_second++) {
+        uint32_t a, b;
+
+        begin();
+        a = comp(0, "a", 1000);
+        b = cpu(0, "b");
+        world_after(0, world_comp(0, "z", 1, 1), after_second ? b : a);
+        if (after_second)
+            assert_abridged();
+        else
+            assert_plain(UNKNOWN_ORDER);
+        assert_ticks(0, 2, 1000, 1000);
+        world_end();
+    }
+}
+
+/* It wakes nobody, in either engine: its child waits for whatever ends next. */
+CLAIM(a_node_that_moves_no_data_wakes_nobody)
+{
+    uint32_t a, child;
+
+    begin();
+    a = world_comp(0, "a", 100, 0);
+    child = comp_after(0, "child", 100, a);
+    cpu(0, "b");
+    assert_abridged();
+    assert_ticks(0, a, 0, 0);
+    assert_ticks(0, child, 1000, 1100);
+    world_end();
+}
+
+/* ---- what it saves ------------------------------------------------------------------------------------- */
+
+static uint64_t count_events(sim_shortcuts shortcuts)
+{
+    uint64_t n;
+
+    world.shortcuts = shortcuts;
+    assert_ok(world_run(), &world.err);
+    n = world.result.n_events;
+    world_end();
+    return n;
+}
+
+/* Two groups of two across a switch: abridged, an event is the end of a node, of each rank or of one of all four. In the
+ * plain engine a rank has of each of its three chunks two arrivals, three endpoints and a reduction; and the end of d. */
+CLAIM(an_event_is_the_end_of_a_node_of_a_class)
+{
+    static const uint32_t members[][2] = {{0, 1}, {2, 3}};
+    uint32_t g[2];
+
+    world_begin("Switch", 4, 50, "ring");
+    world.set.splits = 3;
+    for (int i = 0; i < 2; i++)
+        g[i] = world_group("g", 2, members[i]);
+    for (uint32_t r = 0; r < 4; r++) {
+        uint32_t c = world_coll(r, "c", WL_ALL_REDUCE, 3 * 2 * MIB, g[r / 2]);
+
+        comp_after(r, "d", 100, c);
+    }
+    assert_u64(count_events((sim_shortcuts){.memo = true}), 4 * 2);
+    assert_u64(count_events(SIM_ALL_SHORTCUTS), 2);
+    assert_u64(count_events((sim_shortcuts){0}), 4 * (3 * (2 + 3 + 1) + 1));
+}
+
+/* All nodes of all ranks are in the results, and all messages: 8 ranks in pairs, of 3 chunks with 2 steps. */
+CLAIM(results_are_those_of_all_ranks)
+{
+    uint32_t g[4];
+
+    world_begin("Switch", 8, 50, "direct");
+    world.shortcuts = SIM_ALL_SHORTCUTS;
+    world.set.splits = 3;
+    for (uint32_t i = 0; i < 4; i++)
+        g[i] = world_group("g", 2, (const uint32_t[]){2 * i, 2 * i + 1});
+    for (uint32_t r = 0; r < 8; r++)
+        world_coll(r, "c", WL_ALL_REDUCE, 3000, g[r / 2]);
+    assert_abridged();
+    assert_u64(world.result.n_ranks, 8);
+    assert_u64(world.result.n_nodes, 8);
+    assert_u64(world.result.n_messages, 8 * 3 * 2);
+    assert_u64(world.result.n_flat_rings, 8); /* the system's would be direct */
+    assert_u64(world.record.n, 8);
+    for (uint32_t r = 0; r < 8; r++) {
+        assert_int_equal(world.record.rank[r], r);
+        assert_int_equal(world.result.finish_order[r], r); /* all at once: in their order */
+    }
+    assert_null(world.result.load);
+    world_end();
+}
+
+/* Even ranks compute, and send to the next, which computes and answers: 1100 ns over the switch, and 600 back. */
+CLAIM(messages_between_classes_arrive_at_all_their_ranks)
+{
+    uint32_t c[2];
+
+    world_begin("Switch", 8, 50, "direct");
+    world.shortcuts = SIM_ALL_SHORTCUTS;
+    for (uint32_t r = 0; r < 8; r += 2) {
+        c[0] = comp(r, "c", 100);
+        world_after(r, world_message(r, "s", true, r + 1, 1000, r), c[0]);
+        world_message(r, "back", false, r + 1, 500, r);
+        world_message(r + 1, "r", false, r, 1000, r);
+        c[1] = comp_after(r + 1, "c", 200, 0);
+        world_after(r + 1, world_message(r + 1, "back", true, r, 500, r), c[1]);
+    }
+    assert_abridged();
+    for (uint32_t r = 0; r < 8; r += 2) {
+        assert_ticks(r, 1, 100, 1200);
+        assert_ticks(r + 1, 0, 0, 1200);
+        assert_ticks(r + 1, 1, 1200, 1400);
+        assert_ticks(r + 1, 2, 1400, 2000);
+        assert_ticks(r, 2, 0, 2000);
+    }
+    assert_u64(world.result.n_messages, 8);
+    assert_u64(world.result.n_events, 2 + 4); /* two computations; two messages, each with two ends */
+    world_end();
+}
+
+/* 3 us as recorded, or one tick if nothing is; its ranks do not wait for each other. */
+CLAIM(a_broadcast_is_replayed)
+{
+    begin();
+    world.rank[0].node[world_coll(0, "c", WL_BROADCAST, 8000, 0)].duration_us = 3;
+    world_coll(2, "c", WL_BROADCAST, 8000, 0);
+    assert_abridged();
+    assert_ticks(0, 0, 0, 3000);
+    assert_ticks(2, 0, 0, 1);
+    world_end();
+}
+
+/* A load is 1000 bytes at 2 bytes a ns after 100 ns, and the memory is the rank's own. */
+CLAIM(remote_memory_of_its_own_is_no_hindrance)
+{
+    begin();
+    world.set.remote = (sim_remote_memory){.kind = SIM_REMOTE_PER_NPU, .latency_ns = 100, .bytes_per_ns = 2};
+    for (uint32_t r = 0; r < 2; r++)
+        world_node(r, (wl_node){.type = WL_NODE_MEM_LOAD, .tensor_size = 1000, .slot = DSE_NONE});
+    assert_abridged();
+    assert_ticks(0, 0, 0, 100 + 500);
+    assert_ticks(1, 0, 0, 100 + 500);
+    world_end();
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+/* Rings, collectives of all ranks, messages and tensors. */
+static void mixed(void)
+{
+    static const uint32_t members[][2] = {{0, 1}, {2, 3}};
+    uint32_t g[2];
+
+    begin();
+    world.set.track_memory = true;
+    for (int i = 0; i < 2; i++)
+        g[i] = world_group("g", 2, members[i]);
+    for (uint32_t r = 0; r < 4; r++) {
+        uint32_t a = world_coll(r, "a", WL_ALL_GATHER, 1000, g[r / 2]);
+        uint32_t b = world_coll(r, "b", WL_ALL_REDUCE, 100000, 0), m;
+
+        world_after(r, b, a);
+        m = world_message(r, "m", r < 2, (r + 2) % 4, 5000, r % 2);
+        world_after(r, m, b);
+        for (uint32_t i = 0; i < world.rank[r].n; i++)
+            world.rank[r].node[i].has_io = true;
+        world_tensor(r, a, true, "t", 64);
+        world_tensor(r, b, false, "t", 64);
+    }
+}
+
+/* Every failure is told, or makes the plain engine do the run, for which there is memory again. */
+CLAIM(every_allocation_may_fail)
+{
+    for (int symmetry = 0; symmetry < 2; symmetry++) {
+        unsigned long told = 0, abridged = 0;
+
+        mixed();
+        world.shortcuts.symmetry = symmetry;
+        dse_arena_init(&world.arena);
+        world_make(&world.arena);
+        for (size_t used = 0; used < 256u * 1024u; used += 2048)
+            for (long n = 0;; n++) {
+                dse_arena arena;
+                run_outcome o = {.err = DSE_ERROR_INIT};
+
+                dse_arena_init(&arena);
+                assert_non_null(dse_arena_alloc(&arena, 256u * 1024u - used));
+                dse_alloc_fail_after(n);
+                o.status = sim_run(&world.set, &world.net, &world.w, world.shortcuts, &arena, &o.result,
+                                   &o.record, &o.err);
+                dse_alloc_fail_after(-1);
+                assert_true(o.status == DSE_OK || o.status == DSE_E_NOMEM);
+                assert_int_equal(o.status, o.err.status);
+                told += o.status == DSE_E_NOMEM;
+                abridged += o.status == DSE_OK && !o.result.plain_because;
+                if (o.status == DSE_OK && !o.result.plain_because) {
+                    dse_arena_free(&arena);
+                    break;
+                }
+                dse_arena_free(&arena);
+            }
+        assert_true(told > 100 && abridged == 128);
+        world_end();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(some_systems_are_left_to_the_plain_engine),
+        cmocka_unit_test(without_memo_there_is_nothing_to_be_given_up),
+        cmocka_unit_test(what_classes_refuse_is_left_to_the_plain_engine),
+        cmocka_unit_test(different_collectives_that_meet_are_left_to_the_plain_engine),
+        cmocka_unit_test(messages_that_take_no_time_are_left_to_the_plain_engine),
+        cmocka_unit_test(so_are_rings_whose_messages_take_no_time),
+        cmocka_unit_test(collectives_of_ranks_that_see_different_things_are_left_to_the_plain_engine),
+        cmocka_unit_test(collectives_of_ranks_that_arrive_apart_are_left_to_the_plain_engine),
+        cmocka_unit_test(collectives_of_ranks_that_have_run_others_before_are_left_to_the_plain_engine),
+        cmocka_unit_test(messages_that_come_before_they_are_asked_for_are_left_to_the_plain_engine),
+        cmocka_unit_test(errors_are_the_plain_engine_s),
+        cmocka_unit_test(what_was_registered_first_ends_first),
+        cmocka_unit_test(what_two_ranks_registered_in_one_tick_has_no_known_order),
+        cmocka_unit_test(what_one_rank_registered_in_one_tick_ends_in_that_order),
+        cmocka_unit_test(so_do_its_own_send_and_what_it_runs),
+        cmocka_unit_test(messages_of_two_ranks_have_a_known_order_if_sent_in_different_ticks),
+        cmocka_unit_test(the_end_of_a_ring_is_as_old_as_its_last_endpoint),
+        cmocka_unit_test(nothing_may_end_with_a_collective_of_all_ranks),
+        cmocka_unit_test(a_message_may_meet_packets_that_are_older),
+        cmocka_unit_test(nodes_of_no_time_end_where_they_begin),
+        cmocka_unit_test(a_node_of_no_time_between_ends_has_no_known_order),
+        cmocka_unit_test(a_node_that_moves_no_data_wakes_nobody),
+        cmocka_unit_test(an_event_is_the_end_of_a_node_of_a_class),
+        cmocka_unit_test(results_are_those_of_all_ranks),
+        cmocka_unit_test(messages_between_classes_arrive_at_all_their_ranks),
+        cmocka_unit_test(a_broadcast_is_replayed),
+        cmocka_unit_test(remote_memory_of_its_own_is_no_hindrance),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return RUN_TESTS(tests);
+}
