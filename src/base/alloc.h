@@ -50,8 +50,7 @@ char *dse_arena_printf(dse_arena *a, const char *fmt, ...) __attribute__((format
 /* Growing heap arrays: `type *v; size_t n, cap;` all starting at zero. DSE_GROW makes room for `need` elements;
  * false when out of memory, and v is as it was. */
 bool dse_grow(void **v, size_t *cap, size_t need, size_t elem_size);
-#define DSE_GROW(v, cap, need)                                                                               \
-    ((need) <= (cap) || dse_grow((void **)&(v), &(cap), (need), sizeof *(v)))
+#define DSE_GROW(v, cap, need) ((need) <= (cap) || dse_grow((void **)&(v), &(cap), (need), sizeof *(v)))
 
 /* Slots: a growing array whose elements are used again. The free ones are chained by `link`, a uint32_t that an
  * element in use may have for itself; *free begins as DSE_NONE. Returns an index, and the element as it was left;

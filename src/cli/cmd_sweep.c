@@ -11,6 +11,8 @@
 #include "exec/pool.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -18,17 +20,27 @@ typedef struct {
     external_options external;
     shortcuts_options shortcuts;
     const char *db;
-    int64_t jobs;
-    bool json, dry_run;
+    int64_t jobs, top;
+    double hbm;
+    bool json, dry_run, prune;
 } sweep_options;
 
-#define FIELD(f) .offset = offsetof(sweep_options, f)
+#define FIELD(f)    .offset = offsetof(sweep_options, f)
+#define DEFAULT_TOP "10" /* as `best` has it */
 
 static const option options[] = {
     POINTS_OPTIONS(sweep_options, points),
     {"--dry-run", OPT_FLAG, NULL, "false", "list the points, as --points takes them, and simulate none",
      FIELD(dry_run)},
     EXTERNAL_OPTIONS(sweep_options, external, "native"),
+    {"--prune", OPT_FLAG, NULL, "false",
+     "skip points that cannot be among the --top best that fit: lower bounds of their time and memory say so",
+     FIELD(prune)},
+    {"--top", OPT_INT, "N", DEFAULT_TOP, "with --prune: so many per model and system; 0: all that fit",
+     .min = 0, .max = 1e9, FIELD(top)},
+    {"--hbm", OPT_SIZE, "SIZE", "",
+     "with --prune: memory of an NPU, 80GB (10^9) or 80GiB (2^30); what the system card gives if not given",
+     FIELD(hbm)},
     {"--jobs", OPT_INT, "N", "0", "worker processes, or points side by side; 0: one per core", .min = 0,
      .max = 4096, FIELD(jobs)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db",
@@ -39,19 +51,51 @@ static const option options[] = {
 
 /* ---- what is printed ----------------------------------------------------------------------- */
 
+/* How many were not simulated, and by what bound. */
+static void print_skipped(const drv_progress *p, dse_strbuf *out)
+{
+    const char *before = ": ";
+
+    dse_strbuf_addf(out, "%" PRIu64 " skipped, as they cannot be among the best that fit", p->skipped);
+    for (int i = 0; i < DRV_N_SKIPS; i++) {
+        if (!p->skipped_by[i])
+            continue;
+        dse_strbuf_addf(out, "%s%" PRIu64 " by %s", before, p->skipped_by[i], drv_skip_name((drv_skip)i));
+        before = ", ";
+    }
+    dse_strbuf_addc(out, '\n');
+}
+
+static void skipped_json(const drv_progress *p, dse_json *j)
+{
+    dse_json_key(j, "skipped");
+    dse_json_begin_object(j);
+    dse_json_key(j, "points");
+    dse_json_uint(j, p->skipped);
+    for (int i = 0; i < DRV_N_SKIPS; i++) {
+        dse_json_key(j, drv_skip_key((drv_skip)i));
+        dse_json_uint(j, p->skipped_by[i]);
+    }
+    dse_json_end_object(j);
+}
+
 static void print_summary(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
 {
     uint64_t run = p->done + p->failed;
     char time[32], name[DESIGN_NAME_MAX];
 
     dse_strbuf_addf(out, "%" PRIu64 " point%s: ", p->total, p->total == 1 ? "" : "s");
-    if (!run)
+    if (!run && p->skipped)
+        dse_strbuf_addf(out, "nothing simulated, %" PRIu64 " in %s already\n", p->cached, o->db);
+    else if (!run)
         dse_strbuf_addf(out, "all in %s already, nothing simulated\n", o->db);
     else
         dse_strbuf_addf(out,
                         "%" PRIu64 " simulated in %.1f s (%.1f s of CPU), %" PRIu64 " in %s already, %" PRIu64
                         " failed\n",
                         run, p->seconds, p->cpu_seconds, p->cached, o->db, p->failed);
+    if (o->prune)
+        print_skipped(p, out);
     if (p->first_failure)
         dse_strbuf_addf(out, "a failure: %s\n", p->first_failure);
     if (p->has_best) {
@@ -63,7 +107,7 @@ static void print_summary(const sweep_options *o, const drv_progress *p, dse_str
     report_traps_print(&p->traps, NULL, out);
 }
 
-static void print_summary_json(const drv_progress *p, dse_strbuf *out)
+static void print_summary_json(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
 {
     dse_json j;
 
@@ -77,6 +121,8 @@ static void print_summary_json(const drv_progress *p, dse_strbuf *out)
     dse_json_uint(&j, p->done);
     dse_json_key(&j, "failed");
     dse_json_uint(&j, p->failed);
+    if (o->prune)
+        skipped_json(p, &j);
     if (p->has_best) {
         char name[DESIGN_NAME_MAX];
 
@@ -172,6 +218,21 @@ static void warn_of_unknown_keys(const drv_space *s)
 
 /* ---- the command --------------------------------------------------------------------------- */
 
+/* What --prune needs, and what needs it. */
+static dse_status check_prune(const sweep_options *o, const drv_external *tools, dse_error *err)
+{
+    if (!o->prune && (o->top != strtoll(DEFAULT_TOP, NULL, 10) || !isnan(o->hbm)))
+        return dse_fail(err, DSE_E_USAGE, "%s needs --prune", isnan(o->hbm) ? "--top" : "--hbm");
+    if (o->prune && o->dry_run)
+        return dse_fail(err, DSE_E_USAGE,
+                        "give either --prune or --dry-run, not both: what is skipped depends on results");
+    if (o->prune && tools)
+        return dse_fail(
+            err, DSE_E_USAGE,
+            "--prune bounds what ccldse itself simulates; it cannot skip points of --engine astrasim");
+    return DSE_OK;
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const sweep_options *o = opts;
@@ -180,11 +241,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     drv_progress p = {0};
     drv_space space;
     drv_points points;
+    const drv_prune prune = {.top = (uint64_t)o->top, .hbm = o->hbm};
     drv_sweep sweep = {.points = &points,
                        .database = o->db,
                        .jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(),
                        .worker = self,
                        .shortcuts = shortcuts_left(&o->shortcuts),
+                       .prune = o->prune ? &prune : NULL,
                        .begin = progress_begin,
                        .progress = progress_show,
                        .user = &screen};
@@ -192,6 +255,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if ((st = external_choose(&o->external, r->arena, &sweep.tools, err)) != DSE_OK ||
         (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
+        (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
         (st = points_list(&o->points, r->arena, &space, &points, err)) != DSE_OK)
         return st;
     warn_of_models(&space);
@@ -215,7 +279,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (st != DSE_OK)
         return st;
     if (o->json)
-        print_summary_json(&p, r->out);
+        print_summary_json(o, &p, r->out);
     else
         print_summary(o, &p, r->out);
     if (p.failed)
@@ -233,7 +297,10 @@ const command command_sweep = {
         "list or a sample, simulates each in a pool of worker processes, and stores every result in the "
         "database as it arrives. What is there is not simulated again; after Ctrl-C the same command "
         "finishes "
-        "the rest. Points that failed are tried again. configs/spaces/links.yaml shows and explains a space. "
+        "the rest. Points that failed are tried again. With --prune points are skipped that cannot be among "
+        "the "
+        "--top fastest that fit into --hbm; 'best' with the same --top and --hbm then ranks the same. "
+        "configs/spaces/links.yaml shows and explains a space. "
         "Exit code 1 if some points failed. With --engine astrasim STAGE and ASTRA-sim themselves generate "
         "and "
         "simulate each point; their logs stay in results/astrasim.",

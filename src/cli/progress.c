@@ -38,7 +38,7 @@ static void format_left(char *out, size_t size, double seconds)
 
 static void format_progress(const drv_progress *p, char *out, size_t size)
 {
-    uint64_t run = p->done + p->failed, left = p->total - p->cached - run;
+    uint64_t run = p->done + p->failed, left = p->total - p->cached - p->skipped - run;
     double rate = p->seconds > 0 ? (double)run / p->seconds : 0;
     char best[160] = "", remaining[48] = "", time[32], name[DESIGN_NAME_MAX], failed[48] = "";
 
@@ -53,8 +53,8 @@ static void format_progress(const drv_progress *p, char *out, size_t size)
     }
     if (p->failed)
         snprintf(failed, sizeof failed, ", %" PRIu64 " failed", p->failed);
-    snprintf(out, size, "%" PRIu64 "/%" PRIu64 " points, %.2f/s%s%s%s", p->cached + run, p->total, rate,
-             remaining, failed, best);
+    snprintf(out, size, "%" PRIu64 "/%" PRIu64 " points, %.2f/s%s%s%s", p->cached + p->skipped + run,
+             p->total, rate, remaining, failed, best);
 }
 
 void progress_show(void *user, const drv_progress *p)

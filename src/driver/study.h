@@ -87,21 +87,23 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
                                  design_point *point, dse_error *err);
 
 /* Reads such texts one after another; of a study that is the same as before, only the point is read. The operators
- * stay while their name and hash do: then their file is not looked at again, and may be gone. */
+ * stay while their name and hash do, and with them their generator, which each study gets: then their file is not looked
+ * at again, and may be gone. */
 typedef struct {
     dse_arena study_arena, operators_arena;
     dse_strbuf text; /* of the study that is kept, "}" at its end; empty: none is */
     drv_study study;
-    cfg_doc operators; /* that are kept, and of which file; root NULL: none are */
+    cfg_doc operators; /* that are kept, and of which file */
     uint64_t operators_hash;
     cfg_name operators_name;
+    wl_generator *generator; /* of them; NULL: none are kept */
 } drv_study_reader;
 
 void drv_study_reader_init(drv_study_reader *r);
 void drv_study_reader_free(drv_study_reader *r);
 
-/* The same study and point, and the same errors, as drv_study_read_config. *out is good until the next call or until the
- * arena is reset. */
+/* The same study and point, and the same errors, as drv_study_read_config; but for the generator. *out is good until the
+ * next call or until the arena is reset. */
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
                                  drv_study *out, design_point *point, dse_error *err);
 

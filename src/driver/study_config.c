@@ -201,6 +201,8 @@ void drv_study_reader_init(drv_study_reader *r)
 
 static void forget_operators(drv_study_reader *r)
 {
+    wl_generator_free(r->generator);
+    r->generator = NULL;
     r->operators = (cfg_doc){0};
     dse_arena_reset(&r->operators_arena);
 }
@@ -213,25 +215,26 @@ void drv_study_reader_free(drv_study_reader *r)
     dse_arena_free(&r->operators_arena);
 }
 
-/* Gives the study the operators that are kept, if they are those of its configuration, or else keeps its own. What
- * is of an operator file, and the same for every system, has its place beside them. */
+/* Gives the study the operators that are kept, if they are those of its configuration, or else keeps its own. */
 static dse_status keep_operators(drv_study_reader *r, const char *operators_hash, dse_error *err)
 {
     drv_study *s = &r->study;
     uint64_t hash = strtoull(operators_hash, NULL, 16);
-    dse_status st = DSE_OK;
+    dse_status st;
 
-    if (!r->operators.root || hash != r->operators_hash || strcmp(s->model.operators, r->operators_name)) {
+    if (!r->generator || hash != r->operators_hash || strcmp(s->model.operators, r->operators_name)) {
         forget_operators(r);
-        st = load_operators(s, operators_hash, &r->operators_arena, err);
-        if (st != DSE_OK)
+        if ((st = load_operators(s, operators_hash, &r->operators_arena, err)) != DSE_OK)
             return st;
         r->operators = s->operators;
+        if ((st = wl_generator_new(&r->operators, &r->generator, err)) != DSE_OK)
+            return st;
         r->operators_hash = s->operators_hash;
         memcpy(r->operators_name, s->model.operators, sizeof r->operators_name);
     }
     s->operators = r->operators;
     s->operators_hash = r->operators_hash;
+    s->generator = r->generator;
     return DSE_OK;
 }
 

@@ -32,8 +32,10 @@ typedef struct {
     const drv_sweep *sweep;
     const drv_points *points; /* a task is the number of one */
     store *db;
-    bool *cached; /* per task */
-    size_t next;
+    bool *cached;        /* per task */
+    drv_pruner *pruner;  /* NULL: everything is run, */
+    const size_t *round; /* else these tasks at a time */
+    size_t next, n_round;
     dse_strbuf config; /* of the task looked at last */
     dse_arena scratch; /* of an answer */
     /* Variant v is in slot v % N_ENTERED: tasks under way are neighbours, but their answers come in any order. */
@@ -224,8 +226,12 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
             st = store_find(s->db, tasks[i].hash, s->config.data, &s->cached[i], &brief, err);
         if (st != DSE_OK)
             return st;
-        if (!s->cached[i])
+        if (!s->cached[i]) {
+            if (s->pruner && (st = drv_pruner_add(s->pruner, i, &s->at->study, s->at->hash, tasks[i].hash,
+                                                  &s->points->point[i].point, err)) != DSE_OK)
+                return st;
             continue;
+        }
         s->progress.cached++;
         note_best(s, i, brief.wall_time);
         report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
@@ -251,15 +257,24 @@ static dse_status find_cached(state *s, dse_error *err)
 
 /* ---- running ------------------------------------------------------------------------------- */
 
+/* The next task: of the round, or in the order of the space. */
+static bool find_next(state *s, uint64_t *task)
+{
+    while (!s->pruner && s->next < s->points->n && s->cached[s->next])
+        s->next++;
+    if (s->next == (s->pruner ? s->n_round : s->points->n))
+        return false;
+    *task = s->pruner ? s->round[s->next] : s->next;
+    s->next++;
+    return true;
+}
+
 static bool enter_next(state *s, uint64_t *task)
 {
     uint64_t hash;
 
-    while (s->next < s->points->n && s->cached[s->next])
-        s->next++;
-    if (s->next == s->points->n)
+    if (!find_next(s, task))
         return false;
-    *task = s->next++;
     s->out_of_memory = enter_task(s, *task, &hash, NULL) != DSE_OK; /* it has been entered before */
     return !s->out_of_memory;
 }
@@ -319,6 +334,12 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     }
     if (!isnan(row->seconds))
         s->progress.cpu_seconds += row->seconds;
+    if (s->pruner && row->done) {
+        const store_time t = {row->hash, row->study, row->metrics.wall_time, row->metrics.peak_memory};
+
+        if ((st = drv_pruner_result(s->pruner, &t, err)) != DSE_OK)
+            return st;
+    }
     return put_row(s, row, err);
 }
 
@@ -425,7 +446,42 @@ static dse_status finish_batch(state *s, dse_status st, dse_error *err)
     return why.status;
 }
 
+/* ---- pruned -------------------------------------------------------------------------------- */
+
+static dse_status note_time(void *user, const store_time *t, dse_error *err)
+{
+    return drv_pruner_result(user, t, err);
+}
+
+static dse_status next_round(state *s, dse_error *err)
+{
+    drv_progress *g = &s->progress;
+    dse_status st = drv_pruner_round(s->pruner, &s->round, &s->n_round, g->skipped_by, err);
+
+    s->next = 0;
+    g->skipped = 0;
+    for (int i = 0; i < DRV_N_SKIPS; i++)
+        g->skipped += g->skipped_by[i];
+    return st;
+}
+
+static dse_status run_rounds(state *s, uint32_t jobs, dse_error *err)
+{
+    dse_status st = store_times(s->db, note_time, s->pruner, err);
+
+    while (st == DSE_OK && (st = next_round(s, err)) == DSE_OK && s->n_round)
+        st = run_workers(s, s->n_round < jobs ? (uint32_t)s->n_round : jobs, err);
+    return st;
+}
+
 /* ---- the sweep ----------------------------------------------------------------------------- */
+
+static dse_status run_all(state *s, uint32_t jobs, dse_error *err)
+{
+    if (s->pruner)
+        return run_rounds(s, jobs, err);
+    return s->sweep->tools ? run_tools(s, jobs, err) : run_workers(s, jobs, err);
+}
 
 /* What outlives the state. */
 static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *err)
@@ -459,6 +515,8 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     st = s.cached ? init_slots(&s, err) : dse_fail_nomem(err);
     if (st == DSE_OK && sweep->tools)
         st = check_tools(&s, err);
+    if (st == DSE_OK && sweep->prune)
+        st = drv_pruner_make(sweep->prune, &s.pruner, err);
     if (st == DSE_OK)
         st = store_open(sweep->database, STORE_WRITE, &s.db, err);
     if (st == DSE_OK)
@@ -469,12 +527,13 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     if (to_run < jobs)
         jobs = (uint32_t)to_run;
     if (st == DSE_OK && to_run)
-        st = sweep->tools ? run_tools(&s, jobs, err) : run_workers(&s, jobs, err);
+        st = run_all(&s, jobs, err);
     if (st == DSE_OK && s.out_of_memory)
         st = dse_fail_nomem(err);
     st = finish_batch(&s, st, err);
     end = finish(&s, a, out, st == DSE_OK ? err : NULL);
     store_close(s.db);
+    drv_pruner_free(s.pruner);
     dse_free(s.cached);
     dse_strbuf_free(&s.config);
     dse_arena_free(&s.scratch);

@@ -3,15 +3,18 @@
 #define DSE_DRIVER_SWEEP_H
 
 #include "driver/external.h"
+#include "driver/prune.h"
 #include "driver/space.h"
 #include "report/traps.h"
 
 typedef struct {
-    uint64_t total, cached; /* points in all; already in the database */
-    uint64_t done, failed;  /* of those that were run */
-    double seconds;         /* since the start */
-    double cpu_seconds;     /* of the points run */
-    bool has_best;          /* the fastest so far, cached ones included */
+    uint64_t total, cached;           /* points in all; already in the database */
+    uint64_t done, failed;            /* of those that were run */
+    uint64_t skipped;                 /* with `prune`: neither there nor run, */
+    uint64_t skipped_by[DRV_N_SKIPS]; /* and why not */
+    double seconds;                   /* since the start */
+    double cpu_seconds;               /* of the points run */
+    bool has_best;                    /* the fastest so far, cached ones included */
     design_point best;
     uint64_t best_wall_time; /* ns */
     const char *best_model, *best_system, *best_settings;
@@ -26,6 +29,7 @@ typedef struct {
     const char *worker;        /* program that is run as `worker worker --parent PID ...` */
     sim_shortcuts shortcuts;   /* that the workers may take */
     const drv_external *tools; /* who simulates instead; NULL: the workers, natively */
+    const drv_prune *prune;    /* skip what cannot be among the best; NULL: run all. Not with tools */
     void (*begin)(void *user, const drv_progress *p);    /* once, before anything runs; may be NULL */
     void (*progress)(void *user, const drv_progress *p); /* often; may be NULL */
     void *user;

@@ -105,6 +105,126 @@ dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_er
     return st;
 }
 
+/* ---- the other side ------------------------------------------------------------------------ */
+
+/* A value as its JSON has it, without quotes. */
+static bool set_metric(const store_column *c, const char *text, store_metrics *out)
+{
+    void *field = (char *)out + c->offset;
+
+    if (c->type == STORE_TEXT)
+        return *(const char **)field = text, true;
+    if (c->type == STORE_REAL && !strcmp(text, "inf")) /* no JSON number: dse_json_double quotes it */
+        return *(double *)field = INFINITY, true;
+    if (c->type == STORE_REAL)
+        return dse_parse_double(text, field, NULL) == DSE_OK;
+    return dse_parse_u64(text, field, NULL) == DSE_OK;
+}
+
+/* True if the line goes on with this text, which is then passed. */
+static bool pass(const char **at, const char *text)
+{
+    size_t n = strlen(text);
+    bool there = !strncmp(*at, text, n);
+
+    *at += there ? n : 0;
+    return there;
+}
+
+/* Length of the number of JSON that is here; 0: none. */
+static size_t number_length(const char *s)
+{
+    static const char digits[] = "0123456789";
+    size_t n = *s == '-', more = strspn(s + n, digits);
+
+    if (!more || (more > 1 && s[n] == '0'))
+        return 0;
+    n += more;
+    if (s[n] == '.') {
+        if (!(more = strspn(s + n + 1, digits)))
+            return 0;
+        n += more + 1;
+    }
+    if (s[n] == 'e') {
+        size_t sign = s[n + 1] == '-' || s[n + 1] == '+';
+
+        if (!(more = strspn(s + n + 1 + sign, digits)))
+            return 0;
+        n += more + 1 + sign;
+    }
+    return n;
+}
+
+/* Length of the text in quotes that is here, if it has nothing in it that JSON writes in another way; SIZE_MAX: none. */
+static size_t text_length(const char *s)
+{
+    size_t n = 1;
+
+    while (*s == '"' && s[n] >= ' ' && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+        n++;
+    return *s == '"' && s[n] == '"' ? n - 1 : SIZE_MAX;
+}
+
+/* A copy of the value that is here and then passed; NULL: it is neither number nor plain text. */
+static const char *take_value(const char **at, dse_arena *a)
+{
+    bool quoted = **at == '"';
+    size_t n = quoted ? text_length(*at) : number_length(*at);
+    const char *copy;
+
+    if (n == SIZE_MAX || (!quoted && !n))
+        return NULL;
+    copy = dse_arena_strndup(a, *at + quoted, n);
+    *at += n + (quoted ? 2 : 0);
+    return copy;
+}
+
+static bool pass_key(const char **at, bool first, const char *name)
+{
+    const char *s = *at;
+    bool there = (first || pass(&s, ",")) && pass(&s, "\"") && pass(&s, name) && pass(&s, "\":");
+
+    *at = there ? s : *at;
+    return there;
+}
+
+static bool take_metric(const char **at, const store_column *c, dse_arena *a, store_metrics *out)
+{
+    bool number = **at != '"';
+    const char *value = take_value(at, a);
+
+    if (!value || !set_metric(c, value, out))
+        return false;
+    return !number || c->type != STORE_REAL ||
+           !isinf(store_value(out, c)); /* too large: an error of JSON's */
+}
+
+/* A result as a worker writes it, keys in the order of the columns. To read that as any JSON is most of what a sweep does
+ * for a point. False if it is written otherwise, right or wrong. */
+static bool read_plain(const char *line, dse_arena *a, store_row *out)
+{
+    const char *at = line, *seconds;
+    bool first = true;
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    if (!pass(&at, "{\"seconds\":") || *at == '"' || !(seconds = take_value(&at, a)) ||
+        dse_parse_double(seconds, &out->seconds, NULL) != DSE_OK || isinf(out->seconds) ||
+        !pass(&at, ",\"metrics\":{"))
+        return false;
+    store_metrics_clear(&out->metrics);
+    for (size_t i = 0; i < n; i++) {
+        bool there = pass_key(&at, first, c[i].name);
+
+        if (there ? !take_metric(&at, &c[i], a, &out->metrics) : c[i].type == STORE_U64)
+            return false;
+        first &= !there;
+    }
+    out->done = true;
+    out->error = "";
+    return pass(&at, "}}") && !*at;
+}
+
 /* Text of a scalar; "" if there is none, which no number is. */
 static const char *scalar(const cfg_node *node) { return node && node->kind == CFG_SCALAR ? node->text : ""; }
 
@@ -112,18 +232,10 @@ static const char *scalar(const cfg_node *node) { return node && node->kind == C
 static bool read_metric(const cfg_node *metrics, const store_column *c, store_metrics *out)
 {
     const cfg_node *value = cfg_get(metrics, c->name);
-    const char *text = scalar(value);
-    void *field = (char *)out + c->offset;
 
     if (!value)
         return c->type != STORE_U64;
-    if (c->type == STORE_TEXT)
-        return value->kind == CFG_SCALAR && (*(const char **)field = text, true);
-    if (c->type == STORE_REAL && !strcmp(text, "inf")) /* no JSON number: dse_json_double quotes it */
-        return *(double *)field = INFINITY, true;
-    if (c->type == STORE_REAL)
-        return dse_parse_double(text, field, NULL) == DSE_OK;
-    return dse_parse_u64(text, field, NULL) == DSE_OK;
+    return value->kind == CFG_SCALAR && set_metric(c, value->text, out);
 }
 
 dse_status drv_answer_read(const char *line, dse_arena *a, store_row *out, dse_error *err)
@@ -132,10 +244,12 @@ dse_status drv_answer_read(const char *line, dse_arena *a, store_row *out, dse_e
     cfg_doc doc = {0};
     size_t n;
     const store_column *c = store_columns(&n);
-    dse_status st = cfg_parse_json("a worker's answer", line, strlen(line), a, &doc, err);
     bool understood;
+    dse_status st;
 
-    if (st != DSE_OK)
+    if (read_plain(line, a, out))
+        return DSE_OK;
+    if ((st = cfg_parse_json("a worker's answer", line, strlen(line), a, &doc, err)) != DSE_OK)
         return st;
     metrics = cfg_get(doc.root, "metrics");
     error = cfg_get(doc.root, "error");

@@ -37,11 +37,11 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
     const wl_group *g = &c->full->group[group];
 
     *out = (sim_circle){.n_members = g->n};
-    do { /* against the messages, until the class recurs */
+    do { /* against the messages, until the class recurs, with the group in the same slot */
         r = c->before[r][slot_of(c, r, group)];
         n++;
-    } while (c->of[r] != class && n < g->n);
-    if (c->of[r] != class || g->n % n)
+    } while ((c->of[r] != class || slot_of(c, r, group) != slot) && n < g->n);
+    if (c->of[r] != class || slot_of(c, r, group) != slot || g->n % n)
         return dse_fail(err, DSE_E_SIM, "a group's classes do not repeat");
     out->n_places = n;
     out->place = DSE_ARENA_NEW(a, sim_circle_place, n);

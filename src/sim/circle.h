@@ -1,6 +1,7 @@
 /* sim_circle -- a group's ring, up to alike ranks, and when a collective on it ends. Private to sim/.
  *
- * Along the ring of a group the classes of ranks repeat with a period: of each class one place is kept. A collective is
+ * Along the ring of a group the classes of ranks, and the slots in which they have it, repeat with a period: one period
+ * of places is kept. A collective is
  * worked out from when its ranks begin, in closed form; see circle.c. */
 #ifndef DSE_SIM_CIRCLE_H
 #define DSE_SIM_CIRCLE_H

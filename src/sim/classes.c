@@ -1,6 +1,7 @@
 #include "sim/classes.h"
 
 #include "base/idtable.h"
+#include "sim/messages.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -208,7 +209,6 @@ static dse_status look_at_leader(finder *f, uint32_t graph)
 
 typedef struct {
     uint32_t peer, tag, type;
-    uint64_t size;
 } message_key;
 
 static int compare_keys(const void *a, const void *b)
@@ -222,7 +222,8 @@ static int compare_keys(const void *a, const void *b)
     return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* Generated tags ascend; those of other workloads are sorted. Two sizes under one tag are left alone, too. */
+/* Messages know tags modulo SIM_TAG_SPAN. Generated tags ascend; those of other workloads are sorted. Two sizes under
+ * one tag are left alone, too. */
 static dse_status check_tags(finder *f, uint32_t r)
 {
     const wl_p2p *p = f->c->full->rank[r].p2p;
@@ -232,13 +233,13 @@ static dse_status check_tags(finder *f, uint32_t r)
 
     while (ascending < n && p[ascending - 1].tag < p[ascending].tag)
         ascending++;
-    if (ascending >= n)
+    if (ascending >= n && (!n || p[n - 1].tag - p[0].tag < SIM_TAG_SPAN))
         return DSE_OK;
     keys = dse_calloc(n, sizeof *keys);
     if (!keys)
         return dse_fail_nomem(f->err);
     for (uint32_t s = 0; s < n; s++)
-        keys[s] = (message_key){.peer = p[s].peer, .tag = p[s].tag, .type = node_of_slot(f, r, s)->type};
+        keys[s] = (message_key){p[s].peer, p[s].tag % SIM_TAG_SPAN, node_of_slot(f, r, s)->type};
     qsort(keys, n, sizeof *keys, compare_keys);
     for (uint32_t s = 1; st == DSE_OK && s < n; s++)
         if (!compare_keys(&keys[s - 1], &keys[s]))

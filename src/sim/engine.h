@@ -205,9 +205,6 @@ void sim_fail_nomem(sim_engine *e);
 void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32_t subject, uint64_t value,
                   dse_time delay);
 
-/* Tags of the workload's own messages and those of collectives do not meet. */
-#define SIM_TAG_SPAN 500000000u
-
 /* A message of an algorithm's: sends size bytes to peer; posts the receive for what peer sends, `call` happens when it
  * has arrived and is matched. */
 static inline void sim_send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag)
@@ -233,7 +230,8 @@ const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_pla
 
 dse_status sim_ranks_init(sim_engine *e);
 dse_status sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_slots);
-void sim_rank_start(sim_engine *e, uint32_t rank); /* tick 0 */
+void sim_rank_start(sim_engine *e, uint32_t rank);                          /* tick 0 */
+void sim_cost_of(const sim_settings *set, const wl_node *n, sim_cost *out); /* n computes, and moves bytes */
 void sim_node_done(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_rank_collective_ended(sim_engine *e, uint32_t rank);
 

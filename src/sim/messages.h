@@ -12,6 +12,9 @@
 
 #include "base/idtable.h"
 
+/* Tags of the workload's own messages and those of collectives do not meet: both count modulo this. */
+#define SIM_TAG_SPAN 500000000u
+
 typedef enum {
     SIM_CALL_NOTHING,
     SIM_CALL_STREAM,          /* a chunk of a collective received: subject is the stream */

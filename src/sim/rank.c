@@ -214,7 +214,7 @@ void sim_rank_collective_ended(sim_engine *e, uint32_t rank)
 
 /* The roofline: operations per second are bounded by the peak and by memory bandwidth times operational
  * intensity. A node of no operations lasts 0/0 seconds; see base/time.h for what becomes of that. */
-static void cost_of(const sim_settings *set, const wl_node *n, sim_cost *out)
+void sim_cost_of(const sim_settings *set, const wl_node *n, sim_cost *out)
 {
     double ops = (double)n->num_ops, bytes = (double)n->tensor_size, perf;
 
@@ -245,7 +245,7 @@ static dse_status init_graphs(sim_engine *e)
         for (uint32_t k = 0; k < wg->n_nodes; k++) {
             g->position[wg->by_id[k]] = k;
             if (wg->node[k].type == WL_NODE_COMP && wg->node[k].tensor_size && e->set->roofline)
-                cost_of(e->set, &wg->node[k], &g->cost[k]);
+                sim_cost_of(e->set, &wg->node[k], &g->cost[k]);
         }
     }
     return DSE_OK;

@@ -387,6 +387,26 @@ dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, 
     return st;
 }
 
+dse_status store_times(store *s, store_visit *visit, void *user, dse_error *err)
+{
+    static const char sql[] = "SELECT hash, study, wall_time, peak_memory FROM result WHERE done";
+    sqlite3_stmt *q = NULL;
+    dse_status st = DSE_OK;
+    int code = SQLITE_DONE;
+
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK)
+        st = fail(s, err, "read the database");
+    while (st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        const store_time t = {count_column(q, 0), count_column(q, 1), count_column(q, 2), count_column(q, 3)};
+
+        st = visit(user, &t, err);
+    }
+    if (st == DSE_OK && code != SQLITE_DONE)
+        st = fail(s, err, "read the database");
+    sqlite3_finalize(q);
+    return st;
+}
+
 bool store_is_native(const char *engine) { return !strncmp(engine, "native-", 7); }
 
 static void bind_metric(sqlite3_stmt *q, int at, const store_metrics *m, const store_column *c)

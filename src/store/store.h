@@ -121,6 +121,16 @@ typedef struct {
 dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, store_brief *out,
                       dse_error *err);
 
+/* What a result that is done counts for in a ranking by step time; STORE_ABSENT: not known. */
+typedef struct {
+    uint64_t hash, study; /* of its row */
+    uint64_t wall_time, peak_memory;
+} store_time;
+
+/* Calls `visit` with each, in no order that matters; what it fails with ends the visits. Takes no memory for them. */
+typedef dse_status store_visit(void *user, const store_time *t, dse_error *err);
+dse_status store_times(store *s, store_visit *visit, void *user, dse_error *err);
+
 /* Adds a row, or replaces the one of the same configuration: by itself, or between store_begin and store_commit. */
 dse_status store_put(store *s, const store_row *row, dse_error *err);
 

@@ -68,12 +68,12 @@ struct kept {
 
 struct wl_generator {
     cfg_doc operators;
-    dse_arena arena; /* the variants */
     struct {
         bool is_known;
         gen_variant variant;
-    } of[4];
-    kept *newest; /* by their last use */
+        dse_arena arena; /* what it consists of */
+    } of[4];             /* by recompute + 2 * weight_sharded */
+    kept *newest;        /* by their last use */
     dse_arena scratch;
     wl_generator_use use;
 };
@@ -85,7 +85,8 @@ dse_status wl_generator_new(const cfg_doc *operators, wl_generator **out, dse_er
     if (!g)
         return dse_fail_nomem(err);
     g->operators = *operators;
-    dse_arena_init(&g->arena);
+    for (int i = 0; i < 4; i++)
+        dse_arena_init(&g->of[i].arena);
     dse_arena_init(&g->scratch);
     *out = g;
     return DSE_OK;
@@ -108,7 +109,8 @@ void wl_generator_free(wl_generator *g)
         free_kept(k);
     }
     dse_arena_free(&g->scratch);
-    dse_arena_free(&g->arena);
+    for (int i = 0; i < 4; i++)
+        dse_arena_free(&g->of[i].arena);
     dse_free(g);
 }
 
@@ -120,10 +122,13 @@ static dse_status find_variant(wl_generator *g, const wl_strategy *s, const gen_
     const int i = s->recompute + 2 * s->weight_sharded;
 
     if (!g->of[i].is_known) {
-        dse_status st = gen_variant_init(&g->of[i].variant, &g->operators, which, &g->arena, err);
+        dse_arena *a = &g->of[i].arena;
+        dse_status st = gen_variant_init(&g->of[i].variant, &g->operators, which, a, err);
 
-        if (st != DSE_OK)
+        if (st != DSE_OK) {
+            dse_arena_free(a);
             return st;
+        }
         g->of[i].is_known = true;
     }
     *out = &g->of[i].variant;
@@ -191,6 +196,8 @@ static dse_status keep_new(wl_generator *g, const gen_key *key, dse_error *err)
         memcpy(is_free, key->is_free, n);
         st = gen_shape_build(&k->key, &k->arena, &g->scratch, &k->shape, err);
     }
+    if (g->scratch.total_bytes > WL_KEPT_BYTES) /* of a giant: the next is likely none */
+        dse_arena_free(&g->scratch);
     if (st != DSE_OK) {
         free_kept(k);
         return st;

@@ -49,7 +49,7 @@ typedef struct {
     uint64_t n_built;  /* since the generator was made */
 } wl_generator_use;
 
-/* The nodes of `operators` are borrowed for the generator's life. *out is the caller's to free. */
+/* What `operators` points to is borrowed for the generator's life. *out is the caller's to free. */
 dse_status wl_generator_new(const cfg_doc *operators, wl_generator **out, dse_error *err);
 void wl_generator_free(wl_generator *g);
 const wl_generator_use *wl_generator_usage(const wl_generator *g);

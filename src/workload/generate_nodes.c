@@ -11,7 +11,8 @@ static gen_draft *add_draft(gen_build *b, gen_stage *s, gen_role role, uint32_t 
     gen_draft *d;
 
     if (s->n_drafts == s->cap_drafts) {
-        uint32_t cap = s->cap_drafts ? s->cap_drafts * 2 : s->n_tensors * 2 + 16;
+        /* A transformer has up to 2.1 drafts a tensor; what is never written to takes no memory. */
+        uint32_t cap = s->cap_drafts ? s->cap_drafts * 2 : s->n_tensors * 3 + 16;
         gen_draft *more = GEN_ARRAY(b->scratch, gen_draft, cap);
 
         if (!more) {
@@ -95,23 +96,36 @@ static dse_status add_figures(gen_build *b, const gen_stage *s, const gen_draft 
 
 static const gen_figures no_figures = {DSE_NONE, {DSE_NONE, DSE_NONE, DSE_NONE}, DSE_NONE, DSE_NONE};
 
-static dse_status computation_figures(gen_build *b, const gen_stage *s, gen_draft *d)
+static gen_figures figures_for(gen_use use, const gen_operator *op)
 {
-    const gen_tensor *t = &s->tensor[d->tensor];
-    const wl_operator *op = gen_model_tensor(b, t)->op;
-    const gen_operator *sizes = gen_operator_of(b->v, op);
-    bool is_shadow = t->kind == WL_OP_SHADOW; /* another stage has the work */
-    uint32_t *known = &b->computed[2 * op->number + is_shadow];
+    gen_figures f = no_figures;
+
+    switch (use) {
+    case GEN_MAKES:
+    case GEN_STANDS_FOR:
+        f.operations = use == GEN_MAKES ? op->operations : DSE_NONE;
+        f.moved[0] = op->y;
+        f.moved[1] = op->x1;
+        f.moved[2] = op->x2;
+        f.result = op->y;
+        break;
+    case GEN_SENDS: f.communicated = op->y; break;
+    case GEN_RECEIVES: f.communicated = f.result = op->y; break;
+    case GEN_N_USES: break;
+    }
+    return f;
+}
+
+/* They are the same whichever tensor it is that the operator makes. */
+static dse_status set_figures(gen_build *b, const gen_stage *s, gen_use use, gen_draft *d)
+{
+    const wl_operator *op = gen_model_tensor(b, &s->tensor[d->tensor])->op;
+    uint32_t *known = &b->used[op->number][use];
     dse_status st = DSE_OK;
 
     if (*known == DSE_NONE) {
-        gen_figures f = no_figures;
+        const gen_figures f = figures_for(use, gen_operator_of(b->v, op));
 
-        f.operations = is_shadow ? DSE_NONE : sizes->operations;
-        f.moved[0] = sizes->y;
-        f.moved[1] = sizes->x1;
-        f.moved[2] = sizes->x2;
-        f.result = sizes->y;
         st = add_figures(b, s, d, &f, known);
     }
     d->figures = *known;
@@ -126,7 +140,7 @@ static dse_status add_compute(gen_build *b, gen_stage *s, uint32_t ti)
     gen_draft *d = add_draft(b, s, GEN_COMP, ti, &t->comp);
 
     t->x1_in = t->x2_in = t->comp;
-    return d ? computation_figures(b, s, d) : DSE_E_NOMEM;
+    return d ? set_figures(b, s, t->kind == WL_OP_SHADOW ? GEN_STANDS_FOR : GEN_MAKES, d) : DSE_E_NOMEM;
 }
 
 /* The collectives that turn the sharding the operand was left in into the one that the operator needs. */
@@ -213,7 +227,6 @@ static dse_status add_send(gen_build *b, gen_link *l)
 {
     gen_stage *from = &b->stages[l->from_stage];
     gen_tensor *source = &from->tensor[l->from_tensor];
-    gen_figures f = no_figures;
     uint32_t index;
     gen_draft *d = add_draft(b, from, GEN_SEND, l->from_tensor, &index);
 
@@ -226,22 +239,19 @@ static dse_status add_send(gen_build *b, gen_link *l)
     else
         from->drafts[source->last_send].next_send = index;
     source->last_send = index;
-    f.communicated = gen_operator_of(b->v, gen_model_tensor(b, source)->op)->y;
-    return add_figures(b, from, d, &f, &d->figures);
+    return set_figures(b, from, GEN_SENDS, d);
 }
 
 static dse_status add_recv(gen_build *b, gen_link *l)
 {
     gen_stage *to = &b->stages[l->to_stage];
     gen_tensor *shadow = &to->tensor[l->to_tensor];
-    gen_figures f = no_figures;
     gen_draft *d = add_draft(b, to, GEN_RECV, l->to_tensor, &shadow->recv);
 
     if (!d)
         return DSE_E_NOMEM;
     d->slot = l->recv_slot = to->n_p2p++;
-    f.communicated = f.result = gen_operator_of(b->v, gen_model_tensor(b, shadow)->op)->y;
-    return add_figures(b, to, d, &f, &d->figures);
+    return set_figures(b, to, GEN_RECEIVES, d);
 }
 
 dse_status gen_add_messages(gen_build *b)

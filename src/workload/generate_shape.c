@@ -133,11 +133,11 @@ static dse_status prepare(gen_build *b)
     b->parallel = b->v->parallel;
     for (int k = 0; k < WL_N_PARALLEL; k++)
         b->parallel.degree[k] = b->key->sharded >> k & 1 ? 2 : 1; /* a collective only asks whether it is 1 */
-    b->computed = GEN_ARRAY(b->scratch, uint32_t, 2u * n_ops);
+    b->used = dse_arena_alloc(b->scratch, n_ops * sizeof *b->used);
     b->met = dse_arena_zero(b->scratch, n_ops, sizeof *b->met);
-    if (!b->computed || !b->met)
+    if (!b->used || !b->met)
         return dse_fail_nomem(b->err);
-    memset(b->computed, 0xff, 2u * n_ops * sizeof *b->computed);
+    memset(b->used, 0xff, n_ops * sizeof *b->used); /* DSE_NONE */
     return DSE_OK;
 }
 

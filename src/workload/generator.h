@@ -130,6 +130,10 @@ typedef struct {
 
 typedef enum { GEN_COMP, GEN_X1_COLL, GEN_X2_COLL, GEN_SEND, GEN_RECV } gen_role;
 
+/* What a node does with its tensor, other than bring together what it is made of. A shadow only stands for it: another
+ * stage has the work. */
+typedef enum { GEN_MAKES, GEN_STANDS_FOR, GEN_SENDS, GEN_RECEIVES, GEN_N_USES } gen_use;
+
 /* A node before the ones without cost are taken out. Its place in the array is its number on the rank. */
 typedef struct {
     uint32_t tensor; /* of the gen_stage */
@@ -185,8 +189,8 @@ typedef struct {
     uint32_t *shadow;   /* model tensor -> its last shadow, a tensor of another gen_stage */
     uint32_t n_links;
     gen_link *links;
-    uint32_t *computed; /* operator, once more for its shadows -> figures of the computation, or DSE_NONE */
-    gen_met (*met)[2];  /* operator, x1 or x2 */
+    uint32_t (*used)[GEN_N_USES]; /* operator -> figures of the nodes of what it makes, or DSE_NONE */
+    gen_met (*met)[2];            /* operator, x1 or x2 */
     uint32_t cap_figures;
 } gen_build;
 

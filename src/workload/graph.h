@@ -90,6 +90,8 @@ typedef struct {
     wl_tensor_kind kind;
 } wl_tensor_info;
 
+/* Graphs that a kept generator made of one shape share all but node, tensor and the items of inputs and outputs
+ * (generate.h). */
 typedef struct {
     uint32_t n_nodes;
     wl_node *node;    /* in file order */

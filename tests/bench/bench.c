@@ -3,10 +3,10 @@
  * usage: bench [-q] [-t SECONDS] [-u ASTRA_SIM] [-g STAGE] [ROW...]
  *
  * Each row is measured in processes of its own, one after the other, in a folder that is removed at the end; programs
- * are those of the folder that this one stands in. -q: small samples, and what is reckoned from them says so; -t: what
- * takes longer than so many seconds is stopped. What the upstream tools take was recorded on another machine, unless
- * one's own are given: -u a program, -g a command ("python3 stage/main.py"); then they run side by side with ours. The
- * answer is text: it asserts nothing, and ends with 0 whatever the figures are. */
+ * are those of the folder that this one stands in. -q: a sample of the large space, and what is reckoned from it says
+ * so, and shorter curves; -t: what takes longer than so many seconds is stopped. What the upstream tools take was
+ * recorded on another machine, unless one's own are given: -u a program, -g a command ("python3 stage/main.py"); then
+ * they run side by side with ours. The answer is text: it asserts nothing, and ends with 0 whatever the figures are. */
 #include "bench/bench.h"
 
 #include "base/fs.h"
@@ -85,16 +85,21 @@ static void fail(const char *what)
     exit(70);
 }
 
-const char *bench_path(const bench *b, const char *name)
+const char *bench_text(const bench *b, const char *fmt, ...)
 {
-    size_t n = strlen(b->folder) + strlen(name) + 2;
-    char *path = malloc(n);
+    char text[4096];
+    const char *out;
+    va_list ap;
 
-    if (!path)
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (!(out = dse_arena_strdup(b->arena, text)))
         fail("out of memory");
-    snprintf(path, n, "%s/%s", b->folder, name);
-    return path;
+    return out;
 }
+
+const char *bench_path(const bench *b, const char *name) { return bench_text(b, "%s/%s", b->folder, name); }
 
 const char *bench_write(const bench *b, const char *name, const dse_strbuf *text)
 {
@@ -201,7 +206,8 @@ static void print_usage(void)
 int main(int argc, char **argv)
 {
     char folder[] = "/tmp/ccldse-bench.XXXXXX", self[4096], program[4200], upstream[4096];
-    bench b = {0};
+    dse_arena arena;
+    bench b = {.arena = &arena};
 
     if (!parse(argc, argv, &b)) {
         print_usage();
@@ -217,6 +223,7 @@ int main(int argc, char **argv)
     b.ccldse = program;
     b.folder = folder;
     b.upstream = b.upstream ? upstream : NULL;
+    dse_arena_init(&arena);
     b.messages = bench_path(&b, "messages");
     print_machine();
     for (size_t i = 0; i < N_ROWS; i++) {
@@ -228,5 +235,6 @@ int main(int argc, char **argv)
     }
     printf("\n%d of %d bars hold\n", b.n_hold, b.n_bars);
     bench_run(&b, (const char *const[]){"rm", "-rf", folder, NULL}, 1, &(measurement){0});
+    dse_arena_free(&arena);
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "bench/measure.h"
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 
 #define BENCH_JOBS 2 /* workers of a sweep */
@@ -15,7 +16,8 @@ typedef struct {
     const char *upstream; /* -u: an ASTRA-sim of the reader's own, or NULL */
     const char *stage;    /* -g: a STAGE, as a shell command, or NULL */
     bool quick;
-    double limit; /* seconds for one measurement */
+    double limit;     /* seconds for one measurement */
+    dse_arena *arena; /* of the paths */
     int n_bars, n_hold;
 } bench;
 
@@ -26,7 +28,7 @@ void bench_say(const char *what, const char *fmt, ...) __attribute__((format(pri
 void bench_at_most(bench *b, const char *what, const measurement *m, double v, double bar, const char *unit);
 void bench_at_least(bench *b, const char *what, const measurement *m, double v, double bar, const char *unit);
 
-/* A file in the folder: its path, which lives as long as the program. */
+/* A file in the folder: its path. */
 const char *bench_path(const bench *b, const char *name);
 const char *bench_write(const bench *b, const char *name, const dse_strbuf *text);
 
@@ -41,6 +43,9 @@ typedef struct {
 } bench_recorded;
 extern const bench_recorded bench_upstream[2];
 #define BENCH_PAIR_S 250.0 /* both, about, for a point of the space */
+
+/* printf into the arena. */
+const char *bench_text(const bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The 56 points of the default space on 64 NPUs, as words. */
 #define BENCH_POINTS 56

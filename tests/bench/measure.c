@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define LOOK_EVERY_S 0.05
-#define MAX_MEMORY   ((rlim_t)12 << 30) /* address space: rather fail than take the machine down */
+#define MAX_MB       12000 /* of one process: rather stop it than take the machine down */
 
 double cpu_seconds(void)
 {
@@ -73,13 +73,21 @@ static void look_at(pid_t pid, measurement *out)
     fclose(f);
 }
 
+/* Why it is not to go on, or NULL. */
+static const char *reason_to_stop(double seconds, double limit, const measurement *m)
+{
+    if (m->own_mb > MAX_MB || m->child_mb > MAX_MB)
+        return "too much memory";
+    return seconds > limit ? "too long" : NULL;
+}
+
 /* Until the process has ended; the caller has blocked SIGCHLD. A group of its own is ended as a whole. */
 static void await(pid_t pid, double limit, measurement *out)
 {
     const struct timespec step = {0, (long)(LOOK_EVERY_S * 1e9)};
     double start = wall_seconds();
+    const char *stopped = NULL;
     struct rusage usage;
-    bool stopped = false;
     sigset_t set;
     int status;
 
@@ -87,10 +95,8 @@ static void await(pid_t pid, double limit, measurement *out)
     sigaddset(&set, SIGCHLD);
     while (wait4(pid, &status, WNOHANG, &usage) == 0) {
         look_at(pid, out);
-        if (!stopped && wall_seconds() - start > limit) {
+        if (!stopped && (stopped = reason_to_stop(wall_seconds() - start, limit, out)) != NULL)
             kill(-pid, SIGKILL);
-            stopped = true;
-        }
         sigtimedwait(&set, NULL, &step);
     }
     out->wall = wall_seconds() - start;
@@ -99,7 +105,8 @@ static void await(pid_t pid, double limit, measurement *out)
     out->peak_mb = (double)usage.ru_maxrss * 1.024e-3;
     out->done = !stopped && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (stopped)
-        snprintf(out->why, sizeof out->why, "more than %.0f s", limit);
+        snprintf(out->why, sizeof out->why, "%s: stopped after %.0f s with %.0f MB", stopped, out->wall,
+                 out->peak_mb);
     else if (WIFSIGNALED(status))
         snprintf(out->why, sizeof out->why, "signal %d", WTERMSIG(status));
     else if (!out->done)
@@ -110,7 +117,6 @@ static void await(pid_t pid, double limit, measurement *out)
 
 static pid_t start_process(sigset_t *old)
 {
-    const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
     sigset_t set;
     pid_t pid;
 
@@ -123,7 +129,6 @@ static pid_t start_process(sigset_t *old)
         return pid;
     setpgid(0, 0);
     sigprocmask(SIG_SETMASK, old, NULL);
-    setrlimit(RLIMIT_AS, &memory);
     return 0;
 }
 

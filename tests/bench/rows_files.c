@@ -83,16 +83,7 @@ static void run_stage(const bench *b, const char *command, const char *point, co
     dse_strbuf_free(&line);
 }
 
-static const char *own_stage(const bench *b)
-{
-    size_t n = strlen(b->ccldse) + sizeof " stage";
-    char *command = malloc(n);
-
-    if (!command)
-        exit(70);
-    snprintf(command, n, "%s stage", b->ccldse);
-    return command;
-}
+static const char *own_stage(const bench *b) { return bench_text(b, "%s stage", b->ccldse); }
 
 static double megabytes(const bench *b, const char *point)
 {

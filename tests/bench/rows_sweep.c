@@ -30,15 +30,14 @@ static void run_sweep(const bench *b, const char *const *more, measurement *m)
 
 /* ---- 112 points ---------------------------------------------------------------------------- */
 
-/* As `sweep --points` takes them; of fewer than all every so many. Both studies. */
-static const char *write_points(const bench *b, size_t every, size_t *n)
+/* As `sweep --points` takes them, of both studies. */
+static const char *write_points(const bench *b)
 {
     const char *const *points = bench_points(), *path;
     dse_strbuf text;
 
-    *n = 0;
     dse_strbuf_init(&text);
-    for (size_t i = 0; i < SWEEP_POINTS; i += every, (*n)++)
+    for (size_t i = 0; i < SWEEP_POINTS; i++)
         dse_strbuf_addf(&text, "%s %s %s\n", studies[i / BENCH_POINTS].model,
                         studies[i / BENCH_POINTS].system, points[i % BENCH_POINTS]);
     path = bench_write(b, "points", &text);
@@ -49,20 +48,13 @@ static const char *write_points(const bench *b, size_t every, size_t *n)
 void bench_sweep(bench *b)
 {
     measurement m;
-    double seconds;
-    size_t n;
-    const char *points = write_points(b, b->quick ? 9 : 1, &n);
 
-    run_sweep(b, (const char *const[]){"--points", points, NULL}, &m);
-    seconds = m.wall * SWEEP_POINTS / (double)n;
+    run_sweep(b, (const char *const[]){"--points", write_points(b), NULL}, &m);
     if (m.done)
         bench_say("points",
-                  "%zu in %.2f s: %.1f a second; %.2f s of CPU; upstream about %.0f s of CPU a point"
-                  " (recorded): %.0f x",
-                  n, m.wall, (double)n / m.wall, m.cpu, BENCH_PAIR_S, BENCH_PAIR_S * (double)n / m.cpu);
-    if (m.done && n < SWEEP_POINTS)
-        bench_say("", "reckoned from %zu points:", n);
-    bench_at_most(b, "112 points, whole process", &m, seconds, 2, "s");
+                  "%.0f a second; %.2f s of CPU; upstream about %.0f s of CPU a point (recorded): %.0f x",
+                  SWEEP_POINTS / m.wall, m.cpu, BENCH_PAIR_S, BENCH_PAIR_S * SWEEP_POINTS / m.cpu);
+    bench_at_most(b, "112 points, whole process", &m, m.wall, 2, "s");
 }
 
 /* ---- 100,000 points ------------------------------------------------------------------------ */
@@ -115,7 +107,7 @@ void bench_space(bench *b)
 /* ---- a worker ------------------------------------------------------------------------------ */
 
 /* What a coordinator would ask it. */
-static const char *write_requests(const bench *b, size_t every, size_t *n)
+static const char *write_requests(const bench *b)
 {
     const char *const *points = bench_points(), *path = NULL;
     dse_error err = DSE_ERROR_INIT;
@@ -125,12 +117,11 @@ static const char *write_requests(const bench *b, size_t every, size_t *n)
     dse_strbuf text;
     dse_status st = DSE_OK;
 
-    *n = 0;
     dse_arena_init(&a);
     dse_strbuf_init(&text);
     for (size_t i = 0; st == DSE_OK && i < 2; i++)
         st = drv_study_load(studies[i].model, studies[i].system, NULL, &a, &study[i], &err);
-    for (size_t i = 0; st == DSE_OK && i < SWEEP_POINTS; i += every, (*n)++) {
+    for (size_t i = 0; st == DSE_OK && i < SWEEP_POINTS; i++) {
         st = design_point_parse(points[i % BENCH_POINTS], &point, &err);
         drv_study_write_config(&study[i / BENCH_POINTS], &point, &text);
         dse_strbuf_addc(&text, '\n');
@@ -148,14 +139,14 @@ void bench_worker(bench *b)
 {
     const char *const argv[] = {b->ccldse, "worker", NULL};
     measurement m = {.why = "no cards"};
-    size_t n;
-    const char *requests = write_requests(b, b->quick ? 9 : 1, &n);
+    const char *requests = write_requests(b);
 
     if (requests)
         measure_program(
             &(measured_program){argv, b->folder, requests, bench_path(b, "answers"), b->messages, b->limit},
             &m);
     if (m.done)
-        bench_say("points", "%zu in %.3f s of CPU: %.2f ms each", n, m.cpu, m.cpu / (double)n * 1e3);
+        bench_say("points", "%d in %.3f s of CPU: %.2f ms each", SWEEP_POINTS, m.cpu,
+                  m.cpu / SWEEP_POINTS * 1e3);
     bench_at_most(b, "peak memory", &m, m.peak_mb, 100, "MB");
 }

@@ -13,8 +13,16 @@ static void check_answer(const char *line, dse_arena *a)
     dse_error err = DSE_ERROR_INIT;
     store_row row = {0};
 
-    if (fuzz_ok(drv_answer_read(line, a, &row, &err), &err))
-        ENSURE(row.error && (!row.done || !row.error[0]));
+    bool read = fuzz_ok(drv_answer_read(line, a, &row, &err), &err);
+    const char *blank =
+        dse_arena_printf(a, " %s", line); /* nothing is skipped of the way that reads any JSON */
+    store_row same = {0};
+    dse_status st = blank ? drv_answer_read(blank, a, &same, NULL) : DSE_E_NOMEM;
+
+    ENSURE(!read || (row.error && (!row.done || !row.error[0])));
+    ENSURE(st == DSE_E_NOMEM || err.status == DSE_E_NOMEM || (st == DSE_OK) == read);
+    ENSURE(st != DSE_OK || !read ||
+           (same.done == row.done && same.metrics.wall_time == row.metrics.wall_time));
 }
 
 static void check_config(const char *text, size_t n, dse_arena *a)

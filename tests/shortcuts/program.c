@@ -31,6 +31,8 @@ typedef struct {
     uint32_t collective, message, odd;
     uint32_t stagger;  /* of compute: it takes longer on some ranks */
     uint32_t partial;  /* only some ranks take part */
+    uint32_t loose;    /* it does not wait for the operation before */
+    uint32_t equal;    /* durations out of a few: what is under way at once ends together */
     uint32_t overlap;  /* of families: one group of some ranks */
     uint32_t twin;     /* of families: the members of another one */
     uint32_t listed;   /* of families: members not in the order of their ranks */
@@ -46,6 +48,9 @@ static const profile profiles[] = {
     {.name = "messages within groups", .collective = 30, .message = 40, .stagger = 20, .partial = 10},
     {.name = "some take part", .collective = 40, .message = 10, .stagger = 10, .partial = 30},
     {.name = "disordered", .collective = 60, .message = 10, .twin = 30, .disorder = 20},
+    {.name = "rivals", .collective = 35, .message = 35, .partial = 25, .loose = 50, .equal = 100},
+    {.name = "rivals of a ring", .collective = 25, .message = 25, .loose = 60, .equal = 100},
+    {.name = "loose", .collective = 50, .message = 5, .overlap = 40, .loose = 60, .equal = 40},
     {.name = "odd nodes", .collective = 30, .message = 10, .odd = 30, .stagger = 10},
     {.name = "everything",
      .collective = 40,
@@ -77,6 +82,7 @@ typedef struct {
     operation op[MAX_OPS];
     family fam[MAX_FAMILIES];
     bool disordered[MAX_RANKS], shared;
+    bool few_tags; /* messages that only their sizes and order tell apart */
 } program;
 
 /* ---- groups -------------------------------------------------------------------------------- */
@@ -209,6 +215,7 @@ static bool draw_families(program *g, dse_arena *a)
 
 static void draw_compute(program *g, operation *op)
 {
+    static const uint32_t few[] = {10, 20, 30, 50, 100, 110, 10000, 10000};
     rng *r = g->random;
     wl_node *n = &op->node;
 
@@ -217,6 +224,8 @@ static void draw_compute(program *g, operation *op)
     n->num_ops = g->c->whole ? 10000 * (uint64_t)rng_range(r, 1, 20) : rng_below(r, 2000000);
     if (rng_percent(r, 5))
         n->num_ops = 1; /* 0 ticks */
+    if (rng_percent(r, g->p->equal))
+        n->num_ops = 1000 * (uint64_t)RNG_PICK(r, few); /* ns in a system of round numbers */
     n->duration_us = rng_range(r, 0, 3);
     if (rng_percent(r, g->p->stagger)) {
         op->slower = rng_range(r, 1, g->n_ranks);
@@ -234,6 +243,8 @@ static void draw_collective(program *g, operation *op)
     n->type = WL_NODE_COLL;
     n->coll = RNG_PICK(r, types);
     n->comm_size = g->c->whole ? 960 * (uint64_t)rng_range(r, 1, 20) : rng_range(r, 12, 200000);
+    if (rng_percent(r, g->p->equal)) /* packets of a few times 10 bytes */
+        n->comm_size = 10 * (uint64_t)g->n_ranks * g->c->settings.splits;
     op->family = rng_below(r, g->n_families);
     if (rng_percent(r, 20)) {
         op->family = DSE_NONE;
@@ -244,9 +255,10 @@ static void draw_collective(program *g, operation *op)
     }
 }
 
-/* What a receive needs is a send of the same size and tag; the one before, or one that comes in another layer. */
+/* A receive stands behind its send; seldom a send has none, and another does for it or not. */
 static void draw_message(program *g, operation *op, uint32_t i)
 {
+    static const uint32_t few[] = {10, 10, 20, 100};
     rng *r = g->random;
     const operation *before = i ? &g->op[i - 1] : NULL;
 
@@ -259,6 +271,8 @@ static void draw_message(program *g, operation *op, uint32_t i)
     op->node.type = WL_NODE_SEND;
     op->shift = rng_range(r, 1, g->n_ranks - 1);
     op->node.comm_size = g->c->whole ? 10 * (uint64_t)rng_range(r, 1, 100) : rng_range(r, 1, 100000);
+    if (rng_percent(r, g->p->equal))
+        op->node.comm_size = RNG_PICK(r, few);
 }
 
 static void draw_odd(program *g, operation *op)
@@ -303,7 +317,7 @@ static void draw_operation(program *g, uint32_t i)
     }
     if (op->node.type == WL_NODE_RECV && rng_percent(r, 50))
         return; /* posted at tick 0 */
-    if (rng_percent(r, 80))
+    if (!rng_percent(r, g->p->loose ? g->p->loose : 20))
         op->back[0] = 1;
     for (int k = 1; k < MAX_DEPS; k++)
         if (rng_percent(r, 25))
@@ -362,12 +376,17 @@ static uint32_t group_slot(draft *d, uint32_t group)
     return slot;
 }
 
-static uint32_t message_slot(const program *g, draft *d, const operation *op, uint32_t rank, uint64_t id)
+/* A message has the number of its send. */
+static uint32_t message_slot(const program *g, draft *d, const operation *op, uint32_t rank, uint32_t i)
 {
     uint32_t n = g->n_ranks, to = (rank + op->shift) % n, from = (rank + n - op->shift) % n;
+    bool send = op->node.type == WL_NODE_SEND;
 
-    d->p2p[d->n_messages] =
-        (wl_p2p){op->node.type == WL_NODE_SEND ? to : from, op->shift % 3, (uint64_t)rank * ID_SPAN + id};
+    d->p2p[d->n_messages] = (wl_p2p){send ? to : from,
+                                     g->few_tags ? op->shift % 3
+                                     : send      ? i
+                                                 : i - 1,
+                                     (uint64_t)rank * ID_SPAN + d->id[d->n]};
     return d->n_messages++;
 }
 
@@ -390,7 +409,7 @@ static void add_node(const program *g, draft *d, const operation *op, uint32_t r
     n->layer = DSE_NONE;
     n->slot = DSE_NONE;
     if (n->type == WL_NODE_SEND || n->type == WL_NODE_RECV)
-        n->slot = message_slot(g, d, op, rank, d->id[d->n]);
+        n->slot = message_slot(g, d, op, rank, i);
     else
         n->id = d->id[d->n];
     if (n->type == WL_NODE_COLL && op->family != DSE_NONE)
@@ -502,8 +521,11 @@ dse_status draw_program(rng *r, dse_arena *a, drawn_case *c, dse_error *err)
     g.n_ops = rng_range(r, 1, MAX_OPS);
     g.n_layers = rng_range(r, 1, MAX_LAYERS);
     g.shared = rng_percent(r, 70);
+    g.few_tags = rng_percent(r, 15);
     for (uint32_t i = 0; i < g.n_ops; i++)
         draw_operation(&g, i);
+    while (g.n_ops > 1 && g.op[g.n_ops - 1].node.type == WL_NODE_SEND && !rng_percent(r, 5))
+        g.n_ops--;
     for (uint32_t i = 0; i < g.n_ranks; i++)
         g.disordered[i] = rng_percent(r, g.p->disorder);
     for (uint32_t i = 0; st == DSE_OK && i < g.n_ranks; i++)

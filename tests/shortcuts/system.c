@@ -136,10 +136,11 @@ static void write_rest(rng *r, drawn_case *c, const draw_limits *limits)
     static const uint32_t delays[] = {0, 10, 10, 10, 10, 1, 30, 77};
     static const uint32_t splits[] = {1, 1, 2, 3, 4, 6, 10};
     static const char *const peaks[] = {"450", "0.77"}, *const bandwidths[] = {"3000", "123.4"};
+    static const char *const whole[] = {"1000", "1"}; /* 1: reducing a packet takes longer than sending it */
 
-    /* 1 and 1000: an operation, or a byte of memory, takes a thousandth of a ns. */
+    /* 1 TFLOPS: an operation takes a thousandth of a ns; 1 GB/s: a byte takes one. */
     ADD(c, "compute: {peak_perf: %s}\n", c->whole ? "1" : RNG_PICK(r, peaks));
-    ADD(c, "memory: {bandwidth: %s}\n", c->whole ? "1000" : RNG_PICK(r, bandwidths));
+    ADD(c, "memory: {bandwidth: %s}\n", c->whole ? RNG_PICK(r, whole) : RNG_PICK(r, bandwidths));
     if (!limits->full_size && rng_percent(r, 7))
         ADD(c, "memory_bus: {shared: true, L: %" PRIu32 ", o: 3, g: 2, G: 0.001}\n", rng_range(r, 0, 9));
     ADD(c, "scheduler: {endpoint_delay: %" PRIu32, RNG_PICK(r, delays));
@@ -154,12 +155,14 @@ static void write_rest(rng *r, drawn_case *c, const draw_limits *limits)
 /* What ASTRA-sim takes on its command line and in remote_memory.json. */
 static void draw_arguments(rng *r, drawn_case *c, const draw_limits *limits)
 {
-    static const uint32_t queues[] = {1, 1, 1, 1, 2, 3, 4};
+    static const uint32_t queues[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4};
+    static const sim_remote_kind kinds[] = {SIM_REMOTE_NONE, SIM_REMOTE_PER_NPU, SIM_REMOTE_PER_NPU};
+    static const sim_remote_kind shared[] = {SIM_REMOTE_PER_NODE, SIM_REMOTE_POOL};
     sim_remote_memory *m = &c->settings.remote;
 
     c->settings.queues_per_dim = RNG_PICK(r, queues);
     c->settings.rendezvous = !limits->full_size && rng_percent(r, 7);
-    m->kind = (sim_remote_kind)rng_below(r, SIM_REMOTE_POOL + 1);
+    m->kind = rng_percent(r, 12) ? RNG_PICK(r, shared) : RNG_PICK(r, kinds);
     m->latency_ns = rng_range(r, 0, 100);
     m->bytes_per_ns = rng_range(r, 1, 64);
     m->npus_per_node = rng_range(r, 1, 4);

@@ -80,6 +80,55 @@ CLAIM(an_exposed_communication_of_minus_one_is_no_broken_answer)
     dse_strbuf_free(&line);
 }
 
+/* Answers as workers write them are read without a reader of JSON, those with a blank in front are not. Any figures; one
+ * in four of what may be left out is. */
+CLAIM(an_answer_is_read_the_same_however_it_is_spelt)
+{
+    uint64_t seed = 7;
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    for (int i = 0; i < 500; i++) {
+        store_metrics m;
+        dse_strbuf line;
+        dse_json j;
+
+        for (size_t k = 0; k < n; k++) {
+            void *field = (char *)&m + c[k].offset;
+            uint64_t r = unit_random(&seed);
+            bool absent = r % 4 == 0;
+
+            if (c[k].type == STORE_REAL)
+                *(double *)field = absent        ? (double)NAN
+                                   : r % 16 == 1 ? INFINITY
+                                                 : ldexp((double)r, -(int)(r >> 58) - 20);
+            else if (c[k].type == STORE_TEXT)
+                *(const char **)field = absent       ? NULL
+                                        : r % 8 == 1 ? "a \"b\" \\ \xc3\xa9"
+                                                     : "stack_0_x@1_COMP";
+            else
+                *(uint64_t *)field = absent && c[k].type != STORE_U64 ? STORE_ABSENT : r >> (r & 63);
+        }
+        dse_strbuf_init(&line);
+        dse_strbuf_adds(&line, " {\"seconds\":0.012345,\"metrics\":");
+        dse_json_init(&j, &line);
+        drv_answer_write_metrics(&m, &j);
+        dse_strbuf_addc(&line, '}');
+        for (int blank = 0; blank < 2; blank++) {
+            assert_ok(read_answer(line.data + !blank), &err);
+            assert_true(row.done);
+            assert_double(row.seconds, 0.012345);
+            for (size_t k = 0; k < n; k++) {
+                assert_true(store_has(&row.metrics, &c[k]) == store_has(&m, &c[k]));
+                assert_double(store_value(&row.metrics, &c[k]), store_value(&m, &c[k]));
+                if (c[k].type == STORE_TEXT && store_has(&m, &c[k]))
+                    assert_string_equal(store_text(&row.metrics, &c[k]), store_text(&m, &c[k]));
+            }
+        }
+        dse_strbuf_free(&line);
+    }
+}
+
 CLAIM(a_failure_has_its_reason)
 {
     assert_ok(read_answer("{\"seconds\":1,\"error\":\"rank 0 waits\"}"), &err);
@@ -104,6 +153,7 @@ CLAIM(anything_else_is_refused)
         "{\"seconds\":1,\"metrics\":{" COUNTS ",\"peak_memory\":-1}}",
         "{\"seconds\":1,\"metrics\":{" COUNTS ",\"peak_node\":[]}}",
         "{\"seconds\":1,\"metrics\":{" COUNTS ",\"peak_memory\":1.5}}",
+        "{\"seconds\":\"one\",\"metrics\":{" COUNTS "}}",
     };
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -113,6 +163,11 @@ CLAIM(anything_else_is_refused)
         assert_says(read_answer(lines[i]), &err, DSE_E_CHILD, shown);
     }
     assert_says(read_answer("half a li"), &err, DSE_E_SYNTAX, "invalid token");
+    assert_says(read_answer("{\"seconds\":01,\"metrics\":{" COUNTS "}}"), &err, DSE_E_SYNTAX, "");
+    assert_says(read_answer("{\"seconds\":1e999,\"metrics\":{" COUNTS "}}"), &err, DSE_E_SYNTAX, "");
+    assert_says(read_answer("{\"seconds\":1.,\"metrics\":{" COUNTS "}}"), &err, DSE_E_SYNTAX, "");
+    assert_says(read_answer("{\"seconds\":1,\"metrics\":{" COUNTS "}} x"), &err, DSE_E_SYNTAX, "");
+    assert_says(read_answer("{\"seconds\":1,\"metrics\":{" COUNTS "}"), &err, DSE_E_SYNTAX, "");
 }
 
 /* ---- serving ----------------------------------------------------------------------------------------- */
@@ -232,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_result_has_every_count),
         cmocka_unit_test(what_is_not_there_is_unknown_and_not_zero),
         cmocka_unit_test(an_exposed_communication_of_minus_one_is_no_broken_answer),
+        cmocka_unit_test(an_answer_is_read_the_same_however_it_is_spelt),
         cmocka_unit_test(a_failure_has_its_reason),
         cmocka_unit_test(anything_else_is_refused),
         cmocka_unit_test(a_worker_answers_each_line_as_one_that_has_had_no_other),

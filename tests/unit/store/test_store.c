@@ -53,6 +53,46 @@ CLAIM(a_row_is_read_back_as_it_was_put)
     end();
 }
 
+static store_time visited[4];
+static size_t n_visited;
+
+static dse_status note_visit(void *user, const store_time *t, dse_error *e)
+{
+    visited[n_visited++] = *t;
+    return n_visited == *(const size_t *)user ? dse_fail(e, DSE_E_SIM, "enough") : DSE_OK;
+}
+
+CLAIM(times_are_those_of_what_is_done)
+{
+    store_row done = row("{\"a\":1}", 7, "m", 8, 100), failed = row("{\"a\":2}", 8, "m", 8, 100);
+    store_row untracked = row("{\"a\":3}", 9, "m", 8, 300);
+    size_t enough = 0;
+    store *s;
+
+    begin();
+    failed.done = false;
+    untracked.metrics.peak_memory = STORE_ABSENT;
+    s = open_for(STORE_WRITE);
+    put(s, done);
+    put(s, failed);
+    put(s, untracked);
+    n_visited = 0;
+    assert_ok(store_times(s, note_visit, &enough, &err), &err);
+    assert_int_equal(n_visited, 2);
+    assert_u64(visited[0].hash, 7);
+    assert_u64(visited[0].study, done.study);
+    assert_u64(visited[0].wall_time, 100);
+    assert_u64(visited[0].peak_memory, done.metrics.peak_memory);
+    assert_u64(visited[1].hash, 9);
+    assert_u64(visited[1].peak_memory, STORE_ABSENT);
+    n_visited = 0;
+    enough = 1;
+    assert_failure(store_times(s, note_visit, &enough, &err), &err, DSE_E_SIM, "", "enough");
+    assert_int_equal(n_visited, 1);
+    store_close(s);
+    end();
+}
+
 CLAIM(a_failed_row_has_its_reason_and_no_figures)
 {
     store_row *rows, r = row("{}", 1, "m", 8, 5);
@@ -340,6 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_is_read_back_as_it_was_put),
+        cmocka_unit_test(times_are_those_of_what_is_done),
         cmocka_unit_test(a_failed_row_has_its_reason_and_no_figures),
         cmocka_unit_test(memory_that_was_not_tracked_is_not_there),
         cmocka_unit_test(a_row_of_the_same_configuration_is_replaced),

@@ -1,0 +1,183 @@
+#include "sim/bound_parts.h"
+#include "sim/engine.h"
+
+static const char *const names[SIM_N_BOUNDS] = {
+    [SIM_BOUND_COMPUTE] = "the compute of the longest rank",
+    [SIM_BOUND_COMM] = "the communication of the busiest rank",
+    [SIM_BOUND_CHAIN] = "the chain of dependencies",
+};
+
+const char *sim_bound_name(sim_bound_kind kind) { return names[kind]; }
+
+dse_status sim_bounds_make(const sim_settings *set, const net_network *net, dse_arena *a, sim_bounds **out,
+                           dse_error *err)
+{
+    sim_bounds *b = DSE_ARENA_NEW(a, sim_bounds, 1);
+    dse_status st = b ? DSE_OK : dse_fail_nomem(err);
+
+    *out = b;
+    if (st != DSE_OK)
+        return st;
+    b->set = set;
+    b->net = net;
+    sim_distances_init(&b->distances, net);
+    for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
+        st = sim_logical_init(&set->implementations[i], net, &b->logical[i], err);
+    return st;
+}
+
+void sim_bounds_free(sim_bounds *b)
+{
+    if (!b)
+        return;
+    sim_distances_free(&b->distances);
+    dse_free(b->time);
+}
+
+/* As a rank issues its nodes (rank.c). Generated ones have no duration of their own, and are replayed in a tick. */
+static dse_time compute_ticks(const sim_bounds *b, const wl_total *k)
+{
+    const wl_node node = {.num_ops = k->num_ops, .tensor_size = k->tensor_size};
+    sim_cost cost;
+
+    if (b->set->replay_only || !b->set->roofline)
+        return 1;
+    if (!k->tensor_size)
+        return 0;
+    sim_cost_of(b->set, &node, &cost);
+    return cost.ticks;
+}
+
+/* ---- a stage ------------------------------------------------------------------------------- */
+
+/* Of the collectives of a kind; what is replayed takes a tick. */
+static bool collective_time(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k,
+                            sim_sum *out)
+{
+    bound_groups g = {stage * t->ranks_per_stage, t->ranks_per_stage, 1, t->degree[k->dimension]};
+
+    for (uint32_t i = 0; i < k->dimension; i++)
+        g.stride *= t->degree[i];
+    *out = t->ranks_per_stage;
+    return b->set->replay_only || bound_collective(b, &g, k->coll, k->comm_size, out);
+}
+
+static bool find_times(sim_bounds *b, const wl_totals *t, uint32_t stage)
+{
+    const uint32_t *count = &t->count[stage * t->n_kinds];
+
+    if (!DSE_GROW(b->time, b->cap_time, t->n_kinds))
+        return false;
+    for (uint32_t i = 0; i < t->n_kinds; i++) {
+        const wl_total *k = &t->kind[i];
+
+        b->time[i] = 0;
+        if (!count[i])
+            continue;
+        if (k->type == WL_NODE_COMP)
+            b->time[i] = (sim_sum)compute_ticks(b, k) * t->ranks_per_stage;
+        else if (!collective_time(b, t, stage, k, &b->time[i]))
+            return false;
+    }
+    return true;
+}
+
+/* A send lasts until its message arrives. */
+static bool add_sends(sim_bounds *b, const wl_totals *t, const wl_total_sends *s, sim_sum *sum)
+{
+    uint32_t n = t->ranks_per_stage;
+    const sim_pairs pairs = {
+        .pairing = SIM_PAIRS_OFFSET, .first = s->from * n, .count = n, .distance = (s->to - s->from) * n};
+    sim_sum time = n;
+
+    if (!b->set->replay_only && !sim_distances_sum(&b->distances, &pairs, s->comm_size, &time))
+        return false;
+    *sum += time * s->n;
+    return true;
+}
+
+/* All nodes of the stage, by what keeps them from running at once. */
+static bool stage_sums(sim_bounds *b, const wl_totals *t, uint32_t stage, sim_sum *compute, sim_sum *comm)
+{
+    const uint32_t *count = &t->count[stage * t->n_kinds];
+
+    *compute = *comm = 0;
+    for (uint32_t i = 0; i < t->n_kinds; i++)
+        *(t->kind[i].type == WL_NODE_COMP ? compute : comm) += b->time[i] * count[i];
+    for (uint32_t i = 0; i < t->n_sends; i++)
+        if (t->sends[i].from == stage && !add_sends(b, t, &t->sends[i], comm))
+            return false;
+    return true;
+}
+
+/* The pieces of the chain that are on the stage. */
+static sim_sum stage_chain(const sim_bounds *b, const wl_totals *t, uint32_t stage)
+{
+    sim_sum chain = 0;
+
+    for (uint32_t i = 0; i < t->n_segments; i++) {
+        const wl_segment *s = &t->segment[i];
+        uint32_t n = t->segment_count[stage * t->n_segments + i];
+        sim_sum compute = 0, comm = 0;
+
+        for (uint32_t k = s->first; n && k < s->first + s->n; k++)
+            *(t->kind[t->segment_kind[k]].type == WL_NODE_COMP ? &compute : &comm) +=
+                b->time[t->segment_kind[k]];
+        chain += (compute > comm ? compute : comm) * n;
+    }
+    return chain;
+}
+
+/* What is held when the loss begins is held for a tick only if the loss takes one. What is replayed does not wait for
+ * messages, nor one stage for another. */
+static uint64_t stage_held(const sim_bounds *b, const wl_totals *t, uint32_t stage)
+{
+    const wl_held *h = &t->held[stage];
+    bool lasts = !b->set->replay_only && t->loss != DSE_NONE && compute_ticks(b, &t->kind[t->loss]) > 0;
+
+    if (!b->set->track_memory)
+        return 0;
+    return lasts && h->at_loss > h->at_start ? h->at_loss : h->at_start;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* Sums over the ranks of a stage, as what the average rank takes; the slowest takes no less than that, in whole ticks. What
+ * does not fit 64 bits is beyond any result. */
+static dse_time per_rank(const wl_totals *t, sim_sum sum)
+{
+    sim_sum v = (sum + t->ranks_per_stage - 1) / t->ranks_per_stage;
+
+    return v > DSE_TIME_NONE ? DSE_TIME_NONE : (dse_time)v;
+}
+
+static void raise_part(sim_bound *out, sim_bound_kind kind, dse_time ticks)
+{
+    if (ticks > out->part[kind])
+        out->part[kind] = ticks;
+}
+
+dse_status sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out, dse_error *err)
+{
+    sim_sum compute, comm, chain = 0;
+
+    *out = (sim_bound){.by = SIM_BOUND_COMPUTE};
+    for (uint32_t s = 0; s < t->n_stages; s++) {
+        uint64_t held = stage_held(b, t, s);
+
+        if (!find_times(b, t, s) || !stage_sums(b, t, s, &compute, &comm))
+            return dse_fail_nomem(err);
+        chain += stage_chain(b, t, s);
+        raise_part(out, SIM_BOUND_COMPUTE, per_rank(t, compute));
+        raise_part(out, SIM_BOUND_COMM, per_rank(t, comm));
+        out->held = held > out->held ? held : out->held;
+    }
+    if (!b->set->replay_only)
+        raise_part(out, SIM_BOUND_CHAIN, per_rank(t, chain));
+    for (int k = 0; k < SIM_N_BOUNDS; k++)
+        if (out->part[k] > out->wall) {
+            out->wall = out->part[k];
+            out->by = (sim_bound_kind)k;
+        }
+    return DSE_OK;
+}

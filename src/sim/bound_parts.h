@@ -1,0 +1,28 @@
+/* What bound.c and bound_comm.c share. Private to the bounds. */
+#ifndef DSE_SIM_BOUND_PARTS_H
+#define DSE_SIM_BOUND_PARTS_H
+
+#include "sim/bound.h"
+#include "sim/collective.h"
+#include "sim/distances.h"
+
+struct sim_bounds {
+    const sim_settings *set;
+    const net_network *net;
+    sim_logical logical[SIM_N_COLLECTIVES];
+    sim_distances distances;
+    sim_sum *time; /* per kind of the totals, on the stage looked at: of a node, added up over the ranks */
+    size_t cap_time;
+};
+
+/* Ranks [first, first + count) that run a collective, each in its group: all members of these are among them. */
+typedef struct {
+    uint32_t first, count;
+    uint32_t stride, n; /* of the groups */
+} bound_groups;
+
+/* The time for which a collective node keeps each of the ranks busy at least, added up over them. 0: nothing is known.
+ * False when out of memory. */
+bool bound_collective(sim_bounds *b, const bound_groups *g, uint32_t coll, uint64_t bytes, sim_sum *out);
+
+#endif

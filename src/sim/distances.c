@@ -1,0 +1,115 @@
+#include "sim/distances.h"
+
+#include <string.h>
+
+void sim_distances_init(sim_distances *d, const net_network *net) { *d = (sim_distances){.net = net}; }
+
+void sim_distances_free(sim_distances *d)
+{
+    dse_free(d->pattern);
+    dse_free(d->distance);
+    dse_idtable_free(&d->by_pairs);
+}
+
+static uint32_t peer_of(const sim_pairs *p, uint32_t rank)
+{
+    uint32_t place, to;
+
+    if (p->pairing == SIM_PAIRS_OFFSET)
+        return rank + p->distance;
+    place = rank / p->stride % p->n;
+    to = p->pairing == SIM_PAIRS_RING ? (place + p->distance) % p->n : place ^ p->distance;
+    return rank + (to - place) * p->stride;
+}
+
+/* Links between two NPUs, dimension by dimension. Delays are a function of them (network.h; traffic.h, as a leg stays in
+ * one dimension). */
+typedef struct {
+    uint32_t hops[NET_MAX_DIMS];
+} route;
+
+static route route_of(const net_network *net, uint32_t src, uint32_t dst)
+{
+    route r = {{0}};
+
+    for (uint32_t i = 0; i < net->n_dims; i++) {
+        const net_dimension *d = &net->dim[i];
+        uint32_t a = net_place(d, src), b = net_place(d, dst);
+
+        r.hops[i] = a == b ? 0 : d->topology->hops(&d->shape, a, b);
+    }
+    return r;
+}
+
+static dse_time least_delay(const net_network *net, uint32_t src, uint32_t dst, uint64_t bytes)
+{
+    dse_time delay = 0;
+    route r;
+
+    if (!net->congestion)
+        return net_delay(net, src, dst, bytes);
+    r = route_of(net, src, dst);
+    for (uint32_t i = 0; i < net->n_dims; i++)
+        delay += r.hops[i] * net_link_delay(&net->dim[i], bytes);
+    return delay;
+}
+
+/* ---- patterns ------------------------------------------------------------------------------ */
+
+/* Counts one more pair of this route, among the distances from `first` on. */
+static bool count_pair(sim_distances *d, size_t first, uint32_t src, uint32_t dst)
+{
+    route r = route_of(d->net, src, dst);
+
+    for (size_t i = first; i < d->n_distances; i++) {
+        route known = route_of(d->net, d->distance[i].src, d->distance[i].dst);
+
+        if (!memcmp(&known, &r, sizeof r)) {
+            d->distance[i].n++;
+            return true;
+        }
+    }
+    if (!DSE_GROW(d->distance, d->cap_distances, d->n_distances + 1))
+        return false;
+    d->distance[d->n_distances++] = (sim_distance){src, dst, 1};
+    return true;
+}
+
+static bool has_pairs(const void *patterns, uint32_t id, const void *pairs)
+{
+    return !memcmp(&((const sim_pattern *)patterns)[id].pairs, pairs, sizeof(sim_pairs));
+}
+
+static const sim_pattern *find_pattern(sim_distances *d, const sim_pairs *pairs)
+{
+    uint32_t hash = (uint32_t)dse_hash_bytes(pairs, sizeof *pairs);
+    size_t first = d->n_distances;
+    dse_idslot *slot;
+
+    if (!dse_idtable_reserve(&d->by_pairs))
+        return NULL;
+    slot = dse_idtable_find(&d->by_pairs, hash, has_pairs, d->pattern, pairs);
+    if (slot->id != DSE_NONE)
+        return &d->pattern[slot->id];
+    if (!DSE_GROW(d->pattern, d->cap_patterns, d->n_patterns + 1))
+        return NULL;
+    for (uint32_t i = 0; i < pairs->count; i++)
+        if (!count_pair(d, first, pairs->first + i, peer_of(pairs, pairs->first + i)))
+            return NULL;
+    d->pattern[d->n_patterns] = (sim_pattern){*pairs, (uint32_t)first, (uint32_t)(d->n_distances - first)};
+    dse_idtable_put(&d->by_pairs, slot, hash, (uint32_t)d->n_patterns);
+    return &d->pattern[d->n_patterns++];
+}
+
+bool sim_distances_sum(sim_distances *d, const sim_pairs *pairs, uint64_t bytes, sim_sum *out)
+{
+    const sim_pattern *p = find_pattern(d, pairs);
+
+    *out = 0;
+    for (uint32_t i = 0; p && i < p->n; i++) {
+        const sim_distance *k = &d->distance[p->first + i];
+
+        *out += (sim_sum)least_delay(d->net, k->src, k->dst, bytes) * k->n;
+    }
+    return p != NULL;
+}

@@ -1,0 +1,53 @@
+/* sim_distances -- how long messages between many pairs of NPUs take, all together. Private to the bounds.
+ *
+ * Of the pairs of one pattern most are equally far apart: the pattern is gone through once, and then stands for a few
+ * distances and how many pairs have them. */
+#ifndef DSE_SIM_DISTANCES_H
+#define DSE_SIM_DISTANCES_H
+
+#include "base/idtable.h"
+#include "network/network.h"
+
+/* Sums over all ranks and steps leave 64 bits behind. */
+typedef unsigned __int128 sim_sum;
+
+typedef enum {
+    SIM_PAIRS_RING, /* each with the member `distance` places after it in a circle of n, members `stride` apart */
+    SIM_PAIRS_EXCHANGE, /* the same, but with the place that differs in the bit `distance` */
+    SIM_PAIRS_OFFSET    /* each with the NPU `distance` after it, modulo 2^32 */
+} sim_pairing;
+
+/* One pair for each NPU of [first, first + count), as sender. No NPU is receiver of two. */
+typedef struct {
+    uint32_t pairing; /* sim_pairing */
+    uint32_t first, count;
+    uint32_t stride, n, distance;
+} sim_pairs;
+
+/* So many pairs are as far apart as these two. */
+typedef struct {
+    uint32_t src, dst, n;
+} sim_distance;
+
+typedef struct {
+    sim_pairs pairs;
+    uint32_t first, n; /* in `distance` */
+} sim_pattern;
+
+typedef struct {
+    const net_network *net;
+    sim_pattern *pattern;
+    size_t n_patterns, cap_patterns;
+    sim_distance *distance;
+    size_t n_distances, cap_distances;
+    dse_idtable by_pairs;
+} sim_distances;
+
+void sim_distances_init(sim_distances *d, const net_network *net); /* borrowed */
+void sim_distances_free(sim_distances *d);
+
+/* The ticks that a message of `bytes` takes at least between each of the pairs, added up. Without congestion it takes just
+ * that, with it that if it never waits for a link. False when out of memory. */
+bool sim_distances_sum(sim_distances *d, const sim_pairs *pairs, uint64_t bytes, sim_sum *out);
+
+#endif

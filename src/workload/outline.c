@@ -1,0 +1,362 @@
+/* A model as counts. Everything here is by the rules of generate_nodes.c and generate_graph.c, which it names. */
+#include "workload/outline.h"
+
+#include <string.h>
+
+/* ---- kinds --------------------------------------------------------------------------------- */
+
+static bool same_shape(const wl_shape *a, const wl_shape *b)
+{
+    return a->n == b->n && !memcmp(a->dim, b->dim, a->n * sizeof a->dim[0]);
+}
+
+void *outline_room(outliner *o, void *items, uint32_t n, uint32_t *cap, size_t size)
+{
+    void *more;
+
+    if (n < *cap)
+        return items;
+    *cap = *cap ? *cap * 2 : 32;
+    more = dse_arena_zero(o->scratch, *cap, size);
+    if (more && n)
+        memcpy(more, items, n * size);
+    return more;
+}
+
+static bool add_size(outliner *o, const wl_dim *dim, double scale, uint32_t *index)
+{
+    wl_outline *out = o->out;
+
+    for (*index = 0; *index < out->n_sizes; ++*index)
+        if (out->size[*index].scale == scale && wl_dim_equal(&out->size[*index].dim, dim))
+            return true;
+    out->size = outline_room(o, out->size, out->n_sizes, &o->cap_sizes, sizeof *out->size);
+    if (!out->size)
+        return false;
+    out->size[out->n_sizes++] = (outline_size){*dim, scale};
+    return true;
+}
+
+/* An operand that is absent has no size. */
+static bool add_elements(outliner *o, const wl_shape *s, uint32_t *index)
+{
+    wl_dim elements = wl_shape_elements(s);
+
+    *index = DSE_NONE;
+    return !s->n || add_size(o, &elements, 1.0, index);
+}
+
+/* add_compute: its operations, and what it moves. */
+static bool add_compute(outliner *o, const wl_tensor *t, uint32_t *index)
+{
+    wl_outline *out = o->out;
+    wl_dim ops = wl_shape_elements(&t->op->y_shape);
+    outline_compute c;
+
+    *index = DSE_NONE;
+    if (!outline_has_cost(t->kind))
+        return true;
+    for (uint32_t i = 0; t->kind == WL_OP_EINSUM && i < t->op->y_reduced.n; i++)
+        wl_dim_multiply(&ops, &t->op->y_reduced.dim[i]);
+    if (!add_size(o, &ops, t->kind == WL_OP_SCALE ? t->op->scale : 1.0, &c.ops) ||
+        !add_elements(o, &t->op->y_shape, &c.y) || !add_elements(o, &t->op->x1_shape, &c.x1) ||
+        !add_elements(o, &t->op->x2_shape, &c.x2))
+        return false;
+    for (*index = 0; *index < out->n_computes; ++*index)
+        if (!memcmp(&out->compute[*index], &c, sizeof c))
+            return true;
+    out->compute = outline_room(o, out->compute, out->n_computes, &o->cap_computes, sizeof *out->compute);
+    if (!out->compute)
+        return false;
+    out->compute[out->n_computes++] = c;
+    return true;
+}
+
+/* add_collectives: what `from` leaves, brought to what is needed. */
+static bool add_operand(outliner *o, uint32_t from, const wl_shape *need, uint32_t *index)
+{
+    wl_outline *out = o->out;
+    outline_operand *x;
+    const wl_operator *op;
+
+    *index = DSE_NONE;
+    if (from == DSE_NONE)
+        return true;
+    op = o->model->tensor[from].op;
+    if (same_shape(&op->y_shape, need) && !op->y_reduced.n)
+        return true; /* none, whatever the degrees */
+    for (*index = 0; *index < out->n_operands; ++*index) {
+        x = &out->operand[*index];
+        if (same_shape(&x->have, &op->y_shape) && same_shape(&x->reduced, &op->y_reduced) &&
+            same_shape(&x->need, need))
+            return true;
+    }
+    out->operand = outline_room(o, out->operand, out->n_operands, &o->cap_operands, sizeof *out->operand);
+    if (!out->operand)
+        return false;
+    x = &out->operand[out->n_operands++];
+    *x = (outline_operand){op->y_shape, op->y_reduced, *need, DSE_NONE};
+    return add_elements(o, &op->y_shape, &x->size);
+}
+
+static bool find_kinds(outliner *o)
+{
+    for (uint32_t i = 0; i < o->model->n; i++) {
+        const wl_tensor *t = &o->model->tensor[i];
+        outline_facts *f = &o->facts[i];
+
+        *f = (outline_facts){.start_at = DSE_NONE, .loss_at = DSE_NONE, .segment = DSE_NONE};
+        if (!add_compute(o, t, &f->compute) || !add_operand(o, t->x1, &t->op->x1_shape, &f->operand[0]) ||
+            !add_operand(o, t->x2, &t->op->x2_shape, &f->operand[1]) ||
+            !add_elements(o, &t->op->y_shape, &f->size))
+            return false;
+    }
+    return true;
+}
+
+/* ---- readers, and what is held ------------------------------------------------------------- */
+
+static void list_readers(outliner *o)
+{
+    memset(o->readers, 0xff, o->model->n * sizeof *o->readers); /* DSE_NONE */
+    for (uint32_t i = o->model->n; i-- > 0;)
+        for (int w = 0; w < OUTLINE_N_WAITS; w++) {
+            uint32_t from = outline_wait(&o->model->tensor[i], w);
+
+            if (from == DSE_NONE)
+                continue;
+            o->readers[i].next[w] = o->readers[from].first[w];
+            o->readers[from].first[w] = i;
+        }
+}
+
+bool outline_mark(const outliner *o, uint32_t from, bool waiting, bool *marks)
+{
+    uint32_t *todo = DSE_ARENA_NEW(o->scratch, uint32_t, o->model->n + 1u), n = 0;
+
+    if (!todo)
+        return false;
+    if (from != DSE_NONE)
+        todo[n++] = from;
+    while (n) {
+        uint32_t at = todo[--n];
+
+        for (int w = 0; w < OUTLINE_N_WAITS; w++) {
+            uint32_t i = waiting ? o->readers[at].first[w] : outline_wait(&o->model->tensor[at], w);
+
+            for (; i != DSE_NONE; i = waiting ? o->readers[i].next[w] : DSE_NONE)
+                if (!marks[i]) {
+                    marks[i] = true;
+                    todo[n++] = i;
+                }
+        }
+    }
+    return true;
+}
+
+/* The place of a computation that reads the tensor, itself or as a copy of it, and that is `among`; or DSE_NONE. */
+static uint32_t find_reader(const outliner *o, uint32_t tensor, const bool *among, bool of_copy)
+{
+    for (int w = 0; w < 2; w++)
+        for (uint32_t i = o->readers[tensor].first[w]; i != DSE_NONE; i = o->readers[i].next[w]) {
+            const wl_tensor *t = &o->model->tensor[i];
+            uint32_t place = DSE_NONE;
+
+            if (outline_has_cost(t->kind) && (!among || among[i]))
+                return t->place;
+            if (t->kind == WL_OP_COPY && !of_copy && (place = find_reader(o, i, among, true)) != DSE_NONE)
+                return place;
+        }
+    return DSE_NONE;
+}
+
+/* A tensor is held at the stage of a reader: there it is, or its shadow, which counts from the issue of its receive, that is
+ * from tick 0. Copies go by the name of what they copy, and are not counted. */
+static void find_held(outliner *o)
+{
+    for (uint32_t i = 0; i < o->model->n; i++) {
+        const wl_tensor *t = &o->model->tensor[i];
+
+        if (t->kind == WL_OP_INPUT)
+            o->facts[i].start_at = find_reader(o, i, NULL, false);
+        if (o->loss != DSE_NONE && t->kind != WL_OP_COPY &&
+            (t->kind == WL_OP_INPUT || o->before[i] || i == o->loss))
+            o->facts[i].loss_at = find_reader(o, i, o->after, false);
+    }
+}
+
+/* What the operator file links as the loss, if it is computed. */
+static uint32_t find_loss(const wl_operators *ops, const wl_model *m)
+{
+    for (uint32_t i = 0; ops->n_links[WL_LINK_LOSS] && i < m->n; i++)
+        if (!m->tensor[i].revision && outline_has_cost(m->tensor[i].kind) &&
+            !strcmp(m->tensor[i].name, ops->link[WL_LINK_LOSS][0].from->text))
+            return i;
+    return DSE_NONE;
+}
+
+/* ---- places -------------------------------------------------------------------------------- */
+
+static bool add_crossings(outliner *o)
+{
+    wl_outline *out = o->out;
+
+    for (uint32_t i = 0; i < o->model->n; i++) {
+        uint32_t first = out->n_crossings;
+
+        for (int w = 0; w < 2; w++)
+            for (uint32_t r = o->readers[i].first[w]; r != DSE_NONE; r = o->readers[r].next[w]) {
+                uint32_t to = o->model->tensor[r].place, k = first;
+
+                while (k < out->n_crossings && out->crossing[k].to != to)
+                    k++;
+                if (to == o->model->tensor[i].place || k < out->n_crossings)
+                    continue;
+                out->crossing = outline_room(o, out->crossing, out->n_crossings, &o->cap_crossings,
+                                             sizeof *out->crossing);
+                if (!out->crossing)
+                    return false;
+                out->crossing[out->n_crossings++] =
+                    (outline_crossing){i, o->model->tensor[i].place, to, o->facts[i].size};
+            }
+    }
+    return true;
+}
+
+static void add_one(uint32_t *row, uint32_t at, uint32_t kind)
+{
+    if (kind != DSE_NONE)
+        row[at + kind]++;
+}
+
+/* A row of counts for each place. */
+static void count_places(const outliner *o, uint32_t *rows)
+{
+    const wl_outline *out = o->out;
+
+    for (uint32_t i = 0; i < o->model->n; i++) {
+        const outline_facts *f = &o->facts[i];
+        uint32_t *row = &rows[o->model->tensor[i].place * out->n_counts];
+
+        add_one(row, 0, f->compute);
+        add_one(row, outline_operands_at(out), f->operand[0]);
+        add_one(row, outline_operands_at(out), f->operand[1]);
+        add_one(row, outline_segments_at(out), f->segment);
+        if (f->start_at != DSE_NONE)
+            add_one(&rows[f->start_at * out->n_counts], outline_start_at(out), f->size);
+        if (f->loss_at != DSE_NONE)
+            add_one(&rows[f->loss_at * out->n_counts], outline_loss_at(out), f->size);
+    }
+}
+
+/* Keeps each different row once. */
+static void find_classes(wl_outline *out, uint32_t *rows)
+{
+    size_t width = out->n_counts * sizeof *rows;
+
+    for (uint32_t p = 0; p < out->n_places; p++) {
+        uint32_t c = 0;
+
+        while (c < out->n_classes && memcmp(&rows[c * out->n_counts], &rows[p * out->n_counts], width) != 0)
+            c++;
+        if (c == out->n_classes)
+            memmove(&rows[out->n_classes++ * out->n_counts], &rows[p * out->n_counts], width);
+        out->class_of[p] = c;
+    }
+}
+
+static bool fill_places(outliner *o)
+{
+    wl_outline *out = o->out;
+    bool *seen = DSE_ARENA_NEW(o->scratch, bool, out->n_places);
+    uint32_t *rows;
+
+    out->n_counts = outline_segments_at(out) + out->n_segments;
+    rows = DSE_ARENA_NEW(o->scratch, uint32_t, (size_t)out->n_places * out->n_counts);
+    if (!seen || !rows)
+        return false;
+    for (uint32_t i = 0; i < o->model->n; i++) {
+        uint32_t place = o->model->tensor[i].place;
+
+        if (!seen[place])
+            out->place_order[out->n_ordered++] = place;
+        seen[place] = true;
+    }
+    count_places(o, rows);
+    find_classes(out, rows);
+    out->count = rows;
+    return true;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static bool outline_model(outliner *o)
+{
+    uint32_t n = o->model->n;
+
+    o->facts = DSE_ARENA_NEW(o->scratch, outline_facts, n);
+    o->readers = DSE_ARENA_NEW(o->scratch, outline_readers, n);
+    o->before = DSE_ARENA_NEW(o->scratch, bool, n);
+    o->after = DSE_ARENA_NEW(o->scratch, bool, n);
+    if (!o->facts || !o->readers || !o->before || !o->after || !find_kinds(o))
+        return false;
+    o->out->loss = o->loss == DSE_NONE ? DSE_NONE : o->facts[o->loss].compute;
+    list_readers(o);
+    if (!outline_mark(o, o->loss, false, o->before) || !outline_mark(o, o->loss, true, o->after))
+        return false;
+    find_held(o);
+    return add_crossings(o) && outline_add_chain(o) && fill_places(o);
+}
+
+static void *keep(dse_arena *a, const void *items, size_t size)
+{
+    void *to = dse_arena_alloc(a, size);
+
+    if (to && size)
+        memcpy(to, items, size);
+    return to;
+}
+
+/* The tables grew in the scratch arena. */
+static bool keep_tables(wl_outline *out, dse_arena *a)
+{
+    out->size = keep(a, out->size, out->n_sizes * sizeof *out->size);
+    out->compute = keep(a, out->compute, out->n_computes * sizeof *out->compute);
+    out->operand = keep(a, out->operand, out->n_operands * sizeof *out->operand);
+    out->crossing = keep(a, out->crossing, out->n_crossings * sizeof *out->crossing);
+    out->count = keep(a, out->count, (size_t)out->n_classes * out->n_counts * sizeof *out->count);
+    out->segment = keep(a, out->segment, out->n_segments * sizeof *out->segment);
+    out->item = keep(a, out->item, out->n_items * sizeof *out->item);
+    return out->size && out->compute && out->operand && out->crossing && out->count && out->segment &&
+           out->item;
+}
+
+dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t layers, dse_arena *a,
+                           const wl_outline **out, dse_error *err)
+{
+    wl_outline *made = DSE_ARENA_NEW(a, wl_outline, 1);
+    wl_model model;
+    dse_arena scratch;
+    outliner o = {.out = made, .model = &model, .scratch = &scratch};
+    dse_status st;
+
+    if (!made)
+        return dse_fail_nomem(err);
+    if ((st = wl_operators_resolve(doc, variant, a, &made->ops, err)) != DSE_OK)
+        return st;
+    made->layers = layers;
+    made->n_places = layers + 2;
+    made->place_order = DSE_ARENA_NEW(a, uint32_t, made->n_places);
+    made->class_of = DSE_ARENA_NEW(a, uint32_t, made->n_places);
+    if (!made->place_order || !made->class_of)
+        return dse_fail_nomem(err);
+    dse_arena_init(&scratch);
+    st = wl_model_build(&made->ops, layers, &scratch, &model, err);
+    if (st == DSE_OK) {
+        o.loss = find_loss(&made->ops, &model);
+        st = outline_model(&o) && keep_tables(made, a) ? DSE_OK : dse_fail_nomem(err);
+    }
+    dse_arena_free(&scratch);
+    *out = made;
+    return st;
+}

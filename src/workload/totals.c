@@ -1,0 +1,307 @@
+#include "workload/totals.h"
+
+#include "workload/outline.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct {
+    const wl_outline *o;
+    dse_arena *arena;
+    dse_error *err;
+    wl_totals *out;
+    wl_symbols symbols;
+    wl_parallel parallel;
+    double *value;           /* per size */
+    uint32_t *stage_of;      /* per place */
+    uint32_t *classes;       /* [stage * n_classes + class]: places of the stage */
+    uint32_t *first_operand; /* per operand: its first kind; one more at the end */
+    uint32_t n_segment_kinds;
+} counter;
+
+/* ---- symbols and sizes --------------------------------------------------------------------- */
+
+/* As generate.c binds them. */
+static dse_status bind_symbols(counter *c, const wl_symbols *values)
+{
+    for (int k = 0; k < WL_N_PARALLEL; k++)
+        c->parallel.degree[k] = c->out->degree[k];
+    for (uint32_t i = 0; i < c->symbols.n; i++) {
+        int parallel = wl_parallel_index(c->symbols.name[i]);
+        int given = wl_symbol_find(values, c->symbols.name[i]);
+
+        if (parallel >= 0)
+            c->parallel.symbol[parallel] = (int)i;
+        else if (given < 0)
+            return dse_fail_at(c->err, DSE_E_CONFIG, c->o->ops.doc.path, "the symbol '%.60s' has no value",
+                               c->symbols.name[i]);
+        c->symbols.value[i] = parallel >= 0 ? c->out->degree[parallel] : values->value[given];
+    }
+    return DSE_OK;
+}
+
+static dse_status evaluate_sizes(counter *c)
+{
+    c->value = DSE_ARENA_NEW(c->arena, double, c->o->n_sizes);
+    if (!c->value)
+        return dse_fail_nomem(c->err);
+    for (uint32_t i = 0; i < c->o->n_sizes; i++)
+        c->value[i] = wl_dim_value(&c->symbols, &c->o->size[i].dim, c->o->size[i].scale);
+    return DSE_OK;
+}
+
+static double value_of(const counter *c, uint32_t size) { return size == DSE_NONE ? 0.0 : c->value[size]; }
+
+static dse_status to_count(const counter *c, double v, uint64_t *out)
+{
+    if (!(v < 9223372036854775808.0))
+        return dse_fail(c->err, DSE_E_RANGE, "a size does not fit in 63 bits");
+    *out = (uint64_t)v;
+    return DSE_OK;
+}
+
+/* ---- stages -------------------------------------------------------------------------------- */
+
+/* Place p is on the stage of p modulo pp; stages in the order in which they get their first tensor. */
+static dse_status split_stages(counter *c, uint32_t pp)
+{
+    const wl_outline *o = c->o;
+    uint32_t *stage_of_value = DSE_ARENA_NEW(c->arena, uint32_t, pp), n = 0;
+
+    c->stage_of = DSE_ARENA_NEW(c->arena, uint32_t, o->n_places);
+    c->classes = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)pp * o->n_classes);
+    if (!stage_of_value || !c->stage_of || !c->classes)
+        return dse_fail_nomem(c->err);
+    memset(stage_of_value, 0xff, pp * sizeof *stage_of_value); /* DSE_NONE */
+    for (uint32_t i = 0; i < o->n_ordered; i++) {
+        uint32_t place = o->place_order[i], *stage = &stage_of_value[place % pp];
+
+        if (*stage == DSE_NONE)
+            *stage = n++;
+        c->stage_of[place] = *stage;
+        c->classes[*stage * o->n_classes + o->class_of[place]]++;
+    }
+    if (n < pp)
+        return dse_fail(c->err, DSE_E_RANGE, "pp is %" PRIu32 ", but only %" PRIu32 " stages get a tensor",
+                        pp, n);
+    return DSE_OK;
+}
+
+/* On each rank of a stage, of what stands at `at` in the rows of the classes. */
+static uint32_t count_on(const counter *c, uint32_t stage, uint32_t at)
+{
+    const wl_outline *o = c->o;
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < o->n_classes; k++)
+        n += c->classes[stage * o->n_classes + k] * o->count[k * o->n_counts + at];
+    return n;
+}
+
+/* ---- nodes --------------------------------------------------------------------------------- */
+
+static dse_status add_computes(counter *c)
+{
+    for (uint32_t i = 0; i < c->o->n_computes; i++) {
+        const outline_compute *of = &c->o->compute[i];
+        wl_total *k = &c->out->kind[c->out->n_kinds++];
+        dse_status st;
+
+        *k = (wl_total){.type = WL_NODE_COMP};
+        if ((st = to_count(c, value_of(c, of->ops), &k->num_ops)) != DSE_OK ||
+            (st = to_count(c, value_of(c, of->y) + value_of(c, of->x1) + value_of(c, of->x2),
+                           &k->tensor_size)) != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+static dse_status add_collectives(counter *c)
+{
+    for (uint32_t i = 0; i < c->o->n_operands; i++) {
+        const outline_operand *of = &c->o->operand[i];
+        wl_match match[WL_N_PARALLEL];
+        uint32_t n;
+        dse_status st =
+            wl_match_collectives(&c->parallel, &of->have, &of->reduced, &of->need, match, &n, c->err);
+
+        c->first_operand[i] = c->out->n_kinds;
+        for (uint32_t m = 0; st == DSE_OK && m < n; m++) {
+            wl_total *k = &c->out->kind[c->out->n_kinds++];
+
+            *k = (wl_total){.type = WL_NODE_COLL, .coll = match[m].coll, .dimension = match[m].dimension};
+            st = to_count(c, value_of(c, of->size), &k->comm_size);
+        }
+        if (st != DSE_OK)
+            return st;
+    }
+    c->first_operand[c->o->n_operands] = c->out->n_kinds;
+    return DSE_OK;
+}
+
+static dse_status add_kinds(counter *c)
+{
+    const wl_outline *o = c->o;
+    dse_status st;
+
+    c->out->kind = DSE_ARENA_NEW(c->arena, wl_total, o->n_computes + WL_N_PARALLEL * o->n_operands);
+    c->first_operand = DSE_ARENA_NEW(c->arena, uint32_t, o->n_operands + 1u);
+    if (!c->out->kind || !c->first_operand)
+        return dse_fail_nomem(c->err);
+    st = add_computes(c);
+    return st == DSE_OK ? add_collectives(c) : st;
+}
+
+/* A computation of no operations leaves no node. */
+static dse_status count_kinds(counter *c)
+{
+    const wl_outline *o = c->o;
+    wl_totals *out = c->out;
+
+    out->count = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)out->n_stages * out->n_kinds);
+    if (!out->count)
+        return dse_fail_nomem(c->err);
+    for (uint32_t s = 0; s < out->n_stages; s++) {
+        uint32_t *count = &out->count[s * out->n_kinds];
+
+        for (uint32_t i = 0; i < o->n_computes; i++)
+            count[i] = out->kind[i].num_ops ? count_on(c, s, i) : 0;
+        for (uint32_t i = 0; i < o->n_operands; i++) {
+            uint32_t n = count_on(c, s, outline_operands_at(o) + i);
+
+            for (uint32_t k = c->first_operand[i]; k < c->first_operand[i + 1]; k++)
+                count[k] = n;
+        }
+    }
+    return DSE_OK;
+}
+
+/* ---- the chain ----------------------------------------------------------------------------- */
+
+/* The kinds of the nodes that an item of a segment leaves: a computation, or the collectives of an operand. */
+static void add_item(counter *c, uint32_t item)
+{
+    const wl_outline *o = c->o;
+    bool computes = item < o->n_computes;
+    uint32_t operand = item - o->n_computes;
+    uint32_t first = computes ? item : c->first_operand[operand];
+    uint32_t end = computes ? item + (c->out->kind[item].num_ops != 0) : c->first_operand[operand + 1];
+
+    for (uint32_t k = first; k < end; k++)
+        c->out->segment_kind[c->n_segment_kinds++] = k;
+}
+
+static dse_status add_segments(counter *c)
+{
+    const wl_outline *o = c->o;
+    wl_totals *out = c->out;
+
+    out->segment = DSE_ARENA_NEW(c->arena, wl_segment, o->n_segments);
+    out->segment_kind = DSE_ARENA_NEW(c->arena, uint32_t, WL_N_PARALLEL * o->n_items);
+    out->segment_count = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)out->n_stages * o->n_segments);
+    if (!out->segment || !out->segment_kind || !out->segment_count)
+        return dse_fail_nomem(c->err);
+    out->n_segments = o->n_segments;
+    for (uint32_t i = 0; i < o->n_segments; i++) {
+        const outline_segment *of = &o->segment[i];
+
+        out->segment[i].first = c->n_segment_kinds;
+        for (uint32_t k = of->first; k < of->first + of->n; k++)
+            add_item(c, o->item[k]);
+        out->segment[i].n = c->n_segment_kinds - out->segment[i].first;
+        for (uint32_t s = 0; s < out->n_stages; s++)
+            out->segment_count[s * out->n_segments + i] = count_on(c, s, outline_segments_at(o) + i);
+    }
+    return DSE_OK;
+}
+
+/* ---- messages between stages --------------------------------------------------------------- */
+
+/* Counts one more; equal ones mostly come one after the other. */
+static void add_send(wl_totals *out, uint32_t from, uint32_t to, uint64_t size)
+{
+    for (uint32_t i = out->n_sends; i-- > 0;)
+        if (out->sends[i].from == from && out->sends[i].to == to && out->sends[i].comm_size == size) {
+            out->sends[i].n++;
+            return;
+        }
+    out->sends[out->n_sends++] = (wl_total_sends){from, to, 1, size};
+}
+
+/* A tensor goes once to each other stage that needs it. */
+static dse_status count_sends(counter *c)
+{
+    const wl_outline *o = c->o;
+    wl_totals *out = c->out;
+    uint32_t first = 0;
+
+    out->sends = DSE_ARENA_NEW(c->arena, wl_total_sends, o->n_crossings);
+    if (!out->sends)
+        return dse_fail_nomem(c->err);
+    for (uint32_t i = 0; out->n_stages > 1 && i < o->n_crossings; i++) {
+        const outline_crossing *x = &o->crossing[i];
+        uint32_t from = c->stage_of[x->from], to = c->stage_of[x->to], k;
+        uint64_t size = 0;
+        dse_status st = to_count(c, value_of(c, x->size), &size);
+
+        if (st != DSE_OK)
+            return st;
+        if (x->tensor != o->crossing[first].tensor)
+            first = i;
+        for (k = first; k < i && c->stage_of[o->crossing[k].to] != to; k++)
+            ;
+        if (from != to && k == i)
+            add_send(out, from, to, size);
+    }
+    return DSE_OK;
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* Which tensors are read is only clear if nothing truncates to no operations. */
+static bool all_count(const counter *c)
+{
+    for (uint32_t i = 0; i < c->o->n_sizes; i++)
+        if (c->value[i] < 1)
+            return false;
+    return true;
+}
+
+static dse_status add_held(counter *c)
+{
+    const wl_outline *o = c->o;
+
+    c->out->held = DSE_ARENA_NEW(c->arena, wl_held, c->out->n_stages);
+    if (!c->out->held)
+        return dse_fail_nomem(c->err);
+    for (uint32_t s = 0; all_count(c) && s < c->out->n_stages; s++)
+        for (uint32_t i = 0; i < o->n_sizes; i++) {
+            uint64_t start = count_on(c, s, outline_start_at(o) + i);
+            uint64_t loss = count_on(c, s, outline_loss_at(o) + i);
+            uint64_t size = start || loss ? wl_size_as_read(c->value[i]) : 0;
+
+            c->out->held[s].at_start += start * size;
+            c->out->held[s].at_loss += loss * size;
+        }
+    return DSE_OK;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl_strategy *s, dse_arena *a,
+                        wl_totals *out, dse_error *err)
+{
+    counter c = {.o = o, .arena = a, .err = err, .out = out, .symbols = o->ops.symbols};
+    dse_status st;
+
+    *out = (wl_totals){.n_stages = s->pp,
+                       .ranks_per_stage = s->dp * s->tp * s->sp,
+                       .degree = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp},
+                       .loss = o->loss};
+    if ((st = bind_symbols(&c, symbols)) != DSE_OK || (st = evaluate_sizes(&c)) != DSE_OK ||
+        (st = split_stages(&c, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK ||
+        (st = count_kinds(&c)) != DSE_OK || (st = add_segments(&c)) != DSE_OK ||
+        (st = count_sends(&c)) != DSE_OK)
+        return st;
+    return add_held(&c);
+}

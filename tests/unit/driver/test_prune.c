@@ -1,0 +1,252 @@
+/* What a pruned sweep runs, and what it skips. */
+#include "driver/prune.h"
+#include "unit/driver/spaces.h"
+#include "unit/unit.h"
+
+#include <inttypes.h>
+
+#define STUDY 17u /* a hash, as far as the pruner knows */
+
+static dse_arena arena;
+static dse_error err;
+static drv_study study;
+static drv_pruner *pruner;
+static const size_t *tasks;
+static size_t n_tasks;
+static uint64_t skipped[DRV_N_SKIPS];
+
+/* On the eight NPUs of ring8, from few to many bytes of memory. */
+static const design_point points[] = {{1, 8, 1, 1, true, false},  {2, 4, 1, 1, true, false},
+                                      {4, 2, 1, 1, true, false},  {8, 1, 1, 1, true, false},
+                                      {1, 8, 1, 1, false, false}, {2, 4, 1, 1, false, false},
+                                      {4, 2, 1, 1, false, false}, {8, 1, 1, 1, false, false}};
+#define N_POINTS (sizeof points / sizeof points[0])
+
+static sim_bound bound[N_POINTS];
+
+static int set_up(void **state)
+{
+    drv_bounds bounds;
+
+    (void)state;
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    memset(skipped, 0, sizeof skipped);
+    spaces_use(TEST_DATA "/cards");
+    assert_ok(drv_study_load("small", "ring8", NULL, &arena, &study, &err), &err);
+    drv_bounds_init(&bounds);
+    assert_ok(drv_bounds_enter(&bounds, &study, &err), &err);
+    for (size_t i = 0; i < N_POINTS; i++)
+        assert_ok(drv_bounds_of(&bounds, &points[i], &bound[i], &err), &err);
+    drv_bounds_free(&bounds);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    drv_pruner_free(pruner);
+    pruner = NULL;
+    dse_arena_free(&arena);
+    return 0;
+}
+
+/* All points are to be run; their rows have the hashes 100, 101, ... */
+static void begin(uint64_t top, double hbm)
+{
+    assert_ok(drv_pruner_make(&(drv_prune){top, hbm}, &pruner, &err), &err);
+    for (size_t i = 0; i < N_POINTS; i++)
+        assert_ok(drv_pruner_add(pruner, i, &study, STUDY, 100 + i, &points[i], &err), &err);
+}
+
+static void next_round(void) { assert_ok(drv_pruner_round(pruner, &tasks, &n_tasks, skipped, &err), &err); }
+
+static void result(uint64_t study_hash, uint64_t hash, uint64_t wall, uint64_t peak)
+{
+    const store_time t = {hash, study_hash, wall, peak};
+
+    assert_ok(drv_pruner_result(pruner, &t, &err), &err);
+}
+
+static uint64_t n_skipped(void)
+{
+    return skipped[DRV_SKIP_COMPUTE] + skipped[DRV_SKIP_COMM] + skipped[DRV_SKIP_MEMORY];
+}
+
+static dse_time least_bound(void)
+{
+    dse_time least = bound[0].wall;
+
+    for (size_t i = 0; i < N_POINTS; i++)
+        least = bound[i].wall < least ? bound[i].wall : least;
+    return least;
+}
+
+/* Rounds of 4, 6, ... points if fewer are wanted. */
+CLAIM(points_run_in_rounds_in_the_order_of_their_bounds)
+{
+    dse_time last = 0;
+    size_t n = 0;
+
+    begin(1, NAN);
+    for (next_round(); n_tasks; next_round()) {
+        assert_int_equal(n_tasks, n ? N_POINTS - 4 : 4);
+        for (size_t i = 0; i < n_tasks; i++) {
+            assert_true(bound[tasks[i]].wall >= last);
+            last = bound[tasks[i]].wall;
+        }
+        n += n_tasks;
+    }
+    assert_int_equal(n, N_POINTS);
+    assert_u64(n_skipped(), 0);
+}
+
+CLAIM(a_result_that_is_strictly_faster_than_a_bound_skips_its_point)
+{
+    begin(1, NAN);
+    result(STUDY, 1, least_bound() - 1, 0);
+    next_round();
+    assert_int_equal(n_tasks, 0);
+    assert_u64(n_skipped(), N_POINTS);
+    assert_u64(skipped[DRV_SKIP_MEMORY], 0);
+}
+
+/* Of equals `best` ranks the first: the point may be it. */
+CLAIM(a_result_as_fast_as_a_bound_does_not)
+{
+    begin(1, NAN);
+    result(STUDY, 1, least_bound(), 0);
+    next_round();
+    assert_true(n_tasks >= 1);
+    assert_u64(bound[tasks[0]].wall, least_bound());
+}
+
+CLAIM(as_many_results_are_needed_as_are_wanted)
+{
+    begin(2, NAN);
+    result(STUDY, 1, 1, 0);
+    next_round();
+    assert_int_equal(n_tasks, 4);
+    result(STUDY, 100 + tasks[0], 1, 0);
+    next_round();
+    assert_int_equal(n_tasks, 0);
+    assert_u64(n_skipped(), N_POINTS - 4);
+}
+
+CLAIM(results_that_best_does_not_rank_do_not_count)
+{
+    begin(1, 1e12);
+    result(STUDY, 1, 1, 1000000000001); /* does not fit */
+    result(STUDY, 2, 1, STORE_ABSENT);  /* nobody knows if it fits */
+    result(STUDY, 3, STORE_ABSENT, 1);  /* nor how fast it is */
+    result(STUDY + 1, 4, 1, 1);         /* another study */
+    result(STUDY, 100, 1, 1);           /* is to be run again */
+    next_round();
+    assert_int_equal(n_tasks, 4);
+    result(STUDY, 100, 1, 1); /* has been run */
+    next_round();
+    assert_int_equal(n_tasks, 0);
+}
+
+CLAIM(what_cannot_fit_is_not_run)
+{
+    uint64_t too_large = 0, limit = bound[0].held;
+
+    for (size_t i = 0; i < N_POINTS; i++)
+        too_large += bound[i].held > limit;
+    assert_true(too_large > 0 && too_large < N_POINTS);
+    begin(0, (double)limit);
+    next_round();
+    assert_int_equal(n_tasks, N_POINTS - too_large);
+    assert_u64(skipped[DRV_SKIP_MEMORY], too_large);
+    assert_u64(n_skipped(), too_large);
+}
+
+CLAIM(if_all_are_wanted_one_round_has_them)
+{
+    begin(0, NAN);
+    result(STUDY, 1, 1, 0);
+    next_round();
+    assert_int_equal(n_tasks, N_POINTS);
+    next_round();
+    assert_int_equal(n_tasks, 0);
+    assert_u64(n_skipped(), 0);
+}
+
+/* ring8 has not three NPUs. */
+CLAIM(a_point_without_a_bound_is_run_first)
+{
+    const design_point odd = {3, 1, 1, 1, false, false};
+
+    begin(1, NAN);
+    assert_ok(drv_pruner_add(pruner, N_POINTS, &study, STUDY, 99, &odd, &err), &err);
+    result(STUDY, 1, 1, 0);
+    next_round();
+    assert_int_equal(n_tasks, 1);
+    assert_int_equal(tasks[0], N_POINTS);
+}
+
+CLAIM(studies_are_apart_also_when_their_points_alternate)
+{
+    assert_ok(drv_pruner_make(&(drv_prune){1, NAN}, &pruner, &err), &err);
+    for (size_t i = 0; i < N_POINTS; i++)
+        assert_ok(drv_pruner_add(pruner, i, &study, STUDY + i % 2, 100 + i, &points[i], &err), &err);
+    result(STUDY, 1, 1, 0);
+    next_round();
+    assert_int_equal(n_tasks, N_POINTS / 2);
+    for (size_t i = 0; i < n_tasks; i++)
+        assert_int_equal(tasks[i] % 2, 1);
+    assert_u64(n_skipped(), N_POINTS / 2);
+}
+
+CLAIM(every_reason_has_a_name)
+{
+    assert_string_equal(drv_skip_name(DRV_SKIP_COMPUTE), "the compute of the longest rank");
+    assert_string_equal(drv_skip_key(DRV_SKIP_COMPUTE), "compute");
+    assert_string_equal(drv_skip_name(DRV_SKIP_MEMORY), "the memory that a rank holds at once");
+    assert_string_equal(drv_skip_key(DRV_SKIP_MEMORY), "memory");
+    assert_string_equal(drv_skip_key(DRV_SKIP_COMM), "communication");
+}
+
+static dse_status prune_all(void *what, dse_arena *a, dse_error *e)
+{
+    const store_time t = {1, STUDY, 1, 1};
+    drv_pruner *p;
+    dse_status st = drv_pruner_make(&(drv_prune){1, NAN}, &p, e);
+
+    (void)what, (void)a;
+    for (size_t i = 0; st == DSE_OK && i < N_POINTS; i++)
+        st = drv_pruner_add(p, i, &study, STUDY, 100 + i, &points[i], e);
+    if (st == DSE_OK)
+        st = drv_pruner_result(p, &t, e);
+    if (st == DSE_OK)
+        st = drv_pruner_round(p, &tasks, &n_tasks, skipped, e);
+    drv_pruner_free(p);
+    return st;
+}
+
+CLAIM(no_allocation_that_fails_goes_unnoticed)
+{
+    assert_true(unit_fail_each_allocation(prune_all, NULL, 4096) > 10);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(points_run_in_rounds_in_the_order_of_their_bounds),
+        TEST(a_result_that_is_strictly_faster_than_a_bound_skips_its_point),
+        TEST(a_result_as_fast_as_a_bound_does_not),
+        TEST(as_many_results_are_needed_as_are_wanted),
+        TEST(results_that_best_does_not_rank_do_not_count),
+        TEST(what_cannot_fit_is_not_run),
+        TEST(if_all_are_wanted_one_round_has_them),
+        TEST(a_point_without_a_bound_is_run_first),
+        TEST(studies_are_apart_also_when_their_points_alternate),
+        TEST(every_reason_has_a_name),
+        TEST(no_allocation_that_fails_goes_unnoticed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

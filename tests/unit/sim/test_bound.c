@@ -1,0 +1,395 @@
+/* A bound is never above what is simulated. */
+#include "unit/unit.h"
+
+#include "sim/bound.h"
+#include "sim/sim.h"
+
+#define TRANSFORMER TEST_SOURCE "/configs/operators/transformer.yaml"
+#define MAX_RATIOS  4000
+#define N_RANDOM    150
+
+static dse_arena study, arena;
+static dse_error err;
+static cfg_doc doc;
+static uint64_t seed;
+
+/* What is simulated, and bounded. */
+static struct {
+    wl_symbols symbols;
+    uint32_t layers;
+    wl_strategy strategy;
+    net_network net;
+    sim_settings set;
+    sim_bound bound;
+    sim_result result;
+    dse_time wall, compute; /* of the slowest rank, and of the one that computes longest */
+    uint64_t peak;
+} run;
+
+static double ratio[MAX_RATIOS];
+static size_t n_ratios;
+
+static int set_up(void **state)
+{
+    (void)state;
+    dse_arena_init(&study);
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_load(TRANSFORMER, &study, &doc, &err), &err);
+    memset(&run, 0, sizeof run);
+    seed = 5;
+    n_ratios = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    dse_arena_free(&study);
+    dse_arena_free(&arena);
+    return 0;
+}
+
+static void set_model(uint32_t layers, int64_t batch, int64_t seq, int64_t vocabulary, int64_t d_model,
+                      int64_t d_ff, int64_t heads)
+{
+    run.symbols = (wl_symbols){.n = 7,
+                               .name = {"Batch", "Seq", "Din", "Dout", "Dmodel", "Dff", "Head"},
+                               .value = {batch, seq, vocabulary, vocabulary, d_model, d_ff, heads}};
+    run.layers = layers;
+}
+
+static void use_algorithms(const char *const *names)
+{
+    for (int c = 0; c < SIM_N_COLLECTIVES; c++) {
+        run.set.implementations[c].n_dims = run.net.n_dims;
+        for (uint32_t i = 0; i < run.net.n_dims; i++)
+            assert_int_equal(sim_implementation_parse(names[i], &run.set.implementations[c].dim[i], NULL),
+                             DSE_OK);
+    }
+}
+
+static void add_dimension(const char *topology, uint32_t n, double gib_per_s, double latency)
+{
+    run.net.dim[run.net.n_dims++] = (net_dimension){.topology = net_topology_find(topology),
+                                                    .shape = {.n = n},
+                                                    .gib_per_s = gib_per_s,
+                                                    .latency_ns = latency};
+}
+
+static void use_plain_settings(void)
+{
+    run.set = (sim_settings){.local_bw_aware = true,
+                             .splits = 1,
+                             .active_chunks = 1,
+                             .queues_per_dim = 1,
+                             .endpoint_delay = 10,
+                             .roofline = true,
+                             .peak_ops_per_s = 450e12,
+                             .memory_bytes_per_s = 3000e9,
+                             .track_memory = true};
+}
+
+static dse_status find_bound(void)
+{
+    const wl_variant variant = {run.strategy.recompute, run.strategy.weight_sharded};
+    const wl_outline *outline;
+    sim_bounds *b = NULL;
+    wl_totals totals;
+    dse_status st;
+
+    if ((st = wl_outline_make(&doc, variant, run.layers, &arena, &outline, &err)) == DSE_OK &&
+        (st = wl_totals_of(outline, &run.symbols, &run.strategy, &arena, &totals, &err)) == DSE_OK &&
+        (st = sim_bounds_make(&run.set, &run.net, &arena, &b, &err)) == DSE_OK)
+        st = sim_bounds_of(b, &totals, &run.bound, &err);
+    sim_bounds_free(b);
+    return st;
+}
+
+static dse_status simulate(void)
+{
+    wl_workload w;
+    dse_status st = wl_generate(&doc, &run.symbols, run.layers, &run.strategy, &arena, &w, &err);
+
+    if (st == DSE_OK)
+        st = sim_run(&run.set, &run.net, &w, (sim_shortcuts){0}, &arena, &run.result, NULL, &err);
+    if (st != DSE_OK)
+        return st;
+    run.wall = run.compute = run.peak = 0;
+    for (uint32_t r = 0; r < run.result.n_ranks; r++) {
+        const sim_rank_stats *s = &run.result.rank[r];
+
+        run.wall = s->wall > run.wall ? s->wall : run.wall;
+        run.compute = s->gpu > run.compute ? s->gpu : run.compute;
+        run.peak = s->has_memory && s->peak_memory > run.peak ? s->peak_memory : run.peak;
+    }
+    return DSE_OK;
+}
+
+/* Computations of a rank do not overlap: what their union takes is their sum. False if there is no result. */
+static bool check_bound(void)
+{
+    dse_arena_reset(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    if (simulate() != DSE_OK) {
+        err = (dse_error)DSE_ERROR_INIT;
+        return false;
+    }
+    assert_ok(find_bound(), &err);
+    assert_true(run.bound.wall <= run.wall);
+    assert_true(run.bound.held <= run.peak);
+    assert_u64(run.bound.part[SIM_BOUND_COMPUTE], run.compute);
+    if (n_ratios < MAX_RATIOS)
+        ratio[n_ratios++] = (double)run.bound.wall / (double)run.wall;
+    return true;
+}
+
+/* ---- random systems ------------------------------------------------------------------------ */
+
+static uint32_t below(uint32_t n) { return (uint32_t)(unit_random(&seed) % n); }
+
+static const char *one_of(const char *const *words, uint32_t n) { return words[below(n)]; }
+
+/* Of 2, 4, ..., 32 NPUs, now and then of other numbers. Larger counts where the topology allows them. */
+static void random_network(void)
+{
+    static const char *const topologies[] = {"Ring",    "Switch", "FullyConnected", "Mesh2D",
+                                             "Torus2D", "Mesh3D", "Torus3D",        "Hypercube"};
+    static const uint32_t sizes[] = {2, 4, 8, 3, 6, 5};
+    uint32_t n = 1 + below(3);
+
+    do {
+        run.net = (net_network){.congestion = below(3) == 0, .full_multi_hop = below(3) == 0};
+        for (uint32_t i = 0; i < n; i++)
+            add_dimension(one_of(topologies, 8), sizes[below(below(2) ? 3 : 6)], 1 + below(200),
+                          below(3) ? below(2000) : 0);
+    } while (net_network_finish(&run.net, NULL) != DSE_OK || run.net.n_npus > 32);
+}
+
+static void random_settings(void)
+{
+    static const char *const algorithms[] = {"ring",    "direct",    "direct2", "halvingDoubling",
+                                             "oneRing", "oneDirect", "ring",    "doubleBinaryTree"};
+    const char *names[3];
+
+    use_plain_settings();
+    run.set.local_bw_aware = below(3) != 0;
+    run.set.splits = 1 + below(12);
+    run.set.active_chunks = 1 + below(6);
+    run.set.queues_per_dim = 1 + below(3);
+    run.set.endpoint_delay = 1 + below(50);
+    run.set.peak_ops_per_s = (1 + below(500)) * 1e12;
+    run.set.memory_bytes_per_s = (1 + below(4000)) * 1e9;
+    run.set.rendezvous = below(8) == 0;
+    run.set.roofline = below(10) != 0;
+    run.set.replay_only = below(20) == 0;
+    run.set.track_memory = below(10) != 0;
+    run.set.bus.shared = below(8) == 0;
+    run.set.bus = (sim_bus_settings){run.set.bus.shared, 1 + below(5), 1 + below(5), 1 + below(5), 0.01, 1};
+    for (int i = 0; i < 3; i++)
+        names[i] = one_of(algorithms, 8);
+    use_algorithms(names);
+}
+
+static uint32_t divisor_of(uint32_t n)
+{
+    uint32_t d = 1 + below(n);
+
+    while (n % d)
+        d--;
+    return d;
+}
+
+static void random_strategy(void)
+{
+    uint32_t left = run.net.n_npus, degree[4];
+
+    for (int i = 0; i < 3; i++) {
+        degree[i] = divisor_of(left);
+        left /= degree[i];
+    }
+    degree[3] = left;
+    for (int i = 0; i < 4; i++) {
+        uint32_t other = below(4), d = degree[i];
+
+        degree[i] = degree[other];
+        degree[other] = d;
+    }
+    run.strategy = (wl_strategy){.dp = degree[0],
+                                 .tp = degree[1],
+                                 .sp = degree[2],
+                                 .pp = degree[3],
+                                 .recompute = below(2),
+                                 .weight_sharded = below(2),
+                                 .tag_base = WL_TAG_BASE};
+    /* From nothing to speak of to a real model, so that now compute and now communication takes longer. */
+    if (below(8) == 0)
+        set_model(1 + below(5), 1 + below(4), 1 + below(8), 1 + below(9), 1 + below(9), 1 + below(9),
+                  1 + below(4));
+    else
+        set_model(1 + below(5), 64 << below(3), 128 << below(6), 1000 + below(9000), 128 << below(6),
+                  256 << below(6), 64);
+}
+
+static int compare_ratios(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static void print_ratios(const char *of)
+{
+    qsort(ratio, n_ratios, sizeof *ratio, compare_ratios);
+    print_message("bound / simulated of %zu %s: median %.3f, from %.3f to %.3f\n", n_ratios, of,
+                  ratio[n_ratios / 2], ratio[0], ratio[n_ratios - 1]);
+}
+
+CLAIM(never_above_the_simulated_time_whatever_the_system)
+{
+    uint32_t n_done = 0;
+
+    for (int i = 0; i < N_RANDOM; i++) {
+        random_network();
+        random_settings();
+        random_strategy();
+        n_done += check_bound();
+    }
+    print_ratios("random points");
+    assert_true(n_done > N_RANDOM / 2);
+}
+
+/* ---- a real one ---------------------------------------------------------------------------- */
+
+/* system1 and llama70b, of few layers: every strategy of pp stages on its 64 NPUs. The median of bound over simulated time. */
+static double bound_strategies(uint32_t pp, uint32_t layers)
+{
+    static const char *const rings[] = {"ring", "ring", "ring"};
+    uint32_t ranks = 64 / pp;
+
+    run.net = (net_network){0};
+    for (int i = 0; i < 3; i++)
+        add_dimension("Ring", 4, 100, 50);
+    assert_ok(net_network_finish(&run.net, &err), &err);
+    use_plain_settings();
+    use_algorithms(rings);
+    run.set.splits = 10;
+    run.set.active_chunks = 4;
+    set_model(layers, 1024, 4096, 32000, 8192, 28672, 64);
+    for (uint32_t dp = 1; dp <= ranks; dp *= 2)
+        for (uint32_t tp = 1; dp * tp <= ranks; tp *= 2)
+            for (int v = 0; v < 4; v += 3) {
+                run.strategy = (wl_strategy){.dp = dp,
+                                             .tp = tp,
+                                             .sp = ranks / dp / tp,
+                                             .pp = pp,
+                                             .recompute = v & 1,
+                                             .weight_sharded = v >> 1,
+                                             .tag_base = WL_TAG_BASE};
+                check_bound();
+            }
+    print_ratios("strategies of a real model");
+    return ratio[n_ratios / 2];
+}
+
+CLAIM(mostly_four_fifths_of_the_simulated_time_of_a_real_model_or_more)
+{
+    assert_true(bound_strategies(1, 1) > 0.8);
+}
+
+/* No stage is busy for more than a quarter of the step. */
+CLAIM(mostly_half_of_that_of_four_stages_as_each_waits_for_the_others)
+{
+    assert_true(bound_strategies(4, 3) > 0.5);
+    assert_int_equal(run.bound.by, SIM_BOUND_CHAIN);
+}
+
+/* ---- closed forms -------------------------------------------------------------------------- */
+
+/* Four NPUs in a ring of 2^30 bytes per second, tp 4. */
+static void begin_ring_of_4(void)
+{
+    static const char *const ring[] = {"ring"};
+
+    run.net = (net_network){0};
+    add_dimension("Ring", 4, 1, 500);
+    assert_ok(net_network_finish(&run.net, &err), &err);
+    use_plain_settings();
+    use_algorithms(ring);
+    set_model(1, 64, 512, 1024, 512, 2048, 8);
+    run.strategy = (wl_strategy){.dp = 1, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
+}
+
+/* Without a roofline every computation takes a tick, and no collective that all ranks enter at once waits for anybody. */
+CLAIM(ranks_in_step_that_wait_for_communication_alone_take_just_the_bound)
+{
+    begin_ring_of_4();
+    run.set.roofline = false;
+    assert_true(check_bound());
+    assert_int_equal(run.bound.by, SIM_BOUND_COMM);
+    assert_true(run.wall - run.bound.wall <= run.compute);
+}
+
+CLAIM(the_larger_part_is_the_bound_and_the_first_of_equals_gives_it_its_name)
+{
+    begin_ring_of_4();
+    assert_true(check_bound());
+    assert_u64(run.bound.wall, run.bound.part[run.bound.by]);
+    assert_string_equal(sim_bound_name(SIM_BOUND_COMPUTE), "the compute of the longest rank");
+    assert_string_equal(sim_bound_name(SIM_BOUND_COMM), "the communication of the busiest rank");
+    assert_string_equal(sim_bound_name(SIM_BOUND_CHAIN), "the chain of dependencies");
+    run.set.memory_bytes_per_s = 1;
+    assert_true(check_bound());
+    assert_int_equal(run.bound.by, SIM_BOUND_COMPUTE);
+}
+
+CLAIM(without_tracking_of_memory_nothing_is_said_of_it)
+{
+    begin_ring_of_4();
+    assert_true(check_bound());
+    assert_true(run.bound.held > 0);
+    run.set.track_memory = false;
+    assert_true(check_bound());
+    assert_u64(run.bound.held, 0);
+}
+
+static dse_status bound_once(void *what, dse_arena *a, dse_error *e)
+{
+    const wl_totals *totals = what;
+    sim_bounds *b = NULL;
+    sim_bound bound;
+    dse_status st = sim_bounds_make(&run.set, &run.net, a, &b, e);
+
+    if (st == DSE_OK)
+        st = sim_bounds_of(b, totals, &bound, e);
+    sim_bounds_free(b);
+    return st;
+}
+
+CLAIM(no_allocation_that_fails_goes_unnoticed)
+{
+    const wl_outline *outline;
+    wl_totals totals;
+
+    begin_ring_of_4();
+    assert_ok(wl_outline_make(&doc, (wl_variant){false, false}, run.layers, &study, &outline, &err), &err);
+    assert_ok(wl_totals_of(outline, &run.symbols, &run.strategy, &study, &totals, &err), &err);
+    assert_true(unit_fail_each_allocation(bound_once, &totals, 64) > 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(never_above_the_simulated_time_whatever_the_system),
+        TEST(mostly_four_fifths_of_the_simulated_time_of_a_real_model_or_more),
+        TEST(mostly_half_of_that_of_four_stages_as_each_waits_for_the_others),
+        TEST(ranks_in_step_that_wait_for_communication_alone_take_just_the_bound),
+        TEST(the_larger_part_is_the_bound_and_the_first_of_equals_gives_it_its_name),
+        TEST(without_tracking_of_memory_nothing_is_said_of_it),
+        TEST(no_allocation_that_fails_goes_unnoticed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
