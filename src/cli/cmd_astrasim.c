@@ -115,7 +115,9 @@ const command command_astrasim = {
     .summary = "run Chakra traces, with ASTRA-sim's options and ASTRA-sim's log lines",
     .details =
         "Stands in for " DRV_UNAWARE_PROGRAM " and " DRV_AWARE_PROGRAM " (branch stage, af2492b): "
-        "the same options, the same log lines with the same numbers; peak memory in bytes. The time in a "
+        "the same options, the same log lines with the same numbers; peak memory in bytes. Ranks that finish "
+        "in "
+        "one tick are in ascending order; with --no-memo as there. The time in a "
         "line's prefix is always the same, so that equal runs print equal bytes. Options it does not know "
         "are skipped, as there. A link to ccldse with the name of either program behaves as that program: "
         "the network is that of the name, whatever --backend and network.yml say, and what the program "

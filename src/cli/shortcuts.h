@@ -15,11 +15,11 @@ typedef struct {
      OPT_FLAG,                                                                                               \
      NULL,                                                                                                   \
      "false",                                                                                                \
-     "simulate every rank, also those that are alike; takes longer, results are the same",                   \
+     "simulate also ranks that are alike; slower, the same results",                                         \
      .offset = offsetof(type, f.no_symmetry)},                                                               \
     {                                                                                                        \
         "--no-memo", OPT_FLAG, NULL, "false",                                                                \
-            "simulate every message of a collective, for every rank; takes longer, results are the same",    \
+            "simulate every message of every rank; slower, the same results",                                \
             .offset = offsetof(type, f.no_memo)                                                              \
     }
 

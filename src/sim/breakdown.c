@@ -22,22 +22,22 @@ _Static_assert(sizeof precedence / sizeof precedence[0] == SIM_N_UNITS, "every u
 
 static uint32_t part_of_compute(const sim_engine *e, const sim_rank *r, uint32_t node)
 {
-    const wl_node *n = &r->graph->graph->node[node];
-
-    if (n->is_cpu_op || !e->set->roofline || e->set->replay_only)
+    if (r->graph->unit[node] == SIM_UNIT_CPU || !e->set->roofline || e->set->replay_only)
         return SIM_PART_COMPUTE_OTHER;
     return r->graph->cost[node].memory_bound ? SIM_PART_MEMORY_BOUND : SIM_PART_COMPUTE_BOUND;
 }
 
 static uint32_t part_of(const sim_engine *e, const sim_rank *r, uint32_t node)
 {
-    const wl_node *n = &r->graph->graph->node[node];
+    uint32_t slot;
 
-    switch (n->type) {
+    switch (r->graph->type[node]) {
     case WL_NODE_COMP: return part_of_compute(e, r, node);
     case WL_NODE_SEND:
     case WL_NODE_RECV: return SIM_PART_MESSAGES;
-    case WL_NODE_COLL: return n->slot == DSE_NONE ? SIM_PART_DIMENSIONS : SIM_PART_GROUPS + n->slot;
+    case WL_NODE_COLL:
+        slot = r->graph->graph->node[node].slot;
+        return slot == DSE_NONE ? SIM_PART_DIMENSIONS : SIM_PART_GROUPS + slot;
     default: return SIM_PART_OTHER;
     }
 }
@@ -189,11 +189,7 @@ static void count_parts(track tracks[SIM_N_UNITS], dse_time wall, dse_time *part
 /* Room in one array for what each unit may have. */
 static void lay_out(const sim_rank *r, interval *items, track tracks[SIM_N_UNITS])
 {
-    uint32_t n[SIM_N_UNITS] = {0};
-
-    for (uint32_t i = 0; i < r->n_issued; i++)
-        n[sim_unit_of(&r->graph->graph->node[r->issued[i]])]++;
-    for (int u = 0; u < SIM_N_UNITS; items += n[u++])
+    for (int u = 0; u < SIM_N_UNITS; items += r->graph->n_of_unit[u++])
         tracks[u] = (track){.item = items};
 }
 
@@ -207,7 +203,7 @@ static dse_status break_down(const sim_engine *e, uint32_t rank, interval *items
     lay_out(r, items, tracks);
     for (uint32_t i = 0; i < r->n_issued; i++) {
         uint32_t node = r->issued[i];
-        sim_unit unit = sim_unit_of(&r->graph->graph->node[node]);
+        uint8_t unit = r->graph->unit[node];
 
         if (unit == SIM_UNIT_RECV)
             receives = true;
@@ -233,7 +229,7 @@ dse_status sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out)
     *out = (sim_breakdown){.rank = slowest,
                            .n_parts = SIM_PART_GROUPS + wl_rank_graph(e->w, slowest)->n_group_slots};
     out->part = DSE_ARENA_NEW(e->arena, dse_time, out->n_parts);
-    items = dse_calloc(e->rank[slowest].n_issued, sizeof *items);
+    items = dse_calloc(e->rank[slowest].graph->graph->n_nodes, sizeof *items);
     st = out->part && items ? break_down(e, slowest, items, out->part) : dse_fail_nomem(e->err);
     dse_free(items);
     return st;
@@ -245,11 +241,10 @@ static const wl_node *node_at(const sim_rank *r, dse_time at)
     const wl_node *found[SIM_N_UNITS] = {NULL};
 
     for (uint32_t i = 0; i < r->n_issued; i++) {
-        const wl_node *n = &r->graph->graph->node[r->issued[i]];
-        sim_unit unit = sim_unit_of(n);
+        uint32_t node = r->issued[i];
 
-        if (r->start[r->issued[i]] <= at && at < r->end[r->issued[i]] && !found[unit])
-            found[unit] = n;
+        if (r->start[node] <= at && at < r->end[node] && !found[r->graph->unit[node]])
+            found[r->graph->unit[node]] = &r->graph->graph->node[node];
     }
     for (int k = 0; k < SIM_N_UNITS; k++)
         if (found[precedence[k]])

@@ -163,13 +163,20 @@ static const wl_node *node_of_slot(const finder *f, uint32_t rank, uint32_t slot
     return node == DSE_NONE ? NULL : &f->c->full->graph[graph].node[node];
 }
 
+static bool name_each_other(const finder *f, uint32_t rank, uint32_t slot, uint32_t mate)
+{
+    const wl_p2p *p = &f->c->full->rank[rank].p2p[slot], *q = &f->c->full->rank[p->peer].p2p[mate];
+
+    return q->peer == rank && q->tag == p->tag;
+}
+
 /* Whether the peer's slot is the other end of the rank's. */
 static bool meet(const finder *f, uint32_t rank, uint32_t slot, uint32_t mate)
 {
-    const wl_p2p *p = &f->c->full->rank[rank].p2p[slot], *q = &f->c->full->rank[p->peer].p2p[mate];
-    const wl_node *a = node_of_slot(f, rank, slot), *b = node_of_slot(f, p->peer, mate);
+    const wl_node *a = node_of_slot(f, rank, slot);
+    const wl_node *b = node_of_slot(f, f->c->full->rank[rank].p2p[slot].peer, mate);
 
-    return a && b && q->peer == rank && q->tag == p->tag && a->type != b->type &&
+    return name_each_other(f, rank, slot, mate) && a && b && a->type != b->type &&
            a->comm_size == b->comm_size;
 }
 
@@ -257,8 +264,9 @@ static dse_status list_peers(finder *f, uint32_t r)
     for (uint32_t s = 0; s < n; s++) {
         uint32_t peer = rank->p2p[s].peer, i = f->c->peer_no[rank->graph][s];
 
+        /* Nodes are those of the leader and its peer, if the graphs are. */
         if (peer >= w->n_ranks || peer == r || w->rank[peer].graph != w->rank[leader->p2p[s].peer].graph ||
-            !meet(f, r, s, f->c->mate[rank->graph][s]))
+            !name_each_other(f, r, s, f->c->mate[rank->graph][s]))
             return give_up(f, "a message without a counterpart");
         if (i == n_peers) {
             f->peer[r][n_peers++] = peer;

@@ -55,17 +55,6 @@ typedef struct {
     bool memory_bound;
 } sim_cost;
 
-typedef struct {
-    const wl_graph *graph;
-    sim_cost *cost;     /* per node */
-    uint32_t *position; /* per node: its place in graph->by_id */
-} sim_graph;
-
-/* Ready nodes of one kind, as a heap of places in by_id: the lowest id first. */
-typedef struct {
-    uint32_t n, *place;
-} sim_ready;
-
 /* Nodes that compete for one resource; a rank has one of each, receives need none. */
 typedef enum { SIM_UNIT_COMPUTE, SIM_UNIT_COMM, SIM_UNIT_CPU, SIM_UNIT_RECV, SIM_N_UNITS } sim_unit;
 
@@ -77,6 +66,21 @@ static inline sim_unit sim_unit_of(const wl_node *n)
         return SIM_UNIT_COMPUTE;
     return n->type == WL_NODE_RECV ? SIM_UNIT_RECV : SIM_UNIT_COMM;
 }
+
+typedef struct {
+    const wl_graph *graph;
+    sim_cost *cost;     /* per node */
+    uint32_t *position; /* per node: its place in graph->by_id */
+    uint8_t *unit; /* per node: sim_unit, and wl_node_type: of all that a node says these are asked most */
+    uint8_t *type;
+    uint32_t n_of_unit[SIM_N_UNITS];
+    bool all_have_io;
+} sim_graph;
+
+/* Ready nodes of one kind, as a heap of places in by_id: the lowest id first. */
+typedef struct {
+    uint32_t n, *place;
+} sim_ready;
 
 /* An all-reduce that knows its dimensions goes up and down them; each way uses one half of a dimension's
  * queues, so that the two never wait for each other. Everything else takes the queues in turn. */

@@ -14,7 +14,7 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
     const wl_graph *g = r->graph->graph;
     sim_place place;
 
-    if (!g->node[node].has_io) {
+    if (!r->graph->all_have_io && !g->node[node].has_io) {
         sim_fail(
             e, DSE_E_WORKLOAD,
             "%s lacks the attributes 'inputs' and 'outputs', which memory tracking (track-local-mem) needs",

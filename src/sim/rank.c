@@ -50,7 +50,7 @@ static void make_ready(sim_rank *r, uint32_t node)
     if (r->issuing)
         r->freed[r->n_freed++] = node;
     else
-        heap_push(&r->ready[sim_unit_of(&r->graph->graph->node[node])], r->graph->position[node]);
+        heap_push(&r->ready[r->graph->unit[node]], r->graph->position[node]);
 }
 
 /* The ready node of the lowest id whose unit is free, or DSE_NONE. */
@@ -76,7 +76,7 @@ static void end_node(sim_engine *e, uint32_t rank, uint32_t node)
 {
     sim_rank *r = &e->rank[rank];
     const wl_csr *children = &r->graph->graph->children;
-    sim_unit unit = sim_unit_of(&r->graph->graph->node[node]);
+    uint8_t unit = r->graph->unit[node];
 
     r->busy[unit] = false;
     r->end[node] = e->now;
@@ -240,9 +240,16 @@ static dse_status init_graphs(sim_engine *e)
         g->graph = wg;
         g->cost = DSE_ARENA_NEW(e->arena, sim_cost, wg->n_nodes);
         g->position = DSE_ARENA_NEW(e->arena, uint32_t, wg->n_nodes);
-        if (!g->cost || !g->position)
+        g->unit = DSE_ARENA_NEW(e->arena, uint8_t, wg->n_nodes);
+        g->type = DSE_ARENA_NEW(e->arena, uint8_t, wg->n_nodes);
+        if (!g->cost || !g->position || !g->unit || !g->type)
             return dse_fail_nomem(e->err);
+        g->all_have_io = true;
         for (uint32_t k = 0; k < wg->n_nodes; k++) {
+            g->unit[k] = (uint8_t)sim_unit_of(&wg->node[k]);
+            g->type[k] = wg->node[k].type;
+            g->n_of_unit[g->unit[k]]++;
+            g->all_have_io &= wg->node[k].has_io;
             g->position[wg->by_id[k]] = k;
             if (wg->node[k].type == WL_NODE_COMP && wg->node[k].tensor_size && e->set->roofline)
                 sim_cost_of(e->set, &wg->node[k], &g->cost[k]);
@@ -273,7 +280,7 @@ static dse_status init_rank(sim_engine *e, uint32_t rank)
 {
     sim_rank *r = &e->rank[rank];
     const wl_graph *g = wl_rank_graph(e->w, rank);
-    uint32_t n = g->n_nodes, per_unit[SIM_N_UNITS] = {0};
+    uint32_t n = g->n_nodes;
 
     r->graph = &e->graph[e->w->rank[rank].graph];
     r->left = DSE_ARENA_NEW(e->arena, uint32_t, n);
@@ -285,10 +292,8 @@ static dse_status init_rank(sim_engine *e, uint32_t rank)
         return dse_fail_nomem(e->err);
     if (sim_rank_init_collectives(e, rank, g->n_group_slots) != DSE_OK)
         return DSE_E_NOMEM;
-    for (uint32_t i = 0; i < n; i++)
-        per_unit[sim_unit_of(&g->node[i])]++;
     for (int u = 0; u < SIM_N_UNITS; u++) {
-        r->ready[u].place = DSE_ARENA_NEW(e->arena, uint32_t, per_unit[u]);
+        r->ready[u].place = DSE_ARENA_NEW(e->arena, uint32_t, r->graph->n_of_unit[u]);
         if (!r->ready[u].place)
             return dse_fail_nomem(e->err);
     }

@@ -27,10 +27,10 @@ static dse_time total(const busy_time *b) { return b->any ? b->total + (b->end -
 
 enum { KIND_CPU, KIND_GPU, KIND_COMM, KIND_REMOTE_MEMORY, KIND_INVALID, N_KINDS };
 
-static int kind_of(const wl_node *n)
+static int kind_of(const sim_graph *g, uint32_t node)
 {
-    switch (n->type) {
-    case WL_NODE_COMP: return n->is_cpu_op ? KIND_CPU : KIND_GPU;
+    switch (g->type[node]) {
+    case WL_NODE_COMP: return g->unit[node] == SIM_UNIT_CPU ? KIND_CPU : KIND_GPU;
     case WL_NODE_SEND:
     case WL_NODE_RECV:
     case WL_NODE_COLL: return KIND_COMM;
@@ -46,14 +46,14 @@ void sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out)
     busy_time busy[N_KINDS] = {{0}};
     double compute_util = 0, memory_util = 0, op_intensity = 0;
     dse_time compute = 1, compute_bound = 0;
+    bool by_roofline = e->set->roofline && !e->set->replay_only;
 
     *out = (sim_rank_stats){.finished = e->now, .exposed_comm = e->now - r->compute_ticks};
     for (uint32_t i = 0; i < r->n_issued; i++) {
         uint32_t node = r->issued[i];
-        const wl_node *n = &r->graph->graph->node[node];
         const sim_cost *c = &r->graph->cost[node];
         dse_time ticks = r->end[node] - r->start[node];
-        int kind = kind_of(n);
+        int kind = kind_of(r->graph, node);
 
         if (r->end[node] > out->wall)
             out->wall = r->end[node];
@@ -61,7 +61,7 @@ void sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out)
         if (kind != KIND_CPU && kind != KIND_GPU)
             continue;
         compute += ticks;
-        if (kind == KIND_CPU || !n->tensor_size || !e->set->roofline || e->set->replay_only)
+        if (kind == KIND_CPU || !by_roofline) /* one of no bytes takes no time, and adds nothing */
             continue;
         if (!c->memory_bound)
             compute_bound += ticks;
