@@ -277,6 +277,35 @@ CLAIM(errors_are_the_plain_engine_s)
     world_end();
 }
 
+/* Each rank begins with the pair that it forms with the next, which begins with another; as all do the same, they could
+ * be taken for one that meets itself. */
+CLAIM(alike_ranks_that_wait_for_each_other_are_a_deadlock)
+{
+    uint32_t g[4];
+
+    begin();
+    for (uint32_t i = 0; i < 4; i++)
+        g[i] = world_group("g", 2, (const uint32_t[]){i, (i + 1) % 4});
+    for (uint32_t r = 0; r < 4; r++)
+        world_after(r, world_coll(r, "before", WL_ALL_GATHER, 1000, g[(r + 3) % 4]),
+                    world_coll(r, "next", WL_ALL_GATHER, 1000, g[r]));
+    assert_says(world_run(), &world.err, DSE_E_SIM, "4 of 4 ranks never finish");
+    world_end();
+}
+
+/* A group's collective and one over its dimensions have tags of different ranges. */
+CLAIM(a_group_of_all_does_not_meet_those_without_a_group)
+{
+    begin();
+    for (uint32_t r = 0; r < 4; r++)
+        if (r)
+            world_coll_dims(r, "c", WL_ALL_GATHER, 1000, 1, 1);
+        else
+            world_coll(r, "c", WL_ALL_GATHER, 1000, 0);
+    assert_says(world_run(), &world.err, DSE_E_SIM, "4 of 4 ranks never finish");
+    world_end();
+}
+
 /* ---- ties ------------------------------------------------------------------------------------------ */
 
 /* A message for rank 0 and its node b end at 2050; x follows the message and y follows b. If the message is first, both are
@@ -573,6 +602,26 @@ CLAIM(results_are_those_of_all_ranks)
     world_end();
 }
 
+/* 0, 1 and 3 are a class, and 2 is another: it runs and holds the most. */
+CLAIM(the_slowest_and_the_largest_are_ranks)
+{
+    begin();
+    world.set.track_memory = true;
+    for (uint32_t r = 0; r < 4; r++) {
+        uint32_t c = comp(r, "c", r == 2 ? 200 : 100);
+
+        world_tensor(r, c, true, "t", r == 2 ? 64 : 32);
+    }
+    assert_abridged();
+    assert_u64(world.result.n_events, 2);
+    assert_int_equal(world.result.step.rank, 2);
+    assert_int_equal(world.result.peak.rank, 2);
+    assert_u64(world_stats(2)->peak_memory, 64);
+    assert_u64(world_stats(3)->peak_memory, 32);
+    assert_int_equal(world.result.finish_order[3], 2);
+    world_end();
+}
+
 /* Even ranks compute, and send to the next, which computes and answers: 1100 ns over the switch, and 600 back. */
 CLAIM(messages_between_classes_arrive_at_all_their_ranks)
 {
@@ -702,6 +751,8 @@ int main(void)
         cmocka_unit_test(collectives_of_ranks_that_have_run_others_before_are_left_to_the_plain_engine),
         cmocka_unit_test(messages_that_come_before_they_are_asked_for_are_left_to_the_plain_engine),
         cmocka_unit_test(errors_are_the_plain_engine_s),
+        cmocka_unit_test(alike_ranks_that_wait_for_each_other_are_a_deadlock),
+        cmocka_unit_test(a_group_of_all_does_not_meet_those_without_a_group),
         cmocka_unit_test(what_was_registered_first_ends_first),
         cmocka_unit_test(what_two_ranks_registered_in_one_tick_has_no_known_order),
         cmocka_unit_test(what_one_rank_registered_in_one_tick_ends_in_that_order),
@@ -715,6 +766,7 @@ int main(void)
         cmocka_unit_test(a_node_that_moves_no_data_wakes_nobody),
         cmocka_unit_test(an_event_is_the_end_of_a_node_of_a_class),
         cmocka_unit_test(results_are_those_of_all_ranks),
+        cmocka_unit_test(the_slowest_and_the_largest_are_ranks),
         cmocka_unit_test(messages_between_classes_arrive_at_all_their_ranks),
         cmocka_unit_test(a_broadcast_is_replayed),
         cmocka_unit_test(remote_memory_of_its_own_is_no_hindrance),

@@ -375,6 +375,31 @@ CLAIM(a_rank_that_differs_makes_all_places_of_its_circle_differ)
     }
 }
 
+/* Pairs (0, 1), (1, 2), (2, 3), (3, 0): each rank has the one with the next in its first slot. All are alike, but the two
+ * of a pair have it in different slots, that is, for different nodes. */
+CLAIM(a_class_that_has_a_group_in_two_slots_has_two_places)
+{
+    sim_classes c;
+    uint32_t g[4];
+
+    world_begin("FullyConnected", 4, 50, "direct");
+    for (uint32_t i = 0; i < 4; i++)
+        g[i] = world_group("g", 2, (const uint32_t[]){i, (i + 1) % 4});
+    for (uint32_t r = 0; r < 4; r++) {
+        world_coll(r, "next", WL_ALL_GATHER, 1000, g[r]);
+        world_coll(r, "before", WL_ALL_GATHER, 1000, g[(r + 3) % 4]);
+    }
+    find_classes(&c);
+    assert_int_equal(c.n, 1);
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        assert_ok(sim_circle_init(&c, 0, slot, &world.arena, &t.circle, &world.err), &world.err);
+        assert_int_equal(t.circle.n_places, 2);
+        assert_int_equal(t.circle.place[0].slot, 1 - slot);
+        assert_int_equal(t.circle.place[1].slot, slot);
+    }
+    world_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +419,7 @@ int main(void)
         cmocka_unit_test(no_memory_for_a_cost_is_the_engine_s_failure),
         cmocka_unit_test(the_places_of_a_circle_are_its_classes_in_the_direction_of_messages),
         cmocka_unit_test(a_rank_that_differs_makes_all_places_of_its_circle_differ),
+        cmocka_unit_test(a_class_that_has_a_group_in_two_slots_has_two_places),
     };
     return RUN_TESTS(tests);
 }

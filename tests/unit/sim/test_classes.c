@@ -363,6 +363,22 @@ CLAIM(messages_of_one_peer_and_tag_are_not_told_apart)
     assert_no_classes("two messages with one tag");
 }
 
+/* Messages know tags modulo 500,000,000. */
+CLAIM(tags_are_compared_as_messages_know_them)
+{
+    for (uint32_t more = 0; more < 2; more++) {
+        world_begin("Switch", 4, 50, "ring");
+        for (uint32_t i = 0; i < 2; i++) {
+            world_message(0, "send", true, 1, 1000, 5 + i * (500000000 + more));
+            world_message(1, "recv", false, 0, 1000, 5 + i * (500000000 + more));
+        }
+        if (more)
+            assert_classes("0 1 2 2");
+        else
+            assert_no_classes("two messages with one tag");
+    }
+}
+
 /* The tag tells messages of one direction between two ranks apart, and no others. */
 CLAIM(a_tag_may_be_that_of_another_peer_or_direction)
 {
@@ -540,6 +556,7 @@ int main(void)
         cmocka_unit_test(each_rank_of_a_graph_needs_a_counterpart),
         cmocka_unit_test(a_message_needs_a_peer),
         cmocka_unit_test(messages_of_one_peer_and_tag_are_not_told_apart),
+        cmocka_unit_test(tags_are_compared_as_messages_know_them),
         cmocka_unit_test(a_tag_may_be_that_of_another_peer_or_direction),
         cmocka_unit_test(nodes_may_not_share_a_message),
         cmocka_unit_test(ranks_of_a_graph_must_have_their_peers_alike),

@@ -106,7 +106,8 @@ CLAIM(the_second_time_takes_as_long_as_the_first)
 
 static uint32_t below(uint64_t *seed, uint32_t n) { return (uint32_t)(unit_random(seed) % n); }
 
-static void random_system(uint64_t *seed)
+/* With `ties` latencies, delays and sizes are few and small, so that much happens in one tick. */
+static void random_system(uint64_t *seed, bool ties)
 {
     static const char *const topologies[] = {"Ring", "Switch", "FullyConnected"};
     static const char *const algorithms[] = {"ring", "direct", "direct1", "direct2", "halvingDoubling"};
@@ -117,7 +118,7 @@ static void random_system(uint64_t *seed)
         uint32_t most = WORLD_MAX_RANKS / n >> (n_dims - 1 - i), size = 2 + below(seed, most - 1),
                  which = below(seed, size & (size - 1) ? 4 : 5);
 
-        world_dimension(topologies[below(seed, 3)], size, below(seed, 3) ? 50 + below(seed, 500) : 50,
+        world_dimension(topologies[below(seed, 3)], size, ties ? 5 * below(seed, 4) : 50 + below(seed, 500),
                         algorithms[which]);
         n *= size;
         for (int c = 0; c < SIM_N_COLLECTIVES; c++)
@@ -126,15 +127,15 @@ static void random_system(uint64_t *seed)
     world.set.local_bw_aware = below(seed, 2);
     world.set.splits = 1 + below(seed, 6);
     world.set.active_chunks = 1 + below(seed, 6);
-    world.set.endpoint_delay = 1 + below(seed, 20);
+    world.set.endpoint_delay = ties ? 5 * (1 + below(seed, 3)) : 1 + below(seed, 20);
 }
 
 /* All ranks, some of the dimensions or a group of all. */
-static void random_collective(uint64_t *seed)
+static void random_collective(uint64_t *seed, bool ties)
 {
     static const wl_coll_type colls[] = {WL_ALL_REDUCE, WL_ALL_GATHER, WL_REDUCE_SCATTER, WL_ALL_TO_ALL};
     wl_coll_type coll = colls[below(seed, 4)];
-    uint64_t size = 64 + below(seed, below(seed, 2) ? 5000 : 5000000);
+    uint64_t size = ties ? 16 * (1 + below(seed, 20)) : 64 + below(seed, 5000000);
     uint32_t dims = world.net.n_dims, involved = below(seed, 2) ? 0 : 1 + below(seed, (1u << dims) - 1);
 
     for (uint32_t r = 0; r < world.net.n_npus; r++)
@@ -145,9 +146,8 @@ static void random_collective(uint64_t *seed)
 }
 
 /* Where the plain engine fails, lockstep must refuse; where it does not, all that the plain engine does must agree. */
-CLAIM(it_takes_as_long_as_every_rank_of_the_plain_engine)
+static void check_random(uint64_t seed, bool ties)
 {
-    uint64_t seed = 21;
     int taken = 0, cases = 600;
 
     for (int i = 0; i < cases; i++) {
@@ -155,8 +155,8 @@ CLAIM(it_takes_as_long_as_every_rank_of_the_plain_engine)
         run_outcome plain;
         bool ok;
 
-        random_system(&seed);
-        random_collective(&seed);
+        random_system(&seed, ties);
+        random_collective(&seed, ties);
         ok = run_lockstep(1, &cost);
         world_run_alone(&plain);
         assert_true(!ok || plain.status == DSE_OK);
@@ -168,6 +168,10 @@ CLAIM(it_takes_as_long_as_every_rank_of_the_plain_engine)
     }
     assert_true(taken > cases / 2);
 }
+
+CLAIM(it_takes_as_long_as_every_rank_of_the_plain_engine) { check_random(21, false); }
+
+CLAIM(so_it_does_where_much_happens_in_one_tick) { check_random(22, true); }
 
 /* ---- what it refuses --------------------------------------------------------------------------------------- */
 
@@ -248,6 +252,32 @@ CLAIM(an_all_to_all_by_halving_doubling_is_refused)
     assert_true(is_refused());
 }
 
+/* On a ring of four what comes from the next has one link, from the one opposite two. The first of 1000 bytes comes at 10 +
+ * 10 + 1000 and is through the endpoint 10 later, when the second comes: whichever is first decides what is sent. */
+CLAIM(a_chunk_that_receives_while_it_sends_is_refused)
+{
+    for (int latency = 10; latency < 12; latency++) {
+        world_begin("Ring", 4, latency, "direct");
+        all_ranks(WL_ALL_GATHER, 1000);
+        assert_int_equal(is_refused(), latency == 10);
+    }
+}
+
+/* Four chunks of 16 bytes over three dimensions of two; one works in a dimension at once, and reductions take no time. Up the
+ * first is 10 + (60 + 8) + 10 = 88 ns, up and down the second 10 + (10 + 4) + 10 = 34, the last 10 + 2 * (12 + 10) = 54.
+ * So chunk 1 comes to the second dimension at 2 * 88 = 176, and chunk 0 comes back to it at 88 + 34 + 54 = 176. */
+CLAIM(chunks_that_come_to_a_dimension_together_from_both_sides_are_refused)
+{
+    for (int latency = 60; latency < 62; latency++) {
+        world_begin("Ring", 2, latency, "ring");
+        world_dimension("Ring", 2, 10, "ring");
+        world_dimension("Ring", 2, 10, "ring");
+        world.set.splits = 4;
+        all_ranks(WL_ALL_REDUCE, 4 * 16);
+        assert_int_equal(is_refused(), latency == 60);
+    }
+}
+
 /* At 10^6 bytes a ns and without latency a message of 8000 bytes comes in the tick in which it is sent. */
 CLAIM(messages_of_no_time_are_refused)
 {
@@ -266,6 +296,7 @@ int main(void)
         cmocka_unit_test(dimensions_come_one_after_the_other),
         cmocka_unit_test(the_second_time_takes_as_long_as_the_first),
         cmocka_unit_test(it_takes_as_long_as_every_rank_of_the_plain_engine),
+        cmocka_unit_test(so_it_does_where_much_happens_in_one_tick),
         cmocka_unit_test(a_mesh_is_refused_and_what_looks_alike_is_not),
         cmocka_unit_test(only_the_dimensions_involved_must_look_alike),
         cmocka_unit_test(a_double_binary_tree_is_refused),
@@ -273,6 +304,8 @@ int main(void)
         cmocka_unit_test(halving_doubling_among_other_than_a_power_of_two_is_refused),
         cmocka_unit_test(one_ring_over_several_dimensions_is_refused),
         cmocka_unit_test(an_all_to_all_by_halving_doubling_is_refused),
+        cmocka_unit_test(a_chunk_that_receives_while_it_sends_is_refused),
+        cmocka_unit_test(chunks_that_come_to_a_dimension_together_from_both_sides_are_refused),
         cmocka_unit_test(messages_of_no_time_are_refused),
     };
     return RUN_TESTS(tests);

@@ -232,15 +232,31 @@ static inline bool world_same_node(const wl_node *a, const wl_node *b)
            a->layer == b->layer && a->lacks == b->lacks;
 }
 
-/* Whether two ranks execute the same; groups and peers are their own. Without tensors, to keep it short. */
+static inline bool world_same_tensors(uint32_t a, uint32_t b)
+{
+    if (world.rank[a].n_io != world.rank[b].n_io || world.rank[a].n_tensors != world.rank[b].n_tensors)
+        return false;
+    for (uint32_t i = 0; i < world.rank[a].n_io; i++)
+        if (world.rank[a].io[i].node != world.rank[b].io[i].node ||
+            world.rank[a].io[i].output != world.rank[b].io[i].output ||
+            world.rank[a].io[i].size != world.rank[b].io[i].size ||
+            world.rank[a].io[i].tensor != world.rank[b].io[i].tensor)
+            return false;
+    for (uint32_t i = 0; i < world.rank[a].n_tensors; i++)
+        if (strcmp(world.rank[a].tensor[i].name, world.rank[b].tensor[i].name) ||
+            world.rank[a].tensor[i].kind != world.rank[b].tensor[i].kind)
+            return false;
+    return true;
+}
+
+/* Whether two ranks execute the same; groups and peers are their own. */
 static inline bool world_same_graph(uint32_t a, uint32_t b)
 {
     if (world.rank[a].n != world.rank[b].n || world.rank[a].n_deps != world.rank[b].n_deps ||
-        world.rank[a].n_slots != world.rank[b].n_slots || world.rank[a].n_io || world.rank[b].n_io)
+        world.rank[a].n_slots != world.rank[b].n_slots || !world_same_tensors(a, b))
         return false;
     for (uint32_t i = 0; i < world.rank[a].n; i++)
-        if (!world_same_node(&world.rank[a].node[i], &world.rank[b].node[i]) ||
-            world.rank[a].id[i] != world.rank[b].id[i])
+        if (!world_same_node(&world.rank[a].node[i], &world.rank[b].node[i]))
             return false;
     for (uint32_t i = 0; i < world.rank[a].n_deps; i++)
         if (world.rank[a].child[i] != world.rank[b].child[i] ||
