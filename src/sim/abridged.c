@@ -36,6 +36,7 @@ typedef struct {
     uint32_t coll; /* wl_coll_type */
     uint64_t size;
     uint32_t involved; /* bit per dimension; of a group all */
+    uint32_t n_involved;
     uint64_t n_chunks;
     sim_lockstep_cost cost;
 } all_ranks_cost;
@@ -58,7 +59,7 @@ struct sim_abridged {
     /* The collective of all ranks that is gathering. */
     uint32_t n_here;
     dse_time began;
-    uint32_t current, streams; /* streams: the tags of those that have no group */
+    uint32_t current, tag; /* of its first chunk */
     size_t n_costs, cap_costs;
     all_ranks_cost *cost;
     sim_lockstep *lockstep;
@@ -169,6 +170,18 @@ static void exchange(sim_engine *e, uint32_t class, uint32_t node)
 
 /* ---- collectives --------------------------------------------------------------------------------- */
 
+/* As the plain engine counts the chunks of a collective; yields the tag of the first. */
+static uint32_t count_chunks(sim_rank *r, uint32_t node, uint64_t n)
+{
+    uint32_t slot = r->graph->graph->node[node].slot;
+    uint32_t tag = slot == DSE_NONE ? r->streams : r->group_streams[slot];
+
+    r->streams += (uint32_t)n;
+    if (slot != DSE_NONE)
+        r->group_streams[slot] += (uint32_t)n;
+    return tag;
+}
+
 /* The cost of the node's collective on the circle; DSE_NONE: given up. */
 static uint32_t find_circle_cost(sim_engine *e, sim_circle *c, uint32_t class, uint32_t node)
 {
@@ -220,9 +233,12 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
         return;
     }
     e->rank[class].coll_node = node;
-    e->rank[class].streams += (uint32_t)c->cost[cost].n_chunks;
+    count_chunks(&e->rank[class], node, c->cost[cost].n_chunks);
     c->current = cost;
     c->begin[place] = e->now;
+    /* Its packets are under way before the others come. */
+    e->abridged->collective_until[class] = UNKNOWN;
+    e->abridged->longest[class] = c->cost[cost].longest;
     if (++c->n_here < c->n_places)
         return;
     c->n_here = 0;
@@ -239,12 +255,13 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
     const wl_node *n = &e->rank[class].graph->graph->node[node];
     all_ranks_cost cost = {.coll = n->coll,
                            .size = n->comm_size,
-                           .involved = n->slot == DSE_NONE ? n->involved_dims : UINT32_MAX};
+                           .involved = n->slot == DSE_NONE ? n->involved_dims : UINT32_MAX,
+                           .n_involved = n->slot == DSE_NONE ? n->n_involved_dims : UINT32_MAX};
     sim_cut cut;
 
     for (size_t i = 0; i < x->n_costs; i++)
         if (x->cost[i].coll == cost.coll && x->cost[i].size == cost.size &&
-            x->cost[i].involved == cost.involved)
+            x->cost[i].involved == cost.involved && x->cost[i].n_involved == cost.n_involved)
             return (uint32_t)i;
     if (!DSE_GROW(x->cost, x->cap_costs, x->n_costs + 1) ||
         (!x->lockstep && !(x->lockstep = sim_lockstep_new(e)))) {
@@ -265,19 +282,19 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
 static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node)
 {
     struct sim_abridged *x = e->abridged;
-    uint32_t cost = find_all_ranks_cost(e, class, node);
+    uint32_t cost = find_all_ranks_cost(e, class, node), tag;
 
     if (cost == DSE_NONE)
         return;
     e->rank[class].coll_node = node;
-    e->rank[class].streams += (uint32_t)x->cost[cost].n_chunks;
-    if (x->n_here && (x->began != e->now || x->current != cost || x->streams != e->rank[class].streams)) {
+    tag = count_chunks(&e->rank[class], node, x->cost[cost].n_chunks);
+    if (x->n_here && (x->began != e->now || x->current != cost || x->tag != tag)) {
         give_up(e, "not all ranks begin a collective together");
         return;
     }
     x->began = e->now;
     x->current = cost;
-    x->streams = e->rank[class].streams;
+    x->tag = tag;
     if (++x->n_here < x->classes.n)
         return;
     x->n_here = 0;

@@ -86,15 +86,25 @@ static uint32_t slot_of(const finder *f, uint32_t rank, uint32_t group)
     return DSE_NONE;
 }
 
+static bool takes(const finder *f, uint32_t rank, uint32_t group)
+{
+    uint32_t k = rank < f->c->full->n_ranks ? slot_of(f, rank, group) : DSE_NONE;
+
+    return k != DSE_NONE && f->in_use[f->c->full->rank[rank].graph][k];
+}
+
 static dse_status link_ring(finder *f, uint32_t group)
 {
     const wl_group *g = &f->c->full->group[group];
+    uint32_t n_takers = 0;
 
-    for (uint32_t i = 0; i < g->n; i++) {
+    for (uint32_t i = 0; i < g->n; i++)
+        n_takers += takes(f, g->rank[i], group);
+    if (n_takers && n_takers < g->n)
+        return give_up(f, "a member of a group takes no part in it");
+    for (uint32_t i = 0; n_takers && i < g->n; i++) {
         uint32_t r = g->rank[i], before = g->rank[i ? i - 1 : g->n - 1], k = slot_of(f, r, group);
 
-        if (k == DSE_NONE || !f->in_use[f->c->full->rank[r].graph][k])
-            continue;
         if (f->c->before[r][k] != DSE_NONE)
             return give_up(f, "a rank is in a group twice");
         f->c->before[r][k] = before;
