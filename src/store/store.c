@@ -267,8 +267,8 @@ static dse_status copy_to_memory(store *s, dse_error *err)
                                     : fail_code(s, code, sqlite3_errstr(code), "read the database", err);
 }
 
-/* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the copy says of
- * itself counts: since the first look at the file a writer may have brought it forward. */
+/* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the copy says
+ * of itself counts: since the first look at the file a writer may have brought it forward. */
 static dse_status prepare_reading(store *s, int version, dse_error *err)
 {
     dse_status st = DSE_OK;
