@@ -43,9 +43,9 @@ typedef struct {
     const char *peak_pass; /* "forward", "recomputation", "backward", "update" */
     const char *peak_node; /* what the rank runs at that moment */
 
-    /* Where ASTRA-sim's model is not what one would expect, if the run met it (sim/sim.h): messages that paid for the lowest
-     * of several dimensions alone, collectives of groups that ran as flat rings against the implementations. Unknown of
-     * what a version before 3 stored, and of other engines. */
+    /* Where ASTRA-sim's model is not what one would expect, if the run met it (sim/sim.h): messages that paid for the
+     * lowest of several dimensions alone, collectives of groups that ran as flat rings against the implementations.
+     * Unknown of what a version before 3 stored, and of other engines. */
     uint64_t undercharged_messages, flat_ring_collectives;
 
     /* With congestion, the link that is busy longest: of the run's time, in percent, and its name, "3 -> 7". */

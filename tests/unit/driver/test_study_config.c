@@ -2,6 +2,8 @@
 #include "driver/study.h"
 #include "unit/unit.h"
 
+#include <ctype.h>
+
 static dse_arena arena;
 static dse_error err;
 static drv_study_reader reader;
@@ -162,6 +164,26 @@ CLAIM(operators_are_read_once)
     end();
 }
 
+/* Also when the right ones are kept: a hash is compared as a text, not as a number. */
+CLAIM(a_hash_in_another_spelling_is_not_that_of_the_operators)
+{
+    char *other;
+    const char *whole;
+    size_t at;
+
+    begin();
+    whole = config("ring8", "batch=16", 8, &at);
+    other = dse_arena_strdup(&arena, whole);
+    assert_non_null(other);
+    for (char *c = strstr(other, "operators_hash") + 17; *c != '"'; c++)
+        *c = (char)toupper((unsigned char)*c);
+    assert_string_not_equal(other, whole);
+    check_same(whole); /* is kept from here on */
+    check_same(other);
+    check_same(whole);
+    end();
+}
+
 static dse_status read_both(void *what, dse_arena *a, dse_error *e)
 {
     const char *const *text = what;
@@ -196,6 +218,7 @@ int main(void)
         cmocka_unit_test(what_follows_a_kept_study_is_looked_at),
         cmocka_unit_test(a_point_that_stands_first_is_read),
         cmocka_unit_test(operators_are_read_once),
+        cmocka_unit_test(a_hash_in_another_spelling_is_not_that_of_the_operators),
         cmocka_unit_test(without_memory_nothing_is_kept),
     };
     return RUN_TESTS(tests);
