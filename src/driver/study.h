@@ -80,6 +80,10 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
  * last character stays as it is. */
 void drv_config_add_point(const design_point *point, dse_strbuf *config);
 
+/* The configuration of another point of the study of `config`, which has a point; appended to out. False if `config` is no
+ * such text: an imported result has none. */
+bool drv_config_of_point(const char *config, const design_point *point, dse_strbuf *out);
+
 /* The reverse: a study and a point from such a text. */
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err);

@@ -68,6 +68,32 @@ void drv_config_add_point(const design_point *point, dse_strbuf *config)
     dse_strbuf_addc(config, '}');
 }
 
+/* Where the point begins, as drv_study_write_config writes it; n if it does not stand at the end. */
+static size_t find_point(const char *text, size_t n)
+{
+    static const char key[] = ",\"point\":{";
+    const size_t length = sizeof key - 1;
+
+    if (n < length + 2 || text[n - 1] != '}')
+        return n;
+    for (size_t at = n - length; at > 0; at--)
+        if (text[at] == ',' && !memcmp(text + at, key, length))
+            return at;
+    return n;
+}
+
+bool drv_config_of_point(const char *config, const design_point *point, dse_strbuf *out)
+{
+    const size_t n = strlen(config), at = find_point(config, n);
+
+    if (at == n)
+        return false;
+    dse_strbuf_add(out, config, at);
+    dse_strbuf_addc(out, '}');
+    drv_config_add_point(point, out);
+    return true;
+}
+
 static dse_status read_degree(const cfg_doc *doc, const cfg_node *map, const char *key, uint32_t *out,
                               dse_error *err)
 {
@@ -273,20 +299,6 @@ static bool keep_study(drv_study_reader *r, const char *text, size_t n)
     if (!kept)
         dse_strbuf_clear(&r->text);
     return kept;
-}
-
-/* Where the point begins, as drv_study_write_config writes it; n if it does not stand at the end. */
-static size_t find_point(const char *text, size_t n)
-{
-    static const char key[] = ",\"point\":{";
-    const size_t length = sizeof key - 1;
-
-    if (n < length + 2 || text[n - 1] != '}')
-        return n;
-    for (size_t at = n - length; at > 0; at--)
-        if (text[at] == ',' && !memcmp(text + at, key, length))
-            return at;
-    return n;
 }
 
 /* The last object of that key. If the text before it and the object are both JSON, so is the whole, and the object is

@@ -20,7 +20,7 @@ typedef struct {
     const drv_points *points; /* a task is the number of one */
     drv_tasks tasks;
     store *db;
-    bool *cached;        /* per task */
+    bool *seen;          /* per task: its result was there, or it has been given out to be run */
     drv_pruner *pruner;  /* NULL: everything is run, */
     const size_t *round; /* else these tasks at a time */
     size_t next, n_round;
@@ -142,10 +142,10 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
 
         tasks[i].task = i;
         if (st == DSE_OK)
-            st = store_find(s->db, tasks[i].hash, s->tasks.config.data, &s->cached[i], &brief, err);
+            st = store_find(s->db, tasks[i].hash, s->tasks.config.data, &s->seen[i], &brief, err);
         if (st != DSE_OK)
             return st;
-        if (!s->cached[i]) {
+        if (!s->seen[i]) {
             if (s->pruner && (st = drv_pruner_add(s->pruner, i, &s->tasks.at->study, s->tasks.at->hash,
                                                   tasks[i].hash, &s->points->point[i].point, err)) != DSE_OK)
                 return st;
@@ -180,12 +180,13 @@ static dse_status find_cached(state *s, dse_error *err)
 /* The next task: of the round, or in the order of the space. */
 static bool find_next(state *s, uint64_t *task)
 {
-    while (!s->pruner && s->next < s->points->n && s->cached[s->next])
+    while (!s->pruner && s->next < s->points->n && s->seen[s->next])
         s->next++;
     if (s->next == (s->pruner ? s->n_round : s->points->n))
         return false;
     *task = s->pruner ? s->round[s->next] : s->next;
     s->next++;
+    s->seen[*task] = true;
     return true;
 }
 
@@ -207,16 +208,21 @@ static dse_status commit(state *s, dse_error *err)
     return store_commit(s->db, err);
 }
 
+static dse_status begin_batch(state *s, dse_error *err)
+{
+    dse_status st = s->uncommitted ? DSE_OK : store_begin(s->db, err);
+
+    s->uncommitted |= st == DSE_OK;
+    return st;
+}
+
 static dse_status put_row(state *s, const store_row *row, dse_error *err)
 {
-    dse_status st = DSE_OK;
+    dse_status st = begin_batch(s, err);
 
-    if (!s->uncommitted) {
-        if ((st = store_begin(s->db, err)) != DSE_OK)
-            return st;
-        s->uncommitted = true;
-    }
-    if ((st = store_put(s->db, row, err)) != DSE_OK)
+    if (st == DSE_OK)
+        st = store_put(s->db, row, err);
+    if (st != DSE_OK)
         return st;
     return s->sweep->tools ? commit(s, err) : DSE_OK; /* theirs take long: each by itself */
 }
@@ -396,13 +402,25 @@ static dse_status next_round(state *s, dse_error *err)
     return st;
 }
 
+/* Once no round is left: what none has had. A sweep that ends before that has not skipped what it did not come to. */
+static dse_status keep_skipped(state *s, dse_error *err)
+{
+    dse_status st = s->progress.skipped ? begin_batch(s, err) : DSE_OK;
+    uint64_t hash;
+
+    for (size_t i = 0; st == DSE_OK && s->progress.skipped && i < s->points->n; i++)
+        if (!s->seen[i] && (st = drv_tasks_enter(&s->tasks, i, &hash, err)) == DSE_OK)
+            st = store_skip(s->db, hash, s->tasks.at->hash, err);
+    return st;
+}
+
 static dse_status run_rounds(state *s, uint32_t jobs, dse_error *err)
 {
     dse_status st = store_times(s->db, note_time, s->pruner, err);
 
     while (st == DSE_OK && (st = next_round(s, err)) == DSE_OK && s->n_round)
         st = run_tasks(s, s->n_round < jobs ? (uint32_t)s->n_round : jobs, err);
-    return st;
+    return st == DSE_OK ? keep_skipped(s, err) : st;
 }
 
 /* ---- the sweep ----------------------------------------------------------------------------- */
@@ -435,7 +453,7 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     dse_arena_init(&s.scratch);
     s.progress.total = s.points->n;
     st = drv_tasks_init(&s.tasks, s.points, sweep->tools ? DRV_EXTERNAL_ENGINE : NULL, err);
-    if (st == DSE_OK && !(s.cached = dse_calloc(s.points->n + 1, sizeof *s.cached)))
+    if (st == DSE_OK && !(s.seen = dse_calloc(s.points->n + 1, sizeof *s.seen)))
         st = dse_fail_nomem(err);
     if (st == DSE_OK && sweep->tools)
         st = check_tools(&s, err);
@@ -456,7 +474,7 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     end = finish(&s, a, out, st == DSE_OK ? err : NULL);
     store_close(s.db);
     drv_pruner_free(s.pruner);
-    dse_free(s.cached);
+    dse_free(s.seen);
     dse_arena_free(&s.scratch);
     drv_tasks_free(&s.tasks);
     return st == DSE_OK ? end : st;

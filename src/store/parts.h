@@ -11,7 +11,9 @@
 
 struct store {
     sqlite3 *db;
-    sqlite3_stmt *find, *drop, *put; /* a writer's */
+    sqlite3_stmt *find, *drop, *put; /* a writer's, */
+    sqlite3_stmt *skip, *unskip;     /* too */
+    bool may_have_skipped;           /* else no row that is put need be looked up among the skipped points */
     int lock;                        /* the advisory lock's file, or -1 */
     char path[1024];
 };
@@ -21,6 +23,9 @@ dse_status store_fail(const store *s, dse_error *err, const char *doing);
 
 /* Statements without results; `doing` as above. */
 dse_status store_execute(store *s, const char *sql, const char *doing, dse_error *err);
+
+/* The one number that a query yields. */
+dse_status store_get_number(store *s, const char *sql, int64_t *out, dse_error *err);
 
 /* The version of an open file, which is only read: what is not ours stays as it is. DSE_E_STORE if it is not ours, or
  * newer than this program. */

@@ -82,8 +82,12 @@ static dse_status prepare(store *s, dse_error *err)
 {
     dse_strbuf sql;
     size_t n;
-    dse_status st = DSE_OK;
+    int64_t skipped;
+    dse_status st = store_get_number(s, "SELECT EXISTS (SELECT 1 FROM skipped)", &skipped, err);
 
+    if (st != DSE_OK)
+        return st;
+    s->may_have_skipped = skipped != 0;
     dse_strbuf_init(&sql);
     dse_strbuf_adds(&sql, "INSERT INTO result (");
     n = add_columns(&sql);
@@ -100,7 +104,13 @@ static dse_status prepare(store *s, dse_error *err)
                                 " WHERE hash = ? AND config = ? AND done",
                                 -1, &s->find, NULL) != SQLITE_OK ||
              sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &s->drop,
-                                NULL) != SQLITE_OK)
+                                NULL) != SQLITE_OK ||
+             sqlite3_prepare_v2(s->db,
+                                "INSERT OR IGNORE INTO skipped SELECT ?1, ?2"
+                                " WHERE NOT EXISTS (SELECT 1 FROM result WHERE hash = ?1)",
+                                -1, &s->skip, NULL) != SQLITE_OK ||
+             sqlite3_prepare_v2(s->db, "DELETE FROM skipped WHERE hash = ?", -1, &s->unskip, NULL) !=
+                 SQLITE_OK)
         st = store_fail(s, err, "prepare the database");
     dse_strbuf_free(&sql);
     return st;
@@ -210,6 +220,8 @@ void store_close(store *s)
     sqlite3_finalize(s->find);
     sqlite3_finalize(s->drop);
     sqlite3_finalize(s->put);
+    sqlite3_finalize(s->skip);
+    sqlite3_finalize(s->unskip);
     if (ours) {
         /* One file again, which those who may not write here can read; left as it is while somebody reads. */
         sqlite3_busy_timeout(s->db, 0);
@@ -319,22 +331,27 @@ dse_status store_commit(store *s, dse_error *err)
     return store_execute(s, "COMMIT", "write a result", err);
 }
 
+/* Runs a statement that writes, and whose values are bound. */
+static dse_status write_now(store *s, sqlite3_stmt *q, dse_error *err)
+{
+    dse_status st = sqlite3_step(q) == SQLITE_DONE ? DSE_OK : store_fail(s, err, "write a result");
+
+    sqlite3_reset(q);
+    return st;
+}
+
 static dse_status replace_row(store *s, const store_row *row, dse_error *err)
 {
-    dse_status st = DSE_OK;
+    dse_status st;
 
     sqlite3_bind_int64(s->drop, 1, (int64_t)row->hash);
     sqlite3_bind_text(s->drop, 2, row->config, -1, SQLITE_STATIC);
-    if (sqlite3_step(s->drop) != SQLITE_DONE)
-        st = store_fail(s, err, "write a result");
-    sqlite3_reset(s->drop);
-    if (st != DSE_OK)
-        return st;
     bind_row(s->put, row);
-    if (sqlite3_step(s->put) != SQLITE_DONE)
-        st = store_fail(s, err, "write a result");
-    sqlite3_reset(s->put);
-    return st;
+    sqlite3_bind_int64(s->unskip, 1, (int64_t)row->hash);
+    st = write_now(s, s->drop, err);
+    if (st == DSE_OK)
+        st = write_now(s, s->put, err);
+    return st == DSE_OK && s->may_have_skipped ? write_now(s, s->unskip, err) : st;
 }
 
 dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err)
@@ -358,6 +375,51 @@ dse_status store_put(store *s, const store_row *row, dse_error *err)
 
     return alone ? store_put_all(s, row, 1, err) : replace_row(s, row, err);
 }
+
+/* ---- points that were skipped -------------------------------------------------------------- */
+
+dse_status store_skip(store *s, uint64_t hash, uint64_t study, dse_error *err)
+{
+    s->may_have_skipped = true;
+    sqlite3_bind_int64(s->skip, 1, (int64_t)hash);
+    sqlite3_bind_int64(s->skip, 2, (int64_t)study);
+    return write_now(s, s->skip, err);
+}
+
+dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    dse_status st = DSE_OK;
+    int code = SQLITE_ERROR;
+
+    if (sqlite3_prepare_v2(s->db, "SELECT 1 FROM skipped WHERE hash = ?", -1, &q, NULL) == SQLITE_OK) {
+        sqlite3_bind_int64(q, 1, (int64_t)hash);
+        code = sqlite3_step(q);
+    }
+    if (code == SQLITE_ROW || code == SQLITE_DONE)
+        *out = code == SQLITE_ROW;
+    else
+        st = store_fail(s, err, "read the database");
+    sqlite3_finalize(q);
+    return st;
+}
+
+dse_status store_count_unlisted(store *s, store_unlisted *out, dse_error *err)
+{
+    static const char sql[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
+                              " WHERE study NOT IN (SELECT study FROM result)";
+    sqlite3_stmt *q = NULL;
+    dse_status st = DSE_OK;
+
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW)
+        st = store_fail(s, err, "read the database");
+    else
+        *out = (store_unlisted){(uint64_t)sqlite3_column_int64(q, 0), (uint64_t)sqlite3_column_int64(q, 1)};
+    sqlite3_finalize(q);
+    return st;
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
 
 static const char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
 {
@@ -403,6 +465,7 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
         else if (c[i].type != STORE_TEXT)
             *(uint64_t *)field = count_column(q, at);
     }
+    r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at); /* NULL is 0 */
     return r->config && r->model && r->system && r->engine && r->settings && r->error;
 }
 
@@ -419,7 +482,10 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
     dse_strbuf_init(&sql);
     dse_strbuf_adds(&sql, "SELECT ");
     add_columns(&sql);
-    dse_strbuf_adds(&sql, " FROM result WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
+    dse_strbuf_adds(&sql, ", n_skipped FROM result"
+                          " LEFT JOIN (SELECT study, count(*) AS n_skipped FROM skipped GROUP BY study)"
+                          " USING (study)"
+                          " WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
                           " ORDER BY model, system, engine NOT GLOB 'native-*', engine, settings, study, pp, "
                           "dp, tp, sp, weight_sharded, recompute, engine");
     if (sql.failed)

@@ -139,6 +139,27 @@ CLAIM(a_point_that_stands_first_is_read)
 }
 
 /* Neither the cards nor the operators are looked for again, also for another system; other operators are. */
+/* As a sweep writes and hashes it. */
+CLAIM(another_point_of_a_study_has_the_configuration_that_it_would_be_stored_with)
+{
+    const design_point p = {4, 2, 1, 1, false, true}; /* as config() makes it of dp 4 */
+    const char *eight, *four;
+    dse_strbuf text;
+    size_t at;
+
+    begin();
+    dse_strbuf_init(&text);
+    eight = config("ring8", "layers=2", 8, &at);
+    four = config("ring8", "layers=2", 4, &at);
+    assert_true(drv_config_of_point(eight, &p, &text));
+    assert_string_equal(text.data, four);
+    assert_false(drv_config_of_point("{\"engine\":\"imported\"}", &p, &text));
+    assert_false(drv_config_of_point("", &p, &text));
+    assert_string_equal(text.data, four);
+    dse_strbuf_free(&text);
+    end();
+}
+
 CLAIM(operators_are_read_once)
 {
     const char *first, *second, *other;
@@ -217,6 +238,7 @@ int main(void)
         cmocka_unit_test(studies_in_any_order_are_read_as_if_alone),
         cmocka_unit_test(what_follows_a_kept_study_is_looked_at),
         cmocka_unit_test(a_point_that_stands_first_is_read),
+        cmocka_unit_test(another_point_of_a_study_has_the_configuration_that_it_would_be_stored_with),
         cmocka_unit_test(operators_are_read_once),
         cmocka_unit_test(a_hash_in_another_spelling_is_not_that_of_the_operators),
         cmocka_unit_test(without_memory_nothing_is_kept),
