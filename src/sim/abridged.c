@@ -52,13 +52,14 @@ struct sim_abridged {
     sim_circle *circle;
     uint32_t n_circles;
     uint32_t **circle_of, **place_of; /* per class and group slot */
-    dse_time *collective_until;       /* per class: when its latest collective ends, */
-    dse_time *longest;                /* and how far ahead its packets are registered; UNKNOWN */
+    dse_time
+        *collective_until; /* per class: when its latest collective ends, UNKNOWN while others must come, */
+    dse_time *longest;     /* and how far ahead its packets are registered at most; UNKNOWN */
 
     /* The collective of all ranks that is gathering. */
     uint32_t n_here;
     dse_time began;
-    uint32_t current, streams; /* streams: the tags of those that have no group */
+    uint32_t current, tag; /* tag: of its first chunk */
     size_t n_costs, cap_costs;
     all_ranks_cost *cost;
     sim_lockstep *lockstep;
@@ -197,7 +198,6 @@ static void end_on_circle(sim_engine *e, sim_circle *c)
         const sim_circle_place *p = &c->place[k];
 
         x->collective_until[p->class] = c->begin[k];
-        x->longest[p->class] = cost->longest;
         x->n_messages += messages * x->classes.n_alike[p->class];
         e->n_undercharged += messages * x->classes.n_undercharged_rings[p->class][p->slot];
         e->n_flat_rings += cost->is_flat * (uint64_t)x->classes.n_alike[p->class];
@@ -220,7 +220,10 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
         return;
     }
     e->rank[class].coll_node = node;
-    e->rank[class].streams += (uint32_t)c->cost[cost].n_chunks;
+    sim_take_tags(&e->rank[class], e->rank[class].graph->graph->node[node].slot,
+                  (uint32_t)c->cost[cost].n_chunks);
+    e->abridged->collective_until[class] = UNKNOWN;
+    e->abridged->longest[class] = c->cost[cost].longest;
     c->current = cost;
     c->begin[place] = e->now;
     if (++c->n_here < c->n_places)
@@ -265,19 +268,20 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
 static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node)
 {
     struct sim_abridged *x = e->abridged;
-    uint32_t cost = find_all_ranks_cost(e, class, node);
+    sim_rank *r = &e->rank[class];
+    uint32_t cost = find_all_ranks_cost(e, class, node), tag;
 
     if (cost == DSE_NONE)
         return;
-    e->rank[class].coll_node = node;
-    e->rank[class].streams += (uint32_t)x->cost[cost].n_chunks;
-    if (x->n_here && (x->began != e->now || x->current != cost || x->streams != e->rank[class].streams)) {
+    r->coll_node = node;
+    tag = sim_take_tags(r, r->graph->graph->node[node].slot, (uint32_t)x->cost[cost].n_chunks);
+    if (x->n_here && (x->began != e->now || x->current != cost || x->tag != tag)) {
         give_up(e, "not all ranks begin a collective together");
         return;
     }
     x->began = e->now;
     x->current = cost;
-    x->streams = e->rank[class].streams;
+    x->tag = tag;
     if (++x->n_here < x->classes.n)
         return;
     x->n_here = 0;

@@ -22,14 +22,6 @@
 
 #define TICKS_MAX (UINT64_MAX >> 3) /* sums stay signed */
 
-static uint32_t slot_of(const sim_classes *c, uint32_t rank, uint32_t group)
-{
-    for (uint32_t k = 0; k < wl_rank_graph(c->full, rank)->n_group_slots; k++)
-        if (c->full->rank[rank].group[k] == group)
-            return k;
-    return DSE_NONE;
-}
-
 dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out,
                            dse_error *err)
 {
@@ -38,10 +30,10 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
 
     *out = (sim_circle){.n_members = g->n};
     do { /* against the messages, until the class recurs, with the group in the same slot */
-        r = c->before[r][slot_of(c, r, group)];
+        r = c->before[r][sim_classes_slot(c->full, r, group)];
         n++;
-    } while ((c->of[r] != class || slot_of(c, r, group) != slot) && n < g->n);
-    if (c->of[r] != class || slot_of(c, r, group) != slot || g->n % n)
+    } while ((c->of[r] != class || sim_classes_slot(c->full, r, group) != slot) && n < g->n);
+    if (c->of[r] != class || sim_classes_slot(c->full, r, group) != slot || g->n % n)
         return dse_fail(err, DSE_E_SIM, "a group's classes do not repeat");
     out->n_places = n;
     out->place = DSE_ARENA_NEW(a, sim_circle_place, n);
@@ -50,7 +42,7 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
         return dse_fail_nomem(err);
     r = first;
     for (uint32_t i = n; i-- > 0;) {
-        uint32_t k = slot_of(c, r, group), before = c->before[r][k];
+        uint32_t k = sim_classes_slot(c->full, r, group), before = c->before[r][k];
 
         out->place[i] = (sim_circle_place){c->of[r], k, r, before};
         r = before;

@@ -77,31 +77,34 @@ static dse_status look_at_graphs(finder *f)
 
 /* ---- rings ---------------------------------------------------------------------------------- */
 
-/* The slot under which a rank has a group; DSE_NONE: under none. */
-static uint32_t slot_of(const finder *f, uint32_t rank, uint32_t group)
+uint32_t sim_classes_slot(const wl_workload *w, uint32_t rank, uint32_t group)
 {
-    for (uint32_t k = 0; k < graph_of(f, rank)->n_group_slots; k++)
-        if (f->c->full->rank[rank].group[k] == group)
+    for (uint32_t k = 0; k < wl_rank_graph(w, rank)->n_group_slots; k++)
+        if (w->rank[rank].group[k] == group)
             return k;
     return DSE_NONE;
 }
 
+/* All members take part, or none: one of whom nothing comes would keep the others waiting. */
 static dse_status link_ring(finder *f, uint32_t group)
 {
     const wl_group *g = &f->c->full->group[group];
+    uint32_t n_in = 0;
 
     for (uint32_t i = 0; i < g->n; i++) {
-        uint32_t r = g->rank[i], before = g->rank[i ? i - 1 : g->n - 1], k = slot_of(f, r, group);
+        uint32_t r = g->rank[i], before = g->rank[i ? i - 1 : g->n - 1];
+        uint32_t k = sim_classes_slot(f->c->full, r, group);
 
         if (k == DSE_NONE || !f->in_use[f->c->full->rank[r].graph][k])
             continue;
+        n_in++;
         if (f->c->before[r][k] != DSE_NONE)
             return give_up(f, "a rank is in a group twice");
         f->c->before[r][k] = before;
         if (!net_path_class(f->c->net, before, r, &f->path_from_before[r][k]))
             return give_up(f, "a path of a ring has no class");
     }
-    return DSE_OK;
+    return n_in && n_in < g->n ? give_up(f, "a member of a group does not take part") : DSE_OK;
 }
 
 /* Ranks that receive from one rank in two rings could meet messages of the wrong one. */
@@ -341,8 +344,8 @@ static bool same_at_first_look(const void *finder_of, uint32_t color, const void
         if (w->group[w->rank[a].group[k]].n != w->group[w->rank[b].group[k]].n ||
             f->path_from_before[a][k] != f->path_from_before[b][k])
             return false;
-        if (before_a != DSE_NONE &&
-            slot_of(f, before_a, w->rank[a].group[k]) != slot_of(f, before_b, w->rank[b].group[k]))
+        if (before_a != DSE_NONE && sim_classes_slot(w, before_a, w->rank[a].group[k]) !=
+                                        sim_classes_slot(w, before_b, w->rank[b].group[k]))
             return false;
     }
     return !memcmp(f->path_from_peer[a], f->path_from_peer[b], f->n_peers[graph] * sizeof(uint64_t));

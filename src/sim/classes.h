@@ -32,8 +32,12 @@ typedef struct {
 } sim_classes;
 
 /* With `symmetry` off each rank is a class of its own. DSE_E_SIM, with the reason, for workloads that it does not fit: a
- * message without exactly one counterpart, a group that lacks its own rank. Everything belongs to the arena. */
+ * message without exactly one counterpart, a group that lacks its own rank, or of whose members some do not take
+ * part. Everything belongs to the arena. */
 dse_status sim_classes_find(const net_network *net, const wl_workload *w, bool symmetry, dse_arena *a,
                             sim_classes *out, dse_error *err);
+
+/* The slot under which a rank has a group; DSE_NONE: under none. */
+uint32_t sim_classes_slot(const wl_workload *w, uint32_t rank, uint32_t group);
 
 #endif

@@ -256,6 +256,9 @@ typedef struct {
 bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out);
 /* The phase of a chunk of a group's ring, but for the place of a rank and the queue. */
 void sim_group_phase(const wl_group *group, sim_collective coll, uint64_t bytes, sim_phase *p);
+/* The tag of the first of n chunks; the others' follow. A chunk counts for its rank, and for its group if it has one;
+ * then the group's number is its tag. */
+uint32_t sim_take_tags(sim_rank *r, uint32_t group_slot, uint32_t n);
 /* Starts the chunks of collective node `node` on this rank. */
 void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_stream_ready(sim_engine *e, uint32_t stream);    /* a bundle has passed the endpoint */

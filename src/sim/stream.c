@@ -332,12 +332,16 @@ bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out)
     return cut_chunks(e, rank, node, n->comm_size, out);
 }
 
-/* A chunk counts for its rank, and for its group if it has one; then the group's number is its tag. */
-static uint32_t next_tag(sim_rank *r, uint32_t group_slot)
+uint32_t sim_take_tags(sim_rank *r, uint32_t group_slot, uint32_t n)
 {
-    uint32_t tag = r->streams++;
+    uint32_t tag = r->streams;
 
-    return group_slot == DSE_NONE ? tag : r->group_streams[group_slot]++;
+    r->streams += n;
+    if (group_slot != DSE_NONE) {
+        tag = r->group_streams[group_slot];
+        r->group_streams[group_slot] += n;
+    }
+    return tag;
 }
 
 void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
@@ -358,7 +362,7 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
         if (!s)
             return;
         s->rank = rank;
-        s->tag = next_tag(r, r->graph->graph->node[node].slot);
+        s->tag = sim_take_tags(r, r->graph->graph->node[node].slot, 1);
         if (cut.is_ring)
             plan_ring(e, s, &cut);
         else
