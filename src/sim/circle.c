@@ -54,14 +54,14 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
 
 static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cut, sim_circle_cost *out)
 {
-    uint64_t places = (e->set->active_chunks + e->set->queues_per_dim - 1) / e->set->queues_per_dim;
+    const sim_ring ring = {.n = cut->group->n, .member = cut->group->rank};
+    uint64_t places = sim_queue_places(e->set);
     bool reduces = cut->collective == SIM_ALL_REDUCE || cut->collective == SIM_REDUCE_SCATTER;
     dse_time reduction, least, most = 0, first = 0;
     uint64_t n_reductions;
     sim_phase p;
 
-    sim_group_phase(cut->group, cut->collective, cut->chunk_bytes, &p);
-    if (!p.message_bytes)
+    if (sim_group_phase(&ring, cut->collective, cut->chunk_bytes, &p) || !p.message_bytes)
         return false;
     reduction = reduces ? sim_reduction_ticks(e->set, p.message_bytes) : 0;
     n_reductions = reduces ? p.cycle : 0; /* an all-reduce gathers after that */

@@ -82,10 +82,6 @@ typedef struct {
     uint32_t n, *place;
 } sim_ready;
 
-/* An all-reduce that knows its dimensions goes up and down them; each way uses one half of a dimension's
- * queues, so that the two never wait for each other. Everything else takes the queues in turn. */
-typedef enum { SIM_QUEUE_ANY, SIM_QUEUE_UP, SIM_QUEUE_DOWN, SIM_N_QUEUE_USES } sim_queue_use;
-
 typedef struct {
     uint32_t running;              /* chunks at work */
     uint32_t wait_head, wait_tail; /* streams */
@@ -254,8 +250,6 @@ typedef struct {
 
 /* False: it cannot be run, and the engine has failed. */
 bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out);
-/* The phase of a chunk of a group's ring, but for the place of a rank and the queue. */
-void sim_group_phase(const wl_group *group, sim_collective coll, uint64_t bytes, sim_phase *p);
 /* The tag of the first of n chunks; the others' follow. A chunk counts for its rank, and for its group if it has one;
  * then the group's number is its tag. */
 uint32_t sim_take_tags(sim_rank *r, uint32_t group_slot, uint32_t n);
@@ -268,14 +262,6 @@ void sim_stream_next_phase(sim_engine *e, sim_stream *s); /* an algorithm has fi
 static inline sim_stream *sim_stream_at(sim_engine *e, uint32_t id)
 {
     return (sim_stream *)(void *)(e->streams + (size_t)id * e->stream_stride);
-}
-
-#define SIM_GROUP_ENDPOINT_DELAY 10u /* "fast transmission" of the reference's memory bus */
-
-/* Of a packet: write, read, read, each truncated to whole ticks. */
-static inline dse_time sim_reduction_ticks(const sim_settings *set, uint64_t bytes)
-{
-    return 3 * dse_ticks((double)bytes / set->memory_bytes_per_s * 1e9);
 }
 
 /* Which way a packet takes over a shared memory bus. */
