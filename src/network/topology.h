@@ -37,8 +37,8 @@ typedef struct {
     bool power_of_two; /* of NPUs */
     bool has_switch;   /* of as many ports as there are NPUs, in their order */
     bool in_reference; /* the reference has it too, in both models */
-    bool
-        cyclic; /* hops(a, b) depends on how far apart they are round a circle of n, either way: all NPUs see the same */
+    /* hops(a, b) depends on how far apart they are round a circle of n, either way: all NPUs see the same. */
+    bool cyclic;
 
     /* Links on the way; src != dst, both below n; at least 1. */
     uint32_t (*hops)(const net_shape *s, uint32_t src, uint32_t dst);

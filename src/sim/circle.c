@@ -28,7 +28,7 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
     uint32_t first = c->first[class], group = c->full->rank[first].group[slot], n = 0, r = first;
     const wl_group *g = &c->full->group[group];
 
-    *out = (sim_circle){.n_members = g->n};
+    *out = (sim_circle){0};
     do { /* against the messages, until the class recurs, with the group in the same slot */
         r = c->before[r][sim_classes_slot(c->full, r, group)];
         n++;

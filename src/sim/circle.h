@@ -1,8 +1,7 @@
 /* sim_circle -- a group's ring, up to alike ranks, and when a collective on it ends. Private to sim/.
  *
  * Along the ring of a group the classes of ranks, and the slots in which they have it, repeat with a period: one period
- * of places is kept. A collective is
- * worked out from when its ranks begin, in closed form; see circle.c. */
+ * of places is kept. A collective is worked out from when its ranks begin, in closed form; see circle.c. */
 #ifndef DSE_SIM_CIRCLE_H
 #define DSE_SIM_CIRCLE_H
 
@@ -30,7 +29,7 @@ typedef struct {
 } sim_circle_cost;
 
 typedef struct {
-    uint32_t n_members, n_places;
+    uint32_t n_places;
     sim_circle_place *place; /* in the direction of the messages */
     size_t n_costs, cap_costs;
     sim_circle_cost *cost;
@@ -50,7 +49,8 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
 uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
                               const sim_cut *cut);
 
-/* All have begun: replaces begin by when they end. False: it has no closed form after all. */
+/* All have begun: replaces begin by when they end. False: it has no closed form after all, as ticks become too many, or
+ * memory ran out. */
 bool sim_circle_run(sim_circle *circle);
 
 #endif

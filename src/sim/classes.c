@@ -13,7 +13,6 @@ typedef struct {
     dse_arena *arena;
     dse_error *err;
     bool **in_use;               /* per graph and group slot: a collective takes it */
-    uint32_t **peer_no;          /* per graph and point-to-point slot: which of its ranks' peers, from 0 */
     uint32_t *n_peers;           /* per graph */
     uint32_t *leader;            /* per graph: its lowest rank */
     uint32_t **peer;             /* per rank: its peers */

@@ -18,9 +18,9 @@ typedef struct {
     uint32_t *of;      /* per rank: its class */
     uint32_t *first;   /* per class: its lowest rank, which stands for it; ascending */
     uint32_t *n_alike; /* per class: ranks */
-    wl_workload
-        w; /* a rank per class. Groups are those of `first`; the peers of messages are classes, their tags
-                           tell one send of a class from all others */
+    /* A rank per class. Groups are those of `first`; the peers of messages are classes, their tags tell one send of
+     * a class from all others. */
+    wl_workload w;
     uint32_t *
         *before; /* per rank and group slot: the member before it in the group's ring; DSE_NONE: no ring */
     uint32_t **mate;    /* per graph and point-to-point slot: the slot of the peer at the other end */

@@ -37,7 +37,7 @@ static void send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uin
         refuse(e->lockstep);
 }
 
-/* The peer sends it now. */
+/* In lockstep the peer sends it now. */
 static void receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_call call)
 {
     dse_time delay = peer == rank ? 0 : net_delay(e->net, peer, rank, size);

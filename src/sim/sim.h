@@ -69,8 +69,8 @@ typedef struct {
      * dimensions and paid for the lowest alone; collectives (per rank) of a group smaller than the system that ran as a
      * flat ring although the system's implementation is something else. */
     uint64_t n_undercharged, n_flat_rings;
-    const char *
-        plain_because; /* why the plain engine did it although shortcuts were allowed, ""; NULL: it did not */
+    /* NULL: the abridged engine did it. Else why the plain one had to; "": no shortcut was asked for. */
+    const char *plain_because;
     const net_load *load; /* what each link carried until the last event; NULL without congestion */
     sim_breakdown step;
     sim_peak peak; /* with the ranks' has_memory only */
@@ -86,7 +86,8 @@ typedef struct {
 
 /* All ranks of w must have an NPU: w->n_ranks == net->n_npus. Results, and the record if one is asked for,
  * belong to the arena; so does the scratch memory of the run. `record` may be NULL. Apart from n_events and the
- * order in finish_order of ranks that finish at one tick, nothing depends on the shortcuts. */
+ * order in finish_order of ranks that finish at one tick, and plain_because, nothing depends on the shortcuts.
+ * DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM, DSE_E_RANGE, DSE_E_NOMEM; *out is set on success only. */
 dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
                    sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_record *record,
                    dse_error *err);

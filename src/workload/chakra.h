@@ -14,8 +14,8 @@ typedef struct wl_template wl_template; /* chakra_template.h */
 typedef struct {
     const char *name; /* as STAGE's --chakra_schema_version takes it */
     const char *summary;
-    void (*draft)(const wl_graph *g,
-                  wl_template *out); /* what the files of all ranks of a graph have in common */
+    /* Appends what the files of all ranks of a graph have in common; out->text.failed: out of memory. */
+    void (*draft)(const wl_graph *g, wl_template *out);
 } wl_schema;
 
 extern const wl_schema wl_schema_v004, wl_schema_v001, wl_schema_json; /* one file each */

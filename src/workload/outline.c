@@ -344,7 +344,6 @@ dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t laye
         return dse_fail_nomem(err);
     if ((st = wl_operators_resolve(doc, variant, a, &made->ops, err)) != DSE_OK)
         return st;
-    made->layers = layers;
     made->n_places = layers + 2;
     made->place_order = DSE_ARENA_NEW(a, uint32_t, made->n_places);
     made->class_of = DSE_ARENA_NEW(a, uint32_t, made->n_places);

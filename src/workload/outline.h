@@ -38,11 +38,11 @@ typedef struct {
 
 struct wl_outline {
     wl_operators ops;
-    uint32_t layers, n_places;
-    uint32_t n_ordered,
-        *place_order;   /* places with tensors, in the order in which the model first has one on them */
-    uint32_t *class_of; /* per place */
-    uint32_t loss;      /* what computes the loss, or DSE_NONE */
+    uint32_t n_places;
+    uint32_t n_ordered;
+    uint32_t *place_order; /* places with tensors, in the order in which the model first has one on them */
+    uint32_t *class_of;    /* per place */
+    uint32_t loss;         /* what computes the loss, or DSE_NONE */
     uint32_t n_sizes, n_computes, n_operands, n_crossings, n_classes;
     outline_size *size;
     outline_compute *compute;
