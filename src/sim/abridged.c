@@ -1,18 +1,19 @@
 /* The events that are left are the ends of nodes. Between ranks there are three kinds of influence:
  *
- *  - a collective of a group's ring ends, for each rank, at a tick that follows from the ticks at which its ranks began
- *    (circle.h);
+ *  - a collective of a group's ring ends, for each rank, at a tick that follows from those at which its ranks
+ *    began (circle.h);
  *  - one of all ranks ends together for those who began together (lockstep.h);
  *  - a message ends for both of its ranks after the network's delay.
  *
- * All lie ahead of the tick in which they are found out, so that the order of ranks within a tick is of no account. The
- * order of the ends of one rank within one tick is: it decides what is issued first. In the plain engine what a rank
- * registers itself (computations, packets) runs as one batch, which is as old as the first of it, and in the order of
- * registration; arrivals of messages stand by themselves. So ends are ordered by the tick in which they were
- * registered. Where these are equal, and it was not this rank that registered both, the run is given up.
+ * All lie ahead of the tick in which they are found out, so that the order of ranks within a tick is of no
+ * account. The order of the ends of one rank within one tick is: it decides what is issued first. In the
+ * plain engine what a rank registers itself (computations, packets) runs as one batch, which is as old as the
+ * first of it, and in the order of registration; arrivals of messages stand by themselves. So ends are
+ * ordered by the tick in which they were registered. Where these are equal, and it was not this rank that
+ * registered both, the run is given up.
  *
- * A batch may be older than the ends in it: through a packet of a collective under way. None is registered longer ahead
- * than the collective says. */
+ * A batch may be older than the ends in it: through a packet of a collective under way, from when the rank has
+ * begun it. None is registered longer ahead than the collective says. */
 #include "sim/abridged.h"
 
 #include "sim/circle.h"

@@ -1,24 +1,28 @@
 /* The least time of a collective, added up over its members.
  *
- * Why it may be added up. A rank that comes last may find all messages there and be done almost at once; so nothing but
- * the sum over the members is known. In a ring of n, let s(i) be when rank i comes, e(i) when it is done, E the endpoint's
- * delay, d(i) that of a message from i to the next, r what the reductions of a rank take. Step k of rank i begins when step
- * k - 1 of the rank before has begun, its message has arrived, and has passed the endpoint. Going back all S steps,
+ * Why it may be added up. A rank that comes last may find all messages there and be done almost at once; so
+ * nothing but the sum over the members is known. In a ring of n, let s(i) be when rank i comes, e(i) when it
+ * is done, E the endpoint's delay, d(i) that of a message from i to the next, r what the reductions of a rank
+ * take. Step k of rank i begins when step k - 1 of the rank before has begun, its message has arrived, and
+ * has passed the endpoint. Going back all S steps,
  *
  *     e(i + S) >= s(i) + E + d(i) + E + d(i + 1) + E + ... and the reductions passed on the way.
  *
- * i -> i + S is one to one, and over all i each delay and each reduction is met equally often: added up over the members,
+ * i -> i + S is one to one, and over all i each delay and each reduction is met equally often: added up over
+ * the members,
  *
  *     sum (e - s) >= S sum d + n (S + 1) E + sum r,
  *
- * whenever they come, and with messages that wait for links. The same holds wherever each step goes to one rank and
- * each rank gets one: halving-doubling; a message of `direct` to the member at one distance. Phases of a chunk, and
- * collectives of a rank, follow each other, so that their sums add up. This needs that messages meet only those of the same
- * group, as those of generated workloads do: two ranks share one group at most.
+ * whenever they come, and with messages that wait for links. The same holds wherever each step goes to one
+ * rank and each rank gets one: halving-doubling; a message of `direct` to the member at one distance. Phases
+ * of a chunk, and collectives of a rank, follow each other, so that their sums add up. This needs that
+ * messages meet only those of the same group, as those of generated workloads do: two ranks share one group
+ * at most.
  *
- * Chunks. A rank has a number of places for them. It is busy for at least as long as they are all in a place together,
- * divided by the places. Of a single phase without congestion more is known: all chunks have the same delays, so they end in
- * the order in which they start, and one starts when the one so many places before it has ended: full rounds. */
+ * Chunks. A rank has a number of places for them. It is busy for at least as long as they are all in a place
+ * together, divided by the places. Of a single phase without congestion more is known: all chunks have the
+ * same delays, so they end in the order in which they start, and one starts when the one so many places
+ * before it has ended: full rounds. */
 #include "sim/bound_parts.h"
 #include "sim/collective_list.h"
 
@@ -44,7 +48,8 @@ typedef struct {
 
 static dse_time reduction(const phase_of *p, uint64_t bytes) { return sim_reduction_ticks(p->b->set, bytes); }
 
-/* Of the packets of a phase of width 1, from the first to the one after the last step: which are reduced (steps.c). */
+/* Of the packets of a phase of width 1, from the first to the one after the last step: which are reduced
+ * (steps.c). */
 static bool is_reduced(const sim_phase *p, uint32_t k)
 {
     uint32_t round = k / (1 + p->cycle);
@@ -82,8 +87,9 @@ static bool ring_phase(const phase_of *p, sim_sum *out)
     return true;
 }
 
-/* The message from the member at some distance: of the first and the middle one the later. An all-reduce gathers when all
- * has been scattered. With a window it depends on the order of messages which of them are reduced. */
+/* The message from the member at some distance: of the first and the middle one the later. An all-reduce
+ * gathers when all has been scattered. With a window it depends on the order of messages which of them are
+ * reduced. */
 static bool direct_phase(const phase_of *p, sim_sum *out)
 {
     const sim_phase *phase = p->phase;
@@ -142,8 +148,9 @@ static bool halving_doubling_phase(const phase_of *p, sim_sum *out)
     return true;
 }
 
-/* What a rank hears is the sum of all, its own part among it: that has gone up to the root and down again. Of n = 2^L
- * ranks, 2^k are at depth k + 1 below the root: (L - 1) n + 1 levels in all. Each takes a link at least. */
+/* What a rank hears is the sum of all, its own part among it: that has gone up to the root and down again. Of
+ * n = 2^L ranks, 2^k are at depth k + 1 below the root: (L - 1) n + 1 levels in all. Each takes a link at
+ * least. */
 static bool double_binary_tree_phase(const phase_of *p, sim_sum *out)
 {
     const net_network *net = p->b->net;

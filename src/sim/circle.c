@@ -1,21 +1,22 @@
 /* When a ring's collective ends.
  *
- * A chunk takes K steps. Let S(r, k) be when rank r sends its k-th message, d(r) what messages take to it, and c(k) what
- * the endpoint and the reduction take before it, the same for all ranks: the ring of steps.c and ring.c is
+ * A chunk takes K steps. Let S(r, k) be when rank r sends its k-th message, d(r) what messages take to it,
+ * and c(k) what the endpoint and the reduction take before it, the same for all ranks: the ring of steps.c
+ * and ring.c is
  *
  *   S(r, 0)   = begin(r) + c(0)
  *   S(r, k+1) = max(S(r, k), S(r-1, k) + d(r)) + c(k+1)
  *
- * and the chunk ends at S(r, K). Messages have no effect on each other, so the order within a tick does not matter. With
- * D(q, r) for the way from q to r along the ring, as often round as it takes, this is
+ * and the chunk ends at S(r, K). Messages have no effect on each other, so the order within a tick does not
+ * matter. With D(q, r) for the way from q to r along the ring, as often round as it takes, this is
  *
  *   S(r, K) = sum c + max over j = 0..K of  begin(r-j) + D(r-j, r)
  *
- * Of the j's that stand for one rank the largest counts, as D grows with them. K is at least n-1; so the last n of
- * them decide, and with classes that repeat after m places the last m: one for each class.
+ * Of the j's that stand for one rank the largest counts, as D grows with them. K is at least n-1; so the last
+ * n of them decide, and with classes that repeat after m places the last m: one for each class.
  *
- * All chunks of a round begin together, and end together; the next round begins, rank by rank, when one ends (lanes,
- * stream.c: as many chunks at once as a dimension may have, first come first served). */
+ * All chunks of a round begin together, and end together; the next round begins, rank by rank, when one ends
+ * (lanes, stream.c: as many chunks at once as a dimension may have, first come first served). */
 #include "sim/circle.h"
 
 #include <string.h>
@@ -123,9 +124,9 @@ uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, 
 
 /* ---- what does --------------------------------------------------------------------------------- */
 
-/* One round: begin[] becomes end[]. With offset(u) for places u = 0..m-1, going on below and above by what once round
- * takes, the maximum over the m places from r-K on of begin(u) - offset(u), plus offset(r). Those below place w of
- * r-K = Q m + w have gone round once less. */
+/* One round: begin[] becomes end[]. With offset(u) for places u = 0..m-1, going on below and above by what
+ * once round takes, the maximum over the m places from r-K on of begin(u) - offset(u), plus offset(r). Those
+ * below place w of r-K = Q m + w have gone round once less. */
 static bool run_round(const sim_circle *c, const sim_circle_cost *cost, int64_t *low, int64_t *high)
 {
     uint32_t m = c->n_places;

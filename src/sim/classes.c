@@ -182,8 +182,8 @@ static bool meet(const finder *f, uint32_t rank, uint32_t slot, uint32_t mate)
            a->comm_size == b->comm_size;
 }
 
-/* Of the lowest rank of a graph: its peers, numbered, and the mates of its slots. Those of its neighbour slots are often
- * neighbours, too. */
+/* Of the lowest rank of a graph: its peers, numbered, and the mates of its slots. Those of its neighbour
+ * slots are often neighbours, too. */
 static dse_status look_at_leader(finder *f, uint32_t graph)
 {
     const wl_workload *w = f->c->full;
@@ -231,8 +231,8 @@ static int compare_keys(const void *a, const void *b)
     return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* Messages know tags modulo SIM_TAG_SPAN. Generated tags ascend; those of other workloads are sorted. Two sizes under
- * one tag are left alone, too. */
+/* Messages know tags modulo SIM_TAG_SPAN. Generated tags ascend; those of other workloads are sorted. Two
+ * sizes under one tag are left alone, too. */
 static dse_status check_tags(finder *f, uint32_t r)
 {
     const wl_p2p *p = f->c->full->rank[r].p2p;

@@ -142,7 +142,8 @@ typedef struct {
 uint32_t sim_order_phases(const sim_settings *set, const sim_logical *logical, sim_collective coll,
                           uint32_t involved, sim_dim_phase out[2 * NET_MAX_DIMS]);
 
-/* Plans a phase of a group's ring, but for this rank's place in it and the queue. Returns NULL, or why it cannot be. */
+/* Plans a phase of a group's ring, but for this rank's place in it and the queue. Returns NULL, or why it
+ * cannot be. */
 const char *sim_group_phase(const sim_ring *ring, sim_collective coll, uint64_t bytes, sim_phase *p);
 
 #define SIM_GROUP_ENDPOINT_DELAY 10u /* ticks: "fast transmission" of the reference's memory bus */

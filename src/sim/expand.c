@@ -40,7 +40,8 @@ dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_re
     return DSE_OK;
 }
 
-/* By the tick, then by rank: ranks are dealt out to the places that the classes' order leaves for their tick. */
+/* By the tick, then by rank: ranks are dealt out to the places that the classes' order leaves for their
+ * tick. */
 static dse_status expand_order(const sim_engine *e, const sim_classes *c, uint32_t *out)
 {
     uint32_t *first = DSE_ARENA_NEW(e->arena, uint32_t, c->n); /* per class: the first class of its tick */

@@ -1,11 +1,13 @@
-/* What a tick's order can decide, and the reference takes it from ranks that are not simulated here, must not matter:
+/* What a tick's order can decide, and the reference takes it from ranks that are not simulated here, must not
+ * matter:
  *
- *  - In a queue (lane) chunks of different phases that come in the same tick, if they have to wait: noted where they
- *    come (stream.c). Those of one phase keep the order of their numbers.
- *  - A chunk with several packets under way that receives one in the tick in which another passes the endpoint.
+ *  - In a queue (lane) chunks of different phases that come in the same tick, if they have to wait: noted where
+ *    they come (stream.c). Those of one phase keep the order of their numbers.
+ *  - A chunk with several packets under way that receives one in the tick in which another passes the
+ *    endpoint.
  *
- * Nothing else that happens to one chunk has an effect on another: a place that becomes free in the tick in which a
- * chunk comes goes to the same chunk either way. */
+ * Nothing else that happens to one chunk has an effect on another: a place that becomes free in the tick in
+ * which a chunk comes goes to the same chunk either way. */
 #include "sim/lockstep.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* wl_outline -- a model as counts: what outline.c makes and totals.c evaluates. Private to workload/.
  *
- * Tensors whose nodes have the same shapes are of one kind; places of a pipeline (0, 1 .. layers, layers + 1) that have the
- * same numbers of all kinds are of one class: there are some five of them, however many layers. */
+ * Tensors whose nodes have the same shapes are of one kind; places of a pipeline (0, 1 .. layers, layers + 1)
+ * that have the same numbers of all kinds are of one class: there are some five of them, however many
+ * layers. */
 #ifndef DSE_WORKLOAD_OUTLINE_H
 #define DSE_WORKLOAD_OUTLINE_H
 
@@ -31,7 +32,8 @@ typedef struct {
     uint32_t from, to, size;
 } outline_crossing;
 
-/* A piece of the chain (outline_chain.c): places in a row of computations and operands, in ascending order. */
+/* A piece of the chain (outline_chain.c): places in a row of computations and operands, in ascending
+ * order. */
 typedef struct {
     uint32_t first, n; /* in outline.item */
 } outline_segment;
@@ -51,8 +53,8 @@ struct wl_outline {
     uint32_t n_segments, n_items;
     outline_segment *segment;
     uint32_t *item;
-    /* Per class a row of n_counts: of each computation, each operand, each size held at the start, each held at the
-     * loss, and each segment. */
+    /* Per class a row of n_counts: of each computation, each operand, each size held at the start, each held
+     * at the loss, and each segment. */
     uint32_t n_counts;
     uint32_t *count;
 };

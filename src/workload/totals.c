@@ -168,7 +168,8 @@ static dse_status count_kinds(counter *c)
 
 /* ---- the chain ----------------------------------------------------------------------------- */
 
-/* The kinds of the nodes that an item of a segment leaves: a computation, or the collectives of an operand. */
+/* The kinds of the nodes that an item of a segment leaves: a computation, or the collectives of an
+ * operand. */
 static void add_item(counter *c, uint32_t item)
 {
     const wl_outline *o = c->o;
