@@ -12,8 +12,8 @@
  * ordered by the tick in which they were registered. Where these are equal, and it was not this rank that
  * registered both, the run is given up.
  *
- * A batch may be older than the ends in it: through a packet of a collective under way, from when the rank has
- * begun it. None is registered longer ahead than the collective says. */
+ * A batch may be older than the ends in it: through a packet of a collective under way, from when the rank
+ * has begun it. None is registered longer ahead than the collective says. */
 #include "sim/abridged.h"
 
 #include "sim/circle.h"
@@ -429,12 +429,12 @@ static void run_loop(sim_engine *e)
 
 /* ---- the whole --------------------------------------------------------------------------------- */
 
-static dse_status init_circles(sim_engine *e)
+/* Room for a circle of every class and slot; none yet. */
+static dse_status allocate_circles(sim_engine *e)
 {
     struct sim_abridged *x = e->abridged;
     const sim_classes *c = &x->classes;
     uint32_t n_slots = 0;
-    dse_status st = DSE_OK;
 
     x->circle_of = DSE_ARENA_NEW(e->arena, uint32_t *, c->n);
     x->place_of = DSE_ARENA_NEW(e->arena, uint32_t *, c->n);
@@ -453,26 +453,38 @@ static dse_status init_circles(sim_engine *e)
         n_slots += n;
     }
     x->circle = DSE_ARENA_NEW(e->arena, sim_circle, n_slots);
-    if (!x->circle)
-        return dse_fail_nomem(e->err);
-    for (uint32_t i = 0; st == DSE_OK && i < c->n; i++) {
-        for (uint32_t k = 0; st == DSE_OK && k < wl_rank_graph(&c->w, i)->n_group_slots; k++) {
-            sim_circle *circle = &x->circle[x->n_circles];
+    return x->circle ? DSE_OK : dse_fail_nomem(e->err);
+}
 
-            if (c->before[c->first[i]][k] == DSE_NONE || x->circle_of[i][k] != DSE_NONE)
-                continue;
-            st = sim_circle_init(c, i, k, e->arena, circle, e->err);
-            for (uint32_t p = 0; st == DSE_OK && p < circle->n_places; p++) {
-                const sim_circle_place *at = &circle->place[p];
+/* The circle of a class's slot, which is that of all its places. */
+static dse_status add_circle(sim_engine *e, uint32_t class, uint32_t slot)
+{
+    struct sim_abridged *x = e->abridged;
+    sim_circle *circle = &x->circle[x->n_circles];
+    dse_status st = sim_circle_init(&x->classes, class, slot, e->arena, circle, e->err);
 
-                if (x->circle_of[at->class][at->slot] != DSE_NONE)
-                    st = dse_fail(e->err, DSE_E_SIM, "a group's classes do not repeat");
-                x->circle_of[at->class][at->slot] = x->n_circles;
-                x->place_of[at->class][at->slot] = p;
-            }
-            x->n_circles++;
-        }
+    for (uint32_t p = 0; st == DSE_OK && p < circle->n_places; p++) {
+        const sim_circle_place *at = &circle->place[p];
+
+        if (x->circle_of[at->class][at->slot] != DSE_NONE)
+            return dse_fail(e->err, DSE_E_SIM, "a group's classes do not repeat");
+        x->circle_of[at->class][at->slot] = x->n_circles;
+        x->place_of[at->class][at->slot] = p;
     }
+    x->n_circles++;
+    return st;
+}
+
+static dse_status init_circles(sim_engine *e)
+{
+    struct sim_abridged *x = e->abridged;
+    const sim_classes *c = &x->classes;
+    dse_status st = allocate_circles(e);
+
+    for (uint32_t i = 0; st == DSE_OK && i < c->n; i++)
+        for (uint32_t k = 0; st == DSE_OK && k < wl_rank_graph(&c->w, i)->n_group_slots; k++)
+            if (c->before[c->first[i]][k] != DSE_NONE && x->circle_of[i][k] == DSE_NONE)
+                st = add_circle(e, i, k);
     return st;
 }
 

@@ -4,7 +4,7 @@
  * that sim_run gives for it, if it gives one. In parts, of which the largest counts:
  *
  *   compute   a rank computes one node at a time: the sum of their ticks, exact, on the stage that has most
- *   comm      a rank runs one collective or send at a time. How long one takes a single rank depends on when the
+ *   comm      a rank runs one collective or send at a time. How long one takes a rank depends on when the
  *             others come; but the ranks of a stage together never take less than if they all came at once
  *             (bound_comm.c says why). So the average rank of a stage is busy that long, and the slowest not less.
  *   chain     pieces of the step that must come one after the other, whatever stages they are on: each takes its

@@ -72,16 +72,13 @@ static bool ring_phase(const phase_of *p, sim_sum *out)
 {
     const sim_phase *phase = p->phase;
     sim_pairs next = pairs_of(p, SIM_PAIRS_RING, 1);
-    uint64_t n_reduced = 0;
+    uint64_t n_reduced = sim_ring_reductions(phase);
 
     *out = 0;
     if (!phase->message_bytes)
         return true;
     if (!sim_distances_sum(&p->b->distances, &next, phase->message_bytes, out))
         return false;
-    /* An all-reduce reduces on its first way round, as does a reduce-scatter. */
-    if (phase->coll == SIM_ALL_REDUCE || phase->coll == SIM_REDUCE_SCATTER)
-        n_reduced = phase->cycle;
     *out = times(*out, phase->steps) + endpoints(p, phase->steps + 1u) +
            times(p->groups->count, n_reduced * reduction(p, phase->message_bytes));
     return true;

@@ -53,37 +53,21 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
 
 /* ---- what does not depend on when it begins ---------------------------------------------------- */
 
-static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cut, sim_circle_cost *out)
+/* The ways of messages of so many bytes. False: the engine has failed, or a message takes no time: it could arrive in
+ * the tick in which it is sent. */
+static bool fill_offsets(sim_engine *e, const sim_circle *circle, uint64_t bytes, sim_circle_cost *out,
+                         dse_time *longest_message)
 {
-    const sim_ring ring = {.n = cut->group->n, .member = cut->group->rank};
-    uint64_t places = sim_queue_places(e->set);
-    bool reduces = cut->collective == SIM_ALL_REDUCE || cut->collective == SIM_REDUCE_SCATTER;
-    dse_time reduction, least, most = 0, first = 0;
-    uint64_t n_reductions;
-    sim_phase p;
+    dse_time least = TICKS_MAX, most = 0, first = 0;
+    uint32_t n = circle->n_places;
 
-    if (sim_group_phase(&ring, cut->collective, cut->chunk_bytes, &p) || !p.message_bytes)
-        return false;
-    reduction = reduces ? sim_reduction_ticks(e->set, p.message_bytes) : 0;
-    n_reductions = reduces ? p.cycle : 0; /* an all-reduce gathers after that */
-    out->n_chunks = cut->n_chunks;
-    out->is_flat = cut->is_flat;
-    out->rounds = (cut->n_chunks + places - 1) / places;
-    out->steps = p.steps;
-    if (reduction > TICKS_MAX / (n_reductions + 1))
-        return false;
-    out->own = ((uint64_t)p.steps + 1) * SIM_GROUP_ENDPOINT_DELAY + n_reductions * reduction;
-    out->last = cut->collective == SIM_REDUCE_SCATTER ? reduction : SIM_GROUP_ENDPOINT_DELAY;
-    out->longest = reduction > SIM_GROUP_ENDPOINT_DELAY ? reduction : SIM_GROUP_ENDPOINT_DELAY;
-    out->offset = DSE_ARENA_NEW(e->arena, dse_time, circle->n_places + 1u);
+    out->offset = DSE_ARENA_NEW(e->arena, dse_time, n + 1u);
     if (!out->offset) {
         sim_fail_nomem(e);
         return false;
     }
-    least = TICKS_MAX;
-    for (uint32_t i = 0; i < circle->n_places; i++) {
-        const sim_circle_place *at = &circle->place[i];
-        dse_time d = net_delay(e->net, at->before, at->rank, p.message_bytes);
+    for (uint32_t i = 0; i < n; i++) {
+        dse_time d = net_delay(e->net, circle->place[i].before, circle->place[i].rank, bytes);
 
         if (i)
             out->offset[i] = out->offset[i - 1] + d;
@@ -92,10 +76,34 @@ static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cu
         least = d < least ? d : least;
         most = d > most ? d : most;
     }
-    out->offset[circle->n_places] = out->offset[circle->n_places - 1] + first;
+    out->offset[n] = out->offset[n - 1] + first;
     out->even = least == most;
-    /* A message that takes no time could arrive in the tick in which it is sent: left to the plain engine. */
-    return least > 0 && out->own < TICKS_MAX / out->rounds && most < TICKS_MAX / out->rounds / (p.steps + 1);
+    *longest_message = most;
+    return least > 0;
+}
+
+static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cut, sim_circle_cost *out)
+{
+    const sim_ring ring = {.n = cut->group->n, .member = cut->group->rank};
+    uint64_t places = sim_queue_places(e->set), n_reduced;
+    dse_time reduction, most;
+    sim_phase p;
+
+    if (sim_group_phase(&ring, cut->collective, cut->chunk_bytes, &p) || !p.message_bytes)
+        return false;
+    n_reduced = sim_ring_reductions(&p);
+    reduction = n_reduced ? sim_reduction_ticks(e->set, p.message_bytes) : 0;
+    if (reduction > TICKS_MAX / (n_reduced + 1))
+        return false;
+    out->n_chunks = cut->n_chunks;
+    out->is_flat = cut->is_flat;
+    out->rounds = (cut->n_chunks + places - 1) / places;
+    out->steps = p.steps;
+    out->own = ((uint64_t)p.steps + 1) * SIM_GROUP_ENDPOINT_DELAY + n_reduced * reduction;
+    out->last = cut->collective == SIM_REDUCE_SCATTER ? reduction : SIM_GROUP_ENDPOINT_DELAY;
+    out->longest = reduction > SIM_GROUP_ENDPOINT_DELAY ? reduction : SIM_GROUP_ENDPOINT_DELAY;
+    return fill_offsets(e, circle, p.message_bytes, out, &most) && out->own < TICKS_MAX / out->rounds &&
+           most < TICKS_MAX / out->rounds / (p.steps + 1);
 }
 
 uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
