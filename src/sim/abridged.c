@@ -37,6 +37,7 @@ typedef struct {
     uint32_t coll; /* wl_coll_type */
     uint64_t size;
     uint32_t involved; /* bit per dimension; of a group all */
+    uint32_t n_involved;
     uint64_t n_chunks;
     sim_lockstep_cost cost;
 } all_ranks_cost;
@@ -53,9 +54,9 @@ struct sim_abridged {
     sim_circle *circle;
     uint32_t n_circles;
     uint32_t **circle_of, **place_of; /* per class and group slot */
-    dse_time
-        *collective_until; /* per class: when its latest collective ends, UNKNOWN while others must come, */
-    dse_time *longest;     /* and how far ahead its packets are registered at most; UNKNOWN */
+    /* Per class: when its latest collective ends, UNKNOWN while others must come to it, and how far ahead its
+     * packets are registered at most; UNKNOWN. */
+    dse_time *collective_until, *longest;
 
     /* The collective of all ranks that is gathering. */
     uint32_t n_here;
@@ -223,10 +224,11 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
     e->rank[class].coll_node = node;
     sim_take_tags(&e->rank[class], e->rank[class].graph->graph->node[node].slot,
                   (uint32_t)c->cost[cost].n_chunks);
-    e->abridged->collective_until[class] = UNKNOWN;
-    e->abridged->longest[class] = c->cost[cost].longest;
     c->current = cost;
     c->begin[place] = e->now;
+    /* Its packets are under way before the others come. */
+    e->abridged->collective_until[class] = UNKNOWN;
+    e->abridged->longest[class] = c->cost[cost].longest;
     if (++c->n_here < c->n_places)
         return;
     c->n_here = 0;
@@ -243,12 +245,13 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
     const wl_node *n = &e->rank[class].graph->graph->node[node];
     all_ranks_cost cost = {.coll = n->coll,
                            .size = n->comm_size,
-                           .involved = n->slot == DSE_NONE ? n->involved_dims : UINT32_MAX};
+                           .involved = n->slot == DSE_NONE ? n->involved_dims : UINT32_MAX,
+                           .n_involved = n->slot == DSE_NONE ? n->n_involved_dims : UINT32_MAX};
     sim_cut cut;
 
     for (size_t i = 0; i < x->n_costs; i++)
         if (x->cost[i].coll == cost.coll && x->cost[i].size == cost.size &&
-            x->cost[i].involved == cost.involved)
+            x->cost[i].involved == cost.involved && x->cost[i].n_involved == cost.n_involved)
             return (uint32_t)i;
     if (!DSE_GROW(x->cost, x->cap_costs, x->n_costs + 1) ||
         (!x->lockstep && !(x->lockstep = sim_lockstep_new(e)))) {

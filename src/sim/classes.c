@@ -84,26 +84,34 @@ uint32_t sim_classes_slot(const wl_workload *w, uint32_t rank, uint32_t group)
     return DSE_NONE;
 }
 
-/* All members take part, or none: one of whom nothing comes would keep the others waiting. */
+/* Whether the rank has a collective in the group. */
+static bool takes(const finder *f, uint32_t rank, uint32_t group)
+{
+    uint32_t k = rank < f->c->full->n_ranks ? sim_classes_slot(f->c->full, rank, group) : DSE_NONE;
+
+    return k != DSE_NONE && f->in_use[f->c->full->rank[rank].graph][k];
+}
+
 static dse_status link_ring(finder *f, uint32_t group)
 {
     const wl_group *g = &f->c->full->group[group];
-    uint32_t n_in = 0;
+    uint32_t n_takers = 0;
 
-    for (uint32_t i = 0; i < g->n; i++) {
+    for (uint32_t i = 0; i < g->n; i++)
+        n_takers += takes(f, g->rank[i], group);
+    if (n_takers && n_takers < g->n)
+        return give_up(f, "a member of a group takes no part in it");
+    for (uint32_t i = 0; n_takers && i < g->n; i++) {
         uint32_t r = g->rank[i], before = g->rank[i ? i - 1 : g->n - 1];
         uint32_t k = sim_classes_slot(f->c->full, r, group);
 
-        if (k == DSE_NONE || !f->in_use[f->c->full->rank[r].graph][k])
-            continue;
-        n_in++;
         if (f->c->before[r][k] != DSE_NONE)
             return give_up(f, "a rank is in a group twice");
         f->c->before[r][k] = before;
         if (!net_path_class(f->c->net, before, r, &f->path_from_before[r][k]))
             return give_up(f, "a path of a ring has no class");
     }
-    return n_in && n_in < g->n ? give_up(f, "a member of a group does not take part") : DSE_OK;
+    return DSE_OK;
 }
 
 /* Ranks that receive from one rank in two rings could meet messages of the wrong one. */

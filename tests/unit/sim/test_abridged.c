@@ -208,28 +208,23 @@ CLAIM(collectives_of_ranks_that_arrive_apart_are_left_to_the_plain_engine)
     }
 }
 
-/* 0 and 1 have run a chunk more than 2 and 3. That number is the tag of collectives without a group, which never meet
- * (test_stream.c); a group's chunks have numbers of their own, and meet. */
-CLAIM(ranks_that_have_run_others_before_meet_in_a_collective_of_a_group)
+/* 0 and 1 have run a chunk more than 2 and 3. That number is the tag of collectives without a group, which would never
+ * meet (test_stream.c); of a group's it is not, and they meet. */
+CLAIM(ranks_that_have_run_others_before_meet_in_the_group_of_all)
 {
-    for (int by_group = 0; by_group < 2; by_group++) {
+    for (int another = 0; another < 2; another++) {
         uint32_t g;
 
         begin();
         g = world_group("g", 2, pair);
         for (uint32_t r = 0; r < 4; r++) {
-            uint32_t first = r < 2 ? world_coll(r, "pair", WL_ALL_GATHER, 1000, g) : comp(r, "c", 1070);
-            uint32_t all = by_group ? world_coll(r, "all", WL_ALL_GATHER, 1000, 0)
-                                    : world_coll_dims(r, "all", WL_ALL_GATHER, 1000, 1, 1);
+            uint32_t first =
+                r < 2 && another ? world_coll(r, "pair", WL_ALL_GATHER, 1000, g) : comp(r, "c", 1070);
 
-            world_after(r, all, first);
+            world_after(r, world_coll(r, "all", WL_ALL_GATHER, 1000, 0), first);
         }
-        if (by_group) {
-            assert_abridged();
-            assert_u64(world_stats(3)->wall, 2 * 1070);
-        } else {
-            assert_says(world_run(), &world.err, DSE_E_SIM, "ranks never finish");
-        }
+        assert_abridged();
+        assert_u64(world_stats(3)->wall, 2 * 1070);
         world_end();
     }
 }
@@ -491,79 +486,6 @@ CLAIM(a_message_may_meet_packets_that_are_older)
     }
 }
 
-/* The same before the ring is complete: rank 1 comes at 2000. Until then rank 0 has sent one message and, at 10 + 494, got
- * one; the packet that answers it was registered then for 514, where b and a message from 3 end. */
-CLAIM(so_it_may_while_others_have_not_come_to_the_ring)
-{
-    static const uint32_t three[] = {0, 1, 2};
-
-    for (dse_time takes = 8; takes < 12; takes += 3) {
-        uint32_t g, x, y, r, b, s;
-
-        begin();
-        world.net.dim[0].latency_ns = 4;
-        g = world_group("g", 3, three);
-        x = comp(0, "x", 100);
-        y = comp(0, "y", 100);
-        world_coll(0, "c", WL_ALL_GATHER, 490, g);
-        world_after(1, world_coll(1, "c", WL_ALL_GATHER, 490, g), comp(1, "a", 2000));
-        world_coll(2, "c", WL_ALL_GATHER, 490, g);
-        b = comp_after(0, "b", 5, comp(0, "a", 509));
-        r = world_message(0, "r", false, 3, takes - 4, 1);
-        s = world_message(3, "s", true, 0, takes - 4, 1);
-        world_after(3, s, comp(3, "a", 514 - takes));
-        world_after(0, x, r);
-        world_after(0, y, b);
-        if (takes <= 10)
-            assert_plain(UNKNOWN_ORDER);
-        else
-            assert_abridged();
-        assert_ticks(0, takes <= 10 ? y : x, 514, 614);
-        assert_ticks(0, takes <= 10 ? x : y, 614, 714);
-        world_end();
-    }
-}
-
-/* Nobody but 0 and 1 comes to the ring of three. */
-CLAIM(a_member_without_the_collective_is_left_to_the_plain_engine)
-{
-    static const uint32_t three[] = {0, 1, 2};
-
-    for (int shared = 0; shared < 2; shared++) {
-        uint32_t g;
-
-        begin();
-        g = world_group("g", 3, three);
-        world_coll(0, "c", WL_ALL_GATHER, 1000, g);
-        world_coll(1, shared ? "c" : "d", WL_ALL_GATHER, 1000, g);
-        assert_says(world_run(), &world.err, DSE_E_SIM, "ranks never finish");
-        world_end();
-    }
-}
-
-/* Two groups of all ranks number their chunks on their own: the second of one does not meet the first of the other. */
-CLAIM(collectives_of_all_ranks_must_be_of_one_group)
-{
-    static const uint32_t all[] = {0, 1, 2, 3};
-
-    for (int other = 0; other < 2; other++) {
-        uint32_t g;
-
-        begin();
-        g = world_group("g", 4, all);
-        for (uint32_t r = 0; r < 4; r++) {
-            uint32_t first = world_coll(r, "c", WL_ALL_GATHER, 1000, 0);
-
-            world_after(r, world_coll(r, "d", WL_ALL_GATHER, 1000, other && r == 3 ? g : 0), first);
-        }
-        if (other)
-            assert_says(world_run(), &world.err, DSE_E_SIM, "ranks never finish");
-        else
-            assert_abridged();
-        world_end();
-    }
-}
-
 /* ---- nodes of no time -------------------------------------------------------------------------------- */
 
 CLAIM(nodes_of_no_time_end_where_they_begin)
@@ -812,9 +734,95 @@ CLAIM(every_allocation_may_fail)
     }
 }
 
+/* Rank 0's all-gather begins at 0, so that its first packet makes the batch of tick 10; rank 1's begins at 500. The
+ * message of tick 3 arrives at 10, in which b ends: after the batch, although b was registered at 5. */
+CLAIM(a_packet_may_be_older_than_a_message_before_all_have_begun)
+{
+    uint32_t g, a, b, x, y, m;
+
+    begin();
+    world.net.dim[0].latency_ns = 6;
+    g = world_group("g", 2, pair);
+    x = comp(0, "x", 100);
+    y = comp(0, "y", 100);
+    world_coll(0, "c", WL_ALL_GATHER, 1000, g);
+    a = comp(0, "a", 5);
+    b = comp_after(0, "b", 5, a);
+    m = world_message(0, "m", false, 2, 1, 1);
+    world_after(0, x, m);
+    world_after(0, y, b);
+    a = comp(1, "a", 500);
+    world_after(1, world_coll(1, "c", WL_ALL_GATHER, 1000, g), a);
+    a = comp(2, "a", 3);
+    world_after(2, world_message(2, "s", true, 0, 1, 1), a);
+    assert_plain(UNKNOWN_ORDER);
+    assert_ticks(0, y, 10, 110);
+    world_end();
+}
+
+/* The others are not in it, or have no collective there; a broadcast and what is replayed ask nobody. */
+CLAIM(a_group_in_which_not_all_take_part_is_left_to_the_plain_engine)
+{
+    static const uint32_t three[] = {0, 1, 2};
+    uint32_t g;
+
+    begin();
+    g = world_group("g", 2, pair);
+    world_coll(0, "c", WL_ALL_GATHER, 1000, g);
+    world.rank[1].n_slots = 1;
+    world.rank[1].slot_group[0] = g;
+    assert_says(world_run(), &world.err, DSE_E_SIM, "never finish");
+    world_end();
+
+    begin();
+    world_coll(0, "b", WL_BROADCAST, 1000, world_group("g", 3, three));
+    assert_plain("a member of a group takes no part in it");
+    world_end();
+
+    begin();
+    world.set.replay_only = true;
+    world_coll(0, "b", WL_ALL_GATHER, 1000, world_group("g", 3, three));
+    assert_plain("a member of a group takes no part in it");
+    world_end();
+}
+
+/* The second names one dimension, of two that it goes over; the first named both, and has the same of them involved. */
+CLAIM(each_collective_says_which_dimensions_take_part)
+{
+    begin();
+    world_dimension("Ring", 2, 50, "ring");
+    for (uint32_t r = 0; r < 8; r++) {
+        uint32_t a = world_coll_dims(r, "a", WL_ALL_GATHER, 1000, 1, 2);
+
+        world_after(r, world_coll_dims(r, "b", WL_ALL_GATHER, 1000, 1, 1), a);
+    }
+    assert_says(world_run(), &world.err, DSE_E_WORKLOAD, "involve_dims has 1 entries");
+    world_end();
+}
+
+/* The chunks of each group count from the same number on: the second collective of rank 0 is the second of its group,
+ * that of the others the first of theirs, and their messages do not meet. */
+CLAIM(two_groups_of_all_ranks_meet_only_with_equal_counts)
+{
+    static const uint32_t all[] = {0, 1, 2, 3};
+
+    begin();
+    for (uint32_t r = 0, g = world_group("g", 4, all); r < 4; r++) {
+        uint32_t c = world_coll(r, "c", WL_ALL_GATHER, 1000, 0);
+
+        world_after(r, world_coll(r, "d", WL_ALL_GATHER, 1000, r ? g : 0), c);
+    }
+    assert_says(world_run(), &world.err, DSE_E_SIM, "never finish");
+    world_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packet_may_be_older_than_a_message_before_all_have_begun),
+        cmocka_unit_test(a_group_in_which_not_all_take_part_is_left_to_the_plain_engine),
+        cmocka_unit_test(each_collective_says_which_dimensions_take_part),
+        cmocka_unit_test(two_groups_of_all_ranks_meet_only_with_equal_counts),
         cmocka_unit_test(some_systems_are_left_to_the_plain_engine),
         cmocka_unit_test(without_memo_there_is_nothing_to_be_given_up),
         cmocka_unit_test(what_classes_refuse_is_left_to_the_plain_engine),
@@ -823,7 +831,7 @@ int main(void)
         cmocka_unit_test(so_are_rings_whose_messages_take_no_time),
         cmocka_unit_test(collectives_of_ranks_that_see_different_things_are_left_to_the_plain_engine),
         cmocka_unit_test(collectives_of_ranks_that_arrive_apart_are_left_to_the_plain_engine),
-        cmocka_unit_test(ranks_that_have_run_others_before_meet_in_a_collective_of_a_group),
+        cmocka_unit_test(ranks_that_have_run_others_before_meet_in_the_group_of_all),
         cmocka_unit_test(messages_that_come_before_they_are_asked_for_are_left_to_the_plain_engine),
         cmocka_unit_test(errors_are_the_plain_engine_s),
         cmocka_unit_test(alike_ranks_that_wait_for_each_other_are_a_deadlock),
@@ -836,9 +844,6 @@ int main(void)
         cmocka_unit_test(the_end_of_a_ring_is_as_old_as_its_last_endpoint),
         cmocka_unit_test(nothing_may_end_with_a_collective_of_all_ranks),
         cmocka_unit_test(a_message_may_meet_packets_that_are_older),
-        cmocka_unit_test(so_it_may_while_others_have_not_come_to_the_ring),
-        cmocka_unit_test(a_member_without_the_collective_is_left_to_the_plain_engine),
-        cmocka_unit_test(collectives_of_all_ranks_must_be_of_one_group),
         cmocka_unit_test(nodes_of_no_time_end_where_they_begin),
         cmocka_unit_test(a_node_of_no_time_between_ends_has_no_known_order),
         cmocka_unit_test(a_node_that_moves_no_data_wakes_nobody),
