@@ -1,9 +1,9 @@
 /* Memory: the heap behind one door, arenas on top of it, and growing arrays.
  *
- * Every allocation that the project's own code makes goes through dse_realloc (libraries have theirs), so that a
- * test can make the nth one fail (dse_alloc_fail_after) and check that each loader unwinds. Three lifetimes: the
- * study (configuration), the point (graph, links, simulation: one arena, reset between points) and scratch
- * inside a call. */
+ * Every allocation that the project's own code makes goes through dse_realloc (libraries have theirs), so
+ * that a test can make the nth one fail (dse_alloc_fail_after) and check that each loader unwinds. Three
+ * lifetimes: the study (configuration), the point (graph, links, simulation: one arena, reset between points)
+ * and scratch inside a call. */
 #ifndef DSE_BASE_ALLOC_H
 #define DSE_BASE_ALLOC_H
 
@@ -47,14 +47,14 @@ char *dse_arena_printf(dse_arena *a, const char *fmt, ...) __attribute__((format
 /* A typed array of n elements, zeroed. */
 #define DSE_ARENA_NEW(a, type, n) ((type *)dse_arena_zero((a), (n), sizeof(type)))
 
-/* Growing heap arrays: `type *v; size_t n, cap;` all starting at zero. DSE_GROW makes room for `need` elements;
- * false when out of memory, and v is as it was. */
+/* Growing heap arrays: `type *v; size_t n, cap;` all starting at zero. DSE_GROW makes room for `need`
+ * elements; false when out of memory, and v is as it was. */
 bool dse_grow(void **v, size_t *cap, size_t need, size_t elem_size);
 #define DSE_GROW(v, cap, need) ((need) <= (cap) || dse_grow((void **)&(v), &(cap), (need), sizeof *(v)))
 
-/* Slots: a growing array whose elements are used again. The free ones are chained by `link`, a uint32_t that an
- * element in use may have for itself; *free begins as DSE_NONE. Returns an index, and the element as it was left;
- * DSE_NONE when out of memory. */
+/* Slots: a growing array whose elements are used again. The free ones are chained by `link`, a uint32_t that
+ * an element in use may have for itself; *free begins as DSE_NONE. Returns an index, and the element as it
+ * was left; DSE_NONE when out of memory. */
 static inline uint32_t dse_slot_take(void **v, size_t *cap, size_t *n, uint32_t *free, size_t elem_size,
                                      size_t link)
 {

@@ -1,5 +1,5 @@
-/* 64-bit hashing: FNV-1a for strings and configurations, a multiplicative mix for integer keys and names in tables.
- * Neither is cryptographic; where a collision would matter the full key is compared as well. */
+/* 64-bit hashing: FNV-1a for strings and configurations, a multiplicative mix for integer keys and names in
+ * tables. Neither is cryptographic; where a collision would matter the full key is compared as well. */
 #ifndef DSE_BASE_HASH_H
 #define DSE_BASE_HASH_H
 

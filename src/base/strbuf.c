@@ -113,8 +113,8 @@ void dse_strbuf_add_repr(dse_strbuf *b, double v)
         dse_strbuf_adds(b, ".0");
         return;
     }
-    /* A decimal of up to 15 digits comes back from a normal number as it went in: with fewer digits than that, the
-     * shortest is these 15 without their zeros. */
+    /* A decimal of up to 15 digits comes back from a normal number as it went in: with fewer digits than
+     * that, the shortest is these 15 without their zeros. */
     for (precision = isnormal(v) ? DBL_DIG - 1 : 0; precision < 17; precision++) {
         snprintf(sci, sizeof sci, "%.*e", precision, v);
         if (strtod(sci, NULL) == v)

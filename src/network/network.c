@@ -60,6 +60,8 @@ bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b)
 }
 
 #define PATH_BITS 6 /* for the links in each of NET_MAX_DIMS dimensions, where all charge */
+_Static_assert(PATH_BITS *NET_MAX_DIMS <= 64, "a path's class has the links of all dimensions");
+_Static_assert(NET_MAX_DIMS <= 16, "a dimension has four bits of a path's class");
 
 bool net_path_class(const net_network *net, uint32_t src, uint32_t dst, uint64_t *out)
 {

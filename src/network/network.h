@@ -33,10 +33,10 @@ typedef struct {
 #define NET_DIMENSION_NAME 64
 void net_dimension_name(const net_dimension *d, char *out, size_t n);
 
-/* Fills in stride, bytes_per_ns, n_npus and the rest of the shapes of a network whose n_dims and dim[].{topology,
- * shape, gib_per_s, latency_ns} are set. DSE_E_RANGE for what the reference refuses: a dimension of fewer than two
- * NPUs, a bandwidth that is not positive, a negative latency; for what net_shape_finish refuses, and for more than 2^24
- * NPUs. */
+/* Fills in stride, bytes_per_ns, n_npus and the rest of the shapes of a network whose n_dims and
+ * dim[].{topology, shape, gib_per_s, latency_ns} are set. DSE_E_RANGE for what the reference refuses: a
+ * dimension of fewer than two NPUs, a bandwidth that is not positive, a negative latency; for what
+ * net_shape_finish refuses, and for more than 2^24 NPUs. */
 dse_status net_network_finish(net_network *net, dse_error *err);
 
 /* What works here, and not with the released reference (599a047). In the order in which it is told. */
@@ -48,7 +48,8 @@ typedef enum {
     NET_N_LIMITS
 } net_limit;
 
-/* DSE_E_RANGE, with what it cannot do, if a limit of the reference applies to a finished network; else DSE_OK. */
+/* DSE_E_RANGE, with what it cannot do, if a limit of the reference applies to a finished network; else
+ * DSE_OK. */
 dse_status net_released_limit(const net_network *net, net_limit limit, dse_error *err);
 
 /* The first of them for one topology. */
@@ -63,7 +64,8 @@ static inline uint32_t net_place(const net_dimension *d, uint32_t npu)
     return npu / d->stride % d->shape.n;
 }
 
-/* With congestion: ticks for which a message takes a link of the dimension, and until it is whole at the other end. */
+/* With congestion: ticks for which a message takes a link of the dimension, and until it is whole at the
+ * other end. */
 static inline dse_time net_link_busy(const net_dimension *d, uint64_t bytes)
 {
     return dse_ticks((double)bytes / d->bytes_per_ns);
@@ -77,13 +79,13 @@ static inline dse_time net_link_delay(const net_dimension *d, uint64_t bytes)
 /* Whether two NPUs differ in more than one dimension: the reference charges their messages too little. */
 bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b);
 
-/* Congestion-unaware: a number that is the same for pairs whose messages take the same time, whatever their size. false:
- * there is no such number for this pair. */
+/* Congestion-unaware: a number that is the same for pairs whose messages take the same time, whatever their
+ * size. false: there is no such number for this pair. */
 bool net_path_class(const net_network *net, uint32_t src, uint32_t dst, uint64_t *out);
 
-/* Congestion-unaware: ticks from the sending of a message to its arrival; src != dst, bytes > 0. A dimension charges
- * hops * latency + bytes / bandwidth in double precision, truncated once. The reference charges for the lowest dimension
- * in which src and dst differ, and for no other; full_multi_hop adds the others up. */
+/* Congestion-unaware: ticks from the sending of a message to its arrival; src != dst, bytes > 0. A dimension
+ * charges hops * latency + bytes / bandwidth in double precision, truncated once. The reference charges for
+ * the lowest dimension in which src and dst differ, and for no other; full_multi_hop adds the others up. */
 dse_time net_delay(const net_network *net, uint32_t src, uint32_t dst, uint64_t bytes);
 
 #endif

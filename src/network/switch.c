@@ -32,7 +32,8 @@ static uint32_t switch_diameter(const net_shape *s)
     return 2;
 }
 
-/* The links of the smaller half: the switch goes with the other. What passes inside the switch is free in both models. */
+/* The links of the smaller half: the switch goes with the other. What passes inside the switch is free in
+ * both models. */
 static uint64_t switch_bisection(const net_shape *s) { return s->n / 2; }
 
 const net_topology net_topology_switch = {

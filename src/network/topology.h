@@ -1,8 +1,8 @@
 /* net_topology -- what one dimension of a network looks like: one row of topology_list.h, one file.
  *
  * A dimension has n NPUs with local ids 0..n-1 and, in some topologies, one switch, whose local id is n. The
- * congestion-unaware model asks a row for the number of links between two NPUs; the congestion-aware one for the
- * links themselves and for the one that a message takes next. Both agree: a route has `hops` links. */
+ * congestion-unaware model asks a row for the number of links between two NPUs; the congestion-aware one for
+ * the links themselves and for the one that a message takes next. Both agree: a route has `hops` links. */
 #ifndef DSE_NETWORK_TOPOLOGY_H
 #define DSE_NETWORK_TOPOLOGY_H
 
@@ -37,8 +37,8 @@ typedef struct {
     bool power_of_two; /* of NPUs */
     bool has_switch;   /* of as many ports as there are NPUs, in their order */
     bool in_reference; /* the reference has it too, in both models */
-    bool
-        cyclic; /* hops(a, b) depends on how far apart they are round a circle of n, either way: all NPUs see the same */
+    /* hops(a, b) depends on how far apart they are round a circle of n, either way: all NPUs see the same. */
+    bool cyclic;
 
     /* Links on the way; src != dst, both below n; at least 1. */
     uint32_t (*hops)(const net_shape *s, uint32_t src, uint32_t dst);
@@ -52,8 +52,8 @@ typedef struct {
     uint32_t (*leg)(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst);
     /* The largest `hops` of any two NPUs. */
     uint32_t (*diameter)(const net_shape *s);
-    /* The fewest links, counted in one direction, from one half of the NPUs to the other; of an odd number one half has
-     * one more. A switch is in the half in which it costs less. */
+    /* The fewest links, counted in one direction, from one half of the NPUs to the other; of an odd number
+     * one half has one more. A switch is in the half in which it costs less. */
     uint64_t (*bisection)(const net_shape *s);
 } net_topology;
 
@@ -72,16 +72,17 @@ const char *net_axis_name(uint32_t axis);
 /* All that a topology has, for messages: "width and height"; "" if it has none. */
 const char *net_axis_names(const net_topology *t);
 
-/* Completes a shape of which n, or the extents, or both are given, 0 standing for what is not: a Mesh2D of 16 is 4 by
- * 4, of 16 and width 8 it is 8 by 2. An order that net_shape_route has not set is x, y, z. DSE_E_RANGE for fewer than two NPUs, sizes that do not agree,
- * a count that is no square (or cube, or power of two) where it must be one. What is finished can be finished again. */
+/* Completes a shape of which n, or the extents, or both are given, 0 standing for what is not: a Mesh2D of 16
+ * is 4 by 4, of 16 and width 8 it is 8 by 2. An order that net_shape_route has not set is x, y, z.
+ * DSE_E_RANGE for fewer than two NPUs, sizes that do not agree, a count that is no square (or cube, or power
+ * of two) where it must be one. What is finished can be finished again. */
 dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err);
 
 /* DSE_OK if it may be the order of some topology: of the letters of axes alone; else DSE_E_CONFIG. */
 dse_status net_routing_check(const char *order, dse_error *err);
 
-/* "yx" into the order of the axes; "" is "xy" or "xyz". DSE_E_CONFIG unless it has each axis of the topology once;
- * then the shape is as it was. */
+/* "yx" into the order of the axes; "" is "xy" or "xyz". DSE_E_CONFIG unless it has each axis of the topology
+ * once; then the shape is as it was. */
 dse_status net_shape_route(const net_topology *t, const char *order, net_shape *s, dse_error *err);
 
 #endif

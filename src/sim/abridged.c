@@ -1,18 +1,19 @@
 /* The events that are left are the ends of nodes. Between ranks there are three kinds of influence:
  *
- *  - a collective of a group's ring ends, for each rank, at a tick that follows from the ticks at which its ranks began
- *    (circle.h);
+ *  - a collective of a group's ring ends, for each rank, at a tick that follows from those at which its ranks
+ *    began (circle.h);
  *  - one of all ranks ends together for those who began together (lockstep.h);
  *  - a message ends for both of its ranks after the network's delay.
  *
- * All lie ahead of the tick in which they are found out, so that the order of ranks within a tick is of no account. The
- * order of the ends of one rank within one tick is: it decides what is issued first. In the plain engine what a rank
- * registers itself (computations, packets) runs as one batch, which is as old as the first of it, and in the order of
- * registration; arrivals of messages stand by themselves. So ends are ordered by the tick in which they were
- * registered. Where these are equal, and it was not this rank that registered both, the run is given up.
+ * All lie ahead of the tick in which they are found out, so that the order of ranks within a tick is of no
+ * account. The order of the ends of one rank within one tick is: it decides what is issued first. In the
+ * plain engine what a rank registers itself (computations, packets) runs as one batch, which is as old as the
+ * first of it, and in the order of registration; arrivals of messages stand by themselves. So ends are
+ * ordered by the tick in which they were registered. Where these are equal, and it was not this rank that
+ * registered both, the run is given up.
  *
- * A batch may be older than the ends in it: through a packet of a collective under way. None is registered longer ahead
- * than the collective says. */
+ * A batch may be older than the ends in it: through a packet of a collective under way, from when the rank
+ * has begun it. None is registered longer ahead than the collective says. */
 #include "sim/abridged.h"
 
 #include "sim/circle.h"
@@ -53,13 +54,14 @@ struct sim_abridged {
     sim_circle *circle;
     uint32_t n_circles;
     uint32_t **circle_of, **place_of; /* per class and group slot */
-    dse_time *collective_until;       /* per class: when its latest collective ends, */
-    dse_time *longest;                /* and how far ahead its packets are registered; UNKNOWN */
+    /* Per class: when its latest collective ends, UNKNOWN while others must come to it, and how far ahead its
+     * packets are registered at most; UNKNOWN. */
+    dse_time *collective_until, *longest;
 
     /* The collective of all ranks that is gathering. */
     uint32_t n_here;
     dse_time began;
-    uint32_t current, tag; /* of its first chunk */
+    uint32_t current, tag; /* tag: of its first chunk */
     size_t n_costs, cap_costs;
     all_ranks_cost *cost;
     sim_lockstep *lockstep;
@@ -170,18 +172,6 @@ static void exchange(sim_engine *e, uint32_t class, uint32_t node)
 
 /* ---- collectives --------------------------------------------------------------------------------- */
 
-/* As the plain engine counts the chunks of a collective; yields the tag of the first. */
-static uint32_t count_chunks(sim_rank *r, uint32_t node, uint64_t n)
-{
-    uint32_t slot = r->graph->graph->node[node].slot;
-    uint32_t tag = slot == DSE_NONE ? r->streams : r->group_streams[slot];
-
-    r->streams += (uint32_t)n;
-    if (slot != DSE_NONE)
-        r->group_streams[slot] += (uint32_t)n;
-    return tag;
-}
-
 /* The cost of the node's collective on the circle; DSE_NONE: given up. */
 static uint32_t find_circle_cost(sim_engine *e, sim_circle *c, uint32_t class, uint32_t node)
 {
@@ -210,7 +200,6 @@ static void end_on_circle(sim_engine *e, sim_circle *c)
         const sim_circle_place *p = &c->place[k];
 
         x->collective_until[p->class] = c->begin[k];
-        x->longest[p->class] = cost->longest;
         x->n_messages += messages * x->classes.n_alike[p->class];
         e->n_undercharged += messages * x->classes.n_undercharged_rings[p->class][p->slot];
         e->n_flat_rings += cost->is_flat * (uint64_t)x->classes.n_alike[p->class];
@@ -233,7 +222,8 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
         return;
     }
     e->rank[class].coll_node = node;
-    count_chunks(&e->rank[class], node, c->cost[cost].n_chunks);
+    sim_take_tags(&e->rank[class], e->rank[class].graph->graph->node[node].slot,
+                  (uint32_t)c->cost[cost].n_chunks);
     c->current = cost;
     c->begin[place] = e->now;
     /* Its packets are under way before the others come. */
@@ -282,12 +272,13 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
 static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node)
 {
     struct sim_abridged *x = e->abridged;
+    sim_rank *r = &e->rank[class];
     uint32_t cost = find_all_ranks_cost(e, class, node), tag;
 
     if (cost == DSE_NONE)
         return;
-    e->rank[class].coll_node = node;
-    tag = count_chunks(&e->rank[class], node, x->cost[cost].n_chunks);
+    r->coll_node = node;
+    tag = sim_take_tags(r, r->graph->graph->node[node].slot, (uint32_t)x->cost[cost].n_chunks);
     if (x->n_here && (x->began != e->now || x->current != cost || x->tag != tag)) {
         give_up(e, "not all ranks begin a collective together");
         return;
@@ -441,12 +432,12 @@ static void run_loop(sim_engine *e)
 
 /* ---- the whole --------------------------------------------------------------------------------- */
 
-static dse_status init_circles(sim_engine *e)
+/* Room for a circle of every class and slot; none yet. */
+static dse_status allocate_circles(sim_engine *e)
 {
     struct sim_abridged *x = e->abridged;
     const sim_classes *c = &x->classes;
     uint32_t n_slots = 0;
-    dse_status st = DSE_OK;
 
     x->circle_of = DSE_ARENA_NEW(e->arena, uint32_t *, c->n);
     x->place_of = DSE_ARENA_NEW(e->arena, uint32_t *, c->n);
@@ -465,26 +456,38 @@ static dse_status init_circles(sim_engine *e)
         n_slots += n;
     }
     x->circle = DSE_ARENA_NEW(e->arena, sim_circle, n_slots);
-    if (!x->circle)
-        return dse_fail_nomem(e->err);
-    for (uint32_t i = 0; st == DSE_OK && i < c->n; i++) {
-        for (uint32_t k = 0; st == DSE_OK && k < wl_rank_graph(&c->w, i)->n_group_slots; k++) {
-            sim_circle *circle = &x->circle[x->n_circles];
+    return x->circle ? DSE_OK : dse_fail_nomem(e->err);
+}
 
-            if (c->before[c->first[i]][k] == DSE_NONE || x->circle_of[i][k] != DSE_NONE)
-                continue;
-            st = sim_circle_init(c, i, k, e->arena, circle, e->err);
-            for (uint32_t p = 0; st == DSE_OK && p < circle->n_places; p++) {
-                const sim_circle_place *at = &circle->place[p];
+/* The circle of a class's slot, which is that of all its places. */
+static dse_status add_circle(sim_engine *e, uint32_t class, uint32_t slot)
+{
+    struct sim_abridged *x = e->abridged;
+    sim_circle *circle = &x->circle[x->n_circles];
+    dse_status st = sim_circle_init(&x->classes, class, slot, e->arena, circle, e->err);
 
-                if (x->circle_of[at->class][at->slot] != DSE_NONE)
-                    st = dse_fail(e->err, DSE_E_SIM, "a group's classes do not repeat");
-                x->circle_of[at->class][at->slot] = x->n_circles;
-                x->place_of[at->class][at->slot] = p;
-            }
-            x->n_circles++;
-        }
+    for (uint32_t p = 0; st == DSE_OK && p < circle->n_places; p++) {
+        const sim_circle_place *at = &circle->place[p];
+
+        if (x->circle_of[at->class][at->slot] != DSE_NONE)
+            return dse_fail(e->err, DSE_E_SIM, "a group's classes do not repeat");
+        x->circle_of[at->class][at->slot] = x->n_circles;
+        x->place_of[at->class][at->slot] = p;
     }
+    x->n_circles++;
+    return st;
+}
+
+static dse_status init_circles(sim_engine *e)
+{
+    struct sim_abridged *x = e->abridged;
+    const sim_classes *c = &x->classes;
+    dse_status st = allocate_circles(e);
+
+    for (uint32_t i = 0; st == DSE_OK && i < c->n; i++)
+        for (uint32_t k = 0; st == DSE_OK && k < wl_rank_graph(&c->w, i)->n_group_slots; k++)
+            if (c->before[c->first[i]][k] != DSE_NONE && x->circle_of[i][k] == DSE_NONE)
+                st = add_circle(e, i, k);
     return st;
 }
 

@@ -1,14 +1,16 @@
-/* sim_abridged -- a run in which collectives are worked out as a whole, and of alike ranks one is run. Private to sim/.
+/* sim_abridged -- a run in which collectives are worked out as a whole, and of alike ranks one is run.
+ * Private to sim/.
  *
- * A layer over the plain engine: nodes become ready, are issued and end by the same code (rank.c), figures are made by
- * the same code; what differs is who grants what they ask for. A rank's messages, chunks and packets do not exist. */
+ * A layer over the plain engine: nodes become ready, are issued and end by the same code (rank.c), figures
+ * are made by the same code; what differs is who grants what they ask for. A rank's messages, chunks and
+ * packets do not exist. */
 #ifndef DSE_SIM_ABRIDGED_H
 #define DSE_SIM_ABRIDGED_H
 
 #include "sim/sim.h"
 
-/* As sim_run. DSE_E_SIM, with the reason in err: the run cannot be abridged, as far as it can tell; the plain engine
- * must do it. Nothing is in *out and *record then. */
+/* As sim_run. DSE_E_SIM, with the reason in err: the run cannot be abridged, as far as it can tell; the plain
+ * engine must do it. Nothing is in *out and *record then. */
 dse_status sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
                             bool symmetry, dse_arena *a, sim_result *out, trace_record *record,
                             dse_error *err);

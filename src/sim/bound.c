@@ -34,7 +34,8 @@ void sim_bounds_free(sim_bounds *b)
     dse_free(b->time);
 }
 
-/* As a rank issues its nodes (rank.c). Generated ones have no duration of their own, and are replayed in a tick. */
+/* As a rank issues its nodes (rank.c). Generated ones have no duration of their own, and are replayed in a
+ * tick. */
 static dse_time compute_ticks(const sim_bounds *b, const wl_total *k)
 {
     const wl_node node = {.num_ops = k->num_ops, .tensor_size = k->tensor_size};
@@ -128,8 +129,8 @@ static sim_sum stage_chain(const sim_bounds *b, const wl_totals *t, uint32_t sta
     return chain;
 }
 
-/* What is held when the loss begins is held for a tick only if the loss takes one. What is replayed does not wait for
- * messages, nor one stage for another. */
+/* What is held when the loss begins is held for a tick only if the loss takes one. What is replayed does not
+ * wait for messages, nor one stage for another. */
 static uint64_t stage_held(const sim_bounds *b, const wl_totals *t, uint32_t stage)
 {
     const wl_held *h = &t->held[stage];
@@ -142,8 +143,8 @@ static uint64_t stage_held(const sim_bounds *b, const wl_totals *t, uint32_t sta
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* Sums over the ranks of a stage, as what the average rank takes; the slowest takes no less than that, in whole ticks. What
- * does not fit 64 bits is beyond any result. */
+/* Sums over the ranks of a stage, as what the average rank takes; the slowest takes no less than that, in
+ * whole ticks. What does not fit 64 bits is beyond any result. */
 static dse_time per_rank(const wl_totals *t, sim_sum sum)
 {
     sim_sum v = (sum + t->ranks_per_stage - 1) / t->ranks_per_stage;

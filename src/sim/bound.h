@@ -1,20 +1,20 @@
 /* sim_bound -- what a step takes at least, without simulating it.
  *
- * For a workload that the generator would make (wl_totals); never above the wall time of the slowest rank that sim_run
- * gives for it, if it gives one. In parts, of which the largest counts:
+ * For a workload that the generator would make (wl_totals); never above the wall time of the slowest rank
+ * that sim_run gives for it, if it gives one. In parts, of which the largest counts:
  *
  *   compute   a rank computes one node at a time: the sum of their ticks, exact, on the stage that has most
- *   comm      a rank runs one collective or send at a time. How long one takes a single rank depends on when the others
- *             come; but the ranks of a stage together never take less than if they all came at once: bound_comm.c says
- *             why. So the average rank of a stage is busy that long, and the slowest not less.
+ *   comm      a rank runs one collective or send at a time. How long one takes a rank depends on when the
+ *             others come; but the ranks of a stage together never take less than if they all came at once
+ *             (bound_comm.c says why). So the average rank of a stage is busy that long, and the slowest not less.
  *   chain     pieces of the step that must come one after the other, whatever stages they are on: each takes its
- *             computations, or its collectives, of the two what takes longer. Of several stages, each of which waits for the
- *             others, this is the largest part
+ *             computations or its collectives, whichever take longer. Where stages wait for each other, this is
+ *             the largest part.
  *
  * And some memory that a rank holds at one moment, so that its peak is not below (workload/totals.h).
  *
- * All this is so of generated workloads, whose groups of two parallel dimensions share one rank at most, and whose ranks
- * post all receives at tick 0. */
+ * All this is so of generated workloads, whose groups of two parallel dimensions share one rank at most, and
+ * whose ranks post all receives at tick 0. */
 #ifndef DSE_SIM_BOUND_H
 #define DSE_SIM_BOUND_H
 
@@ -37,8 +37,8 @@ const char *sim_bound_name(sim_bound_kind kind);
 /* A system, and what is known of distances on it: grows with the strategies asked for. */
 typedef struct sim_bounds sim_bounds;
 
-/* Settings and network are borrowed. *out belongs to the arena, what it grows by is freed by sim_bounds_free. DSE_E_CONFIG:
- * the collectives do not fit the network. */
+/* Settings and network are borrowed. *out belongs to the arena, what it grows by is freed by sim_bounds_free.
+ * DSE_E_CONFIG: the collectives do not fit the network. */
 dse_status sim_bounds_make(const sim_settings *set, const net_network *net, dse_arena *a, sim_bounds **out,
                            dse_error *err);
 void sim_bounds_free(sim_bounds *b); /* accepts NULL */

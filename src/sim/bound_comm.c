@@ -1,28 +1,30 @@
 /* The least time of a collective, added up over its members.
  *
- * Why it may be added up. A rank that comes last may find all messages there and be done almost at once; so nothing but
- * the sum over the members is known. In a ring of n, let s(i) be when rank i comes, e(i) when it is done, E the endpoint's
- * delay, d(i) that of a message from i to the next, r what the reductions of a rank take. Step k of rank i begins when step
- * k - 1 of the rank before has begun, its message has arrived, and has passed the endpoint. Going back all S steps,
+ * Why it may be added up. A rank that comes last may find all messages there and be done almost at once; so
+ * nothing but the sum over the members is known. In a ring of n, let s(i) be when rank i comes, e(i) when it
+ * is done, E the endpoint's delay, d(i) that of a message from i to the next, r what the reductions of a rank
+ * take. Step k of rank i begins when step k - 1 of the rank before has begun, its message has arrived, and
+ * has passed the endpoint. Going back all S steps,
  *
  *     e(i + S) >= s(i) + E + d(i) + E + d(i + 1) + E + ... and the reductions passed on the way.
  *
- * i -> i + S is one to one, and over all i each delay and each reduction is met equally often: added up over the members,
+ * i -> i + S is one to one, and over all i each delay and each reduction is met equally often: added up over
+ * the members,
  *
  *     sum (e - s) >= S sum d + n (S + 1) E + sum r,
  *
- * whenever they come, and with messages that wait for links. The same holds wherever each step goes to one rank and
- * each rank gets one: halving-doubling; a message of `direct` to the member at one distance. Phases of a chunk, and
- * collectives of a rank, follow each other, so that their sums add up. This needs that messages meet only those of the same
- * group, as those of generated workloads do: two ranks share one group at most.
+ * whenever they come, and with messages that wait for links. The same holds wherever each step goes to one
+ * rank and each rank gets one: halving-doubling; a message of `direct` to the member at one distance. Phases
+ * of a chunk, and collectives of a rank, follow each other, so that their sums add up. This needs that
+ * messages meet only those of the same group, as those of generated workloads do: two ranks share one group
+ * at most.
  *
- * Chunks. A rank has a number of places for them. It is busy for at least as long as they are all in a place together,
- * divided by the places. Of a single phase without congestion more is known: all chunks have the same delays, so they end in
- * the order in which they start, and one starts when the one so many places before it has ended: full rounds. */
+ * Chunks. A rank has a number of places for them. It is busy for at least as long as they are all in a place
+ * together, divided by the places. Of a single phase without congestion more is known: all chunks have the
+ * same delays, so they end in the order in which they start, and one starts when the one so many places
+ * before it has ended: full rounds. */
 #include "sim/bound_parts.h"
 #include "sim/collective_list.h"
-
-#define GROUP_ENDPOINT_DELAY 10u /* as stream.c has it */
 
 /* Beyond 128 bits there is no result to be above of: claims nothing. */
 static sim_sum times(sim_sum a, uint64_t b)
@@ -44,13 +46,10 @@ typedef struct {
     dse_time endpoint;
 } phase_of;
 
-/* Write, read, read: as sim_bundle has it. */
-static dse_time reduction(const phase_of *p, uint64_t bytes)
-{
-    return 3 * dse_ticks((double)bytes / p->b->set->memory_bytes_per_s * 1e9);
-}
+static dse_time reduction(const phase_of *p, uint64_t bytes) { return sim_reduction_ticks(p->b->set, bytes); }
 
-/* Of the packets of a phase of width 1, from the first to the one after the last step: which are reduced (steps.c). */
+/* Of the packets of a phase of width 1, from the first to the one after the last step: which are reduced
+ * (steps.c). */
 static bool is_reduced(const sim_phase *p, uint32_t k)
 {
     uint32_t round = k / (1 + p->cycle);
@@ -73,23 +72,21 @@ static bool ring_phase(const phase_of *p, sim_sum *out)
 {
     const sim_phase *phase = p->phase;
     sim_pairs next = pairs_of(p, SIM_PAIRS_RING, 1);
-    uint64_t n_reduced = 0;
+    uint64_t n_reduced = sim_ring_reductions(phase);
 
     *out = 0;
     if (!phase->message_bytes)
         return true;
     if (!sim_distances_sum(&p->b->distances, &next, phase->message_bytes, out))
         return false;
-    /* An all-reduce reduces on its first way round, as does a reduce-scatter. */
-    if (phase->coll == SIM_ALL_REDUCE || phase->coll == SIM_REDUCE_SCATTER)
-        n_reduced = phase->cycle;
     *out = times(*out, phase->steps) + endpoints(p, phase->steps + 1u) +
            times(p->groups->count, n_reduced * reduction(p, phase->message_bytes));
     return true;
 }
 
-/* The message from the member at some distance: of the first and the middle one the later. An all-reduce gathers when all
- * has been scattered. With a window it depends on the order of messages which of them are reduced. */
+/* The message from the member at some distance: of the first and the middle one the later. An all-reduce
+ * gathers when all has been scattered. With a window it depends on the order of messages which of them are
+ * reduced. */
 static bool direct_phase(const phase_of *p, sim_sum *out)
 {
     const sim_phase *phase = p->phase;
@@ -148,8 +145,9 @@ static bool halving_doubling_phase(const phase_of *p, sim_sum *out)
     return true;
 }
 
-/* What a rank hears is the sum of all, its own part among it: that has gone up to the root and down again. Of n = 2^L
- * ranks, 2^k are at depth k + 1 below the root: (L - 1) n + 1 levels in all. Each takes a link at least. */
+/* What a rank hears is the sum of all, its own part among it: that has gone up to the root and down again. Of
+ * n = 2^L ranks, 2^k are at depth k + 1 below the root: (L - 1) n + 1 levels in all. Each takes a link at
+ * least. */
 static bool double_binary_tree_phase(const phase_of *p, sim_sum *out)
 {
     const net_network *net = p->b->net;
@@ -186,53 +184,23 @@ static bool phase_time(const phase_of *p, sim_sum *out)
 
 /* ---- chunks -------------------------------------------------------------------------------- */
 
-typedef struct {
-    uint64_t bytes, n;
-} chunks;
-
-/* As stream.c cuts; 0 bytes: refused. */
-static chunks cut(const sim_bounds *b, sim_collective coll, uint64_t size)
+/* Places that a rank has for chunks in the queues of a dimension. */
+static uint64_t places(const sim_bounds *b, sim_queue_use use)
 {
-    chunks c = {size / b->set->splits, 0};
-
-    if (coll != SIM_ALL_GATHER && c.bytes < b->net->n_npus) {
-        c.bytes = b->net->n_npus;
-        size = b->set->splits * c.bytes;
-    }
-    if (c.bytes)
-        c.n = size / c.bytes + (size % c.bytes != 0);
-    return c;
-}
-
-/* Places that a rank has for chunks in so many queues of a dimension. */
-static uint64_t places(const sim_bounds *b, uint32_t queues)
-{
-    uint32_t n = b->set->queues_per_dim;
-
-    return (uint64_t)queues * ((b->set->active_chunks + n - 1) / n);
-}
-
-/* Half of the queues if it goes up the dimensions of an all-reduce (take_queue of stream.c). */
-static uint32_t queues_up(const sim_bounds *b)
-{
-    uint32_t half = b->set->queues_per_dim / 2;
-
-    return half ? half : 1;
+    return (uint64_t)sim_queues_for(b->set, use).n * sim_queue_places(b->set);
 }
 
 /* ---- a group smaller than the system ------------------------------------------------------- */
 
-static bool group_time(sim_bounds *b, const bound_groups *g, sim_collective coll, chunks c, sim_sum *out)
+static bool group_time(sim_bounds *b, const bound_groups *g, sim_collective coll, sim_chunks c, sim_sum *out)
 {
-    static const sim_implementation how = {&sim_algorithm_ring, false, 0};
-    sim_phase phase = {.algorithm = &sim_algorithm_ring, .coll = (uint8_t)coll, .bytes = c.bytes};
-    const phase_of p = {b, g, &phase, GROUP_ENDPOINT_DELAY};
-    bool up = coll == SIM_ALL_REDUCE && b->set->local_bw_aware;
-    uint64_t at_once = places(b, up ? queues_up(b) : b->set->queues_per_dim);
+    const sim_ring ring = {.n = g->n, .stride = g->stride};
+    uint64_t at_once = places(b, sim_group_queue_use(b->set, coll));
+    sim_phase phase;
+    const phase_of p = {b, g, &phase, SIM_GROUP_ENDPOINT_DELAY};
 
     *out = 0;
-    phase.ring = (sim_ring){.n = g->n, .stride = g->stride};
-    if (sim_algorithm_ring.plan(&how, true, 0, &phase))
+    if (sim_group_phase(&ring, coll, c.bytes, &phase))
         return true;
     if (!phase_time(&p, out))
         return false;
@@ -247,7 +215,7 @@ static bool group_time(sim_bounds *b, const bound_groups *g, sim_collective coll
 
 typedef struct {
     sim_bounds *b;
-    chunks c;
+    sim_chunks c;
     uint64_t bytes;               /* that come into the next phase */
     sim_sum in_row;               /* phases so far, one after the other */
     sim_sum in_dim[NET_MAX_DIMS]; /* those of each dimension */
@@ -255,47 +223,39 @@ typedef struct {
     bool refused;
 } system_plan;
 
-static bool add_phase(system_plan *s, const sim_logical *l, uint32_t dim, sim_collective coll,
-                      uint32_t queues)
+static bool add_phase(system_plan *s, const sim_logical *l, const sim_dim_phase *of)
 {
     sim_bounds *b = s->b;
-    const bound_groups g = {0, b->net->n_npus, l->dim[dim].stride, l->dim[dim].n};
-    sim_phase phase = {.algorithm = l->dim[dim].how.algorithm, .coll = (uint8_t)coll, .bytes = s->bytes};
+    const bound_groups g = {0, b->net->n_npus, l->dim[of->dim].stride, l->dim[of->dim].n};
+    const sim_implementation *how = &l->dim[of->dim].how;
+    sim_phase phase = {.algorithm = how->algorithm, .coll = (uint8_t)of->coll, .bytes = s->bytes};
     const phase_of p = {b, &g, &phase, b->set->bus.shared ? 0 : b->set->endpoint_delay};
-    sim_sum time;
+    sim_sum time, *in_dim = &s->in_dim[of->dim];
 
     phase.ring = (sim_ring){.n = g.n, .stride = g.stride};
-    s->refused = s->refused || phase.algorithm->plan(&l->dim[dim].how, true, 0, &phase) != NULL;
+    s->refused = s->refused || phase.algorithm->plan(how, true, 0, &phase) != NULL;
     if (s->refused)
         return true;
     if (!phase_time(&p, &time))
         return false;
     s->bytes = phase.final_bytes;
     s->in_row += time;
-    s->in_dim[dim] += time;
-    s->busiest = largest(s->busiest, times(time, s->c.n) / places(b, queues));
-    s->busiest = largest(s->busiest, times(s->in_dim[dim], s->c.n) / places(b, b->set->queues_per_dim));
+    *in_dim += time;
+    s->busiest = largest(s->busiest, times(time, s->c.n) / places(b, of->use));
+    s->busiest = largest(s->busiest, times(*in_dim, s->c.n) / places(b, SIM_QUEUE_ANY));
     return true;
 }
 
-/* The phases of a chunk, as plan_dimensions of stream.c has them. */
-static bool system_time(sim_bounds *b, sim_collective coll, chunks c, sim_sum *out)
+static bool system_time(sim_bounds *b, sim_collective coll, sim_chunks c, sim_sum *out)
 {
     const sim_logical *l = &b->logical[coll];
-    uint32_t n = l->n_dims, all = b->set->queues_per_dim, up = queues_up(b);
+    sim_dim_phase phase[2 * NET_MAX_DIMS];
+    uint32_t n = sim_order_phases(b->set, l, coll, UINT32_MAX, phase);
     system_plan s = {.b = b, .c = c, .bytes = c.bytes};
     bool ok = true;
 
-    if (coll != SIM_ALL_REDUCE || !b->set->local_bw_aware) {
-        for (uint32_t i = 0; ok && i < n; i++)
-            ok = add_phase(&s, l, coll == SIM_ALL_GATHER ? n - 1 - i : i, coll, all);
-    } else if (n) {
-        for (uint32_t dim = 0; ok && dim + 1 < n; dim++)
-            ok = add_phase(&s, l, dim, SIM_REDUCE_SCATTER, up);
-        ok = ok && add_phase(&s, l, n - 1, SIM_ALL_REDUCE, up);
-        for (uint32_t dim = n - 1; ok && dim-- > 0;)
-            ok = add_phase(&s, l, dim, SIM_ALL_GATHER, all - all / 2);
-    }
+    for (uint32_t i = 0; ok && i < n; i++)
+        ok = add_phase(&s, l, &phase[i]);
     *out = s.refused ? 0 : largest(s.in_row, s.busiest);
     return ok;
 }
@@ -304,21 +264,14 @@ static bool system_time(sim_bounds *b, sim_collective coll, chunks c, sim_sum *o
 
 bool bound_collective(sim_bounds *b, const bound_groups *g, uint32_t coll, uint64_t bytes, sim_sum *out)
 {
-    static const uint32_t chakra[] = {[SIM_ALL_REDUCE] = WL_ALL_REDUCE,
-                                      [SIM_ALL_GATHER] = WL_ALL_GATHER,
-                                      [SIM_REDUCE_SCATTER] = WL_REDUCE_SCATTER,
-                                      [SIM_ALL_TO_ALL] = WL_ALL_TO_ALL};
-    uint32_t c = 0;
-    chunks cut_into;
+    sim_collective c;
+    sim_chunks chunks;
 
     *out = 0;
-    while (c < SIM_N_COLLECTIVES && chakra[c] != coll)
-        c++;
-    if (c == SIM_N_COLLECTIVES || g->n < 2)
+    if (!sim_collective_of(coll, &c) || g->n < 2)
         return true;
-    cut_into = cut(b, (sim_collective)c, bytes);
-    if (!cut_into.bytes)
+    chunks = sim_cut_chunks(b->set, b->net->n_npus, c, bytes);
+    if (!chunks.bytes)
         return true;
-    return g->n == b->net->n_npus ? system_time(b, (sim_collective)c, cut_into, out)
-                                  : group_time(b, g, (sim_collective)c, cut_into, out);
+    return g->n == b->net->n_npus ? system_time(b, c, chunks, out) : group_time(b, g, c, chunks, out);
 }

@@ -15,14 +15,15 @@ struct sim_bounds {
     size_t cap_time;
 };
 
-/* Ranks [first, first + count) that run a collective, each in its group: all members of these are among them. */
+/* Ranks [first, first + count) that run a collective, each in its group: all members of these are among
+ * them. */
 typedef struct {
     uint32_t first, count;
     uint32_t stride, n; /* of the groups */
 } bound_groups;
 
-/* The time for which a collective node keeps each of the ranks busy at least, added up over them. 0: nothing is known.
- * False when out of memory. */
+/* The time for which a collective node keeps each of the ranks busy at least, added up over them. 0: nothing
+ * is known. False when out of memory. */
 bool bound_collective(sim_bounds *b, const bound_groups *g, uint32_t coll, uint64_t bytes, sim_sum *out);
 
 #endif

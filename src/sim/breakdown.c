@@ -1,6 +1,7 @@
-/* Why a run took as long as it did, and why it held as much: the time of the slowest rank in parts that add up to it,
- * and the memory of the rank that holds most at its peak. Neither is in the reference; both follow from the ticks that
- * are equal to the reference's. Which part a tick counts in, when several things are under way: sim.h. */
+/* Why a run took as long as it did, and why it held as much: the time of the slowest rank in parts that add
+ * up to it, and the memory of the rank that holds most at its peak. Neither is in the reference; both follow
+ * from the ticks that are equal to the reference's. Which part a tick counts in, when several things are
+ * under way: sim.h. */
 #include "sim/engine.h"
 
 #include <stdlib.h>
@@ -70,8 +71,8 @@ static int compare_messages(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The sends (or receives) of `rank` to (or from) `peer`, DSE_NONE: all, by key and, within one, by issue. A message
- * that is marked as a CPU operation, which only a replay takes, is the CPU's. */
+/* The sends (or receives) of `rank` to (or from) `peer`, DSE_NONE: all, by key and, within one, by issue. A
+ * message that is marked as a CPU operation, which only a replay takes, is the CPU's. */
 static uint32_t list_messages(const sim_engine *e, uint32_t rank, uint32_t type, uint32_t peer, message *out)
 {
     const sim_rank *r = &e->rank[rank];
@@ -90,8 +91,8 @@ static uint32_t list_messages(const sim_engine *e, uint32_t rank, uint32_t type,
     return n;
 }
 
-/* Makes the receives from one peer begin when their sends are issued. The nth receive of a key meets its nth send, as
- * in sim/messages.h; `sends` has room for those of the peer. */
+/* Makes the receives from one peer begin when their sends are issued. The nth receive of a key meets its nth
+ * send, as in sim/messages.h; `sends` has room for those of the peer. */
 static void begin_when_sent(const sim_engine *e, uint32_t rank, message *receives, uint32_t n, message *sends)
 {
     uint32_t n_sends = list_messages(e, receives[0].peer, WL_NODE_SEND, rank, sends);
@@ -117,7 +118,8 @@ static int compare_starts(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* What the receives of a rank cover. They overlap, and are all of one part: joined they are a track like others. */
+/* What the receives of a rank cover. They overlap, and are all of one part: joined they are a track like
+ * others. */
 static void join(const message *m, uint32_t n, track *t)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -1,34 +1,27 @@
 /* When a ring's collective ends.
  *
- * A chunk takes K steps. Let S(r, k) be when rank r sends its k-th message, d(r) what messages take to it, and c(k) what
- * the endpoint and the reduction take before it, the same for all ranks: the ring of steps.c and ring.c is
+ * A chunk takes K steps. Let S(r, k) be when rank r sends its k-th message, d(r) what messages take to it,
+ * and c(k) what the endpoint and the reduction take before it, the same for all ranks: the ring of steps.c
+ * and ring.c is
  *
  *   S(r, 0)   = begin(r) + c(0)
  *   S(r, k+1) = max(S(r, k), S(r-1, k) + d(r)) + c(k+1)
  *
- * and the chunk ends at S(r, K). Messages have no effect on each other, so the order within a tick does not matter. With
- * D(q, r) for the way from q to r along the ring, as often round as it takes, this is
+ * and the chunk ends at S(r, K). Messages have no effect on each other, so the order within a tick does not
+ * matter. With D(q, r) for the way from q to r along the ring, as often round as it takes, this is
  *
  *   S(r, K) = sum c + max over j = 0..K of  begin(r-j) + D(r-j, r)
  *
- * Of the j's that stand for one rank the largest counts, as D grows with them. K is at least n-1; so the last n of
- * them decide, and with classes that repeat after m places the last m: one for each class.
+ * Of the j's that stand for one rank the largest counts, as D grows with them. K is at least n-1; so the last
+ * n of them decide, and with classes that repeat after m places the last m: one for each class.
  *
- * All chunks of a round begin together, and end together; the next round begins, rank by rank, when one ends (lanes,
- * stream.c: as many chunks at once as a dimension may have, first come first served). */
+ * All chunks of a round begin together, and end together; the next round begins, rank by rank, when one ends
+ * (lanes, stream.c: as many chunks at once as a dimension may have, first come first served). */
 #include "sim/circle.h"
 
 #include <string.h>
 
 #define TICKS_MAX (UINT64_MAX >> 3) /* sums stay signed */
-
-static uint32_t slot_of(const sim_classes *c, uint32_t rank, uint32_t group)
-{
-    for (uint32_t k = 0; k < wl_rank_graph(c->full, rank)->n_group_slots; k++)
-        if (c->full->rank[rank].group[k] == group)
-            return k;
-    return DSE_NONE;
-}
 
 dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out,
                            dse_error *err)
@@ -36,12 +29,12 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
     uint32_t first = c->first[class], group = c->full->rank[first].group[slot], n = 0, r = first;
     const wl_group *g = &c->full->group[group];
 
-    *out = (sim_circle){.n_members = g->n};
+    *out = (sim_circle){0};
     do { /* against the messages, until the class recurs, with the group in the same slot */
-        r = c->before[r][slot_of(c, r, group)];
+        r = c->before[r][sim_classes_slot(c->full, r, group)];
         n++;
-    } while ((c->of[r] != class || slot_of(c, r, group) != slot) && n < g->n);
-    if (c->of[r] != class || slot_of(c, r, group) != slot || g->n % n)
+    } while ((c->of[r] != class || sim_classes_slot(c->full, r, group) != slot) && n < g->n);
+    if (c->of[r] != class || sim_classes_slot(c->full, r, group) != slot || g->n % n)
         return dse_fail(err, DSE_E_SIM, "a group's classes do not repeat");
     out->n_places = n;
     out->place = DSE_ARENA_NEW(a, sim_circle_place, n);
@@ -50,7 +43,7 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
         return dse_fail_nomem(err);
     r = first;
     for (uint32_t i = n; i-- > 0;) {
-        uint32_t k = slot_of(c, r, group), before = c->before[r][k];
+        uint32_t k = sim_classes_slot(c->full, r, group), before = c->before[r][k];
 
         out->place[i] = (sim_circle_place){c->of[r], k, r, before};
         r = before;
@@ -60,37 +53,21 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
 
 /* ---- what does not depend on when it begins ---------------------------------------------------- */
 
-static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cut, sim_circle_cost *out)
+/* The ways of messages of so many bytes. False: the engine has failed, or a message takes no time: it could arrive in
+ * the tick in which it is sent. */
+static bool fill_offsets(sim_engine *e, const sim_circle *circle, uint64_t bytes, sim_circle_cost *out,
+                         dse_time *longest_message)
 {
-    uint64_t places = (e->set->active_chunks + e->set->queues_per_dim - 1) / e->set->queues_per_dim;
-    bool reduces = cut->collective == SIM_ALL_REDUCE || cut->collective == SIM_REDUCE_SCATTER;
-    dse_time reduction, least, most = 0, first = 0;
-    uint64_t n_reductions;
-    sim_phase p;
+    dse_time least = TICKS_MAX, most = 0, first = 0;
+    uint32_t n = circle->n_places;
 
-    sim_group_phase(cut->group, cut->collective, cut->chunk_bytes, &p);
-    if (!p.message_bytes)
-        return false;
-    reduction = reduces ? sim_reduction_ticks(e->set, p.message_bytes) : 0;
-    n_reductions = reduces ? p.cycle : 0; /* an all-reduce gathers after that */
-    out->n_chunks = cut->n_chunks;
-    out->is_flat = cut->is_flat;
-    out->rounds = (cut->n_chunks + places - 1) / places;
-    out->steps = p.steps;
-    if (reduction > TICKS_MAX / (n_reductions + 1))
-        return false;
-    out->own = ((uint64_t)p.steps + 1) * SIM_GROUP_ENDPOINT_DELAY + n_reductions * reduction;
-    out->last = cut->collective == SIM_REDUCE_SCATTER ? reduction : SIM_GROUP_ENDPOINT_DELAY;
-    out->longest = reduction > SIM_GROUP_ENDPOINT_DELAY ? reduction : SIM_GROUP_ENDPOINT_DELAY;
-    out->offset = DSE_ARENA_NEW(e->arena, dse_time, circle->n_places + 1u);
+    out->offset = DSE_ARENA_NEW(e->arena, dse_time, n + 1u);
     if (!out->offset) {
         sim_fail_nomem(e);
         return false;
     }
-    least = TICKS_MAX;
-    for (uint32_t i = 0; i < circle->n_places; i++) {
-        const sim_circle_place *at = &circle->place[i];
-        dse_time d = net_delay(e->net, at->before, at->rank, p.message_bytes);
+    for (uint32_t i = 0; i < n; i++) {
+        dse_time d = net_delay(e->net, circle->place[i].before, circle->place[i].rank, bytes);
 
         if (i)
             out->offset[i] = out->offset[i - 1] + d;
@@ -99,10 +76,34 @@ static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cu
         least = d < least ? d : least;
         most = d > most ? d : most;
     }
-    out->offset[circle->n_places] = out->offset[circle->n_places - 1] + first;
+    out->offset[n] = out->offset[n - 1] + first;
     out->even = least == most;
-    /* A message that takes no time could arrive in the tick in which it is sent: left to the plain engine. */
-    return least > 0 && out->own < TICKS_MAX / out->rounds && most < TICKS_MAX / out->rounds / (p.steps + 1);
+    *longest_message = most;
+    return least > 0;
+}
+
+static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cut, sim_circle_cost *out)
+{
+    const sim_ring ring = {.n = cut->group->n, .member = cut->group->rank};
+    uint64_t places = sim_queue_places(e->set), n_reduced;
+    dse_time reduction, most;
+    sim_phase p;
+
+    if (sim_group_phase(&ring, cut->collective, cut->chunk_bytes, &p) || !p.message_bytes)
+        return false;
+    n_reduced = sim_ring_reductions(&p);
+    reduction = n_reduced ? sim_reduction_ticks(e->set, p.message_bytes) : 0;
+    if (reduction > TICKS_MAX / (n_reduced + 1))
+        return false;
+    out->n_chunks = cut->n_chunks;
+    out->is_flat = cut->is_flat;
+    out->rounds = (cut->n_chunks + places - 1) / places;
+    out->steps = p.steps;
+    out->own = ((uint64_t)p.steps + 1) * SIM_GROUP_ENDPOINT_DELAY + n_reduced * reduction;
+    out->last = cut->collective == SIM_REDUCE_SCATTER ? reduction : SIM_GROUP_ENDPOINT_DELAY;
+    out->longest = reduction > SIM_GROUP_ENDPOINT_DELAY ? reduction : SIM_GROUP_ENDPOINT_DELAY;
+    return fill_offsets(e, circle, p.message_bytes, out, &most) && out->own < TICKS_MAX / out->rounds &&
+           most < TICKS_MAX / out->rounds / (p.steps + 1);
 }
 
 uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
@@ -131,9 +132,9 @@ uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, 
 
 /* ---- what does --------------------------------------------------------------------------------- */
 
-/* One round: begin[] becomes end[]. With offset(u) for places u = 0..m-1, going on below and above by what once round
- * takes, the maximum over the m places from r-K on of begin(u) - offset(u), plus offset(r). Those below place w of
- * r-K = Q m + w have gone round once less. */
+/* One round: begin[] becomes end[]. With offset(u) for places u = 0..m-1, going on below and above by what
+ * once round takes, the maximum over the m places from r-K on of begin(u) - offset(u), plus offset(r). Those
+ * below place w of r-K = Q m + w have gone round once less. */
 static bool run_round(const sim_circle *c, const sim_circle_cost *cost, int64_t *low, int64_t *high)
 {
     uint32_t m = c->n_places;

@@ -1,8 +1,8 @@
 /* sim_circle -- a group's ring, up to alike ranks, and when a collective on it ends. Private to sim/.
  *
- * Along the ring of a group the classes of ranks, and the slots in which they have it, repeat with a period: one period
- * of places is kept. A collective is
- * worked out from when its ranks begin, in closed form; see circle.c. */
+ * Along the ring of a group the classes of ranks, and the slots in which they have it, repeat with a period:
+ * one period of places is kept. A collective is worked out from when its ranks begin, in closed form; see
+ * circle.c. */
 #ifndef DSE_SIM_CIRCLE_H
 #define DSE_SIM_CIRCLE_H
 
@@ -30,7 +30,7 @@ typedef struct {
 } sim_circle_cost;
 
 typedef struct {
-    uint32_t n_members, n_places;
+    uint32_t n_places;
     sim_circle_place *place; /* in the direction of the messages */
     size_t n_costs, cap_costs;
     sim_circle_cost *cost;
@@ -41,8 +41,8 @@ typedef struct {
     dse_time *begin;  /* per place; end: after sim_circle_run */
 } sim_circle;
 
-/* The circle of the group that `class` has under `slot`. *place is the class's own. DSE_E_SIM with the reason if the
- * group does not repeat. */
+/* The circle of the group that `class` has under `slot`. *place is the class's own. DSE_E_SIM with the reason
+ * if the group does not repeat. */
 dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out,
                            dse_error *err);
 
@@ -50,7 +50,8 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
 uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
                               const sim_cut *cut);
 
-/* All have begun: replaces begin by when they end. False: it has no closed form after all. */
+/* All have begun: replaces begin by when they end. False: it has no closed form after all, as ticks become
+ * too many, or memory ran out. */
 bool sim_circle_run(sim_circle *circle);
 
 #endif

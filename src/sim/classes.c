@@ -13,7 +13,6 @@ typedef struct {
     dse_arena *arena;
     dse_error *err;
     bool **in_use;               /* per graph and group slot: a collective takes it */
-    uint32_t **peer_no;          /* per graph and point-to-point slot: which of its ranks' peers, from 0 */
     uint32_t *n_peers;           /* per graph */
     uint32_t *leader;            /* per graph: its lowest rank */
     uint32_t **peer;             /* per rank: its peers */
@@ -77,18 +76,18 @@ static dse_status look_at_graphs(finder *f)
 
 /* ---- rings ---------------------------------------------------------------------------------- */
 
-/* The slot under which a rank has a group; DSE_NONE: under none. */
-static uint32_t slot_of(const finder *f, uint32_t rank, uint32_t group)
+uint32_t sim_classes_slot(const wl_workload *w, uint32_t rank, uint32_t group)
 {
-    for (uint32_t k = 0; k < graph_of(f, rank)->n_group_slots; k++)
-        if (f->c->full->rank[rank].group[k] == group)
+    for (uint32_t k = 0; k < wl_rank_graph(w, rank)->n_group_slots; k++)
+        if (w->rank[rank].group[k] == group)
             return k;
     return DSE_NONE;
 }
 
+/* Whether the rank has a collective in the group. */
 static bool takes(const finder *f, uint32_t rank, uint32_t group)
 {
-    uint32_t k = rank < f->c->full->n_ranks ? slot_of(f, rank, group) : DSE_NONE;
+    uint32_t k = rank < f->c->full->n_ranks ? sim_classes_slot(f->c->full, rank, group) : DSE_NONE;
 
     return k != DSE_NONE && f->in_use[f->c->full->rank[rank].graph][k];
 }
@@ -103,7 +102,8 @@ static dse_status link_ring(finder *f, uint32_t group)
     if (n_takers && n_takers < g->n)
         return give_up(f, "a member of a group takes no part in it");
     for (uint32_t i = 0; n_takers && i < g->n; i++) {
-        uint32_t r = g->rank[i], before = g->rank[i ? i - 1 : g->n - 1], k = slot_of(f, r, group);
+        uint32_t r = g->rank[i], before = g->rank[i ? i - 1 : g->n - 1];
+        uint32_t k = sim_classes_slot(f->c->full, r, group);
 
         if (f->c->before[r][k] != DSE_NONE)
             return give_up(f, "a rank is in a group twice");
@@ -190,8 +190,8 @@ static bool meet(const finder *f, uint32_t rank, uint32_t slot, uint32_t mate)
            a->comm_size == b->comm_size;
 }
 
-/* Of the lowest rank of a graph: its peers, numbered, and the mates of its slots. Those of its neighbour slots are often
- * neighbours, too. */
+/* Of the lowest rank of a graph: its peers, numbered, and the mates of its slots. Those of its neighbour
+ * slots are often neighbours, too. */
 static dse_status look_at_leader(finder *f, uint32_t graph)
 {
     const wl_workload *w = f->c->full;
@@ -239,8 +239,8 @@ static int compare_keys(const void *a, const void *b)
     return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* Messages know tags modulo SIM_TAG_SPAN. Generated tags ascend; those of other workloads are sorted. Two sizes under
- * one tag are left alone, too. */
+/* Messages know tags modulo SIM_TAG_SPAN. Generated tags ascend; those of other workloads are sorted. Two
+ * sizes under one tag are left alone, too. */
 static dse_status check_tags(finder *f, uint32_t r)
 {
     const wl_p2p *p = f->c->full->rank[r].p2p;
@@ -351,8 +351,8 @@ static bool same_at_first_look(const void *finder_of, uint32_t color, const void
         if (w->group[w->rank[a].group[k]].n != w->group[w->rank[b].group[k]].n ||
             f->path_from_before[a][k] != f->path_from_before[b][k])
             return false;
-        if (before_a != DSE_NONE &&
-            slot_of(f, before_a, w->rank[a].group[k]) != slot_of(f, before_b, w->rank[b].group[k]))
+        if (before_a != DSE_NONE && sim_classes_slot(w, before_a, w->rank[a].group[k]) !=
+                                        sim_classes_slot(w, before_b, w->rank[b].group[k]))
             return false;
     }
     return !memcmp(f->path_from_peer[a], f->path_from_peer[b], f->n_peers[graph] * sizeof(uint64_t));

@@ -1,10 +1,11 @@
 /* sim_classes -- ranks that are alike, and the workload of one rank of each class. Private to sim/.
  *
- * Alike are ranks that nothing they meet can tell apart: they execute the same graph; in each of their groups that runs
- * as a ring the rank before them is alike, and its messages take as long; so are those that they exchange messages
- * with. It is the coarsest partition of that kind, found by splitting classes until no rank differs from the others of
- * its class (Kanellakis, Smolka: CCS expressions, finite state processes, and three problems of equivalence, 1990).
- * What a rank does follows from when messages come to it; so alike ranks do the same at the same ticks. */
+ * Alike are ranks that nothing they meet can tell apart: they execute the same graph; in each of their groups
+ * that runs as a ring the rank before them is alike, and its messages take as long; so are those that they
+ * exchange messages with. It is the coarsest partition of that kind, found by splitting classes until no rank
+ * differs from the others of its class (Kanellakis, Smolka: CCS expressions, finite state processes, and
+ * three problems of equivalence, 1990). What a rank does follows from when messages come to it; so alike
+ * ranks do the same at the same ticks. */
 #ifndef DSE_SIM_CLASSES_H
 #define DSE_SIM_CLASSES_H
 
@@ -18,22 +19,26 @@ typedef struct {
     uint32_t *of;      /* per rank: its class */
     uint32_t *first;   /* per class: its lowest rank, which stands for it; ascending */
     uint32_t *n_alike; /* per class: ranks */
-    wl_workload
-        w; /* a rank per class. Groups are those of `first`; the peers of messages are classes, their tags
-                           tell one send of a class from all others */
+    /* A rank per class. Groups are those of `first`; the peers of messages are classes, their tags tell one
+     * send of a class from all others. */
+    wl_workload w;
     uint32_t *
         *before; /* per rank and group slot: the member before it in the group's ring; DSE_NONE: no ring */
     uint32_t **mate;    /* per graph and point-to-point slot: the slot of the peer at the other end */
     uint32_t **peer_no; /* per graph and point-to-point slot: which of its ranks' peers it goes to, from 0 */
-    /* Ranks of a class whose messages differ in several dimensions and pay for one: per class and group slot those that
-     * come to it from the member before it; per class and peer those that it sends there. */
+    /* Ranks of a class whose messages differ in several dimensions and pay for one: per class and group slot
+     * those that come to it from the member before it; per class and peer those that it sends there. */
     uint32_t **n_undercharged_rings, **n_undercharged_sends;
     uint32_t **of_slot; /* per graph and point-to-point slot: its node */
 } sim_classes;
 
-/* With `symmetry` off each rank is a class of its own. DSE_E_SIM, with the reason, for workloads that it does not fit: a
- * message without exactly one counterpart, a group that lacks its own rank. Everything belongs to the arena. */
+/* With `symmetry` off each rank is a class of its own. DSE_E_SIM, with the reason, for workloads that it does
+ * not fit: a message without exactly one counterpart, a group that lacks its own rank, or of whose members
+ * some do not take part. Everything belongs to the arena. */
 dse_status sim_classes_find(const net_network *net, const wl_workload *w, bool symmetry, dse_arena *a,
                             sim_classes *out, dse_error *err);
+
+/* The slot under which a rank has a group; DSE_NONE: under none. */
+uint32_t sim_classes_slot(const wl_workload *w, uint32_t rank, uint32_t group);
 
 #endif

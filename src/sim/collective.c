@@ -2,6 +2,7 @@
 
 #include "base/names.h"
 #include "sim/collective_list.h"
+#include "workload/graph.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -88,4 +89,89 @@ dse_status sim_logical_init(const sim_implementations *impl, const net_network *
             break;
     }
     return DSE_OK;
+}
+
+/* ---- what settings alone decide ------------------------------------------------------------- */
+
+bool sim_collective_of(uint32_t chakra, sim_collective *out)
+{
+    static const uint32_t types[SIM_N_COLLECTIVES] = {[SIM_ALL_REDUCE] = WL_ALL_REDUCE,
+                                                      [SIM_ALL_GATHER] = WL_ALL_GATHER,
+                                                      [SIM_REDUCE_SCATTER] = WL_REDUCE_SCATTER,
+                                                      [SIM_ALL_TO_ALL] = WL_ALL_TO_ALL};
+
+    for (int c = 0; c < SIM_N_COLLECTIVES; c++) {
+        if (types[c] == chakra) {
+            *out = (sim_collective)c;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Chunks of size / splits, rounded down; what is left over makes one more of full size. All but an
+ * all-gather are first raised to one byte per NPU and chunk. */
+sim_chunks sim_cut_chunks(const sim_settings *set, uint32_t n_npus, sim_collective coll, uint64_t size)
+{
+    sim_chunks c = {size / set->splits, 0};
+
+    if (coll != SIM_ALL_GATHER && c.bytes < n_npus) {
+        c.bytes = n_npus;
+        size = set->splits * c.bytes;
+    }
+    if (c.bytes)
+        c.n = size / c.bytes + (size % c.bytes != 0);
+    return c;
+}
+
+sim_queues sim_queues_for(const sim_settings *set, sim_queue_use use)
+{
+    uint32_t n = set->queues_per_dim, half = n / 2;
+
+    switch (use) {
+    case SIM_QUEUE_UP: return (sim_queues){0, half ? half : 1};
+    case SIM_QUEUE_DOWN: return (sim_queues){half, n - half};
+    default: return (sim_queues){0, n};
+    }
+}
+
+sim_queue_use sim_group_queue_use(const sim_settings *set, sim_collective coll)
+{
+    return coll == SIM_ALL_REDUCE && set->local_bw_aware ? SIM_QUEUE_UP : SIM_QUEUE_ANY;
+}
+
+uint32_t sim_order_phases(const sim_settings *set, const sim_logical *logical, sim_collective coll,
+                          uint32_t involved, sim_dim_phase out[2 * NET_MAX_DIMS])
+{
+    bool up_and_down = coll == SIM_ALL_REDUCE && set->local_bw_aware;
+    uint32_t n = 0, n_up;
+
+    for (uint32_t i = 0; i < logical->n_dims; i++) {
+        uint32_t dim = coll == SIM_ALL_GATHER ? logical->n_dims - 1 - i : i;
+
+        if (involved >> dim & 1)
+            out[n++] = (sim_dim_phase){dim, coll, SIM_QUEUE_ANY};
+    }
+    if (!up_and_down || !n)
+        return n;
+    n_up = n;
+    for (uint32_t i = 0; i < n_up; i++) {
+        out[i].coll = i + 1 < n_up ? SIM_REDUCE_SCATTER : SIM_ALL_REDUCE;
+        out[i].use = SIM_QUEUE_UP;
+    }
+    for (uint32_t i = n_up - 1; i-- > 0;)
+        out[n++] = (sim_dim_phase){out[i].dim, SIM_ALL_GATHER, SIM_QUEUE_DOWN};
+    return n;
+}
+
+const char *sim_group_phase(const sim_ring *ring, sim_collective coll, uint64_t bytes, sim_phase *p)
+{
+    static const sim_implementation how = {&sim_algorithm_ring, false, 0};
+
+    *p = (sim_phase){.algorithm = &sim_algorithm_ring,
+                     .coll = (uint8_t)coll,
+                     .bytes = bytes,
+                     .fast_endpoint = true,
+                     .ring = *ring};
+    return sim_algorithm_ring.plan(&how, true, 0, p);
 }

@@ -103,6 +103,64 @@ dse_status sim_logical_init(const sim_implementations *impl, const net_network *
 
 extern const sim_algorithm sim_algorithm_ring; /* also what every group smaller than the system runs */
 
+/* Of a Chakra collective (wl_coll_type). False: none that is simulated. */
+bool sim_collective_of(uint32_t chakra, sim_collective *out);
+
+/* What a collective of `size` bytes is cut into. */
+typedef struct {
+    uint64_t bytes; /* of each chunk; 0: it cannot be cut, as an all-gather of too few bytes */
+    uint64_t n;
+} sim_chunks;
+
+sim_chunks sim_cut_chunks(const sim_settings *set, uint32_t n_npus, sim_collective coll, uint64_t size);
+
+/* An all-reduce that knows its dimensions goes up and down them; each way uses one half of a dimension's
+ * queues, so that the two never wait for each other. Everything else takes the queues in turn. */
+typedef enum { SIM_QUEUE_ANY, SIM_QUEUE_UP, SIM_QUEUE_DOWN, SIM_N_QUEUE_USES } sim_queue_use;
+
+typedef struct {
+    uint32_t first, n; /* n > 0 */
+} sim_queues;
+
+sim_queues sim_queues_for(const sim_settings *set, sim_queue_use use);           /* of each dimension */
+sim_queue_use sim_group_queue_use(const sim_settings *set, sim_collective coll); /* by a group's ring */
+
+/* Chunks that may be at work at once in a queue. */
+static inline uint32_t sim_queue_places(const sim_settings *set)
+{
+    return set->active_chunks / set->queues_per_dim + (set->active_chunks % set->queues_per_dim != 0);
+}
+
+/* One phase of a collective of the whole system: what it does in which dimension, by which queues. */
+typedef struct {
+    uint32_t dim;
+    sim_collective coll;
+    sim_queue_use use;
+} sim_dim_phase;
+
+/* The phases of a chunk in their order; `involved` has a bit per dimension. Yields how many. */
+uint32_t sim_order_phases(const sim_settings *set, const sim_logical *logical, sim_collective coll,
+                          uint32_t involved, sim_dim_phase out[2 * NET_MAX_DIMS]);
+
+/* Plans a phase of a group's ring, but for this rank's place in it and the queue. Returns NULL, or why it
+ * cannot be. */
+const char *sim_group_phase(const sim_ring *ring, sim_collective coll, uint64_t bytes, sim_phase *p);
+
+/* Packets that a rank reduces in a planned phase of a ring, of one more than it has steps: those of the first way
+ * round. An all-reduce gathers after that. */
+static inline uint32_t sim_ring_reductions(const sim_phase *p)
+{
+    return p->coll == SIM_ALL_REDUCE || p->coll == SIM_REDUCE_SCATTER ? p->cycle : 0;
+}
+
+#define SIM_GROUP_ENDPOINT_DELAY 10u /* ticks: "fast transmission" of the reference's memory bus */
+
+/* Ticks to reduce a packet: write, read, read, each truncated to whole ticks. */
+static inline dse_time sim_reduction_ticks(const sim_settings *set, uint64_t bytes)
+{
+    return 3 * dse_ticks((double)bytes / set->memory_bytes_per_s * 1e9);
+}
+
 /* steps.c: algorithms that send packet after packet. ------------------------------------------ */
 
 typedef struct {

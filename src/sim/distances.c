@@ -22,8 +22,8 @@ static uint32_t peer_of(const sim_pairs *p, uint32_t rank)
     return rank + (to - place) * p->stride;
 }
 
-/* Links between two NPUs, dimension by dimension. Delays are a function of them (network.h; traffic.h, as a leg stays in
- * one dimension). */
+/* Links between two NPUs, dimension by dimension. Delays are a function of them (network.h; traffic.h, as a
+ * leg stays in one dimension). */
 typedef struct {
     uint32_t hops[NET_MAX_DIMS];
 } route;

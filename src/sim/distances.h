@@ -1,7 +1,7 @@
 /* sim_distances -- how long messages between many pairs of NPUs take, all together. Private to the bounds.
  *
- * Of the pairs of one pattern most are equally far apart: the pattern is gone through once, and then stands for a few
- * distances and how many pairs have them. */
+ * Of the pairs of one pattern most are equally far apart: the pattern is gone through once, and then stands
+ * for a few distances and how many pairs have them. */
 #ifndef DSE_SIM_DISTANCES_H
 #define DSE_SIM_DISTANCES_H
 
@@ -12,8 +12,9 @@
 typedef unsigned __int128 sim_sum;
 
 typedef enum {
-    SIM_PAIRS_RING, /* each with the member `distance` places after it in a circle of n, members `stride` apart */
-    SIM_PAIRS_EXCHANGE, /* the same, but with the place that differs in the bit `distance` */
+    /* Each with the member `distance` places after it in a circle of n, members `stride` apart; */
+    SIM_PAIRS_RING,
+    SIM_PAIRS_EXCHANGE, /* the same, but with the place that differs in the bit `distance`; */
     SIM_PAIRS_OFFSET    /* each with the NPU `distance` after it, modulo 2^32 */
 } sim_pairing;
 
@@ -46,8 +47,8 @@ typedef struct {
 void sim_distances_init(sim_distances *d, const net_network *net); /* borrowed */
 void sim_distances_free(sim_distances *d);
 
-/* The ticks that a message of `bytes` takes at least between each of the pairs, added up. Without congestion it takes just
- * that, with it that if it never waits for a link. False when out of memory. */
+/* The ticks that a message of `bytes` takes at least between each of the pairs, added up. Without congestion
+ * it takes just that, with it that if it never waits for a link. False when out of memory. */
 bool sim_distances_sum(sim_distances *d, const sim_pairs *pairs, uint64_t bytes, sim_sum *out);
 
 #endif

@@ -77,9 +77,10 @@ static void receive_from(sim_engine *e, const sim_stream *s, uint32_t rank)
  *            sum of all ranks: it turns there.
  *   falling  the parent's answer is the sum of all ranks. It passes the endpoint and goes down to the children.
  *
- * Receives are posted only when their data is wanted: the children's at the start, the parent's when the node has
- * sent up. So a message belongs to the way the node is on, and what is ready is what it waits for, whatever the
- * order in which messages arrive and reductions end. The reference reduces the answer in inner nodes once more. */
+ * Receives are posted only when their data is wanted: the children's at the start, the parent's when the node
+ * has sent up. So a message belongs to the way the node is on, and what is ready is what it waits for,
+ * whatever the order in which messages arrive and reductions end. The reference reduces the answer in inner
+ * nodes once more. */
 enum { RISING, FALLING };
 
 static const uint32_t n_children[] = {[SIM_TREE_LEAF] = 0, [SIM_TREE_INNER] = 2, [SIM_TREE_ROOT] = 1};
@@ -107,7 +108,8 @@ static void start_tree(sim_engine *e, sim_stream *s)
         sim_bundle(e, s, p->bytes, false, SIM_TO_NETWORK);
 }
 
-/* What completes the sum goes from the network to memory and back, to be sent on; what came before stays there. */
+/* What completes the sum goes from the network to memory and back, to be sent on; what came before stays
+ * there. */
 static void receive_tree(sim_engine *e, sim_stream *s)
 {
     const sim_phase *p = sim_stream_phase(s);

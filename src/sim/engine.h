@@ -2,11 +2,13 @@
  *
  *   engine.c      the loop: events, each rank's batches, messages on the network
  *   rank.c        the workload of a rank: which node is issued when
- *   stream.c      chunks of a collective: phases, queues, slots
+ *   collective.c  what settings alone decide of a collective: chunks, the order of phases, queues
+ *   stream.c      chunks of a collective on a rank: phases, queues, slots
  *   steps.c       what ring, direct and halving-doubling have in common; each has its file
  *   double_binary_tree.c
  *   bus.c         the shared memory bus of an endpoint
  *   memory.c, stats.c, breakdown.c, remote_memory.c, deadlock.c
+ *   abridged.c, lockstep.c   other engines, by the same parts (sim_ways)
  *
  * Handlers return nothing: the first failure is kept in the engine and ends the loop. Everything is
  * referred to by index; what must survive a handler lives in the arena or in the engine's pools. */
@@ -82,10 +84,6 @@ typedef struct {
     uint32_t n, *place;
 } sim_ready;
 
-/* An all-reduce that knows its dimensions goes up and down them; each way uses one half of a dimension's
- * queues, so that the two never wait for each other. Everything else takes the queues in turn. */
-typedef enum { SIM_QUEUE_ANY, SIM_QUEUE_UP, SIM_QUEUE_DOWN, SIM_N_QUEUE_USES } sim_queue_use;
-
 typedef struct {
     uint32_t running;              /* chunks at work */
     uint32_t wait_head, wait_tail; /* streams */
@@ -137,8 +135,9 @@ typedef struct {
     uint32_t next_free;
 } sim_postponed;
 
-/* Who does what a rank's workload asks for. The plain engine does it message by message (engine.c), the abridged one
- * works it out (abridged.c); a collective in lockstep is all that its engine does (lockstep.c). */
+/* Who does what a rank's workload asks for. The plain engine does it message by message (engine.c), the
+ * abridged one works it out (abridged.c); a collective in lockstep is all that its engine does
+ * (lockstep.c). */
 typedef struct {
     void (*end_node)(sim_engine *e, uint32_t rank, uint32_t node, dse_time delay); /* sim_node_done follows */
     void (*collective)(sim_engine *e, uint32_t rank, uint32_t node);
@@ -209,8 +208,8 @@ void sim_fail_nomem(sim_engine *e);
 void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32_t subject, uint64_t value,
                   dse_time delay);
 
-/* A message of an algorithm's: sends size bytes to peer; posts the receive for what peer sends, `call` happens when it
- * has arrived and is matched. */
+/* A message of an algorithm's: sends size bytes to peer; posts the receive for what peer sends, `call`
+ * happens when it has arrived and is matched. */
 static inline void sim_send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag)
 {
     e->ways->send(e, rank, peer, size, tag);
@@ -254,8 +253,9 @@ typedef struct {
 
 /* False: it cannot be run, and the engine has failed. */
 bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out);
-/* The phase of a chunk of a group's ring, but for the place of a rank and the queue. */
-void sim_group_phase(const wl_group *group, sim_collective coll, uint64_t bytes, sim_phase *p);
+/* The tag of the first of n chunks; the others' follow. A chunk counts for its rank, and for its group if it
+ * has one; then the group's number is its tag. */
+uint32_t sim_take_tags(sim_rank *r, uint32_t group_slot, uint32_t n);
 /* Starts the chunks of collective node `node` on this rank. */
 void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_stream_ready(sim_engine *e, uint32_t stream);    /* a bundle has passed the endpoint */
@@ -265,14 +265,6 @@ void sim_stream_next_phase(sim_engine *e, sim_stream *s); /* an algorithm has fi
 static inline sim_stream *sim_stream_at(sim_engine *e, uint32_t id)
 {
     return (sim_stream *)(void *)(e->streams + (size_t)id * e->stream_stride);
-}
-
-#define SIM_GROUP_ENDPOINT_DELAY 10u /* "fast transmission" of the reference's memory bus */
-
-/* Of a packet: write, read, read, each truncated to whole ticks. */
-static inline dse_time sim_reduction_ticks(const sim_settings *set, uint64_t bytes)
-{
-    return 3 * dse_ticks((double)bytes / set->memory_bytes_per_s * 1e9);
 }
 
 /* Which way a packet takes over a shared memory bus. */

@@ -40,25 +40,26 @@ dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_re
     return DSE_OK;
 }
 
-/* By the tick, then by rank: ranks are dealt out to the places that the classes' order leaves for their tick. */
+/* By the tick, then by rank: ranks are dealt out to the places that the classes' order leaves for their
+ * tick. */
 static dse_status expand_order(const sim_engine *e, const sim_classes *c, uint32_t *out)
 {
-    uint32_t *place =
-        DSE_ARENA_NEW(e->arena, uint32_t, c->n); /* per class: the first of its tick in the order */
-    uint32_t *next, n = 0;
+    uint32_t *first = DSE_ARENA_NEW(e->arena, uint32_t, c->n); /* per class: the first class of its tick */
+    uint32_t *next = DSE_ARENA_NEW(e->arena, uint32_t, c->n); /* per such class: its tick's next free place */
+    uint32_t n = 0;
 
-    if (!place || !(next = DSE_ARENA_NEW(e->arena, uint32_t, c->n)))
+    if (!first || !next)
         return dse_fail_nomem(e->err);
     for (uint32_t i = 0; i < c->n; i++) {
         uint32_t class = e->finish_order[i], before = i ? e->finish_order[i - 1] : class;
 
-        place[class] = i && e->stats[before].finished == e->stats[class].finished ? place[before] : class;
-        if (place[class] == class)
+        first[class] = i && e->stats[before].finished == e->stats[class].finished ? first[before] : class;
+        if (first[class] == class)
             next[class] = n;
         n += c->n_alike[class];
     }
     for (uint32_t r = 0; r < c->full->n_ranks; r++)
-        out[next[place[c->of[r]]]++] = r;
+        out[next[first[c->of[r]]]++] = r;
     return DSE_OK;
 }
 
@@ -86,6 +87,7 @@ dse_status sim_expand_result(const sim_engine *e, const sim_classes *c, uint64_t
     result.n_events = n_events;
     result.step.rank = c->first[result.step.rank];
     result.peak.rank = e->set->track_memory ? c->first[result.peak.rank] : 0;
-    *out = result;
-    return expand_order(e, c, order);
+    if ((st = expand_order(e, c, order)) == DSE_OK)
+        *out = result;
+    return st;
 }

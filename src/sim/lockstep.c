@@ -1,11 +1,13 @@
-/* What a tick's order can decide, and the reference takes it from ranks that are not simulated here, must not matter:
+/* What a tick's order can decide, and the reference takes it from ranks that are not simulated here, must not
+ * matter:
  *
- *  - In a queue (lane) chunks of different phases that come in the same tick, if they have to wait: noted where they
- *    come (stream.c). Those of one phase keep the order of their numbers.
- *  - A chunk with several packets under way that receives one in the tick in which another passes the endpoint.
+ *  - In a queue (lane) chunks of different phases that come in the same tick, if they have to wait: noted where
+ *    they come (stream.c). Those of one phase keep the order of their numbers.
+ *  - A chunk with several packets under way that receives one in the tick in which another passes the
+ *    endpoint.
  *
- * Nothing else that happens to one chunk has an effect on another: a place that becomes free in the tick in which a
- * chunk comes goes to the same chunk either way. */
+ * Nothing else that happens to one chunk has an effect on another: a place that becomes free in the tick in
+ * which a chunk comes goes to the same chunk either way. */
 #include "sim/lockstep.h"
 
 #include <string.h>
@@ -37,7 +39,7 @@ static void send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uin
         refuse(e->lockstep);
 }
 
-/* The peer sends it now. */
+/* In lockstep the peer sends it now. */
 static void receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_call call)
 {
     dse_time delay = peer == rank ? 0 : net_delay(e->net, peer, rank, size);

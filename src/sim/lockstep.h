@@ -1,8 +1,8 @@
 /* sim_lockstep -- a collective of all ranks that begin in one tick. Private to sim/.
  *
- * Where every rank of each dimension sees the same network and does the same, all of them act in the same ticks: what a
- * rank sends to the one after it, it gets at the same time from the one before. So one rank is simulated, by the plain
- * engine's algorithms, phases and queues. */
+ * Where every rank of each dimension sees the same network and does the same, all of them act in the same
+ * ticks: what a rank sends to the one after it, it gets at the same time from the one before. So one rank is
+ * simulated, by the plain engine's algorithms, phases and queues. */
 #ifndef DSE_SIM_LOCKSTEP_H
 #define DSE_SIM_LOCKSTEP_H
 
@@ -19,10 +19,11 @@ typedef struct {
 sim_lockstep *sim_lockstep_new(const sim_engine *e);
 void sim_lockstep_free(sim_lockstep *l);
 
-/* A collective node as `rank` of the engine has it. False: not all ranks would act alike, or the order of what happens in
- * one tick could make a difference. n_events counts up. */
+/* A collective node as `rank` of the engine has it. False: not all ranks would act alike, or the order of
+ * what happens in one tick could make a difference, or memory ran out. */
 bool sim_lockstep_run(sim_lockstep *l, const sim_engine *e, uint32_t rank, uint32_t node, const sim_cut *cut,
                       sim_lockstep_cost *out);
+/* Of all runs so far. NULL: 0. */
 uint64_t sim_lockstep_events(const sim_lockstep *l);
 
 #endif

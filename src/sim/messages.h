@@ -4,9 +4,10 @@
  * messages of that key: the nth send meets the nth receive, whoever posted them. So two collectives that
  * use the same tags between the same ranks can meet each other's messages; that is reproduced.
  *
- * A channel is one key with messages under way. When as many sends as receives were posted and all have met it is
- * idle, and counts from zero again, which pairs the same way as counting on. Idle channels are kept, as the next step of
- * a collective has the same key, and go together when they are more than half of the most that there were at once. */
+ * A channel is one key with messages under way. When as many sends as receives were posted and all have met
+ * it is idle, and counts from zero again, which pairs the same way as counting on. Idle channels are kept, as
+ * the next step of a collective has the same key, and go together when they are more than half of the most
+ * that there were at once. */
 #ifndef DSE_SIM_MESSAGES_H
 #define DSE_SIM_MESSAGES_H
 

@@ -1,3 +1,4 @@
+/* Which engine does a run: the abridged one if it may and can, else the plain one. */
 #include "sim/abridged.h"
 #include "sim/engine.h"
 

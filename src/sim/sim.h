@@ -30,11 +30,12 @@ typedef struct {
     dse_time peak_time;   /* the first tick at which so much is held */
 } sim_rank_stats;
 
-/* Where the time of a rank goes. Each tick of [0, wall) counts in the first part of this order that has something
- * under way: compute, CPU operations, the collective or send, messages that come in, and else it is idle. So
- * communication counts only as far as no compute covers it. A rank that waits in a collective for the others waits for
- * communication; one that waits for a message that has not been sent yet is idle: the bubble of a pipeline. (A
- * generated rank posts all its receives at tick 0: from then on they would cover everything.) */
+/* Where the time of a rank goes. Each tick of [0, wall) counts in the first part of this order that has
+ * something under way: compute, CPU operations, the collective or send, messages that come in, and else it is
+ * idle. So communication counts only as far as no compute covers it. A rank that waits in a collective for
+ * the others waits for communication; one that waits for a message that has not been sent yet is idle: the
+ * bubble of a pipeline. (A generated rank posts all its receives at tick 0: from then on they would cover
+ * everything.) */
 enum {
     SIM_PART_COMPUTE_BOUND, /* compute at the peak of the roofline */
     SIM_PART_MEMORY_BOUND,  /* compute below it */
@@ -65,12 +66,12 @@ typedef struct {
     sim_rank_stats *rank;
     uint32_t *finish_order;                 /* n_ranks: the ranks as they finished */
     uint64_t n_nodes, n_messages, n_events; /* what it took */
-    /* What the reference's model leaves out, as far as this run met it: messages between NPUs that differ in several
-     * dimensions and paid for the lowest alone; collectives (per rank) of a group smaller than the system that ran as a
-     * flat ring although the system's implementation is something else. */
+    /* What the reference's model leaves out, as far as this run met it: messages between NPUs that differ in
+     * several dimensions and paid for the lowest alone; collectives (per rank) of a group smaller than the
+     * system that ran as a flat ring although the system's implementation is something else. */
     uint64_t n_undercharged, n_flat_rings;
-    const char *
-        plain_because; /* why the plain engine did it although shortcuts were allowed, ""; NULL: it did not */
+    /* NULL: the abridged engine did it. Else why the plain one had to; "": no shortcut was asked for. */
+    const char *plain_because;
     const net_load *load; /* what each link carried until the last event; NULL without congestion */
     sim_breakdown step;
     sim_peak peak; /* with the ranks' has_memory only */
@@ -85,8 +86,10 @@ typedef struct {
 #define SIM_ALL_SHORTCUTS ((sim_shortcuts){true, true})
 
 /* All ranks of w must have an NPU: w->n_ranks == net->n_npus. Results, and the record if one is asked for,
- * belong to the arena; so does the scratch memory of the run. `record` may be NULL. Apart from n_events and the
- * order in finish_order of ranks that finish at one tick, nothing depends on the shortcuts. */
+ * belong to the arena; so does the scratch memory of the run. `record` may be NULL. Apart from n_events and
+ * the order in finish_order of ranks that finish at one tick, and plain_because, nothing depends on the
+ * shortcuts. DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM, DSE_E_RANGE, DSE_E_NOMEM; *out is set on success
+ * only. */
 dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
                    sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_record *record,
                    dse_error *err);

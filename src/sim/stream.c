@@ -38,11 +38,6 @@ static void free_stream(sim_engine *e, sim_stream *s)
 
 /* ---- lanes: a queue of one dimension on one rank ------------------------------------------- */
 
-static uint32_t lane_places(const sim_engine *e)
-{
-    return (e->set->active_chunks + e->set->queues_per_dim - 1) / e->set->queues_per_dim;
-}
-
 static void lane_append(sim_engine *e, sim_stream *s)
 {
     sim_lane *lane = &e->rank[s->rank].lane[sim_stream_phase(s)->lane];
@@ -72,7 +67,7 @@ static void lane_start(sim_engine *e, uint32_t rank, uint32_t which)
 {
     sim_lane *lane = &e->rank[rank].lane[which];
 
-    while (lane->wait_head != DSE_NONE && lane->running < lane_places(e) && e->status == DSE_OK) {
+    while (lane->wait_head != DSE_NONE && lane->running < sim_queue_places(e->set) && e->status == DSE_OK) {
         sim_stream *s = sim_stream_at(e, lane->wait_head);
 
         lane->wait_head = s->next;
@@ -164,101 +159,64 @@ void sim_bundle_passed(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t v
 static void take_queue(sim_engine *e, uint32_t rank, uint32_t dim, sim_queue_use use, sim_phase *p)
 {
     uint32_t n = e->set->queues_per_dim, *next = &e->rank[rank].next_queue[dim * SIM_N_QUEUE_USES + use];
-    uint32_t first = use == SIM_QUEUE_DOWN ? n / 2 : 0, end = use == SIM_QUEUE_UP ? n / 2 : n;
-    uint32_t at = first + *next;
+    sim_queues queues = sim_queues_for(e->set, use);
+    uint32_t at = queues.first + *next;
 
     p->lane = dim * n + at;
     p->clockwise = use == SIM_QUEUE_UP || (use == SIM_QUEUE_ANY && (n == 1 || at < n / 2));
-    *next = at + 1 >= end ? 0 : *next + 1;
+    *next = *next + 1 < queues.n ? *next + 1 : 0;
 }
 
-static bool takes_part(const sim_cut *cut, uint32_t dim) { return cut->involved >> dim & 1; }
-
-static void add_phase(sim_engine *e, sim_stream *s, const sim_cut *cut, uint32_t dim, sim_collective coll,
-                      sim_queue_use use, uint64_t *bytes)
+static void check_plan(sim_engine *e, const sim_stream *s, uint32_t dim, uint32_t n, const char *refusal)
 {
-    const sim_implementation *how = &cut->logical->dim[dim].how;
-    uint32_t n = cut->logical->dim[dim].n, stride = cut->logical->dim[dim].stride;
-    uint32_t *tree = &e->rank[s->rank].trees[cut->collective * NET_MAX_DIMS + dim];
-    bool last = dim + 1 == e->set->implementations[cut->collective].n_dims;
-    sim_phase *p = &s->phases[s->n_phases++];
-    const char *refusal;
     sim_place place;
 
-    *p = (sim_phase){.algorithm = how->algorithm, .coll = (uint8_t)coll, .bytes = *bytes};
-    p->ring = (sim_ring){.n = n, .index = s->rank / stride % n, .stride = stride};
-    p->ring.base = s->rank - p->ring.index * stride;
-    take_queue(e, s->rank, dim, use, p);
-    refusal = how->algorithm->plan(how, last, (*tree)++, p);
     if (refusal)
         sim_fail(e, DSE_E_SIM, "%s: %s (dimension %" PRIu32 " has %" PRIu32 " ranks)",
                  sim_where(e, s->rank, e->rank[s->rank].coll_node, &place), refusal, dim, n);
+}
+
+static void add_phase(sim_engine *e, sim_stream *s, const sim_cut *cut, const sim_dim_phase *of,
+                      uint64_t *bytes)
+{
+    const sim_implementation *how = &cut->logical->dim[of->dim].how;
+    uint32_t n = cut->logical->dim[of->dim].n, stride = cut->logical->dim[of->dim].stride;
+    uint32_t *tree = &e->rank[s->rank].trees[cut->collective * NET_MAX_DIMS + of->dim];
+    bool last = of->dim + 1 == e->set->implementations[cut->collective].n_dims;
+    sim_phase *p = &s->phases[s->n_phases++];
+
+    *p = (sim_phase){.algorithm = how->algorithm, .coll = (uint8_t)of->coll, .bytes = *bytes};
+    p->ring = (sim_ring){.n = n, .index = s->rank / stride % n, .stride = stride};
+    p->ring.base = s->rank - p->ring.index * stride;
+    take_queue(e, s->rank, of->dim, of->use, p);
+    check_plan(e, s, of->dim, n, how->algorithm->plan(how, last, (*tree)++, p));
     *bytes = p->final_bytes;
 }
 
 /* The phases of one chunk over the dimensions of the system. */
 static void plan_dimensions(sim_engine *e, sim_stream *s, const sim_cut *cut)
 {
-    uint32_t n = cut->logical->n_dims, last = DSE_NONE;
+    sim_dim_phase phase[2 * NET_MAX_DIMS];
+    uint32_t n = sim_order_phases(e->set, cut->logical, cut->collective, cut->involved, phase);
     uint64_t bytes = cut->chunk_bytes;
 
-    if (cut->collective != SIM_ALL_REDUCE || !e->set->local_bw_aware) {
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t dim = cut->collective == SIM_ALL_GATHER ? n - 1 - i : i;
-
-            if (takes_part(cut, dim))
-                add_phase(e, s, cut, dim, cut->collective, SIM_QUEUE_ANY, &bytes);
-        }
-        return;
-    }
-    for (uint32_t dim = 0; dim < n; dim++)
-        if (takes_part(cut, dim))
-            last = dim;
-    if (last == DSE_NONE)
-        return;
-    for (uint32_t dim = 0; dim < last; dim++)
-        if (takes_part(cut, dim))
-            add_phase(e, s, cut, dim, SIM_REDUCE_SCATTER, SIM_QUEUE_UP, &bytes);
-    add_phase(e, s, cut, last, SIM_ALL_REDUCE, SIM_QUEUE_UP, &bytes);
-    for (uint32_t dim = last; dim-- > 0;)
-        if (takes_part(cut, dim))
-            add_phase(e, s, cut, dim, SIM_ALL_GATHER, SIM_QUEUE_DOWN, &bytes);
-}
-
-void sim_group_phase(const wl_group *group, sim_collective coll, uint64_t bytes, sim_phase *p)
-{
-    static const sim_implementation ring = {&sim_algorithm_ring, false, 0};
-
-    *p = (sim_phase){
-        .algorithm = &sim_algorithm_ring, .coll = (uint8_t)coll, .bytes = bytes, .fast_endpoint = true};
-    p->ring = (sim_ring){.n = group->n, .member = group->rank};
-    sim_algorithm_ring.plan(&ring, true, 0, p);
+    for (uint32_t i = 0; i < n; i++)
+        add_phase(e, s, cut, &phase[i], &bytes);
 }
 
 /* A group smaller than the system is a ring in its listed order, on the queues of dimension 0. */
 static void plan_ring(sim_engine *e, sim_stream *s, const sim_cut *cut)
 {
+    sim_ring ring = {.n = cut->group->n, .member = cut->group->rank};
     sim_phase *p = &s->phases[s->n_phases++];
 
-    sim_group_phase(cut->group, cut->collective, cut->chunk_bytes, p);
-    while (p->ring.member[p->ring.index] != s->rank)
-        p->ring.index++;
-    take_queue(e, s->rank, 0,
-               cut->collective == SIM_ALL_REDUCE && e->set->local_bw_aware ? SIM_QUEUE_UP : SIM_QUEUE_ANY, p);
+    while (ring.member[ring.index] != s->rank)
+        ring.index++;
+    check_plan(e, s, 0, ring.n, sim_group_phase(&ring, cut->collective, cut->chunk_bytes, p));
+    take_queue(e, s->rank, 0, sim_group_queue_use(e->set, cut->collective), p);
 }
 
 /* ---- a collective node --------------------------------------------------------------------- */
-
-static bool to_collective(uint32_t chakra, sim_collective *out)
-{
-    switch (chakra) {
-    case WL_ALL_REDUCE: *out = SIM_ALL_REDUCE; return true;
-    case WL_ALL_GATHER: *out = SIM_ALL_GATHER; return true;
-    case WL_REDUCE_SCATTER: *out = SIM_REDUCE_SCATTER; return true;
-    case WL_ALL_TO_ALL: *out = SIM_ALL_TO_ALL; return true;
-    default: return false;
-    }
-}
 
 /* Whether the system would run the collective otherwise than as one ring, were the group all NPUs. */
 static bool is_ring_by_choice(const sim_cut *cut)
@@ -266,28 +224,23 @@ static bool is_ring_by_choice(const sim_cut *cut)
     return cut->logical->n_dims == 1 && cut->logical->dim[0].how.algorithm == &sim_algorithm_ring;
 }
 
-/* Chunks of size / splits, rounded down; what is left over makes one more of full size. All but an
- * all-gather are first raised to one byte per NPU and chunk. */
 static bool cut_chunks(sim_engine *e, uint32_t rank, uint32_t node, uint64_t size, sim_cut *out)
 {
+    sim_chunks chunks = sim_cut_chunks(e->set, e->net->n_npus, out->collective, size);
     sim_place place;
 
-    out->chunk_bytes = size / e->set->splits;
-    if (out->collective != SIM_ALL_GATHER && out->chunk_bytes < e->net->n_npus) {
-        out->chunk_bytes = e->net->n_npus;
-        size = (uint64_t)e->set->splits * out->chunk_bytes;
-    }
-    if (!out->chunk_bytes) {
+    out->chunk_bytes = chunks.bytes;
+    out->n_chunks = chunks.n;
+    if (!chunks.bytes) {
         sim_fail(e, DSE_E_SIM,
                  "%s: an all-gather of %" PRIu64 " bytes never ends: with %" PRIu32
                  " preferred-dataset-splits its chunks are empty",
                  sim_where(e, rank, node, &place), size, e->set->splits);
         return false;
     }
-    out->n_chunks = size / out->chunk_bytes + (size % out->chunk_bytes != 0);
-    if (out->n_chunks > MAX_CHUNKS) {
+    if (chunks.n > MAX_CHUNKS) {
         sim_fail(e, DSE_E_RANGE, "%s: %" PRIu64 " chunks in one collective; at most %u are possible",
-                 sim_where(e, rank, node, &place), out->n_chunks, MAX_CHUNKS);
+                 sim_where(e, rank, node, &place), chunks.n, MAX_CHUNKS);
         return false;
     }
     return true;
@@ -301,7 +254,7 @@ bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out)
     sim_collective coll;
     sim_place place;
 
-    if (!to_collective(n->coll, &coll)) {
+    if (!sim_collective_of(n->coll, &coll)) {
         sim_fail(e, DSE_E_WORKLOAD, "%s: the collective %s cannot be simulated",
                  sim_where(e, rank, node, &place), wl_coll_type_name(n->coll));
         return false;
@@ -332,12 +285,16 @@ bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out)
     return cut_chunks(e, rank, node, n->comm_size, out);
 }
 
-/* A chunk counts for its rank, and for its group if it has one; then the group's number is its tag. */
-static uint32_t next_tag(sim_rank *r, uint32_t group_slot)
+uint32_t sim_take_tags(sim_rank *r, uint32_t group_slot, uint32_t n)
 {
-    uint32_t tag = r->streams++;
+    uint32_t tag = r->streams;
 
-    return group_slot == DSE_NONE ? tag : r->group_streams[group_slot]++;
+    r->streams += n;
+    if (group_slot != DSE_NONE) {
+        tag = r->group_streams[group_slot];
+        r->group_streams[group_slot] += n;
+    }
+    return tag;
 }
 
 void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
@@ -358,7 +315,7 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
         if (!s)
             return;
         s->rank = rank;
-        s->tag = next_tag(r, r->graph->graph->node[node].slot);
+        s->tag = sim_take_tags(r, r->graph->graph->node[node].slot, 1);
         if (cut.is_ring)
             plan_ring(e, s, &cut);
         else

@@ -14,8 +14,8 @@ typedef struct wl_template wl_template; /* chakra_template.h */
 typedef struct {
     const char *name; /* as STAGE's --chakra_schema_version takes it */
     const char *summary;
-    void (*draft)(const wl_graph *g,
-                  wl_template *out); /* what the files of all ranks of a graph have in common */
+    /* Appends what the files of all ranks of a graph have in common; out->text.failed: out of memory. */
+    void (*draft)(const wl_graph *g, wl_template *out);
 } wl_schema;
 
 extern const wl_schema wl_schema_v004, wl_schema_v001, wl_schema_json; /* one file each */
@@ -32,14 +32,15 @@ dse_status wl_chakra_write_files(const wl_workload *w, const wl_schema *schema, 
 
 void wl_groups_write(const wl_workload *w, dse_strbuf *out);
 
-/* Fills in the groups of a workload of n_ranks ranks: that of all ranks, and those of a group file; text NULL:
- * there is no file. DSE_E_SYNTAX, DSE_E_CONFIG, DSE_E_RANGE with the place. For fuzzing, too. */
+/* Fills in the groups of a workload of n_ranks ranks: that of all ranks, and those of a group file; text
+ * NULL: there is no file. DSE_E_SYNTAX, DSE_E_CONFIG, DSE_E_RANGE with the place. For fuzzing, too. */
 dse_status wl_groups_parse(const char *path, const char *text, size_t n, uint32_t n_ranks, dse_arena *a,
                            wl_workload *w, dse_error *err);
 
 /* Reads <prefix>.<rank>.et (or .json, if that exists instead) for n_ranks ranks and the group file;
- * groups_path NULL: only the group of all ranks exists. Ranks whose files say the same but for ids, groups, peers and
- * tags share a graph (chakra_alike.h). DSE_E_IO, DSE_E_SYNTAX, DSE_E_WORKLOAD; the message names file and node. */
+ * groups_path NULL: only the group of all ranks exists. Ranks whose files say the same but for ids, groups,
+ * peers and tags share a graph (chakra_alike.h). DSE_E_IO, DSE_E_SYNTAX, DSE_E_WORKLOAD; the message names
+ * file and node. */
 dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t n_ranks, dse_arena *a,
                           wl_workload *out, dse_error *err);
 

@@ -1,9 +1,9 @@
 /* wl_alike -- finds the files that describe one graph.
  *
- * Ranks that execute the same nodes have files that differ in ids, group names, peers and tags only. The reader parses
- * the first of them and drafts its template (chakra_template.h); a file that matches it is not parsed again, and its
- * rank shares the graph. Nothing is taken for alike by a hash or a size: every byte outside of the holes is equal, and
- * the ids stand in the same order. Private to the reader. */
+ * Ranks that execute the same nodes have files that differ in ids, group names, peers and tags only. The
+ * reader parses the first of them and drafts its template (chakra_template.h); a file that matches it is not
+ * parsed again, and its rank shares the graph. Nothing is taken for alike by a hash or a size: every byte
+ * outside of the holes is equal, and the ids stand in the same order. Private to the reader. */
 #ifndef DSE_WORKLOAD_CHAKRA_ALIKE_H
 #define DSE_WORKLOAD_CHAKRA_ALIKE_H
 
@@ -32,14 +32,14 @@ typedef struct {
 void wl_alike_init(wl_alike *m);
 void wl_alike_free(wl_alike *m);
 
-/* Remembers a file of schema v0.0.4 by what the parser made of it. A file of a shape that its template could not tell
- * from another (an attribute of two values, two ids) is left out, and so
- * is every file after WL_ALIKE_MAX in a row that had no like. DSE_E_NOMEM. */
+/* Remembers a file of schema v0.0.4 by what the parser made of it. A file of a shape that its template could
+ * not tell from another (an attribute of two values, two ids) is left out, and so is every file after
+ * WL_ALIKE_MAX in a row that had no like. DSE_E_NOMEM. */
 dse_status wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t graph, dse_error *err);
 
-/* A known graph that this file describes too: its index into `graphs`, or DSE_NONE. If there is one, *out is the
- * file's trace, but for its path: what parsing would give, save that the ids are those of the graph plus id_base and
- * that the slots are the graph's. DSE_E_NOMEM. */
+/* A known graph that this file describes too: its index into `graphs`, or DSE_NONE. If there is one, *out is
+ * the file's trace, but for its path: what parsing would give, save that the ids are those of the graph plus
+ * id_base and that the slots are the graph's. DSE_E_NOMEM. */
 dse_status wl_alike_find(wl_alike *m, pb_range file, uint32_t rank, const wl_graph *graphs, dse_arena *a,
                          wl_trace *out, uint32_t *graph, dse_error *err);
 

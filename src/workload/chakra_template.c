@@ -122,7 +122,8 @@ unsigned char *wl_template_fill(const wl_template *t, const wl_workload *w, uint
 
 /* ---- matching ------------------------------------------------------------------------------ */
 
-/* The first hole for something says what it is; the others must agree. A peer and a tag have one hole each. */
+/* The first hole for something says what it is; the others must agree. A peer and a tag have one hole
+ * each. */
 static bool bind_number(const wl_hole *h, uint64_t v, uint32_t rank, wl_binding *b)
 {
     wl_p2p *p;

@@ -1,9 +1,10 @@
-/* wl_template -- what the trace files of all ranks of one graph have in common: bytes, and holes for the rest.
+/* wl_template -- what the trace files of all ranks of one graph have in common: bytes, and holes for the
+ * rest.
  *
- * The ranks of a graph differ in ids, groups, and peers and tags of messages, and so in the lengths of what these
- * stand in. A schema drafts the template of a graph once; filling it with the binding of a rank (wl_rank) makes that
- * rank's file. Matching goes the other way: it finds the binding with which a template is the bytes of a file.
- * Private to chakra_*.c. */
+ * The ranks of a graph differ in ids, groups, and peers and tags of messages, and so in the lengths of what
+ * these stand in. A schema drafts the template of a graph once; filling it with the binding of a rank
+ * (wl_rank) makes that rank's file. Matching goes the other way: it finds the binding with which a template
+ * is the bytes of a file. Private to chakra_*.c. */
 #ifndef DSE_WORKLOAD_CHAKRA_TEMPLATE_H
 #define DSE_WORKLOAD_CHAKRA_TEMPLATE_H
 
@@ -54,8 +55,8 @@ size_t wl_template_room(const wl_template *t, const wl_workload *w);
 unsigned char *wl_template_fill(const wl_template *t, const wl_workload *w, uint32_t rank,
                                 unsigned char *end);
 
-/* What the holes of one rank's file hold. The arrays are the caller's, one element for each slot of the graph, and
- * zeroed before matching. */
+/* What the holes of one rank's file hold. The arrays are the caller's, one element for each slot of the
+ * graph, and zeroed before matching. */
 typedef struct {
     uint64_t id_base;
     bool has_id_base;
@@ -65,9 +66,9 @@ typedef struct {
     const unsigned char *reached; /* the file up to here agrees with the template */
 } wl_binding;
 
-/* True if the template, of protobuf and without WL_HOLE_GROUP, is these bytes with some binding; then *out has it.
- * Every byte is compared, and holes that stand for the same thing must hold the same. Varints may be longer than they
- * need to be. If it is false, only out->reached is to be used. */
+/* True if the template, of protobuf and without WL_HOLE_GROUP, is these bytes with some binding; then *out
+ * has it. Every byte is compared, and holes that stand for the same thing must hold the same. Varints may be
+ * longer than they need to be. If it is false, only out->reached is to be used. */
 bool wl_template_match(const wl_template *t, pb_range file, uint32_t rank, wl_binding *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* Chakra schema v0.0.4 (et_def.proto): the numbers of the fields that are written or read. Private to chakra_*.c. */
+/* Chakra schema v0.0.4 (et_def.proto): the numbers of the fields that are written or read. Private to
+ * chakra_*.c. */
 #ifndef DSE_WORKLOAD_CHAKRA_V004_H
 #define DSE_WORKLOAD_CHAKRA_V004_H
 

@@ -28,18 +28,19 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
 
 /* wl_generator -- makes the workloads of many points of one operator file.
  *
- * The graphs of two strategies often differ in sizes alone: names, dependencies and all else that is their shape hang
- * on the variant (recomputation, sharded weights), on the number of layers and of stages, on which of dp, tp and sp are
- * 1, and on which operators come down to less than one operation. The shapes made last are kept, and a point that finds
- * its own there gets new sizes only.
+ * The graphs of two strategies often differ in sizes alone: names, dependencies and all else that is their
+ * shape hang on the variant (recomputation, sharded weights), on the number of layers and of stages, on which
+ * of dp, tp and sp are 1, and on which operators come down to less than one operation. The shapes made last
+ * are kept, and a point that finds its own there gets new sizes only.
  *
- * What a kept shape has (names, dependencies, by_id, parents, children) is the generator's, and all workloads of that
- * shape point to it: they are good until the next call of wl_generator_make with the same generator, which may drop
- * their shape, and no longer than the generator. The rest of a workload is the arena's. One thread at a time. */
+ * What a kept shape has (names, dependencies, by_id, parents, children) is the generator's, and all workloads
+ * of that shape point to it: they are good until the next call of wl_generator_make with the same generator,
+ * which may drop their shape, and no longer than the generator. The rest of a workload is the arena's. One
+ * thread at a time. */
 typedef struct wl_generator wl_generator;
 
-/* Kept shapes: at most so many, and of so many bytes, but at least one. 80 layers take 1.3 MB, and all strategies
- * of one pp have 28 of them: seven patterns of which degrees are 1, in four variants. */
+/* Kept shapes: at most so many, and of so many bytes, but at least one. 80 layers take 1.3 MB, and all
+ * strategies of one pp have 28 of them: seven patterns of which degrees are 1, in four variants. */
 #define WL_KEPT_SHAPES 64u
 #define WL_KEPT_BYTES  (48u << 20)
 

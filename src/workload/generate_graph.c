@@ -45,7 +45,8 @@ static void chain_first_communications(const uint32_t *order, uint32_t n, gen_dr
 
 /* ---- inputs and outputs -------------------------------------------------------------------- */
 
-/* The tensor's place in the graph's table of inputs and outputs. A copy goes by the name of what it copies. */
+/* The tensor's place in the graph's table of inputs and outputs. A copy goes by the name of what it
+ * copies. */
 static dse_status io_tensor(gen_build *b, gen_stage *s, gen_graph *out, uint32_t ti, wl_io *io)
 {
     wl_graph *graph = &out->graph;
@@ -202,8 +203,8 @@ static dse_status fill_nodes(gen_build *b, const gen_stage *s, const uint32_t *o
     return DSE_OK;
 }
 
-/* Sends and receives get their ids after everything else, in the order of their slots. Until ranks are bound these ids
- * are for messages about the graph alone. */
+/* Sends and receives get their ids after everything else, in the order of their slots. Until ranks are bound
+ * these ids are for messages about the graph alone. */
 static dse_status order_by_id(gen_build *b, const gen_stage *s, const uint32_t *order, wl_graph *g,
                               uint64_t **id_of)
 {

@@ -1,5 +1,5 @@
-/* The nodes of a stage: a computation per tensor, the collectives in front of it, messages between stages, and who
- * waits for whom. */
+/* The nodes of a stage: a computation per tensor, the collectives in front of it, messages between stages,
+ * and who waits for whom. */
 #include "workload/generator.h"
 
 #include <string.h>

@@ -77,6 +77,19 @@ static dse_status measure_entry(gen_variant *v, const wl_entry *e, dse_strbuf *t
     return st;
 }
 
+wl_parallel gen_parallel_of(const wl_symbols *symbols)
+{
+    wl_parallel p = {.symbol = {-1, -1, -1}};
+
+    for (uint32_t i = 0; i < symbols->n; i++) {
+        int k = wl_parallel_index(symbols->name[i]);
+
+        if (k >= 0)
+            p.symbol[k] = (int)i;
+    }
+    return p;
+}
+
 dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which, dse_arena *a,
                             dse_error *err)
 {
@@ -86,12 +99,7 @@ dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant
     *v = (gen_variant){0};
     if ((st = wl_operators_resolve(operators, which, a, &v->ops, err)) != DSE_OK)
         return st;
-    for (uint32_t i = 0; i < v->ops.symbols.n; i++) {
-        int k = wl_parallel_index(v->ops.symbols.name[i]);
-
-        if (k >= 0)
-            v->parallel.symbol[k] = (int)i;
-    }
+    v->parallel = gen_parallel_of(&v->ops.symbols);
     v->op = GEN_ARRAY(a, gen_operator, v->ops.n_ops);
     v->size = GEN_ARRAY(a, gen_size, (size_t)v->ops.n_ops * SIZES_PER_OPERATOR);
     if (!v->op || !v->size)
@@ -105,12 +113,10 @@ dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant
 
 /* ---- for a strategy ------------------------------------------------------------------------ */
 
-static dse_status bind_symbols(const gen_variant *v, const wl_symbols *values, const wl_strategy *s,
-                               wl_symbols *out, dse_error *err)
+dse_status gen_bind_symbols(const wl_operators *ops, const wl_symbols *values,
+                            const uint32_t degree[WL_N_PARALLEL], wl_symbols *out, dse_error *err)
 {
-    const uint32_t degree[] = {s->dp, s->tp, s->sp};
-
-    *out = v->ops.symbols;
+    *out = ops->symbols;
     for (uint32_t i = 0; i < out->n; i++) {
         int parallel = wl_parallel_index(out->name[i]);
         int given = wl_symbol_find(values, out->name[i]);
@@ -118,7 +124,7 @@ static dse_status bind_symbols(const gen_variant *v, const wl_symbols *values, c
         if (parallel >= 0)
             out->value[i] = degree[parallel];
         else if (given < 0)
-            return dse_fail_at(err, DSE_E_CONFIG, v->ops.doc.path, "the symbol '%.60s' has no value",
+            return dse_fail_at(err, DSE_E_CONFIG, ops->doc.path, "the symbol '%.60s' has no value",
                                out->name[i]);
         else if (values->value[given] < 1)
             return dse_fail(err, DSE_E_RANGE, "%s is %" PRId64 "; it must be at least 1", out->name[i],
@@ -132,8 +138,9 @@ static dse_status bind_symbols(const gen_variant *v, const wl_symbols *values, c
 dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, const wl_strategy *s,
                               dse_arena *a, gen_sizes *out, dse_error *err)
 {
+    const uint32_t degree[] = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp};
     wl_symbols bound;
-    dse_status st = bind_symbols(v, symbols, s, &bound, err);
+    dse_status st = gen_bind_symbols(&v->ops, symbols, degree, &bound, err);
 
     if (st != DSE_OK)
         return st;

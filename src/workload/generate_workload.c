@@ -153,8 +153,8 @@ static dse_status name_groups(wl_workload *w, dse_arena *a, dse_error *err)
     return DSE_OK;
 }
 
-/* The groups along dimension k: numbered by the pp coordinate, then by the other two coordinates in their order. A rank
- * is ((stage * sp + sp) * tp + tp) * dp + dp. */
+/* The groups along dimension k: numbered by the pp coordinate, then by the other two coordinates in their
+ * order. A rank is ((stage * sp + sp) * tp + tp) * dp + dp. */
 static void bind_dimension(const gen_shape *shape, const wl_strategy *s, int k, uint32_t first,
                            uint32_t *members, wl_workload *w)
 {
@@ -213,8 +213,8 @@ static dse_status bind_groups(const gen_shape *shape, const wl_strategy *s, dse_
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-/* A message joins the ranks of two stages that agree in sp, tp and dp; each such pair has a tag. Sends and receives get
- * their ids after all other nodes, message by message. */
+/* A message joins the ranks of two stages that agree in sp, tp and dp; each such pair has a tag. Sends and
+ * receives get their ids after all other nodes, message by message. */
 static void bind_messages(const gen_graph *g, const wl_strategy *s, uint32_t place, uint64_t first_id,
                           wl_p2p *out)
 {

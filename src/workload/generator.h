@@ -4,8 +4,8 @@
  *   shape     all of a workload that is no size: nodes, names, dependencies, who sends what to whom
  *   point     what the sizes are for one strategy, and with it a workload
  *
- * A shape is made of a variant and a key alone (generate_shape.c, generate_nodes.c, generate_graph.c), which is why
- * points with the same key may share it: what made it has seen nothing else of them. */
+ * A shape is made of a variant and a key alone (generate_shape.c, generate_nodes.c, generate_graph.c), which
+ * is why points with the same key may share it: what made it has seen nothing else of them. */
 #ifndef DSE_WORKLOAD_GENERATOR_H
 #define DSE_WORKLOAD_GENERATOR_H
 
@@ -49,6 +49,13 @@ static inline const gen_operator *gen_operator_of(const gen_variant *v, const wl
     return &v->op[op->number];
 }
 
+/* The operators' symbols with values: degrees of dp, tp, sp (by WL_DP, ...), all others from `values`.
+ * DSE_E_CONFIG: one has none; DSE_E_RANGE: one is below 1. */
+dse_status gen_bind_symbols(const wl_operators *ops, const wl_symbols *values,
+                            const uint32_t degree[WL_N_PARALLEL], wl_symbols *out, dse_error *err);
+/* Which of the symbols are dp, tp and sp; without degrees. */
+wl_parallel gen_parallel_of(const wl_symbols *symbols);
+
 /* The sizes for one strategy. */
 typedef struct {
     double *value; /* of each size of the variant */
@@ -75,7 +82,8 @@ typedef struct {
     uint32_t communicated, result;
 } gen_figures;
 
-/* A send or receive of every rank of a stage. Messages are numbered through all stages; each has both ends. */
+/* A send or receive of every rank of a stage. Messages are numbered through all stages; each has both
+ * ends. */
 typedef struct {
     uint32_t message, peer_stage;
     bool receives;
@@ -99,15 +107,15 @@ typedef struct {
     const char **user; /* of each: the first node that has it, also if it costs nothing; for messages */
 } gen_shape;
 
-/* What is kept goes into `keep`, all else into `scratch`; they may be the same. DSE_E_RANGE if a stage gets no tensor;
- * DSE_E_CONFIG. */
+/* What is kept goes into `keep`, all else into `scratch`; they may be the same. DSE_E_RANGE if a stage gets
+ * no tensor; DSE_E_CONFIG. */
 dse_status gen_shape_build(const gen_key *key, dse_arena *keep, dse_arena *scratch, gen_shape *out,
                            dse_error *err);
 
 /* ---- generate_workload.c: a shape with its sizes --------------------------------------------- */
 
-/* `in_place`: the shape's arrays become the workload's own; else those with sizes in them are copied, and the rest is
- * shared. */
+/* `in_place`: the shape's arrays become the workload's own; else those with sizes in them are copied, and the
+ * rest is shared. */
 dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const gen_sizes *sizes,
                              bool in_place, dse_arena *a, wl_workload *out, dse_error *err);
 dse_status gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *out,
@@ -130,8 +138,8 @@ typedef struct {
 
 typedef enum { GEN_COMP, GEN_X1_COLL, GEN_X2_COLL, GEN_SEND, GEN_RECV } gen_role;
 
-/* What a node does with its tensor, other than bring together what it is made of. A shadow only stands for it: another
- * stage has the work. */
+/* What a node does with its tensor, other than bring together what it is made of. A shadow only stands for
+ * it: another stage has the work. */
 typedef enum { GEN_MAKES, GEN_STANDS_FOR, GEN_SENDS, GEN_RECEIVES, GEN_N_USES } gen_use;
 
 /* A node before the ones without cost are taken out. Its place in the array is its number on the rank. */
@@ -165,7 +173,8 @@ typedef struct {
     uint32_t send_slot, recv_slot;
 } gen_link;
 
-/* The collectives of an operand, as they were when an operator met it last. In the layers it is always the same. */
+/* The collectives of an operand, as they were when an operator met it last. In the layers it is always the
+ * same. */
 typedef struct {
     const wl_operator *from; /* NULL: it met none yet */
     uint32_t n, figures;

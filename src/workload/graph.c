@@ -20,7 +20,8 @@ const char *wl_coll_type_name(uint32_t type)
 
 enum { DIGIT_BITS = 11, N_DIGITS = 1 << DIGIT_BITS };
 
-/* One pass of a radix sort: nodes in the order of a digit of their ids above `least`; equal ones stay as they are. */
+/* One pass of a radix sort: nodes in the order of a digit of their ids above `least`; equal ones stay as they
+ * are. */
 static void sort_by_digit(const uint32_t *in, uint32_t n, const uint64_t *id_of, uint64_t least, int shift,
                           uint32_t *out)
 {

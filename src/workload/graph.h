@@ -90,8 +90,8 @@ typedef struct {
     wl_tensor_kind kind;
 } wl_tensor_info;
 
-/* Graphs that a kept generator made of one shape share all but node, tensor and the items of inputs and outputs
- * (generate.h). */
+/* Graphs that a kept generator made of one shape share all but node, tensor and the items of inputs and
+ * outputs (generate.h). */
 typedef struct {
     uint32_t n_nodes;
     wl_node *node;    /* in file order */
@@ -161,8 +161,8 @@ static inline uint32_t wl_n_parents(const wl_graph *g, uint32_t node)
 dse_status wl_graph_finish(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
                            dse_error *err);
 
-/* The same of a graph whose ids are known to be unique and that has by_id already. What nobody needs afterwards goes into
- * `scratch`, which may be the same arena. */
+/* The same of a graph whose ids are known to be unique and that has by_id already. What nobody needs
+ * afterwards goes into `scratch`, which may be the same arena. */
 dse_status wl_graph_link(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
                          dse_arena *scratch, dse_error *err);
 

@@ -116,8 +116,8 @@ static dse_status fail_no_tensor(const builder *b, const cfg_node *at, const cha
                        "links: no tensor is called '%.80s'%s", at->text, wl_hint(hint, name, known, n));
 }
 
-/* What a link's name means: "<part>_<tensor>" of the layer where the link is applied, with "next_" in front of the
- * layer after, or of a single part. */
+/* What a link's name means: "<part>_<tensor>" of the layer where the link is applied, with "next_" in front
+ * of the layer after, or of a single part. */
 typedef struct {
     const cfg_node *name;
     bool is_layered;

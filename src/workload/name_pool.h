@@ -1,6 +1,7 @@
 /* wl_name_pool -- thousands of short names in few pieces of an arena.
  *
- * An arena aligns each thing that it hands out; names stand side by side here. They live as long as the arena. */
+ * An arena aligns each thing that it hands out; names stand side by side here. They live as long as the
+ * arena. */
 #ifndef DSE_WORKLOAD_NAME_POOL_H
 #define DSE_WORKLOAD_NAME_POOL_H
 

@@ -372,7 +372,8 @@ static wl_tensor_kind made_by(const wl_block *b, const wl_operator *op)
     return WL_TENSOR_ACTIVATION;
 }
 
-/* What is made of a gradient is one, too, wherever in the block its operands stand: again until nothing changes. */
+/* What is made of a gradient is one, too, wherever in the block its operands stand: again until nothing
+ * changes. */
 static void tell_kinds(wl_block *b)
 {
     bool changed = true;
@@ -402,8 +403,8 @@ static dse_status is_present(const resolver *r, const cfg_node *map, bool *out)
     return DSE_OK;
 }
 
-/* Last, when all is known of an operator that its weight's update takes over. Whatever the gradient's sharding, the
- * update asks for that of the weight. */
+/* Last, when all is known of an operator that its weight's update takes over. Whatever the gradient's
+ * sharding, the update asks for that of the weight. */
 static dse_status number_operators(const resolver *r, const wl_block *b)
 {
     for (uint32_t i = 0; i < b->n; i++) {

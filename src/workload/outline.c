@@ -1,4 +1,5 @@
-/* A model as counts. Everything here is by the rules of generate_nodes.c and generate_graph.c, which it names. */
+/* A model as counts. Everything here is by the rules of generate_nodes.c and generate_graph.c, which it
+ * names. */
 #include "workload/outline.h"
 
 #include <string.h>
@@ -154,7 +155,8 @@ bool outline_mark(const outliner *o, uint32_t from, bool waiting, bool *marks)
     return true;
 }
 
-/* The place of a computation that reads the tensor, itself or as a copy of it, and that is `among`; or DSE_NONE. */
+/* The place of a computation that reads the tensor, itself or as a copy of it, and that is `among`; or
+ * DSE_NONE. */
 static uint32_t find_reader(const outliner *o, uint32_t tensor, const bool *among, bool of_copy)
 {
     for (int w = 0; w < 2; w++)
@@ -170,8 +172,8 @@ static uint32_t find_reader(const outliner *o, uint32_t tensor, const bool *amon
     return DSE_NONE;
 }
 
-/* A tensor is held at the stage of a reader: there it is, or its shadow, which counts from the issue of its receive, that is
- * from tick 0. Copies go by the name of what they copy, and are not counted. */
+/* A tensor is held at the stage of a reader: there it is, or its shadow, which counts from the issue of its
+ * receive, that is from tick 0. Copies go by the name of what they copy, and are not counted. */
 static void find_held(outliner *o)
 {
     for (uint32_t i = 0; i < o->model->n; i++) {
@@ -344,7 +346,6 @@ dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t laye
         return dse_fail_nomem(err);
     if ((st = wl_operators_resolve(doc, variant, a, &made->ops, err)) != DSE_OK)
         return st;
-    made->layers = layers;
     made->n_places = layers + 2;
     made->place_order = DSE_ARENA_NEW(a, uint32_t, made->n_places);
     made->class_of = DSE_ARENA_NEW(a, uint32_t, made->n_places);

@@ -1,7 +1,8 @@
 /* wl_outline -- a model as counts: what outline.c makes and totals.c evaluates. Private to workload/.
  *
- * Tensors whose nodes have the same shapes are of one kind; places of a pipeline (0, 1 .. layers, layers + 1) that have the
- * same numbers of all kinds are of one class: there are some five of them, however many layers. */
+ * Tensors whose nodes have the same shapes are of one kind; places of a pipeline (0, 1 .. layers, layers + 1)
+ * that have the same numbers of all kinds are of one class: there are some five of them, however many
+ * layers. */
 #ifndef DSE_WORKLOAD_OUTLINE_H
 #define DSE_WORKLOAD_OUTLINE_H
 
@@ -31,18 +32,19 @@ typedef struct {
     uint32_t from, to, size;
 } outline_crossing;
 
-/* A piece of the chain (outline_chain.c): places in a row of computations and operands, in ascending order. */
+/* A piece of the chain (outline_chain.c): places in a row of computations and operands, in ascending
+ * order. */
 typedef struct {
     uint32_t first, n; /* in outline.item */
 } outline_segment;
 
 struct wl_outline {
     wl_operators ops;
-    uint32_t layers, n_places;
-    uint32_t n_ordered,
-        *place_order;   /* places with tensors, in the order in which the model first has one on them */
-    uint32_t *class_of; /* per place */
-    uint32_t loss;      /* what computes the loss, or DSE_NONE */
+    uint32_t n_places;
+    uint32_t n_ordered;
+    uint32_t *place_order; /* places with tensors, in the order in which the model first has one on them */
+    uint32_t *class_of;    /* per place */
+    uint32_t loss;         /* what computes the loss, or DSE_NONE */
     uint32_t n_sizes, n_computes, n_operands, n_crossings, n_classes;
     outline_size *size;
     outline_compute *compute;
@@ -51,8 +53,8 @@ struct wl_outline {
     uint32_t n_segments, n_items;
     outline_segment *segment;
     uint32_t *item;
-    /* Per class a row of n_counts: of each computation, each operand, each size held at the start, each held at the
-     * loss, and each segment. */
+    /* Per class a row of n_counts: of each computation, each operand, each size held at the start, each held
+     * at the loss, and each segment. */
     uint32_t n_counts;
     uint32_t *count;
 };

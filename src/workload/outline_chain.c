@@ -1,10 +1,11 @@
 /* The chain of a step: what must happen one after the other.
  *
- * Of all tensors between the one farthest before the loss and the one farthest behind it, some come before or after every
- * other: links of the chain. All that stands between two links is made after the one and before the other, so that pieces of
- * the chain follow each other in time, also from stage to stage. A piece takes no less than its computations, and no
- * less than its collectives, on the place where it ends; those of other places are left out. A collective belongs to the
- * piece if what it brings along, or what it must wait for, does. */
+ * Of all tensors between the one farthest before the loss and the one farthest behind it, some come before or
+ * after every other: links of the chain. All that stands between two links is made after the one and before
+ * the other, so that pieces of the chain follow each other in time, also from stage to stage. A piece takes
+ * no less than its computations, and no less than its collectives, on the place where it ends; those of other
+ * places are left out. A collective belongs to the piece if what it brings along, or what it must wait for,
+ * does. */
 #include "workload/outline.h"
 
 #include <stdlib.h>
@@ -105,8 +106,8 @@ static bool order_chain(const outliner *o, const uint32_t *order, uint32_t first
     return true;
 }
 
-/* A link: everything before it leads to it, as each thing leads to something that is not behind it; everything behind
- * it comes from it, as each thing waits for something that is not before it. */
+/* A link: everything before it leads to it, as each thing leads to something that is not behind it;
+ * everything behind it comes from it, as each thing waits for something that is not before it. */
 static bool find_links(const outliner *o, const chain_order *c, bool *link)
 {
     uint32_t *from = DSE_ARENA_NEW(o->scratch, uint32_t, c->n + 1u), to = 0;

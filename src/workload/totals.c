@@ -1,5 +1,6 @@
 #include "workload/totals.h"
 
+#include "workload/generator.h"
 #include "workload/outline.h"
 
 #include <inttypes.h>
@@ -21,23 +22,12 @@ typedef struct {
 
 /* ---- symbols and sizes --------------------------------------------------------------------- */
 
-/* As generate.c binds them. */
 static dse_status bind_symbols(counter *c, const wl_symbols *values)
 {
+    c->parallel = gen_parallel_of(&c->o->ops.symbols);
     for (int k = 0; k < WL_N_PARALLEL; k++)
         c->parallel.degree[k] = c->out->degree[k];
-    for (uint32_t i = 0; i < c->symbols.n; i++) {
-        int parallel = wl_parallel_index(c->symbols.name[i]);
-        int given = wl_symbol_find(values, c->symbols.name[i]);
-
-        if (parallel >= 0)
-            c->parallel.symbol[parallel] = (int)i;
-        else if (given < 0)
-            return dse_fail_at(c->err, DSE_E_CONFIG, c->o->ops.doc.path, "the symbol '%.60s' has no value",
-                               c->symbols.name[i]);
-        c->symbols.value[i] = parallel >= 0 ? c->out->degree[parallel] : values->value[given];
-    }
-    return DSE_OK;
+    return gen_bind_symbols(&c->o->ops, values, c->out->degree, &c->symbols, c->err);
 }
 
 static dse_status evaluate_sizes(counter *c)
@@ -178,7 +168,8 @@ static dse_status count_kinds(counter *c)
 
 /* ---- the chain ----------------------------------------------------------------------------- */
 
-/* The kinds of the nodes that an item of a segment leaves: a computation, or the collectives of an operand. */
+/* The kinds of the nodes that an item of a segment leaves: a computation, or the collectives of an
+ * operand. */
 static void add_item(counter *c, uint32_t item)
 {
     const wl_outline *o = c->o;
@@ -291,7 +282,7 @@ static dse_status add_held(counter *c)
 dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl_strategy *s, dse_arena *a,
                         wl_totals *out, dse_error *err)
 {
-    counter c = {.o = o, .arena = a, .err = err, .out = out, .symbols = o->ops.symbols};
+    counter c = {.o = o, .arena = a, .err = err, .out = out};
     dse_status st;
 
     *out = (wl_totals){.n_stages = s->pp,

@@ -1,12 +1,13 @@
 /* wl_totals -- what a rank of each pipeline stage executes, counted and not built.
  *
- * For bounds: the nodes of a generated workload (generate.h) as kinds and how many there are of each, without a graph.
- * A model is looked at once (wl_outline); then a strategy costs some tens of microseconds, whatever its NPUs, and a few
- * nanoseconds a layer. Both follow generate*.c; that they agree with it, node for node, is tested.
+ * For bounds: the nodes of a generated workload (generate.h) as kinds and how many there are of each, without
+ * a graph. A model is looked at once (wl_outline); then a strategy costs some tens of microseconds, whatever
+ * its NPUs, and a few nanoseconds a layer. Both follow generate*.c; that they agree with it, node for node,
+ * is tested.
  *
- * Memory: some of the tensors that a rank must hold together. All that stand before the step and are read in it are there
- * at tick 0. And when the rank, or the one that has its place on the stage of the loss, begins to compute the loss, it holds
- * whatever was made on the way there and is read on the way back. */
+ * Memory: some of the tensors that a rank must hold together. All that stand before the step and are read in
+ * it are there at tick 0. And when the rank, or the one that has its place on the stage of the loss, begins
+ * to compute the loss, it holds whatever was made on the way there and is read on the way back. */
 #ifndef DSE_WORKLOAD_TOTALS_H
 #define DSE_WORKLOAD_TOTALS_H
 
@@ -15,8 +16,8 @@
 
 typedef struct wl_outline wl_outline;
 
-/* The outline of so many layers of one variant, whatever the values of the symbols. It belongs to the arena, and borrows
- * from doc. Fails as wl_operators_resolve and wl_model_build do. */
+/* The outline of so many layers of one variant, whatever the values of the symbols. It belongs to the arena,
+ * and borrows from doc. Fails as wl_operators_resolve and wl_model_build do. */
 dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t layers, dse_arena *a,
                            const wl_outline **out, dse_error *err);
 
@@ -47,7 +48,8 @@ typedef struct {
     uint64_t at_loss;  /* when the loss begins, if that takes a tick or more */
 } wl_held;
 
-/* Stages are in rank order, as in a generated workload: stage s has the ranks [s, s + 1) * ranks_per_stage. */
+/* Stages are in rank order, as in a generated workload: stage s has the ranks [s, s + 1) *
+ * ranks_per_stage. */
 typedef struct {
     uint32_t n_stages, ranks_per_stage;
     uint32_t degree[WL_N_PARALLEL]; /* by WL_DP, WL_TP, WL_SP; the first counts fastest in a rank's number */
@@ -56,8 +58,8 @@ typedef struct {
     uint32_t *count; /* [stage * n_kinds + kind]: on each rank of the stage */
     uint32_t n_sends;
     wl_total_sends *sends;
-    /* Pieces of a chain of dependencies (outline_chain.c): none begins before the one before it has ended, on ranks of the
-     * same place of whatever stages. In which order they come is not said. */
+    /* Pieces of a chain of dependencies (outline_chain.c): none begins before the one before it has ended, on
+     * ranks of the same place of whatever stages. In which order they come is not said. */
     uint32_t n_segments;
     wl_segment *segment;
     uint32_t *segment_kind;  /* of all segments, one after the other; a kind may be there several times */
@@ -66,8 +68,8 @@ typedef struct {
     wl_held *held;           /* per stage */
 } wl_totals;
 
-/* `symbols` as for wl_generate; s->recompute and s->weight_sharded are the outline's business. Everything in *out belongs
- * to the arena. Fails as wl_generate does, but not for all that it refuses. */
+/* `symbols` as for wl_generate; s->recompute and s->weight_sharded are the outline's business. Everything in
+ * *out belongs to the arena. Fails as wl_generate does, but not for all that it refuses. */
 dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl_strategy *s, dse_arena *a,
                         wl_totals *out, dse_error *err);
 
