@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
     uint32_t coll; /* wl_coll_type */
     uint64_t size;
-    uint32_t involved; /* bit per dimension; of a group all */
+    uint32_t involved, n_involved; /* bit per dimension, of so many; of a group all */
     uint64_t n_chunks;
     sim_lockstep_cost cost;
 } all_ranks_cost;
@@ -52,13 +52,14 @@ struct sim_abridged {
     sim_circle *circle;
     uint32_t n_circles;
     uint32_t **circle_of, **place_of; /* per class and group slot */
-    dse_time *collective_until;       /* per class: when its latest collective ends, */
-    dse_time *longest;                /* and how far ahead its packets are registered; UNKNOWN */
+    dse_time
+        *collective_until; /* per class: when its latest collective ends; UNKNOWN: others must come yet */
+    dse_time *longest;     /* and how far ahead its packets are registered; UNKNOWN */
 
     /* The collective of all ranks that is gathering. */
     uint32_t n_here;
     dse_time began;
-    uint32_t current, streams; /* streams: the tags of those that have no group */
+    uint32_t current, tag; /* tag: of its first chunk, the same on all ranks */
     size_t n_costs, cap_costs;
     all_ranks_cost *cost;
     sim_lockstep *lockstep;
@@ -221,6 +222,8 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
     }
     e->rank[class].coll_node = node;
     e->rank[class].streams += (uint32_t)c->cost[cost].n_chunks;
+    e->abridged->collective_until[class] = UNKNOWN;
+    e->abridged->longest[class] = c->cost[cost].longest;
     c->current = cost;
     c->begin[place] = e->now;
     if (++c->n_here < c->n_places)
@@ -239,12 +242,13 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
     const wl_node *n = &e->rank[class].graph->graph->node[node];
     all_ranks_cost cost = {.coll = n->coll,
                            .size = n->comm_size,
-                           .involved = n->slot == DSE_NONE ? n->involved_dims : UINT32_MAX};
+                           .involved = n->slot == DSE_NONE ? n->involved_dims : UINT32_MAX,
+                           .n_involved = n->slot == DSE_NONE ? n->n_involved_dims : UINT32_MAX};
     sim_cut cut;
 
     for (size_t i = 0; i < x->n_costs; i++)
         if (x->cost[i].coll == cost.coll && x->cost[i].size == cost.size &&
-            x->cost[i].involved == cost.involved)
+            x->cost[i].involved == cost.involved && x->cost[i].n_involved == cost.n_involved)
             return (uint32_t)i;
     if (!DSE_GROW(x->cost, x->cap_costs, x->n_costs + 1) ||
         (!x->lockstep && !(x->lockstep = sim_lockstep_new(e)))) {
@@ -262,25 +266,42 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
     return (uint32_t)x->n_costs++;
 }
 
+/* Counts the chunks as stream.c does, which makes tags of it: that of the first. */
+static uint32_t take_tags(sim_rank *r, uint32_t node, uint64_t n_chunks)
+{
+    uint32_t slot = r->graph->graph->node[node].slot, tag = r->streams;
+
+    r->streams += (uint32_t)n_chunks;
+    if (slot == DSE_NONE)
+        return tag;
+    tag = r->group_streams[slot];
+    r->group_streams[slot] += (uint32_t)n_chunks;
+    return tag;
+}
+
 static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node)
 {
     struct sim_abridged *x = e->abridged;
-    uint32_t cost = find_all_ranks_cost(e, class, node);
+    uint32_t cost = find_all_ranks_cost(e, class, node), tag;
 
     if (cost == DSE_NONE)
         return;
     e->rank[class].coll_node = node;
-    e->rank[class].streams += (uint32_t)x->cost[cost].n_chunks;
-    if (x->n_here && (x->began != e->now || x->current != cost || x->streams != e->rank[class].streams)) {
+    tag = take_tags(&e->rank[class], node, x->cost[cost].n_chunks);
+    if (x->n_here && (x->began != e->now || x->current != cost || x->tag != tag)) {
         give_up(e, "not all ranks begin a collective together");
         return;
     }
     x->began = e->now;
     x->current = cost;
-    x->streams = e->rank[class].streams;
+    x->tag = tag;
     if (++x->n_here < x->classes.n)
         return;
     x->n_here = 0;
+    if (e->now + x->cost[cost].cost.ticks < e->now) {
+        give_up(e, "time runs over");
+        return;
+    }
     for (uint32_t k = 0; k < x->classes.n; k++) {
         x->collective_until[k] = e->now + x->cost[cost].cost.ticks;
         x->longest[k] = UNKNOWN;

@@ -89,6 +89,7 @@ static uint32_t slot_of(const finder *f, uint32_t rank, uint32_t group)
 static dse_status link_ring(finder *f, uint32_t group)
 {
     const wl_group *g = &f->c->full->group[group];
+    uint32_t n_linked = 0;
 
     for (uint32_t i = 0; i < g->n; i++) {
         uint32_t r = g->rank[i], before = g->rank[i ? i - 1 : g->n - 1], k = slot_of(f, r, group);
@@ -100,8 +101,9 @@ static dse_status link_ring(finder *f, uint32_t group)
         f->c->before[r][k] = before;
         if (!net_path_class(f->c->net, before, r, &f->path_from_before[r][k]))
             return give_up(f, "a path of a ring has no class");
+        n_linked++;
     }
-    return DSE_OK;
+    return n_linked && n_linked < g->n ? give_up(f, "not all ranks of a group use it") : DSE_OK;
 }
 
 /* Ranks that receive from one rank in two rings could meet messages of the wrong one. */

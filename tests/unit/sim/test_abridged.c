@@ -208,26 +208,53 @@ CLAIM(collectives_of_ranks_that_arrive_apart_are_left_to_the_plain_engine)
     }
 }
 
-/* 0 and 1 have run a chunk more than 2 and 3. That number is the tag of collectives without a group, which would never
- * meet (test_stream.c); of a group's it is not, and they meet. The abridged engine does not tell the two apart. */
-CLAIM(collectives_of_ranks_that_have_run_others_before_are_left_to_the_plain_engine)
+/* 0 and 1 have run a chunk more than 2 and 3. That number is the tag of collectives without a group, which never meet then
+ * (test_stream.c); of a group's it is not, and they meet. */
+CLAIM(collectives_under_different_tags_are_left_to_the_plain_engine)
 {
-    for (int another = 0; another < 2; another++) {
+    for (int grouped = 0; grouped < 2; grouped++) {
         uint32_t g;
 
         begin();
         g = world_group("g", 2, pair);
         for (uint32_t r = 0; r < 4; r++) {
-            uint32_t first =
-                r < 2 && another ? world_coll(r, "pair", WL_ALL_GATHER, 1000, g) : comp(r, "c", 1070);
+            uint32_t first = r < 2 ? world_coll(r, "pair", WL_ALL_GATHER, 1000, g) : comp(r, "c", 1070);
+            uint32_t all = grouped ? world_coll(r, "all", WL_ALL_GATHER, 1000, 0)
+                                   : world_coll_dims(r, "all", WL_ALL_GATHER, 1000, 1, 1);
 
-            world_after(r, world_coll(r, "all", WL_ALL_GATHER, 1000, 0), first);
+            world_after(r, all, first);
+        }
+        if (grouped) {
+            assert_abridged();
+            assert_u64(world_stats(3)->wall, 2 * 1070);
+        } else {
+            assert_says(world_run(), &world.err, DSE_E_SIM,
+                        "deadlock at tick 2140: 4 of 4 ranks never finish");
+        }
+        world_end();
+    }
+}
+
+/* The chunks of two groups count apart, also if both are of all ranks. */
+CLAIM(so_are_those_of_two_groups_of_all_ranks)
+{
+    static const uint32_t all[] = {0, 1, 2, 3};
+
+    for (uint32_t another = 0; another < 2; another++) {
+        uint32_t g;
+
+        begin();
+        g = world_group("all", 4, all);
+        for (uint32_t r = 0; r < 4; r++) {
+            uint32_t first = world_coll(r, "a", WL_ALL_GATHER, 1000, 0);
+
+            world_after(r, world_coll(r, "b", WL_ALL_GATHER, 1000, another && r ? g : 0), first);
         }
         if (another)
-            assert_plain("not all ranks begin a collective together");
+            assert_says(world_run(), &world.err, DSE_E_SIM,
+                        "deadlock at tick 2140: 4 of 4 ranks never finish");
         else
             assert_abridged();
-        assert_u64(world_stats(3)->wall, 2 * 1070);
         world_end();
     }
 }
@@ -275,6 +302,42 @@ CLAIM(errors_are_the_plain_engine_s)
     world_after(0, world_comp(0, "b", 0, 5), 0);
     assert_says(world_run(), &world.err, DSE_E_SIM, "time runs over");
     world_end();
+}
+
+/* A collective that was worked out before says nothing of how the next node of its kind is written. */
+CLAIM(every_node_s_dimensions_are_checked)
+{
+    for (uint8_t n = 1; n <= 2; n++) {
+        world_empty();
+        world.shortcuts = SIM_ALL_SHORTCUTS;
+        world_dimension("Ring", 4, 50, "ring");
+        world_dimension("Ring", 2, 50, "ring");
+        for (uint32_t r = 0; r < 8; r++)
+            world_after(r, world_coll_dims(r, "b", WL_ALL_GATHER, 1000, 1, n),
+                        world_coll_dims(r, "a", WL_ALL_GATHER, 1000, 1, 2));
+        if (n == 2)
+            assert_abridged();
+        else
+            assert_says(world_run(), &world.err, DSE_E_WORKLOAD, "involve_dims has 1 entries");
+        world_end();
+    }
+}
+
+/* An operation takes a tick. Collectives that begin 4095 before the end of time cannot take 10^6. */
+CLAIM(collectives_do_not_end_after_the_end_of_time)
+{
+    for (uint32_t of_all = 0; of_all < 2; of_all++) {
+        uint32_t g, n = of_all ? 4 : 2;
+
+        begin();
+        world.set.peak_ops_per_s = 1e9;
+        g = of_all ? 0 : world_group("g", 2, pair);
+        for (uint32_t r = 0; r < n; r++)
+            world_after(r, world_coll(r, "c", WL_ALL_GATHER, 1000000, g),
+                        world_comp(r, "a", UINT64_MAX - 4095, 1));
+        assert_says(world_run(), &world.err, DSE_E_SIM, "time runs over");
+        world_end();
+    }
 }
 
 /* ---- ties ------------------------------------------------------------------------------------------ */
@@ -458,6 +521,30 @@ CLAIM(a_message_may_meet_packets_that_are_older)
         assert_ticks(0, b, 492, 500);
         world_end();
     }
+}
+
+/* The same of a ring that rank 0 began at 490, and rank 1 begins at 2000: its end is not known yet, but that its first packet
+ * passes at 500, older than a message of 8 that is sent at 492. So y, which follows b, is before x. */
+CLAIM(also_those_of_a_ring_that_others_have_not_begun)
+{
+    uint32_t g, w, x, y, s;
+
+    begin();
+    world.net.dim[0].latency_ns = 4;
+    g = world_group("g", 2, pair);
+    x = comp(0, "x", 100);
+    y = comp(0, "y", 100);
+    w = comp(0, "w", 490);
+    world_after(0, world_coll(0, "c", WL_ALL_GATHER, 1000, g), w);
+    world_after(1, world_coll(1, "c", WL_ALL_GATHER, 1000, g), comp(1, "late", 2000));
+    world_after(0, y, comp_after(0, "b", 5, comp_after(0, "a", 5, w)));
+    world_after(0, x, world_message(0, "r", false, 2, 4, 1));
+    s = world_message(2, "s", true, 0, 4, 1);
+    world_after(2, s, comp(2, "a", 492));
+    assert_plain(UNKNOWN_ORDER);
+    assert_ticks(0, y, 500, 600);
+    assert_ticks(0, x, 600, 700);
+    world_end();
 }
 
 /* ---- nodes of no time -------------------------------------------------------------------------------- */
@@ -699,9 +786,12 @@ int main(void)
         cmocka_unit_test(so_are_rings_whose_messages_take_no_time),
         cmocka_unit_test(collectives_of_ranks_that_see_different_things_are_left_to_the_plain_engine),
         cmocka_unit_test(collectives_of_ranks_that_arrive_apart_are_left_to_the_plain_engine),
-        cmocka_unit_test(collectives_of_ranks_that_have_run_others_before_are_left_to_the_plain_engine),
+        cmocka_unit_test(collectives_under_different_tags_are_left_to_the_plain_engine),
+        cmocka_unit_test(so_are_those_of_two_groups_of_all_ranks),
         cmocka_unit_test(messages_that_come_before_they_are_asked_for_are_left_to_the_plain_engine),
         cmocka_unit_test(errors_are_the_plain_engine_s),
+        cmocka_unit_test(every_node_s_dimensions_are_checked),
+        cmocka_unit_test(collectives_do_not_end_after_the_end_of_time),
         cmocka_unit_test(what_was_registered_first_ends_first),
         cmocka_unit_test(what_two_ranks_registered_in_one_tick_has_no_known_order),
         cmocka_unit_test(what_one_rank_registered_in_one_tick_ends_in_that_order),
@@ -710,6 +800,7 @@ int main(void)
         cmocka_unit_test(the_end_of_a_ring_is_as_old_as_its_last_endpoint),
         cmocka_unit_test(nothing_may_end_with_a_collective_of_all_ranks),
         cmocka_unit_test(a_message_may_meet_packets_that_are_older),
+        cmocka_unit_test(also_those_of_a_ring_that_others_have_not_begun),
         cmocka_unit_test(nodes_of_no_time_end_where_they_begin),
         cmocka_unit_test(a_node_of_no_time_between_ends_has_no_known_order),
         cmocka_unit_test(a_node_that_moves_no_data_wakes_nobody),
