@@ -52,9 +52,8 @@ struct sim_abridged {
     sim_circle *circle;
     uint32_t n_circles;
     uint32_t **circle_of, **place_of; /* per class and group slot */
-    dse_time
-        *collective_until; /* per class: when its latest collective ends; UNKNOWN: others must come yet */
-    dse_time *longest;     /* and how far ahead its packets are registered; UNKNOWN */
+    dse_time *collective_until; /* per class: when its latest collective ends; UNKNOWN: others must come, */
+    dse_time *longest;          /* and how far ahead its packets are registered; UNKNOWN */
 
     /* The collective of all ranks that is gathering. */
     uint32_t n_here;
