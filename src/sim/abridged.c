@@ -289,6 +289,10 @@ static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node)
     if (++x->n_here < x->classes.n)
         return;
     x->n_here = 0;
+    if (e->now + x->cost[cost].cost.ticks < e->now) {
+        give_up(e, "time runs over");
+        return;
+    }
     for (uint32_t k = 0; k < x->classes.n; k++) {
         x->collective_until[k] = e->now + x->cost[cost].cost.ticks;
         x->longest[k] = UNKNOWN;

@@ -179,9 +179,11 @@ bool sim_circle_run(sim_circle *c)
     if (cost->even && all_begin_together(c)) {
         dse_time once = cost->own + cost->steps * (cost->offset[c->n_places] / c->n_places);
 
+        if (c->begin[0] > TICKS_MAX)
+            return false;
         for (uint32_t u = 0; u < c->n_places; u++)
             c->begin[u] += cost->rounds * once;
-        return c->begin[0] <= TICKS_MAX;
+        return true;
     }
     if (c->n_places > 64 && !(low = dse_calloc(2 * (size_t)c->n_places + 1, sizeof *low)))
         return false;

@@ -303,6 +303,23 @@ CLAIM(a_group_of_all_does_not_meet_those_without_a_group)
     world_end();
 }
 
+/* An operation takes a tick. Collectives that begin 4095 before the end of time cannot take 10^6. */
+CLAIM(collectives_do_not_end_after_the_end_of_time)
+{
+    for (uint32_t of_all = 0; of_all < 2; of_all++) {
+        uint32_t g, n = of_all ? 4 : 2;
+
+        begin();
+        world.set.peak_ops_per_s = 1e9;
+        g = of_all ? 0 : world_group("g", 2, pair);
+        for (uint32_t r = 0; r < n; r++)
+            world_after(r, world_coll(r, "c", WL_ALL_GATHER, 1000000, g),
+                        world_comp(r, "a", UINT64_MAX - 4095, 1));
+        assert_says(world_run(), &world.err, DSE_E_SIM, "time runs over");
+        world_end();
+    }
+}
+
 /* ---- ties ------------------------------------------------------------------------------------------ */
 
 /* A message for rank 0 and its node b end at 2050; x follows the message and y follows b. If the message is first, both are
@@ -836,6 +853,7 @@ int main(void)
         cmocka_unit_test(errors_are_the_plain_engine_s),
         cmocka_unit_test(alike_ranks_that_wait_for_each_other_are_a_deadlock),
         cmocka_unit_test(a_group_of_all_does_not_meet_those_without_a_group),
+        cmocka_unit_test(collectives_do_not_end_after_the_end_of_time),
         cmocka_unit_test(what_was_registered_first_ends_first),
         cmocka_unit_test(what_two_ranks_registered_in_one_tick_has_no_known_order),
         cmocka_unit_test(what_one_rank_registered_in_one_tick_ends_in_that_order),

@@ -441,6 +441,27 @@ CLAIM(a_rank_must_be_in_its_own_groups)
     assert_no_classes("a rank is not in its own group");
 }
 
+/* 2 is listed and runs nothing: the others' ring would lead through it. A group that nobody runs is none. */
+CLAIM(a_group_is_run_by_all_its_ranks_or_by_none)
+{
+    static const uint32_t three[] = {0, 1, 2};
+
+    for (uint32_t n = 0; n < 4; n++) {
+        uint32_t g;
+
+        world_begin("Switch", 4, 50, "ring");
+        g = world_group("g", 3, three);
+        for (uint32_t r = 0; r < n; r++)
+            world_coll(r, "c", WL_BROADCAST, 1000, g);
+        if (n == 0)
+            assert_classes("0 0 0 0");
+        else if (n == 3)
+            assert_classes("0 0 0 1");
+        else
+            assert_no_classes("a member of a group takes no part in it");
+    }
+}
+
 /* 0 sends to 1 in both groups: 1 could take a message of one for one of the other. */
 CLAIM(groups_may_not_have_the_same_neighbours)
 {
@@ -562,6 +583,7 @@ int main(void)
         cmocka_unit_test(ranks_of_a_graph_must_have_their_peers_alike),
         cmocka_unit_test(a_rank_may_not_be_in_a_group_twice),
         cmocka_unit_test(a_rank_must_be_in_its_own_groups),
+        cmocka_unit_test(a_group_is_run_by_all_its_ranks_or_by_none),
         cmocka_unit_test(groups_may_not_have_the_same_neighbours),
         cmocka_unit_test(ways_that_have_no_class_have_no_classes),
         cmocka_unit_test(every_allocation_may_fail),
