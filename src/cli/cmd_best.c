@@ -6,6 +6,7 @@
 #include "report/explain.h"
 #include "report/overview.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,9 +54,19 @@ static void explain_json(const report_study *s, size_t index, void *explanations
     report_explain_json(s, &((const report_explanation *)explanations)[index], j);
 }
 
+/* Studies that have no row to be told apart by. */
+static void print_unlisted(const store_unlisted *u, dse_strbuf *out)
+{
+    if (u->points)
+        dse_strbuf_addf(out,
+                        "All %" PRIu64 " points of %" PRIu64 " configuration%s were skipped by a sweep with "
+                        "--prune: they need more memory than it allowed.\n",
+                        u->points, u->studies, u->studies == 1 ? "" : "s");
+}
+
 /* `why` has an explanation a study; NULL: none was asked for. */
-static dse_status print(const report_study *studies, size_t n, report_explanation *why, const best_options *o,
-                        command_run *r, dse_error *err)
+static dse_status print(const report_study *studies, size_t n, const store_unlisted *unlisted,
+                        report_explanation *why, const best_options *o, command_run *r, dse_error *err)
 {
     dse_strbuf *out = r->out;
     dse_status st;
@@ -76,11 +87,21 @@ static dse_status print(const report_study *studies, size_t n, report_explanatio
             report_explain_print(&studies[i], &why[i], out);
         }
     }
-    dse_strbuf_adds(out, why ? "" : "\n");
+    dse_strbuf_adds(out, why || !n ? "" : "\n");
     st = report_overview_print(studies, n, r->arena, out, err);
+    print_unlisted(unlisted, out);
     report_ranking_notes(studies, n, out);
     dse_strbuf_adds(out, "Memory counts elements, as ASTRA-sim does, not bytes.\n");
     return st;
+}
+
+static dse_status no_results(const best_options *o, const store_unlisted *unlisted, dse_error *err)
+{
+    return dse_fail(err, DSE_E_CONFIG, "'%s' has no results%s%s%s%s; %s", o->db,
+                    o->model ? " for model " : "", o->model ? o->model : "", o->system ? " on system " : "",
+                    o->system ? o->system : "",
+                    unlisted->points ? "a sweep with --prune may have skipped all of these points"
+                                     : "run 'ccldse sweep' first");
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -90,17 +111,21 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     report_explanation *why = NULL;
     report_study *studies;
     const store_column *by;
+    store_unlisted unlisted;
     store_row *rows;
     size_t n_rows, n;
     dse_status st;
 
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
-        (st = results_read(o->db, o->model, o->system, a, &rows, &n_rows, err)) != DSE_OK)
+        (st = results_read(o->db, o->model, o->system, a, &rows, &n_rows, err)) != DSE_OK ||
+        (st = results_count_unlisted(o->db, &unlisted, err)) != DSE_OK)
         return st;
-    if (!n_rows)
-        return dse_fail(err, DSE_E_CONFIG, "'%s' has no results%s%s%s%s; run 'ccldse sweep' first", o->db,
-                        o->model ? " for model " : "", o->model ? o->model : "",
-                        o->system ? " on system " : "", o->system ? o->system : "");
+    if (!n_rows && (!unlisted.points || o->model || o->system))
+        return no_results(o, &unlisted, err);
+    if (o->model || o->system)
+        unlisted = (store_unlisted){0}; /* which of them they are of is not stored */
+    if (unlisted.points)
+        r->code = EXIT_NO;
     st = report_split(rows, n_rows, a, &studies, &n, err);
     if (st == DSE_OK && o->explain && !(why = DSE_ARENA_NEW(a, report_explanation, n)))
         st = dse_fail_nomem(err);
@@ -114,7 +139,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     }
-    return st == DSE_OK ? print(studies, n, why, o, r, err) : st;
+    return st == DSE_OK ? print(studies, n, &unlisted, why, o, r, err) : st;
 }
 
 extern const command command_best;

@@ -40,8 +40,26 @@ static dse_status no_such_point(const show_options *o, const char *const *names,
                     nearest ? nearest : "", nearest ? "'?" : "");
 }
 
+/* Says why there is no row of the point. */
+static dse_status no_row(const show_options *o, const design_point *point, const store_row *rows,
+                         const char *const *names, size_t n, dse_error *err)
+{
+    bool skipped;
+    dse_status st = results_find_skipped(o->db, rows, n, point, &skipped, err);
+
+    if (st != DSE_OK)
+        return st;
+    return skipped
+               ? dse_fail(err, DSE_E_CONFIG,
+                          "point '%s' was skipped by a sweep with --prune, and has no result in '%.150s'; "
+                          "'ccldse sweep' without --prune runs it",
+                          o->point, o->db)
+               : no_such_point(o, names, n, err);
+}
+
 /* Keeps the rows of the point. */
-static dse_status find_rows(const show_options *o, dse_arena *a, store_row *rows, size_t *n, dse_error *err)
+static dse_status find_rows(const show_options *o, const design_point *point, dse_arena *a, store_row *rows,
+                            size_t *n, dse_error *err)
 {
     const char **names = DSE_ARENA_NEW(a, const char *, *n);
     size_t kept = 0;
@@ -59,7 +77,7 @@ static dse_status find_rows(const show_options *o, dse_arena *a, store_row *rows
             rows[kept++] = rows[i];
     }
     if (!kept)
-        return no_such_point(o, names, *n, err);
+        return no_row(o, point, rows, names, *n, err);
     *n = kept;
     return DSE_OK;
 }
@@ -158,7 +176,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     if (!n)
         return results_none(o->db, &o->which, err);
-    if ((st = find_rows(o, r->arena, rows, &n, err)) != DSE_OK)
+    if ((st = find_rows(o, &p, r->arena, rows, &n, err)) != DSE_OK)
         return st;
     dse_strbuf_adds(r->out, form->before);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {

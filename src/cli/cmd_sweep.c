@@ -292,18 +292,14 @@ const command command_sweep = {
     .name = "sweep",
     .summary = "simulate every strategy of a model on a system and store the results",
     .details =
-        "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system), or takes the points of a space, "
-        "a "
-        "list or a sample, simulates each in a pool of worker processes, and stores every result in the "
-        "database as it arrives. What is there is not simulated again; after Ctrl-C the same command "
-        "finishes "
-        "the rest. Points that failed are tried again. With --prune points are skipped that cannot be among "
-        "the "
-        "--top fastest that fit into --hbm; 'best' with the same --top and --hbm then ranks the same. "
-        "configs/spaces/links.yaml shows and explains a space. "
-        "Exit code 1 if some points failed. With --engine astrasim STAGE and ASTRA-sim themselves generate "
-        "and "
-        "simulate each point; their logs stay in results/astrasim.",
+        "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system), or takes the points of a "
+        "space, a list or a sample, simulates each in a pool of worker processes, and stores every result "
+        "in the database as it arrives. What is there is not simulated again; after Ctrl-C the same "
+        "command finishes the rest. Points that failed are tried again. With --prune points are skipped "
+        "that cannot be among the --top fastest that fit into --hbm; 'best' with the same --top and --hbm "
+        "then ranks the same. configs/spaces/links.yaml shows and explains a space. Exit code 1 if some "
+        "points failed. With --engine astrasim STAGE and ASTRA-sim themselves generate and simulate each "
+        "point; their logs stay in results/astrasim.",
     .example = "ccldse sweep --model llama70b --system system1.yaml",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

@@ -6,8 +6,8 @@
 
 typedef struct {
     bool terminal, drawn;
-    double next_seconds; /* when it is drawn next, or of a plain line */
-    uint64_t last_count;
+    double next_seconds; /* since the start: no line before that */
+    uint64_t last_count; /* points run when a line was printed last */
 } progress_screen;
 
 void progress_init(progress_screen *s);

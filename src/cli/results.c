@@ -1,7 +1,10 @@
 #include "cli/results.h"
 
+#include "base/hash.h"
 #include "base/names.h"
+#include "base/strbuf.h"
 #include "cards/locate.h"
+#include "driver/study.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -85,6 +88,52 @@ dse_status results_read(const char *db, const char *model, const char *system, d
     const results_selection which = {.model = model, .system = system};
 
     return results_select(db, &which, a, rows, n, err);
+}
+
+/* Of each study its first row will do: its other points differ in nothing but the point. */
+static dse_status find_among(store *s, const store_row *rows, size_t n, const design_point *point,
+                             bool *found, dse_error *err)
+{
+    dse_strbuf config;
+    dse_status st = DSE_OK;
+
+    dse_strbuf_init(&config);
+    *found = false;
+    for (size_t i = 0; st == DSE_OK && !*found && i < n; i++) {
+        dse_strbuf_clear(&config);
+        if ((i && rows[i].study == rows[i - 1].study) || !rows[i].skipped_of_study ||
+            !drv_config_of_point(rows[i].config, point, &config))
+            continue;
+        st = config.failed ? dse_fail_nomem(err)
+                           : store_is_skipped(s, dse_hash_bytes(config.data, config.len), found, err);
+    }
+    dse_strbuf_free(&config);
+    return st;
+}
+
+dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const design_point *point,
+                                bool *found, dse_error *err)
+{
+    store *s;
+    dse_status st = store_open(db, STORE_READ, &s, err);
+
+    if (st != DSE_OK)
+        return st;
+    st = find_among(s, rows, n, point, found, err);
+    store_close(s);
+    return st;
+}
+
+dse_status results_count_unlisted(const char *db, store_unlisted *out, dse_error *err)
+{
+    store *s;
+    dse_status st = store_open(db, STORE_READ, &s, err);
+
+    if (st != DSE_OK)
+        return st;
+    st = store_count_unlisted(s, out, err);
+    store_close(s);
+    return st;
 }
 
 dse_status results_column(const char *name, bool ranked, const store_column **out, dse_error *err)

@@ -3,6 +3,7 @@
 #define DSE_CLI_RESULTS_H
 
 #include "base/alloc.h"
+#include "design/space.h"
 #include "store/store.h"
 
 /* Which rows; NULL: any. Models and systems are named as `sweep` takes them. */
@@ -41,6 +42,13 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
 /* The same by model and system alone. */
 dse_status results_read(const char *db, const char *model, const char *system, dse_arena *a, store_row **rows,
                         size_t *n, dse_error *err);
+
+/* Whether a sweep with --prune skipped this point of one of the studies of the rows. */
+dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const design_point *point,
+                                bool *found, dse_error *err);
+
+/* Points that were skipped of studies without any result. */
+dse_status results_count_unlisted(const char *db, store_unlisted *out, dse_error *err);
 
 /* The column of a metric, by its name; `ranked`: one of which less or more is better. DSE_E_USAGE. */
 dse_status results_column(const char *name, bool ranked, const store_column **out, dse_error *err);

@@ -2,7 +2,7 @@
 
 typedef struct drv_outline {
     uint64_t operators_hash;
-    cfg_doc operators; /* read again: those of a study may go with it */
+    cfg_doc operators; /* read again: those of a study go with it */
     int64_t layers;
     wl_variant variant;
     const wl_outline *outline;
@@ -25,68 +25,75 @@ void drv_bounds_free(drv_bounds *b)
     dse_arena_free(&b->point);
 }
 
-dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err)
-{
-    dse_status st;
-
-    sim_bounds_free(b->bounds);
-    b->bounds = NULL;
-    b->study = s;
-    dse_arena_reset(&b->system);
-    if ((st = card_system_build(&s->system, &b->net, &b->settings, err)) != DSE_OK ||
-        (st = card_model_symbols(&s->model, &s->operators, &b->symbols, err)) != DSE_OK)
-        return st;
-    return sim_bounds_make(&b->settings, &b->net, &b->system, &b->bounds, err);
-}
-
 static bool is_outline_of(const drv_outline *o, const drv_study *s, wl_variant v)
 {
     return o->operators_hash == s->operators_hash && o->layers == s->model.layers &&
            o->variant.recompute == v.recompute && o->variant.weight_sharded == v.weight_sharded;
 }
 
-/* The operators of the study, of the same content, that stay. */
-static dse_status keep_operators(drv_bounds *b, cfg_doc *out, dse_error *err)
+/* Makes the operators those of a study, of the same content, that stay. */
+static dse_status keep_operators(drv_bounds *b, const drv_study *s, dse_error *err)
 {
-    drv_study copy = *b->study;
+    drv_study copy = *s;
     dse_status st;
 
+    if (b->operators.root && b->operators_hash == s->operators_hash)
+        return DSE_OK;
+    b->operators_hash = s->operators_hash;
     for (size_t i = 0; i < b->n_outlines; i++)
-        if (b->outline[i].operators_hash == b->study->operators_hash) {
-            *out = b->outline[i].operators;
+        if (b->outline[i].operators_hash == s->operators_hash) {
+            b->operators = b->outline[i].operators;
             return DSE_OK;
         }
+    b->operators = (cfg_doc){0};
     if ((st = drv_study_load_operators(&copy, &b->outlines, err)) != DSE_OK)
         return st;
-    *out = copy.operators;
-    return copy.operators_hash == b->study->operators_hash
-               ? DSE_OK
-               : dse_fail_at(err, DSE_E_CONFIG, copy.operators.path, "the operator file has changed");
+    if (copy.operators_hash != s->operators_hash)
+        return dse_fail_at(err, DSE_E_CONFIG, copy.operators.path, "the operator file has changed");
+    b->operators = copy.operators;
+    return DSE_OK;
 }
 
-static dse_status find_outline(drv_bounds *b, wl_variant v, const wl_outline **out, dse_error *err)
+dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err)
 {
-    drv_outline made = {
-        .operators_hash = b->study->operators_hash, .layers = b->study->model.layers, .variant = v};
+    dse_status st;
+
+    sim_bounds_free(b->bounds);
+    b->bounds = NULL;
+    dse_arena_reset(&b->system);
+    if ((st = card_system_build(&s->system, &b->net, &b->settings, err)) != DSE_OK ||
+        (st = keep_operators(b, s, err)) != DSE_OK ||
+        (st = card_model_symbols(&s->model, &b->operators, &b->symbols, err)) != DSE_OK)
+        return st;
+    return sim_bounds_make(&b->settings, &b->net, &b->system, &b->bounds, err);
+}
+
+static dse_status find_outline(drv_bounds *b, const drv_study *s, wl_variant v, const wl_outline **out,
+                               dse_error *err)
+{
+    drv_outline made = {.operators_hash = s->operators_hash,
+                        .operators = b->operators,
+                        .layers = s->model.layers,
+                        .variant = v};
     dse_status st;
 
     for (size_t i = 0; i < b->n_outlines; i++)
-        if (is_outline_of(&b->outline[i], b->study, v)) {
+        if (is_outline_of(&b->outline[i], s, v)) {
             *out = b->outline[i].outline;
             return DSE_OK;
         }
     if (!DSE_GROW(b->outline, b->cap_outlines, b->n_outlines + 1))
         return dse_fail_nomem(err);
-    if ((st = keep_operators(b, &made.operators, err)) != DSE_OK ||
-        (st = wl_outline_make(&made.operators, v, (uint32_t)made.layers, &b->outlines, &made.outline, err)) !=
-            DSE_OK)
+    if ((st = wl_outline_make(&b->operators, v, (uint32_t)made.layers, &b->outlines, &made.outline, err)) !=
+        DSE_OK)
         return st;
     *out = made.outline;
     b->outline[b->n_outlines++] = made;
     return DSE_OK;
 }
 
-dse_status drv_bounds_of(drv_bounds *b, const design_point *p, sim_bound *out, dse_error *err)
+dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const design_point *p, sim_bound *out,
+                         dse_error *err)
 {
     const wl_strategy strategy = {.dp = p->dp, .tp = p->tp, .sp = p->sp, .pp = p->pp};
     const wl_outline *outline = NULL;
@@ -96,8 +103,8 @@ dse_status drv_bounds_of(drv_bounds *b, const design_point *p, sim_bound *out, d
     dse_arena_reset(&b->point);
     if (!b->bounds)
         return dse_fail(err, DSE_E_CONFIG, "the study has no system that could be simulated");
-    if ((st = drv_point_check(b->study, p, err)) != DSE_OK ||
-        (st = find_outline(b, (wl_variant){p->recompute, p->weight_sharded}, &outline, err)) != DSE_OK ||
+    if ((st = drv_point_check(s, p, err)) != DSE_OK ||
+        (st = find_outline(b, s, (wl_variant){p->recompute, p->weight_sharded}, &outline, err)) != DSE_OK ||
         (st = wl_totals_of(outline, &b->symbols, &strategy, &b->point, &totals, err)) != DSE_OK)
         return st;
     return sim_bounds_of(b->bounds, &totals, out, err);

@@ -5,12 +5,14 @@
 #include "driver/study.h"
 #include "sim/bound.h"
 
-/* The outlines of models that were needed, by operators, layers and variant; and the system of one study. */
+/* The outlines of models that were needed, by operators, layers and variant; and the system of one study, and what its
+ * model gives the symbols. All of it is kept here: nothing of a study stays behind a call. */
 typedef struct {
-    const drv_study *study; /* borrowed; NULL: none yet */
     net_network net;
     sim_settings settings;
-    sim_bounds *bounds;
+    sim_bounds *bounds; /* NULL: no study, or one without */
+    cfg_doc operators;  /* of the study, read into the outlines' arena */
+    uint64_t operators_hash;
     wl_symbols symbols;
     struct drv_outline *outline;
     size_t n_outlines, cap_outlines;
@@ -20,11 +22,12 @@ typedef struct {
 void drv_bounds_init(drv_bounds *b);
 void drv_bounds_free(drv_bounds *b);
 
-/* Makes a study the one whose points are asked for; it is borrowed until the next one. Fails as a simulation of the study
- * would; then its points have no bound. */
+/* Makes a study the one whose points are asked for. Fails as a simulation of the study would, and with DSE_E_CONFIG if
+ * the operator file has changed; then its points have no bound. */
 dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err);
 
-/* Of a point of that study. Fails for what the generator refuses; DSE_E_CONFIG also if the operator file has changed. */
-dse_status drv_bounds_of(drv_bounds *b, const design_point *p, sim_bound *out, dse_error *err);
+/* Of a point of that study, which is given again. Fails for what the generator refuses. */
+dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const design_point *p, sim_bound *out,
+                         dse_error *err);
 
 #endif

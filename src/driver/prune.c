@@ -131,7 +131,7 @@ dse_status drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64
     dse_status st = enter_group(p, s, study_hash, &why);
 
     if (st == DSE_OK)
-        st = drv_bounds_of(&p->bounds, point, &bound, &why);
+        st = drv_bounds_of(&p->bounds, s, point, &bound, &why);
     if (st == DSE_E_NOMEM || !DSE_GROW(p->candidate, p->cap_candidates, p->n_candidates + 1))
         return dse_fail_nomem(err);
     if (st != DSE_OK)

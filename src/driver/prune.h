@@ -1,8 +1,8 @@
 /* drv_pruner -- which points of a sweep need not be simulated, as they cannot be among the best that fit.
  *
- * A point is skipped if it cannot fit, or if as many results of its study as are wanted fit and are strictly faster than it can
- * be: `best` with the same limit, ranking by step time, then prints the same rows. Studies are those that `best` ranks
- * apart. What is in the database counts.
+ * A point is skipped if it cannot fit, or if as many results of its study as are wanted fit and are strictly faster
+ * than it can be: `best` with the same limit, ranking by step time, then prints the same rows. Studies are those that
+ * `best` ranks apart. What is in the database counts.
  *
  * Points are run in rounds, in the order of their bounds, and what is skipped is decided between rounds: so it is a
  * function of the points and of what was in the database, whatever the number of workers. The first round of a
@@ -38,16 +38,16 @@ dse_status drv_pruner_make(const drv_prune *want, drv_pruner **out, dse_error *e
 void drv_pruner_free(drv_pruner *p); /* accepts NULL */
 
 /* A point that would be run; the hashes are those that its row will have. A point without a bound, as the generator
- * refuses it, is run and fails as such. The study is borrowed until one of another hash is added. DSE_E_NOMEM. */
+ * refuses it, is run and fails as such. The study is borrowed for the call. DSE_E_NOMEM. */
 dse_status drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t study_hash, uint64_t hash,
                           const design_point *point, dse_error *err);
 
 /* A result: one that was there before the first round, or of a point of a round. Those of other studies, and before the
- * first round those of points that are to be run again, do not count. */
+ * first round those of points that are to be run again, do not count. DSE_E_NOMEM. */
 dse_status drv_pruner_result(drv_pruner *p, const store_time *t, dse_error *err);
 
-/* The points of the next round, in the order in which they are to be run; n 0: there are none left. They are borrowed until
- * the next call. Adds to `skipped` how many were skipped by what since the last call. */
+/* The points of the next round, in the order in which they are to be run; n 0: there are none left. They are the
+ * pruner's, good until the next call. Adds to `skipped` how many were skipped by what since the last call. */
 dse_status drv_pruner_round(drv_pruner *p, const size_t **tasks, size_t *n, uint64_t skipped[DRV_N_SKIPS],
                             dse_error *err);
 

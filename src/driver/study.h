@@ -27,11 +27,9 @@ typedef struct {
     card_system system;
     cfg_doc operators;
     uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
-    wl_generator *
-        generator; /* of `operators`, the caller's to set and to free; NULL: each workload is made from nothing */
+    wl_generator *generator; /* of `operators`; the caller's. NULL: each workload is made from nothing */
     uint32_t tag_base;
-    sim_shortcuts
-        shortcuts; /* not part of what a result is a function of; all, unless the caller sets others */
+    sim_shortcuts shortcuts; /* all, unless the caller sets others; no result is a function of them */
 } drv_study;
 
 /* Loads both cards, by name or path, and the operator file; checks what can be checked before a point is known. A
@@ -70,25 +68,29 @@ const char *drv_nearest_key(const char *path, const char *const *also, size_t n_
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
                               dse_error *err);
 
-/* A copy of a study with more set over it, complete by that. DSE_E_CONFIG also for a path that covers one of the study's
- * own settings, and if the model still lacks something. */
+/* A copy of a study with more set over it, complete by that. DSE_E_CONFIG also for a path that covers one of the
+ * study's own settings, and if the model still lacks something. */
 dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_arena *a, drv_study *out,
                           dse_error *err);
 
 /* The resolved configuration; point NULL: of the study. Appended to out. */
 void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out);
 
-/* Makes the resolved configuration of a study, which is the last in the buffer, that of a point: what is before its last
- * character stays as it is. */
+/* Makes the resolved configuration of a study, which is the last in the buffer, that of a point: what is before its
+ * last character stays as it is. */
 void drv_config_add_point(const design_point *point, dse_strbuf *config);
+
+/* The configuration of another point of the study of `config`, which has a point; appended to out. False if `config` is no
+ * such text: an imported result has none. */
+bool drv_config_of_point(const char *config, const design_point *point, dse_strbuf *out);
 
 /* The reverse: a study and a point from such a text. */
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err);
 
 /* Reads such texts one after another; of a study that is the same as before, only the point is read. The operators
- * stay while their name and hash do, and with them their generator, which each study gets: then their file is not looked
- * at again, and may be gone. */
+ * stay while their name and hash do, and with them their generator, which each study gets: then their file is not
+ * looked at again, and may be gone. */
 typedef struct {
     dse_arena study_arena, operators_arena;
     dse_strbuf text; /* of the study that is kept, "}" at its end; empty: none is */
@@ -102,8 +104,8 @@ typedef struct {
 void drv_study_reader_init(drv_study_reader *r);
 void drv_study_reader_free(drv_study_reader *r);
 
-/* The same study and point, and the same errors, as drv_study_read_config; but for the generator. *out is good until the
- * next call or until the arena is reset. */
+/* The same study and point, and the same errors, as drv_study_read_config; but for the generator. *out is good until
+ * the next call or until the arena is reset. */
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
                                  drv_study *out, design_point *point, dse_error *err);
 

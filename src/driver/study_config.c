@@ -5,10 +5,18 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#define HASH_MAX 20
+
 static const char source[] = "configuration"; /* in messages */
+
+/* As a configuration has it. */
+static const char *spell_hash(uint64_t hash, char out[HASH_MAX])
+{
+    snprintf(out, HASH_MAX, "%016" PRIx64, hash);
+    return out;
+}
 
 void drv_point_write_json(const design_point *p, dse_json *j)
 {
@@ -19,7 +27,7 @@ void drv_point_write_json(const design_point *p, dse_json *j)
 
 void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out)
 {
-    char hash[20];
+    char hash[HASH_MAX];
     dse_json j;
 
     dse_json_init(&j, out);
@@ -35,8 +43,7 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
         dse_json_string(&j, s->settings);
     }
     dse_json_key(&j, "operators_hash");
-    snprintf(hash, sizeof hash, "%016" PRIx64, s->operators_hash);
-    dse_json_string(&j, hash);
+    dse_json_string(&j, spell_hash(s->operators_hash, hash));
     dse_json_key(&j, "tag_base");
     dse_json_uint(&j, s->tag_base);
     dse_json_key(&j, "model");
@@ -59,6 +66,32 @@ void drv_config_add_point(const design_point *point, dse_strbuf *config)
     dse_json_init(&j, config);
     drv_point_write_json(point, &j);
     dse_strbuf_addc(config, '}');
+}
+
+/* Where the point begins, as drv_study_write_config writes it; n if it does not stand at the end. */
+static size_t find_point(const char *text, size_t n)
+{
+    static const char key[] = ",\"point\":{";
+    const size_t length = sizeof key - 1;
+
+    if (n < length + 2 || text[n - 1] != '}')
+        return n;
+    for (size_t at = n - length; at > 0; at--)
+        if (text[at] == ',' && !memcmp(text + at, key, length))
+            return at;
+    return n;
+}
+
+bool drv_config_of_point(const char *config, const design_point *point, dse_strbuf *out)
+{
+    const size_t n = strlen(config), at = find_point(config, n);
+
+    if (at == n)
+        return false;
+    dse_strbuf_add(out, config, at);
+    dse_strbuf_addc(out, '}');
+    drv_config_add_point(point, out);
+    return true;
 }
 
 static dse_status read_degree(const cfg_doc *doc, const cfg_node *map, const char *key, uint32_t *out,
@@ -151,16 +184,21 @@ static bool has_all_keys(const cfg_doc *doc)
     return true;
 }
 
+static bool is_spelt(uint64_t hash, const char *text)
+{
+    char own[HASH_MAX];
+
+    return !strcmp(spell_hash(hash, own), text);
+}
+
 /* The operators of a study, which must be those of its configuration. */
 static dse_status load_operators(drv_study *s, const char *written_hash, dse_arena *a, dse_error *err)
 {
-    char own_hash[20];
     dse_status st = drv_study_load_operators(s, a, err);
 
     if (st != DSE_OK)
         return st;
-    snprintf(own_hash, sizeof own_hash, "%016" PRIx64, s->operators_hash);
-    if (strcmp(own_hash, written_hash))
+    if (!is_spelt(s->operators_hash, written_hash))
         return dse_fail_at(err, DSE_E_CONFIG, s->operators.path,
                            "the operator file has changed since the configuration was made");
     return DSE_OK;
@@ -219,10 +257,10 @@ void drv_study_reader_free(drv_study_reader *r)
 static dse_status keep_operators(drv_study_reader *r, const char *operators_hash, dse_error *err)
 {
     drv_study *s = &r->study;
-    uint64_t hash = strtoull(operators_hash, NULL, 16);
     dse_status st;
 
-    if (!r->generator || hash != r->operators_hash || strcmp(s->model.operators, r->operators_name)) {
+    if (!r->generator || !is_spelt(r->operators_hash, operators_hash) ||
+        strcmp(s->model.operators, r->operators_name)) {
         forget_operators(r);
         if ((st = load_operators(s, operators_hash, &r->operators_arena, err)) != DSE_OK)
             return st;
@@ -261,20 +299,6 @@ static bool keep_study(drv_study_reader *r, const char *text, size_t n)
     if (!kept)
         dse_strbuf_clear(&r->text);
     return kept;
-}
-
-/* Where the point begins, as drv_study_write_config writes it; n if it does not stand at the end. */
-static size_t find_point(const char *text, size_t n)
-{
-    static const char key[] = ",\"point\":{";
-    const size_t length = sizeof key - 1;
-
-    if (n < length + 2 || text[n - 1] != '}')
-        return n;
-    for (size_t at = n - length; at > 0; at--)
-        if (text[at] == ',' && !memcmp(text + at, key, length))
-            return at;
-    return n;
 }
 
 /* The last object of that key. If the text before it and the object are both JSON, so is the whole, and the object is

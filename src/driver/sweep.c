@@ -1,7 +1,7 @@
 #include "driver/sweep.h"
 
-#include "base/hash.h"
 #include "driver/points_file.h"
+#include "driver/tasks.h"
 #include "driver/worker.h"
 #include "exec/pool.h"
 
@@ -11,36 +11,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NO_VARIANT UINT32_MAX
-#define N_ENTERED  64u
-
 /* Rows that come more quickly are written together: who kills the sweep loses so much of its work, and a tick of the
  * pool. */
 #define COMMIT_SECONDS 0.25
 
-/* A variant of which a point is looked at, or under way: what is the same for all of its points. */
-typedef struct {
-    uint32_t variant; /* NO_VARIANT: none */
-    dse_arena arena;  /* of the study */
-    drv_study study;
-    dse_strbuf config;   /* of the study */
-    uint64_t hash;       /* of config */
-    uint64_t point_hash; /* of it without its last character, where the hashes of its points begin */
-} entered;
-
 typedef struct {
     const drv_sweep *sweep;
     const drv_points *points; /* a task is the number of one */
+    drv_tasks tasks;
     store *db;
-    bool *cached;        /* per task */
+    bool *seen;          /* per task: its result was there, or it has been given out to be run */
     drv_pruner *pruner;  /* NULL: everything is run, */
     const size_t *round; /* else these tasks at a time */
     size_t next, n_round;
-    dse_strbuf config; /* of the task looked at last */
-    dse_arena scratch; /* of an answer */
-    /* Variant v is in slot v % N_ENTERED: tasks under way are neighbours, but their answers come in any order. */
-    entered *slot;
-    const entered *at;     /* the variant of the task looked at last */
+    dse_arena scratch;     /* of an answer */
     bool uncommitted;      /* there are rows */
     double commit_seconds; /* when there were some last; since the start */
 
@@ -48,7 +32,7 @@ typedef struct {
     size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
     bool has_failed;
     char failure[1700];
-    bool out_of_memory; /* where `next_task` cannot say so */
+    dse_error next_error; /* where `next_task` cannot say so */
     struct timespec start;
 } state;
 
@@ -67,71 +51,6 @@ static void report(void *user)
     s->progress.seconds = since(&s->start);
     if (s->sweep->progress)
         s->sweep->progress(s->sweep->user, &s->progress);
-}
-
-static dse_status init_slots(state *s, dse_error *err)
-{
-    if (!(s->slot = dse_calloc(N_ENTERED, sizeof *s->slot)))
-        return dse_fail_nomem(err);
-    for (size_t i = 0; i < N_ENTERED; i++) {
-        s->slot[i].variant = NO_VARIANT;
-        dse_arena_init(&s->slot[i].arena);
-        dse_strbuf_init(&s->slot[i].config);
-    }
-    return DSE_OK;
-}
-
-static void free_slots(state *s)
-{
-    for (size_t i = 0; s->slot && i < N_ENTERED; i++) {
-        dse_arena_free(&s->slot[i].arena);
-        dse_strbuf_free(&s->slot[i].config);
-    }
-    dse_free(s->slot);
-}
-
-/* Makes s->at a variant. */
-static dse_status enter_variant(state *s, uint32_t variant, dse_error *err)
-{
-    entered *v = &s->slot[variant % N_ENTERED];
-    dse_status st;
-
-    s->at = v;
-    if (v->variant == variant)
-        return DSE_OK;
-    v->variant = NO_VARIANT;
-    dse_arena_reset(&v->arena);
-    dse_strbuf_clear(&v->config);
-    if ((st = drv_points_study(s->points, variant, &v->arena, &v->study, err)) != DSE_OK)
-        return st;
-    if (s->sweep->tools)
-        v->study.engine = DRV_EXTERNAL_ENGINE;
-    drv_study_write_config(&v->study, NULL, &v->config);
-    if (v->config.failed)
-        return dse_fail_nomem(err);
-    v->hash = dse_hash_bytes(v->config.data, v->config.len);
-    v->point_hash = dse_hash_bytes(v->config.data, v->config.len - 1);
-    v->variant = variant;
-    return DSE_OK;
-}
-
-/* Makes s->config the configuration of a task, and s->at its variant. */
-static dse_status enter_task(state *s, size_t task, uint64_t *hash, dse_error *err)
-{
-    const drv_space_point *p = &s->points->point[task];
-    dse_status st = enter_variant(s, p->variant, err);
-    size_t same;
-
-    if (st != DSE_OK)
-        return st;
-    same = s->at->config.len - 1;
-    dse_strbuf_clear(&s->config);
-    dse_strbuf_add(&s->config, s->at->config.data, s->at->config.len);
-    drv_config_add_point(&p->point, &s->config);
-    if (s->config.failed)
-        return dse_fail_nomem(err);
-    *hash = dse_hash_more(s->at->point_hash, s->config.data + same, s->config.len - same);
-    return DSE_OK;
 }
 
 /* ---- what is to be done -------------------------------------------------------------------- */
@@ -155,7 +74,7 @@ static void note_best(state *s, size_t task, uint64_t wall_time)
 /* The task is the one entered last. */
 static void note_failure(state *s, size_t task, const char *why)
 {
-    const drv_study *t = &s->at->study;
+    const drv_study *t = &s->tasks.at->study;
     char name[DESIGN_NAME_MAX];
 
     if (s->has_failed && task > s->failed)
@@ -219,16 +138,16 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
 {
     for (size_t i = 0; i < s->points->n; i++) {
         store_brief brief;
-        dse_status st = enter_task(s, i, &tasks[i].hash, err);
+        dse_status st = drv_tasks_enter(&s->tasks, i, &tasks[i].hash, err);
 
         tasks[i].task = i;
         if (st == DSE_OK)
-            st = store_find(s->db, tasks[i].hash, s->config.data, &s->cached[i], &brief, err);
+            st = store_find(s->db, tasks[i].hash, s->tasks.config.data, &s->seen[i], &brief, err);
         if (st != DSE_OK)
             return st;
-        if (!s->cached[i]) {
-            if (s->pruner && (st = drv_pruner_add(s->pruner, i, &s->at->study, s->at->hash, tasks[i].hash,
-                                                  &s->points->point[i].point, err)) != DSE_OK)
+        if (!s->seen[i]) {
+            if (s->pruner && (st = drv_pruner_add(s->pruner, i, &s->tasks.at->study, s->tasks.at->hash,
+                                                  tasks[i].hash, &s->points->point[i].point, err)) != DSE_OK)
                 return st;
             continue;
         }
@@ -242,12 +161,13 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
 static dse_status find_cached(state *s, dse_error *err)
 {
     hashed_task *tasks = dse_calloc(s->points->n + 1, sizeof *tasks);
-    dse_status st = tasks ? store_begin(s->db, err) : dse_fail_nomem(err), end;
+    dse_status st = tasks ? store_begin(s->db, err) : dse_fail_nomem(err);
 
     if (st == DSE_OK) {
-        st = look_up(s, tasks, err);
-        end = store_commit(s->db, st == DSE_OK ? err : NULL);
-        st = st == DSE_OK ? end : st;
+        dse_status looked = look_up(s, tasks, err);
+
+        st = store_commit(s->db, looked == DSE_OK ? err : NULL);
+        st = looked == DSE_OK ? st : looked;
     }
     if (st == DSE_OK)
         st = check_duplicates(s->points, tasks, err);
@@ -260,12 +180,13 @@ static dse_status find_cached(state *s, dse_error *err)
 /* The next task: of the round, or in the order of the space. */
 static bool find_next(state *s, uint64_t *task)
 {
-    while (!s->pruner && s->next < s->points->n && s->cached[s->next])
+    while (!s->pruner && s->next < s->points->n && s->seen[s->next])
         s->next++;
     if (s->next == (s->pruner ? s->n_round : s->points->n))
         return false;
     *task = s->pruner ? s->round[s->next] : s->next;
     s->next++;
+    s->seen[*task] = true;
     return true;
 }
 
@@ -275,8 +196,7 @@ static bool enter_next(state *s, uint64_t *task)
 
     if (!find_next(s, task))
         return false;
-    s->out_of_memory = enter_task(s, *task, &hash, NULL) != DSE_OK; /* it has been entered before */
-    return !s->out_of_memory;
+    return drv_tasks_enter(&s->tasks, *task, &hash, &s->next_error) == DSE_OK;
 }
 
 static dse_status commit(state *s, dse_error *err)
@@ -288,16 +208,21 @@ static dse_status commit(state *s, dse_error *err)
     return store_commit(s->db, err);
 }
 
+static dse_status begin_batch(state *s, dse_error *err)
+{
+    dse_status st = s->uncommitted ? DSE_OK : store_begin(s->db, err);
+
+    s->uncommitted |= st == DSE_OK;
+    return st;
+}
+
 static dse_status put_row(state *s, const store_row *row, dse_error *err)
 {
-    dse_status st = DSE_OK;
+    dse_status st = begin_batch(s, err);
 
-    if (!s->uncommitted) {
-        if ((st = store_begin(s->db, err)) != DSE_OK)
-            return st;
-        s->uncommitted = true;
-    }
-    if ((st = store_put(s->db, row, err)) != DSE_OK)
+    if (st == DSE_OK)
+        st = store_put(s->db, row, err);
+    if (st != DSE_OK)
         return st;
     return s->sweep->tools ? commit(s, err) : DSE_OK; /* theirs take long: each by itself */
 }
@@ -306,13 +231,13 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
 {
     const design_point *p = &s->points->point[task].point;
     const drv_study *study;
-    dse_status st = enter_task(s, task, &row->hash, err);
+    dse_status st = drv_tasks_enter(&s->tasks, task, &row->hash, err);
 
     if (st != DSE_OK)
         return st;
-    study = &s->at->study;
-    row->config = s->config.data;
-    row->study = s->at->hash;
+    study = &s->tasks.at->study;
+    row->config = s->tasks.config.data;
+    row->study = s->tasks.at->hash;
     row->model = study->model_name;
     row->system = study->system_name;
     row->engine = study->engine;
@@ -349,7 +274,7 @@ static const char *next_task(void *user, uint64_t *task)
 {
     state *s = user;
 
-    return enter_next(s, task) ? s->config.data : NULL;
+    return enter_next(s, task) ? s->tasks.config.data : NULL;
 }
 
 static dse_status take_answer(void *user, uint64_t which, const char *line, dse_error *err)
@@ -403,7 +328,7 @@ static bool next_point(void *user, uint64_t *task, const drv_study **study, cons
 
     if (!enter_next(s, task))
         return false;
-    *study = &s->at->study;
+    *study = &s->tasks.at->study;
     *point = &s->points->point[*task].point;
     return true;
 }
@@ -429,9 +354,21 @@ static dse_status check_tools(state *s, dse_error *err)
 
     for (size_t i = 0; st == DSE_OK && i < s->points->n; i++)
         if ((!i || s->points->point[i].variant != s->points->point[i - 1].variant) &&
-            (st = enter_variant(s, s->points->point[i].variant, err)) == DSE_OK)
-            st = drv_external_check(s->sweep->tools, &s->at->study, err);
+            (st = drv_tasks_enter_variant(&s->tasks, s->points->point[i].variant, err)) == DSE_OK)
+            st = drv_external_check(s->sweep->tools, &s->tasks.at->study, err);
     return st;
+}
+
+/* Until there is no next task. */
+static dse_status run_tasks(state *s, uint32_t jobs, dse_error *err)
+{
+    dse_status st = s->sweep->tools ? run_tools(s, jobs, err) : run_workers(s, jobs, err);
+
+    if (st != DSE_OK || s->next_error.status == DSE_OK)
+        return st;
+    if (err)
+        *err = s->next_error;
+    return s->next_error.status;
 }
 
 /* What was finished is in the database, also after Ctrl-C; if not, that is what is told. */
@@ -465,23 +402,28 @@ static dse_status next_round(state *s, dse_error *err)
     return st;
 }
 
+/* Once no round is left: what none has had. A sweep that ends before that has not skipped what it did not come to. */
+static dse_status keep_skipped(state *s, dse_error *err)
+{
+    dse_status st = s->progress.skipped ? begin_batch(s, err) : DSE_OK;
+    uint64_t hash;
+
+    for (size_t i = 0; st == DSE_OK && s->progress.skipped && i < s->points->n; i++)
+        if (!s->seen[i] && (st = drv_tasks_enter(&s->tasks, i, &hash, err)) == DSE_OK)
+            st = store_skip(s->db, hash, s->tasks.at->hash, err);
+    return st;
+}
+
 static dse_status run_rounds(state *s, uint32_t jobs, dse_error *err)
 {
     dse_status st = store_times(s->db, note_time, s->pruner, err);
 
     while (st == DSE_OK && (st = next_round(s, err)) == DSE_OK && s->n_round)
-        st = run_workers(s, s->n_round < jobs ? (uint32_t)s->n_round : jobs, err);
-    return st;
+        st = run_tasks(s, s->n_round < jobs ? (uint32_t)s->n_round : jobs, err);
+    return st == DSE_OK ? keep_skipped(s, err) : st;
 }
 
 /* ---- the sweep ----------------------------------------------------------------------------- */
-
-static dse_status run_all(state *s, uint32_t jobs, dse_error *err)
-{
-    if (s->pruner)
-        return run_rounds(s, jobs, err);
-    return s->sweep->tools ? run_tools(s, jobs, err) : run_workers(s, jobs, err);
-}
 
 /* What outlives the state. */
 static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *err)
@@ -491,8 +433,8 @@ static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *e
     s->progress.seconds = since(&s->start);
     *out = s->progress;
     if (out->has_best) {
-        st = enter_variant(s, s->points->point[s->best].variant, err);
-        if (st == DSE_OK && !(out->best_settings = dse_arena_strdup(a, s->at->study.settings)))
+        st = drv_tasks_enter_variant(&s->tasks, s->points->point[s->best].variant, err);
+        if (st == DSE_OK && !(out->best_settings = dse_arena_strdup(a, s->tasks.at->study.settings)))
             st = dse_fail_nomem(err);
     }
     if (out->first_failure && !(out->first_failure = dse_arena_strdup(a, s->failure)) && st == DSE_OK)
@@ -508,11 +450,11 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     dse_status st, end;
 
     clock_gettime(CLOCK_MONOTONIC, &s.start);
-    dse_strbuf_init(&s.config);
     dse_arena_init(&s.scratch);
     s.progress.total = s.points->n;
-    s.cached = dse_calloc(s.points->n ? s.points->n : 1, sizeof *s.cached);
-    st = s.cached ? init_slots(&s, err) : dse_fail_nomem(err);
+    st = drv_tasks_init(&s.tasks, s.points, sweep->tools ? DRV_EXTERNAL_ENGINE : NULL, err);
+    if (st == DSE_OK && !(s.seen = dse_calloc(s.points->n + 1, sizeof *s.seen)))
+        st = dse_fail_nomem(err);
     if (st == DSE_OK && sweep->tools)
         st = check_tools(&s, err);
     if (st == DSE_OK && sweep->prune)
@@ -527,16 +469,13 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     if (to_run < jobs)
         jobs = (uint32_t)to_run;
     if (st == DSE_OK && to_run)
-        st = run_all(&s, jobs, err);
-    if (st == DSE_OK && s.out_of_memory)
-        st = dse_fail_nomem(err);
+        st = s.pruner ? run_rounds(&s, jobs, err) : run_tasks(&s, jobs, err);
     st = finish_batch(&s, st, err);
     end = finish(&s, a, out, st == DSE_OK ? err : NULL);
     store_close(s.db);
     drv_pruner_free(s.pruner);
-    dse_free(s.cached);
-    dse_strbuf_free(&s.config);
+    dse_free(s.seen);
     dse_arena_free(&s.scratch);
-    free_slots(&s);
+    drv_tasks_free(&s.tasks);
     return st == DSE_OK ? end : st;
 }

@@ -155,7 +155,7 @@ static size_t number_length(const char *s)
     return n;
 }
 
-/* Length of the text in quotes that is here, if it has nothing in it that JSON writes in another way; SIZE_MAX: none. */
+/* Length of the text in quotes that is here, if JSON writes all of it as it is; SIZE_MAX: none. */
 static size_t text_length(const char *s)
 {
     size_t n = 1;
@@ -199,8 +199,8 @@ static bool take_metric(const char **at, const store_column *c, dse_arena *a, st
            !isinf(store_value(out, c)); /* too large: an error of JSON's */
 }
 
-/* A result as a worker writes it, keys in the order of the columns. To read that as any JSON is most of what a sweep does
- * for a point. False if it is written otherwise, right or wrong. */
+/* A result as a worker writes it, keys in the order of the columns. To read that as any JSON is most of what a sweep
+ * does for a point. False if it is written otherwise, right or wrong. */
 static bool read_plain(const char *line, dse_arena *a, store_row *out)
 {
     const char *at = line, *seconds;

@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-/* Answers requests from `in` on `out` until the end of the file, each at once. Failed points are answers, too. No answer
- * depends on the requests before it, nor on which shortcuts may be taken, but for the time it takes. */
+/* Answers requests from `in` on `out` until the end of the file, each at once. Failed points are answers, too. No
+ * answer depends on the requests before it, nor on which shortcuts may be taken, but for the time it takes. */
 dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_error *err);
 
 /* The metrics of an answer, as the next value of j: {"wall_time":10,...}. What is not known is left out, but for the

@@ -24,9 +24,9 @@ typedef struct {
 
 /* A slot of the pool: one process at a time. It is reused only when everything of the last one is closed.
  *
- * A worker that answers quickly is given lines ahead, so that it need not wait for the next: work for AHEAD_NS, judged by
- * the answer before, so that no line waits long in one slot while another one has nothing to do. The first of its lines
- * is the one under way, and the only one that its death is held against. */
+ * A worker that answers quickly is given lines ahead, so that it need not wait for the next: work for AHEAD_NS,
+ * judged by the answer before, so that no line waits long in one slot while another one has nothing to do. The first
+ * of its lines is the one under way, and the only one that its death is held against. */
 typedef struct {
     pool *pool;
     uv_process_t process;

@@ -42,7 +42,7 @@ bool report_diff_differs(const report_pair *p, const report_diff_options *o);
 bool report_diff_same(const report_pair *pairs, size_t n, const report_diff_options *o);
 
 /* What is on one side alone, a table of the figures that differ, and whether the best point is another, for every
- * model, system and settings. */
+ * model, system and settings; and where points were skipped, so that they cannot be on both sides. */
 void report_diff_print(const report_pair *pairs, size_t n, const report_diff_options *o, dse_strbuf *out);
 
 /* The same as one JSON object on one line. */

@@ -27,6 +27,7 @@ typedef struct {
     size_t n;
     size_t n_both, n_equal;
     const store_row *best[2]; /* of A and B; NULL: nothing is done there */
+    bool skipped[2];          /* of A and B: a sweep with --prune left points out */
 } group;
 
 static const store_row *side(const report_pair *p, int which) { return which ? p->b : p->a; }
@@ -54,8 +55,10 @@ static group next_group(const report_pair *pairs, size_t n, const report_diff_op
             break;
         g.n_both += p->a && p->b;
         g.n_equal += !report_diff_differs(p, o);
-        for (int which = 0; which < 2; which++)
+        for (int which = 0; which < 2; which++) {
             g.best[which] = better(g.best[which], side(p, which), o->by);
+            g.skipped[which] |= side(p, which) && side(p, which)->skipped_of_study;
+        }
     }
     return g;
 }
@@ -188,6 +191,16 @@ static void print_one_sided(const group *g, const report_diff_options *o, dse_st
         dse_strbuf_adds(out, ".\n");
 }
 
+/* What is on one side alone, and which point is best, must be read with that in mind. */
+static void print_skipped(const group *g, dse_strbuf *out)
+{
+    static const char *const sides[2][2] = {{NULL, "B"}, {"A", "A and B"}};
+    const char *where = sides[g->skipped[0]][g->skipped[1]];
+
+    if (where)
+        dse_strbuf_addf(out, "In %s not all points were run: a sweep with --prune skipped some.\n", where);
+}
+
 static void print_best(const group *g, const report_diff_options *o, dse_strbuf *out)
 {
     char a[DESIGN_NAME_MAX], b[DESIGN_NAME_MAX];
@@ -215,6 +228,7 @@ static void print_group(const group *g, const report_diff_options *o, dse_strbuf
     print_only(g, 1, out);
     print_changes(g, o, out);
     print_one_sided(g, o, out);
+    print_skipped(g, out);
     print_best(g, o, out);
 }
 
@@ -316,7 +330,7 @@ static void changes_json(const group *g, const report_diff_options *o, dse_json 
 
 static void group_json(const group *g, const report_diff_options *o, dse_json *j)
 {
-    static const char *const best[] = {"best_a", "best_b"};
+    static const char *const best[] = {"best_a", "best_b"}, *const skipped[] = {"skipped_a", "skipped_b"};
     const store_row *r = any(g->pair);
     char name[DESIGN_NAME_MAX];
 
@@ -340,6 +354,10 @@ static void group_json(const group *g, const report_diff_options *o, dse_json *j
             dse_json_string(j, name_of(g->best[which], name));
         else
             dse_json_null(j);
+        if (g->skipped[which]) {
+            dse_json_key(j, skipped[which]);
+            dse_json_bool(j, true);
+        }
     }
     dse_json_end_object(j);
 }

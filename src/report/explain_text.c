@@ -172,8 +172,21 @@ static void say_step(const char *whose, const store_metrics *m, dse_strbuf *p)
     dse_strbuf_adds(p, ".");
 }
 
+static void say_skipped(const report_study *s, dse_strbuf *p, dse_strbuf *out)
+{
+    dse_strbuf_addf(p,
+                    "What follows is said of the %zu points that were run, not of the %" PRIu64 " skipped.",
+                    s->n, s->n_skipped);
+    report_end_paragraph(p, out);
+}
+
 static void say_winner(const report_study *s, const store_row *r, dse_strbuf *p, dse_strbuf *out)
 {
+    static const char *const alone[2][2] = {
+        {" There is no other point.", " Nothing else fits."},
+        {" No other point was run.", " Nothing else that was run fits."},
+    };
+
     dse_strbuf_addf(p, "The winner%s is ", isnan(s->limit_bytes) ? "" : " of what fits");
     report_say_point(r, p);
     dse_strbuf_adds(p, ". ");
@@ -182,7 +195,7 @@ static void say_winner(const report_study *s, const store_row *r, dse_strbuf *p,
         dse_strbuf_adds(p, " Communication counts where no compute covers it.");
     }
     if (s->n_ranked == 1)
-        dse_strbuf_adds(p, isnan(s->limit_bytes) ? " There is no other point." : " Nothing else fits.");
+        dse_strbuf_adds(p, alone[s->n_skipped != 0][!isnan(s->limit_bytes)]);
     report_end_paragraph(p, out);
 }
 
@@ -230,9 +243,11 @@ static void say_unlimited(const report_study *s, const report_explanation *e, ds
 {
     const store_metrics *m = &e->unlimited->metrics;
 
-    dse_strbuf_adds(p, e->winner ? "Without the limit " : "Nothing fits. Without the limit ");
+    if (!e->winner)
+        dse_strbuf_adds(p, s->n_skipped ? "Nothing that was run fits. " : "Nothing fits. ");
+    dse_strbuf_adds(p, "Without the limit ");
     report_say_point(e->unlimited, p);
-    dse_strbuf_adds(p, " would win. ");
+    dse_strbuf_addf(p, " would win%s. ", s->n_skipped ? " of those that were run" : "");
     if (e->winner)
         say_against(e->unlimited, e->winner, p);
     else if (store_has_step(m))
@@ -334,6 +349,8 @@ void report_explain_print(const report_study *s, const report_explanation *e, ds
     if (!n)
         return; /* every point failed; the ranking says so */
     dse_strbuf_init(&p);
+    if (s->n_skipped)
+        say_skipped(s, &p, out);
     print_parts(roles, n, out);
     if (e->winner)
         say_winner(s, e->winner, &p, out);

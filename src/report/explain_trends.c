@@ -187,7 +187,7 @@ static void say_change(const series *s, dse_strbuf *p)
 }
 
 /* Where the axis has values at which nothing fits. */
-static void say_where_none_fits(const report_trend *t, dse_strbuf *p)
+static void say_where_none_fits(const report_trend *t, bool skipped, dse_strbuf *p)
 {
     size_t n = 0, k = 0;
 
@@ -195,14 +195,14 @@ static void say_where_none_fits(const report_trend *t, dse_strbuf *p)
         n += !t->point[i].best_fits;
     if (!n)
         return;
-    dse_strbuf_adds(p, "; nothing fits at ");
+    dse_strbuf_addf(p, "; nothing %sfits at ", skipped ? "that was run " : "");
     for (size_t i = 0; i < t->n; i++)
         if (!t->point[i].best_fits)
             dse_strbuf_addf(p, "%s" REPORT_UNBROKEN "%" PRIu32 "%s", report_axis_names[t->axis],
                             t->point[i].value, report_separator(k++, n));
 }
 
-static void say_degree(const report_trend *t, dse_strbuf *p)
+static void say_degree(const report_trend *t, bool skipped, dse_strbuf *p)
 {
     const series step = make_series(t, false, true), memory = make_series(t, false, false);
     const series fits = make_series(t, true, true);
@@ -218,11 +218,11 @@ static void say_degree(const report_trend *t, dse_strbuf *p)
         return;
     dse_strbuf_adds(p, " Of the points that fit, the best one's step ");
     say_shape(&fits, p);
-    say_where_none_fits(t, p);
+    say_where_none_fits(t, skipped, p);
     dse_strbuf_addc(p, '.');
 }
 
-static void say_switch(const report_trend *t, dse_strbuf *p)
+static void say_switch(const report_trend *t, bool skipped, dse_strbuf *p)
 {
     const char *name = report_axis_names[t->axis];
     const series step = make_series(t, false, true), memory = make_series(t, false, false);
@@ -241,7 +241,8 @@ static void say_switch(const report_trend *t, dse_strbuf *p)
         dse_strbuf_adds(p, " Of the points that fit, the best one's step is ");
         say_change(&fits, p);
     } else {
-        dse_strbuf_addf(p, " Nothing fits %s %s", t->point[fits.first].value ? "without" : "with", name);
+        dse_strbuf_addf(p, " Nothing %sfits %s %s", skipped ? "that was run " : "",
+                        t->point[fits.first].value ? "without" : "with", name);
     }
     dse_strbuf_addc(p, '.');
 }
@@ -254,11 +255,13 @@ void report_trends_print(const report_study *s, const report_explanation *e, dse
         return;
     for (size_t i = 0; i < e->n_trends; i++)
         limited |= s->n_ranked && limit_matters(&e->trend[i]);
-    dse_strbuf_addf(p, "The best point by %s at each value of an axis; the other axes follow.", s->by->name);
+    dse_strbuf_addf(p, "The best point by %s at each value of an axis%s; the other axes follow.", s->by->name,
+                    s->n_skipped ? ", of those that were run" : "");
     report_end_paragraph(p, out);
     print_table(e, limited, out);
     for (size_t i = 0; i < e->n_trends; i++) {
-        (e->trend[i].axis < REPORT_AXIS_SWITCHES ? say_degree : say_switch)(&e->trend[i], p);
+        (e->trend[i].axis < REPORT_AXIS_SWITCHES ? say_degree : say_switch)(&e->trend[i], s->n_skipped != 0,
+                                                                            p);
         report_end_paragraph(p, out);
     }
 }

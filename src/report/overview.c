@@ -179,12 +179,15 @@ static dse_status print_group(const report_study *group, size_t n, dse_arena *a,
     entry *e = DSE_ARENA_NEW(a, entry, n);
     dse_strbuf common;
     size_t count = 0;
+    uint64_t skipped = 0;
 
     if (!e)
         return dse_fail_nomem(err);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        skipped += group[i].n_skipped;
         if (group[i].n_ranked)
             e[count++] = (entry){&group[i], report_rank_value(&group[i], group[i].ranked[0])};
+    }
     if (!count)
         return DSE_OK;
     qsort(e, count, sizeof *e, compare);
@@ -198,6 +201,8 @@ static dse_status print_group(const report_study *group, size_t n, dse_arena *a,
     table_of(e, count, group, n, out);
     if (count < n)
         dse_strbuf_addf(out, "%zu %s nothing to rank.\n", n - count, n - count == 1 ? "has" : "have");
+    if (skipped)
+        report_skipped_print(skipped, out);
     dse_strbuf_addc(out, '\n');
     out->failed |= common.failed;
     dse_strbuf_free(&common);

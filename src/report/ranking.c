@@ -69,6 +69,7 @@ dse_status report_rank(report_study *s, dse_arena *a, dse_error *err)
     s->ranked = DSE_ARENA_NEW(a, const store_row *, s->n);
     if (!c || !s->ranked)
         return dse_fail_nomem(err);
+    s->n_skipped = s->n ? s->row->skipped_of_study : 0;
     for (size_t i = 0; i < s->n; i++) {
         const store_row *r = &s->row[i];
         double value = report_rank_value(s, r);
@@ -217,7 +218,15 @@ static const char *rounding_engine(const report_study *s)
     return NULL;
 }
 
-/* What the limit on memory leaves out, and what it costs. */
+void report_skipped_print(uint64_t n_skipped, dse_strbuf *out)
+{
+    dse_strbuf_addf(out,
+                    "%" PRIu64 " more point%s skipped by a sweep with --prune: the best are known only by "
+                    "wall_time, and for its --top and --hbm.\n",
+                    n_skipped, n_skipped == 1 ? " was" : "s were");
+}
+
+/* What the limit on memory leaves out, and what it costs. Of the points that were skipped nobody knows. */
 static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
 {
     char limit[32];
@@ -227,12 +236,13 @@ static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
     if (s->n_unknown_memory)
         dse_strbuf_addf(out, " %zu dropped: their memory was not tracked.", s->n_unknown_memory);
     if (!s->n_ranked && s->n_too_large + s->n_unknown_memory)
-        dse_strbuf_adds(out, " None fits.");
+        dse_strbuf_adds(out, s->n_skipped ? " None that was run fits." : " None fits.");
     if (s->unlimited_best && (!s->n_ranked || s->unlimited_best != s->ranked[0])) {
-        dse_strbuf_adds(out, "\nWithout the limit the best would be ");
+        dse_strbuf_addf(out, "\nWithout the limit the best%s would be ",
+                        s->n_skipped ? " of those that were run" : "");
         describe(s->unlimited_best, out);
         dse_strbuf_addc(out, '.');
-    } else if (s->n_ranked) {
+    } else if (s->n_ranked && !s->n_skipped) {
         dse_strbuf_adds(out, " The best is the same without the limit.");
     }
     dse_strbuf_addc(out, '\n');
@@ -260,6 +270,8 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
         table_of(s, n, out);
     if (!isnan(s->limit_bytes))
         print_dropped(s, n_done, out);
+    if (s->n_skipped)
+        report_skipped_print(s->n_skipped, out);
     if (rounding)
         dse_strbuf_addf(out, "Peak memory is known as %s printed it, rounded.\n", rounding);
     if (s->n_failed)
@@ -331,6 +343,10 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     dse_json_string(j, "elements"); /* as the reference does */
     dse_json_key(j, "points");
     dse_json_uint(j, s->n - s->n_failed);
+    if (s->n_skipped) {
+        dse_json_key(j, "skipped");
+        dse_json_uint(j, s->n_skipped);
+    }
     dse_json_key(j, "dropped_for_memory");
     dse_json_uint(j, s->n_too_large + s->n_unknown_memory);
     if (s->n_unknown_value) {

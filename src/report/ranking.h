@@ -20,6 +20,7 @@ typedef struct {
     size_t n_unknown_memory; /* done, under a limit, but their memory was not tracked */
     size_t n_unknown_value;  /* done, but what they are ranked by is not known; not in the counts above */
     size_t n_failed;
+    uint64_t n_skipped;              /* by a sweep with --prune: more points, of which nothing is known */
     const store_row *unlimited_best; /* of all that are done and of a known value; NULL: none is */
 } report_study;
 
@@ -41,6 +42,9 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
 
 /* Below the last table: a line for each system whose points met what the reference's model leaves out (traps.h). */
 void report_ranking_notes(const report_study *studies, size_t n, dse_strbuf *out);
+
+/* "265 more points were skipped by ...": what a ranking of the others is worth, as a line. */
+void report_skipped_print(uint64_t n_skipped, dse_strbuf *out);
 
 /* All studies as one JSON object on one line. `explain` adds to each study's object; NULL: nothing does. */
 typedef void report_study_json(const report_study *s, size_t index, void *user, dse_json *j);

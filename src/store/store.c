@@ -2,34 +2,21 @@
 
 #include "base/fs.h"
 #include "base/strbuf.h"
+#include "store/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What a file must say to be ours, and of which version. */
-#define APPLICATION_ID 0x43434c44 /* "CCLD" */
-#define SCHEMA_VERSION 4
-#define NEW            0
-#define BUSY_MS        5000
-
-struct store {
-    sqlite3 *db;
-    sqlite3_stmt *find, *drop, *put; /* a writer's */
-    int lock;                        /* the advisory lock's file, or -1 */
-    char path[1024];
-};
+#define BUSY_MS 5000
 
 /* The columns that are not metrics, in the order of bind_row and read_row. */
 #define KEY_COLUMNS                                                                                          \
     "config, hash, study, model, system, engine, settings, dp, tp, sp, pp, recompute, weight_sharded, "      \
-    "done, "                                                                                                 \
-    "memory_rounded, error, seconds"
+    "done, memory_rounded, error, seconds"
 #define N_KEY_COLUMNS 17
 
 /* `words` are SQLite's for the code. */
@@ -47,141 +34,14 @@ static dse_status fail_code(const store *s, int code, const char *words, const c
     return dse_fail_at(err, DSE_E_STORE, s->path, "cannot %s: %s", doing, words);
 }
 
-static dse_status fail(const store *s, dse_error *err, const char *doing)
+dse_status store_fail(const store *s, dse_error *err, const char *doing)
 {
     return fail_code(s, sqlite3_errcode(s->db), sqlite3_errmsg(s->db), doing, err);
 }
 
-static dse_status execute(store *s, const char *sql, const char *doing, dse_error *err)
+dse_status store_execute(store *s, const char *sql, const char *doing, dse_error *err)
 {
-    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? DSE_OK : fail(s, err, doing);
-}
-
-static dse_status get_pragma(store *s, const char *sql, int64_t *out, dse_error *err)
-{
-    sqlite3_stmt *q = NULL;
-    dse_status st = DSE_OK;
-
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW)
-        st = fail(s, err, "read the database");
-    else
-        *out = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    return st;
-}
-
-static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
-                                       [STORE_BYTES] = "INTEGER",
-                                       [STORE_PEAK_U64] = "INTEGER",
-                                       [STORE_REAL] = "REAL",
-                                       [STORE_TEXT] = "TEXT"};
-
-static dse_status make_schema(store *s, dse_error *err)
-{
-    const store_column *c;
-    dse_strbuf sql;
-    size_t n;
-    dse_status st;
-
-    dse_strbuf_init(&sql);
-    dse_strbuf_addf(
-        &sql, "BEGIN IMMEDIATE;"
-              "CREATE TABLE result (id INTEGER PRIMARY KEY, config TEXT NOT NULL, hash INTEGER NOT NULL,"
-              " study INTEGER NOT NULL, model TEXT NOT NULL, system TEXT NOT NULL, engine TEXT NOT NULL,"
-              " settings TEXT NOT NULL,"
-              " dp INTEGER NOT NULL, tp INTEGER NOT NULL, sp INTEGER NOT NULL, pp INTEGER NOT NULL,"
-              " recompute INTEGER NOT NULL, weight_sharded INTEGER NOT NULL, done INTEGER NOT NULL,"
-              " memory_rounded INTEGER NOT NULL, error TEXT,"
-              " seconds REAL");
-    c = store_columns(&n);
-    for (size_t i = 0; i < n; i++)
-        dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
-    dse_strbuf_addf(
-        &sql,
-        ");CREATE INDEX result_hash ON result (hash);PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
-        APPLICATION_ID, SCHEMA_VERSION);
-    st = sql.failed ? dse_fail_nomem(err) : execute(s, sql.data, "make the database", err);
-    dse_strbuf_free(&sql);
-    return st;
-}
-
-/* Only reads: what is not ours stays as it is. A new file is empty: no application id, no tables; its version is
- * NEW. */
-static dse_status check_schema(store *s, int *out, dse_error *err)
-{
-    int64_t id = 0, version = 0, tables = 0;
-    dse_status st;
-
-    if ((st = get_pragma(s, "PRAGMA application_id", &id, err)) != DSE_OK ||
-        (st = get_pragma(s, "PRAGMA user_version", &version, err)) != DSE_OK ||
-        (st = get_pragma(s, "SELECT count(*) FROM sqlite_master", &tables, err)) != DSE_OK)
-        return st;
-    *out = NEW;
-    if (id == 0 && tables == 0)
-        return DSE_OK;
-    if (id != APPLICATION_ID)
-        return dse_fail_at(err, DSE_E_STORE, s->path, "this is a database, but not one of ccldse's");
-    if (version < 1)
-        return dse_fail_at(err, DSE_E_STORE, s->path, "the database has no version; it is not whole");
-    if (version > SCHEMA_VERSION)
-        return dse_fail_at(err, DSE_E_STORE, s->path,
-                           "the database is of version %" PRId64
-                           "; this program knows versions up to %d. Use a newer ccldse",
-                           version, SCHEMA_VERSION);
-    *out = (int)version;
-    return DSE_OK;
-}
-
-/* ---- migrations ---------------------------------------------------------------------------- */
-
-/* What brings a database from version i + 1 to the next. Written once and never changed: what a version had is
- * not what the tables above say today. */
-static const char *const migrations[SCHEMA_VERSION - 1] = {
-    "ALTER TABLE result ADD COLUMN settings TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE result ADD COLUMN memory_rounded INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE result ADD COLUMN step_compute_bound INTEGER;"
-    "ALTER TABLE result ADD COLUMN step_memory_bound INTEGER;"
-    "ALTER TABLE result ADD COLUMN step_compute_other INTEGER;"
-    "ALTER TABLE result ADD COLUMN step_comm_dp INTEGER;"
-    "ALTER TABLE result ADD COLUMN step_comm_tp INTEGER;"
-    "ALTER TABLE result ADD COLUMN step_comm_sp INTEGER;"
-    "ALTER TABLE result ADD COLUMN step_comm_pp INTEGER;"
-    "ALTER TABLE result ADD COLUMN step_comm_mixed INTEGER;"
-    "ALTER TABLE result ADD COLUMN step_idle INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_weights INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_weight_gradients INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_updated_weights INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_activations INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_recomputed INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_activation_gradients INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_inputs INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_time INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_layer INTEGER;"
-    "ALTER TABLE result ADD COLUMN peak_pass TEXT;"
-    "ALTER TABLE result ADD COLUMN peak_node TEXT;",
-    "ALTER TABLE result ADD COLUMN undercharged_messages INTEGER;"
-    "ALTER TABLE result ADD COLUMN flat_ring_collectives INTEGER;"
-    "ALTER TABLE result ADD COLUMN busiest_link_util REAL;"
-    "ALTER TABLE result ADD COLUMN busiest_link TEXT;",
-    "ALTER TABLE result DROP COLUMN events;",
-};
-
-/* One transaction: a database is of one version or of the other. */
-static dse_status migrate(store *s, int version, dse_error *err)
-{
-    dse_status st = execute(s, "BEGIN IMMEDIATE", "bring the database to this version", err);
-    char done[80];
-
-    if (st != DSE_OK)
-        return st;
-    for (int v = version; st == DSE_OK && v < SCHEMA_VERSION; v++)
-        st = execute(s, migrations[v - 1], "bring the database to this version", err);
-    snprintf(done, sizeof done, "PRAGMA user_version=%d;COMMIT", SCHEMA_VERSION);
-    if (st == DSE_OK)
-        st = execute(s, done, "bring the database to this version", err);
-    if (st != DSE_OK)
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
-    return st;
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? DSE_OK : store_fail(s, err, doing);
 }
 
 /* One sweep at a time: two would simulate the same points. The lock goes with the process. */
@@ -222,8 +82,12 @@ static dse_status prepare(store *s, dse_error *err)
 {
     dse_strbuf sql;
     size_t n;
-    dse_status st = DSE_OK;
+    int64_t skipped;
+    dse_status st = store_get_number(s, "SELECT EXISTS (SELECT 1 FROM skipped)", &skipped, err);
 
+    if (st != DSE_OK)
+        return st;
+    s->may_have_skipped = skipped != 0;
     dse_strbuf_init(&sql);
     dse_strbuf_adds(&sql, "INSERT INTO result (");
     n = add_columns(&sql);
@@ -240,8 +104,14 @@ static dse_status prepare(store *s, dse_error *err)
                                 " WHERE hash = ? AND config = ? AND done",
                                 -1, &s->find, NULL) != SQLITE_OK ||
              sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &s->drop,
-                                NULL) != SQLITE_OK)
-        st = fail(s, err, "prepare the database");
+                                NULL) != SQLITE_OK ||
+             sqlite3_prepare_v2(s->db,
+                                "INSERT OR IGNORE INTO skipped SELECT ?1, ?2"
+                                " WHERE NOT EXISTS (SELECT 1 FROM result WHERE hash = ?1)",
+                                -1, &s->skip, NULL) != SQLITE_OK ||
+             sqlite3_prepare_v2(s->db, "DELETE FROM skipped WHERE hash = ?", -1, &s->unskip, NULL) !=
+                 SQLITE_OK)
+        st = store_fail(s, err, "prepare the database");
     dse_strbuf_free(&sql);
     return st;
 }
@@ -267,17 +137,17 @@ static dse_status copy_to_memory(store *s, dse_error *err)
                                     : fail_code(s, code, sqlite3_errstr(code), "read the database", err);
 }
 
-/* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the copy says of
- * itself counts: since the first look at the file a writer may have brought it forward. */
+/* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the copy says
+ * of itself counts: since the first look at the file a writer may have brought it forward. */
 static dse_status prepare_reading(store *s, int version, dse_error *err)
 {
     dse_status st = DSE_OK;
 
-    if (version != NEW && version < SCHEMA_VERSION && (st = copy_to_memory(s, err)) == DSE_OK)
-        st = check_schema(s, &version, err);
-    if (st == DSE_OK && version == NEW)
+    if (version != STORE_NEW && version < STORE_SCHEMA_VERSION && (st = copy_to_memory(s, err)) == DSE_OK)
+        st = store_schema_check(s, &version, err);
+    if (st == DSE_OK && version == STORE_NEW)
         return dse_fail_at(err, DSE_E_STORE, s->path, "the database is empty; run 'ccldse sweep' first");
-    return st == DSE_OK && version < SCHEMA_VERSION ? migrate(s, version, err) : st;
+    return st == DSE_OK && version < STORE_SCHEMA_VERSION ? store_schema_migrate(s, version, err) : st;
 }
 
 static dse_status make_folder(const char *path, dse_error *err)
@@ -294,13 +164,13 @@ static dse_status make_folder(const char *path, dse_error *err)
 /* A commit waits neither for readers nor for the disk; what is committed survives the death of the process. */
 static dse_status prepare_writing(store *s, int version, dse_error *err)
 {
-    dse_status st =
-        execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL", "open the database for writing", err);
+    dse_status st = store_execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL",
+                                  "open the database for writing", err);
 
-    if (st == DSE_OK && version == NEW)
-        st = make_schema(s, err);
-    else if (st == DSE_OK && version < SCHEMA_VERSION)
-        st = migrate(s, version, err);
+    if (st == DSE_OK && version == STORE_NEW)
+        st = store_schema_make(s, err);
+    else if (st == DSE_OK && version < STORE_SCHEMA_VERSION)
+        st = store_schema_migrate(s, version, err);
     return st == DSE_OK ? prepare(s, err) : st;
 }
 
@@ -308,7 +178,7 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
 {
     store *s = dse_calloc(1, sizeof *s);
     char file[sizeof s->path + 2];
-    int version = NEW;
+    int version = STORE_NEW;
     dse_status st = DSE_OK;
 
     if (!s)
@@ -327,10 +197,10 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
                                         mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                             : SQLITE_OPEN_READONLY,
                                         NULL) != SQLITE_OK)
-        st = s->db ? fail(s, err, "open the database") : dse_fail_nomem(err);
+        st = s->db ? store_fail(s, err, "open the database") : dse_fail_nomem(err);
     if (st == DSE_OK) {
         sqlite3_busy_timeout(s->db, BUSY_MS);
-        st = check_schema(s, &version, err);
+        st = store_schema_check(s, &version, err);
     }
     if (st == DSE_OK)
         st = (mode == STORE_READ ? prepare_reading : prepare_writing)(s, version, err);
@@ -350,6 +220,8 @@ void store_close(store *s)
     sqlite3_finalize(s->find);
     sqlite3_finalize(s->drop);
     sqlite3_finalize(s->put);
+    sqlite3_finalize(s->skip);
+    sqlite3_finalize(s->unskip);
     if (ours) {
         /* One file again, which those who may not write here can read; left as it is while somebody reads. */
         sqlite3_busy_timeout(s->db, 0);
@@ -382,7 +254,7 @@ dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, 
     if (*found)
         *out = (store_brief){count_column(s->find, 2), count_column(s->find, 3), count_column(s->find, 4)};
     else if (code != SQLITE_DONE && code != SQLITE_ROW)
-        st = fail(s, err, "read the database");
+        st = store_fail(s, err, "read the database");
     sqlite3_reset(s->find);
     return st;
 }
@@ -395,14 +267,14 @@ dse_status store_times(store *s, store_visit *visit, void *user, dse_error *err)
     int code = SQLITE_DONE;
 
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK)
-        st = fail(s, err, "read the database");
+        st = store_fail(s, err, "read the database");
     while (st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
         const store_time t = {count_column(q, 0), count_column(q, 1), count_column(q, 2), count_column(q, 3)};
 
         st = visit(user, &t, err);
     }
     if (st == DSE_OK && code != SQLITE_DONE)
-        st = fail(s, err, "read the database");
+        st = store_fail(s, err, "read the database");
     sqlite3_finalize(q);
     return st;
 }
@@ -451,27 +323,35 @@ static void bind_row(sqlite3_stmt *q, const store_row *r)
 
 dse_status store_begin(store *s, dse_error *err)
 {
-    return execute(s, "BEGIN IMMEDIATE", "write a result", err);
+    return store_execute(s, "BEGIN IMMEDIATE", "write a result", err);
 }
 
-dse_status store_commit(store *s, dse_error *err) { return execute(s, "COMMIT", "write a result", err); }
+dse_status store_commit(store *s, dse_error *err)
+{
+    return store_execute(s, "COMMIT", "write a result", err);
+}
+
+/* Runs a statement that writes, and whose values are bound. */
+static dse_status write_now(store *s, sqlite3_stmt *q, dse_error *err)
+{
+    dse_status st = sqlite3_step(q) == SQLITE_DONE ? DSE_OK : store_fail(s, err, "write a result");
+
+    sqlite3_reset(q);
+    return st;
+}
 
 static dse_status replace_row(store *s, const store_row *row, dse_error *err)
 {
-    dse_status st = DSE_OK;
+    dse_status st;
 
     sqlite3_bind_int64(s->drop, 1, (int64_t)row->hash);
     sqlite3_bind_text(s->drop, 2, row->config, -1, SQLITE_STATIC);
-    if (sqlite3_step(s->drop) != SQLITE_DONE)
-        st = fail(s, err, "write a result");
-    sqlite3_reset(s->drop);
-    if (st != DSE_OK)
-        return st;
     bind_row(s->put, row);
-    if (sqlite3_step(s->put) != SQLITE_DONE)
-        st = fail(s, err, "write a result");
-    sqlite3_reset(s->put);
-    return st;
+    sqlite3_bind_int64(s->unskip, 1, (int64_t)row->hash);
+    st = write_now(s, s->drop, err);
+    if (st == DSE_OK)
+        st = write_now(s, s->put, err);
+    return st == DSE_OK && s->may_have_skipped ? write_now(s, s->unskip, err) : st;
 }
 
 dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err)
@@ -495,6 +375,51 @@ dse_status store_put(store *s, const store_row *row, dse_error *err)
 
     return alone ? store_put_all(s, row, 1, err) : replace_row(s, row, err);
 }
+
+/* ---- points that were skipped -------------------------------------------------------------- */
+
+dse_status store_skip(store *s, uint64_t hash, uint64_t study, dse_error *err)
+{
+    s->may_have_skipped = true;
+    sqlite3_bind_int64(s->skip, 1, (int64_t)hash);
+    sqlite3_bind_int64(s->skip, 2, (int64_t)study);
+    return write_now(s, s->skip, err);
+}
+
+dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    dse_status st = DSE_OK;
+    int code = SQLITE_ERROR;
+
+    if (sqlite3_prepare_v2(s->db, "SELECT 1 FROM skipped WHERE hash = ?", -1, &q, NULL) == SQLITE_OK) {
+        sqlite3_bind_int64(q, 1, (int64_t)hash);
+        code = sqlite3_step(q);
+    }
+    if (code == SQLITE_ROW || code == SQLITE_DONE)
+        *out = code == SQLITE_ROW;
+    else
+        st = store_fail(s, err, "read the database");
+    sqlite3_finalize(q);
+    return st;
+}
+
+dse_status store_count_unlisted(store *s, store_unlisted *out, dse_error *err)
+{
+    static const char sql[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
+                              " WHERE study NOT IN (SELECT study FROM result)";
+    sqlite3_stmt *q = NULL;
+    dse_status st = DSE_OK;
+
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW)
+        st = store_fail(s, err, "read the database");
+    else
+        *out = (store_unlisted){(uint64_t)sqlite3_column_int64(q, 0), (uint64_t)sqlite3_column_int64(q, 1)};
+    sqlite3_finalize(q);
+    return st;
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
 
 static const char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
 {
@@ -540,6 +465,7 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
         else if (c[i].type != STORE_TEXT)
             *(uint64_t *)field = count_column(q, at);
     }
+    r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at); /* NULL is 0 */
     return r->config && r->model && r->system && r->engine && r->settings && r->error;
 }
 
@@ -556,13 +482,16 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
     dse_strbuf_init(&sql);
     dse_strbuf_adds(&sql, "SELECT ");
     add_columns(&sql);
-    dse_strbuf_adds(&sql, " FROM result WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
+    dse_strbuf_adds(&sql, ", n_skipped FROM result"
+                          " LEFT JOIN (SELECT study, count(*) AS n_skipped FROM skipped GROUP BY study)"
+                          " USING (study)"
+                          " WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
                           " ORDER BY model, system, engine NOT GLOB 'native-*', engine, settings, study, pp, "
                           "dp, tp, sp, weight_sharded, recompute, engine");
     if (sql.failed)
         st = dse_fail_nomem(err);
     else if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
-        st = fail(s, err, "read the database");
+        st = store_fail(s, err, "read the database");
     if (st == DSE_OK) {
         sqlite3_bind_text(q, 1, model, -1, SQLITE_STATIC);
         sqlite3_bind_text(q, 2, system, -1, SQLITE_STATIC);
@@ -574,7 +503,7 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
             count++;
     }
     if (st == DSE_OK && code != SQLITE_DONE)
-        st = fail(s, err, "read the database");
+        st = store_fail(s, err, "read the database");
     sqlite3_finalize(q);
     dse_strbuf_free(&sql);
     if (st == DSE_OK) {

@@ -43,9 +43,9 @@ typedef struct {
     const char *peak_pass; /* "forward", "recomputation", "backward", "update" */
     const char *peak_node; /* what the rank runs at that moment */
 
-    /* Where ASTRA-sim's model is not what one would expect, if the run met it (sim/sim.h): messages that paid for the lowest
-     * of several dimensions alone, collectives of groups that ran as flat rings against the implementations. Unknown of
-     * what a version before 3 stored, and of other engines. */
+    /* Where ASTRA-sim's model is not what one would expect, if the run met it (sim/sim.h): messages that paid for the
+     * lowest of several dimensions alone, collectives of groups that ran as flat rings against the implementations.
+     * Unknown of what a version before 3 stored, and of other engines. */
     uint64_t undercharged_messages, flat_ring_collectives;
 
     /* With congestion, the link that is busy longest: of the run's time, in percent, and its name, "3 -> 7". */
@@ -94,6 +94,7 @@ typedef struct {
     double seconds;      /* CPU time that the result took; NaN: unknown */
     bool memory_rounded; /* the engine printed its memory in GB, rounded */
     store_metrics metrics;
+    uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
 } store_row;
 
 typedef struct store store;
@@ -142,6 +143,20 @@ dse_status store_commit(store *s, dse_error *err);
 
 /* store_put of n rows, in one transaction of their own: all of them or none. */
 dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err);
+
+/* Notes that a sweep left a point out, by the hash that its row would have: with points skipped, rows are not all that
+ * there is to rank. A point has a row or is noted here, never both: one that has a row, done or failed, is not noted, and
+ * putting its row ends it. By itself, or between store_begin and store_commit. */
+dse_status store_skip(store *s, uint64_t hash, uint64_t study, dse_error *err);
+
+/* Whether that was noted. */
+dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err);
+
+/* Skipped points of studies that have no row, and so are in no list; what models and systems they are of is not stored. */
+typedef struct {
+    uint64_t points, studies;
+} store_unlisted;
+dse_status store_count_unlisted(store *s, store_unlisted *out, dse_error *err);
 
 /* Rows of a model and a system (NULL: any), ordered by model, system, engine (ours first), settings, study, point; so
  * the same rows give the same order whoever made them when. Everything belongs to the arena. */

@@ -213,7 +213,7 @@ int main(int argc, char **argv)
         print_usage();
         return 2;
     }
-    if (b.limit == 0)
+    if (b.limit <= 0) /* none is given */
         b.limit = b.quick ? 60 : 600;
     if (b.upstream && !realpath(b.upstream, upstream))
         fail("there is no such ASTRA-sim");

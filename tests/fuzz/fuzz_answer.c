@@ -1,6 +1,6 @@
-/* The lines between a sweep and its workers, both ways. A configuration that is accepted is written and read
- * again: the texts must be equal, as the text is what finds a stored result. A worker's reader, which keeps the study of
- * the text before, must take the same texts. */
+/* The lines between a sweep and its workers, both ways. A configuration that is accepted is written and read again:
+ * the texts must be equal, as the text is what finds a stored result. A worker's reader, which keeps the study of the
+ * text before, must take the same texts. */
 #include "driver/study.h"
 #include "driver/worker.h"
 #include "fuzz/fuzz.h"
@@ -11,12 +11,9 @@
 static void check_answer(const char *line, dse_arena *a)
 {
     dse_error err = DSE_ERROR_INIT;
-    store_row row = {0};
-
+    store_row row = {0}, same = {0};
     bool read = fuzz_ok(drv_answer_read(line, a, &row, &err), &err);
-    const char *blank =
-        dse_arena_printf(a, " %s", line); /* nothing is skipped of the way that reads any JSON */
-    store_row same = {0};
+    const char *blank = dse_arena_printf(a, " %s", line); /* this one is read as any JSON is */
     dse_status st = blank ? drv_answer_read(blank, a, &same, NULL) : DSE_E_NOMEM;
 
     ENSURE(!read || (row.error && (!row.done || !row.error[0])));

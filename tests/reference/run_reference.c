@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cards/locate.h"
 #include "cards/system.h"
+#include "reference/reference.h"
 #include "sim/bound.h"
 #include "sim/sim.h"
 #include "support/sha256.h"
@@ -21,38 +22,10 @@
 #include "workload/protobuf.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef struct {
-    const char *id;
-    cfg_doc doc;                /* the case */
-    dse_arena *arena, *scratch; /* of the case, of one simulation */
-    const char *folder;         /* for traces */
-    const char *trace_folder;
-    bool ticks_compared;
-    cfg_doc operators;
-    dse_strbuf problems;
-} run;
-
-#define PROBLEM(r, ...)                                                                                      \
-    (dse_strbuf_addf(&(r)->problems, "    " __VA_ARGS__), dse_strbuf_addc(&(r)->problems, '\n'))
-
-static const cfg_node *at(const cfg_node *n, const char *key) { return cfg_get(n, key); }
-
-static int64_t number(const cfg_node *n)
-{
-    int64_t v = 0;
-
-    if (!n || dse_parse_int(n->text, &v, NULL) != DSE_OK) {
-        fprintf(stderr, "a number is missing in the reference data\n");
-        exit(70);
-    }
-    return v;
-}
 
 /* ---- workloads given as nodes: written as traces, so that the reader is tested too --------- */
 
@@ -340,135 +313,7 @@ static void check_groups(run *r, const wl_workload *w)
     }
 }
 
-/* ---- results ------------------------------------------------------------------------------- */
-
-static void check_integer(run *r, const char *where, const cfg_node *expected, const char *key, bool present,
-                          uint64_t v)
-{
-    const cfg_node *n = at(expected, key);
-    char text[32];
-
-    if (!n && !present)
-        return;
-    snprintf(text, sizeof text, "%" PRIu64, v);
-    if (!n || strcmp(n->text, text))
-        PROBLEM(r, "%s %s: %s, expected %s", where, key, text, n ? n->text : "none");
-}
-
-static void check_decimal(run *r, const char *where, const cfg_node *expected, const char *key, bool present,
-                          double v)
-{
-    const cfg_node *n = at(expected, key);
-    char text[64];
-
-    if (!n && !present)
-        return;
-    snprintf(text, sizeof text, "%.3f", v);
-    if (!n || strcmp(n->text, text))
-        PROBLEM(r, "%s %s: %s, expected %s", where, key, text, n ? n->text : "none");
-}
-
-static void check_rank(run *r, const char *where, const cfg_node *expected, const sim_rank_stats *s)
-{
-    check_integer(r, where, expected, "wall_time", true, s->wall);
-    check_integer(r, where, expected, "gpu_time", true, s->gpu);
-    check_integer(r, where, expected, "comm_time", true, s->comm);
-    check_integer(r, where, expected, "exposed_comm", true, s->exposed_comm);
-    check_integer(r, where, expected, "finished_cycles", true, s->finished);
-    check_integer(r, where, expected, "cpu_time", s->has_cpu, s->cpu);
-    check_integer(r, where, expected, "remote_mem_time", s->has_remote_memory, s->remote_memory);
-    check_decimal(r, where, expected, "compute_bound_pct", s->has_utilisation, s->compute_bound * 100);
-    check_decimal(r, where, expected, "compute_util_pct", s->has_utilisation, s->compute_util * 100);
-    check_decimal(r, where, expected, "mem_util_pct", s->has_utilisation, s->memory_util * 100);
-    check_decimal(r, where, expected, "op_intensity", s->has_utilisation, s->op_intensity);
-    check_integer(r, where, expected, "peak_memory_bytes", s->has_memory, s->peak_memory);
-}
-
-static uint64_t field(const sim_rank_stats *s, const char *name)
-{
-    if (!strcmp(name, "wall_time"))
-        return s->wall;
-    if (!strcmp(name, "gpu_time"))
-        return s->gpu;
-    if (!strcmp(name, "comm_time"))
-        return s->comm;
-    if (!strcmp(name, "exposed_comm"))
-        return s->exposed_comm;
-    if (!strcmp(name, "finished_cycles"))
-        return s->finished;
-    if (!strcmp(name, "peak_memory_bytes"))
-        return s->peak_memory;
-    fprintf(stderr, "unknown figure '%s' in the reference data\n", name);
-    exit(70);
-}
-
-static void check_result(run *r, const char *how, const sim_result *result)
-{
-    const cfg_node *expect = at(r->doc.root, "expect"), *sys = at(expect, "sys"),
-                   *minmax = at(expect, "minmax");
-
-    for (uint32_t i = 0; i < sys->n; i++) {
-        char where[128];
-
-        snprintf(where, sizeof where, "%s, rank %s:", how, sys->key[i]->text);
-        check_rank(r, where, sys->item[i], &result->rank[number(sys->key[i])]);
-    }
-    for (uint32_t i = 0; minmax && i < minmax->n; i++) {
-        uint64_t low = UINT64_MAX, high = 0;
-
-        for (uint32_t k = 0; k < result->n_ranks; k++) {
-            uint64_t v = field(&result->rank[k], minmax->key[i]->text);
-            low = v < low ? v : low;
-            high = v > high ? v : high;
-        }
-        if (low != (uint64_t)number(minmax->item[i]->item[0]) ||
-            high != (uint64_t)number(minmax->item[i]->item[1]))
-            PROBLEM(r, "%s: %s over all ranks is %" PRIu64 " .. %" PRIu64 ", expected %s .. %s", how,
-                    minmax->key[i]->text, low, high, minmax->item[i]->item[0]->text,
-                    minmax->item[i]->item[1]->text);
-    }
-}
-
-/* Ticks of each node, as upstream logged them; the lines of a rank may stand in another order. */
-static void check_ticks(run *r, const char *how, const trace_record *record)
-{
-    char path[512], line[512];
-    uint64_t lines = 0;
-    FILE *f;
-
-    if (!r->trace_folder)
-        return;
-    snprintf(path, sizeof path, "%s/%s.csv", r->trace_folder, r->id);
-    f = fopen(path, "r");
-    if ((f != NULL) != (at(r->doc.root, "trace") != NULL))
-        PROBLEM(r, "%s: %s", path, f ? "it is there, but the case has no 'trace'" : "missing");
-    if (!f)
-        return;
-    r->ticks_compared = true;
-    if (!fgets(line, sizeof line, f))
-        PROBLEM(r, "%s is empty", path);
-    while (fgets(line, sizeof line, f)) {
-        unsigned long long rank, id, start, end;
-        uint64_t i = 0;
-
-        if (sscanf(line, "%llu,%llu,%llu,%llu", &rank, &id, &start, &end) != 4)
-            continue;
-        while (i < record->n && (record->rank[i] != rank || record->id[i] != id))
-            i++;
-        if (i == record->n || record->start[i] != start || record->end[i] != end) {
-            PROBLEM(r,
-                    "%s: rank %llu, node %llu: upstream issued it at %llu and ended it at %llu, here %lld "
-                    "and %lld",
-                    how, rank, id, start, end, i == record->n ? -1LL : (long long)record->start[i],
-                    i == record->n ? -1LL : (long long)record->end[i]);
-            break;
-        }
-        lines++;
-    }
-    if (!lines || lines != record->n)
-        PROBLEM(r, "%s: %" PRIu64 " nodes with ticks, expected %" PRIu64, how, record->n, lines);
-    fclose(f);
-}
+/* ---- runs ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -583,44 +428,24 @@ static dse_status run_case(run *r, dse_error *err)
     return st == DSE_OK ? simulate(r, "read", &set, &net, &w, err) : st;
 }
 
-/* ---- failures ------------------------------------------------------------------------------ */
-
-/* What upstream said when it refused its input; all else that went wrong there did so in the simulation, which
- * crashed, hung, or left ranks unfinished. */
-static const struct {
-    const char *said;
-    dse_status kind;
-} refusals[] = {
-    {"Cannot interpret collective implementations", DSE_E_CONFIG},
-    {"`collective_impl.size() <= dimension_size.size()' failed", DSE_E_CONFIG},
-    {"not supported", DSE_E_CONFIG},
-    {"should be larger than 1", DSE_E_RANGE},
-    {"only support 1-dim topology", DSE_E_RANGE},
-    {"`!connected(id)' failed", DSE_E_RANGE},                        /* a Ring of two NPUs */
-    {"STAGE: AssertionError at convert_chakra.py:450", DSE_E_RANGE}, /* a pipeline stage without a layer */
-    {"unordered_map::at", DSE_E_WORKLOAD},                           /* a rank that is not in its group */
-};
-
-static void check_failure(run *r, const char *upstream, const dse_error *err)
-{
-    const char *unfinished = strstr(upstream, "exit code 0 but ");
-    dse_status kind = DSE_E_SIM;
-    uint32_t waiting, ranks, n, of;
-
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
-        if (strstr(upstream, refusals[i].said))
-            kind = refusals[i].kind;
-    if (err->status != kind)
-        PROBLEM(r, "failed with status %d, expected %d: %s: %s\n    upstream: %.200s", (int)err->status,
-                (int)kind, err->where, err->text, upstream);
-    if (unfinished &&
-        sscanf(err->text, "deadlock at tick %*u: %" SCNu32 " of %" SCNu32, &waiting, &ranks) == 2 &&
-        (sscanf(unfinished, "exit code 0 but %" SCNu32 " of %" SCNu32, &n, &of) != 2 || waiting != n ||
-         ranks != of))
-        PROBLEM(r, "%s\n    upstream: %.300s", err->text, upstream);
-}
-
 /* ---- files --------------------------------------------------------------------------------- */
+
+/* It fails where upstream did, and only there. */
+static void check_end(run *r, dse_status st, const dse_error *err, bool verbose)
+{
+    const cfg_node *error = at(at(r->doc.root, "expect"), "error");
+
+    if (st != DSE_OK && !error)
+        PROBLEM(r, "failed: %s: %s", err->where, err->text);
+    if (st != DSE_OK && error)
+        check_failure(r, error->text, err);
+    if (st == DSE_OK && error)
+        PROBLEM(r, "succeeded, but upstream failed: %.200s", error->text);
+    if (!error && !at(at(r->doc.root, "expect"), "sys"))
+        PROBLEM(r, "has neither figures nor an error to compare with");
+    if (st != DSE_OK && error && verbose)
+        printf("%s\n    upstream: %.160s\n    here:     %s\n", r->id, error->text, err->text);
+}
 
 int main(int argc, char **argv)
 {
@@ -659,8 +484,6 @@ int main(int argc, char **argv)
                  .folder = folder,
                  .trace_folder = traces,
                  .operators = operators};
-        const cfg_node *expected_error;
-        dse_status st;
 
         end = strchr(line, '\n') ? strchr(line, '\n') : text.data + text.len;
         dse_arena_reset(&arena);
@@ -673,18 +496,7 @@ int main(int argc, char **argv)
         if (optind + 1 < argc && strncmp(r.id, argv[optind + 1], strlen(argv[optind + 1])))
             continue;
         dse_strbuf_init(&r.problems);
-        st = run_case(&r, &err);
-        expected_error = at(at(r.doc.root, "expect"), "error");
-        if (st != DSE_OK && !expected_error)
-            PROBLEM(&r, "failed: %s: %s", err.where, err.text);
-        if (st != DSE_OK && expected_error)
-            check_failure(&r, expected_error->text, &err);
-        if (st == DSE_OK && expected_error)
-            PROBLEM(&r, "succeeded, but upstream failed: %.200s", expected_error->text);
-        if (!expected_error && !at(at(r.doc.root, "expect"), "sys"))
-            PROBLEM(&r, "has neither figures nor an error to compare with");
-        if (st != DSE_OK && expected_error && verbose)
-            printf("%s\n    upstream: %.160s\n    here:     %s\n", r.id, expected_error->text, err.text);
+        check_end(&r, run_case(&r, &err), &err, verbose);
         if (r.problems.len)
             printf("FAIL %s\n%s", r.id, r.problems.data);
         trace_files += r.ticks_compared;

@@ -37,7 +37,7 @@ static int set_up(void **state)
     drv_bounds_init(&bounds);
     assert_ok(drv_bounds_enter(&bounds, &study, &err), &err);
     for (size_t i = 0; i < N_POINTS; i++)
-        assert_ok(drv_bounds_of(&bounds, &points[i], &bound[i], &err), &err);
+        assert_ok(drv_bounds_of(&bounds, &study, &points[i], &bound[i], &err), &err);
     drv_bounds_free(&bounds);
     return 0;
 }
@@ -70,7 +70,11 @@ static void result(uint64_t study_hash, uint64_t hash, uint64_t wall, uint64_t p
 
 static uint64_t n_skipped(void)
 {
-    return skipped[DRV_SKIP_COMPUTE] + skipped[DRV_SKIP_COMM] + skipped[DRV_SKIP_MEMORY];
+    uint64_t n = 0;
+
+    for (int i = 0; i < DRV_N_SKIPS; i++)
+        n += skipped[i];
+    return n;
 }
 
 static dse_time least_bound(void)
@@ -199,8 +203,31 @@ CLAIM(studies_are_apart_also_when_their_points_alternate)
     assert_u64(n_skipped(), N_POINTS / 2);
 }
 
+/* As a sweep's does when many variants lie between two of its points: the next one comes with a copy of it. */
+CLAIM(a_study_may_go_between_its_points)
+{
+    assert_ok(drv_pruner_make(&(drv_prune){1, NAN}, &pruner, &err), &err);
+    for (size_t i = 0; i < N_POINTS; i++) {
+        dse_arena own_arena;
+        drv_study *own;
+
+        dse_arena_init(&own_arena);
+        own = DSE_ARENA_NEW(&own_arena, drv_study, 1);
+        assert_non_null(own);
+        assert_ok(drv_study_load("small", "ring8", NULL, &own_arena, own, &err), &err);
+        assert_ok(drv_pruner_add(pruner, i, own, STUDY, 100 + i, &points[i], &err), &err);
+        dse_arena_free(&own_arena);
+    }
+    result(STUDY, 1, least_bound() - 1, 0);
+    next_round();
+    assert_int_equal(n_tasks, 0);
+    assert_u64(n_skipped(), N_POINTS);
+}
+
 CLAIM(every_reason_has_a_name)
 {
+    for (int i = 0; i < DRV_N_SKIPS; i++)
+        assert_true(drv_skip_name((drv_skip)i) && drv_skip_key((drv_skip)i));
     assert_string_equal(drv_skip_name(DRV_SKIP_COMPUTE), "the compute of the longest rank");
     assert_string_equal(drv_skip_key(DRV_SKIP_COMPUTE), "compute");
     assert_string_equal(drv_skip_name(DRV_SKIP_MEMORY), "the memory that a rank holds at once");
@@ -244,6 +271,7 @@ int main(void)
         TEST(if_all_are_wanted_one_round_has_them),
         TEST(a_point_without_a_bound_is_run_first),
         TEST(studies_are_apart_also_when_their_points_alternate),
+        TEST(a_study_may_go_between_its_points),
         TEST(every_reason_has_a_name),
         TEST(no_allocation_that_fails_goes_unnoticed),
     };

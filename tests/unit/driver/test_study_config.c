@@ -2,6 +2,8 @@
 #include "driver/study.h"
 #include "unit/unit.h"
 
+#include <ctype.h>
+
 static dse_arena arena;
 static dse_error err;
 static drv_study_reader reader;
@@ -137,6 +139,27 @@ CLAIM(a_point_that_stands_first_is_read)
 }
 
 /* Neither the cards nor the operators are looked for again, also for another system; other operators are. */
+/* As a sweep writes and hashes it. */
+CLAIM(another_point_of_a_study_has_the_configuration_that_it_would_be_stored_with)
+{
+    const design_point p = {4, 2, 1, 1, false, true}; /* as config() makes it of dp 4 */
+    const char *eight, *four;
+    dse_strbuf text;
+    size_t at;
+
+    begin();
+    dse_strbuf_init(&text);
+    eight = config("ring8", "layers=2", 8, &at);
+    four = config("ring8", "layers=2", 4, &at);
+    assert_true(drv_config_of_point(eight, &p, &text));
+    assert_string_equal(text.data, four);
+    assert_false(drv_config_of_point("{\"engine\":\"imported\"}", &p, &text));
+    assert_false(drv_config_of_point("", &p, &text));
+    assert_string_equal(text.data, four);
+    dse_strbuf_free(&text);
+    end();
+}
+
 CLAIM(operators_are_read_once)
 {
     const char *first, *second, *other;
@@ -159,6 +182,26 @@ CLAIM(operators_are_read_once)
     assert_says(drv_study_reader_read(&reader, other, strlen(other), &arena, &study, &point, &err), &err,
                 DSE_E_CONFIG, "the operator file has changed since the configuration was made");
     check_same(first);
+    end();
+}
+
+/* Also when the right ones are kept: a hash is compared as a text, not as a number. */
+CLAIM(a_hash_in_another_spelling_is_not_that_of_the_operators)
+{
+    char *other;
+    const char *whole;
+    size_t at;
+
+    begin();
+    whole = config("ring8", "batch=16", 8, &at);
+    other = dse_arena_strdup(&arena, whole);
+    assert_non_null(other);
+    for (char *c = strstr(other, "operators_hash") + 17; *c != '"'; c++)
+        *c = (char)toupper((unsigned char)*c);
+    assert_string_not_equal(other, whole);
+    check_same(whole); /* is kept from here on */
+    check_same(other);
+    check_same(whole);
     end();
 }
 
@@ -195,7 +238,9 @@ int main(void)
         cmocka_unit_test(studies_in_any_order_are_read_as_if_alone),
         cmocka_unit_test(what_follows_a_kept_study_is_looked_at),
         cmocka_unit_test(a_point_that_stands_first_is_read),
+        cmocka_unit_test(another_point_of_a_study_has_the_configuration_that_it_would_be_stored_with),
         cmocka_unit_test(operators_are_read_once),
+        cmocka_unit_test(a_hash_in_another_spelling_is_not_that_of_the_operators),
         cmocka_unit_test(without_memory_nothing_is_kept),
     };
     return RUN_TESTS(tests);

@@ -80,8 +80,8 @@ CLAIM(an_exposed_communication_of_minus_one_is_no_broken_answer)
     dse_strbuf_free(&line);
 }
 
-/* Answers as workers write them are read without a reader of JSON, those with a blank in front are not. Any figures; one
- * in four of what may be left out is. */
+/* Answers as workers write them are read without a reader of JSON, those with a blank in front are not. Any figures;
+ * one in four of what may be left out is. */
 CLAIM(an_answer_is_read_the_same_however_it_is_spelt)
 {
     uint64_t seed = 7;

@@ -217,8 +217,8 @@ CLAIM(a_slow_worker_has_one_line_at_a_time)
     assert_int_equal(job.most_given, 2);
 }
 
-/* The others were given to it before it died, and are given again; none has a death held against it but the one that was
- * under way, which is the first that was not answered. */
+/* The others were given to it before it died, and are given again; none has a death held against it but the one that
+ * was under way, which is the first that was not answered. */
 CLAIM(lines_behind_the_one_that_kills_are_answered)
 {
     lines(20);
@@ -232,8 +232,8 @@ CLAIM(lines_behind_the_one_that_kills_are_answered)
     }
 }
 
-/* Each worker ends after five answers, whatever it has been given: the sixth line has had one death, and its second worker
- * answers it. */
+/* Each worker ends after five answers, whatever it has been given: the sixth line has had one death, and its second
+ * worker answers it. */
 CLAIM(workers_that_end_now_and_then_answer_every_line_once)
 {
     lines(33);

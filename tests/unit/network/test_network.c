@@ -318,7 +318,8 @@ CLAIM(messages_of_one_class_take_the_same_time)
     }
 }
 
-/* Where all dimensions are charged there is room for 63 links in each: on a ring of 128 that is all but the NPU opposite. */
+/* Where all dimensions are charged there is room for 63 links in each: on a ring of 128 that is all but the NPU
+ * opposite. */
 CLAIM(ways_of_more_than_63_links_have_no_class_where_all_dimensions_are_charged)
 {
     net_network net = one("Ring", 128, 50, 10);

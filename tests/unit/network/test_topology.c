@@ -138,8 +138,8 @@ static bool looks_cyclic(const net_topology *t, const net_shape *s)
     return true;
 }
 
-/* All pairs of all shapes of up to 130, 9 x 9 and 5 x 5 x 5. Those that are not cyclic are not so in some shape: a mesh of
- * 2 x 1 is a circle, too. */
+/* All pairs of all shapes of up to 130, 9 x 9 and 5 x 5 x 5. Those that are not cyclic are not so in some shape: a
+ * mesh of 2 x 1 is a circle, too. */
 CLAIM(rows_are_cyclic_if_and_only_if_they_say_so)
 {
     size_t n;

@@ -258,6 +258,32 @@ CLAIM(equal_results_say_so)
     end();
 }
 
+CLAIM(sides_of_which_points_were_skipped_are_named)
+{
+    static const char *const words[2][2] = {
+        {"", "In B not all points were run: a sweep with --prune skipped some.\n"},
+        {"In A not all", "In A and B not all"}};
+    const report_diff_options o = options();
+
+    for (int i = 0; i < 4; i++) {
+        const bool in_a = i / 2, in_b = i % 2;
+        store_row a[] = {row("s", "x", 1, 1, 100)}, b[] = {row("s", "x", 1, 1, 100)};
+
+        begin();
+        a->skipped_of_study = in_a ? 5 : 0;
+        b->skipped_of_study = in_b ? 6 : 0;
+        pair(a, 1, b, 1);
+        report_diff_print(pairs, n_pairs, &o, &out);
+        assert_non_null(strstr(out.data, words[in_a][in_b]));
+        assert_int_equal(strstr(out.data, "--prune") != NULL, in_a || in_b);
+        dse_strbuf_clear(&out);
+        report_diff_json(pairs, n_pairs, &o, &out);
+        assert_int_equal(strstr(out.data, "\"skipped_a\":true") != NULL, in_a);
+        assert_int_equal(strstr(out.data, "\"skipped_b\":true") != NULL, in_b);
+        end();
+    }
+}
+
 CLAIM(what_one_side_does_not_know_is_not_compared_but_named)
 {
     store_row a[] = {row("s", "x", 1, 1, 100)}, b[] = {row("s", "y", 1, 1, 100)};
@@ -316,6 +342,7 @@ int main(void)
         cmocka_unit_test(rounded_memory_is_compared_as_it_is_printed),
         cmocka_unit_test(differences_are_a_table_and_the_best_point_is_named),
         cmocka_unit_test(equal_results_say_so),
+        cmocka_unit_test(sides_of_which_points_were_skipped_are_named),
         cmocka_unit_test(what_one_side_does_not_know_is_not_compared_but_named),
         cmocka_unit_test(small_changes_keep_a_digit_and_changes_from_0_have_none),
         cmocka_unit_test(every_allocation_may_fail),

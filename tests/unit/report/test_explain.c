@@ -275,6 +275,39 @@ CLAIM(if_nothing_fits_the_best_of_all_is_explained)
     end();
 }
 
+/* As with all points, but for what is said of all. */
+CLAIM(of_points_that_were_skipped_nothing_is_said)
+{
+    six_points();
+    rows[0].skipped_of_study = 9;
+    explain();
+    SAYS("What follows is said of the 6 points that were run, not of the 9 skipped.",
+         "would win of those that were run. Its step",
+         "The best point by wall_time at each value of an axis, of those that were run; the other axes "
+         "follow.",
+         "nothing that was run fits at dp 4.");
+    end();
+
+    begin(50 * GB);
+    add(4, 1, 1, 1, false, 1000, 40 * GB)->skipped_of_study = 1;
+    add(4, 1, 1, 1, true, 1100, 60 * GB);
+    explain();
+    SAYS("Nothing else that was run fits.", "Nothing that was run fits with recomputation.");
+    end();
+
+    begin(50 * GB);
+    add(4, 1, 1, 1, false, 1000, 160 * GB)->skipped_of_study = 1;
+    explain();
+    SAYS("Nothing that was run fits. Without the limit dp 4,");
+    end();
+
+    begin((double)NAN);
+    add(4, 1, 1, 1, false, 1000, 160 * GB)->skipped_of_study = 1;
+    explain();
+    SAYS("No other point was run.");
+    end();
+}
+
 CLAIM(failed_points_are_no_points)
 {
     begin((double)NAN);
@@ -447,6 +480,7 @@ int main(void)
         cmocka_unit_test(the_explanation_for_programs_has_the_same_figures),
         cmocka_unit_test(of_a_single_point_there_is_no_trend),
         cmocka_unit_test(if_nothing_fits_the_best_of_all_is_explained),
+        cmocka_unit_test(of_points_that_were_skipped_nothing_is_said),
         cmocka_unit_test(failed_points_are_no_points),
         cmocka_unit_test(equals_are_told_to_be_equal),
         cmocka_unit_test(what_is_not_known_is_said),

@@ -123,6 +123,23 @@ CLAIM(configurations_of_which_nothing_fits_are_counted)
     end();
 }
 
+/* 3 of the first and 4 of the second. */
+CLAIM(skipped_points_of_all_configurations_are_counted)
+{
+    add("m", "a=1", 1, 4, 2000)->skipped_of_study = 3;
+    add("m", "a=1", 1, 8, 3000)->skipped_of_study = 3;
+    add("m", "a=2", 2, 4, 1000)->skipped_of_study = 4;
+    assert_string_equal(print(NAN),
+                        "m on s: the best of each of 2 configurations, by wall_time\n"
+                        "          step  slow-    peak\n"
+                        "rank      time   down  memory  point      settings\n"
+                        "   1  1.000 us  1.00x       -  4_1_1_1_0  a=2\n"
+                        "   2  2.000 us  2.00x       -  4_1_1_1_0  a=1\n"
+                        "7 more points were skipped by a sweep with --prune: the best are known only "
+                        "by wall_time, and for its --top and --hbm.\n\n");
+    end();
+}
+
 CLAIM(one_configuration_of_a_name_and_none_that_fits_need_no_overview)
 {
     add("m", "a=1", 1, 4, 2000);
@@ -142,6 +159,7 @@ int main(void)
         cmocka_unit_test(cards_of_one_name_are_told_apart_by_their_configuration),
         cmocka_unit_test(models_of_the_network_are_ranked_apart),
         cmocka_unit_test(configurations_of_which_nothing_fits_are_counted),
+        cmocka_unit_test(skipped_points_of_all_configurations_are_counted),
         cmocka_unit_test(one_configuration_of_a_name_and_none_that_fits_need_no_overview),
     };
     return RUN_TESTS(tests);

@@ -180,6 +180,47 @@ CLAIM(with_congestion_the_busiest_link_is_shown)
     end();
 }
 
+/* Of 3 points with and without 7 that were skipped: 30 bytes fit 2. Nothing is said of what the 7 would change. */
+CLAIM(of_points_that_were_skipped_nothing_is_claimed)
+{
+    static const char skipped[] =
+        "7 more points were skipped by a sweep with --prune: the best are known only by "
+        "wall_time, and for its --top and --hbm.\n";
+
+    begin("wall_time", 30);
+    add(1, 5, 10)->skipped_of_study = 7;
+    add(2, 6, 30);
+    add(4, 7, 40);
+    rank();
+    assert_u64(study.n_skipped, 7);
+    report_ranking_print(&study, 0, false, &out);
+    assert_printed("1 of 3 points dropped: they need more than 30 B.\n7 more points");
+    assert_printed(skipped);
+    dse_strbuf_clear(&out);
+    report_ranking_json(&study, 1, 0, NULL, NULL, &out);
+    assert_printed("\"points\":3,\"skipped\":7,\"dropped_for_memory\":1,");
+    dse_strbuf_clear(&out);
+    rows[0].skipped_of_study = 0;
+    study.n_ranked = study.n_too_large = 0;
+    rank();
+    report_ranking_print(&study, 0, false, &out);
+    assert_printed(
+        "1 of 3 points dropped: they need more than 30 B. The best is the same without the limit.\n");
+    end();
+}
+
+CLAIM(without_the_limit_it_is_the_best_of_those_that_were_run)
+{
+    begin("wall_time", 30);
+    add(1, 5, 40)->skipped_of_study = 1;
+    rank();
+    report_ranking_print(&study, 0, false, &out);
+    assert_printed("1 of 1 points dropped: they need more than 30 B. None that was run fits.\n"
+                   "Without the limit the best of those that were run would be dp 1,");
+    assert_printed("\n1 more point was skipped by a sweep");
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +231,8 @@ int main(void)
         cmocka_unit_test(what_the_model_leaves_out_is_noted_below),
         cmocka_unit_test(notes_are_one_line_a_system),
         cmocka_unit_test(with_congestion_the_busiest_link_is_shown),
+        cmocka_unit_test(of_points_that_were_skipped_nothing_is_claimed),
+        cmocka_unit_test(without_the_limit_it_is_the_best_of_those_that_were_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,7 +211,7 @@ CLAIM(a_database_of_version_2_is_brought_to_this_one_and_its_results_are_found)
     end();
 }
 
-/* Version 3 also kept how many events a run took, which is no property of a point. */
+/* Version 3 also kept how many events a run took, which is no property of a point. It knew no skipped points. */
 CLAIM(a_database_of_version_3_loses_its_events_and_nothing_else)
 {
     store_brief brief;
@@ -230,9 +230,12 @@ CLAIM(a_database_of_version_3_loses_its_events_and_nothing_else)
         assert_ok(store_find(s, rows[i].hash, rows[i].config, &found, &brief, &err), &err);
         assert_true(found);
         assert_u64(brief.wall_time, rows[i].metrics.wall_time);
+        assert_u64(rows[i].skipped_of_study, 0);
         put(s, rows[i]);
     }
+    assert_ok(store_skip(s, 1, rows[0].study, &err), &err);
     assert_int_equal(list(s, NULL, NULL, &rows), 2);
+    assert_u64(rows[0].skipped_of_study, 1);
     store_close(s);
     end();
 }

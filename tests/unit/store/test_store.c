@@ -349,6 +349,140 @@ CLAIM(an_empty_database_lists_nothing)
     end();
 }
 
+/* ---- skipped ------------------------------------------------------------------------------------------ */
+
+#define STUDY 0xfedcba9876543210u /* of all rows of database.h */
+
+static void note_skipped(store *s, uint64_t hash, uint64_t study)
+{
+    assert_ok(store_skip(s, hash, study, &err), &err);
+}
+
+static bool is_skipped(store *s, uint64_t hash)
+{
+    bool skipped;
+
+    assert_ok(store_is_skipped(s, hash, &skipped, &err), &err);
+    return skipped;
+}
+
+static void assert_unlisted(store *s, uint64_t points, uint64_t studies)
+{
+    store_unlisted u;
+
+    assert_ok(store_count_unlisted(s, &u, &err), &err);
+    assert_u64(u.points, points);
+    assert_u64(u.studies, studies);
+}
+
+/* Twice is once. */
+CLAIM(rows_know_how_many_points_of_their_study_were_skipped)
+{
+    store_row *rows, other = row("{2}", 2, "n", 8, 5);
+    store *s;
+
+    begin();
+    other.study = 17;
+    s = open_for(STORE_WRITE);
+    put(s, row("{1}", 1, "m", 8, 5));
+    put(s, other);
+    for (int i = 0; i < 2; i++) {
+        note_skipped(s, 0xffffffffffffffffu, STUDY);
+        note_skipped(s, 11, STUDY);
+    }
+    assert_true(is_skipped(s, 0xffffffffffffffffu));
+    assert_false(is_skipped(s, 12));
+    store_close(s);
+    s = open_for(STORE_READ);
+    assert_int_equal(list(s, NULL, NULL, &rows), 2);
+    assert_u64(rows[0].skipped_of_study, 2);
+    assert_u64(rows[1].skipped_of_study, 0);
+    assert_true(is_skipped(s, 11));
+    assert_unlisted(s, 0, 0);
+    store_close(s);
+    end();
+}
+
+/* Also one that failed: it was run. */
+CLAIM(a_point_that_has_a_row_is_not_skipped)
+{
+    store_row *rows, failed = row("{2}", 2, "m", 8, 5);
+    store *s;
+
+    begin();
+    failed.done = false;
+    s = open_for(STORE_WRITE);
+    put(s, row("{1}", 1, "m", 8, 5));
+    put(s, failed);
+    note_skipped(s, 1, STUDY);
+    note_skipped(s, 2, STUDY);
+    assert_int_equal(list(s, NULL, NULL, &rows), 2);
+    assert_u64(rows[0].skipped_of_study, 0);
+    assert_false(is_skipped(s, 1) || is_skipped(s, 2));
+    store_close(s);
+    end();
+}
+
+/* Noted by the writer that runs it, or by one before. */
+CLAIM(a_skipped_point_that_is_put_is_no_longer_skipped)
+{
+    const store_row two[] = {row("{2}", 2, "m", 8, 5), row("{3}", 3, "m", 8, 5)};
+    store_row *rows;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    for (uint64_t hash = 1; hash <= 4; hash++)
+        note_skipped(s, hash, STUDY);
+    put(s, row("{1}", 1, "m", 8, 5));
+    assert_false(is_skipped(s, 1));
+    store_close(s);
+    s = open_for(STORE_WRITE);
+    assert_ok(store_put_all(s, two, 2, &err), &err);
+    assert_int_equal(list(s, NULL, NULL, &rows), 3);
+    assert_u64(rows[2].skipped_of_study, 1);
+    assert_true(is_skipped(s, 4));
+    store_close(s);
+    end();
+}
+
+CLAIM(skipped_points_are_part_of_a_transaction)
+{
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    assert_ok(store_begin(s, &err), &err);
+    note_skipped(s, 1, STUDY);
+    assert_ok(store_commit(s, &err), &err);
+    assert_ok(store_begin(s, &err), &err);
+    note_skipped(s, 2, STUDY);
+    put(s, row("{1}", 1, "m", 8, 5));
+    store_close(s); /* as if the program had been killed there */
+    s = open_for(STORE_READ);
+    assert_true(is_skipped(s, 1));
+    assert_false(is_skipped(s, 2));
+    store_close(s);
+    end();
+}
+
+CLAIM(studies_of_which_all_was_skipped_are_counted)
+{
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    assert_unlisted(s, 0, 0);
+    put(s, row("{1}", 1, "m", 8, 5));
+    note_skipped(s, 2, STUDY);
+    note_skipped(s, 3, 17);
+    note_skipped(s, 4, 17);
+    note_skipped(s, 5, 18);
+    assert_unlisted(s, 3, 2);
+    store_close(s);
+    end();
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------- */
 
 static dse_status load(void *what, dse_arena *a, dse_error *e)
@@ -362,6 +496,8 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     if (st != DSE_OK)
         return st;
     st = store_put(s, &r, e);
+    if (st == DSE_OK)
+        st = store_skip(s, 2, 3, e);
     if (st == DSE_OK)
         st = store_list(s, NULL, NULL, a, &rows, &n, e);
     store_close(s);
@@ -393,6 +529,11 @@ int main(void)
         cmocka_unit_test(a_failed_result_is_not_found_until_it_is_done),
         cmocka_unit_test(rows_are_listed_by_model_system_study_and_point),
         cmocka_unit_test(an_empty_database_lists_nothing),
+        cmocka_unit_test(rows_know_how_many_points_of_their_study_were_skipped),
+        cmocka_unit_test(a_point_that_has_a_row_is_not_skipped),
+        cmocka_unit_test(a_skipped_point_that_is_put_is_no_longer_skipped),
+        cmocka_unit_test(skipped_points_are_part_of_a_transaction),
+        cmocka_unit_test(studies_of_which_all_was_skipped_are_counted),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);

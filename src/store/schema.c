@@ -1,0 +1,136 @@
+/* What tables a database has, and how those of earlier versions become them. */
+#include "base/strbuf.h"
+#include "store/parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define APPLICATION_ID 0x43434c44 /* "CCLD": what a file must say to be ours */
+
+dse_status store_get_number(store *s, const char *sql, int64_t *out, dse_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    dse_status st = DSE_OK;
+
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW)
+        st = store_fail(s, err, "read the database");
+    else
+        *out = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return st;
+}
+
+static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
+                                       [STORE_BYTES] = "INTEGER",
+                                       [STORE_PEAK_U64] = "INTEGER",
+                                       [STORE_REAL] = "REAL",
+                                       [STORE_TEXT] = "TEXT"};
+
+dse_status store_schema_make(store *s, dse_error *err)
+{
+    const store_column *c;
+    dse_strbuf sql;
+    size_t n;
+    dse_status st;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_addf(
+        &sql, "BEGIN IMMEDIATE;"
+              "CREATE TABLE result (id INTEGER PRIMARY KEY, config TEXT NOT NULL, hash INTEGER NOT NULL,"
+              " study INTEGER NOT NULL, model TEXT NOT NULL, system TEXT NOT NULL, engine TEXT NOT NULL,"
+              " settings TEXT NOT NULL,"
+              " dp INTEGER NOT NULL, tp INTEGER NOT NULL, sp INTEGER NOT NULL, pp INTEGER NOT NULL,"
+              " recompute INTEGER NOT NULL, weight_sharded INTEGER NOT NULL, done INTEGER NOT NULL,"
+              " memory_rounded INTEGER NOT NULL, error TEXT,"
+              " seconds REAL");
+    c = store_columns(&n);
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
+    dse_strbuf_addf(&sql,
+                    ");CREATE INDEX result_hash ON result (hash);"
+                    "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"
+                    "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
+                    APPLICATION_ID, STORE_SCHEMA_VERSION);
+    st = sql.failed ? dse_fail_nomem(err) : store_execute(s, sql.data, "make the database", err);
+    dse_strbuf_free(&sql);
+    return st;
+}
+
+/* A new file is empty: no application id, no tables. */
+dse_status store_schema_check(store *s, int *out, dse_error *err)
+{
+    int64_t id = 0, version = 0, tables = 0;
+    dse_status st;
+
+    if ((st = store_get_number(s, "PRAGMA application_id", &id, err)) != DSE_OK ||
+        (st = store_get_number(s, "PRAGMA user_version", &version, err)) != DSE_OK ||
+        (st = store_get_number(s, "SELECT count(*) FROM sqlite_master", &tables, err)) != DSE_OK)
+        return st;
+    *out = STORE_NEW;
+    if (id == 0 && tables == 0)
+        return DSE_OK;
+    if (id != APPLICATION_ID)
+        return dse_fail_at(err, DSE_E_STORE, s->path, "this is a database, but not one of ccldse's");
+    if (version < 1)
+        return dse_fail_at(err, DSE_E_STORE, s->path, "the database has no version; it is not whole");
+    if (version > STORE_SCHEMA_VERSION)
+        return dse_fail_at(err, DSE_E_STORE, s->path,
+                           "the database is of version %" PRId64
+                           "; this program knows versions up to %d. Use a newer ccldse",
+                           version, STORE_SCHEMA_VERSION);
+    *out = (int)version;
+    return DSE_OK;
+}
+
+/* ---- migrations ---------------------------------------------------------------------------- */
+
+/* What brings a database from version i + 1 to the next. Written once and never changed: what a version had is
+ * not what the tables above say today. */
+static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
+    "ALTER TABLE result ADD COLUMN settings TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE result ADD COLUMN memory_rounded INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE result ADD COLUMN step_compute_bound INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_memory_bound INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_compute_other INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_dp INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_tp INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_sp INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_pp INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_comm_mixed INTEGER;"
+    "ALTER TABLE result ADD COLUMN step_idle INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_weights INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_weight_gradients INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_updated_weights INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_activations INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_recomputed INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_activation_gradients INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_inputs INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_time INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_layer INTEGER;"
+    "ALTER TABLE result ADD COLUMN peak_pass TEXT;"
+    "ALTER TABLE result ADD COLUMN peak_node TEXT;",
+    "ALTER TABLE result ADD COLUMN undercharged_messages INTEGER;"
+    "ALTER TABLE result ADD COLUMN flat_ring_collectives INTEGER;"
+    "ALTER TABLE result ADD COLUMN busiest_link_util REAL;"
+    "ALTER TABLE result ADD COLUMN busiest_link TEXT;",
+    ("ALTER TABLE result DROP COLUMN events;"
+     "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"), /* clang takes two for a slip */
+};
+
+/* One transaction: a database is of one version or of the other. */
+dse_status store_schema_migrate(store *s, int version, dse_error *err)
+{
+    dse_status st = store_execute(s, "BEGIN IMMEDIATE", "bring the database to this version", err);
+    char done[80];
+
+    if (st != DSE_OK)
+        return st;
+    for (int v = version; st == DSE_OK && v < STORE_SCHEMA_VERSION; v++)
+        st = store_execute(s, migrations[v - 1], "bring the database to this version", err);
+    snprintf(done, sizeof done, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA_VERSION);
+    if (st == DSE_OK)
+        st = store_execute(s, done, "bring the database to this version", err);
+    if (st != DSE_OK)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
+    return st;
+}
