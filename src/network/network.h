@@ -42,7 +42,7 @@ dse_status net_network_finish(net_network *net, dse_error *err);
 /* What works here, and not with the released reference (599a047). In the order in which it is told. */
 typedef enum {
     NET_LIMIT_TOPOLOGY,  /* it has Ring, Switch and FullyConnected */
-    NET_LIMIT_MULTI_HOP, /* without congestion it charges the lowest dimension alone, whatever the card says */
+    NET_LIMIT_MULTI_HOP, /* without congestion it charges the lowest dimension alone, whatever the card has */
     NET_LIMIT_DIMENSIONS,  /* with congestion it takes one */
     NET_LIMIT_RING_OF_TWO, /* with congestion it tries to connect the two NPUs twice */
     NET_N_LIMITS

@@ -6,10 +6,11 @@
  *   compute   a rank computes one node at a time: the sum of their ticks, exact, on the stage that has most
  *   comm      a rank runs one collective or send at a time. How long one takes a rank depends on when the
  *             others come; but the ranks of a stage together never take less than if they all came at once
- *             (bound_comm.c says why). So the average rank of a stage is busy that long, and the slowest not less.
- *   chain     pieces of the step that must come one after the other, whatever stages they are on: each takes its
- *             computations or its collectives, whichever take longer. Where stages wait for each other, this is
- *             the largest part.
+ *             (bound_comm.c says why). So the average rank of a stage is busy that long, and the slowest not
+ *             less.
+ *   chain     pieces of the step that must come one after the other, whatever stages they are on: each takes
+ *             its computations or its collectives, whichever take longer. Where stages wait for each other,
+ *             this is the largest part.
  *
  * And some memory that a rank holds at one moment, so that its peak is not below (workload/totals.h).
  *

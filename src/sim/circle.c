@@ -53,8 +53,8 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
 
 /* ---- what does not depend on when it begins ---------------------------------------------------- */
 
-/* The ways of messages of so many bytes. False: the engine has failed, or a message takes no time: it could arrive in
- * the tick in which it is sent. */
+/* What messages of so many bytes take along the circle. False: the engine has failed, or a message takes no
+ * time: it could arrive in the tick in which it is sent. */
 static bool fill_offsets(sim_engine *e, const sim_circle *circle, uint64_t bytes, sim_circle_cost *out,
                          dse_time *longest_message)
 {

@@ -146,8 +146,8 @@ uint32_t sim_order_phases(const sim_settings *set, const sim_logical *logical, s
  * cannot be. */
 const char *sim_group_phase(const sim_ring *ring, sim_collective coll, uint64_t bytes, sim_phase *p);
 
-/* Packets that a rank reduces in a planned phase of a ring, of one more than it has steps: those of the first way
- * round. An all-reduce gathers after that. */
+/* Packets that a rank reduces in a planned phase of a ring: those of the first way round. An all-reduce
+ * gathers after that. */
 static inline uint32_t sim_ring_reductions(const sim_phase *p)
 {
     return p->coll == SIM_ALL_REDUCE || p->coll == SIM_REDUCE_SCATTER ? p->cycle : 0;

@@ -1,8 +1,8 @@
 /* What a tick's order can decide, and the reference takes it from ranks that are not simulated here, must not
  * matter:
  *
- *  - In a queue (lane) chunks of different phases that come in the same tick, if they have to wait: noted where
- *    they come (stream.c). Those of one phase keep the order of their numbers.
+ *  - In a queue (lane) chunks of different phases that come in the same tick, if they have to wait: noted
+ *    where they come (stream.c). Those of one phase keep the order of their numbers.
  *  - A chunk with several packets under way that receives one in the tick in which another passes the
  *    endpoint.
  *
