@@ -248,6 +248,7 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
                            .involved = n->slot == DSE_NONE ? n->involved_dims : UINT32_MAX,
                            .n_involved = n->slot == DSE_NONE ? n->n_involved_dims : UINT32_MAX};
     sim_cut cut;
+    dse_status st;
 
     for (size_t i = 0; i < x->n_costs; i++)
         if (x->cost[i].coll == cost.coll && x->cost[i].size == cost.size &&
@@ -260,8 +261,8 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
     }
     if (!sim_coll_cut(e, class, node, &cut))
         return DSE_NONE;
-    if (!sim_lockstep_run(x->lockstep, e, class, node, &cut, &cost.cost)) {
-        give_up(e, "not all ranks do the same in a collective");
+    if ((st = sim_lockstep_run(x->lockstep, e, class, node, &cut, &cost.cost)) != DSE_OK) {
+        sim_fail(e, st, "not all ranks do the same in a collective");
         return DSE_NONE;
     }
     cost.n_chunks = cut.n_chunks;

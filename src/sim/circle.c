@@ -39,7 +39,8 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
     out->n_places = n;
     out->place = DSE_ARENA_NEW(a, sim_circle_place, n);
     out->begin = DSE_ARENA_NEW(a, dse_time, n);
-    if (!out->place || !out->begin)
+    out->scratch = DSE_ARENA_NEW(a, int64_t, 2 * (size_t)n + 1);
+    if (!out->place || !out->begin || !out->scratch)
         return dse_fail_nomem(err);
     r = first;
     for (uint32_t i = n; i-- > 0;) {
@@ -173,7 +174,7 @@ static bool all_begin_together(const sim_circle *c)
 bool sim_circle_run(sim_circle *c)
 {
     const sim_circle_cost *cost = &c->cost[c->current];
-    int64_t few[2 * 64 + 1], *low = few, *high;
+    int64_t *high = c->scratch + c->n_places + 1;
     bool ok = true;
 
     if (cost->even && all_begin_together(c)) {
@@ -185,12 +186,7 @@ bool sim_circle_run(sim_circle *c)
             c->begin[u] += cost->rounds * once;
         return true;
     }
-    if (c->n_places > 64 && !(low = dse_calloc(2 * (size_t)c->n_places + 1, sizeof *low)))
-        return false;
-    high = low + c->n_places + 1;
     for (uint64_t i = 0; ok && i < cost->rounds; i++)
-        ok = run_round(c, cost, low, high);
-    if (low != few)
-        dse_free(low);
+        ok = run_round(c, cost, c->scratch, high);
     return ok;
 }

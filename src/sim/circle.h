@@ -39,6 +39,7 @@ typedef struct {
     uint32_t n_here;  /* places whose ranks have begun */
     uint32_t current; /* cost */
     dse_time *begin;  /* per place; end: after sim_circle_run */
+    int64_t *scratch; /* of sim_circle_run: two per place, and one */
 } sim_circle;
 
 /* The circle of the group that `class` has under `slot`. *place is the class's own. DSE_E_SIM with the reason
@@ -51,7 +52,7 @@ uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, 
                               const sim_cut *cut);
 
 /* All have begun: replaces begin by when they end. False: it has no closed form after all, as ticks become
- * too many, or memory ran out. */
+ * too many. */
 bool sim_circle_run(sim_circle *circle);
 
 #endif

@@ -10,6 +10,7 @@ static struct {
     uint32_t n_members;
     sim_circle_place place[WORLD_MAX_RANKS];
     dse_time begin[WORLD_MAX_RANKS];
+    int64_t scratch[2 * WORLD_MAX_RANKS + 1];
 } t;
 
 /* The members are a ring in their order; the first n_places of them are kept. */
@@ -20,7 +21,7 @@ static void members(uint32_t n, const uint32_t *ranks, uint32_t n_places)
     world.err = (dse_error)DSE_ERROR_INIT;
     t.engine = (sim_engine){.set = &world.set, .net = &world.net, .arena = &world.arena, .err = &world.err};
     t.n_members = n;
-    t.circle = (sim_circle){.n_places = n_places, .place = t.place, .begin = t.begin};
+    t.circle = (sim_circle){.n_places = n_places, .place = t.place, .begin = t.begin, .scratch = t.scratch};
     for (uint32_t i = 0; i < n_places; i++)
         t.place[i] = (sim_circle_place){.class = i, .rank = ranks[i], .before = ranks[i ? i - 1 : n - 1]};
 }
@@ -208,10 +209,11 @@ static void check_random(uint64_t *seed, uint32_t m, uint32_t times)
 {
     static dse_time d[MAX_MEMBERS], c[MAX_STEPS + 1], offset[MAX_MEMBERS + 1], begin[MAX_MEMBERS],
         s[MAX_MEMBERS];
+    static int64_t scratch[2 * MAX_MEMBERS + 1];
     uint32_t n = m * times;
     uint64_t spread = below(seed, 2) ? 100 : 100000, range = below(seed, 4) ? 1000 : 1;
     sim_circle_cost cost = {.steps = n - 1 + below(seed, 2u * n), .rounds = 1 + below(seed, 4)};
-    sim_circle circle = {.n_places = m, .n_costs = 1, .cost = &cost, .begin = begin};
+    sim_circle circle = {.n_places = m, .n_costs = 1, .cost = &cost, .begin = begin, .scratch = scratch};
 
     assert_true(cost.steps <= MAX_STEPS + 400);
     if (cost.steps > MAX_STEPS)
