@@ -373,7 +373,7 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     }
     dse_json_end_array(j);
     dse_json_key(j, "best_without_limit");
-    if (s->unlimited_best) {
+    if (s->unlimited_best && !s->n_skipped) { /* it may have been skipped */
         dse_json_begin_object(j);
         report_row_fields(s->unlimited_best, j);
         dse_json_end_object(j);
