@@ -77,7 +77,7 @@ static dse_status measure_entry(gen_variant *v, const wl_entry *e, dse_strbuf *t
     return st;
 }
 
-wl_parallel gen_parallel_of(const wl_symbols *symbols)
+static wl_parallel parallel_of(const wl_symbols *symbols)
 {
     wl_parallel p = {.symbol = {-1, -1, -1}};
 
@@ -99,7 +99,7 @@ dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant
     *v = (gen_variant){0};
     if ((st = wl_operators_resolve(operators, which, a, &v->ops, err)) != DSE_OK)
         return st;
-    v->parallel = gen_parallel_of(&v->ops.symbols);
+    v->parallel = parallel_of(&v->ops.symbols);
     v->op = GEN_ARRAY(a, gen_operator, v->ops.n_ops);
     v->size = GEN_ARRAY(a, gen_size, (size_t)v->ops.n_ops * SIZES_PER_OPERATOR);
     if (!v->op || !v->size)
@@ -113,8 +113,9 @@ dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant
 
 /* ---- for a strategy ------------------------------------------------------------------------ */
 
-dse_status gen_bind_symbols(const wl_operators *ops, const wl_symbols *values,
-                            const uint32_t degree[WL_N_PARALLEL], wl_symbols *out, dse_error *err)
+/* The operators' symbols with values: degrees of dp, tp, sp (by WL_DP, ...), all others from `values`. */
+static dse_status bind_symbols(const wl_operators *ops, const wl_symbols *values,
+                               const uint32_t degree[WL_N_PARALLEL], wl_symbols *out, dse_error *err)
 {
     *out = ops->symbols;
     for (uint32_t i = 0; i < out->n; i++) {
@@ -140,7 +141,7 @@ dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, c
 {
     const uint32_t degree[] = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp};
     wl_symbols bound;
-    dse_status st = gen_bind_symbols(&v->ops, symbols, degree, &bound, err);
+    dse_status st = bind_symbols(&v->ops, symbols, degree, &bound, err);
 
     if (st != DSE_OK)
         return st;

@@ -49,14 +49,7 @@ static inline const gen_operator *gen_operator_of(const gen_variant *v, const wl
     return &v->op[op->number];
 }
 
-/* The operators' symbols with values: degrees of dp, tp, sp (by WL_DP, ...), all others from `values`.
- * DSE_E_CONFIG: one has none; DSE_E_RANGE: one is below 1. */
-dse_status gen_bind_symbols(const wl_operators *ops, const wl_symbols *values,
-                            const uint32_t degree[WL_N_PARALLEL], wl_symbols *out, dse_error *err);
-/* Which of the symbols are dp, tp and sp; without degrees. */
-wl_parallel gen_parallel_of(const wl_symbols *symbols);
-
-/* The sizes for one strategy. */
+/* The sizes for one strategy. DSE_E_CONFIG: a symbol has no value; DSE_E_RANGE: one is below 1. */
 typedef struct {
     double *value; /* of each size of the variant */
     bool *is_free; /* whether so many operations are none */

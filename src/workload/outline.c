@@ -24,45 +24,16 @@ void *outline_room(outliner *o, void *items, uint32_t n, uint32_t *cap, size_t s
     return more;
 }
 
-static bool add_size(outliner *o, const wl_dim *dim, double scale, uint32_t *index)
-{
-    wl_outline *out = o->out;
-
-    for (*index = 0; *index < out->n_sizes; ++*index)
-        if (out->size[*index].scale == scale && wl_dim_equal(&out->size[*index].dim, dim))
-            return true;
-    out->size = outline_room(o, out->size, out->n_sizes, &o->cap_sizes, sizeof *out->size);
-    if (!out->size)
-        return false;
-    out->size[out->n_sizes++] = (outline_size){*dim, scale};
-    return true;
-}
-
-/* An operand that is absent has no size. */
-static bool add_elements(outliner *o, const wl_shape *s, uint32_t *index)
-{
-    wl_dim elements = wl_shape_elements(s);
-
-    *index = DSE_NONE;
-    return !s->n || add_size(o, &elements, 1.0, index);
-}
-
 /* add_compute: its operations, and what it moves. */
 static bool add_compute(outliner *o, const wl_tensor *t, uint32_t *index)
 {
     wl_outline *out = o->out;
-    wl_dim ops = wl_shape_elements(&t->op->y_shape);
-    outline_compute c;
+    const gen_operator *op = gen_operator_of(&out->variant, t->op);
+    const outline_compute c = {op->operations, op->y, op->x1, op->x2};
 
     *index = DSE_NONE;
     if (!outline_has_cost(t->kind))
         return true;
-    for (uint32_t i = 0; t->kind == WL_OP_EINSUM && i < t->op->y_reduced.n; i++)
-        wl_dim_multiply(&ops, &t->op->y_reduced.dim[i]);
-    if (!add_size(o, &ops, t->kind == WL_OP_SCALE ? t->op->scale : 1.0, &c.ops) ||
-        !add_elements(o, &t->op->y_shape, &c.y) || !add_elements(o, &t->op->x1_shape, &c.x1) ||
-        !add_elements(o, &t->op->x2_shape, &c.x2))
-        return false;
     for (*index = 0; *index < out->n_computes; ++*index)
         if (!memcmp(&out->compute[*index], &c, sizeof c))
             return true;
@@ -96,8 +67,8 @@ static bool add_operand(outliner *o, uint32_t from, const wl_shape *need, uint32
     if (!out->operand)
         return false;
     x = &out->operand[out->n_operands++];
-    *x = (outline_operand){op->y_shape, op->y_reduced, *need, DSE_NONE};
-    return add_elements(o, &op->y_shape, &x->size);
+    *x = (outline_operand){op->y_shape, op->y_reduced, *need, gen_operator_of(&out->variant, op)->y};
+    return true;
 }
 
 static bool find_kinds(outliner *o)
@@ -106,10 +77,12 @@ static bool find_kinds(outliner *o)
         const wl_tensor *t = &o->model->tensor[i];
         outline_facts *f = &o->facts[i];
 
-        *f = (outline_facts){.start_at = DSE_NONE, .loss_at = DSE_NONE, .segment = DSE_NONE};
+        *f = (outline_facts){.size = gen_operator_of(&o->out->variant, t->op)->y,
+                             .start_at = DSE_NONE,
+                             .loss_at = DSE_NONE,
+                             .segment = DSE_NONE};
         if (!add_compute(o, t, &f->compute) || !add_operand(o, t->x1, &t->op->x1_shape, &f->operand[0]) ||
-            !add_operand(o, t->x2, &t->op->x2_shape, &f->operand[1]) ||
-            !add_elements(o, &t->op->y_shape, &f->size))
+            !add_operand(o, t->x2, &t->op->x2_shape, &f->operand[1]))
             return false;
     }
     return true;
@@ -322,15 +295,13 @@ static void *keep(dse_arena *a, const void *items, size_t size)
 /* The tables grew in the scratch arena. */
 static bool keep_tables(wl_outline *out, dse_arena *a)
 {
-    out->size = keep(a, out->size, out->n_sizes * sizeof *out->size);
     out->compute = keep(a, out->compute, out->n_computes * sizeof *out->compute);
     out->operand = keep(a, out->operand, out->n_operands * sizeof *out->operand);
     out->crossing = keep(a, out->crossing, out->n_crossings * sizeof *out->crossing);
     out->count = keep(a, out->count, (size_t)out->n_classes * out->n_counts * sizeof *out->count);
     out->segment = keep(a, out->segment, out->n_segments * sizeof *out->segment);
     out->item = keep(a, out->item, out->n_items * sizeof *out->item);
-    return out->size && out->compute && out->operand && out->crossing && out->count && out->segment &&
-           out->item;
+    return out->compute && out->operand && out->crossing && out->count && out->segment && out->item;
 }
 
 dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t layers, dse_arena *a,
@@ -344,7 +315,7 @@ dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t laye
 
     if (!made)
         return dse_fail_nomem(err);
-    if ((st = wl_operators_resolve(doc, variant, a, &made->ops, err)) != DSE_OK)
+    if ((st = gen_variant_init(&made->variant, doc, variant, a, err)) != DSE_OK)
         return st;
     made->n_places = layers + 2;
     made->place_order = DSE_ARENA_NEW(a, uint32_t, made->n_places);
@@ -352,9 +323,9 @@ dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t laye
     if (!made->place_order || !made->class_of)
         return dse_fail_nomem(err);
     dse_arena_init(&scratch);
-    st = wl_model_build(&made->ops, layers, &scratch, &model, err);
+    st = wl_model_build(&made->variant.ops, layers, &scratch, &model, err);
     if (st == DSE_OK) {
-        o.loss = find_loss(&made->ops, &model);
+        o.loss = find_loss(&made->variant.ops, &model);
         st = outline_model(&o) && keep_tables(made, a) ? DSE_OK : dse_fail_nomem(err);
     }
     dse_arena_free(&scratch);

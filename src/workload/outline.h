@@ -6,16 +6,10 @@
 #ifndef DSE_WORKLOAD_OUTLINE_H
 #define DSE_WORKLOAD_OUTLINE_H
 
-#include "workload/model.h"
+#include "workload/generator.h"
 #include "workload/totals.h"
 
-/* A number of elements, or of operations, over the symbols. */
-typedef struct {
-    wl_dim dim;
-    double scale;
-} outline_size;
-
-/* A computation. Indexes of sizes; DSE_NONE: nothing. */
+/* A computation. Sizes here and below are indexes of the variant's; DSE_NONE: nothing. */
 typedef struct {
     uint32_t ops, y, x1, x2;
 } outline_compute;
@@ -39,14 +33,13 @@ typedef struct {
 } outline_segment;
 
 struct wl_outline {
-    wl_operators ops;
+    gen_variant variant;
     uint32_t n_places;
     uint32_t n_ordered;
     uint32_t *place_order; /* places with tensors, in the order in which the model first has one on them */
     uint32_t *class_of;    /* per place */
     uint32_t loss;         /* what computes the loss, or DSE_NONE */
-    uint32_t n_sizes, n_computes, n_operands, n_crossings, n_classes;
-    outline_size *size;
+    uint32_t n_computes, n_operands, n_crossings, n_classes;
     outline_compute *compute;
     outline_operand *operand;
     outline_crossing *crossing;
@@ -64,12 +57,12 @@ static inline uint32_t outline_operands_at(const wl_outline *o) { return o->n_co
 static inline uint32_t outline_start_at(const wl_outline *o) { return o->n_computes + o->n_operands; }
 static inline uint32_t outline_loss_at(const wl_outline *o)
 {
-    return o->n_computes + o->n_operands + o->n_sizes;
+    return outline_start_at(o) + o->variant.n_sizes;
 }
 
 static inline uint32_t outline_segments_at(const wl_outline *o)
 {
-    return o->n_computes + o->n_operands + 2 * o->n_sizes;
+    return outline_loss_at(o) + o->variant.n_sizes;
 }
 
 /* ---- what outline.c and outline_chain.c share ---------------------------------------------- */
@@ -98,7 +91,7 @@ typedef struct {
     outline_readers *readers;
     bool *before, *after; /* the loss: what it is made from, what is made from it */
     uint32_t loss;        /* the tensor, or DSE_NONE */
-    uint32_t cap_sizes, cap_computes, cap_operands, cap_crossings, cap_segments, cap_items;
+    uint32_t cap_computes, cap_operands, cap_crossings, cap_segments, cap_items;
 } outliner;
 
 static inline uint32_t outline_wait(const wl_tensor *t, int which)

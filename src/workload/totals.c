@@ -1,6 +1,5 @@
 #include "workload/totals.h"
 
-#include "workload/generator.h"
 #include "workload/outline.h"
 
 #include <inttypes.h>
@@ -11,36 +10,20 @@ typedef struct {
     dse_arena *arena;
     dse_error *err;
     wl_totals *out;
-    wl_symbols symbols;
     wl_parallel parallel;
-    double *value;           /* per size */
+    gen_sizes sizes;
     uint32_t *stage_of;      /* per place */
     uint32_t *classes;       /* [stage * n_classes + class]: places of the stage */
     uint32_t *first_operand; /* per operand: its first kind; one more at the end */
     uint32_t n_segment_kinds;
 } counter;
 
-/* ---- symbols and sizes --------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------ */
 
-static dse_status bind_symbols(counter *c, const wl_symbols *values)
+static double value_of(const counter *c, uint32_t size)
 {
-    c->parallel = gen_parallel_of(&c->o->ops.symbols);
-    for (int k = 0; k < WL_N_PARALLEL; k++)
-        c->parallel.degree[k] = c->out->degree[k];
-    return gen_bind_symbols(&c->o->ops, values, c->out->degree, &c->symbols, c->err);
+    return size == DSE_NONE ? 0.0 : c->sizes.value[size];
 }
-
-static dse_status evaluate_sizes(counter *c)
-{
-    c->value = DSE_ARENA_NEW(c->arena, double, c->o->n_sizes);
-    if (!c->value)
-        return dse_fail_nomem(c->err);
-    for (uint32_t i = 0; i < c->o->n_sizes; i++)
-        c->value[i] = wl_dim_value(&c->symbols, &c->o->size[i].dim, c->o->size[i].scale);
-    return DSE_OK;
-}
-
-static double value_of(const counter *c, uint32_t size) { return size == DSE_NONE ? 0.0 : c->value[size]; }
 
 static dse_status to_count(const counter *c, double v, uint64_t *out)
 {
@@ -252,8 +235,8 @@ static dse_status count_sends(counter *c)
 /* Which tensors are read is only clear if nothing truncates to no operations. */
 static bool all_count(const counter *c)
 {
-    for (uint32_t i = 0; i < c->o->n_sizes; i++)
-        if (c->value[i] < 1)
+    for (uint32_t i = 0; i < c->o->variant.n_sizes; i++)
+        if (c->sizes.value[i] < 1)
             return false;
     return true;
 }
@@ -266,10 +249,10 @@ static dse_status add_held(counter *c)
     if (!c->out->held)
         return dse_fail_nomem(c->err);
     for (uint32_t s = 0; all_count(c) && s < c->out->n_stages; s++)
-        for (uint32_t i = 0; i < o->n_sizes; i++) {
+        for (uint32_t i = 0; i < o->variant.n_sizes; i++) {
             uint64_t start = count_on(c, s, outline_start_at(o) + i);
             uint64_t loss = count_on(c, s, outline_loss_at(o) + i);
-            uint64_t size = start || loss ? wl_size_as_read(c->value[i]) : 0;
+            uint64_t size = start || loss ? wl_size_as_read(c->sizes.value[i]) : 0;
 
             c->out->held[s].at_start += start * size;
             c->out->held[s].at_loss += loss * size;
@@ -282,14 +265,15 @@ static dse_status add_held(counter *c)
 dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl_strategy *s, dse_arena *a,
                         wl_totals *out, dse_error *err)
 {
-    counter c = {.o = o, .arena = a, .err = err, .out = out};
+    counter c = {.o = o, .arena = a, .err = err, .out = out, .parallel = o->variant.parallel};
     dse_status st;
 
     *out = (wl_totals){.n_stages = s->pp,
                        .ranks_per_stage = s->dp * s->tp * s->sp,
                        .degree = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp},
                        .loss = o->loss};
-    if ((st = bind_symbols(&c, symbols)) != DSE_OK || (st = evaluate_sizes(&c)) != DSE_OK ||
+    memcpy(c.parallel.degree, out->degree, sizeof out->degree);
+    if ((st = gen_sizes_evaluate(&o->variant, symbols, s, a, &c.sizes, err)) != DSE_OK ||
         (st = split_stages(&c, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK ||
         (st = count_kinds(&c)) != DSE_OK || (st = add_segments(&c)) != DSE_OK ||
         (st = count_sends(&c)) != DSE_OK)
