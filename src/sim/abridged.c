@@ -33,12 +33,11 @@ typedef struct {
     bool arrives; /* of a message; else of the rank's batch */
 } node_end;
 
+/* A collective of all ranks, as it is cut. */
 typedef struct {
-    uint32_t coll; /* wl_coll_type */
-    uint64_t size;
-    uint32_t involved; /* bit per dimension; of a group all */
-    uint32_t n_involved;
-    uint64_t n_chunks;
+    sim_collective collective;
+    uint32_t involved;
+    uint64_t chunk_bytes, n_chunks;
     sim_lockstep_cost cost;
 } all_ranks_cost;
 
@@ -242,30 +241,26 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
 static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node)
 {
     struct sim_abridged *x = e->abridged;
-    const wl_node *n = &e->rank[class].graph->graph->node[node];
-    all_ranks_cost cost = {.coll = n->coll,
-                           .size = n->comm_size,
-                           .involved = n->slot == DSE_NONE ? n->involved_dims : UINT32_MAX,
-                           .n_involved = n->slot == DSE_NONE ? n->n_involved_dims : UINT32_MAX};
+    all_ranks_cost cost;
     sim_cut cut;
     dse_status st;
 
+    if (!sim_coll_cut(e, class, node, &cut))
+        return DSE_NONE;
+    cost = (all_ranks_cost){cut.collective, cut.involved, cut.chunk_bytes, cut.n_chunks, {0}};
     for (size_t i = 0; i < x->n_costs; i++)
-        if (x->cost[i].coll == cost.coll && x->cost[i].size == cost.size &&
-            x->cost[i].involved == cost.involved && x->cost[i].n_involved == cost.n_involved)
+        if (x->cost[i].collective == cost.collective && x->cost[i].involved == cost.involved &&
+            x->cost[i].chunk_bytes == cost.chunk_bytes && x->cost[i].n_chunks == cost.n_chunks)
             return (uint32_t)i;
     if (!DSE_GROW(x->cost, x->cap_costs, x->n_costs + 1) ||
         (!x->lockstep && !(x->lockstep = sim_lockstep_new(e)))) {
         sim_fail_nomem(e);
         return DSE_NONE;
     }
-    if (!sim_coll_cut(e, class, node, &cut))
-        return DSE_NONE;
     if ((st = sim_lockstep_run(x->lockstep, e, class, node, &cut, &cost.cost)) != DSE_OK) {
         sim_fail(e, st, "not all ranks do the same in a collective");
         return DSE_NONE;
     }
-    cost.n_chunks = cut.n_chunks;
     x->cost[x->n_costs] = cost;
     return (uint32_t)x->n_costs++;
 }
