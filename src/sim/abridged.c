@@ -182,7 +182,7 @@ static uint32_t find_circle_cost(sim_engine *e, sim_circle *c, uint32_t class, u
         i++;
     if (i < c->n_costs)
         return i;
-    i = sim_coll_cut(e, class, node, &cut) ? sim_circle_find_cost(e, c, n->coll, n->comm_size, &cut)
+    i = sim_coll_cut(e, class, node, &cut) ? sim_circle_add_cost(e, c, n->coll, n->comm_size, &cut)
                                            : DSE_NONE;
     if (i == DSE_NONE)
         give_up(e, "a ring's collective has no closed form");

@@ -107,8 +107,8 @@ static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cu
            most < TICKS_MAX / out->rounds / (p.steps + 1);
 }
 
-uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
-                              const sim_cut *cut)
+uint32_t sim_circle_add_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
+                             const sim_cut *cut)
 {
     sim_circle_cost cost = {.coll = coll, .size = size};
 

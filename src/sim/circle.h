@@ -47,9 +47,9 @@ typedef struct {
 dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out,
                            dse_error *err);
 
-/* The cost of a collective as `cut`; an index. DSE_NONE: the engine has failed, or it has no closed form. */
-uint32_t sim_circle_find_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
-                              const sim_cut *cut);
+/* Adds the cost of a collective as `cut`; an index. DSE_NONE: the engine has failed, or it has no closed form. */
+uint32_t sim_circle_add_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
+                             const sim_cut *cut);
 
 /* All have begun: replaces begin by when they end. False: it has no closed form after all, as ticks become
  * too many. */

@@ -24,8 +24,8 @@ dse_status store_fail(const store *s, dse_error *err, const char *doing);
 /* Statements without results; `doing` as above. */
 dse_status store_execute(store *s, const char *sql, const char *doing, dse_error *err);
 
-/* The one number that a query yields. */
-dse_status store_get_number(store *s, const char *sql, int64_t *out, dse_error *err);
+/* The n numbers of the one row that a query yields. */
+dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse_error *err);
 
 /* The version of an open file, which is only read: what is not ours stays as it is. DSE_E_STORE if it is not ours, or
  * newer than this program. */

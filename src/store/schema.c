@@ -7,7 +7,7 @@
 
 #define APPLICATION_ID 0x43434c44 /* "CCLD": what a file must say to be ours */
 
-dse_status store_get_number(store *s, const char *sql, int64_t *out, dse_error *err)
+dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse_error *err)
 {
     sqlite3_stmt *q = NULL;
     dse_status st = DSE_OK;
@@ -15,7 +15,8 @@ dse_status store_get_number(store *s, const char *sql, int64_t *out, dse_error *
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW)
         st = store_fail(s, err, "read the database");
     else
-        *out = sqlite3_column_int64(q, 0);
+        for (int i = 0; i < n; i++)
+            out[i] = sqlite3_column_int64(q, i);
     sqlite3_finalize(q);
     return st;
 }
@@ -62,9 +63,9 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
     int64_t id = 0, version = 0, tables = 0;
     dse_status st;
 
-    if ((st = store_get_number(s, "PRAGMA application_id", &id, err)) != DSE_OK ||
-        (st = store_get_number(s, "PRAGMA user_version", &version, err)) != DSE_OK ||
-        (st = store_get_number(s, "SELECT count(*) FROM sqlite_master", &tables, err)) != DSE_OK)
+    if ((st = store_get_numbers(s, "PRAGMA application_id", 1, &id, err)) != DSE_OK ||
+        (st = store_get_numbers(s, "PRAGMA user_version", 1, &version, err)) != DSE_OK ||
+        (st = store_get_numbers(s, "SELECT count(*) FROM sqlite_master", 1, &tables, err)) != DSE_OK)
         return st;
     *out = STORE_NEW;
     if (id == 0 && tables == 0)

@@ -83,7 +83,7 @@ static dse_status prepare(store *s, dse_error *err)
     dse_strbuf sql;
     size_t n;
     int64_t skipped;
-    dse_status st = store_get_number(s, "SELECT EXISTS (SELECT 1 FROM skipped)", &skipped, err);
+    dse_status st = store_get_numbers(s, "SELECT EXISTS (SELECT 1 FROM skipped)", 1, &skipped, err);
 
     if (st != DSE_OK)
         return st;
@@ -406,16 +406,14 @@ dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err)
 
 dse_status store_count_unlisted(store *s, store_unlisted *out, dse_error *err)
 {
-    static const char sql[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
-                              " WHERE study NOT IN (SELECT study FROM result)";
-    sqlite3_stmt *q = NULL;
-    dse_status st = DSE_OK;
+    int64_t n[2] = {0};
+    dse_status st = store_get_numbers(s,
+                                      "SELECT count(*), count(DISTINCT study) FROM skipped"
+                                      " WHERE study NOT IN (SELECT study FROM result)",
+                                      2, n, err);
 
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW)
-        st = store_fail(s, err, "read the database");
-    else
-        *out = (store_unlisted){(uint64_t)sqlite3_column_int64(q, 0), (uint64_t)sqlite3_column_int64(q, 1)};
-    sqlite3_finalize(q);
+    if (st == DSE_OK)
+        *out = (store_unlisted){(uint64_t)n[0], (uint64_t)n[1]};
     return st;
 }
 

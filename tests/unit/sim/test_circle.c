@@ -35,7 +35,7 @@ static uint32_t find_cost(sim_collective coll, uint64_t chunk_bytes, uint64_t n_
                    .chunk_bytes = chunk_bytes,
                    .n_chunks = n_chunks};
 
-    return sim_circle_find_cost(&t.engine, &t.circle, (uint32_t)coll, chunk_bytes * n_chunks, &cut);
+    return sim_circle_add_cost(&t.engine, &t.circle, (uint32_t)coll, chunk_bytes * n_chunks, &cut);
 }
 
 /* Runs a collective of which the places begin as in `begin`. */
