@@ -74,6 +74,34 @@ static dse_status look_at_graphs(finder *f)
     return st;
 }
 
+/* ---- links between ranks -------------------------------------------------------------------- */
+
+/* For each rank so many ranks that it meets, none yet, and the paths from there. */
+static dse_status allocate_links(finder *f, uint32_t (*count)(const finder *f, uint32_t r), uint32_t ***whom,
+                                 uint64_t ***path)
+{
+    uint32_t n_ranks = f->c->full->n_ranks, *all_whom;
+    uint64_t *all_paths;
+    size_t n = 0;
+
+    for (uint32_t r = 0; r < n_ranks; r++)
+        n += count(f, r);
+    all_whom = DSE_ARENA_NEW(f->arena, uint32_t, n);
+    all_paths = DSE_ARENA_NEW(f->arena, uint64_t, n);
+    *whom = DSE_ARENA_NEW(f->arena, uint32_t *, n_ranks);
+    *path = DSE_ARENA_NEW(f->arena, uint64_t *, n_ranks);
+    if (!all_whom || !all_paths || !*whom || !*path)
+        return dse_fail_nomem(f->err);
+    memset(all_whom, 0xff, n * sizeof *all_whom); /* DSE_NONE */
+    for (uint32_t r = 0; r < n_ranks; r++) {
+        (*whom)[r] = all_whom;
+        (*path)[r] = all_paths;
+        all_whom += count(f, r);
+        all_paths += count(f, r);
+    }
+    return DSE_OK;
+}
+
 /* ---- rings ---------------------------------------------------------------------------------- */
 
 uint32_t sim_classes_slot(const wl_workload *w, uint32_t rank, uint32_t group)
@@ -133,29 +161,13 @@ static dse_status check_rings(finder *f, uint32_t r)
     return DSE_OK;
 }
 
+static uint32_t count_slots(const finder *f, uint32_t r) { return graph_of(f, r)->n_group_slots; }
+
 static dse_status link_rings(finder *f)
 {
     const wl_workload *w = f->c->full;
-    uint32_t *before;
-    uint64_t *path;
-    size_t n = 0;
-    dse_status st = DSE_OK;
+    dse_status st = allocate_links(f, count_slots, &f->c->before, &f->path_from_before);
 
-    for (uint32_t r = 0; r < w->n_ranks; r++)
-        n += graph_of(f, r)->n_group_slots;
-    before = DSE_ARENA_NEW(f->arena, uint32_t, n);
-    path = DSE_ARENA_NEW(f->arena, uint64_t, n);
-    f->c->before = DSE_ARENA_NEW(f->arena, uint32_t *, w->n_ranks);
-    f->path_from_before = DSE_ARENA_NEW(f->arena, uint64_t *, w->n_ranks);
-    if (!before || !path || !f->c->before || !f->path_from_before)
-        return dse_fail_nomem(f->err);
-    memset(before, 0xff, n * sizeof *before); /* DSE_NONE */
-    n = 0;
-    for (uint32_t r = 0; r < w->n_ranks; r++) {
-        f->c->before[r] = before + n;
-        f->path_from_before[r] = path + n;
-        n += graph_of(f, r)->n_group_slots;
-    }
     for (uint32_t i = 0; st == DSE_OK && i < w->n_groups; i++)
         if (w->group[i].n > 1 && w->group[i].n < w->n_ranks)
             st = link_ring(f, i);
@@ -289,33 +301,19 @@ static dse_status list_peers(finder *f, uint32_t r)
     return check_tags(f, r);
 }
 
+static uint32_t count_peers(const finder *f, uint32_t r) { return f->n_peers[f->c->full->rank[r].graph]; }
+
 static dse_status link_messages(finder *f)
 {
     const wl_workload *w = f->c->full;
-    uint32_t *peer;
-    uint64_t *path;
-    size_t n = 0;
     dse_status st = DSE_OK;
 
     for (uint32_t i = 0; st == DSE_OK && i < w->n_graphs; i++)
         st = look_at_leader(f, i);
-    if (st != DSE_OK)
-        return st;
-    for (uint32_t r = 0; r < w->n_ranks; r++)
-        n += f->n_peers[w->rank[r].graph];
-    peer = DSE_ARENA_NEW(f->arena, uint32_t, n);
-    path = DSE_ARENA_NEW(f->arena, uint64_t, n);
-    f->peer = DSE_ARENA_NEW(f->arena, uint32_t *, w->n_ranks);
-    f->path_from_peer = DSE_ARENA_NEW(f->arena, uint64_t *, w->n_ranks);
-    if (!peer || !path || !f->peer || !f->path_from_peer)
-        return dse_fail_nomem(f->err);
-    n = 0;
-    for (uint32_t r = 0; st == DSE_OK && r < w->n_ranks; r++) {
-        f->peer[r] = peer + n;
-        f->path_from_peer[r] = path + n;
-        n += f->n_peers[w->rank[r].graph];
+    if (st == DSE_OK)
+        st = allocate_links(f, count_peers, &f->peer, &f->path_from_peer);
+    for (uint32_t r = 0; st == DSE_OK && r < w->n_ranks; r++)
         st = list_peers(f, r);
-    }
     return st;
 }
 

@@ -1,4 +1,5 @@
 #include "unit/unit.h"
+#include "unit/workload/linear.h"
 
 #include "workload/collective_match.h"
 #include "workload/generate.h"
@@ -12,18 +13,6 @@ static cfg_doc doc;
 
 static const wl_symbols b8_m16 = {.n = 2, .name = {"B", "M"}, .value = {8, 16}};
 
-/* One linear layer, y = x w, and its backward pass: small enough to lay out by hand. */
-#define LINEAR                                                                                               \
-    "symbols: {B: batch, M: model}\n"                                                                        \
-    "blocks:\n"                                                                                              \
-    "  lin:\n"                                                                                               \
-    "    x: {input: [B/dp, M/tp]}\n"                                                                         \
-    "    w: {weight: [M, M/tp]}\n"                                                                           \
-    "    y: {einsum: \"x[bm] w[mn] -> bn\", over: {b: B/dp, m: M, n: M/tp}}\n"                               \
-    "    dy: {input: [B/dp, M/tp], gradient_of: y}\n"                                                        \
-    "    dw: {einsum: \"dy[bn] x[bm] -> mn\", over: {b: B/dp, m: M, n: M/tp}, gradient_of: w}\n"             \
-    "    dx: {einsum: \"dy[bn] w[mn] -> bm\", over: {b: B/dp, m: M, n: M/tp}, gradient_of: x}\n"
-#define ONE LINEAR "model: {a: {block: lin}}\nlinks: {loss: {a_y: a_dy}}\n"
 /* Two of them, at both ends of the pipeline. */
 #define TWO                                                                                                  \
     LINEAR "model: {a: {block: lin, place: first}, b: {block: lin, place: last}}\n"                          \
@@ -113,7 +102,7 @@ CLAIM(a_linear_layer_is_laid_out_as_by_hand)
     };
     const wl_graph *g;
 
-    assert_ok(generate(ONE, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
     assert_int_equal(w.n_ranks, 4);
     assert_int_equal(w.n_graphs, 1);
     g = &w.graph[0];
@@ -137,7 +126,7 @@ CLAIM(dropped_nodes_hand_on_what_they_waited_for)
 {
     const wl_graph *g;
 
-    assert_ok(generate(ONE, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
     g = &w.graph[0];
     assert_deps(g, &g->data_deps, "a_y@0_COMP", "a_y@0_X1COMM");
     assert_deps(g, &g->data_deps, "a_y@0_X1COMM", "");
@@ -156,7 +145,7 @@ CLAIM(nodes_name_the_tensors_they_read_and_write)
 {
     const wl_graph *g;
 
-    assert_ok(generate(ONE, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
     g = &w.graph[0];
     assert_io(g, &g->inputs, "a_y@0_COMP", "a_x@0B/dp,M/tp=32 a_w@0M,M/tp=128");
     assert_io(g, &g->outputs, "a_y@0_COMP", "a_y@0B/dp,M/tp=32");
@@ -213,7 +202,7 @@ CLAIM(ranks_count_dp_fastest_then_tp_then_sp)
     };
     static const uint32_t everybody[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-    assert_ok(generate(ONE, &b8_m16, 0, strategy(2, 2, 2, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 2, 1)), &err);
     assert_int_equal(w.n_groups, 13);
     assert_group(0, "", everybody, 8);
     for (uint32_t i = 0; i < 12; i++) {
@@ -232,7 +221,7 @@ CLAIM(ranks_count_dp_fastest_then_tp_then_sp)
 /* 1 + (4/2 + 4/2 + 4/1): along sp every rank is alone. */
 CLAIM(a_degree_of_one_makes_groups_of_one)
 {
-    assert_ok(generate(ONE, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
     assert_int_equal(w.n_groups, 9);
     for (uint32_t i = 5; i < 9; i++)
         assert_int_equal(w.group[i].n, 1);
@@ -357,7 +346,7 @@ CLAIM(as_many_stages_as_places_are_possible)
 
 CLAIM(stages_without_a_tensor_are_refused)
 {
-    assert_failure(generate(ONE, &b8_m16, 0, strategy(1, 1, 1, 2)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, strategy(1, 1, 1, 2)), &err, DSE_E_RANGE, "",
                    "pp is 2, but only 1 stages get a tensor");
     dse_arena_free(&arena);
 }
@@ -429,13 +418,13 @@ CLAIM(waiting_for_a_tensor_without_cost_is_refused)
 
 CLAIM(degrees_and_ranks_are_checked)
 {
-    assert_failure(generate(ONE, &b8_m16, 0, strategy(2, 0, 1, 1)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 0, 1, 1)), &err, DSE_E_RANGE, "",
                    "a degree of parallelism is 0; it must be at least 1");
     dse_arena_free(&arena);
-    assert_failure(generate(ONE, &b8_m16, 0, strategy(1024, 1024, 2, 1)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, strategy(1024, 1024, 2, 1)), &err, DSE_E_RANGE, "",
                    "dp * tp * sp * pp is more than 1048576 ranks");
     dse_arena_free(&arena);
-    assert_failure(generate(ONE, &b8_m16, 0, strategy(UINT32_MAX, UINT32_MAX, UINT32_MAX, 1)), &err,
+    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, strategy(UINT32_MAX, UINT32_MAX, UINT32_MAX, 1)), &err,
                    DSE_E_RANGE, "", "dp * tp * sp * pp is more than 1048576 ranks");
     dse_arena_free(&arena);
 }
@@ -445,10 +434,10 @@ CLAIM(symbols_must_have_values)
     const wl_symbols none = {.n = 1, .name = {"B"}, .value = {8}};
     const wl_symbols zero = {.n = 2, .name = {"M", "B"}, .value = {0, 8}};
 
-    assert_failure(generate(ONE, &none, 0, strategy(1, 1, 1, 1)), &err, DSE_E_CONFIG, "f.yaml",
+    assert_failure(generate(ONE_LINEAR, &none, 0, strategy(1, 1, 1, 1)), &err, DSE_E_CONFIG, "f.yaml",
                    "the symbol 'M' has no value");
     dse_arena_free(&arena);
-    assert_failure(generate(ONE, &zero, 0, strategy(1, 1, 1, 1)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &zero, 0, strategy(1, 1, 1, 1)), &err, DSE_E_RANGE, "",
                    "M is 0; it must be at least 1");
     dse_arena_free(&arena);
 }
@@ -469,7 +458,7 @@ CLAIM(sizes_beyond_63_bits_are_refused)
 {
     const wl_symbols huge = {.n = 2, .name = {"B", "M"}, .value = {1000000000000000, 1000000}};
 
-    assert_failure(generate(ONE, &huge, 0, strategy(1, 1, 1, 1)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &huge, 0, strategy(1, 1, 1, 1)), &err, DSE_E_RANGE, "",
                    "the size of 'a_x@0_COMP' does not fit in 63 bits");
     dse_arena_free(&arena);
 }

@@ -1,4 +1,5 @@
 /* A kept generator: what it makes is what fresh generation makes, and what it keeps is bounded. */
+#include "unit/workload/linear.h"
 #include "unit/workload/same.h"
 
 #include "workload/generate.h"
@@ -7,19 +8,6 @@ static dse_arena docs, arena, other;
 static dse_error err;
 static wl_generator *generator;
 static cfg_doc doc;
-
-/* One linear layer, y = x w, and its backward pass. */
-#define LINEAR                                                                                               \
-    "symbols: {B: batch, M: model}\n"                                                                        \
-    "blocks:\n"                                                                                              \
-    "  lin:\n"                                                                                               \
-    "    x: {input: [B/dp, M/tp]}\n"                                                                         \
-    "    w: {weight: [M, M/tp]}\n"                                                                           \
-    "    y: {einsum: \"x[bm] w[mn] -> bn\", over: {b: B/dp, m: M, n: M/tp}}\n"                               \
-    "    dy: {input: [B/dp, M/tp], gradient_of: y}\n"                                                        \
-    "    dw: {einsum: \"dy[bn] x[bm] -> mn\", over: {b: B/dp, m: M, n: M/tp}, gradient_of: w}\n"             \
-    "    dx: {einsum: \"dy[bn] w[mn] -> bm\", over: {b: B/dp, m: M, n: M/tp}, gradient_of: x}\n"             \
-    "model: {a: {block: lin}}\nlinks: {loss: {a_y: a_dy}}\n"
 
 static void begin(void)
 {
@@ -180,7 +168,7 @@ static uint32_t n_linear_nodes(int64_t batch, uint32_t dp)
  * operation the three are gone. */
 CLAIM(a_size_that_comes_down_to_nothing_makes_another_shape)
 {
-    begin_with(LINEAR);
+    begin_with(ONE_LINEAR);
     assert_int_equal(n_linear_nodes(2, 2), 5);
     assert_int_equal(n_linear_nodes(1, 2), 2);
     assert_u64(wl_generator_usage(generator)->n_built, 2);
@@ -196,7 +184,7 @@ CLAIM(a_workload_keeps_its_sizes_when_another_is_made_of_its_shape)
     const wl_strategy s = strategy(2, 2, 1, 1);
     wl_workload first, second, fresh;
 
-    begin_with(LINEAR);
+    begin_with(ONE_LINEAR);
     assert_ok(wl_generator_make(generator, &small, 0, &s, &arena, &first, &err), &err);
     assert_ok(wl_generator_make(generator, &large, 0, &s, &arena, &second, &err), &err);
     assert_ptr_equal(first.graph[0].by_id, second.graph[0].by_id);
@@ -219,7 +207,7 @@ CLAIM(the_shape_that_was_not_used_longest_is_dropped)
 {
     const wl_generator_use *use;
 
-    begin_with(LINEAR);
+    begin_with(ONE_LINEAR);
     use = wl_generator_usage(generator);
     for (uint32_t i = 0; i < WL_KEPT_SHAPES; i++)
         make_linear(i);
@@ -267,7 +255,7 @@ CLAIM(memory_per_rank_is_small)
     const wl_strategy s = strategy(1024, 8, 8, 1);
     wl_workload w;
 
-    begin_with(LINEAR);
+    begin_with(ONE_LINEAR);
     assert_ok(wl_generator_make(generator, &sizes, 0, &s, &arena, &w, &err), &err);
     assert_int_equal(w.n_ranks, 65536);
     assert_int_equal(w.n_groups, 1 + 64 + 8192 + 8192);
@@ -283,7 +271,7 @@ CLAIM(a_failure_leaves_the_generator_as_it_was)
 {
     const wl_symbols sizes = linear_sizes(8, 16), huge = linear_sizes(INT64_MAX, INT64_MAX), lacks = {.n = 0};
 
-    begin_with(LINEAR);
+    begin_with(ONE_LINEAR);
     assert_true(make_and_compare(&sizes, 0, strategy(2, 1, 1, 1)));
     assert_false(make_and_compare(&huge, 0, strategy(2, 1, 1, 1)));
     assert_string_equal(err.text, "the size of 'a_x@0_COMP' does not fit in 63 bits");
@@ -323,7 +311,7 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
 
 CLAIM(every_allocation_may_fail)
 {
-    begin_with(LINEAR);
+    begin_with(ONE_LINEAR);
     assert_true(unit_fail_each_allocation(load, &doc, 64) > 100);
     end();
 }
