@@ -191,27 +191,37 @@ void bench_shortcuts(bench *b)
 
 /* ---- curves -------------------------------------------------------------------------------- */
 
+/* From its first size to the last that was done. */
+typedef struct {
+    unsigned from, to;  /* 0: none */
+    double first, last; /* seconds */
+} curve;
+
 /* One point of a curve; false if it was not done, and larger ones will not be either. */
-static bool measure_size(const bench *b, const char *label, const point_run *p, double *seconds)
+static bool measure_size(const bench *b, const char *label, const point_run *p, unsigned size, curve *c)
 {
     point_cost cost[MAX_POINTS];
     measurement m;
 
     measure(p, b->limit, &m, cost);
-    *seconds = total(&cost[0]);
-    if (m.done)
+    if (m.done) {
+        c->last = total(&cost[0]);
+        c->to = size;
+        c->first = c->from ? c->first : c->last;
+        c->from = c->from ? c->from : size;
         bench_say(label, "generate %9.2f ms, simulate %9.2f ms, peak %7.1f MB", cost[0].generate * 1e3,
                   cost[0].simulate * 1e3, m.peak_mb);
-    else
+    } else {
         bench_say(label, "%s", m.why);
+    }
     return m.done;
 }
 
-static void say_growth(const char *what, double from, double to, double first, double last)
+static void say_growth(const char *what, const curve *c)
 {
-    if (from > 0 && last > first)
-        bench_say("", "%g times the %s: %.2f times the time; to be close to constant", last / first, what,
-                  to / from);
+    if (c->to > c->from)
+        bench_say("", "%u times the %s: %.2f times the time; to be close to constant", c->to / c->from, what,
+                  c->last / c->first);
 }
 
 void bench_layers(bench *b)
@@ -219,22 +229,18 @@ void bench_layers(bench *b)
     static const char *const points[] = {"8_1_8_1_1", "8_2_2_2_0"};
 
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
-        double first = 0, last = 0, seconds;
-        int layers = 4, reached = 0;
+        curve c = {0};
 
-        for (; layers <= (b->quick ? 64 : 512); layers *= 2) {
+        for (unsigned layers = 4; layers <= (b->quick ? 64 : 512); layers *= 2) {
             char setting[32], label[64];
 
-            snprintf(setting, sizeof setting, "layers=%d", layers);
-            snprintf(label, sizeof label, "%s, %d layers", points[i], layers);
+            snprintf(setting, sizeof setting, "layers=%u", layers);
+            snprintf(label, sizeof label, "%s, %u layers", points[i], layers);
             if (!measure_size(b, label, &(point_run){"llama70b", "system1", setting, &points[i], 1, NULL},
-                              &seconds))
+                              layers, &c))
                 break;
-            first = reached ? first : seconds;
-            last = seconds;
-            reached = layers;
         }
-        say_growth("layers", first, last, 4, reached);
+        say_growth("layers", &c);
     }
 }
 
@@ -281,22 +287,19 @@ void bench_npus(bench *b)
                   {"dp 8, tp 8 fixed, pp grows", {.dp = 8, .tp = 8, .sp = 1, .pp = 0}, 4096}}; /* 80 layers */
 
     for (size_t i = 0; i < sizeof curves / sizeof curves[0]; i++) {
-        double first = 0, last = 0, seconds;
-        unsigned npus = 64, max = b->quick && curves[i].max > 1024 ? 1024 : curves[i].max, reached = 0;
+        unsigned max = b->quick && curves[i].max > 1024 ? 1024 : curves[i].max;
+        curve c = {0};
 
-        for (; npus <= max; npus *= 4) {
+        for (unsigned npus = 64; npus <= max; npus *= 4) {
             char point[DESIGN_NAME_MAX], label[64];
             const char *name = point;
 
             name_point(&curves[i].point, npus, point);
             snprintf(label, sizeof label, "%s: %u", curves[i].fixed, npus);
             if (!measure_size(b, label, &(point_run){"llama70b", write_system(b, npus), NULL, &name, 1, NULL},
-                              &seconds))
+                              npus, &c))
                 break;
-            first = reached ? first : seconds;
-            last = seconds;
-            reached = npus;
         }
-        say_growth("NPUs", first, last, 64, reached);
+        say_growth("NPUs", &c);
     }
 }
