@@ -8,6 +8,7 @@
  * endpoint, queues. With -u, a congestion-aware ASTRA-sim of your own runs the same files as `ccldse astrasim`,
  * which stands beside this program, one after the other: CPU seconds of both and the ratio. */
 #include "base/fs.h"
+#include "bench/measure.h"
 #include "cards/system.h"
 #include "sim/sim.h"
 #include "workload/chakra.h"
@@ -19,7 +20,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define UNDER_WAY     4 /* messages of an NPU at a time */
@@ -75,14 +75,6 @@ static bool is_wanted(const char *name)
         if (strstr(name, words[i]))
             return true;
     return !n_words;
-}
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static double peak_megabytes(void)
