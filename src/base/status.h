@@ -18,6 +18,7 @@ typedef enum {
     DSE_E_CONFIG,   /* well-formed, but a key or value is wrong */
     DSE_E_RANGE,    /* a number outside of what the model admits */
     DSE_E_WORKLOAD, /* a workload that cannot be run: dangling dependency, cycle, unknown group */
+    DSE_E_ABSENT,   /* a quantity that cannot be computed from this input; the text says why */
     DSE_E_SIM,      /* the simulated system cannot finish: deadlock, unmatched receive */
     DSE_E_STORE,    /* the results database */
     DSE_E_CHILD,    /* a worker or an external tool failed */

@@ -56,7 +56,7 @@ static const option options[] = {
 };
 
 static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_output *out,
-                                const trace_record *record, command_run *r, dse_error *err)
+                                const trace_ticks *record, command_run *r, dse_error *err)
 {
     const char *path = dse_arena_printf(r->arena, "%s/log.log", o->logging_folder);
     dse_status st;
@@ -66,7 +66,7 @@ static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_ou
     drv_astrasim_log(&out->result, out->log_memory, r->out);
     if ((st = dse_mkdirs(o->logging_folder, err)) != DSE_OK ||
         (st = dse_write_text(path, r->out, err)) != DSE_OK ||
-        (o->trace && (st = trace_record_save_csv(record, o->trace, err)) != DSE_OK) || !o->links)
+        (o->trace && (st = trace_ticks_save_csv(record, o->trace, err)) != DSE_OK) || !o->links)
         return st;
     return drv_links_save_csv(out->result.load, o->links, r->arena, err);
 }
@@ -96,7 +96,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                                     .shortcuts = shortcuts_left(&o->shortcuts),
                                     .links = o->links != NULL};
     drv_astrasim_output out;
-    trace_record record;
+    trace_ticks record;
     dse_status st;
 
     if (!strstr(o->logging_configuration, "empty") && !dse_is_file(o->logging_configuration))

@@ -283,7 +283,7 @@ static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study
 
 static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s, dse_error *err)
 {
-    trace_record record;
+    trace_ticks record;
     wl_workload w;
     dse_status st;
 
@@ -293,7 +293,7 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
         return st;
     drv_metrics_of(&s->point, &w, &s->result, &s->metrics);
     if (o->trace)
-        st = trace_record_save_csv(&record, o->trace, err);
+        st = trace_ticks_save_csv(&record, o->trace, err);
     if (st == DSE_OK && o->links_csv)
         st = drv_links_save_csv(s->result.load, o->links_csv, a, err);
     return st;

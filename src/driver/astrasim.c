@@ -55,7 +55,7 @@ static const char *how_to_have_links(const drv_astrasim_inputs *in)
 }
 
 dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_astrasim_output *out,
-                            trace_record *record, dse_error *err)
+                            trace_ticks *record, dse_error *err)
 {
     card_system system;
     sim_settings settings;

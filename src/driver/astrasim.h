@@ -29,7 +29,7 @@ typedef struct {
 
 /* `record` may be NULL. Everything belongs to the arena. */
 dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_astrasim_output *out,
-                            trace_record *record, dse_error *err);
+                            trace_ticks *record, dse_error *err);
 
 /* The lines that the reference logs when a rank has finished, in the order in which they do. Memory in bytes. Each
  * line has the reference's prefix; the time in it is fixed, so that equal runs give equal bytes. */

@@ -329,7 +329,7 @@ dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_are
 }
 
 dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_arena *a, sim_result *out,
-                              trace_record *record, dse_error *err)
+                              trace_ticks *record, dse_error *err)
 {
     sim_settings settings;
     net_network net;

@@ -122,7 +122,7 @@ dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_are
 
 /* Simulates a workload of the study's system. `record` may be NULL. */
 dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_arena *a, sim_result *out,
-                              trace_record *record, dse_error *err);
+                              trace_ticks *record, dse_error *err);
 
 /* Both, of one point, and what is stored of it. */
 dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, store_metrics *out,

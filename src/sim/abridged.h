@@ -12,7 +12,7 @@
 /* As sim_run. DSE_E_SIM, with the reason in err: the run cannot be abridged, as far as it can tell; the plain
  * engine must do it. Nothing is in *out and *record then. */
 dse_status sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
-                            bool symmetry, dse_arena *a, sim_result *out, trace_record *record,
+                            bool symmetry, dse_arena *a, sim_result *out, trace_ticks *record,
                             dse_error *err);
 
 #endif

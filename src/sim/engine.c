@@ -469,7 +469,7 @@ static dse_status run(sim_engine *e)
 }
 
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
-                         dse_arena *a, sim_result *out, trace_record *record, dse_error *err)
+                         dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err)
 {
     sim_engine e = {.ways = &message_by_message, .set = settings, .net = net, .w = w, .arena = a, .err = err};
     dse_status st = run(&e);

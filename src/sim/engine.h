@@ -194,7 +194,7 @@ struct sim_engine {
 
 /* See sim_run; shortcuts, and what they can be taken for, are run.c's. */
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
-                         dse_arena *a, sim_result *out, trace_record *record, dse_error *err);
+                         dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err);
 
 /* What every engine has: the rest is zero, but for ways, set, net, w, arena and err. */
 dse_status sim_engine_init(sim_engine *e);
@@ -302,7 +302,7 @@ void sim_remote_next(sim_engine *e, uint32_t memory);
 dse_status sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out);
 void sim_peak_of_largest(const sim_engine *e, sim_peak *out);
 /* result.c: of a run that has ended; in its arena. */
-dse_status sim_fill_record(const sim_engine *e, trace_record *out);
+dse_status sim_fill_record(const sim_engine *e, trace_ticks *out);
 dse_status sim_fill_result(const sim_engine *e, sim_result *out);
 dse_status sim_deadlock(sim_engine *e); /* some ranks never finished: says which and why */
 

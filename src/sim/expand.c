@@ -3,11 +3,11 @@
 #include <string.h>
 
 /* The classes' record has the intervals of class after class. */
-dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_record *out)
+dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ticks *out)
 {
     const wl_workload *w = c->full;
     uint64_t *begin = DSE_ARENA_NEW(e->arena, uint64_t, c->n + 1u), n = 0, at = 0;
-    trace_record one;
+    trace_ticks one;
     dse_status st = sim_fill_record(e, &one);
 
     if (st != DSE_OK)
@@ -18,7 +18,7 @@ dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_re
         begin[i + 1] = begin[i] + e->rank[i].n_issued;
         n += (uint64_t)e->rank[i].n_issued * c->n_alike[i];
     }
-    if ((st = trace_record_init(out, w->n_ranks, n, e->arena, e->err)) != DSE_OK)
+    if ((st = trace_ticks_init(out, w->n_ranks, n, e->arena, e->err)) != DSE_OK)
         return st;
     for (uint32_t r = 0; r < w->n_ranks; r++) {
         uint64_t first = begin[c->of[r]], n_here = begin[c->of[r] + 1] - first;

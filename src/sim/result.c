@@ -1,27 +1,27 @@
 /* What is left of a run that has come to its end: when each node ran, and the figures. */
 #include "sim/engine.h"
 
-static trace_category category_of(uint32_t type)
+static trace_ticks_category category_of(uint32_t type)
 {
     switch (type) {
-    case WL_NODE_COMP: return TRACE_COMPUTE;
-    case WL_NODE_COLL: return TRACE_COLLECTIVE;
-    case WL_NODE_SEND: return TRACE_SEND;
-    case WL_NODE_RECV: return TRACE_RECV;
+    case WL_NODE_COMP: return TRACE_TICKS_COMPUTE;
+    case WL_NODE_COLL: return TRACE_TICKS_COLLECTIVE;
+    case WL_NODE_SEND: return TRACE_TICKS_SEND;
+    case WL_NODE_RECV: return TRACE_TICKS_RECV;
     case WL_NODE_MEM_LOAD:
-    case WL_NODE_MEM_STORE: return TRACE_MEMORY;
-    default: return TRACE_OTHER;
+    case WL_NODE_MEM_STORE: return TRACE_TICKS_MEMORY;
+    default: return TRACE_TICKS_OTHER;
     }
 }
 
-dse_status sim_fill_record(const sim_engine *e, trace_record *out)
+dse_status sim_fill_record(const sim_engine *e, trace_ticks *out)
 {
     uint64_t n = 0, at = 0;
     dse_status st;
 
     for (uint32_t r = 0; r < e->w->n_ranks; r++)
         n += e->rank[r].n_issued;
-    if ((st = trace_record_init(out, e->w->n_ranks, n, e->arena, e->err)) != DSE_OK)
+    if ((st = trace_ticks_init(out, e->w->n_ranks, n, e->arena, e->err)) != DSE_OK)
         return st;
     for (uint32_t r = 0; r < e->w->n_ranks; r++) {
         const sim_rank *rank = &e->rank[r];

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
-                   sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_record *record,
+                   sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_ticks *record,
                    dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "network/load.h"
 #include "sim/settings.h"
-#include "trace/record.h"
+#include "trace/ticks.h"
 #include "workload/graph.h"
 
 /* What the reference prints for one rank. Times in ticks (ns). */
@@ -91,7 +91,7 @@ typedef struct {
  * shortcuts. DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM, DSE_E_RANGE, DSE_E_NOMEM; *out is set on success
  * only. */
 dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
-                   sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_record *record,
+                   sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_ticks *record,
                    dse_error *err);
 
 #endif

@@ -1,44 +1,215 @@
 #include "trace/record.h"
 
-#include "base/fs.h"
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
 
-#include <inttypes.h>
+#define MAX_WARNINGS 100
 
-dse_status trace_record_init(trace_record *r, uint32_t n_ranks, uint64_t n, dse_arena *a, dse_error *err)
+const char *trace_kind_name(trace_kind k)
 {
-    *r = (trace_record){.n_ranks = n_ranks, .n = n};
-    r->rank = DSE_ARENA_NEW(a, uint32_t, n);
-    r->id = DSE_ARENA_NEW(a, uint64_t, n);
-    r->start = DSE_ARENA_NEW(a, dse_time, n);
-    r->end = DSE_ARENA_NEW(a, dse_time, n);
-    r->category = DSE_ARENA_NEW(a, uint8_t, n);
-    r->type = DSE_ARENA_NEW(a, uint8_t, n);
-    r->bytes = DSE_ARENA_NEW(a, uint64_t, n);
-    r->name = DSE_ARENA_NEW(a, const char *, n);
-    if (!r->rank || !r->id || !r->start || !r->end || !r->category || !r->type || !r->bytes || !r->name)
-        return dse_fail_nomem(err);
-    return DSE_OK;
+    static const char *const names[TRACE_KINDS] = {
+        "Kineto trace",          "simulated run",   "XLA trace",      "Nsight Systems export",
+        "Nsight Systems report", "execution trace", "memory snapshot"};
+
+    return names[k];
 }
 
-void trace_record_write_csv(const trace_record *r, dse_strbuf *out)
+trace_category trace_category_of(const char *word, size_t n)
 {
-    dse_strbuf_adds(out, "sys,node_id,issue_tick,finish_tick,node_type,node_name\n");
-    for (uint64_t i = 0; i < r->n; i++) {
-        dse_strbuf_addf(out, "%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,", r->rank[i], r->id[i],
-                        r->start[i], r->end[i], r->type[i]);
-        dse_strbuf_add_csv(out, r->name[i]);
-        dse_strbuf_addc(out, '\n');
+    static const struct {
+        const char *word;
+        trace_category category;
+    } words[] = {{"kernel", TRACE_KERNEL},
+                 {"Kernel", TRACE_KERNEL},
+                 {"gpu_memcpy", TRACE_MEMCPY},
+                 {"Memcpy", TRACE_MEMCPY},
+                 {"gpu_memset", TRACE_MEMSET},
+                 {"Memset", TRACE_MEMSET},
+                 {"cpu_op", TRACE_CPU_OP},
+                 {"Operator", TRACE_CPU_OP},
+                 {"user_annotation", TRACE_ANNOTATION},
+                 {"gpu_user_annotation", TRACE_GPU_ANNOTATION},
+                 {"cuda_runtime", TRACE_RUNTIME},
+                 {"Runtime", TRACE_RUNTIME},
+                 {"cuda_driver", TRACE_DRIVER},
+                 {"python_function", TRACE_PYTHON}};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strlen(words[i].word) == n && memcmp(words[i].word, word, n) == 0)
+            return words[i].category;
+    return TRACE_OTHER;
+}
+
+/* ---- the record ---------------------------------------------------------------------------- */
+
+static void rank_free(trace_rank *r)
+{
+    dse_free(r->path);
+    trace_names_free(&r->names);
+    dse_free(r->event);
+    dse_free(r->device_time);
+    dse_free(r->args);
+    dse_idtable_free(&r->args_table);
+    dse_free(r->lane);
+    dse_free(r->group);
+    dse_free(r->device);
+    dse_free(r->total);
+    trace_allocator_free(r->allocator);
+}
+
+void trace_record_free(trace_record *r)
+{
+    for (uint32_t i = 0; i < r->n_ranks; i++)
+        rank_free(&r->rank[i]);
+    dse_free(r->rank);
+    dse_free(r->path);
+    dse_free(r->warning);
+    *r = (trace_record){0};
+}
+
+trace_rank *trace_record_add_rank(trace_record *r)
+{
+    trace_rank *rank;
+
+    if (!DSE_GROW(r->rank, r->cap_ranks, (size_t)r->n_ranks + 1))
+        return NULL;
+    rank = &r->rank[r->n_ranks];
+    *rank = (trace_rank){.rank = r->n_ranks, .all_first_ps = INT64_MAX, .all_last_ps = INT64_MIN};
+    r->n_ranks++;
+    return rank;
+}
+
+void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
+{
+    trace_warning *w;
+    va_list ap;
+    int n;
+
+    if (r->n_warnings > MAX_WARNINGS || !DSE_GROW(r->warning, r->cap_warnings, r->n_warnings + 1))
+        return;
+    w = &r->warning[r->n_warnings++];
+    if (r->n_warnings > MAX_WARNINGS) {
+        snprintf(w->text, sizeof w->text, "there are more warnings than these %d", MAX_WARNINGS);
+        return;
     }
+    n = where ? snprintf(w->text, sizeof w->text, "%s: ", where) : 0;
+    if (n < 0 || (size_t)n >= sizeof w->text)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(w->text + n, sizeof w->text - (size_t)n, fmt, ap);
+    va_end(ap);
 }
 
-dse_status trace_record_save_csv(const trace_record *r, const char *path, dse_error *err)
+bool trace_record_take(trace_record *r, trace_record *from)
 {
-    dse_strbuf text;
-    dse_status st;
+    if (!DSE_GROW(r->rank, r->cap_ranks, (size_t)r->n_ranks + from->n_ranks))
+        return false;
+    if (from->n_ranks)
+        memcpy(r->rank + r->n_ranks, from->rank, from->n_ranks * sizeof *r->rank);
+    r->n_ranks += from->n_ranks;
+    from->n_ranks = 0;
+    for (size_t i = 0; i < from->n_warnings; i++)
+        trace_warn(r, NULL, "%s", from->warning[i].text);
+    trace_record_free(from);
+    return true;
+}
 
-    dse_strbuf_init(&text);
-    trace_record_write_csv(r, &text);
-    st = dse_write_text(path, &text, err);
-    dse_strbuf_free(&text);
-    return st;
+/* ---- for readers --------------------------------------------------------------------------- */
+
+/* By half as much again: what is not written to costs no memory, and what is need not be copied. */
+static bool grow(void **v, size_t *cap, size_t need, size_t size)
+{
+    size_t want = *cap + *cap / 2 + 1024;
+    void *p;
+
+    if (need <= *cap)
+        return true;
+    if (want < need)
+        want = need;
+    if (want > SIZE_MAX / size || !(p = dse_realloc(*v, want * size)))
+        return false;
+    *v = p;
+    *cap = want;
+    return true;
+}
+
+bool trace_add_event(trace_rank *r, const trace_event *e)
+{
+    if (r->n_events == DSE_NONE - 1 ||
+        (r->n_events == r->cap_events &&
+         !grow((void **)&r->event, &r->cap_events, r->n_events + 1, sizeof *r->event)))
+        return false;
+    r->event[r->n_events++] = *e;
+    return true;
+}
+
+bool trace_set_device_time(trace_rank *r, size_t event, trace_device_time t)
+{
+    size_t old = r->cap_device_time;
+
+    if (event >= old) {
+        if (!grow((void **)&r->device_time, &r->cap_device_time, r->cap_events, sizeof *r->device_time))
+            return false;
+        for (size_t i = old; i < r->cap_device_time; i++)
+            r->device_time[i] = (trace_device_time){0, -1};
+    }
+    r->device_time[event] = t;
+    return true;
+}
+
+static bool same_args(const void *records, uint32_t id, const void *key)
+{
+    return memcmp((const trace_args *)records + id, key, sizeof(trace_args)) == 0;
+}
+
+/* Compared as bytes: whoever fills one begins with trace_args_clear, which leaves no padding undefined. */
+uint32_t trace_add_args(trace_rank *r, const trace_args *a)
+{
+    uint32_t hash = (uint32_t)dse_hash_words(a, sizeof *a);
+    dse_idslot *slot;
+
+    if (!dse_idtable_reserve(&r->args_table))
+        return DSE_NONE;
+    slot = dse_idtable_find(&r->args_table, hash, same_args, r->args, a);
+    if (slot->id != DSE_NONE)
+        return slot->id;
+    if (r->n_args == DSE_NONE - 1 ||
+        !grow((void **)&r->args, &r->cap_args, (size_t)r->n_args + 1, sizeof *r->args))
+        return DSE_NONE;
+    memcpy(&r->args[r->n_args], a, sizeof *a);
+    dse_idtable_put(&r->args_table, slot, hash, r->n_args);
+    return r->n_args++;
+}
+
+void trace_args_clear(trace_args *a)
+{
+    memset(a, 0, sizeof *a);
+    a->collective = a->dtype = a->group_name = a->group_desc = a->group_ranks = DSE_NONE;
+    a->in_elements = a->out_elements = a->bytes = TRACE_UNKNOWN;
+    a->blocks_per_sm = a->occupancy_pct = a->model_flops = NAN;
+    a->stream = a->device = a->hlo_category = a->long_name = a->shape = DSE_NONE;
+    a->bytes_accessed = a->raw_bytes_accessed = TRACE_UNKNOWN;
+}
+
+uint32_t trace_add_lane(trace_rank *r, uint32_t pid, uint32_t tid)
+{
+    for (uint32_t i = r->n_lanes; i-- > 0;)
+        if (r->lane[i].pid == pid && r->lane[i].tid == tid)
+            return i;
+    if (!DSE_GROW(r->lane, r->cap_lanes, (size_t)r->n_lanes + 1))
+        return DSE_NONE;
+    r->lane[r->n_lanes] = (trace_lane){pid, tid, DSE_NONE, DSE_NONE};
+    return r->n_lanes++;
+}
+
+uint32_t trace_add_word(trace_rank *r, uint32_t name)
+{
+    for (uint32_t i = 0; i < r->n_words; i++)
+        if (r->word[i] == name)
+            return i;
+    if (r->n_words == 256)
+        return 255;
+    r->word[r->n_words] = name;
+    return r->n_words++;
 }

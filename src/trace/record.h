@@ -1,43 +1,194 @@
-/* trace_record -- a run, simulated or measured, in neutral terms: who did what from when to when.
+/* trace_record -- a run, simulated or measured, in neutral terms: ranks, lanes, intervals with name, category, sizes.
  *
- * The simulator fills one, every reader of a profiler trace fills one, a metric reads one; so both sides
- * are measured by the same code. Events of one rank stand together, in the order of their start.
- * Parallel arrays of length n; everything belongs to the arena of whoever filled it. */
+ * Every reader of a profiler trace fills one, a simulated run becomes one, a metric reads one; so both sides are measured
+ * by the same code.
+ *
+ * A rank has its own table of names and its own arrays, so that ranks are read in parallel. Events stand in the order of
+ * the file. Ids are indexes; DSE_NONE is "not given". Everything is on the heap and belongs to the record.
+ *
+ * Time: picoseconds since the rank's base_ns, because devices of a TPU count in them and doubles of microseconds since
+ * 1970 resolve only a quarter of one. An int64_t holds 106 days. */
 #ifndef DSE_TRACE_RECORD_H
 #define DSE_TRACE_RECORD_H
 
-#include "base/alloc.h"
-#include "base/strbuf.h"
-#include "base/time.h"
+#include "trace/allocator.h"
+#include "trace/names.h"
+
+#include <stdio.h>
+
+#define TRACE_PS_PER_NS 1000
+#define TRACE_PS_PER_US 1000000
+#define TRACE_PS_PER_MS 1000000000
+#define TRACE_PS_PER_S  1000000000000
+
+#define TRACE_UNKNOWN UINT64_MAX /* of a size or a count that the trace does not give */
+
+/* What a file is. */
+typedef enum {
+    TRACE_KINETO,    /* PyTorch's profiler, as Chrome JSON */
+    TRACE_SIMULATED, /* of ours: simulate --timeline */
+    TRACE_XLA,       /* XLA's or JAX's profiler: Chrome JSON, or xplane.pb */
+    TRACE_NSYS,      /* Nsight Systems, exported as SQLite */
+    TRACE_NSYS_CSV,  /* one of its reports: totals, no intervals */
+    TRACE_ET,        /* PyTorch's execution trace: operators without times */
+    TRACE_SNAPSHOT,  /* PyTorch's memory snapshot */
+    TRACE_KINDS
+} trace_kind;
+
+/* "Kineto trace", "Nsight Systems export": for messages. */
+const char *trace_kind_name(trace_kind k);
 
 typedef enum {
-    TRACE_COMPUTE,
-    TRACE_COLLECTIVE,
-    TRACE_SEND,
-    TRACE_RECV,
-    TRACE_MEMORY,
+    TRACE_KERNEL,
+    TRACE_MEMCPY,
+    TRACE_MEMSET,
+    TRACE_CPU_OP,
+    TRACE_ANNOTATION,     /* user_annotation, NVTX */
+    TRACE_GPU_ANNOTATION, /* gpu_user_annotation */
+    TRACE_RUNTIME,        /* cuda_runtime, hip's too */
+    TRACE_DRIVER,         /* cuda_driver */
+    TRACE_PYTHON,         /* python_function */
     TRACE_OTHER
 } trace_category;
 
+/* Of the words that older versions capitalise too: Kernel, Memcpy, Memset, Operator, Runtime. TRACE_OTHER if unknown. */
+trace_category trace_category_of(const char *word, size_t n);
+
 typedef struct {
+    int64_t start_ps, dur_ps; /* dur_ps 0 for an instant */
+    uint32_t name;            /* in the rank's names */
+    uint32_t lane;            /* of the rank's lanes */
+    uint32_t args;            /* of the rank's args; DSE_NONE */
+    uint32_t correlation;     /* joins a launch with what it launched; 0: none */
+    uint8_t category;         /* trace_category */
+    uint8_t word;             /* which of the rank's category words stood there literally */
+    bool instant;             /* ph i or I; else X */
+} trace_event;
+_Static_assert(sizeof(trace_event) == 40, "a trace has millions: measure before growing the event");
+
+/* What an event says beyond its times. Many events say the same, so each combination is stored once. */
+typedef struct {
+    /* A collective: Kineto's "Collective name", dtype, "Process Group Name", "... Description", "... Ranks". */
+    uint32_t collective, dtype, group_name, group_desc, group_ranks;
+    uint32_t group_size;                /* 0: unknown */
+    uint64_t in_elements, out_elements; /* TRACE_UNKNOWN */
+    /* A kernel or a copy. */
+    uint64_t bytes;                      /* TRACE_UNKNOWN */
+    double blocks_per_sm, occupancy_pct; /* "est. achieved occupancy %"; NaN: not given */
+    uint32_t stream, device;             /* DSE_NONE */
+    /* An operation of XLA; `long_name` is its HLO text. */
+    uint32_t hlo_category, long_name, shape;     /* shape_with_layout */
+    uint64_t bytes_accessed, raw_bytes_accessed; /* TRACE_UNKNOWN */
+    double model_flops;                          /* NaN */
+} trace_args;
+
+/* Where events happen: a process and a thread of the trace, or a stream of a GPU. */
+typedef struct {
+    uint32_t pid, tid;             /* as the file spells them, in names: numbers or words */
+    uint32_t process_name, thread; /* of the metadata; DSE_NONE */
+} trace_lane;
+
+/* What a TPU says of an event itself, beside the host's ts and dur. dur_ps -1: it says nothing. */
+typedef struct {
+    int64_t offset_ps, dur_ps;
+} trace_device_time;
+
+/* A process group that the file declares; texts are names. */
+typedef struct {
+    uint32_t name, desc, ranks;
+    uint32_t size; /* 0: unknown */
+} trace_group;
+
+typedef struct {
+    uint32_t name; /* in names; DSE_NONE */
+    uint64_t memory_bytes;
+    uint32_t n_sms, major, minor; /* 0: unknown */
+} trace_device;
+
+/* A total of an Nsight Systems report (TRACE_NSYS_CSV): a kernel name, how often, how long. */
+typedef struct {
+    uint32_t name;
+    uint64_t count;
+    int64_t total_ns;
+} trace_total;
+
+typedef struct {
+    uint32_t rank;
+    bool has_rank; /* the file or its name says so */
+    trace_kind kind;
+    char *path;          /* of the file */
+    uint32_t world_size; /* 0: unknown */
+    int64_t base_ns;     /* of the time 0 here, on the trace's own clock */
+    trace_names names;
+    size_t n_events, cap_events;
+    trace_event *event;
+    trace_device_time *device_time; /* NULL: no event has one; else n_events */
+    size_t cap_device_time;
+    uint32_t n_args;
+    size_t cap_args;
+    trace_args *args;
+    dse_idtable args_table;
+    uint32_t n_lanes;
+    size_t cap_lanes;
+    trace_lane *lane;
+    uint32_t n_words;   /* category words met, at most 256; those beyond are the last */
+    uint32_t word[256]; /* in names */
+    size_t n_groups, cap_groups;
+    trace_group *group;
+    size_t n_devices, cap_devices;
+    trace_device *device;
+    size_t n_totals, cap_totals;
+    trace_total *total;
+    trace_allocator *allocator; /* TRACE_SNAPSHOT: NULL for others */
+    /* Over all events of the file with ts > 0, whatever their ph: what the original tools call its length.
+     * all_first > all_last: none. */
+    int64_t all_first_ps, all_last_ps;
+} trace_rank;
+
+/* Something that a reader met and went on after. */
+typedef struct {
+    char text[512]; /* "rank0.json: byte 1234: ..." */
+} trace_warning;
+
+typedef struct {
+    char *path; /* the directory or file that was asked for */
     uint32_t n_ranks;
-    uint64_t n;
-    uint32_t *rank;
-    uint64_t *id;          /* the event's own number: of a simulated run, the Chakra node */
-    dse_time *start, *end; /* ns since the start of the run */
-    uint8_t *category;     /* trace_category */
-    uint8_t *type;         /* of a simulated run: Chakra's node type */
-    uint64_t *bytes;       /* moved by a communication; 0 for others */
-    const char **name;
+    size_t cap_ranks;
+    trace_rank *rank; /* ascending; after reading */
+    size_t n_warnings, cap_warnings;
+    trace_warning *warning;
 } trace_record;
 
-/* Room for n events. */
-dse_status trace_record_init(trace_record *r, uint32_t n_ranks, uint64_t n, dse_arena *a, dse_error *err);
+void trace_record_free(trace_record *r); /* accepts a record that was only zeroed */
 
-/* A heading, then one line an event: sys,node_id,issue_tick,finish_tick,node_type,node_name. */
-void trace_record_write_csv(const trace_record *r, dse_strbuf *out);
+/* One more rank at the end, empty; its number is its place. NULL when out of memory. May move the others. */
+trace_rank *trace_record_add_rank(trace_record *r);
 
-/* The same into a file. DSE_E_IO, DSE_E_NOMEM. */
-dse_status trace_record_save_csv(const trace_record *r, const char *path, dse_error *err);
+/* Notes a warning, with the place (NULL: it is in the text); at most 100, and one more that says that there are others. */
+void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- for readers ---------------------------------------------------------------------------- */
+
+/* All of these return false, or DSE_NONE, when out of memory. */
+bool trace_add_event(trace_rank *r, const trace_event *e);
+bool trace_set_device_time(trace_rank *r, size_t event, trace_device_time t);
+uint32_t trace_add_args(trace_rank *r, const trace_args *a);
+uint32_t trace_add_lane(trace_rank *r, uint32_t pid, uint32_t tid); /* the same again for the same two */
+uint32_t trace_add_word(trace_rank *r, uint32_t name);              /* of a category */
+
+/* Nothing given. */
+void trace_args_clear(trace_args *a);
+
+/* Of an event; dur_ps -1: it has none. */
+static inline trace_device_time trace_device_time_of(const trace_rank *r, size_t event)
+{
+    return event < r->cap_device_time ? r->device_time[event] : (trace_device_time){0, -1};
+}
+
+/* Moves all ranks and warnings of `from` behind those of r; `from` is empty then. False when out of memory. */
+bool trace_record_take(trace_record *r, trace_record *from);
+
+#define TRACE_NAME(r, id) ((id) == DSE_NONE ? NULL : (r)->names.text[id])
 
 #endif

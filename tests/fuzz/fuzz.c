@@ -159,7 +159,7 @@ void fuzz_simulate(const wl_trace *t, dse_arena *a)
         sim_settings settings;
         net_network net;
         sim_result result;
-        trace_record record;
+        trace_ticks record;
         dse_strbuf csv;
 
         make_system(&systems[i], &net, &settings);
@@ -170,7 +170,7 @@ void fuzz_simulate(const wl_trace *t, dse_arena *a)
         ENSURE(!result.load == !net.congestion);
         ENSURE(result.n_ranks == w.n_ranks && record.n == (uint64_t)graph.n_nodes * w.n_ranks);
         dse_strbuf_init(&csv);
-        trace_record_write_csv(&record, &csv);
+        trace_ticks_write_csv(&record, &csv);
         dse_strbuf_free(&csv);
     }
 }

@@ -129,7 +129,7 @@ void check_result(run *r, const char *how, const sim_result *result)
         check_range(r, how, minmax->key[i]->text, minmax->item[i], result);
 }
 
-void check_ticks(run *r, const char *how, const trace_record *record)
+void check_ticks(run *r, const char *how, const trace_ticks *record)
 {
     char path[512], line[512];
     uint64_t lines = 0;

@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "config/doc.h"
 #include "sim/sim.h"
-#include "trace/record.h"
+#include "trace/ticks.h"
 
 typedef struct {
     const char *id;
@@ -31,7 +31,7 @@ void check_result(run *r, const char *how, const sim_result *result);
 
 /* Ticks of each node, as upstream logged them; the lines of a rank may stand in another order. Nothing without a folder
  * of traces. */
-void check_ticks(run *r, const char *how, const trace_record *record);
+void check_ticks(run *r, const char *how, const trace_ticks *record);
 
 /* A failure where upstream failed, too: of the same kind, and with as many ranks left waiting. */
 void check_failure(run *r, const char *upstream, const dse_error *err);

@@ -336,7 +336,7 @@ static dse_status simulate(run *r, const char *what, const sim_settings *set, co
     for (size_t i = 0; i < N_WAYS; i++) {
         dse_error own = DSE_ERROR_INIT;
         sim_result result;
-        trace_record record;
+        trace_ticks record;
         char how[64];
         dse_status st;
 

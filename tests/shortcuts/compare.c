@@ -135,7 +135,7 @@ static void compare_loads(const net_load *plain, const net_load *seen, dse_strbu
         }
 }
 
-static void compare_records(const trace_record *plain, const trace_record *seen, dse_strbuf *out)
+static void compare_records(const trace_ticks *plain, const trace_ticks *seen, dse_strbuf *out)
 {
     int lines = 0;
 

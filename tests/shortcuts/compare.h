@@ -3,13 +3,13 @@
 #define TESTS_SHORTCUTS_COMPARE_H
 
 #include "sim/sim.h"
-#include "trace/record.h"
+#include "trace/ticks.h"
 
 typedef struct {
     dse_status status;
     dse_error err;
     sim_result result; /* and the record: of a run that ended */
-    trace_record record;
+    trace_ticks record;
 } run_outcome;
 
 /* Appends a line for everything in which `seen` is not `plain`: status and message, each figure of each rank (doubles

@@ -5,7 +5,7 @@
 #include "cards/system.h"
 #include "shortcuts/random.h"
 #include "sim/sim.h"
-#include "trace/record.h"
+#include "trace/ticks.h"
 #include "workload/generate.h"
 
 typedef struct {
@@ -36,7 +36,7 @@ dse_status draw_program(rng *r, dse_arena *a, drawn_case *c, dse_error *err);
 
 /* Changes compute nodes of a workload that has run, so that they end in the very tick in which something else of their
  * rank did in that run. How many. */
-uint32_t draw_ties(rng *r, drawn_case *c, const trace_record *record);
+uint32_t draw_ties(rng *r, drawn_case *c, const trace_ticks *record);
 
 /* A graph of its own for every rank: nodes may be changed by rank. DSE_E_NOMEM. */
 dse_status draw_unshare(wl_workload *w, dse_arena *a, dse_error *err);

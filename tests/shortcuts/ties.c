@@ -23,7 +23,7 @@ static wl_node *find_node(const wl_workload *w, uint32_t rank, uint64_t id)
     return NULL;
 }
 
-uint32_t draw_ties(rng *r, drawn_case *c, const trace_record *record)
+uint32_t draw_ties(rng *r, drawn_case *c, const trace_ticks *record)
 {
     uint32_t made = 0;
 
@@ -34,7 +34,7 @@ uint32_t draw_ties(rng *r, drawn_case *c, const trace_record *record)
         wl_node *n = find_node(&c->workload, record->rank[at], record->id[at]);
 
         if (n->type != WL_NODE_COMP || n->is_cpu_op || !n->tensor_size ||
-            record->category[with] == TRACE_COMPUTE || record->rank[with] != record->rank[at] ||
+            record->category[with] == TRACE_TICKS_COMPUTE || record->rank[with] != record->rank[at] ||
             record->end[with] <= record->start[at] ||
             !(ops = operations_for(&c->settings, record->end[with] - record->start[at])))
             continue;

@@ -330,7 +330,7 @@ CLAIM(more_implementations_than_dimensions_are_refused)
 /* Ranks in order, nodes in the order of their issue. */
 CLAIM(the_record_tells_who_did_what_when)
 {
-    const trace_record *t = &world.record;
+    const trace_ticks *t = &world.record;
     uint32_t c;
 
     world_begin("Ring", 2, 50, "ring");
@@ -341,17 +341,17 @@ CLAIM(the_record_tells_who_did_what_when)
     assert_int_equal(t->n_ranks, 2);
     assert_u64(t->n, 3);
     assert_string_equal(t->name[0], "compute");
-    assert_int_equal(t->category[0], TRACE_COMPUTE);
+    assert_int_equal(t->category[0], TRACE_TICKS_COMPUTE);
     assert_int_equal(t->type[0], WL_NODE_COMP);
     assert_u64(t->bytes[0], 0);
     assert_string_equal(t->name[1], "send");
-    assert_int_equal(t->category[1], TRACE_SEND);
+    assert_int_equal(t->category[1], TRACE_TICKS_SEND);
     assert_u64(t->id[1], 2);
     assert_u64(t->start[1], 953);
     assert_u64(t->end[1], 953 + 1050);
     assert_u64(t->bytes[1], 1000);
     assert_int_equal(t->rank[2], 1);
-    assert_int_equal(t->category[2], TRACE_RECV);
+    assert_int_equal(t->category[2], TRACE_TICKS_RECV);
     assert_u64(t->start[2], 0);
     assert_u64(t->end[2], 953 + 1050);
     world_end();
@@ -391,12 +391,12 @@ CLAIM(the_same_input_gives_the_same_run)
     mixed();
     assert_ok(world_run(), &world.err);
     dse_strbuf_init(&first);
-    trace_record_write_csv(&world.record, &first);
+    trace_ticks_write_csv(&world.record, &first);
     events = world.result.n_events;
     world_end();
     assert_ok(world_run(), &world.err);
     dse_strbuf_init(&second);
-    trace_record_write_csv(&world.record, &second);
+    trace_ticks_write_csv(&world.record, &second);
     assert_string_equal(first.data, second.data);
     assert_u64(world.result.n_events, events);
     world_end();
@@ -420,7 +420,7 @@ CLAIM(time_never_runs_back)
 static dse_status load(void *what, dse_arena *a, dse_error *e)
 {
     sim_result result;
-    trace_record record;
+    trace_ticks record;
 
     (void)what;
     return sim_run(&world.set, &world.net, &world.w, world.shortcuts, a, &result, &record, e);

@@ -47,7 +47,7 @@ static struct {
     dse_error err;
     wl_workload w;
     sim_result result;
-    trace_record record;
+    trace_ticks record;
 } world;
 
 static inline void world_shape(const char *topology, net_shape shape, double latency, const char *algorithm)

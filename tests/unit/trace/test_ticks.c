@@ -1,13 +1,13 @@
-#include "trace/record.h"
+#include "trace/ticks.h"
 #include "unit/unit.h"
 
 CLAIM(a_record_without_events_is_its_heading)
 {
-    trace_record r = {.n_ranks = 2};
+    trace_ticks r = {.n_ranks = 2};
     dse_strbuf b;
 
     dse_strbuf_init(&b);
-    trace_record_write_csv(&r, &b);
+    trace_ticks_write_csv(&r, &b);
     assert_string_equal(b.data, "sys,node_id,issue_tick,finish_tick,node_type,node_name\n");
     dse_strbuf_free(&b);
 }
@@ -17,13 +17,13 @@ CLAIM(each_event_is_a_line)
     uint32_t rank[] = {0, 3};
     uint64_t id[] = {7, UINT64_MAX}, bytes[] = {0, 8};
     dse_time start[] = {0, 953}, end[] = {953, UINT64_MAX};
-    uint8_t category[] = {TRACE_COMPUTE, TRACE_SEND}, type[] = {4, 5};
+    uint8_t category[] = {TRACE_TICKS_COMPUTE, TRACE_TICKS_SEND}, type[] = {4, 5};
     const char *name[] = {"a@0_COMP", "s"};
-    trace_record r = {4, 2, rank, id, start, end, category, type, bytes, name};
+    trace_ticks r = {4, 2, rank, id, start, end, category, type, bytes, name};
     dse_strbuf b;
 
     dse_strbuf_init(&b);
-    trace_record_write_csv(&r, &b);
+    trace_ticks_write_csv(&r, &b);
     assert_string_equal(b.data, "sys,node_id,issue_tick,finish_tick,node_type,node_name\n"
                                 "0,7,0,953,4,a@0_COMP\n"
                                 "3,18446744073709551615,953,18446744073709551615,5,s\n");

@@ -1,0 +1,114 @@
+#include "metrics/kinds.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+const char *metric_comm_type_name(metric_comm_type t)
+{
+    static const char *const names[METRIC_COMM_TYPES] = {
+        "AllReduce", "ReduceScatter", "AllGather", "AllToAll", "Broadcast", "SendRecv", "Reduce", "Other"};
+
+    return names[t];
+}
+
+const char *metric_work_name(metric_work w)
+{
+    static const char *const names[METRIC_WORKS] = {"nccl",        "memory",    "attention", "gemm",
+                                                    "elementwise", "reduction", "embedding", "other"};
+
+    return names[w];
+}
+
+bool metric_has(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (; *text; text++)
+        if (tolower((unsigned char)*text) == *word && strncasecmp(text, word, n) == 0)
+            return true;
+    return false;
+}
+
+bool metric_has_any(const char *text, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (metric_has(text, words[i]))
+            return true;
+    return false;
+}
+
+#define HAS_ANY(text, ...)                                                                                   \
+    metric_has_any(text, (const char *const[]){__VA_ARGS__},                                                 \
+                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+bool metric_is_comm_kernel(const char *name)
+{
+    return HAS_ANY(name, "nccl", "rccl", "oneccl", "hccl", "msccl", "cross_device_reduce", "allreduce",
+                   "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter", "alltoall",
+                   "all_toall", "allto_all", "all_to_all", "nvshmem", "deepep", "deep_ep", "ep::internode",
+                   "ep::intranode");
+}
+
+metric_comm_type metric_comm_type_of_word(const char *word)
+{
+    if (HAS_ANY(word, "allreduce", "all_reduce"))
+        return METRIC_ALL_REDUCE;
+    if (HAS_ANY(word, "reducescatter", "reduce_scatter"))
+        return METRIC_REDUCE_SCATTER;
+    if (HAS_ANY(word, "allgather", "all_gather"))
+        return METRIC_ALL_GATHER;
+    if (HAS_ANY(word, "alltoall", "all_to_all"))
+        return METRIC_ALL_TO_ALL;
+    if (metric_has(word, "broadcast"))
+        return METRIC_BROADCAST;
+    if (HAS_ANY(word, "sendrecv", "send", "recv"))
+        return METRIC_SEND_RECV;
+    if (metric_has(word, "reduce"))
+        return METRIC_REDUCE;
+    return METRIC_OTHER_COMM;
+}
+
+metric_comm_type metric_comm_type_of_kernel(const char *name)
+{
+    static const char *const suffixes[] = {"_RING", "_TREE", "_COLLNET", "_NVLS", "_LL"};
+    char part[256];
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        const char *at = strstr(name, suffixes[i]);
+
+        if (at && (size_t)(at - name) < n)
+            n = (size_t)(at - name);
+    }
+    if (n >= sizeof part)
+        n = sizeof part - 1;
+    memcpy(part, name, n);
+    part[n] = '\0';
+    if (HAS_ANY(part, "ep::internode", "ep::intranode", "deepep", "deep_ep"))
+        return METRIC_ALL_TO_ALL;
+    if (metric_has(part, "cross_device_reduce"))
+        return METRIC_ALL_REDUCE;
+    return metric_comm_type_of_word(part);
+}
+
+metric_work metric_work_of(const char *name)
+{
+    if (metric_is_comm_kernel(name))
+        return METRIC_WORK_COMM;
+    if (HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
+        return METRIC_WORK_MEMORY;
+    if ((metric_has(name, "flash") && metric_has(name, "attn")) ||
+        HAS_ANY(name, "attention", "softmax", "sdpa", "fmha"))
+        return METRIC_WORK_ATTENTION;
+    if (HAS_ANY(name, "gemm", "gemv", "matmul", "mm_", "_mm", "cutlass", "cublas", "mma_", "wgmma", "xmma",
+                "nvjet"))
+        return METRIC_WORK_GEMM;
+    if (HAS_ANY(name, "elementwise", "ewise", "add_", "mul_", "div_", "relu", "gelu", "silu", "sigmoid"))
+        return METRIC_WORK_ELEMENTWISE;
+    if (HAS_ANY(name, "reduce", "sum", "mean", "norm"))
+        return METRIC_WORK_REDUCTION;
+    if (HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
+        return METRIC_WORK_EMBEDDING;
+    return METRIC_WORK_OTHER;
+}

@@ -1,0 +1,54 @@
+/* What the name of a kernel says: whether it communicates, which collective, what kind of work.
+ *
+ * Source: spec of the metrics, section 1 (communication kernels and their types) and 5.8 (kinds of work). */
+#ifndef DSE_METRICS_KINDS_H
+#define DSE_METRICS_KINDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum {
+    METRIC_ALL_REDUCE,
+    METRIC_REDUCE_SCATTER,
+    METRIC_ALL_GATHER,
+    METRIC_ALL_TO_ALL,
+    METRIC_BROADCAST,
+    METRIC_SEND_RECV,
+    METRIC_REDUCE,
+    METRIC_OTHER_COMM,
+    METRIC_COMM_TYPES
+} metric_comm_type;
+
+/* "AllReduce" */
+const char *metric_comm_type_name(metric_comm_type t);
+
+/* In the order of the tests of section 5.8; communication is named "nccl", as there. */
+typedef enum {
+    METRIC_WORK_COMM,
+    METRIC_WORK_MEMORY,
+    METRIC_WORK_ATTENTION,
+    METRIC_WORK_GEMM,
+    METRIC_WORK_ELEMENTWISE,
+    METRIC_WORK_REDUCTION,
+    METRIC_WORK_EMBEDDING,
+    METRIC_WORK_OTHER,
+    METRIC_WORKS
+} metric_work;
+
+/* "gemm" */
+const char *metric_work_name(metric_work w);
+
+/* Whether text has `word`, which is lower case, in it; the case of text is ignored. */
+bool metric_has(const char *text, const char *word);
+bool metric_has_any(const char *text, const char *const *words, size_t n);
+
+/* Of a kernel's name. */
+bool metric_is_comm_kernel(const char *name);
+metric_comm_type metric_comm_type_of_kernel(
+    const char *name); /* up to its algorithm: _RING, _TREE, _LL, ... */
+metric_work metric_work_of(const char *name);
+
+/* Of args["Collective name"] ("_allgather_base"), or an annotation without its "nccl:" ("all_reduce"). */
+metric_comm_type metric_comm_type_of_word(const char *word);
+
+#endif

@@ -1,0 +1,106 @@
+#include "metrics/metric.h"
+
+#include "base/names.h"
+#include "metrics/metric_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW(name) extern const metric_family metric_family_##name;
+METRIC_FAMILY_LIST(ROW)
+#undef ROW
+
+#define ROW(name) &metric_family_##name,
+static const metric_family *const families[] = {METRIC_FAMILY_LIST(ROW)};
+#undef ROW
+
+#define N_FAMILIES (sizeof families / sizeof families[0])
+
+static int by_name(const void *a, const void *b)
+{
+    const metric *x = *(const metric *const *)a, *y = *(const metric *const *)b;
+    int order = strcmp(x->name, y->name);
+
+    return order ? order : strcmp(x->group, y->group);
+}
+
+const metric *const *metric_all(dse_arena *a, size_t *n)
+{
+    const metric **all;
+
+    *n = 0;
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        *n += families[i]->n;
+    if (!(all = DSE_ARENA_NEW(a, const metric *, *n)))
+        return NULL;
+    *n = 0;
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        for (size_t j = 0; j < families[i]->n; j++)
+            all[(*n)++] = &families[i]->row[j];
+    qsort(all, *n, sizeof *all, by_name);
+    return all;
+}
+
+static bool is_named(const metric *m, const char *name)
+{
+    size_t group = strlen(m->group);
+
+    if (strncmp(name, m->group, group) == 0 && name[group] == '.')
+        name += group + 1;
+    return strcmp(name, m->name) == 0 || (m->alias && strcmp(name, m->alias) == 0);
+}
+
+static bool takes(const metric *m, trace_kind kind, bool compat)
+{
+    return (compat && m->compat_kinds ? m->compat_kinds : m->kinds) & METRIC_ON(kind);
+}
+
+static dse_status unknown(const char *name, dse_error *err)
+{
+    const char *known[256];
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        for (size_t j = 0; j < families[i]->n && n < sizeof known / sizeof known[0]; j++)
+            known[n++] = families[i]->row[j].name;
+    return dse_fail_unknown(err, DSE_E_USAGE, "", "metric", name, known, n);
+}
+
+dse_status metric_find(const char *name, trace_kind kind, bool compat, const metric **out, dse_error *err)
+{
+    const metric *any = NULL;
+
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        for (size_t j = 0; j < families[i]->n; j++) {
+            const metric *m = &families[i]->row[j];
+
+            if (!is_named(m, name))
+                continue;
+            if (takes(m, kind, compat)) {
+                *out = m;
+                return DSE_OK;
+            }
+            any = m;
+        }
+    if (!any)
+        return unknown(name, err);
+    *out = any; /* metric_compute refuses it, with the reason */
+    return DSE_OK;
+}
+
+dse_status metric_compute(const metric *m, const metric_context *x, metric_value **out, dse_error *err)
+{
+    metric_value *v = metric_object_new(x->arena);
+    bool compat = x->options->compat && m->compat;
+    dse_status st = DSE_OK;
+
+    if (!v)
+        return dse_fail_nomem(err);
+    if (!compat)
+        st = metric_check_needs(m, x, err);
+    if (st == DSE_OK)
+        st = (compat ? m->compat : m->compute)(x, v, err);
+    if (st == DSE_OK)
+        *out = v;
+    return st;
+}

@@ -1,0 +1,102 @@
+/* Metrics: one row each, one file per family. Definitions: the field's, as CCL-Bench's documents state them and with
+ * their flaws mended; `compat` is what the original tool computes, so that published values can be reproduced.
+ *
+ * Groups, after the tools they come from: `kineto` (Kineto traces), `guide` (the nine tools of the metrics guide), `tpu`
+ * (Torch-XLA), `later` (the leaderboard's later ones). A name may stand in several groups where the same word means
+ * different things on different traces; the kinds of trace that a row takes tell them apart, or the full name does
+ * ("tpu.communication_fraction"). */
+#ifndef DSE_METRICS_METRIC_H
+#define DSE_METRICS_METRIC_H
+
+#include "metrics/value.h"
+#include "metrics/view.h"
+#include "trace/card.h"
+
+typedef struct {
+    int64_t n_chips;     /* 0: not given */
+    double model_params; /* 7e9 unless given */
+    bool trim;           /* drop the first and last step where there are more than two */
+    bool inner_steps;    /* overlap within the steps but the first and last */
+    bool force;          /* skip checks against the card */
+    bool causal;         /* attention counts half */
+    bool compat;         /* the original tools' rules */
+    trace_phase phase;   /* over the card's */
+    int align;           /* of clocks: 0 as the nodes suggest, 1 none, 2 end */
+} metric_options;
+
+typedef struct {
+    const trace_record *record;
+    metric_view *view; /* one a rank of the record, in its order */
+    uint32_t n_views;
+    const trace_card *card; /* NULL: none */
+    const metric_options *options;
+    dse_arena *arena; /* of results */
+} metric_context;
+
+/* Computes into *out, an empty object. DSE_E_ABSENT: it cannot be computed, and err says why; DSE_E_NOMEM. */
+typedef dse_status metric_fn(const metric_context *x, metric_value *out, dse_error *err);
+
+/* What a metric needs; checked in one place (needs.c) before it runs, each with its own reason and remedy. */
+enum {
+    METRIC_NEEDS_RANKS = 1 << 0,     /* two ranks or more, of one job */
+    METRIC_NEEDS_STEPS = 1 << 1,     /* step markers on every rank */
+    METRIC_NEEDS_GPU = 1 << 2,       /* GPU events */
+    METRIC_NEEDS_COMM = 1 << 3,      /* communication */
+    METRIC_NEEDS_CARD = 1 << 4,      /* a workload card */
+    METRIC_NEEDS_TOKENS = 1 << 5,    /* its batch_size and seq_len */
+    METRIC_NEEDS_PIPELINE = 1 << 6,  /* its pp above 1; --force */
+    METRIC_NEEDS_MODEL = 1 << 7,     /* its model_arch, total_count, and a known xpu_spec.model */
+    METRIC_NEEDS_INFERENCE = 1 << 8, /* its phase */
+    METRIC_NEEDS_CHIPS = 1 << 9,     /* --n_chips, device planes, or total_count */
+    METRIC_NEEDS_SNAPSHOT = 1 << 10, /* a memory snapshot */
+    METRIC_NEEDS_DEVICE = 1 << 11    /* TPU device events */
+};
+
+#define METRIC_ON(kind) (1u << (kind))
+#define METRIC_ON_GPU   (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED) | METRIC_ON(TRACE_NSYS))
+#define METRIC_ON_HOST  (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED))
+#define METRIC_ON_ANY   (METRIC_ON(TRACE_KINDS) - 1)
+
+typedef struct {
+    const char *name;
+    const char *group; /* "kineto", "guide", "tpu", "later" */
+    const char *unit;  /* of the headline value; "" for an object */
+    const char *help;
+    unsigned kinds; /* METRIC_ON of the traces it takes */
+    unsigned needs;
+    metric_fn *compute;
+    metric_fn *compat;     /* NULL: the upstream rule is the definition */
+    unsigned compat_kinds; /* 0: as kinds. Upstream's own checks are in compat */
+    /* The entry of the result that is printed bare, "hockney_alpha_s"; NULL: the whole object is printed. */
+    const char *headline;
+    const char *alias; /* another name, or NULL */
+} metric;
+
+/* A family: its file's rows. */
+typedef struct {
+    const metric *row;
+    size_t n;
+} metric_family;
+
+#define METRIC_FAMILY(name)                                                                                  \
+    extern const metric_family metric_family_##name;                                                         \
+    const metric_family metric_family_##name = {rows, sizeof rows / sizeof rows[0]}
+
+/* All, sorted by name, then group; *n of them. The list belongs to the arena; NULL when out of memory. */
+const metric *const *metric_all(dse_arena *a, size_t *n);
+
+/* The row of a name for a trace of this kind: "iter_time", "tpu.wall_time_s". DSE_E_USAGE with the nearest known name and
+ * all names. */
+dse_status metric_find(const char *name, trace_kind kind, bool compat, const metric **out, dse_error *err);
+
+/* Checks what the row needs, then computes. *out is a new object in the arena of the context. DSE_E_ABSENT with the
+ * reason; DSE_E_NOMEM. */
+dse_status metric_compute(const metric *m, const metric_context *x, metric_value **out, dse_error *err);
+
+/* needs.c: DSE_OK or DSE_E_ABSENT. */
+dse_status metric_check_needs(const metric *m, const metric_context *x, dse_error *err);
+
+/* The value is absent: fails with DSE_E_ABSENT and the reason. */
+#define metric_absent(err, ...) dse_fail((err), DSE_E_ABSENT, __VA_ARGS__)
+
+#endif

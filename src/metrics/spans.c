@@ -1,0 +1,137 @@
+#include "metrics/spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+metric_spans metric_spans_merge(metric_span *span, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (span[i].end <= span[i].start)
+            continue;
+        if (kept && span[i].start <= span[kept - 1].end) {
+            if (span[i].end > span[kept - 1].end)
+                span[kept - 1].end = span[i].end;
+        } else {
+            span[kept++] = span[i];
+        }
+    }
+    return (metric_spans){kept, span};
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const metric_span *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+bool metric_spans_merge_any(metric_span *span, size_t n, metric_spans *out)
+{
+    for (size_t i = 1; i < n; i++)
+        if (span[i].start < span[i - 1].start) {
+            qsort(span, n, sizeof *span, by_start);
+            break;
+        }
+    *out = metric_spans_merge(span, n);
+    return true;
+}
+
+int64_t metric_spans_length(const metric_spans *s)
+{
+    int64_t length = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        length += s->span[i].end - s->span[i].start;
+    return length;
+}
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b)
+{
+    int64_t length = 0;
+
+    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+        int64_t start = later(a->span[i].start, b->span[j].start),
+                end = earlier(a->span[i].end, b->span[j].end);
+
+        if (end > start)
+            length += end - start;
+        if (a->span[i].end < b->span[j].end)
+            i++;
+        else
+            j++;
+    }
+    return length;
+}
+
+int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end)
+{
+    metric_span window = {start, end};
+    metric_spans one = {end > start, &window};
+
+    return metric_spans_overlap(s, &one);
+}
+
+bool metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out)
+{
+    metric_spans both = {0, DSE_ARENA_NEW(arena, metric_span, a->n + b->n + 1)};
+
+    if (!both.span)
+        return false;
+    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+        int64_t start = later(a->span[i].start, b->span[j].start),
+                end = earlier(a->span[i].end, b->span[j].end);
+
+        if (end > start)
+            both.span[both.n++] = (metric_span){start, end};
+        if (a->span[i].end < b->span[j].end)
+            i++;
+        else
+            j++;
+    }
+    *out = both;
+    return true;
+}
+
+bool metric_spans_unite(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out)
+{
+    metric_span *all = DSE_ARENA_NEW(arena, metric_span, a->n + b->n + 1);
+    size_t n = 0;
+
+    if (!all)
+        return false;
+    for (size_t i = 0, j = 0; i < a->n || j < b->n;)
+        all[n++] =
+            j == b->n || (i < a->n && a->span[i].start <= b->span[j].start) ? a->span[i++] : b->span[j++];
+    *out = metric_spans_merge(all, n);
+    return true;
+}
+
+bool metric_spans_subtract(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out)
+{
+    metric_spans left = {0, DSE_ARENA_NEW(arena, metric_span, a->n + b->n + 1)};
+    size_t j = 0;
+
+    if (!left.span)
+        return false;
+    for (size_t i = 0; i < a->n; i++) {
+        int64_t from = a->span[i].start, end = a->span[i].end;
+
+        while (j < b->n && b->span[j].end <= from)
+            j++;
+        for (size_t k = j; k < b->n && b->span[k].start < end; k++) {
+            if (b->span[k].start > from)
+                left.span[left.n++] = (metric_span){from, b->span[k].start};
+            from = later(from, b->span[k].end);
+        }
+        if (from < end)
+            left.span[left.n++] = (metric_span){from, end};
+    }
+    *out = left;
+    return true;
+}

@@ -1,0 +1,37 @@
+/* Sets of time as sorted, disjoint spans: union, intersection, difference, length. Picoseconds. */
+#ifndef DSE_METRICS_SPANS_H
+#define DSE_METRICS_SPANS_H
+
+#include "base/alloc.h"
+
+typedef struct {
+    int64_t start, end; /* half-open */
+} metric_span;
+
+/* A set of time: ascending, no two touch. */
+typedef struct {
+    size_t n;
+    metric_span *span;
+} metric_spans;
+
+/* Builds a set from spans whose starts ascend, in place: merges those that touch or overlap, drops empty ones. */
+metric_spans metric_spans_merge(metric_span *span, size_t n);
+
+/* The same of spans in any order: sorts them first. False when out of memory. */
+bool metric_spans_merge_any(metric_span *span, size_t n, metric_spans *out);
+
+int64_t metric_spans_length(const metric_spans *s);
+
+/* Length of what is in both; one linear sweep. */
+int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b);
+
+/* Length of what lies within [start, end). */
+int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end);
+
+/* New sets in the arena; false when out of memory. */
+bool metric_spans_unite(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out);
+bool metric_spans_subtract(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out);
+bool metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_arena *arena,
+                            metric_spans *out);
+
+#endif

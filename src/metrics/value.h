@@ -1,0 +1,60 @@
+/* metric_value -- what a metric says: a tree of numbers, texts, objects and lists, in an arena.
+ *
+ * Objects keep the order in which they are filled. A quantity that cannot be computed is not in the tree, or absent with
+ * a reason; it is never 0 or NaN. Every function accepts a NULL object, as is returned when memory runs out, so that one
+ * check at the end (metric_context.arena_failed of whoever builds) suffices: they return NULL then, too. */
+#ifndef DSE_METRICS_VALUE_H
+#define DSE_METRICS_VALUE_H
+
+#include "base/alloc.h"
+#include "base/json_writer.h"
+
+typedef enum {
+    METRIC_NUMBER,
+    METRIC_INTEGER,
+    METRIC_BOOL,
+    METRIC_TEXT,
+    METRIC_ABSENT, /* null in JSON; text is the reason, or NULL */
+    METRIC_OBJECT,
+    METRIC_LIST
+} metric_value_kind;
+
+typedef struct metric_value metric_value;
+struct metric_value {
+    metric_value_kind kind;
+    const char *key; /* in an object */
+    double number;
+    int64_t integer; /* METRIC_INTEGER, METRIC_BOOL */
+    const char *text;
+    metric_value *first, *last, *next; /* of METRIC_OBJECT and METRIC_LIST; beside them */
+    dse_arena *arena;
+};
+
+metric_value *metric_object_new(dse_arena *a);
+
+/* Each adds an entry `key` at the end of an object (of a list: key NULL) and returns it. Keys and texts are copied. A
+ * number that is NaN or infinite is absent. */
+metric_value *metric_put_number(metric_value *to, const char *key, double v);
+metric_value *metric_put_integer(metric_value *to, const char *key, int64_t v);
+metric_value *metric_put_count(metric_value *to, const char *key, uint64_t v);
+metric_value *metric_put_bool(metric_value *to, const char *key, bool v);
+metric_value *metric_put_text(metric_value *to, const char *key, const char *v);
+metric_value *metric_put_absent(metric_value *to, const char *key, const char *why);
+metric_value *metric_put_object(metric_value *to, const char *key);
+metric_value *metric_put_list(metric_value *to, const char *key);
+
+/* Picoseconds as milliseconds, microseconds, seconds. */
+metric_value *metric_put_ms(metric_value *to, const char *key, int64_t ps);
+metric_value *metric_put_us(metric_value *to, const char *key, int64_t ps);
+metric_value *metric_put_s(metric_value *to, const char *key, int64_t ps);
+
+/* The entry of an object; NULL. */
+const metric_value *metric_get(const metric_value *v, const char *key);
+
+/* As JSON, two spaces an indent, numbers as the shortest text that reads back. `depth` of the line it begins on. */
+void metric_write_json(const metric_value *v, int depth, dse_strbuf *out);
+
+/* The bare value: a number, a text; "nan" if absent. */
+void metric_write_scalar(const metric_value *v, dse_strbuf *out);
+
+#endif

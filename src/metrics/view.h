@@ -1,0 +1,68 @@
+/* metric_view -- what most metrics ask of one rank, worked out once: which events are kernels, which communicate and how,
+ * the unions of their times, the steps.
+ *
+ * Event lists hold indexes into rank->event in the order of start (ties: of the file). Kernels that last
+ * no time are in the lists and count, but are in no union. Everything is in the view's arena. */
+#ifndef DSE_METRICS_VIEW_H
+#define DSE_METRICS_VIEW_H
+
+#include "metrics/kinds.h"
+#include "metrics/spans.h"
+#include "trace/record.h"
+
+typedef struct {
+    uint32_t n;
+    uint32_t *event;
+} metric_events;
+
+/* Which layer of a trace reports its collectives: one and the same call shows in several. */
+typedef enum {
+    METRIC_LAYER_NONE,
+    METRIC_LAYER_KERNEL,
+    METRIC_LAYER_GPU_ANNOTATION,
+    METRIC_LAYER_ANNOTATION
+} metric_layer;
+
+typedef struct {
+    int64_t number; /* of ProfilerStep#<number> */
+    metric_span span;
+} metric_step;
+
+typedef struct {
+    const trace_rank *rank;
+    dse_arena arena;
+    metric_events kernels;    /* all kernels */
+    metric_events compute;    /* those that do not communicate */
+    metric_events comm;       /* communications, of one layer */
+    metric_events memory_ops; /* copies and sets of memory */
+    metric_layer comm_layer;
+    uint8_t *comm_type; /* metric_comm_type of comm.event[i] */
+    uint8_t *work;      /* metric_work by name id; valid for names of kernels */
+    metric_spans kernel_time, compute_time, comm_time, memory_time; /* unions */
+    metric_spans gpu_time;                                          /* of kernels and memory operations */
+    metric_span gpu_span; /* first start to last end of those; empty (end <= start) if there are none */
+    uint32_t n_steps;
+    metric_step *step;    /* host side, by number */
+    uint32_t n_gpu_steps; /* those that newer traces repeat on the GPU's side */
+    metric_step *gpu_step;
+    uint32_t *launch; /* by place in kernels: the host event that launched it (same correlation); DSE_NONE */
+    uint32_t
+        *comm_at; /* by place in comm: its place in kernels. NULL unless comm_layer is METRIC_LAYER_KERNEL */
+} metric_view;
+
+/* Puts event indexes into the order of start. False when out of memory. */
+bool metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *scratch);
+
+/* Union of the events' times, in the arena. False when out of memory. */
+bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a, metric_spans *out);
+
+/* Works it out. DSE_E_NOMEM. The rank is borrowed. */
+dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *err);
+void metric_view_free(metric_view *v);
+
+static inline int64_t metric_start(const trace_event *e) { return e->start_ps; }
+static inline int64_t metric_end(const trace_event *e) { return e->start_ps + e->dur_ps; }
+
+#define METRIC_TEXT_OF(rank, e) ((e)->name == DSE_NONE ? "" : (rank)->names.text[(e)->name])
+
+#endif

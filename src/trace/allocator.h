@@ -1,0 +1,64 @@
+/* trace_allocator -- what a PyTorch memory snapshot says of one process: the caching allocator's segments and blocks at
+ * that moment, and the history that led there.
+ *
+ * Source: torch.cuda.memory._snapshot(): segments[] with blocks[], device_traces[device][]. Sizes are bytes. */
+#ifndef DSE_TRACE_ALLOCATOR_H
+#define DSE_TRACE_ALLOCATOR_H
+
+#include "base/alloc.h"
+
+typedef enum {
+    TRACE_ALLOC,
+    TRACE_FREE_REQUESTED,
+    TRACE_FREE_COMPLETED,
+    TRACE_SEGMENT_ALLOC,
+    TRACE_SEGMENT_FREE,
+    TRACE_SEGMENT_MAP,
+    TRACE_SEGMENT_UNMAP,
+    TRACE_SNAPSHOT_TAKEN,
+    TRACE_OOM,
+    TRACE_ACTIONS
+} trace_action;
+
+/* As PyTorch spells it: "free_requested". */
+const char *trace_action_name(trace_action a);
+
+/* An entry of a history. */
+typedef struct {
+    uint64_t address;
+    uint64_t size;
+    int64_t time_us; /* INT64_MIN: not given */
+    uint8_t action;  /* trace_action */
+} trace_allocation;
+
+typedef enum {
+    TRACE_ACTIVE_ALLOCATED,
+    TRACE_ACTIVE_PENDING_FREE,
+    TRACE_INACTIVE,
+    TRACE_BLOCK_STATES
+} trace_block_state;
+const char *trace_block_state_name(trace_block_state s);
+
+typedef struct {
+    uint32_t device;
+    uint64_t total_size, allocated_size, active_size, requested_size;
+    uint32_t n_blocks[TRACE_BLOCK_STATES];
+    uint64_t requested[TRACE_BLOCK_STATES]; /* sums of the blocks' requested_size */
+} trace_segment;
+
+typedef struct {
+    uint32_t device;
+    size_t n, cap;
+    trace_allocation *entry; /* oldest first */
+} trace_history;
+
+typedef struct {
+    size_t n_segments, cap_segments;
+    trace_segment *segment;
+    size_t n_histories, cap_histories;
+    trace_history *history; /* one a device, in the order of the file */
+} trace_allocator;
+
+void trace_allocator_free(trace_allocator *a); /* accepts NULL; frees *a too */
+
+#endif

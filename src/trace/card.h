@@ -1,0 +1,59 @@
+/* trace_card -- the workload card beside a trace: what ran, on what, how parallel. Source: CCL-Bench's
+ * workload_card_template.yaml and its later states.
+ *
+ * What the card does not say is absent: TRACE_CARD_NONE, NaN, NULL. Texts are in the arena. */
+#ifndef DSE_TRACE_CARD_H
+#define DSE_TRACE_CARD_H
+
+#include "trace/record.h"
+
+#define TRACE_CARD_NONE INT64_MIN
+
+typedef enum {
+    TRACE_PHASE_UNKNOWN,
+    TRACE_PHASE_TRAINING,
+    TRACE_PHASE_INFERENCE
+} trace_phase; /* serving is inference */
+
+typedef struct {
+    const char *path;
+    int64_t version;
+    const char *description, *hf_url, *trace_url, *contributor, *contact;
+    /* workload.model */
+    trace_phase phase;
+    int64_t moe; /* 0, 1 */
+    const char *granularity, *model_family, *precision;
+    int64_t epochs, iteration;
+    double num_params, num_params_embedding, num_params_active;
+    int64_t num_layers, num_heads, head_dim;
+    /* workload.data; batch_size counts sequences of a step over all ranks */
+    int64_t batch_size, seq_len, input_len, output_len;
+    const char *dataset;
+    /* workload.hardware */
+    const char *topology;
+    double bandwidth_gbps[2]; /* scale-out, scale-up; Gbit/s */
+    const char *xpu_type, *xpu_model;
+    int64_t total_count, count_per_node;
+    const char *driver_version;
+    /* Model-executor */
+    const char *framework, *compiler;
+    int64_t dp_replicate, dp_shard, tp, pp, cp, ep, pp_mb;
+    const char
+        *rank_order; /* of the degrees, innermost first: "tp,cp,dp_shard,dp_replicate,pp"; NULL: that */
+    const char *comm_library, *comm_library_version;
+    size_t n_protocols;
+    const char **protocol; /* scale-out first */
+    /* metric_source */
+    size_t n_traces;
+    const char **trace; /* kinds of trace: "kineto_trace", "json", "nsys" */
+    size_t n_specific;
+    const char **specific;
+} trace_card;
+
+/* Reads and checks one. Keys that it does not know, and contradictions that a metric need not mind (degrees whose
+ * product is not total_count, ...), are warnings of `notes`; a value of the wrong type is DSE_E_CONFIG with file, line
+ * and column. Also DSE_E_IO, DSE_E_SYNTAX, DSE_E_NOMEM. */
+dse_status trace_card_load(const char *path, dse_arena *a, trace_card *out, trace_record *notes,
+                           dse_error *err);
+
+#endif

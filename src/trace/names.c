@@ -1,0 +1,54 @@
+#include "trace/names.h"
+
+#include <string.h>
+
+typedef struct {
+    const char *text;
+    size_t n;
+} name_key;
+
+static bool same_text(const void *records, uint32_t id, const void *key)
+{
+    const trace_names *t = records;
+    const name_key *k = key;
+
+    return t->length[id] == k->n && memcmp(t->text[id], k->text, k->n) == 0;
+}
+
+uint32_t trace_names_add(trace_names *t, const char *text, size_t n)
+{
+    uint32_t hash = (uint32_t)dse_hash_words(text, n);
+    name_key key = {text, n};
+    dse_idslot *slot;
+    char *copy;
+
+    if (n >= UINT32_MAX || !dse_idtable_reserve(&t->table))
+        return DSE_NONE;
+    slot = dse_idtable_find(&t->table, hash, same_text, t, &key);
+    if (slot->id != DSE_NONE)
+        return slot->id;
+    if (t->n == DSE_NONE - 1 || !DSE_GROW(t->text, t->cap, t->n + 1) ||
+        !DSE_GROW(t->length, t->cap_length, t->n + 1) || !(copy = dse_arena_strndup(&t->texts, text, n)))
+        return DSE_NONE;
+    t->text[t->n] = copy;
+    t->length[t->n] = (uint32_t)n;
+    dse_idtable_put(&t->table, slot, hash, t->n);
+    return t->n++;
+}
+
+uint32_t trace_names_find(const trace_names *t, const char *text)
+{
+    name_key key = {text, strlen(text)};
+
+    return t->n ? dse_idtable_find(&t->table, (uint32_t)dse_hash_words(text, key.n), same_text, t, &key)->id
+                : DSE_NONE;
+}
+
+void trace_names_free(trace_names *t)
+{
+    dse_free(t->text);
+    dse_free(t->length);
+    dse_idtable_free(&t->table);
+    dse_arena_free(&t->texts);
+    *t = (trace_names){0};
+}

@@ -1,0 +1,23 @@
+/* trace_reader -- one row per format: how a file is recognised, and how it is read. See reader_list.h. */
+#ifndef DSE_TRACE_READER_H
+#define DSE_TRACE_READER_H
+
+#include "trace/record.h"
+
+#define TRACE_HEAD_BYTES 65536
+
+typedef struct {
+    const char *name; /* "chrome" */
+    const char *what; /* "Chrome trace (Kineto, XLA, simulated)", for messages and help */
+    /* Whether a file that begins with these n bytes, decompressed, is one. They end with a NUL that is not counted. */
+    bool (*is)(const char *head, size_t n);
+    /* Adds the ranks of a file to a record that has none; what can be gone on after is a warning in it. The error of
+     * what cannot names the file and the byte. DSE_E_IO, DSE_E_SYNTAX, DSE_E_RANGE, DSE_E_NOMEM. */
+    dse_status (*read)(const char *path, trace_record *out, dse_error *err);
+} trace_reader;
+
+/* The reader of a file by its content; NULL if it is of no known format (*err is as it was). DSE_E_IO: it cannot be
+ * read, or is a broken gzip file. */
+dse_status trace_reader_find(const char *path, const trace_reader **out, dse_error *err);
+
+#endif

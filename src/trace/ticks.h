@@ -1,0 +1,43 @@
+/* trace_ticks -- a simulated run node by node: who did what from when to when, in the simulator's own ticks.
+ *
+ * The simulator fills one when asked. Events of one rank stand together, in the order of their start. Parallel arrays of
+ * length n; everything belongs to the arena of whoever filled it. trace/record.h has the neutral terms in which
+ * simulated and measured runs are compared. */
+#ifndef DSE_TRACE_TICKS_H
+#define DSE_TRACE_TICKS_H
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "base/time.h"
+
+typedef enum {
+    TRACE_TICKS_COMPUTE,
+    TRACE_TICKS_COLLECTIVE,
+    TRACE_TICKS_SEND,
+    TRACE_TICKS_RECV,
+    TRACE_TICKS_MEMORY,
+    TRACE_TICKS_OTHER
+} trace_ticks_category;
+
+typedef struct {
+    uint32_t n_ranks;
+    uint64_t n;
+    uint32_t *rank;
+    uint64_t *id;          /* of the Chakra node */
+    dse_time *start, *end; /* ns since the start of the run */
+    uint8_t *category;     /* trace_ticks_category */
+    uint8_t *type;         /* Chakra's node type */
+    uint64_t *bytes;       /* moved by a communication; 0 for others */
+    const char **name;
+} trace_ticks;
+
+/* Room for n events. */
+dse_status trace_ticks_init(trace_ticks *r, uint32_t n_ranks, uint64_t n, dse_arena *a, dse_error *err);
+
+/* A heading, then one line an event: sys,node_id,issue_tick,finish_tick,node_type,node_name. */
+void trace_ticks_write_csv(const trace_ticks *r, dse_strbuf *out);
+
+/* The same into a file. DSE_E_IO, DSE_E_NOMEM. */
+dse_status trace_ticks_save_csv(const trace_ticks *r, const char *path, dse_error *err);
+
+#endif
