@@ -100,6 +100,8 @@ dse_status metric_compute(const metric *m, const metric_context *x, metric_value
         st = metric_check_needs(m, x, err);
     if (st == DSE_OK)
         st = (compat ? m->compat : m->compute)(x, v, err);
+    if (st == DSE_OK && v->failed)
+        st = dse_fail_nomem(err);
     if (st == DSE_OK)
         *out = v;
     return st;

@@ -1,7 +1,6 @@
 /* Communication that compute covers. */
 #include "metrics/metric.h"
-
-#include <inttypes.h>
+#include "metrics/numbers.h"
 
 static void put_rank(const metric_view *v, metric_value *out)
 {
@@ -12,14 +11,8 @@ static void put_rank(const metric_view *v, metric_value *out)
     metric_put_ms(out, "comp_time_ms", compute);
     metric_put_ms(out, "overlap_time_ms", both);
     metric_put_ms(out, "exposed_comm_time_ms", comm - both);
-    if (comm)
-        metric_put_number(out, "overlap_ratio_of_comm", (double)both / (double)comm);
-    else
-        metric_put_absent(out, "overlap_ratio_of_comm", "no communication");
-    if (compute)
-        metric_put_number(out, "overlap_ratio_of_comp", (double)both / (double)compute);
-    else
-        metric_put_absent(out, "overlap_ratio_of_comp", "no compute kernels");
+    metric_put_ratio(out, "overlap_ratio_of_comm", (double)both, (double)comm, "no communication");
+    metric_put_ratio(out, "overlap_ratio_of_comp", (double)both, (double)compute, "no compute kernels");
     metric_put_integer(out, "num_comm_kernels", v->comm.n);
     metric_put_integer(out, "num_comp_kernels", v->compute.n);
 }
@@ -29,12 +22,8 @@ static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, 
     metric_value *ranks = metric_put_object(out, "per_rank");
 
     (void)err;
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        char key[16];
-
-        snprintf(key, sizeof key, "%" PRIu32, x->view[i].rank->rank);
-        put_rank(&x->view[i], metric_put_object(ranks, key));
-    }
+    for (uint32_t i = 0; i < x->n_views; i++)
+        put_rank(&x->view[i], metric_put_rank(ranks, x->view[i].rank));
     return DSE_OK;
 }
 

@@ -11,20 +11,28 @@ static metric_value *new_value(dse_arena *a, metric_value_kind kind)
     if (v) {
         v->kind = kind;
         v->arena = a;
+        v->root = v;
     }
     return v;
 }
 
 metric_value *metric_object_new(dse_arena *a) { return new_value(a, METRIC_OBJECT); }
 
+static metric_value *fail(metric_value *in)
+{
+    in->root->failed = true;
+    return NULL;
+}
+
 static metric_value *put(metric_value *to, const char *key, metric_value_kind kind)
 {
     metric_value *v;
 
-    if (!to || !(v = new_value(to->arena, kind)))
+    if (!to)
         return NULL;
-    if (key && !(v->key = dse_arena_strdup(to->arena, key)))
-        return NULL;
+    if (!(v = new_value(to->arena, kind)) || (key && !(v->key = dse_arena_strdup(to->arena, key))))
+        return fail(to);
+    v->root = to->root;
     if (to->last)
         to->last->next = v;
     else
@@ -69,14 +77,18 @@ metric_value *metric_put_text(metric_value *to, const char *key, const char *tex
 {
     metric_value *v = put(to, key, METRIC_TEXT);
 
-    return v && (v->text = dse_arena_strdup(to->arena, text)) ? v : NULL;
+    if (v && !(v->text = dse_arena_strdup(to->arena, text)))
+        return fail(to);
+    return v;
 }
 
 metric_value *metric_put_absent(metric_value *to, const char *key, const char *why)
 {
     metric_value *v = put(to, key, METRIC_ABSENT);
 
-    return v && (!why || (v->text = dse_arena_strdup(to->arena, why))) ? v : NULL;
+    if (v && why && !(v->text = dse_arena_strdup(to->arena, why)))
+        return fail(to);
+    return v;
 }
 
 metric_value *metric_put_object(metric_value *to, const char *key) { return put(to, key, METRIC_OBJECT); }

@@ -1,0 +1,64 @@
+#include "metrics/numbers.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+metric_summary metric_summarise(const double *v, size_t n)
+{
+    metric_summary s = {.n = n, .min = INFINITY, .max = -INFINITY};
+    double sum = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += v[i];
+        s.min = v[i] < s.min ? v[i] : s.min;
+        s.max = v[i] > s.max ? v[i] : s.max;
+    }
+    s.mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (v[i] - s.mean) * (v[i] - s.mean);
+    s.deviation = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
+    return s;
+}
+
+double metric_quantile(const double *ascending, size_t n, double p)
+{
+    double at = p * (double)(n - 1);
+    size_t below = (size_t)at;
+
+    if (below + 1 >= n)
+        return ascending[n - 1];
+    return ascending[below] + (at - (double)below) * (ascending[below + 1] - ascending[below]);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+void metric_sort(double *v, size_t n) { qsort(v, n, sizeof *v, ascending); }
+
+metric_value *metric_put_rank(metric_value *ranks, const trace_rank *rank)
+{
+    char key[16];
+
+    snprintf(key, sizeof key, "%" PRIu32, rank->rank);
+    return metric_put_object(ranks, key);
+}
+
+metric_value *metric_put_ratio(metric_value *to, const char *key, double part, double whole, const char *why)
+{
+    return whole != 0 ? metric_put_number(to, key, part / whole) : metric_put_absent(to, key, why);
+}
+
+/* By way of the decimal text, as CPython does: printf rounds the exact binary value, half to even. */
+double metric_round(double v, int digits)
+{
+    char text[400];
+
+    snprintf(text, sizeof text, "%.*f", digits, v);
+    return strtod(text, NULL);
+}
