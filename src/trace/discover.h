@@ -43,7 +43,4 @@ dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, 
  * DSE_E_NOMEM. */
 dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse_error *err);
 
-/* The rank that a Kineto trace gives in its first 64 KiB, or else its name; DSE_NONE: neither. */
-uint32_t trace_peek_rank(const char *path);
-
 #endif

@@ -1,10 +1,13 @@
 #include "trace/ranks.h"
 
+#include "trace/reader.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <zlib.h>
 
 #define MAX_DIGITS 9
 
@@ -99,6 +102,40 @@ uint32_t trace_rank_of_name(const char *path, trace_kind kind)
     if (v != DSE_NONE)
         return v;
     return kind == TRACE_XLA ? of_host(name, n) : last_field(name, n, kind == TRACE_SNAPSHOT);
+}
+
+/* ---- before reading ------------------------------------------------------------------------- */
+
+/* The number behind "rank" in the object distributedInfo, which Kineto writes before the events. */
+static uint32_t rank_in(const char *head)
+{
+    const char *at = strstr(head, "\"distributedInfo\""), *end;
+    unsigned long v;
+    char *stop;
+
+    if (!at || !(end = strchr(at, '}')) || !(at = strstr(at, "\"rank\"")) || at > end)
+        return DSE_NONE;
+    at += strlen("\"rank\"");
+    at += strspn(at, " \t\r\n:");
+    v = strtoul(at, &stop, 10);
+    return stop != at && stop - at < 10 && *at != '-' ? (uint32_t)v : DSE_NONE;
+}
+
+uint32_t trace_peek_rank(const char *path)
+{
+    char *head = dse_realloc(NULL, TRACE_HEAD_BYTES + 1);
+    gzFile f = head ? gzopen(path, "rb") : NULL;
+    int n = f ? gzread(f, head, TRACE_HEAD_BYTES) : -1;
+    uint32_t v = DSE_NONE;
+
+    if (n >= 0) {
+        head[n] = '\0';
+        v = rank_in(head);
+    }
+    if (f)
+        gzclose(f);
+    dse_free(head);
+    return v != DSE_NONE ? v : trace_rank_of_name(path, TRACE_KINETO);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */
@@ -234,8 +271,8 @@ static dse_status check_kinds(const trace_record *r, dse_error *err)
         if (r->rank[i].kind != r->rank[0].kind && r->rank[i].kind != TRACE_SNAPSHOT) {
             char how[128];
 
-            snprintf(how, sizeof how, "one is of the %ss, the other of the %ss", trace_kind_name(r->rank[0].kind),
-                     trace_kind_name(r->rank[i].kind));
+            snprintf(how, sizeof how, "one is of the %ss, the other of the %ss",
+                     trace_kind_name(r->rank[0].kind), trace_kind_name(r->rank[i].kind));
             return differ(&r->rank[0], &r->rank[i], how, err);
         }
     return DSE_OK;

@@ -14,6 +14,9 @@
  *   and of a memory snapshot the very last field alone. More than nine digits are a time, not a rank. */
 uint32_t trace_rank_of_name(const char *path, trace_kind kind);
 
+/* The rank that a Kineto trace gives in its first 64 KiB, or else its name; DSE_NONE: neither. */
+uint32_t trace_peek_rank(const char *path);
+
 /* Gives every rank of a record its number, sorts them by kind and number, and checks that they are one job. Ranks that
  * neither file nor name numbers get the lowest free numbers in the order in which they stand, with a warning if there are
  * several files. DSE_E_CONFIG, each with the two files: two of one rank and kind, other world sizes, other groups, kinds
