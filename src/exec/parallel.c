@@ -46,20 +46,30 @@ static void work(void *arg)
     uv_mutex_unlock(&p->lock);
 }
 
+static bool is_over(const parallel *p)
+{
+    return p->done == p->next && (p->next == p->n || p->failed_at < p->n);
+}
+
 /* Until every index that was begun has ended, and none will be begun. */
 static void watch(parallel *p, exec_progress *progress)
 {
     size_t told = 0;
 
     uv_mutex_lock(&p->lock);
-    while (p->done < p->next || (p->next < p->n && p->failed_at == p->n)) {
-        uv_cond_wait(&p->ended, &p->lock);
-        if (!progress || p->done == told)
-            continue;
-        told = p->done;
-        uv_mutex_unlock(&p->lock);
-        progress(p->user, told, p->n);
-        uv_mutex_lock(&p->lock);
+    for (;;) {
+        bool over = is_over(p);
+
+        if (progress && p->done > told) {
+            told = p->done;
+            uv_mutex_unlock(&p->lock);
+            progress(p->user, told, p->n);
+            uv_mutex_lock(&p->lock);
+        } else if (!over) {
+            uv_cond_wait(&p->ended, &p->lock);
+        }
+        if (over)
+            break;
     }
     uv_mutex_unlock(&p->lock);
 }
