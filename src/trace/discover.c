@@ -50,6 +50,15 @@ static dse_status take(trace_search *s, trace_listing *l, trace_found *out, dse_
     return DSE_OK;
 }
 
+/* A link may lead back. */
+static bool is_another_dir(const char *path, const char *than)
+{
+    struct stat a, b;
+
+    return stat(path, &a) == 0 && S_ISDIR(a.st_mode) && stat(than, &b) == 0 &&
+           (a.st_ino != b.st_ino || a.st_dev != b.st_dev);
+}
+
 /* The directories of a pattern below another, sorted. */
 static dse_status expand(trace_search *s, const char *dir, const char *pattern, const char ***out, size_t *n,
                          dse_error *err)
@@ -78,7 +87,7 @@ static dse_status expand(trace_search *s, const char *dir, const char *pattern, 
 
         if (!path)
             return dse_fail_nomem(err);
-        if (name[i][0] != '.' && strcmp(name[i], "analysis_output") != 0 && dse_is_dir(path))
+        if (name[i][0] != '.' && strcmp(name[i], "analysis_output") != 0 && is_another_dir(path, dir))
             name[(*n)++] = path;
     }
     return DSE_OK;
@@ -224,8 +233,8 @@ static dse_status discover_file(trace_search *s, const char *path, trace_found *
         return dse_fail_at(err, DSE_E_SYNTAX, path, "this is no trace, it is %s; looked for %s",
                            trace_what_else(path), profiles[s->which].what);
     if (st == DSE_OK && !profiles[s->which].takes[trace_family_of(reader)])
-        return dse_fail_at(err, DSE_E_CONFIG, path, "this is a %s; --profile-mode asks for %s", reader->what,
-                           profiles[s->which].what);
+        return dse_fail_at(err, DSE_E_CONFIG, path, "%s is not what --profile-mode asks for: %s",
+                           reader->what, profiles[s->which].what);
     if (st == DSE_OK)
         st = trace_list_file(s, path, &l, err);
     if (st == DSE_OK)

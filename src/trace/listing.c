@@ -17,7 +17,8 @@ static const struct {
 } families[] = {{"nsys", TRACE_FAMILY_EXPORTS},
                 {"nsys_csv", TRACE_FAMILY_REPORTS},
                 {"et", TRACE_FAMILY_EXECUTION_TRACES},
-                {"snapshot", TRACE_FAMILY_SNAPSHOTS}};
+                {"snapshot", TRACE_FAMILY_SNAPSHOTS},
+                {"snapshot_json", TRACE_FAMILY_SNAPSHOTS}};
 
 trace_family trace_family_of(const trace_reader *r)
 {
