@@ -47,14 +47,16 @@ static uint32_t number_at(const char *text, size_t n)
     return i && (i == n || !isalpha((unsigned char)text[i])) ? v : DSE_NONE;
 }
 
-/* rank3, rank_3, rank-3, rank.3 */
-static uint32_t after_the_word(const char *stem, size_t n)
+/* Of the word rank: rank3, rank_3, rank-3, rank.3. */
+static uint32_t after_the_word(const char *word, const char *stem, size_t n)
 {
-    for (size_t i = 0; i + 4 < n; i++) {
-        size_t at = i + 4;
+    size_t length = strlen(word);
+
+    for (size_t i = 0; i + length < n; i++) {
+        size_t at = i + length;
         uint32_t v;
 
-        if (strncasecmp(stem + i, "rank", 4) != 0 || (i && isalpha((unsigned char)stem[i - 1])))
+        if (strncasecmp(stem + i, word, length) != 0 || (i && isalpha((unsigned char)stem[i - 1])))
             continue;
         at += strchr("_-.=", stem[at]) != NULL;
         if ((v = number_at(stem + at, n - at)) != DSE_NONE)
@@ -97,11 +99,11 @@ uint32_t trace_rank_of_name(const char *path, trace_kind kind)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t n = stem_length(name);
-    uint32_t v = after_the_word(name, n);
+    uint32_t v = after_the_word("rank", name, n);
 
-    if (v != DSE_NONE)
-        return v;
-    return kind == TRACE_XLA ? of_host(name, n) : last_field(name, n, kind == TRACE_SNAPSHOT);
+    if (v == DSE_NONE)
+        v = kind == TRACE_XLA ? of_host(name, n) : last_field(name, n, kind == TRACE_SNAPSHOT);
+    return v != DSE_NONE ? v : after_the_word("worker", name, n);
 }
 
 /* ---- before reading ------------------------------------------------------------------------- */
@@ -149,12 +151,38 @@ typedef struct {
     uint32_t n_files;
 } kind_ranks;
 
+/* Numbers in names count as numbers: trace2 is before trace10. Names that differ in leading zeros alone: as bytes. */
+static int by_name(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+
+    while (*x && *y) {
+        size_t m = strspn(x, "0123456789"), n = strspn(y, "0123456789");
+
+        if (!m || !n) {
+            if (*x != *y)
+                return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+            x++, y++;
+            continue;
+        }
+        for (; m > 1 && *x == '0'; m--)
+            x++;
+        for (; n > 1 && *y == '0'; n--)
+            y++;
+        if (m != n || memcmp(x, y, m) != 0)
+            return m != n ? (m < n ? -1 : 1) : memcmp(x, y, m);
+        x += m;
+        y += n;
+    }
+    return *x || *y ? (*x ? 1 : -1) : strcmp(a, b);
+}
+
 static int by_kind(const void *a, const void *b)
 {
     const trace_rank *x = a, *y = b;
     int order = (x->kind > y->kind) - (x->kind < y->kind);
 
-    order = order ? order : strcmp(x->path, y->path);
+    order = order ? order : by_name(x->path, y->path);
     return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 

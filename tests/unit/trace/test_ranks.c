@@ -22,8 +22,10 @@ CLAIM(a_name_gives_its_rank)
         {"7.json", TRACE_KINETO, 7},
         {"rank_9/trace.json", TRACE_KINETO, DSE_NONE}, /* of the name, not of the directory */
         {"trace.json", TRACE_KINETO, DSE_NONE},
-        {"worker0_step_12.1694128201545.pt.trace.json.gz", TRACE_KINETO, DSE_NONE}, /* no field is a number */
-        {"host_1694128201545.json", TRACE_KINETO, DSE_NONE},                        /* a time */
+        {"worker6_step_12.1694128201545.pt.trace.json.gz", TRACE_KINETO, 6}, /* no field is a number */
+        {"worker6_3.json", TRACE_KINETO, 3},
+        {"coworker6.json", TRACE_KINETO, DSE_NONE},
+        {"host_1694128201545.json", TRACE_KINETO, DSE_NONE}, /* a time */
         {"crank3.json", TRACE_KINETO, DSE_NONE},
         {"ranks_3d.json", TRACE_KINETO, DSE_NONE},
         {"rank", TRACE_KINETO, DSE_NONE},
@@ -135,6 +137,24 @@ CLAIM(files_without_a_rank_get_the_lowest_free_ones_with_a_warning)
     assert_string_equal(r.warning[0].text,
                         "a.json: neither this file nor its name says which rank it is (nor others "
                         "do): numbered 0 by the order of names");
+    trace_record_free(&r);
+}
+
+CLAIM(names_are_ordered_as_people_count)
+{
+    static const char *const names[] = {"t/a.json", "t/trace2.json", "t/trace02b.json", "t/trace10.json",
+                                        "t/z.json"};
+    trace_record r = {0};
+    dse_error err = DSE_ERROR_INIT;
+
+    add(&r, TRACE_KINETO, "t/z.json");
+    add(&r, TRACE_KINETO, "t/trace10.json");
+    add(&r, TRACE_KINETO, "t/trace02b.json");
+    add(&r, TRACE_KINETO, "t/trace2.json");
+    add(&r, TRACE_KINETO, "t/a.json");
+    assert_ok(trace_settle_ranks(&r, &err), &err);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_string_equal(r.rank[i].path, names[i]);
     trace_record_free(&r);
 }
 
@@ -328,6 +348,7 @@ int main(void)
         cmocka_unit_test(the_only_file_is_rank_0),
         cmocka_unit_test(a_name_beyond_the_world_size_says_nothing),
         cmocka_unit_test(files_without_a_rank_get_the_lowest_free_ones_with_a_warning),
+        cmocka_unit_test(names_are_ordered_as_people_count),
         cmocka_unit_test(devices_of_one_export_keep_their_numbers),
         cmocka_unit_test(devices_of_several_exports_are_numbered_on),
         cmocka_unit_test(an_export_a_rank_has_it_from_its_name),
