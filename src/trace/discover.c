@@ -138,8 +138,15 @@ static dse_status look_in(trace_search *s, const char *dir, const char **place, 
 
 static dse_status find_below(trace_search *s, const char *dir, trace_found *out, dse_error *err)
 {
-    static const char *const places[] = {"profile_trace",         "profile_traces",    "traces",
-                                         "traces/profile_traces", "plugins/profile/*", "*"};
+    static const char *const places[] = {"profile_trace",
+                                         "profile_traces",
+                                         "traces",
+                                         "traces/profile_traces",
+                                         "traces/profile_traces/*",
+                                         "profile_traces/*",
+                                         "plugins/profile/*",
+                                         "traces/*",
+                                         "*"};
     dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && !out->n_traces && i < sizeof places / sizeof places[0]; i++) {
@@ -179,6 +186,19 @@ static dse_status find_snapshots(trace_search *s, const char *dir, trace_found *
         trace_listing_free(&l);
     }
     return st;
+}
+
+/* Beside the directory that was asked for, or that in which the traces are. */
+static dse_status find_all_snapshots(trace_search *s, const char *dir, trace_found *out, dse_error *err)
+{
+    dse_status st = out->n_snapshots ? DSE_OK : find_snapshots(s, dir, out, err);
+    const char *trace = out->n_traces ? out->trace[0].path : NULL;
+
+    if (st != DSE_OK || out->n_snapshots || !trace)
+        return st;
+    if (!(dir = dse_arena_strndup(s->arena, trace, (size_t)(strrchr(trace, '/') - trace))))
+        return dse_fail_nomem(err);
+    return find_snapshots(s, dir, out, err);
 }
 
 /* ---- what is there instead ----------------------------------------------------------------- */
@@ -253,8 +273,8 @@ static dse_status discover_dir(trace_search *s, const char *dir, trace_found *ou
     trace_listing_free(&l);
     if (st == DSE_OK && !out->n_traces && !out->n_snapshots)
         st = find_below(s, dir, out, err);
-    if (st == DSE_OK && !out->n_snapshots && profiles[s->which].takes[TRACE_FAMILY_SNAPSHOTS])
-        st = find_snapshots(s, dir, out, err);
+    if (st == DSE_OK && profiles[s->which].takes[TRACE_FAMILY_SNAPSHOTS])
+        st = find_all_snapshots(s, dir, out, err);
     if (st == DSE_OK)
         st = look_beside(s, dir, out, err);
     return st;

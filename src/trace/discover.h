@@ -1,13 +1,14 @@
 /* trace_discover -- the files of a directory that are traces, by their content.
  *
- * Looked in, until one of these has a trace: the directory; profile_trace/, profile_traces/, traces/,
- * traces/profile_traces/ below it; plugins/profile/<run>/ (TensorBoard's); any one directory below it. If that last two
- * find several directories with traces, they are several runs, and it is an error that names them.
+ * Looked in, until one of these has a trace: the directory; below it profile_trace/, profile_traces/, traces/,
+ * traces/profile_traces/; one directory in traces/profile_traces/ or profile_traces/ (an iteration), in plugins/profile/ (a
+ * run, of TensorBoard), in traces/, or in the directory itself. Where it is one of many and several have traces, they are
+ * several runs, and it is an error that names them.
  *
  * Of the kinds that lie together one is taken: timelines (Kineto, XLA, simulated), else Nsight Systems exports, else its
- * reports, else execution traces. Memory snapshots are taken beside any of them, from the first of these that has some:
- * the directory, memory_snapshot/ below it, and, of the guide's layout, ../memory_snapshot/[<name>/] and
- * ../../memory_snapshot/<name>/.
+ * reports, else execution traces. Memory snapshots are taken beside any of them, from the first of these that has some,
+ * of the directory and of that in which the traces are: itself, memory_snapshot/ below it, and, of the guide's layout,
+ * ../memory_snapshot/[<name>/] and ../../memory_snapshot/<name>/.
  *
  * Left out: hidden files; cards, texts, scripts, pictures (by their endings); what has the content of no format; a timeline
  * that is another's copy (x.xplane.pb beside x.trace.json, perfetto_trace.json beside another). Left out with a warning: a

@@ -222,6 +222,26 @@ CLAIM(known_layouts_come_before_any_directory)
     finish(&p);
 }
 
+CLAIM(an_iteration_of_the_guides_layout_is_taken_if_it_is_the_only_one)
+{
+    place p = begin();
+
+    add_folder(&p, "traces");
+    add_folder(&p, "traces/profile_traces");
+    add_folder(&p, "traces/profile_traces/iteration_5");
+    add_folder(&p, "traces/profile_traces/iteration_10");
+    add(&p, "traces/profile_traces/iteration_5/rank0_trace.json", TIMELINE);
+    look(&p, "", TRACE_PROFILES_AUTO);
+    has(&p, "traces/profile_traces/iteration_5/rank0_trace.json");
+    add(&p, "traces/profile_traces/iteration_10/rank0_trace.json", TIMELINE);
+    look(&p, "", TRACE_PROFILES_AUTO);
+    says(&p, DSE_E_CONFIG, "'",
+         "' has traces in 2 directories: traces/profile_traces/iteration_10, "
+         "traces/profile_traces/iteration_5; give one "
+         "of them");
+    finish(&p);
+}
+
 CLAIM(several_runs_are_refused)
 {
     place p = begin();
@@ -431,6 +451,7 @@ int main(void)
         cmocka_unit_test(one_of_two_that_say_the_same_is_taken),
         cmocka_unit_test(the_directory_comes_before_those_below_it),
         cmocka_unit_test(known_layouts_come_before_any_directory),
+        cmocka_unit_test(an_iteration_of_the_guides_layout_is_taken_if_it_is_the_only_one),
         cmocka_unit_test(several_runs_are_refused),
         cmocka_unit_test(a_directory_that_holds_itself_ends),
         cmocka_unit_test(nothing_is_said_with_what_is_there_instead),
