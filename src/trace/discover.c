@@ -33,8 +33,7 @@ static dse_status keep(const trace_file_list *l, dse_arena *a, trace_file **to, 
     return DSE_OK;
 }
 
-/* Takes the first family that is there, and snapshots beside it. */
-static dse_status take(trace_search *s, trace_listing *l, trace_found *out, dse_error *err)
+dse_status trace_take(trace_search *s, const trace_listing *l, trace_found *out, dse_error *err)
 {
     if (profiles[s->which].takes[TRACE_FAMILY_SNAPSHOTS] &&
         keep(&l->of[TRACE_FAMILY_SNAPSHOTS], s->arena, &out->snapshot, &out->n_snapshots, err) != DSE_OK)
@@ -121,7 +120,7 @@ static dse_status look_in(trace_search *s, const char *dir, const char **place, 
         else
             st = trace_list_dir(s, place[i], &l, err);
         if (st == DSE_OK)
-            st = take(s, &l, &here, err);
+            st = trace_take(s, &l, &here, err);
         trace_listing_free(&l);
         if (!here.n_traces)
             continue;
@@ -258,7 +257,7 @@ static dse_status discover_file(trace_search *s, const char *path, trace_found *
     if (st == DSE_OK)
         st = trace_list_file(s, path, &l, err);
     if (st == DSE_OK)
-        st = take(s, &l, out, err);
+        st = trace_take(s, &l, out, err);
     trace_listing_free(&l);
     return st;
 }
@@ -269,7 +268,7 @@ static dse_status discover_dir(trace_search *s, const char *dir, trace_found *ou
     dse_status st = trace_list_dir(s, dir, &l, err);
 
     if (st == DSE_OK)
-        st = take(s, &l, out, err);
+        st = trace_take(s, &l, out, err);
     trace_listing_free(&l);
     if (st == DSE_OK && !out->n_traces && !out->n_snapshots)
         st = find_below(s, dir, out, err);

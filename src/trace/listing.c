@@ -222,7 +222,7 @@ static bool is_copy(const trace_file_list *l, size_t i)
     return false;
 }
 
-static void drop_copies(trace_file_list *l)
+void trace_drop_copies(trace_file_list *l)
 {
     size_t n = 0;
 
@@ -245,6 +245,6 @@ dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, 
 
     for (size_t i = 0; st == DSE_OK && i < n; i++)
         st = add_entry(s, dir, name[i], out, err);
-    drop_copies(&out->of[TRACE_FAMILY_TIMELINES]);
+    trace_drop_copies(&out->of[TRACE_FAMILY_TIMELINES]);
     return st;
 }

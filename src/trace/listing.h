@@ -37,6 +37,12 @@ trace_family trace_family_of(const trace_reader *r);
 /* Adds a file; what is of no known format is left out, with a warning if it is named like a trace. DSE_E_IO: it is broken. */
 dse_status trace_list_file(trace_search *s, const char *path, trace_listing *out, dse_error *err);
 
+/* Drops timelines that say what another says: x.xplane.pb beside x.trace.json, perfetto_trace.json beside any. */
+void trace_drop_copies(trace_file_list *l);
+
+/* Of what a directory holds, the first family that the search takes, and snapshots beside it. */
+dse_status trace_take(trace_search *s, const trace_listing *l, trace_found *out, dse_error *err);
+
 /* Adds the files of a directory, and drops timelines that are copies of others. */
 dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, dse_error *err);
 void trace_listing_free(trace_listing *l);
