@@ -262,7 +262,6 @@ static dse_status flush(writer *w, const char *path, dse_error *err)
 {
     const char *at = w->text.data;
     size_t left = w->text.len;
-    int code;
 
     if (w->text.failed)
         return dse_fail_nomem(err);
@@ -270,7 +269,7 @@ static dse_status flush(writer *w, const char *path, dse_error *err)
         unsigned part = left < CHUNK_BYTES ? (unsigned)left : CHUNK_BYTES;
 
         if (gzwrite(w->file, at, part) != (int)part)
-            return dse_fail(err, DSE_E_IO, "cannot write '%s': %s", path, gzerror(w->file, &code));
+            return dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
         at += part;
         left -= part;
     }
