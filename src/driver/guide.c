@@ -203,10 +203,14 @@ static dse_status add_html(const drv_guide *g, const drv_recording *rec, const r
                            dse_arena *a, dse_strbuf *out, dse_error *err)
 {
     const char *which = dse_arena_printf(a, "%s, the middle one of %zu", g->chosen->name, g->n),
-               *ranks = dse_arena_printf(a, "%" PRIu32, rec->record.n_ranks),
-               *version = "metrics of traces by ccldse; every figure, with all digits, is in report.json";
-    const report_fact facts[] = {{"traces", g->traces}, {"workload card", g->card}, {"model", model_of(rec)},
-                                 {"iteration", which},  {"traces read", ranks},     {"made of", version}};
+               *ranks = dse_arena_printf(a, "%" PRIu32, rec->record.n_ranks);
+    const report_fact facts[] = {
+        {"traces", g->traces},
+        {"workload card", g->card},
+        {"model", model_of(rec)},
+        {"iteration", which},
+        {"traces read", ranks},
+        {"figures", "to six digits; all digits, and what tables and lists leave out, are in report.json"}};
 
     if (!which || !ranks)
         return dse_fail_nomem(err);
@@ -221,6 +225,15 @@ static dse_status add_html(const drv_guide *g, const drv_recording *rec, const r
     return DSE_OK;
 }
 
+/* Of the original each tool's data says which iteration it is of; the page says it once. */
+static bool add_iteration(const drv_guide *g, const report_measured *m, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (m[i].value && !metric_put_text(m[i].value, "iteration", g->chosen->name))
+            return false;
+    return true;
+}
+
 static dse_status write_files(const drv_guide *g, const drv_recording *rec, const char *output,
                               const report_measured *m, size_t n, dse_arena *a, dse_error *err)
 {
@@ -230,15 +243,17 @@ static dse_status write_files(const drv_guide *g, const drv_recording *rec, cons
     dse_strbuf text;
 
     dse_strbuf_init(&text);
-    if (st == DSE_OK) {
-        add_json(g, m, n, &text);
-        st = dse_write_text(json, &text, err);
-    }
-    dse_strbuf_clear(&text);
     if (st == DSE_OK)
         st = add_html(g, rec, m, n, a, &text, err);
     if (st == DSE_OK)
         st = dse_write_text(html, &text, err);
+    dse_strbuf_clear(&text);
+    if (st == DSE_OK && !add_iteration(g, m, n))
+        st = dse_fail_nomem(err);
+    if (st == DSE_OK) {
+        add_json(g, m, n, &text);
+        st = dse_write_text(json, &text, err);
+    }
     dse_strbuf_free(&text);
     return st;
 }
@@ -259,8 +274,6 @@ dse_status drv_guide_report(const drv_guide *g, const drv_recording *rec, const 
 
         if (st != DSE_OK)
             return st;
-        if (list[i].value && !metric_put_text(list[i].value, "iteration", g->chosen->name))
-            return dse_fail_nomem(err);
     }
     *out = list;
     *n = n_tools;

@@ -19,7 +19,7 @@ static const char style[] =
     ".wide{overflow-x:auto}\n"
     "table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.15rem .7rem .15rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #8884}\n"
-    "td.n,th.n{text-align:right;white-space:nowrap}th{font-weight:600}\n"
+    "td.n,th.n{text-align:right}td.n{white-space:nowrap}th{font-weight:600}\n"
     "@media "
     "print{body{max-width:none;font-size:10pt}.wide{overflow:visible}h2,h3,tr{break-inside:avoid}h2,h3{break-"
     "after:avoid}}\n";
@@ -37,6 +37,21 @@ static void add_text(const char *text, dse_strbuf *out)
         else
             dse_strbuf_addc(out, (char)c);
     }
+}
+
+/* The name of a column may break at its underscores, so that a table is not wider than its figures. */
+static void add_name(const char *open, const char *name, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, open);
+    for (const char *end; (end = strchr(name, '_')); name = end + 1) {
+        char part[64];
+
+        snprintf(part, sizeof part, "%.*s", (int)(end - name < 62 ? end - name : 62), name);
+        add_text(part, out);
+        dse_strbuf_adds(out, "_<wbr>");
+    }
+    add_text(name, out);
+    dse_strbuf_adds(out, "</th>");
 }
 
 static void add_element(const char *open, const char *text, const char *close, dse_strbuf *out)
@@ -72,15 +87,27 @@ static bool is_flat(const metric_value *v)
     return true;
 }
 
-/* An object or a list with something in it, all of it objects. */
+static bool has_flat(const metric_value *object)
+{
+    for (const metric_value *i = object->first; i; i = i->next)
+        if (is_flat(i))
+            return true;
+    return false;
+}
+
+/* An object or a list of nothing but objects, which have something for columns. */
 static bool is_table(const metric_value *v)
 {
-    if (!is_tree(v) || !v->first)
+    bool any = false;
+
+    if (!is_tree(v))
         return false;
-    for (const metric_value *i = v->first; i; i = i->next)
+    for (const metric_value *i = v->first; i; i = i->next) {
         if (i->kind != METRIC_OBJECT)
             return false;
-    return true;
+        any = any || has_flat(i);
+    }
+    return any;
 }
 
 static void add_value(const metric_value *v, dse_strbuf *out)
@@ -172,7 +199,7 @@ static void add_table(const metric_value *rows, dse_strbuf *out)
 
     dse_strbuf_adds(out, "<div class=wide><table>\n<tr><th></th>");
     for (size_t i = 0; i < c.n; i++)
-        add_element(c.number[i] ? "<th class=n>" : "<th>", c.key[i], "</th>", out);
+        add_name(c.number[i] ? "<th class=n>" : "<th>", c.key[i], out);
     dse_strbuf_adds(out, "</tr>\n");
     for (const metric_value *row = rows->first; row && n < MAX_ROWS; row = row->next, n++) {
         add_row_name(row, n, out);
