@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034,SC2086 # what others use; lists of words
 # What the scripts around `ccldse metrics` share. They begin with: . "$(dirname "$(readlink -f "$0")")/metrics_common.sh"
 repository=$(cd -P "$(dirname "$(readlink -f "$0")")/.." && pwd)
 

@@ -159,7 +159,7 @@ void report_measured_json(const report_measured *m, size_t n, int depth, dse_str
 
 void report_measured_csv_heading(bool workload, dse_strbuf *out)
 {
-    dse_strbuf_adds(out, workload ? "workload,metric,value\n" : "metric,value\r\n");
+    dse_strbuf_adds(out, workload ? "workload,metric,value\n" : "metric,value\n");
 }
 
 static void add_row(const char *workload, const char *name, const char *value, dse_strbuf *out)
