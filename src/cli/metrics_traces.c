@@ -37,11 +37,11 @@ static bool is_single(const metrics_job *job) { return !job->all && job->metric.
 /* ---- why there is none ---------------------------------------------------------------------- */
 
 /* One that was asked for by its name. */
-static void say_failed(const report_measured *m)
+static void say_failed(const measured *x, const report_measured *m)
 {
     dse_error failure = DSE_ERROR_INIT;
 
-    dse_fail_at(&failure, DSE_E_ABSENT, m->name, "%s", m->why);
+    dse_fail_at(&failure, DSE_E_ABSENT, x->workload ? x->workload : "", "%s: %s", m->name, m->why);
     report_error(&failure);
 }
 
@@ -61,7 +61,7 @@ static void say_absent(const measured *x)
         else if (x->job->all || m->value)
             fprintf(stderr, "ccldse: no %s: %s\n", m->name, m->why);
         else
-            say_failed(m);
+            say_failed(x, m);
     }
     if (others.len)
         fprintf(stderr, "ccldse: not for this kind of trace: %s\n", others.data);
