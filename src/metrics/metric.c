@@ -41,14 +41,13 @@ const metric *const *metric_all(dse_arena *a, size_t *n)
     return all;
 }
 
-/* 0: not so; 2 by its name, 1 by its alias. */
-static int is_named(const metric *m, const char *name)
+static bool is_named(const metric *m, const char *name)
 {
     size_t group = strlen(m->group);
 
     if (strncmp(name, m->group, group) == 0 && name[group] == '.')
         name += group + 1;
-    return strcmp(name, m->name) == 0 ? 2 : m->alias && strcmp(name, m->alias) == 0;
+    return strcmp(name, m->name) == 0 || (m->alias && strcmp(name, m->alias) == 0);
 }
 
 static bool takes(const metric *m, trace_kind kind, bool compat)
@@ -67,33 +66,25 @@ static dse_status unknown(const char *name, dse_error *err)
     return dse_fail_unknown(err, DSE_E_USAGE, "", "metric", name, known, n);
 }
 
-/* How well a row fits a name and a kind, 0 if it has another name: one that takes the kind before one that does not, one
- * whose definition takes it before one whose original tool only happened to accept it, a name before an alias. */
-static int fit(const metric *m, const char *name, trace_kind kind, bool compat)
-{
-    int named = is_named(m, name);
-
-    return named ? named + 8 * takes(m, kind, compat) + 4 * takes(m, kind, false) : 0;
-}
-
 dse_status metric_find(const char *name, trace_kind kind, bool compat, const metric **out, dse_error *err)
 {
-    const metric *best = NULL;
-    int best_fit = 0;
+    const metric *any = NULL;
 
     for (size_t i = 0; i < N_FAMILIES; i++)
         for (size_t j = 0; j < families[i]->n; j++) {
             const metric *m = &families[i]->row[j];
-            int f = fit(m, name, kind, compat);
 
-            if (f > best_fit || (f && f == best_fit && by_name(&m, &best) < 0)) {
-                best = m;
-                best_fit = f;
+            if (!is_named(m, name))
+                continue;
+            if (takes(m, kind, compat)) {
+                *out = m;
+                return DSE_OK;
             }
+            any = m;
         }
-    if (!best)
+    if (!any)
         return unknown(name, err);
-    *out = best; /* if it does not take the kind, metric_compute refuses it, with the reason */
+    *out = any; /* metric_compute refuses it, with the reason */
     return DSE_OK;
 }
 
