@@ -2,6 +2,7 @@
  * for whatever fails, 2 for a wrong command line. */
 #include "cli/exit.h"
 #include "cli/metrics.h"
+#include "driver/measure.h"
 
 #include <math.h>
 #include <string.h>
@@ -155,10 +156,12 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                    : dse_fail_nomem(err);
     if ((st = metrics_known(&o->metric, r->arena, &known, err)) != DSE_OK)
         return st;
-    if (known)
-        return metrics_measure(&job, r, err);
-    r->code = EXIT_USAGE;
-    return DSE_OK;
+    if (!known) {
+        r->code = EXIT_USAGE;
+        return DSE_OK;
+    }
+    st = drv_measure_kinds(o->metric.item, o->metric.n, o->compat, r->arena, &job.read.kinds, err);
+    return st == DSE_OK ? metrics_measure(&job, r, err) : st;
 }
 
 extern const command command_metrics;

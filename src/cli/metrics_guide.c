@@ -30,8 +30,7 @@ static dse_status measure(const metrics_job *job, const drv_guide *g, const metr
     dse_status st;
 
     read.card = read.card ? read.card : g->card;
-    st = drv_recording_load(g->chosen->path, &read, &rec, failure);
-    metrics_warn(&rec.record);
+    st = metrics_load(g->chosen->path, &read, &rec, failure);
     if (st == DSE_OK)
         st = drv_guide_report(g, &rec, tools, &job->how, output, r->arena, &m, &n, failure);
     if (st == DSE_OK)

@@ -1,6 +1,7 @@
 /* Traces one after another: read, measured, printed. */
 #include "cli/exit.h"
 #include "cli/metrics.h"
+#include "cli/progress.h"
 #include "driver/measure.h"
 
 #include <stdio.h>
@@ -25,10 +26,21 @@ dse_status metrics_failed(const dse_error *failure, command_run *r, dse_error *e
     return DSE_OK;
 }
 
-void metrics_warn(const trace_record *record)
+dse_status metrics_load(const char *path, const drv_recording_options *how, drv_recording *out,
+                        dse_error *err)
 {
-    for (size_t i = 0; i < record->n_warnings; i++)
-        report_warning("%s", record->warning[i].text);
+    drv_recording_options with_progress = *how;
+    progress_screen screen;
+    dse_status st;
+
+    progress_init(&screen);
+    with_progress.progress = progress_files;
+    with_progress.user = &screen;
+    st = drv_recording_load(path, &with_progress, out, err);
+    progress_clear(&screen);
+    for (size_t i = 0; i < out->record.n_warnings; i++)
+        report_warning("%s", out->record.warning[i].text);
+    return st;
 }
 
 /* Several are headed by their names, and by the trace's. */
@@ -190,9 +202,8 @@ static dse_status measure_trace(measured *x, dse_error *err)
 {
     drv_recording rec = {0};
     dse_error failure = DSE_ERROR_INIT;
-    dse_status st = drv_recording_load(x->path, &x->job->read, &rec, &failure);
+    dse_status st = metrics_load(x->path, &x->job->read, &rec, &failure);
 
-    metrics_warn(&rec.record);
     if (st == DSE_OK)
         st = compute(x, &rec, &failure);
     if (st == DSE_OK) {

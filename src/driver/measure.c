@@ -10,43 +10,74 @@ const char *drv_metric_name(const metric *const *all, size_t n, size_t i, dse_ar
     return shared ? dse_arena_printf(a, "%s.%s", all[i]->group, all[i]->name) : all[i]->name;
 }
 
+static unsigned kinds_of(const metric *m, bool compat)
+{
+    return compat && m->compat_kinds ? m->compat_kinds : m->kinds;
+}
+
 static bool takes(const metric *m, const drv_recording *r, bool compat)
 {
-    unsigned kinds = compat && m->compat_kinds ? m->compat_kinds : m->kinds;
+    unsigned kinds = kinds_of(m, compat);
 
+    if (!r->record.n_ranks)
+        return kinds & METRIC_ON_NONE;
     for (uint32_t i = 0; i < r->record.n_ranks; i++)
         if (kinds & METRIC_ON(r->record.rank[i].kind))
             return true;
     return false;
 }
 
+static bool is_called(const metric *m, const char *name)
+{
+    size_t group = strlen(m->group);
+
+    if (strncmp(name, m->group, group) == 0 && name[group] == '.')
+        name += group + 1;
+    return strcmp(name, m->name) == 0 || (m->alias && strcmp(name, m->alias) == 0);
+}
+
+dse_status drv_measure_kinds(const char *const *name, size_t n, bool compat, dse_arena *a, unsigned *out,
+                             dse_error *err)
+{
+    size_t n_all;
+    const metric *const *all = metric_all(a, &n_all);
+
+    if (!all)
+        return dse_fail_nomem(err);
+    *out = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n_all; k++)
+            if (is_called(all[k], name[i]))
+                *out |= kinds_of(all[k], compat);
+    return DSE_OK;
+}
+
 dse_status drv_measure_find(const drv_recording *r, const char *name, bool compat, const metric **out,
                             dse_error *err)
 {
-    bool asked[TRACE_KINDS] = {false};
+    bool asked[TRACE_KINDS + 1] = {false};
     const metric *any = NULL;
+    dse_status st = DSE_OK;
 
-    for (uint32_t i = 0; i < r->record.n_ranks; i++) {
+    if (!r->record.n_ranks) /* side files alone: TRACE_KINDS is the kind of no trace */
+        return metric_find(name, TRACE_KINDS, compat, out, err);
+    for (uint32_t i = 0; st == DSE_OK && i < r->record.n_ranks; i++) {
         trace_kind kind = r->record.rank[i].kind;
         const metric *m;
-        dse_status st;
 
         if (asked[kind])
             continue;
         asked[kind] = true;
-        if ((st = metric_find(name, kind, compat, &m, err)) != DSE_OK)
-            return st;
-        if (takes(m, r, compat)) {
+        st = metric_find(name, kind, compat, &m, err);
+        if (st == DSE_OK && takes(m, r, compat)) {
             *out = m;
             return DSE_OK;
         }
-        any = any ? any : m;
+        if (st == DSE_OK && !any)
+            any = m;
     }
-    /* Of files that are no traces, such as the logs of a router, nobody asks the kind. */
-    if (!any)
-        return metric_find(name, TRACE_KINETO, compat, out, err);
     *out = any;
-    return DSE_OK;
+    return st;
 }
 
 /* What a tool of the leaderboard prints where it has nothing to say. */

@@ -9,6 +9,10 @@
  * metric_all returns it. NULL when out of memory. */
 const char *drv_metric_name(const metric *const *all, size_t n, size_t i, dse_arena *a);
 
+/* The kinds of traces (METRIC_ON) that rows of these names take: others need not be read for them. DSE_E_NOMEM. */
+dse_status drv_measure_kinds(const char *const *name, size_t n, bool compat, dse_arena *a, unsigned *out,
+                             dse_error *err);
+
 /* The row of a name for the first of the recording's kinds of traces that it takes, else any row of that name.
  * DSE_E_USAGE: there is none. */
 dse_status drv_measure_find(const drv_recording *r, const char *name, bool compat, const metric **out,
