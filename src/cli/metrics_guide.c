@@ -20,19 +20,18 @@ static void print(const drv_guide *g, const char *output, const report_measured 
             fprintf(stderr, "ccldse: no %s: %s\n", m[i].name, m[i].why);
 }
 
-static dse_status measure(const metrics_job *job, const drv_guide *g, const metric *const *tools,
+static dse_status measure(const metrics_job *job, const drv_guide *g, const char *const *tool, size_t n,
                           const char *output, command_run *r, dse_error *failure)
 {
     drv_recording_options read = job->read;
     drv_recording rec = {0};
     report_measured *m;
-    size_t n;
     dse_status st;
 
     read.card = read.card ? read.card : g->card;
     st = metrics_load(g->chosen->path, &read, &rec, failure);
     if (st == DSE_OK)
-        st = drv_guide_report(g, &rec, tools, &job->how, output, r->arena, &m, &n, failure);
+        st = drv_guide_report(g, &rec, tool, n, &job->how, output, r->arena, &m, failure);
     if (st == DSE_OK)
         print(g, output, m, n, r->out);
     drv_recording_free(&rec);
@@ -43,9 +42,10 @@ dse_status metrics_guide(const metrics_job *job, const char *workload, const cha
                          const option_list *tools, command_run *r, dse_error *err)
 {
     dse_error failure = DSE_ERROR_INIT;
-    const metric *const *rows;
+    const char *const *tool;
     drv_guide g;
-    dse_status st = drv_guide_tools(tools->item, tools->n, r->arena, &rows, err);
+    size_t n;
+    dse_status st = drv_guide_tools(tools->item, tools->n, r->arena, &tool, &n, err);
 
     if (st != DSE_OK)
         return st;
@@ -53,6 +53,6 @@ dse_status metrics_guide(const metrics_job *job, const char *workload, const cha
         return dse_fail_nomem(err);
     st = drv_guide_find(workload, r->arena, &g, &failure);
     if (st == DSE_OK)
-        st = measure(job, &g, rows, output, r, &failure);
+        st = measure(job, &g, tool, n, output, r, &failure);
     return st == DSE_OK ? st : metrics_failed(&failure, r, err);
 }

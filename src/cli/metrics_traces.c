@@ -176,7 +176,7 @@ static dse_status compute(measured *x, const drv_recording *rec, dse_error *err)
     dse_status st = DSE_OK;
 
     if (job->all)
-        return drv_measure_all(rec, NULL, &job->how, x->arena, &x->list, &x->n, err);
+        return drv_measure_all(rec, &job->how, x->arena, &x->list, &x->n, err);
     if (!(x->list = DSE_ARENA_NEW(x->arena, report_measured, job->metric.n)))
         return dse_fail_nomem(err);
     for (; st == DSE_OK && x->n < job->metric.n; x->n++) {

@@ -112,40 +112,34 @@ dse_status drv_guide_find(const char *workload, dse_arena *a, drv_guide *out, ds
 
 /* ---- tools ---------------------------------------------------------------------------------- */
 
-static bool is_wanted(const metric *m, const char *const *name, size_t n)
+static bool is_among(const char *name, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (strcmp(name[i], m->name) == 0)
+        if (strcmp(names[i], name) == 0)
             return true;
-    return n == 0;
+    return false;
 }
 
-dse_status drv_guide_tools(const char *const *name, size_t n, dse_arena *a, const metric *const **out,
-                           dse_error *err)
+dse_status drv_guide_tools(const char *const *name, size_t n, dse_arena *a, const char *const **out,
+                           size_t *n_out, dse_error *err)
 {
     size_t n_all, n_known = 0, at = 0;
     const metric *const *all = metric_all(a, &n_all);
-    const metric **list = all ? DSE_ARENA_NEW(a, const metric *, n_all + 1) : NULL;
     const char **known = all ? DSE_ARENA_NEW(a, const char *, n_all) : NULL;
 
-    if (!list || !known)
+    if (!known)
         return dse_fail_nomem(err);
-    for (size_t i = 0; i < n_all; i++) {
-        if (strcmp(all[i]->group, GROUP) != 0)
-            continue;
-        known[n_known++] = all[i]->name;
-        if (is_wanted(all[i], name, n))
-            list[at++] = all[i];
-    }
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-
-        while (k < n_known && strcmp(known[k], name[i]) != 0)
-            k++;
-        if (k == n_known)
+    for (size_t i = 0; i < n_all; i++) /* several rows may have a name, for several kinds of traces */
+        if (strcmp(all[i]->group, GROUP) == 0 && !is_among(all[i]->name, known, n_known))
+            known[n_known++] = all[i]->name;
+    for (size_t i = 0; i < n; i++)
+        if (!is_among(name[i], known, n_known))
             return dse_fail_unknown(err, DSE_E_USAGE, "", "tool", name[i], known, n_known);
-    }
-    *out = list;
+    for (size_t i = 0; i < n_known; i++)
+        if (!n || is_among(known[i], name, n))
+            known[at++] = known[i];
+    *out = known;
+    *n_out = at;
     return DSE_OK;
 }
 
@@ -258,24 +252,24 @@ static dse_status write_files(const drv_guide *g, const drv_recording *rec, cons
     return st;
 }
 
-dse_status drv_guide_report(const drv_guide *g, const drv_recording *rec, const metric *const *tools,
+dse_status drv_guide_report(const drv_guide *g, const drv_recording *rec, const char *const *tool, size_t n,
                             const metric_options *o, const char *output, dse_arena *a, report_measured **out,
-                            size_t *n, dse_error *err)
+                            dse_error *err)
 {
-    size_t n_tools = 0;
-    report_measured *list;
+    report_measured *list = DSE_ARENA_NEW(a, report_measured, n);
 
-    while (tools[n_tools])
-        n_tools++;
-    if (!(list = DSE_ARENA_NEW(a, report_measured, n_tools)))
+    if (!list)
         return dse_fail_nomem(err);
-    for (size_t i = 0; i < n_tools; i++) {
-        dse_status st = drv_measure(rec, tools[i], tools[i]->name, o, a, &list[i], err);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = dse_arena_printf(a, GROUP ".%s", tool[i]);
+        const metric *m = NULL;
+        dse_status st = name ? drv_measure_find(rec, name, o->compat, &m, err) : dse_fail_nomem(err);
 
+        if (st == DSE_OK)
+            st = drv_measure(rec, m, tool[i], o, a, &list[i], err);
         if (st != DSE_OK)
             return st;
     }
     *out = list;
-    *n = n_tools;
-    return write_files(g, rec, output, list, n_tools, a, err);
+    return write_files(g, rec, output, list, n, a, err);
 }

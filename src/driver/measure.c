@@ -129,28 +129,49 @@ dse_status drv_measure(const drv_recording *r, const metric *m, const char *name
     return DSE_OK;
 }
 
-dse_status drv_measure_all(const drv_recording *r, const char *group, const metric_options *o, dse_arena *a,
+/* Those of the rows of one name that take the recording: by their name alone, or with the group if several do. If none
+ * does, the first of them, to say so. */
+static dse_status measure_rows(const drv_recording *r, const metric *const *row, size_t n,
+                               const metric_options *o, dse_arena *a, report_measured *list, size_t *at,
+                               dse_error *err)
+{
+    size_t taking = 0;
+
+    for (size_t i = 0; i < n; i++)
+        taking += takes(row[i], r, o->compat);
+    if (!taking)
+        return drv_measure(r, row[0], row[0]->name, o, a, &list[(*at)++], err);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = row[i]->name;
+        dse_status st;
+
+        if (!takes(row[i], r, o->compat))
+            continue;
+        if (taking > 1 && !(name = dse_arena_printf(a, "%s.%s", row[i]->group, row[i]->name)))
+            return dse_fail_nomem(err);
+        if ((st = drv_measure(r, row[i], name, o, a, &list[(*at)++], err)) != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+dse_status drv_measure_all(const drv_recording *r, const metric_options *o, dse_arena *a,
                            report_measured **out, size_t *n, dse_error *err)
 {
-    size_t n_all, at = 0;
+    size_t n_all, at = 0, first = 0;
     const metric *const *all = metric_all(a, &n_all);
     report_measured *list = all ? DSE_ARENA_NEW(a, report_measured, n_all) : NULL;
+    dse_status st = DSE_OK;
 
     if (!list)
         return dse_fail_nomem(err);
-    for (size_t i = 0; i < n_all; i++) {
-        const char *name = group ? all[i]->name : drv_metric_name(all, n_all, i, a);
-        dse_status st;
-
-        if (!name)
-            return dse_fail_nomem(err);
-        if (group && strcmp(all[i]->group, group) != 0)
+    for (size_t i = 1; st == DSE_OK && i <= n_all; i++) {
+        if (i < n_all && strcmp(all[i]->name, all[first]->name) == 0)
             continue;
-        if ((st = drv_measure(r, all[i], name, o, a, &list[at], err)) != DSE_OK)
-            return st;
-        at++;
+        st = measure_rows(r, all + first, i - first, o, a, list, &at, err);
+        first = i;
     }
     *out = list;
     *n = at;
-    return DSE_OK;
+    return st;
 }

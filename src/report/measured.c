@@ -1,6 +1,6 @@
 #include "report/measured.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define NAME_COLUMNS 40
@@ -31,11 +31,15 @@ void report_measured_bare(const report_measured *m, dse_strbuf *out)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-/* Six digits are enough to read. */
+void report_measured_number(double v, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.6g", v);
+}
+
 static void add_readable(const metric_value *v, dse_strbuf *out)
 {
     switch (v->kind) {
-    case METRIC_NUMBER: dse_strbuf_addf(out, "%.6g", v->number); return;
+    case METRIC_NUMBER: report_measured_number(v->number, out); return;
     case METRIC_BOOL: dse_strbuf_adds(out, v->integer ? "yes" : "no"); return;
     case METRIC_ABSENT:
         dse_strbuf_adds(out, "absent");

@@ -20,6 +20,9 @@ const metric_value *report_measured_headline(const report_measured *m);
  * metric's group print it, "nan" or "-1". m->value is there. */
 void report_measured_bare(const report_measured *m, dse_strbuf *out);
 
+/* A number for reading: six digits, or all of a whole one. */
+void report_measured_number(double v, dse_strbuf *out);
+
 /* For reading: each metric with its entries, aligned; long lists by their length, and what is per rank only where nothing
  * is said of all. Absent ones are left out. */
 void report_measured_text(const report_measured *m, size_t n, dse_strbuf *out);

@@ -115,7 +115,7 @@ static void add_value(const metric_value *v, dse_strbuf *out)
     dse_strbuf text;
 
     switch (v->kind) {
-    case METRIC_NUMBER: dse_strbuf_addf(out, "%.6g", v->number); return;
+    case METRIC_NUMBER: report_measured_number(v->number, out); return;
     case METRIC_BOOL: dse_strbuf_adds(out, v->integer ? "yes" : "no"); return;
     case METRIC_ABSENT: dse_strbuf_adds(out, "&ndash;"); return;
     case METRIC_OBJECT: dse_strbuf_addf(out, "%zu entries", count(v)); return;

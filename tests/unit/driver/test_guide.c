@@ -123,9 +123,10 @@ CLAIM(a_tool_of_another_name_is_refused)
 {
     static const char *const names[] = {"iter_time"};
     dse_error err = DSE_ERROR_INIT;
-    const metric *const *tools;
+    const char *const *tools;
+    size_t n;
 
-    assert_says(drv_guide_tools(names, 1, &arena, &tools, &err), &err, DSE_E_USAGE,
+    assert_says(drv_guide_tools(names, 1, &arena, &tools, &n, &err), &err, DSE_E_USAGE,
                 "unknown tool 'iter_time'");
 }
 
