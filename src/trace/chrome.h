@@ -2,8 +2,7 @@
 #ifndef DSE_TRACE_CHROME_H
 #define DSE_TRACE_CHROME_H
 
-#include "trace/json_keys.h"
-#include "trace/json_scan.h"
+#include "trace/json_guess.h"
 #include "trace/record.h"
 
 /* How often something was met that is left out or mended, and the byte of the first event. */
@@ -35,7 +34,7 @@ typedef struct {
     int64_t base_time_ns; /* what the times count from, if the file says so */
     uint32_t world_size;  /* of a simulated run; 0: unknown */
     chrome_count backwards, out_of_range, correlations;
-    trace_json_keys event_keys, args_keys;
+    trace_json_guess event_keys, args_keys;
     trace_args args, no_args; /* of the event that is read; nothing given */
     chrome_last last_pid, last_tid, last_cat;
     uint8_t category[256]; /* by number of the rank's words */

@@ -153,16 +153,21 @@ static void read_args(chrome_reader *r, chrome_event *e)
 {
     trace_json_kind kind = trace_json_value(&r->json);
     uint64_t v;
+    uint8_t n;
 
     if (kind != TRACE_JSON_OBJECT) {
         scalar(r, kind);
         return;
     }
-    while (trace_json_key(&r->json)) {
-        const trace_json_key_row *row = trace_json_keys_find(&r->args_keys, r->json.text, r->json.length);
+    trace_json_guess_begin(&r->args_keys, e->cat % TRACE_JSON_KINDS);
+    while ((n = trace_json_guess_key(&r->args_keys, &r->json)) != TRACE_JSON_NO_KEY) {
+        const trace_json_key_row *row = &args_rows[n];
 
-        switch (row ? row->what : UINT8_MAX) {
-        case UINT8_MAX: trace_json_skip(&r->json); break;
+        if (n == TRACE_JSON_OTHER_KEY) {
+            trace_json_skip(&r->json);
+            continue;
+        }
+        switch (row->what) {
         case A_CORRELATION: read_correlation(r, e); break;
         case A_META: e->meta_name = chrome_name_of(r); break;
         case A_DEVICE_OFFSET:
@@ -312,8 +317,8 @@ static const trace_json_key_row event_rows[] = {
 
 void chrome_events_init(chrome_reader *r)
 {
-    trace_json_keys_init(&r->event_keys, event_rows, sizeof event_rows / sizeof event_rows[0]);
-    trace_json_keys_init(&r->args_keys, args_rows, sizeof args_rows / sizeof args_rows[0]);
+    trace_json_guess_init(&r->event_keys, event_rows, sizeof event_rows / sizeof event_rows[0]);
+    trace_json_guess_init(&r->args_keys, args_rows, sizeof args_rows / sizeof args_rows[0]);
     trace_args_clear(&r->no_args);
     r->last_pid.id = r->last_tid.id = r->last_cat.id = DSE_NONE;
 }
@@ -350,10 +355,11 @@ static char phase_of(chrome_reader *r)
 
 static void read_event(chrome_reader *r, chrome_event *e)
 {
-    while (trace_json_key(&r->json)) {
-        const trace_json_key_row *row = trace_json_keys_find(&r->event_keys, r->json.text, r->json.length);
+    uint8_t n;
 
-        switch (row ? row->what : UINT8_MAX) {
+    trace_json_guess_begin(&r->event_keys, 0);
+    while ((n = trace_json_guess_key(&r->event_keys, &r->json)) != TRACE_JSON_NO_KEY) {
+        switch (n == TRACE_JSON_OTHER_KEY ? n : event_rows[n].what) {
         case E_NAME: e->name = chrome_name_of(r); break;
         case E_PH: e->ph = phase_of(r); break;
         case E_CAT: e->cat = repeated(r, &r->last_cat); break;

@@ -100,7 +100,7 @@ static bool eight_digits(const char *p, uint64_t *out)
 bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
 {
     const char *p = text, *end = text + n;
-    int64_t whole = 0;
+    uint64_t whole = 0; /* of more digits it wraps, and is not used */
     int32_t part = 0;
     int places = 0;
     uint64_t eight;
@@ -108,9 +108,9 @@ bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
     if (n > 18 + 4 || n == 0 || !is_digit(*p)) /* 18 digits fit, whatever they are */
         return any_decimal(text, n, out);
     for (; end - p >= 8 && p - text <= 10 && eight_digits(p, &eight); p += 8)
-        whole = whole * 100000000 + (int64_t)eight;
+        whole = whole * 100000000 + eight;
     for (; p < end && is_digit(*p); p++)
-        whole = whole * 10 + (*p - '0');
+        whole = whole * 10 + (uint64_t)(*p - '0');
     if (p - text > 18)
         return any_decimal(text, n, out);
     if (p < end && *p == '.')
@@ -122,7 +122,7 @@ bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
         return any_decimal(text, n, out);
     for (; places < 6; places++)
         part *= 10;
-    *out = (trace_decimal){whole, part};
+    *out = (trace_decimal){(int64_t)whole, part};
     return true;
 }
 

@@ -76,17 +76,17 @@ static bool grow_decoded(trace_json *s, size_t n)
     return true;
 }
 
-/* The first byte that does not fit, and all behind it, are left out. */
+/* What does not fit, and all behind it, is left out; `whole`: or all of it is taken. */
 static bool append(trace_json *s, decoding *d, const char *bytes, size_t n, bool whole)
 {
     size_t room = s->source->cap - s->n_decoded;
 
+    if (d->cut)
+        return true;
     if (n > room) {
-        n = whole || d->cut ? 0 : room;
         d->cut = true;
+        n = whole ? 0 : room;
     }
-    if (d->cut && whole)
-        n = 0;
     if (!grow_decoded(s, s->n_decoded + n))
         return false;
     if (n)
@@ -254,9 +254,9 @@ bool trace_json_string_slow(trace_json *s)
 {
     const char *p;
 
-    do
-        p = trace_json_find_special(s->at + 1);
-    while (p == s->end && trace_json_more(s));
+    while ((p = trace_json_find_special(s->at + 1)) == s->end && trace_json_more(s))
+        ;
+    p = trace_json_find_special(s->at + 1); /* asking for more may have moved it */
     if (*p != '"')
         return decode(s);
     s->text = s->at + 1;
@@ -300,31 +300,40 @@ static trace_json_kind word(trace_json *s, const char *p)
     return TRACE_JSON_NONE;
 }
 
+static const char *bare_end(const trace_json *s, bool *is_number)
+{
+    const char *p = trace_json_find_number_end(s->at);
+
+    *is_number = !is_letter((unsigned char)*p);
+    while (is_letter((unsigned char)*p))
+        p++;
+    return p;
+}
+
 trace_json_kind trace_json_bare(trace_json *s)
 {
-    for (;;) {
-        const char *p = trace_json_find_number_end(s->at);
-        bool number = !is_letter((unsigned char)*p);
+    bool is_number;
+    const char *p = bare_end(s, &is_number);
 
-        while (!number && is_letter((unsigned char)*p))
-            p++;
-        if (p == s->end && trace_json_more(s))
-            continue;
-        if (p == s->at) {
-            trace_json_unexpected(s, "expected a value");
-            return TRACE_JSON_NONE;
-        }
-        if (p == s->end && !s->source->ended) {
-            trace_json_fail(s, TRACE_JSON_BROKEN, "a number is too long");
-            return TRACE_JSON_NONE;
-        }
-        if (!number)
-            return word(s, p);
-        s->text = s->at;
-        s->length = (size_t)(p - s->at);
-        s->at = p;
-        return TRACE_JSON_NUMBER;
+    if (p == s->end) {
+        while (p == s->end && trace_json_more(s))
+            p = bare_end(s, &is_number);
+        p = bare_end(s, &is_number); /* asking for more may have moved it */
     }
+    if (p == s->at) {
+        trace_json_unexpected(s, "expected a value");
+        return TRACE_JSON_NONE;
+    }
+    if (p == s->end && !s->source->ended) {
+        trace_json_fail(s, TRACE_JSON_BROKEN, "a number is too long");
+        return TRACE_JSON_NONE;
+    }
+    if (!is_number)
+        return word(s, p);
+    s->text = s->at;
+    s->length = (size_t)(p - s->at);
+    s->at = p;
+    return TRACE_JSON_NUMBER;
 }
 
 /* ---- skipping ------------------------------------------------------------------------------ */

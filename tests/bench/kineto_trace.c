@@ -14,6 +14,7 @@
 #define EVENT_BYTES   4096u /* more than any event has */
 #define OPS_PER_STEP  2000u
 #define PYTHON_FRAMES 1500u
+#define KERNELS       300u
 #define PID           310021
 #define COMM_STREAM   20
 #define STREAM        7
@@ -128,13 +129,14 @@ static void launch(writer *w)
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static void put_kernel_args(writer *w, int stream)
+/* One of the launches that the model makes over and over: shape and all. */
+static void put_kernel_args(writer *w, int stream, uint32_t variant)
 {
-    uint32_t grid = 1u + below(w, 4096);
+    uint32_t grid = 1u + variant * 13 % 4096;
 
     PUT(w,
         "\"External id\": %" PRIu64 ",\n      \"queued\": 0, \"device\": 0, \"context\": 1,\n      "
-                                    "\"stream\": %d, \"correlation\": %" PRIu64
+        "\"stream\": %d, \"correlation\": %" PRIu64
         ",\n      \"registers per thread\": %u,\n      \"shared memory\": %u,\n      \"blocks per SM\": "
         "%u.%06u,\n      "
         "\"warps per SM\": %u.%06u,\n      \"grid\": [%u, 1, 1],\n      \"block\": [%u, 1, 1],\n      \"est. "
@@ -156,12 +158,13 @@ static void kernel(writer *w)
         "true, false, false, true, false>(Flash_fwd_params)",
         "ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_tn", "void layer_norm_kernel<float, 4>"};
     int64_t dur = 5000 + below(w, 60000);
+    uint32_t variant = below(w, KERNELS);
     char name[400];
 
-    snprintf(name, sizeof name, "%s_%u", names[below(w, 5)], below(w, 60));
+    snprintf(name, sizeof name, "%s_%u", names[variant % 5], variant / 5);
     w->stream_ns = later(w->stream_ns, w->host_ns + 3000);
     begin(w, "kernel", name, STREAM, w->stream_ns, dur);
-    put_kernel_args(w, STREAM);
+    put_kernel_args(w, STREAM, variant);
     end(w);
     flow(w, false, STREAM, w->stream_ns);
     w->stream_ns += dur + 800;
@@ -188,7 +191,7 @@ static void collective(writer *w)
     end(w);
     w->comm_ns = later(w->comm_ns, w->host_ns + 3000);
     begin(w, "kernel", kinds[k].kernel, COMM_STREAM, w->comm_ns, dur);
-    put_kernel_args(w, COMM_STREAM);
+    put_kernel_args(w, COMM_STREAM, k);
     PUT(w,
         ",\n      \"Collective name\": \"%s\", \"In msg nelems\": %u, \"Out msg nelems\": %u, \"Group "
         "size\": 8, "
