@@ -2,6 +2,11 @@
 #ifndef DSE_METRICS_METRIC_LIST_H
 #define DSE_METRICS_METRIC_LIST_H
 
-#define METRIC_FAMILY_LIST(X) X(steps) X(overlap)
+#define METRIC_FAMILY_LIST(X)                                                                                \
+    X(guide_overlap)                                                                                         \
+    X(kernels)                                                                                               \
+    X(overlap)                                                                                               \
+    X(steps)                                                                                                 \
+    X(utilization)
 
 #endif
