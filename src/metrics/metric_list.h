@@ -3,6 +3,7 @@
 #define DSE_METRICS_METRIC_LIST_H
 
 #define METRIC_FAMILY_LIST(X)                                                                                \
+    X(communication)                                                                                         \
     X(guide_overlap)                                                                                         \
     X(kernels)                                                                                               \
     X(overlap)                                                                                               \
