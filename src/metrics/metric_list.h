@@ -3,11 +3,17 @@
 #define DSE_METRICS_METRIC_LIST_H
 
 #define METRIC_FAMILY_LIST(X)                                                                                \
+    X(bubble)                                                                                                \
+    X(calls)                                                                                                 \
     X(communication)                                                                                         \
+    X(fsdp)                                                                                                  \
     X(guide_overlap)                                                                                         \
+    X(guide_straggler)                                                                                       \
+    X(guide_throughput)                                                                                      \
     X(kernels)                                                                                               \
     X(overlap)                                                                                               \
     X(steps)                                                                                                 \
+    X(training_phases)                                                                                       \
     X(utilization)
 
 #endif
