@@ -36,22 +36,6 @@ typedef struct {
 
 /* ---- ranges -------------------------------------------------------------------------------- */
 
-/* The step that holds this time; NULL. Steps ascend and do not overlap. */
-static const metric_span *step_at(const metric_spans *steps, int64_t at)
-{
-    size_t a = 0, b = steps->n;
-
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (steps->span[mid].end <= at)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a < steps->n && steps->span[a].start <= at ? &steps->span[a] : NULL;
-}
-
 /* By thread and start, the outer one first. */
 static int by_place(const void *a, const void *b)
 {
@@ -83,7 +67,7 @@ static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_aren
         if (e->instant || (e->category != TRACE_CPU_OP && e->category != TRACE_ANNOTATION))
             continue;
         class = guide_class_of(&classes, e);
-        if (class == FSDP_CLASSES || !(step = step_at(steps, e->start_ps)))
+        if (class == FSDP_CLASSES || !(step = guide_span_at(steps, e->start_ps)))
             continue;
         if (!DSE_GROW(*out, cap, (size_t)*n + 1))
             return false;
@@ -184,46 +168,23 @@ static bool gpu_times(const metric_view *v, const range *r, const piece *p, size
                       rank_cost *out)
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, v->kernels.n);
+    int64_t ps[FSDP_CLASSES + 1]; /* the last: of none */
 
-    if (!class || !span)
-        return false;
-    for (uint32_t i = 0; i < v->kernels.n; i++) {
+    for (uint32_t i = 0; class && i < v->kernels.n; i++) {
         const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &v->rank->event[v->launch[i]];
         const piece *in = launch ? piece_at(p, n, launch->lane, launch->start_ps) : NULL;
 
         out->has_launches = out->has_launches || launch;
         class[i] = in ? r[in->range].class : FSDP_CLASSES;
     }
-    for (int c = 0; c < FSDP_CLASSES; c++) {
-        metric_spans s;
-        size_t kernels = 0;
-
-        for (uint32_t i = 0; i < v->kernels.n; i++)
-            if (class[i] == c) {
-                const trace_event *e = &v->rank->event[v->kernels.event[i]];
-                span[kernels++] = (metric_span){metric_start(e), metric_end(e)};
-            }
-        s = metric_spans_merge(span, kernels);
-        out->class[c].gpu_ms = guide_us(metric_spans_length(&s)) / 1000 / out->n_steps;
-    }
+    if (!class || !guide_kernel_times(v, class, FSDP_CLASSES + 1, a, ps))
+        return false;
+    for (int c = 0; c < FSDP_CLASSES; c++)
+        out->class[c].gpu_ms = guide_us(ps[c]) / 1000 / out->n_steps;
     return true;
 }
 
 /* ---- a rank -------------------------------------------------------------------------------- */
-
-static bool steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, metric_spans *out)
-{
-    uint32_t first;
-    metric_span *span;
-
-    metric_steps_kept(v, trim, &first, n);
-    if (!(span = DSE_ARENA_NEW(a, metric_span, *n)))
-        return false;
-    for (uint32_t i = 0; i < *n; i++)
-        span[i] = v->step[first + i].span;
-    return metric_spans_merge_any(span, *n, out);
-}
 
 static bool fill(const metric_view *v, const metric_spans *steps, range *r, uint32_t n, dse_arena *a,
                  rank_cost *out)
@@ -263,8 +224,8 @@ static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, rank_cos
     *n = 0;
     if (!r->view->n_steps)
         return metric_absent(err, METRIC_NO_STEPS);
-    if (!steps_of(r->view, trim, a, &out->n_steps, &steps) || !find_ranges(r->rank, &steps, a, &ranges, n) ||
-        !fill(r->view, &steps, ranges, *n, a, out))
+    if (!guide_steps_of(r->view, trim, a, &out->n_steps, &steps) ||
+        !find_ranges(r->rank, &steps, a, &ranges, n) || !fill(r->view, &steps, ranges, *n, a, out))
         st = dse_fail_nomem(err);
     dse_free(ranges);
     return st;

@@ -11,8 +11,12 @@
     X(guide_straggler)                                                                                       \
     X(guide_throughput)                                                                                      \
     X(kernels)                                                                                               \
+    X(latency)                                                                                               \
     X(overlap)                                                                                               \
     X(steps)                                                                                                 \
+    X(straggler)                                                                                             \
+    X(throughput)                                                                                            \
+    X(traffic)                                                                                               \
     X(training_phases)                                                                                       \
     X(utilization)
 

@@ -269,3 +269,23 @@ metric_parallel metric_parallel_of_description(const char *text)
             return words[i].parallel;
     return METRIC_UNKNOWN;
 }
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+metric_group metric_group_of(const trace_rank *rank, const trace_args *args)
+{
+    metric_group g = {TRACE_NAME(rank, args->group_desc), TRACE_NAME(rank, args->group_ranks),
+                      args->group_size};
+
+    for (size_t i = 0; (!g.desc || !g.ranks) && args->group_name != DSE_NONE && i < rank->n_groups; i++) {
+        const trace_group *declared = &rank->group[i];
+
+        if (declared->name != args->group_name)
+            continue;
+        g.desc = g.desc ? g.desc : TRACE_NAME(rank, declared->desc);
+        g.ranks = g.ranks ? g.ranks : TRACE_NAME(rank, declared->ranks);
+        g.size = g.size ? g.size : declared->size;
+        break;
+    }
+    return g;
+}

@@ -56,4 +56,12 @@ uint32_t metric_layout_stage(const metric_layout *l, uint32_t rank);
  * "default_pg" too. */
 metric_parallel metric_parallel_of_description(const char *text);
 
+/* What is said of the process group of a communication: by its arguments, else by what the file declares of the group of
+ * that name. NULL and 0 are not given. */
+typedef struct {
+    const char *desc, *ranks;
+    uint32_t size;
+} metric_group;
+metric_group metric_group_of(const trace_rank *rank, const trace_args *args);
+
 #endif

@@ -132,21 +132,6 @@ static bool divide(host_time *h, dse_arena *a)
 
 /* ---- the GPU's time ------------------------------------------------------------------------ */
 
-static bool holds(const metric_spans *s, int64_t at)
-{
-    size_t a = 0, b = s->n;
-
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (s->span[mid].end <= at)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a < s->n && s->span[a].start <= at;
-}
-
 enum { UNKNOWN = PHASES, OUTSIDE, KERNEL_CLASSES };
 
 static uint8_t launch_phase(const metric_view *v, const host_time *h, uint32_t kernel)
@@ -156,50 +141,22 @@ static uint8_t launch_phase(const metric_view *v, const host_time *h, uint32_t k
     if (launch == DSE_NONE)
         return UNKNOWN;
     for (uint8_t p = 0; p < PHASES; p++)
-        if (holds(&h->set[p], v->rank->event[launch].start_ps))
+        if (guide_span_at(&h->set[p], v->rank->event[launch].start_ps))
             return p;
     return OUTSIDE;
 }
 
-/* Union of the kernels of each phase, in ps. */
+/* Time of the kernels of each phase, in ps. */
 static bool gpu_times(const metric_view *v, const host_time *h, dse_arena *a, int64_t ps[KERNEL_CLASSES])
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, v->kernels.n);
 
-    if (!class || !span)
-        return false;
-    for (uint32_t i = 0; i < v->kernels.n; i++)
+    for (uint32_t i = 0; class && i < v->kernels.n; i++)
         class[i] = launch_phase(v, h, i);
-    for (uint8_t c = 0; c < KERNEL_CLASSES; c++) {
-        metric_spans s;
-        size_t n = 0;
-
-        for (uint32_t i = 0; i < v->kernels.n; i++)
-            if (class[i] == c) {
-                const trace_event *e = &v->rank->event[v->kernels.event[i]];
-                span[n++] = (metric_span){metric_start(e), metric_end(e)};
-            }
-        s = metric_spans_merge(span, n);
-        ps[c] = metric_spans_length(&s);
-    }
-    return true;
+    return class && guide_kernel_times(v, class, KERNEL_CLASSES, a, ps);
 }
 
 /* ---- the definition ------------------------------------------------------------------------ */
-
-static bool steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, metric_spans *out)
-{
-    uint32_t first;
-    metric_span *span;
-
-    metric_steps_kept(v, trim, &first, n);
-    if (!(span = DSE_ARENA_NEW(a, metric_span, *n)))
-        return false;
-    for (uint32_t i = 0; i < *n; i++)
-        span[i] = v->step[first + i].span;
-    return metric_spans_merge_any(span, *n, out);
-}
 
 static bool fill(const metric_view *v, const host_time *h, uint32_t n_steps, dse_arena *a, rank_phases *out)
 {
@@ -228,7 +185,7 @@ static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, metric_l
     host_time h = {0};
     guide_classes names;
     uint32_t n;
-    bool ok = r->view->n_steps && steps_of(r->view, trim, a, &n, &h.steps);
+    bool ok = r->view->n_steps && guide_steps_of(r->view, trim, a, &n, &h.steps);
     dse_status st = DSE_OK;
 
     if (!r->view->n_steps)
