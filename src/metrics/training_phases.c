@@ -1,8 +1,8 @@
 /* What the host does in a step: forward, backward, optimizer, something else; and which of it the GPU's time is for.
  *
  * The step's time is divided among them, each instant once: first the optimizer's own ranges, then what autograd runs on
- * any thread, then the operators of the thread that has the steps; the rest is other. A kernel belongs to the phase in
- * which it was launched. The original adds up nested operators, and takes ProfilerStep#, with its "step", for an optimizer.
+ * any thread, then the operators of the thread that has the steps; the rest is other, and so is the upkeep of FSDP, which
+ * the metric of that name divides. A kernel belongs to the phase in which it was launched. The original adds up nested operators, and takes ProfilerStep#, with its "step", for an optimizer.
  *
  * Backward time is absent where operators are called ...Backward and no range of the autograd engine is recorded, as
  * PyTorch did before 1.10. */
@@ -27,7 +27,7 @@ typedef struct {
 
 /* ---- ranges of the host -------------------------------------------------------------------- */
 
-enum { NAME_STEP = 1, NAME_OPTIMIZER, NAME_AUTOGRAD, NAME_BACKWARD, NAME_OPERATOR };
+enum { NAME_STEP = 1, NAME_OPTIMIZER, NAME_AUTOGRAD, NAME_BACKWARD, NAME_FSDP, NAME_OPERATOR };
 
 static uint8_t name_class(const char *name)
 {
@@ -42,6 +42,8 @@ static uint8_t name_class(const char *name)
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (strncmp(name, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0)
             return prefixes[i].class;
+    if (metric_has(name, "fsdp::"))
+        return NAME_FSDP;
     return strstr(name, "Backward") ? NAME_BACKWARD : NAME_OPERATOR;
 }
 
@@ -84,7 +86,9 @@ static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
         return OPTIMIZER;
     if (class == NAME_AUTOGRAD)
         return BACKWARD;
-    return e->category == TRACE_CPU_OP && e->lane == lane && class != NAME_STEP ? FORWARD : PHASES;
+    if (class == NAME_STEP || class == NAME_FSDP)
+        return PHASES;
+    return e->category == TRACE_CPU_OP && e->lane == lane ? FORWARD : PHASES;
 }
 
 static bool find_ranges(const trace_rank *r, guide_classes *names, host_time *h)
