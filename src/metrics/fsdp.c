@@ -48,7 +48,7 @@ static int by_place(const void *a, const void *b)
     return (x->end < y->end) - (x->end > y->end);
 }
 
-/* Those that begin in a step, cut off at its end. On the heap. */
+/* Those that begin in a step, cut off where the steps end. On the heap. */
 static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
                         uint32_t *n)
 {

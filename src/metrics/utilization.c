@@ -4,6 +4,7 @@
  * Of the GPU's span, the idle share equals HolisticTraceAnalysis'. The original counts no memset, and divides by the
  * recording with the host's start-up in it. */
 #include "metrics/guide.h"
+#include "metrics/steps.h"
 
 #include <math.h>
 
@@ -40,19 +41,21 @@ typedef struct {
     double steps, busy_in_steps, n_steps;
     double n_kernels, n_memory;
     double copied_gb, copying_s; /* of copies whose size is given */
-    double of_span, kernel_of_span, memory_of_span, idle_of_span, of_steps;
+    double of_span, kernel_of_span, compute_of_span, memory_of_span, idle_of_span, of_steps;
 } utilization;
 
-static void measure_steps(const metric_view *v, utilization *u)
+/* From the first of the steps that count to the last. */
+static void measure_steps(const metric_view *v, bool trim, utilization *u)
 {
-    metric_span window;
+    metric_span window = {INT64_MAX, INT64_MIN};
+    uint32_t first, n;
 
-    u->n_steps = v->n_steps;
+    metric_steps_kept(v, trim, &first, &n);
+    u->n_steps = n;
     u->of_steps = u->steps = u->busy_in_steps = NAN;
-    if (!v->n_steps)
+    if (!n)
         return;
-    window = v->step[0].span;
-    for (uint32_t i = 1; i < v->n_steps; i++) {
+    for (uint32_t i = first; i < first + n; i++) {
         window.start = v->step[i].span.start < window.start ? v->step[i].span.start : window.start;
         window.end = v->step[i].span.end > window.end ? v->step[i].span.end : window.end;
     }
@@ -61,7 +64,7 @@ static void measure_steps(const metric_view *v, utilization *u)
     u->of_steps = 100 * u->busy_in_steps / u->steps;
 }
 
-static utilization measure(const metric_view *v)
+static utilization measure(const metric_view *v, bool trim)
 {
     utilization u = {.span = length_ms(v->gpu_span),
                      .busy = guide_us(metric_spans_length(&v->gpu_time)) / 1000,
@@ -83,9 +86,10 @@ static utilization measure(const metric_view *v)
     }
     u.of_span = u.span > 0 ? 100 * u.busy / u.span : NAN;
     u.kernel_of_span = u.span > 0 ? 100 * u.kernel / u.span : NAN;
+    u.compute_of_span = u.span > 0 ? 100 * u.compute / u.span : NAN;
     u.memory_of_span = u.span > 0 ? 100 * u.memory / u.span : NAN;
     u.idle_of_span = u.span > 0 ? 100 * (u.span - u.busy) / u.span : NAN;
-    measure_steps(v, &u);
+    measure_steps(v, trim, &u);
     return u;
 }
 
@@ -148,10 +152,11 @@ static dse_status gpu_utilization(const metric_context *x, metric_value *out, ds
     if (!(u = DSE_ARENA_NEW(x->arena, utilization, ranks.n)))
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < ranks.n; i++)
-        u[i] = measure(ranks.rank[i].view);
+        u[i] = measure(ranks.rank[i].view, x->options->trim);
     GUIDE_PUT_MEAN(out, "avg_gpu_utilization_pct", u, ranks.n, of_span, nothing);
     GUIDE_PUT_MEAN(out, "avg_kernel_utilization_pct", u, ranks.n, kernel_of_span, nothing);
     GUIDE_PUT_MEAN(out, "avg_memory_op_utilization_pct", u, ranks.n, memory_of_span, nothing);
+    GUIDE_PUT_MEAN(out, "avg_compute_efficiency_pct", u, ranks.n, compute_of_span, nothing);
     GUIDE_PUT_MEAN(out, "avg_idle_percentage", u, ranks.n, idle_of_span, nothing);
     GUIDE_PUT_MEAN(out, "avg_step_window_utilization_pct", u, ranks.n, of_steps, no_steps);
     metric_put_number(out, "avg_kernel_launches", GUIDE_MEAN(u, ranks.n, n_kernels));
