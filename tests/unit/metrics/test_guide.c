@@ -227,6 +227,24 @@ CLAIM(capitalised_categories_count_by_definition_only)
     traces_free(&t);
 }
 
+/* rank10_trace.json stands before rank1_trace.json, and the first rank's kernels stand for all. */
+CLAIM(the_originals_go_by_file_name)
+{
+    char event[2][256];
+    metric_value *v;
+    traces t;
+
+    snprintf(event[0], sizeof event[0], plain, "one");
+    snprintf(event[1], sizeof event[1], plain, "ten");
+    traces_of(&t, (const char *const[]){event[0], event[1]}, 2);
+    t.record.rank[0].rank = 1;
+    t.record.rank[1].rank = 10;
+    v = traces_value(&t, "kernel", true);
+    assert_string_equal(traces_at(v, "per_rank_stats/0/rank")->text, "rank10_trace");
+    assert_string_equal(traces_at(v, "top_kernels/0/name")->text, "ten");
+    traces_free(&t);
+}
+
 /* ---- throughput ---------------------------------------------------------------------------- */
 
 CLAIM(throughput_is_a_steps_tokens_over_its_time)
@@ -331,6 +349,7 @@ int main(void)
         cmocka_unit_test(what_needs_sizes_is_absent_without_them),
         cmocka_unit_test(a_run_without_communication_has_none_of_it),
         cmocka_unit_test(capitalised_categories_count_by_definition_only),
+        cmocka_unit_test(the_originals_go_by_file_name),
         cmocka_unit_test(throughput_is_a_steps_tokens_over_its_time),
         cmocka_unit_test(throughput_compat_measures_between_the_last_markers),
         cmocka_unit_test(throughput_of_inference_is_refused_with_the_metric_that_has_it),
