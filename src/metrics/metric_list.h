@@ -2,6 +2,22 @@
 #ifndef DSE_METRICS_METRIC_LIST_H
 #define DSE_METRICS_METRIC_LIST_H
 
-#define METRIC_FAMILY_LIST(X) X(steps) X(overlap)
+#define METRIC_FAMILY_LIST(X)                                                                                \
+    X(bubble)                                                                                                \
+    X(calls)                                                                                                 \
+    X(communication)                                                                                         \
+    X(fsdp)                                                                                                  \
+    X(guide_overlap)                                                                                         \
+    X(guide_straggler)                                                                                       \
+    X(guide_throughput)                                                                                      \
+    X(kernels)                                                                                               \
+    X(latency)                                                                                               \
+    X(overlap)                                                                                               \
+    X(steps)                                                                                                 \
+    X(straggler)                                                                                             \
+    X(throughput)                                                                                            \
+    X(traffic)                                                                                               \
+    X(training_phases)                                                                                       \
+    X(utilization)
 
 #endif
