@@ -230,7 +230,8 @@ static dse_status fill(machine *m, uint32_t into, size_t from)
     if ((m->n_stack - from) % step)
         return fail(m, "%s finds a key without a value", m->op->name);
     if (m->all[into].closed)
-        return fail(m, "%s changes a container that is part of another already", m->op->name);
+        return fail(m, "%s fills a container that was taken for complete: it could contain itself",
+                    m->op->name);
     for (size_t i = from; st == DSE_OK && i < m->n_stack; i += step) {
         if (step == 2)
             st = give(m, &m->stack[i], &key);
@@ -319,12 +320,14 @@ static dse_status op_pop(machine *m)
 
 static dse_status op_pop_mark(machine *m) { return pop_mark(m, &m->n_stack); }
 
-/* A container that is still open must not come to stand in two places. */
+/* A container that is taken a second time is complete, in every pickle of plain data but those where one contains itself:
+ * filling it after this is refused. */
 static dse_status push_again(machine *m, const trace_plain *v)
 {
-    if (trace_plain_is_container(v) && !m->all[v->id].closed)
-        return fail(m, "%s takes a container that is not complete: it could contain itself", m->op->name);
-    return push(m, *v);
+    trace_plain seen, copy = *v;
+    dse_status st = give(m, v, &seen);
+
+    return st == DSE_OK ? push(m, copy) : st;
 }
 
 static dse_status op_dup(machine *m)

@@ -1,0 +1,22 @@
+/* trace_snapshot -- gathers a PyTorch memory snapshot from plain data, whether it comes as a pickle or as JSON.
+ *
+ * Kept while reading: 32 bytes an entry of a history and 24 for its place in the list; of segments and blocks about 100 and
+ * 20. The stack frames, by far the most of a file, are not kept. */
+#ifndef DSE_TRACE_SNAPSHOT_H
+#define DSE_TRACE_SNAPSHOT_H
+
+#include "trace/plain.h"
+#include "trace/record.h"
+
+typedef struct trace_snapshot trace_snapshot;
+
+trace_snapshot *trace_snapshot_new(void); /* NULL when out of memory */
+void trace_snapshot_free(trace_snapshot *s);
+
+trace_plain_listener trace_snapshot_listener(trace_snapshot *s);
+
+/* Adds a rank with the allocator to the record. DSE_E_SYNTAX: the root is no snapshot; DSE_E_NOMEM. */
+dse_status trace_snapshot_finish(trace_snapshot *s, const char *path, const trace_plain *root,
+                                 trace_record *out, dse_error *err);
+
+#endif
