@@ -61,9 +61,10 @@ static dse_status placed(machine *m, dse_status st)
 {
     char where[256];
 
+    if (st == DSE_OK || !m->err)
+        return st;
     snprintf(where, sizeof where, "%.200s: byte %" PRIu64, m->path, m->at);
-    if (st != DSE_OK && m->err)
-        dse_error_set_where(m->err, where);
+    dse_error_set_where(m->err, where);
     return st;
 }
 
@@ -104,6 +105,12 @@ static dse_status more(machine *m)
 static dse_status take_number(machine *m, unsigned size, uint64_t *out)
 {
     *out = 0;
+    if ((size_t)(m->in.end - m->in.p) >= size) {
+        for (unsigned i = 0; i < size; i++)
+            *out |= (uint64_t)m->in.p[i] << (8 * i);
+        m->in.p += size;
+        return DSE_OK;
+    }
     for (unsigned i = 0; i < size; i++) {
         dse_status st = more(m);
 
