@@ -6,19 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
-#define CHUNK     (256u << 10)
 #define MAX_STACK (1u << 26) /* values: PyTorch's own pickler pushes all of a list before it appends them */
 #define MAX_LINE  255        /* bytes of a line that is a number or the name of a class */
 #define UNSET     UINT32_MAX /* kind of a memo entry that was passed over */
-
-typedef struct {
-    gzFile file; /* NULL: all of it is in memory */
-    uint8_t *buffer;
-    const uint8_t *start, *p, *end;
-    uint64_t before; /* bytes in front of start */
-} input;
 
 typedef struct {
     uint32_t mine; /* the listener's number */
@@ -39,7 +30,8 @@ struct machine {
     const char *path;
     const trace_plain_listener *to;
     dse_error *err;
-    input in;
+    trace_source *source;
+    const uint8_t *p, *end; /* of its window: what is next, and its end */
     const opcode *op;
     uint64_t at; /* byte of the opcode */
     uint8_t code;
@@ -54,7 +46,10 @@ struct machine {
     dse_strbuf text; /* of a line, or of what crosses the end of a chunk */
 };
 
-static uint64_t position(const machine *m) { return m->in.before + (uint64_t)(m->in.p - m->in.start); }
+static uint64_t position(const machine *m)
+{
+    return m->source->offset + (uint64_t)((const char *)m->p - m->source->window);
+}
 
 /* Gives the error its place, unless it has one. */
 static dse_status placed(machine *m, dse_status st)
@@ -84,20 +79,19 @@ static dse_status truncated(machine *m)
 /* At least one byte more. */
 static dse_status more(machine *m)
 {
-    input *in = &m->in;
-    int n = 0;
+    trace_source *from = m->source;
 
-    if (in->p < in->end)
+    if (m->p < m->end)
         return DSE_OK;
-    if (!in->file)
-        return truncated(m);
-    if ((n = gzread(in->file, in->buffer, CHUNK)) < 0)
-        return placed(m, dse_fail(m->err, DSE_E_IO, "cannot read on: %s", gzerror(in->file, &n)));
-    if (n == 0)
-        return truncated(m);
-    in->before += (uint64_t)(in->end - in->start);
-    in->start = in->p = in->buffer;
-    in->end = in->buffer + n;
+    if (!trace_source_more(from, (size_t)((const char *)m->p - from->window))) {
+        m->p = m->end = (const uint8_t *)from->window + from->n;
+        if (!*from->broken)
+            return truncated(m);
+        m->at = position(m);
+        return placed(m, dse_fail(m->err, DSE_E_IO, "cannot read on: %s", from->broken));
+    }
+    m->p = (const uint8_t *)from->window;
+    m->end = m->p + from->n;
     return DSE_OK;
 }
 
@@ -105,10 +99,10 @@ static dse_status more(machine *m)
 static dse_status take_number(machine *m, unsigned size, uint64_t *out)
 {
     *out = 0;
-    if ((size_t)(m->in.end - m->in.p) >= size) {
+    if ((size_t)(m->end - m->p) >= size) {
         for (unsigned i = 0; i < size; i++)
-            *out |= (uint64_t)m->in.p[i] << (8 * i);
-        m->in.p += size;
+            *out |= (uint64_t)m->p[i] << (8 * i);
+        m->p += size;
         return DSE_OK;
     }
     for (unsigned i = 0; i < size; i++) {
@@ -116,7 +110,7 @@ static dse_status take_number(machine *m, unsigned size, uint64_t *out)
 
         if (st != DSE_OK)
             return st;
-        *out |= (uint64_t)*m->in.p++ << (8 * i);
+        *out |= (uint64_t)*m->p++ << (8 * i);
     }
     return DSE_OK;
 }
@@ -127,15 +121,15 @@ static dse_status take_bytes(machine *m, uint64_t n, uint64_t keep)
     dse_strbuf_clear(&m->text);
     while (n) {
         dse_status st = more(m);
-        uint64_t here = (uint64_t)(m->in.end - m->in.p);
+        uint64_t here = (uint64_t)(m->end - m->p);
 
         if (st != DSE_OK)
             return st;
         here = here < n ? here : n;
         if (keep)
-            dse_strbuf_add(&m->text, m->in.p, (size_t)(here < keep ? here : keep));
+            dse_strbuf_add(&m->text, m->p, (size_t)(here < keep ? here : keep));
         keep -= here < keep ? here : keep;
-        m->in.p += here;
+        m->p += here;
         n -= here;
     }
     return m->text.failed ? dse_fail_nomem(m->err) : DSE_OK;
@@ -151,7 +145,7 @@ static dse_status take_line(machine *m, size_t keep)
 
         if (st != DSE_OK)
             return st;
-        if ((c = *m->in.p++) == '\n')
+        if ((c = *m->p++) == '\n')
             break;
         if (m->text.len <= keep)
             dse_strbuf_addc(&m->text, (char)c);
@@ -440,12 +434,12 @@ static dse_status op_text(machine *m)
 {
     uint64_t n;
     dse_status st = take_number(m, m->op->size, &n);
-    const char *here = (const char *)m->in.p;
+    const char *here = (const char *)m->p;
 
     if (st != DSE_OK)
         return st;
-    if (n <= (uint64_t)(m->in.end - m->in.p)) {
-        m->in.p += n;
+    if (n <= (uint64_t)(m->end - m->p)) {
+        m->p += n;
         return push_text(m, here, (size_t)n);
     }
     st = take_bytes(m, n, n <= TRACE_PLAIN_MAX_TEXT ? n : 0);
@@ -709,12 +703,14 @@ static dse_status run(machine *m, trace_plain *root)
 {
     dse_status st = DSE_OK;
 
+    m->p = (const uint8_t *)m->source->window;
+    m->end = m->p + m->source->n;
     dse_strbuf_init(&m->text);
     while (st == DSE_OK && !m->done) {
         if ((st = more(m)) != DSE_OK)
             break;
         m->at = position(m);
-        m->code = *m->in.p++;
+        m->code = *m->p++;
         m->op = &opcodes[m->code];
         st = m->op->run ? m->op->run(m) : fail(m, "0x%02x is no opcode of a pickle", m->code);
     }
@@ -728,33 +724,12 @@ static dse_status run(machine *m, trace_plain *root)
     return st;
 }
 
-dse_status trace_pickle_parse(const char *name, const void *bytes, size_t n, const trace_plain_listener *to,
-                              trace_plain *root, dse_error *err)
+dse_status trace_pickle_read(trace_source *source, const char *path, const trace_plain_listener *to,
+                             trace_plain *root, dse_error *err)
 {
-    const uint8_t *p = bytes;
-    machine m = {.path = name, .to = to, .err = err, .in = {.start = p, .p = p, .end = p + n}};
+    machine m = {.path = path, .source = source, .to = to, .err = err};
 
     return run(&m, root);
-}
-
-dse_status trace_pickle_load(const char *path, const trace_plain_listener *to, trace_plain *root,
-                             dse_error *err)
-{
-    machine m = {.path = path, .to = to, .err = err};
-    dse_status st = DSE_E_NOMEM;
-
-    if (!(m.in.buffer = dse_realloc(NULL, CHUNK)))
-        return dse_fail_nomem(err);
-    m.in.start = m.in.p = m.in.end = m.in.buffer;
-    if (!(m.in.file = gzopen(path, "rb"))) {
-        st = dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
-    } else {
-        gzbuffer(m.in.file, CHUNK);
-        st = run(&m, root);
-        gzclose(m.in.file);
-    }
-    dse_free(m.in.buffer);
-    return st;
 }
 
 /* A line of a dotted name; NULL if it is none. Otherwise what follows it. */

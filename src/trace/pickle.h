@@ -10,15 +10,12 @@
 #define DSE_TRACE_PICKLE_H
 
 #include "trace/plain.h"
+#include "trace/source.h"
 
-/* Tells the listener all containers, then sets *root. Errors carry "path: byte N". DSE_E_IO, DSE_E_SYNTAX (truncated, or
- * none of plain data), DSE_E_NOMEM, or what the listener returned. */
-dse_status trace_pickle_load(const char *path, const trace_plain_listener *to, trace_plain *root,
-                             dse_error *err);
-
-/* The same from memory; `name` is for messages. */
-dse_status trace_pickle_parse(const char *name, const void *bytes, size_t n, const trace_plain_listener *to,
-                              trace_plain *root, dse_error *err);
+/* Tells the listener all containers, then sets *root. The source is borrowed; `path` is for messages, which say "path:
+ * byte N". DSE_E_IO, DSE_E_SYNTAX (truncated, or not plain data), DSE_E_NOMEM, or what the listener returned. */
+dse_status trace_pickle_read(trace_source *source, const char *path, const trace_plain_listener *to,
+                             trace_plain *root, dse_error *err);
 
 /* Whether a file that begins with these bytes is a pickle: protocols 2 to 5 say so; of 0 and 1, a dictionary, a list, or a
  * call. The bytes end with a NUL that is not counted. */

@@ -88,7 +88,8 @@ typedef struct {
     uint32_t process_name, thread; /* of the metadata; DSE_NONE */
 } trace_lane;
 
-/* What a TPU says of an event itself, beside the host's ts and dur. dur_ps -1: it says nothing. */
+/* What a TPU says of an event itself, beside the host's ts and dur. dur_ps -1: it says nothing; offset_ps -1: it says how
+ * long, not when. */
 typedef struct {
     int64_t offset_ps, dur_ps;
 } trace_device_time;
@@ -131,6 +132,7 @@ typedef struct {
     uint32_t n_lanes;
     size_t cap_lanes;
     trace_lane *lane;
+    dse_idtable lanes;  /* by pid and tid */
     uint32_t n_words;   /* category words met, at most 256; those beyond are the last */
     uint32_t word[256]; /* in names */
     size_t n_groups, cap_groups;

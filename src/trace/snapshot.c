@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-typedef dse_status load_fn(const char *path, const trace_plain_listener *to, trace_plain *root,
-                           dse_error *err);
+typedef dse_status read_fn(trace_source *source, const char *path, const trace_plain_listener *to,
+                           trace_plain *root, dse_error *err);
 
-static dse_status read_by(load_fn *load, const char *path, trace_record *out, dse_error *err)
+static dse_status read_by(read_fn *read, const char *path, trace_record *out, dse_error *err)
 {
     trace_snapshot *s = trace_snapshot_new();
+    trace_source source = {0};
     trace_plain_listener to;
     trace_plain root;
     dse_status st;
@@ -18,7 +19,10 @@ static dse_status read_by(load_fn *load, const char *path, trace_record *out, ds
     if (!s)
         return dse_fail_nomem(err);
     to = trace_snapshot_listener(s);
-    st = load(path, &to, &root, err);
+    st = trace_source_open(&source, path, err);
+    if (st == DSE_OK)
+        st = read(&source, path, &to, &root, err);
+    trace_source_close(&source);
     if (st == DSE_OK)
         st = trace_snapshot_finish(s, path, &root, out, err);
     trace_snapshot_free(s);
@@ -27,9 +31,27 @@ static dse_status read_by(load_fn *load, const char *path, trace_record *out, ds
 
 static dse_status read_pickle(const char *path, trace_record *out, dse_error *err)
 {
-    return read_by(trace_pickle_load, path, out, err);
+    return read_by(trace_pickle_read, path, out, err);
+}
+
+static dse_status read_json(const char *path, trace_record *out, dse_error *err)
+{
+    return read_by(trace_snapshot_read_json, path, out, err);
+}
+
+/* Traces that carry a snapshot's words begin with theirs. */
+static bool is_json(const char *head, size_t n)
+{
+    const char *p = head + strspn(head, " \t\r\n");
+
+    return n && *p == '{' && (strstr(p, "\"segments\"") || strstr(p, "\"device_traces\"")) &&
+           !strstr(p, "\"traceEvents\"");
 }
 
 extern const trace_reader trace_reader_snapshot;
 const trace_reader trace_reader_snapshot = {"snapshot", "PyTorch memory snapshot (pickle)", trace_is_pickle,
                                             read_pickle};
+
+extern const trace_reader trace_reader_snapshot_json;
+const trace_reader trace_reader_snapshot_json = {"snapshot_json", "PyTorch memory snapshot (JSON)", is_json,
+                                                 read_json};

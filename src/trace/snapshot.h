@@ -7,6 +7,7 @@
 
 #include "trace/plain.h"
 #include "trace/record.h"
+#include "trace/source.h"
 
 typedef struct trace_snapshot trace_snapshot;
 
@@ -14,6 +15,10 @@ trace_snapshot *trace_snapshot_new(void); /* NULL when out of memory */
 void trace_snapshot_free(trace_snapshot *s);
 
 trace_plain_listener trace_snapshot_listener(trace_snapshot *s);
+
+/* Tells the listener a snapshot that was dumped as JSON. As trace_pickle_read. */
+dse_status trace_snapshot_read_json(trace_source *source, const char *path, const trace_plain_listener *to,
+                                    trace_plain *root, dse_error *err);
 
 /* Adds a rank with the allocator to the record. DSE_E_SYNTAX: the root is no snapshot; DSE_E_NOMEM. */
 dse_status trace_snapshot_finish(trace_snapshot *s, const char *path, const trace_plain *root,
