@@ -100,6 +100,14 @@ static bool room(metric_events *e, uint32_t n, dse_arena *a)
 /* What a name says, asked once a name. */
 enum { IS_ASKED = 1, IS_COMM = 2 };
 
+/* A simulated run's kernels are called what its workload calls them; what communicates says so. */
+static bool communicates(const trace_rank *r, const trace_event *e, const uint8_t *said)
+{
+    if (r->kind != TRACE_SIMULATED)
+        return said[e->name] & IS_COMM;
+    return e->args != DSE_NONE && r->args[e->args].collective != DSE_NONE;
+}
+
 static bool lists_init(metric_view *v, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
@@ -123,7 +131,10 @@ static bool lists_init(metric_view *v, dse_arena *scratch)
             v->work[e->name] = (uint8_t)work;
             said[e->name] = (uint8_t)(IS_ASKED | (work == METRIC_WORK_COMM ? IS_COMM : 0));
         }
-        n_comm += (said[e->name] & IS_COMM) != 0;
+        if (communicates(r, e, said)) {
+            v->work[e->name] = METRIC_WORK_COMM;
+            n_comm++;
+        }
     }
     if (!room(&v->kernels, n_kernels, &v->arena) || !room(&v->memory_ops, n_memory, &v->arena) ||
         !room(&v->comm, n_comm, &v->arena) || !room(&v->compute, n_kernels - n_comm, &v->arena) ||
@@ -142,7 +153,7 @@ static bool lists_init(metric_view *v, dse_arena *scratch)
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         uint32_t event = v->kernels.event[i];
 
-        if (said[r->event[event].name] & IS_COMM) {
+        if (communicates(r, &r->event[event], said)) {
             v->comm_at[v->comm.n] = i;
             v->comm.event[v->comm.n++] = event;
         } else {

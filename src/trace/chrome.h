@@ -16,6 +16,13 @@ typedef struct {
     uint32_t pid, name;
 } chrome_process;
 
+/* A short text, and its name: the next event's is mostly the same. */
+typedef struct {
+    uint64_t begin, more; /* its first eight bytes, and the next */
+    size_t n;
+    uint32_t id; /* DSE_NONE: none yet */
+} chrome_last;
+
 typedef struct {
     trace_json json;
     trace_record *record;
@@ -29,9 +36,8 @@ typedef struct {
     uint32_t world_size;  /* of a simulated run; 0: unknown */
     chrome_count backwards, out_of_range, correlations;
     trace_json_keys event_keys, args_keys;
-    trace_args args, no_args;              /* of the event that is read; nothing given */
-    uint32_t last_pid, last_tid, last_cat; /* as names: the next event's are mostly the same */
-    uint8_t last_word;
+    trace_args args, no_args; /* of the event that is read; nothing given */
+    chrome_last last_pid, last_tid, last_cat;
     uint8_t category[256]; /* by number of the rank's words */
     size_t n_processes, cap_processes;
     chrome_process *process;

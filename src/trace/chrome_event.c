@@ -315,7 +315,7 @@ void chrome_events_init(chrome_reader *r)
     trace_json_keys_init(&r->event_keys, event_rows, sizeof event_rows / sizeof event_rows[0]);
     trace_json_keys_init(&r->args_keys, args_rows, sizeof args_rows / sizeof args_rows[0]);
     trace_args_clear(&r->no_args);
-    r->last_pid = r->last_tid = r->last_cat = DSE_NONE;
+    r->last_pid.id = r->last_tid.id = r->last_cat.id = DSE_NONE;
 }
 
 void chrome_events_free(chrome_reader *r)
@@ -324,18 +324,23 @@ void chrome_events_free(chrome_reader *r)
     dse_idtable_free(&r->processes);
 }
 
-/* As chrome_name_of, of what is mostly the same as the last time. */
-static uint32_t repeated(chrome_reader *r, uint32_t *last)
+/* As chrome_name_of, of what is mostly the same as the last time, and short. */
+static uint32_t repeated(chrome_reader *r, chrome_last *last)
 {
-    const trace_names *names = &r->rank->names;
     trace_json_kind kind = trace_json_value(&r->json);
+    const char *text = r->json.text;
+    size_t n = r->json.length;
+    uint64_t begin, more;
 
     if (!scalar(r, kind))
         return DSE_NONE;
-    if (*last == DSE_NONE || names->length[*last] != r->json.length ||
-        memcmp(names->text[*last], r->json.text, r->json.length) != 0)
-        *last = intern(r, r->json.text, r->json.length);
-    return *last;
+    if (n > 16)
+        return intern(r, text, n);
+    begin = trace_json_begin(text, n);
+    more = n > 8 ? trace_json_begin(text + 8, n - 8) : 0;
+    if (last->id == DSE_NONE || last->n != n || last->begin != begin || last->more != more)
+        *last = (chrome_last){begin, more, n, intern(r, text, n)};
+    return last->id;
 }
 
 static char phase_of(chrome_reader *r)
@@ -367,16 +372,16 @@ static uint8_t word_of(chrome_reader *r, uint32_t cat)
 {
     trace_rank *rank = r->rank;
     uint32_t known = rank->n_words;
+    uint8_t word;
 
     if (cat == DSE_NONE)
         cat = intern(r, "", 0);
     if (cat == DSE_NONE)
         return 0;
-    r->last_word = (uint8_t)trace_add_word(rank, cat);
+    word = (uint8_t)trace_add_word(rank, cat);
     if (rank->n_words > known)
-        r->category[r->last_word] =
-            (uint8_t)trace_category_of(rank->names.text[cat], rank->names.length[cat]);
-    return r->last_word;
+        r->category[word] = (uint8_t)trace_category_of(rank->names.text[cat], rank->names.length[cat]);
+    return word;
 }
 
 static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps, int64_t dur_ps)

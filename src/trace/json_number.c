@@ -78,6 +78,24 @@ static bool any_decimal(const char *text, size_t n, trace_decimal *out)
     return true;
 }
 
+/* Eight digits at a time: each step joins neighbours, of one digit, of two, of four. */
+static bool eight_digits(const char *p, uint64_t *out)
+{
+    uint64_t v;
+
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    if (((v & 0xf0f0f0f0f0f0f0f0u) | ((v + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4) !=
+        0x3333333333333333u)
+        return false;
+    v = (v & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
+    v = (v & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
+    *out = (v & 0x0000ffff0000ffffu) * 42949672960001 >> 32;
+    return true;
+}
+
 /* Nearly all are digits, a point, digits. */
 bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
 {
@@ -85,9 +103,12 @@ bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
     int64_t whole = 0;
     int32_t part = 0;
     int places = 0;
+    uint64_t eight;
 
     if (n > 18 + 4 || n == 0 || !is_digit(*p)) /* 18 digits fit, whatever they are */
         return any_decimal(text, n, out);
+    for (; end - p >= 8 && p - text <= 10 && eight_digits(p, &eight); p += 8)
+        whole = whole * 100000000 + (int64_t)eight;
     for (; p < end && is_digit(*p); p++)
         whole = whole * 10 + (*p - '0');
     if (p - text > 18)

@@ -66,6 +66,16 @@ typedef struct {
     uint64_t from;
 } decoding;
 
+static bool grow_decoded(trace_json *s, size_t n)
+{
+    size_t known = s->cap_decoded;
+
+    if (!DSE_GROW(s->decoded, s->cap_decoded, n + 16)) /* which may be read */
+        return trace_json_fail(s, TRACE_JSON_NO_MEMORY, "out of memory");
+    memset(s->decoded + known, 0, s->cap_decoded - known);
+    return true;
+}
+
 /* The first byte that does not fit, and all behind it, are left out. */
 static bool append(trace_json *s, decoding *d, const char *bytes, size_t n, bool whole)
 {
@@ -77,8 +87,8 @@ static bool append(trace_json *s, decoding *d, const char *bytes, size_t n, bool
     }
     if (d->cut && whole)
         n = 0;
-    if (!DSE_GROW(s->decoded, s->cap_decoded, s->n_decoded + n))
-        return trace_json_fail(s, TRACE_JSON_NO_MEMORY, "out of memory");
+    if (!grow_decoded(s, s->n_decoded + n))
+        return false;
     if (n)
         memcpy(s->decoded + s->n_decoded, bytes, n);
     s->n_decoded += n;
@@ -259,8 +269,8 @@ bool trace_json_string_slow(trace_json *s)
 bool trace_json_colon_slow(trace_json *s)
 {
     if (s->text != s->decoded) {
-        if (!DSE_GROW(s->decoded, s->cap_decoded, s->length + 1))
-            return trace_json_fail(s, TRACE_JSON_NO_MEMORY, "out of memory");
+        if (!grow_decoded(s, s->length))
+            return false;
         memcpy(s->decoded, s->text, s->length);
         s->text = s->decoded;
     }
@@ -271,11 +281,6 @@ bool trace_json_colon_slow(trace_json *s)
 }
 
 /* ---- numbers and words --------------------------------------------------------------------- */
-
-static bool is_number_byte(unsigned char c)
-{
-    return (unsigned char)(c - '0') < 10 || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
-}
 
 static bool is_letter(unsigned char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
@@ -298,12 +303,9 @@ static trace_json_kind word(trace_json *s, const char *p)
 trace_json_kind trace_json_bare(trace_json *s)
 {
     for (;;) {
-        const char *p = s->at;
-        bool number;
+        const char *p = trace_json_find_number_end(s->at);
+        bool number = !is_letter((unsigned char)*p);
 
-        while (is_number_byte((unsigned char)*p))
-            p++;
-        number = !is_letter((unsigned char)*p);
         while (!number && is_letter((unsigned char)*p))
             p++;
         if (p == s->end && trace_json_more(s))

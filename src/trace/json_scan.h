@@ -45,7 +45,9 @@ typedef enum {
 typedef struct {
     trace_source *source;
     const char *at, *end; /* of the window: what is next, and its end */
-    const char *text; /* of the last key, string, number or word, until the next call: not NUL-terminated */
+    const char
+        *text; /* of the last key, string, number or word, until the next call: not NUL-terminated, but 16
+                           * more bytes may be read behind it */
     size_t length;
     bool fresh; /* just behind an opening bracket: no comma is due */
     trace_json_fault fault;
@@ -127,19 +129,20 @@ bool trace_json_string_slow(trace_json *s);
 bool trace_json_colon_slow(trace_json *s);
 trace_json_kind trace_json_bare(trace_json *s); /* a number or a word */
 
-/* The next byte that is no blank; 0 if there is none. */
+/* The next byte that is no blank; 0 if there is none. A 0 in the file is 1: nothing that anybody expects. */
 static inline unsigned char trace_json_peek(trace_json *s)
 {
-    for (;;) {
-        unsigned char c = (unsigned char)*s->at;
+    unsigned char c = (unsigned char)*s->at;
 
-        if (c > ' ')
+    if (c > ' ')
+        return c;
+    for (;;) {
+        s->at = trace_json_find_nonblank(s->at);
+        if ((c = (unsigned char)*s->at))
             return c;
-        if (c)
-            s->at++;
-        else if (s->at < s->end)
-            return 1; /* a 0 in the file: nothing that anybody expects */
-        else if (!trace_json_more(s))
+        if (s->at < s->end)
+            return 1;
+        if (!trace_json_more(s))
             return 0;
     }
 }
