@@ -173,14 +173,15 @@ static void put_actions(metric_value *to, const device *d)
 
 static void put_fractions(metric_value *to, const device *d)
 {
-    metric_put_ratio(to, "external_fragmentation", (double)(d->reserved - d->allocated), (double)d->reserved,
-                     "nothing is reserved");
+    metric_put_ratio(to, "external_fragmentation", (double)d->reserved - (double)d->allocated,
+                     (double)d->reserved, "nothing is reserved");
     if (!d->has_requested) {
         metric_put_absent(to, "internal_fragmentation", no_requested);
         metric_put_absent(to, "memory_efficiency", no_requested);
         return;
     }
-    metric_put_ratio(to, "internal_fragmentation", (double)d->allocated - (double)d->requested,
+    /* Of allocated blocks alone: a segment's requested_size counts those that wait to be freed, too. */
+    metric_put_ratio(to, "internal_fragmentation", (double)d->allocated - (double)d->allocated_requested,
                      (double)d->allocated, "nothing is allocated");
     metric_put_ratio(to, "memory_efficiency", (double)d->requested, (double)d->reserved,
                      "nothing is reserved");

@@ -231,7 +231,7 @@ static dse_status fill(machine *m, uint32_t into, size_t from)
     if ((m->n_stack - from) % step)
         return fail(m, "%s finds a key without a value", m->op->name);
     if (m->all[into].closed)
-        return fail(m, "%s fills a container that was taken for complete: it could contain itself",
+        return fail(m, "%s fills a container that stands in another place already: it would contain itself",
                     m->op->name);
     for (size_t i = from; st == DSE_OK && i < m->n_stack; i += step) {
         if (step == 2)
@@ -282,7 +282,7 @@ static dse_status op_frame(machine *m)
     dse_status st = take_number(m, 8, &n);
 
     if (st == DSE_OK && n > UINT64_MAX / 2)
-        return fail(m, "a frame of %" PRIu64 " bytes", n);
+        return fail(m, "a frame of %" PRIu64 " bytes is longer than any file", n);
     m->frame_end = position(m) + n;
     return st;
 }
