@@ -5,13 +5,10 @@
 
 #include <string.h>
 
-typedef dse_status read_fn(trace_source *source, const char *path, const trace_plain_listener *to,
-                           trace_plain *root, dse_error *err);
-
-static dse_status read_by(read_fn *read, const char *path, trace_record *out, dse_error *err)
+dse_status trace_snapshot_parse(trace_snapshot_reader *read, trace_source *source, const char *path,
+                                trace_record *out, dse_error *err)
 {
     trace_snapshot *s = trace_snapshot_new();
-    trace_source source = {0};
     trace_plain_listener to;
     trace_plain root;
     dse_status st;
@@ -19,13 +16,21 @@ static dse_status read_by(read_fn *read, const char *path, trace_record *out, ds
     if (!s)
         return dse_fail_nomem(err);
     to = trace_snapshot_listener(s);
-    st = trace_source_open(&source, path, err);
-    if (st == DSE_OK)
-        st = read(&source, path, &to, &root, err);
-    trace_source_close(&source);
+    st = read(source, path, &to, &root, err);
     if (st == DSE_OK)
         st = trace_snapshot_finish(s, path, &root, out, err);
     trace_snapshot_free(s);
+    return st;
+}
+
+static dse_status read_by(trace_snapshot_reader *read, const char *path, trace_record *out, dse_error *err)
+{
+    trace_source source = {0};
+    dse_status st = trace_source_open(&source, path, err);
+
+    if (st == DSE_OK)
+        st = trace_snapshot_parse(read, &source, path, out, err);
+    trace_source_close(&source);
     return st;
 }
 

@@ -20,6 +20,13 @@ trace_plain_listener trace_snapshot_listener(trace_snapshot *s);
 dse_status trace_snapshot_read_json(trace_source *source, const char *path, const trace_plain_listener *to,
                                     trace_plain *root, dse_error *err);
 
+/* Reads a source by one of the two, and adds its rank to a record that has none. `path` is for messages. As
+ * trace_reader.read. */
+typedef dse_status trace_snapshot_reader(trace_source *source, const char *path,
+                                         const trace_plain_listener *to, trace_plain *root, dse_error *err);
+dse_status trace_snapshot_parse(trace_snapshot_reader *read, trace_source *source, const char *path,
+                                trace_record *out, dse_error *err);
+
 /* Adds a rank with the allocator to the record. DSE_E_SYNTAX: the root is no snapshot; DSE_E_NOMEM. */
 dse_status trace_snapshot_finish(trace_snapshot *s, const char *path, const trace_plain *root,
                                  trace_record *out, dse_error *err);
