@@ -6,7 +6,6 @@
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
@@ -17,7 +16,7 @@ typedef struct {
 typedef struct {
     uint64_t calls[METRIC_COMM_TYPES], bytes[METRIC_COMM_TYPES];
     uint64_t n_calls, n_bytes, n_unknown; /* calls whose sizes the trace does not say */
-    size_t n_groups, cap_groups;
+    size_t n_groups;
     et_group *group;
 } et_counts;
 
@@ -34,49 +33,40 @@ static bool is_collective(const char *word)
     return *word != '\0';
 }
 
-static bool add_to_group(et_counts *c, const trace_args *a, dse_arena *arena)
+/* at[] is by name, the last of those that have none: the group's place and 1 more, 0 for none yet. */
+static void add_to_group(et_counts *c, uint32_t *at, uint32_t name, uint64_t bytes)
 {
-    size_t i = c->n_groups, cap = c->cap_groups ? c->cap_groups * 2 : 16;
-    et_group *more = c->group;
-
-    while (i-- > 0)
-        if (c->group[i].group == a->group_name)
-            break;
-    if (i == SIZE_MAX && c->n_groups == c->cap_groups) {
-        if (!(more = DSE_ARENA_NEW(arena, et_group, cap)))
-            return false;
-        if (c->n_groups)
-            memcpy(more, c->group, c->n_groups * sizeof *more);
-        c->group = more;
-        c->cap_groups = cap;
+    if (!*at) {
+        c->group[c->n_groups++] = (et_group){.group = name};
+        *at = (uint32_t)c->n_groups;
     }
-    if (i == SIZE_MAX) {
-        i = c->n_groups++;
-        c->group[i] = (et_group){.group = a->group_name};
-    }
-    c->group[i].calls++;
-    c->group[i].bytes += a->bytes == TRACE_UNKNOWN ? 0 : a->bytes;
-    return true;
+    c->group[*at - 1].calls++;
+    c->group[*at - 1].bytes += bytes;
 }
 
 static dse_status count(const trace_rank *r, dse_arena *arena, et_counts *c, dse_error *err)
 {
-    *c = (et_counts){0};
+    uint32_t *at = DSE_ARENA_NEW(arena, uint32_t, (size_t)r->names.n + 1);
+
+    *c = (et_counts){.group = DSE_ARENA_NEW(arena, et_group, (size_t)r->n_args + 1)};
+    if (!at || !c->group)
+        return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_args *a = r->event[i].args == DSE_NONE ? NULL : &r->args[r->event[i].args];
         const char *word = a ? TRACE_NAME(r, a->collective) : NULL;
         metric_comm_type type;
+        uint64_t bytes;
 
         if (!word || !is_collective(word))
             continue;
         type = metric_comm_type_of_word(word);
+        bytes = a->bytes == TRACE_UNKNOWN ? 0 : a->bytes;
         c->calls[type]++;
+        c->bytes[type] += bytes;
         c->n_calls++;
+        c->n_bytes += bytes;
         c->n_unknown += a->bytes == TRACE_UNKNOWN;
-        c->bytes[type] += a->bytes == TRACE_UNKNOWN ? 0 : a->bytes;
-        c->n_bytes += a->bytes == TRACE_UNKNOWN ? 0 : a->bytes;
-        if (!add_to_group(c, a, arena))
-            return dse_fail_nomem(err);
+        add_to_group(c, &at[a->group_name == DSE_NONE ? r->names.n : a->group_name], a->group_name, bytes);
     }
     return DSE_OK;
 }
