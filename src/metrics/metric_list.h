@@ -19,5 +19,6 @@
     X(traffic)                                                                                               \
     X(training_phases)                                                                                       \
     X(utilization)
+#define METRIC_FAMILY_LIST(X) X(steps) X(et) X(experts) X(memory) X(overlap)
 
 #endif
