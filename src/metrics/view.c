@@ -363,6 +363,15 @@ static const trace_event *range_at(const trace_rank *r, const nccl_ranges *range
     return NULL;
 }
 
+/* Of the short name, or else of the long one. */
+static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
+{
+    const char *long_name = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].long_name);
+    metric_comm_type type = metric_comm_type_of_kernel(NAME_OF(r, e));
+
+    return type == METRIC_OTHER_COMM && long_name ? metric_comm_type_of_kernel(long_name) : type;
+}
+
 static bool types_init(metric_view *v, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
@@ -382,8 +391,7 @@ static bool types_init(metric_view *v, dse_arena *scratch)
             if ((range = range_at(r, &ranges, host->lane, host->start_ps)))
                 word = NAME_OF(r, range) + strlen("nccl:");
         }
-        v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word)
-                                                  : metric_comm_type_of_kernel(NAME_OF(r, e)));
+        v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word) : type_of_names(r, e));
     }
     return true;
 }
