@@ -86,7 +86,9 @@ static const char two_devices[] = STRINGS KERNELS CALLS RANGES
     "85899345920, "
     "66, 9, 0);"
     "CREATE TABLE ThreadNames (nameId INTEGER, globalTid INTEGER);"
-    "INSERT INTO ThreadNames VALUES (7, 83886089);";
+    "INSERT INTO ThreadNames VALUES (7, 83886089);"
+    "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
+    "INSERT INTO PROCESSES VALUES (83886080, 5, 'train.py'), (117440512, 7, 'torchrun');";
 
 /* What a rank holds, an event a line: "kernel gemm +100 200 lane c1". */
 static void describe(const trace_rank *r, dse_strbuf *out)
@@ -174,6 +176,9 @@ CLAIM(arguments_hold_the_grid_the_bytes_and_the_long_name)
     assert_int_equal(r.rank[1].device[0].n_sms, 66);
     assert_u64(r.rank[0].device[0].memory_bytes, 85899345920);
     assert_string_equal(r.rank[0].names.text[r.rank[0].lane[1].thread], "python");
+    assert_string_equal(r.rank[0].names.text[r.rank[0].lane[1].process_name], "train.py");
+    assert_string_equal(r.rank[0].names.text[r.rank[0].lane[0].process_name], "NVIDIA H100");
+    assert_int_equal(r.rank[1].lane[1].process_name, DSE_NONE);
     for (int i = 0; i < 2; i++)
         assert_int_equal(r.rank[i].all_last_ps - r.rank[i].all_first_ps, 350000);
     trace_record_free(&r);
@@ -290,7 +295,7 @@ CLAIM(what_is_no_export_is_refused_by_table)
     refuse(DSE_E_SYNTAX,
            "table CUPTI_ACTIVITY_KIND_KERNEL has no column end: not what Nsight Systems exports");
     make(STRINGS KERNELS "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, -1, 0, 0, 0, 0, 0, 0, 0, 0);");
-    refuse(DSE_E_SYNTAX, "device -1: there is no such, or more than 4096");
+    refuse(DSE_E_SYNTAX, "device -1 is none, or one of more than 64");
     make(KERNELS "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 0, 0, 0, 1, 1, 0, 0, 0);");
     refuse(DSE_E_SYNTAX, "no such table: StringIds");
 }
