@@ -95,86 +95,189 @@ static bool room(metric_events *e, uint32_t n, dse_arena *a)
     return e->event != NULL;
 }
 
-/* ---- which is which ------------------------------------------------------------------------ */
+/* ---- the sieve ------------------------------------------------------------------------------ */
+
+/* Lists that two passes over all events fill together: a trace has millions of events, and most are in none. */
+enum {
+    PICK_KERNELS,
+    PICK_MEMORY,
+    PICK_LAUNCHES,
+    PICK_RANGES,    /* of the host that name a collective: nccl:*, but nccl:coalesced */
+    PICK_HOST_COMM, /* annotations nccl:* that last */
+    PICK_GPU_COMM,  /* the same on the GPU's side */
+    PICK_STEPS,     /* steps that last: annotations, */
+    PICK_CPU_STEPS, /* operators, */
+    PICK_GPU_STEPS, /* and on the GPU's side */
+    PICKS
+};
+#define PICK(p) (1u << PICK_##p)
+
+typedef struct {
+    const trace_rank *rank;
+    const uint8_t *said; /* by name */
+    const char *marker;  /* what steps are called */
+    metric_events list[PICKS];
+} sieve;
+
+/* Nsight Systems knows no steps but what an NVTX range is called: the first of these that there is. All others have the
+ * profiler's own. */
+static const char *step_marker(const trace_rank *r)
+{
+    static const char *const markers[] = {"ProfilerStep#", "iteration", "step"};
+    size_t n = sizeof markers / sizeof markers[0], best = n;
+
+    for (size_t i = 0; i < r->n_events && r->kind == TRACE_NSYS; i++)
+        for (size_t m = 0; m < best && r->event[i].category == TRACE_ANNOTATION && r->event[i].dur_ps > 0;
+             m++)
+            if (begins(NAME_OF(r, &r->event[i]), markers[m]))
+                best = m;
+    return markers[best < n ? best : 0];
+}
 
 /* What a name says, asked once a name. */
-enum { IS_ASKED = 1, IS_COMM = 2, IS_ASKED_LONG = 4 };
+enum { SAYS_NCCL = 1, SAYS_RANGE = 2, SAYS_STEP = 4 };
+
+static uint8_t said_by(const char *name, const char *marker)
+{
+    if (begins(name, "nccl:"))
+        return strcmp(name, "nccl:coalesced") == 0 ? SAYS_NCCL : SAYS_NCCL | SAYS_RANGE;
+    return begins(name, marker) ? SAYS_STEP : 0;
+}
+
+static unsigned picks_of(const sieve *s, const trace_event *e)
+{
+    unsigned said, lasts = e->dur_ps > 0 ? ~0u : 0;
+
+    switch (e->category) {
+    case TRACE_KERNEL: return e->instant || e->name == DSE_NONE ? 0 : PICK(KERNELS);
+    case TRACE_MEMCPY:
+    case TRACE_MEMSET: return e->instant ? 0 : PICK(MEMORY);
+    case TRACE_RUNTIME:
+    case TRACE_DRIVER: return e->correlation ? PICK(LAUNCHES) : 0;
+    case TRACE_CPU_OP:
+    case TRACE_ANNOTATION:
+    case TRACE_GPU_ANNOTATION: break;
+    default: return 0;
+    }
+    said = e->name == DSE_NONE ? 0 : s->said[e->name];
+    if (!said)
+        return 0;
+    if (e->category == TRACE_GPU_ANNOTATION)
+        return lasts & (said & SAYS_NCCL ? PICK(GPU_COMM) : PICK(GPU_STEPS));
+    if (e->category == TRACE_CPU_OP)
+        return said & SAYS_RANGE ? PICK(RANGES) : said & SAYS_STEP ? lasts & PICK(CPU_STEPS) : 0;
+    return (said & SAYS_RANGE ? PICK(RANGES) : 0) |
+           (lasts & (said & SAYS_NCCL ? PICK(HOST_COMM) : PICK(STEPS)));
+}
+
+static bool sieve_init(sieve *s, const trace_rank *r, dse_arena *scratch)
+{
+    uint8_t *said = DSE_ARENA_NEW(scratch, uint8_t, (size_t)r->names.n + 1);
+    uint32_t n[PICKS] = {0};
+
+    *s = (sieve){.rank = r, .said = said, .marker = step_marker(r)};
+    if (!said)
+        return false;
+    for (uint32_t i = 0; i < r->names.n; i++)
+        said[i] = said_by(r->names.text[i], s->marker);
+    for (size_t i = 0; i < r->n_events; i++)
+        for (unsigned picks = picks_of(s, &r->event[i]); picks; picks &= picks - 1)
+            n[__builtin_ctz(picks)]++;
+    for (unsigned p = 0; p < PICKS; p++)
+        if (!room(&s->list[p], n[p], scratch))
+            return false;
+    for (size_t i = 0; i < r->n_events; i++)
+        for (unsigned picks = picks_of(s, &r->event[i]); picks; picks &= picks - 1) {
+            metric_events *list = &s->list[__builtin_ctz(picks)];
+            list->event[list->n++] = (uint32_t)i;
+        }
+    return true;
+}
+
+/* ---- which is which ------------------------------------------------------------------------ */
+
+static bool keep(const metric_events *picked, dse_arena *a, metric_events *out)
+{
+    if (!room(out, picked->n, a))
+        return false;
+    memcpy(out->event, picked->event, picked->n * sizeof *out->event);
+    out->n = picked->n;
+    return true;
+}
+
+/* A simulated run's kernels are called what its workload calls them; what communicates says so itself. */
+static bool communicates(const metric_view *v, const trace_event *e)
+{
+    const trace_rank *r = v->rank;
+
+    if (r->kind == TRACE_SIMULATED)
+        return e->args != DSE_NONE && r->args[e->args].collective != DSE_NONE;
+    return v->work[e->name] == METRIC_WORK_COMM;
+}
 
 /* A kernel of Nsight Systems has a short name, and a long one with namespace and template arguments. The short one has
  * the word; where it says nothing, or the long one says that it communicates (ep::intranode::dispatch), that has it. */
-static void ask_long_name(metric_view *v, const trace_event *e, uint8_t *said)
+static void ask_long_name(metric_view *v, const trace_event *e, bool *asked)
 {
     const trace_rank *r = v->rank;
     uint32_t name = e->args == DSE_NONE ? DSE_NONE : r->args[e->args].long_name;
     metric_work work;
 
-    if (name == DSE_NONE || (said[name] & IS_ASKED_LONG))
+    if (name == DSE_NONE || asked[name])
         return;
-    said[name] |= IS_ASKED_LONG;
+    asked[name] = true;
     work = metric_work_of(r->names.text[name]);
     if (work == METRIC_WORK_COMM || v->work[e->name] == METRIC_WORK_OTHER)
         v->work[e->name] = (uint8_t)work;
-    if (work == METRIC_WORK_COMM)
-        said[e->name] |= IS_COMM;
 }
 
-static void ask_names(metric_view *v, uint8_t *said)
+/* The kind of work of each kernel's name, asked once a name; how many kernels communicate. */
+static bool work_init(metric_view *v, dse_arena *scratch, uint32_t *n_comm)
 {
     const trace_rank *r = v->rank;
-
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-
-        if (e->instant || e->category != TRACE_KERNEL || e->name == DSE_NONE)
-            continue;
-        if (!(said[e->name] & IS_ASKED)) {
-            metric_work work = metric_work_of(NAME_OF(r, e));
-            v->work[e->name] = (uint8_t)work;
-            said[e->name] |= (uint8_t)(IS_ASKED | (work == METRIC_WORK_COMM ? IS_COMM : 0));
-        }
-        ask_long_name(v, e, said);
-    }
-}
-
-static bool lists_init(metric_view *v, dse_arena *scratch)
-{
-    const trace_rank *r = v->rank;
-    uint8_t *said = DSE_ARENA_NEW(scratch, uint8_t, (size_t)r->names.n + 1);
-    uint32_t n_kernels = 0, n_memory = 0, n_comm = 0;
+    bool *asked = DSE_ARENA_NEW(scratch, bool, 2 * ((size_t)r->names.n + 1)), *asked_long;
 
     v->work = DSE_ARENA_NEW(&v->arena, uint8_t, (size_t)r->names.n + 1);
-    if (!said || !v->work)
+    if (!asked || !v->work)
         return false;
-    ask_names(v, said);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
+    asked_long = asked + r->names.n + 1;
+    for (uint32_t i = 0; i < v->kernels.n; i++) {
+        const trace_event *e = &r->event[v->kernels.event[i]];
 
-        if (e->instant)
-            continue;
-        n_memory += e->category == TRACE_MEMCPY || e->category == TRACE_MEMSET;
-        if (e->category != TRACE_KERNEL || e->name == DSE_NONE)
-            continue;
-        n_kernels++;
-        n_comm += (said[e->name] & IS_COMM) != 0;
+        if (!asked[e->name]) {
+            asked[e->name] = true;
+            v->work[e->name] = (uint8_t)metric_work_of(r->names.text[e->name]);
+        }
+        if (r->kind == TRACE_NSYS)
+            ask_long_name(v, e, asked_long);
     }
-    if (!room(&v->kernels, n_kernels, &v->arena) || !room(&v->memory_ops, n_memory, &v->arena) ||
-        !room(&v->comm, n_comm, &v->arena) || !room(&v->compute, n_kernels - n_comm, &v->arena) ||
+    *n_comm = 0;
+    for (uint32_t i = 0; i < v->kernels.n; i++) {
+        const trace_event *e = &r->event[v->kernels.event[i]];
+
+        if (communicates(v, e)) {
+            v->work[e->name] = METRIC_WORK_COMM;
+            (*n_comm)++;
+        }
+    }
+    return true;
+}
+
+static bool lists_init(metric_view *v, const sieve *s, dse_arena *scratch)
+{
+    const trace_rank *r = v->rank;
+    uint32_t n_comm;
+
+    if (!keep(&s->list[PICK_KERNELS], &v->arena, &v->kernels) ||
+        !keep(&s->list[PICK_MEMORY], &v->arena, &v->memory_ops) || !work_init(v, scratch, &n_comm) ||
+        !metric_sort_by_start(r, &v->kernels, scratch) || !metric_sort_by_start(r, &v->memory_ops, scratch) ||
+        !room(&v->comm, n_comm, &v->arena) || !room(&v->compute, v->kernels.n - n_comm, &v->arena) ||
         !(v->comm_at = DSE_ARENA_NEW(&v->arena, uint32_t, n_comm)))
-        return false;
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-
-        if (!e->instant && e->category == TRACE_KERNEL && e->name != DSE_NONE)
-            v->kernels.event[v->kernels.n++] = (uint32_t)i;
-        else if (!e->instant && (e->category == TRACE_MEMCPY || e->category == TRACE_MEMSET))
-            v->memory_ops.event[v->memory_ops.n++] = (uint32_t)i;
-    }
-    if (!metric_sort_by_start(r, &v->kernels, scratch) || !metric_sort_by_start(r, &v->memory_ops, scratch))
         return false;
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         uint32_t event = v->kernels.event[i];
 
-        if (said[r->event[event].name] & IS_COMM) {
+        if (communicates(v, &r->event[event])) {
             v->comm_at[v->comm.n] = i;
             v->comm.event[v->comm.n++] = event;
         } else {
@@ -186,43 +289,26 @@ static bool lists_init(metric_view *v, dse_arena *scratch)
 }
 
 /* A file without a communication kernel may still have its annotations. */
-static bool comm_of_annotations(metric_view *v, dse_arena *scratch)
+static bool comm_of_annotations(metric_view *v, const sieve *s, dse_arena *scratch)
 {
-    const trace_rank *r = v->rank;
     static const struct {
-        trace_category category;
+        int pick;
         metric_layer layer;
-    } layers[] = {{TRACE_GPU_ANNOTATION, METRIC_LAYER_GPU_ANNOTATION},
-                  {TRACE_ANNOTATION, METRIC_LAYER_ANNOTATION}};
+    } layers[] = {{PICK_GPU_COMM, METRIC_LAYER_GPU_ANNOTATION}, {PICK_HOST_COMM, METRIC_LAYER_ANNOTATION}};
 
     v->comm_at = NULL;
-    for (size_t l = 0; l < 2 && !v->comm.n; l++) {
-        uint32_t n = 0;
+    for (size_t l = 0; l < 2; l++) {
+        const metric_events *picked = &s->list[layers[l].pick];
 
-        for (size_t i = 0; i < r->n_events; i++)
-            n += r->event[i].category == layers[l].category && r->event[i].dur_ps > 0 &&
-                 begins(NAME_OF(r, &r->event[i]), "nccl:");
-        if (!n)
+        if (!picked->n)
             continue;
-        if (!room(&v->comm, n, &v->arena))
-            return false;
-        for (size_t i = 0; i < r->n_events; i++)
-            if (r->event[i].category == layers[l].category && r->event[i].dur_ps > 0 &&
-                begins(NAME_OF(r, &r->event[i]), "nccl:"))
-                v->comm.event[v->comm.n++] = (uint32_t)i;
         v->comm_layer = layers[l].layer;
-        if (!metric_sort_by_start(r, &v->comm, scratch))
-            return false;
+        return keep(picked, &v->arena, &v->comm) && metric_sort_by_start(v->rank, &v->comm, scratch);
     }
     return true;
 }
 
 /* ---- launches ------------------------------------------------------------------------------ */
-
-static bool is_launch(const trace_event *e)
-{
-    return (e->category == TRACE_RUNTIME || e->category == TRACE_DRIVER) && e->correlation;
-}
 
 static int by_key(const void *a, const void *b)
 {
@@ -233,66 +319,74 @@ static int by_key(const void *a, const void *b)
     return (x->event > y->event) - (x->event < y->event);
 }
 
+/* Launches by correlation, the first in the file of each: by number where a profiler counted them up, else sorted. */
+typedef struct {
+    uint32_t low, high; /* none if low > high */
+    uint32_t *by_number;
+    uint32_t n;
+    sort_item *item;
+} launch_index;
+
+static bool launch_index_init(const trace_rank *r, const metric_events *launches, dse_arena *scratch,
+                              launch_index *x)
+{
+    *x = (launch_index){.low = UINT32_MAX, .n = launches->n};
+    for (uint32_t i = 0; i < x->n; i++) {
+        uint32_t c = r->event[launches->event[i]].correlation;
+
+        x->low = c < x->low ? c : x->low;
+        x->high = c > x->high ? c : x->high;
+    }
+    if (!x->n)
+        return true;
+    if ((uint64_t)x->high - x->low < (uint64_t)x->n * 4 + 1024) {
+        size_t places = (size_t)x->high - x->low + 1;
+
+        if (!(x->by_number = dse_arena_alloc(scratch, places * sizeof *x->by_number)))
+            return false;
+        memset(x->by_number, 0xff, places * sizeof *x->by_number);
+        for (uint32_t i = x->n; i-- > 0;)
+            x->by_number[r->event[launches->event[i]].correlation - x->low] = launches->event[i];
+        return true;
+    }
+    if (!(x->item = DSE_ARENA_NEW(scratch, sort_item, x->n)))
+        return false;
+    for (uint32_t i = 0; i < x->n; i++)
+        x->item[i] = (sort_item){r->event[launches->event[i]].correlation, launches->event[i]};
+    qsort(x->item, x->n, sizeof *x->item, by_key);
+    return true;
+}
+
+static uint32_t launch_of(const launch_index *x, uint32_t correlation)
+{
+    uint32_t a = 0, b = x->n;
+
+    if (!correlation || correlation < x->low || correlation > x->high)
+        return DSE_NONE;
+    if (x->by_number)
+        return x->by_number[correlation - x->low];
+    while (a < b) {
+        uint32_t mid = a + (b - a) / 2;
+
+        if (x->item[mid].key < correlation)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    return a < x->n && x->item[a].key == correlation ? x->item[a].event : DSE_NONE;
+}
+
 /* The first event in the file with a kernel's correlation that is a call of the runtime. */
-static bool launches_init(metric_view *v, dse_arena *scratch)
+static bool launches_init(metric_view *v, const sieve *s, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
-    uint32_t n = 0, low = UINT32_MAX, high = 0;
-    uint32_t *by_number = NULL;
-    sort_item *item = NULL;
+    launch_index index;
 
-    for (size_t i = 0; i < r->n_events; i++)
-        if (is_launch(&r->event[i])) {
-            uint32_t c = r->event[i].correlation;
-
-            n++;
-            low = c < low ? c : low;
-            high = c > high ? c : high;
-        }
-    if (!(v->launch = DSE_ARENA_NEW(&v->arena, uint32_t, v->kernels.n)))
+    if (!(v->launch = DSE_ARENA_NEW(&v->arena, uint32_t, v->kernels.n)) ||
+        !launch_index_init(r, &s->list[PICK_LAUNCHES], scratch, &index))
         return false;
-    memset(v->launch, 0xff, v->kernels.n * sizeof *v->launch);
-    if (!n)
-        return true;
-    if ((uint64_t)high - low < (uint64_t)n * 4 + 1024) { /* numbers that a profiler counts up */
-        size_t places = (size_t)high - low + 1;
-
-        if (!(by_number = dse_arena_alloc(scratch, places * sizeof *by_number)))
-            return false;
-        memset(by_number, 0xff, places * sizeof *by_number);
-        for (size_t i = r->n_events; i-- > 0;)
-            if (is_launch(&r->event[i]))
-                by_number[r->event[i].correlation - low] = (uint32_t)i;
-    } else {
-        if (!(item = DSE_ARENA_NEW(scratch, sort_item, n)))
-            return false;
-        n = 0;
-        for (size_t i = 0; i < r->n_events; i++)
-            if (is_launch(&r->event[i]))
-                item[n++] = (sort_item){r->event[i].correlation, (uint32_t)i};
-        qsort(item, n, sizeof *item, by_key);
-    }
-    for (uint32_t k = 0; k < v->kernels.n; k++) {
-        uint32_t c = r->event[v->kernels.event[k]].correlation;
-
-        if (c < low || c > high || !c)
-            continue;
-        if (by_number) {
-            v->launch[k] = by_number[c - low];
-        } else {
-            uint32_t a = 0, b = n;
-
-            while (a < b) {
-                uint32_t mid = a + (b - a) / 2;
-                if (item[mid].key < c)
-                    a = mid + 1;
-                else
-                    b = mid;
-            }
-            if (a < n && item[a].key == c)
-                v->launch[k] = item[a].event;
-        }
-    }
+    for (uint32_t k = 0; k < v->kernels.n; k++)
+        v->launch[k] = launch_of(&index, r->event[v->kernels.event[k]].correlation);
     return true;
 }
 
@@ -304,24 +398,15 @@ typedef struct {
     int64_t *end; /* latest end of those of the same thread so far */
 } nccl_ranges;
 
-static bool ranges_init(const trace_rank *r, dse_arena *scratch, nccl_ranges *out)
+static bool ranges_init(const trace_rank *r, const sieve *s, dse_arena *scratch, nccl_ranges *out)
 {
-    uint32_t n = 0;
+    uint32_t n = s->list[PICK_RANGES].n;
     sort_item *item;
 
-    for (size_t i = 0; i < r->n_events; i++)
-        n += (r->event[i].category == TRACE_ANNOTATION || r->event[i].category == TRACE_CPU_OP) &&
-             begins(NAME_OF(r, &r->event[i]), "nccl:") &&
-             strcmp(NAME_OF(r, &r->event[i]), "nccl:coalesced") != 0;
-    out->list.n = 0;
-    if (!room(&out->list, n, scratch) || !(out->end = DSE_ARENA_NEW(scratch, int64_t, n)) ||
+    if (!keep(&s->list[PICK_RANGES], scratch, &out->list) ||
+        !(out->end = DSE_ARENA_NEW(scratch, int64_t, n)) ||
         !(item = DSE_ARENA_NEW(scratch, sort_item, 2 * (size_t)n + 1)))
         return false;
-    for (size_t i = 0; i < r->n_events && n; i++)
-        if ((r->event[i].category == TRACE_ANNOTATION || r->event[i].category == TRACE_CPU_OP) &&
-            begins(NAME_OF(r, &r->event[i]), "nccl:") &&
-            strcmp(NAME_OF(r, &r->event[i]), "nccl:coalesced") != 0)
-            out->list.event[out->list.n++] = (uint32_t)i;
     if (!metric_sort_by_start(r, &out->list, scratch))
         return false;
     for (uint32_t i = 0; i < n; i++)
@@ -372,12 +457,13 @@ static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
     return type == METRIC_OTHER_COMM && long_name ? metric_comm_type_of_kernel(long_name) : type;
 }
 
-static bool types_init(metric_view *v, dse_arena *scratch)
+static bool types_init(metric_view *v, const sieve *s, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
     nccl_ranges ranges;
 
-    if (!(v->comm_type = DSE_ARENA_NEW(&v->arena, uint8_t, v->comm.n)) || !ranges_init(r, scratch, &ranges))
+    if (!(v->comm_type = DSE_ARENA_NEW(&v->arena, uint8_t, v->comm.n)) ||
+        !ranges_init(r, s, scratch, &ranges))
         return false;
     for (uint32_t i = 0; i < v->comm.n; i++) {
         const trace_event *e = &r->event[v->comm.event[i]], *host, *range;
@@ -418,31 +504,19 @@ static int64_t number_after(const char *name, const char *marker)
     return *name ? strtoll(name, NULL, 10) : NO_NUMBER;
 }
 
-static bool steps_of(const metric_view *v, trace_category category, const char *marker, dse_arena *a,
+static bool steps_of(const trace_rank *r, const metric_events *picked, const char *marker, dse_arena *a,
                      uint32_t *n, metric_step **out)
 {
-    const trace_rank *r = v->rank;
-
-    *n = 0;
+    *n = picked->n;
     *out = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        uint32_t at = 0;
+    if (!*n)
+        return true;
+    if (!(*out = DSE_ARENA_NEW(a, metric_step, *n)))
+        return false;
+    for (uint32_t i = 0; i < *n; i++) {
+        const trace_event *e = &r->event[picked->event[i]];
 
-        for (size_t i = 0; i < r->n_events; i++) {
-            const trace_event *e = &r->event[i];
-
-            if (e->category != category || e->dur_ps <= 0 || !begins(NAME_OF(r, e), marker))
-                continue;
-            if (pass)
-                (*out)[at] =
-                    (metric_step){number_after(NAME_OF(r, e), marker), {metric_start(e), metric_end(e)}};
-            at++;
-        }
-        if (!pass && at && !(*out = DSE_ARENA_NEW(a, metric_step, at)))
-            return false;
-        *n = at;
-        if (!at)
-            return true;
+        (*out)[i] = (metric_step){number_after(NAME_OF(r, e), marker), {metric_start(e), metric_end(e)}};
     }
     qsort(*out, *n, sizeof **out, by_number);
     return true;
@@ -477,28 +551,16 @@ static void settle_ranges(metric_view *v)
     qsort(v->step, n, sizeof *v->step, by_number);
 }
 
-/* Nsight Systems knows no steps but what an NVTX range is called; the first of these that there is. */
-static bool steps_of_ranges(metric_view *v)
+static bool steps_init(metric_view *v, const sieve *s)
 {
-    static const char *const markers[] = {"ProfilerStep#", "iteration", "step"};
+    const metric_events *host = &s->list[s->list[PICK_STEPS].n ? PICK_STEPS : PICK_CPU_STEPS];
 
-    for (size_t i = 0; i < sizeof markers / sizeof markers[0] && !v->n_steps; i++)
-        if (!steps_of(v, TRACE_ANNOTATION, markers[i], &v->arena, &v->n_steps, &v->step))
-            return false;
-    if (v->n_steps)
+    if (!steps_of(v->rank, host, s->marker, &v->arena, &v->n_steps, &v->step) ||
+        !steps_of(v->rank, &s->list[PICK_GPU_STEPS], s->marker, &v->arena, &v->n_gpu_steps, &v->gpu_step))
+        return false;
+    if (v->rank->kind == TRACE_NSYS)
         settle_ranges(v);
     return true;
-}
-
-static bool steps_init(metric_view *v)
-{
-    static const char marker[] = "ProfilerStep#";
-
-    if (v->rank->kind == TRACE_NSYS)
-        return steps_of_ranges(v);
-    return steps_of(v, TRACE_ANNOTATION, marker, &v->arena, &v->n_steps, &v->step) &&
-           (v->n_steps || steps_of(v, TRACE_CPU_OP, marker, &v->arena, &v->n_steps, &v->step)) &&
-           steps_of(v, TRACE_GPU_ANNOTATION, marker, &v->arena, &v->n_gpu_steps, &v->gpu_step);
 }
 
 /* ---- the view ------------------------------------------------------------------------------ */
@@ -535,13 +597,15 @@ static bool times_init(metric_view *v)
 dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *err)
 {
     dse_arena scratch;
+    sieve s;
     bool ok;
 
     *v = (metric_view){.rank = rank};
     dse_arena_init(&v->arena);
     dse_arena_init(&scratch);
-    ok = lists_init(v, &scratch) && (v->comm.n || comm_of_annotations(v, &scratch)) &&
-         launches_init(v, &scratch) && types_init(v, &scratch) && times_init(v) && steps_init(v);
+    ok = sieve_init(&s, rank, &scratch) && lists_init(v, &s, &scratch) &&
+         (v->comm.n || comm_of_annotations(v, &s, &scratch)) && launches_init(v, &s, &scratch) &&
+         types_init(v, &s, &scratch) && times_init(v) && steps_init(v, &s);
     dse_arena_free(&scratch);
     return ok ? DSE_OK : dse_fail_nomem(err);
 }

@@ -1,177 +1,329 @@
-/* Chrome traces by way of a DOM: right, and slow. */
-#include "base/strbuf.h"
+/* Chrome traces: PyTorch's profiler (Kineto), XLA's and JAX's, and our own timelines; JSON, plain or gzip.
+ *
+ * The file is read once, front to back, and only the record is kept. A fault (it ends early, or is no JSON from some byte
+ * on) costs what comes behind it: all events before it stand, and a warning names the byte. */
+#include "trace/chrome.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <zlib.h>
 
-/* A number, or its decimal text, of `digits` decimals below the point as an integer. jansson keeps no text: doubles of
- * whole microseconds are exact, others are rounded to a nanosecond here. */
-static int64_t ps_of(const json_t *v, int64_t base_ns)
+/* ---- what stands beside the events --------------------------------------------------------- */
+
+/* Passes over the value of a key that none of a table's rows asks for. */
+#define SKIP UINT8_MAX
+
+static uint8_t what_of(const chrome_reader *r, const trace_json_key_row *row, size_t n)
 {
-    double whole, part = modf(json_number_value(v), &whole);
-
-    return ((int64_t)whole * 1000 - base_ns) * TRACE_PS_PER_NS +
-           (int64_t)llround(part * 1e3) * TRACE_PS_PER_NS;
+    for (size_t i = 0; i < n; i++)
+        if (trace_json_is(&r->json, row[i].key))
+            return row[i].what;
+    return SKIP;
 }
 
-static uint32_t name_of(trace_rank *r, const json_t *v)
-{
-    char text[40];
+#define WHAT_OF(r, rows) what_of(r, rows, sizeof rows / sizeof rows[0])
 
-    if (json_is_string(v))
-        return trace_names_add(&r->names, json_string_value(v), json_string_length(v));
-    if (json_is_integer(v)) {
-        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
-        return trace_names_add(&r->names, text, strlen(text));
+/* Takes a value of one kind, or steps into it; what stands there instead is passed over. */
+static bool enter(chrome_reader *r, trace_json_kind wanted)
+{
+    trace_json_kind kind = trace_json_value(&r->json);
+
+    if (kind != wanted && (kind == TRACE_JSON_OBJECT || kind == TRACE_JSON_ARRAY))
+        trace_json_leave(&r->json, kind);
+    return kind == wanted;
+}
+
+/* 0: unknown. */
+static uint32_t small_of(chrome_reader *r)
+{
+    uint64_t v = chrome_whole_of(r, DSE_NONE - 1);
+
+    return v == UINT64_MAX ? 0 : (uint32_t)v;
+}
+
+enum { D_NAME, D_MEMORY, D_SMS, D_MAJOR, D_MINOR };
+
+static const trace_json_key_row device_rows[] = {{"name", D_NAME, 0},
+                                                 {"totalGlobalMem", D_MEMORY, 0},
+                                                 {"numSms", D_SMS, 0},
+                                                 {"computeMajor", D_MAJOR, 0},
+                                                 {"computeMinor", D_MINOR, 0}};
+
+static trace_device read_device(chrome_reader *r)
+{
+    trace_device d = {.name = DSE_NONE};
+
+    while (trace_json_key(&r->json)) {
+        uint64_t v;
+
+        switch (WHAT_OF(r, device_rows)) {
+        case D_NAME: d.name = chrome_name_of(r); break;
+        case D_MEMORY:
+            v = chrome_whole_of(r, UINT64_MAX - 1);
+            d.memory_bytes = v == UINT64_MAX ? 0 : v;
+            break;
+        case D_SMS: d.n_sms = small_of(r); break;
+        case D_MAJOR: d.major = small_of(r); break;
+        case D_MINOR: d.minor = small_of(r); break;
+        default: trace_json_skip(&r->json);
+        }
     }
-    return DSE_NONE;
+    return d;
 }
 
-static uint64_t count_of(const json_t *v)
+static void read_devices(chrome_reader *r)
 {
-    if (json_is_integer(v) && json_integer_value(v) >= 0)
-        return (uint64_t)json_integer_value(v);
-    return json_is_string(v) ? strtoull(json_string_value(v), NULL, 10) : TRACE_UNKNOWN;
-}
+    trace_rank *rank = r->rank;
 
-static double number_of(const json_t *v)
-{
-    return json_is_number(v)   ? json_number_value(v)
-           : json_is_string(v) ? strtod(json_string_value(v), NULL)
-                               : NAN;
-}
-
-static uint32_t args_of(trace_rank *r, const json_t *o)
-{
-    trace_args a, none;
-
-    trace_args_clear(&a);
-    trace_args_clear(&none);
-    a.collective = name_of(r, json_object_get(o, "Collective name"));
-    a.dtype = name_of(r, json_object_get(o, "dtype"));
-    a.group_name = name_of(r, json_object_get(o, "Process Group Name"));
-    a.group_desc = name_of(r, json_object_get(o, "Process Group Description"));
-    a.group_ranks = name_of(r, json_object_get(o, "Process Group Ranks"));
-    if (json_is_integer(json_object_get(o, "Group size")))
-        a.group_size = (uint32_t)json_integer_value(json_object_get(o, "Group size"));
-    a.in_elements = count_of(json_object_get(o, "In msg nelems"));
-    a.out_elements = count_of(json_object_get(o, "Out msg nelems"));
-    a.bytes = count_of(json_object_get(o, "bytes"));
-    a.blocks_per_sm = number_of(json_object_get(o, "blocks per SM"));
-    a.occupancy_pct = number_of(json_object_get(o, "est. achieved occupancy %"));
-    if (json_is_integer(json_object_get(o, "stream")))
-        a.stream = (uint32_t)json_integer_value(json_object_get(o, "stream"));
-    if (json_is_integer(json_object_get(o, "device")))
-        a.device = (uint32_t)json_integer_value(json_object_get(o, "device"));
-    a.hlo_category = name_of(r, json_object_get(o, "hlo_category"));
-    a.long_name = name_of(r, json_object_get(o, "long_name"));
-    a.shape = name_of(r, json_object_get(o, "shape_with_layout"));
-    a.bytes_accessed = count_of(json_object_get(o, "bytes_accessed"));
-    a.raw_bytes_accessed = count_of(json_object_get(o, "raw_bytes_accessed"));
-    a.model_flops = number_of(json_object_get(o, "model_flops"));
-    return memcmp(&a, &none, sizeof a) == 0 ? DSE_NONE : trace_add_args(r, &a);
-}
-
-static void add(trace_rank *r, const json_t *v)
-{
-    const char *ph = json_string_value(json_object_get(v, "ph"));
-    const json_t *args = json_object_get(v, "args"), *ts = json_object_get(v, "ts"),
-                 *device = json_object_get(args, "device_duration_ps");
-    uint32_t lane =
-        trace_add_lane(r, name_of(r, json_object_get(v, "pid")), name_of(r, json_object_get(v, "tid")));
-    const char *cat = json_string_value(json_object_get(v, "cat"));
-    const char *name = json_string_value(json_object_get(v, "name"));
-    trace_event e = {.lane = lane, .args = DSE_NONE};
-
-    if (!ph)
+    if (!enter(r, TRACE_JSON_ARRAY))
         return;
-    if (*ph == 'M' && name && strcmp(name, "process_name") == 0) {
-        for (uint32_t i = 0; i < r->n_lanes; i++)
-            if (r->lane[i].pid == r->lane[lane].pid)
-                r->lane[i].process_name = name_of(r, json_object_get(args, "name"));
-    } else if (*ph == 'M' && name && strcmp(name, "thread_name") == 0) {
-        r->lane[lane].thread = name_of(r, json_object_get(args, "name"));
+    while (trace_json_item(&r->json)) {
+        trace_device d;
+
+        if (!enter(r, TRACE_JSON_OBJECT))
+            continue;
+        d = read_device(r);
+        if (DSE_GROW(rank->device, rank->cap_devices, rank->n_devices + 1))
+            rank->device[rank->n_devices++] = d;
+        else
+            trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
     }
-    if (!json_is_number(ts))
+}
+
+enum { G_NAME, G_DESC, G_SIZE, G_RANKS };
+
+static const trace_json_key_row group_rows[] = {
+    {"pg_name", G_NAME, 0}, {"pg_desc", G_DESC, 0}, {"pg_size", G_SIZE, 0}, {"ranks", G_RANKS, 0}};
+
+static trace_group read_group(chrome_reader *r)
+{
+    trace_group g = {DSE_NONE, DSE_NONE, DSE_NONE, 0};
+
+    while (trace_json_key(&r->json))
+        switch (WHAT_OF(r, group_rows)) {
+        case G_NAME: g.name = chrome_name_of(r); break;
+        case G_DESC: g.desc = chrome_name_of(r); break;
+        case G_SIZE: g.size = small_of(r); break;
+        case G_RANKS: g.ranks = chrome_name_of(r); break;
+        default: trace_json_skip(&r->json);
+        }
+    return g;
+}
+
+static void read_groups(chrome_reader *r)
+{
+    trace_rank *rank = r->rank;
+
+    if (!enter(r, TRACE_JSON_ARRAY))
         return;
-    e.start_ps = ps_of(ts, r->base_ns);
-    e.dur_ps = json_is_number(json_object_get(v, "dur")) ? ps_of(json_object_get(v, "dur"), 0) : 0;
-    if (json_number_value(ts) > 0) {
-        r->all_first_ps = e.start_ps < r->all_first_ps ? e.start_ps : r->all_first_ps;
-        r->all_last_ps = e.start_ps + e.dur_ps > r->all_last_ps ? e.start_ps + e.dur_ps : r->all_last_ps;
+    while (trace_json_item(&r->json)) {
+        trace_group g;
+
+        if (!enter(r, TRACE_JSON_OBJECT))
+            continue;
+        g = read_group(r);
+        if (DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1))
+            rank->group[rank->n_groups++] = g;
+        else
+            trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
     }
-    if (*ph != 'X' && *ph != 'i' && *ph != 'I')
+}
+
+enum { I_RANK, I_WORLD, I_GROUPS };
+
+static const trace_json_key_row info_rows[] = {
+    {"rank", I_RANK, 0}, {"world_size", I_WORLD, 0}, {"pg_config", I_GROUPS, 0}};
+
+static void read_distributed_info(chrome_reader *r)
+{
+    uint64_t v;
+
+    if (!enter(r, TRACE_JSON_OBJECT))
         return;
-    e.instant = *ph != 'X';
-    e.name = name_of(r, json_object_get(v, "name"));
-    e.category = (uint8_t)trace_category_of(cat ? cat : "", cat ? strlen(cat) : 0);
-    e.word = (uint8_t)trace_add_word(r, trace_names_add(&r->names, cat ? cat : "", cat ? strlen(cat) : 0));
-    e.correlation = (uint32_t)json_integer_value(json_object_get(args, "correlation"));
-    e.args = args_of(r, args);
-    trace_add_event(r, &e);
-    if (device)
-        trace_set_device_time(
-            r, r->n_events - 1,
-            (trace_device_time){(int64_t)count_of(json_object_get(args, "device_offset_ps")),
-                                (int64_t)count_of(device)});
+    while (trace_json_key(&r->json))
+        switch (WHAT_OF(r, info_rows)) {
+        case I_RANK:
+            v = chrome_whole_of(r, DSE_NONE - 1);
+            r->rank->has_rank = v != UINT64_MAX;
+            r->rank->rank = v != UINT64_MAX ? (uint32_t)v : 0;
+            break;
+        case I_WORLD: r->rank->world_size = small_of(r); break;
+        case I_GROUPS: read_groups(r); break;
+        default: trace_json_skip(&r->json);
+        }
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+enum { T_EVENTS, T_INFO, T_DEVICES, T_BASE, T_SIMULATOR, T_WORLD };
+
+static const trace_json_key_row top_rows[] = {
+    {"traceEvents", T_EVENTS, 0},       {"distributedInfo", T_INFO, 0}, {"deviceProperties", T_DEVICES, 0},
+    {"baseTimeNanoseconds", T_BASE, 0}, {"simulator", T_SIMULATOR, 0},  {"world_size", T_WORLD, 0},
+};
+
+static void read_top(chrome_reader *r)
+{
+    uint64_t v;
+
+    while (trace_json_key(&r->json))
+        switch (WHAT_OF(r, top_rows)) {
+        case T_EVENTS:
+            if (enter(r, TRACE_JSON_ARRAY))
+                chrome_read_events(r);
+            break;
+        case T_INFO: read_distributed_info(r); break;
+        case T_DEVICES: read_devices(r); break;
+        case T_BASE:
+            v = chrome_whole_of(r, INT64_MAX);
+            r->base_time_ns = v == UINT64_MAX ? 0 : (int64_t)v;
+            break;
+        case T_SIMULATOR:
+            r->is_simulated = enter(r, TRACE_JSON_STRING) && trace_json_is(&r->json, "ccldse");
+            break;
+        case T_WORLD: r->world_size = small_of(r); break;
+        default: trace_json_skip(&r->json);
+        }
+}
+
+static void warn_of_fault(chrome_reader *r, const char *path)
+{
+    const trace_json *j = &r->json;
+
+    if (*j->source->broken)
+        trace_warn(r->record, path,
+                   "byte %" PRIu64 ": %s; the %" PRIu64 " events before that byte of the text are used",
+                   j->fault_at, j->source->broken, r->n_read);
+    else if (j->fault == TRACE_JSON_ENDED)
+        trace_warn(r->record, path,
+                   "byte %" PRIu64 ": the file is cut off (%s); the %" PRIu64 " events before it are used",
+                   j->fault_at, j->why, r->n_read);
+    else
+        trace_warn(r->record, path, "byte %" PRIu64 ": %s; the %" PRIu64 " events before it are used",
+                   j->fault_at, j->why, r->n_read);
+}
+
+/* What was met and gone on after. */
+static void warn(chrome_reader *r, const char *path)
+{
+    const trace_json *j = &r->json;
+    const struct {
+        uint64_t n, at;
+        const char *what;
+    } met[] = {
+        {r->backwards.n, r->backwards.first, "events of negative duration are left out"},
+        {r->out_of_range.n, r->out_of_range.first,
+         "events are left out because their times are no numbers, or more than 106 days from the first"},
+        {r->correlations.n, r->correlations.first,
+         "events are without their correlation, which is no number of 32 bits"},
+        {j->n_invalid, j->invalid_at, "texts are not valid UTF-8; what is wrong in them is U+FFFD"},
+        {j->n_cut, j->cut_at, "texts are too long and were cut"},
+    };
+
+    if (j->fault)
+        warn_of_fault(r, path);
+    else if (*j->source->broken)
+        trace_warn(r->record, path, "%s; all %" PRIu64 " events came before it", j->source->broken,
+                   r->n_read);
+    for (size_t i = 0; i < sizeof met / sizeof met[0]; i++)
+        if (met[i].n)
+            trace_warn(r->record, path, "byte %" PRIu64 ": %" PRIu64 " %s; this is the first", met[i].at,
+                       met[i].n, met[i].what);
+}
+
+/* Nothing is there that could be used. */
+static dse_status refuse(const chrome_reader *r, const char *path, dse_error *err)
+{
+    const trace_json *j = &r->json;
+    dse_error where = DSE_ERROR_INIT;
+
+    if (j->fault == TRACE_JSON_NO_MEMORY)
+        return dse_fail_nomem(err);
+    snprintf(where.where, sizeof where.where, "%s: byte %" PRIu64, path,
+             j->fault ? j->fault_at : trace_json_offset(j));
+    if (*j->source->broken)
+        return dse_fail_at(err, DSE_E_IO, where.where, "%s, before the first event", j->source->broken);
+    if (j->fault == TRACE_JSON_ENDED)
+        return dse_fail_at(err, DSE_E_SYNTAX, where.where, "the file ends before the first event");
+    if (j->fault)
+        return dse_fail_at(err, DSE_E_SYNTAX, where.where, "not a Chrome trace: %s", j->why);
+    return dse_fail_at(err, DSE_E_SYNTAX, path, "not a Chrome trace: it has no list 'traceEvents'");
+}
+
+static void read_all(chrome_reader *r, const char *path)
+{
+    trace_json_kind kind = trace_json_value(&r->json);
+
+    if (kind == TRACE_JSON_ARRAY)
+        chrome_read_events(r);
+    else if (kind == TRACE_JSON_OBJECT)
+        read_top(r);
+    if (trace_json_follows(&r->json))
+        trace_warn(r->record, path, "byte %" PRIu64 ": something follows the end of the trace; it is ignored",
+                   trace_json_offset(&r->json));
+}
+
+/* Gives back what the arrays have grown to and do not need. */
+static void tighten(trace_rank *rank)
+{
+    trace_event *event;
+
+    if (rank->device_time || rank->n_events == rank->cap_events)
+        return; /* trace_device_time_of looks at the capacity */
+    if ((event = dse_realloc(rank->event, rank->n_events * sizeof *event))) {
+        rank->event = event;
+        rank->cap_events = rank->n_events;
+    }
+}
+
+static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
+{
+    trace_rank *rank = r->rank;
+    dse_status st = DSE_OK;
+
+    if (r->json.fault == TRACE_JSON_NO_MEMORY)
+        return dse_fail_nomem(err);
+    if (!r->has_events || (r->json.fault && !r->n_read))
+        return refuse(r, path, err);
+    rank->kind = r->is_simulated ? TRACE_SIMULATED : r->is_xla ? TRACE_XLA : TRACE_KINETO;
+    if (__builtin_add_overflow(rank->base_ns, r->base_time_ns, &rank->base_ns))
+        return dse_fail_at(err, DSE_E_RANGE, path,
+                           "'baseTimeNanoseconds' and the events' times together are out of range");
+    chrome_name_lanes(r);
+    tighten(rank);
+    warn(r, path);
+    if (!(rank->path = dse_calloc(1, strlen(path) + 1)))
+        return dse_fail_nomem(err);
+    strcpy(rank->path, path);
+    if (r->is_simulated)
+        st = chrome_split_ranks(r->record, path, r->world_size, err);
+    return st;
+}
+
+dse_status trace_chrome_parse(trace_source *source, const char *path, trace_record *out, dse_error *err)
+{
+    chrome_reader r = {.record = out, .rank = trace_record_add_rank(out)};
+    dse_status st;
+
+    if (!r.rank)
+        return dse_fail_nomem(err);
+    trace_json_init(&r.json, source);
+    chrome_events_init(&r);
+    read_all(&r, path);
+    st = finish(&r, path, err);
+    chrome_events_free(&r);
+    trace_json_free(&r.json);
+    return st;
 }
 
 static dse_status chrome_read(const char *path, trace_record *out, dse_error *err)
 {
-    dse_strbuf text;
-    char *chunk = malloc(1 << 20);
-    gzFile f = gzopen(path, "rb");
-    trace_rank *r = trace_record_add_rank(out);
-    json_error_t je;
-    json_t *root, *events, *v;
-    size_t i;
-    int n;
+    trace_source source;
+    dse_status st = trace_source_open(&source, path, err);
 
-    dse_strbuf_init(&text);
-    while ((n = gzread(f, chunk, 1 << 20)) > 0)
-        dse_strbuf_add(&text, chunk, (size_t)n);
-    gzclose(f);
-    free(chunk);
-    root = json_loadb(text.data, text.len, 0, &je);
-    if (!root) {
-        dse_strbuf_free(&text);
-        return dse_fail_at(err, DSE_E_SYNTAX, path, "%s", je.text);
-    }
-    r->kind = strstr(text.data, "/device:TPU:") || strstr(text.data, "device_duration_ps") ? TRACE_XLA
-                                                                                           : TRACE_KINETO;
-    events = json_is_array(root) ? root : json_object_get(root, "traceEvents");
-    json_array_foreach(events, i, v) if (json_is_number(json_object_get(v, "ts")))
-    {
-        r->base_ns = (int64_t)json_number_value(json_object_get(v, "ts")) / 1000000 * 1000000000;
-        break;
-    }
-    json_array_foreach(events, i, v) add(r, v);
-    v = json_object_get(root, "distributedInfo");
-    if (json_object_get(v, "rank")) {
-        r->rank = (uint32_t)json_integer_value(json_object_get(v, "rank"));
-        r->has_rank = true;
-        r->world_size = (uint32_t)json_integer_value(json_object_get(v, "world_size"));
-    }
-    json_array_foreach(json_object_get(root, "deviceProperties"), i, v)
-    {
-        if (!DSE_GROW(r->device, r->cap_devices, r->n_devices + 1))
-            break;
-        r->device[r->n_devices++] =
-            (trace_device){name_of(r, json_object_get(v, "name")),
-                           (uint64_t)json_integer_value(json_object_get(v, "totalGlobalMem")),
-                           (uint32_t)json_integer_value(json_object_get(v, "numSms")),
-                           (uint32_t)json_integer_value(json_object_get(v, "computeMajor")),
-                           (uint32_t)json_integer_value(json_object_get(v, "computeMinor"))};
-    }
-    r->path = strdup(path);
-    json_decref(root);
-    dse_strbuf_free(&text);
-    return DSE_OK;
+    if (st == DSE_OK)
+        st = trace_chrome_parse(&source, path, out, err);
+    trace_source_close(&source);
+    return st;
 }
 
 static bool is_chrome(const char *head, size_t n)

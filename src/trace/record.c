@@ -43,7 +43,7 @@ trace_category trace_category_of(const char *word, size_t n)
 
 /* ---- the record ---------------------------------------------------------------------------- */
 
-static void rank_free(trace_rank *r)
+void trace_rank_free(trace_rank *r)
 {
     dse_free(r->path);
     trace_names_free(&r->names);
@@ -52,6 +52,7 @@ static void rank_free(trace_rank *r)
     dse_free(r->args);
     dse_idtable_free(&r->args_table);
     dse_free(r->lane);
+    dse_idtable_free(&r->lanes);
     dse_free(r->group);
     dse_free(r->device);
     dse_free(r->total);
@@ -61,7 +62,7 @@ static void rank_free(trace_rank *r)
 void trace_record_free(trace_record *r)
 {
     for (uint32_t i = 0; i < r->n_ranks; i++)
-        rank_free(&r->rank[i]);
+        trace_rank_free(&r->rank[i]);
     dse_free(r->rank);
     dse_free(r->path);
     dse_free(r->warning);
@@ -192,14 +193,28 @@ void trace_args_clear(trace_args *a)
     a->bytes_accessed = a->raw_bytes_accessed = TRACE_UNKNOWN;
 }
 
+static bool same_lane(const void *records, uint32_t id, const void *key)
+{
+    const trace_lane *lane = (const trace_lane *)records + id, *k = key;
+
+    return lane->pid == k->pid && lane->tid == k->tid;
+}
+
 uint32_t trace_add_lane(trace_rank *r, uint32_t pid, uint32_t tid)
 {
-    for (uint32_t i = r->n_lanes; i-- > 0;)
-        if (r->lane[i].pid == pid && r->lane[i].tid == tid)
-            return i;
-    if (!DSE_GROW(r->lane, r->cap_lanes, (size_t)r->n_lanes + 1))
+    uint32_t hash = (uint32_t)dse_hash_u64((uint64_t)pid << 32 | tid);
+    trace_lane key = {pid, tid, DSE_NONE, DSE_NONE};
+    dse_idslot *slot;
+
+    if (!dse_idtable_reserve(&r->lanes))
         return DSE_NONE;
-    r->lane[r->n_lanes] = (trace_lane){pid, tid, DSE_NONE, DSE_NONE};
+    slot = dse_idtable_find(&r->lanes, hash, same_lane, r->lane, &key);
+    if (slot->id != DSE_NONE)
+        return slot->id;
+    if (r->n_lanes == DSE_NONE - 1 || !DSE_GROW(r->lane, r->cap_lanes, (size_t)r->n_lanes + 1))
+        return DSE_NONE;
+    r->lane[r->n_lanes] = key;
+    dse_idtable_put(&r->lanes, slot, hash, r->n_lanes);
     return r->n_lanes++;
 }
 

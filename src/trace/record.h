@@ -89,7 +89,8 @@ typedef struct {
     uint32_t process_name, thread; /* of the metadata; DSE_NONE */
 } trace_lane;
 
-/* What a TPU says of an event itself, beside the host's ts and dur. dur_ps -1: it says nothing. */
+/* What a TPU says of an event itself, beside the host's ts and dur. dur_ps -1: it says nothing; offset_ps -1: it says how
+ * long, not when. */
 typedef struct {
     int64_t offset_ps, dur_ps;
 } trace_device_time;
@@ -132,6 +133,7 @@ typedef struct {
     uint32_t n_lanes;
     size_t cap_lanes;
     trace_lane *lane;
+    dse_idtable lanes;  /* by pid and tid */
     uint32_t n_words;   /* category words met, at most 256; those beyond are the last */
     uint32_t word[256]; /* in names */
     size_t n_groups, cap_groups;
@@ -155,11 +157,12 @@ typedef struct {
     char *path; /* the directory or file that was asked for */
     uint32_t n_ranks;
     size_t cap_ranks;
-    trace_rank *rank; /* ascending; after reading */
+    trace_rank *rank; /* after reading: by kind, then number */
     size_t n_warnings, cap_warnings;
     trace_warning *warning;
 } trace_record;
 
+void trace_rank_free(trace_rank *r);     /* what belongs to it */
 void trace_record_free(trace_record *r); /* accepts a record that was only zeroed */
 
 /* One more rank at the end, empty; its number is its place. NULL when out of memory. May move the others. */

@@ -35,6 +35,7 @@ static const struct {
     {"npus", "cost against NPUs: llama70b, 80 layers", bench_npus},
     {"stage", "ccldse stage: all ranks of a full-size point", bench_stage},
     {"astrasim", "ccldse astrasim on these files", bench_astrasim},
+    {"metrics", "all metrics of a trace of 1 GB, one core", bench_metrics},
 };
 #define N_ROWS (sizeof rows / sizeof rows[0])
 

@@ -62,5 +62,6 @@ void bench_layers(bench *b);
 void bench_npus(bench *b);
 void bench_stage(bench *b);
 void bench_astrasim(bench *b);
+void bench_metrics(bench *b);
 
 #endif

@@ -98,8 +98,7 @@ CLAIM(a_report_without_time_has_no_shares)
     assert_failure(compute("Total Time (ns),Instances,Name\n", "kernel", &json, &err), &err, DSE_E_ABSENT, "",
                    "the report has no kernel that took any time");
     err = (dse_error)DSE_ERROR_INIT;
-    assert_failure(compute(report, "iter_time", &json, &err), &err, DSE_E_ABSENT, "",
-                   "it is not defined for a Nsight Systems report");
+    assert_says(compute(report, "iter_time", &json, &err), &err, DSE_E_ABSENT, "it is not defined for a");
     dse_strbuf_free(&json);
 }
 

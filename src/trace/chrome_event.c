@@ -1,0 +1,444 @@
+/* Events of Chrome traces. Keys stand in any order, so that an event is put together before it is looked at. */
+#include "trace/chrome.h"
+
+#include "base/strbuf.h"
+
+#include <math.h>
+
+/* What is known of an event. */
+typedef struct {
+    uint64_t at; /* byte */
+    char ph;
+    bool has_ts, has_dur;
+    bool wrong_ts, wrong_dur; /* there, but beyond all use */
+    trace_decimal ts, dur;
+    uint32_t name, pid, tid, cat, meta_name;
+    uint32_t correlation;
+    bool has_args; /* which are the reader's */
+    bool wrong_correlation;
+    trace_device_time device_time;
+} chrome_event;
+
+/* ---- values of args ------------------------------------------------------------------------ */
+
+enum { A_NAME, A_WHOLE, A_SMALL, A_GROUP_SIZE, A_REAL, A_CORRELATION, A_DEVICE_OFFSET, A_DEVICE_DUR, A_META };
+
+#define FIELD(f) offsetof(trace_args, f)
+
+static const trace_json_key_row args_rows[] = {
+    {"correlation", A_CORRELATION, 0},
+    {"stream", A_SMALL, FIELD(stream)},
+    {"device", A_SMALL, FIELD(device)},
+    {"bytes", A_WHOLE, FIELD(bytes)},
+    {"blocks per SM", A_REAL, FIELD(blocks_per_sm)},
+    {"est. achieved occupancy %", A_REAL, FIELD(occupancy_pct)},
+    {"Collective name", A_NAME, FIELD(collective)},
+    {"dtype", A_NAME, FIELD(dtype)},
+    {"Process Group Name", A_NAME, FIELD(group_name)},
+    {"Process Group Description", A_NAME, FIELD(group_desc)},
+    {"Process Group Ranks", A_NAME, FIELD(group_ranks)},
+    {"Group size", A_GROUP_SIZE, FIELD(group_size)},
+    {"In msg nelems", A_WHOLE, FIELD(in_elements)},
+    {"Out msg nelems", A_WHOLE, FIELD(out_elements)},
+    {"hlo_category", A_NAME, FIELD(hlo_category)},
+    {"long_name", A_NAME, FIELD(long_name)},
+    {"shape_with_layout", A_NAME, FIELD(shape)},
+    {"bytes_accessed", A_WHOLE, FIELD(bytes_accessed)},
+    {"raw_bytes_accessed", A_WHOLE, FIELD(raw_bytes_accessed)},
+    {"model_flops", A_REAL, FIELD(model_flops)},
+    {"device_offset_ps", A_DEVICE_OFFSET, 0},
+    {"device_duration_ps", A_DEVICE_DUR, 0},
+    {"name", A_META, 0},
+};
+
+/* Passes over a value that is not a number or text. */
+static bool scalar(chrome_reader *r, trace_json_kind kind)
+{
+    if (kind == TRACE_JSON_OBJECT || kind == TRACE_JSON_ARRAY)
+        trace_json_leave(&r->json, kind);
+    return kind == TRACE_JSON_STRING || kind == TRACE_JSON_NUMBER;
+}
+
+uint64_t chrome_whole_of(chrome_reader *r, uint64_t max)
+{
+    return scalar(r, trace_json_value(&r->json)) ? trace_whole_of(r->json.text, r->json.length, max)
+                                                 : UINT64_MAX;
+}
+
+static double real_of(chrome_reader *r)
+{
+    return scalar(r, trace_json_value(&r->json)) ? trace_double_of(r->json.text, r->json.length) : NAN;
+}
+
+static bool no_memory(chrome_reader *r)
+{
+    return trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
+}
+
+static uint32_t intern(chrome_reader *r, const char *text, size_t n)
+{
+    uint32_t id = trace_names_add(&r->rank->names, text, n);
+
+    if (id == DSE_NONE)
+        no_memory(r);
+    return id;
+}
+
+/* A list as Python prints it, which is how Kineto writes "Process Group Ranks". */
+static uint32_t list_name(chrome_reader *r)
+{
+    uint32_t id = DSE_NONE;
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    while (trace_json_item(&r->json))
+        if (scalar(r, trace_json_value(&r->json)) && text.len < TRACE_WINDOW_BYTES) {
+            dse_strbuf_adds(&text, text.len ? ", " : "[");
+            dse_strbuf_add(&text, r->json.text, r->json.length);
+        }
+    dse_strbuf_adds(&text, text.len ? "]" : "[]");
+    if (text.failed)
+        no_memory(r);
+    else
+        id = intern(r, text.data, text.len);
+    dse_strbuf_free(&text);
+    return id;
+}
+
+uint32_t chrome_name_of(chrome_reader *r)
+{
+    trace_json_kind kind = trace_json_value(&r->json);
+
+    if (kind == TRACE_JSON_ARRAY)
+        return list_name(r);
+    return scalar(r, kind) ? intern(r, r->json.text, r->json.length) : DSE_NONE;
+}
+
+static void read_correlation(chrome_reader *r, chrome_event *e)
+{
+    uint64_t v;
+
+    e->correlation = 0;
+    e->wrong_correlation = false;
+    if (!scalar(r, trace_json_value(&r->json)))
+        return;
+    v = trace_whole_of(r->json.text, r->json.length, UINT64_MAX - 1);
+    if (v <= UINT32_MAX)
+        e->correlation = (uint32_t)v;
+    else
+        e->wrong_correlation = true;
+}
+
+/* The fields of trace_args are of four types. */
+static void read_field(chrome_reader *r, const trace_json_key_row *row, chrome_event *e)
+{
+    char *field;
+
+    if (!e->has_args)
+        trace_args_clear(&r->args);
+    e->has_args = true;
+    field = (char *)&r->args + row->offset;
+    switch (row->what) {
+    case A_NAME: *(uint32_t *)(void *)field = chrome_name_of(r); break;
+    case A_WHOLE: *(uint64_t *)(void *)field = chrome_whole_of(r, UINT64_MAX - 1); break;
+    case A_REAL: *(double *)(void *)field = real_of(r); break;
+    default: /* UINT64_MAX becomes DSE_NONE */
+        *(uint32_t *)(void *)field = (uint32_t)chrome_whole_of(r, DSE_NONE - 1);
+        if (row->what == A_GROUP_SIZE && r->args.group_size == DSE_NONE)
+            r->args.group_size = 0;
+    }
+}
+
+static void read_args(chrome_reader *r, chrome_event *e)
+{
+    trace_json_kind kind = trace_json_value(&r->json);
+    uint64_t v;
+    uint8_t n;
+
+    if (kind != TRACE_JSON_OBJECT) {
+        scalar(r, kind);
+        return;
+    }
+    trace_json_guess_begin(&r->args_keys, e->cat % TRACE_JSON_KINDS);
+    while ((n = trace_json_guess_key(&r->args_keys, &r->json)) != TRACE_JSON_NO_KEY) {
+        const trace_json_key_row *row = &args_rows[n];
+
+        if (n == TRACE_JSON_OTHER_KEY) {
+            trace_json_skip(&r->json);
+            continue;
+        }
+        switch (row->what) {
+        case A_CORRELATION: read_correlation(r, e); break;
+        case A_META: e->meta_name = chrome_name_of(r); break;
+        case A_DEVICE_OFFSET:
+        case A_DEVICE_DUR:
+            v = chrome_whole_of(r, INT64_MAX);
+            *(row->what == A_DEVICE_DUR ? &e->device_time.dur_ps : &e->device_time.offset_ps) = (int64_t)v;
+            break;
+        default: read_field(r, row, e);
+        }
+    }
+}
+
+/* ---- times --------------------------------------------------------------------------------- */
+
+static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
+{
+    trace_json_kind kind = trace_json_value(&r->json);
+    bool good = kind == TRACE_JSON_NUMBER && trace_decimal_of(r->json.text, r->json.length, out);
+
+    *wrong =
+        !good && (kind == TRACE_JSON_NUMBER || (kind == TRACE_JSON_WORD && !trace_json_is(&r->json, "null")));
+    scalar(r, kind);
+    return good;
+}
+
+static bool relative(const trace_decimal *t, int64_t base_us, int64_t *ps)
+{
+    int64_t us;
+
+    return !__builtin_sub_overflow(t->whole, base_us, &us) &&
+           !__builtin_mul_overflow(us, TRACE_PS_PER_US, ps) &&
+           !__builtin_add_overflow(*ps, t->millionths, ps);
+}
+
+static bool is_positive(const trace_decimal *t) { return t->whole > 0 || t->millionths > 0; }
+
+/* Times count from the second that the first one is in. It may turn out to be nothing like the events' (metadata of
+ * some writers have one of their own), so that the base moves as long as there is no event. */
+static bool place(chrome_reader *r, const trace_decimal *ts, int64_t *start_ps)
+{
+    trace_rank *rank = r->rank;
+
+    if (r->has_base && relative(ts, r->base_us, start_ps))
+        return true;
+    if (rank->n_events || ts->whole > INT64_MAX / 1000 || ts->whole < INT64_MIN / 1000)
+        return false;
+    r->base_us = ts->whole / 1000000 * 1000000;
+    rank->base_ns = r->base_us * 1000;
+    rank->all_first_ps = INT64_MAX;
+    rank->all_last_ps = INT64_MIN;
+    r->has_base = true;
+    return relative(ts, r->base_us, start_ps);
+}
+
+static void count(chrome_count *c, uint64_t at)
+{
+    if (!c->n++)
+        c->first = at;
+}
+
+/* The time of an event on the rank's clock; false: it has none that is of use. */
+static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, int64_t *dur_ps)
+{
+    int64_t end;
+
+    *dur_ps = 0;
+    if (!e->has_ts && !e->wrong_ts)
+        return false;
+    if (e->wrong_ts || e->wrong_dur || !place(r, &e->ts, start_ps) ||
+        (e->has_dur && !relative(&e->dur, 0, dur_ps)) || __builtin_add_overflow(*start_ps, *dur_ps, &end)) {
+        count(&r->out_of_range, e->at);
+        return false;
+    }
+    if (*dur_ps < 0) {
+        count(&r->backwards, e->at);
+        return false;
+    }
+    if (is_positive(&e->ts)) {
+        trace_rank *rank = r->rank;
+        rank->all_first_ps = *start_ps < rank->all_first_ps ? *start_ps : rank->all_first_ps;
+        rank->all_last_ps = end > rank->all_last_ps ? end : rank->all_last_ps;
+    }
+    return true;
+}
+
+/* ---- lanes --------------------------------------------------------------------------------- */
+
+static bool same_process(const void *records, uint32_t id, const void *key)
+{
+    return ((const chrome_process *)records)[id].pid == *(const uint32_t *)key;
+}
+
+static bool name_process(chrome_reader *r, uint32_t pid, uint32_t name)
+{
+    uint32_t hash = (uint32_t)dse_hash_u64(pid);
+    dse_idslot *slot;
+
+    if (!dse_idtable_reserve(&r->processes))
+        return no_memory(r);
+    slot = dse_idtable_find(&r->processes, hash, same_process, r->process, &pid);
+    if (slot->id == DSE_NONE) {
+        if (!DSE_GROW(r->process, r->cap_processes, r->n_processes + 1))
+            return no_memory(r);
+        dse_idtable_put(&r->processes, slot, hash, (uint32_t)r->n_processes);
+        r->process[r->n_processes++].pid = pid;
+    }
+    r->process[slot->id].name = name;
+    return true;
+}
+
+static void keep_metadata(chrome_reader *r, const chrome_event *e)
+{
+    const char *what = TRACE_NAME(r->rank, e->name), *text = TRACE_NAME(r->rank, e->meta_name);
+    bool process = what && strcmp(what, "process_name") == 0;
+    uint32_t lane;
+
+    if (!text || (!process && (!what || strcmp(what, "thread_name") != 0)))
+        return;
+    if ((lane = trace_add_lane(r->rank, e->pid, e->tid)) == DSE_NONE)
+        no_memory(r);
+    else if (process && name_process(r, e->pid, e->meta_name))
+        r->is_xla = r->is_xla || strncmp(text, "/device:", strlen("/device:")) == 0;
+    else if (!process)
+        r->rank->lane[lane].thread = e->meta_name;
+}
+
+void chrome_name_lanes(chrome_reader *r)
+{
+    for (uint32_t i = 0; i < r->rank->n_lanes && r->n_processes; i++) {
+        trace_lane *lane = &r->rank->lane[i];
+        const dse_idslot *slot = dse_idtable_find(&r->processes, (uint32_t)dse_hash_u64(lane->pid),
+                                                  same_process, r->process, &lane->pid);
+
+        if (slot->id != DSE_NONE)
+            lane->process_name = r->process[slot->id].name;
+    }
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+enum { E_NAME, E_PH, E_CAT, E_TS, E_DUR, E_PID, E_TID, E_ARGS };
+
+static const trace_json_key_row event_rows[] = {
+    {"name", E_NAME, 0}, {"ph", E_PH, 0},   {"cat", E_CAT, 0}, {"ts", E_TS, 0},
+    {"dur", E_DUR, 0},   {"pid", E_PID, 0}, {"tid", E_TID, 0}, {"args", E_ARGS, 0},
+};
+
+void chrome_events_init(chrome_reader *r)
+{
+    trace_json_guess_init(&r->event_keys, event_rows, sizeof event_rows / sizeof event_rows[0]);
+    trace_json_guess_init(&r->args_keys, args_rows, sizeof args_rows / sizeof args_rows[0]);
+    trace_args_clear(&r->no_args);
+    r->last_pid.id = r->last_tid.id = r->last_cat.id = DSE_NONE;
+}
+
+void chrome_events_free(chrome_reader *r)
+{
+    dse_free(r->process);
+    dse_idtable_free(&r->processes);
+}
+
+/* As chrome_name_of, of what is mostly the same as the last time, and short. */
+static uint32_t repeated(chrome_reader *r, chrome_last *last)
+{
+    trace_json_kind kind = trace_json_value(&r->json);
+    const char *text = r->json.text;
+    size_t n = r->json.length;
+    uint64_t begin, more;
+
+    if (!scalar(r, kind))
+        return DSE_NONE;
+    if (n > 16)
+        return intern(r, text, n);
+    begin = trace_json_begin(text, n);
+    more = n > 8 ? trace_json_begin(text + 8, n - 8) : 0;
+    if (last->id == DSE_NONE || last->n != n || last->begin != begin || last->more != more)
+        *last = (chrome_last){begin, more, n, intern(r, text, n)};
+    return last->id;
+}
+
+static char phase_of(chrome_reader *r)
+{
+    return scalar(r, trace_json_value(&r->json)) && r->json.length == 1 ? *r->json.text : '\0';
+}
+
+static void read_event(chrome_reader *r, chrome_event *e)
+{
+    uint8_t n;
+
+    trace_json_guess_begin(&r->event_keys, 0);
+    while ((n = trace_json_guess_key(&r->event_keys, &r->json)) != TRACE_JSON_NO_KEY) {
+        switch (n == TRACE_JSON_OTHER_KEY ? n : event_rows[n].what) {
+        case E_NAME: e->name = chrome_name_of(r); break;
+        case E_PH: e->ph = phase_of(r); break;
+        case E_CAT: e->cat = repeated(r, &r->last_cat); break;
+        case E_TS: e->has_ts = read_time(r, &e->ts, &e->wrong_ts); break;
+        case E_DUR: e->has_dur = read_time(r, &e->dur, &e->wrong_dur); break;
+        case E_PID: e->pid = repeated(r, &r->last_pid); break;
+        case E_TID: e->tid = repeated(r, &r->last_tid); break;
+        case E_ARGS: read_args(r, e); break;
+        default: trace_json_skip(&r->json);
+        }
+    }
+}
+
+/* The number of its category's word. */
+static uint8_t word_of(chrome_reader *r, uint32_t cat)
+{
+    trace_rank *rank = r->rank;
+    uint32_t known = rank->n_words;
+    uint8_t word;
+
+    if (cat == DSE_NONE)
+        cat = intern(r, "", 0);
+    if (cat == DSE_NONE)
+        return 0;
+    word = (uint8_t)trace_add_word(rank, cat);
+    if (rank->n_words > known)
+        r->category[word] = (uint8_t)trace_category_of(rank->names.text[cat], rank->names.length[cat]);
+    return word;
+}
+
+static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps, int64_t dur_ps)
+{
+    bool instant = e->ph != 'X', has_device_time = e->device_time.dur_ps >= 0,
+         says_something = e->has_args && memcmp(&r->args, &r->no_args, sizeof r->args) != 0;
+    trace_event v = {.start_ps = start_ps,
+                     .dur_ps = instant ? 0 : dur_ps,
+                     .name = e->name,
+                     .lane = trace_add_lane(r->rank, e->pid, e->tid),
+                     .args = DSE_NONE,
+                     .correlation = e->correlation,
+                     .word = word_of(r, e->cat),
+                     .instant = instant};
+
+    v.category = r->category[v.word];
+    if (says_something)
+        v.args = trace_add_args(r->rank, &r->args);
+    if (v.lane == DSE_NONE || (says_something && v.args == DSE_NONE) || !trace_add_event(r->rank, &v) ||
+        (has_device_time && !trace_set_device_time(r->rank, r->rank->n_events - 1, e->device_time)))
+        no_memory(r);
+    r->is_xla = r->is_xla || has_device_time;
+    if (e->wrong_correlation)
+        count(&r->correlations, e->at);
+}
+
+void chrome_read_events(chrome_reader *r)
+{
+    r->has_events = true;
+    while (trace_json_item(&r->json)) {
+        chrome_event e = {.at = trace_json_offset(&r->json),
+                          .name = DSE_NONE,
+                          .pid = DSE_NONE,
+                          .tid = DSE_NONE,
+                          .cat = DSE_NONE,
+                          .meta_name = DSE_NONE,
+                          .device_time = {-1, -1}};
+        trace_json_kind kind = trace_json_value(&r->json);
+        int64_t start_ps, dur_ps;
+
+        if (kind != TRACE_JSON_OBJECT) {
+            scalar(r, kind);
+            continue;
+        }
+        read_event(r, &e);
+        if (r->json.fault)
+            return;
+        r->n_read++;
+        if (e.ph == 'M')
+            keep_metadata(r, &e);
+        if (e.ph && timed(r, &e, &start_ps, &dur_ps) && (e.ph == 'X' || e.ph == 'i' || e.ph == 'I'))
+            add_event(r, &e, start_ps, dur_ps);
+    }
+}

@@ -1,0 +1,204 @@
+/* A timeline of ours has all ranks in one file: each pid is one. */
+#include "trace/chrome.h"
+
+#include <inttypes.h>
+
+/* One rank on its way out of the file's. */
+typedef struct {
+    const trace_rank *from;
+    trace_rank *to;
+    uint32_t *name; /* by name of `from`: that of `to`, or DSE_NONE: not met yet */
+    uint32_t *lane; /* by lane */
+    uint32_t *args; /* by args */
+    bool no_memory;
+} mover;
+
+static uint32_t move_name(mover *m, uint32_t id)
+{
+    if (id == DSE_NONE)
+        return DSE_NONE;
+    if (m->name[id] == DSE_NONE) {
+        m->name[id] = trace_names_add(&m->to->names, m->from->names.text[id], m->from->names.length[id]);
+        m->no_memory = m->no_memory || m->name[id] == DSE_NONE;
+    }
+    return m->name[id];
+}
+
+static uint32_t move_lane(mover *m, uint32_t id)
+{
+    const trace_lane *lane = &m->from->lane[id];
+    uint32_t to = trace_add_lane(m->to, move_name(m, lane->pid), move_name(m, lane->tid));
+
+    if (to == DSE_NONE) {
+        m->no_memory = true;
+        return to;
+    }
+    m->to->lane[to].process_name = move_name(m, lane->process_name);
+    m->to->lane[to].thread = move_name(m, lane->thread);
+    return to;
+}
+
+static uint32_t move_args(mover *m, uint32_t id)
+{
+    static const size_t names[] = {offsetof(trace_args, collective),  offsetof(trace_args, dtype),
+                                   offsetof(trace_args, group_name),  offsetof(trace_args, group_desc),
+                                   offsetof(trace_args, group_ranks), offsetof(trace_args, hlo_category),
+                                   offsetof(trace_args, long_name),   offsetof(trace_args, shape)};
+    trace_args a;
+
+    if (id == DSE_NONE)
+        return DSE_NONE;
+    if (m->args[id] == DSE_NONE) {
+        memcpy(&a, &m->from->args[id], sizeof a); /* with its padding: see trace_add_args */
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            uint32_t *field = (uint32_t *)(void *)((char *)&a + names[i]);
+            *field = move_name(m, *field);
+        }
+        m->args[id] = trace_add_args(m->to, &a);
+        m->no_memory = m->no_memory || m->args[id] == DSE_NONE;
+    }
+    return m->args[id];
+}
+
+static void move_event(mover *m, const trace_event *e)
+{
+    trace_event moved = *e;
+    trace_rank *to = m->to;
+    int64_t end = e->start_ps + e->dur_ps;
+
+    if (m->lane[e->lane] == DSE_NONE)
+        m->lane[e->lane] = move_lane(m, e->lane);
+    moved.name = move_name(m, e->name);
+    moved.lane = m->lane[e->lane];
+    moved.args = move_args(m, e->args);
+    moved.word = (uint8_t)trace_add_word(to, move_name(m, m->from->word[e->word]));
+    m->no_memory = m->no_memory || !trace_add_event(to, &moved);
+    if (e->start_ps <= 0 && m->from->base_ns <= 0) /* see all_first_ps */
+        return;
+    to->all_first_ps = e->start_ps < to->all_first_ps ? e->start_ps : to->all_first_ps;
+    to->all_last_ps = end > to->all_last_ps ? end : to->all_last_ps;
+}
+
+static bool mover_init(mover *m, const trace_rank *from)
+{
+    *m = (mover){.from = from,
+                 .name = dse_realloc(NULL, from->names.n * sizeof *m->name),
+                 .lane = dse_realloc(NULL, from->n_lanes * sizeof *m->lane),
+                 .args = dse_realloc(NULL, from->n_args * sizeof *m->args)};
+    return m->name && m->lane && m->args;
+}
+
+static void mover_free(mover *m)
+{
+    dse_free(m->name);
+    dse_free(m->lane);
+    dse_free(m->args);
+}
+
+/* The rank of each lane; DSE_NONE: its pid is no number. Ranks count in the order of their first lane. */
+static bool ranks_of_lanes(const trace_rank *from, uint32_t *rank, uint32_t *pid, uint32_t *n)
+{
+    uint32_t *by_name = dse_realloc(NULL, from->names.n * sizeof *by_name);
+
+    *n = 0;
+    if (!by_name)
+        return false;
+    memset(by_name, 0xff, from->names.n * sizeof *by_name);
+    for (uint32_t i = 0; i < from->n_lanes; i++) {
+        uint32_t name = from->lane[i].pid;
+
+        rank[i] = DSE_NONE;
+        if (name == DSE_NONE)
+            continue;
+        if (by_name[name] == DSE_NONE) {
+            uint64_t number = trace_whole_of(from->names.text[name], from->names.length[name], DSE_NONE - 1);
+
+            if (number == UINT64_MAX)
+                continue;
+            by_name[name] = *n;
+            pid[(*n)++] = (uint32_t)number;
+        }
+        rank[i] = by_name[name];
+    }
+    dse_free(by_name);
+    return true;
+}
+
+/* The events of the file, rank by rank: order[start[k]..start[k + 1]) are those of rank k. */
+static void sort_by_rank(const trace_rank *from, const uint32_t *rank_of_lane, uint32_t n, size_t *start,
+                         uint32_t *order)
+{
+    for (size_t i = 0; i < from->n_events; i++)
+        if (rank_of_lane[from->event[i].lane] != DSE_NONE)
+            start[rank_of_lane[from->event[i].lane] + 2]++;
+    for (uint32_t k = 0; k < n; k++)
+        start[k + 2] += start[k + 1];
+    for (size_t i = 0; i < from->n_events; i++)
+        if (rank_of_lane[from->event[i].lane] != DSE_NONE)
+            order[start[rank_of_lane[from->event[i].lane] + 1]++] = (uint32_t)i;
+}
+
+static bool move_rank(mover *m, trace_record *to, const char *path, uint32_t number, const uint32_t *order,
+                      size_t n)
+{
+    const trace_rank *from = m->from;
+
+    memset(m->name, 0xff, from->names.n * sizeof *m->name);
+    memset(m->lane, 0xff, from->n_lanes * sizeof *m->lane);
+    memset(m->args, 0xff, from->n_args * sizeof *m->args);
+    if (!(m->to = trace_record_add_rank(to)) || !(m->to->path = dse_calloc(1, strlen(path) + 1)))
+        return false;
+    strcpy(m->to->path, path);
+    m->to->rank = number;
+    m->to->has_rank = true;
+    m->to->kind = TRACE_SIMULATED;
+    m->to->base_ns = from->base_ns;
+    for (size_t i = 0; i < n && !m->no_memory; i++)
+        move_event(m, &from->event[order[i]]);
+    return !m->no_memory;
+}
+
+static bool split(const trace_rank *from, trace_record *to, const char *path, uint32_t world_size)
+{
+    uint32_t *rank = dse_realloc(NULL, from->n_lanes * sizeof *rank), n = 0;
+    uint32_t *pid = dse_realloc(NULL, from->n_lanes * sizeof *pid);
+    uint32_t *order = dse_realloc(NULL, from->n_events * sizeof *order);
+    size_t *start = dse_calloc((size_t)from->n_lanes + 3, sizeof *start);
+    mover m = {0};
+    bool good = rank && pid && order && start && mover_init(&m, from) && ranks_of_lanes(from, rank, pid, &n);
+
+    if (good)
+        sort_by_rank(from, rank, n, start, order);
+    for (uint32_t k = 0; k < n && good; k++) {
+        good = move_rank(&m, to, path, pid[k], order + start[k], start[k + 1] - start[k]);
+        if (good)
+            m.to->world_size = world_size;
+    }
+    if (good && start[n] < from->n_events)
+        trace_warn(to, path, "%zu events of a simulated run are left out: their pid is no number of a rank",
+                   from->n_events - start[n]);
+    mover_free(&m);
+    dse_free(rank);
+    dse_free(pid);
+    dse_free(order);
+    dse_free(start);
+    return good;
+}
+
+dse_status chrome_split_ranks(trace_record *record, const char *path, uint32_t world_size, dse_error *err)
+{
+    trace_record ranks = {0};
+    dse_status st = DSE_OK;
+
+    if (!split(&record->rank[0], &ranks, path, world_size))
+        st = dse_fail_nomem(err);
+    for (size_t i = 0; st == DSE_OK && i < record->n_warnings; i++)
+        trace_warn(&ranks, NULL, "%s", record->warning[i].text);
+    if (st == DSE_OK) {
+        trace_record_free(record);
+        *record = ranks;
+    } else {
+        trace_record_free(&ranks);
+    }
+    return st;
+}

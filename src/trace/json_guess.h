@@ -1,0 +1,79 @@
+/* trace_json_guess -- the next key of an object, guessed from the objects before it.
+ *
+ * Writers of traces put the same keys in the same order, between the same blanks, millions of times. What stood between
+ * the value before and the next value (",\n    \"ts\": ") is remembered with what mostly follows it; when the text goes on
+ * with the very same bytes, they need not be looked at one by one. When it does not, the scanner reads the key as ever,
+ * and the guess learns. A guess never changes what is read.
+ *
+ *     for (trace_json_guess_begin(&g, 0); (row = trace_json_guess_key(&g, &s)) != TRACE_JSON_NO_KEY;)
+ *         ... trace_json_value or trace_json_skip ... */
+#ifndef DSE_TRACE_JSON_GUESS_H
+#define DSE_TRACE_JSON_GUESS_H
+
+#include "trace/json_keys.h"
+#include "trace/json_scan.h"
+
+#define TRACE_JSON_GAP_BYTES 48  /* of a gap that is remembered: fewer than stand behind the window */
+#define TRACE_JSON_GAPS      192 /* of one table */
+#define TRACE_JSON_KINDS     15  /* of objects, which begin differently */
+#define TRACE_JSON_GUESSES   4   /* how many gaps may follow one */
+#define TRACE_JSON_NO_KEY    UINT8_MAX
+#define TRACE_JSON_OTHER_KEY (UINT8_MAX - 1) /* none of the rows */
+
+/* What stands between two values. */
+typedef struct {
+    uint64_t word[TRACE_JSON_GAP_BYTES / 8], mask[TRACE_JSON_GAP_BYTES / 8];
+    uint8_t length;
+    uint8_t row; /* of the keys' rows; TRACE_JSON_OTHER_KEY; TRACE_JSON_NO_KEY: the object ends */
+    uint8_t next[TRACE_JSON_GUESSES]; /* gaps that followed it; 0: none */
+    uint8_t oldest;                   /* of those: the next to be forgotten */
+} trace_json_gap;
+
+typedef struct {
+    trace_json_keys keys;
+    unsigned n, at;
+    uint8_t slot[256]; /* by hash: of a gap; 0: none */
+    /* The first ones stand for the beginnings of objects, and the one behind those for a gap that is not remembered. */
+    trace_json_gap gap[TRACE_JSON_GAPS];
+} trace_json_guess;
+
+/* For the objects whose keys are these rows: fewer than 64. */
+void trace_json_guess_init(trace_json_guess *g, const trace_json_key_row *row, size_t n);
+
+/* An object has been stepped into; `kind` < TRACE_JSON_KINDS: those of one kind are mostly alike. */
+static inline void trace_json_guess_begin(trace_json_guess *g, unsigned kind) { g->at = kind; }
+
+uint8_t trace_json_guess_key_slow(trace_json_guess *g, trace_json *s);
+
+static inline bool trace_json_gap_follows(const trace_json_gap *gap, const char *at)
+{
+    uint64_t differs = 0;
+
+    for (size_t i = 0; i < TRACE_JSON_GAP_BYTES / 8; i++) {
+        uint64_t word;
+
+        memcpy(&word, at + 8 * i, sizeof word);
+        differs |= (word ^ gap->word[i]) & gap->mask[i];
+    }
+    return !differs;
+}
+
+/* The row of the next key, which the scanner then stands behind, or TRACE_JSON_OTHER_KEY, or TRACE_JSON_NO_KEY. */
+static inline uint8_t trace_json_guess_key(trace_json_guess *g, trace_json *s)
+{
+    trace_json_gap *before = &g->gap[g->at];
+
+    for (unsigned i = 0; i < TRACE_JSON_GUESSES; i++) {
+        const trace_json_gap *gap = &g->gap[before->next[i]];
+
+        if (before->next[i] && trace_json_gap_follows(gap, s->at)) {
+            g->at = before->next[i];
+            s->at += gap->length;
+            s->fresh = false;
+            return gap->row;
+        }
+    }
+    return trace_json_guess_key_slow(g, s);
+}
+
+#endif

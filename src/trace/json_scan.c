@@ -1,0 +1,422 @@
+#include "trace/json_scan.h"
+
+#include "base/alloc.h"
+
+void trace_json_init(trace_json *s, trace_source *source)
+{
+    *s = (trace_json){.source = source, .at = source->window, .end = source->window + source->n};
+    if (source->n >= 3 && memcmp(s->at, "\xef\xbb\xbf", 3) == 0)
+        s->at += 3;
+}
+
+void trace_json_free(trace_json *s)
+{
+    dse_free(s->decoded);
+    s->decoded = NULL;
+}
+
+/* ---- the window, and faults ---------------------------------------------------------------- */
+
+bool trace_json_more(trace_json *s)
+{
+    size_t got;
+
+    if (s->fault)
+        return false;
+    got = trace_source_more(s->source, (size_t)(s->at - s->source->window));
+    s->at = s->source->window;
+    s->end = s->at + s->source->n;
+    return got > 0;
+}
+
+/* From here on the next byte is the 0 behind the window, for good. */
+bool trace_json_fail(trace_json *s, trace_json_fault fault, const char *why)
+{
+    if (!s->fault) {
+        s->fault = fault;
+        s->fault_at = trace_json_offset(s);
+        strncpy(s->why, why, sizeof s->why - 1);
+    }
+    s->at = s->end;
+    s->fresh = false;
+    return false;
+}
+
+bool trace_json_unexpected(trace_json *s, const char *why)
+{
+    return trace_json_peek(s) ? trace_json_fail(s, TRACE_JSON_BROKEN, why)
+                              : trace_json_fail(s, TRACE_JSON_ENDED, "the text ends within a value");
+}
+
+/* So many bytes in the window, if there are. */
+static size_t ensure(trace_json *s, size_t n)
+{
+    while ((size_t)(s->end - s->at) < n && trace_json_more(s))
+        ;
+    return (size_t)(s->end - s->at);
+}
+
+bool trace_json_follows(trace_json *s) { return !s->fault && trace_json_peek(s) != 0; }
+
+/* ---- strings ------------------------------------------------------------------------------- */
+
+/* A string that is not valid: what is wrong is U+FFFD in the text. */
+typedef struct {
+    bool invalid, cut;
+    uint64_t from;
+} decoding;
+
+static bool grow_decoded(trace_json *s, size_t n)
+{
+    size_t known = s->cap_decoded;
+
+    if (!DSE_GROW(s->decoded, s->cap_decoded, n + 16)) /* which may be read */
+        return trace_json_fail(s, TRACE_JSON_NO_MEMORY, "out of memory");
+    memset(s->decoded + known, 0, s->cap_decoded - known);
+    return true;
+}
+
+/* What does not fit, and all behind it, is left out; `whole`: or all of it is taken. */
+static bool append(trace_json *s, decoding *d, const char *bytes, size_t n, bool whole)
+{
+    size_t room = s->source->cap - s->n_decoded;
+
+    if (d->cut)
+        return true;
+    if (n > room) {
+        d->cut = true;
+        n = whole ? 0 : room;
+    }
+    if (!grow_decoded(s, s->n_decoded + n))
+        return false;
+    if (n)
+        memcpy(s->decoded + s->n_decoded, bytes, n);
+    s->n_decoded += n;
+    return true;
+}
+
+static bool append_invalid(trace_json *s, decoding *d)
+{
+    d->invalid = true;
+    return append(s, d, "\xef\xbf\xbd", 3, true);
+}
+
+static bool append_code(trace_json *s, decoding *d, uint32_t c)
+{
+    char b[4];
+
+    if (c < 0x80) {
+        b[0] = (char)c;
+        return append(s, d, b, 1, true);
+    }
+    if (c < 0x800) {
+        b[0] = (char)(0xc0 | c >> 6);
+        b[1] = (char)(0x80 | (c & 0x3f));
+        return append(s, d, b, 2, true);
+    }
+    if (c < 0x10000) {
+        b[0] = (char)(0xe0 | c >> 12);
+        b[1] = (char)(0x80 | (c >> 6 & 0x3f));
+        b[2] = (char)(0x80 | (c & 0x3f));
+        return append(s, d, b, 3, true);
+    }
+    b[0] = (char)(0xf0 | c >> 18);
+    b[1] = (char)(0x80 | (c >> 12 & 0x3f));
+    b[2] = (char)(0x80 | (c >> 6 & 0x3f));
+    b[3] = (char)(0x80 | (c & 0x3f));
+    return append(s, d, b, 4, true);
+}
+
+/* Of the four digits of \uXXXX at p; -1: they are none. */
+static int32_t code_at(const char *p, size_t n)
+{
+    int32_t c = 0;
+
+    if (n < 6 || p[0] != '\\' || p[1] != 'u')
+        return -1;
+    for (int i = 2; i < 6; i++) {
+        static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+        const char *d = p[i] ? strchr(digits, p[i]) : NULL;
+
+        if (!d)
+            return -1;
+        c = c * 16 + (int32_t)((d - digits) & 15);
+    }
+    return c;
+}
+
+static bool decode_unicode(trace_json *s, decoding *d, size_t n)
+{
+    int32_t c = code_at(s->at, n), low;
+
+    if (c < 0)
+        return trace_json_fail(s, n < 6 ? TRACE_JSON_ENDED : TRACE_JSON_BROKEN, "an escape is incomplete");
+    s->at += 6;
+    if (c >= 0xd800 && c < 0xdc00) {
+        low = code_at(s->at, n - 6);
+        if (low < 0xdc00 || low > 0xdfff)
+            return append_invalid(s, d);
+        s->at += 6;
+        c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+    } else if (c == 0 || (c >= 0xdc00 && c < 0xe000)) {
+        return append_invalid(s, d);
+    }
+    return append_code(s, d, (uint32_t)c);
+}
+
+static bool decode_escape(trace_json *s, decoding *d)
+{
+    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    size_t n = ensure(s, 12); /* two of \uXXXX */
+    const char *letter;
+
+    if (n < 2)
+        return trace_json_fail(s, TRACE_JSON_ENDED, "the text ends within a string");
+    if (s->at[1] == 'u')
+        return decode_unicode(s, d, n);
+    letter = s->at[1] ? strchr(letters, s->at[1]) : NULL;
+    if (!letter)
+        return trace_json_fail(s, TRACE_JSON_BROKEN, "there is no such escape");
+    s->at += 2;
+    return append(s, d, &meant[letter - letters], 1, true);
+}
+
+/* Length of the valid UTF-8 sequence at p; 0. Table 3-7 of the Unicode standard. */
+static size_t sequence_at(const unsigned char *p, size_t n)
+{
+    static const struct {
+        unsigned char first, last, low, high; /* of the first byte; of the second */
+        size_t length;
+    } forms[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+                 {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+                 {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (*p < forms[i].first || *p > forms[i].last)
+            continue;
+        if (n < forms[i].length || p[1] < forms[i].low || p[1] > forms[i].high)
+            return 0;
+        for (size_t k = 2; k < forms[i].length; k++)
+            if ((p[k] & 0xc0) != 0x80)
+                return 0;
+        return forms[i].length;
+    }
+    return 0;
+}
+
+static bool decode_special(trace_json *s, decoding *d)
+{
+    size_t n;
+
+    if (*s->at == '\\')
+        return decode_escape(s, d);
+    n = ensure(s, 4);
+    n = sequence_at((const unsigned char *)s->at, n);
+    s->at += n ? n : 1;
+    return n ? append(s, d, s->at - n, n, true) : append_invalid(s, d);
+}
+
+/* A string that does not stand in the window as it is. s->at is its opening quote. */
+static bool decode(trace_json *s)
+{
+    decoding d = {.from = trace_json_offset(s)};
+    bool good = true;
+
+    s->n_decoded = 0;
+    s->at++;
+    while (good) {
+        const char *p = trace_json_find_special(s->at), *from = s->at;
+
+        s->at = p;
+        good = append(s, &d, from, (size_t)(p - from), false);
+        if (good && *p == '"')
+            break;
+        if (good && p == s->end) {
+            if (!trace_json_more(s))
+                return trace_json_fail(s, TRACE_JSON_ENDED, "the text ends within a string");
+        } else if (good) {
+            good = decode_special(s, &d);
+        }
+    }
+    if (!good)
+        return false;
+    s->at++;
+    if (d.invalid && !s->n_invalid++)
+        s->invalid_at = d.from;
+    if (d.cut && !s->n_cut++)
+        s->cut_at = d.from;
+    s->text = s->decoded;
+    s->length = s->n_decoded;
+    return true;
+}
+
+bool trace_json_string_slow(trace_json *s)
+{
+    const char *p;
+
+    while ((p = trace_json_find_special(s->at + 1)) == s->end && trace_json_more(s))
+        ;
+    p = trace_json_find_special(s->at + 1); /* asking for more may have moved it */
+    if (*p != '"')
+        return decode(s);
+    s->text = s->at + 1;
+    s->length = (size_t)(p - s->at - 1);
+    s->at = p + 1;
+    return true;
+}
+
+/* Blanks before the colon, or the end of the window: the key must outlast it. */
+bool trace_json_colon_slow(trace_json *s)
+{
+    if (s->text != s->decoded) {
+        if (!grow_decoded(s, s->length))
+            return false;
+        memcpy(s->decoded, s->text, s->length);
+        s->text = s->decoded;
+    }
+    if (trace_json_peek(s) != ':')
+        return trace_json_unexpected(s, "expected ':'");
+    s->at++;
+    return true;
+}
+
+/* ---- numbers and words --------------------------------------------------------------------- */
+
+static bool is_letter(unsigned char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
+
+static trace_json_kind word(trace_json *s, const char *p)
+{
+    static const char *const words[] = {"true", "false",    "null",      "NaN", "-NaN",
+                                        "nan",  "Infinity", "-Infinity", "inf", "-inf"};
+
+    s->text = s->at;
+    s->length = (size_t)(p - s->at);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (trace_json_is(s, words[i])) {
+            s->at = p;
+            return TRACE_JSON_WORD;
+        }
+    trace_json_fail(s, p == s->end ? TRACE_JSON_ENDED : TRACE_JSON_BROKEN, "expected a value");
+    return TRACE_JSON_NONE;
+}
+
+static const char *bare_end(const trace_json *s, bool *is_number)
+{
+    const char *p = trace_json_find_number_end(s->at);
+
+    *is_number = !is_letter((unsigned char)*p);
+    while (is_letter((unsigned char)*p))
+        p++;
+    return p;
+}
+
+trace_json_kind trace_json_bare(trace_json *s)
+{
+    bool is_number;
+    const char *p = bare_end(s, &is_number);
+
+    if (p == s->end) {
+        while (p == s->end && trace_json_more(s))
+            p = bare_end(s, &is_number);
+        p = bare_end(s, &is_number); /* asking for more may have moved it */
+    }
+    if (p == s->at) {
+        trace_json_unexpected(s, "expected a value");
+        return TRACE_JSON_NONE;
+    }
+    if (p == s->end && !s->source->ended) {
+        trace_json_fail(s, TRACE_JSON_BROKEN, "a number is too long");
+        return TRACE_JSON_NONE;
+    }
+    if (!is_number)
+        return word(s, p);
+    s->text = s->at;
+    s->length = (size_t)(p - s->at);
+    s->at = p;
+    return TRACE_JSON_NUMBER;
+}
+
+/* ---- skipping ------------------------------------------------------------------------------ */
+
+/* From its opening quote to behind its closing one. */
+static void skip_string(trace_json *s)
+{
+    const char *p = s->at + 1;
+
+    for (;;) {
+        p = trace_json_find_quote(p);
+        if (*p == '"') {
+            s->at = p + 1;
+            return;
+        }
+        if (p + 1 < s->end) { /* an escape, or a 0 in the file */
+            p += *p == '\\' ? 2 : 1;
+            continue;
+        }
+        s->at = p;
+        if (!trace_json_more(s)) {
+            trace_json_fail(s, TRACE_JSON_ENDED, "the text ends within a string");
+            return;
+        }
+        p = s->at;
+    }
+}
+
+/* From an opening bracket to behind the one that closes it; `stack` has a bit for each that is open: it is a brace. */
+static void skip_container(trace_json *s, const char *p, uint64_t stack, unsigned depth)
+{
+    while (depth) {
+        p = trace_json_find_bracket(p);
+        if (*p == '"') {
+            s->at = p;
+            skip_string(s);
+            p = s->at;
+        } else if (p == s->end) {
+            s->at = p;
+            if (!trace_json_more(s)) {
+                trace_json_fail(s, TRACE_JSON_ENDED, "the text ends within a value");
+                return;
+            }
+            p = s->at;
+        } else if (*p == '{' || *p == '[') {
+            stack = stack << 1 | (*p == '{');
+            if (depth++ == TRACE_JSON_MAX_DEPTH) {
+                s->at = p;
+                trace_json_fail(s, TRACE_JSON_BROKEN, "values are nested more than 64 deep");
+                return;
+            }
+            p++;
+        } else if (*p) {
+            if ((stack & 1) != (*p == '}')) {
+                s->at = p;
+                trace_json_fail(s, TRACE_JSON_BROKEN, "a bracket closes what it did not open");
+                return;
+            }
+            stack >>= 1;
+            depth--;
+            p++;
+        } else {
+            p++; /* a 0 in the file */
+        }
+    }
+    s->at = p;
+}
+
+void trace_json_skip(trace_json *s)
+{
+    unsigned char c = trace_json_peek(s);
+
+    if (c == '"')
+        skip_string(s);
+    else if (c == '{' || c == '[')
+        skip_container(s, s->at + 1, c == '{', 1);
+    else
+        trace_json_bare(s);
+}
+
+void trace_json_leave(trace_json *s, trace_json_kind container)
+{
+    if (!s->fault)
+        skip_container(s, s->at, container == TRACE_JSON_OBJECT, 1);
+    s->fresh = false;
+}
