@@ -558,7 +558,7 @@ static bool steps_init(metric_view *v, const sieve *s)
     if (!steps_of(v->rank, host, s->marker, &v->arena, &v->n_steps, &v->step) ||
         !steps_of(v->rank, &s->list[PICK_GPU_STEPS], s->marker, &v->arena, &v->n_gpu_steps, &v->gpu_step))
         return false;
-    if (v->rank->kind == TRACE_NSYS)
+    if (v->rank->kind == TRACE_NSYS && v->n_steps)
         settle_ranges(v);
     return true;
 }
