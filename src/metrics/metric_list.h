@@ -20,5 +20,6 @@
     X(training_phases)                                                                                       \
     X(utilization)
 #define METRIC_FAMILY_LIST(X) X(steps) X(et) X(experts) X(memory) X(overlap)
+#define METRIC_FAMILY_LIST(X) X(steps) X(overlap) X(totals)
 
 #endif

@@ -4,5 +4,6 @@
 #define DSE_TRACE_READER_LIST_H
 
 #define TRACE_READER_LIST(X) X(chrome) X(et) X(snapshot) X(snapshot_json)
+#define TRACE_READER_LIST(X) X(chrome) X(nsys) X(nsys_csv) X(xplane)
 
 #endif
