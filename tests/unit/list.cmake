@@ -64,7 +64,6 @@ ccldse_unit(trace experts)
 ccldse_unit(trace names)
 ccldse_unit(trace pickle)
 ccldse_unit(trace listing)
-ccldse_unit(trace names)
 ccldse_unit(trace nsys)
 target_link_libraries(test_trace_nsys PRIVATE PkgConfig::SQLITE) # writes what is read
 ccldse_unit(trace nsys_csv)
