@@ -6,20 +6,22 @@
     X(bubble)                                                                                                \
     X(calls)                                                                                                 \
     X(communication)                                                                                         \
+    X(et)                                                                                                    \
+    X(experts)                                                                                               \
     X(fsdp)                                                                                                  \
     X(guide_overlap)                                                                                         \
     X(guide_straggler)                                                                                       \
     X(guide_throughput)                                                                                      \
     X(kernels)                                                                                               \
     X(latency)                                                                                               \
+    X(memory)                                                                                                \
     X(overlap)                                                                                               \
     X(steps)                                                                                                 \
     X(straggler)                                                                                             \
     X(throughput)                                                                                            \
+    X(totals)                                                                                                \
     X(traffic)                                                                                               \
     X(training_phases)                                                                                       \
     X(utilization)
-#define METRIC_FAMILY_LIST(X) X(steps) X(et) X(experts) X(memory) X(overlap)
-#define METRIC_FAMILY_LIST(X) X(steps) X(overlap) X(totals)
 
 #endif
