@@ -43,7 +43,7 @@ trace_category trace_category_of(const char *word, size_t n)
 
 /* ---- the record ---------------------------------------------------------------------------- */
 
-static void rank_free(trace_rank *r)
+void trace_rank_free(trace_rank *r)
 {
     dse_free(r->path);
     trace_names_free(&r->names);
@@ -61,7 +61,7 @@ static void rank_free(trace_rank *r)
 void trace_record_free(trace_record *r)
 {
     for (uint32_t i = 0; i < r->n_ranks; i++)
-        rank_free(&r->rank[i]);
+        trace_rank_free(&r->rank[i]);
     dse_free(r->rank);
     dse_free(r->path);
     dse_free(r->warning);

@@ -154,11 +154,12 @@ typedef struct {
     char *path; /* the directory or file that was asked for */
     uint32_t n_ranks;
     size_t cap_ranks;
-    trace_rank *rank; /* ascending; after reading */
+    trace_rank *rank; /* after reading: by kind, then number */
     size_t n_warnings, cap_warnings;
     trace_warning *warning;
 } trace_record;
 
+void trace_rank_free(trace_rank *r);     /* what belongs to it */
 void trace_record_free(trace_record *r); /* accepts a record that was only zeroed */
 
 /* One more rank at the end, empty; its number is its place. NULL when out of memory. May move the others. */
