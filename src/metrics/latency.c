@@ -342,7 +342,7 @@ static const metric rows[] = {
      .unit = "s",
      .help = "inference: time to the first token, of a benchmark's record beside the trace, else of the "
              "first forward passes",
-     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA),
+     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
      .needs = METRIC_NEEDS_INFERENCE,
      .compute = ttft,
      .compat = ttft_compat,
@@ -353,7 +353,7 @@ static const metric rows[] = {
      .unit = "s",
      .help = "inference: time per output token after the first, of a benchmark's record, else of the forward "
              "passes",
-     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA),
+     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
      .needs = METRIC_NEEDS_INFERENCE,
      .compute = tpot,
      .compat = tpot_compat,

@@ -2,6 +2,6 @@
 #ifndef DSE_METRICS_METRIC_LIST_H
 #define DSE_METRICS_METRIC_LIST_H
 
-#define METRIC_FAMILY_LIST(X) X(steps) X(straggler) X(overlap) X(bubble) X(calls) X(latency) X(throughput) X(traffic)
+#define METRIC_FAMILY_LIST(X) X(steps) X(straggler) X(overlap) X(bubble) X(calls) X(latency) X(mfu) X(sm) X(throughput) X(traffic) X(window)
 
 #endif
