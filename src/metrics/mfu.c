@@ -9,10 +9,13 @@
 #include "metrics/numbers.h"
 #include "metrics/peak.h"
 #include "metrics/steps.h"
+#include "trace/sidefiles.h"
 
 #include <math.h>
 #include <string.h>
 #include <strings.h>
+
+#define RECORD_DEPTH 8 /* of folders below the trace's that are searched */
 
 /* ---- the card ------------------------------------------------------------------------------------ */
 
@@ -267,6 +270,47 @@ static double compat_step_s(const metric_context *x)
     return ranks ? sum / ranks / TRACE_PS_PER_S : NAN;
 }
 
+/* Of the first "*.latency.json" in the folder of the trace or below it, which vLLM's latency benchmark writes; NaN: there is
+ * none. What is not one is passed over, as the tool does. */
+static dse_status latency_of_record(const char *folder, int depth, dse_arena *a, double *out, dse_error *err)
+{
+    trace_paths files = {0}, below = {0};
+    dse_status st = trace_paths_add(&files, folder, "*.latency.json", false, a, err);
+
+    *out = NAN;
+    for (size_t i = 0; st == DSE_OK && isnan(*out) && i < files.n; i++) {
+        cfg_doc doc;
+
+        st = cfg_load(files.path[i], a, &doc, NULL);
+        if (st == DSE_OK && doc.root && doc.root->kind == CFG_MAP)
+            st = trace_json_number(&doc, doc.root, "avg_latency", out, NULL);
+        st = st == DSE_E_NOMEM ? dse_fail_nomem(err) : DSE_OK;
+    }
+    if (st == DSE_OK && depth < RECORD_DEPTH)
+        st = trace_paths_add(&below, folder, "*", true, a, err);
+    for (size_t i = 0; st == DSE_OK && isnan(*out) && i < below.n; i++)
+        st = latency_of_record(below.path[i], depth + 1, a, out, err);
+    return st;
+}
+
+static dse_status compat_seconds(const metric_context *x, double *out, dse_error *err)
+{
+    const char *path = x->record->path ? x->record->path : x->record->rank[0].path;
+    const char *folder = path ? trace_folder_of(path, x->arena) : NULL;
+    dse_status st = DSE_OK;
+
+    *out = NAN;
+    if (path && !folder)
+        return dse_fail_nomem(err);
+    if (folder)
+        st = latency_of_record(folder, 0, x->arena, out, err);
+    if (st == DSE_OK && isnan(*out))
+        *out = compat_step_s(x);
+    if (st == DSE_OK && isnan(*out))
+        return metric_absent(err, METRIC_NO_STEPS);
+    return st;
+}
+
 static double compat_peak(const char *device)
 {
     static const struct {
@@ -306,8 +350,8 @@ static dse_status mfu_compat(const metric_context *x, metric_value *out, dse_err
         c->num_heads == TRACE_CARD_NONE)
         return metric_absent(
             err, "the workload card's model_arch lacks num_params, num_layers, head_dim or num_heads");
-    if (isnan(step = compat_step_s(x)))
-        return metric_absent(err, METRIC_NO_STEPS);
+    if ((st = compat_seconds(x, &step, err)) != DSE_OK)
+        return st;
     flops = token_flops(c, c->phase != TRACE_PHASE_INFERENCE, (double)or_one(c->seq_len), false);
     v = flops * ((double)or_one(c->batch_size) * (double)or_one(c->seq_len) / step);
     metric_put_number(out, "mfu", metric_round(v / (peak * 1e12 * (double)or_one(c->total_count)) * 100, 4));
