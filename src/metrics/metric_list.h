@@ -2,6 +2,8 @@
 #ifndef DSE_METRICS_METRIC_LIST_H
 #define DSE_METRICS_METRIC_LIST_H
 
-#define METRIC_FAMILY_LIST(X) X(steps) X(straggler) X(overlap) X(bubble) X(calls) X(latency) X(mfu) X(sm) X(throughput) X(traffic) X(window)
+#define METRIC_FAMILY_LIST(X)                                                                                \
+    X(bubble)                                                                                                \
+    X(calls) X(latency) X(mfu) X(overlap) X(sm) X(steps) X(straggler) X(throughput) X(traffic) X(window)
 
 #endif
