@@ -135,7 +135,7 @@ static void add(interval_list *list, const trace_event *e)
 
 static bool collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
 {
-    uint8_t *by_name = metric_compat_names(r, says, a), words[256];
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
 
     *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};

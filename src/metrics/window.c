@@ -202,7 +202,7 @@ static bool holds(const metric_spans *s, int64_t at)
 static bool add_file(const trace_rank *r, int64_t offset, const metric_spans *syncs, dse_arena *a,
                      double seconds[CLASSES])
 {
-    uint8_t *by_name = metric_compat_names(r, says, a), words[256];
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
 
     metric_compat_words(r, words);
     for (size_t i = 0; by_name && i < r->n_events; i++) {
