@@ -220,7 +220,13 @@ static dse_status of_xla(const metric_context *x, double peak_tflops, metric_val
     return DSE_OK;
 }
 
-static bool is_xla(const metric_context *x) { return x->view[0].rank->kind == TRACE_XLA; }
+static void put_device(const trace_card *c, double tflops, metric_value *out)
+{
+    metric_put_text(out, "device", c->xpu_model);
+    metric_put_text(out, "precision", c->precision);
+    metric_put_number(out, "peak_tflops", tflops);
+    metric_put_integer(out, "num_devices", c->total_count);
+}
 
 static dse_status mfu(const metric_context *x, metric_value *out, dse_error *err)
 {
@@ -232,18 +238,28 @@ static dse_status mfu(const metric_context *x, metric_value *out, dse_error *err
     if (st != DSE_OK)
         return st;
     peak = tflops * 1e12 * (double)c->total_count;
-    st = is_xla(x)   ? of_xla(x, tflops, out, err)
-         : inference ? infer(x, peak, out, err)
-                     : train(x, peak, out, err);
-    if (st != DSE_OK)
+    if ((st = inference ? infer(x, peak, out, err) : train(x, peak, out, err)) != DSE_OK)
         return st;
-    metric_put_text(out, "device", c->xpu_model);
-    metric_put_text(out, "precision", c->precision);
-    metric_put_number(out, "peak_tflops", tflops);
-    metric_put_integer(out, "num_devices", c->total_count);
-    if (!is_xla(x))
-        metric_put_text(out, "attention", x->options->causal ? "causal" : "full");
+    put_device(c, tflops, out);
+    metric_put_text(out, "attention", x->options->causal ? "causal" : "full");
     return DSE_OK;
+}
+
+#define NO_COUNT "the workload card does not give workload.hardware.xpu_spec.total_count"
+
+static dse_status mfu_xla(const metric_context *x, metric_value *out, dse_error *err)
+{
+    const trace_card *c = x->card;
+    double tflops;
+    dse_status st = metric_peak_tflops(c->xpu_model, c->precision, &tflops, err);
+
+    if (st == DSE_OK && c->total_count == TRACE_CARD_NONE)
+        return metric_absent(err, NO_COUNT);
+    if (st == DSE_OK)
+        st = of_xla(x, tflops, out, err);
+    if (st == DSE_OK)
+        put_device(c, tflops, out);
+    return st;
 }
 
 /* ---- as the original tool has it -------------------------------------------------------------------- */
@@ -326,26 +342,23 @@ static double compat_peak(const char *device)
 
 static int64_t or_one(int64_t v) { return v == TRACE_CARD_NONE || v == 0 ? 1 : v; }
 
+static dse_status compat_device(const trace_card *c, double *tflops, dse_error *err)
+{
+    *tflops = c ? compat_peak(c->xpu_model) : NAN;
+    return isnan(*tflops)
+               ? metric_absent(err, "the original tool knows nvidia_a100, nvidia_h100 and tpu_v6e only, by "
+                                    "the workload card's xpu_spec.model")
+               : DSE_OK;
+}
+
 static dse_status mfu_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     const trace_card *c = x->card;
-    double peak = c ? compat_peak(c->xpu_model) : NAN, step, flops, v;
-    dse_status st;
+    double peak, step, flops, v;
+    dse_status st = compat_device(c, &peak, err);
 
-    if (isnan(peak))
-        return metric_absent(
-            err, "the original tool knows nvidia_a100, nvidia_h100 and tpu_v6e only, by the workload "
-                 "card's xpu_spec.model");
-    if (is_xla(x)) {
-        if (c->total_count == TRACE_CARD_NONE)
-            return metric_absent(err, "the workload card does not give xpu_spec.total_count");
-        if ((st = active_tflops(x, &v, err)) != DSE_OK)
-            return st;
-        if (isnan(v))
-            return metric_absent(err, "no event has model_flops");
-        metric_put_number(out, "mfu", metric_round(v / (peak * (double)c->total_count) * 100, 4));
-        return DSE_OK;
-    }
+    if (st != DSE_OK)
+        return st;
     if (isnan(c->num_params) || c->num_layers == TRACE_CARD_NONE || c->head_dim == TRACE_CARD_NONE ||
         c->num_heads == TRACE_CARD_NONE)
         return metric_absent(
@@ -358,16 +371,41 @@ static dse_status mfu_compat(const metric_context *x, metric_value *out, dse_err
     return DSE_OK;
 }
 
+static dse_status mfu_xla_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    double peak, tflops;
+    dse_status st = compat_device(x->card, &peak, err);
+
+    if (st == DSE_OK && x->card->total_count == TRACE_CARD_NONE)
+        return metric_absent(err, NO_COUNT);
+    if (st == DSE_OK)
+        st = active_tflops(x, &tflops, err);
+    if (st == DSE_OK && isnan(tflops))
+        return metric_absent(err, "no event has model_flops");
+    if (st == DSE_OK)
+        metric_put_number(out, "mfu", metric_round(tflops / (peak * (double)x->card->total_count) * 100, 4));
+    return st;
+}
+
 static const metric rows[] = {
     {.name = "mfu",
      .group = "kineto",
      .unit = "%",
      .help = "model FLOPs utilisation: the model's arithmetic over the devices' peak; inference: prefill and "
              "decode apart",
-     .kinds = METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA),
+     .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_MODEL,
      .compute = mfu,
      .compat = mfu_compat,
+     .headline = "mfu"},
+    {.name = "mfu",
+     .group = "tpu",
+     .unit = "%",
+     .help = "model FLOPs utilisation: the FLOPs that XLA counts while it computes, over the devices' peak",
+     .kinds = METRIC_ON(TRACE_XLA),
+     .needs = METRIC_NEEDS_CARD,
+     .compute = mfu_xla,
+     .compat = mfu_xla_compat,
      .headline = "mfu"},
 };
 

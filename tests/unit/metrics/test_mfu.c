@@ -155,6 +155,11 @@ CLAIM(xla_counts_the_flops_itself)
     run_event(rank, "", "copy", 50, 500, NULL);
     assert_value(run_metric(&r, "mfu"), "mfu", 100 * 200.0 / (2 * 918));
     assert_value(run_compat(&r, "mfu"), "mfu", 10.8932);
+    r.card.num_params = NAN; /* it takes no model */
+    assert_value(run_metric(&r, "tpu.mfu"), "active_tflops", 200);
+    r.card.total_count = TRACE_CARD_NONE;
+    assert_null(run_metric(&r, "mfu"));
+    assert_non_null(strstr(r.err.text, "total_count"));
     run_free(&r);
 }
 
