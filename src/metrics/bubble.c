@@ -226,7 +226,7 @@ typedef struct {
 
 static bool collect(const trace_rank *r, dse_arena *a, activity *out)
 {
-    uint8_t *by_name = metric_compat_names(r, says, a), words[256];
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
 
     *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
     if (!by_name || !out->span)

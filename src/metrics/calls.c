@@ -94,7 +94,7 @@ static const char *file_name(const trace_rank *r)
 
 static bool count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
 {
-    uint8_t *by_name = metric_compat_names(r, says, a), words[256];
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
 
     if (!by_name)
         return false;

@@ -49,7 +49,7 @@ bool metric_compat_is_call(const char *name)
     return false;
 }
 
-uint8_t *metric_compat_names(const trace_rank *rank, uint8_t (*says)(const char *name), dse_arena *a)
+uint8_t *metric_names_say(const trace_rank *rank, uint8_t (*says)(const char *name), dse_arena *a)
 {
     uint8_t *by_name = DSE_ARENA_NEW(a, uint8_t, (size_t)rank->names.n + 1);
 

@@ -1,5 +1,5 @@
 /* Rules that the original tools for Kineto traces have in common (CCL-Bench 273229f): which events are calls of a
- * collective, which categories they compare literally. Only for --compat. */
+ * collective, which categories they compare literally; and what definitions ask of names as well. */
 #ifndef DSE_METRICS_COMPAT_KINETO_H
 #define DSE_METRICS_COMPAT_KINETO_H
 
@@ -19,8 +19,8 @@ void metric_compat_words(const trace_rank *rank, uint8_t by_word[256]);
 /* A call of a collective by the name of an operator or annotation: nccl:all_reduce..., c10d::allreduce_... */
 bool metric_compat_is_call(const char *name);
 
-/* What a tool says of each name of a rank, asked once a name; in the arena, by name id. NULL when out of memory. */
-uint8_t *metric_compat_names(const trace_rank *rank, uint8_t (*says)(const char *name), dse_arena *a);
+/* What `says` answers of each name of a rank, asked once a name; in the arena, by name id. NULL when out of memory. */
+uint8_t *metric_names_say(const trace_rank *rank, uint8_t (*says)(const char *name), dse_arena *a);
 
 /* Whether its ts is above 0 in the file, as most tools demand. */
 bool metric_compat_is_timed(const trace_rank *rank, const trace_event *e);

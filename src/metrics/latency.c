@@ -20,24 +20,19 @@ trace_phase metric_phase_of(const metric_context *x)
 
 #define VLLM_PREFIX "execute_context_"
 
-static bool is_vllm(const trace_event *e, const char *name)
-{
-    return e->category == TRACE_ANNOTATION && metric_begins(name, VLLM_PREFIX);
-}
+static uint8_t is_vllm(const char *name) { return metric_begins(name, VLLM_PREFIX); }
 
 /* "run_batch", or with the file before it: "scheduler.py(1234): run_batch". */
-static bool is_sglang(const trace_event *e, const char *name)
+static uint8_t is_sglang(const char *name)
 {
-    return e->category == TRACE_PYTHON &&
-           (strcmp(name, "run_batch") == 0 || metric_ends(name, ": run_batch"));
+    return strcmp(name, "run_batch") == 0 || metric_ends(name, ": run_batch");
 }
 
 /* "$core.py:331 step_with_batch_queue"; the line is that of one version of the engine. */
-static bool is_engine_step(const trace_event *e, const char *name)
+static uint8_t is_engine_step(const char *name)
 {
     static const char file[] = "$core.py:";
 
-    (void)e;
     if (!metric_begins(name, file) || !isdigit((unsigned char)name[sizeof file - 1]))
         return false;
     name += sizeof file - 1;
@@ -46,23 +41,22 @@ static bool is_engine_step(const trace_event *e, const char *name)
 }
 
 /* The very line that the original tool looks for. */
-static bool is_engine_line(const trace_event *e, const char *name)
-{
-    (void)e;
-    return strcmp(name, "$core.py:331 step") == 0;
-}
+static uint8_t is_engine_line(const char *name) { return strcmp(name, "$core.py:331 step") == 0; }
+
+#define ANY_CATEGORY (TRACE_OTHER + 1)
 
 typedef struct {
     const char *name;
-    bool (*is)(const trace_event *e, const char *name);
-    bool (*is_compat)(const trace_event *e, const char *name);
+    uint8_t (*is)(const char *name);
+    uint8_t (*is_compat)(const char *name);
+    unsigned category;
     unsigned kinds;
 } marker;
 
 static const marker markers[] = {
-    {"execute_context_*", is_vllm, is_vllm, METRIC_ON_GPU},
-    {"run_batch", is_sglang, is_sglang, METRIC_ON_GPU},
-    {"$core.py step", is_engine_step, is_engine_line, METRIC_ON(TRACE_XLA)},
+    {"execute_context_*", is_vllm, is_vllm, TRACE_ANNOTATION, METRIC_ON_GPU},
+    {"run_batch", is_sglang, is_sglang, TRACE_PYTHON, METRIC_ON_GPU},
+    {"$core.py step", is_engine_step, is_engine_line, ANY_CATEGORY, METRIC_ON(TRACE_XLA)},
 };
 
 #define N_MARKERS (sizeof markers / sizeof markers[0])
@@ -118,14 +112,24 @@ static uint32_t outermost(metric_pass *p, uint32_t n)
     return kept;
 }
 
+static bool is_pass(const trace_event *e, const marker *m, const uint8_t *by_name)
+{
+    return !e->instant && e->name != DSE_NONE && by_name[e->name] &&
+           (m->category == ANY_CATEGORY || m->category == e->category);
+}
+
 static bool passes_of(const trace_rank *r, const marker *m, bool compat, dse_arena *a, metric_passes *out)
 {
-    bool (*is)(const trace_event *e, const char *name) = compat ? m->is_compat : m->is;
+    uint8_t *by_name;
     uint32_t n = 0;
 
     *out = (metric_passes){0, NULL};
-    for (size_t i = 0; (m->kinds & METRIC_ON(r->kind)) && i < r->n_events; i++)
-        n += !r->event[i].instant && is(&r->event[i], METRIC_TEXT_OF(r, &r->event[i]));
+    if (!(m->kinds & METRIC_ON(r->kind)))
+        return true;
+    if (!(by_name = metric_names_say(r, compat ? m->is_compat : m->is, a)))
+        return false;
+    for (size_t i = 0; i < r->n_events; i++)
+        n += is_pass(&r->event[i], m, by_name);
     if (!n)
         return true;
     if (!(out->pass = DSE_ARENA_NEW(a, metric_pass, n)))
@@ -133,7 +137,7 @@ static bool passes_of(const trace_rank *r, const marker *m, bool compat, dse_are
     for (size_t i = 0; i < r->n_events && out->n < n; i++) {
         const trace_event *e = &r->event[i];
 
-        if (e->instant || !is(e, METRIC_TEXT_OF(r, e)))
+        if (!is_pass(e, m, by_name))
             continue;
         out->pass[out->n] = (metric_pass){.start_ps = e->start_ps, .dur_ps = e->dur_ps};
         read_counts(METRIC_TEXT_OF(r, e), &out->pass[out->n++]);
@@ -342,7 +346,7 @@ static const metric rows[] = {
      .unit = "s",
      .help = "inference: time to the first token, of a benchmark's record beside the trace, else of the "
              "first forward passes",
-     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA),
+     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
      .needs = METRIC_NEEDS_INFERENCE,
      .compute = ttft,
      .compat = ttft_compat,
@@ -353,7 +357,7 @@ static const metric rows[] = {
      .unit = "s",
      .help = "inference: time per output token after the first, of a benchmark's record, else of the forward "
              "passes",
-     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA),
+     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
      .needs = METRIC_NEEDS_INFERENCE,
      .compute = tpot,
      .compat = tpot_compat,

@@ -23,5 +23,6 @@
     X(traffic)                                                                                               \
     X(training_phases)                                                                                       \
     X(utilization)
+    X(calls) X(latency) X(mfu) X(overlap) X(sm) X(steps) X(straggler) X(throughput) X(traffic) X(window)
 
 #endif

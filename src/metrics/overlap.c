@@ -25,6 +25,22 @@ static void put_ratios(const overlap *o, metric_value *out)
     metric_put_ratio(out, "overlap_ratio_of_comp", (double)o->both, (double)o->compute, "no compute kernels");
 }
 
+/* How many of the events, which ascend, begin in the spans. */
+static uint64_t begin_in(const metric_view *v, const metric_events *list, const metric_spans *spans)
+{
+    uint64_t n = 0;
+    size_t s = 0;
+
+    for (uint32_t i = 0; i < list->n; i++) {
+        int64_t at = v->rank->event[list->event[i]].start_ps;
+
+        while (s < spans->n && spans->span[s].end <= at)
+            s++;
+        n += s < spans->n && spans->span[s].start <= at;
+    }
+    return n;
+}
+
 /* The steps but the first and the last, or all if there are only two; kernels are counted that begin there. */
 static dse_status within_steps(const metric_view *v, dse_arena *a, overlap *o, dse_error *err)
 {
@@ -39,15 +55,8 @@ static dse_status within_steps(const metric_view *v, dse_arena *a, overlap *o, d
         !metric_spans_intersect(&v->compute_time, &steps, a, &compute))
         return dse_fail_nomem(err);
     *o = (overlap){metric_spans_length(&comm), metric_spans_length(&compute),
-                   metric_spans_overlap(&comm, &compute), 0, 0};
-    for (uint32_t i = 0; i < v->comm.n; i++) {
-        int64_t at = v->rank->event[v->comm.event[i]].start_ps;
-        o->n_comm += metric_spans_within(&steps, at, at + 1) > 0;
-    }
-    for (uint32_t i = 0; i < v->compute.n; i++) {
-        int64_t at = v->rank->event[v->compute.event[i]].start_ps;
-        o->n_compute += metric_spans_within(&steps, at, at + 1) > 0;
-    }
+                   metric_spans_overlap(&comm, &compute), begin_in(v, &v->comm, &steps),
+                   begin_in(v, &v->compute, &steps)};
     return DSE_OK;
 }
 
@@ -135,7 +144,7 @@ static void add(interval_list *list, const trace_event *e)
 
 static bool collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
 {
-    uint8_t *by_name = metric_compat_names(r, says, a), words[256];
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
 
     *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};

@@ -23,7 +23,7 @@ typedef struct {
 
 static bool calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
 {
-    uint8_t *by_name = metric_compat_names(r, says, a), words[256];
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
     double sum = 0;
     uint64_t steps = 0;
 

@@ -206,7 +206,7 @@ static int by_range_start(const void *a, const void *b)
 static bool ranges_of(const trace_rank *r, const uint8_t *by_name, const uint8_t words[256], dse_arena *a,
                       ranges *out)
 {
-    uint8_t *classes = metric_compat_names(r, range_says, a);
+    uint8_t *classes = metric_names_say(r, range_says, a);
     size_t room = 0;
 
     *out = (ranges){0};
@@ -277,7 +277,7 @@ typedef struct {
 
 static bool add_file(const trace_rank *r, dse_arena *a, totals *t)
 {
-    uint8_t *by_name = metric_compat_names(r, says, a), words[256];
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
     metric_events comm = {0, NULL};
     operators ops;
     ranges open;
