@@ -2,6 +2,6 @@
 #ifndef DSE_METRICS_METRIC_LIST_H
 #define DSE_METRICS_METRIC_LIST_H
 
-#define METRIC_FAMILY_LIST(X) X(steps) X(overlap)
+#define METRIC_FAMILY_LIST(X) X(steps) X(overlap) X(tpu) X(tpu_hockney)
 
 #endif

@@ -444,7 +444,8 @@ dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *e
     dse_arena_init(&v->arena);
     dse_arena_init(&scratch);
     ok = lists_init(v, &scratch) && (v->comm.n || comm_of_annotations(v, &scratch)) &&
-         launches_init(v, &scratch) && types_init(v, &scratch) && times_init(v) && steps_init(v);
+         launches_init(v, &scratch) && types_init(v, &scratch) && times_init(v) && steps_init(v) &&
+         (rank->kind != TRACE_XLA || tpu_rank_init(rank, &v->arena, &v->tpu));
     dse_arena_free(&scratch);
     return ok ? DSE_OK : dse_fail_nomem(err);
 }
