@@ -2,6 +2,9 @@
 #ifndef DSE_METRICS_METRIC_LIST_H
 #define DSE_METRICS_METRIC_LIST_H
 
-#define METRIC_FAMILY_LIST(X) X(steps) X(overlap) X(tpu) X(tpu_hockney)
+#define METRIC_FAMILY_LIST(X)                                                                                \
+    X(steps)                                                                                                 \
+    X(overlap) X(later_bandwidth) X(later_comm) X(later_kernels) X(later_memory) X(later_overlap)            \
+        X(later_straggler) X(later_time) X(tpu) X(tpu_hockney)
 
 #endif

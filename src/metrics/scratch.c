@@ -1,0 +1,14 @@
+#include "metrics/scratch.h"
+
+dse_status metric_in_scratch(metric_fn *compute, const metric_context *x, metric_value *out, dse_error *err)
+{
+    metric_context own = *x;
+    dse_arena scratch;
+    dse_status st;
+
+    dse_arena_init(&scratch);
+    own.arena = &scratch;
+    st = compute(&own, out, err);
+    dse_arena_free(&scratch);
+    return st;
+}
