@@ -14,7 +14,7 @@ later_result later_begin(const metric_context *x, metric_value *out, const char 
     later_result r = {.name = name, .scale = scale};
 
     r.value = metric_put_number(out, name, 0);
-    r.ranks = x->options->compat ? NULL : metric_put_object(out, "per_rank");
+    r.ranks = x->options->compat || later_kind(x) == TRACE_XLA ? NULL : metric_put_object(out, "per_rank");
     return r;
 }
 

@@ -27,7 +27,8 @@ static inline trace_kind later_kind(const metric_context *x) { return x->record-
 /* A headline value that comes of parts over wholes, beside those of each rank. */
 typedef struct {
     const char *name;
-    metric_value *value, *ranks; /* ranks: NULL under --compat, whose result is the value alone */
+    metric_value *value,
+        *ranks; /* ranks: NULL under --compat, whose result is the value alone, and of TPUs */
     double scale, part, whole;
 } later_result;
 

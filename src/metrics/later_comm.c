@@ -86,7 +86,7 @@ static dse_status gpu_fraction(const metric_context *x, later_result *r, dse_err
     return DSE_OK;
 }
 
-/* Sums over the kernels of all ranks; where a report has only totals, over those. */
+/* Sums over the kernels of all ranks. */
 static dse_status pooled(const metric_context *x, const later_words *words, later_result *r, dse_error *err)
 {
     double comm = 0, all = 0;
@@ -101,14 +101,6 @@ static dse_status pooled(const metric_context *x, const later_words *words, late
             return st;
         own = (double)later_sum(&k, true);
         own_all = own + (double)later_sum(&k, false);
-        for (size_t t = 0; t < rank->n_totals; t++) {
-            const char *name = TRACE_NAME(rank, rank->total[t].name);
-            double ps = (double)rank->total[t].total_ns * TRACE_PS_PER_NS;
-
-            own_all += ps;
-            if (name && (x->options->compat ? later_says(name, words) : metric_is_comm_kernel(name)))
-                own += ps;
-        }
         comm += own;
         all += own_all;
         later_add(r, rank, own, own_all);
@@ -316,8 +308,7 @@ static const metric rows[] = {
               "communication over all kernels of a step, mean over inner steps and ranks"),
     LATER_ROW(communication_overhead, "", METRIC_ON_GPU,
               "communication over all kernels, 0 to 1, mean over ranks"),
-    LATER_ROW(communication_ratio, "%", LATER_ON_ALL | METRIC_ON(TRACE_NSYS_CSV),
-              "communication over all kernels, all ranks pooled"),
+    LATER_ROW(communication_ratio, "%", LATER_ON_ALL, "communication over all kernels, all ranks pooled"),
     LATER_ROW(total_communication_time, "s", LATER_ON_ALL,
               "union of communication in the inner steps, a step, mean over ranks"),
 };

@@ -50,9 +50,6 @@ static dse_status gpu_times(const metric_context *x, by_name *b, dse_error *err)
             return st != DSE_OK ? st : dse_fail_nomem(err);
         for (uint32_t e = 0; e < k.n; e++)
             ps[r->event[k.event[e]].name] += (double)r->event[k.event[e]].dur_ps;
-        for (size_t t = 0; t < r->n_totals; t++)
-            if (r->total[t].name != DSE_NONE)
-                ps[r->total[t].name] += (double)r->total[t].total_ns * TRACE_PS_PER_NS;
         if ((st = add_rank(r, ps, b, err)) != DSE_OK)
             return st;
     }
@@ -159,11 +156,6 @@ static dse_status moe_fraction(const metric_context *x, metric_value *out, dse_e
             const trace_event *v = &rank->event[k.event[e]];
             all += (double)v->dur_ps;
             moe += later_name_says(&names, v) ? (double)v->dur_ps : 0;
-        }
-        for (size_t t = 0; t < rank->n_totals; t++) {
-            const char *name = TRACE_NAME(rank, rank->total[t].name);
-            all += (double)rank->total[t].total_ns * TRACE_PS_PER_NS;
-            moe += name && later_says(name, words) ? (double)rank->total[t].total_ns * TRACE_PS_PER_NS : 0;
         }
         later_add(&r, rank, moe, all);
     }
@@ -282,11 +274,11 @@ METRIC_IN_SCRATCH(memory_bound_fraction)
 METRIC_IN_SCRATCH(moe_fraction)
 
 static const metric rows[] = {
-    LATER_ROW(dominant_kernel_concentration, "%", LATER_ON_ALL | METRIC_ON(TRACE_NSYS_CSV),
+    LATER_ROW(dominant_kernel_concentration, "%", LATER_ON_ALL,
               "largest total of one kernel name over all kernels; of a TPU of one HLO category"),
     LATER_ROW(memory_bound_fraction, "%", LATER_ON_ALL,
               "kernels whose name is elementwise, norm, softmax, reduction or copy; Nsight: small grids"),
-    LATER_ROW(moe_fraction, "%", LATER_ON_GPU | METRIC_ON(TRACE_NSYS_CSV),
+    LATER_ROW(moe_fraction, "%", LATER_ON_GPU,
               "kernels of mixtures of experts, by their names, over all kernels"),
 };
 

@@ -198,7 +198,7 @@ static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_
 static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_value *score = metric_put_number(out, "gpu_step_score", 0), *ignored = metric_object_new(x->arena);
-    double gpus = x->n_views, step_s;
+    double gpus = x->n_views, chips = 0, step_s;
     dse_status st = put_step_time(x, ignored, &step_s, err);
 
     if (!score)
@@ -209,6 +209,9 @@ static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse
         gpus = (double)x->card->total_count;
     else if (!x->options->compat && x->record->rank[0].world_size)
         gpus = x->record->rank[0].world_size;
+    for (uint32_t i = 0; i < x->n_views; i++)
+        chips += x->view[i].tpu.n;
+    gpus = chips > 0 ? chips : gpus;
     if (!(step_s > 0))
         return metric_absent(err, "its steps last no time");
     score->number = WEIGHT * (BASE_GPUS / gpus) + (1 - WEIGHT) * (BASE_STEP_S / step_s);
@@ -233,16 +236,14 @@ static dse_status total_kernel_time(const metric_context *x, metric_value *out, 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         later_kernels k;
-        double own = 0;
+        double own;
         dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
 
         if (st != DSE_OK)
             return st;
-        for (size_t t = 0; t < r->n_totals; t++)
-            own += (double)r->total[t].total_ns / 1e9;
-        own += seconds(later_sum(&k, true) + later_sum(&k, false));
+        own = seconds(later_sum(&k, true) + later_sum(&k, false));
         sum += own;
-        n += k.n + r->n_totals;
+        n += k.n;
         if (ranks)
             metric_put_number(metric_put_rank(ranks, r), "total_kernel_time", own);
     }
@@ -423,8 +424,7 @@ static const metric rows[] = {
     LATER_ROW(gpu_step_score, "", LATER_ON_ALL,
               "16 GPUs over those used and 0.44 s over the step time, averaged"),
     LATER_ROW(load_imbalance_ratio, "", LATER_ON_GPU, "largest over smallest union of kernels among ranks"),
-    LATER_ROW(total_kernel_time, "s", LATER_ON_GPU | METRIC_ON(TRACE_NSYS_CSV),
-              "sum of all kernels, all ranks"),
+    LATER_ROW(total_kernel_time, "s", LATER_ON_GPU, "sum of all kernels, all ranks"),
     LATER_ROW(total_trace_time, "s", LATER_ON_ALL, "first to last kernel over all ranks"),
 };
 
