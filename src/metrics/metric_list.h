@@ -5,6 +5,6 @@
 #define METRIC_FAMILY_LIST(X)                                                                                \
     X(steps)                                                                                                 \
     X(overlap) X(later_bandwidth) X(later_comm) X(later_kernels) X(later_memory) X(later_overlap)            \
-        X(later_straggler) X(later_time) X(tpu) X(tpu_hockney)
+        X(later_straggler) X(later_time) X(tpu) X(tpu_hockney) X(totals)
 
 #endif

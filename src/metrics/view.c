@@ -98,7 +98,43 @@ static bool room(metric_events *e, uint32_t n, dse_arena *a)
 /* ---- which is which ------------------------------------------------------------------------ */
 
 /* What a name says, asked once a name. */
-enum { IS_ASKED = 1, IS_COMM = 2 };
+enum { IS_ASKED = 1, IS_COMM = 2, IS_ASKED_LONG = 4 };
+
+/* A kernel of Nsight Systems has a short name, and a long one with namespace and template arguments. The short one has
+ * the word; where it says nothing, or the long one says that it communicates (ep::intranode::dispatch), that has it. */
+static void ask_long_name(metric_view *v, const trace_event *e, uint8_t *said)
+{
+    const trace_rank *r = v->rank;
+    uint32_t name = e->args == DSE_NONE ? DSE_NONE : r->args[e->args].long_name;
+    metric_work work;
+
+    if (name == DSE_NONE || (said[name] & IS_ASKED_LONG))
+        return;
+    said[name] |= IS_ASKED_LONG;
+    work = metric_work_of(r->names.text[name]);
+    if (work == METRIC_WORK_COMM || v->work[e->name] == METRIC_WORK_OTHER)
+        v->work[e->name] = (uint8_t)work;
+    if (work == METRIC_WORK_COMM)
+        said[e->name] |= IS_COMM;
+}
+
+static void ask_names(metric_view *v, uint8_t *said)
+{
+    const trace_rank *r = v->rank;
+
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+
+        if (e->instant || e->category != TRACE_KERNEL || e->name == DSE_NONE)
+            continue;
+        if (!(said[e->name] & IS_ASKED)) {
+            metric_work work = metric_work_of(NAME_OF(r, e));
+            v->work[e->name] = (uint8_t)work;
+            said[e->name] |= (uint8_t)(IS_ASKED | (work == METRIC_WORK_COMM ? IS_COMM : 0));
+        }
+        ask_long_name(v, e, said);
+    }
+}
 
 static bool lists_init(metric_view *v, dse_arena *scratch)
 {
@@ -109,6 +145,7 @@ static bool lists_init(metric_view *v, dse_arena *scratch)
     v->work = DSE_ARENA_NEW(&v->arena, uint8_t, (size_t)r->names.n + 1);
     if (!said || !v->work)
         return false;
+    ask_names(v, said);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
@@ -118,11 +155,6 @@ static bool lists_init(metric_view *v, dse_arena *scratch)
         if (e->category != TRACE_KERNEL || e->name == DSE_NONE)
             continue;
         n_kernels++;
-        if (!said[e->name]) {
-            metric_work work = metric_work_of(NAME_OF(r, e));
-            v->work[e->name] = (uint8_t)work;
-            said[e->name] = (uint8_t)(IS_ASKED | (work == METRIC_WORK_COMM ? IS_COMM : 0));
-        }
         n_comm += (said[e->name] & IS_COMM) != 0;
     }
     if (!room(&v->kernels, n_kernels, &v->arena) || !room(&v->memory_ops, n_memory, &v->arena) ||
@@ -331,6 +363,15 @@ static const trace_event *range_at(const trace_rank *r, const nccl_ranges *range
     return NULL;
 }
 
+/* Of the short name, or else of the long one. */
+static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
+{
+    const char *long_name = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].long_name);
+    metric_comm_type type = metric_comm_type_of_kernel(NAME_OF(r, e));
+
+    return type == METRIC_OTHER_COMM && long_name ? metric_comm_type_of_kernel(long_name) : type;
+}
+
 static bool types_init(metric_view *v, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
@@ -350,8 +391,7 @@ static bool types_init(metric_view *v, dse_arena *scratch)
             if ((range = range_at(r, &ranges, host->lane, host->start_ps)))
                 word = NAME_OF(r, range) + strlen("nccl:");
         }
-        v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word)
-                                                  : metric_comm_type_of_kernel(NAME_OF(r, e)));
+        v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word) : type_of_names(r, e));
     }
     return true;
 }
@@ -367,8 +407,19 @@ static int by_number(const void *a, const void *b)
     return (x->span.start > y->span.start) - (x->span.start < y->span.start);
 }
 
-static bool steps_of(const metric_view *v, trace_category category, dse_arena *a, uint32_t *n,
-                     metric_step **out)
+#define NO_NUMBER INT64_MAX
+
+/* The number that follows a marker: "ProfilerStep#12", "iteration 12". */
+static int64_t number_after(const char *name, const char *marker)
+{
+    name += strlen(marker);
+    while (*name && (*name < '0' || *name > '9'))
+        name++;
+    return *name ? strtoll(name, NULL, 10) : NO_NUMBER;
+}
+
+static bool steps_of(const metric_view *v, trace_category category, const char *marker, dse_arena *a,
+                     uint32_t *n, metric_step **out)
 {
     const trace_rank *r = v->rank;
 
@@ -380,11 +431,11 @@ static bool steps_of(const metric_view *v, trace_category category, dse_arena *a
         for (size_t i = 0; i < r->n_events; i++) {
             const trace_event *e = &r->event[i];
 
-            if (e->category != category || e->dur_ps <= 0 || !begins(NAME_OF(r, e), "ProfilerStep#"))
+            if (e->category != category || e->dur_ps <= 0 || !begins(NAME_OF(r, e), marker))
                 continue;
             if (pass)
-                (*out)[at] = (metric_step){strtoll(NAME_OF(r, e) + strlen("ProfilerStep#"), NULL, 10),
-                                           {metric_start(e), metric_end(e)}};
+                (*out)[at] =
+                    (metric_step){number_after(NAME_OF(r, e), marker), {metric_start(e), metric_end(e)}};
             at++;
         }
         if (!pass && at && !(*out = DSE_ARENA_NEW(a, metric_step, at)))
@@ -397,11 +448,57 @@ static bool steps_of(const metric_view *v, trace_category category, dse_arena *a
     return true;
 }
 
+static int by_span(const void *a, const void *b)
+{
+    const metric_step *x = a, *y = b;
+
+    if (x->span.start != y->span.start)
+        return x->span.start < y->span.start ? -1 : 1;
+    return (x->span.end < y->span.end) - (x->span.end > y->span.end);
+}
+
+/* What users call their NVTX ranges need not be unique: a range within another of the same marker ("step", "step_fn"; two
+ * threads of one process) is a part of it, and where one has no number they are counted in the order of time. */
+static void settle_ranges(metric_view *v)
+{
+    uint32_t n = 0;
+    bool numbered = true;
+
+    qsort(v->step, v->n_steps, sizeof *v->step, by_span);
+    for (uint32_t i = 0; i < v->n_steps; i++) {
+        if (n && v->step[i].span.end <= v->step[n - 1].span.end)
+            continue;
+        numbered = numbered && v->step[i].number != NO_NUMBER;
+        v->step[n++] = v->step[i];
+    }
+    v->n_steps = n;
+    for (uint32_t i = 0; i < n && !numbered; i++)
+        v->step[i].number = i;
+    qsort(v->step, n, sizeof *v->step, by_number);
+}
+
+/* Nsight Systems knows no steps but what an NVTX range is called; the first of these that there is. */
+static bool steps_of_ranges(metric_view *v)
+{
+    static const char *const markers[] = {"ProfilerStep#", "iteration", "step"};
+
+    for (size_t i = 0; i < sizeof markers / sizeof markers[0] && !v->n_steps; i++)
+        if (!steps_of(v, TRACE_ANNOTATION, markers[i], &v->arena, &v->n_steps, &v->step))
+            return false;
+    if (v->n_steps)
+        settle_ranges(v);
+    return true;
+}
+
 static bool steps_init(metric_view *v)
 {
-    return steps_of(v, TRACE_ANNOTATION, &v->arena, &v->n_steps, &v->step) &&
-           (v->n_steps || steps_of(v, TRACE_CPU_OP, &v->arena, &v->n_steps, &v->step)) &&
-           steps_of(v, TRACE_GPU_ANNOTATION, &v->arena, &v->n_gpu_steps, &v->gpu_step);
+    static const char marker[] = "ProfilerStep#";
+
+    if (v->rank->kind == TRACE_NSYS)
+        return steps_of_ranges(v);
+    return steps_of(v, TRACE_ANNOTATION, marker, &v->arena, &v->n_steps, &v->step) &&
+           (v->n_steps || steps_of(v, TRACE_CPU_OP, marker, &v->arena, &v->n_steps, &v->step)) &&
+           steps_of(v, TRACE_GPU_ANNOTATION, marker, &v->arena, &v->n_gpu_steps, &v->gpu_step);
 }
 
 /* ---- the view ------------------------------------------------------------------------------ */

@@ -3,6 +3,6 @@
 #ifndef DSE_TRACE_READER_LIST_H
 #define DSE_TRACE_READER_LIST_H
 
-#define TRACE_READER_LIST(X) X(chrome)
+#define TRACE_READER_LIST(X) X(chrome) X(nsys) X(nsys_csv) X(xplane)
 
 #endif

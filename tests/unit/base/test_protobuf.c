@@ -1,6 +1,6 @@
 #include "unit/unit.h"
 
-#include "workload/protobuf.h"
+#include "base/protobuf.h"
 
 static pb_range range(const void *bytes, size_t n)
 {

@@ -1,4 +1,4 @@
-#include "workload/protobuf.h"
+#include "base/protobuf.h"
 
 #include <string.h>
 

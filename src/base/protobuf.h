@@ -1,8 +1,8 @@
-/* The protobuf wire format, as much of it as Chakra's messages use.
+/* The protobuf wire format, as much of it as the messages of Chakra and of XLA's profiler use.
  *
  * Writing goes into a dse_strbuf. Reading walks a bounded byte range and never past it. */
-#ifndef DSE_WORKLOAD_PROTOBUF_H
-#define DSE_WORKLOAD_PROTOBUF_H
+#ifndef DSE_BASE_PROTOBUF_H
+#define DSE_BASE_PROTOBUF_H
 
 #include "base/strbuf.h"
 
