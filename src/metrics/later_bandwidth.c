@@ -9,6 +9,9 @@
 
 #define GIB 1073741824.0
 
+/* Traces that say how much a collective moves. */
+#define ON_SIZED (METRIC_ON_HOST | METRIC_ON(TRACE_XLA))
+
 /* ---- bandwidth_utilization_*_group_6 ------------------------------------------------------- */
 
 /* Bytes per second on a member's link, of the calls whose size, time and members are known, behind the n there are. */
@@ -90,7 +93,7 @@ static dse_status bandwidth(const metric_context *x, metric_comm_type type, cons
         return (x->options->compat ? upstream_bandwidth : bandwidth)(                                        \
             x, (type), "bandwidth_utilization_" #word "_group_6", out, err);                                 \
     }                                                                                                        \
-    METRIC_IN_SCRATCH(bandwidth_utilization_##word##_group_6)
+    METRIC_IN_SCRATCH(bandwidth_utilization_##word##_group_6, ON_SIZED)
 
 BANDWIDTH(allgather, METRIC_ALL_GATHER)
 BANDWIDTH(allreduce, METRIC_ALL_REDUCE)
@@ -185,7 +188,7 @@ static dse_status bandwidth_utilization(const metric_context *x, metric_value *o
 
     return st == DSE_OK ? later_end(&r, x, -1, "no all-reduce has a size and a known group", err) : st;
 }
-METRIC_IN_SCRATCH(bandwidth_utilization)
+METRIC_IN_SCRATCH(bandwidth_utilization, METRIC_ON_HOST)
 
 /* ---- collective_vol_*_gb ------------------------------------------------------------------- */
 
@@ -245,15 +248,13 @@ static dse_status volume(const metric_context *x, unsigned types, const char *na
     {                                                                                                        \
         return volume(x, (types), "collective_vol_" #word "_gb", out, err);                                  \
     }                                                                                                        \
-    METRIC_IN_SCRATCH(collective_vol_##word##_gb)
+    METRIC_IN_SCRATCH(collective_vol_##word##_gb, ON_SIZED)
 
 VOLUME(allgather, ALL_GATHER)
 VOLUME(allreduce, ALL_REDUCE)
 VOLUME(alltoall, ALL_TO_ALL)
 VOLUME(reducescatter, REDUCE_SCATTER)
 VOLUME(total, ALL_REDUCE | ALL_GATHER | REDUCE_SCATTER | ALL_TO_ALL)
-
-#define ON_SIZED (METRIC_ON_HOST | METRIC_ON(TRACE_XLA))
 
 static const metric rows[] = {
     LATER_ROW(bandwidth_utilization, "", METRIC_ON_HOST,

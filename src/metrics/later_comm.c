@@ -298,15 +298,15 @@ static dse_status total_communication_time(const metric_context *x, metric_value
     return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
 }
 
-METRIC_IN_SCRATCH(communication_fraction)
-METRIC_IN_SCRATCH(communication_overhead)
-METRIC_IN_SCRATCH(communication_ratio)
-METRIC_IN_SCRATCH(total_communication_time)
+METRIC_IN_SCRATCH(communication_fraction, LATER_ON_ALL)
+METRIC_IN_SCRATCH(communication_overhead, METRIC_ON_HOST)
+METRIC_IN_SCRATCH(communication_ratio, LATER_ON_ALL)
+METRIC_IN_SCRATCH(total_communication_time, LATER_ON_ALL)
 
 static const metric rows[] = {
     LATER_ROW(communication_fraction, "%", LATER_ON_ALL,
               "communication over all kernels of a step, mean over inner steps and ranks"),
-    LATER_ROW(communication_overhead, "", METRIC_ON_GPU,
+    LATER_ROW(communication_overhead, "", METRIC_ON_HOST,
               "communication over all kernels, 0 to 1, mean over ranks"),
     LATER_ROW(communication_ratio, "%", LATER_ON_ALL, "communication over all kernels, all ranks pooled"),
     LATER_ROW(total_communication_time, "s", LATER_ON_ALL,

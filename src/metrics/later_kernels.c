@@ -228,6 +228,16 @@ static dse_status bound_of_devices(const metric_context *x, later_result *out, d
     return st;
 }
 
+/* Blocks a processor. Where an export does not say how many processors there are, the original takes an A100's. */
+static double filled(const metric_context *x, const trace_rank *r, const trace_event *e)
+{
+    const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+
+    if (!a || !isnan(a->blocks_per_sm) || !x->options->compat || a->blocks == TRACE_UNKNOWN)
+        return a ? a->blocks_per_sm : (double)NAN;
+    return (double)a->blocks / 108;
+}
+
 /* Nsight Systems: kernels whose blocks would fill less than half of the processors. */
 static dse_status bound_by_coverage(const metric_context *x, later_result *out, dse_error *err)
 {
@@ -241,7 +251,7 @@ static dse_status bound_by_coverage(const metric_context *x, later_result *out, 
             return st;
         for (uint32_t e = 0; e < k.n; e++) {
             const trace_event *v = &r->event[k.event[e]];
-            double blocks = v->args == DSE_NONE ? (double)NAN : r->args[v->args].blocks_per_sm;
+            double blocks = filled(x, r, v);
 
             if (isnan(blocks))
                 return metric_absent(err, "the export does not say how many processors device %u has",
@@ -269,9 +279,9 @@ static dse_status memory_bound_fraction(const metric_context *x, metric_value *o
     return st == DSE_OK ? later_end(&r, x, nsys ? -1 : 4, "the trace has no kernels", err) : st;
 }
 
-METRIC_IN_SCRATCH(dominant_kernel_concentration)
-METRIC_IN_SCRATCH(memory_bound_fraction)
-METRIC_IN_SCRATCH(moe_fraction)
+METRIC_IN_SCRATCH(dominant_kernel_concentration, LATER_ON_ALL)
+METRIC_IN_SCRATCH(memory_bound_fraction, LATER_ON_ALL)
+METRIC_IN_SCRATCH(moe_fraction, LATER_ON_GPU)
 
 static const metric rows[] = {
     LATER_ROW(dominant_kernel_concentration, "%", LATER_ON_ALL,

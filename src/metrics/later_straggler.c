@@ -51,7 +51,8 @@ static dse_status upstream_metrics(const metric_context *x, metric_value *list, 
 {
     extremes e = {0};
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
+    /* It opens rank*_trace.json, and without any says 0. */
+    for (uint32_t i = 0; i < x->n_views && later_kind(x) != TRACE_NSYS; i++) {
         dse_status st = add_processes(x, i, &e, err);
         if (st != DSE_OK)
             return st;
@@ -207,8 +208,8 @@ static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_
     return DSE_OK;
 }
 
-METRIC_IN_SCRATCH(straggler_metrics)
-METRIC_IN_SCRATCH(straggler_pct)
+METRIC_IN_SCRATCH(straggler_metrics, LATER_ON_ALL)
+METRIC_IN_SCRATCH(straggler_pct, METRIC_ON_GPU)
 
 static const metric rows[] = {
     {.name = "straggler_metrics",
@@ -217,7 +218,8 @@ static const metric rows[] = {
      .help = "communication time of ranks: most less least over most, and most over least",
      .kinds = METRIC_ON_GPU,
      .compute = straggler_metrics_scratch,
-     .compat = straggler_metrics_scratch},
+     .compat = straggler_metrics_scratch,
+     .compat_kinds = LATER_ON_ALL},
     LATER_ROW(straggler_pct, "%", METRIC_ON_GPU,
               "of each collective longest less shortest over longest among ranks, mean"),
 };

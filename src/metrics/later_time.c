@@ -195,10 +195,20 @@ static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_
 #define BASE_STEP_S 0.44
 #define WEIGHT      0.5
 
+/* Files, or the devices in them. */
+static double count_seen(const metric_context *x)
+{
+    double n = 0;
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        n += x->view[i].tpu.n ? x->view[i].tpu.n : 1;
+    return n;
+}
+
 static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_value *score = metric_put_number(out, "gpu_step_score", 0), *ignored = metric_object_new(x->arena);
-    double gpus = x->n_views, chips = 0, step_s;
+    double gpus = 0, step_s;
     dse_status st = put_step_time(x, ignored, &step_s, err);
 
     if (!score)
@@ -209,9 +219,8 @@ static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse
         gpus = (double)x->card->total_count;
     else if (!x->options->compat && x->record->rank[0].world_size)
         gpus = x->record->rank[0].world_size;
-    for (uint32_t i = 0; i < x->n_views; i++)
-        chips += x->view[i].tpu.n;
-    gpus = chips > 0 ? chips : gpus;
+    if (gpus == 0)
+        gpus = count_seen(x);
     if (!(step_s > 0))
         return metric_absent(err, "its steps last no time");
     score->number = WEIGHT * (BASE_GPUS / gpus) + (1 - WEIGHT) * (BASE_STEP_S / step_s);
@@ -409,12 +418,12 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
     return DSE_OK;
 }
 
-METRIC_IN_SCRATCH(aggregate_gpu_utilization)
-METRIC_IN_SCRATCH(avg_step_time)
-METRIC_IN_SCRATCH(gpu_step_score)
-METRIC_IN_SCRATCH(load_imbalance_ratio)
-METRIC_IN_SCRATCH(total_kernel_time)
-METRIC_IN_SCRATCH(total_trace_time)
+METRIC_IN_SCRATCH(aggregate_gpu_utilization, LATER_ON_GPU)
+METRIC_IN_SCRATCH(avg_step_time, METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA))
+METRIC_IN_SCRATCH(gpu_step_score, LATER_ON_ALL)
+METRIC_IN_SCRATCH(load_imbalance_ratio, LATER_ON_GPU)
+METRIC_IN_SCRATCH(total_kernel_time, LATER_ON_GPU)
+METRIC_IN_SCRATCH(total_trace_time, LATER_ON_ALL)
 
 static const metric rows[] = {
     LATER_ROW(aggregate_gpu_utilization, "%", LATER_ON_GPU,

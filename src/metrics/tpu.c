@@ -4,6 +4,7 @@
  * original tools make of one file, a GPU's too (tpu_upstream.h). */
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/scratch.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
@@ -459,6 +460,9 @@ static dse_status put_defined(const metric_context *x, const char *name, bool ch
     X(estimated_total_tokens, 0, "", NULL, "model FLOPs over those of a token")                              \
     X(estimated_throughput_tokens_per_s, 0, "1/s", "throughput", "estimated tokens over wall time")
 
+/* What the original tools take: any Chrome trace. */
+#define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
+
 #define FUNCTIONS(name, chips, unit, alias, help)                                                            \
     static dse_status name##_defined(const metric_context *x, metric_value *out, dse_error *err)             \
     {                                                                                                        \
@@ -467,7 +471,9 @@ static dse_status put_defined(const metric_context *x, const char *name, bool ch
     static dse_status name##_compat(const metric_context *x, metric_value *out, dse_error *err)              \
     {                                                                                                        \
         return put_upstream(x, #name, (chips), name##_upstream, out, err);                                   \
-    }
+    }                                                                                                        \
+    METRIC_IN_SCRATCH(name##_defined, METRIC_ON(TRACE_XLA))                                                  \
+    METRIC_IN_SCRATCH(name##_compat, ON_CHROME)
 METRICS(FUNCTIONS)
 #undef FUNCTIONS
 
@@ -478,9 +484,9 @@ METRICS(FUNCTIONS)
      .help = text,                                                                                           \
      .kinds = METRIC_ON(TRACE_XLA),                                                                          \
      .needs = (chips) ? METRIC_NEEDS_CHIPS : 0,                                                              \
-     .compute = id##_defined,                                                                                \
-     .compat = id##_compat,                                                                                  \
-     .compat_kinds = METRIC_ON(TRACE_XLA) | METRIC_ON_GPU,                                                   \
+     .compute = id##_defined_scratch,                                                                        \
+     .compat = id##_compat_scratch,                                                                          \
+     .compat_kinds = ON_CHROME,                                                                              \
      .headline = #id,                                                                                        \
      .alias = other},
 

@@ -1,6 +1,7 @@
 /* Hockney's alpha and beta of the all-reduces of an XLA trace (hockney.h says what is fitted). */
 #include "metrics/hockney.h"
 #include "metrics/numbers.h"
+#include "metrics/scratch.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
@@ -127,7 +128,7 @@ static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *
 
 static dse_status hockney(const metric_context *x, const wanted *w, metric_value *out, dse_error *err)
 {
-    metric_value *fits = metric_object_new(x->arena);
+    metric_value *fits = metric_object_new(out->arena);
     hockney_fit best = {0};
     hockney_sample *s;
     tpu_run run;
@@ -193,6 +194,9 @@ static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
     X(beta, "hockney_beta_s_per_byte", "s/byte", "time of a byte in an all-reduce, fitted")                  \
     X(inverse, "hockney_inverse_beta_Bps", "bytes/s", "bandwidth of an all-reduce, fitted")
 
+/* What the original tools take: any Chrome trace. */
+#define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
+
 #define FUNCTIONS(id, of_name, unit, help)                                                                   \
     static dse_status id##_defined(const metric_context *x, metric_value *out, dse_error *err)               \
     {                                                                                                        \
@@ -201,7 +205,9 @@ static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
     static dse_status id##_compat(const metric_context *x, metric_value *out, dse_error *err)                \
     {                                                                                                        \
         return upstream(x, &w_##id, out, err);                                                               \
-    }
+    }                                                                                                        \
+    METRIC_IN_SCRATCH(id##_defined, METRIC_ON(TRACE_XLA))                                                    \
+    METRIC_IN_SCRATCH(id##_compat, ON_CHROME)
 METRICS(FUNCTIONS)
 #undef FUNCTIONS
 
@@ -212,9 +218,9 @@ METRICS(FUNCTIONS)
      .help = text,                                                                                           \
      .kinds = METRIC_ON(TRACE_XLA),                                                                          \
      .needs = METRIC_NEEDS_CHIPS,                                                                            \
-     .compute = id##_defined,                                                                                \
-     .compat = id##_compat,                                                                                  \
-     .compat_kinds = METRIC_ON(TRACE_XLA) | METRIC_ON_GPU,                                                   \
+     .compute = id##_defined_scratch,                                                                        \
+     .compat = id##_compat_scratch,                                                                          \
+     .compat_kinds = ON_CHROME,                                                                              \
      .headline = of_name},
 
 static const metric rows[] = {METRICS(ROW)};
