@@ -213,7 +213,7 @@ static dse_status defined_tpu(const metric_context *x, uint32_t i, later_calls *
     dse_status st = tpu_run_init(x, &run, err);
 
     if (st == DSE_OK)
-        st = tpu_run_chips(&run, "a bandwidth or volume", &chips, err);
+        st = tpu_run_chips(&run, &chips, err);
     if (st != DSE_OK)
         return st;
     for (uint32_t d = 0; d < t->n; d++)

@@ -219,7 +219,8 @@ static const metric rows[] = {
      .kinds = METRIC_ON_GPU,
      .compute = straggler_metrics_scratch,
      .compat = straggler_metrics_scratch,
-     .compat_kinds = LATER_ON_ALL},
+     .compat_kinds = LATER_ON_ALL,
+     .headline = "straggler_metrics"},
     LATER_ROW(straggler_pct, "%", METRIC_ON_GPU,
               "of each collective longest less shortest over longest among ranks, mean"),
 };

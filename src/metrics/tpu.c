@@ -251,7 +251,7 @@ static dse_status num_comm_kernels_w_size_and_time(const tpu_run *run, metric_va
 static dse_status avg_comm_bandwidth_GBps(const tpu_run *run, metric_value *out, dse_error *err)
 {
     uint32_t chips;
-    dse_status st = tpu_run_chips(run, "avg_comm_bandwidth_GBps", &chips, err);
+    dse_status st = tpu_run_chips(run, &chips, err);
     comm_sums s;
 
     if (st != DSE_OK)
@@ -408,7 +408,7 @@ static dse_status put_upstream(const metric_context *x, const char *name, bool c
 {
     uint32_t n = 0;
     tpu_upstream u;
-    dse_status st = chips ? tpu_upstream_chips(x, name, &n, err) : DSE_OK;
+    dse_status st = chips ? tpu_upstream_chips(x, &n, err) : DSE_OK;
     double v;
 
     if (st == DSE_OK)

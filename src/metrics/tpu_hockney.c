@@ -117,7 +117,7 @@ static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *
     if (f->ordinary.alpha < 0)
         metric_put_text(out, "warning",
                         "the fitted alpha is negative: the model does not hold for these sizes");
-    put_fit(metric_put_object(out, "hockney"), f);
+    put_fit(out, f);
     if (fits && fits->first != fits->last) {
         metric_value *all = metric_put_list(out, "fits");
         if (all)
@@ -141,7 +141,7 @@ static dse_status hockney(const metric_context *x, const wanted *w, metric_value
     if (st == DSE_OK && !run.n)
         return metric_absent(err, "the trace has no device events");
     if (st == DSE_OK)
-        st = tpu_run_chips(&run, w->name, &chips, err);
+        st = tpu_run_chips(&run, &chips, err);
     if (st == DSE_OK)
         st = samples_of(&run, chips, &s, &count, err);
     if (st == DSE_OK)
@@ -161,10 +161,10 @@ static dse_status upstream(const metric_context *x, const wanted *w, metric_valu
     tpu_upstream u;
     hockney_fit f;
     uint32_t n;
-    dse_status st = tpu_upstream_chips(x, w->name, &n, err);
+    dse_status st = tpu_upstream_chips(x, &n, err);
 
     if (st == DSE_OK && n < 2)
-        return metric_absent(err, "%s needs --n_chips of 2 or more", w->name);
+        return metric_absent(err, "it needs --n_chips of 2 or more");
     if (st == DSE_OK)
         st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, err);
     if (st != DSE_OK)

@@ -32,7 +32,7 @@ metric_value *tpu_put_device(const tpu_run *run, metric_value *devices, uint32_t
     return metric_put_object(devices, key);
 }
 
-dse_status tpu_run_chips(const tpu_run *run, const char *name, uint32_t *n, dse_error *err)
+dse_status tpu_run_chips(const tpu_run *run, uint32_t *n, dse_error *err)
 {
     const metric_context *x = run->x;
     int64_t chips = x->options->n_chips;
@@ -43,15 +43,15 @@ dse_status tpu_run_chips(const tpu_run *run, const char *name, uint32_t *n, dse_
         chips = x->card->total_count;
     if (chips <= 0 || chips > INT32_MAX)
         return metric_absent(
-            err, "%s needs the number of chips: give --n_chips, or total_count in the workload card", name);
+            err, "it needs the number of chips: give --n_chips, or total_count in the workload card");
     *n = (uint32_t)chips;
     return DSE_OK;
 }
 
-dse_status tpu_upstream_chips(const metric_context *x, const char *name, uint32_t *n, dse_error *err)
+dse_status tpu_upstream_chips(const metric_context *x, uint32_t *n, dse_error *err)
 {
     if (x->options->n_chips <= 0 || x->options->n_chips > INT32_MAX)
-        return metric_absent(err, "%s needs --n_chips under --compat", name);
+        return metric_absent(err, "it needs --n_chips under --compat");
     *n = (uint32_t)x->options->n_chips;
     return DSE_OK;
 }

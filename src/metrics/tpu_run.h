@@ -19,11 +19,11 @@ dse_status tpu_run_init(const metric_context *x, tpu_run *out, dse_error *err);
 /* The object of the i-th device in an object of devices: "<number>", "<rank>:<number>" if there are several ranks. */
 metric_value *tpu_put_device(const tpu_run *run, metric_value *devices, uint32_t i);
 
-/* --n_chips; else how many devices there are; else the card's total_count; else DSE_E_ABSENT, naming the metric. */
-dse_status tpu_run_chips(const tpu_run *run, const char *name, uint32_t *n, dse_error *err);
+/* --n_chips; else how many devices there are; else the card's total_count; else DSE_E_ABSENT. */
+dse_status tpu_run_chips(const tpu_run *run, uint32_t *n, dse_error *err);
 
 /* --n_chips, as the original tools demand it. */
-dse_status tpu_upstream_chips(const metric_context *x, const char *name, uint32_t *n, dse_error *err);
+dse_status tpu_upstream_chips(const metric_context *x, uint32_t *n, dse_error *err);
 
 /* Members of an operation's group: its replica group, else chips. */
 static inline uint32_t tpu_members(const tpu_op *op, uint32_t chips) { return op->group ? op->group : chips; }

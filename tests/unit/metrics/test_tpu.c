@@ -107,7 +107,7 @@ WITH(upstream_demands_the_number_of_chips)
 
     t->options.compat = true;
     assert_failure(traces_compute(t, "num_comm_kernels", &v, &err), &err, DSE_E_ABSENT, "",
-                   "num_comm_kernels needs --n_chips under --compat");
+                   "it needs --n_chips under --compat");
 }
 
 WITH(one_size_of_messages_cannot_be_fitted)
@@ -157,13 +157,13 @@ WITH(the_group_size_with_most_samples_is_the_headline)
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
-    assert_metric(t, "hockney_inverse_beta_Bps", "hockney/group_size", 4);
+    assert_metric(t, "hockney_inverse_beta_Bps", "group_size", 4);
     assert_ok(traces_compute(t, "hockney_alpha_s", &v, &err), &err);
     assert_true(fabs(traces_number(metric_get(v, "hockney_alpha_s")) - 1e-6) < 1e-15);
-    assert_true(fabs(traces_number(traces_at(v, "hockney/beta_s_per_byte")) - 2e-12) < 1e-21);
-    assert_true(fabs(traces_number(traces_at(v, "hockney/robust/alpha_s")) - 1e-6) < 1e-15);
-    assert_int_equal(traces_number(traces_at(v, "hockney/samples")), 6);
-    assert_int_equal(traces_number(traces_at(v, "hockney/distinct_sizes")), 6);
+    assert_true(fabs(traces_number(traces_at(v, "beta_s_per_byte")) - 2e-12) < 1e-21);
+    assert_true(fabs(traces_number(traces_at(v, "robust/alpha_s")) - 1e-6) < 1e-15);
+    assert_int_equal(traces_number(traces_at(v, "samples")), 6);
+    assert_int_equal(traces_number(traces_at(v, "distinct_sizes")), 6);
     assert_int_equal(traces_number(metric_get(metric_get(v, "fits")->first, "group_size")), 2);
     assert_true(fabs(traces_number(metric_get(metric_get(v, "fits")->first, "alpha_s")) - 2e-6) < 1e-15);
     assert_null(metric_get(v, "warning"));
