@@ -605,7 +605,8 @@ dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *e
     dse_arena_init(&scratch);
     ok = sieve_init(&s, rank, &scratch) && lists_init(v, &s, &scratch) &&
          (v->comm.n || comm_of_annotations(v, &s, &scratch)) && launches_init(v, &s, &scratch) &&
-         types_init(v, &s, &scratch) && times_init(v) && steps_init(v, &s);
+         types_init(v, &s, &scratch) && times_init(v) && steps_init(v, &s) &&
+         (rank->kind != TRACE_XLA || tpu_rank_init(rank, &v->arena, &v->tpu));
     dse_arena_free(&scratch);
     return ok ? DSE_OK : dse_fail_nomem(err);
 }
