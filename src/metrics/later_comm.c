@@ -1,4 +1,4 @@
-/* How much of the time is communication: communication_fraction, _ratio, _overhead, total_communication_time. */
+/* How much communication there is: coll_call_num, communication_fraction, _ratio, _overhead, total_communication_time. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/tpu_run.h"
@@ -300,10 +300,44 @@ static dse_status total_communication_time(const metric_context *x, metric_value
 
 METRIC_IN_SCRATCH(communication_fraction, LATER_ON_ALL)
 METRIC_IN_SCRATCH(communication_overhead, METRIC_ON_HOST)
+/* ---- coll_call_num ------------------------------------------------------------------------- */
+
+/* Under --compat the tool reads one file, kineto_trace_0.json, and knows one prefix; without that file it says 0. */
+static uint64_t upstream_calls(const metric_view *v)
+{
+    static const char prefix[] = "ncclDevKernel_";
+    uint64_t n = 0;
+
+    if (v->rank->rank != 0 || v->rank->kind != TRACE_KINETO)
+        return 0;
+    for (uint32_t k = 0; k < v->kernels.n; k++)
+        n += strncmp(METRIC_TEXT_OF(v->rank, &v->rank->event[v->kernels.event[k]]), prefix,
+                     sizeof prefix - 1) == 0;
+    return n;
+}
+
+static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_error *err)
+{
+    const metric_view *first = &x->view[0];
+
+    (void)err;
+    metric_put_count(out, "coll_call_num", x->options->compat ? upstream_calls(first) : first->comm.n);
+    return DSE_OK;
+}
+
 METRIC_IN_SCRATCH(communication_ratio, LATER_ON_ALL)
 METRIC_IN_SCRATCH(total_communication_time, LATER_ON_ALL)
 
 static const metric rows[] = {
+    {.name = "coll_call_num",
+     .group = "later",
+     .unit = "calls",
+     .help = "communication kernels of the lowest rank",
+     .kinds = METRIC_ON_GPU,
+     .compute = coll_call_num,
+     .compat = coll_call_num,
+     .compat_kinds = LATER_ON_ALL,
+     .headline = "coll_call_num"},
     LATER_ROW(communication_fraction, "%", LATER_ON_ALL,
               "communication over all kernels of a step, mean over inner steps and ranks"),
     LATER_ROW(communication_overhead, "", METRIC_ON_HOST,
