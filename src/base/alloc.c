@@ -1,22 +1,25 @@
 #include "base/alloc.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static long fail_after = -1;
+/* Threads allocate at the same time (exec/parallel.h); without the hook this is one plain load. */
+static atomic_long fail_after = -1;
 
-void dse_alloc_fail_after(long n) { fail_after = n; }
+void dse_alloc_fail_after(long n) { atomic_store_explicit(&fail_after, n, memory_order_relaxed); }
 
 static bool may_allocate(void)
 {
-    if (fail_after < 0)
-        return true;
-    if (fail_after == 0)
-        return false;
-    fail_after--;
-    return true;
+    long left = atomic_load_explicit(&fail_after, memory_order_relaxed);
+
+    while (left > 0)
+        if (atomic_compare_exchange_weak_explicit(&fail_after, &left, left - 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return true;
+    return left < 0;
 }
 
 void *dse_realloc(void *p, size_t size)

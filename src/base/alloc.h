@@ -21,7 +21,7 @@ void *dse_realloc(void *p, size_t size);
 void *dse_calloc(size_t n, size_t size);
 void dse_free(void *p);
 
-/* Test hook: allocations succeed n more times, then fail. Negative: never fail (the default). */
+/* Test hook: allocations of all threads succeed n more times, then fail. Negative: never fail (the default). */
 void dse_alloc_fail_after(long n);
 
 /* dse_arena -- bump allocator. Blocks are kept on reset, so the second point of a sweep allocates

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,58 +75,73 @@ static bool write_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-/* A device or a pipe: there is nothing to replace. */
-static bool write_into(const char *path, const void *bytes, size_t n)
+dse_status dse_replacement_open(dse_replacement *r, const char *path, dse_error *err)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool written;
+    struct stat sb;
+    bool exists = stat(path, &sb) == 0;
 
-    if (fd < 0)
-        return false;
-    written = write_all(fd, bytes, n);
-    return close(fd) == 0 && written;
+    if (strlen(path) >= sizeof r->path)
+        return dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", path);
+    strcpy(r->path, path);
+    r->temporary[0] = '\0';
+    if (exists && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode)) { /* nothing there to replace */
+        r->target[0] = '\0';
+        r->fd = open(path, O_WRONLY | O_CLOEXEC);
+    } else {
+        if (!exists || !realpath(path, r->target))
+            strcpy(r->target, path);
+        snprintf(r->temporary, sizeof r->temporary, "%s.XXXXXX", r->target);
+        r->fd = mkstemp(r->temporary);
+    }
+    return r->fd >= 0 ? DSE_OK : dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
 }
 
-/* `temp` ends in XXXXXX. Leaves errno as the first failure set it. */
-static bool write_and_rename(char *temp, const char *path, const void *bytes, size_t n)
+void dse_replacement_give_up(dse_replacement *r)
 {
-    int fd = mkstemp(temp), code;
-    mode_t mask = umask(0);
+    close(r->fd);
+    if (*r->target)
+        unlink(r->temporary);
+}
 
-    umask(mask);
-    if (fd < 0)
-        return false;
-    if (write_all(fd, bytes, n) && fchmod(fd, 0666 & ~mask) == 0) {
-        if (close(fd) == 0 && rename(temp, path) == 0)
-            return true;
-        code = errno;
-    } else {
-        code = errno;
-        close(fd);
+dse_status dse_replacement_commit(dse_replacement *r, dse_error *err)
+{
+    bool written = true;
+    int code;
+
+    if (*r->target) {
+        mode_t mask = umask(0);
+
+        umask(mask);
+        written = fchmod(r->fd, 0666 & ~mask) == 0;
     }
-    unlink(temp);
+    code = errno;
+    if (close(r->fd) != 0 && written) {
+        written = false;
+        code = errno;
+    }
+    if (written && *r->target && rename(r->temporary, r->target) != 0) {
+        written = false;
+        code = errno;
+    }
+    if (!written && *r->target)
+        unlink(r->temporary);
     errno = code;
-    return false;
+    return written ? DSE_OK : dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", r->path);
 }
 
 dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_error *err)
 {
-    char temp[PATH_MAX + 8], target[PATH_MAX];
-    struct stat sb;
-    bool exists = stat(path, &sb) == 0, written;
+    dse_replacement r;
+    dse_status st = dse_replacement_open(&r, path, err);
 
-    if (!exists || !realpath(path, target)) {
-        if (strlen(path) >= sizeof target)
-            return dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", path);
-        strcpy(target, path);
+    if (st != DSE_OK)
+        return st;
+    if (!write_all(r.fd, bytes, n)) {
+        st = dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
+        dse_replacement_give_up(&r);
+        return st;
     }
-    if (exists && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode)) {
-        written = write_into(path, bytes, n);
-    } else {
-        snprintf(temp, sizeof temp, "%s.XXXXXX", target);
-        written = write_and_rename(temp, target, bytes, n);
-    }
-    return written ? DSE_OK : dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
+    return dse_replacement_commit(&r, err);
 }
 
 dse_status dse_write_text(const char *path, const dse_strbuf *text, dse_error *err)

@@ -19,6 +19,19 @@ dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_err
 /* The same of a text that was built in memory; DSE_E_NOMEM if there was too little for it. */
 dse_status dse_write_text(const char *path, const dse_strbuf *text, dse_error *err);
 
+/* dse_replacement -- the same for content that is too large for memory: open, write to fd, commit or give up. */
+typedef struct {
+    char path[4096];      /* as it was given, for messages */
+    char target[4096];    /* what is replaced; empty: a device or a pipe, which is written to */
+    char temporary[4104]; /* beside it */
+    int fd;
+} dse_replacement;
+
+dse_status dse_replacement_open(dse_replacement *r, const char *path, dse_error *err);
+/* Closes fd and puts the file in its place. The temporary file is gone in any case. */
+dse_status dse_replacement_commit(dse_replacement *r, dse_error *err);
+void dse_replacement_give_up(dse_replacement *r);
+
 /* Removes a file, or a folder with everything in it; symbolic links, not what they point to. Nothing there is
  * success. */
 dse_status dse_remove_tree(const char *path, dse_error *err);

@@ -1,62 +1,178 @@
-/* Metrics of a trace. */
-#include "cli/command.h"
+/* Metrics of traces. Exit codes differ from the other commands': scripts that were written for the original tools take 1
+ * for whatever fails, 2 for a wrong command line. */
 #include "cli/exit.h"
-#include "driver/recording.h"
+#include "cli/metrics.h"
+#include "driver/measure.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct {
-    option_list trace;
-    const char *metric;
-    bool compat, trim, force;
+    option_list trace, metric, tools, more_tools;
+    const char *profile_mode, *format, *align, *attention, *phase, *steps, *card;
+    const char *workload_dir, *output, *tools_dir;
+    int64_t n_chips, max_ranks, jobs;
+    double model_params;
+    bool all, list, output_json, json, compat, trim, force;
 } metrics_options;
 
+static const char *const formats[] = {"text", "json", "csv", NULL};
+static const char *const profile_modes[] = {"auto", "torch", "nsys", NULL};
+static const char *const alignments[] = {"auto", "none", "end", NULL};
+static const char *const attentions[] = {"full", "causal", NULL};
+static const char *const phases[] = {"card", "training", "inference", NULL};
+static const char *const step_choices[] = {"all", "inner", NULL};
+
 #define FIELD(f) .offset = offsetof(metrics_options, f)
+/* Values are the places in the list of choices. */
+#define CHOICE(list) .choices = (list)
 
 static const option options[] = {
     {"--trace", OPT_LIST, "DIR", "", "a directory of traces, or one file; again for another", FIELD(trace)},
-    {"--metric", OPT_STRING, "NAME", "", "the metric", FIELD(metric)},
-    {"--compat", OPT_FLAG, NULL, "false", "as the original tools compute it, flaws included", FIELD(compat)},
-    {"--trim", OPT_FLAG, NULL, "false", "leave out the first and the last step", FIELD(trim)},
+    {"--metric", OPT_LIST, "NAME", "", "a metric; again for another", FIELD(metric)},
+    {"--all", OPT_FLAG, NULL, "false", "all that the trace supports, and why not the rest", FIELD(all)},
+    {"--list-metrics", OPT_FLAG, NULL, "false", "the names; with --json what each is", FIELD(list)},
+    {"--format", OPT_STRING, "FORMAT", "text", "of the output", CHOICE(formats), FIELD(format)},
+    {"--output-json", OPT_FLAG, NULL, "false", "the same as --format json", FIELD(output_json)},
+    {"--json", OPT_FLAG, NULL, "false", "the same", FIELD(json)},
+    {"--profile-mode", OPT_STRING, "MODE", "auto", "traces to take where there are several kinds",
+     CHOICE(profile_modes), FIELD(profile_mode)},
+    {"--card", OPT_STRING, "FILE", "", "the workload card, instead of the one beside the trace", FIELD(card)},
+    {"--n_chips", OPT_INT, "N", "", "chips that a collective joins", .min = 1, .max = 1e9, FIELD(n_chips)},
+    {"--model_params", OPT_DOUBLE, "N", "7e9", "parameters of the model", .min = 1, .max = 1e18,
+     FIELD(model_params)},
+    {"--phase", OPT_STRING, "PHASE", "card", "what the workload does", CHOICE(phases), FIELD(phase)},
+    {"--attention", OPT_STRING, "KIND", "full", "operations that mfu counts", CHOICE(attentions),
+     FIELD(attention)},
+    {"--steps", OPT_STRING, "WHICH", "all", "steps that overlap is measured in", CHOICE(step_choices),
+     FIELD(steps)},
+    {"--trim", OPT_FLAG, NULL, "false", "leave out the first and the last of three steps or more",
+     FIELD(trim)},
+    {"--align", OPT_STRING, "HOW", "auto", "clocks of the ranks: by the ends of collectives or not at all",
+     CHOICE(alignments), FIELD(align)},
+    {"--compat", OPT_FLAG, NULL, "false", "as the original tools compute and print it, flaws included",
+     FIELD(compat)},
     {"--force", OPT_FLAG, NULL, "false", "compute what the workload card speaks against", FIELD(force)},
+    {"--max-ranks", OPT_INT, "N", "", "the first N ranks only", .min = 1, .max = 1e9, FIELD(max_ranks)},
+    {"--jobs", OPT_INT, "N", "", "files read at a time; as many as there are cores unless given", .min = 1,
+     .max = 4096, FIELD(jobs)},
+    {"--workload-dir", OPT_STRING, "DIR", "", "report.html and report.json of DIR/traces, middle iteration",
+     FIELD(workload_dir)},
+    {"--output", OPT_STRING, "DIR", "", "where they go instead of DIR/analysis_output", FIELD(output)},
+    {"--tools", OPT_LIST, "NAME", "", "only these metrics of the guide in it", FIELD(tools)},
+    {"--tools-dir", OPT_STRING, "DIR", "", "refused: metrics are built in", FIELD(tools_dir)},
+    {"TOOL", OPT_LIST, NULL, "", "more names for --tools", FIELD(more_tools)},
 };
+
+/* The place in a list of choices, which the option's row has checked. */
+static int place(const char *const *choices, const char *text)
+{
+    int i = 0;
+
+    while (strcmp(choices[i], text) != 0)
+        i++;
+    return i;
+}
+
+static metrics_job job_of(const metrics_options *o)
+{
+    static const drv_profile_mode modes[] = {DRV_PROFILE_AUTO, DRV_PROFILE_TORCH, DRV_PROFILE_NSYS};
+    static const trace_phase by_place[] = {TRACE_PHASE_UNKNOWN, TRACE_PHASE_TRAINING, TRACE_PHASE_INFERENCE};
+    static const metrics_format by_format[] = {METRICS_TEXT, METRICS_JSON, METRICS_CSV};
+    bool json = o->output_json || o->json;
+
+    return (metrics_job){
+        .format = json ? METRICS_JSON : by_format[place(formats, o->format)],
+        .all = o->all,
+        .metric = o->metric,
+        .trace = o->trace,
+        .how = {.n_chips = o->n_chips,
+                .model_params = o->model_params,
+                .trim = o->trim,
+                .inner_steps = place(step_choices, o->steps) == 1,
+                .force = o->force,
+                .causal = place(attentions, o->attention) == 1,
+                .compat = o->compat,
+                .phase = by_place[place(phases, o->phase)],
+                .align = place(alignments, o->align)},
+        .read = {.mode = modes[place(profile_modes, o->profile_mode)],
+                 .max_ranks = (uint32_t)o->max_ranks,
+                 .n_threads = (uint32_t)o->jobs,
+                 .card = o->card},
+    };
+}
+
+static dse_status check(const metrics_options *o, dse_error *err)
+{
+    if (o->tools_dir)
+        return dse_fail(err, DSE_E_USAGE,
+                        "--tools-dir has no meaning here: the metrics are built in, and --tools "
+                        "chooses among them");
+    if (o->more_tools.n && !o->tools.n)
+        return dse_fail(err, DSE_E_USAGE, "'%.80s' is not an option", o->more_tools.item[0]);
+    if ((o->output || o->tools.n) && !o->workload_dir)
+        return dse_fail(err, DSE_E_USAGE, "%s needs --workload-dir", o->output ? "--output" : "--tools");
+    if (o->list)
+        return DSE_OK;
+    if (o->workload_dir && (o->trace.n || o->metric.n || o->all))
+        return dse_fail(err, DSE_E_USAGE, "give either --workload-dir, or --trace and what to compute");
+    if (o->all && o->metric.n)
+        return dse_fail(err, DSE_E_USAGE, "give either --all or --metric");
+    if (!o->workload_dir && (!o->trace.n || (!o->metric.n && !o->all)))
+        return dse_fail(err, DSE_E_USAGE,
+                        "--trace and --metric, or --trace and --all, are required when not using "
+                        "--list-metrics or --workload-dir");
+    return DSE_OK;
+}
+
+/* Those of both lists. */
+static bool join(const option_list *a, const option_list *b, dse_arena *arena, option_list *out)
+{
+    const char **item = DSE_ARENA_NEW(arena, const char *, a->n + b->n);
+
+    if (!item)
+        return false;
+    for (size_t i = 0; i < a->n + b->n; i++)
+        item[i] = i < a->n ? a->item[i] : b->item[i - a->n];
+    *out = (option_list){a->n + b->n, item};
+    return true;
+}
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const metrics_options *o = opts;
-    metric_options how = {.model_params = 7e9, .trim = o->trim, .force = o->force, .compat = o->compat};
-    drv_recording rec = {0};
-    metric_value *v;
-    const metric *m;
-    dse_status st;
+    metrics_job job = job_of(o);
+    option_list tools;
+    bool known = true;
+    dse_status st = check(o, err);
 
-    if (!o->trace.n || !o->metric)
-        return dse_fail(err, DSE_E_USAGE, "--trace and --metric are required");
-    st = drv_recording_load(o->trace.item[0], &(drv_recording_options){0}, &rec, err);
-    if (st == DSE_OK)
-        st = metric_find(o->metric, rec.record.rank[0].kind, o->compat, &m, err);
-    if (st == DSE_OK) {
-        metric_context x = {.record = &rec.record,
-                            .view = rec.view,
-                            .n_views = rec.n_views,
-                            .card = rec.has_card ? &rec.card : NULL,
-                            .options = &how,
-                            .arena = r->arena};
-        st = metric_compute(m, &x, &v, err);
+    if (st != DSE_OK)
+        return st;
+    if (o->list)
+        return metrics_list(job.format, r->arena, r->out, err);
+    if (o->workload_dir)
+        return join(&o->tools, &o->more_tools, r->arena, &tools)
+                   ? metrics_guide(&job, o->workload_dir, o->output, &tools, r, err)
+                   : dse_fail_nomem(err);
+    if ((st = metrics_known(&o->metric, r->arena, &known, err)) != DSE_OK)
+        return st;
+    if (!known) {
+        r->code = EXIT_USAGE;
+        return DSE_OK;
     }
-    if (st == DSE_OK) {
-        metric_write_json(v, 0, r->out);
-        dse_strbuf_addc(r->out, '\n');
-    }
-    drv_recording_free(&rec);
-    return st;
+    st = drv_measure_kinds(o->metric.item, o->metric.n, o->compat, r->arena, &job.read.kinds, err);
+    return st == DSE_OK ? metrics_measure(&job, r, err) : st;
 }
 
 extern const command command_metrics;
 const command command_metrics = {
     .name = "metrics",
     .summary = "metrics of a profiler trace",
+    .details =
+        "Reads profiler traces of one run, of all ranks (Kineto, XLA, Nsight Systems, PyTorch execution "
+        "traces and "
+        "memory snapshots, simulated timelines; what a file is, its content says) and computes metrics. Exit "
+        "codes: 0 done, 1 whatever fails, also a metric that this trace does not have, 2 usage.",
     .example = "ccldse metrics --trace traces/run1 --metric iter_time",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

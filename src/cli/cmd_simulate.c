@@ -6,6 +6,7 @@
 #include "cli/shortcuts.h"
 #include "driver/emit.h"
 #include "driver/links.h"
+#include "driver/timeline.h"
 #include "report/parts.h"
 #include "report/traps.h"
 #include "report/value.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 
 typedef struct {
-    const char *model, *system, *point, *emit, *trace, *links_csv;
+    const char *model, *system, *point, *emit, *trace, *timeline, *links_csv;
     int64_t dp, tp, sp, pp, tag_base;
     bool recompute, weight_sharded, json, links;
     option_list set;
@@ -48,6 +49,9 @@ static const option options[] = {
     {"--emit", OPT_STRING, "DIR", "",
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
     {"--trace", OPT_STRING, "FILE", "", "also write every node's issue and finish tick as CSV", FIELD(trace)},
+    {"--timeline", OPT_STRING, "FILE", "",
+     "also write the run as a Chrome trace, for Perfetto and 'ccldse metrics'; compressed if it ends in .gz",
+     FIELD(timeline)},
     {"--links", OPT_FLAG, NULL, "false",
      "also print what the links carried: the bottleneck, each dimension, the 20 busiest; with --json every "
      "link. With network.backend=congestion_aware only",
@@ -252,6 +256,7 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
         bool given;
     } native[] = {{"--emit", o->emit != NULL},
                   {"--trace", o->trace != NULL},
+                  {"--timeline", o->timeline != NULL},
                   {"--links", o->links},
                   {"--links-csv", o->links_csv != NULL}};
     dse_status st = external_choose(&o->external, a, tools, err);
@@ -289,11 +294,14 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
 
     if ((st = drv_point_generate(&s->study, &s->point, a, &w, err)) != DSE_OK ||
         (o->emit && (st = drv_emit_point(&s->study.system, &w, o->emit, a, err)) != DSE_OK) ||
-        (st = drv_point_simulate(&s->study, &w, a, &s->result, o->trace ? &record : NULL, err)) != DSE_OK)
+        (st = drv_point_simulate(&s->study, &w, a, &s->result, o->trace || o->timeline ? &record : NULL,
+                                 err)) != DSE_OK)
         return st;
     drv_metrics_of(&s->point, &w, &s->result, &s->metrics);
     if (o->trace)
         st = trace_ticks_save_csv(&record, o->trace, err);
+    if (st == DSE_OK && o->timeline)
+        st = drv_timeline_save(&s->point, &w, &record, o->timeline, a, err);
     if (st == DSE_OK && o->links_csv)
         st = drv_links_save_csv(s->result.load, o->links_csv, a, err);
     return st;

@@ -87,6 +87,17 @@ void progress_show(void *user, const drv_progress *p)
     s->next_seconds = p->seconds < 60 ? p->seconds + 10 : p->seconds * 7 / 6;
 }
 
+void progress_files(void *user, size_t done, size_t n)
+{
+    progress_screen *s = user;
+
+    if (!s->terminal || n < 2)
+        return;
+    fprintf(stderr, "\r\033[2Kreading traces: %zu of %zu files", done, n);
+    fflush(stderr);
+    s->drawn = true;
+}
+
 void progress_clear(const progress_screen *s)
 {
     if (s->drawn)

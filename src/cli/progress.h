@@ -1,4 +1,4 @@
-/* How far a sweep is, on standard error: a line that is drawn again on a terminal, else a line now and then. */
+/* How far a sweep, or the reading of traces, is, on standard error: a line that is drawn again on a terminal, else a line now and then. */
 #ifndef DSE_CLI_PROGRESS_H
 #define DSE_CLI_PROGRESS_H
 
@@ -15,6 +15,9 @@ void progress_init(progress_screen *s);
 /* The calls of a sweep; `user` is the screen. */
 void progress_begin(void *user, const drv_progress *p);
 void progress_show(void *user, const drv_progress *p);
+
+/* The call of a recording that is read: files that are, on a terminal only; `user` is the screen. */
+void progress_files(void *user, size_t done, size_t n);
 
 /* Takes the line away. */
 void progress_clear(const progress_screen *s);

@@ -24,9 +24,8 @@ static void add_ranks(const sim_result *r, store_metrics *out)
 
 /* ---- the parts of the step ------------------------------------------------------------------ */
 
-/* The degrees in which the members of a group differ, a bit each. Ranks count dp fastest, then tp, sp, and the pipeline
- * stage (workload/generate.h). */
-static unsigned degrees_of(const design_point *p, const wl_group *g)
+/* Ranks count dp fastest, then tp, sp, and the pipeline stage (workload/generate.h). */
+unsigned drv_group_degrees(const design_point *p, const wl_group *g)
 {
     const uint32_t degree[] = {p->dp, p->tp, p->sp, p->pp};
     unsigned varies = 0;
@@ -43,7 +42,7 @@ static unsigned degrees_of(const design_point *p, const wl_group *g)
 /* The generator groups ranks along one degree at a time; its operators could be given others. */
 static uint64_t *part_of_group(const design_point *p, const wl_group *g, store_metrics *out)
 {
-    switch (degrees_of(p, g)) {
+    switch (drv_group_degrees(p, g)) {
     case 1u << 0: return &out->step_comm_dp;
     case 1u << 1: return &out->step_comm_tp;
     case 1u << 2: return &out->step_comm_sp;

@@ -92,14 +92,16 @@ dse_status metric_compute(const metric *m, const metric_context *x, metric_value
 {
     metric_value *v = metric_object_new(x->arena);
     bool compat = x->options->compat && m->compat;
-    dse_status st = DSE_OK;
+    metric_context own;
+    dse_status st;
 
     if (!v)
         return dse_fail_nomem(err);
-    if (!compat)
-        st = metric_check_needs(m, x, err);
+    st = metric_narrow(m, x, compat, &own, err);
+    if (st == DSE_OK && !compat)
+        st = metric_check_needs(m, &own, err);
     if (st == DSE_OK)
-        st = (compat ? m->compat : m->compute)(x, v, err);
+        st = (compat ? m->compat : m->compute)(&own, v, err);
     if (st == DSE_OK && v->failed)
         st = dse_fail_nomem(err);
     if (st == DSE_OK)

@@ -38,24 +38,26 @@ typedef dse_status metric_fn(const metric_context *x, metric_value *out, dse_err
 
 /* What a metric needs; checked in one place (needs.c) before it runs, each with its own reason and remedy. */
 enum {
-    METRIC_NEEDS_RANKS = 1 << 0,     /* two ranks or more, of one job */
+    METRIC_NEEDS_RANKS = 1 << 0,     /* two ranks or more, at work at the same time */
     METRIC_NEEDS_STEPS = 1 << 1,     /* step markers on every rank */
-    METRIC_NEEDS_GPU = 1 << 2,       /* GPU events */
-    METRIC_NEEDS_COMM = 1 << 3,      /* communication */
+    METRIC_NEEDS_GPU = 1 << 2,       /* GPU events on every rank */
+    METRIC_NEEDS_COMM = 1 << 3,      /* communication on some rank */
     METRIC_NEEDS_CARD = 1 << 4,      /* a workload card */
-    METRIC_NEEDS_TOKENS = 1 << 5,    /* its batch_size and seq_len */
+    METRIC_NEEDS_TOKENS = 1 << 5,    /* its batch_size and seq_len; of inference output_len will do */
     METRIC_NEEDS_PIPELINE = 1 << 6,  /* its pp above 1; --force */
-    METRIC_NEEDS_MODEL = 1 << 7,     /* its model_arch, total_count, and a known xpu_spec.model */
-    METRIC_NEEDS_INFERENCE = 1 << 8, /* its phase */
+    METRIC_NEEDS_MODEL = 1 << 7,     /* its model_arch, total_count and xpu_spec.model */
+    METRIC_NEEDS_INFERENCE = 1 << 8, /* its phase, or --phase */
     METRIC_NEEDS_CHIPS = 1 << 9,     /* --n_chips, device planes, or total_count */
     METRIC_NEEDS_SNAPSHOT = 1 << 10, /* a memory snapshot */
-    METRIC_NEEDS_DEVICE = 1 << 11    /* TPU device events */
+    METRIC_NEEDS_DEVICE = 1 << 11    /* TPU device events on every rank */
 };
 
 #define METRIC_ON(kind) (1u << (kind))
 #define METRIC_ON_GPU   (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED) | METRIC_ON(TRACE_NSYS))
 #define METRIC_ON_HOST  (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED))
-#define METRIC_ON_ANY   (METRIC_ON(TRACE_KINDS) - 1)
+/* No trace: a directory that has side files alone, which the metric finds by record->path. */
+#define METRIC_ON_NONE METRIC_ON(TRACE_KINDS)
+#define METRIC_ON_ANY  (METRIC_ON(TRACE_KINDS) * 2 - 1)
 
 typedef struct {
     const char *name;
@@ -89,11 +91,16 @@ const metric *const *metric_all(dse_arena *a, size_t *n);
  * all names. */
 dse_status metric_find(const char *name, trace_kind kind, bool compat, const metric **out, dse_error *err);
 
-/* Checks what the row needs, then computes. *out is a new object in the arena of the context. DSE_E_ABSENT with the
- * reason; DSE_E_NOMEM. */
+/* Leaves out ranks of kinds that the row does not take, checks what it needs, then computes. *out is a new object in the
+ * arena of the context. DSE_E_ABSENT with the reason; DSE_E_NOMEM. */
 dse_status metric_compute(const metric *m, const metric_context *x, metric_value **out, dse_error *err);
 
-/* needs.c: DSE_OK or DSE_E_ABSENT. */
+/* needs.c: the context of a row, with the ranks that it takes alone, so that it need not ask of what kind one is (a memory
+ * snapshot lies beside a timeline). *out borrows from *x and its arena. DSE_E_ABSENT: there is none; DSE_E_NOMEM. */
+dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, metric_context *out,
+                         dse_error *err);
+
+/* needs.c: what a row needs, of a context that was narrowed for it. DSE_OK or DSE_E_ABSENT. */
 dse_status metric_check_needs(const metric *m, const metric_context *x, dse_error *err);
 
 /* The value is absent: fails with DSE_E_ABSENT and the reason. */

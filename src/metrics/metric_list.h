@@ -2,6 +2,27 @@
 #ifndef DSE_METRICS_METRIC_LIST_H
 #define DSE_METRICS_METRIC_LIST_H
 
-#define METRIC_FAMILY_LIST(X) X(steps) X(overlap)
+#define METRIC_FAMILY_LIST(X)                                                                                \
+    X(bubble)                                                                                                \
+    X(calls)                                                                                                 \
+    X(communication)                                                                                         \
+    X(et)                                                                                                    \
+    X(experts)                                                                                               \
+    X(fsdp)                                                                                                  \
+    X(guide_overlap)                                                                                         \
+    X(guide_straggler)                                                                                       \
+    X(guide_throughput)                                                                                      \
+    X(kernels)                                                                                               \
+    X(latency)                                                                                               \
+    X(memory)                                                                                                \
+    X(overlap)                                                                                               \
+    X(steps)                                                                                                 \
+    X(straggler)                                                                                             \
+    X(throughput)                                                                                            \
+    X(totals)                                                                                                \
+    X(traffic)                                                                                               \
+    X(training_phases)                                                                                       \
+    X(utilization)
+    X(calls) X(latency) X(mfu) X(overlap) X(sm) X(steps) X(straggler) X(throughput) X(traffic) X(window)
 
 #endif

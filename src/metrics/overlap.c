@@ -1,29 +1,204 @@
 /* Communication that compute covers. */
+#include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
-static void put_rank(const metric_view *v, metric_value *out)
-{
-    int64_t comm = metric_spans_length(&v->comm_time), compute = metric_spans_length(&v->compute_time),
-            both = metric_spans_overlap(&v->comm_time, &v->compute_time);
+/* Of one rank, or sums over ranks. */
+typedef struct {
+    int64_t comm, compute, both; /* ps */
+    uint64_t n_comm, n_compute;
+} overlap;
 
-    metric_put_ms(out, "comm_time_ms", comm);
-    metric_put_ms(out, "comp_time_ms", compute);
-    metric_put_ms(out, "overlap_time_ms", both);
-    metric_put_ms(out, "exposed_comm_time_ms", comm - both);
-    metric_put_ratio(out, "overlap_ratio_of_comm", (double)both, (double)comm, "no communication");
-    metric_put_ratio(out, "overlap_ratio_of_comp", (double)both, (double)compute, "no compute kernels");
-    metric_put_integer(out, "num_comm_kernels", v->comm.n);
-    metric_put_integer(out, "num_comp_kernels", v->compute.n);
+static void put(const overlap *o, metric_value *out)
+{
+    metric_put_ms(out, "comm_time_ms", o->comm);
+    metric_put_ms(out, "comp_time_ms", o->compute);
+    metric_put_ms(out, "overlap_time_ms", o->both);
+    metric_put_ms(out, "exposed_comm_time_ms", o->comm - o->both);
+    metric_put_count(out, "num_comm_kernels", o->n_comm);
+    metric_put_count(out, "num_comp_kernels", o->n_compute);
+}
+
+static void put_ratios(const overlap *o, metric_value *out)
+{
+    metric_put_ratio(out, "overlap_ratio_of_comm", (double)o->both, (double)o->comm, "no communication");
+    metric_put_ratio(out, "overlap_ratio_of_comp", (double)o->both, (double)o->compute, "no compute kernels");
+}
+
+/* How many of the events, which ascend, begin in the spans. */
+static uint64_t begin_in(const metric_view *v, const metric_events *list, const metric_spans *spans)
+{
+    uint64_t n = 0;
+    size_t s = 0;
+
+    for (uint32_t i = 0; i < list->n; i++) {
+        int64_t at = v->rank->event[list->event[i]].start_ps;
+
+        while (s < spans->n && spans->span[s].end <= at)
+            s++;
+        n += s < spans->n && spans->span[s].start <= at;
+    }
+    return n;
+}
+
+/* The steps but the first and the last, or all if there are only two; kernels are counted that begin there. */
+static dse_status within_steps(const metric_view *v, dse_arena *a, overlap *o, dse_error *err)
+{
+    uint32_t skip = v->n_steps > 2, n = 0;
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, v->n_steps);
+    metric_spans steps, comm, compute;
+
+    for (uint32_t i = skip; span && i + skip < v->n_steps; i++)
+        span[n++] = v->step[i].span;
+    if (!span || !metric_spans_merge_any(span, n, &steps) ||
+        !metric_spans_intersect(&v->comm_time, &steps, a, &comm) ||
+        !metric_spans_intersect(&v->compute_time, &steps, a, &compute))
+        return dse_fail_nomem(err);
+    *o = (overlap){metric_spans_length(&comm), metric_spans_length(&compute),
+                   metric_spans_overlap(&comm, &compute), begin_in(v, &v->comm, &steps),
+                   begin_in(v, &v->compute, &steps)};
+    return DSE_OK;
+}
+
+static dse_status overlap_of(const metric_context *x, const metric_view *v, overlap *o, dse_error *err)
+{
+    if (x->options->inner_steps && !v->n_steps)
+        return metric_absent(err,
+                             "rank %u has no step markers (ProfilerStep#) to look within; leave out "
+                             "--steps inner",
+                             v->rank->rank);
+    if (x->options->inner_steps)
+        return within_steps(v, x->arena, o, err);
+    *o = (overlap){metric_spans_length(&v->comm_time), metric_spans_length(&v->compute_time),
+                   metric_spans_overlap(&v->comm_time, &v->compute_time), v->comm.n, v->compute.n};
+    return DSE_OK;
 }
 
 static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, dse_error *err)
 {
-    metric_value *ranks = metric_put_object(out, "per_rank");
+    overlap sum = {0}, *of = DSE_ARENA_NEW(x->arena, overlap, x->n_views);
+    double of_comm = 0, of_compute = 0;
+    uint32_t n_comm = 0, n_compute = 0;
+    dse_status st = of ? DSE_OK : dse_fail_nomem(err);
+    metric_value *ranks;
 
-    (void)err;
-    for (uint32_t i = 0; i < x->n_views; i++)
-        put_rank(&x->view[i], metric_put_rank(ranks, x->view[i].rank));
+    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
+        st = overlap_of(x, &x->view[i], &of[i], err);
+        sum = (overlap){sum.comm + of[i].comm, sum.compute + of[i].compute, sum.both + of[i].both,
+                        sum.n_comm + of[i].n_comm, sum.n_compute + of[i].n_compute};
+        if (of[i].comm) {
+            of_comm += (double)of[i].both / (double)of[i].comm;
+            n_comm++;
+        }
+        if (of[i].compute) {
+            of_compute += (double)of[i].both / (double)of[i].compute;
+            n_compute++;
+        }
+    }
+    if (st != DSE_OK)
+        return st;
+    metric_put_ratio(out, "overlap_ratio_of_comm", of_comm, n_comm, "no communication");
+    metric_put_ratio(out, "overlap_ratio_of_comp", of_compute, n_compute, "no compute kernels");
+    put(&sum, out);
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        metric_value *rank = metric_put_rank(ranks, x->view[i].rank);
+
+        put(&of[i], rank);
+        put_ratios(&of[i], rank);
+    }
+    return DSE_OK;
+}
+
+/* ---- as the original tool has it: events of all layers, durations added up ------------------- */
+
+enum { COMM = 1, COMPUTE_ANYWHERE, COMPUTE_AS_KERNEL };
+
+static uint8_t says(const char *name)
+{
+    static const char *const comm[] = {"nccl", "c10d::"}, *const copies[] = {"memcpy", "memset"},
+                             *const compute[] = {
+                                 "matmul",    "gemm",    "cutlass",   "sgemm",  "dgemm", "hgemm", "mma",
+                                 "attention", "softmax", "layernorm", "linear", "conv",  "relu",  "gelu",
+                                 "aten::",    "ampere",  "volta",     "sm80",   "sm90"};
+
+    if (metric_has_any(name, comm, sizeof comm / sizeof comm[0]))
+        return COMM;
+    if (metric_has_any(name, copies, sizeof copies / sizeof copies[0]))
+        return 0;
+    return metric_has_any(name, compute, sizeof compute / sizeof compute[0]) ? COMPUTE_ANYWHERE
+                                                                             : COMPUTE_AS_KERNEL;
+}
+
+typedef struct {
+    size_t n;
+    metric_span *span;
+    int64_t sum;
+} interval_list;
+
+static void add(interval_list *list, const trace_event *e)
+{
+    list->span[list->n++] = (metric_span){e->start_ps, metric_end(e)};
+    list->sum += e->dur_ps;
+}
+
+static bool collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
+{
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+
+    *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
+    *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
+    if (!by_name || !comm->span || !compute->span)
+        return false;
+    metric_compat_words(r, words);
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint8_t what = e->name == DSE_NONE ? COMPUTE_AS_KERNEL : by_name[e->name];
+
+        if (e->dur_ps <= 0 || !metric_compat_is_timed(r, e))
+            continue;
+        if (what == COMM)
+            add(comm, e);
+        else if (what == COMPUTE_ANYWHERE ||
+                 (what == COMPUTE_AS_KERNEL && (words[e->word] & METRIC_LITERAL_KERNEL)))
+            add(compute, e);
+    }
+    return true;
+}
+
+static double ratio(int64_t part, int64_t whole)
+{
+    double v = whole > 0 ? (double)part / (double)whole : 0;
+
+    return v > 1 ? 1 : v;
+}
+
+static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    interval_list comm, compute;
+    metric_spans comm_time, compute_time;
+    uint32_t first = 0;
+    dse_arena scratch;
+    int64_t both;
+
+    while (first + 1 < x->n_views && !x->view[first].rank->n_events)
+        first++;
+    dse_arena_init(&scratch);
+    if (!collect(x->view[first].rank, &scratch, &comm, &compute) ||
+        !metric_spans_merge_any(comm.span, comm.n, &comm_time) ||
+        !metric_spans_merge_any(compute.span, compute.n, &compute_time)) {
+        dse_arena_free(&scratch);
+        return dse_fail_nomem(err);
+    }
+    both = metric_spans_overlap(&comm_time, &compute_time);
+    metric_put_ms(out, "comm_time_ms", comm.sum);
+    metric_put_ms(out, "comp_time_ms", compute.sum);
+    metric_put_ms(out, "overlap_time_ms", both);
+    metric_put_number(out, "overlap_ratio_of_comm", ratio(both, comm.sum));
+    metric_put_number(out, "overlap_ratio_of_comp", ratio(both, compute.sum));
+    metric_put_count(out, "num_comm_kernels", comm.n);
+    metric_put_count(out, "num_comp_kernels", compute.n);
+    dse_arena_free(&scratch);
     return DSE_OK;
 }
 
@@ -31,9 +206,13 @@ static const metric rows[] = {
     {.name = "comm_comp_overlap",
      .group = "kineto",
      .unit = "",
-     .help = "time of communication and compute kernels (unions), how much of either the other covers",
+     .help = "how much of the communication compute kernels cover: mean ratio over ranks, and times "
+             "(unions); --steps "
+             "inner: within the steps but the first and the last",
      .kinds = METRIC_ON_GPU,
-     .compute = comm_comp_overlap},
+     .compute = comm_comp_overlap,
+     .compat = comm_comp_overlap_compat,
+     .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(overlap);

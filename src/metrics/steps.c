@@ -1,48 +1,182 @@
-/* Time and rate of steps. */
-#include "metrics/metric.h"
+/* Time of steps. */
+#include "metrics/steps.h"
+
+#include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* ---- iter_time ----------------------------------------------------------------------------- */
+/* ---- steps ---------------------------------------------------------------------------------- */
 
-/* Of one rank: its mean. */
-static double put_times(const metric_view *v, const metric_options *o, dse_arena *a, metric_value *out)
+void metric_steps_kept(const metric_view *v, bool trim, uint32_t *first, uint32_t *n)
 {
-    uint32_t skip = o->trim && v->n_steps > 2;
-    uint32_t n = v->n_steps - 2 * skip;
-    double *ms = DSE_ARENA_NEW(a, double, n);
-    metric_value *list;
-    metric_summary s;
+    *first = trim && v->n_steps > 2;
+    *n = v->n_steps - 2 * *first;
+}
 
-    if (!ms)
-        return NAN;
-    for (uint32_t i = 0; i < n; i++)
-        ms[i] = (double)(v->step[skip + i].span.end - v->step[skip + i].span.start) / TRACE_PS_PER_MS;
-    s = metric_summarise(ms, n);
-    metric_put_integer(out, "num_iterations", n);
+double metric_step_mean_ps(const metric_view *v, bool trim)
+{
+    uint32_t first, n;
+    double sum = 0;
+
+    metric_steps_kept(v, trim, &first, &n);
+    for (uint32_t i = first; i < first + n; i++)
+        sum += (double)(v->step[i].span.end - v->step[i].span.start);
+    return n ? sum / n : NAN;
+}
+
+double metric_step_mean_s(const metric_context *x, bool trim)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        sum += metric_step_mean_ps(&x->view[i], trim);
+    return sum / x->n_views / TRACE_PS_PER_S;
+}
+
+/* ---- iter_time ------------------------------------------------------------------------------ */
+
+static void put_summary(const double *ms, uint32_t n, metric_value *out)
+{
+    metric_summary s = metric_summarise(ms, n);
+
     metric_put_number(out, "avg_iter_time_ms", s.mean);
     metric_put_number(out, "min_iter_time_ms", s.min);
     metric_put_number(out, "max_iter_time_ms", s.max);
     metric_put_number(out, "std_iter_time_ms", s.deviation);
-    metric_put_integer(out, "gpu_side_step_events_ignored", v->n_gpu_steps);
-    list = metric_put_list(out, "iter_times_ms");
+    metric_put_integer(out, "num_iterations", n);
+}
+
+static void put_list(const double *ms, uint32_t n, metric_value *out)
+{
+    metric_value *list = metric_put_list(out, "iter_times_ms");
+
     for (uint32_t i = 0; i < n; i++)
         metric_put_number(list, NULL, ms[i]);
-    return s.mean;
+}
+
+/* Of one rank. False when out of memory. */
+static bool put_times(const metric_view *v, const metric_options *o, dse_arena *a, metric_value *out)
+{
+    uint32_t first, n;
+    double *ms;
+
+    metric_steps_kept(v, o->trim, &first, &n);
+    if (!(ms = DSE_ARENA_NEW(a, double, n)))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        ms[i] = (double)(v->step[first + i].span.end - v->step[first + i].span.start) / TRACE_PS_PER_MS;
+    put_summary(ms, n, out);
+    metric_put_integer(out, "gpu_side_step_events_ignored", v->n_gpu_steps);
+    put_list(ms, n, out);
+    return true;
 }
 
 static dse_status iter_time(const metric_context *x, metric_value *out, dse_error *err)
 {
-    metric_value *mean = metric_put_number(out, "avg_iter_time_ms", 0);
-    metric_value *ranks = metric_put_object(out, "per_rank");
-    double sum = 0;
+    double mean_ps = 0;
+    metric_value *ranks;
 
-    if (!mean || !ranks)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < x->n_views; i++)
-        sum += put_times(&x->view[i], x->options, x->arena, metric_put_rank(ranks, x->view[i].rank));
-    mean->number = sum / x->n_views;
+        mean_ps += metric_step_mean_ps(&x->view[i], x->options->trim) / x->n_views;
+    metric_put_number(out, "avg_iter_time_ms", mean_ps / TRACE_PS_PER_MS);
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->n_views; i++)
+        if (!put_times(&x->view[i], x->options, x->arena, metric_put_rank(ranks, x->view[i].rank)))
+            return dse_fail_nomem(err);
+    return DSE_OK;
+}
+
+/* ---- as the original tool has it ------------------------------------------------------------ */
+
+typedef struct {
+    int64_t start_ps, dur_ps, number;
+    uint32_t at; /* in the file: equal starts stay in its order */
+    bool numbered;
+} marker;
+
+static int by_start(const void *a, const void *b)
+{
+    const marker *x = a, *y = b;
+
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const marker *x = a, *y = b;
+
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Every event named ProfilerStep#..., whatever its category: newer profilers repeat steps on the GPU's side. */
+static uint32_t markers_of(const trace_rank *r, bool *timed, dse_arena *a, marker **out)
+{
+    uint32_t room = 0, n = 0;
+
+    *timed = false;
+    for (size_t i = 0; i < r->n_events; i++)
+        room += metric_begins(METRIC_TEXT_OF(r, &r->event[i]), METRIC_STEP_PREFIX);
+    if (!(*out = DSE_ARENA_NEW(a, marker, room)))
+        return DSE_NONE;
+    for (size_t i = 0; i < r->n_events && n < room; i++) {
+        const trace_event *e = &r->event[i];
+        const char *number = METRIC_TEXT_OF(r, e) + strlen(METRIC_STEP_PREFIX);
+        char *end;
+
+        if (!metric_begins(METRIC_TEXT_OF(r, e), METRIC_STEP_PREFIX) || !metric_compat_is_timed(r, e))
+            continue;
+        (*out)[n] = (marker){e->start_ps, e->dur_ps, strtoll(number, &end, 10), n, false};
+        (*out)[n++].numbered = end != number && !*end;
+        *timed = *timed || e->dur_ps > 0;
+    }
+    return n;
+}
+
+/* Their durations in the order of start; if none lasts, the differences of starts in the order of numbers. */
+static uint32_t times_of(marker *m, uint32_t n, bool timed, double *ms)
+{
+    uint32_t kept = 0, times = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (timed ? m[i].dur_ps > 0 : m[i].numbered)
+            m[kept++] = m[i];
+    qsort(m, kept, sizeof *m, timed ? by_start : by_number);
+    for (uint32_t i = timed ? 0 : 1; i < kept; i++)
+        ms[times++] = (double)(timed ? m[i].dur_ps : m[i].start_ps - m[i - 1].start_ps) / TRACE_PS_PER_MS;
+    return times;
+}
+
+static dse_status iter_time_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    uint32_t n = 0;
+    double *ms = NULL;
+    marker *m;
+    bool timed;
+
+    for (uint32_t i = 0; i < x->n_views && !n; i++) {
+        uint32_t found = markers_of(x->view[i].rank, &timed, x->arena, &m);
+
+        if (found == DSE_NONE || !(ms = DSE_ARENA_NEW(x->arena, double, found)))
+            return dse_fail_nomem(err);
+        n = times_of(m, found, timed, ms);
+    }
+    if (n) {
+        put_summary(ms, n, out);
+    } else {
+        static const char *const keys[] = {"avg_iter_time_ms", "min_iter_time_ms", "max_iter_time_ms",
+                                           "std_iter_time_ms"};
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+            metric_put_number(out, keys[i], 0);
+        metric_put_integer(out, "num_iterations", 0);
+    }
+    put_list(ms, n, out);
     return DSE_OK;
 }
 
@@ -54,7 +188,9 @@ static const metric rows[] = {
              "every step",
      .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_STEPS,
-     .compute = iter_time},
+     .compute = iter_time,
+     .compat = iter_time_compat,
+     .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(steps);

@@ -124,7 +124,7 @@ enum {
     PICK_RANGES,    /* of the host that name a collective: nccl:*, but nccl:coalesced */
     PICK_HOST_COMM, /* annotations nccl:* that last */
     PICK_GPU_COMM,  /* the same on the GPU's side */
-    PICK_STEPS,     /* ProfilerStep#* that last: annotations, */
+    PICK_STEPS,     /* steps that last: annotations, */
     PICK_CPU_STEPS, /* operators, */
     PICK_GPU_STEPS, /* and on the GPU's side */
     PICKS
@@ -134,17 +134,33 @@ enum {
 typedef struct {
     const trace_rank *rank;
     const uint8_t *said; /* by name */
+    const char *marker;  /* what steps are called */
     metric_events list[PICKS];
 } sieve;
+
+/* Nsight Systems knows no steps but what an NVTX range is called: the first of these that there is. All others have the
+ * profiler's own. */
+static const char *step_marker(const trace_rank *r)
+{
+    static const char *const markers[] = {"ProfilerStep#", "iteration", "step"};
+    size_t n = sizeof markers / sizeof markers[0], best = n;
+
+    for (size_t i = 0; i < r->n_events && r->kind == TRACE_NSYS; i++)
+        for (size_t m = 0; m < best && r->event[i].category == TRACE_ANNOTATION && r->event[i].dur_ps > 0;
+             m++)
+            if (begins(NAME_OF(r, &r->event[i]), markers[m]))
+                best = m;
+    return markers[best < n ? best : 0];
+}
 
 /* What a name says, asked once a name. */
 enum { SAYS_NCCL = 1, SAYS_RANGE = 2, SAYS_STEP = 4 };
 
-static uint8_t said_by(const char *name)
+static uint8_t said_by(const char *name, const char *marker)
 {
     if (begins(name, "nccl:"))
         return strcmp(name, "nccl:coalesced") == 0 ? SAYS_NCCL : SAYS_NCCL | SAYS_RANGE;
-    return begins(name, "ProfilerStep#") ? SAYS_STEP : 0;
+    return begins(name, marker) ? SAYS_STEP : 0;
 }
 
 static unsigned picks_of(const sieve *s, const trace_event *e)
@@ -178,11 +194,11 @@ static bool sieve_init(sieve *s, const trace_rank *r, dse_arena *scratch)
     uint8_t *said = DSE_ARENA_NEW(scratch, uint8_t, (size_t)r->names.n + 1);
     uint32_t n[PICKS] = {0};
 
-    *s = (sieve){.rank = r, .said = said};
+    *s = (sieve){.rank = r, .said = said, .marker = step_marker(r)};
     if (!said)
         return false;
     for (uint32_t i = 0; i < r->names.n; i++)
-        said[i] = said_by(r->names.text[i]);
+        said[i] = said_by(r->names.text[i], s->marker);
     for (size_t i = 0; i < r->n_events; i++)
         for (unsigned picks = picks_of(s, &r->event[i]); picks; picks &= picks - 1)
             n[__builtin_ctz(picks)]++;
@@ -208,24 +224,60 @@ static bool keep(const metric_events *picked, dse_arena *a, metric_events *out)
     return true;
 }
 
+/* A simulated run's kernels are called what its workload calls them; what communicates says so itself. */
+static bool communicates(const metric_view *v, const trace_event *e)
+{
+    const trace_rank *r = v->rank;
+
+    if (r->kind == TRACE_SIMULATED)
+        return e->args != DSE_NONE && r->args[e->args].collective != DSE_NONE;
+    return v->work[e->name] == METRIC_WORK_COMM;
+}
+
+/* A kernel of Nsight Systems has a short name, and a long one with namespace and template arguments. The short one has
+ * the word; where it says nothing, or the long one says that it communicates (ep::intranode::dispatch), that has it. */
+static void ask_long_name(metric_view *v, const trace_event *e, bool *asked)
+{
+    const trace_rank *r = v->rank;
+    uint32_t name = e->args == DSE_NONE ? DSE_NONE : r->args[e->args].long_name;
+    metric_work work;
+
+    if (name == DSE_NONE || asked[name])
+        return;
+    asked[name] = true;
+    work = metric_work_of(r->names.text[name]);
+    if (work == METRIC_WORK_COMM || v->work[e->name] == METRIC_WORK_OTHER)
+        v->work[e->name] = (uint8_t)work;
+}
+
 /* The kind of work of each kernel's name, asked once a name; how many kernels communicate. */
 static bool work_init(metric_view *v, dse_arena *scratch, uint32_t *n_comm)
 {
     const trace_rank *r = v->rank;
-    bool *asked = DSE_ARENA_NEW(scratch, bool, (size_t)r->names.n + 1);
+    bool *asked = DSE_ARENA_NEW(scratch, bool, 2 * ((size_t)r->names.n + 1)), *asked_long;
 
     v->work = DSE_ARENA_NEW(&v->arena, uint8_t, (size_t)r->names.n + 1);
     if (!asked || !v->work)
         return false;
+    asked_long = asked + r->names.n + 1;
+    for (uint32_t i = 0; i < v->kernels.n; i++) {
+        const trace_event *e = &r->event[v->kernels.event[i]];
+
+        if (!asked[e->name]) {
+            asked[e->name] = true;
+            v->work[e->name] = (uint8_t)metric_work_of(r->names.text[e->name]);
+        }
+        if (r->kind == TRACE_NSYS)
+            ask_long_name(v, e, asked_long);
+    }
     *n_comm = 0;
     for (uint32_t i = 0; i < v->kernels.n; i++) {
-        uint32_t name = r->event[v->kernels.event[i]].name;
+        const trace_event *e = &r->event[v->kernels.event[i]];
 
-        if (!asked[name]) {
-            asked[name] = true;
-            v->work[name] = (uint8_t)metric_work_of(r->names.text[name]);
+        if (communicates(v, e)) {
+            v->work[e->name] = METRIC_WORK_COMM;
+            (*n_comm)++;
         }
-        *n_comm += v->work[name] == METRIC_WORK_COMM;
     }
     return true;
 }
@@ -244,7 +296,7 @@ static bool lists_fill(metric_view *v, const sieve *s, dse_arena *scratch)
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         uint32_t event = v->kernels.event[i];
 
-        if (v->work[r->event[event].name] == METRIC_WORK_COMM) {
+        if (communicates(v, &r->event[event])) {
             v->comm_at[v->comm.n] = i;
             v->comm.event[v->comm.n++] = event;
         } else {
@@ -430,6 +482,15 @@ static const trace_event *range_at(const trace_rank *r, const nccl_ranges *range
     return NULL;
 }
 
+/* Of the short name, or else of the long one. */
+static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
+{
+    const char *long_name = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].long_name);
+    metric_comm_type type = metric_comm_type_of_kernel(NAME_OF(r, e));
+
+    return type == METRIC_OTHER_COMM && long_name ? metric_comm_type_of_kernel(long_name) : type;
+}
+
 static bool types_init(metric_view *v, const sieve *s, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
@@ -450,8 +511,7 @@ static bool types_init(metric_view *v, const sieve *s, dse_arena *scratch)
             if ((range = range_at(r, &ranges, host->lane, host->start_ps)))
                 word = NAME_OF(r, range) + strlen("nccl:");
         }
-        v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word)
-                                                  : metric_comm_type_of_kernel(NAME_OF(r, e)));
+        v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word) : type_of_names(r, e));
     }
     return true;
 }
@@ -467,8 +527,19 @@ static int by_number(const void *a, const void *b)
     return (x->span.start > y->span.start) - (x->span.start < y->span.start);
 }
 
-static bool steps_of(const trace_rank *r, const metric_events *picked, dse_arena *a, uint32_t *n,
-                     metric_step **out)
+#define NO_NUMBER INT64_MAX
+
+/* The number that follows a marker: "ProfilerStep#12", "iteration 12". */
+static int64_t number_after(const char *name, const char *marker)
+{
+    name += strlen(marker);
+    while (*name && (*name < '0' || *name > '9'))
+        name++;
+    return *name ? strtoll(name, NULL, 10) : NO_NUMBER;
+}
+
+static bool steps_of(const trace_rank *r, const metric_events *picked, const char *marker, dse_arena *a,
+                     uint32_t *n, metric_step **out)
 {
     *n = picked->n;
     *out = NULL;
@@ -479,19 +550,51 @@ static bool steps_of(const trace_rank *r, const metric_events *picked, dse_arena
     for (uint32_t i = 0; i < *n; i++) {
         const trace_event *e = &r->event[picked->event[i]];
 
-        (*out)[i] = (metric_step){strtoll(NAME_OF(r, e) + strlen("ProfilerStep#"), NULL, 10),
-                                  {metric_start(e), metric_end(e)}};
+        (*out)[i] = (metric_step){number_after(NAME_OF(r, e), marker), {metric_start(e), metric_end(e)}};
     }
     qsort(*out, *n, sizeof **out, by_number);
     return true;
+}
+
+static int by_span(const void *a, const void *b)
+{
+    const metric_step *x = a, *y = b;
+
+    if (x->span.start != y->span.start)
+        return x->span.start < y->span.start ? -1 : 1;
+    return (x->span.end < y->span.end) - (x->span.end > y->span.end);
+}
+
+/* What users call their NVTX ranges need not be unique: a range within another of the same marker ("step", "step_fn"; two
+ * threads of one process) is a part of it, and where one has no number they are counted in the order of time. */
+static void settle_ranges(metric_view *v)
+{
+    uint32_t n = 0;
+    bool numbered = true;
+
+    qsort(v->step, v->n_steps, sizeof *v->step, by_span);
+    for (uint32_t i = 0; i < v->n_steps; i++) {
+        if (n && v->step[i].span.end <= v->step[n - 1].span.end)
+            continue;
+        numbered = numbered && v->step[i].number != NO_NUMBER;
+        v->step[n++] = v->step[i];
+    }
+    v->n_steps = n;
+    for (uint32_t i = 0; i < n && !numbered; i++)
+        v->step[i].number = i;
+    qsort(v->step, n, sizeof *v->step, by_number);
 }
 
 static bool steps_init(metric_view *v, const sieve *s)
 {
     const metric_events *host = &s->list[s->list[PICK_STEPS].n ? PICK_STEPS : PICK_CPU_STEPS];
 
-    return steps_of(v->rank, host, &v->arena, &v->n_steps, &v->step) &&
-           steps_of(v->rank, &s->list[PICK_GPU_STEPS], &v->arena, &v->n_gpu_steps, &v->gpu_step);
+    if (!steps_of(v->rank, host, s->marker, &v->arena, &v->n_steps, &v->step) ||
+        !steps_of(v->rank, &s->list[PICK_GPU_STEPS], s->marker, &v->arena, &v->n_gpu_steps, &v->gpu_step))
+        return false;
+    if (v->rank->kind == TRACE_NSYS && v->n_steps)
+        settle_ranges(v);
+    return true;
 }
 
 /* ---- the view ------------------------------------------------------------------------------ */

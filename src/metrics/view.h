@@ -24,7 +24,7 @@ typedef enum {
 } metric_layer;
 
 typedef struct {
-    int64_t number; /* of ProfilerStep#<number> */
+    int64_t number; /* of ProfilerStep#<number>; of Nsight Systems: of iteration*, step* too, or counted */
     metric_span span;
 } metric_step;
 

@@ -303,6 +303,7 @@ dse_status sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out);
 void sim_peak_of_largest(const sim_engine *e, sim_peak *out);
 /* result.c: of a run that has ended; in its arena. */
 dse_status sim_fill_record(const sim_engine *e, trace_ticks *out);
+uint32_t sim_ticks_with(const wl_workload *w, uint32_t rank, uint32_t node); /* of trace_ticks */
 dse_status sim_fill_result(const sim_engine *e, sim_result *out);
 dse_status sim_deadlock(sim_engine *e); /* some ranks never finished: says which and why */
 

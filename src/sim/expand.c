@@ -27,12 +27,14 @@ dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ti
         memcpy(out->end + at, one.end + first, n_here * sizeof *out->end);
         memcpy(out->category + at, one.category + first, n_here * sizeof *out->category);
         memcpy(out->type + at, one.type + first, n_here * sizeof *out->type);
+        memcpy(out->collective + at, one.collective + first, n_here * sizeof *out->collective);
         memcpy(out->bytes + at, one.bytes + first, n_here * sizeof *out->bytes);
         for (uint64_t k = 0; k < n_here; k++) {
             uint32_t node = e->rank[c->of[r]].issued[k];
 
             out->rank[at + k] = r;
             out->id[at + k] = wl_node_id(w, r, node);
+            out->with[at + k] = sim_ticks_with(w, r, node);
             out->name[at + k] = wl_rank_graph(w, r)->node[node].name;
         }
         at += n_here;

@@ -1,10 +1,10 @@
 /* What is left of a run that has come to its end: when each node ran, and the figures. */
 #include "sim/engine.h"
 
-static trace_ticks_category category_of(uint32_t type)
+static trace_ticks_category category_of(const wl_node *node)
 {
-    switch (type) {
-    case WL_NODE_COMP: return TRACE_TICKS_COMPUTE;
+    switch (node->type) {
+    case WL_NODE_COMP: return node->is_cpu_op ? TRACE_TICKS_CPU : TRACE_TICKS_COMPUTE;
     case WL_NODE_COLL: return TRACE_TICKS_COLLECTIVE;
     case WL_NODE_SEND: return TRACE_TICKS_SEND;
     case WL_NODE_RECV: return TRACE_TICKS_RECV;
@@ -12,6 +12,18 @@ static trace_ticks_category category_of(uint32_t type)
     case WL_NODE_MEM_STORE: return TRACE_TICKS_MEMORY;
     default: return TRACE_TICKS_OTHER;
     }
+}
+
+uint32_t sim_ticks_with(const wl_workload *w, uint32_t rank, uint32_t node)
+{
+    const wl_rank *r = &w->rank[rank];
+    const wl_node *n = &wl_rank_graph(w, rank)->node[node];
+
+    if (n->is_cpu_op) /* communicates with nobody, and need not say with whom */
+        return DSE_NONE;
+    if (n->type == WL_NODE_SEND || n->type == WL_NODE_RECV)
+        return r->p2p[n->slot].peer;
+    return n->type == WL_NODE_COLL && n->slot != DSE_NONE ? r->group[n->slot] : DSE_NONE;
 }
 
 dse_status sim_fill_record(const sim_engine *e, trace_ticks *out)
@@ -34,9 +46,11 @@ dse_status sim_fill_record(const sim_engine *e, trace_ticks *out)
             out->id[at] = wl_node_id(e->w, r, node);
             out->start[at] = rank->start[node];
             out->end[at] = rank->end[node];
-            out->category[at] = (uint8_t)category_of(wn->type);
+            out->category[at] = (uint8_t)category_of(wn);
             out->type[at] = wn->type;
             out->bytes[at] = wn->comm_size;
+            out->collective[at] = wn->coll;
+            out->with[at] = sim_ticks_with(e->w, r, node);
             out->name[at] = wn->name;
         }
     }

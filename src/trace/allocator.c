@@ -25,5 +25,6 @@ void trace_allocator_free(trace_allocator *a)
         dse_free(a->history[i].entry);
     dse_free(a->history);
     dse_free(a->segment);
+    dse_free(a->setting);
     dse_free(a);
 }

@@ -23,9 +23,9 @@ typedef enum {
 /* As PyTorch spells it: "free_requested". */
 const char *trace_action_name(trace_action a);
 
-/* An entry of a history. */
+/* An entry of a history. Its size is what was requested, not what the block takes. */
 typedef struct {
-    uint64_t address;
+    uint64_t address; /* TRACE_OOM: what the device had free */
     uint64_t size;
     int64_t time_us; /* INT64_MIN: not given */
     uint8_t action;  /* trace_action */
@@ -43,7 +43,9 @@ typedef struct {
     uint32_t device;
     uint64_t total_size, allocated_size, active_size, requested_size;
     uint32_t n_blocks[TRACE_BLOCK_STATES];
+    uint32_t n_other_blocks;                /* in a state that is none of these */
     uint64_t requested[TRACE_BLOCK_STATES]; /* sums of the blocks' requested_size */
+    bool has_requested;                     /* every block says it; older versions do not */
 } trace_segment;
 
 typedef struct {
@@ -52,11 +54,34 @@ typedef struct {
     trace_allocation *entry; /* oldest first */
 } trace_history;
 
+/* A value of allocator_settings, which differ from version to version: a tree whose entry 0 is the whole. Numbers and
+ * texts are at the leaves. */
+typedef enum {
+    TRACE_SETTING_NONE,
+    TRACE_SETTING_BOOL,
+    TRACE_SETTING_INTEGER,
+    TRACE_SETTING_NUMBER,
+    TRACE_SETTING_TEXT,
+    TRACE_SETTING_LIST,
+    TRACE_SETTING_MAP
+} trace_setting_kind;
+
+typedef struct {
+    trace_setting_kind kind;
+    uint32_t key, text; /* in the rank's names; DSE_NONE */
+    int64_t integer;    /* of a bool, too */
+    double number;
+    uint32_t first, next; /* within it; beside it; DSE_NONE ends the chain */
+} trace_setting;
+
 typedef struct {
     size_t n_segments, cap_segments;
     trace_segment *segment;
     size_t n_histories, cap_histories;
     trace_history *history; /* one a device, in the order of the file */
+    size_t n_settings, cap_settings;
+    trace_setting *setting;
+    uint64_t n_unknown_actions; /* entries whose action is none of these; they are in no history */
 } trace_allocator;
 
 void trace_allocator_free(trace_allocator *a); /* accepts NULL; frees *a too */

@@ -5,6 +5,7 @@
 #ifndef DSE_TRACE_CARD_H
 #define DSE_TRACE_CARD_H
 
+#include "config/doc.h"
 #include "trace/record.h"
 
 #define TRACE_CARD_NONE INT64_MIN
@@ -31,16 +32,19 @@ typedef struct {
     const char *dataset;
     /* workload.hardware */
     const char *topology;
-    double bandwidth_gbps[2]; /* scale-out, scale-up; Gbit/s */
+    double bandwidth_gbps[2]; /* scale-out, scale-up; Gbit/s, > 0 */
     const char *xpu_type, *xpu_model;
     int64_t total_count, count_per_node;
     const char *driver_version;
     /* Model-executor */
-    const char *framework, *compiler;
+    const char *framework, *framework_version, *compiler;
+    const char *run_script, *trace_dir; /* of the search tool */
     int64_t dp_replicate, dp_shard, tp, pp, cp, ep, pp_mb;
     const char
         *rank_order; /* of the degrees, innermost first: "tp,cp,dp_shard,dp_replicate,pp"; NULL: that */
     const char *comm_library, *comm_library_version;
+    size_t n_env; /* environment of the communication library */
+    const char **env_name, **env_value;
     size_t n_protocols;
     const char **protocol; /* scale-out first */
     /* metric_source */
@@ -50,10 +54,18 @@ typedef struct {
     const char **specific;
 } trace_card;
 
-/* Reads and checks one. Keys that it does not know, and contradictions that a metric need not mind (degrees whose
- * product is not total_count, ...), are warnings of `notes`; a value of the wrong type is DSE_E_CONFIG with file, line
- * and column. Also DSE_E_IO, DSE_E_SYNTAX, DSE_E_NOMEM. */
+/* Reads and checks one. What is warned of in `notes`, with its place: a key that it does not know, a word that is none of
+ * those that a key takes, contradictions that a metric need not mind (degrees whose product is not total_count, ...). A
+ * value of the wrong type is DSE_E_CONFIG with file, line and column, a number out of range DSE_E_RANGE. A value that is
+ * empty, and "N/A", "TBD" or "unknown" where a number belongs, is absent. Also DSE_E_IO, DSE_E_SYNTAX, DSE_E_NOMEM. */
 dse_status trace_card_load(const char *path, dse_arena *a, trace_card *out, trace_record *notes,
                            dse_error *err);
+
+/* The same of a document; borrowed, and texts of the card are the document's. */
+dse_status trace_card_read(const cfg_doc *doc, dse_arena *a, trace_card *out, trace_record *notes,
+                           dse_error *err);
+
+/* Whether a document could be a card at all: a mapping with `workload` or another of its sections. */
+bool trace_card_is(const cfg_doc *doc);
 
 #endif

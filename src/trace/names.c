@@ -1,5 +1,7 @@
 #include "trace/names.h"
 
+#include "base/strbuf.h"
+
 #include <string.h>
 
 typedef struct {
@@ -34,6 +36,22 @@ uint32_t trace_names_add(trace_names *t, const char *text, size_t n)
     t->length[t->n] = (uint32_t)n;
     dse_idtable_put(&t->table, slot, hash, t->n);
     return t->n++;
+}
+
+uint32_t trace_names_add_bytes(trace_names *t, const void *bytes, size_t n)
+{
+    const char *text = bytes;
+    dse_strbuf clean;
+    uint32_t id;
+
+    if (!n || !memchr(text, '\0', n))
+        return trace_names_add(t, n ? text : "", n);
+    dse_strbuf_init(&clean);
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_add(&clean, text[i] ? text + i : "\xef\xbf\xbd", text[i] ? 1 : 3);
+    id = clean.failed ? DSE_NONE : trace_names_add(t, clean.data, clean.len);
+    dse_strbuf_free(&clean);
+    return id;
 }
 
 uint32_t trace_names_find(const trace_names *t, const char *text)

@@ -21,6 +21,9 @@ typedef struct {
 /* The id of a text of n bytes, a new one if need be; DSE_NONE when out of memory. */
 uint32_t trace_names_add(trace_names *t, const char *text, size_t n);
 
+/* The same of bytes as a file has them: a NUL among them becomes U+FFFD. */
+uint32_t trace_names_add_bytes(trace_names *t, const void *bytes, size_t n);
+
 /* The id of a text that is there; DSE_NONE if it is not. */
 uint32_t trace_names_find(const trace_names *t, const char *text);
 

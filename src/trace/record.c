@@ -43,7 +43,7 @@ trace_category trace_category_of(const char *word, size_t n)
 
 /* ---- the record ---------------------------------------------------------------------------- */
 
-static void rank_free(trace_rank *r)
+void trace_rank_free(trace_rank *r)
 {
     dse_free(r->path);
     trace_names_free(&r->names);
@@ -62,7 +62,7 @@ static void rank_free(trace_rank *r)
 void trace_record_free(trace_record *r)
 {
     for (uint32_t i = 0; i < r->n_ranks; i++)
-        rank_free(&r->rank[i]);
+        trace_rank_free(&r->rank[i]);
     dse_free(r->rank);
     dse_free(r->path);
     dse_free(r->warning);
@@ -187,7 +187,7 @@ void trace_args_clear(trace_args *a)
 {
     memset(a, 0, sizeof *a);
     a->collective = a->dtype = a->group_name = a->group_desc = a->group_ranks = DSE_NONE;
-    a->in_elements = a->out_elements = a->bytes = TRACE_UNKNOWN;
+    a->in_elements = a->out_elements = a->bytes = a->blocks = TRACE_UNKNOWN;
     a->blocks_per_sm = a->occupancy_pct = a->model_flops = NAN;
     a->stream = a->device = a->hlo_category = a->long_name = a->shape = DSE_NONE;
     a->bytes_accessed = a->raw_bytes_accessed = TRACE_UNKNOWN;

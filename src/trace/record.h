@@ -74,9 +74,10 @@ typedef struct {
     uint64_t in_elements, out_elements; /* TRACE_UNKNOWN */
     /* A kernel or a copy. */
     uint64_t bytes;                      /* TRACE_UNKNOWN */
+    uint64_t blocks;                     /* of the launch; TRACE_UNKNOWN */
     double blocks_per_sm, occupancy_pct; /* "est. achieved occupancy %"; NaN: not given */
     uint32_t stream, device;             /* DSE_NONE */
-    /* An operation of XLA; `long_name` is its HLO text. */
+    /* An operation of XLA; `long_name` is its HLO text. Of a kernel of Nsight Systems: its demangled name. */
     uint32_t hlo_category, long_name, shape;     /* shape_with_layout */
     uint64_t bytes_accessed, raw_bytes_accessed; /* TRACE_UNKNOWN */
     double model_flops;                          /* NaN */
@@ -142,8 +143,8 @@ typedef struct {
     size_t n_totals, cap_totals;
     trace_total *total;
     trace_allocator *allocator; /* TRACE_SNAPSHOT: NULL for others */
-    /* Over all events of the file with ts > 0, whatever their ph: what the original tools call its length.
-     * all_first > all_last: none. */
+    /* Over all events of the file with ts > 0, whatever their ph, and over all kernels of an export of Nsight Systems:
+     * what the original tools call its length. all_first > all_last: none. */
     int64_t all_first_ps, all_last_ps;
 } trace_rank;
 
@@ -156,11 +157,12 @@ typedef struct {
     char *path; /* the directory or file that was asked for */
     uint32_t n_ranks;
     size_t cap_ranks;
-    trace_rank *rank; /* ascending; after reading */
+    trace_rank *rank; /* after reading: by kind, then number */
     size_t n_warnings, cap_warnings;
     trace_warning *warning;
 } trace_record;
 
+void trace_rank_free(trace_rank *r);     /* what belongs to it */
 void trace_record_free(trace_record *r); /* accepts a record that was only zeroed */
 
 /* One more rank at the end, empty; its number is its place. NULL when out of memory. May move the others. */

@@ -14,8 +14,11 @@ dse_status trace_ticks_init(trace_ticks *r, uint32_t n_ranks, uint64_t n, dse_ar
     r->category = DSE_ARENA_NEW(a, uint8_t, n);
     r->type = DSE_ARENA_NEW(a, uint8_t, n);
     r->bytes = DSE_ARENA_NEW(a, uint64_t, n);
+    r->collective = DSE_ARENA_NEW(a, uint8_t, n);
+    r->with = DSE_ARENA_NEW(a, uint32_t, n);
     r->name = DSE_ARENA_NEW(a, const char *, n);
-    if (!r->rank || !r->id || !r->start || !r->end || !r->category || !r->type || !r->bytes || !r->name)
+    if (!r->rank || !r->id || !r->start || !r->end || !r->category || !r->type || !r->bytes ||
+        !r->collective || !r->with || !r->name)
         return dse_fail_nomem(err);
     return DSE_OK;
 }

@@ -16,7 +16,8 @@ typedef enum {
     TRACE_TICKS_SEND,
     TRACE_TICKS_RECV,
     TRACE_TICKS_MEMORY,
-    TRACE_TICKS_OTHER
+    TRACE_TICKS_OTHER,
+    TRACE_TICKS_CPU /* compute of the host */
 } trace_ticks_category;
 
 typedef struct {
@@ -28,6 +29,8 @@ typedef struct {
     uint8_t *category;     /* trace_ticks_category */
     uint8_t *type;         /* Chakra's node type */
     uint64_t *bytes;       /* moved by a communication; 0 for others */
+    uint8_t *collective;   /* Chakra's collective type, of a TRACE_TICKS_COLLECTIVE */
+    uint32_t *with; /* a collective's group, of the workload's; a message's rank at the other end; DSE_NONE */
     const char **name;
 } trace_ticks;
 

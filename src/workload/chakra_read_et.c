@@ -2,9 +2,9 @@
  *
  * Attributes are taken in any of protobuf's integer types, as Chakra's feeder takes them; of two with one
  * name the first counts. */
+#include "base/protobuf.h"
 #include "workload/chakra_builder.h"
 #include "workload/chakra_v004.h"
-#include "workload/protobuf.h"
 
 #include <string.h>
 

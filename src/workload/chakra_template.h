@@ -8,8 +8,8 @@
 #ifndef DSE_WORKLOAD_CHAKRA_TEMPLATE_H
 #define DSE_WORKLOAD_CHAKRA_TEMPLATE_H
 
+#include "base/protobuf.h"
 #include "workload/chakra.h"
-#include "workload/protobuf.h"
 
 typedef enum {
     WL_HOLE_BEGIN, /* the length of what stands up to the END that belongs to it; protobuf alone has it */

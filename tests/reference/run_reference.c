@@ -10,6 +10,7 @@
  * a generated case must not be above its result. Where upstream failed the run must fail, for a reason of the same
  * kind. */
 #include "base/fs.h"
+#include "base/protobuf.h"
 #include "base/units.h"
 #include "cards/locate.h"
 #include "cards/system.h"
@@ -19,7 +20,6 @@
 #include "support/sha256.h"
 #include "workload/chakra.h"
 #include "workload/generate.h"
-#include "workload/protobuf.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -259,6 +259,41 @@ CLAIM(a_pipe_is_written_to)
     unit_remove_folder(folder);
 }
 
+CLAIM(what_is_written_bit_by_bit_replaces_the_file_when_it_is_committed)
+{
+    dse_error err = DSE_ERROR_INIT;
+    dse_replacement r;
+    dse_strbuf b;
+
+    unit_make_folder(folder);
+    unit_write_text(in_folder("f"), "old");
+    assert_ok(dse_replacement_open(&r, path, &err), &err);
+    assert_int_equal(write(r.fd, "ne", 2), 2);
+    assert_int_equal(write(r.fd, "w", 1), 1);
+    dse_strbuf_init(&b);
+    assert_ok(dse_read_file(path, 0, &b, &err), &err);
+    assert_string_equal(b.data, "old");
+    assert_ok(dse_replacement_commit(&r, &err), &err);
+    dse_strbuf_clear(&b);
+    assert_ok(dse_read_file(path, 0, &b, &err), &err);
+    assert_string_equal(b.data, "new");
+    assert_int_equal(unit_count_files(folder), 1);
+    dse_strbuf_free(&b);
+    unit_remove_folder(folder);
+}
+
+CLAIM(what_is_given_up_leaves_the_file_as_it_was)
+{
+    dse_replacement r;
+
+    unit_make_folder(folder);
+    assert_int_equal(dse_replacement_open(&r, in_folder("f"), NULL), DSE_OK);
+    assert_int_equal(write(r.fd, "new", 3), 3);
+    dse_replacement_give_up(&r);
+    assert_int_equal(unit_count_files(folder), 0);
+    unit_remove_folder(folder);
+}
+
 CLAIM(writing_into_a_missing_folder_names_the_path)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -333,6 +368,8 @@ int main(void)
         cmocka_unit_test(writing_over_a_folder_fails_and_cleans_up),
         cmocka_unit_test(a_symbolic_link_stays_one),
         cmocka_unit_test(a_pipe_is_written_to),
+        cmocka_unit_test(what_is_written_bit_by_bit_replaces_the_file_when_it_is_committed),
+        cmocka_unit_test(what_is_given_up_leaves_the_file_as_it_was),
         cmocka_unit_test(writing_into_a_missing_folder_names_the_path),
         cmocka_unit_test(files_and_folders_are_told_apart),
         cmocka_unit_test(a_tree_is_removed_and_what_its_links_point_to_is_not),

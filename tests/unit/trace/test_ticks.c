@@ -19,7 +19,16 @@ CLAIM(each_event_is_a_line)
     dse_time start[] = {0, 953}, end[] = {953, UINT64_MAX};
     uint8_t category[] = {TRACE_TICKS_COMPUTE, TRACE_TICKS_SEND}, type[] = {4, 5};
     const char *name[] = {"a@0_COMP", "s"};
-    trace_ticks r = {4, 2, rank, id, start, end, category, type, bytes, name};
+    trace_ticks r = {.n_ranks = 4,
+                     .n = 2,
+                     .rank = rank,
+                     .id = id,
+                     .start = start,
+                     .end = end,
+                     .category = category,
+                     .type = type,
+                     .bytes = bytes,
+                     .name = name};
     dse_strbuf b;
 
     dse_strbuf_init(&b);

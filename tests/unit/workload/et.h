@@ -2,8 +2,8 @@
 #ifndef UNIT_WORKLOAD_ET_H
 #define UNIT_WORKLOAD_ET_H
 
+#include "base/protobuf.h"
 #include "workload/graph.h"
-#include "workload/protobuf.h"
 
 enum {
     ET_ID = 1,

@@ -2,9 +2,9 @@
 #include "unit/unit.h"
 
 #include "base/fs.h"
+#include "base/protobuf.h"
 #include "workload/chakra.h"
 #include "workload/generate.h"
-#include "workload/protobuf.h"
 
 static dse_arena arena;
 static dse_error err;

@@ -1,0 +1,275 @@
+/* Traces one after another: read, measured, printed. */
+#include "cli/exit.h"
+#include "cli/metrics.h"
+#include "cli/progress.h"
+#include "driver/measure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const metrics_job *job;
+    command_run *r;
+    dse_arena *arena;     /* of this trace */
+    const char *path;     /* as it was given */
+    const char *workload; /* what to call it among several; NULL: it is the only one */
+    size_t n;
+    report_measured *list;
+} measured;
+
+dse_status metrics_failed(const dse_error *failure, command_run *r, dse_error *err)
+{
+    if (failure->status == DSE_E_NOMEM)
+        return dse_fail_nomem(err);
+    report_error(failure);
+    r->code = EXIT_NO;
+    return DSE_OK;
+}
+
+dse_status metrics_load(const char *path, const drv_recording_options *how, drv_recording *out,
+                        dse_error *err)
+{
+    drv_recording_options with_progress = *how;
+    progress_screen screen;
+    dse_status st;
+
+    progress_init(&screen);
+    with_progress.progress = progress_files;
+    with_progress.user = &screen;
+    st = drv_recording_load(path, &with_progress, out, err);
+    progress_clear(&screen);
+    for (size_t i = 0; i < out->record.n_warnings; i++)
+        report_warning("%s", out->record.warning[i].text);
+    return st;
+}
+
+/* Several are headed by their names, and by the trace's. */
+static bool is_single(const metrics_job *job) { return !job->all && job->metric.n == 1; }
+
+/* ---- why there is none ---------------------------------------------------------------------- */
+
+/* One that was asked for by its name. */
+static void say_failed(const measured *x, const report_measured *m)
+{
+    dse_error failure = DSE_ERROR_INIT;
+
+    dse_fail_at(&failure, DSE_E_ABSENT, x->workload ? x->workload : "", "%s: %s", m->name, m->why);
+    report_error(&failure);
+}
+
+/* Those that are not for traces of this kind in one line, others with the reason and the remedy. */
+static void say_absent(const measured *x)
+{
+    dse_strbuf others;
+
+    dse_strbuf_init(&others);
+    for (size_t i = 0; i < x->n; i++) {
+        const report_measured *m = &x->list[i];
+
+        if (!m->why)
+            continue;
+        if (m->other_kind && x->job->all)
+            dse_strbuf_addf(&others, "%s%s", others.len ? ", " : "", m->name);
+        else if (x->job->all || m->value)
+            fprintf(stderr, "ccldse: no %s: %s\n", m->name, m->why);
+        else
+            say_failed(x, m);
+    }
+    if (others.len)
+        fprintf(stderr, "ccldse: not for this kind of trace: %s\n", others.data);
+    dse_strbuf_free(&others);
+}
+
+static bool has_none(const measured *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->list[i].value)
+            return false;
+    return true;
+}
+
+static bool lacks_any(const measured *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (!x->list[i].value)
+            return true;
+    return false;
+}
+
+/* ---- printing ------------------------------------------------------------------------------- */
+
+static void print_text(const measured *x)
+{
+    dse_strbuf *out = x->r->out;
+
+    if (x->workload)
+        dse_strbuf_addf(out, "===== %s =====\n", x->path);
+    if (!is_single(x->job))
+        report_measured_text(x->list, x->n, out);
+    else if (x->list[0].value)
+        report_measured_bare(&x->list[0], out);
+    if (x->workload)
+        dse_strbuf_addc(out, '\n');
+}
+
+/* The fields of an object that is open. */
+static void print_json_trace(const char *path, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, "\"trace\": ");
+    dse_json_quote(out, path);
+}
+
+static void print_json(const measured *x)
+{
+    dse_strbuf *out = x->r->out;
+    int depth = x->workload ? 1 : 0;
+
+    if (is_single(x->job) && !x->workload) {
+        report_measured_json_one(&x->list[0], 0, out);
+        dse_strbuf_addc(out, '\n');
+        return;
+    }
+    dse_strbuf_addf(out, "{\n%*s", 2 * depth + 2, "");
+    print_json_trace(x->path, out);
+    dse_strbuf_addf(out, ",\n%*s\"metrics\": ", 2 * depth + 2, "");
+    report_measured_json(x->list, x->n, depth + 1, out);
+    dse_strbuf_addf(out, "\n%*s}", 2 * depth, "");
+    if (!x->workload)
+        dse_strbuf_addc(out, '\n');
+}
+
+static void print(const measured *x)
+{
+    switch (x->job->format) {
+    case METRICS_TEXT: print_text(x); return;
+    case METRICS_JSON: print_json(x); return;
+    case METRICS_CSV: report_measured_csv(x->workload, x->list, x->n, x->r->out); return;
+    }
+}
+
+/* What stands for a trace that cannot be read. */
+static void print_failure(const measured *x, const dse_error *failure)
+{
+    dse_strbuf *out = x->r->out, text;
+
+    dse_strbuf_init(&text);
+    dse_strbuf_addf(&text, "%s%s%s", failure->where, *failure->where ? ": " : "", failure->text);
+    if (x->job->format == METRICS_JSON && x->workload) {
+        dse_strbuf_adds(out, "{");
+        print_json_trace(x->path, out);
+        dse_strbuf_adds(out, ", \"error\": ");
+        dse_json_quote(out, text.data);
+        dse_strbuf_adds(out, "}");
+    }
+    for (size_t i = 0; x->job->format == METRICS_CSV && i < x->job->metric.n; i++) {
+        report_measured nothing = {.name = x->job->metric.item[i]};
+        report_measured_csv(x->workload, &nothing, 1, out);
+    }
+    dse_strbuf_free(&text);
+}
+
+/* ---- one trace ------------------------------------------------------------------------------ */
+
+static dse_status compute(measured *x, const drv_recording *rec, dse_error *err)
+{
+    const metrics_job *job = x->job;
+    dse_status st = DSE_OK;
+
+    if (job->all)
+        return drv_measure_all(rec, &job->how, x->arena, &x->list, &x->n, err);
+    if (!(x->list = DSE_ARENA_NEW(x->arena, report_measured, job->metric.n)))
+        return dse_fail_nomem(err);
+    for (; st == DSE_OK && x->n < job->metric.n; x->n++) {
+        const char *name = job->metric.item[x->n];
+        const metric *m = NULL;
+
+        if ((st = drv_measure_find(rec, name, job->how.compat, &m, err)) == DSE_OK)
+            st = drv_measure(rec, m, name, &job->how, x->arena, &x->list[x->n], err);
+    }
+    return st;
+}
+
+/* Without --all somebody asked for what is absent: that has failed. */
+static void conclude(const measured *x)
+{
+    if (x->job->format != METRICS_JSON || !x->job->all)
+        say_absent(x);
+    if (x->job->all ? has_none(x) : lacks_any(x))
+        x->r->code = EXIT_NO;
+}
+
+static dse_status measure_trace(measured *x, dse_error *err)
+{
+    drv_recording rec = {0};
+    dse_error failure = DSE_ERROR_INIT;
+    dse_status st = metrics_load(x->path, &x->job->read, &rec, &failure);
+
+    if (st == DSE_OK)
+        st = compute(x, &rec, &failure);
+    if (st == DSE_OK) {
+        print(x);
+        conclude(x);
+    } else if ((st = metrics_failed(&failure, x->r, err)) == DSE_OK) {
+        print_failure(x, &failure);
+    }
+    drv_recording_free(&rec);
+    return st;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+/* Where the last part of a path begins, and how long it is without the slashes at its end. */
+static const char *last_part(const char *path, size_t *n)
+{
+    size_t end = strlen(path), begin;
+
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--)
+        continue;
+    *n = end - begin;
+    return path + begin;
+}
+
+/* A trace among several is called by the last part of its path; by the whole of it if another one has the same. NULL when
+ * out of memory. */
+static const char *name_of(const option_list *traces, size_t at, dse_arena *a)
+{
+    size_t n, n_other;
+    const char *name = last_part(traces->item[at], &n);
+
+    for (size_t i = 0; i < traces->n; i++) {
+        const char *other = last_part(traces->item[i], &n_other);
+
+        if (i != at && n_other == n && strncmp(name, other, n) == 0)
+            return traces->item[at];
+    }
+    return dse_arena_strndup(a, name, n);
+}
+
+dse_status metrics_measure(const metrics_job *job, command_run *r, dse_error *err)
+{
+    bool several = job->trace.n > 1, json = job->format == METRICS_JSON;
+    dse_status st = DSE_OK;
+
+    if (job->format == METRICS_CSV)
+        report_measured_csv_heading(several, r->out);
+    if (several && json)
+        dse_strbuf_adds(r->out, "[");
+    for (size_t i = 0; st == DSE_OK && i < job->trace.n; i++) {
+        measured x = {.job = job, .r = r, .path = job->trace.item[i]};
+        dse_arena arena;
+
+        if (several && !(x.workload = name_of(&job->trace, i, r->arena)))
+            return dse_fail_nomem(err);
+        if (several && json)
+            dse_strbuf_adds(r->out, i ? ",\n  " : "\n  ");
+        dse_arena_init(&arena);
+        x.arena = &arena;
+        st = measure_trace(&x, err);
+        dse_arena_free(&arena);
+    }
+    if (several && json)
+        dse_strbuf_adds(r->out, "\n]\n");
+    return st;
+}

@@ -1,0 +1,136 @@
+#include "exec/parallel.h"
+
+#include "base/alloc.h"
+#include "exec/pool.h"
+
+#include <uv.h>
+
+typedef struct {
+    exec_task *task;
+    void *user;
+    size_t n;
+    uv_mutex_t lock; /* of all below */
+    uv_cond_t ended; /* a task */
+    size_t next, done;
+    size_t failed_at; /* the lowest; n: none */
+    dse_status status;
+    dse_error error;
+} parallel;
+
+static void finish(parallel *p, size_t i, dse_status st, const dse_error *err)
+{
+    p->done++;
+    if (st != DSE_OK && i < p->failed_at) {
+        p->failed_at = i;
+        p->status = st;
+        p->error = *err;
+    }
+}
+
+static void work(void *arg)
+{
+    parallel *p = arg;
+
+    uv_mutex_lock(&p->lock);
+    while (p->next < p->n && p->failed_at == p->n) {
+        dse_error err = DSE_ERROR_INIT;
+        size_t i = p->next++;
+        dse_status st;
+
+        uv_mutex_unlock(&p->lock);
+        st = p->task(p->user, i, &err);
+        uv_mutex_lock(&p->lock);
+        finish(p, i, st, &err);
+        uv_cond_signal(&p->ended);
+    }
+    uv_mutex_unlock(&p->lock);
+}
+
+static bool is_over(const parallel *p)
+{
+    return p->done == p->next && (p->next == p->n || p->failed_at < p->n);
+}
+
+/* Until every index that was begun has ended, and none will be begun. */
+static void watch(parallel *p, exec_progress *progress)
+{
+    size_t told = 0;
+
+    uv_mutex_lock(&p->lock);
+    for (;;) {
+        bool over = is_over(p);
+
+        if (progress && p->done > told) {
+            told = p->done;
+            uv_mutex_unlock(&p->lock);
+            progress(p->user, told, p->n);
+            uv_mutex_lock(&p->lock);
+        } else if (!over) {
+            uv_cond_wait(&p->ended, &p->lock);
+        }
+        if (over)
+            break;
+    }
+    uv_mutex_unlock(&p->lock);
+}
+
+static void alone(parallel *p, exec_progress *progress)
+{
+    while (p->next < p->n && p->failed_at == p->n) {
+        dse_error err = DSE_ERROR_INIT;
+        size_t i = p->next++;
+        dse_status st = p->task(p->user, i, &err);
+
+        finish(p, i, st, &err);
+        if (progress)
+            progress(p->user, p->done, p->n);
+    }
+}
+
+static dse_status together(parallel *p, uint32_t n_threads, exec_progress *progress)
+{
+    uv_thread_t *thread = dse_calloc(n_threads, sizeof *thread);
+    uint32_t started = 0;
+
+    if (!thread)
+        return DSE_E_NOMEM;
+    if (uv_mutex_init(&p->lock) != 0) {
+        dse_free(thread);
+        return DSE_E_NOMEM;
+    }
+    if (uv_cond_init(&p->ended) != 0) {
+        uv_mutex_destroy(&p->lock);
+        dse_free(thread);
+        return DSE_E_NOMEM;
+    }
+    while (started < n_threads && uv_thread_create(&thread[started], work, p) == 0)
+        started++;
+    if (started)
+        watch(p, progress);
+    else
+        alone(p, progress);
+    for (uint32_t i = 0; i < started; i++)
+        uv_thread_join(&thread[i]);
+    uv_cond_destroy(&p->ended);
+    uv_mutex_destroy(&p->lock);
+    dse_free(thread);
+    return DSE_OK;
+}
+
+dse_status exec_parallel(size_t n, uint32_t n_threads, exec_task *task, exec_progress *progress, void *user,
+                         dse_error *err)
+{
+    parallel p = {.task = task, .user = user, .n = n, .failed_at = n, .error = DSE_ERROR_INIT};
+
+    if (!n_threads)
+        n_threads = exec_cores();
+    if (n_threads > n)
+        n_threads = (uint32_t)n;
+    if (n_threads < 2)
+        alone(&p, progress);
+    else if (together(&p, n_threads, progress) != DSE_OK)
+        return dse_fail_nomem(err);
+    if (p.status != DSE_OK && err && err->status == DSE_OK)
+        *err = p.error;
+    return p.status;
+}

@@ -1,0 +1,334 @@
+/* Time that a pipeline's stages wait.
+ *
+ * A rank's window is its GPU timeline, or what of it lies in the profiled steps where the GPU's side of the trace marks
+ * them. Busy is compute, memory operations, and communication that is not point-to-point: a send or receive kernel that
+ * waits for its peer is bubble, one that compute covers is not. All-to-all is no point-to-point, though its kernels are
+ * called SendRecv. */
+#include "metrics/compat_kineto.h"
+#include "metrics/metric.h"
+#include "metrics/numbers.h"
+#include "metrics/parallel.h"
+
+#include <string.h>
+
+typedef struct {
+    int64_t window, bubble; /* ps */
+} idle;
+
+static void widen(const metric_view *v, const metric_events *list, metric_span within, metric_span *window)
+{
+    for (uint32_t i = 0; i < list->n; i++) {
+        const trace_event *e = &v->rank->event[list->event[i]];
+
+        if (metric_start(e) < within.start || metric_end(e) > within.end)
+            continue;
+        if (metric_start(e) < window->start)
+            window->start = metric_start(e);
+        if (metric_end(e) > window->end)
+            window->end = metric_end(e);
+    }
+}
+
+/* From the first to the last GPU event inside the steps; empty if there is none. */
+static metric_span window_of(const metric_view *v)
+{
+    metric_span window = {INT64_MAX, INT64_MIN}, steps = window;
+
+    if (!v->n_gpu_steps)
+        return v->gpu_span;
+    for (uint32_t i = 0; i < v->n_gpu_steps; i++) {
+        metric_span s = v->gpu_step[i].span;
+
+        steps.start = s.start < steps.start ? s.start : steps.start;
+        steps.end = s.end > steps.end ? s.end : steps.end;
+    }
+    widen(v, &v->kernels, steps, &window);
+    widen(v, &v->memory_ops, steps, &window);
+    return window;
+}
+
+static dse_status idle_of(const metric_view *v, dse_arena *scratch, idle *out, dse_error *err)
+{
+    metric_span *span = DSE_ARENA_NEW(scratch, metric_span, v->comm.n);
+    metric_span window = window_of(v);
+    metric_spans work, busy, comm;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; span && i < v->comm.n; i++) {
+        const trace_event *e = &v->rank->event[v->comm.event[i]];
+
+        if (v->comm_type[i] != METRIC_SEND_RECV)
+            span[n++] = (metric_span){metric_start(e), metric_end(e)};
+    }
+    if (!span || !metric_spans_unite(&v->compute_time, &v->memory_time, scratch, &work))
+        return dse_fail_nomem(err);
+    comm = metric_spans_merge(span, n);
+    if (!metric_spans_unite(&work, &comm, scratch, &busy))
+        return dse_fail_nomem(err);
+    *out = (idle){0};
+    if (window.end > window.start)
+        out->window = window.end - window.start;
+    out->bubble = out->window - metric_spans_within(&busy, window.start, window.end);
+    return DSE_OK;
+}
+
+/* ---- stages --------------------------------------------------------------------------------- */
+
+/* Place in the pipeline group that the trace itself declares; DSE_NONE. */
+static dse_status stage_of_groups(const trace_rank *r, dse_arena *a, uint32_t *stage, dse_error *err)
+{
+    metric_ranks ranks;
+
+    *stage = DSE_NONE;
+    for (size_t g = 0; g < r->n_groups && *stage == DSE_NONE; g++) {
+        const char *desc = TRACE_NAME(r, r->group[g].desc), *list = TRACE_NAME(r, r->group[g].ranks);
+
+        if (!desc || !list || metric_parallel_of_description(desc) != METRIC_PP)
+            continue;
+        if (!metric_ranks_of(list, r->group[g].size, a, &ranks))
+            return dse_fail_nomem(err);
+        for (uint32_t i = 0; i < ranks.n; i++)
+            if (ranks.rank[i] == r->rank)
+                *stage = i;
+    }
+    return DSE_OK;
+}
+
+static dse_status stage_of(const metric_context *x, const trace_rank *r, uint32_t *stage, dse_error *err)
+{
+    metric_layout layout;
+    dse_status st;
+
+    *stage = DSE_NONE;
+    if (x->card) {
+        if ((st = metric_layout_of(x->card, &layout, err)) != DSE_OK)
+            return st;
+        *stage = metric_layout_stage(&layout, r->rank);
+    }
+    return *stage == DSE_NONE ? stage_of_groups(r, x->arena, stage, err) : DSE_OK;
+}
+
+static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric_value *out)
+{
+    metric_value *stages = metric_put_object(out, "per_stage");
+    uint32_t last = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        last = stage[i] > last ? stage[i] : last;
+    for (uint32_t s = 0; s <= last; s++) {
+        idle sum = {0};
+        metric_value *one;
+        uint32_t ranks = 0;
+        char key[16];
+
+        for (uint32_t i = 0; i < n; i++)
+            if (stage[i] == s) {
+                sum = (idle){sum.window + of[i].window, sum.bubble + of[i].bubble};
+                ranks++;
+            }
+        if (!ranks)
+            continue;
+        snprintf(key, sizeof key, "%u", s);
+        one = metric_put_object(stages, key);
+        metric_put_integer(one, "num_ranks", ranks);
+        metric_put_ms(one, "span_ms", sum.window);
+        metric_put_ms(one, "bubble_time_ms", sum.bubble);
+        metric_put_ratio(one, "bubble_ratio", (double)sum.bubble, (double)sum.window, "no GPU events");
+    }
+}
+
+/* ---- pipeline_bubble ------------------------------------------------------------------------- */
+
+/* Of a schedule without interleaving, p stages and m micro-batches: (p - 1) / (m + p - 1). */
+static void put_ideal(const trace_card *card, metric_value *out)
+{
+    if (card && card->pp > 1 && card->pp_mb > 0)
+        metric_put_number(out, "ideal_bubble_ratio",
+                          (double)(card->pp - 1) / (double)(card->pp_mb + card->pp - 1));
+    else
+        metric_put_absent(out, "ideal_bubble_ratio", "the card does not give pp and pp_mb");
+}
+
+static void put_all(const metric_context *x, const idle *of, const uint32_t *stage, metric_value *out)
+{
+    bool staged = true;
+    metric_value *ranks;
+    idle sum = {0};
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        sum = (idle){sum.window + of[i].window, sum.bubble + of[i].bubble};
+        staged = staged && stage[i] != DSE_NONE;
+    }
+    metric_put_ratio(out, "bubble_ratio", (double)sum.bubble, (double)sum.window, "no GPU events");
+    metric_put_ms(out, "bubble_time_ms", sum.bubble);
+    metric_put_ms(out, "total_time_ms", sum.window);
+    metric_put_integer(out, "num_ranks", x->n_views);
+    put_ideal(x->card, out);
+    if (staged)
+        put_stages(of, stage, x->n_views, out);
+    else
+        metric_put_absent(out, "per_stage",
+                          "neither the card nor the process groups say which rank is in which stage");
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        metric_value *rank = metric_put_rank(ranks, x->view[i].rank);
+
+        metric_put_ms(rank, "span_ms", of[i].window);
+        metric_put_ms(rank, "bubble_time_ms", of[i].bubble);
+        metric_put_ratio(rank, "bubble_ratio", (double)of[i].bubble, (double)of[i].window, "no GPU events");
+        if (stage[i] != DSE_NONE)
+            metric_put_integer(rank, "stage", stage[i]);
+    }
+}
+
+static dse_status pipeline_bubble(const metric_context *x, metric_value *out, dse_error *err)
+{
+    uint32_t *stage = DSE_ARENA_NEW(x->arena, uint32_t, x->n_views);
+    idle *of = DSE_ARENA_NEW(x->arena, idle, x->n_views);
+    dse_status st = of && stage ? DSE_OK : dse_fail_nomem(err);
+    dse_arena scratch;
+
+    dse_arena_init(&scratch);
+    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
+        st = idle_of(&x->view[i], &scratch, &of[i], err);
+        if (st == DSE_OK)
+            st = stage_of(x, x->view[i].rank, &stage[i], err);
+        dse_arena_reset(&scratch);
+    }
+    dse_arena_free(&scratch);
+    if (st == DSE_OK)
+        put_all(x, of, stage, out);
+    return st;
+}
+
+/* ---- as the original tool has it -------------------------------------------------------------- */
+
+#define SIGNIFICANT_GAP_PS (1000 * (int64_t)TRACE_PS_PER_US)
+
+enum { IS_STEP = 1, IS_CALL = 2, IS_MARKER = 4 };
+
+static uint8_t says(const char *name)
+{
+    static const char *const markers[] = {"pp_", "pipeline", "stage", "microbatch", "p2p", "send", "recv"};
+
+    return (uint8_t)((metric_begins(name, METRIC_STEP_PREFIX) ? IS_STEP : 0) |
+                     (metric_compat_is_call(name) ? IS_CALL : 0) |
+                     (metric_has_any(name, markers, sizeof markers / sizeof markers[0]) ? IS_MARKER : 0));
+}
+
+typedef struct {
+    size_t n;
+    metric_span *span;
+    int64_t last_step; /* duration of the last marker in the file; 0: none lasts */
+    metric_span last;  /* the interval that starts last; of equal starts the last in the file */
+    bool has_marker;
+} activity;
+
+static bool collect(const trace_rank *r, dse_arena *a, activity *out)
+{
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+
+    *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
+    if (!by_name || !out->span)
+        return false;
+    metric_compat_words(r, words);
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint8_t what = e->name == DSE_NONE ? 0 : by_name[e->name], word = words[e->word];
+
+        if (!metric_compat_is_timed(r, e))
+            continue;
+        out->has_marker = out->has_marker || (what & IS_MARKER);
+        if (e->dur_ps <= 0)
+            continue;
+        if (what & IS_STEP)
+            out->last_step = e->dur_ps;
+        if (!(word & (METRIC_LITERAL_KERNEL | METRIC_LITERAL_CPU_OP)) &&
+            !((word & METRIC_LITERAL_ANNOTATION) && (what & IS_CALL)))
+            continue;
+        out->span[out->n++] = (metric_span){e->start_ps, metric_end(e)};
+        if (e->start_ps >= out->last.start)
+            out->last = out->span[out->n - 1];
+    }
+    return true;
+}
+
+static idle compat_idle(const activity *a, const metric_spans *busy)
+{
+    idle of = {0};
+
+    if (!a->n)
+        return of;
+    if (a->last_step) {
+        of.window = a->last_step;
+        of.bubble = of.window - metric_spans_length(busy);
+        of.bubble = of.bubble > 0 ? of.bubble : 0;
+        return of;
+    }
+    of.window = a->last.end - busy->span[0].start;
+    for (size_t i = 1; i < busy->n; i++)
+        if (busy->span[i].start - busy->span[i - 1].end > SIGNIFICANT_GAP_PS)
+            of.bubble += busy->span[i].start - busy->span[i - 1].end;
+    return of;
+}
+
+static void put_compat(idle sum, bool any, bool marked, uint32_t n_ranks, metric_value *out)
+{
+    static const char *const heuristic = "Using heuristic gap-based analysis. For accurate pipeline bubble "
+                                         "measurement, use NVTX ranges or Torch "
+                                         "Profiler with stage tagging.";
+    const char *warning = !any ? "Could not analyze any trace files" : marked ? NULL : heuristic;
+
+    metric_put_number(out, "bubble_ratio", sum.window > 0 ? (double)sum.bubble / (double)sum.window : 0);
+    metric_put_ms(out, "bubble_time_ms", sum.bubble);
+    metric_put_ms(out, "total_time_ms", sum.window);
+    metric_put_integer(out, "num_ranks", n_ranks);
+    metric_put_text(out, "method", !any ? "none" : marked ? "nvtx" : "heuristic");
+    if (warning)
+        metric_put_text(out, "warning", warning);
+    else
+        metric_put_absent(out, "warning", NULL);
+}
+
+static dse_status pipeline_bubble_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    bool any = false, marked = false, ok = true;
+    dse_arena scratch;
+    idle sum = {0};
+
+    dse_arena_init(&scratch);
+    for (uint32_t i = 0; ok && i < x->n_views; i++) {
+        metric_spans busy;
+        activity a;
+        idle one;
+
+        ok = collect(x->view[i].rank, &scratch, &a) && metric_spans_merge_any(a.span, a.n, &busy);
+        if (ok && (one = compat_idle(&a, &busy)).window > 0) {
+            sum = (idle){sum.window + one.window, sum.bubble + one.bubble};
+            any = true;
+            marked = marked || a.has_marker;
+        }
+        dse_arena_reset(&scratch);
+    }
+    dse_arena_free(&scratch);
+    if (!ok)
+        return dse_fail_nomem(err);
+    put_compat(sum, any, marked, x->n_views, out);
+    return DSE_OK;
+}
+
+static const metric rows[] = {
+    {.name = "pipeline_bubble",
+     .group = "kineto",
+     .unit = "",
+     .help = "share of the GPU's timeline in which a pipeline stage does nothing or waits in a send or "
+             "receive; per stage "
+             "and rank; of the ideal schedule",
+     .kinds = METRIC_ON_GPU,
+     .needs = METRIC_NEEDS_GPU | METRIC_NEEDS_PIPELINE,
+     .compute = pipeline_bubble,
+     .compat = pipeline_bubble_compat,
+     .compat_kinds = METRIC_ON_HOST},
+};
+
+METRIC_FAMILY(bubble);

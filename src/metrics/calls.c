@@ -1,0 +1,157 @@
+/* How many collectives ran. */
+#include "metrics/compat_kineto.h"
+#include "metrics/metric.h"
+#include "metrics/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const layer_names[] = {"none", "kernel", "gpu_user_annotation", "user_annotation"};
+
+static void put_types(const uint64_t n[METRIC_COMM_TYPES], metric_value *out)
+{
+    metric_value *types = metric_put_object(out, "calls_by_type");
+
+    for (int t = 0; t < METRIC_COMM_TYPES; t++)
+        if (n[t])
+            metric_put_count(types, metric_comm_type_name((metric_comm_type)t), n[t]);
+}
+
+/* Calls of one step, or NaN. */
+static double per_step(const metric_view *v) { return v->n_steps ? (double)v->comm.n / v->n_steps : NAN; }
+
+static void put_per_step(metric_value *out, double calls)
+{
+    if (isnan(calls))
+        metric_put_absent(out, "calls_per_iteration", "no step markers");
+    else
+        metric_put_number(out, "calls_per_iteration", calls);
+}
+
+static void count(const metric_view *v, uint64_t by_type[METRIC_COMM_TYPES])
+{
+    for (uint32_t c = 0; c < v->comm.n; c++)
+        by_type[v->comm_type[c]]++;
+}
+
+static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_error *err)
+{
+    uint64_t by_type[METRIC_COMM_TYPES] = {0}, total = 0;
+    metric_value *ranks;
+    double mean = 0;
+
+    (void)err;
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        total += x->view[i].comm.n;
+        mean += per_step(&x->view[i]) / x->n_views;
+        count(&x->view[i], by_type);
+    }
+    metric_put_count(out, "total_calls", total);
+    put_types(by_type, out);
+    put_per_step(out, mean);
+    metric_put_integer(out, "num_traces", x->n_views);
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const metric_view *v = &x->view[i];
+        metric_value *rank = metric_put_rank(ranks, v->rank);
+
+        memset(by_type, 0, sizeof by_type);
+        count(v, by_type);
+        metric_put_integer(rank, "total_calls", v->comm.n);
+        put_types(by_type, rank);
+        put_per_step(rank, per_step(v));
+        metric_put_text(rank, "layer", layer_names[v->comm_layer]);
+    }
+    return DSE_OK;
+}
+
+/* ---- as the original tool has it: every layer of each file ---------------------------------- */
+
+enum { AS_KERNEL = 1, AS_CALL = 2, TYPE_SHIFT = 2 };
+
+/* How a name counts, and above that the type. */
+static uint8_t says(const char *name)
+{
+    static const char *const collectives[] = {"AllReduce", "ReduceScatter", "AllGather", "Broadcast",
+                                              "Reduce",    "SendRecv",      "AllToAll"};
+    static const char *const libraries[] = {"ncclDevKernel_", "ncclKernel_"};
+    uint8_t how = metric_compat_is_call(name) ? AS_CALL : 0;
+
+    for (size_t l = 0; l < sizeof libraries / sizeof libraries[0]; l++)
+        for (size_t c = 0;
+             metric_begins(name, libraries[l]) && c < sizeof collectives / sizeof collectives[0]; c++)
+            if (metric_begins(name + strlen(libraries[l]), collectives[c]))
+                how |= AS_KERNEL;
+    return how ? (uint8_t)(how | metric_comm_type_of_word(name) << TYPE_SHIFT) : 0;
+}
+
+static const char *file_name(const trace_rank *r)
+{
+    const char *slash = r->path ? strrchr(r->path, '/') : NULL;
+
+    return slash ? slash + 1 : r->path ? r->path : "";
+}
+
+static bool count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
+{
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+
+    if (!by_name)
+        return false;
+    metric_compat_words(r, words);
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint8_t how = e->name == DSE_NONE ? 0 : by_name[e->name];
+
+        if ((how & AS_CALL) || ((how & AS_KERNEL) && (words[e->word] & METRIC_LITERAL_KERNEL)))
+            by_type[how >> TYPE_SHIFT]++;
+    }
+    return true;
+}
+
+/* A file of several ranks, as simulated runs are, is one file. */
+static dse_status coll_call_num_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    uint64_t by_type[METRIC_COMM_TYPES] = {0}, before = 0, total = 0;
+    metric_value *sum = metric_put_count(out, "total_calls", 0), *file = NULL;
+    metric_value *files = metric_put_object(out, "calls_per_rank");
+    const char *last = NULL;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; sum && i < x->n_views; i++) {
+        const trace_rank *r = x->view[i].rank;
+
+        if (!count_file(r, x->arena, by_type))
+            return dse_fail_nomem(err);
+        if (!last || strcmp(last, r->path) != 0) {
+            file = metric_put_count(files, file_name(r), 0);
+            n++;
+        }
+        last = r->path;
+        total = 0;
+        for (int t = 0; t < METRIC_COMM_TYPES; t++)
+            total += by_type[t];
+        if (file)
+            file->integer += (int64_t)(total - before);
+        before = total;
+    }
+    if (sum)
+        sum->integer = (int64_t)total;
+    put_types(by_type, out);
+    metric_put_integer(out, "num_traces", n);
+    return DSE_OK;
+}
+
+static const metric rows[] = {
+    {.name = "coll_call_num",
+     .group = "kineto",
+     .unit = "",
+     .help = "number of collectives by type, per rank and per step; counted in one layer, the kernels if "
+             "there are any",
+     .kinds = METRIC_ON_GPU,
+     .compute = coll_call_num,
+     .compat = coll_call_num_compat,
+     .compat_kinds = METRIC_ON_HOST},
+};
+
+METRIC_FAMILY(calls);

@@ -1,0 +1,72 @@
+#include "metrics/comm_size.h"
+
+#include <math.h>
+#include <strings.h>
+
+#define MAX_ELEMENTS (UINT64_MAX / 16) /* more is no message: bytes of 8 an element must not overflow */
+
+uint32_t metric_dtype_bytes(const char *dtype)
+{
+    static const struct {
+        const char *name;
+        uint32_t bytes;
+    } types[] = {{"Double", 8}, {"Float64", 8}, {"Long", 8}, {"Int64", 8},   {"Float", 4}, {"Float32", 4},
+                 {"Int", 4},    {"Int32", 4},   {"Half", 2}, {"Float16", 2}, {"Short", 2}, {"Int16", 2},
+                 {"Byte", 1},   {"Char", 1},    {"Int8", 1}, {"UInt8", 1},   {"Bool", 1},  {"BFloat16", 2}};
+    static const char float8[] = "Float8_"; /* Float8_e4m3fn, Float8_e5m2, ... */
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcasecmp(dtype, types[i].name) == 0)
+            return types[i].bytes;
+    return strncasecmp(dtype, float8, sizeof float8 - 1) == 0 ? 1 : 0;
+}
+
+static uint64_t bytes_of(uint64_t elements, uint32_t each)
+{
+    return elements > MAX_ELEMENTS ? TRACE_UNKNOWN : elements * each;
+}
+
+/* Gather has no type of its own here. */
+static bool comes_out(const trace_rank *rank, const trace_args *a, metric_comm_type type)
+{
+    const char *word = TRACE_NAME(rank, a->collective);
+
+    return type == METRIC_ALL_GATHER || (type == METRIC_OTHER_COMM && word && metric_has(word, "gather"));
+}
+
+metric_comm_size metric_comm_size_of(const trace_rank *rank, const trace_event *e, metric_comm_type type)
+{
+    metric_comm_size s = {METRIC_SIZE_NOT_GIVEN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, 0};
+    const trace_args *a = e->args == DSE_NONE ? NULL : &rank->args[e->args];
+    uint64_t first, second;
+    uint32_t each;
+
+    if (!a)
+        return s;
+    s.group_size = a->group_size;
+    if (a->dtype == DSE_NONE || (a->in_elements > MAX_ELEMENTS && a->out_elements > MAX_ELEMENTS))
+        return s;
+    if (!(each = metric_dtype_bytes(TRACE_NAME(rank, a->dtype)))) {
+        s.state = METRIC_SIZE_UNKNOWN_DTYPE;
+        return s;
+    }
+    s.state = METRIC_SIZE_KNOWN;
+    s.in_bytes = bytes_of(a->in_elements, each);
+    s.out_bytes = bytes_of(a->out_elements, each);
+    first = comes_out(rank, a, type) ? s.out_bytes : s.in_bytes;
+    second = comes_out(rank, a, type) ? s.in_bytes : s.out_bytes;
+    s.bytes = first == TRACE_UNKNOWN || (first == 0 && second != TRACE_UNKNOWN) ? second : first;
+    return s;
+}
+
+double metric_bus_factor(metric_comm_type type, uint32_t n)
+{
+    static const double of_all_but_one[METRIC_COMM_TYPES] = {[METRIC_ALL_REDUCE] = 2,
+                                                             [METRIC_ALL_GATHER] = 1,
+                                                             [METRIC_REDUCE_SCATTER] = 1,
+                                                             [METRIC_ALL_TO_ALL] = 1};
+
+    if (of_all_but_one[type] == 0)
+        return 1;
+    return n ? of_all_but_one[type] * (n - 1) / n : NAN;
+}

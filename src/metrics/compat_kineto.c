@@ -1,0 +1,84 @@
+#include "metrics/compat_kineto.h"
+
+#include <string.h>
+
+bool metric_begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool metric_ends(const char *text, const char *suffix)
+{
+    size_t n = strlen(text), of_suffix = strlen(suffix);
+
+    return n >= of_suffix && strcmp(text + n - of_suffix, suffix) == 0;
+}
+
+void metric_compat_words(const trace_rank *rank, uint8_t by_word[256])
+{
+    memset(by_word, 0, 256);
+    for (uint32_t i = 0; i < rank->n_words; i++) {
+        const char *word = TRACE_NAME(rank, rank->word[i]);
+
+        if (!word)
+            continue;
+        if (strcmp(word, "kernel") == 0)
+            by_word[i] |= METRIC_LITERAL_KERNEL;
+        if (strcmp(word, "cpu_op") == 0)
+            by_word[i] |= METRIC_LITERAL_CPU_OP;
+        if (strcmp(word, "user_annotation") == 0)
+            by_word[i] |= METRIC_LITERAL_ANNOTATION;
+        if (metric_has(word, "nvtx") ||
+            (strlen(word) == strlen("user_annotation") && metric_has(word, "user_annotation")))
+            by_word[i] |= METRIC_LITERAL_RANGE;
+    }
+}
+
+bool metric_compat_is_call(const char *name)
+{
+    static const char *const prefixes[] = {
+        "nccl:all_reduce",       "nccl:reduce_scatter", "nccl:all_gather",  "nccl:broadcast",
+        "nccl:reduce",           "nccl:send",           "nccl:recv",        "nccl:coalesced",
+        "nccl:all_to_all",       "c10d::allreduce_",    "c10d::allgather_", "c10d::broadcast_",
+        "c10d::reduce_scatter_", "c10d::reduce_",       "c10d::send",       "c10d::recv_",
+        "c10d::alltoall"};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (metric_begins(name, prefixes[i]))
+            return true;
+    return false;
+}
+
+uint8_t *metric_names_say(const trace_rank *rank, uint8_t (*says)(const char *name), dse_arena *a)
+{
+    uint8_t *by_name = DSE_ARENA_NEW(a, uint8_t, (size_t)rank->names.n + 1);
+
+    for (uint32_t i = 0; by_name && i < rank->names.n; i++)
+        by_name[i] = says(rank->names.text[i]);
+    return by_name;
+}
+
+/* base_ns times a thousand need not fit: what is left of the event in nanoseconds does. */
+bool metric_compat_is_timed(const trace_rank *rank, const trace_event *e)
+{
+    int64_t ns = e->start_ps / TRACE_PS_PER_NS;
+
+    return rank->base_ns > 0
+               ? ns > -rank->base_ns || (ns == -rank->base_ns && e->start_ps % TRACE_PS_PER_NS > 0)
+               : ns + rank->base_ns > 0 || e->start_ps + rank->base_ns * TRACE_PS_PER_NS > 0;
+}
+
+double metric_compat_us(const trace_rank *rank, int64_t ps)
+{
+    return (double)(rank->base_ns + ps / TRACE_PS_PER_NS) / 1e3 + (double)(ps % TRACE_PS_PER_NS) / 1e6;
+}
+
+int64_t metric_clock_offset(const trace_rank *rank, const trace_rank *origin)
+{
+    int64_t ns, ps;
+
+    if (__builtin_sub_overflow(rank->base_ns, origin->base_ns, &ns) ||
+        __builtin_mul_overflow(ns, TRACE_PS_PER_NS, &ps) || ps > INT64_MAX / 2 || ps < INT64_MIN / 2)
+        return rank->base_ns > origin->base_ns ? INT64_MAX / 2 : INT64_MIN / 2;
+    return ps;
+}

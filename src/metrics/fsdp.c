@@ -1,0 +1,374 @@
+/* What fully sharded data parallelism costs: the share of a step in which its ranges are open on the host, and which of
+ * them it is.
+ *
+ * Ranges nest (pre_forward holds all_gather holds copy_in), so each instant counts for the innermost one: its own time.
+ * GPU time is the union of the kernels launched while a class is innermost. The original adds up nested ranges. */
+#include "metrics/fsdp.h"
+#include "metrics/guide.h"
+#include "metrics/steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    int64_t start, end, own_ps;
+    uint32_t lane, name;
+    uint8_t class;
+} range;
+
+/* A time of a thread in which this range is the innermost. */
+typedef struct {
+    metric_span span;
+    uint32_t lane, range;
+} piece;
+
+typedef struct {
+    double n, own_ms, gpu_ms; /* of a step */
+} class_cost;
+
+typedef struct {
+    double step_ms, fsdp_ms, share, comm_ms, copy_ms; /* of a step */
+    class_cost class[FSDP_CLASSES];
+    bool has_launches;
+    fsdp_layers layers;
+    uint32_t n_steps;
+} rank_cost;
+
+/* ---- ranges -------------------------------------------------------------------------------- */
+
+/* By thread and start, the outer one first. */
+static int by_place(const void *a, const void *b)
+{
+    const range *x = a, *y = b;
+
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->end < y->end) - (x->end > y->end);
+}
+
+/* Those that begin in a step, cut off where the steps end. On the heap. */
+static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
+                        uint32_t *n)
+{
+    guide_classes classes;
+    size_t cap = 0;
+
+    *out = NULL;
+    *n = 0;
+    if (!guide_classes_init(&classes, r, fsdp_class_of, scratch))
+        return false;
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        const metric_span *step;
+        uint8_t class;
+
+        if (e->instant || (e->category != TRACE_CPU_OP && e->category != TRACE_ANNOTATION))
+            continue;
+        class = guide_class_of(&classes, e);
+        if (class == FSDP_CLASSES || !(step = guide_span_at(steps, e->start_ps)))
+            continue;
+        if (!DSE_GROW(*out, cap, (size_t)*n + 1))
+            return false;
+        (*out)[(*n)++] = (range){.start = metric_start(e),
+                                 .end = metric_end(e) < step->end ? metric_end(e) : step->end,
+                                 .lane = e->lane,
+                                 .name = e->name,
+                                 .class = class};
+    }
+    if (*n)
+        qsort(*out, *n, sizeof **out, by_place);
+    return true;
+}
+
+/* ---- own time ------------------------------------------------------------------------------ */
+
+typedef struct {
+    range *range;
+    uint32_t *open; /* of the thread, the innermost last */
+    uint32_t n_open;
+    int64_t now;
+    piece *piece;
+    size_t n;
+} sweep;
+
+static void emit(sweep *s, int64_t until)
+{
+    uint32_t top = s->open[s->n_open - 1];
+
+    if (until <= s->now)
+        return;
+    s->piece[s->n++] = (piece){{s->now, until}, s->range[top].lane, top};
+    s->range[top].own_ps += until - s->now;
+    s->now = until;
+}
+
+/* To this time of the thread. */
+static void advance(sweep *s, int64_t until)
+{
+    while (s->n_open && s->range[s->open[s->n_open - 1]].end <= until) {
+        emit(s, s->range[s->open[s->n_open - 1]].end);
+        s->n_open--;
+    }
+    if (s->n_open)
+        emit(s, until);
+    s->now = until;
+}
+
+/* The pieces in the order of threads and times: at most one for each beginning and one for each end. */
+static bool find_pieces(range *r, uint32_t n, dse_arena *a, piece **out, size_t *n_out)
+{
+    sweep s = {
+        .range = r, .open = DSE_ARENA_NEW(a, uint32_t, n), .piece = DSE_ARENA_NEW(a, piece, 2 * (size_t)n)};
+
+    if (!s.open || !s.piece)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i && r[i].lane != r[i - 1].lane)
+            advance(&s, INT64_MAX);
+        if (!i || r[i].lane != r[i - 1].lane)
+            s.now = r[i].start;
+        advance(&s, r[i].start);
+        s.open[s.n_open++] = i;
+    }
+    advance(&s, INT64_MAX);
+    *out = s.piece;
+    *n_out = s.n;
+    return true;
+}
+
+static bool union_of(const piece *p, size_t n, dse_arena *a, metric_spans *out)
+{
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, n);
+
+    for (size_t i = 0; span && i < n; i++)
+        span[i] = p[i].span;
+    return span && metric_spans_merge_any(span, n, out);
+}
+
+/* ---- the GPU's time ------------------------------------------------------------------------ */
+
+static const piece *piece_at(const piece *p, size_t n, uint32_t lane, int64_t at)
+{
+    size_t a = 0, b = n;
+
+    while (a < b) {
+        size_t mid = a + (b - a) / 2;
+
+        if (p[mid].lane < lane || (p[mid].lane == lane && p[mid].span.end <= at))
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    return a < n && p[a].lane == lane && p[a].span.start <= at ? &p[a] : NULL;
+}
+
+static bool gpu_times(const metric_view *v, const range *r, const piece *p, size_t n, dse_arena *a,
+                      rank_cost *out)
+{
+    uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
+    int64_t ps[FSDP_CLASSES + 1]; /* the last: of none */
+
+    for (uint32_t i = 0; class && i < v->kernels.n; i++) {
+        const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &v->rank->event[v->launch[i]];
+        const piece *in = launch ? piece_at(p, n, launch->lane, launch->start_ps) : NULL;
+
+        out->has_launches = out->has_launches || launch;
+        class[i] = in ? r[in->range].class : FSDP_CLASSES;
+    }
+    if (!class || !guide_kernel_times(v, class, FSDP_CLASSES + 1, a, ps))
+        return false;
+    for (int c = 0; c < FSDP_CLASSES; c++)
+        out->class[c].gpu_ms = guide_us(ps[c]) / 1000 / out->n_steps;
+    return true;
+}
+
+/* ---- a rank -------------------------------------------------------------------------------- */
+
+static bool fill(const metric_view *v, const metric_spans *steps, range *r, uint32_t n, dse_arena *a,
+                 rank_cost *out)
+{
+    double each = (double)TRACE_PS_PER_MS * out->n_steps;
+    metric_spans all;
+    piece *p;
+    size_t n_pieces;
+
+    if (!find_pieces(r, n, a, &p, &n_pieces) || !union_of(p, n_pieces, a, &all) ||
+        !gpu_times(v, r, p, n_pieces, a, out))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        out->class[r[i].class].n += 1.0 / out->n_steps;
+        out->class[r[i].class].own_ms += (double)r[i].own_ps;
+        if (!fsdp_layers_add(&out->layers, r[i].name, r[i].own_ps))
+            return false;
+    }
+    for (int c = 0; c < FSDP_CLASSES; c++)
+        out->class[c].own_ms /= each;
+    out->step_ms = (double)metric_spans_length(steps) / each;
+    out->fsdp_ms = (double)metric_spans_length(&all) / each;
+    out->share = 100 * out->fsdp_ms / out->step_ms;
+    out->comm_ms = out->class[FSDP_ALL_GATHER].own_ms + out->class[FSDP_REDUCE_SCATTER].own_ms;
+    out->copy_ms = out->class[FSDP_COPY_IN].own_ms + out->class[FSDP_COPY_OUT].own_ms;
+    return true;
+}
+
+static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, rank_cost *out, uint32_t *n,
+                          dse_error *err)
+{
+    metric_spans steps;
+    range *ranges = NULL;
+    dse_status st = DSE_OK;
+
+    out->layers.rank = r->rank;
+    *n = 0;
+    if (!r->view->n_steps)
+        return metric_absent(err, METRIC_NO_STEPS);
+    if (!guide_steps_of(r->view, trim, a, &out->n_steps, &steps) ||
+        !find_ranges(r->rank, &steps, a, &ranges, n) || !fill(r->view, &steps, ranges, *n, a, out))
+        st = dse_fail_nomem(err);
+    dse_free(ranges);
+    return st;
+}
+
+/* ---- the result ---------------------------------------------------------------------------- */
+
+static const char no_launches[] = "the trace does not say which host call launched a kernel";
+
+static void put_class(const rank_cost *r, int c, metric_value *to)
+{
+    const class_cost *k = &r->class[c];
+    metric_value *o;
+
+    if (!(k->n > 0))
+        return;
+    o = metric_put_object(to, fsdp_class_name((fsdp_class)c));
+    metric_put_number(o, "count_per_step", k->n);
+    metric_put_number(o, "self_time_ms", k->own_ms);
+    guide_put_percent(o, "percentage_of_fsdp", k->own_ms, r->fsdp_ms, "FSDP takes no time");
+    if (r->has_launches)
+        metric_put_number(o, "gpu_time_ms", k->gpu_ms);
+    else
+        metric_put_absent(o, "gpu_time_ms", no_launches);
+}
+
+static bool put_layers(const rank_cost *r, dse_arena *a, metric_value *to)
+{
+    const uint32_t *id = fsdp_layers_sorted(&r->layers, a);
+
+    for (uint32_t i = 0; id && i < r->layers.names.n; i++) {
+        const struct fsdp_layer *l = &r->layers.layer[id[i]];
+        metric_value *o = metric_put_object(to, r->layers.names.text[id[i]]);
+
+        metric_put_number(o, "count_per_step", (double)l->n / r->n_steps);
+        metric_put_number(o, "self_time_ms", guide_us(l->time_ps) / 1000 / r->n_steps);
+    }
+    return id != NULL;
+}
+
+static bool put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
+{
+    metric_value *operations;
+
+    metric_put_number(to, "step_time_ms", r->step_ms);
+    metric_put_number(to, "fsdp_time_ms", r->fsdp_ms);
+    metric_put_number(to, "fsdp_overhead_percentage", r->share);
+    metric_put_number(to, "communication_time_ms", r->comm_ms);
+    metric_put_number(to, "copy_overhead_ms", r->copy_ms);
+    operations = metric_put_object(to, "operation_breakdown");
+    for (int c = 0; c < FSDP_CLASSES; c++)
+        put_class(r, c, operations);
+    metric_put_integer(to, "num_layers", r->layers.names.n);
+    return put_layers(r, a, metric_put_object(to, "layer_breakdown"));
+}
+
+/* Over all ranks, those without the class too. */
+static void put_operations(const rank_cost *r, uint32_t n, metric_value *to)
+{
+    for (int c = 0; c < FSDP_CLASSES; c++) {
+        double least = INFINITY, most = 0;
+        bool launches = false;
+        metric_value *o;
+
+        if (!(guide_mean(&r[0].class[c].n, n, sizeof *r) > 0))
+            continue;
+        for (uint32_t i = 0; i < n; i++) {
+            double ms = r[i].class[c].own_ms;
+
+            least = ms < least ? ms : least;
+            most = ms > most ? ms : most;
+            launches = launches || r[i].has_launches;
+        }
+        o = metric_put_object(to, fsdp_class_name((fsdp_class)c));
+        metric_put_number(o, "avg_count_per_step", guide_mean(&r[0].class[c].n, n, sizeof *r));
+        metric_put_number(o, "avg_self_time_ms", guide_mean(&r[0].class[c].own_ms, n, sizeof *r));
+        metric_put_number(o, "min_self_time_ms", least);
+        metric_put_number(o, "max_self_time_ms", most);
+        if (launches)
+            metric_put_number(o, "avg_gpu_time_ms", guide_mean(&r[0].class[c].gpu_ms, n, sizeof *r));
+        else
+            metric_put_absent(o, "avg_gpu_time_ms", no_launches);
+    }
+}
+
+static bool put_all(const guide_ranks *ranks, const rank_cost *r, dse_arena *a, metric_value *out)
+{
+    metric_value *per_rank;
+
+    metric_put_number(out, "avg_fsdp_overhead_percentage", GUIDE_MEAN(r, ranks->n, share));
+    metric_put_number(out, "avg_fsdp_time_ms", GUIDE_MEAN(r, ranks->n, fsdp_ms));
+    metric_put_number(out, "avg_communication_time_ms", GUIDE_MEAN(r, ranks->n, comm_ms));
+    metric_put_number(out, "avg_copy_overhead_ms", GUIDE_MEAN(r, ranks->n, copy_ms));
+    put_operations(r, ranks->n, metric_put_object(out, "operation_breakdown"));
+    metric_put_integer(out, "num_ranks", ranks->n);
+    per_rank = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < ranks->n; i++)
+        if (!put_rank(&r[i], a, metric_put_rank(per_rank, ranks->rank[i].rank)))
+            return false;
+    return true;
+}
+
+static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *err)
+{
+    guide_ranks ranks;
+    rank_cost *r;
+    dse_arena scratch;
+    uint64_t n_ranges = 0;
+    dse_status st = guide_ranks_of(x, METRIC_ON_HOST, &ranks, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (!(r = DSE_ARENA_NEW(x->arena, rank_cost, ranks.n)))
+        return dse_fail_nomem(err);
+    dse_arena_init(&scratch);
+    for (uint32_t i = 0; i < ranks.n && st == DSE_OK; i++) {
+        uint32_t n;
+
+        dse_arena_reset(&scratch);
+        st = measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n, err);
+        n_ranges += n;
+    }
+    if (st == DSE_OK && !n_ranges)
+        st = metric_absent(err, "no FSDP range (FSDP::..., fsdp::...) in the steps: the run does not shard "
+                                "its weights with FSDP2, or its ranges were not recorded");
+    if (st == DSE_OK && !put_all(&ranks, r, &scratch, out))
+        st = dse_fail_nomem(err);
+    for (uint32_t i = 0; i < ranks.n; i++)
+        fsdp_layers_free(&r[i].layers);
+    dse_arena_free(&scratch);
+    return st;
+}
+
+static const metric rows[] = {
+    {.name = "fsdp",
+     .group = "guide",
+     .unit = "",
+     .help =
+         "cost of fully sharded data parallelism: share of the step, own time and GPU time of each operation",
+     .kinds = METRIC_ON_HOST,
+     .needs = METRIC_NEEDS_STEPS,
+     .compute = fsdp,
+     .compat = fsdp_compat},
+};
+
+METRIC_FAMILY(fsdp);

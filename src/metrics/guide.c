@@ -1,0 +1,178 @@
+#include "metrics/guide.h"
+
+#include "metrics/steps.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+dse_status guide_ranks_of(const metric_context *x, unsigned kinds, guide_ranks *out, dse_error *err)
+{
+    out->n = 0;
+    if (!(out->rank = DSE_ARENA_NEW(x->arena, guide_rank, x->n_views)))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        guide_rank *r = &out->rank[out->n];
+
+        if (!(kinds & METRIC_ON(x->view[i].rank->kind)))
+            continue;
+        r->view = &x->view[i];
+        r->rank = x->view[i].rank;
+        snprintf(r->label, sizeof r->label, "rank%" PRIu32 "_trace", r->rank->rank);
+        out->n++;
+    }
+    return out->n ? DSE_OK : metric_absent(err, "no trace here is of a kind that it is defined for");
+}
+
+static int by_label(const void *a, const void *b)
+{
+    const guide_rank *x = a, *y = b;
+
+    return strcmp(x->label, y->label);
+}
+
+dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_error *err)
+{
+    dse_status st;
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        if (METRIC_ON_HOST & METRIC_ON(x->view[i].rank->kind)) {
+            st = guide_ranks_of(x, METRIC_ON_HOST, out, err);
+            if (st == DSE_OK)
+                qsort(out->rank, out->n, sizeof *out->rank, by_label);
+            return st;
+        }
+    return metric_absent(err, "the original tool reads Kineto's JSON only; leave out --compat");
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+guide_words guide_words_of(const trace_rank *r, const char *const *words, size_t n)
+{
+    guide_words w = {{false}};
+
+    for (uint32_t i = 0; i < r->n_words; i++)
+        for (size_t j = 0; j < n; j++)
+            w.is[i] = w.is[i] || strcmp(r->names.text[r->word[i]], words[j]) == 0;
+    return w;
+}
+
+bool guide_classes_init(guide_classes *c, const trace_rank *r, guide_classify *classify, dse_arena *a)
+{
+    *c = (guide_classes){r, classify, DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)};
+    return c->class_of != NULL;
+}
+
+double guide_recording_us(const trace_rank *r)
+{
+    return r->all_last_ps > r->all_first_ps ? guide_us(r->all_last_ps - r->all_first_ps) : 0;
+}
+
+bool guide_union_of(const trace_rank *r, const metric_events *list, const guide_words *words, dse_arena *a,
+                    metric_spans *out, uint32_t *n)
+{
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, list->n);
+
+    *n = 0;
+    if (!span)
+        return false;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const trace_event *e = &r->event[list->event[i]];
+
+        if (words->is[e->word] && e->dur_ps > 0)
+            span[(*n)++] = (metric_span){metric_start(e), metric_end(e)};
+    }
+    *out = metric_spans_merge(span, *n);
+    return true;
+}
+
+const metric_span *guide_span_at(const metric_spans *s, int64_t at)
+{
+    size_t a = 0, b = s->n;
+
+    while (a < b) {
+        size_t mid = a + (b - a) / 2;
+
+        if (s->span[mid].end <= at)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    return a < s->n && s->span[a].start <= at ? &s->span[a] : NULL;
+}
+
+bool guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, metric_spans *out)
+{
+    uint32_t first;
+    metric_span *span;
+
+    metric_steps_kept(v, trim, &first, n);
+    if (!(span = DSE_ARENA_NEW(a, metric_span, *n)))
+        return false;
+    for (uint32_t i = 0; i < *n; i++)
+        span[i] = v->step[first + i].span;
+    return metric_spans_merge_any(span, *n, out);
+}
+
+bool guide_kernel_times(const metric_view *v, const uint8_t *class_of, uint8_t n_classes, dse_arena *scratch,
+                        int64_t *ps)
+{
+    metric_span *span = DSE_ARENA_NEW(scratch, metric_span, v->kernels.n);
+
+    for (uint8_t c = 0; span && c < n_classes; c++) {
+        metric_spans s;
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < v->kernels.n; i++)
+            if (class_of[i] == c) {
+                const trace_event *e = &v->rank->event[v->kernels.event[i]];
+                span[n++] = (metric_span){metric_start(e), metric_end(e)};
+            }
+        s = metric_spans_merge(span, n);
+        ps[c] = metric_spans_length(&s);
+    }
+    return span != NULL;
+}
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+static double at(const double *first, size_t i, size_t stride)
+{
+    return *(const double *)(const void *)((const char *)first + i * stride);
+}
+
+double guide_mean(const double *first, size_t n, size_t stride)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += at(first, i, stride);
+    return n ? sum / (double)n : 0;
+}
+
+metric_value *guide_put_percent(metric_value *to, const char *key, double part, double whole, const char *why)
+{
+    return metric_put_ratio(to, key, 100 * part, whole, why);
+}
+
+metric_value *guide_put_round(metric_value *to, const char *key, double v)
+{
+    return metric_put_number(to, key, metric_round(v, 2));
+}
+
+metric_value *guide_put_mean(metric_value *to, const char *key, const double *first, size_t n, size_t stride,
+                             const char *why)
+{
+    double sum = 0;
+    size_t known = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(at(first, i, stride))) {
+            sum += at(first, i, stride);
+            known++;
+        }
+    return known ? metric_put_number(to, key, sum / (double)known) : metric_put_absent(to, key, why);
+}

@@ -1,0 +1,365 @@
+/* Which rank the others wait for.
+ *
+ * In a synchronous job all ranks take the same time for a step, and the slow one is known by how little of it it spends
+ * waiting in collectives: a rank's own time is its step without the communication that no compute covers. The original
+ * compares how long the recordings are, and asks for two standard deviations, which fewer than six ranks cannot reach. */
+#include "metrics/guide.h"
+#include "metrics/steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLERANCE 0.05 /* of the median, above which own time makes a straggler */
+
+/* ---- statistics ---------------------------------------------------------------------------- */
+
+/* rounded: each figure to two decimals, as the original does. */
+static metric_summary put_stats(metric_value *to, const double *v, uint32_t n, bool rounded)
+{
+    metric_summary s = metric_summarise(v, n);
+    const double range = s.max - s.min, cv = s.mean > 0 ? s.deviation / s.mean * 100 : 0;
+    const struct {
+        const char *key;
+        double v;
+    } entries[] = {{"mean", s.mean}, {"std", s.deviation}, {"min", s.min},
+                   {"max", s.max},   {"range", range},     {"cv", cv}};
+
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+        metric_put_number(to, entries[i].key, rounded ? metric_round(entries[i].v, 2) : entries[i].v);
+    return s;
+}
+
+/* ---- the definition ------------------------------------------------------------------------ */
+
+/* Of a step, in milliseconds. */
+typedef struct {
+    double step, exposed, own;
+} rank_time;
+
+/* Communication that no compute covers, within the steps. */
+static int64_t exposed_ps(const metric_view *v, const metric_spans *exposed, bool trim)
+{
+    uint32_t first, n;
+    int64_t sum = 0;
+
+    metric_steps_kept(v, trim, &first, &n);
+    for (uint32_t i = first; i < first + n; i++)
+        sum += metric_spans_within(exposed, v->step[i].span.start, v->step[i].span.end);
+    return sum;
+}
+
+static bool measure(const metric_view *v, bool trim, dse_arena *scratch, rank_time *out)
+{
+    metric_spans exposed;
+    uint32_t first, n;
+
+    if (!metric_spans_subtract(&v->comm_time, &v->compute_time, scratch, &exposed))
+        return false;
+    metric_steps_kept(v, trim, &first, &n);
+    out->step = metric_step_mean_ps(v, trim) / TRACE_PS_PER_MS;
+    out->exposed = (double)exposed_ps(v, &exposed, trim) / TRACE_PS_PER_MS / n;
+    out->own = out->step - out->exposed;
+    return true;
+}
+
+static dse_status measure_all(const guide_ranks *ranks, bool trim, rank_time *t, dse_error *err)
+{
+    dse_arena scratch;
+    dse_status st = DSE_OK;
+
+    dse_arena_init(&scratch);
+    for (uint32_t i = 0; i < ranks->n && st == DSE_OK; i++) {
+        dse_arena_reset(&scratch);
+        if (!ranks->rank[i].view->n_steps)
+            st = metric_absent(err, METRIC_NO_STEPS);
+        else if (!measure(ranks->rank[i].view, trim, &scratch, &t[i]))
+            st = dse_fail_nomem(err);
+    }
+    dse_arena_free(&scratch);
+    return st;
+}
+
+static void put_extreme(metric_value *to, const char *key, const guide_ranks *ranks, const rank_time *t,
+                        uint32_t i)
+{
+    metric_value *v = metric_put_object(to, key);
+
+    metric_put_integer(v, "rank", ranks->rank[i].rank->rank);
+    metric_put_number(v, "self_time_ms", t[i].own);
+}
+
+/* Ranks whose own time stands out, in the order of their numbers. */
+static void put_stragglers(metric_value *out, const guide_ranks *ranks, const rank_time *t, double median)
+{
+    metric_value *has = metric_put_bool(out, "has_stragglers", false),
+                 *n = metric_put_integer(out, "num_stragglers", 0),
+                 *list = metric_put_list(out, "stragglers");
+
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        metric_value *s;
+
+        if (!(t[i].own > median * (1 + TOLERANCE)))
+            continue;
+        s = metric_put_object(list, NULL);
+        metric_put_integer(s, "rank", ranks->rank[i].rank->rank);
+        metric_put_number(s, "self_time_ms", t[i].own);
+        metric_put_ratio(s, "slowdown_percentage", 100 * (t[i].own - median), median, "a median of 0");
+        if (has && n) {
+            has->integer = 1;
+            n->integer++;
+        }
+    }
+}
+
+static bool put_times(const guide_ranks *ranks, const rank_time *t, dse_arena *a, metric_value *out)
+{
+    double *own = DSE_ARENA_NEW(a, double, ranks->n), *step = DSE_ARENA_NEW(a, double, ranks->n);
+    uint32_t slow = 0, fast = 0;
+    metric_summary s, steps;
+    double wait = 0, median;
+
+    if (!own || !step)
+        return false;
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        own[i] = t[i].own;
+        step[i] = t[i].step;
+        slow = t[i].own > t[slow].own ? i : slow;
+        fast = t[i].own < t[fast].own ? i : fast;
+    }
+    steps = metric_summarise(step, ranks->n);
+    metric_sort(own, ranks->n);
+    median = metric_quantile(own, ranks->n, 0.5);
+    put_stragglers(out, ranks, t, median);
+    metric_put_number(out, "median_self_time_ms", median);
+    s = put_stats(metric_put_object(out, "self_time_stats"), own, ranks->n, false);
+    put_extreme(out, "slowest_rank", ranks, t, slow);
+    put_extreme(out, "fastest_rank", ranks, t, fast);
+    metric_put_ratio(out, "load_imbalance_percentage", 100 * (s.max - s.min), s.mean,
+                     "steps without own time");
+    for (uint32_t i = 0; i < ranks->n; i++)
+        wait += s.max - own[i];
+    metric_put_number(out, "sync_overhead_ms", wait);
+    metric_put_ratio(out, "coefficient_of_variation", 100 * s.deviation, s.mean, "steps without own time");
+    metric_put_number(out, "step_time_std_ms", steps.deviation);
+    return true;
+}
+
+/* How far apart the ranks begin their collectives: the metric of that name. */
+static dse_status put_lag(const metric_context *x, trace_kind kind, metric_value *out, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+    const metric *m;
+    dse_status st = metric_find("kineto.straggler_lag", kind, false, &m, err);
+    metric_value *lag = metric_put_object(out, "lag");
+
+    if (st != DSE_OK)
+        return st;
+    if (!lag)
+        return dse_fail_nomem(err);
+    if ((st = metric_check_needs(m, x, &why)) == DSE_OK)
+        st = m->compute(x, lag, &why);
+    if (st == DSE_E_ABSENT) {
+        lag->kind = METRIC_ABSENT;
+        lag->first = lag->last = NULL;
+        return (lag->text = dse_arena_strdup(x->arena, why.text)) ? DSE_OK : dse_fail_nomem(err);
+    }
+    return st == DSE_OK ? DSE_OK : dse_fail_nomem(err);
+}
+
+static dse_status straggler(const metric_context *x, metric_value *out, dse_error *err)
+{
+    guide_ranks ranks;
+    rank_time *t;
+    metric_value *per_rank;
+    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (ranks.n < 2)
+        return metric_absent(err, "it compares ranks, and there is one; give the traces of all of them");
+    if (!(t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n)))
+        return dse_fail_nomem(err);
+    if ((st = measure_all(&ranks, x->options->trim, t, err)) != DSE_OK)
+        return st;
+    if (!put_times(&ranks, t, x->arena, out))
+        return dse_fail_nomem(err);
+    if ((st = put_lag(x, ranks.rank[0].rank->kind, out, err)) != DSE_OK)
+        return st;
+    metric_put_integer(out, "num_ranks", ranks.n);
+    per_rank = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < ranks.n; i++) {
+        metric_value *to = metric_put_rank(per_rank, ranks.rank[i].rank);
+
+        metric_put_number(to, "step_time_ms", t[i].step);
+        metric_put_number(to, "exposed_comm_ms", t[i].exposed);
+        metric_put_number(to, "self_time_ms", t[i].own);
+    }
+    return DSE_OK;
+}
+
+/* ---- as the original ----------------------------------------------------------------------- */
+
+static uint8_t is_comm(const char *name)
+{
+    static const char *const words[] = {"all_gather", "all_reduce", "reduce_scatter", "broadcast", "nccl"};
+
+    return metric_has_any(name, words, sizeof words / sizeof words[0]);
+}
+
+/* In milliseconds; the places are those of the three statistics. */
+enum { DURATION, KERNEL, COMM, N_TIMES };
+
+static const char *const time_key[N_TIMES] = {"total_duration_ms", "kernel_time_ms", "communication_time_ms"},
+                         *const stats_key[N_TIMES] = {"duration_stats", "kernel_time_stats",
+                                                      "communication_time_stats"};
+
+static bool measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, uint32_t stride)
+{
+    const guide_words kernel = GUIDE_WORDS(r, "kernel");
+    int64_t kernel_ps = 0, comm_ps = 0;
+    guide_classes comm;
+
+    if (!guide_classes_init(&comm, r, is_comm, scratch))
+        return false;
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+
+        if (e->instant)
+            continue;
+        if (kernel.is[e->word])
+            kernel_ps += e->dur_ps;
+        if (guide_class_of(&comm, e))
+            comm_ps += e->dur_ps;
+    }
+    ms[DURATION * stride] = guide_recording_us(r) / 1000;
+    ms[KERNEL * stride] = guide_us(kernel_ps) / 1000;
+    ms[COMM * stride] = guide_us(comm_ps) / 1000;
+    return true;
+}
+
+typedef struct {
+    const char *label;
+    double ms, deviation, slowdown;
+} late_rank;
+
+static int by_deviation(const void *a, const void *b)
+{
+    const late_rank *x = a, *y = b;
+
+    if (x->deviation != y->deviation)
+        return x->deviation > y->deviation ? -1 : 1;
+    return strcmp(x->label, y->label); /* as they came: ranks are in that order */
+}
+
+/* The threshold is of the rounded figures. */
+static uint32_t find_late(const guide_ranks *ranks, const double *ms, late_rank *late)
+{
+    metric_summary s = metric_summarise(ms, ranks->n);
+    double mean = metric_round(s.mean, 2), sd = metric_round(s.deviation, 2);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ranks->n && ranks->n > 1; i++)
+        if (ms[i] > mean + 2 * sd)
+            late[n++] =
+                (late_rank){ranks->rank[i].label, ms[i], metric_round(sd > 0 ? (ms[i] - mean) / sd : 0, 2),
+                            metric_round((ms[i] - mean) / mean * 100, 2)};
+    qsort(late, n, sizeof *late, by_deviation);
+    return n;
+}
+
+static void put_late(const late_rank *late, uint32_t n, metric_value *out)
+{
+    metric_value *list;
+
+    metric_put_bool(out, "has_stragglers", n > 0);
+    metric_put_integer(out, "num_stragglers", n);
+    list = metric_put_list(out, "stragglers");
+    for (uint32_t i = 0; i < n; i++) {
+        metric_value *s = metric_put_object(list, NULL);
+
+        metric_put_text(s, "rank", late[i].label);
+        metric_put_number(s, "duration_ms", late[i].ms);
+        metric_put_number(s, "deviation_std", late[i].deviation);
+        metric_put_number(s, "slowdown_percentage", late[i].slowdown);
+    }
+}
+
+/* What follows from the durations, by way of their rounded statistics. */
+static void put_durations(const guide_ranks *ranks, const double *ms, metric_value *out)
+{
+    metric_summary s = metric_summarise(ms, ranks->n);
+    double mean = metric_round(s.mean, 2), most = metric_round(s.max, 2), wait = 0;
+    uint32_t extreme[2] = {0, 0};
+    static const char *const keys[2] = {"slowest_rank", "fastest_rank"};
+
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        extreme[0] = ms[i] > ms[extreme[0]] ? i : extreme[0];
+        extreme[1] = ms[i] < ms[extreme[1]] ? i : extreme[1];
+        wait += most - ms[i];
+    }
+    for (int i = 0; i < 2; i++) {
+        metric_value *v = metric_put_object(out, keys[i]);
+
+        metric_put_text(v, "rank", ranks->rank[extreme[i]].label);
+        metric_put_number(v, "duration_ms", ms[extreme[i]]);
+    }
+    guide_put_round(out, "load_imbalance_percentage",
+                    mean > 0 ? metric_round(s.max - s.min, 2) / mean * 100 : 0);
+    guide_put_round(out, "sync_overhead_ms", wait);
+    guide_put_round(out, "coefficient_of_variation", s.mean > 0 ? s.deviation / s.mean * 100 : 0);
+}
+
+static dse_status straggler_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    guide_ranks ranks;
+    late_rank *late;
+    double *ms; /* the first time of all ranks, the second, the third */
+    metric_value *list;
+    dse_arena scratch;
+    bool ok;
+    dse_status st = guide_ranks_compat(x, &ranks, err);
+
+    if (st != DSE_OK)
+        return st;
+    dse_arena_init(&scratch);
+    ms = DSE_ARENA_NEW(x->arena, double, N_TIMES *(size_t)ranks.n);
+    late = DSE_ARENA_NEW(x->arena, late_rank, ranks.n);
+    ok = ms && late;
+    for (uint32_t i = 0; i < ranks.n && ok; i++) {
+        dse_arena_reset(&scratch);
+        ok = measure_compat(ranks.rank[i].rank, &scratch, ms + i, ranks.n);
+    }
+    dse_arena_free(&scratch);
+    if (!ok)
+        return dse_fail_nomem(err);
+    put_late(late, find_late(&ranks, ms, late), out);
+    for (int k = 0; k < N_TIMES; k++)
+        put_stats(metric_put_object(out, stats_key[k]), ms + (size_t)k * ranks.n, ranks.n, true);
+    put_durations(&ranks, ms, out);
+    list = metric_put_list(out, "per_rank_metrics");
+    for (uint32_t i = 0; i < ranks.n; i++) {
+        metric_value *to = metric_put_object(list, NULL);
+
+        for (int k = 0; k < N_TIMES; k++)
+            metric_put_number(to, time_key[k], ms[(size_t)k * ranks.n + i]);
+        metric_put_text(to, "rank", ranks.rank[i].label);
+    }
+    metric_put_integer(out, "num_ranks", ranks.n);
+    return DSE_OK;
+}
+
+static const metric rows[] = {
+    {.name = "straggler",
+     .group = "guide",
+     .unit = "",
+     .help =
+         "ranks that the others wait for: each rank's step without exposed communication, against the median",
+     .kinds = METRIC_ON_GPU,
+     .needs = METRIC_NEEDS_RANKS | METRIC_NEEDS_STEPS,
+     .compute = straggler,
+     .compat = straggler_compat,
+     .compat_kinds = METRIC_ON_HOST},
+};
+
+METRIC_FAMILY(guide_straggler);

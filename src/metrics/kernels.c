@@ -1,0 +1,456 @@
+/* Which kernels a run spends its time in: by kind of work, and the ten that take most.
+ *
+ * Times are plain sums: kernels of different streams that run side by side count each. The original tries reductions
+ * before communication, so that ncclDevKernel_AllReduce_Sum_* is a reduction there; kinds.h has the order of the
+ * definition. */
+#include "metrics/guide.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TOP 10
+
+typedef struct {
+    uint32_t name;  /* of the rank's names, or of all ranks' */
+    uint32_t first; /* place in the file of its first kernel; over all ranks, in their order */
+    uint32_t n;
+    uint8_t kind; /* metric_work */
+    int64_t time_ps;
+} name_sum;
+
+typedef struct {
+    uint32_t n_names;
+    name_sum *name;
+    int64_t time_ps;
+    uint32_t n_kernels;
+} rank_kernels;
+
+typedef struct {
+    uint32_t n;
+    int64_t time_ps;
+} kind_sum;
+
+/* By metric_work. */
+typedef struct {
+    kind_sum of[METRIC_WORKS];
+} kind_sums;
+
+static bool counts(const trace_event *e, const guide_words *keep)
+{
+    return !keep || (keep->is[e->word] && e->dur_ps > 0);
+}
+
+/* Gives each name that counts a place in out->name; *place is by name id, plus 1. */
+static bool find_names(const guide_rank *r, const guide_words *keep, guide_classes *kinds, dse_arena *a,
+                       dse_arena *scratch, uint32_t **place, rank_kernels *out)
+{
+    const metric_events *list = &r->view->kernels;
+    uint32_t n = 0;
+
+    if (!(*place = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->rank->names.n + 1)))
+        return false;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const trace_event *e = &r->rank->event[list->event[i]];
+
+        if (counts(e, keep) && !(*place)[e->name])
+            (*place)[e->name] = ++n;
+    }
+    if (!(out->name = DSE_ARENA_NEW(a, name_sum, n)))
+        return false;
+    out->n_names = n;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const trace_event *e = &r->rank->event[list->event[i]];
+
+        if (counts(e, keep))
+            out->name[(*place)[e->name] - 1] =
+                (name_sum){.name = e->name,
+                           .first = DSE_NONE,
+                           .kind = kinds ? guide_class_of(kinds, e) : r->view->work[e->name]};
+    }
+    return true;
+}
+
+/* keep: the category words that count, of kernels that last; NULL: all. kinds NULL: those of the view. */
+static bool sum_kernels(const guide_rank *r, const guide_words *keep, guide_classes *kinds, dse_arena *a,
+                        dse_arena *scratch, rank_kernels *out)
+{
+    const metric_events *list = &r->view->kernels;
+    uint32_t *place;
+
+    *out = (rank_kernels){0};
+    if (!find_names(r, keep, kinds, a, scratch, &place, out))
+        return false;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const trace_event *e = &r->rank->event[list->event[i]];
+        name_sum *s;
+
+        if (!counts(e, keep))
+            continue;
+        s = &out->name[place[e->name] - 1];
+        s->n++;
+        s->time_ps += e->dur_ps;
+        s->first = list->event[i] < s->first ? list->event[i] : s->first;
+        out->n_kernels++;
+        out->time_ps += e->dur_ps;
+    }
+    return true;
+}
+
+static kind_sums sum_kinds(const rank_kernels *k)
+{
+    kind_sums s = {0};
+
+    for (uint32_t i = 0; i < k->n_names; i++) {
+        s.of[k->name[i].kind].n += k->name[i].n;
+        s.of[k->name[i].kind].time_ps += k->name[i].time_ps;
+    }
+    return s;
+}
+
+/* By time, longest first; equal ones as they came. */
+static int by_time(const void *a, const void *b)
+{
+    const name_sum *x = *(const name_sum *const *)a, *y = *(const name_sum *const *)b;
+
+    if (x->time_ps != y->time_ps)
+        return x->time_ps > y->time_ps ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static const name_sum **sorted(const rank_kernels *k, dse_arena *a)
+{
+    const name_sum **by = DSE_ARENA_NEW(a, const name_sum *, (size_t)k->n_names + 1);
+
+    for (uint32_t i = 0; by && i < k->n_names; i++)
+        by[i] = &k->name[i];
+    if (by)
+        qsort(by, k->n_names, sizeof *by, by_time);
+    return by;
+}
+
+/* Kinds in the order of their names, as reports list them. */
+static const metric_work by_alphabet[METRIC_WORKS] = {
+    METRIC_WORK_ATTENTION, METRIC_WORK_ELEMENTWISE, METRIC_WORK_EMBEDDING, METRIC_WORK_GEMM,
+    METRIC_WORK_MEMORY,    METRIC_WORK_COMM,        METRIC_WORK_OTHER,     METRIC_WORK_REDUCTION};
+
+/* ---- the definition ------------------------------------------------------------------------ */
+
+/* Adds a rank's sums to those over all ranks, whose names have a table of their own. */
+static bool add_names(const trace_rank *r, const rank_kernels *k, trace_names *names, rank_kernels *all,
+                      size_t *cap)
+{
+    for (uint32_t i = 0; i < k->n_names; i++) {
+        const name_sum *s = &k->name[i];
+        uint32_t id = trace_names_add(names, r->names.text[s->name], r->names.length[s->name]);
+
+        if (id == DSE_NONE || !DSE_GROW(all->name, *cap, (size_t)all->n_names + 1))
+            return false;
+        if (id == all->n_names)
+            all->name[all->n_names++] = (name_sum){.name = id, .first = id, .kind = s->kind};
+        all->name[id].n += s->n;
+        all->name[id].time_ps += s->time_ps;
+    }
+    all->time_ps += k->time_ps;
+    return true;
+}
+
+static bool put_top(const trace_names *names, const rank_kernels *all, dse_arena *a, metric_value *list)
+{
+    const name_sum **by = sorted(all, a);
+
+    for (uint32_t i = 0; by && i < all->n_names && i < TOP; i++) {
+        metric_value *to = metric_put_object(list, NULL);
+
+        metric_put_text(to, "name", names->text[by[i]->name]);
+        metric_put_integer(to, "count", by[i]->n);
+        metric_put_ms(to, "total_time_ms", by[i]->time_ps);
+        metric_put_number(to, "avg_time_us", guide_us(by[i]->time_ps) / by[i]->n);
+        guide_put_percent(to, "percentage", (double)by[i]->time_ps, (double)all->time_ps, "no time");
+        metric_put_text(to, "type", metric_work_name(by[i]->kind));
+    }
+    return by != NULL;
+}
+
+static void put_rank(const rank_kernels *k, const kind_sums *kinds, metric_value *to)
+{
+    metric_value *types;
+
+    metric_put_ms(to, "total_kernel_time_ms_sum", k->time_ps);
+    metric_put_integer(to, "launches", k->n_kernels);
+    metric_put_integer(to, "unique_names", k->n_names);
+    types = metric_put_object(to, "by_type");
+    for (int i = 0; i < METRIC_WORKS; i++) {
+        const kind_sum *s = &kinds->of[by_alphabet[i]];
+        metric_value *type;
+
+        if (!s->n)
+            continue;
+        type = metric_put_object(types, metric_work_name(by_alphabet[i]));
+        metric_put_integer(type, "count", s->n);
+        metric_put_ms(type, "time_ms_sum", s->time_ps);
+        guide_put_percent(type, "percentage", (double)s->time_ps, (double)k->time_ps, "no time");
+    }
+}
+
+/* Mean counts and times over all ranks, those without the kind too; the percentage is of all ranks' time. */
+static void put_kinds(const kind_sums *kinds, uint32_t n, int64_t all_ps, metric_value *to)
+{
+    for (int i = 0; i < METRIC_WORKS; i++) {
+        kind_sum all = {0};
+        metric_value *type;
+
+        for (uint32_t r = 0; r < n; r++) {
+            all.n += kinds[r].of[by_alphabet[i]].n;
+            all.time_ps += kinds[r].of[by_alphabet[i]].time_ps;
+        }
+        if (!all.n)
+            continue;
+        type = metric_put_object(to, metric_work_name(by_alphabet[i]));
+        metric_put_number(type, "avg_count", (double)all.n / n);
+        metric_put_number(type, "avg_time_ms", (double)all.time_ps / TRACE_PS_PER_MS / n);
+        guide_put_percent(type, "avg_percentage", (double)all.time_ps, (double)all_ps, "no time");
+    }
+}
+
+static bool kernel_of(const guide_ranks *ranks, dse_arena *a, dse_arena *scratch, trace_names *names,
+                      rank_kernels *all, metric_value *out)
+{
+    rank_kernels *k = DSE_ARENA_NEW(a, rank_kernels, ranks->n);
+    kind_sums *kinds = DSE_ARENA_NEW(a, kind_sums, ranks->n);
+    double n_names = 0, n_kernels = 0;
+    metric_value *per_rank;
+    size_t cap = 0;
+
+    if (!k || !kinds)
+        return false;
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        dse_arena_reset(scratch);
+        if (!sum_kernels(&ranks->rank[i], NULL, NULL, a, scratch, &k[i]) ||
+            !add_names(ranks->rank[i].rank, &k[i], names, all, &cap))
+            return false;
+        kinds[i] = sum_kinds(&k[i]);
+        n_names += k[i].n_names;
+        n_kernels += k[i].n_kernels;
+    }
+    metric_put_number(out, "avg_kernel_time_ms", (double)all->time_ps / TRACE_PS_PER_MS / ranks->n);
+    metric_put_number(out, "avg_unique_kernels", n_names / ranks->n);
+    metric_put_number(out, "avg_kernel_launches", n_kernels / ranks->n);
+    put_kinds(kinds, ranks->n, all->time_ps, metric_put_object(out, "type_breakdown"));
+    if (!put_top(names, all, a, metric_put_list(out, "top_kernels")))
+        return false;
+    metric_put_integer(out, "num_ranks", ranks->n);
+    per_rank = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < ranks->n; i++)
+        put_rank(&k[i], &kinds[i], metric_put_rank(per_rank, ranks->rank[i].rank));
+    return true;
+}
+
+static dse_status kernel(const metric_context *x, metric_value *out, dse_error *err)
+{
+    guide_ranks ranks;
+    trace_names names = {0};
+    rank_kernels all = {0};
+    dse_arena scratch;
+    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+
+    dse_arena_init(&scratch);
+    if (st == DSE_OK && !kernel_of(&ranks, x->arena, &scratch, &names, &all, out))
+        st = dse_fail_nomem(err);
+    dse_arena_free(&scratch);
+    dse_free(all.name);
+    trace_names_free(&names);
+    return st;
+}
+
+/* ---- as the original ----------------------------------------------------------------------- */
+
+#define HAS_ANY(text, ...)                                                                                   \
+    metric_has_any(text, (const char *const[]){__VA_ARGS__},                                                 \
+                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+/* flash, and attn after it */
+static bool is_flash_attention(const char *name)
+{
+    for (; *name; name++)
+        if (strncasecmp(name, "flash", 5) == 0)
+            return metric_has(name + 5, "attn");
+    return false;
+}
+
+static uint8_t kind_compat(const char *name)
+{
+    if (HAS_ANY(name, "gemm", "gemv", "matmul", "mm_", "_mm", "cutlass", "cublas"))
+        return METRIC_WORK_GEMM;
+    if (is_flash_attention(name) || HAS_ANY(name, "attention", "softmax", "sdpa"))
+        return METRIC_WORK_ATTENTION;
+    if (HAS_ANY(name, "elementwise", "ewise", "add_", "mul_", "div_", "relu", "gelu", "silu", "sigmoid"))
+        return METRIC_WORK_ELEMENTWISE;
+    if (HAS_ANY(name, "reduce", "sum", "mean", "norm"))
+        return METRIC_WORK_REDUCTION;
+    if (HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
+        return METRIC_WORK_MEMORY;
+    if (HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast"))
+        return METRIC_WORK_COMM;
+    if (HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
+        return METRIC_WORK_EMBEDDING;
+    return METRIC_WORK_OTHER;
+}
+
+/* At most 80 characters (not bytes), then "...". */
+static void put_cut_name(metric_value *to, const char *name)
+{
+    char cut[80 * 4 + 4];
+    size_t bytes = 0, characters = 0;
+
+    for (; name[bytes]; bytes++) {
+        if (((unsigned char)name[bytes] & 0xc0) != 0x80 && characters++ == 80)
+            break;
+    }
+    if (!name[bytes] || bytes + 4 > sizeof cut) {
+        metric_put_text(to, "name", name);
+        return;
+    }
+    memcpy(cut, name, bytes);
+    memcpy(cut + bytes, "...", 4);
+    metric_put_text(to, "name", cut);
+}
+
+static bool put_top_compat(const guide_rank *r, const rank_kernels *k, dse_arena *a, metric_value *list)
+{
+    const name_sum **by = sorted(k, a);
+
+    for (uint32_t i = 0; by && i < k->n_names && i < TOP; i++) {
+        double us = guide_us(by[i]->time_ps);
+        metric_value *to = metric_put_object(list, NULL);
+
+        put_cut_name(to, r->rank->names.text[by[i]->name]);
+        metric_put_integer(to, "count", by[i]->n);
+        metric_put_number(to, "total_time_ms", us / 1000);
+        metric_put_number(to, "avg_time_us", us / by[i]->n);
+        guide_put_round(to, "percentage", guide_percent(us, guide_us(k->time_ps)));
+        metric_put_text(to, "type", metric_work_name(by[i]->kind));
+    }
+    return by != NULL;
+}
+
+typedef struct {
+    double count, time_ms, percentage;
+} kind_row;
+
+typedef struct {
+    rank_kernels k;
+    double time_ms, n_names, n_kernels;
+    kind_row kind[METRIC_WORKS]; /* zeros where the rank has none */
+} compat_row;
+
+static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
+{
+    const guide_words words = GUIDE_WORDS(r->rank, "kernel");
+    guide_classes classes;
+    dse_arena scratch;
+    kind_sums kinds;
+    bool ok;
+
+    dse_arena_init(&scratch);
+    ok = guide_classes_init(&classes, r->rank, kind_compat, &scratch) &&
+         sum_kernels(r, &words, &classes, a, &scratch, &out->k);
+    dse_arena_free(&scratch);
+    if (!ok)
+        return false;
+    kinds = sum_kinds(&out->k);
+    out->time_ms = guide_us(out->k.time_ps) / 1000;
+    out->n_names = out->k.n_names;
+    out->n_kernels = out->k.n_kernels;
+    for (int i = 0; i < METRIC_WORKS; i++) {
+        double us = guide_us(kinds.of[i].time_ps);
+
+        out->kind[i] = (kind_row){kinds.of[i].n, us / 1000,
+                                  metric_round(guide_percent(us, guide_us(out->k.time_ps)), 2)};
+    }
+    return true;
+}
+
+static bool put_rank_compat(const guide_rank *r, const compat_row *row, dse_arena *a, metric_value *to)
+{
+    metric_value *types;
+
+    metric_put_number(to, "total_kernel_time_ms", row->time_ms);
+    metric_put_integer(to, "num_unique_kernels", row->k.n_names);
+    metric_put_integer(to, "total_kernel_launches", row->k.n_kernels);
+    if (!put_top_compat(r, &row->k, a, metric_put_list(to, "top_kernels")))
+        return false;
+    types = metric_put_object(to, "type_breakdown");
+    for (int i = 0; i < METRIC_WORKS; i++) {
+        const kind_row *k = &row->kind[by_alphabet[i]];
+        metric_value *type;
+
+        if (!(k->count > 0))
+            continue;
+        type = metric_put_object(types, metric_work_name(by_alphabet[i]));
+        metric_put_integer(type, "count", (int64_t)k->count);
+        metric_put_number(type, "total_time_ms", k->time_ms);
+        metric_put_number(type, "percentage", k->percentage);
+    }
+    metric_put_text(to, "rank", r->label);
+    return true;
+}
+
+static void put_kinds_compat(const compat_row *row, uint32_t n, metric_value *to)
+{
+    for (int i = 0; i < METRIC_WORKS; i++) {
+        const kind_row *first = &row[0].kind[by_alphabet[i]];
+        double count = guide_mean(&first->count, n, sizeof *row);
+        metric_value *type;
+
+        if (!(count > 0))
+            continue;
+        type = metric_put_object(to, metric_work_name(by_alphabet[i]));
+        metric_put_number(type, "avg_count", metric_round(count, 1));
+        guide_put_round(type, "avg_time_ms", guide_mean(&first->time_ms, n, sizeof *row));
+        guide_put_round(type, "avg_percentage", guide_mean(&first->percentage, n, sizeof *row));
+    }
+}
+
+static dse_status kernel_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    guide_ranks ranks;
+    compat_row *row;
+    metric_value *list;
+    dse_status st = guide_ranks_compat(x, &ranks, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (!(row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n)))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < ranks.n; i++)
+        if (!measure_compat(&ranks.rank[i], x->arena, &row[i]))
+            return dse_fail_nomem(err);
+    guide_put_round(out, "avg_kernel_time_ms", GUIDE_MEAN(row, ranks.n, time_ms));
+    metric_put_number(out, "avg_unique_kernels", metric_round(GUIDE_MEAN(row, ranks.n, n_names), 0));
+    metric_put_number(out, "avg_kernel_launches", metric_round(GUIDE_MEAN(row, ranks.n, n_kernels), 0));
+    put_kinds_compat(row, ranks.n, metric_put_object(out, "type_breakdown"));
+    if (!put_top_compat(&ranks.rank[0], &row[0].k, x->arena, metric_put_list(out, "top_kernels")))
+        return dse_fail_nomem(err);
+    list = metric_put_list(out, "per_rank_stats");
+    for (uint32_t i = 0; i < ranks.n; i++)
+        if (!put_rank_compat(&ranks.rank[i], &row[i], x->arena, metric_put_object(list, NULL)))
+            return dse_fail_nomem(err);
+    metric_put_integer(out, "num_ranks", ranks.n);
+    return DSE_OK;
+}
+
+static const metric rows[] = {
+    {.name = "kernel",
+     .group = "guide",
+     .unit = "",
+     .help = "kernels by kind of work, and the ten that take most time over all ranks: counts, sums of time, "
+             "shares",
+     .kinds = METRIC_ON_GPU,
+     .needs = METRIC_NEEDS_GPU,
+     .compute = kernel,
+     .compat = kernel_compat,
+     .compat_kinds = METRIC_ON_HOST},
+};
+
+METRIC_FAMILY(kernels);

@@ -1,0 +1,368 @@
+#include "metrics/latency.h"
+
+#include "metrics/compat_kineto.h"
+#include "metrics/numbers.h"
+#include "trace/benchmark.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+trace_phase metric_phase_of(const metric_context *x)
+{
+    if (x->options->phase != TRACE_PHASE_UNKNOWN)
+        return x->options->phase;
+    return x->card ? x->card->phase : TRACE_PHASE_UNKNOWN;
+}
+
+/* ---- markers --------------------------------------------------------------------------------- */
+
+#define VLLM_PREFIX "execute_context_"
+
+static uint8_t is_vllm(const char *name) { return metric_begins(name, VLLM_PREFIX); }
+
+/* "run_batch", or with the file before it: "scheduler.py(1234): run_batch". */
+static uint8_t is_sglang(const char *name)
+{
+    return strcmp(name, "run_batch") == 0 || metric_ends(name, ": run_batch");
+}
+
+/* "$core.py:331 step_with_batch_queue"; the line is that of one version of the engine. */
+static uint8_t is_engine_step(const char *name)
+{
+    static const char file[] = "$core.py:";
+
+    if (!metric_begins(name, file) || !isdigit((unsigned char)name[sizeof file - 1]))
+        return false;
+    name += sizeof file - 1;
+    name += strspn(name, "0123456789");
+    return metric_begins(name, " step") || strcmp(name, " _process_engine_step") == 0;
+}
+
+/* The very line that the original tool looks for. */
+static uint8_t is_engine_line(const char *name) { return strcmp(name, "$core.py:331 step") == 0; }
+
+#define ANY_CATEGORY (TRACE_OTHER + 1)
+
+typedef struct {
+    const char *name;
+    uint8_t (*is)(const char *name);
+    uint8_t (*is_compat)(const char *name);
+    unsigned category;
+    unsigned kinds;
+} marker;
+
+static const marker markers[] = {
+    {"execute_context_*", is_vllm, is_vllm, TRACE_ANNOTATION, METRIC_ON_GPU},
+    {"run_batch", is_sglang, is_sglang, TRACE_PYTHON, METRIC_ON_GPU},
+    {"$core.py step", is_engine_step, is_engine_line, ANY_CATEGORY, METRIC_ON(TRACE_XLA)},
+};
+
+#define N_MARKERS (sizeof markers / sizeof markers[0])
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+/* "<requests>(<tokens>": what vLLM writes of either kind; newer versions go on after the tokens. */
+static const char *counts_of(const char *text, uint64_t *requests, uint64_t *tokens)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    *requests = strtoull(text, &end, 10);
+    if (*end != '(' || !isdigit((unsigned char)end[1]))
+        return NULL;
+    *tokens = strtoull(end + 1, &end, 10);
+    return strchr(end, ')');
+}
+
+static void read_counts(const char *name, metric_pass *p)
+{
+    static const char generation[] = ")_generation_";
+    const char *at = metric_begins(name, VLLM_PREFIX)
+                         ? counts_of(name + strlen(VLLM_PREFIX), &p->n_context, &p->context_tokens)
+                         : NULL;
+
+    p->counted = at && metric_begins(at, generation) &&
+                 counts_of(at + sizeof generation - 1, &p->n_generation, &p->generated_tokens);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const metric_pass *x = a, *y = b;
+
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    return (x->dur_ps < y->dur_ps) - (x->dur_ps > y->dur_ps);
+}
+
+/* Those within another are parts of it. */
+static uint32_t outermost(metric_pass *p, uint32_t n)
+{
+    uint32_t kept = 0;
+    int64_t end = INT64_MIN;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (p[i].start_ps + p[i].dur_ps <= end)
+            continue;
+        end = p[i].start_ps + p[i].dur_ps;
+        p[kept++] = p[i];
+    }
+    return kept;
+}
+
+static bool is_pass(const trace_event *e, const marker *m, const uint8_t *by_name)
+{
+    return !e->instant && e->name != DSE_NONE && by_name[e->name] &&
+           (m->category == ANY_CATEGORY || m->category == e->category);
+}
+
+static bool passes_of(const trace_rank *r, const marker *m, bool compat, dse_arena *a, metric_passes *out)
+{
+    uint8_t *by_name;
+    uint32_t n = 0;
+
+    *out = (metric_passes){0, NULL};
+    if (!(m->kinds & METRIC_ON(r->kind)))
+        return true;
+    if (!(by_name = metric_names_say(r, compat ? m->is_compat : m->is, a)))
+        return false;
+    for (size_t i = 0; i < r->n_events; i++)
+        n += is_pass(&r->event[i], m, by_name);
+    if (!n)
+        return true;
+    if (!(out->pass = DSE_ARENA_NEW(a, metric_pass, n)))
+        return false;
+    for (size_t i = 0; i < r->n_events && out->n < n; i++) {
+        const trace_event *e = &r->event[i];
+
+        if (!is_pass(e, m, by_name))
+            continue;
+        out->pass[out->n] = (metric_pass){.start_ps = e->start_ps, .dur_ps = e->dur_ps};
+        read_counts(METRIC_TEXT_OF(r, e), &out->pass[out->n++]);
+    }
+    qsort(out->pass, out->n, sizeof *out->pass, by_start);
+    if (!compat)
+        out->n = outermost(out->pass, out->n);
+    return true;
+}
+
+static dse_status all_passes(const metric_context *x, bool compat, metric_passes **by_rank, const char **name,
+                             dse_error *err)
+{
+    bool any = false;
+
+    *name = NULL;
+    if (!(*by_rank = DSE_ARENA_NEW(x->arena, metric_passes, x->n_views)))
+        return dse_fail_nomem(err);
+    for (size_t m = 0; m < N_MARKERS && !any; m++) {
+        for (uint32_t i = 0; i < x->n_views; i++) {
+            if (!passes_of(x->view[i].rank, &markers[m], compat, x->arena, &(*by_rank)[i]))
+                return dse_fail_nomem(err);
+            any = any || (*by_rank)[i].n;
+        }
+        *name = any ? markers[m].name : NULL;
+    }
+    return DSE_OK;
+}
+
+dse_status metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **marker_name,
+                            dse_error *err)
+{
+    return all_passes(x, false, by_rank, marker_name, err);
+}
+
+/* With counts: a prompt in chunks takes several passes that generate nothing, and the first token comes out of the last
+ * of them; if nothing at all is generated, each pass is a prompt of its own. Without counts the first pass is it. */
+uint32_t metric_passes_prefill(const metric_passes *p)
+{
+    uint32_t n = 0;
+
+    if (!p->n || !p->pass[0].counted)
+        return p->n != 0;
+    if (p->pass[0].n_generation)
+        return p->pass[0].n_context != 0;
+    while (n < p->n && !p->pass[n].n_generation)
+        n++;
+    return n == p->n ? 1 : n;
+}
+
+/* ---- TTFT and TPOT ---------------------------------------------------------------------------- */
+
+/* Sum of the first passes, and mean of the others, the last of which is left out where there are more than two. */
+static double ttft_of(const metric_passes *p, uint32_t prefill)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < prefill; i++)
+        sum += (double)p->pass[i].dur_ps;
+    return prefill ? sum : NAN;
+}
+
+static double tpot_of(const metric_passes *p, uint32_t prefill)
+{
+    uint32_t end = p->n > 2 && p->n - 1 > prefill ? p->n - 1 : p->n;
+    double sum = 0;
+
+    for (uint32_t i = prefill; i < end; i++)
+        sum += (double)p->pass[i].dur_ps;
+    return end > prefill ? sum / (end - prefill) : NAN;
+}
+
+static double mean_of(const metric_passes *by_rank, uint32_t n, bool compat,
+                      double (*of)(const metric_passes *p, uint32_t prefill))
+{
+    double sum = 0;
+    uint32_t ranks = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        double v = of(&by_rank[i], compat ? by_rank[i].n != 0 : metric_passes_prefill(&by_rank[i]));
+
+        if (isnan(v))
+            continue;
+        sum += v;
+        ranks++;
+    }
+    return ranks ? sum / ranks / TRACE_PS_PER_S : NAN;
+}
+
+static dse_status latency_of_trace(const metric_context *x, metric_latency *out, dse_error *err)
+{
+    metric_passes *by_rank;
+    dse_status st = all_passes(x, false, &by_rank, &out->from, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (!out->from)
+        return metric_absent(err,
+                             "there is neither a benchmark's record beside the trace nor a marker of forward "
+                             "passes in it (execute_context_*, run_batch, or the engine core's steps)");
+    out->source = "trace";
+    out->ttft_s = mean_of(by_rank, x->n_views, false, ttft_of);
+    out->tpot_s = mean_of(by_rank, x->n_views, false, tpot_of);
+    out->no_ttft = "the recording begins in decode: its first pass has no prompt";
+    out->no_tpot = "there is no pass after the first token";
+    return DSE_OK;
+}
+
+dse_status metric_latency_of(const metric_context *x, metric_latency *out, dse_error *err)
+{
+    const char *path = x->record->path ? x->record->path : x->record->rank[0].path;
+    trace_benchmark b = {0};
+    dse_status st = path ? trace_benchmark_load(path, x->arena, &b, err) : DSE_OK;
+
+    *out = (metric_latency){.ttft_s = NAN, .tpot_s = NAN, .output_tokens_per_s = NAN};
+    if (st != DSE_OK)
+        return st;
+    if (!b.found)
+        return latency_of_trace(x, out, err);
+    *out = (metric_latency){b.ttft_s,
+                            b.tpot_s,
+                            b.output_tokens_per_s,
+                            "benchmark",
+                            b.path,
+                            "the benchmark's record has no time to the first token",
+                            "the benchmark's record has no time per output token"};
+    return DSE_OK;
+}
+
+static dse_status put_latency(const metric_context *x, const char *key, bool first, metric_value *out,
+                              dse_error *err)
+{
+    metric_latency l;
+    dse_status st = metric_latency_of(x, &l, err);
+    double v;
+
+    if (st != DSE_OK)
+        return st;
+    v = first ? l.ttft_s : l.tpot_s;
+    if (isnan(v))
+        return metric_absent(err, "%s", first ? l.no_ttft : l.no_tpot);
+    metric_put_number(out, key, v);
+    metric_put_text(out, "source", l.source);
+    metric_put_text(out, strcmp(l.source, "trace") == 0 ? "marker" : "file", l.from);
+    return DSE_OK;
+}
+
+static dse_status ttft(const metric_context *x, metric_value *out, dse_error *err)
+{
+    return put_latency(x, "ttft", true, out, err);
+}
+
+static dse_status check_output(const metric_context *x, dse_error *err)
+{
+    if (x->card && x->card->output_len != TRACE_CARD_NONE && x->card->output_len <= 1)
+        return metric_absent(err, "the card's output_len is %lld: there is no token after the first",
+                             (long long)x->card->output_len);
+    return DSE_OK;
+}
+
+static dse_status tpot(const metric_context *x, metric_value *out, dse_error *err)
+{
+    dse_status st = check_output(x, err);
+
+    return st == DSE_OK ? put_latency(x, "tpot", false, out, err) : st;
+}
+
+/* ---- as the original tool has it: the trace only --------------------------------------------- */
+
+static dse_status compat(const metric_context *x, const char *key,
+                         double (*of)(const metric_passes *p, uint32_t prefill), metric_value *out,
+                         dse_error *err)
+{
+    metric_passes *by_rank;
+    const char *name;
+    dse_status st;
+    double v;
+
+    if (!x->card || x->card->phase != TRACE_PHASE_INFERENCE)
+        return metric_absent(err, "the workload card does not say that the phase is inference");
+    if ((st = all_passes(x, true, &by_rank, &name, err)) != DSE_OK)
+        return st;
+    v = mean_of(by_rank, x->n_views, true, of);
+    if (isnan(v))
+        return metric_absent(
+            err, "there are too few forward markers (execute_context_*, run_batch, $core.py:331 step)");
+    metric_put_number(out, key, v);
+    return DSE_OK;
+}
+
+static dse_status ttft_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    return compat(x, "ttft", ttft_of, out, err);
+}
+
+static dse_status tpot_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    dse_status st = check_output(x, err);
+
+    return st == DSE_OK ? compat(x, "tpot", tpot_of, out, err) : st;
+}
+
+static const metric rows[] = {
+    {.name = "TTFT",
+     .group = "kineto",
+     .unit = "s",
+     .help = "inference: time to the first token, of a benchmark's record beside the trace, else of the "
+             "first forward passes",
+     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
+     .needs = METRIC_NEEDS_INFERENCE,
+     .compute = ttft,
+     .compat = ttft_compat,
+     .headline = "ttft",
+     .alias = "ttft"},
+    {.name = "TPOT",
+     .group = "kineto",
+     .unit = "s",
+     .help = "inference: time per output token after the first, of a benchmark's record, else of the forward "
+             "passes",
+     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
+     .needs = METRIC_NEEDS_INFERENCE,
+     .compute = tpot,
+     .compat = tpot_compat,
+     .headline = "tpot",
+     .alias = "tpot"},
+};
+
+METRIC_FAMILY(latency);

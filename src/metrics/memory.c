@@ -1,0 +1,505 @@
+/* What a memory snapshot says of PyTorch's caching allocator.
+ *
+ * A snapshot is the state at one moment, and the history that led there; the peak lies in the history. It is walked
+ * backwards from the snapshot, undoing each entry. History sizes are requested sizes, so the start is what the blocks
+ * requested: those that are allocated, for memory that tensors hold; all active ones, for memory that is freed but still
+ * waits for a stream, too. Source: spec of the metrics, section 5.3; PyTorch's CUDACachingAllocator for the meaning of
+ * the actions. Checked against the recordings of the reference set. */
+#include "metrics/metric.h"
+#include "metrics/numbers.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is followed through time. */
+enum { RESERVED, ALLOCATED, ACTIVE, LEVELS };
+
+/* What an entry added to each level; walking backwards takes it away again. */
+static const int8_t adds[TRACE_ACTIONS][LEVELS] = {
+    [TRACE_ALLOC] = {[ALLOCATED] = 1, [ACTIVE] = 1}, [TRACE_FREE_REQUESTED] = {[ALLOCATED] = -1},
+    [TRACE_FREE_COMPLETED] = {[ACTIVE] = -1},        [TRACE_SEGMENT_ALLOC] = {[RESERVED] = 1},
+    [TRACE_SEGMENT_MAP] = {[RESERVED] = 1},          [TRACE_SEGMENT_FREE] = {[RESERVED] = -1},
+    [TRACE_SEGMENT_UNMAP] = {[RESERVED] = -1}};
+
+typedef struct {
+    uint32_t device;
+    uint64_t reserved, allocated, active, requested; /* sums over the segments at the snapshot */
+    uint64_t n_segments, n_blocks;
+    uint64_t allocated_requested, active_requested; /* of the blocks, by what they are */
+    bool has_requested;
+    bool has_history;
+    int64_t peak[LEVELS], start[LEVELS]; /* start: before the oldest entry */
+    uint64_t actions[TRACE_ACTIONS];
+    uint64_t oom_bytes, oom_free; /* of the largest request that failed */
+} device;
+
+typedef struct {
+    size_t n;
+    device *device; /* ascending */
+} devices;
+
+/* ---- one device ----------------------------------------------------------------------------- */
+
+static void add_segment(device *d, const trace_segment *s)
+{
+    d->reserved += s->total_size;
+    d->allocated += s->allocated_size;
+    d->active += s->active_size;
+    d->requested += s->requested_size;
+    d->n_segments++;
+    d->n_blocks += s->n_other_blocks;
+    for (int i = 0; i < TRACE_BLOCK_STATES; i++)
+        d->n_blocks += s->n_blocks[i];
+    d->allocated_requested += s->requested[TRACE_ACTIVE_ALLOCATED];
+    d->active_requested += s->requested[TRACE_ACTIVE_ALLOCATED] + s->requested[TRACE_ACTIVE_PENDING_FREE];
+    d->has_requested &= s->has_requested;
+}
+
+/* In unsigned arithmetic, which wraps where a made-up file overflows. */
+static void replay(device *d, const trace_history *h)
+{
+    uint64_t level[LEVELS] = {
+        [RESERVED] = d->reserved, [ALLOCATED] = d->allocated_requested, [ACTIVE] = d->active_requested};
+
+    d->has_history = h->n > 0;
+    for (int i = 0; i < LEVELS; i++)
+        d->peak[i] = (int64_t)level[i];
+    for (size_t e = h->n; e-- > 0;) {
+        const trace_allocation *a = &h->entry[e];
+
+        d->actions[a->action]++;
+        if (a->action == TRACE_OOM && a->size >= d->oom_bytes) {
+            d->oom_bytes = a->size;
+            d->oom_free = a->address;
+        }
+        for (int i = 0; i < LEVELS; i++) {
+            level[i] -= (uint64_t)(int64_t)adds[a->action][i] * a->size;
+            if ((int64_t)level[i] > d->peak[i])
+                d->peak[i] = (int64_t)level[i];
+        }
+    }
+    for (int i = 0; i < LEVELS; i++)
+        d->start[i] = (int64_t)level[i];
+}
+
+static bool is_lower_bound(const device *d)
+{
+    return d->start[RESERVED] || (d->has_requested && d->start[ACTIVE]);
+}
+
+/* ---- the devices of a rank ------------------------------------------------------------------ */
+
+static int by_device(const void *a, const void *b)
+{
+    uint32_t x = ((const device *)a)->device, y = ((const device *)b)->device;
+
+    return (x > y) - (x < y);
+}
+
+static device *find(const devices *all, uint32_t number)
+{
+    const device key = {.device = number};
+
+    return bsearch(&key, all->device, all->n, sizeof key, by_device);
+}
+
+/* Those with segments or a history. False when out of memory. */
+static bool devices_of(const trace_allocator *a, dse_arena *arena, devices *out)
+{
+    size_t n = 0;
+
+    *out = (devices){0, DSE_ARENA_NEW(arena, device, a->n_segments + a->n_histories + 1)};
+    if (!out->device)
+        return false;
+    for (size_t i = 0; i < a->n_segments; i++)
+        out->device[n++].device = a->segment[i].device;
+    for (size_t i = 0; i < a->n_histories; i++)
+        if (a->history[i].n)
+            out->device[n++].device = a->history[i].device;
+    qsort(out->device, n, sizeof *out->device, by_device);
+    for (size_t i = 0; i < n; i++)
+        if (!out->n || out->device[out->n - 1].device != out->device[i].device)
+            out->device[out->n++] = (device){.device = out->device[i].device, .has_requested = true};
+    for (size_t i = 0; i < a->n_segments; i++)
+        add_segment(find(out, a->segment[i].device), &a->segment[i]);
+    for (size_t i = 0; i < a->n_histories; i++)
+        if (a->history[i].n)
+            replay(find(out, a->history[i].device), &a->history[i]);
+    return true;
+}
+
+/* ---- the definition ------------------------------------------------------------------------- */
+
+static const char no_history[] =
+    "the snapshot has no history of this device; record one with torch.cuda.memory._record_memory_history()";
+static const char no_requested[] = "this version of PyTorch does not say what its blocks requested";
+
+static void put_peak(metric_value *to, const char *key, const device *d, int level)
+{
+    if (!d->has_history)
+        metric_put_absent(to, key, no_history);
+    else if (level != RESERVED && !d->has_requested)
+        metric_put_absent(to, key, no_requested);
+    else
+        metric_put_integer(to, key, d->peak[level]);
+}
+
+static void put_peaks(metric_value *to, const device *d)
+{
+    put_peak(to, "peak_reserved_bytes", d, RESERVED);
+    put_peak(to, "peak_requested_allocated_bytes", d, ALLOCATED);
+    put_peak(to, "peak_requested_active_bytes", d, ACTIVE);
+    if (!d->has_history)
+        return;
+    metric_put_integer(to, "at_history_start_reserved_bytes", d->start[RESERVED]);
+    if (d->has_requested)
+        metric_put_integer(to, "at_history_start_requested_active_bytes", d->start[ACTIVE]);
+    metric_put_bool(to, "peak_is_lower_bound", is_lower_bound(d));
+}
+
+static void put_actions(metric_value *to, const device *d)
+{
+    metric_value *actions = metric_put_object(to, "actions");
+
+    for (int i = 0; i < TRACE_ACTIONS; i++)
+        if (d->actions[i])
+            metric_put_count(actions, trace_action_name((trace_action)i), d->actions[i]);
+    if (!d->actions[TRACE_OOM])
+        return;
+    metric_put_count(to, "oom_requested_bytes", d->oom_bytes);
+    metric_put_count(to, "oom_device_free_bytes", d->oom_free);
+}
+
+static void put_fractions(metric_value *to, const device *d)
+{
+    metric_put_ratio(to, "external_fragmentation", (double)d->reserved - (double)d->allocated,
+                     (double)d->reserved, "nothing is reserved");
+    if (!d->has_requested) {
+        metric_put_absent(to, "internal_fragmentation", no_requested);
+        metric_put_absent(to, "memory_efficiency", no_requested);
+        return;
+    }
+    /* Of allocated blocks alone: a segment's requested_size counts those that wait to be freed, too. */
+    metric_put_ratio(to, "internal_fragmentation", (double)d->allocated - (double)d->allocated_requested,
+                     (double)d->allocated, "nothing is allocated");
+    metric_put_ratio(to, "memory_efficiency", (double)d->requested, (double)d->reserved,
+                     "nothing is reserved");
+}
+
+static void put_device(metric_value *to, const device *d)
+{
+    char key[16];
+    metric_value *v;
+
+    snprintf(key, sizeof key, "%" PRIu32, d->device);
+    v = metric_put_object(to, key);
+    metric_put_count(v, "final_reserved_bytes", d->reserved);
+    metric_put_count(v, "final_allocated_bytes", d->allocated);
+    metric_put_count(v, "final_active_bytes", d->active);
+    if (d->has_requested) {
+        metric_put_count(v, "final_requested_bytes", d->requested);
+        metric_put_count(v, "final_allocated_requested_bytes", d->allocated_requested);
+    }
+    put_peaks(v, d);
+    put_fractions(v, d);
+    metric_put_count(v, "num_segments", d->n_segments);
+    metric_put_count(v, "num_blocks", d->n_blocks);
+    put_actions(v, d);
+}
+
+static void put_block_states(metric_value *to, const trace_allocator *a, bool all)
+{
+    metric_value *states = metric_put_object(to, "block_states");
+
+    for (int s = 0; s < TRACE_BLOCK_STATES; s++) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < a->n_segments; i++)
+            n += a->segment[i].n_blocks[s];
+        if (n || all)
+            metric_put_count(states, trace_block_state_name((trace_block_state)s), n);
+    }
+}
+
+/* Of all devices of all ranks: the largest of each, since the fullest device is what decides if a run fits. */
+typedef struct {
+    uint64_t n_ranks, n_devices, n_with_history, n_with_requested, n_lower_bounds, n_oom;
+    uint64_t reserved, allocated, oom_bytes;
+    int64_t peak[LEVELS];
+    double efficiency;
+    uint64_t n_efficiencies;
+} totals;
+
+static void add_to_totals(totals *t, const device *d)
+{
+    t->n_devices++;
+    t->reserved = d->reserved > t->reserved ? d->reserved : t->reserved;
+    t->allocated = d->allocated > t->allocated ? d->allocated : t->allocated;
+    t->n_oom += d->actions[TRACE_OOM];
+    t->oom_bytes = d->oom_bytes > t->oom_bytes ? d->oom_bytes : t->oom_bytes;
+    if (d->has_requested && d->reserved) {
+        t->efficiency += (double)d->requested / (double)d->reserved;
+        t->n_efficiencies++;
+    }
+    if (!d->has_history)
+        return;
+    t->n_with_history++;
+    t->n_with_requested += d->has_requested;
+    t->n_lower_bounds += is_lower_bound(d);
+    for (int i = 0; i < LEVELS; i++)
+        if (i == RESERVED || d->has_requested)
+            t->peak[i] = d->peak[i] > t->peak[i] ? d->peak[i] : t->peak[i];
+}
+
+static void put_total_peak(metric_value *to, const char *key, const totals *t, int level)
+{
+    if (!t->n_with_history)
+        metric_put_absent(to, key, no_history);
+    else if (level != RESERVED && !t->n_with_requested)
+        metric_put_absent(to, key, no_requested);
+    else
+        metric_put_integer(to, key, t->peak[level]);
+}
+
+static void put_totals(metric_value *to, const totals *t)
+{
+    put_total_peak(to, "peak_reserved_bytes", t, RESERVED);
+    put_total_peak(to, "peak_requested_allocated_bytes", t, ALLOCATED);
+    put_total_peak(to, "peak_requested_active_bytes", t, ACTIVE);
+    if (t->n_with_history)
+        metric_put_bool(to, "peak_is_lower_bound", t->n_lower_bounds > 0);
+    metric_put_count(to, "final_reserved_bytes", t->reserved);
+    metric_put_count(to, "final_allocated_bytes", t->allocated);
+    metric_put_ratio(to, "avg_memory_efficiency", t->efficiency, (double)t->n_efficiencies,
+                     "no device says what is requested of what is reserved");
+    metric_put_count(to, "out_of_memory_events", t->n_oom);
+    if (t->n_oom)
+        metric_put_count(to, "oom_requested_bytes", t->oom_bytes);
+    metric_put_count(to, "num_devices", t->n_devices);
+    metric_put_count(to, "num_ranks", t->n_ranks);
+}
+
+/* Of a rank without a snapshot: no devices. */
+static devices *devices_of_all(const metric_context *x, totals *t)
+{
+    devices *all = DSE_ARENA_NEW(x->arena, devices, (size_t)x->record->n_ranks + 1);
+
+    for (uint32_t i = 0; all && i < x->record->n_ranks; i++) {
+        const trace_allocator *a = x->record->rank[i].allocator;
+
+        if (!a)
+            continue;
+        if (!devices_of(a, x->arena, &all[i]))
+            return NULL;
+        t->n_ranks++;
+        for (size_t d = 0; d < all[i].n; d++)
+            add_to_totals(t, &all[i].device[d]);
+    }
+    return all;
+}
+
+static dse_status memory(const metric_context *x, metric_value *out, dse_error *err)
+{
+    totals t = {0};
+    const devices *all = devices_of_all(x, &t);
+    metric_value *ranks;
+
+    if (!all)
+        return dse_fail_nomem(err);
+    if (!t.n_devices)
+        return metric_absent(err, "no snapshot has a segment or a history: nothing was allocated on a GPU");
+    put_totals(out, &t);
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->record->n_ranks; i++) {
+        const trace_rank *r = &x->record->rank[i];
+        metric_value *v = r->allocator ? metric_put_rank(ranks, r) : NULL;
+
+        for (size_t d = 0; v && d < all[i].n; d++)
+            put_device(v, &all[i].device[d]);
+        if (v)
+            put_block_states(v, r->allocator, false);
+    }
+    return DSE_OK;
+}
+
+/* ---- as the original tool computes it ------------------------------------------------------- */
+
+#define GIB 1073741824.0
+#define MIB 1048576.0
+
+/* A rank, its devices added up. Fractions are rounded to four decimals before their means are taken. */
+typedef struct {
+    device sum;
+    uint64_t largest, smallest;
+    double external, internal, efficiency;
+} upstream;
+
+static upstream upstream_of(const trace_allocator *a)
+{
+    upstream u = {.smallest = UINT64_MAX};
+    device *d = &u.sum;
+
+    for (size_t i = 0; i < a->n_segments; i++) {
+        uint64_t size = a->segment[i].total_size;
+
+        add_segment(d, &a->segment[i]);
+        u.largest = size > u.largest ? size : u.largest;
+        u.smallest = size < u.smallest ? size : u.smallest;
+    }
+    if (d->reserved) {
+        u.external = metric_round(((double)d->reserved - (double)d->allocated) / (double)d->reserved, 4);
+        u.efficiency = metric_round((double)d->requested / (double)d->reserved, 4);
+    }
+    if (d->allocated)
+        u.internal = metric_round(((double)d->allocated - (double)d->requested) / (double)d->allocated, 4);
+    return u;
+}
+
+static void put_size(metric_value *to, const char *bytes, const char *gb, uint64_t n)
+{
+    metric_put_count(to, bytes, n);
+    metric_put_number(to, gb, (double)n / GIB);
+}
+
+/* The tree of settings from entry `at` on, under its own key or as an item. */
+static void put_setting(metric_value *to, const char *key, const trace_rank *r, uint32_t at)
+{
+    const trace_setting *t = &r->allocator->setting[at];
+    metric_value *in;
+
+    switch (t->kind) {
+    case TRACE_SETTING_BOOL: metric_put_bool(to, key, t->integer != 0); return;
+    case TRACE_SETTING_INTEGER: metric_put_integer(to, key, t->integer); return;
+    case TRACE_SETTING_NUMBER: metric_put_number(to, key, t->number); return;
+    case TRACE_SETTING_TEXT:
+        metric_put_text(to, key, t->text == DSE_NONE ? "" : r->names.text[t->text]);
+        return;
+    case TRACE_SETTING_NONE: metric_put_absent(to, key, NULL); return;
+    case TRACE_SETTING_LIST: in = metric_put_list(to, key); break;
+    default: in = metric_put_object(to, key); break;
+    }
+    for (uint32_t i = t->first; i != DSE_NONE; i = r->allocator->setting[i].next) {
+        uint32_t name = r->allocator->setting[i].key;
+
+        put_setting(in, name == DSE_NONE ? NULL : r->names.text[name], r, i);
+    }
+}
+
+/* "rank0" of ".../rank0_memory_snapshot.pickle". */
+static void put_stem(metric_value *to, const char *path)
+{
+    static const char mark[] = "_memory_snapshot";
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    char stem[256];
+    char *cut;
+
+    snprintf(stem, sizeof stem, "%.*s", (int)(n < 255 ? n : 255), name);
+    while ((cut = strstr(stem, mark)))
+        memmove(cut, cut + sizeof mark - 1, strlen(cut + sizeof mark - 1) + 1);
+    metric_put_text(to, "rank", stem);
+}
+
+static void put_upstream(metric_value *to, const trace_rank *r, const upstream *u)
+{
+    const device *d = &u->sum;
+
+    put_size(to, "total_reserved_bytes", "total_reserved_gb", d->reserved);
+    put_size(to, "total_allocated_bytes", "total_allocated_gb", d->allocated);
+    put_size(to, "total_active_bytes", "total_active_gb", d->active);
+    put_size(to, "total_requested_bytes", "total_requested_gb", d->requested);
+    metric_put_count(to, "num_segments", d->n_segments);
+    metric_put_count(to, "num_blocks", d->n_blocks);
+    put_block_states(to, r->allocator, true);
+    metric_put_number(to, "avg_segment_size_mb", (double)d->reserved / (double)d->n_segments / MIB);
+    metric_put_number(to, "max_segment_size_mb", (double)u->largest / MIB);
+    metric_put_number(to, "min_segment_size_mb", (double)u->smallest / MIB);
+    metric_put_number(to, "external_fragmentation_ratio", u->external);
+    metric_put_number(to, "internal_fragmentation_ratio", u->internal);
+    metric_put_number(to, "memory_efficiency", u->efficiency);
+    /* The history is a list per device; the original takes it for a list of entries and finds none. */
+    metric_put_integer(to, "num_allocations", 0);
+    metric_put_integer(to, "num_frees", 0);
+    if (r->allocator->n_histories) {
+        metric_put_integer(to, "avg_allocation_size_mb", 0);
+        metric_put_integer(to, "max_allocation_size_mb", 0);
+    }
+    if (r->allocator->n_settings)
+        put_setting(to, "allocator_settings", r, 0);
+    else
+        metric_put_object(to, "allocator_settings");
+    put_stem(to, r->path);
+}
+
+typedef struct {
+    double reserved, allocated, active; /* bytes of the largest rank */
+    double efficiency, external, internal;
+    uint64_t n_segments, n_blocks, n_ranks;
+} upstream_totals;
+
+static double larger(double a, uint64_t b) { return (double)b > a ? (double)b : a; }
+
+static void add_to_upstream(upstream_totals *t, const upstream *u)
+{
+    t->reserved = larger(t->reserved, u->sum.reserved);
+    t->allocated = larger(t->allocated, u->sum.allocated);
+    t->active = larger(t->active, u->sum.active);
+    t->efficiency += u->efficiency;
+    t->external += u->external;
+    t->internal += u->internal;
+    t->n_segments += u->sum.n_segments;
+    t->n_blocks += u->sum.n_blocks;
+    t->n_ranks++;
+}
+
+static dse_status memory_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    upstream *rank = DSE_ARENA_NEW(x->arena, upstream, (size_t)x->record->n_ranks + 1);
+    upstream_totals t = {0};
+    metric_value *list;
+
+    if (!rank)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < x->record->n_ranks; i++) {
+        const trace_rank *r = &x->record->rank[i];
+
+        if (!r->allocator)
+            continue;
+        if (!r->allocator->n_segments)
+            return metric_absent(err, "the original tool fails on a snapshot without segments: %s", r->path);
+        rank[i] = upstream_of(r->allocator);
+        add_to_upstream(&t, &rank[i]);
+    }
+    if (!t.n_ranks)
+        return metric_absent(err, "there is no memory snapshot");
+    metric_put_number(out, "peak_reserved_memory_gb", metric_round(t.reserved / GIB, 3));
+    metric_put_number(out, "peak_allocated_memory_gb", metric_round(t.allocated / GIB, 3));
+    metric_put_number(out, "peak_active_memory_gb", metric_round(t.active / GIB, 3));
+    metric_put_number(out, "avg_memory_efficiency", metric_round(t.efficiency / (double)t.n_ranks, 4));
+    metric_put_number(out, "avg_external_fragmentation", metric_round(t.external / (double)t.n_ranks, 4));
+    metric_put_number(out, "avg_internal_fragmentation", metric_round(t.internal / (double)t.n_ranks, 4));
+    metric_put_count(out, "total_segments", t.n_segments);
+    metric_put_count(out, "total_blocks", t.n_blocks);
+    list = metric_put_list(out, "per_rank_stats");
+    for (uint32_t i = 0; i < x->record->n_ranks; i++)
+        if (x->record->rank[i].allocator)
+            put_upstream(metric_put_object(list, NULL), &x->record->rank[i], &rank[i]);
+    metric_put_count(out, "num_ranks", t.n_ranks);
+    return DSE_OK;
+}
+
+static const metric rows[] = {
+    {.name = "memory",
+     .group = "guide",
+     .unit = "",
+     .help =
+         "peak of reserved, allocated and active GPU memory by replaying the allocator's history, state at "
+         "the snapshot, fragmentation, failed requests; per rank and device",
+     .kinds = METRIC_ON(TRACE_SNAPSHOT),
+     .needs = METRIC_NEEDS_SNAPSHOT,
+     .compute = memory,
+     .compat = memory_compat},
+};
+
+METRIC_FAMILY(memory);

@@ -1,0 +1,128 @@
+/* How many of a GPU's multiprocessors kernels cover at launch, and the profiler's estimate of their occupancy. Means over
+ * kernels by their durations; not what the multiprocessors then do. */
+#include "metrics/compat_kineto.h"
+#include "metrics/metric.h"
+#include "metrics/numbers.h"
+
+#include <math.h>
+
+/* Sums over kernels that give the figure. */
+typedef struct {
+    double weighted, weight; /* value by duration, duration; ps */
+    double plain;            /* value */
+    uint64_t n;
+} mean;
+
+typedef struct {
+    mean coverage, occupancy; /* percent */
+    uint64_t kernels;
+} cover;
+
+static void add(mean *m, double value, double weight)
+{
+    m->weighted += value * weight;
+    m->weight += weight;
+    m->plain += value;
+    m->n++;
+}
+
+static mean both(mean a, mean b)
+{
+    return (mean){a.weighted + b.weighted, a.weight + b.weight, a.plain + b.plain, a.n + b.n};
+}
+
+static double coverage_of(double blocks_per_sm) { return blocks_per_sm < 1 ? 100 * blocks_per_sm : 100; }
+
+/* literal: only kernels that the file spells so. */
+static cover cover_of(const metric_view *v, bool literal)
+{
+    const trace_rank *r = v->rank;
+    uint8_t words[256];
+    cover c = {0};
+
+    metric_compat_words(r, words);
+    for (uint32_t i = 0; i < v->kernels.n; i++) {
+        const trace_event *e = &r->event[v->kernels.event[i]];
+        const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+
+        if (literal && !(words[e->word] & METRIC_LITERAL_KERNEL))
+            continue;
+        c.kernels++;
+        if (a && !isnan(a->blocks_per_sm))
+            add(&c.coverage, coverage_of(a->blocks_per_sm), (double)e->dur_ps);
+        if (a && !isnan(a->occupancy_pct))
+            add(&c.occupancy, a->occupancy_pct, (double)e->dur_ps);
+    }
+    return c;
+}
+
+static void put(const cover *c, metric_value *out)
+{
+    metric_put_ratio(out, "mean_sm_coverage", c->coverage.weighted, c->coverage.weight,
+                     "no kernel says how many blocks it has per multiprocessor");
+    metric_put_ratio(out, "mean_est_occupancy", c->occupancy.weighted, c->occupancy.weight,
+                     "no kernel has an estimated occupancy");
+    metric_put_count(out, "num_kernels", c->kernels);
+    metric_put_count(out, "num_kernels_with_coverage", c->coverage.n);
+}
+
+static dse_status none(dse_error *err)
+{
+    return metric_absent(
+        err, "no kernel says how many blocks it has per multiprocessor (\"blocks per SM\" of newer "
+             "Kineto traces, a table of devices in Nsight Systems exports)");
+}
+
+static dse_status sm(const metric_context *x, metric_value *out, dse_error *err)
+{
+    metric_value *ranks;
+    cover sum = {0};
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        cover c = cover_of(&x->view[i], false);
+
+        sum = (cover){both(sum.coverage, c.coverage), both(sum.occupancy, c.occupancy),
+                      sum.kernels + c.kernels};
+    }
+    if (sum.coverage.weight <= 0)
+        return none(err);
+    put(&sum, out);
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        cover c = cover_of(&x->view[i], false);
+
+        put(&c, metric_put_rank(ranks, x->view[i].rank));
+    }
+    return DSE_OK;
+}
+
+/* By duration on Kineto traces; on Nsight Systems exports every kernel counts the same. */
+static dse_status sm_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    mean m = {0};
+    bool plain = x->view[0].rank->kind == TRACE_NSYS;
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        m = both(m, cover_of(&x->view[i], !plain).coverage);
+    if (plain ? !m.n : m.weight <= 0)
+        return none(err);
+    metric_put_number(out, "mean_sm_coverage", plain ? m.plain / (double)m.n : m.weighted / m.weight);
+    return DSE_OK;
+}
+
+static const metric rows[] = {
+    {.name = "sm",
+     .group = "kineto",
+     .unit = "%",
+     .help = "share of the GPU's multiprocessors that get a block, mean over kernels by duration; estimated "
+             "occupancy beside "
+             "it",
+     .kinds = METRIC_ON_GPU,
+     .needs = METRIC_NEEDS_GPU,
+     .compute = sm,
+     .compat = sm_compat,
+     .headline = "mean_sm_coverage",
+     .alias = "mean_sm_coverage"},
+};
+
+METRIC_FAMILY(sm);

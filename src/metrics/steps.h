@@ -1,0 +1,20 @@
+/* Steps of a rank: the profiler's step markers, host side. */
+#ifndef DSE_METRICS_STEPS_H
+#define DSE_METRICS_STEPS_H
+
+#include "metrics/metric.h"
+
+/* The steps that count, of v->step: all, or without the first and the last where there are more than two (--trim). */
+void metric_steps_kept(const metric_view *v, bool trim, uint32_t *first, uint32_t *n);
+
+/* Mean time of one; NaN: there are none. */
+double metric_step_mean_ps(const metric_view *v, bool trim);
+
+/* Mean over ranks of that, in seconds; NaN if a rank has no steps. */
+double metric_step_mean_s(const metric_context *x, bool trim);
+
+/* The reason and remedy of what lacks steps. */
+#define METRIC_NO_STEPS                                                                                      \
+    "a rank has no step markers (ProfilerStep#); record with a schedule and profiler.step()"
+
+#endif

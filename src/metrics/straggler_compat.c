@@ -1,0 +1,130 @@
+/* straggler_lag as CCL-Bench 273229f computes it: the k-th communication of one rank, of whatever layer and group, against
+ * the k-th of the others; no interpolation of quantiles. */
+#include "metrics/compat_kineto.h"
+#include "metrics/numbers.h"
+#include "metrics/straggler.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { IS_NCCL = 1, IS_CALL = 2, IS_STEP = 4 };
+
+static uint8_t says(const char *name)
+{
+    return (uint8_t)((metric_has(name, "nccl") ? IS_NCCL : 0) | (metric_compat_is_call(name) ? IS_CALL : 0) |
+                     (metric_begins(name, METRIC_STEP_PREFIX) ? IS_STEP : 0));
+}
+
+typedef struct {
+    metric_events calls; /* by start */
+    double step_ps;      /* mean; 0: no step marker lasts */
+    int64_t offset;      /* of the clock to the first rank's */
+} rank_calls;
+
+static bool calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
+{
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    double sum = 0;
+    uint64_t steps = 0;
+
+    *out = (rank_calls){.calls = {0, DSE_ARENA_NEW(a, uint32_t, r->n_events)}};
+    if (!by_name || !out->calls.event)
+        return false;
+    metric_compat_words(r, words);
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint8_t what = e->name == DSE_NONE ? 0 : by_name[e->name], word = words[e->word];
+
+        if (!what || e->dur_ps <= 0 || !metric_compat_is_timed(r, e))
+            continue;
+        if ((what & IS_STEP)) {
+            sum += (double)e->dur_ps;
+            steps++;
+        }
+        if (((what & IS_NCCL) && (word & METRIC_LITERAL_KERNEL)) ||
+            ((what & IS_CALL) && (word & (METRIC_LITERAL_CPU_OP | METRIC_LITERAL_ANNOTATION))))
+            out->calls.event[out->calls.n++] = (uint32_t)i;
+    }
+    out->step_ps = steps ? sum / (double)steps : 0;
+    return metric_sort_by_start(r, &out->calls, a);
+}
+
+/* Microseconds between the first and the last start of the k-th of all ranks that have any. */
+static double lag_of(const metric_context *x, const rank_calls *of, uint32_t k)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+
+    for (uint32_t r = 0; r < x->n_views; r++) {
+        int64_t at;
+
+        if (!of[r].calls.n)
+            continue;
+        at = x->view[r].rank->event[of[r].calls.event[k]].start_ps + of[r].offset;
+        first = at < first ? at : first;
+        last = at > last ? at : last;
+    }
+    return (double)(last - first) / TRACE_PS_PER_US;
+}
+
+static void put_lags(double *lag, uint32_t n, uint32_t n_ranks, double step_us, metric_value *out)
+{
+    uint32_t at = (uint32_t)((double)n * 0.95);
+    metric_summary s = metric_summarise(lag, n);
+
+    metric_sort(lag, n);
+    metric_put_number(out, "mean_lag_us", n ? s.mean : 0);
+    metric_put_number(out, "p50_lag_us", n ? lag[n / 2] : 0);
+    metric_put_number(out, "p95_lag_us", n ? lag[at < n ? at : n - 1] : 0);
+    metric_put_number(out, "max_lag_us", n ? s.max : 0);
+    metric_put_number(out, "min_lag_us", n ? s.min : 0);
+    metric_put_integer(out, "num_collectives", n);
+    metric_put_integer(out, "num_ranks", n_ranks);
+    metric_put_number(out, "normalized_lag", n && step_us > 0 ? s.mean / step_us : 0);
+}
+
+static dse_status lags_of(const metric_context *x, dse_arena *a, metric_value *out, dse_error *err)
+{
+    rank_calls *of = DSE_ARENA_NEW(a, rank_calls, x->n_views);
+    uint32_t having = 0, n = UINT32_MAX, with_steps = 0;
+    double step_us = 0, *lag;
+    metric_value *ends;
+
+    for (uint32_t r = 0; of && r < x->n_views; r++) {
+        if (!calls_of(x->view[r].rank, a, &of[r]))
+            return dse_fail_nomem(err);
+        of[r].offset = metric_clock_offset(x->view[r].rank, x->view[0].rank);
+        if (!of[r].calls.n)
+            continue;
+        having++;
+        n = of[r].calls.n < n ? of[r].calls.n : n;
+        step_us += of[r].step_ps / TRACE_PS_PER_US;
+        with_steps += of[r].step_ps > 0;
+    }
+    n = having > 1 ? n : 0;
+    if (!of || !(lag = DSE_ARENA_NEW(a, double, n)))
+        return dse_fail_nomem(err);
+    for (uint32_t k = 0; k < n; k++)
+        lag[k] = lag_of(x, of, k);
+    put_lags(lag, n, n ? having : x->n_views, with_steps ? step_us / with_steps : 0, out);
+    ends = metric_put_object(out, "per_rank_end_times_us");
+    for (uint32_t r = 0; x->n_views > 1 && r < x->n_views; r++) {
+        const trace_rank *rank = x->view[r].rank;
+        char key[16];
+
+        snprintf(key, sizeof key, "%" PRIu32, rank->rank);
+        if (of[r].calls.n)
+            metric_put_number(ends, key, metric_compat_us(rank, rank->all_last_ps));
+    }
+    return DSE_OK;
+}
+
+dse_status metric_straggler_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    dse_arena scratch;
+    dse_status st;
+
+    dse_arena_init(&scratch);
+    st = lags_of(x, &scratch, out, err);
+    dse_arena_free(&scratch);
+    return st;
+}

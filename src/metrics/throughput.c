@@ -1,0 +1,203 @@
+/* Tokens per second.
+ *
+ * Training: the sequences of a step, over all ranks, times their tokens, over the mean time of a step; and over the time
+ * from the first step's start to the last step's end. Inference: output tokens only. */
+#include "metrics/compat_kineto.h"
+#include "metrics/latency.h"
+#include "metrics/numbers.h"
+#include "metrics/steps.h"
+
+#include <math.h>
+
+/* ---- training --------------------------------------------------------------------------------- */
+
+/* Of one rank, the steps and all between them. */
+static void put_rank(const metric_view *v, double tokens, bool trim, metric_value *out)
+{
+    uint32_t first, n;
+    double window;
+
+    metric_steps_kept(v, trim, &first, &n);
+    window = (double)(v->step[first + n - 1].span.end - v->step[first].span.start) / TRACE_PS_PER_S;
+    metric_put_number(out, "throughput_tokens_per_s",
+                      tokens / (metric_step_mean_ps(v, trim) / TRACE_PS_PER_S));
+    metric_put_ratio(out, "window_throughput_tokens_per_s", tokens * n, window, "the steps last no time");
+    metric_put_integer(out, "num_iterations", n);
+    metric_put_number(out, "measured_duration_s", window);
+}
+
+/* Means over ranks of the step's time, and of the window's time for one step. */
+static void put_steps(const metric_context *x, double tokens, metric_value *out)
+{
+    bool trim = x->options->trim;
+    double step = metric_step_mean_s(x, trim), window = 0, steps = 0;
+    metric_value *ranks;
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const metric_view *v = &x->view[i];
+        uint32_t first, n;
+
+        metric_steps_kept(v, trim, &first, &n);
+        window += (double)(v->step[first + n - 1].span.end - v->step[first].span.start) / TRACE_PS_PER_S;
+        steps += n;
+    }
+    metric_put_ratio(out, "throughput_tokens_per_s", tokens, step, "the steps last no time");
+    metric_put_ratio(out, "window_throughput_tokens_per_s", tokens * steps, window, "the steps last no time");
+    metric_put_number(out, "tokens_per_step", tokens);
+    metric_put_number(out, "step_time_s", step);
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->n_views; i++)
+        put_rank(&x->view[i], tokens, trim, metric_put_rank(ranks, x->view[i].rank));
+}
+
+static bool have_steps(const metric_context *x)
+{
+    for (uint32_t i = 0; i < x->n_views; i++)
+        if (!x->view[i].n_steps)
+            return false;
+    return true;
+}
+
+static dse_status of_training(const metric_context *x, metric_value *out, dse_error *err)
+{
+    const trace_card *c = x->card;
+
+    if (c->batch_size == TRACE_CARD_NONE || c->seq_len == TRACE_CARD_NONE)
+        return metric_absent(err, "the card does not give workload.data.%s",
+                             c->batch_size == TRACE_CARD_NONE ? "batch_size" : "seq_len");
+    if (!have_steps(x))
+        return metric_absent(err, METRIC_NO_STEPS);
+    put_steps(x, (double)c->batch_size * (double)c->seq_len, out);
+    metric_put_integer(out, "batch_size", c->batch_size);
+    metric_put_integer(out, "seq_len", c->seq_len);
+    return DSE_OK;
+}
+
+/* ---- inference -------------------------------------------------------------------------------- */
+
+/* A batch takes a first token and then the others. */
+static dse_status of_passes(const metric_context *x, const metric_latency *l, metric_value *out,
+                            dse_error *err)
+{
+    double n = (double)x->card->output_len, seconds = l->ttft_s + (n > 1 ? (n - 1) * l->tpot_s : 0);
+
+    if (isnan(seconds))
+        return metric_absent(err, "%s", isnan(l->ttft_s) ? l->no_ttft : l->no_tpot);
+    metric_put_ratio(out, "throughput_tokens_per_s", (double)x->card->batch_size * n, seconds,
+                     "the passes last no time");
+    metric_put_number(out, "measured_duration_s", seconds);
+    return DSE_OK;
+}
+
+static dse_status of_inference(const metric_context *x, metric_value *out, dse_error *err)
+{
+    const trace_card *c = x->card;
+    metric_latency l;
+    dse_error none = DSE_ERROR_INIT;
+    dse_status st = metric_latency_of(x, &l, &none);
+    bool from_steps = st == DSE_E_ABSENT && have_steps(x);
+
+    if (st != DSE_OK && !from_steps)
+        return dse_fail_at(err, st, none.where, "%s", none.text);
+    if (!from_steps && !isnan(l.output_tokens_per_s)) {
+        metric_put_number(out, "throughput_tokens_per_s", l.output_tokens_per_s);
+        metric_put_text(out, "source", l.source);
+        metric_put_text(out, "file", l.from);
+        return DSE_OK;
+    }
+    if (c->batch_size == TRACE_CARD_NONE || c->output_len == TRACE_CARD_NONE)
+        return metric_absent(err, "inference: the card does not give workload.data.%s",
+                             c->batch_size == TRACE_CARD_NONE ? "batch_size" : "output_len");
+    if (from_steps)
+        put_steps(x, (double)c->batch_size * (double)c->output_len, out);
+    else if ((st = of_passes(x, &l, out, err)) != DSE_OK)
+        return st;
+    metric_put_integer(out, "batch_size", c->batch_size);
+    metric_put_integer(out, "output_len", c->output_len);
+    metric_put_text(out, "source", "trace");
+    return DSE_OK;
+}
+
+static dse_status throughput_tokens(const metric_context *x, metric_value *out, dse_error *err)
+{
+    return metric_phase_of(x) == TRACE_PHASE_INFERENCE ? of_inference(x, out, err) : of_training(x, out, err);
+}
+
+/* ---- as the original tool has it -------------------------------------------------------------- */
+
+#define DEFAULT_BATCH 4
+#define DEFAULT_SEQ   8192
+
+static int64_t or_else(bool given, int64_t v, int64_t otherwise)
+{
+    return given && v != TRACE_CARD_NONE ? v : otherwise;
+}
+
+/* The first file's length, of all that it holds, and how often a step is marked there; of Nsight Systems from the first
+ * kernel's start to the last kernel's end, over all devices, and no steps. */
+static double duration_of(const metric_context *x, int64_t *steps)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+
+    *steps = 0;
+    for (uint32_t i = 0; i < x->n_views && first > last; i++) {
+        const trace_rank *r = x->view[i].rank;
+
+        if (r->kind == TRACE_NSYS)
+            continue;
+        first = r->all_first_ps;
+        last = r->all_last_ps;
+        for (size_t e = 0; first <= last && e < r->n_events; e++)
+            *steps += metric_begins(METRIC_TEXT_OF(r, &r->event[e]), METRIC_STEP_PREFIX);
+    }
+    if (first <= last && last > first)
+        return (double)(last - first) / TRACE_PS_PER_S;
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const metric_view *v = &x->view[i];
+        int64_t offset = metric_clock_offset(v->rank, x->view[0].rank);
+
+        for (uint32_t k = 0; v->rank->kind == TRACE_NSYS && k < v->kernels.n; k++) {
+            const trace_event *e = &v->rank->event[v->kernels.event[k]];
+
+            first = e->start_ps + offset < first ? e->start_ps + offset : first;
+            last = metric_end(e) + offset > last ? metric_end(e) + offset : last;
+        }
+    }
+    return last > first ? (double)(last - first) / TRACE_PS_PER_S : 0;
+}
+
+static dse_status throughput_tokens_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    const trace_card *c = x->card;
+    int64_t steps, batch = or_else(c, c ? c->batch_size : 0, DEFAULT_BATCH),
+                   seq = or_else(c, c ? c->seq_len : 0, DEFAULT_SEQ);
+    double seconds = duration_of(x, &steps);
+    int64_t iterations = or_else(c, c ? c->iteration : 0, steps > 0 ? steps : 1);
+
+    int64_t tokens;
+
+    if (__builtin_mul_overflow(batch, seq, &tokens) || __builtin_mul_overflow(tokens, iterations, &tokens))
+        return metric_absent(err,
+                             "the card's batch_size, seq_len and iteration make more tokens than can be");
+    metric_put_number(out, "throughput_tokens_per_s", seconds > 0 ? (double)tokens / seconds : 0);
+    metric_put_integer(out, "total_tokens", tokens);
+    metric_put_number(out, "measured_duration_s", seconds > 0 ? seconds : 0);
+    metric_put_integer(out, "num_iterations", iterations);
+    metric_put_integer(out, "batch_size", batch);
+    metric_put_integer(out, "seq_len", seq);
+    return DSE_OK;
+}
+
+static const metric rows[] = {
+    {.name = "throughput_tokens",
+     .group = "kineto",
+     .unit = "",
+     .help = "tokens per second: of a training step's mean time, of the window of all steps; inference: "
+             "output tokens",
+     .kinds = METRIC_ON_GPU,
+     .needs = METRIC_NEEDS_CARD,
+     .compute = throughput_tokens,
+     .compat = throughput_tokens_compat},
+};
+
+METRIC_FAMILY(throughput);

@@ -1,0 +1,234 @@
+#include "metrics/traffic.h"
+
+#include "metrics/comm_size.h"
+#include "metrics/numbers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- classes ---------------------------------------------------------------------------------- */
+
+/* What the arguments of an event say; many events share them, so each combination is asked once. */
+static dse_status ask(const trace_rank *r, const trace_args *args, const metric_layout *layout,
+                      bool all_to_all, dse_arena *a, uint8_t *out, dse_error *err)
+{
+    metric_group g = metric_group_of(r, args);
+    metric_parallel p = g.desc ? metric_parallel_of_description(g.desc) : METRIC_UNKNOWN;
+    metric_ranks ranks;
+
+    if (p == METRIC_UNKNOWN && layout && g.ranks) {
+        if (!metric_ranks_of(g.ranks, g.size, a, &ranks))
+            return dse_fail_nomem(err);
+        p = metric_layout_class(layout, &ranks, all_to_all);
+    }
+    *out = (uint8_t)p;
+    return DSE_OK;
+}
+
+static metric_parallel by_kind(metric_comm_type type)
+{
+    static const metric_parallel kinds[METRIC_COMM_TYPES] = {
+        [METRIC_ALL_REDUCE] = METRIC_UNKNOWN, [METRIC_REDUCE_SCATTER] = METRIC_DP,
+        [METRIC_ALL_GATHER] = METRIC_UNKNOWN, [METRIC_ALL_TO_ALL] = METRIC_EP,
+        [METRIC_BROADCAST] = METRIC_UNKNOWN,  [METRIC_SEND_RECV] = METRIC_PP,
+        [METRIC_REDUCE] = METRIC_UNKNOWN,     [METRIC_OTHER_COMM] = METRIC_UNKNOWN};
+
+    return kinds[type];
+}
+
+#define NOT_ASKED 0xff
+
+dse_status metric_traffic_of(const metric_context *x, const metric_view *v, dse_arena *a, metric_traffic *out,
+                             dse_error *err)
+{
+    const trace_rank *r = v->rank;
+    uint8_t *said = DSE_ARENA_NEW(a, uint8_t, 2 * (size_t)r->n_args); /* by args, and whether all-to-all */
+    metric_layout layout;
+    dse_status st = DSE_OK;
+
+    *out = (metric_traffic){DSE_ARENA_NEW(a, uint8_t, v->comm.n), DSE_ARENA_NEW(a, uint8_t, v->comm.n)};
+    if (!said || !out->parallel || !out->low)
+        return dse_fail_nomem(err);
+    if (x->card && (st = metric_layout_of(x->card, &layout, err)) != DSE_OK)
+        return st;
+    memset(said, NOT_ASKED, 2 * (size_t)r->n_args);
+    for (uint32_t i = 0; st == DSE_OK && i < v->comm.n; i++) {
+        const trace_event *e = &r->event[v->comm.event[i]];
+        bool all_to_all = v->comm_type[i] == METRIC_ALL_TO_ALL;
+        uint8_t *answer = e->args == DSE_NONE ? NULL : &said[2 * (size_t)e->args + all_to_all];
+
+        if (answer && *answer == NOT_ASKED)
+            st = ask(r, &r->args[e->args], x->card ? &layout : NULL, all_to_all, a, answer, err);
+        out->parallel[i] = answer ? *answer : METRIC_UNKNOWN;
+        if (st == DSE_OK && out->parallel[i] == METRIC_UNKNOWN) {
+            out->parallel[i] = (uint8_t)by_kind((metric_comm_type)v->comm_type[i]);
+            out->low[i] = out->parallel[i] != METRIC_UNKNOWN;
+        }
+    }
+    return st;
+}
+
+/* ---- traffic_distribution --------------------------------------------------------------------- */
+
+/* Of one rank, or sums over ranks. */
+typedef struct {
+    uint64_t calls, low, sized, without_size, unknown_dtype, bytes;
+    int64_t time_ps; /* union of the kernels; a sum of those over ranks */
+} share;
+
+static int64_t time_of(const metric_view *v, const metric_traffic *t, metric_parallel p, metric_span *room)
+{
+    metric_spans time;
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < v->comm.n; i++) {
+        const trace_event *e = &v->rank->event[v->comm.event[i]];
+
+        if (t->parallel[i] == p)
+            room[n++] = (metric_span){metric_start(e), metric_end(e)};
+    }
+    time = metric_spans_merge(room, n);
+    return metric_spans_length(&time);
+}
+
+static dse_status shares_of(const metric_context *x, const metric_view *v, dse_arena *scratch,
+                            share of[METRIC_PARALLELS], dse_error *err)
+{
+    metric_span *room = DSE_ARENA_NEW(scratch, metric_span, v->comm.n);
+    metric_traffic t;
+    dse_status st = metric_traffic_of(x, v, scratch, &t, err);
+
+    if (st == DSE_OK && !room)
+        st = dse_fail_nomem(err);
+    for (uint32_t i = 0; st == DSE_OK && i < v->comm.n; i++) {
+        metric_comm_size size = metric_comm_size_of(v->rank, &v->rank->event[v->comm.event[i]],
+                                                    (metric_comm_type)v->comm_type[i]);
+        share *s = &of[t.parallel[i]];
+
+        s->calls++;
+        s->low += t.low[i];
+        s->sized += size.state == METRIC_SIZE_KNOWN;
+        s->without_size += size.state == METRIC_SIZE_NOT_GIVEN;
+        s->unknown_dtype += size.state == METRIC_SIZE_UNKNOWN_DTYPE;
+        s->bytes += size.state == METRIC_SIZE_KNOWN ? size.bytes : 0;
+    }
+    for (int p = 0; st == DSE_OK && p < METRIC_PARALLELS; p++)
+        of[p].time_ps = time_of(v, &t, (metric_parallel)p, room);
+    return st;
+}
+
+static void key_of(int p, const char *suffix, char key[32])
+{
+    snprintf(key, 32, "%s%s", metric_parallel_name((metric_parallel)p), suffix);
+}
+
+/* Bytes of a class that has communications, none of which says its size, are not 0 but unknown; so is their sum. */
+static void put_bytes(const share of[METRIC_PARALLELS], metric_value *out)
+{
+    static const char why[] = "no communication of this class says its size (\"In msg nelems\", dtype)";
+    metric_value *fractions;
+    bool whole = true;
+    uint64_t total = 0;
+    char key[32];
+
+    for (int p = 0; p < METRIC_PARALLELS; p++) {
+        key_of(p, "_bytes", key);
+        if (of[p].calls && !of[p].sized)
+            metric_put_absent(out, key, why);
+        else
+            metric_put_count(out, key, of[p].bytes);
+        whole = whole && (!of[p].calls || of[p].sized);
+        total += of[p].bytes;
+    }
+    if (!whole || !total) {
+        if (whole)
+            metric_put_count(out, "total_bytes", total);
+        else
+            metric_put_absent(out, "total_bytes", "the bytes of some class are unknown");
+        metric_put_absent(out, "fractions", whole ? "no bytes" : "the bytes of some class are unknown");
+        return;
+    }
+    metric_put_count(out, "total_bytes", total);
+    fractions = metric_put_object(out, "fractions");
+    for (int p = 0; p < METRIC_PARALLELS; p++)
+        metric_put_number(fractions, metric_parallel_name((metric_parallel)p),
+                          (double)of[p].bytes / (double)total);
+}
+
+static void put_shares(const share of[METRIC_PARALLELS], metric_value *out)
+{
+    share sum = {0};
+    metric_value *fractions;
+    char key[32];
+
+    put_bytes(of, out);
+    for (int p = 0; p < METRIC_PARALLELS; p++) {
+        key_of(p, "_time_ms", key);
+        metric_put_ms(out, key, of[p].time_ps);
+        sum.time_ps += of[p].time_ps;
+        sum.calls += of[p].calls;
+        sum.low += of[p].low;
+        sum.without_size += of[p].without_size;
+        sum.unknown_dtype += of[p].unknown_dtype;
+    }
+    fractions = metric_put_object(out, "time_fractions");
+    for (int p = 0; p < METRIC_PARALLELS; p++)
+        metric_put_ratio(fractions, metric_parallel_name((metric_parallel)p), (double)of[p].time_ps,
+                         (double)sum.time_ps, "no communication");
+    metric_put_count(out, "total_comm_calls", sum.calls);
+    metric_put_count(out, "calls_without_size", sum.without_size);
+    metric_put_count(out, "calls_of_unknown_dtype", sum.unknown_dtype);
+    metric_put_count(out, "low_confidence_calls", sum.low);
+    metric_put_text(out, "confidence", sum.low ? "low" : "high");
+}
+
+static dse_status traffic_distribution(const metric_context *x, metric_value *out, dse_error *err)
+{
+    share(*of)[METRIC_PARALLELS] = dse_arena_zero(x->arena, x->n_views, sizeof *of),
+    sum[METRIC_PARALLELS] = {{0}};
+    dse_status st = of ? DSE_OK : dse_fail_nomem(err);
+    metric_value *ranks;
+    dse_arena scratch;
+
+    dse_arena_init(&scratch);
+    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
+        st = shares_of(x, &x->view[i], &scratch, of[i], err);
+        for (int p = 0; p < METRIC_PARALLELS; p++) {
+            const share *s = &of[i][p];
+
+            sum[p] = (share){sum[p].calls + s->calls,
+                             sum[p].low + s->low,
+                             sum[p].sized + s->sized,
+                             sum[p].without_size + s->without_size,
+                             sum[p].unknown_dtype + s->unknown_dtype,
+                             sum[p].bytes + s->bytes,
+                             sum[p].time_ps + s->time_ps};
+        }
+        dse_arena_reset(&scratch);
+    }
+    dse_arena_free(&scratch);
+    if (st != DSE_OK)
+        return st;
+    put_shares(sum, out);
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->n_views; i++)
+        put_shares(of[i], metric_put_rank(ranks, x->view[i].rank));
+    return DSE_OK;
+}
+
+static const metric rows[] = {
+    {.name = "traffic_distribution",
+     .group = "kineto",
+     .unit = "",
+     .help = "bytes and time of communication by the parallelism it serves (dp, tp, pp, ep, cp), summed over "
+             "ranks and per "
+             "rank",
+     .kinds = METRIC_ON_GPU,
+     .needs = METRIC_NEEDS_COMM,
+     .compute = traffic_distribution,
+     .compat = metric_traffic_compat,
+     .compat_kinds = METRIC_ON_HOST},
+};
+
+METRIC_FAMILY(traffic);

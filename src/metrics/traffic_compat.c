@@ -1,0 +1,343 @@
+/* traffic_distribution as CCL-Bench 273229f computes it: whatever is named like communication, of three layers, and its
+ * time in microseconds where the keys say bytes. */
+#include "metrics/compat_kineto.h"
+#include "metrics/numbers.h"
+#include "metrics/traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define COUNTED (METRIC_LITERAL_KERNEL | METRIC_LITERAL_CPU_OP | METRIC_LITERAL_ANNOTATION)
+
+/* ---- what a name says -------------------------------------------------------------------------- */
+
+/* Low three bits: the class of an event of this name; the others: */
+enum { CLASS = 7, IS_COMM = 8, IS_COALESCED = 16, IS_RANGE = 32 };
+
+static metric_parallel class_of(const char *name)
+{
+    static const struct {
+        const char *word;
+        metric_parallel parallel;
+    } words[] = {{"sendrecv", METRIC_PP},   {"c10d::send", METRIC_PP},    {"c10d::recv", METRIC_PP},
+                 {"nccl:send", METRIC_PP},  {"nccl:recv", METRIC_PP},     {"alltoall", METRIC_EP},
+                 {"all_to_all", METRIC_EP}, {"reducescatter", METRIC_DP}, {"reduce_scatter", METRIC_DP}};
+    size_t n = strlen(name);
+
+    /* A suffix comes after the words of pipelines and before the others. */
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (words[i].parallel != METRIC_PP && n >= 5 &&
+            (strcasecmp(name + n - 5, "_send") == 0 || strcasecmp(name + n - 5, "_recv") == 0))
+            return METRIC_PP;
+        if (metric_has(name, words[i].word))
+            return words[i].parallel;
+    }
+    return METRIC_UNKNOWN;
+}
+
+static uint8_t says(const char *name)
+{
+    static const char *const comm[] = {"nccl",      "allreduce", "reducescatter", "allgather",
+                                       "broadcast", "reduce",    "sendrecv",      "alltoall",
+                                       "p2p",       "send",      "recv"};
+    static const char *const ranges[] = {
+        "dp",     "tp",   "pp",  "ep",  "data_parallel", "tensor_parallel", "pipeline",
+        "expert", "fsdp", "ddp", "moe", "gradient_sync", "all_reduce_grad"};
+    unsigned v = class_of(name);
+
+    if (metric_compat_is_call(name) || metric_has_any(name, comm, sizeof comm / sizeof comm[0]))
+        v |= IS_COMM;
+    if (strcmp(name, "nccl:coalesced") == 0)
+        v |= IS_COALESCED;
+    if (metric_has_any(name, ranges, sizeof ranges / sizeof ranges[0]))
+        v |= IS_RANGE;
+    return (uint8_t)v;
+}
+
+static bool has_part(const char *name, const char *word)
+{
+    static const char separators[] = "_: \t\n\v\f\r";
+    size_t n = strlen(word);
+
+    while (*name) {
+        size_t length = strcspn(name, separators);
+
+        if (length == n && strncasecmp(name, word, n) == 0)
+            return true;
+        name += length;
+        name += strspn(name, separators);
+    }
+    return false;
+}
+
+/* The class that a range names. Its parts are asked for words first, in the order of the classes; the words of two parts
+ * ("data_parallel") can only be found in the whole name. */
+static metric_parallel class_of_range(const char *name)
+{
+    static const struct {
+        metric_parallel parallel;
+        const char *part[3], *whole;
+    } classes[] = {{METRIC_DP, {"dp", "gradient", NULL}, "data_parallel"},
+                   {METRIC_TP, {"tp", NULL, NULL}, "tensor_parallel"},
+                   {METRIC_PP, {"pp", "pipeline", NULL}, "pipeline_parallel"},
+                   {METRIC_EP, {"ep", "expert", "moe"}, "expert_parallel"}};
+
+    for (size_t c = 0; c < 4; c++)
+        for (size_t i = 0; i < 3 && classes[c].part[i]; i++)
+            if (has_part(name, classes[c].part[i]))
+                return classes[c].parallel;
+    for (size_t c = 0; c < 4; c++)
+        if (metric_has(name, classes[c].whole))
+            return classes[c].parallel;
+    return METRIC_UNKNOWN;
+}
+
+static uint8_t range_says(const char *name) { return (uint8_t)class_of_range(name); }
+
+/* ---- coalesced calls ---------------------------------------------------------------------------- */
+
+/* Of the c10d operators up to one, by start: how many of each kind. */
+enum { SEND_RECV, ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, TO_ALL, KINDS };
+
+typedef struct {
+    int64_t at;
+    uint32_t name, upto[KINDS];
+} operator_start;
+
+typedef struct {
+    size_t n;
+    operator_start *op;
+} operators;
+
+static int by_time(const void *a, const void *b)
+{
+    const operator_start *x = a, *y = b;
+
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static bool is_kind(const char *name, int kind)
+{
+    static const char *const words[KINDS] = {"send", "allreduce", "allgather", "reduce_scatter", "alltoall"};
+
+    return metric_has(name, words[kind]) || (kind == SEND_RECV && metric_has(name, "recv"));
+}
+
+static bool operators_of(const trace_rank *r, const uint8_t words[256], dse_arena *a, operators *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_events; i++)
+        n += (words[r->event[i].word] & METRIC_LITERAL_CPU_OP) != 0 &&
+             metric_begins(METRIC_TEXT_OF(r, &r->event[i]), "c10d::");
+    *out = (operators){0, DSE_ARENA_NEW(a, operator_start, n)};
+    if (!out->op)
+        return false;
+    for (size_t i = 0; i < r->n_events && n; i++) {
+        const trace_event *e = &r->event[i];
+
+        if ((words[e->word] & METRIC_LITERAL_CPU_OP) && metric_begins(METRIC_TEXT_OF(r, e), "c10d::") &&
+            metric_compat_is_timed(r, e))
+            out->op[out->n++] = (operator_start){e->start_ps, e->name, {0}};
+    }
+    qsort(out->op, out->n, sizeof *out->op, by_time);
+    for (size_t i = 0; i < out->n; i++)
+        for (int k = 0; k < KINDS; k++)
+            out->op[i].upto[k] =
+                (i ? out->op[i - 1].upto[k] : 0) + is_kind(r->names.text[out->op[i].name], k);
+    return true;
+}
+
+/* Operators that start before `at`, or at it. */
+static size_t before(const operators *o, int64_t at, bool inclusive)
+{
+    size_t a = 0, b = o->n;
+
+    while (a < b) {
+        size_t mid = a + (b - a) / 2;
+
+        if (o->op[mid].at < at || (inclusive && o->op[mid].at == at))
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    return a;
+}
+
+static metric_parallel class_of_coalesced(const operators *o, const trace_event *e)
+{
+    size_t first = before(o, e->start_ps, false), end = before(o, metric_end(e), true);
+    bool has[KINDS] = {false};
+
+    for (int k = 0; k < KINDS && first < end; k++)
+        has[k] = o->op[end - 1].upto[k] > (first ? o->op[first - 1].upto[k] : 0);
+    if (has[SEND_RECV] && !has[ALL_REDUCE] && !has[ALL_GATHER])
+        return METRIC_PP;
+    if (has[TO_ALL])
+        return METRIC_EP;
+    return has[REDUCE_SCATTER] ? METRIC_DP : METRIC_UNKNOWN;
+}
+
+/* ---- ranges --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t start, end;
+    uint32_t at; /* in the file */
+    uint8_t parallel;
+} range;
+
+/* Ranges that name a class, by start; and of those open, the first in the file on top of a heap. */
+typedef struct {
+    bool any; /* also of those that name none */
+    size_t n, next, n_open;
+    range *of, **open;
+} ranges;
+
+static int by_range_start(const void *a, const void *b)
+{
+    const range *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static bool ranges_of(const trace_rank *r, const uint8_t *by_name, const uint8_t words[256], dse_arena *a,
+                      ranges *out)
+{
+    uint8_t *classes = metric_names_say(r, range_says, a);
+    size_t room = 0;
+
+    *out = (ranges){0};
+    for (size_t i = 0; classes && i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+
+        if (!(words[e->word] & METRIC_LITERAL_RANGE) || e->name == DSE_NONE ||
+            !(by_name[e->name] & IS_RANGE) || !metric_compat_is_timed(r, e))
+            continue;
+        out->any = true;
+        room += classes[e->name] != METRIC_UNKNOWN;
+    }
+    if (!classes || !(out->of = DSE_ARENA_NEW(a, range, room)) ||
+        !(out->open = DSE_ARENA_NEW(a, range *, room)))
+        return false;
+    for (size_t i = 0; i < r->n_events && out->n < room; i++) {
+        const trace_event *e = &r->event[i];
+
+        if ((words[e->word] & METRIC_LITERAL_RANGE) && e->name != DSE_NONE && (by_name[e->name] & IS_RANGE) &&
+            metric_compat_is_timed(r, e) && classes[e->name] != METRIC_UNKNOWN)
+            out->of[out->n++] = (range){e->start_ps, metric_end(e), (uint32_t)i, classes[e->name]};
+    }
+    qsort(out->of, out->n, sizeof *out->of, by_range_start);
+    return true;
+}
+
+static void push(ranges *h, range *one)
+{
+    size_t at = h->n_open++;
+
+    for (; at && h->open[(at - 1) / 2]->at > one->at; at = (at - 1) / 2)
+        h->open[at] = h->open[(at - 1) / 2];
+    h->open[at] = one;
+}
+
+static void pop(ranges *h)
+{
+    range *last = h->open[--h->n_open];
+    size_t at = 0, child;
+
+    while ((child = 2 * at + 1) < h->n_open) {
+        child += child + 1 < h->n_open && h->open[child + 1]->at < h->open[child]->at;
+        if (h->open[child]->at >= last->at)
+            break;
+        h->open[at] = h->open[child];
+        at = child;
+    }
+    h->open[at] = last;
+}
+
+/* The class of the first range in the file that holds this time; times must be asked for in ascending order. */
+static metric_parallel range_at(ranges *h, int64_t at)
+{
+    for (; h->next < h->n && h->of[h->next].start <= at; h->next++)
+        push(h, &h->of[h->next]);
+    while (h->n_open && h->open[0]->end < at)
+        pop(h);
+    return h->n_open ? h->open[0]->parallel : METRIC_UNKNOWN;
+}
+
+/* ---- a file --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double us[METRIC_PARALLELS];
+    uint64_t calls;
+    bool has_ranges;
+} totals;
+
+static bool add_file(const trace_rank *r, dse_arena *a, totals *t)
+{
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_events comm = {0, NULL};
+    operators ops;
+    ranges open;
+
+    metric_compat_words(r, words);
+    if (!by_name || !(comm.event = DSE_ARENA_NEW(a, uint32_t, r->n_events)) ||
+        !operators_of(r, words, a, &ops) || !ranges_of(r, by_name, words, a, &open))
+        return false;
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+
+        if ((words[e->word] & COUNTED) && e->name != DSE_NONE && (by_name[e->name] & IS_COMM))
+            comm.event[comm.n++] = (uint32_t)i;
+    }
+    if (!metric_sort_by_start(r, &comm, a))
+        return false;
+    for (uint32_t i = 0; i < comm.n; i++) {
+        const trace_event *e = &r->event[comm.event[i]];
+        metric_parallel p = range_at(&open, e->start_ps);
+
+        if (by_name[e->name] & IS_COALESCED)
+            p = (words[e->word] & METRIC_LITERAL_ANNOTATION) && e->dur_ps > 0 ? class_of_coalesced(&ops, e)
+                                                                              : METRIC_UNKNOWN;
+        else if (p == METRIC_UNKNOWN)
+            p = (metric_parallel)(by_name[e->name] & CLASS);
+        t->us[p] += (double)e->dur_ps / TRACE_PS_PER_US;
+    }
+    t->calls += comm.n;
+    t->has_ranges = t->has_ranges || open.any;
+    return true;
+}
+
+dse_status metric_traffic_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    static const metric_parallel order[] = {METRIC_DP, METRIC_TP, METRIC_PP, METRIC_EP, METRIC_UNKNOWN};
+    metric_value *fractions;
+    totals t = {0};
+    double total = 0;
+    dse_arena scratch;
+    bool ok = true;
+    char key[32];
+
+    dse_arena_init(&scratch);
+    for (uint32_t i = 0; ok && i < x->n_views; i++) {
+        ok = add_file(x->view[i].rank, &scratch, &t);
+        dse_arena_reset(&scratch);
+    }
+    dse_arena_free(&scratch);
+    if (!ok)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        snprintf(key, sizeof key, "%s_bytes", metric_parallel_name(order[i]));
+        metric_put_number(out, key, t.us[order[i]]);
+        total += t.us[order[i]];
+    }
+    metric_put_number(out, "total_bytes", total);
+    fractions = metric_put_object(out, "fractions");
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        metric_put_number(fractions, metric_parallel_name(order[i]), total > 0 ? t.us[order[i]] / total : 0);
+    metric_put_count(out, "total_comm_calls", t.calls);
+    metric_put_text(out, "mode", t.has_ranges ? "nvtx" : "heuristic");
+    return DSE_OK;
+}

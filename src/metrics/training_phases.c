@@ -1,0 +1,440 @@
+/* What the host does in a step: forward, backward, optimizer, something else; and which of it the GPU's time is for.
+ *
+ * The step's time is divided among them, each instant once: first the optimizer's own ranges, then what autograd runs on
+ * any thread, then the operators of the thread that has the steps; the rest is other, and so is the upkeep of FSDP, which
+ * the metric of that name divides. A kernel belongs to the phase in which it was launched. The original adds up nested operators, and takes ProfilerStep#, with its "step", for an optimizer.
+ *
+ * Backward time is absent where operators are called ...Backward and no range of the autograd engine is recorded, as
+ * PyTorch did before 1.10. */
+#include "metrics/guide.h"
+#include "metrics/layer_times.h"
+#include "metrics/steps.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+typedef enum { FORWARD, BACKWARD, OPTIMIZER, OTHER, PHASES } phase;
+
+static const char *const phase_name[PHASES] = {"forward", "backward", "optimizer", "other"};
+
+/* Of a step, in milliseconds. */
+typedef struct {
+    double step;
+    double host[PHASES], share[PHASES], gpu[PHASES]; /* NaN: unknown */
+    double gpu_unknown; /* of kernels whose launch is not in the file, all of them */
+} rank_phases;
+
+/* ---- ranges of the host -------------------------------------------------------------------- */
+
+enum { NAME_STEP = 1, NAME_OPTIMIZER, NAME_AUTOGRAD, NAME_BACKWARD, NAME_FSDP, NAME_OPERATOR };
+
+static uint8_t name_class(const char *name)
+{
+    static const struct {
+        const char *prefix;
+        uint8_t class;
+    } prefixes[] = {{"ProfilerStep#", NAME_STEP},
+                    {"Optimizer.step#", NAME_OPTIMIZER},
+                    {"Optimizer.zero_grad#", NAME_OPTIMIZER},
+                    {"autograd::engine::evaluate_function", NAME_AUTOGRAD}};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (strncmp(name, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0)
+            return prefixes[i].class;
+    if (metric_has(name, "fsdp::"))
+        return NAME_FSDP;
+    return strstr(name, "Backward") ? NAME_BACKWARD : NAME_OPERATOR;
+}
+
+static bool is_host(const trace_event *e)
+{
+    return (e->category == TRACE_CPU_OP || e->category == TRACE_ANNOTATION) && !e->instant && e->dur_ps > 0;
+}
+
+/* The lane of the steps; DSE_NONE. */
+static uint32_t main_lane(const trace_rank *r, guide_classes *names)
+{
+    for (size_t i = 0; i < r->n_events; i++)
+        if (is_host(&r->event[i]) && guide_class_of(names, &r->event[i]) == NAME_STEP)
+            return r->event[i].lane;
+    return DSE_NONE;
+}
+
+typedef struct {
+    size_t n, cap;
+    metric_span *span;
+} span_list;
+
+typedef struct {
+    span_list list[PHASES]; /* as they are found; on the heap */
+    metric_spans set[PHASES];
+    metric_spans steps;
+    bool has_operators, has_autograd, has_backward;
+} host_time;
+
+static void host_time_free(host_time *h)
+{
+    for (int p = 0; p < PHASES; p++)
+        dse_free(h->list[p].span);
+}
+
+/* PHASES: none of them. */
+static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
+{
+    if (class == NAME_OPTIMIZER)
+        return OPTIMIZER;
+    if (class == NAME_AUTOGRAD)
+        return BACKWARD;
+    if (class == NAME_STEP || class == NAME_FSDP)
+        return PHASES;
+    return e->category == TRACE_CPU_OP && e->lane == lane ? FORWARD : PHASES;
+}
+
+static bool find_ranges(const trace_rank *r, guide_classes *names, host_time *h)
+{
+    uint32_t lane = main_lane(r, names);
+
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint8_t class;
+        phase p;
+
+        if (!is_host(e))
+            continue;
+        class = guide_class_of(names, e);
+        h->has_operators = h->has_operators || (e->category == TRACE_CPU_OP && class != NAME_STEP);
+        h->has_autograd = h->has_autograd || class == NAME_AUTOGRAD;
+        h->has_backward = h->has_backward || class == NAME_BACKWARD;
+        if ((p = phase_of(e, class, lane)) == PHASES)
+            continue;
+        if (!DSE_GROW(h->list[p].span, h->list[p].cap, h->list[p].n + 1))
+            return false;
+        h->list[p].span[h->list[p].n++] = (metric_span){metric_start(e), metric_end(e)};
+    }
+    return true;
+}
+
+/* The sets of the three phases within the steps; each leaves out what comes before it. */
+static bool divide(host_time *h, dse_arena *a)
+{
+    static const phase order[] = {OPTIMIZER, BACKWARD, FORWARD};
+    metric_spans left = h->steps;
+
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        span_list *l = &h->list[order[i]];
+        metric_spans all;
+
+        if (!metric_spans_merge_any(l->span, l->n, &all) ||
+            !metric_spans_intersect(&all, &left, a, &h->set[order[i]]) ||
+            !metric_spans_subtract(&left, &all, a, &left))
+            return false;
+    }
+    h->set[OTHER] = left;
+    return true;
+}
+
+/* ---- the GPU's time ------------------------------------------------------------------------ */
+
+enum { UNKNOWN = PHASES, OUTSIDE, KERNEL_CLASSES };
+
+static uint8_t launch_phase(const metric_view *v, const host_time *h, uint32_t kernel)
+{
+    uint32_t launch = v->launch[kernel];
+
+    if (launch == DSE_NONE)
+        return UNKNOWN;
+    for (uint8_t p = 0; p < PHASES; p++)
+        if (guide_span_at(&h->set[p], v->rank->event[launch].start_ps))
+            return p;
+    return OUTSIDE;
+}
+
+/* Time of the kernels of each phase, in ps. */
+static bool gpu_times(const metric_view *v, const host_time *h, dse_arena *a, int64_t ps[KERNEL_CLASSES])
+{
+    uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
+
+    for (uint32_t i = 0; class && i < v->kernels.n; i++)
+        class[i] = launch_phase(v, h, i);
+    return class && guide_kernel_times(v, class, KERNEL_CLASSES, a, ps);
+}
+
+/* ---- the definition ------------------------------------------------------------------------ */
+
+static bool fill(const metric_view *v, const host_time *h, uint32_t n_steps, dse_arena *a, rank_phases *out)
+{
+    int64_t gpu[KERNEL_CLASSES];
+    double each = (double)TRACE_PS_PER_MS * n_steps, all = (double)metric_spans_length(&h->steps);
+
+    if (!gpu_times(v, h, a, gpu))
+        return false;
+    out->step = all / each;
+    out->gpu_unknown = (double)gpu[UNKNOWN] / TRACE_PS_PER_MS;
+    for (int p = 0; p < PHASES; p++) {
+        double host = (double)metric_spans_length(&h->set[p]);
+
+        out->host[p] = host / each;
+        out->share[p] = 100 * host / all;
+        out->gpu[p] = (double)gpu[p] / each;
+    }
+    if (h->has_backward && !h->has_autograd)
+        out->host[BACKWARD] = out->share[BACKWARD] = out->gpu[BACKWARD] = NAN;
+    return true;
+}
+
+static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, metric_layer_times *layers,
+                          rank_phases *out, dse_error *err)
+{
+    host_time h = {0};
+    guide_classes names;
+    uint32_t n;
+    bool ok = r->view->n_steps && guide_steps_of(r->view, trim, a, &n, &h.steps);
+    dse_status st = DSE_OK;
+
+    if (!r->view->n_steps)
+        return metric_absent(err, METRIC_NO_STEPS);
+    ok = ok && guide_classes_init(&names, r->rank, name_class, a) && find_ranges(r->rank, &names, &h);
+    if (ok && !h.has_operators)
+        st = metric_absent(err, "%s has no operators of the host (cpu_op); record with ProfilerActivity.CPU",
+                           r->label);
+    else if (!ok || !divide(&h, a) || !fill(r->view, &h, n, a, out) ||
+             !metric_layer_times_add(layers, r->rank, &h.steps, n))
+        st = dse_fail_nomem(err);
+    host_time_free(&h);
+    return st;
+}
+
+static const char unknown[] = "autograd's ranges are not recorded (PyTorch before 1.10)";
+
+static void put_phase(metric_value *to, const char *form, phase p, double v)
+{
+    char key[64];
+
+    snprintf(key, sizeof key, form, phase_name[p]);
+    if (isnan(v))
+        metric_put_absent(to, key, unknown);
+    else
+        metric_put_number(to, key, v);
+}
+
+static void put_mean_phase(metric_value *to, const char *form, phase p, const double *first, uint32_t n)
+{
+    char key[64];
+
+    snprintf(key, sizeof key, form, phase_name[p]);
+    guide_put_mean(to, key, first, n, sizeof(rank_phases), unknown);
+}
+
+static void put_rank(const rank_phases *r, metric_value *to)
+{
+    metric_put_number(to, "step_time_ms", r->step);
+    for (int p = 0; p < PHASES; p++) {
+        put_phase(to, "%s_time_ms", (phase)p, r->host[p]);
+        put_phase(to, "%s_percentage", (phase)p, r->share[p]);
+    }
+    for (int p = 0; p < PHASES; p++)
+        put_phase(to, "gpu_%s_time_ms", (phase)p, r->gpu[p]);
+    metric_put_number(to, "gpu_unattributed_time_ms", r->gpu_unknown);
+}
+
+static dse_status measure_all(const metric_context *x, const guide_ranks *ranks, rank_phases *r,
+                              metric_layer_times *layers, dse_error *err)
+{
+    dse_arena scratch;
+    dse_status st = DSE_OK;
+
+    dse_arena_init(&scratch);
+    for (uint32_t i = 0; i < ranks->n && st == DSE_OK; i++) {
+        dse_arena_reset(&scratch);
+        st = measure(&ranks->rank[i], x->options->trim, &scratch, layers, &r[i], err);
+    }
+    dse_arena_free(&scratch);
+    return st;
+}
+
+static void put_all(const guide_ranks *ranks, const rank_phases *r, metric_layer_times *layers,
+                    metric_value *out)
+{
+    metric_value *per_rank;
+
+    metric_put_number(out, "avg_step_time_ms", GUIDE_MEAN(r, ranks->n, step));
+    for (int p = 0; p < PHASES; p++) {
+        put_mean_phase(out, "avg_%s_time_ms", (phase)p, &r->host[p], ranks->n);
+        put_mean_phase(out, "avg_%s_percentage", (phase)p, &r->share[p], ranks->n);
+    }
+    for (int p = 0; p < PHASES; p++)
+        put_mean_phase(out, "avg_gpu_%s_time_ms", (phase)p, &r->gpu[p], ranks->n);
+    metric_layer_times_put(layers, false, metric_put_object(out, "layer_breakdown_ms"));
+    metric_put_integer(out, "num_ranks", ranks->n);
+    per_rank = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < ranks->n; i++)
+        put_rank(&r[i], metric_put_rank(per_rank, ranks->rank[i].rank));
+}
+
+static dse_status training_phases(const metric_context *x, metric_value *out, dse_error *err)
+{
+    guide_ranks ranks;
+    rank_phases *r;
+    metric_layer_times layers = {0};
+    dse_status st = guide_ranks_of(x, METRIC_ON_HOST, &ranks, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (!(r = DSE_ARENA_NEW(x->arena, rank_phases, ranks.n)))
+        return dse_fail_nomem(err);
+    if ((st = measure_all(x, &ranks, r, &layers, err)) == DSE_OK)
+        put_all(&ranks, r, &layers, out);
+    metric_layer_times_free(&layers);
+    return st;
+}
+
+/* ---- as the original ----------------------------------------------------------------------- */
+
+enum { C_FORWARD, C_BACKWARD, C_OPTIMIZER, C_FSDP_FORWARD, C_FSDP_BACKWARD, C_FSDP_OTHER, C_OTHER, C_PHASES };
+
+static const char *const compat_name[C_PHASES] = {"forward",       "backward",   "optimizer", "fsdp_forward",
+                                                  "fsdp_backward", "fsdp_other", "other"};
+
+static uint8_t compat_class(const char *name)
+{
+    static const char *const optimizer[] = {"optimizer", "adam", "sgd", "step", "zero_grad"};
+    static const char *const backward[] = {"backward", "autograd::engine"};
+
+    if (metric_has(name, "fsdp::"))
+        return metric_has(name, "backward")  ? C_FSDP_BACKWARD
+               : metric_has(name, "forward") ? C_FSDP_FORWARD
+                                             : C_FSDP_OTHER;
+    if (metric_has_any(name, optimizer, sizeof optimizer / sizeof optimizer[0]))
+        return C_OPTIMIZER;
+    if (metric_has_any(name, backward, sizeof backward / sizeof backward[0]))
+        return C_BACKWARD;
+    return strncasecmp(name, "aten::", 6) == 0 || metric_has(name, "forward") ? C_FORWARD : C_OTHER;
+}
+
+typedef struct {
+    double total_ms, ms[C_PHASES], share[C_PHASES]; /* shares rounded */
+    int64_t n[C_PHASES];
+    double fsdp_ms, fsdp_share, pure_ms;
+} compat_row;
+
+static bool measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
+{
+    const guide_words host = GUIDE_WORDS(r, "user_annotation", "cpu_op");
+    int64_t ps[C_PHASES] = {0}, all = 0;
+    double fsdp = 0;
+    guide_classes names;
+
+    *out = (compat_row){0};
+    if (!guide_classes_init(&names, r, compat_class, a))
+        return false;
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint8_t class;
+
+        if (e->instant || !host.is[e->word] || e->dur_ps <= 0)
+            continue;
+        class = guide_class_of(&names, e);
+        ps[class] += e->dur_ps;
+        out->n[class]++;
+        all += e->dur_ps;
+    }
+    for (int c = 0; c < C_PHASES; c++) {
+        out->ms[c] = guide_us(ps[c]) / 1000;
+        out->share[c] = metric_round(guide_percent(guide_us(ps[c]), guide_us(all)), 2);
+    }
+    fsdp = guide_us(ps[C_FSDP_FORWARD] + ps[C_FSDP_BACKWARD] + ps[C_FSDP_OTHER]);
+    out->total_ms = guide_us(all) / 1000;
+    out->fsdp_ms = fsdp / 1000;
+    out->fsdp_share = metric_round(guide_percent(fsdp, guide_us(all)), 2);
+    out->pure_ms = guide_us(ps[C_FORWARD] + ps[C_BACKWARD] + ps[C_OPTIMIZER]) / 1000;
+    return true;
+}
+
+static void put_rank_compat(const compat_row *row, const char *label, metric_value *to)
+{
+    char key[64];
+
+    metric_put_number(to, "total_cpu_time_ms", row->total_ms);
+    for (int c = 0; c < C_PHASES; c++) {
+        snprintf(key, sizeof key, "%s_time_ms", compat_name[c]);
+        metric_put_number(to, key, row->ms[c]);
+        snprintf(key, sizeof key, "%s_percentage", compat_name[c]);
+        metric_put_number(to, key, row->share[c]);
+        snprintf(key, sizeof key, "%s_count", compat_name[c]);
+        metric_put_integer(to, key, row->n[c]);
+    }
+    metric_put_number(to, "fsdp_total_time_ms", row->fsdp_ms);
+    metric_put_number(to, "fsdp_total_percentage", row->fsdp_share);
+    metric_put_number(to, "pure_training_time_ms", row->pure_ms);
+    metric_put_text(to, "rank", label);
+}
+
+static void put_means_compat(const compat_row *row, uint32_t n, metric_value *out)
+{
+    const struct {
+        const char *key;
+        const double *first;
+    } means[] = {{"avg_forward_time_ms", &row->ms[C_FORWARD]},
+                 {"avg_forward_percentage", &row->share[C_FORWARD]},
+                 {"avg_backward_time_ms", &row->ms[C_BACKWARD]},
+                 {"avg_backward_percentage", &row->share[C_BACKWARD]},
+                 {"avg_optimizer_time_ms", &row->ms[C_OPTIMIZER]},
+                 {"avg_optimizer_percentage", &row->share[C_OPTIMIZER]},
+                 {"avg_fsdp_total_time_ms", &row->fsdp_ms},
+                 {"avg_fsdp_percentage", &row->fsdp_share},
+                 {"avg_other_time_ms", &row->ms[C_OTHER]},
+                 {"avg_other_percentage", &row->share[C_OTHER]}};
+
+    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++)
+        guide_put_round(out, means[i].key, guide_mean(means[i].first, n, sizeof *row));
+}
+
+static bool phases_compat(const guide_ranks *ranks, dse_arena *a, metric_layer_times *layers,
+                          metric_value *out)
+{
+    compat_row *row = DSE_ARENA_NEW(a, compat_row, ranks->n);
+    metric_value *list;
+
+    for (uint32_t i = 0; row && i < ranks->n; i++)
+        if (!measure_compat(ranks->rank[i].rank, a, &row[i]) ||
+            !metric_layer_times_add(layers, ranks->rank[i].rank, NULL, 1))
+            return false;
+    if (!row)
+        return false;
+    put_means_compat(row, ranks->n, out);
+    metric_layer_times_put(layers, true, metric_put_object(out, "layer_breakdown_ms"));
+    list = metric_put_list(out, "per_rank_stats");
+    for (uint32_t i = 0; i < ranks->n; i++)
+        put_rank_compat(&row[i], ranks->rank[i].label, metric_put_object(list, NULL));
+    metric_put_integer(out, "num_ranks", ranks->n);
+    return true;
+}
+
+static dse_status training_phases_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    guide_ranks ranks;
+    dse_arena scratch;
+    metric_layer_times layers = {0};
+    dse_status st = guide_ranks_compat(x, &ranks, err);
+
+    dse_arena_init(&scratch);
+    if (st == DSE_OK && !phases_compat(&ranks, &scratch, &layers, out))
+        st = dse_fail_nomem(err);
+    metric_layer_times_free(&layers);
+    dse_arena_free(&scratch);
+    return st;
+}
+
+static const metric rows[] = {
+    {.name = "training_phases",
+     .group = "guide",
+     .unit = "",
+     .help = "a step's time divided into forward, backward, optimizer and other, on the host and of the GPU",
+     .kinds = METRIC_ON_HOST,
+     .needs = METRIC_NEEDS_STEPS,
+     .compute = training_phases,
+     .compat = training_phases_compat},
+};
+
+METRIC_FAMILY(training_phases);

@@ -1,0 +1,260 @@
+/* When the ways of parallelism communicate: how long each does in a step, and how long it is from one's traffic to
+ * another's. */
+#include "metrics/compat_kineto.h"
+#include "metrics/numbers.h"
+#include "metrics/traffic.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* From the end of a communication to the start of the next, where that is of another class. Negative: they overlap. */
+typedef struct {
+    uint8_t from, to;
+    double seconds;
+} gap;
+
+typedef struct {
+    double per_step_s[METRIC_PARALLELS]; /* union of the kernels over steps; NaN: no steps */
+    size_t n_gaps;
+    gap *gap;
+} windows;
+
+static dse_status windows_of(const metric_context *x, const metric_view *v, dse_arena *a, windows *out,
+                             dse_error *err)
+{
+    metric_span *room = DSE_ARENA_NEW(a, metric_span, v->comm.n);
+    metric_traffic t;
+    dse_status st = metric_traffic_of(x, v, a, &t, err);
+
+    if (st != DSE_OK)
+        return st;
+    *out = (windows){.gap = DSE_ARENA_NEW(a, gap, v->comm.n)};
+    if (!room || !out->gap)
+        return dse_fail_nomem(err);
+    for (int p = 0; p < METRIC_PARALLELS; p++) {
+        metric_spans time;
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < v->comm.n; i++) {
+            const trace_event *e = &v->rank->event[v->comm.event[i]];
+            if (t.parallel[i] == p)
+                room[n++] = (metric_span){metric_start(e), metric_end(e)};
+        }
+        time = metric_spans_merge(room, n);
+        out->per_step_s[p] =
+            v->n_steps ? (double)metric_spans_length(&time) / TRACE_PS_PER_S / v->n_steps : NAN;
+    }
+    for (uint32_t i = 1; i < v->comm.n; i++) {
+        const trace_event *last = &v->rank->event[v->comm.event[i - 1]],
+                          *e = &v->rank->event[v->comm.event[i]];
+
+        if (t.parallel[i] != t.parallel[i - 1])
+            out->gap[out->n_gaps++] = (gap){t.parallel[i - 1], t.parallel[i],
+                                            (double)(metric_start(e) - metric_end(last)) / TRACE_PS_PER_S};
+    }
+    return DSE_OK;
+}
+
+/* Means over ranks. */
+static void put_times(const windows *of, uint32_t n, metric_value *out)
+{
+    double mean[METRIC_PARALLELS] = {0}, sum = 0;
+    metric_value *times;
+
+    for (uint32_t i = 0; i < n; i++)
+        for (int p = 0; p < METRIC_PARALLELS; p++)
+            mean[p] += of[i].per_step_s[p] / n;
+    if (isnan(mean[METRIC_UNKNOWN])) {
+        metric_put_absent(out, "comm_window_s", "a rank has no step markers");
+        return;
+    }
+    times = metric_put_object(out, "comm_window_s");
+    for (int p = 0; p < METRIC_PARALLELS; p++) {
+        metric_put_number(times, metric_parallel_name((metric_parallel)p), mean[p]);
+        sum += mean[p];
+    }
+    metric_put_number(times, "total", sum);
+}
+
+/* "dp->pp": those of one pair of classes, over ranks. False when out of memory. */
+static bool put_pair(const windows *of, uint32_t n, uint8_t from, uint8_t to, dse_arena *a, metric_value *out)
+{
+    size_t count = 0, at = 0;
+    metric_value *pair;
+    metric_summary s;
+    double *seconds;
+    char key[32];
+
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t g = 0; g < of[i].n_gaps; g++)
+            count += of[i].gap[g].from == from && of[i].gap[g].to == to;
+    if (!count)
+        return true;
+    if (!(seconds = DSE_ARENA_NEW(a, double, count)))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t g = 0; g < of[i].n_gaps; g++)
+            if (of[i].gap[g].from == from && of[i].gap[g].to == to)
+                seconds[at++] = of[i].gap[g].seconds;
+    s = metric_summarise(seconds, count);
+    metric_sort(seconds, count);
+    snprintf(key, sizeof key, "%s->%s", metric_parallel_name((metric_parallel)from),
+             metric_parallel_name((metric_parallel)to));
+    pair = metric_put_object(out, key);
+    metric_put_count(pair, "count", count);
+    metric_put_number(pair, "mean", s.mean);
+    metric_put_number(pair, "p50", metric_quantile(seconds, count, 0.5));
+    metric_put_number(pair, "p95", metric_quantile(seconds, count, 0.95));
+    return true;
+}
+
+static bool put(const windows *of, uint32_t n, dse_arena *a, metric_value *out)
+{
+    metric_value *pairs;
+    bool ok = true;
+
+    put_times(of, n, out);
+    pairs = metric_put_object(out, "window_s");
+    for (uint8_t from = 0; from < METRIC_PARALLELS; from++)
+        for (uint8_t to = 0; to < METRIC_PARALLELS; to++)
+            ok = ok && put_pair(of, n, from, to, a, pairs);
+    return ok;
+}
+
+static dse_status traffic_window(const metric_context *x, metric_value *out, dse_error *err)
+{
+    windows *of = DSE_ARENA_NEW(x->arena, windows, x->n_views);
+    dse_status st = of ? DSE_OK : dse_fail_nomem(err);
+    metric_value *ranks;
+    dse_arena scratch;
+
+    dse_arena_init(&scratch);
+    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
+        st = windows_of(x, &x->view[i], &scratch, &of[i], err);
+    if (st == DSE_OK && !put(of, x->n_views, &scratch, out))
+        st = dse_fail_nomem(err);
+    ranks = st == DSE_OK ? metric_put_object(out, "per_rank") : NULL;
+    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
+        if (!put(&of[i], 1, &scratch, metric_put_rank(ranks, x->view[i].rank)))
+            st = dse_fail_nomem(err);
+    dse_arena_free(&scratch);
+    return st;
+}
+
+/* ---- as the original tool has it ---------------------------------------------------------------- */
+
+enum { TP, DP, PP, OTHER, CLASSES, IN_SYNC_DP, NO_COMM };
+
+static uint8_t says(const char *name)
+{
+    static const struct {
+        const char *word;
+        uint8_t class;
+    } words[] = {{"allreduce", IN_SYNC_DP}, {"broadcast", TP}, {"allgather", DP}, {"reducescatter", DP},
+                 {"redistribute", DP},      {"send", PP},      {"recv", PP}};
+
+    if (!metric_has(name, "nccl"))
+        return NO_COMM;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (metric_has(name, words[i].word))
+            return words[i].class;
+    return OTHER;
+}
+
+#define SYNC_NAME "RedistributeBackward"
+
+/* The first file's operators of that name, which are taken for the ends of steps: how many, and their times, ends
+ * included. */
+static bool syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_spans *out)
+{
+    uint32_t name = trace_names_find(&r->names, SYNC_NAME), n = 0;
+    uint8_t words[256];
+    metric_span *span;
+
+    metric_compat_words(r, words);
+    for (size_t i = 0; i < r->n_events && name != DSE_NONE; i++)
+        n += r->event[i].name == name && (words[r->event[i].word] & METRIC_LITERAL_CPU_OP);
+    if (!(span = DSE_ARENA_NEW(a, metric_span, n)))
+        return false;
+    *count = n;
+    n = 0;
+    for (size_t i = 0; i < r->n_events && n < *count; i++)
+        if (r->event[i].name == name && (words[r->event[i].word] & METRIC_LITERAL_CPU_OP))
+            span[n++] = (metric_span){r->event[i].start_ps, metric_end(&r->event[i]) + 1};
+    return metric_spans_merge_any(span, n, out);
+}
+
+static bool holds(const metric_spans *s, int64_t at)
+{
+    size_t a = 0, b = s->n;
+
+    while (a < b) {
+        size_t mid = a + (b - a) / 2;
+
+        if (s->span[mid].end <= at)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    return a < s->n && s->span[a].start <= at;
+}
+
+static bool add_file(const trace_rank *r, int64_t offset, const metric_spans *syncs, dse_arena *a,
+                     double seconds[CLASSES])
+{
+    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+
+    metric_compat_words(r, words);
+    for (size_t i = 0; by_name && i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint8_t class = e->name == DSE_NONE ? NO_COMM : by_name[e->name];
+
+        if (class == NO_COMM || !(words[e->word] & METRIC_LITERAL_KERNEL))
+            continue;
+        if (class == IN_SYNC_DP)
+            class = holds(syncs, e->start_ps + offset) ? DP : TP;
+        seconds[class] += (double)e->dur_ps / TRACE_PS_PER_S;
+    }
+    return by_name != NULL;
+}
+
+static dse_status traffic_window_compat(const metric_context *x, metric_value *out, dse_error *err)
+{
+    static const char *const keys[CLASSES] = {"tp_window_sec", "dp_window_sec", "pp_window_sec",
+                                              "other_comm_window_sec"};
+    double seconds[CLASSES] = {0}, total = 0, n;
+    metric_spans syncs;
+    uint32_t count;
+    dse_arena scratch;
+    bool ok;
+
+    dse_arena_init(&scratch);
+    ok = syncs_of(x->view[0].rank, &scratch, &count, &syncs);
+    for (uint32_t i = 0; ok && i < x->n_views; i++)
+        ok = add_file(x->view[i].rank, metric_clock_offset(x->view[i].rank, x->view[0].rank), &syncs,
+                      &scratch, seconds);
+    dse_arena_free(&scratch);
+    if (!ok)
+        return dse_fail_nomem(err);
+    n = (double)(count ? count : 1) * x->n_views;
+    for (int c = 0; c < CLASSES; c++) {
+        metric_put_number(out, keys[c], metric_round(seconds[c] / n, 6));
+        total += seconds[c];
+    }
+    metric_put_number(out, "total_comm_window_sec", metric_round(total / n, 6));
+    return DSE_OK;
+}
+
+static const metric rows[] = {
+    {.name = "traffic_window",
+     .group = "kineto",
+     .unit = "",
+     .help = "seconds of communication in a step by parallelism, and between communication of different ones",
+     .kinds = METRIC_ON_GPU,
+     .needs = METRIC_NEEDS_COMM,
+     .compute = traffic_window,
+     .compat = traffic_window_compat,
+     .compat_kinds = METRIC_ON_HOST},
+};
+
+METRIC_FAMILY(window);

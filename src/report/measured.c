@@ -1,0 +1,224 @@
+#include "report/measured.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NAME_COLUMNS 40
+#define SHOWN_ITEMS  8 /* of a list of numbers, in text */
+
+static bool is_tree(const metric_value *v) { return v->kind == METRIC_OBJECT || v->kind == METRIC_LIST; }
+
+const metric_value *report_measured_headline(const report_measured *m)
+{
+    return m->value && m->row->headline ? metric_get(m->value, m->row->headline) : NULL;
+}
+
+/* What the original tools print instead of a value, by group. */
+static const char *original_absence(const char *group) { return strcmp(group, "later") == 0 ? "-1" : "nan"; }
+
+void report_measured_bare(const report_measured *m, dse_strbuf *out)
+{
+    const metric_value *headline = report_measured_headline(m);
+
+    if (!headline)
+        metric_write_json(m->value, 0, out);
+    else if (headline->kind == METRIC_ABSENT)
+        dse_strbuf_adds(out, original_absence(m->row->group));
+    else
+        metric_write_scalar(headline, out);
+    dse_strbuf_addc(out, '\n');
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+void report_measured_number(double v, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.6g", v);
+}
+
+static void add_readable(const metric_value *v, dse_strbuf *out)
+{
+    switch (v->kind) {
+    case METRIC_NUMBER: report_measured_number(v->number, out); return;
+    case METRIC_BOOL: dse_strbuf_adds(out, v->integer ? "yes" : "no"); return;
+    case METRIC_ABSENT:
+        dse_strbuf_adds(out, "absent");
+        if (v->text)
+            dse_strbuf_addf(out, ": %s", v->text);
+        return;
+    default: metric_write_scalar(v, out);
+    }
+}
+
+static void add_list(const metric_value *v, dse_strbuf *out)
+{
+    size_t n = 0;
+    bool flat = true;
+
+    for (const metric_value *i = v->first; i; i = i->next, n++)
+        flat = flat && !is_tree(i);
+    if (!flat || n > SHOWN_ITEMS) {
+        dse_strbuf_addf(out, "%zu entries", n);
+        return;
+    }
+    for (const metric_value *i = v->first; i; i = i->next) {
+        add_readable(i, out);
+        dse_strbuf_adds(out, i->next ? ", " : "");
+    }
+    if (!n)
+        dse_strbuf_adds(out, "none");
+}
+
+static void add_label(const char *label, int depth, dse_strbuf *out)
+{
+    int width = NAME_COLUMNS - 2 * depth;
+
+    dse_strbuf_addf(out, "%*s%-*s  ", 2 * depth, "", width > 0 ? width : 0, label);
+}
+
+static bool is_per_rank(const metric_value *v)
+{
+    return is_tree(v) && v->key && strncmp(v->key, "per_rank", strlen("per_rank")) == 0;
+}
+
+static void add_entries(const metric_value *object, int depth, dse_strbuf *out)
+{
+    bool of_all = false;
+
+    for (const metric_value *i = object->first; i; i = i->next)
+        of_all = of_all || !is_per_rank(i);
+    for (const metric_value *i = object->first; i; i = i->next) {
+        const char *key = i->key ? i->key : "-";
+
+        if (is_per_rank(i) && of_all)
+            continue;
+        if (i->kind == METRIC_OBJECT) {
+            dse_strbuf_addf(out, "%*s%s\n", 2 * depth, "", key);
+            add_entries(i, depth + 1, out);
+            continue;
+        }
+        add_label(key, depth, out);
+        (i->kind == METRIC_LIST ? add_list : add_readable)(i, out);
+        dse_strbuf_addc(out, '\n');
+    }
+}
+
+static void add_text(const report_measured *m, dse_strbuf *out)
+{
+    const metric_value *headline = report_measured_headline(m);
+
+    if (!headline) {
+        dse_strbuf_addf(out, "%s\n", m->name);
+        add_entries(m->value, 1, out);
+        return;
+    }
+    add_label(m->name, 0, out);
+    if (headline->kind == METRIC_ABSENT)
+        dse_strbuf_adds(out, original_absence(m->row->group));
+    else
+        add_readable(headline, out);
+    if (*m->row->unit)
+        dse_strbuf_addf(out, " %s", m->row->unit);
+    dse_strbuf_addc(out, '\n');
+}
+
+void report_measured_text(const report_measured *m, size_t n, dse_strbuf *out)
+{
+    for (size_t i = 0; i < n; i++)
+        if (m[i].value)
+            add_text(&m[i], out);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void line(int depth, dse_strbuf *out) { dse_strbuf_addf(out, "\n%*s", 2 * depth, ""); }
+
+void report_measured_json_one(const report_measured *m, int depth, dse_strbuf *out)
+{
+    if (m->value) {
+        metric_write_json(m->value, depth, out);
+        return;
+    }
+    dse_strbuf_adds(out, "{\"absent\": ");
+    dse_json_quote(out, m->why);
+    dse_strbuf_addc(out, '}');
+}
+
+void report_measured_json(const report_measured *m, size_t n, int depth, dse_strbuf *out)
+{
+    dse_strbuf_addc(out, '{');
+    for (size_t i = 0; i < n; i++) {
+        line(depth + 1, out);
+        dse_json_quote(out, m[i].name);
+        dse_strbuf_adds(out, ": ");
+        report_measured_json_one(&m[i], depth + 1, out);
+        dse_strbuf_adds(out, i + 1 < n ? "," : "");
+    }
+    if (n)
+        line(depth, out);
+    dse_strbuf_addc(out, '}');
+}
+
+/* ---- CSV ----------------------------------------------------------------------------------- */
+
+void report_measured_csv_heading(bool workload, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, workload ? "workload,metric,value\n" : "metric,value\n");
+}
+
+static void add_row(const char *workload, const char *name, const char *value, dse_strbuf *out)
+{
+    if (workload) {
+        dse_strbuf_add_csv(out, workload);
+        dse_strbuf_addc(out, ',');
+    }
+    dse_strbuf_add_csv(out, name);
+    dse_strbuf_addc(out, ',');
+    dse_strbuf_add_csv(out, value);
+    dse_strbuf_adds(out, "\n");
+}
+
+/* `name` is that of v; it grows for what is below, and is as it was afterwards. */
+static void add_leaves(const char *workload, const metric_value *v, const char *headline, dse_strbuf *name,
+                       dse_strbuf *value, dse_strbuf *out)
+{
+    size_t len = name->len, place = 0;
+
+    if (!is_tree(v)) {
+        dse_strbuf_clear(value);
+        if (v->kind == METRIC_ABSENT)
+            dse_strbuf_adds(value, "N/A");
+        else
+            metric_write_scalar(v, value);
+        add_row(workload, name->data, value->data, out);
+        return;
+    }
+    for (const metric_value *i = v->first; i && !name->failed; i = i->next, place++) {
+        if (!i->key)
+            dse_strbuf_addf(name, ".%zu", place);
+        else if (!headline || strcmp(i->key, headline) != 0)
+            dse_strbuf_addf(name, ".%s", i->key);
+        add_leaves(workload, i, NULL, name, value, out);
+        name->len = len;
+        name->data[len] = '\0';
+    }
+}
+
+void report_measured_csv(const char *workload, const report_measured *m, size_t n, dse_strbuf *out)
+{
+    dse_strbuf name, value;
+
+    dse_strbuf_init(&name);
+    dse_strbuf_init(&value);
+    for (size_t i = 0; i < n; i++) {
+        dse_strbuf_clear(&name);
+        dse_strbuf_adds(&name, m[i].name);
+        if (m[i].value)
+            add_leaves(workload, m[i].value, m[i].row->headline, &name, &value, out);
+        else
+            add_row(workload, m[i].name, "N/A", out);
+    }
+    out->failed = out->failed || name.failed || value.failed;
+    dse_strbuf_free(&name);
+    dse_strbuf_free(&value);
+}

@@ -1,0 +1,294 @@
+/* A metric's value is a tree. Scalars of an object are a table of two columns; an object or a list of objects is a table
+ * with a row for each and the scalars of all as columns; what is deeper comes below, under its name. */
+#include "report/measured_page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_COLUMNS 24
+#define MAX_ROWS    64 /* of a table, and items of a list: all of it is in the JSON */
+#define MAX_DEPTH   6  /* headings h3 and on */
+
+static const char style[] =
+    ":root{color-scheme:light dark}\n"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1rem}\n"
+    "h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 .2rem;border-bottom:1px "
+    "solid #8888}\n"
+    "h3,h4,h5,h6{font-size:1rem;margin:1rem 0 .3rem}\n"
+    ".note{margin:.2rem 0 .6rem;opacity:.75}.absent{border-left:.25rem solid #c60;padding-left:.6rem}\n"
+    ".wide{overflow-x:auto}\n"
+    "table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
+    "th,td{padding:.15rem .7rem .15rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #8884}\n"
+    "td.n,th.n{text-align:right}td.n{white-space:nowrap}th{font-weight:600}\n"
+    "@media "
+    "print{body{max-width:none;font-size:10pt}.wide{overflow:visible}h2,h3,tr{break-inside:avoid}h2,h3{break-"
+    "after:avoid}}\n";
+
+static void add_text(const char *text, dse_strbuf *out)
+{
+    static const char *const escaped[128] = {
+        ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
+
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c < 128 && escaped[c])
+            dse_strbuf_adds(out, escaped[c]);
+        else
+            dse_strbuf_addc(out, (char)c);
+    }
+}
+
+/* The name of a column may break at its underscores, so that a table is not wider than its figures. */
+static void add_name(const char *open, const char *name, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, open);
+    for (const char *end; (end = strchr(name, '_')); name = end + 1) {
+        char part[64];
+
+        snprintf(part, sizeof part, "%.*s", (int)(end - name < 62 ? end - name : 62), name);
+        add_text(part, out);
+        dse_strbuf_adds(out, "_<wbr>");
+    }
+    add_text(name, out);
+    dse_strbuf_adds(out, "</th>");
+}
+
+static void add_element(const char *open, const char *text, const char *close, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, open);
+    add_text(text, out);
+    dse_strbuf_adds(out, close);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static bool is_tree(const metric_value *v) { return v->kind == METRIC_OBJECT || v->kind == METRIC_LIST; }
+
+static size_t count(const metric_value *v)
+{
+    size_t n = 0;
+
+    for (const metric_value *i = v->first; i; i = i->next)
+        n++;
+    return n;
+}
+
+static bool is_number(const metric_value *v) { return v->kind == METRIC_NUMBER || v->kind == METRIC_INTEGER; }
+
+/* A list of scalars stands in a cell. */
+static bool is_flat(const metric_value *v)
+{
+    if (v->kind != METRIC_LIST)
+        return !is_tree(v);
+    for (const metric_value *i = v->first; i; i = i->next)
+        if (is_tree(i))
+            return false;
+    return true;
+}
+
+static bool has_flat(const metric_value *object)
+{
+    for (const metric_value *i = object->first; i; i = i->next)
+        if (is_flat(i))
+            return true;
+    return false;
+}
+
+/* An object or a list of nothing but objects, which have something for columns. */
+static bool is_table(const metric_value *v)
+{
+    bool any = false;
+
+    if (!is_tree(v))
+        return false;
+    for (const metric_value *i = v->first; i; i = i->next) {
+        if (i->kind != METRIC_OBJECT)
+            return false;
+        any = any || has_flat(i);
+    }
+    return any;
+}
+
+static void add_value(const metric_value *v, dse_strbuf *out)
+{
+    dse_strbuf text;
+
+    switch (v->kind) {
+    case METRIC_NUMBER: report_measured_number(v->number, out); return;
+    case METRIC_BOOL: dse_strbuf_adds(out, v->integer ? "yes" : "no"); return;
+    case METRIC_ABSENT: dse_strbuf_adds(out, "&ndash;"); return;
+    case METRIC_OBJECT: dse_strbuf_addf(out, "%zu entries", count(v)); return;
+    case METRIC_LIST: {
+        size_t n = 0;
+
+        for (const metric_value *i = v->first; i && n < MAX_ROWS; i = i->next, n++) {
+            dse_strbuf_adds(out, n ? ", " : "");
+            add_value(i, out);
+        }
+        if (count(v) > n)
+            dse_strbuf_addf(out, ", &hellip; (%zu in all)", count(v));
+        return;
+    }
+    default:
+        dse_strbuf_init(&text);
+        metric_write_scalar(v, &text);
+        add_text(text.data, out);
+        out->failed = out->failed || text.failed;
+        dse_strbuf_free(&text);
+    }
+}
+
+static void add_cell(const metric_value *v, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, v && is_number(v) ? "<td class=n>" : "<td>");
+    if (v && (is_flat(v) || v->kind == METRIC_OBJECT))
+        add_value(v, out);
+    else if (v)
+        dse_strbuf_addf(out, "%zu entries", count(v));
+    dse_strbuf_adds(out, "</td>");
+    if (v && v->kind == METRIC_ABSENT && v->text)
+        add_element("<td class=note>", v->text, "</td>", out);
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t n;
+    const char *key[MAX_COLUMNS];
+    bool number[MAX_COLUMNS];
+} columns;
+
+static void add_column(columns *c, const metric_value *v)
+{
+    size_t i = 0;
+
+    while (i < c->n && strcmp(c->key[i], v->key) != 0)
+        i++;
+    if (i == MAX_COLUMNS)
+        return;
+    if (i == c->n) {
+        c->number[i] = is_number(v);
+        c->key[c->n++] = v->key;
+    }
+}
+
+static columns columns_of(const metric_value *rows)
+{
+    columns c = {0};
+
+    for (const metric_value *row = rows->first; row; row = row->next)
+        for (const metric_value *v = row->first; v; v = v->next)
+            if (is_flat(v))
+                add_column(&c, v);
+    return c;
+}
+
+static void add_row_name(const metric_value *row, size_t place, dse_strbuf *out)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%zu", place);
+    add_element("<tr><th>", row->key ? row->key : text, "</th>", out);
+}
+
+static void add_table(const metric_value *rows, dse_strbuf *out)
+{
+    columns c = columns_of(rows);
+    size_t n = 0;
+
+    dse_strbuf_adds(out, "<div class=wide><table>\n<tr><th></th>");
+    for (size_t i = 0; i < c.n; i++)
+        add_name(c.number[i] ? "<th class=n>" : "<th>", c.key[i], out);
+    dse_strbuf_adds(out, "</tr>\n");
+    for (const metric_value *row = rows->first; row && n < MAX_ROWS; row = row->next, n++) {
+        add_row_name(row, n, out);
+        for (size_t i = 0; i < c.n; i++)
+            add_cell(metric_get(row, c.key[i]), out);
+        dse_strbuf_adds(out, "</tr>\n");
+    }
+    dse_strbuf_adds(out, "</table></div>\n");
+    if (count(rows) > n)
+        dse_strbuf_addf(out, "<p class=note>The first %zu of %zu.</p>\n", n, count(rows));
+}
+
+static void add_scalars(const metric_value *object, dse_strbuf *out)
+{
+    bool any = false;
+
+    for (const metric_value *v = object->first; v; v = v->next) {
+        if (!v->key || !is_flat(v))
+            continue;
+        dse_strbuf_adds(out, any ? "" : "<div class=wide><table>\n");
+        any = true;
+        add_element("<tr><th>", v->key, "</th>", out);
+        add_cell(v, out);
+        dse_strbuf_adds(out, "</tr>\n");
+    }
+    dse_strbuf_adds(out, any ? "</table></div>\n" : "");
+}
+
+/* What is no scalar, each under a heading. */
+static void add_deeper(const metric_value *object, int depth, dse_strbuf *out);
+
+static void add_tree(const metric_value *v, int depth, dse_strbuf *out)
+{
+    if (is_table(v)) {
+        add_table(v, out);
+        return;
+    }
+    add_scalars(v, out);
+    if (depth < MAX_DEPTH)
+        add_deeper(v, depth, out);
+}
+
+static void add_deeper(const metric_value *object, int depth, dse_strbuf *out)
+{
+    for (const metric_value *v = object->first; v; v = v->next) {
+        if (!v->key || is_flat(v) || !v->first)
+            continue;
+        dse_strbuf_addf(out, "<h%d>", depth);
+        add_text(v->key, out);
+        dse_strbuf_addf(out, "</h%d>\n", depth);
+        add_tree(v, depth + 1, out);
+    }
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+static void add_metric(const report_measured *m, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, "<section>\n");
+    add_element("<h2>", m->name, "</h2>\n", out);
+    add_element("<p class=note>", m->row->help, "</p>\n", out);
+    if (m->value)
+        add_tree(m->value, 3, out);
+    else
+        add_element("<p class=absent>", m->why, "</p>\n", out);
+    dse_strbuf_adds(out, "</section>\n");
+}
+
+static void add_facts(const report_page *p, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, "<div class=wide><table>\n");
+    for (size_t i = 0; i < p->n_facts; i++) {
+        add_element("<tr><th>", p->fact[i].label, "</th>", out);
+        add_element("<td>", p->fact[i].text, "</td></tr>\n", out);
+    }
+    dse_strbuf_adds(out, "</table></div>\n");
+    for (size_t i = 0; i < p->n_warnings; i++)
+        add_element("<p class=absent>", p->warning[i].text, "</p>\n", out);
+}
+
+void report_page_html(const report_page *p, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+                         "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n");
+    add_element("<title>", p->title, "</title>\n", out);
+    dse_strbuf_addf(out, "<style>\n%s</style>\n</head>\n<body>\n", style);
+    add_element("<h1>", p->title, "</h1>\n", out);
+    add_facts(p, out);
+    for (size_t i = 0; i < p->n; i++)
+        add_metric(&p->m[i], out);
+    dse_strbuf_adds(out, "</body>\n</html>\n");
+}

@@ -1,0 +1,304 @@
+#include "trace/discover.h"
+
+#include "base/fs.h"
+#include "base/names.h"
+#include "trace/listing.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct {
+    const char *what; /* that it looks for */
+    bool takes[TRACE_FAMILIES];
+} profiles[] = {
+    [TRACE_PROFILES_AUTO] =
+        {"Kineto or XLA traces, execution traces, memory snapshots, Nsight Systems exports",
+         {true, true, true, true, true}},
+    [TRACE_PROFILES_TORCH] = {"Kineto or XLA traces, execution traces, memory snapshots",
+                              {true, false, false, true, true}},
+    [TRACE_PROFILES_NSYS] = {"Nsight Systems exports (.sqlite) or reports (.csv)",
+                             {false, true, true, false, false}},
+};
+
+/* ---- places -------------------------------------------------------------------------------- */
+
+static dse_status keep(const trace_file_list *l, dse_arena *a, trace_file **to, size_t *n, dse_error *err)
+{
+    if (!(*to = DSE_ARENA_NEW(a, trace_file, l->n)))
+        return dse_fail_nomem(err);
+    if (l->n)
+        memcpy(*to, l->file, l->n * sizeof *l->file);
+    *n = l->n;
+    return DSE_OK;
+}
+
+dse_status trace_take(trace_search *s, const trace_listing *l, trace_found *out, dse_error *err)
+{
+    if (profiles[s->which].takes[TRACE_FAMILY_SNAPSHOTS] &&
+        keep(&l->of[TRACE_FAMILY_SNAPSHOTS], s->arena, &out->snapshot, &out->n_snapshots, err) != DSE_OK)
+        return DSE_E_NOMEM;
+    for (int f = 0; f < TRACE_FAMILY_SNAPSHOTS; f++) {
+        if (!profiles[s->which].takes[f] || !l->of[f].n)
+            continue;
+        if (f == TRACE_FAMILY_TIMELINES && l->of[TRACE_FAMILY_EXPORTS].n && s->which == TRACE_PROFILES_AUTO)
+            trace_warn(s->notes, l->of[TRACE_FAMILY_EXPORTS].file[0].path,
+                       "is left out beside the traces of PyTorch's profiler; --profile-mode nsys takes it");
+        return keep(&l->of[f], s->arena, &out->trace, &out->n_traces, err);
+    }
+    return DSE_OK;
+}
+
+/* A link may lead back. */
+static bool is_another_dir(const char *path, const char *than)
+{
+    struct stat a, b;
+
+    return stat(path, &a) == 0 && S_ISDIR(a.st_mode) && stat(than, &b) == 0 &&
+           (a.st_ino != b.st_ino || a.st_dev != b.st_dev);
+}
+
+/* The directories of a pattern below another, sorted. */
+static dse_status expand(trace_search *s, const char *dir, const char *pattern, const char ***out, size_t *n,
+                         dse_error *err)
+{
+    const char *last = strrchr(pattern, '/'), *parent = dir, **name;
+    size_t n_names;
+    dse_status st;
+
+    *n = 0;
+    if (pattern[strlen(pattern) - 1] != '*') {
+        if (!(*out = DSE_ARENA_NEW(s->arena, const char *, 1)) ||
+            !((*out)[0] = dse_arena_printf(s->arena, "%s/%s", dir, pattern)))
+            return dse_fail_nomem(err);
+        *n = dse_is_dir((*out)[0]);
+        return DSE_OK;
+    }
+    if (last && !(parent = dse_arena_printf(s->arena, "%s/%.*s", dir, (int)(last - pattern), pattern)))
+        return dse_fail_nomem(err);
+    if (!dse_is_dir(parent) || access(parent, R_OK | X_OK) != 0)
+        return DSE_OK;
+    if ((st = trace_list_names(parent, s->arena, &name, &n_names, err)) != DSE_OK)
+        return st;
+    *out = name;
+    for (size_t i = 0; i < n_names; i++) {
+        const char *path = dse_arena_printf(s->arena, "%s/%s", parent, name[i]);
+
+        if (!path)
+            return dse_fail_nomem(err);
+        if (name[i][0] != '.' && strcmp(name[i], "analysis_output") != 0 && is_another_dir(path, dir))
+            name[(*n)++] = path;
+    }
+    return DSE_OK;
+}
+
+static dse_status several(const char *dir, const char *const *place, size_t n, dse_error *err)
+{
+    const char *name[6];
+    char list[600];
+
+    for (size_t i = 0; i < n && i < 6; i++)
+        name[i] = place[i] + strlen(dir) + 1;
+    dse_join(list, sizeof list, name, n < 6 ? n : 6);
+    return dse_fail(err, DSE_E_CONFIG, "'%.200s' has traces in %zu directories: %s%s; give one of them", dir,
+                    n, list, n > 6 ? ", ..." : "");
+}
+
+/* Takes the traces of the one directory among these that has some. */
+static dse_status look_in(trace_search *s, const char *dir, const char **place, size_t n, trace_found *out,
+                          dse_error *err)
+{
+    dse_status st = DSE_OK;
+    size_t n_with = 0;
+
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        trace_found here = {0};
+        trace_listing l = {0};
+
+        if (access(place[i], R_OK | X_OK) != 0)
+            trace_warn(s->notes, place[i], "may not be read, and is left out");
+        else
+            st = trace_list_dir(s, place[i], &l, err);
+        if (st == DSE_OK)
+            st = trace_take(s, &l, &here, err);
+        trace_listing_free(&l);
+        if (!here.n_traces)
+            continue;
+        out->trace = here.trace;
+        out->n_traces = here.n_traces;
+        if (here.n_snapshots && !out->n_snapshots) {
+            out->snapshot = here.snapshot;
+            out->n_snapshots = here.n_snapshots;
+        }
+        place[n_with++] = place[i];
+    }
+    return st == DSE_OK && n_with > 1 ? several(dir, place, n_with, err) : st;
+}
+
+static dse_status find_below(trace_search *s, const char *dir, trace_found *out, dse_error *err)
+{
+    static const char *const places[] = {"profile_trace",
+                                         "profile_traces",
+                                         "traces",
+                                         "traces/profile_traces",
+                                         "traces/profile_traces/*",
+                                         "profile_traces/*",
+                                         "plugins/profile/*",
+                                         "traces/*",
+                                         "*"};
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && !out->n_traces && i < sizeof places / sizeof places[0]; i++) {
+        const char **place;
+        size_t n;
+
+        st = expand(s, dir, places[i], &place, &n, err);
+        if (st == DSE_OK)
+            st = look_in(s, dir, place, n, out, err);
+    }
+    return st;
+}
+
+static dse_status find_snapshots(trace_search *s, const char *dir, trace_found *out, dse_error *err)
+{
+    static const struct {
+        const char *below;
+        bool named; /* a directory of the same name in it */
+    } places[] = {{"memory_snapshot", false},
+                  {"../memory_snapshot", true},
+                  {"../memory_snapshot", false},
+                  {"../../memory_snapshot", true}};
+    const char *slash = strrchr(dir, '/'), *name = slash ? slash + 1 : dir;
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && !out->n_snapshots && i < sizeof places / sizeof places[0]; i++) {
+        trace_listing l = {0};
+        const char *place = dse_arena_printf(s->arena, "%s/%s%s%s", dir, places[i].below,
+                                             places[i].named ? "/" : "", places[i].named ? name : "");
+
+        if (!place)
+            st = dse_fail_nomem(err);
+        else if (dse_is_dir(place) && access(place, R_OK | X_OK) == 0)
+            st = trace_list_dir(s, place, &l, err);
+        if (st == DSE_OK)
+            st = keep(&l.of[TRACE_FAMILY_SNAPSHOTS], s->arena, &out->snapshot, &out->n_snapshots, err);
+        trace_listing_free(&l);
+    }
+    return st;
+}
+
+/* Beside the directory that was asked for, or that in which the traces are. */
+static dse_status find_all_snapshots(trace_search *s, const char *dir, trace_found *out, dse_error *err)
+{
+    dse_status st = out->n_snapshots ? DSE_OK : find_snapshots(s, dir, out, err);
+    const char *trace = out->n_traces ? out->trace[0].path : NULL;
+
+    if (st != DSE_OK || out->n_snapshots || !trace)
+        return st;
+    if (!(dir = dse_arena_strndup(s->arena, trace, (size_t)(strrchr(trace, '/') - trace))))
+        return dse_fail_nomem(err);
+    return find_snapshots(s, dir, out, err);
+}
+
+/* ---- what is there instead ----------------------------------------------------------------- */
+
+static bool is_side_file(const char *name)
+{
+    static const char *const patterns[] = {"*gates_logs*", "gate_logs_*.json", "bench_results.jsonl",
+                                           "results_json", "*.latency.json",   NULL};
+
+    return trace_matches_any(name, patterns);
+}
+
+static dse_status no_trace(const trace_search *s, const char *dir, const char *const *name, size_t n,
+                           dse_error *err)
+{
+    const char *some[5];
+    char list[400];
+
+    if (!n)
+        return dse_fail(err, DSE_E_IO, "no trace in '%.200s': the directory is empty; looked for %s", dir,
+                        profiles[s->which].what);
+    for (size_t i = 0; i < n && i < 5; i++)
+        some[i] = name[i];
+    dse_join(list, sizeof list, some, n < 5 ? n : 5);
+    if (s->odd)
+        return dse_fail(err, DSE_E_IO, "no trace in '%.200s': '%.200s' is %s", dir, s->odd + strlen(dir) + 1,
+                        s->why);
+    return dse_fail(err, DSE_E_IO, "no trace in '%.200s': looked for %s; found %s%s, none of which is one",
+                    dir, profiles[s->which].what, list, n > 5 ? ", ..." : "");
+}
+
+static dse_status look_beside(trace_search *s, const char *dir, trace_found *out, dse_error *err)
+{
+    const char **name;
+    size_t n;
+    dse_status st = trace_list_names(dir, s->arena, &name, &n, err);
+
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        out->has_side_files = out->has_side_files || is_side_file(name[i]);
+    if (st == DSE_OK && !out->n_traces && !out->n_snapshots && !out->has_side_files)
+        st = no_trace(s, dir, name, n, err);
+    return st;
+}
+
+static dse_status discover_file(trace_search *s, const char *path, trace_found *out, dse_error *err)
+{
+    trace_listing l = {0};
+    const trace_reader *reader;
+    dse_status st = trace_reader_find(path, &reader, err);
+
+    if (st == DSE_OK && !reader)
+        return dse_fail_at(err, DSE_E_SYNTAX, path, "this is no trace, it is %s; looked for %s",
+                           trace_what_else(path), profiles[s->which].what);
+    if (st == DSE_OK && !profiles[s->which].takes[trace_family_of(reader)])
+        return dse_fail_at(err, DSE_E_CONFIG, path, "%s is not what --profile-mode asks for: %s",
+                           reader->what, profiles[s->which].what);
+    if (st == DSE_OK)
+        st = trace_list_file(s, path, &l, err);
+    if (st == DSE_OK)
+        st = trace_take(s, &l, out, err);
+    trace_listing_free(&l);
+    return st;
+}
+
+static dse_status discover_dir(trace_search *s, const char *dir, trace_found *out, dse_error *err)
+{
+    trace_listing l = {0};
+    dse_status st = trace_list_dir(s, dir, &l, err);
+
+    if (st == DSE_OK)
+        st = trace_take(s, &l, out, err);
+    trace_listing_free(&l);
+    if (st == DSE_OK && !out->n_traces && !out->n_snapshots)
+        st = find_below(s, dir, out, err);
+    if (st == DSE_OK && profiles[s->which].takes[TRACE_FAMILY_SNAPSHOTS])
+        st = find_all_snapshots(s, dir, out, err);
+    if (st == DSE_OK)
+        st = look_beside(s, dir, out, err);
+    return st;
+}
+
+/* Without slashes at its end. */
+static const char *tidy(dse_arena *a, const char *path)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return dse_arena_strndup(a, path, n);
+}
+
+dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, trace_found *out,
+                          trace_record *notes, dse_error *err)
+{
+    trace_search s = {.which = which, .arena = a, .notes = notes};
+    struct stat sb;
+
+    *out = (trace_found){0};
+    if (!(path = tidy(a, path)))
+        return dse_fail_nomem(err);
+    if (stat(path, &sb) != 0)
+        return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
+    return S_ISDIR(sb.st_mode) ? discover_dir(&s, path, out, err) : discover_file(&s, path, out, err);
+}

@@ -1,0 +1,47 @@
+/* trace_discover -- the files of a directory that are traces, by their content.
+ *
+ * Looked in, until one of these has a trace: the directory; below it profile_trace/, profile_traces/, traces/,
+ * traces/profile_traces/; one directory in traces/profile_traces/ or profile_traces/ (an iteration), in plugins/profile/ (a
+ * run, of TensorBoard), in traces/, or in the directory itself. Where it is one of many and several have traces, they are
+ * several runs, and it is an error that names them.
+ *
+ * Of the kinds that lie together one is taken: timelines (Kineto, XLA, simulated), else Nsight Systems exports, else its
+ * reports, else execution traces. Memory snapshots are taken beside any of them, from the first of these that has some,
+ * of the directory and of that in which the traces are: itself, memory_snapshot/ below it, and, of the guide's layout,
+ * ../memory_snapshot/[<name>/] and ../../memory_snapshot/<name>/.
+ *
+ * Left out: hidden files; cards, texts, scripts, pictures (by their endings); what has the content of no format; a timeline
+ * that is another's copy (x.xplane.pb beside x.trace.json, perfetto_trace.json beside another). Left out with a warning: a
+ * link to nothing, a file that may not be read, a file without a known format that is named like a trace. */
+#ifndef DSE_TRACE_DISCOVER_H
+#define DSE_TRACE_DISCOVER_H
+
+#include "trace/reader.h"
+
+typedef enum { TRACE_PROFILES_AUTO, TRACE_PROFILES_TORCH, TRACE_PROFILES_NSYS } trace_profiles;
+
+typedef struct {
+    const char *path;
+    const trace_reader *reader;
+} trace_file;
+
+typedef struct {
+    size_t n_traces; /* by path */
+    trace_file *trace;
+    size_t n_snapshots; /* by path */
+    trace_file *snapshot;
+    bool has_side_files; /* gate logs or results of a benchmark: a metric reads them, no reader does */
+} trace_found;
+
+/* `path` is a directory, or one file, which is taken whatever its name. Texts are in the arena; warnings go to `notes`.
+ * DSE_E_IO: there is no such path, nothing in it is a trace or a side file (the message says what is there instead), a
+ * file cannot be read or is broken. DSE_E_CONFIG: several runs. DSE_E_NOMEM. */
+dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, trace_found *out,
+                          trace_record *notes, dse_error *err);
+
+/* The workload card of a directory: workload_card.yaml, else workload_card_{tp,pp,dp_tp,dp_pp,3d}.yaml, else the only
+ * other *.yaml or *.yml that is a card; NULL: there is none. Of a file, that of its directory. DSE_E_CONFIG: several.
+ * DSE_E_NOMEM. */
+dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse_error *err);
+
+#endif

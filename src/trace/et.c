@@ -1,0 +1,278 @@
+#include "trace/et.h"
+
+#include "trace/et_node.h"
+#include "trace/reader.h"
+
+#include <inttypes.h>
+
+/* ---- process groups ------------------------------------------------------------------------- */
+
+/* [0, 1] as the text that Kineto has for it. */
+static uint32_t ranks_of(et_reader *r)
+{
+    trace_json *j = &r->json;
+    uint32_t id = DSE_NONE;
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    while (trace_json_item(j)) {
+        trace_json_kind kind = trace_json_value(j);
+
+        if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT) {
+            trace_json_leave(j, kind);
+            continue;
+        }
+        dse_strbuf_adds(&text, text.len ? ", " : "[");
+        dse_strbuf_add(&text, j->text, j->length);
+    }
+    dse_strbuf_adds(&text, text.len ? "]" : "[]");
+    if (!text.failed)
+        id = trace_names_add(&r->rank->names, text.data, text.len);
+    if (id == DSE_NONE)
+        trace_json_fail(j, TRACE_JSON_NO_MEMORY, "out of memory");
+    dse_strbuf_free(&text);
+    return id;
+}
+
+static void read_group(et_reader *r)
+{
+    trace_group g = {DSE_NONE, DSE_NONE, DSE_NONE, 0};
+    trace_rank *rank = r->rank;
+    trace_json *j = &r->json;
+
+    while (trace_json_key(j)) {
+        bool name = trace_json_is(j, "pg_name"), desc = trace_json_is(j, "pg_desc"),
+             size = trace_json_is(j, "pg_size"), ranks = trace_json_is(j, "ranks");
+        trace_json_kind kind;
+
+        if (!name && !desc && !size && !ranks) {
+            trace_json_skip(j);
+            continue;
+        }
+        kind = trace_json_value(j);
+        if (kind == TRACE_JSON_ARRAY && ranks)
+            g.ranks = ranks_of(r);
+        else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
+            trace_json_leave(j, kind);
+        else if (kind == TRACE_JSON_STRING && (name || desc))
+            *(name ? &g.name : &g.desc) = et_text_of(r);
+        else if (kind == TRACE_JSON_NUMBER && size)
+            g.size = (uint32_t)trace_whole_of(j->text, j->length, DSE_NONE - 1);
+    }
+    g.size = g.size == DSE_NONE ? 0 : g.size;
+    if (!DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1))
+        trace_json_fail(j, TRACE_JSON_NO_MEMORY, "out of memory");
+    else
+        rank->group[rank->n_groups++] = g;
+}
+
+/* [{"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]}], as the text of a node. What is no such text
+ * says nothing of groups. */
+static void read_groups(et_reader *r)
+{
+    et_reader inner = {.rank = r->rank};
+    trace_source source = {0};
+    size_t n = r->config.len;
+
+    if (r->config.failed ||
+        trace_source_open_bytes(&source, r->config.data, n, n > 16 ? n : 16, NULL) != DSE_OK) {
+        trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
+        trace_source_close(&source);
+        return;
+    }
+    trace_json_init(&inner.json, &source);
+    if (trace_json_value(&inner.json) == TRACE_JSON_ARRAY)
+        while (trace_json_item(&inner.json) && trace_json_value(&inner.json) == TRACE_JSON_OBJECT)
+            read_group(&inner);
+    if (inner.json.fault == TRACE_JSON_NO_MEMORY)
+        trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
+    trace_json_free(&inner.json);
+    trace_source_close(&source);
+}
+
+/* The group of all ranks says how many they are. */
+static void note_world(trace_rank *rank)
+{
+    for (size_t i = 0; i < rank->n_groups; i++) {
+        const trace_group *g = &rank->group[i];
+        const char *desc = TRACE_NAME(rank, g->desc);
+
+        if (desc && strcmp(desc, "default_pg") == 0 && g->size)
+            rank->world_size = g->size;
+    }
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+static bool ps_of(trace_decimal us, int64_t base_us, int64_t *ps)
+{
+    int64_t whole;
+
+    return !__builtin_sub_overflow(us.whole, base_us, &whole) &&
+           !__builtin_mul_overflow(whole, TRACE_PS_PER_US, ps) &&
+           !__builtin_add_overflow(*ps, us.millionths, ps);
+}
+
+/* Times count from the first node's second. */
+static bool set_times(et_reader *r, const et_node *n, trace_event *e)
+{
+    trace_rank *rank = r->rank;
+    int64_t end;
+
+    e->instant = true;
+    if (!n->has_ts || !n->has_dur)
+        return true;
+    if (!r->has_base) {
+        r->base_us = n->ts.whole / 1000000 * 1000000;
+        if (__builtin_mul_overflow(r->base_us, 1000, &rank->base_ns))
+            return false;
+        r->has_base = true;
+    }
+    if (!ps_of(n->ts, r->base_us, &e->start_ps) || !ps_of(n->dur, 0, &e->dur_ps) || e->dur_ps < 0 ||
+        __builtin_add_overflow(e->start_ps, e->dur_ps, &end))
+        return false;
+    e->instant = false;
+    rank->all_first_ps = e->start_ps < rank->all_first_ps ? e->start_ps : rank->all_first_ps;
+    rank->all_last_ps = end > rank->all_last_ps ? end : rank->all_last_ps;
+    return true;
+}
+
+static void add_node(et_reader *r, const et_node *n)
+{
+    const char *name = TRACE_NAME(r->rank, n->name);
+    trace_event e = {.name = n->name, .args = DSE_NONE, .category = TRACE_CPU_OP};
+    bool fine;
+
+    if (!set_times(r, n, &e)) {
+        r->n_out_of_range++;
+        return;
+    }
+    e.lane = trace_add_lane(r->rank, r->pid, n->tid);
+    fine = e.lane != DSE_NONE;
+    if (fine && name && strcmp(name, TRACE_ET_COLLECTIVE) == 0)
+        fine = (e.args = et_comm_args(r, n)) != DSE_NONE;
+    if (!fine || !trace_add_event(r->rank, &e))
+        trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
+    else if (name && strstr(name, "process_group:init") && r->config.len)
+        read_groups(r);
+}
+
+/* A node that the file does not complete is none. */
+static void read_nodes(et_reader *r)
+{
+    trace_json *j = &r->json;
+    et_node n;
+
+    r->has_nodes = true;
+    while (trace_json_item(j)) {
+        trace_json_kind kind = trace_json_value(j);
+
+        if (kind == TRACE_JSON_ARRAY)
+            trace_json_leave(j, kind);
+        if (kind != TRACE_JSON_OBJECT)
+            continue;
+        et_read_node(r, &n);
+        if (!j->fault)
+            add_node(r, &n);
+    }
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+static void read_top(et_reader *r)
+{
+    trace_json *j = &r->json;
+
+    while (trace_json_key(j)) {
+        bool pid = trace_json_is(j, "pid"), nodes = trace_json_is(j, "nodes");
+        trace_json_kind kind;
+
+        if (!pid && !nodes) {
+            trace_json_skip(j);
+            continue;
+        }
+        kind = trace_json_value(j);
+        if (nodes && kind == TRACE_JSON_ARRAY)
+            read_nodes(r);
+        else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
+            trace_json_leave(j, kind);
+        else if (pid && kind == TRACE_JSON_NUMBER)
+            r->pid = et_text_of(r);
+    }
+}
+
+static const char *trouble(const trace_json *j)
+{
+    return *j->source->broken             ? j->source->broken
+           : j->fault == TRACE_JSON_ENDED ? "the file ends here; it was cut off"
+                                          : j->why;
+}
+
+static dse_status finish(et_reader *r, const char *path, trace_record *out, dse_error *err)
+{
+    const trace_json *j = &r->json;
+    trace_rank *rank = r->rank;
+    char where[256];
+
+    if (j->fault == TRACE_JSON_NO_MEMORY)
+        return dse_fail_nomem(err);
+    snprintf(where, sizeof where, "%.200s: byte %" PRIu64, path, j->fault_at);
+    if (j->fault && !rank->n_events)
+        return dse_fail_at(err, *j->source->broken ? DSE_E_IO : DSE_E_SYNTAX, where,
+                           "no node comes before this: %s", trouble(j));
+    if (!r->has_nodes)
+        return dse_fail_at(err, DSE_E_SYNTAX, path, "not an execution trace: it has no list 'nodes'");
+    if (j->fault)
+        trace_warn(out, where, "%s; the %zu nodes before it are used", trouble(j), rank->n_events);
+    if (r->n_out_of_range)
+        trace_warn(out, path, "%" PRIu64 " nodes are left out because their times are negative or too large",
+                   r->n_out_of_range);
+    rank->kind = TRACE_ET;
+    note_world(rank);
+    if (!(rank->path = dse_calloc(1, strlen(path) + 1)))
+        return dse_fail_nomem(err);
+    strcpy(rank->path, path);
+    return DSE_OK;
+}
+
+dse_status trace_et_parse(trace_source *source, const char *path, trace_record *out, dse_error *err)
+{
+    et_reader r = {.rank = trace_record_add_rank(out), .pid = DSE_NONE};
+    trace_json_kind kind;
+    dse_status st;
+
+    if (!r.rank)
+        return dse_fail_nomem(err);
+    trace_json_init(&r.json, source);
+    dse_strbuf_init(&r.config);
+    et_nodes_init(&r);
+    kind = trace_json_value(&r.json);
+    if (kind == TRACE_JSON_OBJECT)
+        read_top(&r);
+    st = finish(&r, path, out, err);
+    dse_strbuf_free(&r.config);
+    trace_json_free(&r.json);
+    return st;
+}
+
+static dse_status read_file(const char *path, trace_record *out, dse_error *err)
+{
+    trace_source source = {0};
+    dse_status st = trace_source_open(&source, path, err);
+
+    if (st == DSE_OK)
+        st = trace_et_parse(&source, path, out, err);
+    trace_source_close(&source);
+    return st;
+}
+
+static bool is_et(const char *head, size_t n)
+{
+    const char *p = head + strspn(head, " \t\r\n");
+
+    return n && *p == '{' && strstr(p, "\"schema\"") && strstr(p, "\"nodes\"") &&
+           !strstr(p, "\"traceEvents\"");
+}
+
+extern const trace_reader trace_reader_et;
+const trace_reader trace_reader_et = {"et", "PyTorch execution trace (JSON)", is_et, read_file};

@@ -1,0 +1,54 @@
+/* Within the reader of execution traces: one node. */
+#ifndef DSE_TRACE_ET_NODE_H
+#define DSE_TRACE_ET_NODE_H
+
+#include "base/strbuf.h"
+#include "trace/json_keys.h"
+#include "trace/json_scan.h"
+#include "trace/record.h"
+
+/* What stands among the values of a node. */
+typedef struct {
+    uint64_t elements, bytes; /* of all tensors */
+    bool has_tensor;
+    uint32_t word; /* the first text; a name */
+    uint32_t group_name, group_desc;
+    uint64_t before[4], after[4]; /* the first numbers in front of the word, the last behind it */
+    unsigned n_before, n_after;
+} et_values;
+
+typedef struct {
+    uint32_t name, tid;
+    et_values in, out;
+    uint32_t dtype;
+    trace_decimal ts, dur;
+    bool has_ts, has_dur;
+    /* Of attributes. */
+    uint32_t collective, group_name, group_desc, attr_dtype;
+    uint64_t in_elements, out_elements, group_size;
+} et_node;
+
+typedef struct {
+    trace_json json;
+    trace_rank *rank;
+    dse_strbuf config; /* the text of process groups, kept until its node is known to be that */
+    bool has_nodes, has_base;
+    int64_t base_us;
+    uint32_t pid;
+    uint64_t n_out_of_range;
+    trace_json_keys node_keys, attr_keys;
+} et_reader;
+
+/* Begins with the keys that nodes and attributes may have. */
+void et_nodes_init(et_reader *r);
+
+/* The object that one is in. Running out of memory is the scanner's fault. */
+void et_read_node(et_reader *r, et_node *n);
+
+/* What a record_param_comms says, as args of an event; DSE_NONE when out of memory. */
+uint32_t et_comm_args(et_reader *r, const et_node *n);
+
+/* The text that one is at as a name; DSE_NONE when out of memory, which is the scanner's fault then. */
+uint32_t et_text_of(et_reader *r);
+
+#endif

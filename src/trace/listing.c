@@ -1,0 +1,250 @@
+#include "trace/listing.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* ---- which formats are taken together ------------------------------------------------------- */
+
+/* By the name of the reader; a format that is not here is a timeline. */
+static const struct {
+    const char *reader;
+    trace_family family;
+} families[] = {{"nsys", TRACE_FAMILY_EXPORTS},
+                {"nsys_csv", TRACE_FAMILY_REPORTS},
+                {"et", TRACE_FAMILY_EXECUTION_TRACES},
+                {"snapshot", TRACE_FAMILY_SNAPSHOTS},
+                {"snapshot_json", TRACE_FAMILY_SNAPSHOTS}};
+
+trace_family trace_family_of(const trace_reader *r)
+{
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (strcmp(r->name, families[i].reader) == 0)
+            return families[i].family;
+    return TRACE_FAMILY_TIMELINES;
+}
+
+/* ---- one directory ------------------------------------------------------------------------- */
+
+void trace_listing_free(trace_listing *l)
+{
+    for (int f = 0; f < TRACE_FAMILIES; f++)
+        dse_free(l->of[f].file);
+}
+
+bool trace_matches_any(const char *name, const char *const *patterns)
+{
+    for (; *patterns; patterns++)
+        if (fnmatch(*patterns, name, 0) == 0)
+            return true;
+    return false;
+}
+
+/* Without a look inside. Chakra's .et is a workload, no profile. */
+static bool is_no_trace(const char *name)
+{
+    static const char *const patterns[] = {".*",    "*.yaml", "*.yml", "*.md",  "*.txt", "*.log", "*.html",
+                                           "*.htm", "*.py",   "*.sh",  "*.js",  "*.css", "*.png", "*.svg",
+                                           "*.pdf", "*.et",   "*.out", "*.err", NULL};
+
+    return trace_matches_any(name, patterns);
+}
+
+static bool is_named_like_a_trace(const char *name)
+{
+    static const char *const patterns[] = {"*trace*",  "*snapshot*", "*.gz", "*.pickle", "*.pkl",
+                                           "*.sqlite", "*.nsys-rep", "*.pb", NULL};
+
+    return trace_matches_any(name, patterns);
+}
+
+/* What a file without a known format is, where its first bytes tell. */
+const char *trace_what_else(const char *path)
+{
+    static const struct {
+        size_t at;
+        const char *bytes, *what;
+    } marks[] = {
+        {257, "ustar", "a tar archive; unpack it"},
+        {0, "PK\003\004", "a zip archive; unpack it"},
+        {0, "version https://git-lfs", "a pointer of git-lfs; fetch the file itself"},
+        {0, "/annex/objects", "a pointer of git-annex; fetch the file itself"},
+        {0, "BZh", "compressed by bzip2; unpack it"},
+        {0,
+         "\xfd"
+         "7zXZ",
+         "compressed by xz; unpack it"},
+        {0, "\x28\xb5\x2f\xfd", "compressed by zstd; unpack it"},
+        {0, "NVIDIA", "a recording of Nsight Systems; convert it: nsys export --type sqlite"},
+    };
+    char head[512] = "";
+    gzFile f = gzopen(path, "rb");
+    int n = f ? gzread(f, head, sizeof head - 1) : 0;
+    const char *dot = strrchr(path, '.');
+
+    if (f)
+        gzclose(f);
+    if (dot && (strcmp(dot, ".nsys-rep") == 0 || strcmp(dot, ".qdrep") == 0))
+        return "a recording of Nsight Systems; convert it: nsys export --type sqlite";
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        size_t length = strlen(marks[i].bytes);
+
+        if (n >= 0 && marks[i].at + length <= (size_t)n &&
+            memcmp(head + marks[i].at, marks[i].bytes, length) == 0)
+            return marks[i].what;
+    }
+    return n ? "of no known format" : "empty";
+}
+
+dse_status trace_list_file(trace_search *s, const char *path, trace_listing *out, dse_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const trace_reader *reader;
+    dse_status st;
+    trace_file_list *to;
+
+    if (access(path, R_OK) != 0) {
+        trace_warn(s->notes, path, "may not be read, and is left out");
+        return DSE_OK;
+    }
+    if ((st = trace_reader_find(path, &reader, err)) != DSE_OK)
+        return st;
+    if (!reader) {
+        if (is_named_like_a_trace(slash ? slash + 1 : path)) {
+            s->why = s->odd ? s->why : trace_what_else(path);
+            s->odd = s->odd ? s->odd : path;
+            trace_warn(s->notes, path, "is left out: it is %s", trace_what_else(path));
+        }
+        return DSE_OK;
+    }
+    to = &out->of[trace_family_of(reader)];
+    if (!DSE_GROW(to->file, to->cap, to->n + 1))
+        return dse_fail_nomem(err);
+    to->file[to->n++] = (trace_file){path, reader};
+    return DSE_OK;
+}
+
+static dse_status add_entry(trace_search *s, const char *dir, const char *name, trace_listing *out,
+                            dse_error *err)
+{
+    const char *path;
+    struct stat sb;
+
+    if (is_no_trace(name))
+        return DSE_OK;
+    if (!(path = dse_arena_printf(s->arena, "%s/%s", dir, name)))
+        return dse_fail_nomem(err);
+    if (stat(path, &sb) != 0) {
+        trace_warn(s->notes, path, "is a link to nothing that can be reached, and is left out");
+        return DSE_OK;
+    }
+    return S_ISREG(sb.st_mode) ? trace_list_file(s, path, out, err) : DSE_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names in a directory, in the order of their bytes, in the arena. */
+dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, size_t *n, dse_error *err)
+{
+    const char **name = NULL;
+    size_t cap = 0;
+    struct dirent *e;
+    DIR *d = opendir(dir);
+    dse_status st = DSE_OK;
+
+    *n = 0;
+    *out = NULL;
+    if (!d)
+        return dse_fail_errno(err, DSE_E_IO, "cannot read the directory '%s'", dir);
+    while (st == DSE_OK && (e = readdir(d))) {
+        char *copy;
+
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        copy = dse_arena_strdup(a, e->d_name);
+        if (!copy || !DSE_GROW(name, cap, *n + 1))
+            st = dse_fail_nomem(err);
+        else
+            name[(*n)++] = copy;
+    }
+    closedir(d);
+    if (st == DSE_OK && *n) {
+        qsort(name, *n, sizeof *name, by_text);
+        if (!(*out = DSE_ARENA_NEW(a, const char *, *n)))
+            st = dse_fail_nomem(err);
+        else
+            memcpy(*out, name, *n * sizeof *name);
+    }
+    dse_free(name);
+    return st;
+}
+
+/* ---- copies of a timeline ------------------------------------------------------------------ */
+
+static bool ends(const char *text, size_t n, const char *end)
+{
+    size_t e = strlen(end);
+
+    return n >= e && memcmp(text + n - e, end, e) == 0;
+}
+
+/* Bytes of the path before an ending that a profiler gives to one and the same run; 0: it has none. */
+static size_t run_of(const char *path)
+{
+    static const char *const endings[] = {".trace.json.gz", ".trace.json", ".xplane.pb"};
+    size_t n = strlen(path);
+
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (ends(path, n, endings[i]))
+            return n - strlen(endings[i]);
+    return 0;
+}
+
+/* XLA's profiler writes a run as x.xplane.pb and, made from that, x.trace.json.gz and perfetto_trace.json.gz. The original
+ * tools read the second. */
+static bool is_copy(const trace_file_list *l, size_t i)
+{
+    const char *path = l->file[i].path;
+    size_t run = run_of(path);
+
+    if (strstr(path, "/perfetto_trace.json"))
+        return l->n > 1;
+    for (size_t j = 0; run && ends(path, strlen(path), ".xplane.pb") && j < l->n; j++)
+        if (j != i && run_of(l->file[j].path) == run && memcmp(path, l->file[j].path, run) == 0)
+            return true;
+    return false;
+}
+
+void trace_drop_copies(trace_file_list *l)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++) /* each is compared with all that were there */
+        if (is_copy(l, i))
+            l->file[i].reader = NULL;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->file[i].reader)
+            l->file[n++] = l->file[i];
+    l->n = n;
+}
+
+/* ---- a directory -------------------------------------------------------------------------- */
+
+dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, dse_error *err)
+{
+    const char **name;
+    size_t n;
+    dse_status st = trace_list_names(dir, s->arena, &name, &n, err);
+
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        st = add_entry(s, dir, name[i], out, err);
+    trace_drop_copies(&out->of[TRACE_FAMILY_TIMELINES]);
+    return st;
+}

@@ -1,0 +1,59 @@
+/* What one directory holds of traces, by format: a part of discover.c, and not for others. */
+#ifndef DSE_TRACE_LISTING_H
+#define DSE_TRACE_LISTING_H
+
+#include "trace/discover.h"
+
+/* Formats that are taken together, in the order in which one of them is preferred. */
+typedef enum {
+    TRACE_FAMILY_TIMELINES,
+    TRACE_FAMILY_EXPORTS,          /* of Nsight Systems */
+    TRACE_FAMILY_REPORTS,          /* of Nsight Systems */
+    TRACE_FAMILY_EXECUTION_TRACES, /* of PyTorch */
+    TRACE_FAMILY_SNAPSHOTS,
+    TRACE_FAMILIES
+} trace_family;
+
+typedef struct {
+    size_t n, cap;
+    trace_file *file;
+} trace_file_list;
+
+/* By path; on the heap, the paths in the arena. */
+typedef struct {
+    trace_file_list of[TRACE_FAMILIES];
+} trace_listing;
+
+typedef struct {
+    trace_profiles which;
+    dse_arena *arena;
+    trace_record *notes; /* takes warnings */
+    const char *odd,
+        *why; /* the first file met that is named like a trace and has no known format; what it is */
+} trace_search;
+
+trace_family trace_family_of(const trace_reader *r);
+
+/* Adds a file; what is of no known format is left out, with a warning if it is named like a trace. DSE_E_IO: it is broken. */
+dse_status trace_list_file(trace_search *s, const char *path, trace_listing *out, dse_error *err);
+
+/* Drops timelines that say what another says: x.xplane.pb beside x.trace.json, perfetto_trace.json beside any. */
+void trace_drop_copies(trace_file_list *l);
+
+/* Of what a directory holds, the first family that the search takes, and snapshots beside it. */
+dse_status trace_take(trace_search *s, const trace_listing *l, trace_found *out, dse_error *err);
+
+/* Adds the files of a directory, and drops timelines that are copies of others. */
+dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, dse_error *err);
+void trace_listing_free(trace_listing *l);
+
+/* The names in a directory, in the order of their bytes, in the arena. DSE_E_IO, DSE_E_NOMEM. */
+dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, size_t *n, dse_error *err);
+
+/* Whether a name matches one of these patterns of the shell; NULL ends them. */
+bool trace_matches_any(const char *name, const char *const *patterns);
+
+/* What a file without a known format is, by its first bytes, and what to do: "a tar archive; unpack it". */
+const char *trace_what_else(const char *path);
+
+#endif

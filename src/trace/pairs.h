@@ -1,0 +1,38 @@
+/* trace_pairs -- a hash table from two numbers to one, for readers of formats that refer by number. */
+#ifndef DSE_TRACE_PAIRS_H
+#define DSE_TRACE_PAIRS_H
+
+#include "base/alloc.h"
+#include "base/idtable.h"
+
+typedef struct {
+    int64_t a, b;
+    uint32_t value;
+} trace_pair;
+
+/* Pairs in the order in which they came; zeroed is empty. */
+typedef struct {
+    size_t n, cap;
+    trace_pair *entry;
+    dse_idtable table;
+} trace_pairs;
+
+/* The value of a pair, valid up to the next call; of a new one (*is_new) it is DSE_NONE. NULL when out of memory. */
+uint32_t *trace_pairs_at(trace_pairs *p, int64_t a, int64_t b, bool *is_new);
+
+/* The place of a pair in entry[]; DSE_NONE if it is not there. */
+uint32_t trace_pairs_find_place(const trace_pairs *p, int64_t a, int64_t b);
+
+/* The value of a pair; DSE_NONE if it is not there. */
+uint32_t trace_pairs_find(const trace_pairs *p, int64_t a, int64_t b);
+
+/* The place of a value that trace_pairs_at returned. */
+static inline uint32_t trace_pairs_place(const trace_pairs *p, const uint32_t *value)
+{
+    return (uint32_t)((const trace_pair *)(const void *)((const char *)value - offsetof(trace_pair, value)) -
+                      p->entry);
+}
+
+void trace_pairs_free(trace_pairs *p);
+
+#endif

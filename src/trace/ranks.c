@@ -1,0 +1,383 @@
+#include "trace/ranks.h"
+
+#include "trace/reader.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+
+#define MAX_DIGITS 9
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* What a name ends with besides its own words, in any number. */
+static size_t stem_length(const char *name)
+{
+    static const char *const suffixes[] = {".gz",  ".json",   ".jsonl", ".trace", ".pt",     ".pickle",
+                                           ".pkl", ".sqlite", ".csv",   ".pb",    ".xplane", ".txt"};
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0];) {
+        size_t s = strlen(suffixes[i]);
+
+        if (n > s && strncasecmp(name + n - s, suffixes[i], s) == 0) {
+            n -= s;
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    return n;
+}
+
+/* The number that n bytes begin with; DSE_NONE if it is none, too long, or letters follow. */
+static uint32_t number_at(const char *text, size_t n)
+{
+    uint32_t v = 0;
+    size_t i = 0;
+
+    for (; i < n && isdigit((unsigned char)text[i]); i++)
+        if (i == MAX_DIGITS)
+            return DSE_NONE;
+        else
+            v = v * 10 + (uint32_t)(text[i] - '0');
+    return i && (i == n || !isalpha((unsigned char)text[i])) ? v : DSE_NONE;
+}
+
+/* Of the word rank: rank3, rank_3, rank-3, rank.3. */
+static uint32_t after_the_word(const char *word, const char *stem, size_t n)
+{
+    size_t length = strlen(word);
+
+    for (size_t i = 0; i + length < n; i++) {
+        size_t at = i + length;
+        uint32_t v;
+
+        if (strncasecmp(stem + i, word, length) != 0 || (i && isalpha((unsigned char)stem[i - 1])))
+            continue;
+        at += strchr("_-.=", stem[at]) != NULL;
+        if ((v = number_at(stem + at, n - at)) != DSE_NONE)
+            return v;
+    }
+    return DSE_NONE;
+}
+
+static uint32_t of_host(const char *stem, size_t n)
+{
+    size_t at = n;
+
+    while (at && isdigit((unsigned char)stem[at - 1]))
+        at--;
+    return at >= 3 && strncmp(stem + at - 3, "-w-", 3) == 0 ? number_at(stem + at, n - at) : DSE_NONE;
+}
+
+static uint32_t last_field(const char *stem, size_t n, bool very_last)
+{
+    size_t end = n;
+
+    while (end != SIZE_MAX) {
+        size_t start = end;
+        uint32_t v;
+
+        while (start && stem[start - 1] != '_')
+            start--;
+        v = number_at(stem + start, end - start);
+        for (size_t i = start; i < end; i++)
+            if (!isdigit((unsigned char)stem[i]))
+                v = DSE_NONE;
+        if (v != DSE_NONE || very_last || !start)
+            return v;
+        end = start - 1;
+    }
+    return DSE_NONE;
+}
+
+uint32_t trace_rank_of_name(const char *path, trace_kind kind)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t n = stem_length(name);
+    uint32_t v = after_the_word("rank", name, n);
+
+    if (v == DSE_NONE)
+        v = kind == TRACE_XLA ? of_host(name, n) : last_field(name, n, kind == TRACE_SNAPSHOT);
+    return v != DSE_NONE ? v : after_the_word("worker", name, n);
+}
+
+/* ---- before reading ------------------------------------------------------------------------- */
+
+/* The number behind "rank" in the object distributedInfo, which Kineto writes before the events. */
+static uint32_t rank_in(const char *head)
+{
+    const char *at = strstr(head, "\"distributedInfo\""), *end;
+    unsigned long v;
+    char *stop;
+
+    if (!at || !(end = strchr(at, '}')) || !(at = strstr(at, "\"rank\"")) || at > end)
+        return DSE_NONE;
+    at += strlen("\"rank\"");
+    at += strspn(at, " \t\r\n:");
+    v = strtoul(at, &stop, 10);
+    return stop != at && stop - at < 10 && *at != '-' ? (uint32_t)v : DSE_NONE;
+}
+
+uint32_t trace_peek_rank(const char *path)
+{
+    char *head = dse_realloc(NULL, TRACE_HEAD_BYTES + 1);
+    gzFile f = head ? gzopen(path, "rb") : NULL;
+    int n = f ? gzread(f, head, TRACE_HEAD_BYTES) : -1;
+    uint32_t v = DSE_NONE;
+
+    if (n >= 0) {
+        head[n] = '\0';
+        v = rank_in(head);
+    }
+    if (f)
+        gzclose(f);
+    dse_free(head);
+    return v != DSE_NONE ? v : trace_rank_of_name(path, TRACE_KINETO);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+static bool same_file(const trace_rank *a, const trace_rank *b) { return strcmp(a->path, b->path) == 0; }
+
+/* Ranks of a kind stand in the order of their files here, those of a file one after the other. */
+typedef struct {
+    trace_rank *rank;
+    uint32_t n;
+    uint32_t n_files;
+} kind_ranks;
+
+/* Numbers in names count as numbers: trace2 is before trace10. Names that differ in leading zeros alone: as bytes. */
+static int by_name(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+
+    while (*x && *y) {
+        size_t m = strspn(x, "0123456789"), n = strspn(y, "0123456789");
+
+        if (!m || !n) {
+            if (*x != *y)
+                return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+            x++, y++;
+            continue;
+        }
+        for (; m > 1 && *x == '0'; m--)
+            x++;
+        for (; n > 1 && *y == '0'; n--)
+            y++;
+        if (m != n || memcmp(x, y, m) != 0)
+            return m != n ? (m < n ? -1 : 1) : memcmp(x, y, m);
+        x += m;
+        y += n;
+    }
+    return *x || *y ? (*x ? 1 : -1) : strcmp(a, b);
+}
+
+static int by_kind(const void *a, const void *b)
+{
+    const trace_rank *x = a, *y = b;
+    int order = (x->kind > y->kind) - (x->kind < y->kind);
+
+    order = order ? order : by_name(x->path, y->path);
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const trace_rank *x = a, *y = b;
+    int order = (x->kind > y->kind) - (x->kind < y->kind);
+
+    order = order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+    return order ? order : strcmp(x->path, y->path);
+}
+
+static bool has_its_file_alone(const kind_ranks *k, uint32_t i)
+{
+    return (!i || !same_file(&k->rank[i - 1], &k->rank[i])) &&
+           (i + 1 == k->n || !same_file(&k->rank[i], &k->rank[i + 1]));
+}
+
+/* Devices of an Nsight Systems export count from 0 on every host, so that with several files they say nothing. */
+static bool says_its_rank(const kind_ranks *k, const trace_rank *r)
+{
+    return r->has_rank && !(r->kind == TRACE_NSYS && k->n_files > 1);
+}
+
+static void ask_the_name(const kind_ranks *k, uint32_t i)
+{
+    trace_rank *r = &k->rank[i];
+    uint32_t v = has_its_file_alone(k, i) ? trace_rank_of_name(r->path, r->kind) : DSE_NONE;
+
+    r->has_rank = v != DSE_NONE && (!r->world_size || v < r->world_size);
+    if (r->has_rank)
+        r->rank = v;
+    else if (k->n_files == 1) /* its place in the only file */
+        r->has_rank = true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Ranks without a number: the lowest that nobody has. */
+static dse_status number_the_rest(const kind_ranks *k, trace_record *notes, dse_error *err)
+{
+    uint32_t *taken = dse_calloc(k->n, sizeof *taken), n_taken = 0, next = 0, at = 0, first = DSE_NONE, n = 0;
+
+    if (!taken)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < k->n; i++)
+        if (k->rank[i].has_rank)
+            taken[n_taken++] = k->rank[i].rank;
+    qsort(taken, n_taken, sizeof *taken, by_value);
+    for (uint32_t i = 0; i < k->n; i++) {
+        if (k->rank[i].has_rank)
+            continue;
+        for (; at < n_taken && taken[at] <= next; at++)
+            next += taken[at] == next;
+        first = n++ ? first : i;
+        k->rank[i].rank = next++;
+    }
+    dse_free(taken);
+    if (n)
+        trace_warn(notes, k->rank[first].path,
+                   "neither this file nor its name says which rank it is%s: numbered %" PRIu32
+                   " by the order of names",
+                   n > 1 ? " (nor others do)" : "", k->rank[first].rank);
+    return DSE_OK;
+}
+
+static dse_status settle_kind(const kind_ranks *k, trace_record *notes, dse_error *err)
+{
+    for (uint32_t i = 0; i < k->n; i++)
+        if (!says_its_rank(k, &k->rank[i]))
+            ask_the_name(k, i);
+    return number_the_rest(k, notes, err);
+}
+
+static dse_status settle_kinds(trace_record *r, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (uint32_t a = 0, b = 0; st == DSE_OK && a < r->n_ranks; a = b) {
+        kind_ranks k = {.rank = &r->rank[a], .n_files = 1};
+
+        while (++b < r->n_ranks && r->rank[b].kind == r->rank[a].kind)
+            k.n_files += !same_file(&r->rank[b - 1], &r->rank[b]);
+        k.n = b - a;
+        st = settle_kind(&k, r, err);
+    }
+    return st;
+}
+
+/* ---- one job ------------------------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static dse_status differ(const trace_rank *a, const trace_rank *b, const char *how, dse_error *err)
+{
+    return dse_fail(err, DSE_E_CONFIG, "'%.200s' and '%.200s' are not of one job: %s; give one job at a time",
+                    a->path, base_name(b->path), how);
+}
+
+/* A timeline of one profiler beside one of another, in one run. Memory snapshots lie beside any. */
+static dse_status check_kinds(const trace_record *r, dse_error *err)
+{
+    for (uint32_t i = 1; i < r->n_ranks; i++)
+        if (r->rank[i].kind != r->rank[0].kind && r->rank[i].kind != TRACE_SNAPSHOT) {
+            char how[128];
+
+            snprintf(how, sizeof how, "one is of the %ss, the other of the %ss",
+                     trace_kind_name(r->rank[0].kind), trace_kind_name(r->rank[i].kind));
+            return differ(&r->rank[0], &r->rank[i], how, err);
+        }
+    return DSE_OK;
+}
+
+static dse_status check_numbers(const trace_record *r, dse_error *err)
+{
+    const trace_rank *sized = NULL;
+
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        const trace_rank *a = &r->rank[i], *b = i + 1 < r->n_ranks ? a + 1 : NULL;
+        char how[128];
+
+        if (sized && a->world_size && a->world_size != sized->world_size) {
+            snprintf(how, sizeof how, "world_size is %" PRIu32 " in one, %" PRIu32 " in the other",
+                     sized->world_size, a->world_size);
+            return differ(sized, a, how, err);
+        }
+        sized = a->world_size ? a : sized;
+        if (b && a->kind == b->kind && a->rank == b->rank)
+            return dse_fail(err, DSE_E_CONFIG,
+                            "'%.200s' and '%.200s' both are rank %" PRIu32
+                            "; give one of them, or a directory without the other",
+                            a->path, base_name(b->path), a->rank);
+    }
+    return DSE_OK;
+}
+
+/* The members of a group of all ranks, as its file spells them; NULL if the file declares none. */
+static const char *world_of(const trace_rank *r)
+{
+    for (size_t i = 0; i < r->n_groups && r->world_size; i++)
+        if (r->group[i].size == r->world_size && r->group[i].ranks != DSE_NONE &&
+            r->names.length[r->group[i].ranks] > 2) /* "[]" */
+            return r->names.text[r->group[i].ranks];
+    return NULL;
+}
+
+static bool declares(const trace_rank *r, const char *members)
+{
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (r->group[i].ranks != DSE_NONE && strcmp(r->names.text[r->group[i].ranks], members) == 0)
+            return true;
+    return false;
+}
+
+/* Whoever declares groups is in that of all ranks, and every file of the job writes its members alike. */
+static dse_status check_groups(const trace_record *r, dse_error *err)
+{
+    const trace_rank *first = NULL;
+
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        const char *members = world_of(&r->rank[i]);
+
+        if (!members)
+            continue;
+        if (first && !declares(first, members) && !declares(&r->rank[i], world_of(first)))
+            return differ(first, &r->rank[i], "their process groups of all ranks have other members", err);
+        first = first ? first : &r->rank[i];
+    }
+    return DSE_OK;
+}
+
+dse_status trace_settle_ranks(trace_record *r, dse_error *err)
+{
+    dse_status st;
+
+    if (r->n_ranks)
+        qsort(r->rank, r->n_ranks, sizeof *r->rank, by_kind);
+    st = check_kinds(r, err);
+    if (st == DSE_OK)
+        st = settle_kinds(r, err);
+    if (st == DSE_OK && r->n_ranks)
+        qsort(r->rank, r->n_ranks, sizeof *r->rank, by_number);
+    if (st == DSE_OK)
+        st = check_numbers(r, err);
+    if (st == DSE_OK)
+        st = check_groups(r, err);
+    return st;
+}

@@ -1,0 +1,86 @@
+#include "trace/sidefiles.h"
+
+#include "base/fs.h"
+#include "base/units.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static dse_status add(trace_paths *to, const char *path, dse_arena *a, dse_error *err)
+{
+    size_t cap = to->cap ? to->cap * 2 : 16;
+    const char **v = to->path;
+
+    if (to->n == to->cap) {
+        if (!(v = DSE_ARENA_NEW(a, const char *, cap)))
+            return dse_fail_nomem(err);
+        if (to->n)
+            memcpy(v, to->path, to->n * sizeof *v);
+        to->path = v;
+        to->cap = cap;
+    }
+    to->path[to->n++] = path;
+    return DSE_OK;
+}
+
+dse_status trace_paths_add(trace_paths *to, const char *dir, const char *pattern, bool folders, dse_arena *a,
+                           dse_error *err)
+{
+    size_t first = to->n;
+    dse_status st = DSE_OK;
+    struct dirent *e;
+    DIR *d;
+
+    if (!dse_is_dir(dir))
+        return DSE_OK;
+    if (!(d = opendir(dir)))
+        return dse_fail_errno(err, DSE_E_IO, "cannot read folder '%s'", dir);
+    while (st == DSE_OK && (e = readdir(d))) {
+        const char *path;
+
+        if (fnmatch(pattern, e->d_name, FNM_PERIOD) != 0)
+            continue;
+        if (!(path = dse_arena_printf(a, "%s/%s", dir, e->d_name)))
+            st = dse_fail_nomem(err);
+        else if (folders ? dse_is_dir(path) : dse_is_file(path))
+            st = add(to, path, a, err);
+    }
+    closedir(d);
+    if (st == DSE_OK && to->n > first)
+        qsort(to->path + first, to->n - first, sizeof *to->path, by_name);
+    return st;
+}
+
+const char *trace_folder_of(const char *path, dse_arena *a)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (dse_is_dir(path) || !dse_is_file(path))
+        return path;
+    return slash ? dse_arena_strndup(a, path, (size_t)(slash - path)) : ".";
+}
+
+dse_status trace_json_number(const cfg_doc *doc, const cfg_node *object, const char *key, double *out,
+                             dse_error *err)
+{
+    const cfg_node *v = cfg_get(object, key);
+    cfg_place place, what;
+
+    *out = NAN;
+    if (!v || (v->kind == CFG_SCALAR && !v->quoted && strcmp(v->text, "null") == 0))
+        return DSE_OK;
+    if (v->kind != CFG_SCALAR || v->quoted || dse_parse_double(v->text, out, NULL) != DSE_OK ||
+        !isfinite(*out))
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, v, &place), "%s is to be a number, not %s", key,
+                           cfg_describe(v, &what));
+    return DSE_OK;
+}

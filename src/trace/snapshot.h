@@ -1,0 +1,34 @@
+/* trace_snapshot -- gathers a PyTorch memory snapshot from plain data, whether it comes as a pickle or as JSON.
+ *
+ * Kept while reading: 32 bytes an entry of a history and 24 for its place in the list; of segments and blocks about 100 and
+ * 20. The stack frames, by far the most of a file, are not kept. */
+#ifndef DSE_TRACE_SNAPSHOT_H
+#define DSE_TRACE_SNAPSHOT_H
+
+#include "trace/plain.h"
+#include "trace/record.h"
+#include "trace/source.h"
+
+typedef struct trace_snapshot trace_snapshot;
+
+trace_snapshot *trace_snapshot_new(void); /* NULL when out of memory */
+void trace_snapshot_free(trace_snapshot *s);
+
+trace_plain_listener trace_snapshot_listener(trace_snapshot *s);
+
+/* Tells the listener a snapshot that was dumped as JSON. As trace_pickle_read. */
+dse_status trace_snapshot_read_json(trace_source *source, const char *path, const trace_plain_listener *to,
+                                    trace_plain *root, dse_error *err);
+
+/* Reads a source by one of the two, and adds its rank to a record that has none. `path` is for messages. As
+ * trace_reader.read. */
+typedef dse_status trace_snapshot_reader(trace_source *source, const char *path,
+                                         const trace_plain_listener *to, trace_plain *root, dse_error *err);
+dse_status trace_snapshot_parse(trace_snapshot_reader *read, trace_source *source, const char *path,
+                                trace_record *out, dse_error *err);
+
+/* Adds a rank with the allocator to the record. DSE_E_SYNTAX: the root is no snapshot; DSE_E_NOMEM. */
+dse_status trace_snapshot_finish(trace_snapshot *s, const char *path, const trace_plain *root,
+                                 trace_record *out, dse_error *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* A report of Nsight Systems as CSV. */
+#include "fuzz/record.h"
+
+#include "trace/nsys_csv.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    dse_error err = DSE_ERROR_INIT;
+    trace_record record = {0};
+
+    if (size > FUZZ_MAX_BYTES)
+        return 0;
+    fuzz_ensure_record(trace_nsys_csv_parse("k.csv", (const char *)data, size, &record, &err), &err, &record);
+    return 0;
+}

@@ -1,0 +1,204 @@
+#include "report/measured_page.h"
+#include "unit/unit.h"
+
+static const metric overlap = {.name = "overlap", .group = "guide", .unit = "", .help = "a < b & c"};
+static const metric alpha = {
+    .name = "hockney_alpha_s", .group = "tpu", .unit = "s", .help = "latency", .headline = "hockney_alpha_s"};
+static const metric step = {
+    .name = "avg_step_time", .group = "later", .unit = "s", .help = "step", .headline = "avg_step_time"};
+
+static dse_arena arena;
+static dse_strbuf out;
+
+static int begin(void **state)
+{
+    (void)state;
+    dse_arena_init(&arena);
+    dse_strbuf_init(&out);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    dse_strbuf_free(&out);
+    dse_arena_free(&arena);
+    return 0;
+}
+
+/* An object of everything there is: {"n": 2, "ms": 0.1, "x": null, "list": [1, 2], "per_rank": {"0": {"a,b": "q\"r"}}} */
+static report_measured everything(void)
+{
+    metric_value *v = metric_object_new(&arena), *list;
+
+    metric_put_integer(v, "n", 2);
+    metric_put_number(v, "ms", 0.1);
+    metric_put_absent(v, "x", "no copies");
+    list = metric_put_list(v, "list");
+    metric_put_integer(list, NULL, 1);
+    metric_put_integer(list, NULL, 2);
+    metric_put_text(metric_put_object(metric_put_object(v, "per_rank"), "0"), "a,b", "q\"r");
+    return (report_measured){.name = "overlap", .row = &overlap, .value = v};
+}
+
+static report_measured scalar(const metric *row, double value)
+{
+    metric_value *v = metric_object_new(&arena);
+
+    metric_put_number(v, row->headline, value);
+    metric_put_integer(v, "samples", 5);
+    return (report_measured){.name = row->name, .row = row, .value = v};
+}
+
+CLAIM(csv_has_a_row_for_each_scalar_and_quotes_what_must_be)
+{
+    report_measured m[] = {
+        everything(), scalar(&alpha, 2e-6), {.name = "mfu", .row = &step, .why = "there is no card"}};
+
+    report_measured_csv_heading(false, &out);
+    report_measured_csv(NULL, m, 3, &out);
+    assert_string_equal(out.data, "metric,value\n"
+                                  "overlap.n,2\n"
+                                  "overlap.ms,0.1\n"
+                                  "overlap.x,N/A\n"
+                                  "overlap.list.0,1\n"
+                                  "overlap.list.1,2\n"
+                                  "\"overlap.per_rank.0.a,b\",\"q\"\"r\"\n"
+                                  "hockney_alpha_s,2e-06\n"
+                                  "hockney_alpha_s.samples,5\n"
+                                  "mfu,N/A\n");
+}
+
+CLAIM(csv_of_several_traces_names_each)
+{
+    report_measured m = scalar(&alpha, 3);
+
+    report_measured_csv_heading(true, &out);
+    report_measured_csv("a,b", &m, 1, &out);
+    assert_string_equal(out.data, "workload,metric,value\n"
+                                  "\"a,b\",hockney_alpha_s,3.0\n"
+                                  "\"a,b\",hockney_alpha_s.samples,5\n");
+}
+
+CLAIM(json_gives_the_reason_of_what_is_absent)
+{
+    report_measured m[] = {scalar(&alpha, 3), {.name = "mfu", .row = &step, .why = "there is no \"card\""}};
+
+    report_measured_json(m, 2, 0, &out);
+    assert_string_equal(out.data, "{\n"
+                                  "  \"hockney_alpha_s\": {\n"
+                                  "    \"hockney_alpha_s\": 3.0,\n"
+                                  "    \"samples\": 5\n"
+                                  "  },\n"
+                                  "  \"mfu\": {\"absent\": \"there is no \\\"card\\\"\"}\n"
+                                  "}");
+}
+
+CLAIM(a_scalar_is_printed_bare)
+{
+    report_measured m = scalar(&alpha, 2e-6);
+
+    report_measured_bare(&m, &out);
+    assert_string_equal(out.data, "2e-06\n");
+}
+
+/* As the original tools do. */
+CLAIM(an_absent_scalar_is_nan_on_tpus_and_minus_1_on_the_leaderboard)
+{
+    report_measured tpu = scalar(&alpha, NAN), later = scalar(&step, NAN);
+
+    report_measured_bare(&tpu, &out);
+    report_measured_bare(&later, &out);
+    assert_string_equal(out.data, "nan\n-1\n");
+}
+
+CLAIM(text_leaves_ranks_out_where_something_is_said_of_all)
+{
+    report_measured m[] = {
+        everything(), scalar(&alpha, 2e-6), {.name = "mfu", .row = &step, .why = "no card"}};
+
+    report_measured_text(m, 3, &out);
+    assert_string_equal(out.data, "overlap\n"
+                                  "  n                                       2\n"
+                                  "  ms                                      0.1\n"
+                                  "  x                                       absent: no copies\n"
+                                  "  list                                    1, 2\n"
+                                  "hockney_alpha_s                           2e-06 s\n");
+}
+
+CLAIM(text_shows_ranks_where_that_is_all_there_is)
+{
+    metric_value *v = metric_object_new(&arena);
+    report_measured m = {.name = "overlap", .row = &overlap, .value = v};
+
+    metric_put_integer(metric_put_object(metric_put_object(v, "per_rank"), "7"), "n", 3);
+    report_measured_text(&m, 1, &out);
+    assert_string_equal(out.data, "overlap\n"
+                                  "  per_rank\n"
+                                  "    7\n"
+                                  "      n                                   3\n");
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+CLAIM(a_page_escapes_what_it_shows)
+{
+    report_measured m[] = {everything(), {.name = "mfu", .row = &step, .why = "<b>no card</b>"}};
+    const report_fact fact = {"traces", "a&b/<script>alert(1)</script>"};
+
+    report_page_html(&(report_page){.title = "T<", .n_facts = 1, .fact = &fact, .n = 2, .m = m}, &out);
+    assert_null(strstr(out.data, "<script"));
+    assert_null(strstr(out.data, "<b>"));
+    assert_non_null(strstr(out.data, "<title>T&lt;</title>"));
+    assert_non_null(strstr(out.data, "a&amp;b/&lt;script&gt;"));
+    assert_non_null(strstr(out.data, "<p class=note>a &lt; b &amp; c</p>"));
+    assert_non_null(strstr(out.data, "<td>q&quot;r</td>"));
+    assert_non_null(strstr(out.data, "<p class=absent>&lt;b&gt;no card&lt;/b&gt;</p>"));
+}
+
+CLAIM(a_page_refers_to_nothing_outside)
+{
+    report_measured m = everything();
+
+    report_page_html(&(report_page){.title = "T", .n = 1, .m = &m}, &out);
+    assert_null(strstr(out.data, "http"));
+    assert_null(strstr(out.data, "src="));
+    assert_null(strstr(out.data, "url("));
+}
+
+/* {"0": {"time_ms": 1, "n": 2}, "1": {"n": 3}}: two rows, two columns, an empty cell. */
+CLAIM(objects_of_a_kind_are_a_table)
+{
+    metric_value *v = metric_object_new(&arena), *ranks = metric_put_object(v, "per_rank"), *row;
+    report_measured m = {.name = "overlap", .row = &overlap, .value = v};
+
+    row = metric_put_object(ranks, "0");
+    metric_put_number(row, "time_ms", 1);
+    metric_put_integer(row, "n", 2);
+    metric_put_integer(metric_put_object(ranks, "1"), "n", 3);
+    report_page_html(&(report_page){.title = "T", .n = 1, .m = &m}, &out);
+    assert_non_null(strstr(out.data, "<h3>per_rank</h3>\n<div class=wide><table>\n"
+                                     "<tr><th></th><th class=n>time_<wbr>ms</th><th class=n>n</th></tr>\n"
+                                     "<tr><th>0</th><td class=n>1</td><td class=n>2</td></tr>\n"
+                                     "<tr><th>1</th><td></td><td class=n>3</td></tr>\n"
+                                     "</table></div>\n"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(csv_has_a_row_for_each_scalar_and_quotes_what_must_be),
+        TEST(csv_of_several_traces_names_each),
+        TEST(json_gives_the_reason_of_what_is_absent),
+        TEST(a_scalar_is_printed_bare),
+        TEST(an_absent_scalar_is_nan_on_tpus_and_minus_1_on_the_leaderboard),
+        TEST(text_leaves_ranks_out_where_something_is_said_of_all),
+        TEST(text_shows_ranks_where_that_is_all_there_is),
+        TEST(a_page_escapes_what_it_shows),
+        TEST(a_page_refers_to_nothing_outside),
+        TEST(objects_of_a_kind_are_a_table),
+    };
+    return RUN_TESTS(tests);
+}
