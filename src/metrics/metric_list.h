@@ -15,14 +15,16 @@
     X(kernels)                                                                                               \
     X(latency)                                                                                               \
     X(memory)                                                                                                \
+    X(mfu)                                                                                                   \
     X(overlap)                                                                                               \
+    X(sm)                                                                                                    \
     X(steps)                                                                                                 \
     X(straggler)                                                                                             \
     X(throughput)                                                                                            \
     X(totals)                                                                                                \
     X(traffic)                                                                                               \
     X(training_phases)                                                                                       \
-    X(utilization)
-    X(calls) X(latency) X(mfu) X(overlap) X(sm) X(steps) X(straggler) X(throughput) X(traffic) X(window)
+    X(utilization)                                                                                           \
+    X(window)
 
 #endif

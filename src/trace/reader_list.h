@@ -3,6 +3,13 @@
 #ifndef DSE_TRACE_READER_LIST_H
 #define DSE_TRACE_READER_LIST_H
 
-#define TRACE_READER_LIST(X) X(chrome) X(et) X(nsys) X(nsys_csv) X(snapshot) X(snapshot_json) X(xplane)
+#define TRACE_READER_LIST(X)                                                                                 \
+    X(chrome)                                                                                                \
+    X(et)                                                                                                    \
+    X(nsys)                                                                                                  \
+    X(nsys_csv)                                                                                              \
+    X(snapshot)                                                                                              \
+    X(snapshot_json)                                                                                         \
+    X(xplane)
 
 #endif
