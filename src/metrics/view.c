@@ -648,7 +648,7 @@ dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *e
          (v->comm.n || comm_of_annotations(v, &s, &scratch)) && launches_init(v, &s) &&
          types_init(v, &s, &scratch) && steps_init(v, &s);
     dse_arena_free(&scratch);
-    ok = ok && times_init(v);
+    ok = ok && times_init(v) && (rank->kind != TRACE_XLA || tpu_rank_init(rank, &v->arena, &v->tpu));
     return ok ? DSE_OK : dse_fail_nomem(err);
 }
 

@@ -8,6 +8,7 @@
 
 #include "metrics/kinds.h"
 #include "metrics/spans.h"
+#include "metrics/tpu_ops.h"
 #include "trace/record.h"
 
 typedef struct {
@@ -49,6 +50,7 @@ typedef struct {
     uint32_t *launch; /* by place in kernels: the host event that launched it (same correlation); DSE_NONE */
     uint32_t
         *comm_at; /* by place in comm: its place in kernels. NULL unless comm_layer is METRIC_LAYER_KERNEL */
+    tpu_rank tpu; /* the devices of a TRACE_XLA; none of others */
 } metric_view;
 
 /* Puts event indexes into the order of start. False when out of memory. */

@@ -36,11 +36,12 @@ typedef struct {
 } subject;
 
 typedef struct {
-    const char *traces;  /* folder of the files */
-    const json_t *files; /* {"0": "file.json.gz"} */
-    const char *format;  /* of a name, with one %s for the rank; NULL: as the file is called */
-    const char *only;    /* one rank; NULL: all */
-    const char *card;    /* path, or NULL */
+    const char *traces;    /* folder of the files */
+    const json_t *files;   /* {"0": "file.json.gz"} */
+    const char *format;    /* of a name, with one %s for the rank; NULL: as the file is called */
+    const char *only;      /* one rank; NULL: all */
+    const char *card;      /* path, or NULL */
+    const char *card_text; /* what a card says that is nowhere a file; NULL */
 } subject_files;
 
 bool subject_open(subject *s, const subject_files *f);

@@ -41,6 +41,11 @@ bool subject_open(subject *s, const subject_files *f)
     }
     if (f->card && !link_file(s->folder, "workload_card.yaml", f->card))
         return false;
+    if (f->card_text) {
+        snprintf(target, sizeof target, "%s/workload_card.yaml", s->folder);
+        if (dse_write_file(target, f->card_text, strlen(f->card_text), &err) != DSE_OK)
+            return false;
+    }
     if (drv_recording_load(s->folder, &(drv_recording_options){0}, &s->recording, &err) != DSE_OK) {
         printf("%s: %s: %s\n", f->traces, err.where, err.text);
         return false;
