@@ -393,7 +393,7 @@ static uint8_t word_of(chrome_reader *r, uint32_t cat)
 
 static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps, int64_t dur_ps)
 {
-    bool instant = e->ph != 'X', has_device_time = e->device_time.dur_ps >= 0,
+    bool instant = e->ph != 'X' || !e->has_dur, has_device_time = e->device_time.dur_ps >= 0,
          says_something = e->has_args && memcmp(&r->args, &r->no_args, sizeof r->args) != 0;
     trace_event v = {.start_ps = start_ps,
                      .dur_ps = instant ? 0 : dur_ps,

@@ -62,7 +62,7 @@ typedef struct {
     uint32_t correlation;     /* joins a launch with what it launched; 0: none */
     uint8_t category;         /* trace_category */
     uint8_t word;             /* which of the rank's category words stood there literally */
-    bool instant;             /* ph i or I; else X */
+    bool instant;             /* ph i or I, or an X that lacks its duration; else X */
 } trace_event;
 _Static_assert(sizeof(trace_event) == 40, "a trace has millions: measure before growing the event");
 
