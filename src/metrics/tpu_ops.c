@@ -400,8 +400,10 @@ static void time_candidates(const trace_rank *r, candidate *c, size_t n)
 {
     bool own = r->device_time != NULL;
 
-    for (size_t i = 0; i < n && own; i++)
-        own = trace_device_time_of(r, c[i].event).dur_ps >= 0;
+    for (size_t i = 0; i < n && own; i++) {
+        trace_device_time t = trace_device_time_of(r, c[i].event);
+        own = t.dur_ps >= 0 && t.offset_ps >= 0;
+    }
     for (size_t i = 0; i < n; i++) {
         const trace_event *e = &r->event[c[i].event];
         trace_device_time t = own ? r->device_time[c[i].event] : (trace_device_time){e->start_ps, e->dur_ps};

@@ -21,7 +21,18 @@ typedef struct {
 
 /* ---- values of args ------------------------------------------------------------------------ */
 
-enum { A_NAME, A_WHOLE, A_SMALL, A_GROUP_SIZE, A_REAL, A_CORRELATION, A_DEVICE_OFFSET, A_DEVICE_DUR, A_META };
+enum {
+    A_NAME,
+    A_WHOLE,
+    A_COUNT,
+    A_SMALL,
+    A_GROUP_SIZE,
+    A_REAL,
+    A_CORRELATION,
+    A_DEVICE_OFFSET,
+    A_DEVICE_DUR,
+    A_META
+};
 
 #define FIELD(f) offsetof(trace_args, f)
 
@@ -43,8 +54,8 @@ static const trace_json_key_row args_rows[] = {
     {"hlo_category", A_NAME, FIELD(hlo_category)},
     {"long_name", A_NAME, FIELD(long_name)},
     {"shape_with_layout", A_NAME, FIELD(shape)},
-    {"bytes_accessed", A_WHOLE, FIELD(bytes_accessed)},
-    {"raw_bytes_accessed", A_WHOLE, FIELD(raw_bytes_accessed)},
+    {"bytes_accessed", A_COUNT, FIELD(bytes_accessed)},
+    {"raw_bytes_accessed", A_COUNT, FIELD(raw_bytes_accessed)},
     {"model_flops", A_REAL, FIELD(model_flops)},
     {"device_offset_ps", A_DEVICE_OFFSET, 0},
     {"device_duration_ps", A_DEVICE_DUR, 0},
@@ -61,8 +72,28 @@ static bool scalar(chrome_reader *r, trace_json_kind kind)
 
 uint64_t chrome_whole_of(chrome_reader *r, uint64_t max)
 {
-    return scalar(r, trace_json_value(&r->json)) ? trace_whole_of(r->json.text, r->json.length, max)
-                                                 : UINT64_MAX;
+    trace_json_kind kind = trace_json_value(&r->json);
+
+    return scalar(r, kind) ? trace_whole_of(r->json.text, r->json.length, max) : UINT64_MAX;
+}
+
+/* What XLA's profiler counts is a number, whose fraction is cut off, or a text of digits alone (spec, section 6). */
+static uint64_t count_of(chrome_reader *r, uint64_t max)
+{
+    trace_json_kind kind = trace_json_value(&r->json);
+    const char *text = r->json.text;
+    size_t n = r->json.length, digits = 0;
+    trace_decimal d;
+    uint64_t v;
+
+    if (!scalar(r, kind))
+        return UINT64_MAX;
+    while (digits < n && text[digits] >= '0' && text[digits] <= '9')
+        digits++;
+    if (digits == n || kind == TRACE_JSON_STRING)
+        return digits == n ? trace_whole_of(text, n, max) : UINT64_MAX;
+    v = trace_decimal_of(text, n, &d) && d.whole >= 0 && d.millionths >= 0 ? (uint64_t)d.whole : UINT64_MAX;
+    return v <= max ? v : UINT64_MAX;
 }
 
 static double real_of(chrome_reader *r)
@@ -141,6 +172,7 @@ static void read_field(chrome_reader *r, const trace_json_key_row *row, chrome_e
     switch (row->what) {
     case A_NAME: *(uint32_t *)(void *)field = chrome_name_of(r); break;
     case A_WHOLE: *(uint64_t *)(void *)field = chrome_whole_of(r, UINT64_MAX - 1); break;
+    case A_COUNT: *(uint64_t *)(void *)field = count_of(r, UINT64_MAX - 1); break;
     case A_REAL: *(double *)(void *)field = real_of(r); break;
     default: /* UINT64_MAX becomes DSE_NONE */
         *(uint32_t *)(void *)field = (uint32_t)chrome_whole_of(r, DSE_NONE - 1);
@@ -173,7 +205,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
         case A_META: e->meta_name = chrome_name_of(r); break;
         case A_DEVICE_OFFSET:
         case A_DEVICE_DUR:
-            v = chrome_whole_of(r, INT64_MAX);
+            v = count_of(r, INT64_MAX);
             *(row->what == A_DEVICE_DUR ? &e->device_time.dur_ps : &e->device_time.offset_ps) = (int64_t)v;
             break;
         default: read_field(r, row, e);

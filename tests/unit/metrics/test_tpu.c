@@ -61,6 +61,30 @@ WITH(shares_are_means_over_devices)
     assert_metric(t, "allreduce_comm_time_s", "allreduce_comm_time_s", 15 * US);
 }
 
+/* An operation that says how long it took and not when has no place on the device's clock, so that none is taken from
+ * there: 10 to 14 and 20 to 26 us of the trace's, not from picosecond -1 to 2004 us. */
+CLAIM(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock)
+{
+    static const char text[] =
+        "[{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},"
+        "{\"ph\":\"M\",\"pid\":3,\"tid\":3,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},"
+        "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":10,\"dur\":4,\"name\":\"f.1\",\"args\":"
+        "{\"device_offset_ps\":\"2000000000\",\"device_duration_ps\":\"4000000\"}},"
+        "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":20,\"dur\":6,\"name\":\"f.2\",\"args\":"
+        "{\"device_duration_ps\":\"6000000\"}}]";
+    char folder[64], path[96];
+    traces t;
+
+    unit_make_folder(folder);
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    unit_write_text(path, text);
+    traces_load(&t, (const char *const[]){path, NULL});
+    assert_metric(&t, "wall_time_s", "wall_time_s", 16 * US);
+    assert_metric(&t, "total_compute_time_s", "total_compute_time_s", 10 * US);
+    traces_free(&t);
+    unit_remove_folder(folder);
+}
+
 WITH(bandwidth_is_bus_bytes_over_time)
 {
     assert_metric(*state, "avg_comm_bandwidth_GBps", "avg_comm_bandwidth_GBps", 19968 / (82 * US) / 1e9);
@@ -190,6 +214,7 @@ int main(void)
         ON(leaves, only_leaves_of_the_op_lines_of_devices_count),
         ON(leaves, start_and_done_are_one_communication),
         ON(leaves, shares_are_means_over_devices),
+        cmocka_unit_test(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock),
         ON(leaves, bandwidth_is_bus_bytes_over_time),
         ON(leaves, flops_are_over_the_time_of_operations_that_have_them),
         ON(leaves, inference_takes_two_operations_a_parameter),
