@@ -70,7 +70,7 @@ static dse_status tpu_upstream_times(const metric_context *x, by_name *b, dse_er
         const trace_event *e = &r->event[i];
 
         if (later_tpu_has(&t, e) && *later_tpu_category(r, e))
-            ps[r->args[e->args].hlo_category] += (double)later_tpu_ps(&t, i);
+            ps[r->args[e->args].hlo_category] += later_tpu_ps(&t, i);
     }
     return add_rank(r, ps, b, err);
 }

@@ -141,6 +141,18 @@ static dse_status tpu_steps_of(const metric_context *x, const trace_rank *r, lat
     return s->n ? DSE_OK : named_steps(x, r, is_jit_step, lowest_pid(r, is_jit_step), s, err);
 }
 
+/* From the first event to the last, flows and what begins at 0 included. */
+static double length_s(const trace_rank *r)
+{
+    metric_span all = {r->all_first_ps, r->all_last_ps};
+
+    for (size_t i = 0; i < r->n_events; i++) {
+        all.start = metric_start(&r->event[i]) < all.start ? metric_start(&r->event[i]) : all.start;
+        all.end = metric_end(&r->event[i]) > all.end ? metric_end(&r->event[i]) : all.end;
+    }
+    return all.end > all.start ? seconds(all.end - all.start) : 0;
+}
+
 /* Without marks: the length of the trace over the card's iterations. */
 static dse_status add_tpu_steps(const metric_context *x, later_result *out, dse_error *err)
 {
@@ -155,11 +167,9 @@ static dse_status add_tpu_steps(const metric_context *x, later_result *out, dse_
             return st;
         if (s.n)
             later_add_value(out, r, mean_step_s(&s));
-        else if (x->card && x->card->iteration > 0 && r->all_last_ps > r->all_first_ps)
+        else if (x->card && x->card->iteration > 0 && length_s(r) > 0)
             later_add_value(
-                out, r,
-                metric_round(seconds(r->all_last_ps - r->all_first_ps) / (double)x->card->iteration,
-                             x->options->compat ? 6 : 15));
+                out, r, metric_round(length_s(r) / (double)x->card->iteration, x->options->compat ? 6 : 15));
     }
     return DSE_OK;
 }
@@ -284,7 +294,7 @@ static dse_status tpu_trace_time(const metric_context *x, metric_value *out, dse
     if (st != DSE_OK)
         return st;
     for (size_t i = 0; i < r->n_events; i++)
-        if (later_tpu_has(&t, &r->event[i])) {
+        if (later_tpu_has(&t, &r->event[i]) && !r->event[i].endless) {
             all.start = metric_start(&r->event[i]) < all.start ? metric_start(&r->event[i]) : all.start;
             all.end = metric_end(&r->event[i]) > all.end ? metric_end(&r->event[i]) : all.end;
         }

@@ -54,7 +54,7 @@ dse_status later_tpu_init(const metric_context *x, later_tpu *out, dse_error *er
         return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        double s = (double)later_tpu_ps(&t, i) / TRACE_PS_PER_S;
+        double s = later_tpu_ps(&t, i) / TRACE_PS_PER_S;
 
         if (!later_tpu_has(&t, e) || !(s > 0))
             continue;
@@ -146,7 +146,7 @@ static bool is_on(const later_copies *w, size_t event)
 
     return !e->instant && e->name != DSE_NONE && (!w->lane || w->lane[e->lane]) &&
            (w->pid == DSE_NONE || w->rank->lane[e->lane].pid == w->pid) &&
-           trace_device_time_of(w->rank, event).dur_ps >= 0;
+           trace_device_time_of(w->rank, event).offset_ps >= 0;
 }
 
 dse_status later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n,

@@ -425,7 +425,8 @@ static uint8_t word_of(chrome_reader *r, uint32_t cat)
 
 static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps, int64_t dur_ps)
 {
-    bool instant = e->ph != 'X' || !e->has_dur, has_device_time = e->device_time.dur_ps >= 0,
+    bool instant = e->ph != 'X',
+         has_device_time = e->device_time.dur_ps >= 0 || e->device_time.offset_ps >= 0,
          says_something = e->has_args && memcmp(&r->args, &r->no_args, sizeof r->args) != 0;
     trace_event v = {.start_ps = start_ps,
                      .dur_ps = instant ? 0 : dur_ps,
@@ -434,7 +435,8 @@ static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps,
                      .args = DSE_NONE,
                      .correlation = e->correlation,
                      .word = word_of(r, e->cat),
-                     .instant = instant};
+                     .instant = instant,
+                     .endless = !instant && !e->has_dur};
 
     v.category = r->category[v.word];
     if (says_something)
@@ -442,7 +444,7 @@ static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps,
     if (v.lane == DSE_NONE || (says_something && v.args == DSE_NONE) || !trace_add_event(r->rank, &v) ||
         (has_device_time && !trace_set_device_time(r->rank, r->rank->n_events - 1, e->device_time)))
         no_memory(r);
-    r->is_xla = r->is_xla || has_device_time;
+    r->is_xla = r->is_xla || e->device_time.dur_ps >= 0;
     if (e->wrong_correlation)
         count(&r->correlations, e->at);
 }

@@ -62,7 +62,8 @@ typedef struct {
     uint32_t correlation;     /* joins a launch with what it launched; 0: none */
     uint8_t category;         /* trace_category */
     uint8_t word;             /* which of the rank's category words stood there literally */
-    bool instant;             /* ph i or I, or an X that lacks its duration; else X */
+    bool instant;             /* ph i or I; else X */
+    bool endless;             /* an X that does not say how long it lasted: dur_ps is 0 */
 } trace_event;
 _Static_assert(sizeof(trace_event) == 40, "a trace has millions: measure before growing the event");
 
@@ -184,10 +185,10 @@ uint32_t trace_add_word(trace_rank *r, uint32_t name);              /* of a cate
 /* Nothing given. */
 void trace_args_clear(trace_args *a);
 
-/* Of an event; dur_ps -1: it has none. */
+/* Of an event; -1: it has none. */
 static inline trace_device_time trace_device_time_of(const trace_rank *r, size_t event)
 {
-    return event < r->cap_device_time ? r->device_time[event] : (trace_device_time){0, -1};
+    return event < r->cap_device_time ? r->device_time[event] : (trace_device_time){-1, -1};
 }
 
 /* Moves all ranks and warnings of `from` behind those of r; `from` is empty then. False when out of memory. */

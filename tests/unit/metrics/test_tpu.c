@@ -61,28 +61,78 @@ WITH(shares_are_means_over_devices)
     assert_metric(t, "allreduce_comm_time_s", "allreduce_comm_time_s", 15 * US);
 }
 
+/* A trace with one device, of these events on its line "XLA Ops". */
+static void load_events(traces *t, const char *events)
+{
+    char folder[64], path[96], text[2048];
+
+    unit_make_folder(folder);
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    snprintf(
+        text, sizeof text,
+        "[{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},"
+        "{\"ph\":\"M\",\"pid\":3,\"tid\":3,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},%s]",
+        events);
+    unit_write_text(path, text);
+    traces_load(t, (const char *const[]){path, NULL});
+    unit_remove_folder(folder);
+}
+
+#define OP(name, ts, rest) "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"name\":\"" name "\",\"ts\":" ts "," rest "}"
+
 /* An operation that says how long it took and not when has no place on the device's clock, so that none is taken from
  * there: 10 to 14 and 20 to 26 us of the trace's, not from picosecond -1 to 2004 us. */
 CLAIM(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock)
 {
-    static const char text[] =
-        "[{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},"
-        "{\"ph\":\"M\",\"pid\":3,\"tid\":3,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},"
-        "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":10,\"dur\":4,\"name\":\"f.1\",\"args\":"
-        "{\"device_offset_ps\":\"2000000000\",\"device_duration_ps\":\"4000000\"}},"
-        "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":20,\"dur\":6,\"name\":\"f.2\",\"args\":"
-        "{\"device_duration_ps\":\"6000000\"}}]";
-    char folder[64], path[96];
     traces t;
 
-    unit_make_folder(folder);
-    snprintf(path, sizeof path, "%s/trace.json", folder);
-    unit_write_text(path, text);
-    traces_load(&t, (const char *const[]){path, NULL});
+    load_events(&t, OP("f.1", "10",
+                       "\"dur\":4,\"args\":{\"device_offset_ps\":\"2000000000\","
+                       "\"device_duration_ps\":\"4000000\"}") "," OP("f.2", "20",
+                                                                     "\"dur\":6,\"args\":{\"device_duration_"
+                                                                     "ps\":\"6000000\"}"));
     assert_metric(&t, "wall_time_s", "wall_time_s", 16 * US);
     assert_metric(&t, "total_compute_time_s", "total_compute_time_s", 10 * US);
     traces_free(&t);
-    unit_remove_folder(folder);
+}
+
+/* The later tools have device durations in ns and others in us, and add them: an all-reduce of 4 us is 4000, a fusion of
+ * 6 us without a device duration is 6. An event without dur ends nothing: the lines last from 0 to 16 us, of which the
+ * tool makes ns. The copy needs offsets alone: 8000 bytes from 30 to 32 us. The all-reduces of the table are two, one
+ * of which does not last. */
+CLAIM(the_original_tools_take_events_that_lack_a_time)
+{
+    trace_card card = {.iteration = 2};
+    traces t;
+
+    load_events(
+        &t,
+        OP("all-reduce", "0", "\"dur\":5,\"args\":{\"device_duration_ps\":\"4000000\"}") "," OP(
+            "fusion.1", "10",
+            "\"dur\":6") "," OP("copy-start.7", "11",
+                                "\"dur\":1,\"args\":{\"device_offset_ps\":\"30000000\","
+                                "\"bytes_accessed\":\"8000\"}") "," OP("copy-done.7", "12",
+                                                                       "\"dur\":1,\"args\":{\"device_offset_"
+                                                                       "ps\":\"32000000\"}") "," OP("all-"
+                                                                                                    "reduce."
+                                                                                                    "1",
+                                                                                                    "40",
+                                                                                                    "\"args\""
+                                                                                                    ":{"
+                                                                                                    "\"bytes_"
+                                                                                                    "accessed"
+                                                                                                    "\":"
+                                                                                                    "\"8\""
+                                                                                                    "}"));
+    t.context.card = &card;
+    t.options.compat = true;
+    t.options.n_chips = 2;
+    assert_metric(&t, "communication_ratio", "communication_ratio", 100 * 4000.0 / 4008);
+    assert_metric(&t, "total_trace_time", "total_trace_time", 16 * US / 1000);
+    assert_metric(&t, "average_memory_bandwidth", "average_memory_bandwidth", 4);
+    assert_metric(&t, "avg_step_time", "avg_step_time", 20 * US); /* 0 to 40 us, two iterations */
+    assert_metric(&t, "num_comm_kernels", "num_comm_kernels", 1);
+    traces_free(&t);
 }
 
 WITH(bandwidth_is_bus_bytes_over_time)
@@ -214,6 +264,7 @@ int main(void)
         ON(leaves, only_leaves_of_the_op_lines_of_devices_count),
         ON(leaves, start_and_done_are_one_communication),
         ON(leaves, shares_are_means_over_devices),
+        cmocka_unit_test(the_original_tools_take_events_that_lack_a_time),
         cmocka_unit_test(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock),
         ON(leaves, bandwidth_is_bus_bytes_over_time),
         ON(leaves, flops_are_over_the_time_of_operations_that_have_them),

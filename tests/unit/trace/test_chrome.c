@@ -163,9 +163,10 @@ CLAIM(which_phases_are_events)
     assert_true(r->event[0].instant);
     expect_event(r, 1, "old mark", 11000000, 0);
     expect_event(r, 2, "(none)", 20000000, 0); /* neither name nor duration */
-    assert_true(r->event[2].instant);
+    assert_false(r->event[2].instant);
+    assert_true(r->event[2].endless);
     expect_event(r, 3, "k", 0, 1000000);
-    assert_false(r->event[3].instant);
+    assert_false(r->event[3].endless);
     /* Flows count for the length, and what begins at 0 does not: 5 to 99 us. */
     assert_int_equal(r->all_first_ps, 5000000);
     assert_int_equal(r->all_last_ps, 99000000);
