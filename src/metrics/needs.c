@@ -1,6 +1,7 @@
 /* What a metric needs, each with its reason and remedy. */
 #include "base/names.h"
 #include "metrics/metric.h"
+#include "metrics/straggler.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -65,8 +66,6 @@ dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, 
 
 /* ---- the trace ----------------------------------------------------------------------------- */
 
-#define ALIGN_END 2 /* of metric_options.align */
-
 /* When a rank was at work, on the clock of its trace: its GPU events, or all there is. Nanoseconds. */
 static metric_span work_of(const metric_view *v)
 {
@@ -95,7 +94,7 @@ static dse_status check_ranks(const metric_context *x, dse_error *err)
         latest = work_of(&x->view[i]).start > work_of(latest).start ? &x->view[i] : latest;
         earliest = work_of(&x->view[i]).end < work_of(earliest).end ? &x->view[i] : earliest;
     }
-    if (x->options->align != ALIGN_END && work_of(latest).start >= work_of(earliest).end)
+    if (!metric_aligns_clocks(x) && work_of(latest).start >= work_of(earliest).end)
         return metric_absent(err,
                              "rank %" PRIu32 " ended before rank %" PRIu32
                              " began: they are not of one run, or their clocks differ (then --align end)",

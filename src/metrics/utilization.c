@@ -39,16 +39,18 @@ static double length_ms(metric_span s) { return s.end > s.start ? guide_us(s.end
 typedef struct {
     double span, busy, kernel, compute, memory, recording;
     double steps, busy_in_steps, n_steps;
+    double overhead; /* of a step: its time in which the GPU does nothing */
     double n_kernels, n_memory;
     double copied_gb, copying_s; /* of copies whose size is given */
     double of_span, kernel_of_span, compute_of_span, memory_of_span, idle_of_span, of_steps;
 } utilization;
 
-/* From the first of the steps that count to the last. */
+/* From the first of the steps that count to the last; what lies between two steps is no overhead of either. */
 static void measure_steps(const metric_view *v, bool trim, utilization *u)
 {
     metric_span window = {INT64_MAX, INT64_MIN};
     uint32_t first, n;
+    int64_t idle = 0;
 
     metric_steps_kept(v, trim, &first, &n);
     u->n_steps = n;
@@ -56,12 +58,16 @@ static void measure_steps(const metric_view *v, bool trim, utilization *u)
     if (!n)
         return;
     for (uint32_t i = first; i < first + n; i++) {
-        window.start = v->step[i].span.start < window.start ? v->step[i].span.start : window.start;
-        window.end = v->step[i].span.end > window.end ? v->step[i].span.end : window.end;
+        metric_span step = v->step[i].span;
+
+        window.start = step.start < window.start ? step.start : window.start;
+        window.end = step.end > window.end ? step.end : window.end;
+        idle += step.end - step.start - metric_spans_within(&v->gpu_time, step.start, step.end);
     }
     u->steps = length_ms(window);
     u->busy_in_steps = guide_us(metric_spans_within(&v->gpu_time, window.start, window.end)) / 1000;
     u->of_steps = 100 * u->busy_in_steps / u->steps;
+    u->overhead = guide_us(idle) / 1000 / n;
 }
 
 static utilization measure(const metric_view *v, bool trim)
@@ -111,7 +117,7 @@ static void put_rank(const utilization *u, metric_value *to)
     if (u->n_steps > 0) {
         metric_put_number(to, "step_window_ms", u->steps);
         metric_put_number(to, "utilization_of_step_window_pct", u->of_steps);
-        metric_put_number(to, "cpu_overhead_ms_per_step", (u->steps - u->busy_in_steps) / u->n_steps);
+        metric_put_number(to, "cpu_overhead_ms_per_step", u->overhead);
     } else {
         metric_put_absent(to, "utilization_of_step_window_pct", no_steps);
         metric_put_absent(to, "cpu_overhead_ms_per_step", no_steps);

@@ -47,6 +47,9 @@ static dse_status check(world *w, unsigned needs)
 
 /* ---- the trace ----------------------------------------------------------------------------- */
 
+#define APART                                                                                                \
+    "rank 0 ended before rank 1 began: they are not of one run, or their clocks differ (then --align end)"
+
 CLAIM(ranks_are_two_at_the_same_time)
 {
     world w;
@@ -62,12 +65,18 @@ CLAIM(ranks_are_two_at_the_same_time)
     HOLDS(&w, METRIC_NEEDS_RANKS);
     /* Rank 1 begins 1 us after its base, when the others have ended: on a clock that is 1 us ahead. */
     w.rank[1].base_ns = 1000;
-    LACKS(&w, METRIC_NEEDS_RANKS,
-          "rank 0 ended before rank 1 began: they are not of one run, or their clocks differ (then --align "
-          "end)");
+    LACKS(&w, METRIC_NEEDS_RANKS, APART);
     w.options.align = 2;
     HOLDS(&w, METRIC_NEEDS_RANKS);
     w.options.align = 0;
+    w.x.card = &w.card; /* a node each: aligned unless told otherwise */
+    w.card.count_per_node = 1;
+    HOLDS(&w, METRIC_NEEDS_RANKS);
+    w.options.align = 1;
+    LACKS(&w, METRIC_NEEDS_RANKS, APART);
+    w.options.align = 0;
+    w.card.count_per_node = 3;
+    LACKS(&w, METRIC_NEEDS_RANKS, APART);
     w.rank[1].base_ns = 999;
     HOLDS(&w, METRIC_NEEDS_RANKS);
 }
@@ -79,9 +88,7 @@ CLAIM(work_of_the_gpu_says_when_a_rank_was_at_work)
     begin(&w, 2, TRACE_KINETO);
     w.view[0].gpu_span = (metric_span){0, 400000};
     w.view[1].gpu_span = (metric_span){500000, 900000};
-    LACKS(&w, METRIC_NEEDS_RANKS,
-          "rank 0 ended before rank 1 began: they are not of one run, or their clocks differ (then --align "
-          "end)");
+    LACKS(&w, METRIC_NEEDS_RANKS, APART);
 }
 
 CLAIM(steps_are_needed_on_every_rank)
