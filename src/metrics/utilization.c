@@ -85,7 +85,7 @@ static utilization measure(const metric_view *v, bool trim)
         const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
         const trace_args *a = e->args == DSE_NONE ? NULL : &v->rank->args[e->args];
 
-        if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN || e->dur_ps <= 0)
+        if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN)
             continue;
         u.copied_gb += (double)a->bytes / 1e9;
         u.copying_s += (double)e->dur_ps / TRACE_PS_PER_S;

@@ -120,6 +120,26 @@ CLAIM(time_between_steps_is_no_overhead_of_the_host)
     run_free(&r);
 }
 
+/* 100 and 300 bytes in 0 and 4 us: a clock of microseconds rounds short copies down as often as up. */
+CLAIM(copies_too_short_for_the_clock_have_copied_too)
+{
+    const metric_value *v;
+    trace_rank *rank;
+    trace_args a;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    trace_args_clear(&a);
+    a.bytes = 100;
+    run_event(rank, "gpu_memcpy", "Memcpy HtoD", 10, 10, &a);
+    a.bytes = 300;
+    run_event(rank, "gpu_memcpy", "Memcpy HtoD", 20, 24, &a);
+    v = run_metric(&r, "gpu_utilization");
+    assert_value(v, "per_rank/0/memcpy_bandwidth_GBps", 0.1);
+    run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +149,7 @@ int main(void)
         cmocka_unit_test(the_original_takes_differences_where_no_marker_lasts),
         cmocka_unit_test(without_markers_there_is_no_step_time_and_the_original_says_zero),
         cmocka_unit_test(time_between_steps_is_no_overhead_of_the_host),
+        cmocka_unit_test(copies_too_short_for_the_clock_have_copied_too),
     };
     return RUN_TESTS(tests);
 }
