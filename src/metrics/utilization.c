@@ -48,7 +48,7 @@ typedef struct {
 /* From the first of the steps that count to the last; what lies between two steps is no overhead of either. */
 static void measure_steps(const metric_view *v, bool trim, utilization *u)
 {
-    metric_span window = {INT64_MAX, INT64_MIN};
+    metric_span window = metric_steps_window(v, trim);
     uint32_t first, n;
     int64_t idle = 0;
 
@@ -60,8 +60,6 @@ static void measure_steps(const metric_view *v, bool trim, utilization *u)
     for (uint32_t i = first; i < first + n; i++) {
         metric_span step = v->step[i].span;
 
-        window.start = step.start < window.start ? step.start : window.start;
-        window.end = step.end > window.end ? step.end : window.end;
         idle += step.end - step.start - metric_spans_within(&v->gpu_time, step.start, step.end);
     }
     u->steps = length_ms(window);
