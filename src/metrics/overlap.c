@@ -213,6 +213,7 @@ static const metric rows[] = {
              "(unions); --steps "
              "inner: within the steps but the first and the last",
      .kinds = METRIC_ON_GPU,
+     .needs = METRIC_NEEDS_GPU,
      .compute = comm_comp_overlap,
      .compat = comm_comp_overlap_compat,
      .compat_kinds = METRIC_ON_HOST},

@@ -367,7 +367,7 @@ static const metric rows[] = {
              "order: mean, "
              "quantiles, in steps; by rank; --align",
      .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_RANKS | METRIC_NEEDS_COMM,
+     .needs = METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM,
      .compute = straggler_lag,
      .compat = metric_straggler_compat,
      .compat_kinds = METRIC_ON_HOST},

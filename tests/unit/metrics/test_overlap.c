@@ -57,6 +57,17 @@ CLAIM(annotations_are_no_kernels)
     run_free(&r);
 }
 
+CLAIM(a_trace_of_the_host_alone_has_no_overlap)
+{
+    run r;
+
+    run_init(&r);
+    run_event(run_rank(&r, 0), "cpu_op", "aten::mm", 0, 100, NULL);
+    assert_null(run_metric(&r, "comm_comp_overlap"));
+    assert_non_null(strstr(r.err.text, "rank 0 has no GPU events"));
+    run_free(&r);
+}
+
 /* The mean leaves out a rank that has no communication; times are sums. */
 CLAIM(ratios_are_means_over_the_ranks_that_have_one)
 {
@@ -117,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_compute_covers_is_measured_on_unions_of_kernels),
         cmocka_unit_test(annotations_are_no_kernels),
+        cmocka_unit_test(a_trace_of_the_host_alone_has_no_overlap),
         cmocka_unit_test(ratios_are_means_over_the_ranks_that_have_one),
         cmocka_unit_test(the_inner_steps_can_be_looked_at_alone),
         cmocka_unit_test(the_original_adds_up_operators_and_kernels),
