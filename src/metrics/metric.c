@@ -41,7 +41,7 @@ const metric *const *metric_all(dse_arena *a, size_t *n)
     return all;
 }
 
-static bool is_named(const metric *m, const char *name)
+bool metric_is_named(const metric *m, const char *name)
 {
     size_t group = strlen(m->group);
 
@@ -50,9 +50,18 @@ static bool is_named(const metric *m, const char *name)
     return strcmp(name, m->name) == 0 || (m->alias && strcmp(name, m->alias) == 0);
 }
 
-static bool takes(const metric *m, trace_kind kind, bool compat)
+/* How well a row suits: 0 not; one that takes such traces only under --compat less than one that always does, one that
+ * takes other kinds as well less than one that takes few. */
+static int suits(const metric *m, trace_kind kind, bool compat)
 {
-    return (compat && m->compat_kinds ? m->compat_kinds : m->kinds) & METRIC_ON(kind);
+    unsigned taken = compat && m->compat_kinds ? m->compat_kinds : m->kinds;
+    int kinds = 0;
+
+    if (!(taken & METRIC_ON(kind)))
+        return 0;
+    for (int k = 0; k < TRACE_KINDS; k++)
+        kinds += (m->kinds & METRIC_ON(k)) != 0;
+    return m->kinds & METRIC_ON(kind) ? 2 + TRACE_KINDS - kinds : 1;
 }
 
 static dse_status unknown(const char *name, dse_error *err)
@@ -69,18 +78,16 @@ static dse_status unknown(const char *name, dse_error *err)
 dse_status metric_find(const char *name, trace_kind kind, bool compat, const metric **out, dse_error *err)
 {
     const metric *any = NULL;
+    int best = 0;
 
     for (size_t i = 0; i < N_FAMILIES; i++)
         for (size_t j = 0; j < families[i]->n; j++) {
             const metric *m = &families[i]->row[j];
 
-            if (!is_named(m, name))
-                continue;
-            if (takes(m, kind, compat)) {
-                *out = m;
-                return DSE_OK;
+            if (metric_is_named(m, name) && (!any || suits(m, kind, compat) > best)) {
+                any = m;
+                best = suits(m, kind, compat);
             }
-            any = m;
         }
     if (!any)
         return unknown(name, err);

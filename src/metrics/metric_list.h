@@ -14,6 +14,13 @@
     X(guide_throughput)                                                                                      \
     X(kernels)                                                                                               \
     X(latency)                                                                                               \
+    X(later_bandwidth)                                                                                       \
+    X(later_comm)                                                                                            \
+    X(later_kernels)                                                                                         \
+    X(later_memory)                                                                                          \
+    X(later_overlap)                                                                                         \
+    X(later_straggler)                                                                                       \
+    X(later_time)                                                                                            \
     X(memory)                                                                                                \
     X(mfu)                                                                                                   \
     X(overlap)                                                                                               \
@@ -22,6 +29,8 @@
     X(straggler)                                                                                             \
     X(throughput)                                                                                            \
     X(totals)                                                                                                \
+    X(tpu)                                                                                                   \
+    X(tpu_hockney)                                                                                           \
     X(traffic)                                                                                               \
     X(training_phases)                                                                                       \
     X(utilization)                                                                                           \

@@ -29,7 +29,7 @@ static dse_status refuse_kind(unsigned taken, const metric_context *x, dse_error
                              list);
     kind = trace_kind_name(x->record->rank[0].kind);
     return metric_absent(err, "it is not defined for %s %s; it takes %s",
-                         strchr("aeioAEIOX", kind[0]) ? "an" : "a", kind, list);
+                         strchr("aeioAEINX", kind[0]) ? "an" : "a", kind, list);
 }
 
 dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, metric_context *out,

@@ -75,17 +75,36 @@ bool metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *s
     return true;
 }
 
+/* Twice over the events: how many spans they make, and which. */
 bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a, metric_spans *out)
 {
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, e->n);
+    metric_span *span = NULL;
+    size_t n = 0;
 
-    if (!span)
-        return false;
-    for (uint32_t i = 0; i < e->n; i++) {
-        const trace_event *v = &rank->event[e->event[i]];
-        span[i] = (metric_span){metric_start(v), metric_end(v)};
+    for (int pass = 0; pass < 2; pass++) {
+        int64_t end = 0;
+
+        n = 0;
+        for (uint32_t i = 0; i < e->n; i++) {
+            const trace_event *v = &rank->event[e->event[i]];
+
+            if (v->dur_ps <= 0)
+                continue;
+            if (!n || metric_start(v) > end) {
+                if (pass)
+                    span[n] = (metric_span){metric_start(v), metric_end(v)};
+                n++;
+                end = metric_end(v);
+            } else if (metric_end(v) > end) {
+                end = metric_end(v);
+                if (pass)
+                    span[n - 1].end = end;
+            }
+        }
+        if (!pass && !(span = DSE_ARENA_NEW(a, metric_span, n)))
+            return false;
     }
-    *out = metric_spans_merge(span, e->n);
+    *out = (metric_spans){n, span};
     return true;
 }
 
@@ -263,7 +282,7 @@ static bool work_init(metric_view *v, dse_arena *scratch, uint32_t *n_comm)
     return true;
 }
 
-static bool lists_init(metric_view *v, const sieve *s, dse_arena *scratch)
+static bool lists_fill(metric_view *v, const sieve *s, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
     uint32_t n_comm;
@@ -286,6 +305,18 @@ static bool lists_init(metric_view *v, const sieve *s, dse_arena *scratch)
     }
     v->comm_layer = n_comm ? METRIC_LAYER_KERNEL : METRIC_LAYER_NONE;
     return true;
+}
+
+/* What a stage needs for itself it gives back: together they would be the most that a trace takes. */
+static bool lists_init(metric_view *v, const sieve *s)
+{
+    dse_arena scratch;
+    bool good;
+
+    dse_arena_init(&scratch);
+    good = lists_fill(v, s, &scratch);
+    dse_arena_free(&scratch);
+    return good;
 }
 
 /* A file without a communication kernel may still have its annotations. */
@@ -377,17 +408,20 @@ static uint32_t launch_of(const launch_index *x, uint32_t correlation)
 }
 
 /* The first event in the file with a kernel's correlation that is a call of the runtime. */
-static bool launches_init(metric_view *v, const sieve *s, dse_arena *scratch)
+static bool launches_init(metric_view *v, const sieve *s)
 {
     const trace_rank *r = v->rank;
     launch_index index;
+    dse_arena scratch;
+    bool good;
 
-    if (!(v->launch = DSE_ARENA_NEW(&v->arena, uint32_t, v->kernels.n)) ||
-        !launch_index_init(r, &s->list[PICK_LAUNCHES], scratch, &index))
-        return false;
-    for (uint32_t k = 0; k < v->kernels.n; k++)
+    dse_arena_init(&scratch);
+    good = (v->launch = DSE_ARENA_NEW(&v->arena, uint32_t, v->kernels.n)) &&
+           launch_index_init(r, &s->list[PICK_LAUNCHES], &scratch, &index);
+    for (uint32_t k = 0; k < v->kernels.n && good; k++)
         v->launch[k] = launch_of(&index, r->event[v->kernels.event[k]].correlation);
-    return true;
+    dse_arena_free(&scratch);
+    return good;
 }
 
 /* ---- which collective ---------------------------------------------------------------------- */
@@ -578,20 +612,27 @@ static void widen(metric_view *v, const metric_events *list)
     }
 }
 
-static bool times_init(metric_view *v)
+static bool unions_init(metric_view *v)
 {
     const trace_rank *r = v->rank;
 
     if (!metric_union_of(r, &v->kernels, &v->arena, &v->kernel_time) ||
-        !metric_union_of(r, &v->compute, &v->arena, &v->compute_time) ||
         !metric_union_of(r, &v->comm, &v->arena, &v->comm_time) ||
-        !metric_union_of(r, &v->memory_ops, &v->arena, &v->memory_time) ||
-        !metric_spans_unite(&v->kernel_time, &v->memory_time, &v->arena, &v->gpu_time))
+        !metric_union_of(r, &v->memory_ops, &v->arena, &v->memory_time))
         return false;
+    v->compute_time = v->kernel_time; /* unless some kernels communicate */
+    v->gpu_time = v->kernel_time;
+    return (v->compute.n == v->kernels.n || metric_union_of(r, &v->compute, &v->arena, &v->compute_time)) &&
+           (!v->memory_time.n ||
+            metric_spans_unite(&v->kernel_time, &v->memory_time, &v->arena, &v->gpu_time));
+}
+
+static bool times_init(metric_view *v)
+{
     v->gpu_span = (metric_span){INT64_MAX, INT64_MIN};
     widen(v, &v->kernels);
     widen(v, &v->memory_ops);
-    return true;
+    return unions_init(v);
 }
 
 dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *err)
@@ -603,10 +644,11 @@ dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *e
     *v = (metric_view){.rank = rank};
     dse_arena_init(&v->arena);
     dse_arena_init(&scratch);
-    ok = sieve_init(&s, rank, &scratch) && lists_init(v, &s, &scratch) &&
-         (v->comm.n || comm_of_annotations(v, &s, &scratch)) && launches_init(v, &s, &scratch) &&
-         types_init(v, &s, &scratch) && times_init(v) && steps_init(v, &s);
+    ok = sieve_init(&s, rank, &scratch) && lists_init(v, &s) &&
+         (v->comm.n || comm_of_annotations(v, &s, &scratch)) && launches_init(v, &s) &&
+         types_init(v, &s, &scratch) && steps_init(v, &s);
     dse_arena_free(&scratch);
+    ok = ok && times_init(v) && (rank->kind != TRACE_XLA || tpu_rank_init(rank, &v->arena, &v->tpu));
     return ok ? DSE_OK : dse_fail_nomem(err);
 }
 

@@ -8,6 +8,7 @@
 
 #include "metrics/kinds.h"
 #include "metrics/spans.h"
+#include "metrics/tpu_ops.h"
 #include "trace/record.h"
 
 typedef struct {
@@ -38,9 +39,10 @@ typedef struct {
     metric_layer comm_layer;
     uint8_t *comm_type; /* metric_comm_type of comm.event[i] */
     uint8_t *work;      /* metric_work by name id; valid for names of kernels */
-    metric_spans kernel_time, compute_time, comm_time, memory_time; /* unions */
-    metric_spans gpu_time;                                          /* of kernels and memory operations */
-    metric_span gpu_span; /* first start to last end of those; empty (end <= start) if there are none */
+    metric_spans kernel_time, compute_time, comm_time,
+        memory_time;       /* unions; equal ones may be the same spans */
+    metric_spans gpu_time; /* of kernels and memory operations */
+    metric_span gpu_span;  /* first start to last end of those; empty (end <= start) if there are none */
     uint32_t n_steps;
     metric_step *step;    /* host side, by number */
     uint32_t n_gpu_steps; /* those that newer traces repeat on the GPU's side */
@@ -48,6 +50,7 @@ typedef struct {
     uint32_t *launch; /* by place in kernels: the host event that launched it (same correlation); DSE_NONE */
     uint32_t
         *comm_at; /* by place in comm: its place in kernels. NULL unless comm_layer is METRIC_LAYER_KERNEL */
+    tpu_rank tpu; /* the devices of a TRACE_XLA; none of others */
 } metric_view;
 
 /* Puts event indexes into the order of start. False when out of memory. */

@@ -185,21 +185,19 @@ static void read_top(chrome_reader *r)
         }
 }
 
+#define USED "complete events before it, which are used: %" PRIu64
+
 static void warn_of_fault(chrome_reader *r, const char *path)
 {
     const trace_json *j = &r->json;
 
     if (*j->source->broken)
-        trace_warn(r->record, path,
-                   "byte %" PRIu64 ": %s; the %" PRIu64 " events before that byte of the text are used",
-                   j->fault_at, j->source->broken, r->n_read);
+        trace_warn(r->record, path, "byte %" PRIu64 ": %s; " USED, j->fault_at, j->source->broken, r->n_read);
     else if (j->fault == TRACE_JSON_ENDED)
-        trace_warn(r->record, path,
-                   "byte %" PRIu64 ": the file is cut off (%s); the %" PRIu64 " events before it are used",
-                   j->fault_at, j->why, r->n_read);
+        trace_warn(r->record, path, "byte %" PRIu64 ": the file is cut off (%s); " USED, j->fault_at, j->why,
+                   r->n_read);
     else
-        trace_warn(r->record, path, "byte %" PRIu64 ": %s; the %" PRIu64 " events before it are used",
-                   j->fault_at, j->why, r->n_read);
+        trace_warn(r->record, path, "byte %" PRIu64 ": %s; " USED, j->fault_at, j->why, r->n_read);
 }
 
 /* What was met and gone on after. */
@@ -210,24 +208,23 @@ static void warn(chrome_reader *r, const char *path)
         uint64_t n, at;
         const char *what;
     } met[] = {
-        {r->backwards.n, r->backwards.first, "events of negative duration are left out"},
+        {r->backwards.n, r->backwards.first, "events left out because their duration is negative"},
         {r->out_of_range.n, r->out_of_range.first,
-         "events are left out because their times are no numbers, or more than 106 days from the first"},
+         "events left out because their times are no numbers, or more than 106 days from the first"},
         {r->correlations.n, r->correlations.first,
-         "events are without their correlation, which is no number of 32 bits"},
-        {j->n_invalid, j->invalid_at, "texts are not valid UTF-8; what is wrong in them is U+FFFD"},
-        {j->n_cut, j->cut_at, "texts are too long and were cut"},
+         "events whose correlation is left out because it is no number of 32 bits"},
+        {j->n_invalid, j->invalid_at, "texts that are not valid UTF-8, and have U+FFFD where they are not"},
+        {j->n_cut, j->cut_at, "texts that are too long, and were cut"},
     };
 
     if (j->fault)
         warn_of_fault(r, path);
     else if (*j->source->broken)
-        trace_warn(r->record, path, "%s; all %" PRIu64 " events came before it", j->source->broken,
-                   r->n_read);
+        trace_warn(r->record, path, "%s; " USED, j->source->broken, r->n_read);
     for (size_t i = 0; i < sizeof met / sizeof met[0]; i++)
         if (met[i].n)
-            trace_warn(r->record, path, "byte %" PRIu64 ": %" PRIu64 " %s; this is the first", met[i].at,
-                       met[i].n, met[i].what);
+            trace_warn(r->record, path, "byte %" PRIu64 ": %s: %" PRIu64 " (this is the first)", met[i].at,
+                       met[i].what, met[i].n);
 }
 
 /* Nothing is there that could be used. */

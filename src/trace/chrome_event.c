@@ -161,12 +161,13 @@ static void read_args(chrome_reader *r, chrome_event *e)
     }
     trace_json_guess_begin(&r->args_keys, e->cat % TRACE_JSON_KINDS);
     while ((n = trace_json_guess_key(&r->args_keys, &r->json)) != TRACE_JSON_NO_KEY) {
-        const trace_json_key_row *row = &args_rows[n];
+        const trace_json_key_row *row;
 
         if (n == TRACE_JSON_OTHER_KEY) {
             trace_json_skip(&r->json);
             continue;
         }
+        row = &args_rows[n];
         switch (row->what) {
         case A_CORRELATION: read_correlation(r, e); break;
         case A_META: e->meta_name = chrome_name_of(r); break;

@@ -175,7 +175,8 @@ static bool split(const trace_rank *from, trace_record *to, const char *path, ui
             m.to->world_size = world_size;
     }
     if (good && start[n] < from->n_events)
-        trace_warn(to, path, "%zu events of a simulated run are left out: their pid is no number of a rank",
+        trace_warn(to, path,
+                   "events of a simulated run left out because their pid is no number of a rank: %zu",
                    from->n_events - start[n]);
     mover_free(&m);
     dse_free(rank);

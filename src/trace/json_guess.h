@@ -22,7 +22,8 @@
 
 /* What stands between two values. */
 typedef struct {
-    uint64_t word[TRACE_JSON_GAP_BYTES / 8], mask[TRACE_JSON_GAP_BYTES / 8];
+    char text[TRACE_JSON_GAP_BYTES];            /* 0 beyond its end, */
+    unsigned char beyond[TRACE_JSON_GAP_BYTES]; /* where this is 255, and else 0 */
     uint8_t length;
     uint8_t row; /* of the keys' rows; TRACE_JSON_OTHER_KEY; TRACE_JSON_NO_KEY: the object ends */
     uint8_t next[TRACE_JSON_GUESSES]; /* gaps that followed it; 0: none */
@@ -45,17 +46,23 @@ static inline void trace_json_guess_begin(trace_json_guess *g, unsigned kind) { 
 
 uint8_t trace_json_guess_key_slow(trace_json_guess *g, trace_json *s);
 
+/* Whether the text goes on with it; TRACE_JSON_GAP_BYTES are looked at. */
 static inline bool trace_json_gap_follows(const trace_json_gap *gap, const char *at)
 {
-    uint64_t differs = 0;
+#ifdef __SSE2__
+    __m128i same = _mm_set1_epi8(-1);
 
-    for (size_t i = 0; i < TRACE_JSON_GAP_BYTES / 8; i++) {
-        uint64_t word;
+    for (size_t i = 0; i < TRACE_JSON_GAP_BYTES; i += 16) {
+        __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(at + i)),
+                known = _mm_loadu_si128((const __m128i *)(const void *)(gap->text + i)),
+                beyond = _mm_loadu_si128((const __m128i *)(const void *)(gap->beyond + i));
 
-        memcpy(&word, at + 8 * i, sizeof word);
-        differs |= (word ^ gap->word[i]) & gap->mask[i];
+        same = _mm_and_si128(same, _mm_or_si128(_mm_cmpeq_epi8(text, known), beyond));
     }
-    return !differs;
+    return _mm_movemask_epi8(same) == 0xffff;
+#else
+    return memcmp(gap->text, at, gap->length) == 0;
+#endif
 }
 
 /* The row of the next key, which the scanner then stands behind, or TRACE_JSON_OTHER_KEY, or TRACE_JSON_NO_KEY. */

@@ -17,7 +17,7 @@ typedef struct {
 } trace_reader;
 
 /* The reader of a file by its content; NULL if it is of no known format (*err is as it was). DSE_E_IO: it cannot be
- * read, or is a broken gzip file. */
+ * read, or is a gzip file that breaks before it tells what it is; DSE_E_NOMEM. */
 dse_status trace_reader_find(const char *path, const trace_reader **out, dse_error *err);
 
 #endif

@@ -103,17 +103,17 @@ static size_t fill_gzip(trace_source *s, char *to, size_t room)
     g->z.next_out = (unsigned char *)to;
     g->z.avail_out = (uInt)room;
     while (g->z.avail_out && !s->ended) {
+        bool more;
         int status;
 
         if (g->between && !next_member(s))
             break;
-        if (!have_input(s)) {
-            end_broken(s, "it is cut off");
-            break;
-        }
+        more = have_input(s); /* without, there may still be text that had no room */
         status = inflate(&g->z, Z_NO_FLUSH);
         if (status == Z_STREAM_END)
             g->between = true;
+        else if (status == Z_BUF_ERROR && !more)
+            end_broken(s, "it is cut off");
         else if (status != Z_OK && status != Z_BUF_ERROR)
             end_broken(s, g->z.msg ? g->z.msg : "zlib");
     }

@@ -230,27 +230,26 @@ static void step(writer *w, unsigned number)
     end(w);
 }
 
-static void write_all(writer *w, uint64_t bytes)
+static void write_all(writer *w, unsigned rank, uint64_t bytes)
 {
-    PUT(w, "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": "
-           "\"NVIDIA H100 80GB "
-           "HBM3\", \"totalGlobalMem\": 85017755648,\n      \"computeMajor\": 9, \"computeMinor\": 0, "
-           "\"numSms\": 132\n    "
-           "}\n  ],\n  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 0, \"world_size\": 8, "
-           "\"pg_count\": 1, "
-           "\"pg_config\": [{\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"pg_size\": 8, \"ranks\": [0, "
-           "1, 2, 3, 4, 5, "
-           "6, 7]}]},\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": 1727743122000000000,\n  "
-           "\"traceEvents\": [");
+    PUT(w,
+        "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": \"NVIDIA "
+        "H100 80GB HBM3\", \"totalGlobalMem\": 85017755648,\n      \"computeMajor\": 9, \"computeMinor\": 0, "
+        "\"numSms\": 132\n    }\n  ],\n  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %u, "
+        "\"world_size\": 8, \"pg_count\": 1, \"pg_config\": [{\"pg_name\": \"0\", \"pg_desc\": "
+        "\"default_pg\", \"pg_size\": 8, \"ranks\": [0, 1, 2, 3, 4, 5, 6, 7]}]},\n  \"displayTimeUnit\": "
+        "\"ms\",\n  \"baseTimeNanoseconds\": 1727743122000000000,\n  \"traceEvents\": [",
+        rank);
     for (unsigned number = 0; w->facts.bytes + w->n < bytes && !w->failed; number++)
         step(w, number);
     PUT(w, "\n  ],\n  \"traceName\": \"trace.json\"\n}\n");
     flush(w);
 }
 
-bool kineto_trace_write(const char *path, uint64_t bytes, bool gzip, kineto_facts *out)
+bool kineto_trace_write(const char *path, unsigned rank, uint64_t bytes, bool gzip, kineto_facts *out)
 {
-    writer w = {.buffer = malloc(BUFFER_BYTES + EVENT_BYTES), .random = 1, .host_ns = 5123456789012345};
+    writer w = {
+        .buffer = malloc(BUFFER_BYTES + EVENT_BYTES), .random = 1 + rank, .host_ns = 5123456789012345};
 
     if (gzip)
         w.gzip = gzopen(path, "wb6");
@@ -258,7 +257,7 @@ bool kineto_trace_write(const char *path, uint64_t bytes, bool gzip, kineto_fact
         w.plain = fopen(path, "wb");
     w.failed = !w.buffer || (!w.gzip && !w.plain);
     if (!w.failed)
-        write_all(&w, bytes);
+        write_all(&w, rank, bytes);
     if (w.gzip)
         w.failed = gzclose(w.gzip) != Z_OK || w.failed;
     if (w.plain)

@@ -1,5 +1,5 @@
-/* A trace as PyTorch's profiler writes them, of any size, made up: one rank of a training run. The same bytes for the
- * same size, on every machine. */
+/* A trace as PyTorch's profiler writes them, of any size, made up: one rank of a training run on eight. The same bytes
+ * for the same rank and size, on every machine. */
 #ifndef TESTS_BENCH_KINETO_TRACE_H
 #define TESTS_BENCH_KINETO_TRACE_H
 
@@ -16,6 +16,6 @@ typedef struct {
 
 /* Writes at least so many bytes of JSON, and ends the step it is in; gzip: compressed, as a file on disk mostly is. False
  * when it cannot be written. */
-bool kineto_trace_write(const char *path, uint64_t bytes, bool gzip, kineto_facts *out);
+bool kineto_trace_write(const char *path, unsigned rank, uint64_t bytes, bool gzip, kineto_facts *out);
 
 #endif

@@ -126,6 +126,15 @@ CLAIM(what_came_before_a_fault_is_used)
     expect(bytes, n + 4, "one, ", 5, broken);
 }
 
+CLAIM(text_that_had_no_room_is_not_lost)
+{
+    /* Its last bytes mean more text than small windows have room for. */
+    static const char cut[] = "\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\xcf\x4b\xd5\x51\x4b\xd5\x51\xa3\0\x03";
+
+    expect(cut, sizeof cut - 1, "one,&e,&&e,&&e,&&e,&&e,&&e,&&e,&&e,&&e,&&e,&&e,&&e,&&e,&&e,&&e,&&e,", 67,
+           "the gzip data are broken at byte 21 of the file (it is cut off)");
+}
+
 CLAIM(files_are_read_as_bytes_are)
 {
     unsigned char bytes[150000];
@@ -173,16 +182,19 @@ CLAIM(each_failing_allocation_is_reported)
     unsigned char bytes[100];
 
     assert_int_equal(compress_text("abc", 3, bytes, sizeof bytes), 23);
-    assert_int_equal(unit_fail_each_allocation(load, bytes, 256u * 1024u),
-                     2);
+    assert_int_equal(unit_fail_each_allocation(load, bytes, 256u * 1024u), 2);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_bytes_come_as_they_are), cmocka_unit_test(gzip_is_told_by_its_first_bytes),
-        cmocka_unit_test(members_are_one_text),         cmocka_unit_test(what_came_before_a_fault_is_used),
-        cmocka_unit_test(files_are_read_as_bytes_are),  cmocka_unit_test(each_failing_allocation_is_reported),
+        cmocka_unit_test(plain_bytes_come_as_they_are),
+        cmocka_unit_test(gzip_is_told_by_its_first_bytes),
+        cmocka_unit_test(members_are_one_text),
+        cmocka_unit_test(what_came_before_a_fault_is_used),
+        cmocka_unit_test(text_that_had_no_room_is_not_lost),
+        cmocka_unit_test(files_are_read_as_bytes_are),
+        cmocka_unit_test(each_failing_allocation_is_reported),
     };
     return RUN_TESTS(tests);
 }

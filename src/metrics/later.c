@@ -1,0 +1,245 @@
+#include "metrics/later.h"
+
+#include "metrics/numbers.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale)
+{
+    later_result r = {.name = name, .scale = scale};
+
+    r.value = metric_put_number(out, name, 0);
+    r.ranks = x->options->compat || later_kind(x) == TRACE_XLA ? NULL : metric_put_object(out, "per_rank");
+    return r;
+}
+
+void later_add(later_result *r, const trace_rank *rank, double part, double whole)
+{
+    if (!(whole > 0))
+        return;
+    r->part += part;
+    r->whole += whole;
+    if (rank && r->ranks)
+        metric_put_number(metric_put_rank(r->ranks, rank), r->name, r->scale * part / whole);
+}
+
+void later_add_value(later_result *r, const trace_rank *rank, double v) { later_add(r, rank, v, 1); }
+
+dse_status later_end(later_result *r, const metric_context *x, int digits, const char *why, dse_error *err)
+{
+    double v = r->scale * r->part / r->whole;
+
+    if (!r->value)
+        return dse_fail_nomem(err);
+    if (!(r->whole > 0) || !isfinite(v))
+        return metric_absent(err, "%s", why);
+    r->value->number = x->options->compat && digits >= 0 ? metric_round(v, digits) : v;
+    return DSE_OK;
+}
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+bool later_is_word(const trace_rank *r, const trace_event *e, const char *word)
+{
+    return strcmp(e->word < r->n_words ? r->names.text[r->word[e->word]] : "", word) == 0;
+}
+
+bool later_is_kernel_word(const trace_rank *r, const trace_event *e)
+{
+    static const char *const words[] = {"kernel", "Op", "gpu_op", "device_op", ""};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (later_is_word(r, e, words[i]))
+            return true;
+    return false;
+}
+
+dse_status later_names_init(const trace_rank *r, const later_words *w, dse_arena *a, later_names *out,
+                            dse_error *err)
+{
+    *out = (later_names){r, w, DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)};
+    return out->said ? DSE_OK : dse_fail_nomem(err);
+}
+
+bool later_name_says(later_names *n, const trace_event *e)
+{
+    if (e->name == DSE_NONE)
+        return false;
+    if (!n->said[e->name])
+        n->said[e->name] = later_says(n->rank->names.text[e->name], n->words) ? 2 : 1;
+    return n->said[e->name] == 2;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+static dse_status literal_kernels(const metric_context *x, const later_words *words, later_kernels *k,
+                                  dse_error *err)
+{
+    const metric_view *v = k->view;
+    later_names names;
+    dse_status st = later_names_init(k->rank, words, x->arena, &names, err);
+    bool literal = k->rank->kind == TRACE_KINETO;
+
+    for (uint32_t i = 0; st == DSE_OK && i < v->kernels.n; i++) {
+        const trace_event *e = &k->rank->event[v->kernels.event[i]];
+
+        if (literal && !later_is_word(k->rank, e, "kernel"))
+            continue;
+        k->comm[k->n] = later_name_says(&names, e);
+        k->event[k->n++] = v->kernels.event[i];
+    }
+    return st;
+}
+
+dse_status later_kernels_of(const metric_context *x, uint32_t i, const later_words *words, later_kernels *out,
+                            dse_error *err)
+{
+    const metric_view *v = &x->view[i];
+
+    *out = (later_kernels){.rank = v->rank, .view = v};
+    if (!(out->comm = DSE_ARENA_NEW(x->arena, bool, v->kernels.n)))
+        return dse_fail_nomem(err);
+    if (!x->options->compat) {
+        out->n = v->kernels.n;
+        out->event = v->kernels.event;
+        for (uint32_t c = 0; v->comm_at && c < v->comm.n; c++)
+            out->comm[v->comm_at[c]] = true;
+        return DSE_OK;
+    }
+    if (!(out->event = DSE_ARENA_NEW(x->arena, uint32_t, v->kernels.n)))
+        return dse_fail_nomem(err);
+    return literal_kernels(x, words, out, err);
+}
+
+bool later_union(const later_kernels *k, bool comm, dse_arena *a, metric_spans *out)
+{
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, k->n);
+    size_t n = 0;
+
+    if (!span)
+        return false;
+    for (uint32_t i = 0; i < k->n; i++)
+        if (k->comm[i] == comm) {
+            const trace_event *e = &k->rank->event[k->event[i]];
+            span[n++] = (metric_span){metric_start(e), metric_end(e)};
+        }
+    *out = metric_spans_merge(span, n);
+    return true;
+}
+
+int64_t later_sum(const later_kernels *k, bool comm)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < k->n; i++)
+        if (k->comm[i] == comm)
+            sum += k->rank->event[k->event[i]].dur_ps;
+    return sum;
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+#define STEP "ProfilerStep#"
+
+static bool is_profiler_step(const char *name, bool anywhere)
+{
+    size_t n = strlen(STEP);
+
+    (void)anywhere;
+    if (strncmp(name, STEP, n) != 0 || !name[n])
+        return false;
+    while (isdigit((unsigned char)name[n]))
+        n++;
+    return !name[n];
+}
+
+static bool is_vllm_step(const char *name, bool anywhere)
+{
+    (void)anywhere;
+    return strncmp(name, "execute_context_", strlen("execute_context_")) == 0;
+}
+
+static bool of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool is_sglang_step(const char *name, bool anywhere)
+{
+    static const char word[] = "run_batch";
+    size_t n = sizeof word - 1, length = strlen(name);
+
+    if (!anywhere)
+        return strcmp(name, word) == 0 || (length > n + 2 && strcmp(name + length - n, word) == 0 &&
+                                           name[length - n - 1] == ' ' && name[length - n - 2] == ':');
+    for (const char *s = name; (s = strstr(s, word)); s++)
+        if ((s == name || !of_word(s[-1])) && !of_word(s[n]))
+            return true;
+    return false;
+}
+
+static const struct {
+    trace_category category;
+    const char *word;
+    bool (*is)(const char *name, bool anywhere);
+} marks[LATER_MARKS] = {
+    [LATER_PROFILER_STEPS] = {TRACE_ANNOTATION, "user_annotation", is_profiler_step},
+    [LATER_VLLM_STEPS] = {TRACE_ANNOTATION, "user_annotation", is_vllm_step},
+    [LATER_SGLANG_STEPS] = {TRACE_PYTHON, "python_function", is_sglang_step},
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const metric_step *x = a, *y = b;
+
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->span.start > y->span.start) - (x->span.start < y->span.start);
+}
+
+/* Asked of names once a name: 1 no, 2 yes. */
+static bool is_mark(const trace_rank *r, const trace_event *e, later_mark mark, bool anywhere, uint8_t *said)
+{
+    if (e->instant || e->category != marks[mark].category || e->name == DSE_NONE)
+        return false;
+    if (!said[e->name])
+        said[e->name] = marks[mark].is(r->names.text[e->name], anywhere) ? 2 : 1;
+    return said[e->name] == 2;
+}
+
+dse_status later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere,
+                          later_steps *out, dse_error *err)
+{
+    const trace_rank *r = x->view[i].rank;
+    uint8_t *said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
+    uint32_t n = 0;
+
+    *out = (later_steps){0};
+    if (mark == LATER_PROFILER_STEPS && !x->options->compat) {
+        *out = (later_steps){x->view[i].n_steps, x->view[i].step};
+        return DSE_OK;
+    }
+    if (!said)
+        return dse_fail_nomem(err);
+    for (size_t e = 0; e < r->n_events; e++)
+        n += is_mark(r, &r->event[e], mark, anywhere, said);
+    if (!(out->step = DSE_ARENA_NEW(x->arena, metric_step, n)))
+        return dse_fail_nomem(err);
+    for (size_t k = 0; n && k < r->n_events; k++) {
+        const trace_event *e = &r->event[k];
+        metric_step step = {0, {metric_start(e), metric_end(e)}};
+
+        if (!is_mark(r, e, mark, anywhere, said))
+            continue;
+        if (mark == LATER_PROFILER_STEPS)
+            step.number = strtoll(r->names.text[e->name] + strlen(STEP), NULL, 10);
+        out->step[out->n++] = step;
+    }
+    if (out->n)
+        qsort(out->step, out->n, sizeof *out->step, by_number);
+    return DSE_OK;
+}
+
+later_steps later_inner(const later_steps *s) { return s->n > 2 ? (later_steps){s->n - 2, s->step + 1} : *s; }

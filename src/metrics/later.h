@@ -1,0 +1,108 @@
+/* What the later metrics of the leaderboard share. They are in group "later"; their rules are the short forms of the
+ * spec's section 8, and CCL-Bench's tools on its main branch.
+ *
+ * The definition counts as communication what kinds.h says, of all spellings of a category; --compat what each tool's
+ * words say, of events whose category is literally "kernel". */
+#ifndef DSE_METRICS_LATER_H
+#define DSE_METRICS_LATER_H
+
+#include "metrics/later_words.h"
+#include "metrics/metric.h"
+#include "metrics/scratch.h"
+
+#define LATER_ON_GPU METRIC_ON_GPU
+#define LATER_ON_ALL (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
+
+static inline trace_kind later_kind(const metric_context *x) { return x->record->rank[0].kind; }
+
+/* A row whose rule is one function for both, which asks x->options->compat; run as <name>_scratch. */
+#define LATER_ROW(id, of_unit, on, text)                                                                     \
+    {                                                                                                        \
+        .name = #id, .group = "later", .unit = of_unit, .help = text, .kinds = on, .compute = id##_scratch,  \
+        .compat = id##_scratch, .headline = #id                                                              \
+    }
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+/* A headline value that comes of parts over wholes, beside those of each rank. */
+typedef struct {
+    const char *name;
+    metric_value *value,
+        *ranks; /* ranks: NULL under --compat, whose result is the value alone, and of TPUs */
+    double scale, part, whole;
+} later_result;
+
+later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
+
+/* Of a rank (NULL: of none in particular); a whole of 0 adds nothing. */
+void later_add(later_result *r, const trace_rank *rank, double part, double whole);
+
+/* A value of a rank, of which the mean is taken. */
+void later_add_value(later_result *r, const trace_rank *rank, double v);
+
+/* scale * part / whole; rounds as the tool does under --compat if digits is not negative. DSE_E_ABSENT with the reason if
+ * nothing was added. */
+dse_status later_end(later_result *r, const metric_context *x, int digits, const char *why, dse_error *err);
+
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const trace_rank *rank;
+    const metric_view *view;
+    uint32_t n;
+    uint32_t *event; /* by start */
+    bool *comm;
+} later_kernels;
+
+/* Of the i-th rank; `words` say what communicates under --compat. DSE_E_NOMEM. */
+dse_status later_kernels_of(const metric_context *x, uint32_t i, const later_words *words, later_kernels *out,
+                            dse_error *err);
+
+/* The union of those that communicate, or of those that do not. False when out of memory. */
+bool later_union(const later_kernels *k, bool comm, dse_arena *a, metric_spans *out);
+
+/* Sum of their durations. */
+int64_t later_sum(const later_kernels *k, bool comm);
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+typedef enum {
+    LATER_PROFILER_STEPS, /* ProfilerStep#<n> */
+    LATER_VLLM_STEPS,     /* execute_context_* */
+    LATER_SGLANG_STEPS,   /* run_batch */
+    LATER_MARKS
+} later_mark;
+
+typedef struct {
+    uint32_t n;
+    metric_step *step; /* profiler steps by number, others by start */
+} later_steps;
+
+/* Steps of one kind of mark. `anywhere`: run_batch as a word anywhere in the name, as compute_comm_overlap takes it. */
+dse_status later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere,
+                          later_steps *out, dse_error *err);
+
+/* Without the first and the last where there are more than two. */
+later_steps later_inner(const later_steps *s);
+
+/* Whether a tool takes the event for a kernel that goes by the file's own word for its category: "kernel", "Op", "gpu_op",
+ * "device_op", or none, as a TPU's events have none. */
+bool later_is_kernel_word(const trace_rank *r, const trace_event *e);
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+/* What words say of a rank's names, asked once a name. */
+typedef struct {
+    const trace_rank *rank;
+    const later_words *words;
+    uint8_t *said;
+} later_names;
+
+dse_status later_names_init(const trace_rank *r, const later_words *w, dse_arena *a, later_names *out,
+                            dse_error *err);
+bool later_name_says(later_names *n, const trace_event *e);
+
+/* Whether the file spells the event's category so; "" is none. */
+bool later_is_word(const trace_rank *r, const trace_event *e, const char *word);
+
+#endif

@@ -1,0 +1,277 @@
+/* Bandwidths of collectives, and the bytes they move. */
+#include "metrics/comm_size.h"
+#include "metrics/later.h"
+#include "metrics/later_calls.h"
+#include "metrics/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GIB 1073741824.0
+
+/* Traces that say how much a collective moves. */
+#define ON_SIZED (METRIC_ON_HOST | METRIC_ON(TRACE_XLA))
+
+/* ---- bandwidth_utilization_*_group_6 ------------------------------------------------------- */
+
+/* Bytes per second on a member's link, of the calls whose size, time and members are known, behind the n there are. */
+static size_t add_rates(const later_calls *c, metric_comm_type type, double *rate, size_t n)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        const later_call *v = &c->call[i];
+
+        if (v->type == type && v->bytes > 0 && v->seconds > 0 && isfinite(v->factor))
+            rate[n++] = v->bytes * v->factor / v->seconds;
+    }
+    return n;
+}
+
+/* The original: the first file that has any. */
+static dse_status upstream_bandwidth(const metric_context *x, metric_comm_type type, const char *name,
+                                     metric_value *out, dse_error *err)
+{
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_calls c;
+        double *rate;
+        size_t n;
+        dse_status st = later_calls_of(x, i, &c, err);
+
+        if (st != DSE_OK)
+            return st;
+        if (!(rate = DSE_ARENA_NEW(x->arena, double, c.n)))
+            return dse_fail_nomem(err);
+        if (!(n = add_rates(&c, type, rate, 0)))
+            continue;
+        metric_sort(rate, n);
+        metric_put_number(out, name, metric_quantile(rate, n, 0.5) / GIB);
+        return DSE_OK;
+    }
+    return metric_absent(err, "no %s kernel has a size", metric_comm_type_name(type));
+}
+
+static dse_status bandwidth(const metric_context *x, metric_comm_type type, const char *name,
+                            metric_value *out, dse_error *err)
+{
+    later_calls *c = DSE_ARENA_NEW(x->arena, later_calls, x->n_views);
+    metric_value *median = metric_put_number(out, name, 0), *samples = metric_put_count(out, "samples", 0),
+                 *ranks = metric_put_object(out, "per_rank");
+    size_t most = 0, n = 0;
+    double *rate;
+
+    if (!c || !median || !samples)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        dse_status st = later_calls_of(x, i, &c[i], err);
+
+        if (st != DSE_OK)
+            return st;
+        most += c[i].n;
+    }
+    if (!(rate = DSE_ARENA_NEW(x->arena, double, most)))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        size_t own = add_rates(&c[i], type, rate + n, 0);
+
+        metric_sort(rate + n, own);
+        if (own)
+            metric_put_number(metric_put_rank(ranks, x->view[i].rank), name,
+                              metric_quantile(rate + n, own, 0.5) / 1e9);
+        n += own;
+    }
+    if (!n)
+        return metric_absent(err, "no %s has a size, a time and a known group", metric_comm_type_name(type));
+    metric_sort(rate, n);
+    median->number = metric_quantile(rate, n, 0.5) / 1e9;
+    samples->integer = (int64_t)n;
+    return DSE_OK;
+}
+
+#define BANDWIDTH(word, type)                                                                                \
+    static dse_status bandwidth_utilization_##word##_group_6(const metric_context *x, metric_value *out,     \
+                                                             dse_error *err)                                 \
+    {                                                                                                        \
+        return (x->options->compat ? upstream_bandwidth : bandwidth)(                                        \
+            x, (type), "bandwidth_utilization_" #word "_group_6", out, err);                                 \
+    }                                                                                                        \
+    METRIC_IN_SCRATCH(bandwidth_utilization_##word##_group_6, ON_SIZED)
+
+BANDWIDTH(allgather, METRIC_ALL_GATHER)
+BANDWIDTH(allreduce, METRIC_ALL_REDUCE)
+BANDWIDTH(alltoall, METRIC_ALL_TO_ALL)
+BANDWIDTH(reducescatter, METRIC_REDUCE_SCATTER)
+
+/* ---- bandwidth_utilization ----------------------------------------------------------------- */
+
+/* Of the original: four links of 25 GB/s between two GPUs of Perlmutter. */
+#define PERLMUTTER_BYTES_PER_S 100e9
+
+/* The original knows these alone. */
+static double float_bytes(const char *dtype)
+{
+    static const char *const words[] = {"Float", "Float32", "Double",  "Float64",
+                                        "Half",  "Float16", "BFloat16"};
+
+    if (dtype && strcmp(dtype, "BF16") == 0)
+        return 2;
+    for (size_t i = 0; dtype && i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(dtype, words[i]) == 0)
+            return metric_dtype_bytes(dtype);
+    return 0;
+}
+
+/* Of rank 0: the mean over all-reduces of (S/n)(n-1) over what the link could, which is half of what a ring sends. */
+static dse_status upstream_utilization(const metric_context *x, later_result *r, dse_error *err)
+{
+    static const char kernel[] = "ncclDevKernel_AllReduce";
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_kernels k;
+        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+        if (st != DSE_OK)
+            return st;
+        for (uint32_t e = 0; k.rank->rank == 0 && e < k.n; e++) {
+            const trace_event *v = &k.rank->event[k.event[e]];
+            const trace_args *a = v->args == DSE_NONE ? NULL : &k.rank->args[v->args];
+            double bytes, n;
+
+            if (!a || a->in_elements == TRACE_UNKNOWN || v->dur_ps <= 0 ||
+                strncmp(METRIC_TEXT_OF(k.rank, v), kernel, strlen(kernel)) != 0)
+                continue;
+            bytes = (double)a->in_elements * float_bytes(TRACE_NAME(k.rank, a->dtype));
+            n = a->group_size;
+            if (bytes > 0 && n > 1)
+                later_add_value(r, NULL,
+                                bytes / n * (n - 1) / PERLMUTTER_BYTES_PER_S /
+                                    ((double)v->dur_ps / TRACE_PS_PER_S));
+        }
+    }
+    return DSE_OK;
+}
+
+/* Of all ranks: bus bandwidth over the card's, of a node's links if the group fits into one. */
+static dse_status utilization(const metric_context *x, later_result *r, dse_error *err)
+{
+    const trace_card *card = x->card;
+
+    if (!card || card->count_per_node <= 0 || isnan(card->bandwidth_gbps[0]) ||
+        isnan(card->bandwidth_gbps[1]))
+        return metric_absent(err, "it needs a workload card with hardware.network_topo.bandwidth_gbps and "
+                                  "xpu_spec.count_per_node");
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const metric_view *v = &x->view[i];
+        double sum = 0;
+        uint32_t n = 0;
+
+        for (uint32_t c = 0; c < v->comm.n; c++) {
+            const trace_event *e = &v->rank->event[v->comm.event[c]];
+            metric_comm_size s = metric_comm_size_of(v->rank, e, METRIC_ALL_REDUCE);
+            double link;
+
+            if (v->comm_type[c] != METRIC_ALL_REDUCE || s.state != METRIC_SIZE_KNOWN || !s.group_size ||
+                e->dur_ps <= 0)
+                continue;
+            link = card->bandwidth_gbps[(int64_t)s.group_size <= card->count_per_node] / 8 * 1e9;
+            sum += (double)s.bytes * metric_bus_factor(METRIC_ALL_REDUCE, s.group_size) /
+                   ((double)e->dur_ps / TRACE_PS_PER_S) / link;
+            n++;
+        }
+        later_add(r, v->rank, sum, n);
+    }
+    return DSE_OK;
+}
+
+static dse_status bandwidth_utilization(const metric_context *x, metric_value *out, dse_error *err)
+{
+    later_result r = later_begin(x, out, "bandwidth_utilization", 1);
+    dse_status st = (x->options->compat ? upstream_utilization : utilization)(x, &r, err);
+
+    return st == DSE_OK ? later_end(&r, x, -1, "no all-reduce has a size and a known group", err) : st;
+}
+METRIC_IN_SCRATCH(bandwidth_utilization, METRIC_ON_HOST)
+
+/* ---- collective_vol_*_gb ------------------------------------------------------------------- */
+
+/* Bytes by type, in GB of 1e9. Calls whose size is unknown count 0, as upstream; *unknown of them. */
+static double volume_of(const later_calls *c, unsigned types, uint32_t *sized, uint32_t *unknown)
+{
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        if (types & 1u << c->call[i].type) {
+            bytes += c->call[i].bytes;
+            *sized += c->call[i].bytes > 0;
+            *unknown += !(c->call[i].bytes > 0);
+        }
+    return bytes / 1e9;
+}
+
+/* Of the first rank; by the definition, the mean over ranks, or over the devices of TPUs. */
+static dse_status volume(const metric_context *x, unsigned types, const char *name, metric_value *out,
+                         dse_error *err)
+{
+    bool compat = x->options->compat;
+    uint32_t n = compat ? 1 : x->n_views, sized = 0, unknown = 0, holders = 0;
+    metric_value *mean = metric_put_number(out, name, 0),
+                 *ranks = compat ? NULL : metric_put_object(out, "per_rank");
+    double sum = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        later_calls c;
+        double own;
+        dse_status st = later_calls_of(x, i, &c, err);
+
+        if (st != DSE_OK)
+            return st;
+        own = volume_of(&c, types, &sized, &unknown);
+        sum += own;
+        holders += !compat && x->view[i].tpu.n ? x->view[i].tpu.n : 1;
+        if (ranks)
+            metric_put_number(metric_put_rank(ranks, x->view[i].rank), name, own);
+    }
+    if (!compat && unknown && !sized)
+        return metric_absent(err, "none of the %u calls says how much it moves", unknown);
+    if (!compat)
+        metric_put_integer(out, "without_size", unknown);
+    if (mean)
+        mean->number = sum / holders;
+    return DSE_OK;
+}
+
+#define ALL_REDUCE     (1u << METRIC_ALL_REDUCE)
+#define ALL_GATHER     (1u << METRIC_ALL_GATHER)
+#define REDUCE_SCATTER (1u << METRIC_REDUCE_SCATTER)
+#define ALL_TO_ALL     (1u << METRIC_ALL_TO_ALL)
+
+#define VOLUME(word, types)                                                                                  \
+    static dse_status collective_vol_##word##_gb(const metric_context *x, metric_value *out, dse_error *err) \
+    {                                                                                                        \
+        return volume(x, (types), "collective_vol_" #word "_gb", out, err);                                  \
+    }                                                                                                        \
+    METRIC_IN_SCRATCH(collective_vol_##word##_gb, ON_SIZED)
+
+VOLUME(allgather, ALL_GATHER)
+VOLUME(allreduce, ALL_REDUCE)
+VOLUME(alltoall, ALL_TO_ALL)
+VOLUME(reducescatter, REDUCE_SCATTER)
+VOLUME(total, ALL_REDUCE | ALL_GATHER | REDUCE_SCATTER | ALL_TO_ALL)
+
+static const metric rows[] = {
+    LATER_ROW(bandwidth_utilization, "", METRIC_ON_HOST,
+              "bus bandwidth of all-reduces over that of the card's links, mean"),
+    LATER_ROW(bandwidth_utilization_allgather_group_6, "GB/s", ON_SIZED,
+              "median bus bandwidth of all-gathers"),
+    LATER_ROW(bandwidth_utilization_allreduce_group_6, "GB/s", ON_SIZED,
+              "median bus bandwidth of all-reduces"),
+    LATER_ROW(bandwidth_utilization_alltoall_group_6, "GB/s", ON_SIZED,
+              "median bus bandwidth of all-to-alls"),
+    LATER_ROW(bandwidth_utilization_reducescatter_group_6, "GB/s", ON_SIZED,
+              "median bus bandwidth of reduce-scatters"),
+    LATER_ROW(collective_vol_allgather_gb, "GB", ON_SIZED, "bytes of all-gathers, mean over ranks"),
+    LATER_ROW(collective_vol_allreduce_gb, "GB", ON_SIZED, "bytes of all-reduces, mean over ranks"),
+    LATER_ROW(collective_vol_alltoall_gb, "GB", ON_SIZED, "bytes of all-to-alls, mean over ranks"),
+    LATER_ROW(collective_vol_reducescatter_gb, "GB", ON_SIZED, "bytes of reduce-scatters, mean over ranks"),
+    LATER_ROW(collective_vol_total_gb, "GB", ON_SIZED, "bytes of these four, mean over ranks"),
+};
+
+METRIC_FAMILY(later_bandwidth);

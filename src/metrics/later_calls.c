@@ -1,0 +1,245 @@
+#include "metrics/later_calls.h"
+
+#include "metrics/comm_size.h"
+#include "metrics/later.h"
+#include "metrics/later_tpu.h"
+#include "metrics/tpu_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How the tools know a collective: by how a kernel's name goes on after ncclDevKernel_ or ncclKernel_, or by its
+ * "Collective name"; an all-to-all by both, as it is made of sends and receives. */
+static const struct {
+    metric_comm_type type;
+    const char *kernel;
+    const char *collective[3];
+    bool both;
+    const char *hlo; /* hlo_category of a TPU */
+    double rounds;   /* of a ring: the factor is rounds (n - 1) / n */
+} known[] = {
+    {METRIC_ALL_REDUCE, "AllReduce", {"all_reduce", "allreduce"}, false, "all-reduce", 2},
+    {METRIC_ALL_GATHER, "AllGather", {"all_gather", "allgather"}, false, "all-gather", 1},
+    {METRIC_REDUCE_SCATTER, "ReduceScatter", {"reduce_scatter", "reducescatter"}, false, "reduce-scatter", 1},
+    {METRIC_ALL_TO_ALL, "SendRecv", {"all_to_allv", "all_to_all", "alltoall"}, true, "all-to-all", 1},
+};
+#define N_KNOWN (sizeof known / sizeof known[0])
+
+static double ring_factor(size_t k, double n) { return n > 0 ? known[k].rounds * (n - 1) / n : (double)NAN; }
+
+static const char *text_of(const trace_rank *r, const trace_event *e, uint32_t id)
+{
+    const char *text = e->args == DSE_NONE ? NULL : TRACE_NAME(r, id);
+
+    return text ? text : "";
+}
+
+/* ---- as the tools read a GPU's ------------------------------------------------------------- */
+
+static bool is_kernel_of(const char *name, const char *which)
+{
+    static const char *const begins[] = {"ncclDevKernel_", "ncclKernel_"};
+
+    for (size_t i = 0; i < 2; i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0 &&
+            strncmp(name + strlen(begins[i]), which, strlen(which)) == 0)
+            return true;
+    return false;
+}
+
+/* N_KNOWN: none of these. */
+static size_t upstream_kind(const char *name, const char *collective)
+{
+    for (size_t k = 0; k < N_KNOWN; k++) {
+        bool kernel = is_kernel_of(name, known[k].kernel), word = false;
+
+        for (size_t c = 0; c < 3; c++)
+            word = word || (known[k].collective[c] && strcmp(collective, known[k].collective[c]) == 0);
+        if (known[k].both ? kernel && word : kernel || word)
+            return k;
+    }
+    return N_KNOWN;
+}
+
+/* 0: they skip it. */
+static double upstream_dtype_bytes(const char *dtype)
+{
+    static const struct {
+        const char *dtype;
+        double bytes;
+    } sizes[] = {{"Float", 4},    {"Float32", 4}, {"Double", 8}, {"Float64", 8}, {"Half", 2},  {"Float16", 2},
+                 {"BFloat16", 2}, {"BF16", 2},    {"Int", 4},    {"Int32", 4},   {"Int64", 8}, {"Long", 8},
+                 {"Int16", 2},    {"Short", 2},   {"Int8", 1},   {"Byte", 1}};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (strcmp(dtype, sizes[i].dtype) == 0)
+            return sizes[i].bytes;
+    return 0;
+}
+
+static dse_status upstream_gpu(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+{
+    later_kernels k;
+    dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (!(out->call = DSE_ARENA_NEW(x->arena, later_call, k.n)))
+        return dse_fail_nomem(err);
+    for (uint32_t e = 0; e < k.n; e++) {
+        const trace_event *v = &k.rank->event[k.event[e]];
+        const trace_args *a = v->args == DSE_NONE ? NULL : &k.rank->args[v->args];
+        size_t kind = upstream_kind(METRIC_TEXT_OF(k.rank, v), a ? text_of(k.rank, v, a->collective) : "");
+        double elements = a && a->in_elements != TRACE_UNKNOWN ? (double)a->in_elements : 0;
+
+        if (kind < N_KNOWN)
+            out->call[out->n++] = (later_call){
+                known[kind].type, a ? elements * upstream_dtype_bytes(text_of(k.rank, v, a->dtype)) : 0,
+                (double)v->dur_ps / TRACE_PS_PER_S, ring_factor(kind, a ? a->group_size : 0)};
+    }
+    return DSE_OK;
+}
+
+/* ---- and a TPU's --------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t name, pid;
+} place;
+
+static int by_place(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+
+    if (p->name != q->name)
+        return p->name < q->name ? -1 : 1;
+    return (p->pid > q->pid) - (p->pid < q->pid);
+}
+
+/* On how many processes each name is met: the tools' number of members. (They group all-reduces by an identifier that
+ * all devices' events of one operation share, as they do its name.) */
+static uint32_t *count_members(const trace_rank *r, place *p, size_t n, dse_arena *a)
+{
+    uint32_t *members = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1);
+
+    if (!members || !n)
+        return members;
+    qsort(p, n, sizeof *p, by_place);
+    for (size_t i = 0; i < n; i++)
+        members[p[i].name] += !i || by_place(&p[i], &p[i - 1]) != 0;
+    return members;
+}
+
+static size_t upstream_hlo(const trace_rank *r, const trace_event *e)
+{
+    const char *category = e->instant || e->name == DSE_NONE ? "" : later_tpu_category(r, e);
+    size_t k = 0;
+
+    while (k < N_KNOWN && strcmp(category, known[k].hlo) != 0)
+        k++;
+    return k;
+}
+
+static dse_status upstream_tpu(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+{
+    const trace_rank *r = x->view[i].rank;
+    uint32_t *members;
+    place *places;
+    size_t n = 0, at = 0;
+
+    for (size_t e = 0; e < r->n_events; e++)
+        n += upstream_hlo(r, &r->event[e]) < N_KNOWN;
+    places = DSE_ARENA_NEW(x->arena, place, n);
+    out->call = DSE_ARENA_NEW(x->arena, later_call, n);
+    if (!places || !out->call)
+        return dse_fail_nomem(err);
+    for (size_t e = 0; e < r->n_events; e++)
+        if (upstream_hlo(r, &r->event[e]) < N_KNOWN)
+            places[at++] = (place){r->event[e].name, r->lane[r->event[e].lane].pid};
+    if (!(members = count_members(r, places, n, x->arena)))
+        return dse_fail_nomem(err);
+    for (size_t e = 0; e < r->n_events; e++) {
+        const trace_event *v = &r->event[e];
+        size_t kind = upstream_hlo(r, v);
+        int64_t ps = trace_device_time_of(r, e).dur_ps;
+        uint64_t bytes;
+
+        if (kind == N_KNOWN)
+            continue;
+        bytes = r->args[v->args].bytes_accessed;
+        out->call[out->n++] =
+            (later_call){known[kind].type, bytes == TRACE_UNKNOWN ? 0 : (double)bytes,
+                         ps > 0 ? (double)ps / TRACE_PS_PER_S : 0, ring_factor(kind, members[v->name])};
+    }
+    return DSE_OK;
+}
+
+/* ---- by the definitions -------------------------------------------------------------------- */
+
+static dse_status defined_gpu(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+{
+    const metric_view *v = &x->view[i];
+
+    if (!(out->call = DSE_ARENA_NEW(x->arena, later_call, v->comm.n)))
+        return dse_fail_nomem(err);
+    for (uint32_t c = 0; c < v->comm.n; c++) {
+        const trace_event *e = &v->rank->event[v->comm.event[c]];
+        metric_comm_type type = (metric_comm_type)v->comm_type[c];
+        metric_comm_size s = metric_comm_size_of(v->rank, e, type);
+
+        out->call[out->n++] =
+            (later_call){type, s.state == METRIC_SIZE_KNOWN ? (double)s.bytes : 0,
+                         (double)e->dur_ps / TRACE_PS_PER_S, metric_bus_factor(type, s.group_size)};
+    }
+    return DSE_OK;
+}
+
+static const metric_comm_type of_tpu[TPU_COMMS] = {[TPU_ALL_REDUCE] = METRIC_ALL_REDUCE,
+                                                   [TPU_ALL_GATHER] = METRIC_ALL_GATHER,
+                                                   [TPU_REDUCE_SCATTER] = METRIC_REDUCE_SCATTER,
+                                                   [TPU_ALL_TO_ALL] = METRIC_ALL_TO_ALL,
+                                                   [TPU_RAGGED_ALL_TO_ALL] = METRIC_ALL_TO_ALL,
+                                                   [TPU_COLLECTIVE_PERMUTE] = METRIC_OTHER_COMM,
+                                                   [TPU_COLLECTIVE_BROADCAST] = METRIC_BROADCAST,
+                                                   [TPU_SEND] = METRIC_SEND_RECV,
+                                                   [TPU_RECV] = METRIC_SEND_RECV};
+
+static dse_status defined_tpu(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+{
+    const tpu_rank *t = &x->view[i].tpu;
+    uint64_t most = 0;
+    uint32_t chips;
+    tpu_run run;
+    dse_status st = tpu_run_init(x, &run, err);
+
+    if (st == DSE_OK)
+        st = tpu_run_chips(&run, &chips, err);
+    if (st != DSE_OK)
+        return st;
+    for (uint32_t d = 0; d < t->n; d++)
+        most += t->device[d].n_comms;
+    if (!(out->call = DSE_ARENA_NEW(x->arena, later_call, most)))
+        return dse_fail_nomem(err);
+    for (uint32_t d = 0; d < t->n; d++)
+        for (size_t k = 0; k < t->device[d].n; k++) {
+            const tpu_op *op = &t->device[d].op[k];
+            uint32_t n = tpu_members(op, chips);
+            double bytes = tpu_buffer_bytes(op, n);
+
+            if (op->work == TPU_COMMUNICATION)
+                out->call[out->n++] = (later_call){of_tpu[op->comm], bytes > 0 ? bytes : 0,
+                                                   (double)(op->span.end - op->span.start) / TRACE_PS_PER_S,
+                                                   tpu_bus_factor((tpu_comm)op->comm, n)};
+        }
+    return DSE_OK;
+}
+
+dse_status later_calls_of(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+{
+    bool tpu = later_kind(x) == TRACE_XLA;
+
+    *out = (later_calls){0};
+    if (x->options->compat)
+        return (tpu ? upstream_tpu : upstream_gpu)(x, i, out, err);
+    return (tpu ? defined_tpu : defined_gpu)(x, i, out, err);
+}

@@ -1,0 +1,350 @@
+/* How much communication there is: coll_call_num, communication_fraction, _ratio, _overhead, total_communication_time. */
+#include "metrics/later.h"
+#include "metrics/later_tpu.h"
+#include "metrics/tpu_run.h"
+#include "metrics/tpu_upstream.h"
+
+#include <string.h>
+
+static double seconds(int64_t ps) { return (double)ps / TRACE_PS_PER_S; }
+
+static double ps_of(const later_kernels *k, uint32_t i) { return (double)k->rank->event[k->event[i]].dur_ps; }
+
+/* ---- communication_fraction ---------------------------------------------------------------- */
+
+/* Of the kernels that touch a step, whole: communication over all; 0 kernels: false. `reach` is the latest end of the
+ * kernels up to each, so that those that ended before are passed over by bisection. */
+static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_span step, double *out)
+{
+    double comm = 0, all = 0;
+    uint32_t a = 0, b = k->n;
+
+    while (a < b) {
+        uint32_t mid = a + (b - a) / 2;
+        if (reach[mid] > step.start)
+            b = mid;
+        else
+            a = mid + 1;
+    }
+    for (; a < k->n; a++) {
+        const trace_event *e = &k->rank->event[k->event[a]];
+
+        if (metric_start(e) >= step.end)
+            break;
+        if (metric_end(e) <= step.start)
+            continue;
+        all += ps_of(k, a);
+        comm += k->comm[a] ? ps_of(k, a) : 0;
+    }
+    *out = 100 * comm / all;
+    return all > 0;
+}
+
+static dse_status steps_fraction(const metric_context *x, const later_kernels *k, const later_steps *all,
+                                 later_result *r, dse_error *err)
+{
+    int64_t *reach = DSE_ARENA_NEW(x->arena, int64_t, k->n), last = INT64_MIN;
+    later_steps s = later_inner(all);
+    double sum = 0, one;
+    uint32_t n = 0;
+
+    if (!reach)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < k->n; i++) {
+        int64_t end = metric_end(&k->rank->event[k->event[i]]);
+        reach[i] = last = end > last ? end : last;
+    }
+    for (uint32_t i = 0; i < s.n; i++)
+        if (step_fraction(k, reach, s.step[i].span, &one)) {
+            sum += one;
+            n++;
+        }
+    if (n)
+        later_add_value(r, k->rank, sum / n);
+    return DSE_OK;
+}
+
+static dse_status gpu_fraction(const metric_context *x, later_result *r, dse_error *err)
+{
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_steps steps;
+        later_kernels k;
+        double comm, all;
+        dse_status st = later_kernels_of(x, i, &later_comm_wide, &k, err);
+
+        if (st == DSE_OK)
+            st = later_steps_of(x, i, LATER_PROFILER_STEPS, false, &steps, err);
+        if (st == DSE_OK && steps.n)
+            st = steps_fraction(x, &k, &steps, r, err);
+        if (st != DSE_OK)
+            return st;
+        comm = (double)later_sum(&k, true);
+        all = comm + (double)later_sum(&k, false);
+        if (!steps.n && all > 0)
+            later_add_value(r, k.rank, 100 * comm / all);
+    }
+    return DSE_OK;
+}
+
+/* Sums over the kernels of all ranks. */
+static dse_status pooled(const metric_context *x, const later_words *words, later_result *r, dse_error *err)
+{
+    double comm = 0, all = 0;
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const trace_rank *rank = x->view[i].rank;
+        later_kernels k;
+        double own, own_all;
+        dse_status st = later_kernels_of(x, i, words, &k, err);
+
+        if (st != DSE_OK)
+            return st;
+        own = (double)later_sum(&k, true);
+        own_all = own + (double)later_sum(&k, false);
+        comm += own;
+        all += own_all;
+        later_add(r, rank, own, own_all);
+    }
+    r->part = comm;
+    r->whole = all;
+    return DSE_OK;
+}
+
+/* Upstream takes every line of a device, modules and steps included; by processes here, each once. */
+static dse_status tpu_upstream_fraction(const metric_context *x, bool mean, later_result *r, dse_error *err)
+{
+    later_tpu t;
+    dse_status st = later_tpu_init(x, &t, err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < t.rank->n_lanes; i++) {
+        double comm = t.comm[i], all = t.total[i];
+
+        for (uint32_t k = i + 1; k < t.rank->n_lanes; k++)
+            if (t.rank->lane[k].pid == t.rank->lane[i].pid) {
+                comm += t.comm[k];
+                all += t.total[k];
+                t.comm[k] = t.total[k] = 0;
+            }
+        if (all > 0 && mean)
+            later_add_value(r, NULL, 100 * comm / all);
+        else if (all > 0)
+            later_add(r, NULL, comm, all);
+    }
+    return st;
+}
+
+/* Over the leaf operations of each device, their plain sums. */
+static dse_status tpu_fraction(const metric_context *x, bool mean, later_result *r, dse_error *err)
+{
+    tpu_run run;
+    dse_status st = tpu_run_init(x, &run, err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
+        const tpu_device *d = run.device[i];
+        double comm = 0, all = 0;
+
+        for (size_t k = 0; k < d->n; k++) {
+            double s = seconds(d->op[k].span.end - d->op[k].span.start);
+            all += s;
+            comm += d->op[k].work == TPU_COMMUNICATION ? s : 0;
+        }
+        if (all > 0 && mean)
+            later_add_value(r, NULL, 100 * comm / all);
+        else
+            later_add(r, NULL, comm, all);
+    }
+    return st;
+}
+
+static dse_status communication_fraction(const metric_context *x, metric_value *out, dse_error *err)
+{
+    bool pool = later_kind(x) == TRACE_NSYS, tpu = later_kind(x) == TRACE_XLA;
+    later_result r = later_begin(x, out, "communication_fraction", pool ? 100 : 1);
+    dse_status st;
+
+    if (tpu)
+        st = (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, true, &r, err);
+    else
+        st = pool ? pooled(x, &later_comm_nsys, &r, err) : gpu_fraction(x, &r, err);
+    return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
+}
+
+static dse_status communication_ratio(const metric_context *x, metric_value *out, dse_error *err)
+{
+    later_result r = later_begin(x, out, "communication_ratio", 100);
+    dse_status st;
+
+    if (later_kind(x) == TRACE_XLA)
+        st = (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, false, &r, err);
+    else
+        st = pooled(x, &later_comm_plain, &r, err);
+    return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
+}
+
+/* ---- communication_overhead ---------------------------------------------------------------- */
+
+static bool is_overhead(const char *name)
+{
+    static const char *const begins[] = {"ncclDevKernel_AllReduce", "ncclDevKernel_ReduceScatter",
+                                         "ncclDevKernel_AllGather", "ncclDevKernel_Broadcast",
+                                         "ncclDevKernel_Reduce",    "ncclDevKernel_SendRecv"};
+
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The original opens kineto_trace_0.json alone, and knows the kernels of newer NCCL by name. */
+static dse_status communication_overhead(const metric_context *x, metric_value *out, dse_error *err)
+{
+    later_result r = later_begin(x, out, "communication_overhead", 1);
+    bool compat = x->options->compat;
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_kernels k;
+        double comm = 0, all = 0;
+        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+        if (st != DSE_OK)
+            return st;
+        if (compat && k.rank->rank != 0)
+            continue;
+        for (uint32_t e = 0; e < k.n; e++) {
+            all += ps_of(&k, e);
+            if (compat ? is_overhead(METRIC_TEXT_OF(k.rank, &k.rank->event[k.event[e]])) : k.comm[e])
+                comm += ps_of(&k, e);
+        }
+        if (all > 0)
+            later_add_value(&r, k.rank, comm / all);
+    }
+    return later_end(&r, x, -1, compat ? "rank 0 has no kernels" : "the trace has no kernels", err);
+}
+
+/* ---- total_communication_time -------------------------------------------------------------- */
+
+/* From the first to the last inner step, or anywhere if there are no more than two, over how many they are. */
+static dse_status rank_time(const metric_context *x, uint32_t i, later_result *r, dse_error *err)
+{
+    later_steps all, s;
+    later_kernels k;
+    metric_spans comm;
+    double time;
+    dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+    if (st == DSE_OK)
+        st = later_steps_of(x, i, LATER_PROFILER_STEPS, false, &all, err);
+    if (st != DSE_OK || !k.n)
+        return st;
+    if (!later_union(&k, true, x->arena, &comm))
+        return dse_fail_nomem(err);
+    s = later_inner(&all);
+    time = seconds(all.n > 2 ? metric_spans_within(&comm, s.step[0].span.start, s.step[s.n - 1].span.end)
+                             : metric_spans_length(&comm));
+    later_add_value(r, k.rank, s.n ? time / s.n : time);
+    return DSE_OK;
+}
+
+/* The original adds the kernels of all devices of an Nsight Systems export up. */
+static dse_status summed_time(const metric_context *x, later_result *r, dse_error *err)
+{
+    double sum = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_kernels k;
+        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+        if (st != DSE_OK)
+            return st;
+        sum += seconds(later_sum(&k, true));
+        n += k.n;
+    }
+    if (n)
+        later_add_value(r, NULL, sum);
+    return DSE_OK;
+}
+
+static dse_status tpu_time(const metric_context *x, later_result *r, dse_error *err)
+{
+    double iterations = x->card && x->card->iteration > 0 ? (double)x->card->iteration : 1;
+    tpu_upstream u;
+    tpu_run run;
+    dse_status st;
+
+    if (x->options->compat) {
+        if ((st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, err)) == DSE_OK)
+            later_add_value(r, NULL, tpu_upstream_time(&u.comm) / iterations);
+        return st;
+    }
+    st = tpu_run_init(x, &run, err);
+    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++)
+        later_add_value(r, NULL, seconds(metric_spans_length(&run.device[i]->comm)));
+    return st;
+}
+
+static dse_status total_communication_time(const metric_context *x, metric_value *out, dse_error *err)
+{
+    later_result r = later_begin(x, out, "total_communication_time", 1);
+    dse_status st = DSE_OK;
+
+    if (later_kind(x) == TRACE_XLA)
+        st = tpu_time(x, &r, err);
+    else if (x->options->compat && later_kind(x) == TRACE_NSYS)
+        st = summed_time(x, &r, err);
+    else
+        for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
+            st = rank_time(x, i, &r, err);
+    return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
+}
+
+METRIC_IN_SCRATCH(communication_fraction, LATER_ON_ALL)
+METRIC_IN_SCRATCH(communication_overhead, METRIC_ON_HOST)
+/* ---- coll_call_num ------------------------------------------------------------------------- */
+
+/* Under --compat the tool reads one file, kineto_trace_0.json, and knows one prefix; without that file it says 0. */
+static uint64_t upstream_calls(const metric_view *v)
+{
+    static const char prefix[] = "ncclDevKernel_";
+    uint64_t n = 0;
+
+    if (v->rank->rank != 0 || v->rank->kind != TRACE_KINETO)
+        return 0;
+    for (uint32_t k = 0; k < v->kernels.n; k++)
+        n += strncmp(METRIC_TEXT_OF(v->rank, &v->rank->event[v->kernels.event[k]]), prefix,
+                     sizeof prefix - 1) == 0;
+    return n;
+}
+
+static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_error *err)
+{
+    const metric_view *first = &x->view[0];
+
+    (void)err;
+    metric_put_count(out, "coll_call_num", x->options->compat ? upstream_calls(first) : first->comm.n);
+    return DSE_OK;
+}
+
+METRIC_IN_SCRATCH(communication_ratio, LATER_ON_ALL)
+METRIC_IN_SCRATCH(total_communication_time, LATER_ON_ALL)
+
+static const metric rows[] = {
+    {.name = "coll_call_num",
+     .group = "later",
+     .unit = "calls",
+     .help = "communication kernels of the lowest rank",
+     .kinds = METRIC_ON_GPU,
+     .compute = coll_call_num,
+     .compat = coll_call_num,
+     .compat_kinds = LATER_ON_ALL,
+     .headline = "coll_call_num"},
+    LATER_ROW(communication_fraction, "%", LATER_ON_ALL,
+              "communication over all kernels of a step, mean over inner steps and ranks"),
+    LATER_ROW(communication_overhead, "", METRIC_ON_HOST,
+              "communication over all kernels, 0 to 1, mean over ranks"),
+    LATER_ROW(communication_ratio, "%", LATER_ON_ALL, "communication over all kernels, all ranks pooled"),
+    LATER_ROW(total_communication_time, "s", LATER_ON_ALL,
+              "union of communication in the inner steps, a step, mean over ranks"),
+};
+
+METRIC_FAMILY(later_comm);

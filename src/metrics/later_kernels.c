@@ -1,0 +1,295 @@
+/* What the time of kernels goes to: dominant_kernel_concentration, moe_fraction, memory_bound_fraction. */
+#include "metrics/later.h"
+#include "metrics/later_tpu.h"
+#include "metrics/numbers.h"
+#include "metrics/tpu_run.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- dominant_kernel_concentration --------------------------------------------------------- */
+
+/* Time by name over all ranks, each of which numbers its names itself. */
+typedef struct {
+    trace_names names;
+    double *ps;
+    size_t cap;
+} by_name;
+
+static bool add_time(by_name *b, const char *name, double ps)
+{
+    uint32_t id = trace_names_add(&b->names, name, strlen(name));
+    size_t old = b->cap;
+
+    if (id == DSE_NONE || !DSE_GROW(b->ps, b->cap, (size_t)id + 1))
+        return false;
+    for (size_t i = old; i < b->cap; i++)
+        b->ps[i] = 0;
+    b->ps[id] += ps;
+    return true;
+}
+
+/* The times of a rank's names, then those of the names that have any. */
+static dse_status add_rank(const trace_rank *r, const double *ps, by_name *b, dse_error *err)
+{
+    for (uint32_t i = 0; i < r->names.n; i++)
+        if (ps[i] > 0 && !add_time(b, r->names.text[i], ps[i]))
+            return dse_fail_nomem(err);
+    return DSE_OK;
+}
+
+static dse_status gpu_times(const metric_context *x, by_name *b, dse_error *err)
+{
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const trace_rank *r = x->view[i].rank;
+        double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
+        later_kernels k;
+        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+        if (st != DSE_OK || !ps)
+            return st != DSE_OK ? st : dse_fail_nomem(err);
+        for (uint32_t e = 0; e < k.n; e++)
+            ps[r->event[k.event[e]].name] += (double)r->event[k.event[e]].dur_ps;
+        if ((st = add_rank(r, ps, b, err)) != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+/* Fusions have names of their own, so of a TPU it is the categories. All lines of a device have some. */
+static dse_status tpu_upstream_times(const metric_context *x, by_name *b, dse_error *err)
+{
+    const trace_rank *r = &x->record->rank[0];
+    double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
+    later_tpu t;
+    dse_status st = later_tpu_init(x, &t, err);
+
+    if (st != DSE_OK || !ps)
+        return st != DSE_OK ? st : dse_fail_nomem(err);
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+
+        if (later_tpu_has(&t, e) && *later_tpu_category(r, e))
+            ps[r->args[e->args].hlo_category] += (double)later_tpu_ps(&t, i);
+    }
+    return add_rank(r, ps, b, err);
+}
+
+static dse_status tpu_times(const metric_context *x, by_name *b, dse_error *err)
+{
+    tpu_run run;
+    dse_status st = tpu_run_init(x, &run, err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
+        const trace_rank *r = run.rank[i];
+        double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
+
+        if (!ps)
+            return dse_fail_nomem(err);
+        for (size_t k = 0; k < run.device[i]->n; k++) {
+            const tpu_op *op = &run.device[i]->op[k];
+            const trace_event *e = &r->event[op->event];
+
+            if (*later_tpu_category(r, e))
+                ps[r->args[e->args].hlo_category] += (double)(op->span.end - op->span.start);
+        }
+        st = add_rank(r, ps, b, err);
+    }
+    return st;
+}
+
+static dse_status put_dominant(const metric_context *x, const by_name *b, metric_value *out, dse_error *err)
+{
+    double all = 0, most = 0;
+    uint32_t which = 0;
+
+    for (uint32_t i = 0; i < b->names.n; i++) {
+        all += b->ps[i];
+        if (b->ps[i] > most) {
+            most = b->ps[i];
+            which = i;
+        }
+    }
+    if (!(all > 0))
+        return metric_absent(err, "the trace has no kernels");
+    metric_put_number(out, "dominant_kernel_concentration", 100 * most / all);
+    if (!x->options->compat)
+        metric_put_text(out, "kernel", b->names.text[which]);
+    return DSE_OK;
+}
+
+static dse_status dominant_kernel_concentration(const metric_context *x, metric_value *out, dse_error *err)
+{
+    by_name b = {0};
+    dse_status st;
+
+    if (later_kind(x) == TRACE_XLA)
+        st = (x->options->compat ? tpu_upstream_times : tpu_times)(x, &b, err);
+    else
+        st = gpu_times(x, &b, err);
+    if (st == DSE_OK)
+        st = put_dominant(x, &b, out, err);
+    trace_names_free(&b.names);
+    dse_free(b.ps);
+    return st;
+}
+
+/* ---- moe_fraction -------------------------------------------------------------------------- */
+
+static dse_status moe_fraction(const metric_context *x, metric_value *out, dse_error *err)
+{
+    later_result r = later_begin(x, out, "moe_fraction", 100);
+    const later_words *words = later_kind(x) == TRACE_NSYS ? &later_moe_nsys : &later_moe;
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const trace_rank *rank = x->view[i].rank;
+        double moe = 0, all = 0;
+        later_kernels k;
+        later_names names;
+        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+        if (st == DSE_OK)
+            st = later_names_init(rank, words, x->arena, &names, err);
+        if (st != DSE_OK)
+            return st;
+        for (uint32_t e = 0; e < k.n; e++) {
+            const trace_event *v = &rank->event[k.event[e]];
+            all += (double)v->dur_ps;
+            moe += later_name_says(&names, v) ? (double)v->dur_ps : 0;
+        }
+        later_add(&r, rank, moe, all);
+    }
+    return later_end(&r, x, -1, "the trace has no kernels", err);
+}
+
+/* ---- memory_bound_fraction ----------------------------------------------------------------- */
+
+/* Whether the tool takes the class for bound by memory; asked once a name: 1 no, 2 yes. */
+static bool is_bound(const trace_rank *r, const trace_event *e, uint8_t *said)
+{
+    static const bool bound[LATER_OTHER + 1] = {[LATER_TRANSFER] = true,
+                                                [LATER_SOFTMAX] = true,
+                                                [LATER_NORM] = true,
+                                                [LATER_ELEMENTWISE] = true,
+                                                [LATER_REDUCTION] = true};
+
+    if (e->name == DSE_NONE)
+        return false;
+    if (!said[e->name])
+        said[e->name] = bound[later_class_of(r->names.text[e->name])] ? 2 : 1;
+    return said[e->name] == 2;
+}
+
+static dse_status bound_by_name(const metric_context *x, later_result *out, dse_error *err)
+{
+    bool compat = x->options->compat;
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const trace_rank *r = x->view[i].rank;
+        uint8_t *said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
+        double bound = 0, all = 0;
+
+        if (!said)
+            return dse_fail_nomem(err);
+        for (size_t k = 0; k < r->n_events; k++) {
+            const trace_event *e = &r->event[k];
+
+            if (e->instant || !(compat ? later_is_kernel_word(r, e) : e->category == TRACE_KERNEL))
+                continue;
+            all += (double)e->dur_ps;
+            bound += is_bound(r, e, said) ? (double)e->dur_ps : 0;
+        }
+        later_add(out, r, bound, all);
+    }
+    return DSE_OK;
+}
+
+/* Of a TPU the leaf operations of its devices, by the same words. */
+static dse_status bound_of_devices(const metric_context *x, later_result *out, dse_error *err)
+{
+    tpu_run run;
+    dse_status st = tpu_run_init(x, &run, err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
+        const trace_rank *r = run.rank[i];
+        uint8_t *said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
+        double bound = 0, all = 0;
+
+        if (!said)
+            return dse_fail_nomem(err);
+        for (size_t k = 0; k < run.device[i]->n; k++) {
+            const tpu_op *op = &run.device[i]->op[k];
+            double ps = (double)(op->span.end - op->span.start);
+            all += ps;
+            bound += is_bound(r, &r->event[op->event], said) ? ps : 0;
+        }
+        later_add(out, NULL, bound, all);
+    }
+    return st;
+}
+
+/* Blocks a processor. Where an export does not say how many processors there are, the original takes an A100's. */
+static double filled(const metric_context *x, const trace_rank *r, const trace_event *e)
+{
+    const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+
+    if (!a || !isnan(a->blocks_per_sm) || !x->options->compat || a->blocks == TRACE_UNKNOWN)
+        return a ? a->blocks_per_sm : (double)NAN;
+    return (double)a->blocks / 108;
+}
+
+/* Nsight Systems: kernels whose blocks would fill less than half of the processors. */
+static dse_status bound_by_coverage(const metric_context *x, later_result *out, dse_error *err)
+{
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const trace_rank *r = x->view[i].rank;
+        double bound = 0, all = 0;
+        later_kernels k;
+        dse_status st = later_kernels_of(x, i, &later_comm_nsys, &k, err);
+
+        if (st != DSE_OK)
+            return st;
+        for (uint32_t e = 0; e < k.n; e++) {
+            const trace_event *v = &r->event[k.event[e]];
+            double blocks = filled(x, r, v);
+
+            if (isnan(blocks))
+                return metric_absent(err, "the export does not say how many processors device %u has",
+                                     r->rank);
+            all += (double)v->dur_ps;
+            bound += blocks < 0.5 ? (double)v->dur_ps : 0;
+        }
+        later_add(out, r, bound, all);
+    }
+    return DSE_OK;
+}
+
+static dse_status memory_bound_fraction(const metric_context *x, metric_value *out, dse_error *err)
+{
+    later_result r = later_begin(x, out, "memory_bound_fraction", 100);
+    bool nsys = later_kind(x) == TRACE_NSYS;
+    dse_status st;
+
+    if (nsys)
+        st = bound_by_coverage(x, &r, err);
+    else if (later_kind(x) == TRACE_XLA && !x->options->compat)
+        st = bound_of_devices(x, &r, err);
+    else
+        st = bound_by_name(x, &r, err);
+    return st == DSE_OK ? later_end(&r, x, nsys ? -1 : 4, "the trace has no kernels", err) : st;
+}
+
+METRIC_IN_SCRATCH(dominant_kernel_concentration, LATER_ON_ALL)
+METRIC_IN_SCRATCH(memory_bound_fraction, LATER_ON_ALL)
+METRIC_IN_SCRATCH(moe_fraction, LATER_ON_GPU)
+
+static const metric rows[] = {
+    LATER_ROW(dominant_kernel_concentration, "%", LATER_ON_ALL,
+              "largest total of one kernel name over all kernels; of a TPU of one HLO category"),
+    LATER_ROW(memory_bound_fraction, "%", LATER_ON_ALL,
+              "kernels whose name is elementwise, norm, softmax, reduction or copy; Nsight: small grids"),
+    LATER_ROW(moe_fraction, "%", LATER_ON_GPU,
+              "kernels of mixtures of experts, by their names, over all kernels"),
+};
+
+METRIC_FAMILY(later_kernels);

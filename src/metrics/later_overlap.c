@@ -1,0 +1,210 @@
+/* Communication that compute covers, as the later tools measure it: within steps, and over the whole trace. */
+#include "metrics/later.h"
+#include "metrics/tpu_run.h"
+
+#include <string.h>
+
+/* ---- compute_comm_overlap ------------------------------------------------------------------ */
+
+/* Both clipped to each inner step; added up. */
+static void add_steps(const metric_spans *comm, const metric_spans *both, const later_steps *all,
+                      double *over, double *whole)
+{
+    later_steps s = later_inner(all);
+
+    for (uint32_t i = 0; i < s.n; i++) {
+        *over += (double)metric_spans_within(both, s.step[i].span.start, s.step[i].span.end);
+        *whole += (double)metric_spans_within(comm, s.step[i].span.start, s.step[i].span.end);
+    }
+}
+
+static dse_status first_steps(const metric_context *x, uint32_t i, later_steps *s, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    *s = (later_steps){0};
+    for (later_mark mark = 0; st == DSE_OK && mark < LATER_MARKS && !s->n; mark++)
+        st = later_steps_of(x, i, mark, x->options->compat, s, err);
+    return st;
+}
+
+/* Unions of a rank's communication, and of what compute covers of it. */
+static dse_status covered(const metric_context *x, uint32_t i, const later_words *words, later_kernels *k,
+                          metric_spans *comm, metric_spans *both, dse_error *err)
+{
+    metric_spans compute;
+    dse_status st = later_kernels_of(x, i, words, k, err);
+
+    if (st == DSE_OK &&
+        (!later_union(k, true, x->arena, comm) || !later_union(k, false, x->arena, &compute) ||
+         !metric_spans_intersect(comm, &compute, x->arena, both)))
+        st = dse_fail_nomem(err);
+    return st;
+}
+
+static dse_status gpu_overlap(const metric_context *x, later_result *r, dse_error *err)
+{
+    bool whole = later_kind(x) == TRACE_NSYS;
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_steps steps;
+        later_kernels k;
+        metric_spans comm, both;
+        double over = 0, all = 0;
+        dse_status st = first_steps(x, i, &steps, err);
+
+        if (st == DSE_OK)
+            st = covered(x, i, &later_comm_overlap, &k, &comm, &both, err);
+        if (st != DSE_OK)
+            return st;
+        if (whole) { /* such an export names no steps: all of it, the devices pooled */
+            later_add(r, k.rank, (double)metric_spans_length(&both), (double)metric_spans_length(&comm));
+            continue;
+        }
+        add_steps(&comm, &both, &steps, &over, &all);
+        if (all > 0)
+            later_add_value(r, k.rank, 100 * over / all);
+    }
+    return DSE_OK;
+}
+
+/* ---- XLA under --compat -------------------------------------------------------------------- */
+
+static bool is_named(const trace_rank *r, const trace_event *e, const char *name)
+{
+    return !e->instant && e->name != DSE_NONE && strcmp(r->names.text[e->name], name) == 0;
+}
+
+/* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
+static dse_status xla_steps(const metric_context *x, const trace_rank *r, later_steps *out, dse_error *err)
+{
+    static const char *const names[] = {"$core.py:331 step", "StepMarker"};
+    metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
+    int64_t longest = 0;
+
+    for (size_t m = 0; list.event && m < 2 && !list.n; m++)
+        for (size_t i = 0; i < r->n_events; i++)
+            if (is_named(r, &r->event[i], names[m])) {
+                list.event[list.n++] = (uint32_t)i;
+                longest = m && r->event[i].dur_ps > longest ? r->event[i].dur_ps : longest;
+            }
+    *out = (later_steps){0, DSE_ARENA_NEW(x->arena, metric_step, list.n)};
+    if (!list.event || !out->step || !metric_sort_by_start(r, &list, x->arena))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < list.n; i++) {
+        const trace_event *e = &r->event[list.event[i]];
+
+        if (!longest || (double)e->dur_ps > (double)longest * 0.1)
+            out->step[out->n++] = (metric_step){0, {metric_start(e), metric_end(e)}};
+    }
+    return DSE_OK;
+}
+
+/* Of all duration events of the file, the union of those that words name and `without` do not. */
+static dse_status named_time(const metric_context *x, const trace_rank *r, const later_words *words,
+                             const later_words *without, metric_spans *out, dse_error *err)
+{
+    metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
+    later_names says, not = {0};
+    dse_status st = later_names_init(r, words, x->arena, &says, err);
+
+    if (st == DSE_OK && without)
+        st = later_names_init(r, without, x->arena, &not, err);
+    if (st != DSE_OK || !list.event)
+        return st != DSE_OK ? st : dse_fail_nomem(err);
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+
+        if (!e->instant && later_name_says(&says, e) && (!without || !later_name_says(&not, e)))
+            list.event[list.n++] = (uint32_t)i;
+    }
+    if (!metric_sort_by_start(r, &list, x->arena) || !metric_union_of(r, &list, x->arena, out))
+        return dse_fail_nomem(err);
+    return DSE_OK;
+}
+
+static dse_status xla_upstream_overlap(const metric_context *x, later_result *out, dse_error *err)
+{
+    const trace_rank *r = &x->record->rank[0];
+    metric_spans comm, compute, both;
+    double over = 0, all = 0;
+    later_steps steps;
+    dse_status st = xla_steps(x, r, &steps, err);
+
+    if (st == DSE_OK)
+        st = named_time(x, r, &later_comm_xla, NULL, &comm, err);
+    if (st == DSE_OK)
+        st = named_time(x, r, &later_compute_xla, &later_comm_xla, &compute, err);
+    if (st != DSE_OK)
+        return st;
+    if (!metric_spans_intersect(&comm, &compute, x->arena, &both))
+        return dse_fail_nomem(err);
+    add_steps(&comm, &both, &steps, &over, &all);
+    later_add(out, NULL, over, all);
+    return DSE_OK;
+}
+
+/* The operations of each device, whose clock knows no steps of the host. */
+static dse_status xla_overlap(const metric_context *x, later_result *r, dse_error *err)
+{
+    tpu_run run;
+    dse_status st = tpu_run_init(x, &run, err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
+        const tpu_device *d = run.device[i];
+        later_add(r, NULL, (double)metric_spans_overlap(&d->comm, &d->compute),
+                  (double)metric_spans_length(&d->comm));
+    }
+    return st;
+}
+
+static dse_status compute_comm_overlap(const metric_context *x, metric_value *out, dse_error *err)
+{
+    trace_kind kind = later_kind(x);
+    later_result r =
+        later_begin(x, out, "compute_comm_overlap", kind == TRACE_XLA || kind == TRACE_NSYS ? 100 : 1);
+    dse_status st;
+
+    if (kind == TRACE_XLA)
+        st = (x->options->compat ? xla_upstream_overlap : xla_overlap)(x, &r, err);
+    else
+        st = gpu_overlap(x, &r, err);
+    return st == DSE_OK ? later_end(&r, x, -1, "no step has both a marker and communication", err) : st;
+}
+
+/* ---- communication_overlap_ratio ----------------------------------------------------------- */
+
+static dse_status communication_overlap_ratio(const metric_context *x, metric_value *out, dse_error *err)
+{
+    later_result r = later_begin(x, out, "communication_overlap_ratio", 1);
+    bool pool = later_kind(x) == TRACE_NSYS;
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_kernels k;
+        metric_spans comm, both;
+        double over, all;
+        dse_status st = covered(x, i, pool ? &later_comm_nsys : &later_comm_plain, &k, &comm, &both, err);
+
+        if (st != DSE_OK)
+            return st;
+        over = (double)metric_spans_length(&both);
+        all = (double)metric_spans_length(&comm);
+        if (all > 0 && pool)
+            later_add(&r, k.rank, over, all);
+        else if (all > 0)
+            later_add_value(&r, k.rank, over / all);
+    }
+    return later_end(&r, x, -1, "the trace has no communication kernels", err);
+}
+
+METRIC_IN_SCRATCH(communication_overlap_ratio, LATER_ON_GPU)
+METRIC_IN_SCRATCH(compute_comm_overlap, LATER_ON_ALL)
+
+static const metric rows[] = {
+    LATER_ROW(communication_overlap_ratio, "", LATER_ON_GPU,
+              "communication that compute covers, 0 to 1, whole trace, mean over ranks"),
+    LATER_ROW(compute_comm_overlap, "%", LATER_ON_ALL,
+              "communication that compute covers, within the inner steps"),
+};
+
+METRIC_FAMILY(later_overlap);

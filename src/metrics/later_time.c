@@ -1,0 +1,440 @@
+/* Steps and kernels in time: the later tools' avg_step_time, total_*_time, utilization, imbalance. */
+#include "metrics/later.h"
+#include "metrics/later_tpu.h"
+#include "metrics/numbers.h"
+#include "metrics/tpu_run.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double seconds(int64_t ps) { return (double)ps / TRACE_PS_PER_S; }
+
+static double mean_step_s(const later_steps *all)
+{
+    later_steps s = later_inner(all);
+    double sum = 0;
+
+    for (uint32_t i = 0; i < s.n; i++)
+        sum += seconds(s.step[i].span.end - s.step[i].span.start);
+    return sum / s.n;
+}
+
+/* ---- avg_step_time ------------------------------------------------------------------------- */
+
+/* The kind of marks that any rank has decides for all. */
+static dse_status add_gpu_steps(const metric_context *x, later_result *r, dse_error *err)
+{
+    for (later_mark mark = 0; mark < LATER_MARKS && r->whole == 0; mark++)
+        for (uint32_t i = 0; i < x->n_views; i++) {
+            later_steps s;
+            dse_status st = later_steps_of(x, i, mark, false, &s, err);
+
+            if (st != DSE_OK)
+                return st;
+            if (s.n)
+                later_add_value(r, x->view[i].rank, mean_step_s(&s));
+        }
+    return DSE_OK;
+}
+
+/* vLLM's engine loop as a Python tracer names it; the line is that of one version. */
+static bool is_engine_step(const char *name)
+{
+    static const char file[] = "$core.py:", *const ends[] = {" step", " _process_engine_step"};
+    const char *s = name + strlen(file);
+
+    if (strncmp(name, file, strlen(file)) != 0 || !isdigit((unsigned char)*s))
+        return false;
+    while (isdigit((unsigned char)*s))
+        s++;
+    return strncmp(s, ends[0], strlen(ends[0])) == 0 || strcmp(s, ends[1]) == 0;
+}
+
+static bool is_upstream_step(const char *name) { return strcmp(name, "$core.py:331 step") == 0; }
+
+static bool is_jit_step(const char *name)
+{
+    return strncmp(name, "jit_train_step", strlen("jit_train_step")) == 0;
+}
+
+typedef bool is_step(const char *name);
+
+/* Steps of a rank by their names, in the order of the file; of one process only if pid is given. */
+static dse_status named_steps(const metric_context *x, const trace_rank *r, is_step *is, uint32_t pid,
+                              later_steps *out, dse_error *err)
+{
+    uint8_t *said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
+    uint32_t n = 0;
+
+    if (!said)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < r->names.n; i++)
+        said[i] = is(r->names.text[i]);
+    for (size_t i = 0; i < r->n_events; i++)
+        n += r->event[i].name != DSE_NONE && said[r->event[i].name];
+    *out = (later_steps){0, DSE_ARENA_NEW(x->arena, metric_step, n)};
+    if (!out->step)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; n && i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+
+        if (!e->instant && e->name != DSE_NONE && said[e->name] &&
+            (pid == DSE_NONE || r->lane[e->lane].pid == pid))
+            out->step[out->n++] = (metric_step){e->lane, {metric_start(e), metric_end(e)}};
+    }
+    return DSE_OK;
+}
+
+static int by_lane(const void *a, const void *b)
+{
+    const metric_step *x = a, *y = b;
+
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    if (x->span.start != y->span.start)
+        return x->span.start < y->span.start ? -1 : 1;
+    return (x->span.end < y->span.end) - (x->span.end > y->span.end);
+}
+
+/* Those that lie in no other of their thread, whose number a step has here. */
+static void keep_outermost(later_steps *s)
+{
+    uint32_t kept = 0;
+
+    if (s->n)
+        qsort(s->step, s->n, sizeof *s->step, by_lane);
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!kept || s->step[kept - 1].number != s->step[i].number ||
+            s->step[i].span.end > s->step[kept - 1].span.end)
+            s->step[kept++] = s->step[i];
+    s->n = kept;
+}
+
+/* The lowest process with such a step; DSE_NONE. */
+static uint32_t lowest_pid(const trace_rank *r, is_step *is)
+{
+    uint32_t lowest = DSE_NONE;
+
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint32_t pid = r->lane[e->lane].pid;
+
+        if (pid == lowest || pid == DSE_NONE || e->name == DSE_NONE || !is(r->names.text[e->name]))
+            continue;
+        if (lowest == DSE_NONE ||
+            strtoll(r->names.text[pid], NULL, 10) < strtoll(r->names.text[lowest], NULL, 10))
+            lowest = pid;
+    }
+    return lowest;
+}
+
+static dse_status tpu_steps_of(const metric_context *x, const trace_rank *r, later_steps *s, dse_error *err)
+{
+    bool compat = x->options->compat;
+    dse_status st = named_steps(x, r, compat ? is_upstream_step : is_engine_step, DSE_NONE, s, err);
+
+    if (st != DSE_OK || compat)
+        return st;
+    keep_outermost(s);
+    return s->n ? DSE_OK : named_steps(x, r, is_jit_step, lowest_pid(r, is_jit_step), s, err);
+}
+
+/* Without marks: the length of the trace over the card's iterations. */
+static dse_status add_tpu_steps(const metric_context *x, later_result *out, dse_error *err)
+{
+    uint32_t n = x->options->compat ? 1 : x->record->n_ranks;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const trace_rank *r = &x->record->rank[i];
+        later_steps s;
+        dse_status st = tpu_steps_of(x, r, &s, err);
+
+        if (st != DSE_OK)
+            return st;
+        if (s.n)
+            later_add_value(out, r, mean_step_s(&s));
+        else if (x->card && x->card->iteration > 0 && r->all_last_ps > r->all_first_ps)
+            later_add_value(
+                out, r,
+                metric_round(seconds(r->all_last_ps - r->all_first_ps) / (double)x->card->iteration,
+                             x->options->compat ? 6 : 15));
+    }
+    return DSE_OK;
+}
+
+static dse_status put_step_time(const metric_context *x, metric_value *out, double *value, dse_error *err)
+{
+    later_result r = later_begin(x, out, "avg_step_time", 1);
+    bool tpu = later_kind(x) == TRACE_XLA;
+    dse_status st = tpu ? add_tpu_steps(x, &r, err) : add_gpu_steps(x, &r, err);
+
+    if (st == DSE_OK)
+        st = later_end(&r, x, -1,
+                       tpu ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
+                             "workload card"
+                           : "no step markers (ProfilerStep#, execute_context_, run_batch)",
+                       err);
+    if (st == DSE_OK)
+        *value = r.value->number;
+    return st;
+}
+
+static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_error *err)
+{
+    double s;
+
+    return put_step_time(x, out, &s, err);
+}
+
+/* ---- gpu_step_score ------------------------------------------------------------------------ */
+
+/* The tool's baseline: 16 GPUs, 0.44 s, both of one weight. */
+#define BASE_GPUS   16.0
+#define BASE_STEP_S 0.44
+#define WEIGHT      0.5
+
+/* Files, or the devices in them. */
+static double count_seen(const metric_context *x)
+{
+    double n = 0;
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        n += x->view[i].tpu.n ? x->view[i].tpu.n : 1;
+    return n;
+}
+
+static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse_error *err)
+{
+    metric_value *score = metric_put_number(out, "gpu_step_score", 0), *ignored = metric_object_new(x->arena);
+    double gpus = 0, step_s;
+    dse_status st = put_step_time(x, ignored, &step_s, err);
+
+    if (!score)
+        return dse_fail_nomem(err);
+    if (st != DSE_OK)
+        return st;
+    if (!x->options->compat && x->card && x->card->total_count > 0)
+        gpus = (double)x->card->total_count;
+    else if (!x->options->compat && x->record->rank[0].world_size)
+        gpus = x->record->rank[0].world_size;
+    if (gpus == 0)
+        gpus = count_seen(x);
+    if (!(step_s > 0))
+        return metric_absent(err, "its steps last no time");
+    score->number = WEIGHT * (BASE_GPUS / gpus) + (1 - WEIGHT) * (BASE_STEP_S / step_s);
+    if (!x->options->compat) {
+        metric_put_number(out, "gpus", gpus);
+        metric_put_number(out, "avg_step_time", step_s);
+    }
+    return DSE_OK;
+}
+
+/* ---- times of kernels ---------------------------------------------------------------------- */
+
+static dse_status total_kernel_time(const metric_context *x, metric_value *out, dse_error *err)
+{
+    metric_value *total = metric_put_number(out, "total_kernel_time", 0),
+                 *ranks = x->options->compat ? NULL : metric_put_object(out, "per_rank");
+    double sum = 0;
+    uint64_t n = 0;
+
+    if (!total)
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const trace_rank *r = x->view[i].rank;
+        later_kernels k;
+        double own;
+        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+        if (st != DSE_OK)
+            return st;
+        own = seconds(later_sum(&k, true) + later_sum(&k, false));
+        sum += own;
+        n += k.n;
+        if (ranks)
+            metric_put_number(metric_put_rank(ranks, r), "total_kernel_time", own);
+    }
+    total->number = sum;
+    return n ? DSE_OK : metric_absent(err, "the trace has no kernels");
+}
+
+/* First start to last end of a rank's kernels; false if it has none. */
+static bool kernel_span(const later_kernels *k, metric_span *out)
+{
+    *out = (metric_span){INT64_MAX, INT64_MIN};
+    for (uint32_t i = 0; i < k->n; i++) {
+        const trace_event *e = &k->rank->event[k->event[i]];
+
+        out->start = metric_start(e) < out->start ? metric_start(e) : out->start;
+        out->end = metric_end(e) > out->end ? metric_end(e) : out->end;
+    }
+    return k->n > 0;
+}
+
+/* Over the lines of TPUs; the tool takes microseconds for nanoseconds, and so its seconds are a thousandth. */
+static dse_status tpu_trace_time(const metric_context *x, metric_value *out, dse_error *err)
+{
+    const trace_rank *r = &x->record->rank[0];
+    metric_span all = {INT64_MAX, INT64_MIN};
+    later_tpu t;
+    dse_status st = later_tpu_init(x, &t, err);
+
+    if (st != DSE_OK)
+        return st;
+    for (size_t i = 0; i < r->n_events; i++)
+        if (later_tpu_has(&t, &r->event[i])) {
+            all.start = metric_start(&r->event[i]) < all.start ? metric_start(&r->event[i]) : all.start;
+            all.end = metric_end(&r->event[i]) > all.end ? metric_end(&r->event[i]) : all.end;
+        }
+    if (all.end < all.start)
+        return metric_absent(err, "the trace has no device events");
+    metric_put_number(out, "total_trace_time", seconds(all.end - all.start) / (x->options->compat ? 1e3 : 1));
+    return DSE_OK;
+}
+
+static dse_status total_trace_time(const metric_context *x, metric_value *out, dse_error *err)
+{
+    double first = INFINITY, last = -INFINITY;
+
+    if (later_kind(x) == TRACE_XLA)
+        return tpu_trace_time(x, out, err);
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        double base = ((double)x->view[i].rank->base_ns - (double)x->view[0].rank->base_ns) * TRACE_PS_PER_NS;
+        metric_span span;
+        later_kernels k;
+        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+        if (st != DSE_OK)
+            return st;
+        if (!kernel_span(&k, &span))
+            continue;
+        first = fmin(first, base + (double)span.start);
+        last = fmax(last, base + (double)span.end);
+    }
+    if (!isfinite(first))
+        return metric_absent(err, "the trace has no kernels");
+    metric_put_number(out, "total_trace_time", (last - first) / TRACE_PS_PER_S);
+    return DSE_OK;
+}
+
+/* ---- utilization --------------------------------------------------------------------------- */
+
+static dse_status busy_of(const metric_context *x, const later_kernels *k, metric_spans *busy, dse_error *err)
+{
+    metric_spans comm, compute;
+
+    if (!later_union(k, true, x->arena, &comm) || !later_union(k, false, x->arena, &compute) ||
+        !metric_spans_unite(&comm, &compute, x->arena, busy))
+        return dse_fail_nomem(err);
+    return DSE_OK;
+}
+
+/* The original merges the kernels of all devices of an Nsight Systems export, as if they were one. */
+static dse_status merged_utilization(const metric_context *x, later_result *r, dse_error *err)
+{
+    metric_spans all = {0, NULL};
+    metric_span window = {INT64_MAX, INT64_MIN};
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_kernels k;
+        metric_spans busy;
+        metric_span span;
+        dse_status st = later_kernels_of(x, i, &later_comm_nsys, &k, err);
+
+        if (st == DSE_OK)
+            st = busy_of(x, &k, &busy, err);
+        if (st != DSE_OK)
+            return st;
+        if (!kernel_span(&k, &span))
+            continue;
+        window.start = span.start < window.start ? span.start : window.start;
+        window.end = span.end > window.end ? span.end : window.end;
+        if (!metric_spans_unite(&all, &busy, x->arena, &all))
+            return dse_fail_nomem(err);
+    }
+    if (window.end > window.start)
+        later_add(r, NULL, (double)metric_spans_length(&all), (double)(window.end - window.start));
+    return DSE_OK;
+}
+
+static dse_status aggregate_gpu_utilization(const metric_context *x, metric_value *out, dse_error *err)
+{
+    later_result r = later_begin(x, out, "aggregate_gpu_utilization", 1);
+    dse_status st = DSE_OK;
+
+    r.scale = 100;
+    if (x->options->compat && later_kind(x) == TRACE_NSYS) {
+        st = merged_utilization(x, &r, err);
+        return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
+    }
+    r.scale = 1;
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_kernels k;
+        metric_spans busy;
+        metric_span span;
+
+        if ((st = later_kernels_of(x, i, &later_comm_plain, &k, err)) != DSE_OK ||
+            (st = busy_of(x, &k, &busy, err)) != DSE_OK)
+            return st;
+        if (kernel_span(&k, &span) && span.end > span.start)
+            later_add_value(&r, k.rank,
+                            100 * (double)metric_spans_length(&busy) / (double)(span.end - span.start));
+    }
+    return later_end(&r, x, -1, "the trace has no kernels", err);
+}
+
+static dse_status load_imbalance_ratio(const metric_context *x, metric_value *out, dse_error *err)
+{
+    metric_value *ratio = metric_put_number(out, "load_imbalance_ratio", 0),
+                 *ranks = x->options->compat ? NULL : metric_put_object(out, "per_rank");
+    double least = INFINITY, most = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_kernels k;
+        metric_spans busy;
+        double s;
+        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+
+        if (st == DSE_OK)
+            st = busy_of(x, &k, &busy, err);
+        if (st != DSE_OK)
+            return st;
+        if (!k.n)
+            continue;
+        s = seconds(metric_spans_length(&busy));
+        least = fmin(least, s);
+        most = fmax(most, s);
+        n++;
+        if (ranks)
+            metric_put_number(metric_put_rank(ranks, k.rank), "kernel_busy_s", s);
+    }
+    if (n < 2 || !(least > 0))
+        return metric_absent(err, "it compares ranks: kernels of %u of them are not enough", n);
+    if (ratio)
+        ratio->number = most / least;
+    return DSE_OK;
+}
+
+METRIC_IN_SCRATCH(aggregate_gpu_utilization, LATER_ON_GPU)
+METRIC_IN_SCRATCH(avg_step_time, METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA))
+METRIC_IN_SCRATCH(gpu_step_score, LATER_ON_ALL)
+METRIC_IN_SCRATCH(load_imbalance_ratio, LATER_ON_GPU)
+METRIC_IN_SCRATCH(total_kernel_time, LATER_ON_GPU)
+METRIC_IN_SCRATCH(total_trace_time, LATER_ON_ALL)
+
+static const metric rows[] = {
+    LATER_ROW(aggregate_gpu_utilization, "%", LATER_ON_GPU,
+              "union of kernels over their span, mean over ranks"),
+    LATER_ROW(avg_step_time, "s", METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA),
+              "mean step without the first and the last, mean over ranks"),
+    LATER_ROW(gpu_step_score, "", LATER_ON_ALL,
+              "16 GPUs over those used and 0.44 s over the step time, averaged"),
+    LATER_ROW(load_imbalance_ratio, "", LATER_ON_GPU, "largest over smallest union of kernels among ranks"),
+    LATER_ROW(total_kernel_time, "s", LATER_ON_GPU, "sum of all kernels, all ranks"),
+    LATER_ROW(total_trace_time, "s", LATER_ON_ALL, "first to last kernel over all ranks"),
+};
+
+METRIC_FAMILY(later_time);

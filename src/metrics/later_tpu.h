@@ -1,0 +1,59 @@
+/* later_tpu -- how the later tools read a TPU's Chrome trace: the duration events of every line of the device processes,
+ * each with its device duration if it has one. All of the first file; the definitions read tpu_ops.h instead. */
+#ifndef DSE_METRICS_LATER_TPU_H
+#define DSE_METRICS_LATER_TPU_H
+
+#include "metrics/metric.h"
+
+typedef struct {
+    const trace_rank *rank;
+    const bool *lane;     /* those of devices */
+    uint8_t *said;        /* by name */
+    double *total, *comm; /* seconds by lane; of collectives by their exact names */
+} later_tpu;
+
+/* DSE_E_NOMEM. */
+dse_status later_tpu_init(const metric_context *x, later_tpu *out, dse_error *err);
+
+/* Whether the event is a duration event of a device. */
+static inline bool later_tpu_has(const later_tpu *t, const trace_event *e)
+{
+    return !e->instant && t->lane[e->lane];
+}
+
+/* Its device duration, else its own. */
+static inline int64_t later_tpu_ps(const later_tpu *t, size_t event)
+{
+    trace_device_time d = trace_device_time_of(t->rank, event);
+
+    return d.dur_ps >= 0 ? d.dur_ps : t->rank->event[event].dur_ps;
+}
+
+/* Texts of an event's args; "" if not given. */
+static inline const char *later_tpu_category(const trace_rank *r, const trace_event *e)
+{
+    const char *text = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].hlo_category);
+
+    return text ? text : "";
+}
+
+/* An asynchronous copy, copy-start.<n> to copy-done.<n>, by the device's clock. */
+typedef struct {
+    metric_span span;
+    double bytes; /* accessed, of the start; NaN */
+} later_copy;
+
+/* Which copies: on which lanes (NULL: on any), of which process (DSE_NONE: of any), and whether those count that have no
+ * number. A done belongs to the last start of its number, so without a process devices that interleave are mixed up. */
+typedef struct {
+    const trace_rank *rank;
+    const bool *lane;
+    uint32_t pid;
+    bool bare;
+} later_copies;
+
+/* In the order of the file. DSE_E_NOMEM. */
+dse_status later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n,
+                             dse_error *err);
+
+#endif

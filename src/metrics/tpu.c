@@ -1,0 +1,495 @@
+/* The metrics of Torch-XLA and JAX traces from TPUs: times, counts, bandwidth, FLOPs. The fits are in tpu_hockney.c.
+ *
+ * By default over the leaf operations of the devices (tpu_ops.h); under --compat over the table of all events that the
+ * original tools make of one file, a GPU's too (tpu_upstream.h). */
+#include "metrics/metric.h"
+#include "metrics/numbers.h"
+#include "metrics/scratch.h"
+#include "metrics/tpu_run.h"
+#include "metrics/tpu_upstream.h"
+
+static double seconds(int64_t ps) { return (double)ps / TRACE_PS_PER_S; }
+
+static double length_s(const metric_spans *s) { return seconds(metric_spans_length(s)); }
+
+/* ---- of one device ------------------------------------------------------------------------- */
+
+static double span_s(const tpu_device *d) { return seconds(d->span.end - d->span.start); }
+static double busy_s(const tpu_device *d) { return length_s(&d->busy); }
+static double compute_s(const tpu_device *d) { return length_s(&d->compute); }
+static double comm_s(const tpu_device *d) { return length_s(&d->comm); }
+static double memory_s(const tpu_device *d) { return length_s(&d->memory); }
+static double all_reduce_s(const tpu_device *d) { return length_s(&d->of_comm[TPU_ALL_REDUCE]); }
+static double num_comm(const tpu_device *d) { return (double)d->n_comms; }
+static double flops(const tpu_device *d) { return d->flops; }
+static double compute_share(const tpu_device *d) { return compute_s(d) / span_s(d); }
+static double comm_share(const tpu_device *d) { return comm_s(d) / span_s(d); }
+static double flops_per_s(const tpu_device *d) { return d->flops / length_s(&d->with_flops); }
+
+typedef struct {
+    const char *key;
+    double (*of)(const tpu_device *d);
+    const char *why; /* it may be absent */
+} quantity;
+
+static const quantity q_span = {"span_s", span_s, ""}, q_busy = {"busy_s", busy_s, ""},
+                      q_compute = {"compute_s", compute_s, ""}, q_comm = {"comm_s", comm_s, ""},
+                      q_memory = {"memory_or_async_s", memory_s, ""},
+                      q_all_reduce = {"all_reduce_s", all_reduce_s, ""},
+                      q_num_comm = {"num_comm", num_comm, ""}, q_flops = {"model_flops", flops, ""},
+                      q_compute_share = {"compute_utilization", compute_share, "its operations last no time"},
+                      q_comm_share = {"communication_fraction", comm_share, "its operations last no time"},
+                      q_flops_per_s = {"achieved_flops_per_s", flops_per_s, "no operation has model_flops"};
+
+/* The quantities of each device; the sum of the first over the devices that have it, and their number. */
+static double put_devices(const tpu_run *run, metric_value *out, const quantity *const *q, size_t n,
+                          uint32_t *with)
+{
+    metric_value *devices = metric_put_object(out, "per_device");
+    double sum = 0;
+
+    *with = 0;
+    for (uint32_t i = 0; i < run->n; i++) {
+        metric_value *to = tpu_put_device(run, devices, i);
+
+        for (size_t k = 0; k < n; k++) {
+            double v = q[k]->of(run->device[i]);
+
+            if (isfinite(v))
+                metric_put_number(to, q[k]->key, v);
+            else
+                metric_put_absent(to, q[k]->key, q[k]->why);
+            if (!k && isfinite(v)) {
+                sum += v;
+                ++*with;
+            }
+        }
+    }
+    return sum;
+}
+
+/* The mean over devices as `name`, the sum as `sum_name` if there is such a thing. */
+static dse_status put_mean(const tpu_run *run, metric_value *out, const char *name, const char *sum_name,
+                           const quantity *const *q, size_t n, dse_error *err)
+{
+    metric_value *mean = metric_put_number(out, name, 0),
+                 *total = sum_name ? metric_put_number(out, sum_name, 0) : NULL;
+    uint32_t with;
+    double sum = put_devices(run, out, q, n, &with);
+
+    if (!mean || (sum_name && !total))
+        return dse_fail_nomem(err);
+    if (!with)
+        return metric_absent(err, "no device has it: %s", q[0]->why);
+    mean->number = sum / with;
+    if (total)
+        total->number = sum;
+    return DSE_OK;
+}
+
+#define PUT_MEAN(name, sum_name, ...)                                                                        \
+    put_mean(run, out, (name), (sum_name), (const quantity *const[]){__VA_ARGS__},                           \
+             sizeof((const quantity *const[]){__VA_ARGS__}) / sizeof(quantity *), err)
+
+/* ---- definitions --------------------------------------------------------------------------- */
+
+/* First start to last end of the devices of a host, whose clocks are one; the longest over hosts. */
+static double device_wall_s(const tpu_run *run)
+{
+    int64_t longest = 0;
+
+    for (uint32_t i = 0; i < run->n; i++) {
+        metric_span span = run->device[i]->span;
+
+        for (uint32_t k = 0; k < run->n; k++)
+            if (run->rank[k] == run->rank[i]) {
+                span.start =
+                    run->device[k]->span.start < span.start ? run->device[k]->span.start : span.start;
+                span.end = run->device[k]->span.end > span.end ? run->device[k]->span.end : span.end;
+            }
+        longest = span.end - span.start > longest ? span.end - span.start : longest;
+    }
+    return seconds(longest);
+}
+
+/* Of all duration events, the host's included. */
+static double host_wall_s(const metric_context *x)
+{
+    int64_t longest = 0;
+
+    for (uint32_t k = 0; k < x->record->n_ranks; k++) {
+        const trace_rank *r = &x->record->rank[k];
+        metric_span span = {INT64_MAX, INT64_MIN};
+
+        for (size_t i = 0; i < r->n_events; i++) {
+            const trace_event *e = &r->event[i];
+
+            if (e->instant)
+                continue;
+            span.start = metric_start(e) < span.start ? metric_start(e) : span.start;
+            span.end = metric_end(e) > span.end ? metric_end(e) : span.end;
+        }
+        if (span.end > span.start && span.end - span.start > longest)
+            longest = span.end - span.start;
+    }
+    return seconds(longest);
+}
+
+static dse_status wall_time_s(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    const quantity *const q[] = {&q_span, &q_busy};
+    uint32_t with;
+
+    (void)err;
+    metric_put_number(out, "wall_time_s", device_wall_s(run));
+    metric_put_number(out, "host_wall_time_s", host_wall_s(run->x));
+    put_devices(run, out, q, 2, &with);
+    return DSE_OK;
+}
+
+static dse_status total_compute_time_s(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    return PUT_MEAN("total_compute_time_s", "total_compute_time_sum_s", &q_compute, &q_busy, &q_memory);
+}
+
+static void put_types(const tpu_run *run, metric_value *out)
+{
+    metric_value *devices = metric_put_object(out, "by_type");
+
+    for (uint32_t i = 0; i < run->n; i++) {
+        const tpu_device *d = run->device[i];
+        metric_value *to = tpu_put_device(run, devices, i), *counts = metric_put_object(to, "comm_by_type"),
+                     *times = metric_put_object(to, "comm_time_s_by_type");
+
+        for (tpu_comm c = 0; c < TPU_COMMS; c++)
+            if (d->n_comm[c]) {
+                metric_put_count(counts, tpu_comm_name(c), d->n_comm[c]);
+                metric_put_number(times, tpu_comm_name(c), length_s(&d->of_comm[c]));
+            }
+    }
+}
+
+static dse_status total_comm_time_s(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    dse_status st = PUT_MEAN("total_comm_time_s", "total_comm_time_sum_s", &q_comm);
+
+    put_types(run, out);
+    return st;
+}
+
+/* Sums over communications; "valid" are those of known size and time above 0. */
+typedef struct {
+    uint64_t n, valid, unsized;
+    double seconds;                  /* of all */
+    double bus_bytes, valid_seconds; /* of valid */
+} comm_sums;
+
+static comm_sums sum_comms(const tpu_run *run, uint32_t chips)
+{
+    comm_sums s = {0};
+
+    for (uint32_t i = 0; i < run->n; i++)
+        for (size_t k = 0; k < run->device[i]->n; k++) {
+            const tpu_op *op = &run->device[i]->op[k];
+            uint32_t n = tpu_members(op, chips);
+            double bytes = tpu_buffer_bytes(op, n), time = seconds(op->span.end - op->span.start);
+
+            if (op->work != TPU_COMMUNICATION)
+                continue;
+            s.n++;
+            s.seconds += time;
+            s.unsized += !(bytes > 0);
+            if (bytes > 0 && time > 0) {
+                s.valid++;
+                s.bus_bytes += bytes * tpu_bus_factor(op->comm, n);
+                s.valid_seconds += time;
+            }
+        }
+    return s;
+}
+
+static dse_status avg_comm_kernel_time_s(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    comm_sums s = sum_comms(run, 1);
+
+    if (!s.n)
+        return metric_absent(err, "no device communicates");
+    metric_put_number(out, "avg_comm_kernel_time_s", s.seconds / (double)s.n);
+    metric_put_count(out, "samples", s.n);
+    return DSE_OK;
+}
+
+static dse_status compute_utilization_proxy(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    return PUT_MEAN("compute_utilization_proxy", NULL, &q_compute_share, &q_compute, &q_span);
+}
+
+static dse_status communication_fraction(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    return PUT_MEAN("communication_fraction", NULL, &q_comm_share, &q_comm, &q_span);
+}
+
+static dse_status num_comm_kernels(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    dse_status st = PUT_MEAN("num_comm_kernels", "num_comm_kernels_all_devices", &q_num_comm);
+
+    put_types(run, out);
+    return st;
+}
+
+static dse_status num_comm_kernels_w_size_and_time(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    comm_sums s = sum_comms(run, 1);
+
+    (void)err;
+    metric_put_count(out, "num_comm_kernels_w_size_and_time", s.valid);
+    metric_put_count(out, "num_comm_kernels_w_size_and_time_all_devices", s.valid);
+    metric_put_count(out, "num_comm_kernels_all_devices", s.n);
+    return DSE_OK;
+}
+
+static dse_status avg_comm_bandwidth_GBps(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    uint32_t chips;
+    dse_status st = tpu_run_chips(run, &chips, err);
+    comm_sums s;
+
+    if (st != DSE_OK)
+        return st;
+    s = sum_comms(run, chips);
+    if (!s.valid)
+        return metric_absent(err, "no communication has both a size and a time");
+    metric_put_number(out, "avg_comm_bandwidth_GBps", s.bus_bytes / s.valid_seconds / 1e9);
+    metric_put_number(out, "avg_comm_bandwidth_GBps_bus", s.bus_bytes / s.valid_seconds / 1e9);
+    metric_put_count(out, "samples", s.valid);
+    metric_put_count(out, "without_size", s.unsized);
+    metric_put_integer(out, "n_chips", chips);
+    return DSE_OK;
+}
+
+static dse_status allreduce_comm_time_s(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    return PUT_MEAN("allreduce_comm_time_s", "allreduce_comm_time_sum_s", &q_all_reduce);
+}
+
+static dse_status achieved_flops_from_trace_json(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    dse_status st =
+        PUT_MEAN("achieved_flops_from_trace_json", "achieved_flops_slice", &q_flops_per_s, &q_flops);
+    const metric_value *mean = metric_get(out, "achieved_flops_from_trace_json");
+
+    if (st == DSE_OK && mean)
+        metric_put_number(out, "achieved_flops_per_device", mean->number);
+    return st;
+}
+
+static double total_flops(const tpu_run *run)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < run->n; i++)
+        sum += run->device[i]->flops;
+    return sum;
+}
+
+static dse_status total_model_flops_from_args(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    const quantity *const q[] = {&q_flops};
+    uint32_t with;
+
+    (void)err;
+    metric_put_number(out, "total_model_flops_from_args", total_flops(run));
+    metric_put_number(out, "total_model_flops_all_devices", total_flops(run));
+    put_devices(run, out, q, 1, &with);
+    return DSE_OK;
+}
+
+/* Operations a token: 6 for each parameter forward and backward, 2 forward alone. Upstream counts training where nothing
+ * says what ran, and so is it said here. */
+static double put_flops_per_token(const metric_context *x, metric_value *out)
+{
+    trace_phase phase = x->options->phase;
+    double v;
+
+    if (phase == TRACE_PHASE_UNKNOWN && x->card)
+        phase = x->card->phase;
+    v = (phase == TRACE_PHASE_INFERENCE ? 2 : 6) * x->options->model_params;
+    metric_put_number(out, "flops_per_token_used", v);
+    metric_put_number(out, "model_params", x->options->model_params);
+    metric_put_text(out, "phase",
+                    phase == TRACE_PHASE_INFERENCE  ? "inference"
+                    : phase == TRACE_PHASE_TRAINING ? "training"
+                                                    : "training (assumed; --phase or a workload card tells)");
+    return v;
+}
+
+static dse_status flops_per_token_used(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    (void)err;
+    put_flops_per_token(run->x, out);
+    return DSE_OK;
+}
+
+static dse_status put_tokens(const tpu_run *run, const char *name, double per, metric_value *out,
+                             dse_error *err)
+{
+    metric_value *v = metric_put_number(out, name, 0);
+    double per_token = put_flops_per_token(run->x, out), all = total_flops(run);
+
+    if (!(all > 0))
+        return metric_absent(err, "no operation has model_flops");
+    if (!(per_token > 0) || !(per > 0))
+        return metric_absent(err, "it needs --model_params above 0 and operations that take time");
+    metric_put_number(out, "total_model_flops_all_devices", all);
+    if (v)
+        v->number = all / per_token / per;
+    return DSE_OK;
+}
+
+static dse_status estimated_total_tokens(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    return put_tokens(run, "estimated_total_tokens", 1, out, err);
+}
+
+static dse_status estimated_throughput_tokens_per_s(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    return put_tokens(run, "estimated_throughput_tokens_per_s", device_wall_s(run), out, err);
+}
+
+/* ---- upstream ------------------------------------------------------------------------------ */
+
+#define UPSTREAM(name) static double name##_upstream(const tpu_upstream *u, double n, double model_params)
+
+/* An expression of u, n (chips) and model_params; NaN: not computable. */
+#define UPSTREAM_VALUE(name, value)                                                                          \
+    UPSTREAM(name)                                                                                           \
+    {                                                                                                        \
+        (void)u, (void)n, (void)model_params;                                                                \
+        return (value);                                                                                      \
+    }
+
+UPSTREAM_VALUE(wall_time_s, u->wall_s)
+UPSTREAM_VALUE(total_compute_time_s, tpu_upstream_time(&u->compute))
+UPSTREAM_VALUE(total_comm_time_s, tpu_upstream_time(&u->comm))
+UPSTREAM_VALUE(avg_comm_kernel_time_s, u->comm.n_timed ? u->comm.timed_s / (double)u->comm.n_timed
+                                                       : u->comm.dur_s / (double)u->comm.n)
+UPSTREAM_VALUE(compute_utilization_proxy, tpu_upstream_time(&u->compute) / u->wall_s)
+UPSTREAM_VALUE(communication_fraction, tpu_upstream_time(&u->comm) / u->wall_s)
+UPSTREAM_VALUE(num_comm_kernels, (double)u->comm.n)
+UPSTREAM_VALUE(num_comm_kernels_w_size_and_time, (double)u->n_valid)
+UPSTREAM_VALUE(avg_comm_bandwidth_GBps, (n - 1) * u->rate_sum / (double)u->n_valid / 1e9)
+UPSTREAM_VALUE(allreduce_comm_time_s, u->n_all_reduces ? u->all_reduce_s : (double)NAN)
+UPSTREAM_VALUE(achieved_flops_from_trace_json, u->flops_of_timed / u->s_with_flops)
+UPSTREAM_VALUE(total_model_flops_from_args, u->model_flops)
+UPSTREAM_VALUE(flops_per_token_used, 6 * model_params)
+
+UPSTREAM(estimated_total_tokens)
+{
+    double all = u->model_flops;
+
+    (void)n;
+    if (!(all > 0))
+        all = u->s_with_flops > 0 ? u->flops_of_timed / u->s_with_flops * u->wall_s : 0;
+    return model_params > 0 && all > 0 ? all / (6 * model_params) : 0;
+}
+
+UPSTREAM(estimated_throughput_tokens_per_s)
+{
+    return u->wall_s > 0 ? estimated_total_tokens_upstream(u, n, model_params) / u->wall_s : 0;
+}
+
+/* ---- both ---------------------------------------------------------------------------------- */
+
+typedef double upstream_fn(const tpu_upstream *u, double n, double model_params);
+
+/* What upstream prints as nan is absent, and printed so. */
+static dse_status put_upstream(const metric_context *x, const char *name, bool chips, upstream_fn *of,
+                               metric_value *out, dse_error *err)
+{
+    uint32_t n = 0;
+    tpu_upstream u;
+    dse_status st = chips ? tpu_upstream_chips(x, &n, err) : DSE_OK;
+    double v;
+
+    if (st == DSE_OK)
+        st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, err);
+    if (st != DSE_OK)
+        return st;
+    v = of(&u, n, x->options->model_params);
+    if (isfinite(v))
+        metric_put_number(out, name, v);
+    else
+        metric_put_absent(out, name, "no event of the trace has what it takes");
+    return DSE_OK;
+}
+
+typedef dse_status define_fn(const tpu_run *run, metric_value *out, dse_error *err);
+
+/* A trace without device events is measured as upstream does, and says so. */
+static dse_status put_defined(const metric_context *x, const char *name, bool chips, define_fn *define,
+                              upstream_fn *of, metric_value *out, dse_error *err)
+{
+    tpu_run run;
+    dse_status st = tpu_run_init(x, &run, err);
+
+    if (st == DSE_OK && run.n)
+        return define(&run, out, err);
+    if (st == DSE_OK)
+        st = put_upstream(x, name, chips, of, out, err);
+    if (st == DSE_OK)
+        metric_put_text(out, "confidence", "low");
+    return st;
+}
+
+/* Name, whether it needs the number of chips, unit, another name, help. */
+#define METRICS(X)                                                                                           \
+    X(wall_time_s, 0, "s", NULL, "first start to last end of the devices' operations")                       \
+    X(total_compute_time_s, 0, "s", NULL, "union of compute operations, mean over devices")                  \
+    X(total_comm_time_s, 0, "s", NULL, "union of communication, mean over devices")                          \
+    X(avg_comm_kernel_time_s, 0, "s", NULL, "mean time of a communication")                                  \
+    X(compute_utilization_proxy, 0, "", NULL, "compute time over wall time, 0 to 1, mean over devices")      \
+    X(communication_fraction, 0, "", NULL, "communication time over wall time, 0 to 1, mean over devices")   \
+    X(num_comm_kernels, 1, "", NULL, "communications of a device, mean over devices")                        \
+    X(num_comm_kernels_w_size_and_time, 1, "", NULL, "communications of known size and time, all devices")   \
+    X(avg_comm_bandwidth_GBps, 1, "GB/s", NULL, "bus bytes over time, all communications of known size")     \
+    X(allreduce_comm_time_s, 0, "s", NULL, "union of all-reduces, mean over devices")                        \
+    X(achieved_flops_from_trace_json, 0, "FLOP/s", NULL,                                                     \
+      "model FLOPs over the time of their operations, a device")                                             \
+    X(total_model_flops_from_args, 0, "FLOP", NULL, "model FLOPs, all devices")                              \
+    X(flops_per_token_used, 0, "FLOP", NULL, "6 (training) or 2 (inference) for each of --model_params")     \
+    X(estimated_total_tokens, 0, "", NULL, "model FLOPs over those of a token")                              \
+    X(estimated_throughput_tokens_per_s, 0, "1/s", "throughput", "estimated tokens over wall time")
+
+/* What the original tools take: any Chrome trace. */
+#define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
+
+#define FUNCTIONS(name, chips, unit, alias, help)                                                            \
+    static dse_status name##_defined(const metric_context *x, metric_value *out, dse_error *err)             \
+    {                                                                                                        \
+        return put_defined(x, #name, (chips), name, name##_upstream, out, err);                              \
+    }                                                                                                        \
+    static dse_status name##_compat(const metric_context *x, metric_value *out, dse_error *err)              \
+    {                                                                                                        \
+        return put_upstream(x, #name, (chips), name##_upstream, out, err);                                   \
+    }                                                                                                        \
+    METRIC_IN_SCRATCH(name##_defined, METRIC_ON(TRACE_XLA))                                                  \
+    METRIC_IN_SCRATCH(name##_compat, ON_CHROME)
+METRICS(FUNCTIONS)
+#undef FUNCTIONS
+
+#define ROW(id, chips, of_unit, other, text)                                                                 \
+    {.name = #id,                                                                                            \
+     .group = "tpu",                                                                                         \
+     .unit = of_unit,                                                                                        \
+     .help = text,                                                                                           \
+     .kinds = METRIC_ON(TRACE_XLA),                                                                          \
+     .needs = (chips) ? METRIC_NEEDS_CHIPS : 0,                                                              \
+     .compute = id##_defined_scratch,                                                                        \
+     .compat = id##_compat_scratch,                                                                          \
+     .compat_kinds = ON_CHROME,                                                                              \
+     .headline = #id,                                                                                        \
+     .alias = other},
+
+static const metric rows[] = {METRICS(ROW)};
+
+METRIC_FAMILY(tpu);

@@ -1,0 +1,228 @@
+/* Hockney's alpha and beta of the all-reduces of an XLA trace (hockney.h says what is fitted). */
+#include "metrics/hockney.h"
+#include "metrics/numbers.h"
+#include "metrics/scratch.h"
+#include "metrics/tpu_run.h"
+#include "metrics/tpu_upstream.h"
+
+static double inverse(double beta) { return beta > 0 ? 1 / beta : (double)NAN; }
+
+static void put_or(metric_value *to, const char *key, double v, const char *why)
+{
+    if (isfinite(v))
+        metric_put_number(to, key, v);
+    else
+        metric_put_absent(to, key, why);
+}
+
+/* ---- definition ---------------------------------------------------------------------------- */
+
+static void put_line(metric_value *to, const hockney_line *l)
+{
+    metric_put_number(to, "alpha_s", l->alpha);
+    put_or(to, "alpha_standard_error_s", l->alpha_error, "no degree of freedom");
+    metric_put_number(to, "beta_s_per_byte", l->beta);
+    put_or(to, "beta_standard_error_s_per_byte", l->beta_error, "no degree of freedom");
+    put_or(to, "inverse_beta_Bps", inverse(l->beta), "the slope is not positive");
+    put_or(to, "r2", l->r2, "all times are the same");
+}
+
+static void put_fit(metric_value *to, const hockney_fit *f)
+{
+    metric_put_integer(to, "group_size", f->n);
+    put_line(to, &f->ordinary);
+    metric_put_count(to, "samples", f->samples);
+    metric_put_count(to, "distinct_sizes", f->sizes);
+    if (f->has_robust)
+        put_line(metric_put_object(to, "robust"), &f->robust);
+    else
+        metric_put_absent(to, "robust", "the robust fit did not converge");
+}
+
+/* Those of known size and time, whose group has two members or more; sorted. */
+static dse_status samples_of(const tpu_run *run, uint32_t chips, hockney_sample **out, size_t *count,
+                             dse_error *err)
+{
+    size_t most = 0;
+
+    for (uint32_t i = 0; i < run->n; i++)
+        most += run->device[i]->n_comm[TPU_ALL_REDUCE];
+    *count = 0;
+    if (!(*out = DSE_ARENA_NEW(run->x->arena, hockney_sample, most)))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < run->n; i++)
+        for (size_t k = 0; k < run->device[i]->n; k++) {
+            const tpu_op *op = &run->device[i]->op[k];
+            uint32_t n = tpu_members(op, chips);
+            double bytes = tpu_buffer_bytes(op, n);
+            int64_t ps = op->span.end - op->span.start;
+
+            if (op->work == TPU_COMMUNICATION && op->comm == TPU_ALL_REDUCE && bytes > 0 && ps > 0 && n > 1)
+                (*out)[(*count)++] = (hockney_sample){bytes, (double)ps / TRACE_PS_PER_S, n};
+        }
+    hockney_sort(*out, *count);
+    return DSE_OK;
+}
+
+/* A fit for each group size that has enough samples, under "fits"; *best: of the size with the most. */
+static dse_status put_fits(const hockney_sample *s, size_t count, metric_value *fits, hockney_fit *best,
+                           dse_error *err)
+{
+    dse_status st = DSE_OK;
+    size_t n;
+
+    for (size_t i = 0; st == DSE_OK && i < count; i += n) {
+        hockney_fit f;
+
+        for (n = 1; i + n < count && s[i + n].n == s[i].n; n++)
+            ;
+        if (n < HOCKNEY_SAMPLES || hockney_sizes(s + i, n) < HOCKNEY_SIZES)
+            continue;
+        st = hockney_fit_samples(s + i, n, &f, err);
+        if (st != DSE_OK)
+            break;
+        put_fit(metric_put_object(fits, NULL), &f);
+        if (f.samples > best->samples)
+            *best = f;
+    }
+    return st;
+}
+
+typedef double coefficient(const hockney_line *l);
+
+static double alpha_of(const hockney_line *l) { return l->alpha; }
+static double alpha_error_of(const hockney_line *l) { return l->alpha_error; }
+static double beta_of(const hockney_line *l) { return l->beta; }
+static double beta_error_of(const hockney_line *l) { return l->beta_error; }
+static double inverse_of(const hockney_line *l) { return inverse(l->beta); }
+/* To first order: d(1/b) = db / b^2. */
+static double inverse_error_of(const hockney_line *l) { return l->beta_error / (l->beta * l->beta); }
+
+typedef struct {
+    const char *name;
+    coefficient *of, *error;
+} wanted;
+
+static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *fits, metric_value *out,
+                           dse_error *err)
+{
+    double v = w->of(&f->ordinary);
+
+    if (!isfinite(v))
+        return metric_absent(err, "the slope of the fit is %g s/byte, not positive", f->ordinary.beta);
+    metric_put_number(out, w->name, v);
+    put_or(out, "standard_error", w->error(&f->ordinary), "no degree of freedom");
+    if (f->has_robust)
+        put_or(out, "robust_value", w->of(&f->robust), "the slope is not positive");
+    if (f->ordinary.alpha < 0)
+        metric_put_text(out, "warning",
+                        "the fitted alpha is negative: the model does not hold for these sizes");
+    put_fit(out, f);
+    if (fits && fits->first != fits->last) {
+        metric_value *all = metric_put_list(out, "fits");
+        if (all)
+            all->first = fits->first, all->last = fits->last;
+    }
+    return DSE_OK;
+}
+
+static dse_status hockney(const metric_context *x, const wanted *w, metric_value *out, dse_error *err)
+{
+    metric_value *fits = metric_object_new(out->arena);
+    hockney_fit best = {0};
+    hockney_sample *s;
+    tpu_run run;
+    uint32_t chips;
+    size_t count;
+    dse_status st = tpu_run_init(x, &run, err);
+
+    if (!fits)
+        return dse_fail_nomem(err);
+    if (st == DSE_OK && !run.n)
+        return metric_absent(err, "the trace has no device events");
+    if (st == DSE_OK)
+        st = tpu_run_chips(&run, &chips, err);
+    if (st == DSE_OK)
+        st = samples_of(&run, chips, &s, &count, err);
+    if (st == DSE_OK)
+        st = put_fits(s, count, fits, &best, err);
+    if (st == DSE_OK && !best.samples)
+        return metric_absent(
+            err, "%zu all-reduces of %zu different sizes; a fit needs %d of one group size, of %d sizes",
+            count, hockney_sizes(s, count), HOCKNEY_SAMPLES, HOCKNEY_SIZES);
+    return st == DSE_OK ? put_best(w, &best, fits, out, err) : st;
+}
+
+/* ---- upstream ------------------------------------------------------------------------------ */
+
+/* Ordinary least squares over the valid all-reduces of the table, all taken to have --n_chips members. */
+static dse_status upstream(const metric_context *x, const wanted *w, metric_value *out, dse_error *err)
+{
+    tpu_upstream u;
+    hockney_fit f;
+    uint32_t n;
+    dse_status st = tpu_upstream_chips(x, &n, err);
+
+    if (st == DSE_OK && n < 2)
+        return metric_absent(err, "it needs --n_chips of 2 or more");
+    if (st == DSE_OK)
+        st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, err);
+    if (st != DSE_OK)
+        return st;
+    for (size_t i = 0; i < u.n_all_reduces; i++)
+        u.all_reduce[i].n = n;
+    hockney_sort(u.all_reduce, u.n_all_reduces);
+    if (u.n_all_reduces < HOCKNEY_SAMPLES || hockney_sizes(u.all_reduce, u.n_all_reduces) < HOCKNEY_SIZES) {
+        metric_put_absent(out, w->name,
+                          u.n_all_reduces < HOCKNEY_SAMPLES
+                              ? "Not enough AllReduce samples to fit (need >= 5)."
+                              : "AllReduce message size is constant; alpha/beta are not identifiable.");
+        return DSE_OK;
+    }
+    st = hockney_fit_samples(u.all_reduce, u.n_all_reduces, &f, err);
+    if (st == DSE_OK)
+        put_or(out, w->name, w->of(&f.ordinary), "the slope of the fit is not positive");
+    return st;
+}
+
+static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
+                    w_beta = {"hockney_beta_s_per_byte", beta_of, beta_error_of},
+                    w_inverse = {"hockney_inverse_beta_Bps", inverse_of, inverse_error_of};
+
+#define METRICS(X)                                                                                           \
+    X(alpha, "hockney_alpha_s", "s", "latency of a step of an all-reduce, fitted")                           \
+    X(beta, "hockney_beta_s_per_byte", "s/byte", "time of a byte in an all-reduce, fitted")                  \
+    X(inverse, "hockney_inverse_beta_Bps", "bytes/s", "bandwidth of an all-reduce, fitted")
+
+/* What the original tools take: any Chrome trace. */
+#define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
+
+#define FUNCTIONS(id, of_name, unit, help)                                                                   \
+    static dse_status id##_defined(const metric_context *x, metric_value *out, dse_error *err)               \
+    {                                                                                                        \
+        return hockney(x, &w_##id, out, err);                                                                \
+    }                                                                                                        \
+    static dse_status id##_compat(const metric_context *x, metric_value *out, dse_error *err)                \
+    {                                                                                                        \
+        return upstream(x, &w_##id, out, err);                                                               \
+    }                                                                                                        \
+    METRIC_IN_SCRATCH(id##_defined, METRIC_ON(TRACE_XLA))                                                    \
+    METRIC_IN_SCRATCH(id##_compat, ON_CHROME)
+METRICS(FUNCTIONS)
+#undef FUNCTIONS
+
+#define ROW(id, of_name, of_unit, text)                                                                      \
+    {.name = of_name,                                                                                        \
+     .group = "tpu",                                                                                         \
+     .unit = of_unit,                                                                                        \
+     .help = text,                                                                                           \
+     .kinds = METRIC_ON(TRACE_XLA),                                                                          \
+     .needs = METRIC_NEEDS_CHIPS,                                                                            \
+     .compute = id##_defined_scratch,                                                                        \
+     .compat = id##_compat_scratch,                                                                          \
+     .compat_kinds = ON_CHROME,                                                                              \
+     .headline = of_name},
+
+static const metric rows[] = {METRICS(ROW)};
+
+METRIC_FAMILY(tpu_hockney);

@@ -1,0 +1,57 @@
+#include "metrics/tpu_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+dse_status tpu_run_init(const metric_context *x, tpu_run *out, dse_error *err)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        n += x->view[i].tpu.n;
+    *out = (tpu_run){.x = x};
+    if (!(out->device = DSE_ARENA_NEW(x->arena, const tpu_device *, n)) ||
+        !(out->rank = DSE_ARENA_NEW(x->arena, const trace_rank *, n)))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < x->n_views; i++)
+        for (uint32_t k = 0; k < x->view[i].tpu.n; k++) {
+            out->device[out->n] = &x->view[i].tpu.device[k];
+            out->rank[out->n++] = x->view[i].rank;
+        }
+    return DSE_OK;
+}
+
+metric_value *tpu_put_device(const tpu_run *run, metric_value *devices, uint32_t i)
+{
+    char key[32];
+
+    if (run->x->n_views > 1)
+        snprintf(key, sizeof key, "%" PRIu32 ":%" PRIu32, run->rank[i]->rank, run->device[i]->number);
+    else
+        snprintf(key, sizeof key, "%" PRIu32, run->device[i]->number);
+    return metric_put_object(devices, key);
+}
+
+dse_status tpu_run_chips(const tpu_run *run, uint32_t *n, dse_error *err)
+{
+    const metric_context *x = run->x;
+    int64_t chips = x->options->n_chips;
+
+    if (chips <= 0)
+        chips = run->n;
+    if (chips <= 0 && x->card && x->card->total_count != TRACE_CARD_NONE)
+        chips = x->card->total_count;
+    if (chips <= 0 || chips > INT32_MAX)
+        return metric_absent(
+            err, "it needs the number of chips: give --n_chips, or total_count in the workload card");
+    *n = (uint32_t)chips;
+    return DSE_OK;
+}
+
+dse_status tpu_upstream_chips(const metric_context *x, uint32_t *n, dse_error *err)
+{
+    if (x->options->n_chips <= 0 || x->options->n_chips > INT32_MAX)
+        return metric_absent(err, "it needs --n_chips under --compat");
+    *n = (uint32_t)x->options->n_chips;
+    return DSE_OK;
+}

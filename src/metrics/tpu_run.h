@@ -1,0 +1,39 @@
+/* tpu_run -- the devices of all files of an XLA run in one list, for the metrics that go over them. */
+#ifndef DSE_METRICS_TPU_RUN_H
+#define DSE_METRICS_TPU_RUN_H
+
+#include "metrics/metric.h"
+
+#include <math.h>
+
+typedef struct {
+    const metric_context *x;
+    uint32_t n;
+    const tpu_device **device;
+    const trace_rank **rank; /* of each device */
+} tpu_run;
+
+/* In the context's arena, by rank and number. n 0: the trace has no device events. DSE_E_NOMEM. */
+dse_status tpu_run_init(const metric_context *x, tpu_run *out, dse_error *err);
+
+/* The object of the i-th device in an object of devices: "<number>", "<rank>:<number>" if there are several ranks. */
+metric_value *tpu_put_device(const tpu_run *run, metric_value *devices, uint32_t i);
+
+/* --n_chips; else how many devices there are; else the card's total_count; else DSE_E_ABSENT. */
+dse_status tpu_run_chips(const tpu_run *run, uint32_t *n, dse_error *err);
+
+/* --n_chips, as the original tools demand it. */
+dse_status tpu_upstream_chips(const metric_context *x, uint32_t *n, dse_error *err);
+
+/* Members of an operation's group: its replica group, else chips. */
+static inline uint32_t tpu_members(const tpu_op *op, uint32_t chips) { return op->group ? op->group : chips; }
+
+/* Bytes of the whole buffer, of a reduce-scatter all members' shares; NaN if the shape does not say. */
+static inline double tpu_buffer_bytes(const tpu_op *op, uint32_t members)
+{
+    if (op->bytes == TRACE_UNKNOWN)
+        return (double)NAN;
+    return (double)op->bytes * (op->comm == TPU_REDUCE_SCATTER ? members : 1);
+}
+
+#endif

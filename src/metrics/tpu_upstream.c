@@ -1,0 +1,143 @@
+#include "metrics/tpu_upstream.h"
+
+#include "metrics/hlo.h"
+#include "metrics/kinds.h"
+
+#include <math.h>
+
+enum { SAYS_COMM = 1, SAYS_COMPUTE = 2, SAYS_ALL_REDUCE = 4, ASKED = 8 };
+
+static const struct {
+    const char *word;
+    uint8_t says;
+} words[] = {
+    {"all-reduce", SAYS_COMM},       {"allreduce", SAYS_COMM},
+    {"all-gather", SAYS_COMM},       {"allgather", SAYS_COMM},
+    {"reduce-scatter", SAYS_COMM},   {"reducescatter", SAYS_COMM},
+    {"all-to-all", SAYS_COMM},       {"alltoall", SAYS_COMM},
+    {"collective", SAYS_COMM},       {"nccl", SAYS_COMM},
+    {"dot", SAYS_COMPUTE},           {"convolution", SAYS_COMPUTE},
+    {"gemm", SAYS_COMPUTE},          {"matmul", SAYS_COMPUTE},
+    {"fusion", SAYS_COMPUTE},        {"compute", SAYS_COMPUTE},
+    {"custom-call", SAYS_COMPUTE},   {"allreduce", SAYS_ALL_REDUCE},
+    {"all-reduce", SAYS_ALL_REDUCE}, {"all_reduce", SAYS_ALL_REDUCE},
+};
+
+static uint8_t says(const char *text)
+{
+    uint8_t all = ASKED;
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!(all & words[i].says) && metric_has(text, words[i].word))
+            all |= words[i].says;
+    return all;
+}
+
+double tpu_upstream_time(const tpu_upstream_kind *k) { return k->n_timed ? k->timed_s : k->dur_s; }
+
+double tpu_upstream_bytes(const trace_rank *r, const trace_args *a)
+{
+    uint64_t shape = hlo_first_shape_bytes(TRACE_NAME(r, a->shape));
+
+    if (shape != HLO_UNKNOWN)
+        return (double)shape;
+    if (a->raw_bytes_accessed != TRACE_UNKNOWN && a->raw_bytes_accessed)
+        return (double)a->raw_bytes_accessed;
+    return a->bytes_accessed == TRACE_UNKNOWN ? 0 : (double)a->bytes_accessed;
+}
+
+typedef struct {
+    const trace_rank *r;
+    uint8_t *of_name;
+    uint8_t of_word[256];
+    double first_s, last_s;
+} reading;
+
+static uint8_t said_of(reading *d, const trace_event *e)
+{
+    uint8_t name = 0;
+
+    if (e->name != DSE_NONE) {
+        if (!d->of_name[e->name])
+            d->of_name[e->name] = says(d->r->names.text[e->name]);
+        name = d->of_name[e->name];
+    }
+    if (!d->of_word[e->word])
+        d->of_word[e->word] = says(e->word < d->r->n_words ? d->r->names.text[d->r->word[e->word]] : "");
+    return name |
+           (d->of_word[e->word] & (SAYS_COMM | SAYS_COMPUTE)); /* an all-reduce is one by its name alone */
+}
+
+static void count(tpu_upstream_kind *k, const trace_event *e, trace_device_time t)
+{
+    k->n++;
+    k->dur_s += (double)e->dur_ps / TRACE_PS_PER_S;
+    if (t.dur_ps >= 0) {
+        k->n_timed++;
+        k->timed_s += (double)t.dur_ps / TRACE_PS_PER_S;
+    }
+}
+
+/* Of the trace's own clock, in a double, as the original tools have it: its resolution is in their wall time. */
+static double upstream_us(const trace_rank *r, int64_t start_ps)
+{
+    return (double)((long double)r->base_ns / 1000 + (long double)start_ps / TRACE_PS_PER_US);
+}
+
+static void add(reading *d, size_t event, tpu_upstream *out)
+{
+    const trace_event *e = &d->r->event[event];
+    const trace_args *args = e->args == DSE_NONE ? NULL : &d->r->args[e->args];
+    trace_device_time t = trace_device_time_of(d->r, event);
+    double seconds = (double)t.dur_ps / TRACE_PS_PER_S, bytes;
+    double start_us = upstream_us(d->r, e->start_ps), dur_us = (double)e->dur_ps / TRACE_PS_PER_US;
+    uint8_t said = said_of(d, e);
+
+    out->n++;
+    d->first_s = fmin(d->first_s, start_us / 1e6);
+    d->last_s = fmax(d->last_s, (start_us + dur_us) / 1e6);
+    if (args && !isnan(args->model_flops)) {
+        out->model_flops += args->model_flops;
+        if (args->model_flops > 0 && t.dur_ps > 0) {
+            out->flops_of_timed += args->model_flops;
+            out->s_with_flops += seconds;
+        }
+    }
+    if (!(said & SAYS_COMM)) {
+        if (said & SAYS_COMPUTE)
+            count(&out->compute, e, t);
+        return;
+    }
+    count(&out->comm, e, t);
+    bytes = args ? tpu_upstream_bytes(d->r, args) : 0;
+    if (t.dur_ps <= 0 || bytes <= 0)
+        return;
+    out->n_valid++;
+    out->rate_sum += bytes / seconds;
+    if (said & SAYS_ALL_REDUCE) {
+        out->all_reduce[out->n_all_reduces++] = (hockney_sample){bytes, seconds, 0};
+        out->all_reduce_s += seconds;
+    }
+}
+
+dse_status tpu_upstream_init(const trace_rank *r, dse_arena *a, tpu_upstream *out, dse_error *err)
+{
+    reading d = {.r = r, .first_s = INFINITY, .last_s = -INFINITY};
+    size_t n = 0;
+
+    *out = (tpu_upstream){0};
+    if (!(d.of_name = DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)))
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < r->n_events; i++)
+        n += !r->event[i].instant &&
+             (said_of(&d, &r->event[i]) & (SAYS_COMM | SAYS_ALL_REDUCE)) == (SAYS_COMM | SAYS_ALL_REDUCE);
+    if (!(out->all_reduce = DSE_ARENA_NEW(a, hockney_sample, n)))
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < r->n_events; i++)
+        if (!r->event[i].instant)
+            add(&d, i, out);
+    if (!out->n)
+        return dse_fail(err, DSE_E_ABSENT, "the trace has no duration event");
+    out->wall_s = d.last_s - d.first_s;
+    return DSE_OK;
+}

@@ -1,0 +1,205 @@
+/* The later metrics of a GPU trace: data/traces/later_two_ranks, whose README.md derives what is expected here. */
+#include "unit/metrics/trace_file.h"
+
+#include "metrics/later_words.h"
+
+#define RANK(k) TEST_DATA "/traces/later_two_ranks/rank" #k "_trace.json"
+#define US      1e-6
+
+static int load(void **state)
+{
+    traces *t = calloc(1, sizeof *t);
+
+    traces_load(t, (const char *const[]){RANK(0), RANK(1), NULL});
+    *state = t;
+    return 0;
+}
+
+static int load_one(void **state)
+{
+    traces *t = calloc(1, sizeof *t);
+
+    traces_load(t, (const char *const[]){RANK(1), NULL});
+    *state = t;
+    return 0;
+}
+
+static int unload(void **state)
+{
+    traces_free(*state);
+    free(*state);
+    return 0;
+}
+
+#define WITH(name) static void name(void **state)
+
+WITH(times_of_steps_and_kernels)
+{
+    const traces *t = *state;
+
+    assert_metric(t, "avg_step_time", "avg_step_time", 100 * US);
+    assert_metric(t, "avg_step_time", "per_rank/1/avg_step_time", 100 * US);
+    assert_metric(t, "total_kernel_time", "total_kernel_time", 410 * US);
+    assert_metric(t, "total_trace_time", "total_trace_time", 220 * US);
+    assert_metric(t, "aggregate_gpu_utilization", "aggregate_gpu_utilization", 100 * 185.0 / 220);
+    assert_metric(t, "load_imbalance_ratio", "load_imbalance_ratio", 190.0 / 180);
+    /* 2 GPUs of one run: 0.5 x 16/2 + 0.5 x 0.44/1e-4 */
+    assert_metric(t, "gpu_step_score", "gpu_step_score", 2204);
+}
+
+WITH(shares_of_communication)
+{
+    const traces *t = *state;
+
+    assert_metric(t, "communication_fraction", "communication_fraction", (40 + (100.0 / 3 + 25) / 2) / 2);
+    assert_metric(t, "communication_ratio", "communication_ratio", 100 * 130.0 / 410);
+    assert_metric(t, "communication_overhead", "communication_overhead", (80.0 / 220 + 50.0 / 190) / 2);
+    assert_metric(t, "total_communication_time", "total_communication_time", 32.5 * US);
+    assert_metric(t, "compute_comm_overlap", "compute_comm_overlap", 28.75);
+    assert_metric(t, "communication_overlap_ratio", "communication_overlap_ratio", 0.2875);
+}
+
+WITH(kinds_of_kernels)
+{
+    const traces *t = *state;
+
+    assert_metric(t, "dominant_kernel_concentration", "dominant_kernel_concentration", 100 * 240.0 / 410);
+    assert_metric(t, "memory_bound_fraction", "memory_bound_fraction", 100 * 40.0 / 410);
+    assert_metric(t, "moe_fraction", "moe_fraction", 0);
+    assert_metric(t, "average_memory_bandwidth", "average_memory_bandwidth", 1);
+    assert_metric(t, "memory_transfer_overhead", "memory_transfer_overhead", 100 * 20.0 / 240);
+}
+
+WITH(bandwidths_and_volumes)
+{
+    const traces *t = *state;
+
+    assert_metric(t, "bandwidth_utilization_allreduce_group_6", "bandwidth_utilization_allreduce_group_6",
+                  (0.1 + 4.0 / 30) / 2);
+    assert_metric(t, "collective_vol_allreduce_gb", "collective_vol_allreduce_gb", 8e-6);
+    assert_metric(t, "collective_vol_total_gb", "collective_vol_total_gb", 8e-6);
+    assert_metric(t, "collective_vol_alltoall_gb", "collective_vol_alltoall_gb", 0);
+}
+
+static void check_list(const traces *t, double first, double second)
+{
+    dse_error err = DSE_ERROR_INIT;
+    const metric_value *list;
+    metric_value *v;
+
+    assert_ok(traces_compute(t, "straggler_metrics", &v, &err), &err);
+    list = metric_get(v, "straggler_metrics");
+    assert_true(fabs(list->first->number - first) < 1e-12 && fabs(list->last->number - second) < 1e-12);
+    assert_ptr_equal(list->first->next, list->last);
+}
+
+WITH(ranks_that_wait_less_are_the_stragglers)
+{
+    check_list(*state, 0.375, 1.6);
+    assert_metric(*state, "straggler_pct", "straggler_pct", 37.5);
+    assert_metric(*state, "straggler_pct", "num_events", 2);
+}
+
+WITH(upstream_takes_the_first_rank_and_its_own_units)
+{
+    traces *t = *state;
+
+    t->options.compat = true;
+    assert_metric(t, "bandwidth_utilization_allreduce_group_6", "bandwidth_utilization_allreduce_group_6",
+                  1e8 / 1073741824);
+    assert_metric(t, "communication_overhead", "communication_overhead", 80.0 / 220);
+    assert_metric(t, "bandwidth_utilization", "bandwidth_utilization",
+                  5e-4); /* 2000 B / 100 GB/s over 40 us */
+    assert_metric(t, "memory_bound_fraction", "memory_bound_fraction", 9.7561);
+    check_list(t, 0.375, 1.6);
+}
+
+static void refused(const traces *t, const char *name, const char *why)
+{
+    dse_error err = DSE_ERROR_INIT;
+    metric_value *v;
+
+    assert_failure(traces_compute(t, name, &v, &err), &err, DSE_E_ABSENT, "", why);
+}
+
+WITH(what_the_trace_lacks_is_refused)
+{
+    traces *t = *state;
+
+    refused(t, "bandwidth_utilization_alltoall_group_6", "no AllToAll has a size, a time and a known group");
+    refused(t, "bandwidth_utilization",
+            "it needs a workload card with hardware.network_topo.bandwidth_gbps and xpu_spec.count_per_node");
+    t->options.compat = true;
+    refused(t, "memory_transfer_overhead", "the trace has no copies"); /* a real one is none to upstream */
+    refused(t, "bandwidth_utilization_alltoall_group_6", "no AllToAll kernel has a size");
+}
+
+WITH(one_rank_cannot_be_compared)
+{
+    traces *t = *state;
+
+    refused(t, "load_imbalance_ratio", "it compares ranks: kernels of 1 of them are not enough");
+    refused(t, "straggler_metrics", "it compares ranks, and fewer than two of the trace communicate");
+    refused(t, "straggler_pct", "no collective was recorded on two ranks");
+    t->options.compat = true;
+    check_list(t, 0, 0);
+    refused(t, "communication_overhead", "rank 0 has no kernels"); /* this is rank 1 */
+}
+
+static dse_status all_of(void *what, dse_arena *arena, dse_error *err)
+{
+    static const char *const names[] = {"communication_fraction", "dominant_kernel_concentration",
+                                        "straggler_pct", "compute_comm_overlap",
+                                        "bandwidth_utilization_allreduce_group_6"};
+    traces *t = what;
+    metric_context x = t->context;
+    dse_status st = DSE_OK;
+
+    x.arena = arena;
+    for (size_t i = 0; st == DSE_OK && i < sizeof names / sizeof names[0]; i++) {
+        const metric *m;
+        metric_value *v;
+
+        st = metric_find(names[i], TRACE_KINETO, false, &m, err);
+        if (st == DSE_OK)
+            st = metric_compute(m, &x, &v, err);
+    }
+    return st;
+}
+
+WITH(running_out_of_memory_is_an_error) { assert_true(unit_fail_each_allocation(all_of, *state, 2048) > 0); }
+
+CLAIM(words_may_be_bound_to_a_place)
+{
+    assert_true(later_says("NCCL_kernel", &later_comm_plain));
+    assert_false(later_says("my_nccl", &later_comm_plain));
+    assert_true(later_says("my_nccl", &later_comm_wide));
+    assert_true(later_says("x dma y", &later_memcpy));
+    assert_false(later_says("admad", &later_memcpy));
+    assert_true(later_says("k_gate (x)", &later_moe) == false);
+    assert_true(later_says("a gate b", &later_moe_nsys));
+    assert_int_equal(later_class_of("reducescatter"), LATER_COMMUNICATION);
+    assert_int_equal(later_class_of("reduce_kernel"), LATER_REDUCTION);
+    assert_int_equal(later_class_of("cutlass_gemm_softmax"), LATER_GEMM);
+    assert_int_equal(later_class_of("rmsnorm"), LATER_NORM);
+    assert_int_equal(later_class_of("something"), LATER_OTHER);
+}
+
+int main(void)
+{
+#define ON(name) cmocka_unit_test_setup_teardown(name, load, unload)
+    const struct CMUnitTest tests[] = {
+        ON(times_of_steps_and_kernels),
+        ON(shares_of_communication),
+        ON(kinds_of_kernels),
+        ON(bandwidths_and_volumes),
+        ON(ranks_that_wait_less_are_the_stragglers),
+        ON(upstream_takes_the_first_rank_and_its_own_units),
+        ON(what_the_trace_lacks_is_refused),
+        cmocka_unit_test_setup_teardown(one_rank_cannot_be_compared, load_one, unload),
+        ON(running_out_of_memory_is_an_error),
+        cmocka_unit_test(words_may_be_bound_to_a_place),
+    };
+
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,206 @@
+/* Metrics of TPUs. The traces are data/traces/tpu_leaves and tpu_hockney; each README.md derives what is expected here. */
+#include "unit/metrics/trace_file.h"
+
+#define LEAVES  TEST_DATA "/traces/tpu_leaves/trace.json"
+#define HOCKNEY TEST_DATA "/traces/tpu_hockney/trace.json"
+#define US      1e-6
+
+static int load(void **state, const char *file)
+{
+    traces *t = calloc(1, sizeof *t);
+
+    traces_load(t, (const char *const[]){file, NULL});
+    *state = t;
+    return 0;
+}
+
+static int load_leaves(void **state) { return load(state, LEAVES); }
+static int load_hockney(void **state) { return load(state, HOCKNEY); }
+
+static int unload(void **state)
+{
+    traces_free(*state);
+    free(*state);
+    return 0;
+}
+
+#define WITH(name) static void name(void **state)
+
+WITH(only_leaves_of_the_op_lines_of_devices_count)
+{
+    const traces *t = *state;
+
+    assert_metric(t, "wall_time_s", "wall_time_s", 115 * US);
+    assert_metric(t, "wall_time_s", "host_wall_time_s", 1010 * US); /* 1990 to 3000, the SparseCore's end */
+    assert_metric(t, "wall_time_s", "per_device/0/busy_s", 94 * US);
+    assert_metric(t, "wall_time_s", "per_device/1/span_s", 60 * US);
+    assert_metric(t, "total_compute_time_s", "total_compute_time_s", 50 * US);
+    assert_metric(t, "total_compute_time_s", "total_compute_time_sum_s", 100 * US);
+    assert_metric(t, "total_compute_time_s", "per_device/0/memory_or_async_s", 2 * US);
+}
+
+WITH(start_and_done_are_one_communication)
+{
+    const traces *t = *state;
+
+    assert_metric(t, "total_comm_time_s", "total_comm_time_s", 41 * US);
+    assert_metric(t, "total_comm_time_s", "by_type/0/comm_time_s_by_type/all-gather", 42 * US);
+    assert_metric(t, "num_comm_kernels", "num_comm_kernels", 2);
+    assert_metric(t, "num_comm_kernels", "num_comm_kernels_all_devices", 4);
+    assert_metric(t, "num_comm_kernels", "by_type/0/comm_by_type/reduce-scatter", 1);
+    assert_metric(t, "avg_comm_kernel_time_s", "avg_comm_kernel_time_s", 20.5 * US);
+    assert_metric(t, "num_comm_kernels_w_size_and_time", "num_comm_kernels_w_size_and_time", 4);
+}
+
+WITH(shares_are_means_over_devices)
+{
+    const traces *t = *state;
+
+    assert_metric(t, "compute_utilization_proxy", "compute_utilization_proxy", (60.0 / 115 + 40.0 / 60) / 2);
+    assert_metric(t, "communication_fraction", "communication_fraction", (62.0 / 115 + 20.0 / 60) / 2);
+    assert_metric(t, "allreduce_comm_time_s", "allreduce_comm_time_s", 15 * US);
+}
+
+WITH(bandwidth_is_bus_bytes_over_time)
+{
+    assert_metric(*state, "avg_comm_bandwidth_GBps", "avg_comm_bandwidth_GBps", 19968 / (82 * US) / 1e9);
+}
+
+WITH(flops_are_over_the_time_of_operations_that_have_them)
+{
+    const traces *t = *state;
+
+    assert_metric(t, "achieved_flops_from_trace_json", "achieved_flops_from_trace_json", 8.75e10);
+    assert_metric(t, "achieved_flops_from_trace_json", "achieved_flops_slice", 1.75e11);
+    assert_metric(t, "total_model_flops_from_args", "total_model_flops_from_args", 6e6);
+    assert_metric(t, "flops_per_token_used", "flops_per_token_used", 42e9);
+    assert_metric(t, "estimated_total_tokens", "estimated_total_tokens", 6e6 / 42e9);
+    assert_metric(t, "throughput", "estimated_throughput_tokens_per_s", 6e6 / 42e9 / (115 * US));
+}
+
+WITH(inference_takes_two_operations_a_parameter)
+{
+    traces *t = *state;
+
+    t->options.phase = TRACE_PHASE_INFERENCE;
+    assert_metric(t, "flops_per_token_used", "flops_per_token_used", 14e9);
+}
+
+/* Upstream counts by words in names: the host's all_reduce_on_the_host has none of them, all-gather-start, -done,
+ * reduce-scatter and the SparseCore's all-reduce have, the two psum have not. 1 + 2 + 10 + 1000 us. */
+WITH(upstream_knows_collectives_by_their_names)
+{
+    traces *t = *state;
+
+    t->options.compat = true;
+    t->options.n_chips = 4;
+    assert_metric(t, "num_comm_kernels", "num_comm_kernels", 4);
+    assert_metric(t, "total_comm_time_s", "total_comm_time_s", 1013 * US);
+    assert_metric(t, "wall_time_s", "wall_time_s", 0.00101);
+}
+
+WITH(upstream_demands_the_number_of_chips)
+{
+    traces *t = *state;
+    dse_error err = DSE_ERROR_INIT;
+    metric_value *v;
+
+    t->options.compat = true;
+    assert_failure(traces_compute(t, "num_comm_kernels", &v, &err), &err, DSE_E_ABSENT, "",
+                   "it needs --n_chips under --compat");
+}
+
+WITH(one_size_of_messages_cannot_be_fitted)
+{
+    dse_error err = DSE_ERROR_INIT;
+    metric_value *v;
+
+    assert_failure(traces_compute(*state, "hockney_alpha_s", &v, &err), &err, DSE_E_ABSENT, "",
+                   "2 all-reduces of 1 different sizes; a fit needs 5 of one group size, of 2 sizes");
+}
+
+WITH(upstream_prints_nan_where_it_cannot_fit)
+{
+    traces *t = *state;
+    dse_error err = DSE_ERROR_INIT;
+    metric_value *v;
+
+    t->options.compat = true;
+    t->options.n_chips = 4;
+    assert_ok(traces_compute(t, "hockney_beta_s_per_byte", &v, &err), &err);
+    assert_int_equal(metric_get(v, "hockney_beta_s_per_byte")->kind, METRIC_ABSENT);
+}
+
+WITH(later_metrics_read_the_same_operations)
+{
+    const traces *t = *state;
+
+    /* Sums of leaves: 30 + 42 + 30 + 10 + 1 + 1 + 10 = 124 on device 0, 60 on device 1. */
+    assert_metric(t, "later.communication_fraction", "communication_fraction",
+                  100 * (62.0 / 124 + 20.0 / 60) / 2);
+    assert_metric(t, "communication_ratio", "communication_ratio", 100 * 82.0 / 184);
+    assert_metric(t, "compute_comm_overlap", "compute_comm_overlap", 100 * 30.0 / 82);
+    assert_metric(t, "total_communication_time", "total_communication_time", 41 * US);
+    assert_metric(t, "average_memory_bandwidth", "average_memory_bandwidth", 8000 / (9 * US) / 1e9);
+    /* The copy 90 - 99 lies behind all compute. */
+    assert_metric(t, "memory_transfer_overhead", "memory_transfer_overhead", 100 * 9.0 / 115);
+    /* fusion.1, of 70 us, is most of what has a category: 30 + 42 + 30 + 10 + 2 + 60. */
+    assert_metric(t, "dominant_kernel_concentration", "dominant_kernel_concentration", 100 * 70.0 / 174);
+    assert_metric(t, "bandwidth_utilization_allgather_group_6", "bandwidth_utilization_allgather_group_6",
+                  6144 / (42 * US) / 1e9);
+    assert_metric(t, "collective_vol_total_gb", "collective_vol_total_gb", (8192 + 4096 + 4096 + 2048) / 2e9);
+}
+
+WITH(the_group_size_with_most_samples_is_the_headline)
+{
+    const traces *t = *state;
+    dse_error err = DSE_ERROR_INIT;
+    metric_value *v;
+
+    assert_metric(t, "hockney_inverse_beta_Bps", "group_size", 4);
+    assert_ok(traces_compute(t, "hockney_alpha_s", &v, &err), &err);
+    assert_true(fabs(traces_number(metric_get(v, "hockney_alpha_s")) - 1e-6) < 1e-15);
+    assert_true(fabs(traces_number(traces_at(v, "beta_s_per_byte")) - 2e-12) < 1e-21);
+    assert_true(fabs(traces_number(traces_at(v, "robust/alpha_s")) - 1e-6) < 1e-15);
+    assert_int_equal(traces_number(traces_at(v, "samples")), 6);
+    assert_int_equal(traces_number(traces_at(v, "distinct_sizes")), 6);
+    assert_int_equal(traces_number(metric_get(metric_get(v, "fits")->first, "group_size")), 2);
+    assert_true(fabs(traces_number(metric_get(metric_get(v, "fits")->first, "alpha_s")) - 2e-6) < 1e-15);
+    assert_null(metric_get(v, "warning"));
+}
+
+static dse_status view_of(void *what, dse_arena *arena, dse_error *err)
+{
+    tpu_rank out;
+
+    return tpu_rank_init(what, arena, &out) ? DSE_OK : dse_fail_nomem(err);
+}
+
+WITH(running_out_of_memory_is_an_error)
+{
+    traces *t = *state;
+
+    assert_true(unit_fail_each_allocation(view_of, &t->record.rank[0], 4096) > 0);
+}
+
+int main(void)
+{
+#define ON(file, name) cmocka_unit_test_setup_teardown(name, load_##file, unload)
+    const struct CMUnitTest tests[] = {
+        ON(leaves, only_leaves_of_the_op_lines_of_devices_count),
+        ON(leaves, start_and_done_are_one_communication),
+        ON(leaves, shares_are_means_over_devices),
+        ON(leaves, bandwidth_is_bus_bytes_over_time),
+        ON(leaves, flops_are_over_the_time_of_operations_that_have_them),
+        ON(leaves, inference_takes_two_operations_a_parameter),
+        ON(leaves, upstream_knows_collectives_by_their_names),
+        ON(leaves, upstream_demands_the_number_of_chips),
+        ON(leaves, one_size_of_messages_cannot_be_fitted),
+        ON(leaves, upstream_prints_nan_where_it_cannot_fit),
+        ON(leaves, later_metrics_read_the_same_operations),
+        ON(hockney, the_group_size_with_most_samples_is_the_headline),
+        ON(leaves, running_out_of_memory_is_an_error),
+    };
+
+    return RUN_TESTS(tests);
+}

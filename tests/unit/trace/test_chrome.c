@@ -1,0 +1,685 @@
+/* Chrome traces: what becomes of events, of what stands beside them, and of everything that can be wrong. */
+#include "trace/chrome.h"
+
+#include "unit/unit.h"
+
+static dse_status parse_bytes(const char *text, size_t n, size_t cap, trace_record *out, dse_error *err)
+{
+    trace_source source;
+    dse_status st = trace_source_open_bytes(&source, text, n, cap, err);
+
+    *out = (trace_record){0};
+    if (st == DSE_OK)
+        st = trace_chrome_parse(&source, "t.json", out, err);
+    trace_source_close(&source);
+    return st;
+}
+
+static dse_status parse(const char *text, trace_record *out, dse_error *err)
+{
+    return parse_bytes(text, strlen(text), TRACE_WINDOW_BYTES, out, err);
+}
+
+static void read_trace(const char *text, trace_record *out)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    assert_ok(parse(text, out, &err), &err);
+    assert_true(out->n_ranks >= 1);
+    assert_string_equal(out->rank[0].path, "t.json");
+}
+
+/* An event with everything, for the head of a list. */
+#define EVENT(name, ts, dur)                                                                                 \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" name "\",\"pid\":0,\"tid\":7,\"ts\":" ts ",\"dur\":" dur  \
+    "}"
+
+static const char *text_of(const trace_rank *r, uint32_t id)
+{
+    const char *text = TRACE_NAME(r, id);
+
+    return text ? text : "(none)";
+}
+
+static void expect_event(const trace_rank *r, size_t i, const char *name, int64_t start_ps, int64_t dur_ps)
+{
+    assert_true(i < r->n_events);
+    assert_string_equal(text_of(r, r->event[i].name), name);
+    assert_int_equal(r->event[i].start_ps, start_ps);
+    assert_int_equal(r->event[i].dur_ps, dur_ps);
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+CLAIM(a_kernel_has_all_that_the_trace_says)
+{
+    trace_record t;
+    const trace_rank *r;
+    const trace_args *a;
+
+    read_trace(
+        "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel\",\"pid\":0,\"tid\":7,"
+        "\"ts\":5123456789012.345,\"dur\":12.5,\"args\":{\"External "
+        "id\":3,\"stream\":7,\"device\":1,\"correlation\":99,\"blocks per SM\":2.5,\"est. achieved occupancy "
+        "%\":31,\"grid\":[1,2,3],\"Collective name\":\"allreduce\",\"In msg nelems\":1024,\"Out msg "
+        "nelems\":2048,\"Group size\":8,\"dtype\":\"BFloat16\",\"Process Group Name\":\"0\",\"Process Group "
+        "Description\":\"default_pg\",\"Process Group Ranks\":\"[0, 1]\",\"bytes\":4096}}]}",
+        &t);
+    r = &t.rank[0];
+    assert_int_equal(r->kind, TRACE_KINETO);
+    assert_int_equal(r->n_events, 1);
+    assert_int_equal(r->base_ns, 5123456000000000); /* the second that the first time is in */
+    expect_event(r, 0, "ncclDevKernel", 789012345000, 12500000);
+    assert_int_equal(r->event[0].category, TRACE_KERNEL);
+    assert_string_equal(text_of(r, r->word[r->event[0].word]), "kernel");
+    assert_int_equal(r->event[0].correlation, 99);
+    assert_false(r->event[0].instant);
+    assert_string_equal(text_of(r, r->lane[r->event[0].lane].pid), "0");
+    assert_string_equal(text_of(r, r->lane[r->event[0].lane].tid), "7");
+    a = &r->args[r->event[0].args];
+    assert_int_equal(a->stream, 7);
+    assert_int_equal(a->device, 1);
+    assert_double(a->blocks_per_sm, 2.5);
+    assert_double(a->occupancy_pct, 31);
+    assert_string_equal(text_of(r, a->collective), "allreduce");
+    assert_string_equal(text_of(r, a->dtype), "BFloat16");
+    assert_string_equal(text_of(r, a->group_name), "0");
+    assert_string_equal(text_of(r, a->group_desc), "default_pg");
+    assert_string_equal(text_of(r, a->group_ranks), "[0, 1]");
+    assert_int_equal(a->group_size, 8);
+    assert_u64(a->in_elements, 1024);
+    assert_u64(a->out_elements, 2048);
+    assert_u64(a->bytes, 4096);
+    assert_int_equal(a->long_name, DSE_NONE);
+    assert_true(isnan(a->model_flops));
+    assert_int_equal(r->all_first_ps, 789012345000);
+    assert_int_equal(r->all_last_ps, 789024845000);
+    assert_int_equal(t.n_warnings, 0);
+    trace_record_free(&t);
+}
+
+CLAIM(keys_stand_in_any_order)
+{
+    static const char *const texts[] = {
+        "{\"traceEvents\":[{\"args\":{\"stream\":3,\"correlation\":5},\"dur\":2,\"ts\":1,"
+        "\"tid\":7,\"pid\":\"p\",\"name\":\"k\",\"cat\":\"kernel\",\"ph\":\"X\"}],"
+        "\"distributedInfo\":{\"world_size\":4,\"rank\":2}}",
+        "{\"distributedInfo\":{\"rank\":2,\"backend\":{\"a\":[]},\"world_size\":4},"
+        "\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":\"p\","
+        "\"tid\":7,\"ts\":1,\"dur\":2,\"args\":{\"correlation\":5,\"other\":{\"stream\":9},"
+        "\"stream\":3}}]}",
+        "{\"traceEvents\" : [\n {\"ph\" : \"X\" , \"ph\":\"X\", \"ts\":7, "
+        "\"cat\":\"kernel\",\"name\":\"x\", "
+        "\"name\":\"k\",\"pid\":\"p\",\"tid\":7,\"ts\":1.0,\"dur\":2e0,\"args\":{"
+        "\"correlation\":5,\"stream\":3}}],\"distributedInfo\":{\"rank\":\"2\",\"world_"
+        "size\":4}}"}; /* twice: the last counts */
+
+    for (size_t i = 0; i < 3; i++) {
+        trace_record t;
+        const trace_rank *r;
+
+        read_trace(texts[i], &t);
+        r = &t.rank[0];
+        assert_int_equal(r->n_events, 1);
+        expect_event(r, 0, "k", 1000000, 2000000);
+        assert_int_equal(r->event[0].correlation, 5);
+        assert_int_equal(r->args[r->event[0].args].stream, 3);
+        assert_string_equal(text_of(r, r->lane[r->event[0].lane].pid), "p");
+        assert_true(r->has_rank);
+        assert_int_equal(r->rank, 2);
+        assert_int_equal(r->world_size, 4);
+        trace_record_free(&t);
+    }
+}
+
+CLAIM(a_bare_list_is_a_trace)
+{
+    trace_record t;
+
+    read_trace("[" EVENT("a", "1", "2") "," EVENT("b", "3", "4") "]", &t);
+    assert_int_equal(t.rank[0].n_events, 2);
+    assert_false(t.rank[0].has_rank);
+    expect_event(&t.rank[0], 1, "b", 3000000, 4000000);
+    trace_record_free(&t);
+    read_trace("[]", &t);
+    assert_int_equal(t.rank[0].n_events, 0);
+    trace_record_free(&t);
+}
+
+CLAIM(which_phases_are_events)
+{
+    trace_record t;
+    const trace_rank *r;
+
+    read_trace("[{\"ph\":\"i\",\"name\":\"mark\",\"ts\":10,\"s\":\"g\"},{\"ph\":\"I\",\"name\":\"old "
+               "mark\",\"ts\":11,\"dur\":5},{\"ph\":\"s\",\"name\":\"flow\",\"id\":3,\"ts\":5},{\"ph\":\"f\","
+               "\"name\":\"flow\",\"ts\":99},{\"ph\":\"X\",\"name\":\"no "
+               "time\"},{\"ph\":\"X\",\"ts\":20},{\"name\":\"no "
+               "phase\",\"ts\":500},{},7,{\"ph\":\"X\",\"name\":\"k\",\"ts\":0,\"dur\":1}]",
+               &t);
+    r = &t.rank[0];
+    assert_int_equal(r->n_events, 4);
+    expect_event(r, 0, "mark", 10000000, 0);
+    assert_true(r->event[0].instant);
+    expect_event(r, 1, "old mark", 11000000, 0);
+    expect_event(r, 2, "(none)", 20000000, 0); /* neither name nor duration */
+    assert_false(r->event[2].instant);
+    expect_event(r, 3, "k", 0, 1000000);
+    /* Flows count for the length, and what begins at 0 does not: 5 to 99 us. */
+    assert_int_equal(r->all_first_ps, 5000000);
+    assert_int_equal(r->all_last_ps, 99000000);
+    assert_int_equal(t.n_warnings, 0);
+    trace_record_free(&t);
+}
+
+CLAIM(what_says_the_same_is_stored_once)
+{
+    trace_record t;
+    const trace_event *e;
+
+    read_trace("[{\"ph\":\"X\",\"ts\":1,\"args\":{\"stream\":7,\"correlation\":1}},{\"ph\":\"X\",\"ts\":2,"
+               "\"args\":{\"correlation\":2,\"stream\":7}},{\"ph\":\"X\",\"ts\":3,\"args\":{\"stream\":8}},{"
+               "\"ph\":\"X\",\"ts\":4,\"args\":{\"stream\":-1}},{\"ph\":\"X\",\"ts\":5,\"args\":{\"x\":1}},{"
+               "\"ph\":\"X\",\"ts\":6,\"args\":[1]}]",
+               &t);
+    e = t.rank[0].event;
+    assert_int_equal(t.rank[0].n_args, 2);
+    assert_int_equal(e[0].args, e[1].args);
+    assert_int_equal(e[0].correlation, 1);
+    assert_int_equal(e[1].correlation, 2);
+    assert_int_not_equal(e[2].args, e[0].args);
+    assert_int_equal(e[3].args, DSE_NONE);
+    assert_int_equal(e[4].args, DSE_NONE);
+    assert_int_equal(e[5].args, DSE_NONE);
+    trace_record_free(&t);
+}
+
+CLAIM(metadata_hold_wherever_they_stand)
+{
+    trace_record t;
+    const trace_rank *r;
+    const trace_lane *lane;
+
+    read_trace("[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"python\"}},{\"ph\":"
+               "\"X\",\"pid\":1,\"tid\":2,\"ts\":1},{\"ph\":\"X\",\"pid\":3,\"tid\":2,\"ts\":1},{\"args\":{"
+               "\"name\":\"stream "
+               "2\"},\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":3,\"tid\":2},{\"ph\":\"M\",\"name\":"
+               "\"process_sort_index\",\"pid\":1,\"args\":{\"sort_index\":3}},{\"ph\":\"M\",\"name\":"
+               "\"process_name\",\"pid\":1,\"args\":{\"name\":\"python 3\"}}]",
+               &t);
+    r = &t.rank[0];
+    lane = &r->lane[r->event[0].lane];
+    assert_string_equal(text_of(r, lane->process_name), "python 3"); /* the last */
+    assert_string_equal(text_of(r, lane->thread), "(none)");
+    lane = &r->lane[r->event[1].lane];
+    assert_string_equal(text_of(r, lane->process_name), "(none)");
+    assert_string_equal(text_of(r, lane->thread), "stream 2");
+    assert_int_equal(r->kind, TRACE_KINETO);
+    trace_record_free(&t);
+}
+
+/* ---- beside the events --------------------------------------------------------------------- */
+
+CLAIM(devices_groups_and_the_base_time_are_read)
+{
+    trace_record t;
+    const trace_rank *r;
+
+    read_trace("{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":\"H100\",\"totalGlobalMem\":"
+               "85017755648,\"computeMajor\":9,\"computeMinor\":0,\"numSms\":132},{\"name\":\"B\"}],"
+               "\"distributedInfo\":{\"rank\":1,\"world_size\":2,\"pg_config\":[{\"pg_name\":\"0\",\"pg_"
+               "desc\":\"default_pg\",\"pg_size\":2,\"ranks\":[0, "
+               "1]},{\"pg_name\":7,\"ranks\":\"[1]\"},\"odd\"]},\"traceEvents\":[" EVENT(
+                   "k", "2000001", "1") "],\"baseTimeNanoseconds\":1727743122000000000}",
+               &t);
+    r = &t.rank[0];
+    assert_int_equal(r->n_devices, 2);
+    assert_string_equal(text_of(r, r->device[0].name), "H100");
+    assert_u64(r->device[0].memory_bytes, 85017755648u);
+    assert_int_equal(r->device[0].n_sms, 132);
+    assert_int_equal(r->device[0].major, 9);
+    assert_int_equal(r->device[1].n_sms, 0);
+    assert_int_equal(r->n_groups, 2);
+    assert_string_equal(text_of(r, r->group[0].name), "0");
+    assert_string_equal(text_of(r, r->group[0].desc), "default_pg");
+    assert_string_equal(text_of(r, r->group[0].ranks), "[0, 1]");
+    assert_int_equal(r->group[0].size, 2);
+    assert_string_equal(text_of(r, r->group[1].name), "7");
+    assert_string_equal(text_of(r, r->group[1].ranks), "[1]");
+    assert_int_equal(r->group[1].size, 0);
+    /* Two seconds behind what the times count from. */
+    assert_int_equal(r->base_ns, 1727743124000000000);
+    expect_event(r, 0, "k", 1000000, 1000000);
+    trace_record_free(&t);
+}
+
+CLAIM(a_tpu_says_when_and_how_long_itself)
+{
+    trace_record t;
+    const trace_rank *r;
+    trace_device_time d;
+
+    read_trace("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[{\"ph\":\"M\",\"pid\":3,\"name\":\"process_"
+               "name\",\"args\":{\"name\":\"/"
+               "device:TPU:0\"}},{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":1217969.0464019999,\"dur\":4.5,"
+               "\"name\":\"fusion\",\"args\":{\"device_duration_ps\":\"4530612\",\"device_offset_ps\":"
+               "\"1218072366146\",\"hlo_category\":\"loop fusion\",\"long_name\":\"%f = f32[8]{0} fusion(), "
+               "metadata={op=\\\"x\\\"}\",\"shape_with_layout\":\"f32[8]{0}\",\"bytes_accessed\":\"64\","
+               "\"raw_bytes_accessed\":32,\"model_flops\":\"128\"}},{\"ph\":\"X\",\"pid\":4,\"tid\":1,\"ts\":"
+               "1217970,\"dur\":1,\"name\":\"host\"},{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":1217971,"
+               "\"dur\":1,\"name\":\"b\",\"args\":{\"device_duration_ps\":7}},{}]}",
+               &t);
+    r = &t.rank[0];
+    assert_int_equal(r->kind, TRACE_XLA);
+    expect_event(r, 0, "fusion", 217969046401, 4500000); /* since second 1; cut at the picosecond */
+    d = trace_device_time_of(r, 0);
+    assert_int_equal(d.offset_ps, 1218072366146);
+    assert_int_equal(d.dur_ps, 4530612);
+    assert_int_equal(trace_device_time_of(r, 1).dur_ps, -1);
+    d = trace_device_time_of(r, 2);
+    assert_int_equal(d.offset_ps, -1);
+    assert_int_equal(d.dur_ps, 7);
+    assert_string_equal(text_of(r, r->args[r->event[0].args].hlo_category), "loop fusion");
+    assert_string_equal(text_of(r, r->args[r->event[0].args].long_name),
+                        "%f = f32[8]{0} fusion(), metadata={op=\"x\"}");
+    assert_string_equal(text_of(r, r->args[r->event[0].args].shape), "f32[8]{0}");
+    assert_u64(r->args[r->event[0].args].bytes_accessed, 64);
+    assert_u64(r->args[r->event[0].args].raw_bytes_accessed, 32);
+    assert_double(r->args[r->event[0].args].model_flops, 128);
+    trace_record_free(&t);
+}
+
+CLAIM(each_pid_of_a_simulated_run_is_a_rank)
+{
+    trace_record t;
+
+    read_trace(
+        "{\"traceEvents\":[" EVENT(
+            "a", "1", "2") ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"b\",\"pid\":12,\"tid\":\"comm\","
+                           "\"ts\":5,\"dur\":6,\"args\":{\"Collective "
+                           "name\":\"allreduce\",\"stream\":1}},{\"ph\":\"X\",\"cat\":\"user_annotation\","
+                           "\"name\":\"ProfilerStep#0\",\"pid\":0,\"tid\":7,\"ts\":0,\"dur\":9},{\"ph\":"
+                           "\"M\",\"name\":\"process_name\",\"pid\":12,\"args\":{\"name\":\"NPU "
+                           "12\"}},{\"ph\":\"X\",\"name\":\"c\",\"pid\":\"host\",\"ts\":1}],\"simulator\":"
+                           "\"ccldse\",\"world_size\":16}",
+        &t);
+    assert_int_equal(t.n_ranks, 2);
+    assert_int_equal(t.rank[0].kind, TRACE_SIMULATED);
+    assert_int_equal(t.rank[0].rank, 0);
+    assert_true(t.rank[0].has_rank);
+    assert_int_equal(t.rank[0].world_size, 16);
+    assert_int_equal(t.rank[0].n_events, 2);
+    expect_event(&t.rank[0], 0, "a", 1000000, 2000000);
+    expect_event(&t.rank[0], 1, "ProfilerStep#0", 0, 9000000);
+    assert_int_equal(t.rank[0].event[1].category, TRACE_ANNOTATION);
+    assert_int_equal(t.rank[0].names.n, 6); /* a, kernel, 0, 7, ProfilerStep#0, user_annotation */
+    assert_int_equal(t.rank[0].all_first_ps, 1000000);
+    assert_int_equal(t.rank[0].all_last_ps, 3000000); /* of a: what begins at 0 does not count */
+    assert_int_equal(t.rank[1].rank, 12);
+    expect_event(&t.rank[1], 0, "b", 5000000, 6000000);
+    assert_string_equal(text_of(&t.rank[1], t.rank[1].lane[0].tid), "comm");
+    assert_string_equal(text_of(&t.rank[1], t.rank[1].lane[0].process_name), "NPU 12");
+    assert_string_equal(text_of(&t.rank[1], t.rank[1].args[t.rank[1].event[0].args].collective), "allreduce");
+    assert_string_equal(t.rank[1].path, "t.json");
+    assert_int_equal(t.n_warnings, 1);
+    assert_string_equal(
+        t.warning[0].text,
+        "t.json: events of a simulated run left out because their pid is no number of a rank: 1");
+    trace_record_free(&t);
+}
+
+/* ---- what can be wrong --------------------------------------------------------------------- */
+
+/* So many events are kept, and this is said. */
+static void expect_warning(const char *text, size_t n_events, const char *warning)
+{
+    trace_record t;
+
+    read_trace(text, &t);
+    assert_int_equal(t.rank[0].n_events, n_events);
+    assert_int_equal(t.n_warnings, 1);
+    assert_string_equal(t.warning[0].text, warning);
+    trace_record_free(&t);
+}
+
+static void expect_refusal(const char *text, dse_status status, const char *where, const char *message)
+{
+    dse_error err = DSE_ERROR_INIT;
+    trace_record t;
+
+    assert_failure(parse(text, &t, &err), &err, status, where, message);
+    trace_record_free(&t);
+}
+
+CLAIM(a_file_that_is_cut_off_keeps_its_complete_events)
+{
+    /* An event has 67 bytes; the first begins at byte 16. */
+    const char *text = "{\"traceEvents\":[" EVENT("a", "1", "2") "," EVENT("b", "3", "4") "]}";
+
+    expect_warning("{\"traceEvents\":[" EVENT("a", "1", "2") ",{\"ph\":\"X\",\"ts\":5", 1,
+                   "t.json: byte 100: the file is cut off (the text ends within a value); complete events "
+                   "before it, which are used: 1");
+    expect_warning("[" EVENT("a", "1", "2") ",{\"ph\":\"X\",\"name\":\"abc", 1,
+                   "t.json: byte 90: the file is cut off (the text ends within a string); complete events "
+                   "before it, which are used: 1");
+    for (size_t n = 0; n <= strlen(text); n++)
+        for (size_t cap = 64; cap <= 4096; cap *= 8) {
+            dse_error err = DSE_ERROR_INIT;
+            trace_record t;
+            dse_status st = parse_bytes(text, n, cap, &t, &err);
+            size_t complete = (size_t)(n >= 83) + (n >= 151);
+
+            assert_int_equal(st, complete ? DSE_OK : DSE_E_SYNTAX);
+            if (complete) {
+                assert_int_equal(t.rank[0].n_events, complete);
+                assert_int_equal(t.n_warnings, n < strlen(text));
+            }
+            trace_record_free(&t);
+        }
+}
+
+CLAIM(a_file_that_is_no_json_from_some_byte_on_keeps_what_is_before_it)
+{
+    expect_warning("[" EVENT("a", "1", "2") ",{\"ph\":\"X\" \"ts\":5}]", 1,
+                   "t.json: byte 79: expected ',' or '}'; complete events before it, which are used: 1");
+    expect_warning("[" EVENT("a", "1", "2") ",{\"ph\":\"X\",\"args\":{\"x\":[1}}]", 1,
+                   "t.json: byte 93: a bracket closes what it did not open; complete events before it, which "
+                   "are used: 1");
+}
+
+CLAIM(what_follows_the_trace_is_ignored_and_said)
+{
+    expect_warning("[" EVENT("a", "1", "2") "]\n\n{}", 1,
+                   "t.json: byte 71: something follows the end of the trace; it is ignored");
+}
+
+CLAIM(what_is_no_trace_is_refused)
+{
+    expect_refusal("", DSE_E_SYNTAX, "t.json: byte 0", "the file ends before the first event");
+    expect_refusal("{\"traceEvents\":[", DSE_E_SYNTAX, "t.json: byte 16",
+                   "the file ends before the first event");
+    expect_refusal("{\"traceEvents\":[{\"ph\":}", DSE_E_SYNTAX, "t.json: byte 22",
+                   "not a Chrome trace: expected a value");
+    expect_refusal("{\"schemaVersion\":1}", DSE_E_SYNTAX, "t.json",
+                   "not a Chrome trace: it has no list 'traceEvents'");
+    expect_refusal("{\"traceEvents\":{}}", DSE_E_SYNTAX, "t.json",
+                   "not a Chrome trace: it has no list 'traceEvents'");
+    expect_refusal("\"text\"", DSE_E_SYNTAX, "t.json", "not a Chrome trace: it has no list 'traceEvents'");
+    expect_refusal(
+        "{\"baseTimeNanoseconds\":9223372036854775807,\"traceEvents\":[" EVENT("k", "2000001", "1") "]}",
+        DSE_E_RANGE, "t.json", "'baseTimeNanoseconds' and the events' times together are out of range");
+}
+
+CLAIM(a_nesting_bomb_is_defused)
+{
+    char text[2000] = "[" EVENT("a", "1", "2") ",{\"ph\":\"X\",\"args\":{\"x\":";
+    size_t n = strlen(text);
+
+    memset(text + n, '[', 1000);
+    text[n + 1000] = '\0';
+    expect_warning(text, 1,
+                   "t.json: byte 155: values are nested more than 64 deep; complete events before it, which "
+                   "are used: 1");
+    memset(text, '[', 1000);
+    text[1000] = '\0';
+    expect_refusal(text, DSE_E_SYNTAX, "t.json: byte 65",
+                   "not a Chrome trace: values are nested more than 64 deep");
+}
+
+CLAIM(events_of_negative_duration_are_left_out)
+{
+    expect_warning(
+        "[" EVENT("a", "1", "2") "," EVENT("b", "3", "-4") "," EVENT("c", "5", "-0.5") "]", 1,
+        "t.json: byte 69: events left out because their duration is negative: 2 (this is the first)");
+}
+
+CLAIM(clocks_may_run_backwards)
+{
+    trace_record t;
+
+    read_trace("[" EVENT("a", "5000000", "2") "," EVENT("b", "1.5", "1") "," EVENT("c", "-1000000", "1") "]",
+               &t);
+    assert_int_equal(t.rank[0].base_ns, 5000000000);
+    expect_event(&t.rank[0], 1, "b", -4999998500000, 1000000);
+    expect_event(&t.rank[0], 2, "c", -6 * TRACE_PS_PER_S, 1000000);
+    assert_int_equal(t.n_warnings, 0);
+    trace_record_free(&t);
+}
+
+CLAIM(times_out_of_range_are_left_out)
+{
+    /* 2^63 ps are 9,223,372 s. */
+    static const char *const times[] = {"1e300",
+                                        "NaN",
+                                        "Infinity",
+                                        "-Infinity",
+                                        "9223373000001",
+                                        "1e19",
+                                        "-9223373000001",
+                                        "99999999999999999999999999",
+                                        "1-2"};
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        char text[400];
+
+        for (int dur = 0; dur < 2; dur++) {
+            snprintf(text, sizeof text, "[" EVENT("a", "1", "2") "," EVENT("b", "%s", "%s") "]",
+                     dur ? "7" : times[i], dur ? times[i] : "7");
+            expect_warning(text, 1,
+                           "t.json: byte 69: events left out because their times are no numbers, or more "
+                           "than 106 days from the first: 1 (this is the first)");
+        }
+    }
+    expect_warning("[" EVENT("a", "1", "2") "," EVENT("b", "9223372036854", "9223372036854") "]", 1,
+                   "t.json: byte 69: events left out because their times are no numbers, or more than 106 "
+                   "days from the first: 1 (this is the first)");
+}
+
+CLAIM(times_that_are_no_numbers_are_not_there)
+{
+    trace_record t;
+
+    read_trace("[{\"ph\":\"X\",\"ts\":null,\"dur\":1},{\"ph\":\"X\",\"ts\":\"5\",\"dur\":1},{\"ph\":\"X\","
+               "\"ts\":{},\"dur\":1},{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":null}]",
+               &t);
+    assert_int_equal(t.rank[0].n_events, 1);
+    expect_event(&t.rank[0], 0, "a", 1000000, 0);
+    trace_record_free(&t);
+}
+
+CLAIM(metadata_with_a_time_of_their_own_do_not_set_the_base)
+{
+    trace_record t;
+
+    read_trace("[{\"ph\":\"M\",\"name\":\"process_name\",\"ts\":0},{\"ph\":\"M\",\"name\":\"x\",\"ts\":1e300}"
+               ",{\"ph\":\"M\",\"name\":\"x\",\"ts\":3},{\"ph\":\"X\",\"name\":\"a\",\"ts\":1706850122815539,"
+               "\"dur\":2}]",
+               &t);
+    expect_event(&t.rank[0], 0, "a", 815539000000, 2000000);
+    assert_int_equal(t.rank[0].base_ns, 1706850122000000000);
+    assert_int_equal(t.rank[0].all_first_ps, 815539000000);
+    trace_record_free(&t);
+}
+
+CLAIM(a_huge_correlation_is_none)
+{
+    trace_record t;
+
+    read_trace("[{\"ph\":\"X\",\"ts\":1,\"args\":{\"correlation\":4294967295}},{\"ph\":\"X\",\"ts\":1,"
+               "\"args\":{\"correlation\":4294967296}},{\"ph\":\"X\",\"ts\":1,\"args\":{\"correlation\":-1}},"
+               "{\"ph\":\"X\",\"ts\":1,\"args\":{\"correlation\":0}}]",
+               &t);
+    assert_int_equal(t.rank[0].n_events, 4);
+    assert_u64(t.rank[0].event[0].correlation, UINT32_MAX);
+    for (size_t i = 1; i < 4; i++)
+        assert_int_equal(t.rank[0].event[i].correlation, 0);
+    assert_int_equal(t.n_warnings, 1);
+    assert_string_equal(t.warning[0].text, "t.json: byte 53: events whose correlation is left out because it "
+                                           "is no number of 32 bits: 2 (this is the first)");
+    trace_record_free(&t);
+}
+
+CLAIM(invalid_text_is_mended_and_said)
+{
+    trace_record t;
+
+    read_trace("[" EVENT("a\xff", "1", "2") "," EVENT("\\ud800", "1", "2") "]", &t);
+    expect_event(&t.rank[0], 0, "a\xef\xbf\xbd", 1000000, 2000000);
+    expect_event(&t.rank[0], 1, "\xef\xbf\xbd", 1000000, 2000000);
+    assert_int_equal(t.n_warnings, 1);
+    assert_string_equal(t.warning[0].text, "t.json: byte 33: texts that are not valid UTF-8, and have U+FFFD "
+                                           "where they are not: 2 (this is the first)");
+    trace_record_free(&t);
+}
+
+CLAIM(a_text_beyond_the_window_is_cut_and_said)
+{
+    const size_t n = TRACE_WINDOW_BYTES + 5;
+    dse_strbuf text;
+    trace_record t;
+
+    dse_strbuf_init(&text);
+    dse_strbuf_adds(&text, "[{\"ph\":\"X\",\"ts\":1,\"name\":\"");
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addc(&text, 'x');
+    dse_strbuf_adds(&text, "\"}," EVENT("b", "1", "2") "]");
+    read_trace(text.data, &t);
+    assert_int_equal(t.rank[0].n_events, 2);
+    assert_int_equal(t.rank[0].names.length[t.rank[0].event[0].name], TRACE_WINDOW_BYTES);
+    assert_string_equal(t.warning[0].text,
+                        "t.json: byte 25: texts that are too long, and were cut: 1 (this is the first)");
+    trace_record_free(&t);
+    dse_strbuf_free(&text);
+}
+
+CLAIM(a_broken_gzip_member_ends_the_trace)
+{
+    /* "[{"ph":"X","ts":1},{"ph":"X","ts":2}]" as gzip writes it stored: ten bytes of header, a block's five, the text, its
+     * checksum and length. The checksum is wrong. */
+    char bytes[128] = "\x1f\x8b\x08\0\0\0\0\0\0\x03";
+    const char *text = "[{\"ph\":\"X\",\"ts\":1},{\"ph\":\"X\",\"ts\":2}]";
+    size_t n = strlen(text);
+    dse_error err = DSE_ERROR_INIT;
+    trace_record t;
+
+    bytes[10] = 1;
+    bytes[11] = (char)n;
+    bytes[13] = (char)~n;
+    bytes[14] = (char)0xff;
+    memcpy(bytes + 15, text, n);
+    assert_ok(parse_bytes(bytes, 15 + n + 8, 64, &t, &err), &err);
+    assert_int_equal(t.rank[0].n_events, 2);
+    assert_string_equal(t.warning[0].text,
+                        "t.json: the gzip data are broken at byte 56 of the file (incorrect data check); "
+                        "complete events before it, which are used: 2");
+    trace_record_free(&t);
+    assert_ok(parse_bytes(bytes, 15 + 30, 64, &t, &err), &err);
+    assert_int_equal(t.rank[0].n_events, 1);
+    assert_string_equal(t.warning[0].text, "t.json: byte 30: the gzip data are broken at byte 45 of the file "
+                                           "(it is cut off); complete events before it, which are used: 1");
+    trace_record_free(&t);
+    assert_failure(parse_bytes(bytes, 15 + 5, 64, &t, &err), &err, DSE_E_IO, "t.json: byte 5",
+                   "the gzip data are broken at byte 20 of the file (it is cut off), before the first event");
+    trace_record_free(&t);
+}
+
+/* ---- the window, and memory ---------------------------------------------------------------- */
+
+static const char all_sorts[] =
+    "{\"schemaVersion\":1,\"deviceProperties\":[{\"name\":\"H100\",\"numSms\":132}],\"distributedInfo\":{"
+    "\"rank\":1,\"pg_config\":[{\"pg_name\":\"0\",\"ranks\":[0,1,2]}]},\n  \"traceEvents\": [\n  {\"ph\": "
+    "\"M\", \"name\": \"process_name\", \"pid\": 0, \"args\": {\"name\": \"python\"}},\n  {\"ph\": \"X\", "
+    "\"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 0, \"tid\": 9, \"ts\": 1000.5, \"dur\": 2, "
+    "\"args\": {\"Input Dims\": [[1, 2], []], \"note\": \"a\\\"b\"}},\n  {\"ph\": \"X\", \"cat\": "
+    "\"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 0, \"tid\": 9, \"ts\": 1001, \"dur\": 1, "
+    "\"args\": {\"correlation\": 5}},\n  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm \\u00e9\", "
+    "\"pid\": 0, \"tid\": 7, \"ts\": 1010, \"dur\": 20, \"args\": {\"correlation\": 5, \"stream\": 7, "
+    "\"device_duration_ps\": \"19000\", \"Collective name\": \"x\"}},\n  {\"ph\": \"X\", \"cat\": "
+    "\"cpu_op\", \"name\": \"aten::mm\", \"pid\": 0, \"tid\": 9, \"ts\": 1100.5, \"dur\": 2, \"args\": "
+    "{\"Input Dims\": [[1, 2], []], \"note\": \"a\\\"b\"}}\n  ], \"simulator\":\"other\"}";
+
+static bool same_event(const trace_event *a, const trace_event *b)
+{
+    return a->start_ps == b->start_ps && a->dur_ps == b->dur_ps && a->name == b->name && a->lane == b->lane &&
+           a->args == b->args && a->correlation == b->correlation && a->category == b->category &&
+           a->word == b->word && a->instant == b->instant;
+}
+
+CLAIM(the_window_changes_nothing)
+{
+    dse_error err = DSE_ERROR_INIT;
+    trace_record whole;
+
+    read_trace(all_sorts, &whole);
+    assert_int_equal(whole.rank[0].n_events, 4);
+    for (size_t cap = 24; cap < sizeof all_sorts; cap++) {
+        trace_record t;
+        const trace_rank *a = &whole.rank[0], *b;
+
+        assert_ok(parse_bytes(all_sorts, sizeof all_sorts - 1, cap, &t, &err), &err);
+        b = &t.rank[0];
+        assert_int_equal(b->n_events, a->n_events);
+        for (size_t i = 0; i < a->n_events; i++)
+            assert_true(same_event(&a->event[i], &b->event[i]));
+        assert_int_equal(b->names.n, a->names.n);
+        for (uint32_t i = 0; i < a->names.n; i++)
+            assert_string_equal(b->names.text[i], a->names.text[i]);
+        assert_int_equal(b->n_args, a->n_args);
+        assert_memory_equal(b->args, a->args, a->n_args * sizeof *a->args);
+        assert_int_equal(t.n_warnings, 0);
+        trace_record_free(&t);
+    }
+    trace_record_free(&whole);
+}
+
+static dse_status load(void *what, dse_arena *arena, dse_error *err)
+{
+    trace_record t;
+    dse_status st = parse(what, &t, err);
+
+    (void)arena;
+    trace_record_free(&t);
+    return st;
+}
+
+CLAIM(each_failing_allocation_is_reported)
+{
+    char text[sizeof all_sorts + 1];
+
+    memcpy(text, all_sorts, sizeof all_sorts);
+    assert_true(unit_fail_each_allocation(load, text, 256u * 1024u) > 10);
+    strcpy(strstr(text, "\"simulator\""), "\"simulator\":\"ccldse\"}");
+    assert_true(unit_fail_each_allocation(load, text, 256u * 1024u) > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_has_all_that_the_trace_says),
+        cmocka_unit_test(keys_stand_in_any_order),
+        cmocka_unit_test(a_bare_list_is_a_trace),
+        cmocka_unit_test(which_phases_are_events),
+        cmocka_unit_test(what_says_the_same_is_stored_once),
+        cmocka_unit_test(metadata_hold_wherever_they_stand),
+        cmocka_unit_test(devices_groups_and_the_base_time_are_read),
+        cmocka_unit_test(a_tpu_says_when_and_how_long_itself),
+        cmocka_unit_test(each_pid_of_a_simulated_run_is_a_rank),
+        cmocka_unit_test(a_file_that_is_cut_off_keeps_its_complete_events),
+        cmocka_unit_test(a_file_that_is_no_json_from_some_byte_on_keeps_what_is_before_it),
+        cmocka_unit_test(what_follows_the_trace_is_ignored_and_said),
+        cmocka_unit_test(what_is_no_trace_is_refused),
+        cmocka_unit_test(a_nesting_bomb_is_defused),
+        cmocka_unit_test(events_of_negative_duration_are_left_out),
+        cmocka_unit_test(clocks_may_run_backwards),
+        cmocka_unit_test(times_out_of_range_are_left_out),
+        cmocka_unit_test(times_that_are_no_numbers_are_not_there),
+        cmocka_unit_test(metadata_with_a_time_of_their_own_do_not_set_the_base),
+        cmocka_unit_test(a_huge_correlation_is_none),
+        cmocka_unit_test(invalid_text_is_mended_and_said),
+        cmocka_unit_test(a_text_beyond_the_window_is_cut_and_said),
+        cmocka_unit_test(a_broken_gzip_member_ends_the_trace),
+        cmocka_unit_test(the_window_changes_nothing),
+        cmocka_unit_test(each_failing_allocation_is_reported),
+    };
+    return RUN_TESTS(tests);
+}
