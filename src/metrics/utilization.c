@@ -14,8 +14,9 @@ static bool is_timed(const trace_rank *r, const trace_event *e)
     return r->base_ns ? e->start_ps / TRACE_PS_PER_NS > -r->base_ns : e->start_ps > 0;
 }
 
-/* From the first start to the last end of duration events (ph X) of every category. */
-static metric_span recorded(const trace_rank *r)
+/* From the first start to the last end of duration events (ph X) of every category; the original passes over those at the
+ * zero of the clock. */
+static metric_span recorded(const trace_rank *r, bool timed_only)
 {
     metric_span s = {INT64_MAX, INT64_MIN};
 
@@ -23,7 +24,7 @@ static metric_span recorded(const trace_rank *r)
         const trace_event *e = &r->event[i];
         int64_t end = e->dur_ps > 0 ? metric_end(e) : metric_start(e);
 
-        if (e->instant || !is_timed(r, e))
+        if (e->instant || (timed_only && !is_timed(r, e)))
             continue;
         s.start = metric_start(e) < s.start ? metric_start(e) : s.start;
         s.end = end > s.end ? end : s.end;
@@ -75,7 +76,7 @@ static utilization measure(const metric_view *v, bool trim)
                      .kernel = guide_us(metric_spans_length(&v->kernel_time)) / 1000,
                      .compute = guide_us(metric_spans_length(&v->compute_time)) / 1000,
                      .memory = guide_us(metric_spans_length(&v->memory_time)) / 1000,
-                     .recording = length_ms(recorded(v->rank)),
+                     .recording = length_ms(recorded(v->rank, false)),
                      .n_kernels = v->kernels.n,
                      .n_memory = v->memory_ops.n};
 
@@ -186,7 +187,7 @@ typedef struct {
 static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
 {
     const guide_words kernel = GUIDE_WORDS(r->rank, "kernel"), copy = GUIDE_WORDS(r->rank, "gpu_memcpy");
-    metric_span span = recorded(r->rank);
+    metric_span span = recorded(r->rank, true);
     metric_spans kernels, copies, both;
     uint32_t n_kernels, n_copies;
 

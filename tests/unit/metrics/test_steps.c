@@ -140,6 +140,24 @@ CLAIM(copies_too_short_for_the_clock_have_copied_too)
     run_free(&r);
 }
 
+/* A timeline of our own begins at 0. */
+CLAIM(what_begins_at_the_zero_of_the_clock_is_recorded)
+{
+    const metric_value *v;
+    trace_rank *rank;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    rank->base_ns = 0;
+    run_kernel(rank, "gemm", 0, 30);
+    run_kernel(rank, "gemm", 50, 60);
+    v = run_metric(&r, "gpu_utilization");
+    assert_value(v, "per_rank/0/trace_span_ms", 0.06);
+    assert_value(v, "per_rank/0/utilization_of_trace_span_pct", 100 * 40.0 / 60);
+    run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +168,7 @@ int main(void)
         cmocka_unit_test(without_markers_there_is_no_step_time_and_the_original_says_zero),
         cmocka_unit_test(time_between_steps_is_no_overhead_of_the_host),
         cmocka_unit_test(copies_too_short_for_the_clock_have_copied_too),
+        cmocka_unit_test(what_begins_at_the_zero_of_the_clock_is_recorded),
     };
     return RUN_TESTS(tests);
 }
