@@ -185,9 +185,15 @@ static void read_args(chrome_reader *r, chrome_event *e)
 
 static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
 {
-    trace_json_kind kind = trace_json_value(&r->json);
-    bool good = kind == TRACE_JSON_NUMBER && trace_decimal_of(r->json.text, r->json.length, out);
+    trace_json_kind kind;
+    bool good;
 
+    *wrong = false;
+    trace_json_peek(&r->json);
+    if (trace_json_decimal(&r->json, out))
+        return true;
+    kind = trace_json_value(&r->json);
+    good = kind == TRACE_JSON_NUMBER && trace_decimal_of(r->json.text, r->json.length, out);
     *wrong =
         !good && (kind == TRACE_JSON_NUMBER || (kind == TRACE_JSON_WORD && !trace_json_is(&r->json, "null")));
     scalar(r, kind);
