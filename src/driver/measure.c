@@ -27,15 +27,6 @@ static bool takes(const metric *m, const drv_recording *r, bool compat)
     return false;
 }
 
-static bool is_called(const metric *m, const char *name)
-{
-    size_t group = strlen(m->group);
-
-    if (strncmp(name, m->group, group) == 0 && name[group] == '.')
-        name += group + 1;
-    return strcmp(name, m->name) == 0 || (m->alias && strcmp(name, m->alias) == 0);
-}
-
 dse_status drv_measure_kinds(const char *const *name, size_t n, bool compat, dse_arena *a, unsigned *out,
                              dse_error *err)
 {
@@ -47,7 +38,7 @@ dse_status drv_measure_kinds(const char *const *name, size_t n, bool compat, dse
     *out = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n_all; k++)
-            if (is_called(all[k], name[i]))
+            if (metric_is_named(all[k], name[i]))
                 *out |= kinds_of(all[k], compat);
     return DSE_OK;
 }
@@ -129,17 +120,18 @@ dse_status drv_measure(const drv_recording *r, const metric *m, const char *name
     return DSE_OK;
 }
 
-/* Those of the rows of one name that take the recording: by their name alone, or with the group if several do. If none
- * does, the first of them, to say so. */
+/* Those of the rows of one name that take the recording: the one that the plain name finds by that name, others with
+ * their group. If none does, the first of them, to say so. */
 static dse_status measure_rows(const drv_recording *r, const metric *const *row, size_t n,
                                const metric_options *o, dse_arena *a, report_measured *list, size_t *at,
                                dse_error *err)
 {
-    size_t taking = 0;
+    const metric *plain;
+    dse_status found = drv_measure_find(r, row[0]->name, o->compat, &plain, err);
 
-    for (size_t i = 0; i < n; i++)
-        taking += takes(row[i], r, o->compat);
-    if (!taking)
+    if (found != DSE_OK)
+        return found;
+    if (!takes(plain, r, o->compat))
         return drv_measure(r, row[0], row[0]->name, o, a, &list[(*at)++], err);
     for (size_t i = 0; i < n; i++) {
         const char *name = row[i]->name;
@@ -147,7 +139,7 @@ static dse_status measure_rows(const drv_recording *r, const metric *const *row,
 
         if (!takes(row[i], r, o->compat))
             continue;
-        if (taking > 1 && !(name = dse_arena_printf(a, "%s.%s", row[i]->group, row[i]->name)))
+        if (row[i] != plain && !(name = dse_arena_printf(a, "%s.%s", row[i]->group, row[i]->name)))
             return dse_fail_nomem(err);
         if ((st = drv_measure(r, row[i], name, o, a, &list[(*at)++], err)) != DSE_OK)
             return st;

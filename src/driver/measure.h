@@ -23,8 +23,8 @@ dse_status drv_measure_find(const drv_recording *r, const char *name, bool compa
 dse_status drv_measure(const drv_recording *r, const metric *m, const char *name, const metric_options *o,
                        dse_arena *a, report_measured *out, dse_error *err);
 
-/* All there are, ascending by name. Rows of one name are told apart by the recording's kinds; where it has several of
- * them, their names are the full ones. DSE_E_NOMEM. */
+/* All there are, ascending by name. Of several rows of one name that take the recording, the one that the name finds has it,
+ * and the others have their full names. DSE_E_NOMEM. */
 dse_status drv_measure_all(const drv_recording *r, const metric_options *o, dse_arena *a,
                            report_measured **out, size_t *n, dse_error *err);
 

@@ -41,7 +41,7 @@ const metric *const *metric_all(dse_arena *a, size_t *n)
     return all;
 }
 
-static bool is_named(const metric *m, const char *name)
+bool metric_is_named(const metric *m, const char *name)
 {
     size_t group = strlen(m->group);
 
@@ -84,7 +84,7 @@ dse_status metric_find(const char *name, trace_kind kind, bool compat, const met
         for (size_t j = 0; j < families[i]->n; j++) {
             const metric *m = &families[i]->row[j];
 
-            if (is_named(m, name) && (!any || suits(m, kind, compat) > best)) {
+            if (metric_is_named(m, name) && (!any || suits(m, kind, compat) > best)) {
                 any = m;
                 best = suits(m, kind, compat);
             }

@@ -87,6 +87,9 @@ typedef struct {
 /* All, sorted by name, then group; *n of them. The list belongs to the arena; NULL when out of memory. */
 const metric *const *metric_all(dse_arena *a, size_t *n);
 
+/* Whether a row is called so: by its name or its alias, plain or with its group. */
+bool metric_is_named(const metric *m, const char *name);
+
 /* The row of a name for a trace of this kind: "iter_time", "tpu.wall_time_s". DSE_E_USAGE with the nearest known name and
  * all names. */
 dse_status metric_find(const char *name, trace_kind kind, bool compat, const metric **out, dse_error *err);

@@ -334,7 +334,7 @@ CLAIM(a_metric_refuses_other_kinds_and_says_which_it_takes)
 
     begin(&w, 1, TRACE_NSYS_CSV);
     assert_failure(compute(&w, &gpu), &w.err, DSE_E_ABSENT, "",
-                   "it is not defined for a Nsight Systems report; it takes Kineto traces, simulated runs, "
+                   "it is not defined for an Nsight Systems report; it takes Kineto traces, simulated runs, "
                    "Nsight Systems "
                    "exports");
     assert_int_equal(seen_views, DSE_NONE);
