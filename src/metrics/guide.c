@@ -68,7 +68,7 @@ bool guide_classes_init(guide_classes *c, const trace_rank *r, guide_classify *c
 
 double guide_recording_us(const trace_rank *r)
 {
-    return r->all_last_ps > r->all_first_ps ? guide_us(r->all_last_ps - r->all_first_ps) : 0;
+    return r->any_last_ps > r->any_first_ps ? guide_us(r->any_last_ps - r->any_first_ps) : 0;
 }
 
 bool guide_union_of(const trace_rank *r, const metric_events *list, const guide_words *words, dse_arena *a,

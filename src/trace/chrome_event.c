@@ -217,8 +217,7 @@ static bool place(chrome_reader *r, const trace_decimal *ts, int64_t *start_ps)
         return false;
     r->base_us = ts->whole / 1000000 * 1000000;
     rank->base_ns = r->base_us * 1000;
-    rank->all_first_ps = INT64_MAX;
-    rank->all_last_ps = INT64_MIN;
+    trace_clear_extent(rank);
     r->has_base = true;
     return relative(ts, r->base_us, start_ps);
 }
@@ -246,11 +245,7 @@ static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, in
         count(&r->backwards, e->at);
         return false;
     }
-    if (is_positive(&e->ts)) {
-        trace_rank *rank = r->rank;
-        rank->all_first_ps = *start_ps < rank->all_first_ps ? *start_ps : rank->all_first_ps;
-        rank->all_last_ps = end > rank->all_last_ps ? end : rank->all_last_ps;
-    }
+    trace_extend(r->rank, *start_ps, end, is_positive(&e->ts));
     return true;
 }
 

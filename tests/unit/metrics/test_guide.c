@@ -283,6 +283,34 @@ CLAIM(throughput_compat_measures_between_the_last_markers)
     traces_free(&t);
 }
 
+/* The arrow to a kernel that the recording no longer has starts at 3000. */
+CLAIM(throughput_compat_goes_to_the_last_start_of_anything)
+{
+    static const char events[] =
+        "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"l\",\"pid\":0,\"tid\":0,\"ts\":1000,\"dur\":5},"
+        "{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":0,\"tid\":0,\"id\":1,\"ts\":1000},"
+        "{\"ph\":\"f\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":0,\"tid\":7,\"id\":1,\"ts\":3000}";
+    traces t;
+
+    traces_of(&t, (const char *const[]){events}, 1);
+    assert_at(traces_value(&t, "throughput", true), "iteration_time_sec", 0.002);
+    traces_free(&t);
+}
+
+/* Starts at 0 and 1000; ends at 5000 and 1100. */
+CLAIM(the_guides_recording_begins_at_zero_where_a_clock_does)
+{
+    static const char events[] =
+        "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":0,\"tid\":0,\"ts\":0,\"dur\":5000},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1000,\"dur\":100}";
+    traces t;
+
+    traces_of(&t, (const char *const[]){events}, 1);
+    assert_at(traces_value(&t, "throughput", true), "iteration_time_sec", 0.001);
+    assert_at(traces_value(&t, "straggler", true), "per_rank_metrics/0/total_duration_ms", 5);
+    traces_free(&t);
+}
+
 CLAIM(throughput_of_inference_is_refused_with_the_metric_that_has_it)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -352,6 +380,8 @@ int main(void)
         cmocka_unit_test(the_originals_go_by_file_name),
         cmocka_unit_test(throughput_is_a_steps_tokens_over_its_time),
         cmocka_unit_test(throughput_compat_measures_between_the_last_markers),
+        cmocka_unit_test(throughput_compat_goes_to_the_last_start_of_anything),
+        cmocka_unit_test(the_guides_recording_begins_at_zero_where_a_clock_does),
         cmocka_unit_test(throughput_of_inference_is_refused_with_the_metric_that_has_it),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
