@@ -114,7 +114,7 @@ static double iteration_s(const trace_rank *r, guide_classes *markers)
         start = r->any_first_ps;
         end = r->any_last_start_ps;
     }
-    return r->n_events ? guide_us(end - start) / 1000000 : 0;
+    return end > start ? guide_us(end - start) / 1000000 : 0;
 }
 
 /* The defaults are the original's. */

@@ -320,6 +320,9 @@ CLAIM(throughput_compat_goes_to_the_last_start_of_anything)
     traces_of(&t, (const char *const[]){events}, 1);
     assert_at(traces_value(&t, "throughput", true), "iteration_time_sec", 0.002);
     traces_free(&t);
+    traces_of(&t, (const char *const[]){strchr(events, '}') + 2}, 1); /* the arrow alone */
+    assert_at(traces_value(&t, "throughput", true), "iteration_time_sec", 0.002);
+    traces_free(&t);
 }
 
 /* Starts at 0 and 1000; ends at 5000 and 1100. */
