@@ -64,7 +64,6 @@ static void move_event(mover *m, const trace_event *e)
 {
     trace_event moved = *e;
     trace_rank *to = m->to;
-    int64_t end = e->start_ps + e->dur_ps;
 
     if (m->lane[e->lane] == DSE_NONE)
         m->lane[e->lane] = move_lane(m, e->lane);
@@ -73,10 +72,7 @@ static void move_event(mover *m, const trace_event *e)
     moved.args = move_args(m, e->args);
     moved.word = (uint8_t)trace_add_word(to, move_name(m, m->from->word[e->word]));
     m->no_memory = m->no_memory || !trace_add_event(to, &moved);
-    if (e->start_ps <= 0 && m->from->base_ns <= 0) /* see all_first_ps */
-        return;
-    to->all_first_ps = e->start_ps < to->all_first_ps ? e->start_ps : to->all_first_ps;
-    to->all_last_ps = end > to->all_last_ps ? end : to->all_last_ps;
+    trace_extend(to, e->start_ps, e->start_ps + e->dur_ps, e->start_ps > 0 || m->from->base_ns > 0);
 }
 
 static bool mover_init(mover *m, const trace_rank *from)
