@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_STACK (1u << 26) /* values: PyTorch's own pickler pushes all of a list before it appends them */
-#define MAX_LINE  255        /* bytes of a line that is a number or the name of a class */
-#define UNSET     UINT32_MAX /* kind of a memo entry that was passed over */
+#define MAX_STACK      (1u << 26) /* values: PyTorch's own pickler pushes all of a list before it appends them */
+#define MAX_MEMO       (1u << 26) /* entries, 1 GiB: few bytes, compressed, can ask for any number of them */
+#define MAX_CONTAINERS (1u << 27) /* 1 GiB */
+#define MAX_LINE       255        /* bytes of a line that is a number or the name of a class */
+#define UNSET          UINT32_MAX /* kind of a memo entry that was passed over */
 
 typedef struct {
     uint32_t mine; /* the listener's number */
@@ -183,8 +185,8 @@ static dse_status push_integer(machine *m, trace_plain_kind kind, int64_t v)
 
 static dse_status push_container(machine *m, trace_plain_kind kind)
 {
-    if (m->n_all == DSE_NONE - 1)
-        return fail(m, "more containers than can be counted");
+    if (m->n_all == MAX_CONTAINERS)
+        return fail(m, "more than %u lists, tuples and dictionaries", MAX_CONTAINERS);
     if (!DSE_GROW(m->all, m->cap_all, m->n_all + 1))
         return dse_fail_nomem(m->err);
     m->all[m->n_all] = (container){DSE_NONE, (uint8_t)kind, false};
@@ -549,8 +551,10 @@ static dse_status put(machine *m, uint64_t index)
 
     if (st != DSE_OK)
         return st;
-    if (index > m->at || index >= UINT32_MAX)
+    if (index > m->at)
         return fail(m, "%s to memo entry %" PRIu64 " of a memo of %zu", m->op->name, index, m->n_memo);
+    if (index >= MAX_MEMO)
+        return fail(m, "more than %u entries of the memo", MAX_MEMO);
     if (!DSE_GROW(m->memo, m->cap_memo, (size_t)index + 1))
         return dse_fail_nomem(m->err);
     while (m->n_memo <= index)
@@ -747,9 +751,12 @@ bool trace_is_pickle(const char *head, size_t n)
     if (n < 2)
         return false;
     switch (head[0]) {
-    case '\x80': return head[1] >= 0 && head[1] <= 5;
+    case '\x80':
+        return head[1] >= 0 && head[1] < ' '; /* of protocols to come, too: they are refused by number */
     case '}': return head[1] == 'q' || head[1] == '.';
-    case '(': return head[1] == 'd' || head[1] == 'l';
+    case '(':
+        return head[1] == 'd' || head[1] == 'l' || (head[1] == 'S' && (head[2] == '\'' || head[2] == '"')) ||
+               (head[1] == 'c' && (p = name_line(head + 2)) && name_line(p));
     case 'c': return (p = name_line(head + 1)) && (p = name_line(p)) && (*p == '(' || *p == 'p' || *p == 'q');
     default: return false;
     }
