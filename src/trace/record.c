@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define MAX_WARNINGS 100
+#define MAX_PLACE    400 /* bytes of a place, so that a long path leaves room for what is wrong there */
 
 const char *trace_kind_name(trace_kind k)
 {
@@ -101,9 +102,7 @@ void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
         snprintf(w->text, sizeof w->text, "there are more warnings than these %d", MAX_WARNINGS);
         return;
     }
-    n = where ? snprintf(w->text, sizeof w->text, "%s: ", where) : 0;
-    if (n < 0 || (size_t)n >= sizeof w->text)
-        return;
+    n = where ? snprintf(w->text, sizeof w->text, "%.*s: ", MAX_PLACE, where) : 0;
     va_start(ap, fmt);
     vsnprintf(w->text + n, sizeof w->text - (size_t)n, fmt, ap);
     va_end(ap);

@@ -153,7 +153,7 @@ typedef struct {
 
 /* Something that a reader met and went on after. */
 typedef struct {
-    char text[512]; /* "rank0.json: byte 1234: ..." */
+    char text[1024]; /* "rank0.json: byte 1234: ..." */
 } trace_warning;
 
 typedef struct {
@@ -171,7 +171,7 @@ void trace_record_free(trace_record *r); /* accepts a record that was only zeroe
 /* One more rank at the end, empty; its number is its place. NULL when out of memory. May move the others. */
 trace_rank *trace_record_add_rank(trace_record *r);
 
-/* Notes a warning, with the place (NULL: it is in the text); at most 100, and one more that says that there are others. */
+/* Notes a warning, with the place (NULL: it is in the text; cut after 400 bytes); at most 100, and one more that says that there are others. */
 void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

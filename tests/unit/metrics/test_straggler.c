@@ -212,7 +212,6 @@ int main(void)
         cmocka_unit_test(clocks_of_nodes_are_aligned_by_the_ends_of_collectives),
         cmocka_unit_test(ranks_are_compared_on_the_clock_of_the_trace),
         cmocka_unit_test(own_times_need_no_common_clock),
-=======
         cmocka_unit_test(the_original_compares_clocks_however_far_apart_they_are),
         cmocka_unit_test(ranks_without_a_collective_in_common_are_refused),
         cmocka_unit_test(the_original_matches_by_count_and_does_not_interpolate),
