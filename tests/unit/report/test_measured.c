@@ -184,6 +184,32 @@ CLAIM(objects_of_a_kind_are_a_table)
                                      "</table></div>\n"));
 }
 
+/* A row is as long as the heading, whatever is absent; a column of nothing else is left out, and why is said once. */
+CLAIM(what_is_absent_moves_no_column_of_a_table)
+{
+    metric_value *v = metric_object_new(&arena), *ranks = metric_put_object(v, "per_rank"), *row;
+    report_measured m = {.name = "overlap", .row = &overlap, .value = v};
+
+    row = metric_put_object(ranks, "0");
+    metric_put_absent(row, "bytes", "no <sizes>");
+    metric_put_absent(row, "ratio", "no copies");
+    metric_put_absent(row, "GBps", "no <sizes>");
+    metric_put_integer(row, "n", 2);
+    row = metric_put_object(ranks, "1");
+    metric_put_absent(row, "bytes", "no <sizes>");
+    metric_put_number(row, "ratio", 0.5);
+    metric_put_absent(row, "GBps", "no <sizes>");
+    metric_put_integer(row, "n", 3);
+    report_page_html(&(report_page){.title = "T", .n = 1, .m = &m}, &out);
+    assert_non_null(strstr(out.data,
+                           "<tr><th></th><th class=n>ratio</th><th class=n>n</th></tr>\n"
+                           "<tr><th>0</th><td title=\"no copies\">&ndash;</td><td class=n>2</td></tr>\n"
+                           "<tr><th>1</th><td class=n>0.5</td><td class=n>3</td></tr>\n"
+                           "</table></div>\n"
+                           "<p class=note>bytes, GBps: no &lt;sizes&gt;</p>\n"
+                           "<p class=note>ratio: no copies</p>\n"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -199,6 +225,7 @@ int main(void)
         TEST(a_page_escapes_what_it_shows),
         TEST(a_page_refers_to_nothing_outside),
         TEST(objects_of_a_kind_are_a_table),
+        TEST(what_is_absent_moves_no_column_of_a_table),
     };
     return RUN_TESTS(tests);
 }
