@@ -20,9 +20,10 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.15rem .7rem .15rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #8884}\n"
     "td.n,th.n{text-align:right}td.n{white-space:nowrap}th{font-weight:600}\n"
-    "@media "
-    "print{body{max-width:none;font-size:10pt}.wide{overflow:visible}h2,h3,tr{break-inside:avoid}h2,h3{break-"
-    "after:avoid}}\n";
+    /* A table of a dozen columns fits on paper only in small letters on a wide page. */
+    "@page{size:landscape}\n"
+    "@media print{body{max-width:none;font-size:10pt;padding:0}table{font-size:8pt}.wide{overflow:visible}"
+    "h2,h3,tr{break-inside:avoid}h2,h3{break-after:avoid}}\n";
 
 static void add_text(const char *text, dse_strbuf *out)
 {

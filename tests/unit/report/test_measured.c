@@ -126,6 +126,55 @@ CLAIM(text_leaves_ranks_out_where_something_is_said_of_all)
                                   "hockney_alpha_s                           2e-06 s\n");
 }
 
+/* 64 ranks would be 64 lines; 40,907,046,912 is no number for reading. */
+CLAIM(text_is_short_where_there_is_little_to_say)
+{
+    metric_value *v = metric_object_new(&arena), *few, *many, *same;
+    report_measured m = {.name = "overlap", .row = &overlap, .value = v};
+    char rank[8];
+
+    metric_put_object(v, "layers");
+    metric_put_list(v, "slow");
+    few = metric_put_object(v, "few");
+    same = metric_put_object(v, "same");
+    many = metric_put_object(v, "many");
+    for (int i = 0; i < 9; i++) {
+        snprintf(rank, sizeof rank, "%d", i);
+        if (i < 2)
+            metric_put_integer(few, rank, 3 + i);
+        metric_put_integer(same, rank, 0);
+        metric_put_number(many, rank, 0.5 * i);
+    }
+    metric_put_absent(v, "bytes", "no sizes");
+    metric_put_absent(v, "GBps", "no sizes");
+    metric_put_absent(v, "ratio", "no copies");
+    metric_put_integer(v, "peak_bytes", 40907046912);
+    metric_put_integer(v, "small_bytes", 999);
+    report_measured_text(&m, 1, &out);
+    assert_string_equal(out.data, "overlap\n"
+                                  "  layers                                  none\n"
+                                  "  slow                                    none\n"
+                                  "  few                                     0: 3, 1: 4\n"
+                                  "  same                                    0 in each of 9\n"
+                                  "  many                                    0 to 4 in 9\n"
+                                  "  bytes                                   absent: no sizes\n"
+                                  "  GBps                                    absent, as above\n"
+                                  "  ratio                                   absent: no copies\n"
+                                  "  peak_bytes                              40907046912 (40.9 GB)\n"
+                                  "  small_bytes                             999\n");
+}
+
+CLAIM(text_shows_a_headline_that_is_a_list_in_its_line)
+{
+    metric_value *v = metric_object_new(&arena), *list = metric_put_list(v, step.headline);
+    report_measured m = {.name = step.name, .row = &step, .value = v};
+
+    metric_put_number(list, NULL, 0.25);
+    metric_put_number(list, NULL, 2);
+    report_measured_text(&m, 1, &out);
+    assert_string_equal(out.data, "avg_step_time                             0.25, 2 s\n");
+}
+
 CLAIM(text_shows_ranks_where_that_is_all_there_is)
 {
     metric_value *v = metric_object_new(&arena);
@@ -221,6 +270,8 @@ int main(void)
         TEST(a_scalar_is_printed_bare),
         TEST(an_absent_scalar_is_nan_on_tpus_and_minus_1_on_the_leaderboard),
         TEST(text_leaves_ranks_out_where_something_is_said_of_all),
+        TEST(text_is_short_where_there_is_little_to_say),
+        TEST(text_shows_a_headline_that_is_a_list_in_its_line),
         TEST(text_shows_ranks_where_that_is_all_there_is),
         TEST(a_page_escapes_what_it_shows),
         TEST(a_page_refers_to_nothing_outside),
