@@ -71,14 +71,15 @@ static void add_list(const metric_value *v, dse_strbuf *out)
         dse_strbuf_adds(out, "none");
 }
 
+static bool is_digits(const char *key) { return key && *key && !key[strspn(key, "0123456789")]; }
+
 /* A number a rank: keys are ranks, and there may be thousands. */
 static bool is_number_a_rank(const metric_value *v)
 {
     bool is = v->first != NULL;
 
     for (const metric_value *i = v->first; i && is; i = i->next)
-        is = i->key && *i->key && !i->key[strspn(i->key, "0123456789")] &&
-             (i->kind == METRIC_NUMBER || i->kind == METRIC_INTEGER);
+        is = is_digits(i->key) && (i->kind == METRIC_NUMBER || i->kind == METRIC_INTEGER);
     return is;
 }
 
@@ -120,9 +121,13 @@ static void add_label(const char *label, int depth, dse_strbuf *out)
     dse_strbuf_addf(out, "%*s%-*s  ", 2 * depth, "", width > 0 ? width : 0, label);
 }
 
+/* Of each rank, or of each device, by its number. Stages are numbered, too, but few. */
 static bool is_per_rank(const metric_value *v)
 {
-    return is_tree(v) && v->key && strncmp(v->key, "per_rank", strlen("per_rank")) == 0;
+    if (!is_tree(v) || !v->key || strcmp(v->key, "per_stage") == 0)
+        return false;
+    return strncmp(v->key, "per_rank", strlen("per_rank")) == 0 ||
+           (v->first && is_digits(v->first->key) && v->first->kind == METRIC_OBJECT);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -155,7 +160,8 @@ static void add_leaf(const metric_value *v, const metric_value *before, dse_strb
     }
 }
 
-static void add_entries(const metric_value *object, int depth, dse_strbuf *out)
+/* All but the one of the name `but` (NULL: all). */
+static void add_entries(const metric_value *object, const char *but, int depth, dse_strbuf *out)
 {
     const metric_value *before = NULL;
     bool of_all = false;
@@ -165,11 +171,11 @@ static void add_entries(const metric_value *object, int depth, dse_strbuf *out)
     for (const metric_value *i = object->first; i; before = i, i = i->next) {
         const char *key = i->key ? i->key : "-";
 
-        if (is_per_rank(i) && of_all)
+        if ((is_per_rank(i) && of_all) || (but && strcmp(key, but) == 0))
             continue;
         if (i->kind == METRIC_OBJECT && i->first && !is_number_a_rank(i)) {
             dse_strbuf_addf(out, "%*s%s\n", 2 * depth, "", key);
-            add_entries(i, depth + 1, out);
+            add_entries(i, NULL, depth + 1, out);
             continue;
         }
         add_label(key, depth, out);
@@ -184,7 +190,7 @@ static void add_text(const report_measured *m, dse_strbuf *out)
 
     if (!headline) {
         dse_strbuf_addf(out, "%s\n", m->name);
-        add_entries(m->value, 1, out);
+        add_entries(m->value, NULL, 1, out);
         return;
     }
     add_label(m->name, 0, out);
@@ -197,6 +203,7 @@ static void add_text(const report_measured *m, dse_strbuf *out)
     if (*m->row->unit)
         dse_strbuf_addf(out, " %s", m->row->unit);
     dse_strbuf_addc(out, '\n');
+    add_entries(m->value, m->row->headline, 1, out);
 }
 
 void report_measured_text(const report_measured *m, size_t n, dse_strbuf *out)

@@ -123,7 +123,8 @@ CLAIM(text_leaves_ranks_out_where_something_is_said_of_all)
                                   "  ms                                      0.1\n"
                                   "  x                                       absent: no copies\n"
                                   "  list                                    1, 2\n"
-                                  "hockney_alpha_s                           2e-06 s\n");
+                                  "hockney_alpha_s                           2e-06 s\n"
+                                  "  samples                                 5\n");
 }
 
 /* 64 ranks would be 64 lines; 40,907,046,912 is no number for reading. */
@@ -173,6 +174,23 @@ CLAIM(text_shows_a_headline_that_is_a_list_in_its_line)
     metric_put_number(list, NULL, 2);
     report_measured_text(&m, 1, &out);
     assert_string_equal(out.data, "avg_step_time                             0.25, 2 s\n");
+}
+
+/* Devices are numbered as ranks are; stages are few, and of each there is something to say. */
+CLAIM(text_leaves_devices_out_but_not_stages)
+{
+    metric_value *v = metric_object_new(&arena);
+    report_measured m = {.name = step.name, .row = &step, .value = v};
+
+    metric_put_number(v, step.headline, 2);
+    metric_put_integer(metric_put_object(metric_put_object(v, "per_device"), "0"), "n", 1);
+    metric_put_integer(metric_put_object(metric_put_object(v, "by_type"), "0"), "n", 1);
+    metric_put_integer(metric_put_object(metric_put_object(v, "per_stage"), "0"), "n", 1);
+    report_measured_text(&m, 1, &out);
+    assert_string_equal(out.data, "avg_step_time                             2 s\n"
+                                  "  per_stage\n"
+                                  "    0\n"
+                                  "      n                                   1\n");
 }
 
 CLAIM(text_shows_ranks_where_that_is_all_there_is)
@@ -272,6 +290,7 @@ int main(void)
         TEST(text_leaves_ranks_out_where_something_is_said_of_all),
         TEST(text_is_short_where_there_is_little_to_say),
         TEST(text_shows_a_headline_that_is_a_list_in_its_line),
+        TEST(text_leaves_devices_out_but_not_stages),
         TEST(text_shows_ranks_where_that_is_all_there_is),
         TEST(a_page_escapes_what_it_shows),
         TEST(a_page_refers_to_nothing_outside),
