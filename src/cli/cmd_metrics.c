@@ -45,7 +45,7 @@ static const option options[] = {
     {"--phase", OPT_STRING, "PHASE", "card", "what the workload does", CHOICE(phases), FIELD(phase)},
     {"--attention", OPT_STRING, "KIND", "full", "operations that mfu counts", CHOICE(attentions),
      FIELD(attention)},
-    {"--steps", OPT_STRING, "WHICH", "all", "steps that overlap is measured in", CHOICE(step_choices),
+    {"--steps", OPT_STRING, "WHICH", "all", "steps that comm_comp_overlap is of", CHOICE(step_choices),
      FIELD(steps)},
     {"--trim", OPT_FLAG, NULL, "false", "leave out the first and the last of three steps or more",
      FIELD(trim)},
