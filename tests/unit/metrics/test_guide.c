@@ -206,9 +206,29 @@ CLAIM(a_run_without_communication_has_none_of_it)
     v = traces_value(&t, "communication", false);
     assert_at(v, "per_rank/0/union_ms_all", 0);
     assert_at(v, "total_communication_count", 0);
+    assert_absent_at(v, "bytes_by_type", "no communication");
     v = traces_value(&t, "overlap", false);
     assert_absent_at(v, "avg_overlap_efficiency", "no communication");
     assert_absent_at(v, "per_rank/0/overlap_efficiency", "no communication");
+    traces_free(&t);
+}
+
+/* A device with a name and nothing else; the original writes zeros. */
+CLAIM(what_a_trace_does_not_say_of_its_device_is_absent)
+{
+    static const char events[] =
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"sgemm\",\"pid\":0,\"tid\":7,\"ts\":10,\"dur\":5}"
+        "], \"deviceProperties\": [{\"id\": 0, \"name\": \"GPU\"}], \"more\": [";
+    traces t;
+    const metric_value *v;
+
+    traces_of(&t, (const char *const[]){events}, 1);
+    v = traces_value(&t, "gpu_utilization", false);
+    assert_string_equal(traces_at(v, "device_info/device_name")->text, "GPU");
+    assert_absent_at(v, "device_info/total_memory_gb", "the trace does not say");
+    assert_absent_at(v, "device_info/num_sms", "the trace does not say");
+    assert_absent_at(v, "device_info/compute_capability", "the trace does not say");
+    assert_at(traces_value(&t, "gpu_utilization", true), "device_info/num_sms", 0);
     traces_free(&t);
 }
 
@@ -404,6 +424,7 @@ int main(void)
         cmocka_unit_test(communication_compat_adds_up_the_host),
         cmocka_unit_test(what_needs_sizes_is_absent_without_them),
         cmocka_unit_test(a_run_without_communication_has_none_of_it),
+        cmocka_unit_test(what_a_trace_does_not_say_of_its_device_is_absent),
         cmocka_unit_test(capitalised_categories_count_by_definition_only),
         cmocka_unit_test(the_originals_go_by_file_name),
         cmocka_unit_test(ranks_are_called_as_the_originals_would_call_their_files),
