@@ -141,16 +141,10 @@ static dse_status tpu_steps_of(const metric_context *x, const trace_rank *r, lat
     return s->n ? DSE_OK : named_steps(x, r, is_jit_step, lowest_pid(r, is_jit_step), s, err);
 }
 
-/* From the first event to the last, flows and what begins at 0 included. */
+/* Of all events, flows and what begins at 0 included. */
 static double length_s(const trace_rank *r)
 {
-    metric_span all = {r->all_first_ps, r->all_last_ps};
-
-    for (size_t i = 0; i < r->n_events; i++) {
-        all.start = metric_start(&r->event[i]) < all.start ? metric_start(&r->event[i]) : all.start;
-        all.end = metric_end(&r->event[i]) > all.end ? metric_end(&r->event[i]) : all.end;
-    }
-    return all.end > all.start ? seconds(all.end - all.start) : 0;
+    return r->any_last_ps > r->any_first_ps ? seconds(r->any_last_ps - r->any_first_ps) : 0;
 }
 
 /* Without marks: the length of the trace over the card's iterations. */
