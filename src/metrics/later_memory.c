@@ -1,6 +1,7 @@
 /* Copies: average_memory_bandwidth, memory_transfer_overhead. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
+#include "metrics/tpu_planes.h"
 #include "metrics/tpu_run.h"
 
 #include <math.h>

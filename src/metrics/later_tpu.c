@@ -1,4 +1,5 @@
 #include "metrics/later_tpu.h"
+#include "metrics/tpu_planes.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,13 +1,11 @@
 #include "metrics/tpu_ops.h"
 
 #include "metrics/hlo.h"
+#include "metrics/tpu_planes.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PLANE "/device:TPU:"
 
 static const struct {
     const char *name;
@@ -96,8 +94,7 @@ typedef struct {
     dse_arena scratch;
     instruction *by_args;
     trace_names names; /* of instructions */
-    uint32_t *device_of;
-    uint32_t *line_of; /* by lane; events of a line may nest */
+    tpu_lanes lanes;
     tpu_rank *out;
     bool failed; /* out of memory */
 } builder;
@@ -141,140 +138,6 @@ static void ask(builder *b, const trace_args *args, const char *name, instructio
     classify(x, word, sizeof word / sizeof word[0]);
     x->self = name_id(b, self);
     x->operand = name_id(b, h.operand);
-}
-
-/* ---- which events -------------------------------------------------------------------------- */
-
-/* A file may name a process on one of its lanes only. */
-static const char *process_of(const trace_rank *r, uint32_t lane)
-{
-    const char *name = TRACE_NAME(r, r->lane[lane].process_name);
-
-    for (uint32_t i = 0; i < r->n_lanes && !name; i++)
-        if (r->lane[i].pid == r->lane[lane].pid)
-            name = TRACE_NAME(r, r->lane[i].process_name);
-    return name;
-}
-
-bool *tpu_device_lanes(const trace_rank *r, dse_arena *a)
-{
-    bool *is = DSE_ARENA_NEW(a, bool, (size_t)r->n_lanes + 1), any = false;
-
-    for (uint32_t i = 0; is && i < r->n_lanes; i++) {
-        const char *process = process_of(r, i);
-
-        is[i] = process && strstr(process, PLANE);
-        any = any || is[i];
-    }
-    for (uint32_t i = 0; is && !any && i < r->n_lanes; i++)
-        is[i] = true;
-    return is;
-}
-
-/* k of exactly "/device:TPU:<k>"; DSE_NONE. */
-static uint32_t plane_number(const char *process)
-{
-    const char *s;
-    char *end;
-    unsigned long n;
-
-    if (!process || strncmp(process, PLANE, strlen(PLANE)) != 0)
-        return DSE_NONE;
-    s = process + strlen(PLANE);
-    n = strtoul(s, &end, 10);
-    return isdigit((unsigned char)*s) && !*end && n < DSE_NONE ? (uint32_t)n : DSE_NONE;
-}
-
-static uint32_t device_at(tpu_rank *out, uint32_t pid, uint32_t number)
-{
-    for (uint32_t i = out->n; i-- > 0;)
-        if (out->device[i].pid == pid)
-            return i;
-    out->device[out->n] = (tpu_device){.number = number, .pid = pid};
-    return out->n++;
-}
-
-static bool is_line(const trace_rank *r, uint32_t lane, const char *name)
-{
-    const char *thread = TRACE_NAME(r, r->lane[lane].thread);
-
-    return name ? thread && strcmp(thread, name) == 0 : !thread;
-}
-
-/* The lanes of device planes: those called "XLA Ops"; of a plane that names no line, all. */
-static void find_planes(builder *b)
-{
-    const trace_rank *r = b->r;
-
-    for (uint32_t i = 0; i < r->n_lanes; i++) {
-        uint32_t number = plane_number(process_of(r, i));
-        bool named = false;
-
-        if (number == DSE_NONE)
-            continue;
-        for (uint32_t j = 0; j < r->n_lanes && !named; j++)
-            named = r->lane[j].pid == r->lane[i].pid && !is_line(r, j, NULL);
-        if (!is_line(r, i, named ? "XLA Ops" : NULL))
-            continue;
-        b->device_of[i] = device_at(b->out, r->lane[i].pid, number);
-        b->line_of[i] = named ? i : r->n_lanes + b->device_of[i];
-    }
-}
-
-/* Without planes: processes with events that say how long they took on a device. What their lines are is unknown, so
- * what holds another event of the process is no leaf. */
-static void find_processes(builder *b)
-{
-    const trace_rank *r = b->r;
-
-    for (size_t i = 0; i < r->n_events; i++) {
-        uint32_t lane = r->event[i].lane;
-
-        if (b->device_of[lane] != DSE_NONE || trace_device_time_of(r, i).dur_ps < 0)
-            continue;
-        b->device_of[lane] = device_at(b->out, r->lane[lane].pid, b->out->n);
-        b->line_of[lane] = r->n_lanes + b->device_of[lane];
-    }
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const tpu_device *x = a, *y = b;
-
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-/* Puts the devices into order; their places in device_of and line_of change with them. */
-static void sort_devices(builder *b)
-{
-    const trace_rank *r = b->r;
-    tpu_rank *out = b->out;
-
-    if (out->n)
-        qsort(out->device, out->n, sizeof *out->device, by_number);
-    for (uint32_t i = 0; i < r->n_lanes; i++)
-        if (b->device_of[i] != DSE_NONE) {
-            b->device_of[i] = device_at(out, r->lane[i].pid, 0);
-            if (b->line_of[i] >= r->n_lanes)
-                b->line_of[i] = r->n_lanes + b->device_of[i];
-        }
-}
-
-static bool find_devices(builder *b)
-{
-    const trace_rank *r = b->r;
-
-    b->device_of = DSE_ARENA_NEW(&b->scratch, uint32_t, (size_t)r->n_lanes + 1);
-    b->line_of = DSE_ARENA_NEW(&b->scratch, uint32_t, (size_t)r->n_lanes + 1);
-    b->out->device = DSE_ARENA_NEW(b->a, tpu_device, (size_t)r->n_lanes + 1);
-    if (!b->device_of || !b->line_of || !b->out->device)
-        return false;
-    memset(b->device_of, 0xff, r->n_lanes * sizeof *b->device_of);
-    find_planes(b);
-    if (!b->out->n && r->device_time)
-        find_processes(b);
-    sort_devices(b);
-    return true;
 }
 
 /* ---- operations ---------------------------------------------------------------------------- */
@@ -421,8 +284,9 @@ static bool fill_device(builder *b, uint32_t device, candidate *c)
     bool ok;
 
     for (size_t i = 0; i < r->n_events; i++)
-        if (!r->event[i].instant && b->device_of[r->event[i].lane] == device)
-            c[n++] = (candidate){.line = b->line_of[r->event[i].lane], .event = (uint32_t)i};
+        if (!r->event[i].instant && b->lanes.device[r->event[i].lane] == device &&
+            (!b->lanes.timed_only || trace_device_time_of(r, i).dur_ps >= 0))
+            c[n++] = (candidate){.line = b->lanes.line[r->event[i].lane], .event = (uint32_t)i};
     time_candidates(r, c, n);
     if (n) {
         qsort(c, n, sizeof *c, by_line);
@@ -523,7 +387,8 @@ bool tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
 
     *out = (tpu_rank){0};
     dse_arena_init(&b.scratch);
-    ok = (b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1)) && find_devices(&b) &&
+    ok = (b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1)) &&
+         tpu_lanes_find(r, a, &b.scratch, out, &b.lanes) &&
          (!out->n || (c = DSE_ARENA_NEW(&b.scratch, candidate, r->n_events)) != NULL);
     for (uint32_t i = 0; ok && i < out->n; i++)
         ok = fill_device(&b, i, c) && sum_device(r, a, &out->device[i]);

@@ -96,6 +96,25 @@ CLAIM(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock)
     traces_free(&t);
 }
 
+/* Without names of processes only what has a device duration ran on a device; the host's call around it did not. */
+CLAIM(without_names_operations_are_what_has_a_device_duration)
+{
+    char folder[64], path[96];
+    traces t;
+
+    unit_make_folder(folder);
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    unit_write_text(path, "[" OP("host.1", "0", "\"dur\":100") "," OP(
+                              "f.1", "10",
+                              "\"dur\":4,\"args\":{\"device_offset_ps\":\"2000000000\","
+                              "\"device_duration_ps\":\"4000000\"}") "]");
+    traces_load(&t, (const char *const[]){path, NULL});
+    assert_metric(&t, "wall_time_s", "wall_time_s", 4 * US);
+    assert_metric(&t, "total_compute_time_s", "total_compute_time_s", 4 * US);
+    traces_free(&t);
+    unit_remove_folder(folder);
+}
+
 /* The later tools have device durations in ns and others in us, and add them: an all-reduce of 4 us is 4000, a fusion of
  * 6 us without a device duration is 6. An event without dur ends nothing: the lines last from 0 to 16 us, of which the
  * tool makes ns. The copy needs offsets alone: 8000 bytes from 30 to 32 us. The all-reduces of the table are two, one
@@ -264,6 +283,7 @@ int main(void)
         ON(leaves, only_leaves_of_the_op_lines_of_devices_count),
         ON(leaves, start_and_done_are_one_communication),
         ON(leaves, shares_are_means_over_devices),
+        cmocka_unit_test(without_names_operations_are_what_has_a_device_duration),
         cmocka_unit_test(the_original_tools_take_events_that_lack_a_time),
         cmocka_unit_test(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock),
         ON(leaves, bandwidth_is_bus_bytes_over_time),
