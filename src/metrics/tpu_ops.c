@@ -88,6 +88,11 @@ static void classify(instruction *x, const hlo_word *word, size_t n)
     x->work = first.n ? (uint8_t)work_of(first) : TPU_COMPUTE;
 }
 
+/* A start that waits for its done: the last of its name, on the device that it ran on. */
+typedef struct {
+    uint32_t device, op; /* DSE_NONE */
+} waiting;
+
 typedef struct {
     const trace_rank *r;
     dse_arena *a; /* of the result */
@@ -95,6 +100,8 @@ typedef struct {
     instruction *by_args;
     trace_names names; /* of instructions */
     tpu_lanes lanes;
+    waiting *start; /* by name of an instruction */
+    size_t cap_start;
     tpu_rank *out;
     bool failed; /* out of memory */
 } builder;
@@ -229,31 +236,32 @@ static uint32_t start_of(builder *b, const instruction *done)
 }
 
 /* Adds an operation, or lets the start that it ends last until its end. */
-static bool add_op(builder *b, tpu_device *d, const candidate *c, uint32_t **pending, size_t *cap)
+static bool add_op(builder *b, uint32_t device, const candidate *c)
 {
+    tpu_device *d = &b->out->device[device];
     instruction own = {0};
     const instruction *x = instruction_of(b, &b->r->event[c->event], &own);
-    size_t old = *cap;
+    size_t old = b->cap_start;
     uint32_t start = DSE_NONE;
 
     if (x->wraps)
         return !b->failed;
-    if (b->failed || !DSE_GROW(*pending, *cap, (size_t)b->names.n + 1))
+    if (b->failed || !DSE_GROW(b->start, b->cap_start, (size_t)b->names.n + 1))
         return false;
-    memset(*pending + old, 0xff, (*cap - old) * sizeof **pending);
+    memset(b->start + old, 0xff, (b->cap_start - old) * sizeof *b->start);
     if (x->work == TPU_COMMUNICATION && x->phase == HLO_DONE)
         start = start_of(b, x);
-    if (start != DSE_NONE && (*pending)[start] != DSE_NONE) {
-        tpu_op *op = &d->op[(*pending)[start]];
+    if (start != DSE_NONE && b->start[start].device == device) {
+        tpu_op *op = &d->op[b->start[start].op];
 
         op->span.end = c->span.end > op->span.end ? c->span.end : op->span.end;
         if (x->bytes != HLO_UNKNOWN && x->bytes) /* a start's shape is operands and results */
             op->bytes = x->bytes;
-        (*pending)[start] = DSE_NONE;
+        b->start[start].device = DSE_NONE;
         return true;
     }
     if (x->work == TPU_COMMUNICATION && x->phase != HLO_DONE && x->self != DSE_NONE)
-        (*pending)[x->self] = (uint32_t)d->n;
+        b->start[x->self] = (waiting){device, (uint32_t)d->n};
     d->op[d->n++] = (tpu_op){c->event, c->span, x->bytes, x->group, x->work, x->comm};
     return true;
 }
@@ -275,28 +283,19 @@ static void time_candidates(const trace_rank *r, candidate *c, size_t n)
     }
 }
 
-static bool fill_device(builder *b, uint32_t device, candidate *c)
+static bool fill_device(builder *b, uint32_t device, candidate *c, size_t n)
 {
-    const trace_rank *r = b->r;
-    tpu_device *d = &b->out->device[device];
-    uint32_t *pending = NULL;
-    size_t n = 0, cap = 0;
     bool ok;
 
-    for (size_t i = 0; i < r->n_events; i++)
-        if (!r->event[i].instant && b->lanes.device[r->event[i].lane] == device &&
-            (!b->lanes.timed_only || trace_device_time_of(r, i).dur_ps >= 0))
-            c[n++] = (candidate){.line = b->lanes.line[r->event[i].lane], .event = (uint32_t)i};
-    time_candidates(r, c, n);
+    time_candidates(b->r, c, n);
     if (n) {
         qsort(c, n, sizeof *c, by_line);
         n = keep_leaves(c, n);
         qsort(c, n, sizeof *c, by_start);
     }
-    ok = (d->op = DSE_ARENA_NEW(b->a, tpu_op, n)) != NULL;
+    ok = (b->out->device[device].op = DSE_ARENA_NEW(b->a, tpu_op, n)) != NULL;
     for (size_t i = 0; ok && i < n; i++)
-        ok = add_op(b, d, &c[i], &pending, &cap);
-    dse_free(pending);
+        ok = add_op(b, device, &c[i]);
     return ok;
 }
 
@@ -368,6 +367,43 @@ static bool sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
            union_of(d, has_flops, r, a, &d->with_flops);
 }
 
+/* ---- all ------------------------------------------------------------------------------------ */
+
+/* The device that an event ran on; DSE_NONE. */
+static uint32_t device_of(const builder *b, size_t event)
+{
+    const trace_event *e = &b->r->event[event];
+
+    return e->instant || (b->lanes.timed_only && trace_device_time_of(b->r, event).dur_ps < 0)
+               ? DSE_NONE
+               : b->lanes.device[e->lane];
+}
+
+/* The events of each device, which may be as many as these. */
+static bool fill_devices(builder *b)
+{
+    const trace_rank *r = b->r;
+    uint32_t n = b->out->n;
+    size_t *end = DSE_ARENA_NEW(&b->scratch, size_t, (size_t)n + 1), begin = 0; /* by device */
+    candidate *c = DSE_ARENA_NEW(&b->scratch, candidate, r->n_events);
+
+    if (!end || !c)
+        return false;
+    for (size_t i = 0; i < r->n_events; i++)
+        if (device_of(b, i) != DSE_NONE)
+            end[device_of(b, i) + 1]++;
+    for (uint32_t d = 0; d < n; d++)
+        end[d + 1] += end[d];
+    for (size_t i = 0; i < r->n_events; i++)
+        if (device_of(b, i) != DSE_NONE)
+            c[end[device_of(b, i)]++] =
+                (candidate){.line = b->lanes.line[r->event[i].lane], .event = (uint32_t)i};
+    for (uint32_t d = 0; d < n; begin = end[d++])
+        if (!fill_device(b, d, c + begin, end[d] - begin) || !sum_device(r, b->a, &b->out->device[d]))
+            return false;
+    return true;
+}
+
 /* Devices without an operation are none. */
 static void drop_empty(tpu_rank *out)
 {
@@ -382,18 +418,15 @@ static void drop_empty(tpu_rank *out)
 bool tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
 {
     builder b = {.r = r, .a = a, .out = out};
-    candidate *c;
     bool ok;
 
     *out = (tpu_rank){0};
     dse_arena_init(&b.scratch);
     ok = (b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1)) &&
-         tpu_lanes_find(r, a, &b.scratch, out, &b.lanes) &&
-         (!out->n || (c = DSE_ARENA_NEW(&b.scratch, candidate, r->n_events)) != NULL);
-    for (uint32_t i = 0; ok && i < out->n; i++)
-        ok = fill_device(&b, i, c) && sum_device(r, a, &out->device[i]);
+         tpu_lanes_find(r, a, &b.scratch, out, &b.lanes) && (!out->n || fill_devices(&b));
     if (ok)
         drop_empty(out);
+    dse_free(b.start);
     trace_names_free(&b.names);
     dse_arena_free(&b.scratch);
     return ok;

@@ -115,6 +115,34 @@ CLAIM(without_names_operations_are_what_has_a_device_duration)
     unit_remove_folder(folder);
 }
 
+/* Time and memory are in proportion to the events, also where each has a process of its own: devices times events would
+ * take minutes here. */
+CLAIM(processes_may_be_as_many_as_events)
+{
+    enum { N = 200000 };
+    char folder[64], path[96];
+    dse_strbuf text;
+    traces t;
+
+    dse_strbuf_init(&text);
+    for (int i = 0; i < N; i++)
+        dse_strbuf_addf(&text,
+                        "%s{\"ph\":\"X\",\"pid\":%d,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"f\",\"args\":{"
+                        "\"device_offset_ps\":5,\"device_duration_ps\":%d}}",
+                        i ? "," : "[", i, i + 1);
+    dse_strbuf_adds(&text, "]");
+    assert_false(text.failed);
+    unit_make_folder(folder);
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    unit_write(path, text.data, text.len);
+    traces_load(&t, (const char *const[]){path, NULL});
+    assert_int_equal(t.view[0].tpu.n, N);
+    assert_metric(&t, "wall_time_s", "wall_time_s", N * 1e-12);
+    traces_free(&t);
+    unit_remove_folder(folder);
+    dse_strbuf_free(&text);
+}
+
 /* The later tools have device durations in ns and others in us, and add them: an all-reduce of 4 us is 4000, a fusion of
  * 6 us without a device duration is 6. An event without dur ends nothing: the lines last from 0 to 16 us, of which the
  * tool makes ns. The copy needs offsets alone: 8000 bytes from 30 to 32 us. The all-reduces of the table are two, one
@@ -284,6 +312,7 @@ int main(void)
         ON(leaves, start_and_done_are_one_communication),
         ON(leaves, shares_are_means_over_devices),
         cmocka_unit_test(without_names_operations_are_what_has_a_device_duration),
+        cmocka_unit_test(processes_may_be_as_many_as_events),
         cmocka_unit_test(the_original_tools_take_events_that_lack_a_time),
         cmocka_unit_test(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock),
         ON(leaves, bandwidth_is_bus_bytes_over_time),
