@@ -150,19 +150,18 @@ static bool is_on(const later_copies *w, size_t event)
            trace_device_time_of(w->rank, event).offset_ps >= 0;
 }
 
-dse_status later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n,
-                             dse_error *err)
+static dse_status find_copies(const later_copies *which, dse_arena *scratch, dse_arena *a, later_copy **out,
+                              size_t *n, dse_error *err)
 {
     const trace_rank *r = which->rank;
     size_t most = 0;
     copy_names c;
 
-    *n = 0;
-    if (!copy_names_init(r, x->arena, &c))
+    if (!copy_names_init(r, scratch, &c))
         return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++)
-        most += r->event[i].name != DSE_NONE && c.done[r->event[i].name] != DSE_NONE;
-    if (!(*out = DSE_ARENA_NEW(x->arena, later_copy, most)))
+        most += is_on(which, i) && c.done[r->event[i].name] != DSE_NONE;
+    if (!(*out = DSE_ARENA_NEW(a, later_copy, most)))
         return dse_fail_nomem(err);
     for (size_t i = 0; most && i < r->n_events; i++) {
         uint32_t name = r->event[i].name;
@@ -184,4 +183,18 @@ dse_status later_copies_find(const metric_context *x, const later_copies *which,
         }
     }
     return DSE_OK;
+}
+
+/* What it needs on the way is as large as the file, and it is asked once a device: given back each time. */
+dse_status later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n,
+                             dse_error *err)
+{
+    dse_arena scratch;
+    dse_status st;
+
+    *n = 0;
+    dse_arena_init(&scratch);
+    st = find_copies(which, &scratch, x->arena, out, n, err);
+    dse_arena_free(&scratch);
+    return st;
 }
