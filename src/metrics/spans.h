@@ -25,7 +25,7 @@ int64_t metric_spans_length(const metric_spans *s);
 /* Length of what is in both; one linear sweep. */
 int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b);
 
-/* Length of what lies within [start, end). */
+/* Length of what lies within [start, end): found by bisection, so that it may be asked of every step. */
 int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end);
 
 /* New sets in the arena; false when out of memory. */

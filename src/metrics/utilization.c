@@ -14,8 +14,9 @@ static bool is_timed(const trace_rank *r, const trace_event *e)
     return r->base_ns ? e->start_ps / TRACE_PS_PER_NS > -r->base_ns : e->start_ps > 0;
 }
 
-/* From the first start to the last end of duration events (ph X) of every category. */
-static metric_span recorded(const trace_rank *r)
+/* From the first start to the last end of duration events (ph X) of every category; the original passes over those at the
+ * zero of the clock. */
+static metric_span recorded(const trace_rank *r, bool timed_only)
 {
     metric_span s = {INT64_MAX, INT64_MIN};
 
@@ -23,7 +24,7 @@ static metric_span recorded(const trace_rank *r)
         const trace_event *e = &r->event[i];
         int64_t end = e->dur_ps > 0 ? metric_end(e) : metric_start(e);
 
-        if (e->instant || !is_timed(r, e))
+        if (e->instant || (timed_only && !is_timed(r, e)))
             continue;
         s.start = metric_start(e) < s.start ? metric_start(e) : s.start;
         s.end = end > s.end ? end : s.end;
@@ -39,16 +40,18 @@ static double length_ms(metric_span s) { return s.end > s.start ? guide_us(s.end
 typedef struct {
     double span, busy, kernel, compute, memory, recording;
     double steps, busy_in_steps, n_steps;
+    double overhead; /* of a step: its time in which the GPU does nothing */
     double n_kernels, n_memory;
     double copied_gb, copying_s; /* of copies whose size is given */
     double of_span, kernel_of_span, compute_of_span, memory_of_span, idle_of_span, of_steps;
 } utilization;
 
-/* From the first of the steps that count to the last. */
+/* From the first of the steps that count to the last; what lies between two steps is no overhead of either. */
 static void measure_steps(const metric_view *v, bool trim, utilization *u)
 {
-    metric_span window = {INT64_MAX, INT64_MIN};
+    metric_span window = metric_steps_window(v, trim);
     uint32_t first, n;
+    int64_t idle = 0;
 
     metric_steps_kept(v, trim, &first, &n);
     u->n_steps = n;
@@ -56,12 +59,14 @@ static void measure_steps(const metric_view *v, bool trim, utilization *u)
     if (!n)
         return;
     for (uint32_t i = first; i < first + n; i++) {
-        window.start = v->step[i].span.start < window.start ? v->step[i].span.start : window.start;
-        window.end = v->step[i].span.end > window.end ? v->step[i].span.end : window.end;
+        metric_span step = v->step[i].span;
+
+        idle += step.end - step.start - metric_spans_within(&v->gpu_time, step.start, step.end);
     }
     u->steps = length_ms(window);
     u->busy_in_steps = guide_us(metric_spans_within(&v->gpu_time, window.start, window.end)) / 1000;
     u->of_steps = 100 * u->busy_in_steps / u->steps;
+    u->overhead = guide_us(idle) / 1000 / n;
 }
 
 static utilization measure(const metric_view *v, bool trim)
@@ -71,7 +76,7 @@ static utilization measure(const metric_view *v, bool trim)
                      .kernel = guide_us(metric_spans_length(&v->kernel_time)) / 1000,
                      .compute = guide_us(metric_spans_length(&v->compute_time)) / 1000,
                      .memory = guide_us(metric_spans_length(&v->memory_time)) / 1000,
-                     .recording = length_ms(recorded(v->rank)),
+                     .recording = length_ms(recorded(v->rank, false)),
                      .n_kernels = v->kernels.n,
                      .n_memory = v->memory_ops.n};
 
@@ -79,7 +84,7 @@ static utilization measure(const metric_view *v, bool trim)
         const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
         const trace_args *a = e->args == DSE_NONE ? NULL : &v->rank->args[e->args];
 
-        if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN || e->dur_ps <= 0)
+        if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN)
             continue;
         u.copied_gb += (double)a->bytes / 1e9;
         u.copying_s += (double)e->dur_ps / TRACE_PS_PER_S;
@@ -111,7 +116,7 @@ static void put_rank(const utilization *u, metric_value *to)
     if (u->n_steps > 0) {
         metric_put_number(to, "step_window_ms", u->steps);
         metric_put_number(to, "utilization_of_step_window_pct", u->of_steps);
-        metric_put_number(to, "cpu_overhead_ms_per_step", (u->steps - u->busy_in_steps) / u->n_steps);
+        metric_put_number(to, "cpu_overhead_ms_per_step", u->overhead);
     } else {
         metric_put_absent(to, "utilization_of_step_window_pct", no_steps);
         metric_put_absent(to, "cpu_overhead_ms_per_step", no_steps);
@@ -227,7 +232,7 @@ typedef struct {
 static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
 {
     const guide_words kernel = GUIDE_WORDS(r->rank, "kernel"), copy = GUIDE_WORDS(r->rank, "gpu_memcpy");
-    metric_span span = recorded(r->rank);
+    metric_span span = recorded(r->rank, true);
     metric_spans kernels, copies, both;
     uint32_t n_kernels, n_copies;
 

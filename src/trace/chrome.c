@@ -237,7 +237,7 @@ static dse_status refuse(const chrome_reader *r, const char *path, dse_error *er
 
     if (j->fault == TRACE_JSON_NO_MEMORY)
         return dse_fail_nomem(err);
-    snprintf(where.where, sizeof where.where, "%s: byte %" PRIu64, path,
+    snprintf(where.where, sizeof where.where, "%.200s: byte %" PRIu64, path,
              j->fault ? j->fault_at : trace_json_offset(j));
     if (*j->source->broken)
         return dse_fail_at(err, DSE_E_IO, where.where, "%s, before the first event", j->source->broken);

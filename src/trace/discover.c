@@ -306,5 +306,11 @@ dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, 
         return dse_fail_nomem(err);
     if (stat(path, &sb) != 0)
         return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
+    if (!S_ISDIR(sb.st_mode) &&
+        !S_ISREG(sb.st_mode)) /* opening a pipe waits for a writer, and may never end */
+        return dse_fail(err, DSE_E_IO,
+                        "'%s' is no file: a trace is looked at more than once, which a pipe or a device does "
+                        "not allow; write it into a file",
+                        path);
     return S_ISDIR(sb.st_mode) ? discover_dir(&s, path, out, err) : discover_file(&s, path, out, err);
 }

@@ -36,8 +36,8 @@ typedef struct {
 } trace_found;
 
 /* `path` is a directory, or one file, which is taken whatever its name. Texts are in the arena; warnings go to `notes`.
- * DSE_E_IO: there is no such path, nothing in it is a trace or a side file (the message says what is there instead), a
- * file cannot be read or is broken. DSE_E_CONFIG: several runs. DSE_E_NOMEM. */
+ * DSE_E_IO: there is no such path, it is a pipe or a device, nothing in it is a trace or a side file (the message says
+ * what is there instead), a file cannot be read or is broken. DSE_E_CONFIG: several runs. DSE_E_NOMEM. */
 dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, trace_found *out,
                           trace_record *notes, dse_error *err);
 
