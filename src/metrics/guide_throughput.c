@@ -94,18 +94,17 @@ static uint8_t marker_of(const char *name)
     return 0;
 }
 
-/* From the last start marker to the last end marker, in seconds; without both, from the first start of any event to the
- * last start. 0 or less: not usable. */
+/* From the last start marker to the last end marker, in seconds; without both, from the first start of whatever the file
+ * has to the last start. 0 or less: not usable. */
 static double iteration_s(const trace_rank *r, guide_classes *markers)
 {
-    int64_t start = 0, end = 0, last = INT64_MIN;
+    int64_t start = 0, end = 0;
     int seen = 0;
 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t marker = guide_class_of(markers, e);
 
-        last = e->start_ps > last ? e->start_ps : last;
         seen |= marker;
         if (marker == IS_START)
             start = e->start_ps;
@@ -113,10 +112,10 @@ static double iteration_s(const trace_rank *r, guide_classes *markers)
             end = e->start_ps;
     }
     if (seen != (IS_START | IS_END)) {
-        start = r->all_first_ps;
-        end = last;
+        start = r->any_first_ps;
+        end = r->any_last_start_ps;
     }
-    return r->n_events ? guide_us(end - start) / 1000000 : 0;
+    return end > start ? guide_us(end - start) / 1000000 : 0;
 }
 
 /* The defaults are the original's. */

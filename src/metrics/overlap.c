@@ -184,7 +184,9 @@ static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value
     dse_arena scratch;
     int64_t both;
 
-    while (first + 1 < x->n_views && !x->view[first].rank->n_events)
+    /* The first file that has any, of whatever kind. */
+    while (first + 1 < x->n_views &&
+           x->view[first].rank->any_first_ps > x->view[first].rank->any_last_start_ps)
         first++;
     dse_arena_init(&scratch);
     if (!collect(x->view[first].rank, &scratch, &comm, &compute) ||

@@ -126,23 +126,55 @@ static void put_rank(const utilization *u, metric_value *to)
     metric_put_integer(to, "num_memory_ops", (int64_t)u->n_memory);
 }
 
-static void put_device(const guide_ranks *ranks, metric_value *to)
+/* The device of the first rank that says something of it; NULL: none does. */
+static const trace_device *device_of(const guide_ranks *ranks, const char **name)
 {
-    char capability[24];
-
     for (uint32_t i = 0; i < ranks->n; i++) {
         const trace_rank *r = ranks->rank[i].rank;
-        const trace_device *d = r->device;
 
         if (!r->n_devices)
             continue;
-        snprintf(capability, sizeof capability, "%u.%u", d->major, d->minor);
-        metric_put_text(to, "device_name", d->name == DSE_NONE ? "Unknown" : TRACE_NAME(r, d->name));
-        metric_put_number(to, "total_memory_gb", (double)d->memory_bytes / (1024.0 * 1024 * 1024));
-        metric_put_integer(to, "num_sms", d->n_sms);
-        metric_put_text(to, "compute_capability", capability);
-        return;
+        *name = r->device->name == DSE_NONE ? NULL : TRACE_NAME(r, r->device->name);
+        return r->device;
     }
+    return NULL;
+}
+
+static double gib(const trace_device *d) { return (double)d->memory_bytes / (1024.0 * 1024 * 1024); }
+
+static void put_capability(const trace_device *d, metric_value *to)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%u.%u", d->major, d->minor);
+    metric_put_text(to, "compute_capability", text);
+}
+
+/* What the trace says of it; 0 stands for what it does not. */
+static void put_device(const guide_ranks *ranks, metric_value *to)
+{
+    static const char unsaid[] = "the trace does not say";
+    const char *name;
+    const trace_device *d = device_of(ranks, &name);
+
+    if (!d)
+        return;
+    if (name)
+        metric_put_text(to, "device_name", name);
+    else
+        metric_put_absent(to, "device_name", unsaid);
+    if (d->memory_bytes)
+        metric_put_number(to, "total_memory_gb", gib(d));
+    else
+        metric_put_absent(to, "total_memory_gb", unsaid);
+    if (d->n_sms)
+        metric_put_integer(to, "num_sms", d->n_sms);
+    else
+        metric_put_absent(to, "num_sms", unsaid);
+    if (d->major)
+        put_capability(d, to);
+    else
+        metric_put_absent(to, "compute_capability", unsaid);
 }
 
 static dse_status gpu_utilization(const metric_context *x, metric_value *out, dse_error *err)
@@ -175,6 +207,19 @@ static dse_status gpu_utilization(const metric_context *x, metric_value *out, ds
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
+
+static void put_device_compat(const guide_ranks *ranks, metric_value *to)
+{
+    const char *name;
+    const trace_device *d = device_of(ranks, &name);
+
+    if (!d)
+        return;
+    metric_put_text(to, "device_name", name ? name : "Unknown");
+    metric_put_number(to, "total_memory_gb", gib(d));
+    metric_put_integer(to, "num_sms", d->n_sms);
+    put_capability(d, to);
+}
 
 typedef struct {
     bool usable; /* it has an event that lasts */
@@ -264,7 +309,7 @@ static dse_status gpu_utilization_compat(const metric_context *x, metric_value *
     guide_put_round(out, "avg_idle_percentage", GUIDE_MEAN(u, n, idle_pct));
     metric_put_number(out, "avg_kernel_launches", metric_round(GUIDE_MEAN(u, n, n_kernels), 0));
     metric_put_number(out, "avg_memcpy_ops", metric_round(GUIDE_MEAN(u, n, n_memcpy), 0));
-    put_device(&ranks, metric_put_object(out, "device_info"));
+    put_device_compat(&ranks, metric_put_object(out, "device_info"));
     list = metric_put_list(out, "per_rank_stats");
     for (uint32_t i = 0; i < n; i++)
         put_rank_compat(&u[i], metric_put_object(list, NULL));

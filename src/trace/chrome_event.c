@@ -231,8 +231,7 @@ static bool place(chrome_reader *r, const trace_decimal *ts, int64_t *start_ps)
         return false;
     r->base_us = ts->whole / 1000000 * 1000000;
     rank->base_ns = r->base_us * 1000;
-    rank->all_first_ps = INT64_MAX;
-    rank->all_last_ps = INT64_MIN;
+    trace_clear_extent(rank);
     r->has_base = true;
     return relative(ts, r->base_us, start_ps);
 }
@@ -240,8 +239,6 @@ static bool place(chrome_reader *r, const trace_decimal *ts, int64_t *start_ps)
 /* The time of an event on the rank's clock; false: it has none that is of use. */
 static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, int64_t *dur_ps)
 {
-    int64_t end;
-
     *dur_ps = 0;
     if (!e->has_ts && !e->wrong_ts)
         return false;
@@ -254,13 +251,7 @@ static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, in
         count(&r->backwards, e->at);
         return false;
     }
-    end = *start_ps + *dur_ps;
-    if (is_positive(&e->ts)) {
-        trace_rank *rank = r->rank;
-
-        rank->all_first_ps = *start_ps < rank->all_first_ps ? *start_ps : rank->all_first_ps;
-        rank->all_last_ps = end > rank->all_last_ps ? end : rank->all_last_ps;
-    }
+    trace_extend(r->rank, *start_ps, *start_ps + *dur_ps, is_positive(&e->ts));
     return true;
 }
 

@@ -80,7 +80,6 @@ static void move_event(mover *m, const trace_event *e)
 {
     trace_event v = *e;
     trace_rank *to = m->to;
-    int64_t end = e->start_ps + e->dur_ps;
 
     if (is_new(m, &m->lane[e->lane]))
         m->lane[e->lane].id = move_lane(m, e->lane);
@@ -89,10 +88,7 @@ static void move_event(mover *m, const trace_event *e)
     v.args = move_args(m, e->args);
     v.word = (uint8_t)trace_add_word(to, move_name(m, m->from->word[e->word]));
     m->no_memory = m->no_memory || !trace_add_event(to, &v);
-    if (e->start_ps <= 0 && m->from->base_ns <= 0) /* see all_first_ps */
-        return;
-    to->all_first_ps = e->start_ps < to->all_first_ps ? e->start_ps : to->all_first_ps;
-    to->all_last_ps = end > to->all_last_ps ? end : to->all_last_ps;
+    trace_extend(to, e->start_ps, e->start_ps + e->dur_ps, e->start_ps > 0 || m->from->base_ns > 0);
 }
 
 static bool mover_init(mover *m, const trace_rank *from)

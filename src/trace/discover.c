@@ -44,6 +44,10 @@ dse_status trace_take(trace_search *s, const trace_listing *l, trace_found *out,
         if (f == TRACE_FAMILY_TIMELINES && l->of[TRACE_FAMILY_EXPORTS].n && s->which == TRACE_PROFILES_AUTO)
             trace_warn(s->notes, l->of[TRACE_FAMILY_EXPORTS].file[0].path,
                        "is left out beside the traces of PyTorch's profiler; --profile-mode nsys takes it");
+        if (f != TRACE_FAMILY_EXECUTION_TRACES && profiles[s->which].takes[TRACE_FAMILY_EXECUTION_TRACES] &&
+            keep(&l->of[TRACE_FAMILY_EXECUTION_TRACES], s->arena, &out->execution, &out->n_executions, err) !=
+                DSE_OK)
+            return DSE_E_NOMEM;
         return keep(&l->of[f], s->arena, &out->trace, &out->n_traces, err);
     }
     return DSE_OK;
@@ -126,6 +130,8 @@ static dse_status look_in(trace_search *s, const char *dir, const char **place, 
             continue;
         out->trace = here.trace;
         out->n_traces = here.n_traces;
+        out->execution = here.execution;
+        out->n_executions = here.n_executions;
         if (here.n_snapshots && !out->n_snapshots) {
             out->snapshot = here.snapshot;
             out->n_snapshots = here.n_snapshots;

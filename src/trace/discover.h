@@ -6,9 +6,9 @@
  * several runs, and it is an error that names them.
  *
  * Of the kinds that lie together one is taken: timelines (Kineto, XLA, simulated), else Nsight Systems exports, else its
- * reports, else execution traces. Memory snapshots are taken beside any of them, from the first of these that has some,
- * of the directory and of that in which the traces are: itself, memory_snapshot/ below it, and, of the guide's layout,
- * ../memory_snapshot/[<name>/] and ../../memory_snapshot/<name>/.
+ * reports, else execution traces, which are listed apart where they lie beside others. Memory snapshots are taken beside
+ * any of them, from the first of these that has some, of the directory and of that in which the traces are: itself,
+ * memory_snapshot/ below it, and, of the guide's layout, ../memory_snapshot/[<name>/] and ../../memory_snapshot/<name>/.
  *
  * Left out: hidden files; cards, texts, scripts, pictures (by their endings); what has the content of no format; a timeline
  * that is another's copy (x.xplane.pb beside x.trace.json, perfetto_trace.json beside another). Left out with a warning: a
@@ -28,6 +28,8 @@ typedef struct {
 typedef struct {
     size_t n_traces; /* by path */
     trace_file *trace;
+    size_t n_executions; /* by path: execution traces that lie beside others, which were taken */
+    trace_file *execution;
     size_t n_snapshots; /* by path */
     trace_file *snapshot;
     bool has_side_files; /* gate logs or results of a benchmark: a metric reads them, no reader does */

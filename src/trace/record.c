@@ -77,9 +77,16 @@ trace_rank *trace_record_add_rank(trace_record *r)
     if (!DSE_GROW(r->rank, r->cap_ranks, (size_t)r->n_ranks + 1))
         return NULL;
     rank = &r->rank[r->n_ranks];
-    *rank = (trace_rank){.rank = r->n_ranks, .all_first_ps = INT64_MAX, .all_last_ps = INT64_MIN};
+    *rank = (trace_rank){.rank = r->n_ranks};
+    trace_clear_extent(rank);
     r->n_ranks++;
     return rank;
+}
+
+void trace_clear_extent(trace_rank *r)
+{
+    r->all_first_ps = r->any_first_ps = INT64_MAX;
+    r->all_last_ps = r->any_last_start_ps = r->any_last_ps = INT64_MIN;
 }
 
 void trace_warn(trace_record *r, const char *where, const char *fmt, ...)

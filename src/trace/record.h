@@ -151,6 +151,9 @@ typedef struct {
     /* Over all events of the file with ts > 0, whatever their ph, and over all kernels of an export of Nsight Systems:
      * what the original tools call its length. all_first > all_last: none. */
     int64_t all_first_ps, all_last_ps;
+    /* Over all events of a Chrome trace, also those with ts <= 0: the first start, the last start, the last end. Starts of
+     * arrows between events count, though these are not kept. Empty as above. */
+    int64_t any_first_ps, any_last_start_ps, any_last_ps;
 } trace_rank;
 
 /* Something that a reader met and went on after. */
@@ -196,6 +199,21 @@ static inline bool trace_is_near(int64_t ps) { return ps <= TRACE_MAX_PS && ps >
 static inline int64_t trace_base_of(int64_t ns)
 {
     return ns > TRACE_MAX_NS ? TRACE_MAX_NS : ns < -TRACE_MAX_NS ? -TRACE_MAX_NS : ns;
+}
+
+/* Forgets how far the events reach: all_first_ps to any_last_ps. */
+void trace_clear_extent(trace_rank *r);
+
+/* The event reaches from start to end, of a Chrome trace, whether it is kept or not. */
+static inline void trace_extend(trace_rank *r, int64_t start_ps, int64_t end_ps, bool is_positive)
+{
+    r->any_first_ps = start_ps < r->any_first_ps ? start_ps : r->any_first_ps;
+    r->any_last_start_ps = start_ps > r->any_last_start_ps ? start_ps : r->any_last_start_ps;
+    r->any_last_ps = end_ps > r->any_last_ps ? end_ps : r->any_last_ps;
+    if (!is_positive)
+        return;
+    r->all_first_ps = start_ps < r->all_first_ps ? start_ps : r->all_first_ps;
+    r->all_last_ps = end_ps > r->all_last_ps ? end_ps : r->all_last_ps;
 }
 
 /* Of an event; dur_ps -1: it has none. */

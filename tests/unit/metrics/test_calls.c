@@ -79,6 +79,18 @@ CLAIM(annotations_stand_in_for_kernels_and_steps_may_lack)
     run_free(&r);
 }
 
+CLAIM(the_original_passes_over_what_calls_itself_metadata)
+{
+    run r;
+
+    run_init(&r);
+    run_kernel(run_rank(&r, 0), "ncclDevKernel_AllReduce_Sum_f16_RING_LL", 0, 1);
+    r.rec.rank[0].path = strdup("traces/rank0_Metadata_trace.json");
+    assert_value(run_compat(&r, "coll_call_num"), "total_calls", 0);
+    assert_value(run_compat(&r, "coll_call_num"), "num_traces", 0);
+    run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +98,7 @@ int main(void)
         cmocka_unit_test(the_original_counts_every_layer_that_it_knows_by_name),
         cmocka_unit_test(a_kernels_name_tells_its_collective),
         cmocka_unit_test(annotations_stand_in_for_kernels_and_steps_may_lack),
+        cmocka_unit_test(the_original_passes_over_what_calls_itself_metadata),
     };
     return RUN_TESTS(tests);
 }

@@ -123,6 +123,20 @@ CLAIM(the_original_adds_up_operators_and_kernels)
     run_free(&r);
 }
 
+/* At first rank 0 says where its threads are and nothing else; then not even that. */
+CLAIM(the_original_takes_the_first_file_that_has_anything)
+{
+    run r;
+
+    run_init(&r);
+    trace_extend(run_rank(&r, 0), 0, 0, true);
+    run_kernel(run_rank(&r, 1), "gemm", 0, 50);
+    assert_value(run_compat(&r, "comm_comp_overlap"), "num_comp_kernels", 0);
+    trace_clear_extent(&r.rec.rank[0]);
+    assert_value(run_compat(&r, "comm_comp_overlap"), "num_comp_kernels", 1);
+    run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +145,7 @@ int main(void)
         cmocka_unit_test(a_trace_of_the_host_alone_has_no_overlap),
         cmocka_unit_test(ratios_are_means_over_the_ranks_that_have_one),
         cmocka_unit_test(the_inner_steps_can_be_looked_at_alone),
+        cmocka_unit_test(the_original_takes_the_first_file_that_has_anything),
         cmocka_unit_test(the_original_adds_up_operators_and_kernels),
     };
     return RUN_TESTS(tests);

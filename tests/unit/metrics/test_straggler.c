@@ -145,6 +145,18 @@ CLAIM(own_times_need_no_common_clock)
     run_free(&r);
 }
 
+/* One counts from its start, the other from 1970: 53 years, of which picoseconds count 106 days. The lags of 30 and less are
+ * below what a double of so many microseconds says to nine digits. */
+CLAIM(the_original_compares_clocks_however_far_apart_they_are)
+{
+    run r;
+
+    two_ranks(&r);
+    r.rec.rank[1].base_ns += 1683000000000000000;
+    assert_value(run_compat(&r, "straggler_lag"), "max_lag_us", 1683000000000000);
+    run_free(&r);
+}
+
 CLAIM(ranks_without_a_collective_in_common_are_refused)
 {
     run r;
@@ -200,6 +212,7 @@ int main(void)
         cmocka_unit_test(clocks_of_nodes_are_aligned_by_the_ends_of_collectives),
         cmocka_unit_test(ranks_are_compared_on_the_clock_of_the_trace),
         cmocka_unit_test(own_times_need_no_common_clock),
+        cmocka_unit_test(the_original_compares_clocks_however_far_apart_they_are),
         cmocka_unit_test(ranks_without_a_collective_in_common_are_refused),
         cmocka_unit_test(the_original_matches_by_count_and_does_not_interpolate),
         cmocka_unit_test(the_original_says_zero_of_one_rank),
