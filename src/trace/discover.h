@@ -42,7 +42,7 @@ dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, 
                           trace_record *notes, dse_error *err);
 
 /* The workload card of a directory: workload_card.yaml, else workload_card_{tp,pp,dp_tp,dp_pp,3d}.yaml, else the only
- * other *.yaml or *.yml that is a card; NULL: there is none. Of a file, that of its directory. DSE_E_CONFIG: several.
+ * other *.yaml or *.yml that is a card; NULL: there is none. Of a file, that of its directory, if it may be listed. DSE_E_CONFIG: several.
  * DSE_E_NOMEM. */
 dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse_error *err);
 

@@ -419,6 +419,19 @@ CLAIM(the_card_is_found_by_its_name_first)
     finish(&p);
 }
 
+/* A file can be named in a directory that cannot be listed; for whoever may list all, the card is there. */
+CLAIM(a_file_in_a_directory_that_cannot_be_listed_has_no_card_of_another_name)
+{
+    place p = begin();
+
+    add(&p, "a.json", TIMELINE);
+    add(&p, "llama.yml", "workload:\n");
+    assert_int_equal(chmod(p.folder, 0300), 0);
+    card_is(&p, "a.json", access(p.folder, R_OK) != 0 ? NULL : "llama.yml");
+    assert_int_equal(chmod(p.folder, 0700), 0);
+    finish(&p);
+}
+
 CLAIM(several_cards_of_other_names_are_refused)
 {
     place p = begin();
@@ -483,6 +496,7 @@ int main(void)
         cmocka_unit_test(one_file_of_no_format_is_refused),
         cmocka_unit_test(one_file_of_another_profiler_is_refused),
         cmocka_unit_test(the_card_is_found_by_its_name_first),
+        cmocka_unit_test(a_file_in_a_directory_that_cannot_be_listed_has_no_card_of_another_name),
         cmocka_unit_test(several_cards_of_other_names_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
