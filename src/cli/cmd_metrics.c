@@ -167,6 +167,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st == DSE_OK ? metrics_measure(&job, r, err) : st;
 }
 
+static const exit_text exits[] = {
+    {EXIT_DONE, "done"},
+    {EXIT_NO, "whatever fails, also a metric that this trace does not have"},
+    {EXIT_USAGE, "usage"},
+    {EXIT_INTERNAL, "out of memory or internal"},
+};
+
 extern const command command_metrics;
 const command command_metrics = {
     .name = "metrics",
@@ -180,5 +187,7 @@ const command command_metrics = {
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .size = sizeof(metrics_options),
+    .exits = exits,
+    .n_exits = sizeof exits / sizeof exits[0],
     .run = run,
 };
