@@ -162,7 +162,7 @@ static dse_status put_lag(const metric_context *x, trace_kind kind, metric_value
     if (st == DSE_E_ABSENT) {
         lag->kind = METRIC_ABSENT;
         lag->first = lag->last = NULL;
-        return (lag->text = dse_arena_strdup(x->arena, why.text)) ? DSE_OK : dse_fail_nomem(err);
+        return (lag->text = dse_arena_strdup(lag->arena, why.text)) ? DSE_OK : dse_fail_nomem(err);
     }
     return st == DSE_OK ? DSE_OK : dse_fail_nomem(err);
 }

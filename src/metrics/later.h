@@ -8,18 +8,17 @@
 
 #include "metrics/later_words.h"
 #include "metrics/metric.h"
-#include "metrics/scratch.h"
 
 #define LATER_ON_GPU METRIC_ON_GPU
 #define LATER_ON_ALL (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
 
 static inline trace_kind later_kind(const metric_context *x) { return x->record->rank[0].kind; }
 
-/* A row whose rule is one function for both, which asks x->options->compat; run as <name>_scratch. */
+/* A row whose rule is one function for both, which asks x->options->compat. */
 #define LATER_ROW(id, of_unit, on, text)                                                                     \
     {                                                                                                        \
-        .name = #id, .group = "later", .unit = of_unit, .help = text, .kinds = on, .compute = id##_scratch,  \
-        .compat = id##_scratch, .headline = #id                                                              \
+        .name = #id, .group = "later", .unit = of_unit, .help = text, .kinds = on, .compute = id,            \
+        .compat = id, .headline = #id                                                                        \
     }
 
 /* ---- results ------------------------------------------------------------------------------- */

@@ -92,8 +92,7 @@ static dse_status bandwidth(const metric_context *x, metric_comm_type type, cons
     {                                                                                                        \
         return (x->options->compat ? upstream_bandwidth : bandwidth)(                                        \
             x, (type), "bandwidth_utilization_" #word "_group_6", out, err);                                 \
-    }                                                                                                        \
-    METRIC_IN_SCRATCH(bandwidth_utilization_##word##_group_6, ON_SIZED)
+    }
 
 BANDWIDTH(allgather, METRIC_ALL_GATHER)
 BANDWIDTH(allreduce, METRIC_ALL_REDUCE)
@@ -188,7 +187,6 @@ static dse_status bandwidth_utilization(const metric_context *x, metric_value *o
 
     return st == DSE_OK ? later_end(&r, x, -1, "no all-reduce has a size and a known group", err) : st;
 }
-METRIC_IN_SCRATCH(bandwidth_utilization, METRIC_ON_HOST)
 
 /* ---- collective_vol_*_gb ------------------------------------------------------------------- */
 
@@ -247,8 +245,7 @@ static dse_status volume(const metric_context *x, unsigned types, const char *na
     static dse_status collective_vol_##word##_gb(const metric_context *x, metric_value *out, dse_error *err) \
     {                                                                                                        \
         return volume(x, (types), "collective_vol_" #word "_gb", out, err);                                  \
-    }                                                                                                        \
-    METRIC_IN_SCRATCH(collective_vol_##word##_gb, ON_SIZED)
+    }
 
 VOLUME(allgather, ALL_GATHER)
 VOLUME(allreduce, ALL_REDUCE)

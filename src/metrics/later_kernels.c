@@ -279,10 +279,6 @@ static dse_status memory_bound_fraction(const metric_context *x, metric_value *o
     return st == DSE_OK ? later_end(&r, x, nsys ? -1 : 4, "the trace has no kernels", err) : st;
 }
 
-METRIC_IN_SCRATCH(dominant_kernel_concentration, LATER_ON_ALL)
-METRIC_IN_SCRATCH(memory_bound_fraction, LATER_ON_ALL)
-METRIC_IN_SCRATCH(moe_fraction, LATER_ON_GPU)
-
 static const metric rows[] = {
     LATER_ROW(dominant_kernel_concentration, "%", LATER_ON_ALL,
               "largest total of one kernel name over all kernels; of a TPU of one HLO category"),

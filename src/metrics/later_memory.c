@@ -300,9 +300,6 @@ static dse_status memory_transfer_overhead(const metric_context *x, metric_value
     return st == DSE_OK ? later_end(&r, x, nsys ? -1 : 4, "the trace has no copies", err) : st;
 }
 
-METRIC_IN_SCRATCH(average_memory_bandwidth, LATER_ON_ALL)
-METRIC_IN_SCRATCH(memory_transfer_overhead, LATER_ON_ALL)
-
 static const metric rows[] = {
     LATER_ROW(average_memory_bandwidth, "GB/s", LATER_ON_ALL, "bytes of copies over the sum of their times"),
     LATER_ROW(memory_transfer_overhead, "%", LATER_ON_ALL,

@@ -197,9 +197,6 @@ static dse_status communication_overlap_ratio(const metric_context *x, metric_va
     return later_end(&r, x, -1, "the trace has no communication kernels", err);
 }
 
-METRIC_IN_SCRATCH(communication_overlap_ratio, LATER_ON_GPU)
-METRIC_IN_SCRATCH(compute_comm_overlap, LATER_ON_ALL)
-
 static const metric rows[] = {
     LATER_ROW(communication_overlap_ratio, "", LATER_ON_GPU,
               "communication that compute covers, 0 to 1, whole trace, mean over ranks"),

@@ -418,13 +418,6 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
     return DSE_OK;
 }
 
-METRIC_IN_SCRATCH(aggregate_gpu_utilization, LATER_ON_GPU)
-METRIC_IN_SCRATCH(avg_step_time, METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA))
-METRIC_IN_SCRATCH(gpu_step_score, LATER_ON_ALL)
-METRIC_IN_SCRATCH(load_imbalance_ratio, LATER_ON_GPU)
-METRIC_IN_SCRATCH(total_kernel_time, LATER_ON_GPU)
-METRIC_IN_SCRATCH(total_trace_time, LATER_ON_ALL)
-
 static const metric rows[] = {
     LATER_ROW(aggregate_gpu_utilization, "%", LATER_ON_GPU,
               "union of kernels over their span, mean over ranks"),

@@ -30,10 +30,12 @@ typedef struct {
     uint32_t n_views;
     const trace_card *card; /* NULL: none */
     const metric_options *options;
-    dse_arena *arena; /* of results */
+    dse_arena *
+        arena; /* of metric_compute: where the result goes; of a metric_fn: what it works with, gone when it is done */
 } metric_context;
 
-/* Computes into *out, an empty object. DSE_E_ABSENT: it cannot be computed, and err says why; DSE_E_NOMEM. */
+/* Computes into *out, an empty object that copies what is put into it. DSE_E_ABSENT: it cannot be computed, and err says
+ * why; DSE_E_NOMEM. */
 typedef dse_status metric_fn(const metric_context *x, metric_value *out, dse_error *err);
 
 /* What a metric needs; checked in one place (needs.c) before it runs, each with its own reason and remedy. */

@@ -4,7 +4,6 @@
  * original tools make of one file, a GPU's too (tpu_upstream.h). */
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
-#include "metrics/scratch.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
@@ -471,9 +470,7 @@ static dse_status put_defined(const metric_context *x, const char *name, bool ch
     static dse_status name##_compat(const metric_context *x, metric_value *out, dse_error *err)              \
     {                                                                                                        \
         return put_upstream(x, #name, (chips), name##_upstream, out, err);                                   \
-    }                                                                                                        \
-    METRIC_IN_SCRATCH(name##_defined, METRIC_ON(TRACE_XLA))                                                  \
-    METRIC_IN_SCRATCH(name##_compat, ON_CHROME)
+    }
 METRICS(FUNCTIONS)
 #undef FUNCTIONS
 
@@ -484,8 +481,8 @@ METRICS(FUNCTIONS)
      .help = text,                                                                                           \
      .kinds = METRIC_ON(TRACE_XLA),                                                                          \
      .needs = (chips) ? METRIC_NEEDS_CHIPS : 0,                                                              \
-     .compute = id##_defined_scratch,                                                                        \
-     .compat = id##_compat_scratch,                                                                          \
+     .compute = id##_defined,                                                                                \
+     .compat = id##_compat,                                                                                  \
      .compat_kinds = ON_CHROME,                                                                              \
      .headline = #id,                                                                                        \
      .alias = other},
