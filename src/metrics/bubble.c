@@ -20,28 +20,20 @@ static void widen(const metric_view *v, const metric_events *list, metric_span w
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &v->rank->event[list->event[i]];
 
-        if (metric_start(e) < within.start || metric_end(e) > within.end)
-            continue;
-        if (metric_start(e) < window->start)
-            window->start = metric_start(e);
-        if (metric_end(e) > window->end)
-            window->end = metric_end(e);
+        if (metric_start(e) >= within.start && metric_end(e) <= within.end)
+            metric_span_extend(window, metric_start(e), metric_end(e));
     }
 }
 
 /* From the first to the last GPU event inside the steps; empty if there is none. */
 static metric_span window_of(const metric_view *v)
 {
-    metric_span window = {INT64_MAX, INT64_MIN}, steps = window;
+    metric_span window = METRIC_NO_SPAN, steps = window;
 
     if (!v->n_gpu_steps)
         return v->gpu_span;
-    for (uint32_t i = 0; i < v->n_gpu_steps; i++) {
-        metric_span s = v->gpu_step[i].span;
-
-        steps.start = s.start < steps.start ? s.start : steps.start;
-        steps.end = s.end > steps.end ? s.end : steps.end;
-    }
+    for (uint32_t i = 0; i < v->n_gpu_steps; i++)
+        metric_span_extend(&steps, v->gpu_step[i].span.start, v->gpu_step[i].span.end);
     widen(v, &v->kernels, steps, &window);
     widen(v, &v->memory_ops, steps, &window);
     return window;
@@ -302,8 +294,10 @@ static dse_status pipeline_bubble_compat(const metric_context *x, metric_value *
         activity a;
         idle one;
 
-        ok = collect(x->view[i].rank, &scratch, &a) && metric_spans_merge_any(a.span, a.n, &busy);
-        if (ok && (one = compat_idle(&a, &busy)).window > 0) {
+        if (!(ok = collect(x->view[i].rank, &scratch, &a)))
+            break;
+        busy = metric_spans_merge_any(a.span, a.n);
+        if ((one = compat_idle(&a, &busy)).window > 0) {
             sum = (idle){sum.window + one.window, sum.bubble + one.bubble};
             any = true;
             marked = marked || a.has_marker;

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const layer_names[] = {"none", "kernel", "gpu_user_annotation", "user_annotation"};
-
 static void put_types(const uint64_t n[METRIC_COMM_TYPES], metric_value *out)
 {
     metric_value *types = metric_put_object(out, "calls_by_type");
@@ -60,7 +58,7 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
         metric_put_integer(rank, "total_calls", v->comm.n);
         put_types(by_type, rank);
         put_per_step(rank, per_step(v));
-        metric_put_text(rank, "layer", layer_names[v->comm_layer]);
+        metric_put_text(rank, "layer", metric_layer_name(v->comm_layer));
     }
     return DSE_OK;
 }

@@ -67,7 +67,7 @@ static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_aren
         if (e->instant || (e->category != TRACE_CPU_OP && e->category != TRACE_ANNOTATION))
             continue;
         class = guide_class_of(&classes, e);
-        if (class == FSDP_CLASSES || !(step = guide_span_at(steps, e->start_ps)))
+        if (class == FSDP_CLASSES || !(step = metric_spans_at(steps, e->start_ps)))
             continue;
         if (!DSE_GROW(*out, cap, (size_t)*n + 1))
             return false;
@@ -144,7 +144,9 @@ static bool union_of(const piece *p, size_t n, dse_arena *a, metric_spans *out)
 
     for (size_t i = 0; span && i < n; i++)
         span[i] = p[i].span;
-    return span && metric_spans_merge_any(span, n, out);
+    if (span)
+        *out = metric_spans_merge_any(span, n);
+    return span != NULL;
 }
 
 /* ---- the GPU's time ------------------------------------------------------------------------ */
@@ -177,8 +179,9 @@ static bool gpu_times(const metric_view *v, const range *r, const piece *p, size
         out->has_launches = out->has_launches || launch;
         class[i] = in ? r[in->range].class : FSDP_CLASSES;
     }
-    if (!class || !guide_kernel_times(v, class, FSDP_CLASSES + 1, a, ps))
+    if (!class)
         return false;
+    metric_class_lengths(v->rank, &v->kernels, class, FSDP_CLASSES + 1, ps);
     for (int c = 0; c < FSDP_CLASSES; c++)
         out->class[c].gpu_ms = guide_us(ps[c]) / 1000 / out->n_steps;
     return true;

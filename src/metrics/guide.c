@@ -89,21 +89,6 @@ bool guide_union_of(const trace_rank *r, const metric_events *list, const guide_
     return true;
 }
 
-const metric_span *guide_span_at(const metric_spans *s, int64_t at)
-{
-    size_t a = 0, b = s->n;
-
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (s->span[mid].end <= at)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a < s->n && s->span[a].start <= at ? &s->span[a] : NULL;
-}
-
 bool guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, metric_spans *out)
 {
     uint32_t first;
@@ -114,27 +99,8 @@ bool guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, 
         return false;
     for (uint32_t i = 0; i < *n; i++)
         span[i] = v->step[first + i].span;
-    return metric_spans_merge_any(span, *n, out);
-}
-
-bool guide_kernel_times(const metric_view *v, const uint8_t *class_of, uint8_t n_classes, dse_arena *scratch,
-                        int64_t *ps)
-{
-    metric_span *span = DSE_ARENA_NEW(scratch, metric_span, v->kernels.n);
-
-    for (uint8_t c = 0; span && c < n_classes; c++) {
-        metric_spans s;
-        size_t n = 0;
-
-        for (uint32_t i = 0; i < v->kernels.n; i++)
-            if (class_of[i] == c) {
-                const trace_event *e = &v->rank->event[v->kernels.event[i]];
-                span[n++] = (metric_span){metric_start(e), metric_end(e)};
-            }
-        s = metric_spans_merge(span, n);
-        ps[c] = metric_spans_length(&s);
-    }
-    return span != NULL;
+    *out = metric_spans_merge_any(span, *n);
+    return true;
 }
 
 /* ---- figures ------------------------------------------------------------------------------- */

@@ -66,15 +66,8 @@ double guide_recording_us(const trace_rank *r);
 bool guide_union_of(const trace_rank *r, const metric_events *list, const guide_words *words, dse_arena *a,
                     metric_spans *out, uint32_t *n);
 
-/* The span of a set that holds this time; NULL. */
-const metric_span *guide_span_at(const metric_spans *s, int64_t at);
-
 /* The time of the steps that count (steps.h); *n of them. In the arena; false when out of memory. */
 bool guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, metric_spans *out);
-
-/* Union of the kernels of each class, in ps; class_of is by place in v->kernels. False when out of memory. */
-bool guide_kernel_times(const metric_view *v, const uint8_t *class_of, uint8_t n_classes, dse_arena *scratch,
-                        int64_t *ps);
 
 static inline double guide_us(int64_t ps) { return (double)ps / TRACE_PS_PER_US; }
 

@@ -126,7 +126,7 @@ static dse_status upstream_lists_init(const metric_context *x, const trace_rank 
         st = later_names_init(r, &later_comm_named, x->arena, &comm, err);
     *l = (upstream_lists){{0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)},
                           {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)},
-                          {INT64_MAX, INT64_MIN}};
+                          METRIC_NO_SPAN};
     if (st != DSE_OK || !l->copies.event || !l->compute.event)
         return st != DSE_OK ? st : dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++) {
@@ -134,8 +134,7 @@ static dse_status upstream_lists_init(const metric_context *x, const trace_rank 
 
         if (e->instant || e->dur_ps <= 0 || !later_is_kernel_word(r, e))
             continue;
-        l->span.start = metric_start(e) < l->span.start ? metric_start(e) : l->span.start;
-        l->span.end = metric_end(e) > l->span.end ? metric_end(e) : l->span.end;
+        metric_span_extend(&l->span, metric_start(e), metric_end(e));
         if (later_name_says(&copy, e))
             l->copies.event[l->copies.n++] = (uint32_t)i;
         else if (!later_name_says(&comm, e))
@@ -210,7 +209,8 @@ static dse_status union_of_copies(const metric_context *x, const later_copies *w
         return dse_fail_nomem(err);
     for (size_t i = 0; i < n; i++)
         span[i] = copy[i].span;
-    return metric_spans_merge_any(span, n, out) ? DSE_OK : dse_fail_nomem(err);
+    *out = metric_spans_merge_any(span, n);
+    return DSE_OK;
 }
 
 /* Copies that no compute of the device hides, over the time from its first to its last operation. */
@@ -255,7 +255,8 @@ static dse_status device_compute(const metric_context *x, const trace_rank *r, c
             is_device_compute(METRIC_TEXT_OF(r, &r->event[i])))
             span[n++] = (metric_span){t.offset_ps, t.offset_ps + t.dur_ps};
     }
-    return metric_spans_merge_any(span, n, out) ? DSE_OK : dse_fail_nomem(err);
+    *out = metric_spans_merge_any(span, n);
+    return DSE_OK;
 }
 
 /* Over the sum of the engine's steps, which is host time. */

@@ -263,12 +263,11 @@ static dse_status total_kernel_time(const metric_context *x, metric_value *out, 
 /* First start to last end of a rank's kernels; false if it has none. */
 static bool kernel_span(const later_kernels *k, metric_span *out)
 {
-    *out = (metric_span){INT64_MAX, INT64_MIN};
+    *out = METRIC_NO_SPAN;
     for (uint32_t i = 0; i < k->n; i++) {
         const trace_event *e = &k->rank->event[k->event[i]];
 
-        out->start = metric_start(e) < out->start ? metric_start(e) : out->start;
-        out->end = metric_end(e) > out->end ? metric_end(e) : out->end;
+        metric_span_extend(out, metric_start(e), metric_end(e));
     }
     return k->n > 0;
 }
@@ -277,17 +276,15 @@ static bool kernel_span(const later_kernels *k, metric_span *out)
 static dse_status tpu_trace_time(const metric_context *x, metric_value *out, dse_error *err)
 {
     const trace_rank *r = &x->record->rank[0];
-    metric_span all = {INT64_MAX, INT64_MIN};
+    metric_span all = METRIC_NO_SPAN;
     later_tpu t;
     dse_status st = later_tpu_init(x, &t, err);
 
     if (st != DSE_OK)
         return st;
     for (size_t i = 0; i < r->n_events; i++)
-        if (later_tpu_has(&t, &r->event[i])) {
-            all.start = metric_start(&r->event[i]) < all.start ? metric_start(&r->event[i]) : all.start;
-            all.end = metric_end(&r->event[i]) > all.end ? metric_end(&r->event[i]) : all.end;
-        }
+        if (later_tpu_has(&t, &r->event[i]))
+            metric_span_extend(&all, metric_start(&r->event[i]), metric_end(&r->event[i]));
     if (all.end < all.start)
         return metric_absent(err, "the trace has no device events");
     metric_put_number(out, "total_trace_time", seconds(all.end - all.start) / (x->options->compat ? 1e3 : 1));
@@ -335,7 +332,7 @@ static dse_status busy_of(const metric_context *x, const later_kernels *k, metri
 static dse_status merged_utilization(const metric_context *x, later_result *r, dse_error *err)
 {
     metric_spans all = {0, NULL};
-    metric_span window = {INT64_MAX, INT64_MIN};
+    metric_span window = METRIC_NO_SPAN;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         later_kernels k;
@@ -349,8 +346,7 @@ static dse_status merged_utilization(const metric_context *x, later_result *r, d
             return st;
         if (!kernel_span(&k, &span))
             continue;
-        window.start = span.start < window.start ? span.start : window.start;
-        window.end = span.end > window.end ? span.end : window.end;
+        metric_span_extend(&window, span.start, span.end);
         if (!metric_spans_unite(&all, &busy, x->arena, &all))
             return dse_fail_nomem(err);
     }

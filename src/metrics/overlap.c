@@ -50,8 +50,8 @@ static dse_status within_steps(const metric_view *v, dse_arena *a, overlap *o, d
 
     for (uint32_t i = skip; span && i + skip < v->n_steps; i++)
         span[n++] = v->step[i].span;
-    if (!span || !metric_spans_merge_any(span, n, &steps) ||
-        !metric_spans_intersect(&v->comm_time, &steps, a, &comm) ||
+    steps = metric_spans_merge_any(span, n);
+    if (!span || !metric_spans_intersect(&v->comm_time, &steps, a, &comm) ||
         !metric_spans_intersect(&v->compute_time, &steps, a, &compute))
         return dse_fail_nomem(err);
     *o = (overlap){metric_spans_length(&comm), metric_spans_length(&compute),
@@ -178,18 +178,14 @@ static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value
     interval_list comm, compute;
     metric_spans comm_time, compute_time;
     uint32_t first = 0;
-    dse_arena scratch;
     int64_t both;
 
     while (first + 1 < x->n_views && !x->view[first].rank->n_events)
         first++;
-    dse_arena_init(&scratch);
-    if (!collect(x->view[first].rank, &scratch, &comm, &compute) ||
-        !metric_spans_merge_any(comm.span, comm.n, &comm_time) ||
-        !metric_spans_merge_any(compute.span, compute.n, &compute_time)) {
-        dse_arena_free(&scratch);
+    if (!collect(x->view[first].rank, x->arena, &comm, &compute))
         return dse_fail_nomem(err);
-    }
+    comm_time = metric_spans_merge_any(comm.span, comm.n);
+    compute_time = metric_spans_merge_any(compute.span, compute.n);
     both = metric_spans_overlap(&comm_time, &compute_time);
     metric_put_ms(out, "comm_time_ms", comm.sum);
     metric_put_ms(out, "comp_time_ms", compute.sum);
@@ -198,7 +194,6 @@ static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value
     metric_put_number(out, "overlap_ratio_of_comp", ratio(both, compute.sum));
     metric_put_count(out, "num_comm_kernels", comm.n);
     metric_put_count(out, "num_comp_kernels", compute.n);
-    dse_arena_free(&scratch);
     return DSE_OK;
 }
 

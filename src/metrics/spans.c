@@ -27,15 +27,14 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-bool metric_spans_merge_any(metric_span *span, size_t n, metric_spans *out)
+metric_spans metric_spans_merge_any(metric_span *span, size_t n)
 {
     for (size_t i = 1; i < n; i++)
         if (span[i].start < span[i - 1].start) {
             qsort(span, n, sizeof *span, by_start);
             break;
         }
-    *out = metric_spans_merge(span, n);
-    return true;
+    return metric_spans_merge(span, n);
 }
 
 int64_t metric_spans_length(const metric_spans *s)
@@ -67,6 +66,21 @@ int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b)
             j++;
     }
     return length;
+}
+
+const metric_span *metric_spans_at(const metric_spans *s, int64_t at)
+{
+    size_t a = 0, b = s->n;
+
+    while (a < b) {
+        size_t mid = a + (b - a) / 2;
+
+        if (s->span[mid].end <= at)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    return a < s->n && s->span[a].start <= at ? &s->span[a] : NULL;
 }
 
 int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end)

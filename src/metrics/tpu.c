@@ -101,11 +101,8 @@ static double device_wall_s(const tpu_run *run)
         metric_span span = run->device[i]->span;
 
         for (uint32_t k = 0; k < run->n; k++)
-            if (run->rank[k] == run->rank[i]) {
-                span.start =
-                    run->device[k]->span.start < span.start ? run->device[k]->span.start : span.start;
-                span.end = run->device[k]->span.end > span.end ? run->device[k]->span.end : span.end;
-            }
+            if (run->rank[k] == run->rank[i])
+                metric_span_extend(&span, run->device[k]->span.start, run->device[k]->span.end);
         longest = span.end - span.start > longest ? span.end - span.start : longest;
     }
     return seconds(longest);
@@ -118,15 +115,14 @@ static double host_wall_s(const metric_context *x)
 
     for (uint32_t k = 0; k < x->record->n_ranks; k++) {
         const trace_rank *r = &x->record->rank[k];
-        metric_span span = {INT64_MAX, INT64_MIN};
+        metric_span span = METRIC_NO_SPAN;
 
         for (size_t i = 0; i < r->n_events; i++) {
             const trace_event *e = &r->event[i];
 
             if (e->instant)
                 continue;
-            span.start = metric_start(e) < span.start ? metric_start(e) : span.start;
-            span.end = metric_end(e) > span.end ? metric_end(e) : span.end;
+            metric_span_extend(&span, metric_start(e), metric_end(e));
         }
         if (span.end > span.start && span.end - span.start > longest)
             longest = span.end - span.start;

@@ -125,8 +125,8 @@ static bool divide(host_time *h, dse_arena *a)
         span_list *l = &h->list[order[i]];
         metric_spans all;
 
-        if (!metric_spans_merge_any(l->span, l->n, &all) ||
-            !metric_spans_intersect(&all, &left, a, &h->set[order[i]]) ||
+        all = metric_spans_merge_any(l->span, l->n);
+        if (!metric_spans_intersect(&all, &left, a, &h->set[order[i]]) ||
             !metric_spans_subtract(&left, &all, a, &left))
             return false;
     }
@@ -145,7 +145,7 @@ static uint8_t launch_phase(const metric_view *v, const host_time *h, uint32_t k
     if (launch == DSE_NONE)
         return UNKNOWN;
     for (uint8_t p = 0; p < PHASES; p++)
-        if (guide_span_at(&h->set[p], v->rank->event[launch].start_ps))
+        if (metric_spans_at(&h->set[p], v->rank->event[launch].start_ps))
             return p;
     return OUTSIDE;
 }
@@ -157,7 +157,9 @@ static bool gpu_times(const metric_view *v, const host_time *h, dse_arena *a, in
 
     for (uint32_t i = 0; class && i < v->kernels.n; i++)
         class[i] = launch_phase(v, h, i);
-    return class && guide_kernel_times(v, class, KERNEL_CLASSES, a, ps);
+    if (class)
+        metric_class_lengths(v->rank, &v->kernels, class, KERNEL_CLASSES, ps);
+    return class != NULL;
 }
 
 /* ---- the definition ------------------------------------------------------------------------ */

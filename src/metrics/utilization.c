@@ -3,30 +3,23 @@
  *
  * Of the GPU's span, the idle share equals HolisticTraceAnalysis'. The original counts no memset, and divides by the
  * recording with the host's start-up in it. */
+#include "metrics/compat_kineto.h"
 #include "metrics/guide.h"
 #include "metrics/steps.h"
 
 #include <math.h>
 
-/* Later than the zero of the trace's own clock. */
-static bool is_timed(const trace_rank *r, const trace_event *e)
-{
-    return r->base_ns ? e->start_ps / TRACE_PS_PER_NS > -r->base_ns : e->start_ps > 0;
-}
-
-/* From the first start to the last end of duration events (ph X) of every category. */
+/* From the first start to the last end of duration events (ph X) of every category, later than the zero of the trace's own
+ * clock. */
 static metric_span recorded(const trace_rank *r)
 {
-    metric_span s = {INT64_MAX, INT64_MIN};
+    metric_span s = METRIC_NO_SPAN;
 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        int64_t end = e->dur_ps > 0 ? metric_end(e) : metric_start(e);
 
-        if (e->instant || !is_timed(r, e))
-            continue;
-        s.start = metric_start(e) < s.start ? metric_start(e) : s.start;
-        s.end = end > s.end ? end : s.end;
+        if (!e->instant && metric_compat_is_timed(r, e))
+            metric_span_extend(&s, metric_start(e), e->dur_ps > 0 ? metric_end(e) : metric_start(e));
     }
     return s;
 }
@@ -47,7 +40,7 @@ typedef struct {
 /* From the first of the steps that count to the last. */
 static void measure_steps(const metric_view *v, bool trim, utilization *u)
 {
-    metric_span window = {INT64_MAX, INT64_MIN};
+    metric_span window = METRIC_NO_SPAN;
     uint32_t first, n;
 
     metric_steps_kept(v, trim, &first, &n);
@@ -55,10 +48,8 @@ static void measure_steps(const metric_view *v, bool trim, utilization *u)
     u->of_steps = u->steps = u->busy_in_steps = NAN;
     if (!n)
         return;
-    for (uint32_t i = first; i < first + n; i++) {
-        window.start = v->step[i].span.start < window.start ? v->step[i].span.start : window.start;
-        window.end = v->step[i].span.end > window.end ? v->step[i].span.end : window.end;
-    }
+    for (uint32_t i = first; i < first + n; i++)
+        metric_span_extend(&window, v->step[i].span.start, v->step[i].span.end);
     u->steps = length_ms(window);
     u->busy_in_steps = guide_us(metric_spans_within(&v->gpu_time, window.start, window.end)) / 1000;
     u->of_steps = 100 * u->busy_in_steps / u->steps;

@@ -75,8 +75,16 @@ bool metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *s
     return true;
 }
 
-/* Twice over the events: how many spans they make, and which. */
-bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a, metric_spans *out)
+const char *metric_layer_name(metric_layer l)
+{
+    static const char *const names[] = {"none", "kernel", "gpu_user_annotation", "user_annotation"};
+
+    return names[l];
+}
+
+/* Twice over the events: how many spans they make, and which. class_of NULL: all of them. */
+bool metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                           uint8_t class, dse_arena *a, metric_spans *out)
 {
     metric_span *span = NULL;
     size_t n = 0;
@@ -88,7 +96,7 @@ bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *
         for (uint32_t i = 0; i < e->n; i++) {
             const trace_event *v = &rank->event[e->event[i]];
 
-            if (v->dur_ps <= 0)
+            if (v->dur_ps <= 0 || (class_of && class_of[i] != class))
                 continue;
             if (!n || metric_start(v) > end) {
                 if (pass)
@@ -106,6 +114,32 @@ bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *
     }
     *out = (metric_spans){n, span};
     return true;
+}
+
+bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a, metric_spans *out)
+{
+    return metric_union_of_class(rank, e, NULL, 0, a, out);
+}
+
+void metric_class_lengths(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                          uint8_t n_classes, int64_t *ps)
+{
+    int64_t end[UINT8_MAX + 1]; /* of each class so far */
+
+    for (uint8_t c = 0; c < n_classes; c++) {
+        ps[c] = 0;
+        end[c] = INT64_MIN;
+    }
+    for (uint32_t i = 0; i < e->n; i++) {
+        const trace_event *v = &rank->event[e->event[i]];
+        int64_t from = metric_start(v), *until = &end[class_of[i]];
+
+        from = *until > from ? *until : from;
+        if (metric_end(v) <= from)
+            continue;
+        ps[class_of[i]] += metric_end(v) - from;
+        *until = metric_end(v);
+    }
 }
 
 static bool room(metric_events *e, uint32_t n, dse_arena *a)
@@ -605,10 +639,7 @@ static void widen(metric_view *v, const metric_events *list)
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &v->rank->event[list->event[i]];
 
-        if (metric_start(e) < v->gpu_span.start)
-            v->gpu_span.start = metric_start(e);
-        if (metric_end(e) > v->gpu_span.end)
-            v->gpu_span.end = metric_end(e);
+        metric_span_extend(&v->gpu_span, metric_start(e), metric_end(e));
     }
 }
 
@@ -629,7 +660,7 @@ static bool unions_init(metric_view *v)
 
 static bool times_init(metric_view *v)
 {
-    v->gpu_span = (metric_span){INT64_MAX, INT64_MIN};
+    v->gpu_span = METRIC_NO_SPAN;
     widen(v, &v->kernels);
     widen(v, &v->memory_ops);
     return unions_init(v);
