@@ -318,12 +318,13 @@ static void add_compat(class_sum *s, int64_t dur_ps)
 
 static bool measure_compat(const trace_rank *r, dse_arena *scratch, compat_row *out)
 {
-    const guide_words host = GUIDE_WORDS(r, "user_annotation", "cpu_op"), kernel = GUIDE_WORDS(r, "kernel");
-    guide_classes of_host, of_kernel;
+    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op"),
+                       kernel = METRIC_WORDS(r, "kernel");
+    metric_classes of_host, of_kernel;
 
     *out = (compat_row){.recording_us = guide_recording_us(r)};
-    if (!guide_classes_init(&of_host, r, class_of_host, scratch) ||
-        !guide_classes_init(&of_kernel, r, class_of_kernel, scratch))
+    if (!metric_classes_init(&of_host, r, class_of_host, scratch) ||
+        !metric_classes_init(&of_kernel, r, class_of_kernel, scratch))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -332,9 +333,9 @@ static bool measure_compat(const trace_rank *r, dse_arena *scratch, compat_row *
         if (e->instant)
             continue;
         if (host.is[e->word])
-            class = guide_class_of(&of_host, e);
+            class = metric_class_of(&of_host, e);
         else if (kernel.is[e->word])
-            class = guide_class_of(&of_kernel, e);
+            class = metric_class_of(&of_kernel, e);
         if (class != NO_CLASS)
             add_compat(&out->of[class], e->dur_ps);
     }

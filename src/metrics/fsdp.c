@@ -52,12 +52,12 @@ static int by_place(const void *a, const void *b)
 static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
                         uint32_t *n)
 {
-    guide_classes classes;
+    metric_classes classes;
     size_t cap = 0;
 
     *out = NULL;
     *n = 0;
-    if (!guide_classes_init(&classes, r, fsdp_class_of, scratch))
+    if (!metric_classes_init(&classes, r, fsdp_class_of, scratch))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -66,7 +66,7 @@ static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_aren
 
         if (e->instant || (e->category != TRACE_CPU_OP && e->category != TRACE_ANNOTATION))
             continue;
-        class = guide_class_of(&classes, e);
+        class = metric_class_of(&classes, e);
         if (class == FSDP_CLASSES || !(step = metric_spans_at(steps, e->start_ps)))
             continue;
         if (!DSE_GROW(*out, cap, (size_t)*n + 1))

@@ -50,28 +50,12 @@ dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_err
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-guide_words guide_words_of(const trace_rank *r, const char *const *words, size_t n)
-{
-    guide_words w = {{false}};
-
-    for (uint32_t i = 0; i < r->n_words; i++)
-        for (size_t j = 0; j < n; j++)
-            w.is[i] = w.is[i] || strcmp(r->names.text[r->word[i]], words[j]) == 0;
-    return w;
-}
-
-bool guide_classes_init(guide_classes *c, const trace_rank *r, guide_classify *classify, dse_arena *a)
-{
-    *c = (guide_classes){r, classify, DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)};
-    return c->class_of != NULL;
-}
-
 double guide_recording_us(const trace_rank *r)
 {
     return r->all_last_ps > r->all_first_ps ? guide_us(r->all_last_ps - r->all_first_ps) : 0;
 }
 
-bool guide_union_of(const trace_rank *r, const metric_events *list, const guide_words *words, dse_arena *a,
+bool guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
                     metric_spans *out, uint32_t *n)
 {
     metric_span *span = DSE_ARENA_NEW(a, metric_span, list->n);

@@ -6,6 +6,7 @@
 #ifndef DSE_METRICS_GUIDE_H
 #define DSE_METRICS_GUIDE_H
 
+#include "metrics/classes.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
@@ -29,41 +30,11 @@ dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_err
 
 /* ---- events as the originals see them ------------------------------------------------------- */
 
-/* Which of a rank's category words are literally one of these: they know no capitalised ones. by e->word. */
-typedef struct {
-    bool is[256];
-} guide_words;
-
-guide_words guide_words_of(const trace_rank *r, const char *const *words, size_t n);
-#define GUIDE_WORDS(r, ...)                                                                                  \
-    guide_words_of((r), (const char *const[]){__VA_ARGS__},                                                  \
-                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
-/* A class for each name, asked for once. */
-typedef uint8_t guide_classify(const char *name); /* below 255 */
-
-typedef struct {
-    const trace_rank *rank;
-    guide_classify *classify;
-    uint8_t *class_of; /* by name id, plus 1; 0: not asked */
-} guide_classes;
-
-bool guide_classes_init(guide_classes *c, const trace_rank *r, guide_classify *classify, dse_arena *a);
-
-static inline uint8_t guide_class_of(guide_classes *c, const trace_event *e)
-{
-    if (e->name == DSE_NONE)
-        return c->classify("");
-    if (!c->class_of[e->name])
-        c->class_of[e->name] = (uint8_t)(1 + c->classify(c->rank->names.text[e->name]));
-    return (uint8_t)(c->class_of[e->name] - 1);
-}
-
 /* From the first start to the last end of all events, in microseconds; 0 if there are none. */
 double guide_recording_us(const trace_rank *r);
 
 /* Union of those events of a list whose category is literally one of the words; *n counts the ones that last. */
-bool guide_union_of(const trace_rank *r, const metric_events *list, const guide_words *words, dse_arena *a,
+bool guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
                     metric_spans *out, uint32_t *n);
 
 /* The time of the steps that count (steps.h); *n of them. In the arena; false when out of memory. */

@@ -202,9 +202,7 @@ static dse_status straggler(const metric_context *x, metric_value *out, dse_erro
 
 static uint8_t is_comm(const char *name)
 {
-    static const char *const words[] = {"all_gather", "all_reduce", "reduce_scatter", "broadcast", "nccl"};
-
-    return metric_has_any(name, words, sizeof words / sizeof words[0]);
+    return METRIC_HAS_ANY(name, "all_gather", "all_reduce", "reduce_scatter", "broadcast", "nccl");
 }
 
 /* In milliseconds; the places are those of the three statistics. */
@@ -216,11 +214,11 @@ static const char *const time_key[N_TIMES] = {"total_duration_ms", "kernel_time_
 
 static bool measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, uint32_t stride)
 {
-    const guide_words kernel = GUIDE_WORDS(r, "kernel");
+    const metric_words kernel = METRIC_WORDS(r, "kernel");
     int64_t kernel_ps = 0, comm_ps = 0;
-    guide_classes comm;
+    metric_classes comm;
 
-    if (!guide_classes_init(&comm, r, is_comm, scratch))
+    if (!metric_classes_init(&comm, r, is_comm, scratch))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -229,7 +227,7 @@ static bool measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, 
             continue;
         if (kernel.is[e->word])
             kernel_ps += e->dur_ps;
-        if (guide_class_of(&comm, e))
+        if (metric_class_of(&comm, e))
             comm_ps += e->dur_ps;
     }
     ms[DURATION * stride] = guide_recording_us(r) / 1000;

@@ -28,11 +28,8 @@ static rank_steps measure(const metric_view *v, bool trim)
 static dse_status tokens_of(const metric_context *x, double *out, dse_error *err)
 {
     const trace_card *c = x->card;
-    trace_phase phase = x->options->phase != TRACE_PHASE_UNKNOWN || !c ? x->options->phase : c->phase;
 
-    if (!c || c->batch_size == TRACE_CARD_NONE || c->seq_len == TRACE_CARD_NONE)
-        return metric_absent(err, "it needs a workload card with workload.data.batch_size and seq_len");
-    if (phase == TRACE_PHASE_INFERENCE)
+    if (metric_phase_of(x) == TRACE_PHASE_INFERENCE)
         return metric_absent(err, "it is defined for training; ask for throughput_tokens");
     *out = (double)c->batch_size * (double)c->seq_len;
     return DSE_OK;
@@ -95,14 +92,14 @@ static uint8_t marker_of(const char *name)
 
 /* From the last start marker to the last end marker, in seconds; without both, from the first start of any event to the
  * last start. 0 or less: not usable. */
-static double iteration_s(const trace_rank *r, guide_classes *markers)
+static double iteration_s(const trace_rank *r, metric_classes *markers)
 {
     int64_t start = 0, end = 0, last = INT64_MIN;
     int seen = 0;
 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t marker = guide_class_of(markers, e);
+        uint8_t marker = metric_class_of(markers, e);
 
         last = e->start_ps > last ? e->start_ps : last;
         seen |= marker;
@@ -136,10 +133,10 @@ static bool times_compat(const guide_ranks *ranks, double *s, uint32_t *n)
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < ranks->n && ok; i++) {
         const trace_rank *r = ranks->rank[i].rank;
-        guide_classes markers;
+        metric_classes markers;
 
         dse_arena_reset(&scratch);
-        if (!(ok = guide_classes_init(&markers, r, marker_of, &scratch)))
+        if (!(ok = metric_classes_init(&markers, r, marker_of, &scratch)))
             break;
         s[*n] = iteration_s(r, &markers);
         *n += s[*n] > 0;

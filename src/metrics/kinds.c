@@ -38,31 +38,39 @@ bool metric_has_any(const char *text, const char *const *words, size_t n)
     return false;
 }
 
-#define HAS_ANY(text, ...)                                                                                   \
-    metric_has_any(text, (const char *const[]){__VA_ARGS__},                                                 \
-                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+bool metric_begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool metric_ends(const char *text, const char *suffix)
+{
+    size_t n = strlen(text), of_suffix = strlen(suffix);
+
+    return n >= of_suffix && strcmp(text + n - of_suffix, suffix) == 0;
+}
 
 bool metric_is_comm_kernel(const char *name)
 {
-    return HAS_ANY(name, "nccl", "rccl", "oneccl", "hccl", "msccl", "cross_device_reduce", "allreduce",
-                   "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter", "alltoall",
-                   "all_toall", "allto_all", "all_to_all", "nvshmem", "deepep", "deep_ep", "ep::internode",
-                   "ep::intranode");
+    return METRIC_HAS_ANY(name, "nccl", "rccl", "oneccl", "hccl", "msccl", "cross_device_reduce", "allreduce",
+                          "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter",
+                          "alltoall", "all_toall", "allto_all", "all_to_all", "nvshmem", "deepep", "deep_ep",
+                          "ep::internode", "ep::intranode");
 }
 
 metric_comm_type metric_comm_type_of_word(const char *word)
 {
-    if (HAS_ANY(word, "allreduce", "all_reduce"))
+    if (METRIC_HAS_ANY(word, "allreduce", "all_reduce"))
         return METRIC_ALL_REDUCE;
-    if (HAS_ANY(word, "reducescatter", "reduce_scatter"))
+    if (METRIC_HAS_ANY(word, "reducescatter", "reduce_scatter"))
         return METRIC_REDUCE_SCATTER;
-    if (HAS_ANY(word, "allgather", "all_gather"))
+    if (METRIC_HAS_ANY(word, "allgather", "all_gather"))
         return METRIC_ALL_GATHER;
-    if (HAS_ANY(word, "alltoall", "all_to_all"))
+    if (METRIC_HAS_ANY(word, "alltoall", "all_to_all"))
         return METRIC_ALL_TO_ALL;
     if (metric_has(word, "broadcast"))
         return METRIC_BROADCAST;
-    if (HAS_ANY(word, "sendrecv", "send", "recv"))
+    if (METRIC_HAS_ANY(word, "sendrecv", "send", "recv"))
         return METRIC_SEND_RECV;
     if (metric_has(word, "reduce"))
         return METRIC_REDUCE;
@@ -85,7 +93,7 @@ metric_comm_type metric_comm_type_of_kernel(const char *name)
         n = sizeof part - 1;
     memcpy(part, name, n);
     part[n] = '\0';
-    if (HAS_ANY(part, "ep::internode", "ep::intranode", "deepep", "deep_ep"))
+    if (METRIC_HAS_ANY(part, "ep::internode", "ep::intranode", "deepep", "deep_ep"))
         return METRIC_ALL_TO_ALL;
     if (metric_has(part, "cross_device_reduce"))
         return METRIC_ALL_REDUCE;
@@ -99,17 +107,17 @@ metric_work metric_work_of(const char *name)
 {
     if (metric_is_comm_kernel(name))
         return METRIC_WORK_COMM;
-    if (HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
+    if (METRIC_HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
         return METRIC_WORK_MEMORY;
-    if (HAS_ANY(name, "flash", "attention", "softmax", "sdpa", "fmha"))
+    if (METRIC_HAS_ANY(name, "flash", "attention", "softmax", "sdpa", "fmha"))
         return METRIC_WORK_ATTENTION;
-    if (HAS_ANY(name, "gemm", "gemv", "matmul", "cutlass", "cublas", "mma_", "wgmma", "xmma", "nvjet"))
+    if (METRIC_HAS_ANY(name, "gemm", "gemv", "matmul", "cutlass", "cublas", "mma_", "wgmma", "xmma", "nvjet"))
         return METRIC_WORK_GEMM;
-    if (HAS_ANY(name, "elementwise", "ewise", "vectorized", "relu", "gelu", "silu", "sigmoid"))
+    if (METRIC_HAS_ANY(name, "elementwise", "ewise", "vectorized", "relu", "gelu", "silu", "sigmoid"))
         return METRIC_WORK_ELEMENTWISE;
-    if (HAS_ANY(name, "reduce", "sum_", "_sum", "mean", "norm"))
+    if (METRIC_HAS_ANY(name, "reduce", "sum_", "_sum", "mean", "norm"))
         return METRIC_WORK_REDUCTION;
-    if (HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
+    if (METRIC_HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
         return METRIC_WORK_EMBEDDING;
     return METRIC_WORK_OTHER;
 }

@@ -9,27 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-trace_phase metric_phase_of(const metric_context *x)
-{
-    if (x->options->phase != TRACE_PHASE_UNKNOWN)
-        return x->options->phase;
-    return x->card ? x->card->phase : TRACE_PHASE_UNKNOWN;
-}
-
 /* ---- markers --------------------------------------------------------------------------------- */
 
 #define VLLM_PREFIX "execute_context_"
 
-static uint8_t is_vllm(const char *name) { return metric_begins(name, VLLM_PREFIX); }
+uint8_t metric_is_vllm_pass(const char *name) { return metric_begins(name, VLLM_PREFIX); }
 
-/* "run_batch", or with the file before it: "scheduler.py(1234): run_batch". */
-static uint8_t is_sglang(const char *name)
+uint8_t metric_is_sglang_pass(const char *name)
 {
     return strcmp(name, "run_batch") == 0 || metric_ends(name, ": run_batch");
 }
 
 /* "$core.py:331 step_with_batch_queue"; the line is that of one version of the engine. */
-static uint8_t is_engine_step(const char *name)
+uint8_t metric_is_engine_step(const char *name)
 {
     static const char file[] = "$core.py:";
 
@@ -40,8 +32,7 @@ static uint8_t is_engine_step(const char *name)
     return metric_begins(name, " step") || strcmp(name, " _process_engine_step") == 0;
 }
 
-/* The very line that the original tool looks for. */
-static uint8_t is_engine_line(const char *name) { return strcmp(name, "$core.py:331 step") == 0; }
+static uint8_t is_engine_line(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
 
 #define ANY_CATEGORY (TRACE_OTHER + 1)
 
@@ -54,9 +45,9 @@ typedef struct {
 } marker;
 
 static const marker markers[] = {
-    {"execute_context_*", is_vllm, is_vllm, TRACE_ANNOTATION, METRIC_ON_GPU},
-    {"run_batch", is_sglang, is_sglang, TRACE_PYTHON, METRIC_ON_GPU},
-    {"$core.py step", is_engine_step, is_engine_line, ANY_CATEGORY, METRIC_ON(TRACE_XLA)},
+    {"execute_context_*", metric_is_vllm_pass, metric_is_vllm_pass, TRACE_ANNOTATION, METRIC_ON_GPU},
+    {"run_batch", metric_is_sglang_pass, metric_is_sglang_pass, TRACE_PYTHON, METRIC_ON_GPU},
+    {"$core.py step", metric_is_engine_step, is_engine_line, ANY_CATEGORY, METRIC_ON(TRACE_XLA)},
 };
 
 #define N_MARKERS (sizeof markers / sizeof markers[0])
@@ -323,7 +314,7 @@ static dse_status compat(const metric_context *x, const char *key,
     v = mean_of(by_rank, x->n_views, true, of);
     if (isnan(v))
         return metric_absent(
-            err, "there are too few forward markers (execute_context_*, run_batch, $core.py:331 step)");
+            err, "there are too few forward markers (execute_context_*, run_batch, " METRIC_ENGINE_LINE ")");
     metric_put_number(out, key, v);
     return DSE_OK;
 }

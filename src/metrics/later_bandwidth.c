@@ -135,7 +135,7 @@ static dse_status upstream_utilization(const metric_context *x, later_result *r,
             double bytes, n;
 
             if (!a || a->in_elements == TRACE_UNKNOWN || v->dur_ps <= 0 ||
-                strncmp(METRIC_TEXT_OF(k.rank, v), kernel, strlen(kernel)) != 0)
+                !metric_begins(METRIC_TEXT_OF(k.rank, v), kernel))
                 continue;
             bytes = (double)a->in_elements * float_bytes(TRACE_NAME(k.rank, a->dtype));
             n = a->group_size;

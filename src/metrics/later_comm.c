@@ -190,7 +190,7 @@ static bool is_overhead(const char *name)
                                          "ncclDevKernel_Reduce",    "ncclDevKernel_SendRecv"};
 
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
-        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+        if (metric_begins(name, begins[i]))
             return true;
     return false;
 }

@@ -1,4 +1,5 @@
 /* Copies: average_memory_bandwidth, memory_transfer_overhead. */
+#include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/tpu_run.h"
@@ -119,6 +120,7 @@ typedef struct {
 static dse_status upstream_lists_init(const metric_context *x, const trace_rank *r, upstream_lists *l,
                                       dse_error *err)
 {
+    metric_words kernel = later_kernel_words(r);
     later_names copy, comm;
     dse_status st = later_names_init(r, &later_memcpy, x->arena, &copy, err);
 
@@ -132,7 +134,7 @@ static dse_status upstream_lists_init(const metric_context *x, const trace_rank 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if (e->instant || e->dur_ps <= 0 || !later_is_kernel_word(r, e))
+        if (e->instant || e->dur_ps <= 0 || !kernel.is[e->word])
             continue;
         metric_span_extend(&l->span, metric_start(e), metric_end(e));
         if (later_name_says(&copy, e))
@@ -236,7 +238,7 @@ static dse_status tpu_overhead(const metric_context *x, later_result *out, dse_e
 /* What the tool takes for compute: all device events but copies, whole programs and waits. */
 static bool is_device_compute(const char *name)
 {
-    return !strstr(name, "copy-start.") && !strstr(name, "copy-done.") && strncmp(name, "jit_", 4) != 0 &&
+    return !strstr(name, "copy-start.") && !strstr(name, "copy-done.") && !metric_begins(name, "jit_") &&
            !strstr(name, "dependency-wait");
 }
 
@@ -265,11 +267,12 @@ static dse_status tpu_upstream_overhead(const metric_context *x, later_result *o
     const trace_rank *r = &x->record->rank[0];
     later_copies which = {.rank = r, .lane = tpu_device_lanes(r, x->arena), .pid = DSE_NONE};
     metric_spans copies, compute, pure;
+    uint32_t step = trace_names_find(&r->names, METRIC_ENGINE_LINE);
     double steps = 0;
     dse_status st;
 
     for (size_t i = 0; i < r->n_events; i++)
-        if (!r->event[i].instant && strcmp(METRIC_TEXT_OF(r, &r->event[i]), "$core.py:331 step") == 0)
+        if (!r->event[i].instant && r->event[i].name != DSE_NONE && r->event[i].name == step)
             steps += (double)r->event[i].dur_ps;
     if (!which.lane)
         return dse_fail_nomem(err);

@@ -1,4 +1,5 @@
 /* Steps and kernels in time: the later tools' avg_step_time, total_*_time, utilization, imbalance. */
+#include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
@@ -39,39 +40,19 @@ static dse_status add_gpu_steps(const metric_context *x, later_result *r, dse_er
     return DSE_OK;
 }
 
-/* vLLM's engine loop as a Python tracer names it; the line is that of one version. */
-static bool is_engine_step(const char *name)
-{
-    static const char file[] = "$core.py:", *const ends[] = {" step", " _process_engine_step"};
-    const char *s = name + strlen(file);
+static uint8_t is_upstream_step(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
 
-    if (strncmp(name, file, strlen(file)) != 0 || !isdigit((unsigned char)*s))
-        return false;
-    while (isdigit((unsigned char)*s))
-        s++;
-    return strncmp(s, ends[0], strlen(ends[0])) == 0 || strcmp(s, ends[1]) == 0;
-}
+static uint8_t is_jit_step(const char *name) { return metric_begins(name, "jit_train_step"); }
 
-static bool is_upstream_step(const char *name) { return strcmp(name, "$core.py:331 step") == 0; }
-
-static bool is_jit_step(const char *name)
-{
-    return strncmp(name, "jit_train_step", strlen("jit_train_step")) == 0;
-}
-
-typedef bool is_step(const char *name);
-
-/* Steps of a rank by their names, in the order of the file; of one process only if pid is given. */
-static dse_status named_steps(const metric_context *x, const trace_rank *r, is_step *is, uint32_t pid,
+/* Steps of a rank by their names, in the order of the file, with their lanes for numbers. */
+static dse_status named_steps(const metric_context *x, const trace_rank *r, metric_classify *is,
                               later_steps *out, dse_error *err)
 {
-    uint8_t *said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
+    const uint8_t *said = metric_names_say(r, is, x->arena);
     uint32_t n = 0;
 
     if (!said)
         return dse_fail_nomem(err);
-    for (uint32_t i = 0; i < r->names.n; i++)
-        said[i] = is(r->names.text[i]);
     for (size_t i = 0; i < r->n_events; i++)
         n += r->event[i].name != DSE_NONE && said[r->event[i].name];
     *out = (later_steps){0, DSE_ARENA_NEW(x->arena, metric_step, n)};
@@ -80,8 +61,7 @@ static dse_status named_steps(const metric_context *x, const trace_rank *r, is_s
     for (size_t i = 0; n && i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if (!e->instant && e->name != DSE_NONE && said[e->name] &&
-            (pid == DSE_NONE || r->lane[e->lane].pid == pid))
+        if (!e->instant && e->name != DSE_NONE && said[e->name])
             out->step[out->n++] = (metric_step){e->lane, {metric_start(e), metric_end(e)}};
     }
     return DSE_OK;
@@ -113,32 +93,42 @@ static void keep_outermost(later_steps *s)
 }
 
 /* The lowest process with such a step; DSE_NONE. */
-static uint32_t lowest_pid(const trace_rank *r, is_step *is)
+static uint32_t lowest_pid(const trace_rank *r, const later_steps *s)
 {
     uint32_t lowest = DSE_NONE;
 
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint32_t pid = r->lane[e->lane].pid;
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t pid = r->lane[s->step[i].number].pid;
 
-        if (pid == lowest || pid == DSE_NONE || e->name == DSE_NONE || !is(r->names.text[e->name]))
-            continue;
-        if (lowest == DSE_NONE ||
-            strtoll(r->names.text[pid], NULL, 10) < strtoll(r->names.text[lowest], NULL, 10))
+        if (pid != DSE_NONE && (lowest == DSE_NONE || strtoll(r->names.text[pid], NULL, 10) <
+                                                          strtoll(r->names.text[lowest], NULL, 10)))
             lowest = pid;
     }
     return lowest;
 }
 
+/* Keeps those of one process. */
+static void keep_process(const trace_rank *r, uint32_t pid, later_steps *s)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < s->n; i++)
+        if (r->lane[s->step[i].number].pid == pid)
+            s->step[kept++] = s->step[i];
+    s->n = kept;
+}
+
 static dse_status tpu_steps_of(const metric_context *x, const trace_rank *r, later_steps *s, dse_error *err)
 {
     bool compat = x->options->compat;
-    dse_status st = named_steps(x, r, compat ? is_upstream_step : is_engine_step, DSE_NONE, s, err);
+    dse_status st = named_steps(x, r, compat ? is_upstream_step : metric_is_engine_step, s, err);
 
     if (st != DSE_OK || compat)
         return st;
     keep_outermost(s);
-    return s->n ? DSE_OK : named_steps(x, r, is_jit_step, lowest_pid(r, is_jit_step), s, err);
+    if (!s->n && (st = named_steps(x, r, is_jit_step, s, err)) == DSE_OK)
+        keep_process(r, lowest_pid(r, s), s);
+    return st;
 }
 
 /* Without marks: the length of the trace over the card's iterations. */
@@ -320,12 +310,7 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
 
 static dse_status busy_of(const metric_context *x, const later_kernels *k, metric_spans *busy, dse_error *err)
 {
-    metric_spans comm, compute;
-
-    if (!later_union(k, true, x->arena, &comm) || !later_union(k, false, x->arena, &compute) ||
-        !metric_spans_unite(&comm, &compute, x->arena, busy))
-        return dse_fail_nomem(err);
-    return DSE_OK;
+    return later_busy(k, x->arena, busy) ? DSE_OK : dse_fail_nomem(err);
 }
 
 /* The original merges the kernels of all devices of an Nsight Systems export, as if they were one. */

@@ -65,8 +65,6 @@ dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, 
 
 /* ---- the trace ----------------------------------------------------------------------------- */
 
-#define ALIGN_END 2 /* of metric_options.align */
-
 /* When a rank was at work, on the clock of its trace: its GPU events, or all there is. Nanoseconds. */
 static metric_span work_of(const metric_view *v)
 {
@@ -95,7 +93,7 @@ static dse_status check_ranks(const metric_context *x, dse_error *err)
         latest = work_of(&x->view[i]).start > work_of(latest).start ? &x->view[i] : latest;
         earliest = work_of(&x->view[i]).end < work_of(earliest).end ? &x->view[i] : earliest;
     }
-    if (x->options->align != ALIGN_END && work_of(latest).start >= work_of(earliest).end)
+    if (x->options->align != METRIC_ALIGN_END && work_of(latest).start >= work_of(earliest).end)
         return metric_absent(err,
                              "rank %" PRIu32 " ended before rank %" PRIu32
                              " began: they are not of one run, or their clocks differ (then --align end)",
@@ -199,7 +197,7 @@ static dse_status check_keys(const metric_context *x, const card_key *key, size_
                          list);
 }
 
-static trace_phase phase_of(const metric_context *x)
+trace_phase metric_phase_of(const metric_context *x)
 {
     return x->options->phase != TRACE_PHASE_UNKNOWN ? x->options->phase
            : x->card                                ? x->card->phase
@@ -220,8 +218,8 @@ static dse_status check_tokens(const metric_context *x, dse_error *err)
     return check_keys(x,
                       (card_key[]){{"workload.data.batch_size", is_given(c->batch_size)},
                                    {"workload.data.seq_len",
-                                    is_given(c->seq_len) ||
-                                        (phase_of(x) == TRACE_PHASE_INFERENCE && is_given(c->output_len))}},
+                                    is_given(c->seq_len) || (metric_phase_of(x) == TRACE_PHASE_INFERENCE &&
+                                                             is_given(c->output_len))}},
                       2, err);
 }
 
@@ -264,7 +262,7 @@ static dse_status check_model(const metric_context *x, dse_error *err)
 
 static dse_status check_inference(const metric_context *x, dse_error *err)
 {
-    switch (phase_of(x)) {
+    switch (metric_phase_of(x)) {
     case TRACE_PHASE_INFERENCE: return DSE_OK;
     case TRACE_PHASE_TRAINING:
         return metric_absent(err, "it is of inference, and this is training, as %s says",

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN_AUTO, ALIGN_NONE, ALIGN_END }; /* of metric_options.align */
-
 /* ---- which collectives are the same ------------------------------------------------------------ */
 
 /* A process group and a type. */
@@ -338,7 +336,8 @@ static void put_lags(const matching *m, bool aligned, metric_value *out)
 
 static dse_status straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
 {
-    bool aligned = x->options->align == ALIGN_AUTO ? on_nodes(x) : x->options->align == ALIGN_END;
+    bool aligned =
+        x->options->align == METRIC_ALIGN_AUTO ? on_nodes(x) : x->options->align == METRIC_ALIGN_END;
     matching m = {.x = x};
     dse_arena scratch;
     dse_status st;

@@ -303,12 +303,9 @@ static dse_status total_model_flops_from_args(const tpu_run *run, metric_value *
  * says what ran, and so is it said here. */
 static double put_flops_per_token(const metric_context *x, metric_value *out)
 {
-    trace_phase phase = x->options->phase;
-    double v;
+    trace_phase phase = metric_phase_of(x);
+    double v = (phase == TRACE_PHASE_INFERENCE ? 2 : 6) * x->options->model_params;
 
-    if (phase == TRACE_PHASE_UNKNOWN && x->card)
-        phase = x->card->phase;
-    v = (phase == TRACE_PHASE_INFERENCE ? 2 : 6) * x->options->model_params;
     metric_put_number(out, "flops_per_token_used", v);
     metric_put_number(out, "model_params", x->options->model_params);
     metric_put_text(out, "phase",

@@ -34,13 +34,13 @@ static uint8_t name_class(const char *name)
     static const struct {
         const char *prefix;
         uint8_t class;
-    } prefixes[] = {{"ProfilerStep#", NAME_STEP},
+    } prefixes[] = {{METRIC_STEP_PREFIX, NAME_STEP},
                     {"Optimizer.step#", NAME_OPTIMIZER},
                     {"Optimizer.zero_grad#", NAME_OPTIMIZER},
                     {"autograd::engine::evaluate_function", NAME_AUTOGRAD}};
 
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strncmp(name, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0)
+        if (metric_begins(name, prefixes[i].prefix))
             return prefixes[i].class;
     if (metric_has(name, "fsdp::"))
         return NAME_FSDP;
@@ -53,10 +53,10 @@ static bool is_host(const trace_event *e)
 }
 
 /* The lane of the steps; DSE_NONE. */
-static uint32_t main_lane(const trace_rank *r, guide_classes *names)
+static uint32_t main_lane(const trace_rank *r, metric_classes *names)
 {
     for (size_t i = 0; i < r->n_events; i++)
-        if (is_host(&r->event[i]) && guide_class_of(names, &r->event[i]) == NAME_STEP)
+        if (is_host(&r->event[i]) && metric_class_of(names, &r->event[i]) == NAME_STEP)
             return r->event[i].lane;
     return DSE_NONE;
 }
@@ -91,7 +91,7 @@ static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
     return e->category == TRACE_CPU_OP && e->lane == lane ? FORWARD : PHASES;
 }
 
-static bool find_ranges(const trace_rank *r, guide_classes *names, host_time *h)
+static bool find_ranges(const trace_rank *r, metric_classes *names, host_time *h)
 {
     uint32_t lane = main_lane(r, names);
 
@@ -102,7 +102,7 @@ static bool find_ranges(const trace_rank *r, guide_classes *names, host_time *h)
 
         if (!is_host(e))
             continue;
-        class = guide_class_of(names, e);
+        class = metric_class_of(names, e);
         h->has_operators = h->has_operators || (e->category == TRACE_CPU_OP && class != NAME_STEP);
         h->has_autograd = h->has_autograd || class == NAME_AUTOGRAD;
         h->has_backward = h->has_backward || class == NAME_BACKWARD;
@@ -189,14 +189,14 @@ static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, metric_l
                           rank_phases *out, dse_error *err)
 {
     host_time h = {0};
-    guide_classes names;
+    metric_classes names;
     uint32_t n;
     bool ok = r->view->n_steps && guide_steps_of(r->view, trim, a, &n, &h.steps);
     dse_status st = DSE_OK;
 
     if (!r->view->n_steps)
         return metric_absent(err, METRIC_NO_STEPS);
-    ok = ok && guide_classes_init(&names, r->rank, name_class, a) && find_ranges(r->rank, &names, &h);
+    ok = ok && metric_classes_init(&names, r->rank, name_class, a) && find_ranges(r->rank, &names, &h);
     if (ok && !h.has_operators)
         st = metric_absent(err, "%s has no operators of the host (cpu_op); record with ProfilerActivity.CPU",
                            r->label);
@@ -300,16 +300,13 @@ static const char *const compat_name[C_PHASES] = {"forward",       "backward",  
 
 static uint8_t compat_class(const char *name)
 {
-    static const char *const optimizer[] = {"optimizer", "adam", "sgd", "step", "zero_grad"};
-    static const char *const backward[] = {"backward", "autograd::engine"};
-
     if (metric_has(name, "fsdp::"))
         return metric_has(name, "backward")  ? C_FSDP_BACKWARD
                : metric_has(name, "forward") ? C_FSDP_FORWARD
                                              : C_FSDP_OTHER;
-    if (metric_has_any(name, optimizer, sizeof optimizer / sizeof optimizer[0]))
+    if (METRIC_HAS_ANY(name, "optimizer", "adam", "sgd", "step", "zero_grad"))
         return C_OPTIMIZER;
-    if (metric_has_any(name, backward, sizeof backward / sizeof backward[0]))
+    if (METRIC_HAS_ANY(name, "backward", "autograd::engine"))
         return C_BACKWARD;
     return strncasecmp(name, "aten::", 6) == 0 || metric_has(name, "forward") ? C_FORWARD : C_OTHER;
 }
@@ -322,13 +319,13 @@ typedef struct {
 
 static bool measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
 {
-    const guide_words host = GUIDE_WORDS(r, "user_annotation", "cpu_op");
+    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op");
     int64_t ps[C_PHASES] = {0}, all = 0;
     double fsdp = 0;
-    guide_classes names;
+    metric_classes names;
 
     *out = (compat_row){0};
-    if (!guide_classes_init(&names, r, compat_class, a))
+    if (!metric_classes_init(&names, r, compat_class, a))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -336,7 +333,7 @@ static bool measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
 
         if (e->instant || !host.is[e->word] || e->dur_ps <= 0)
             continue;
-        class = guide_class_of(&names, e);
+        class = metric_class_of(&names, e);
         ps[class] += e->dur_ps;
         out->n[class]++;
         all += e->dur_ps;

@@ -172,7 +172,7 @@ typedef struct {
 
 static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
 {
-    const guide_words kernel = GUIDE_WORDS(r->rank, "kernel"), copy = GUIDE_WORDS(r->rank, "gpu_memcpy");
+    const metric_words kernel = METRIC_WORDS(r->rank, "kernel"), copy = METRIC_WORDS(r->rank, "gpu_memcpy");
     metric_span span = recorded(r->rank);
     metric_spans kernels, copies, both;
     uint32_t n_kernels, n_copies;

@@ -3,13 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_OF(r, e) METRIC_TEXT_OF(r, e)
-
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* ---- lists of events ----------------------------------------------------------------------- */
 
 #define DIGIT_BITS 11
@@ -176,13 +169,13 @@ typedef struct {
  * profiler's own. */
 static const char *step_marker(const trace_rank *r)
 {
-    static const char *const markers[] = {"ProfilerStep#", "iteration", "step"};
+    static const char *const markers[] = {METRIC_STEP_PREFIX, "iteration", "step"};
     size_t n = sizeof markers / sizeof markers[0], best = n;
 
     for (size_t i = 0; i < r->n_events && r->kind == TRACE_NSYS; i++)
         for (size_t m = 0; m < best && r->event[i].category == TRACE_ANNOTATION && r->event[i].dur_ps > 0;
              m++)
-            if (begins(NAME_OF(r, &r->event[i]), markers[m]))
+            if (metric_begins(METRIC_TEXT_OF(r, &r->event[i]), markers[m]))
                 best = m;
     return markers[best < n ? best : 0];
 }
@@ -192,9 +185,9 @@ enum { SAYS_NCCL = 1, SAYS_RANGE = 2, SAYS_STEP = 4 };
 
 static uint8_t said_by(const char *name, const char *marker)
 {
-    if (begins(name, "nccl:"))
+    if (metric_begins(name, "nccl:"))
         return strcmp(name, "nccl:coalesced") == 0 ? SAYS_NCCL : SAYS_NCCL | SAYS_RANGE;
-    return begins(name, marker) ? SAYS_STEP : 0;
+    return metric_begins(name, marker) ? SAYS_STEP : 0;
 }
 
 static unsigned picks_of(const sieve *s, const trace_event *e)
@@ -520,7 +513,7 @@ static const trace_event *range_at(const trace_rank *r, const nccl_ranges *range
 static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
 {
     const char *long_name = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].long_name);
-    metric_comm_type type = metric_comm_type_of_kernel(NAME_OF(r, e));
+    metric_comm_type type = metric_comm_type_of_kernel(METRIC_TEXT_OF(r, e));
 
     return type == METRIC_OTHER_COMM && long_name ? metric_comm_type_of_kernel(long_name) : type;
 }
@@ -539,11 +532,11 @@ static bool types_init(metric_view *v, const sieve *s, dse_arena *scratch)
         uint32_t launch = v->comm_at ? v->launch[v->comm_at[i]] : DSE_NONE;
 
         if (!word && !v->comm_at) {
-            word = NAME_OF(r, e) + strlen("nccl:");
+            word = METRIC_TEXT_OF(r, e) + strlen("nccl:");
         } else if (!word && launch != DSE_NONE) {
             host = &r->event[launch];
             if ((range = range_at(r, &ranges, host->lane, host->start_ps)))
-                word = NAME_OF(r, range) + strlen("nccl:");
+                word = METRIC_TEXT_OF(r, range) + strlen("nccl:");
         }
         v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word) : type_of_names(r, e));
     }
@@ -584,7 +577,8 @@ static bool steps_of(const trace_rank *r, const metric_events *picked, const cha
     for (uint32_t i = 0; i < *n; i++) {
         const trace_event *e = &r->event[picked->event[i]];
 
-        (*out)[i] = (metric_step){number_after(NAME_OF(r, e), marker), {metric_start(e), metric_end(e)}};
+        (*out)[i] =
+            (metric_step){number_after(METRIC_TEXT_OF(r, e), marker), {metric_start(e), metric_end(e)}};
     }
     qsort(*out, *n, sizeof **out, by_number);
     return true;
