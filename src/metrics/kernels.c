@@ -41,34 +41,20 @@ static bool counts(const trace_event *e, const metric_words *keep)
     return !keep || (keep->is[e->word] && e->dur_ps > 0);
 }
 
-/* Gives each name that counts a place in out->name; *place is by name id, plus 1. */
-static bool find_names(const guide_rank *r, const metric_words *keep, metric_classes *kinds, dse_arena *a,
-                       dse_arena *scratch, uint32_t **place, rank_kernels *out)
+/* Gives each name that counts a place in a list of *n; place is by name id, plus 1. */
+static uint32_t *find_names(const guide_rank *r, const metric_words *keep, dse_arena *scratch, uint32_t *n)
 {
     const metric_events *list = &r->view->kernels;
-    uint32_t n = 0;
+    uint32_t *place = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->rank->names.n + 1);
 
-    if (!(*place = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->rank->names.n + 1)))
-        return false;
-    for (uint32_t i = 0; i < list->n; i++) {
+    *n = 0;
+    for (uint32_t i = 0; place && i < list->n; i++) {
         const trace_event *e = &r->rank->event[list->event[i]];
 
-        if (counts(e, keep) && !(*place)[e->name])
-            (*place)[e->name] = ++n;
+        if (!place[e->name] && counts(e, keep))
+            place[e->name] = ++*n;
     }
-    if (!(out->name = DSE_ARENA_NEW(a, name_sum, n)))
-        return false;
-    out->n_names = n;
-    for (uint32_t i = 0; i < list->n; i++) {
-        const trace_event *e = &r->rank->event[list->event[i]];
-
-        if (counts(e, keep))
-            out->name[(*place)[e->name] - 1] =
-                (name_sum){.name = e->name,
-                           .first = DSE_NONE,
-                           .kind = kinds ? metric_class_of(kinds, e) : r->view->work[e->name]};
-    }
-    return true;
+    return place;
 }
 
 /* keep: the category words that count, of kernels that last; NULL: all. kinds NULL: those of the view. */
@@ -76,10 +62,11 @@ static bool sum_kernels(const guide_rank *r, const metric_words *keep, metric_cl
                         dse_arena *scratch, rank_kernels *out)
 {
     const metric_events *list = &r->view->kernels;
-    uint32_t *place;
+    const uint32_t *place;
 
     *out = (rank_kernels){0};
-    if (!find_names(r, keep, kinds, a, scratch, &place, out))
+    if (!(place = find_names(r, keep, scratch, &out->n_names)) ||
+        !(out->name = DSE_ARENA_NEW(a, name_sum, out->n_names)))
         return false;
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &r->rank->event[list->event[i]];
@@ -88,7 +75,11 @@ static bool sum_kernels(const guide_rank *r, const metric_words *keep, metric_cl
         if (!counts(e, keep))
             continue;
         s = &out->name[place[e->name] - 1];
-        s->n++;
+        if (!s->n++)
+            *s = (name_sum){.name = e->name,
+                            .first = DSE_NONE,
+                            .n = 1,
+                            .kind = kinds ? metric_class_of(kinds, e) : r->view->work[e->name]};
         s->time_ps += e->dur_ps;
         s->first = list->event[i] < s->first ? list->event[i] : s->first;
         out->n_kernels++;

@@ -49,12 +49,14 @@ static bool of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool found(const char *name, const char *word)
 {
     bool first = *word == '^', whole = *word == '<';
-    const char *part = word + (first || whole), *not = strchr(part, '!');
-    size_t n = not ? (size_t)(not -part) : strlen(part) - whole;
+    const char *part = word + (first || whole), *without = strchr(part, '!');
+    size_t n = without ? (size_t)(without - part) : strlen(part) - whole;
+    int begin = tolower((unsigned char)*part);
 
     for (const char *s = name; *s; s++) {
-        if (strncasecmp(s, part, n) == 0 && (!whole || ((s == name || !of_word(s[-1])) && !of_word(s[n]))) &&
-            (!not || strncasecmp(s + n, not +1, strlen(not +1)) != 0))
+        if (tolower((unsigned char)*s) == begin && strncasecmp(s, part, n) == 0 &&
+            (!whole || ((s == name || !of_word(s[-1])) && !of_word(s[n]))) &&
+            (!without || strncasecmp(s + n, without + 1, strlen(without + 1)) != 0))
             return true;
         if (first)
             return false;

@@ -79,6 +79,21 @@ static void host_time_free(host_time *h)
         dse_free(h->list[p].span);
 }
 
+/* One that begins within the last of its list makes that longer: most operators are nested. */
+static bool add_range(span_list *l, metric_span s)
+{
+    metric_span *last = l->n ? &l->span[l->n - 1] : NULL;
+
+    if (last && s.start >= last->start && s.start <= last->end) {
+        last->end = s.end > last->end ? s.end : last->end;
+        return true;
+    }
+    if (!DSE_GROW(l->span, l->cap, l->n + 1))
+        return false;
+    l->span[l->n++] = s;
+    return true;
+}
+
 /* PHASES: none of them. */
 static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
 {
@@ -106,11 +121,9 @@ static bool find_ranges(const trace_rank *r, metric_classes *names, host_time *h
         h->has_operators = h->has_operators || (e->category == TRACE_CPU_OP && class != NAME_STEP);
         h->has_autograd = h->has_autograd || class == NAME_AUTOGRAD;
         h->has_backward = h->has_backward || class == NAME_BACKWARD;
-        if ((p = phase_of(e, class, lane)) == PHASES)
-            continue;
-        if (!DSE_GROW(h->list[p].span, h->list[p].cap, h->list[p].n + 1))
+        p = phase_of(e, class, lane);
+        if (p != PHASES && !add_range(&h->list[p], (metric_span){metric_start(e), metric_end(e)}))
             return false;
-        h->list[p].span[h->list[p].n++] = (metric_span){metric_start(e), metric_end(e)};
     }
     return true;
 }
@@ -123,9 +136,8 @@ static bool divide(host_time *h, dse_arena *a)
 
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         span_list *l = &h->list[order[i]];
-        metric_spans all;
+        metric_spans all = metric_spans_merge_any(l->span, l->n);
 
-        all = metric_spans_merge_any(l->span, l->n);
         if (!metric_spans_intersect(&all, &left, a, &h->set[order[i]]) ||
             !metric_spans_subtract(&left, &all, a, &left))
             return false;
@@ -138,28 +150,71 @@ static bool divide(host_time *h, dse_arena *a)
 
 enum { UNKNOWN = PHASES, OUTSIDE, KERNEL_CLASSES };
 
-static uint8_t launch_phase(const metric_view *v, const host_time *h, uint32_t kernel)
-{
-    uint32_t launch = v->launch[kernel];
+/* The four sets, which share no time, as one list. */
+typedef struct {
+    metric_span span;
+    uint8_t phase;
+} piece;
 
-    if (launch == DSE_NONE)
-        return UNKNOWN;
-    for (uint8_t p = 0; p < PHASES; p++)
-        if (metric_spans_at(&h->set[p], v->rank->event[launch].start_ps))
-            return p;
-    return OUTSIDE;
+typedef struct {
+    size_t n;
+    piece *piece;
+    size_t at; /* where the last search ended: kernels are launched about in the order of their start */
+} pieces;
+
+static bool pieces_init(const host_time *h, dse_arena *a, pieces *out)
+{
+    size_t next[PHASES] = {0}, n = 0;
+
+    for (int p = 0; p < PHASES; p++)
+        n += h->set[p].n;
+    *out = (pieces){.piece = DSE_ARENA_NEW(a, piece, n)};
+    for (; out->piece && out->n < n; out->n++) {
+        int first = PHASES;
+
+        for (int p = 0; p < PHASES; p++)
+            if (next[p] < h->set[p].n &&
+                (first == PHASES || h->set[p].span[next[p]].start < h->set[first].span[next[first]].start))
+                first = p;
+        out->piece[out->n] = (piece){h->set[first].span[next[first]++], (uint8_t)first};
+    }
+    return out->piece != NULL;
+}
+
+/* OUTSIDE: none holds this time. */
+static uint8_t phase_at(pieces *s, int64_t at)
+{
+    size_t a = 0, b = s->n;
+
+    if (s->at < s->n && s->piece[s->at].span.start <= at)
+        a = s->at;
+    for (size_t step = 1; a + step < b; step *= 2)
+        if (s->piece[a + step].span.start > at)
+            b = a + step;
+    while (a < b) {
+        size_t mid = a + (b - a) / 2;
+
+        if (s->piece[mid].span.end <= at)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    s->at = a;
+    return a < s->n && s->piece[a].span.start <= at ? s->piece[a].phase : OUTSIDE;
 }
 
 /* Time of the kernels of each phase, in ps. */
 static bool gpu_times(const metric_view *v, const host_time *h, dse_arena *a, int64_t ps[KERNEL_CLASSES])
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
+    pieces all;
 
-    for (uint32_t i = 0; class && i < v->kernels.n; i++)
-        class[i] = launch_phase(v, h, i);
-    if (class)
-        metric_class_lengths(v->rank, &v->kernels, class, KERNEL_CLASSES, ps);
-    return class != NULL;
+    if (!class || !pieces_init(h, a, &all))
+        return false;
+    for (uint32_t i = 0; i < v->kernels.n; i++)
+        class[i] = v->launch[i] == DSE_NONE ? UNKNOWN : phase_at(&all, v->rank->event[v->launch[i]].start_ps);
+    metric_class_lengths(v->rank, &v->kernels, class, KERNEL_CLASSES, ps);
+    return true;
 }
 
 /* ---- the definition ------------------------------------------------------------------------ */
