@@ -218,15 +218,16 @@ typedef struct {
 
 static bool collect(const trace_rank *r, dse_arena *a, activity *out)
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
 
     *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
-    if (!by_name || !out->span)
+    if (!out->span || !metric_classes_init(&names, r, says, a))
         return false;
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t what = e->name == DSE_NONE ? 0 : by_name[e->name], word = words[e->word];
+        uint8_t what = metric_class_of(&names, e), word = words[e->word];
 
         if (!metric_compat_is_timed(r, e))
             continue;

@@ -92,14 +92,15 @@ static const char *file_name(const trace_rank *r)
 
 static bool count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
 
-    if (!by_name)
+    if (!metric_classes_init(&names, r, says, a))
         return false;
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t how = e->name == DSE_NONE ? 0 : by_name[e->name];
+        uint8_t how = metric_class_of(&names, e);
 
         if ((how & AS_CALL) || ((how & AS_KERNEL) && (words[e->word] & METRIC_LITERAL_KERNEL)))
             by_type[how >> TYPE_SHIFT]++;

@@ -8,15 +8,6 @@ bool metric_classes_init(metric_classes *c, const trace_rank *r, metric_classify
     return c->class_of != NULL;
 }
 
-uint8_t *metric_names_say(const trace_rank *rank, metric_classify *says, dse_arena *a)
-{
-    uint8_t *by_name = DSE_ARENA_NEW(a, uint8_t, (size_t)rank->names.n + 1);
-
-    for (uint32_t i = 0; by_name && i < rank->names.n; i++)
-        by_name[i] = says(rank->names.text[i]);
-    return by_name;
-}
-
 metric_words metric_words_of(const trace_rank *r, const char *const *words, size_t n)
 {
     metric_words w = {{false}};

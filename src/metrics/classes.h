@@ -28,9 +28,6 @@ static inline uint8_t metric_class_of(metric_classes *c, const trace_event *e)
     return (uint8_t)(c->class_of[e->name] - 1);
 }
 
-/* The classes of all names, by name id; in the arena. NULL when out of memory. */
-uint8_t *metric_names_say(const trace_rank *rank, metric_classify *says, dse_arena *a);
-
 /* Which of the words that the file has for categories are literally one of these, by e->word; "" is no word at all. The
  * original tools compare them so: they know nothing of the capitalised ones of older profilers. */
 typedef struct {

@@ -20,14 +20,19 @@ const char *metric_work_name(metric_work w)
     return names[w];
 }
 
-bool metric_has(const char *text, const char *word)
+const char *metric_find_word(const char *text, const char *word, size_t n)
 {
-    size_t n = strlen(word);
+    char lower = *word, upper = (char)toupper((unsigned char)*word);
 
     for (; *text; text++)
-        if (tolower((unsigned char)*text) == *word && strncasecmp(text, word, n) == 0)
-            return true;
-    return false;
+        if ((*text == lower || *text == upper) && strncasecmp(text, word, n) == 0)
+            return text;
+    return NULL;
+}
+
+bool metric_has(const char *text, const char *word)
+{
+    return metric_find_word(text, word, strlen(word)) != NULL;
 }
 
 bool metric_has_any(const char *text, const char *const *words, size_t n)

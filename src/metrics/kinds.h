@@ -38,7 +38,10 @@ typedef enum {
 /* "gemm" */
 const char *metric_work_name(metric_work w);
 
-/* Whether text has `word`, which is lower case, in it; the case of text is ignored. */
+/* The first place of the n letters of `word`, which is lower case, in text, whose case is ignored; NULL. */
+const char *metric_find_word(const char *text, const char *word, size_t n);
+
+/* Whether text has such a word in it. */
 bool metric_has(const char *text, const char *word);
 bool metric_has_any(const char *text, const char *const *words, size_t n);
 

@@ -38,8 +38,7 @@ static uint8_t is_engine_line(const char *name) { return strcmp(name, METRIC_ENG
 
 typedef struct {
     const char *name;
-    uint8_t (*is)(const char *name);
-    uint8_t (*is_compat)(const char *name);
+    metric_classify *is, *is_compat;
     unsigned category;
     unsigned kinds;
 } marker;
@@ -103,24 +102,24 @@ static uint32_t outermost(metric_pass *p, uint32_t n)
     return kept;
 }
 
-static bool is_pass(const trace_event *e, const marker *m, const uint8_t *by_name)
+static bool is_pass(const trace_event *e, const marker *m, metric_classes *names)
 {
-    return !e->instant && e->name != DSE_NONE && by_name[e->name] &&
-           (m->category == ANY_CATEGORY || m->category == e->category);
+    return !e->instant && (m->category == ANY_CATEGORY || m->category == e->category) &&
+           metric_class_of(names, e);
 }
 
 static bool passes_of(const trace_rank *r, const marker *m, bool compat, dse_arena *a, metric_passes *out)
 {
-    uint8_t *by_name;
+    metric_classes names;
     uint32_t n = 0;
 
     *out = (metric_passes){0, NULL};
     if (!(m->kinds & METRIC_ON(r->kind)))
         return true;
-    if (!(by_name = metric_names_say(r, compat ? m->is_compat : m->is, a)))
+    if (!metric_classes_init(&names, r, compat ? m->is_compat : m->is, a))
         return false;
     for (size_t i = 0; i < r->n_events; i++)
-        n += is_pass(&r->event[i], m, by_name);
+        n += is_pass(&r->event[i], m, &names);
     if (!n)
         return true;
     if (!(out->pass = DSE_ARENA_NEW(a, metric_pass, n)))
@@ -128,7 +127,7 @@ static bool passes_of(const trace_rank *r, const marker *m, bool compat, dse_are
     for (size_t i = 0; i < r->n_events && out->n < n; i++) {
         const trace_event *e = &r->event[i];
 
-        if (!is_pass(e, m, by_name))
+        if (!is_pass(e, m, &names))
             continue;
         out->pass[out->n] = (metric_pass){.start_ps = e->start_ps, .dur_ps = e->dur_ps};
         read_counts(METRIC_TEXT_OF(r, e), &out->pass[out->n++]);

@@ -48,20 +48,20 @@ static uint8_t is_jit_step(const char *name) { return metric_begins(name, "jit_t
 static dse_status named_steps(const metric_context *x, const trace_rank *r, metric_classify *is,
                               later_steps *out, dse_error *err)
 {
-    const uint8_t *said = metric_names_say(r, is, x->arena);
+    metric_classes names;
     uint32_t n = 0;
 
-    if (!said)
+    if (!metric_classes_init(&names, r, is, x->arena))
         return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++)
-        n += r->event[i].name != DSE_NONE && said[r->event[i].name];
+        n += metric_class_of(&names, &r->event[i]);
     *out = (later_steps){0, DSE_ARENA_NEW(x->arena, metric_step, n)};
     if (!out->step)
         return dse_fail_nomem(err);
     for (size_t i = 0; n && i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if (!e->instant && e->name != DSE_NONE && said[e->name])
+        if (!e->instant && metric_class_of(&names, e))
             out->step[out->n++] = (metric_step){e->lane, {metric_start(e), metric_end(e)}};
     }
     return DSE_OK;

@@ -144,19 +144,21 @@ static void add(interval_list *list, const trace_event *e)
 
 static bool collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
 
     *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
-    if (!by_name || !comm->span || !compute->span)
+    if (!comm->span || !compute->span || !metric_classes_init(&names, r, says, a))
         return false;
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t what = e->name == DSE_NONE ? COMPUTE_AS_KERNEL : by_name[e->name];
+        uint8_t what;
 
         if (e->dur_ps <= 0 || !metric_compat_is_timed(r, e))
             continue;
+        what = metric_class_of(&names, e);
         if (what == COMM)
             add(comm, e);
         else if (what == COMPUTE_ANYWHERE ||

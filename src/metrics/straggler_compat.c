@@ -23,17 +23,18 @@ typedef struct {
 
 static bool calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
     double sum = 0;
     uint64_t steps = 0;
 
     *out = (rank_calls){.calls = {0, DSE_ARENA_NEW(a, uint32_t, r->n_events)}};
-    if (!by_name || !out->calls.event)
+    if (!out->calls.event || !metric_classes_init(&names, r, says, a))
         return false;
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t what = e->name == DSE_NONE ? 0 : by_name[e->name], word = words[e->word];
+        uint8_t what = metric_class_of(&names, e), word = words[e->word];
 
         if (!what || e->dur_ps <= 0 || !metric_compat_is_timed(r, e))
             continue;

@@ -178,20 +178,23 @@ static bool syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_
 static bool add_file(const trace_rank *r, int64_t offset, const metric_spans *syncs, dse_arena *a,
                      double seconds[CLASSES])
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
 
+    if (!metric_classes_init(&names, r, says, a))
+        return false;
     metric_compat_words(r, words);
-    for (size_t i = 0; by_name && i < r->n_events; i++) {
+    for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t class = e->name == DSE_NONE ? NO_COMM : by_name[e->name];
+        uint8_t class;
 
-        if (class == NO_COMM || !(words[e->word] & METRIC_LITERAL_KERNEL))
+        if (!(words[e->word] & METRIC_LITERAL_KERNEL) || (class = metric_class_of(&names, e)) == NO_COMM)
             continue;
         if (class == IN_SYNC_DP)
             class = metric_spans_at(syncs, e->start_ps + offset) ? DP : TP;
         seconds[class] += (double)e->dur_ps / TRACE_PS_PER_S;
     }
-    return by_name != NULL;
+    return true;
 }
 
 static dse_status traffic_window_compat(const metric_context *x, metric_value *out, dse_error *err)
