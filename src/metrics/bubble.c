@@ -9,6 +9,7 @@
 #include "metrics/numbers.h"
 #include "metrics/parallel.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
@@ -100,14 +101,22 @@ static dse_status stage_of(const metric_context *x, const trace_rank *r, uint32_
     return *stage == DSE_NONE ? stage_of_groups(r, x->arena, stage, err) : DSE_OK;
 }
 
+/* The lowest stage above one, from DSE_NONE on; DSE_NONE: there is none. */
+static uint32_t next_stage(const uint32_t *stage, uint32_t n, uint32_t above)
+{
+    uint32_t next = DSE_NONE;
+
+    for (uint32_t i = 0; i < n; i++)
+        if ((above == DSE_NONE || stage[i] > above) && stage[i] < next)
+            next = stage[i];
+    return next;
+}
+
 static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric_value *out)
 {
     metric_value *stages = metric_put_object(out, "per_stage");
-    uint32_t last = 0;
 
-    for (uint32_t i = 0; i < n; i++)
-        last = stage[i] > last ? stage[i] : last;
-    for (uint32_t s = 0; s <= last; s++) {
+    for (uint32_t s = DSE_NONE; (s = next_stage(stage, n, s)) != DSE_NONE;) {
         idle sum = {0};
         metric_value *one;
         uint32_t ranks = 0;
@@ -118,9 +127,7 @@ static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric
                 sum = (idle){sum.window + of[i].window, sum.bubble + of[i].bubble};
                 ranks++;
             }
-        if (!ranks)
-            continue;
-        snprintf(key, sizeof key, "%u", s);
+        snprintf(key, sizeof key, "%" PRIu32, s);
         one = metric_put_object(stages, key);
         metric_put_integer(one, "num_ranks", ranks);
         metric_put_ms(one, "span_ms", sum.window);

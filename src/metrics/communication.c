@@ -239,7 +239,7 @@ static dse_status communication(const metric_context *x, metric_value *out, dse_
     rank_comm *c;
     type_sum type[METRIC_COMM_TYPES] = {{0}}, all = {0};
     metric_value *per_rank;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;

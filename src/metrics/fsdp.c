@@ -216,22 +216,18 @@ static bool fill(const metric_view *v, const metric_spans *steps, range *r, uint
     return true;
 }
 
-static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, rank_cost *out, uint32_t *n,
-                          dse_error *err)
+static bool measure(const guide_rank *r, bool trim, dse_arena *a, rank_cost *out, uint32_t *n)
 {
     metric_spans steps;
     range *ranges = NULL;
-    dse_status st = DSE_OK;
+    bool ok;
 
     out->layers.rank = r->rank;
     *n = 0;
-    if (!r->view->n_steps)
-        return metric_absent(err, METRIC_NO_STEPS);
-    if (!guide_steps_of(r->view, trim, a, &out->n_steps, &steps) ||
-        !find_ranges(r->rank, &steps, a, &ranges, n) || !fill(r->view, &steps, ranges, *n, a, out))
-        st = dse_fail_nomem(err);
+    ok = guide_steps_of(r->view, trim, a, &out->n_steps, &steps) &&
+         find_ranges(r->rank, &steps, a, &ranges, n) && fill(r->view, &steps, ranges, *n, a, out);
     dse_free(ranges);
-    return st;
+    return ok;
 }
 
 /* ---- the result ---------------------------------------------------------------------------- */
@@ -337,7 +333,7 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
     rank_cost *r;
     dse_arena scratch;
     uint64_t n_ranges = 0;
-    dse_status st = guide_ranks_of(x, METRIC_ON_HOST, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;
@@ -348,7 +344,8 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
         uint32_t n;
 
         dse_arena_reset(&scratch);
-        st = measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n, err);
+        if (!measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n))
+            st = dse_fail_nomem(err);
         n_ranges += n;
     }
     if (st == DSE_OK && !n_ranges)

@@ -9,22 +9,19 @@
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-dse_status guide_ranks_of(const metric_context *x, unsigned kinds, guide_ranks *out, dse_error *err)
+dse_status guide_ranks_of(const metric_context *x, guide_ranks *out, dse_error *err)
 {
-    out->n = 0;
-    if (!(out->rank = DSE_ARENA_NEW(x->arena, guide_rank, x->n_views)))
+    *out = (guide_ranks){x->n_views, DSE_ARENA_NEW(x->arena, guide_rank, x->n_views)};
+    if (!out->rank)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < x->n_views; i++) {
-        guide_rank *r = &out->rank[out->n];
+        guide_rank *r = &out->rank[i];
 
-        if (!(kinds & METRIC_ON(x->view[i].rank->kind)))
-            continue;
         r->view = &x->view[i];
         r->rank = x->view[i].rank;
         snprintf(r->label, sizeof r->label, "rank%" PRIu32 "_trace", r->rank->rank);
-        out->n++;
     }
-    return out->n ? DSE_OK : metric_absent(err, "no trace here is of a kind that it is defined for");
+    return DSE_OK;
 }
 
 static int by_label(const void *a, const void *b)
@@ -36,16 +33,11 @@ static int by_label(const void *a, const void *b)
 
 dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_error *err)
 {
-    dse_status st;
+    dse_status st = guide_ranks_of(x, out, err);
 
-    for (uint32_t i = 0; i < x->n_views; i++)
-        if (METRIC_ON_HOST & METRIC_ON(x->view[i].rank->kind)) {
-            st = guide_ranks_of(x, METRIC_ON_HOST, out, err);
-            if (st == DSE_OK)
-                qsort(out->rank, out->n, sizeof *out->rank, by_label);
-            return st;
-        }
-    return metric_absent(err, "the original tool reads Kineto's JSON only; leave out --compat");
+    if (st == DSE_OK)
+        qsort(out->rank, out->n, sizeof *out->rank, by_label);
+    return st;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */

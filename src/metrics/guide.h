@@ -10,7 +10,7 @@
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
-/* The ranks of a record that a metric takes: a directory may hold traces of other kinds as well. */
+/* A rank as the originals call it. */
 typedef struct {
     const metric_view *view;
     const trace_rank *rank;
@@ -22,10 +22,10 @@ typedef struct {
     guide_rank *rank;
 } guide_ranks;
 
-/* Those of the kinds, METRIC_ON(...), ascending. DSE_E_ABSENT if there are none, DSE_E_NOMEM. In the arena of x. */
-dse_status guide_ranks_of(const metric_context *x, unsigned kinds, guide_ranks *out, dse_error *err);
+/* All ranks of the context, ascending. DSE_E_NOMEM. In the arena of x. */
+dse_status guide_ranks_of(const metric_context *x, guide_ranks *out, dse_error *err);
 
-/* The same for --compat: Chrome traces of GPUs, in the order of the labels (rank10 stands before rank1). */
+/* The same in the order of the labels, as the originals go through files: rank10 stands before rank1. */
 dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_error *err);
 
 /* ---- events as the originals see them ------------------------------------------------------- */

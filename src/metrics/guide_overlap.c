@@ -62,7 +62,7 @@ static dse_status overlap(const metric_context *x, metric_value *out, dse_error 
     rank_overlap *o;
     metric_value *per_rank;
     int64_t n_compute = 0, n_comm = 0;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;

@@ -63,21 +63,18 @@ static bool measure(const metric_view *v, bool trim, dse_arena *scratch, rank_ti
     return true;
 }
 
-static dse_status measure_all(const guide_ranks *ranks, bool trim, rank_time *t, dse_error *err)
+static bool measure_all(const guide_ranks *ranks, bool trim, rank_time *t)
 {
     dse_arena scratch;
-    dse_status st = DSE_OK;
+    bool ok = true;
 
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n && st == DSE_OK; i++) {
+    for (uint32_t i = 0; i < ranks->n && ok; i++) {
         dse_arena_reset(&scratch);
-        if (!ranks->rank[i].view->n_steps)
-            st = metric_absent(err, METRIC_NO_STEPS);
-        else if (!measure(ranks->rank[i].view, trim, &scratch, &t[i]))
-            st = dse_fail_nomem(err);
+        ok = measure(ranks->rank[i].view, trim, &scratch, &t[i]);
     }
     dse_arena_free(&scratch);
-    return st;
+    return ok;
 }
 
 static void put_extreme(metric_value *to, const char *key, const guide_ranks *ranks, const rank_time *t,
@@ -172,16 +169,12 @@ static dse_status straggler(const metric_context *x, metric_value *out, dse_erro
     guide_ranks ranks;
     rank_time *t;
     metric_value *per_rank;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;
-    if (ranks.n < 2)
-        return metric_absent(err, "it compares ranks, and there is one; give the traces of all of them");
-    if (!(t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n)))
+    if (!(t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n)) || !measure_all(&ranks, x->options->trim, t))
         return dse_fail_nomem(err);
-    if ((st = measure_all(&ranks, x->options->trim, t, err)) != DSE_OK)
-        return st;
     if (!put_times(&ranks, t, x->arena, out))
         return dse_fail_nomem(err);
     if ((st = put_lag(x, ranks.rank[0].rank->kind, out, err)) != DSE_OK)

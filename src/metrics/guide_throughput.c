@@ -48,7 +48,7 @@ static dse_status throughput(const metric_context *x, metric_value *out, dse_err
     rank_steps *s;
     metric_value *per_rank;
     double tokens = 0, least = INFINITY, most = 0, mean;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st == DSE_OK)
         st = tokens_of(x, &tokens, err);
@@ -57,8 +57,6 @@ static dse_status throughput(const metric_context *x, metric_value *out, dse_err
     if (!(s = DSE_ARENA_NEW(x->arena, rank_steps, ranks.n)))
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < ranks.n; i++) {
-        if (!ranks.rank[i].view->n_steps)
-            return metric_absent(err, METRIC_NO_STEPS);
         s[i] = measure(ranks.rank[i].view, x->options->trim);
         least = s[i].step_s < least ? s[i].step_s : least;
         most = s[i].step_s > most ? s[i].step_s : most;

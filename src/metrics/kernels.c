@@ -243,7 +243,7 @@ static dse_status kernel(const metric_context *x, metric_value *out, dse_error *
     trace_names names = {0};
     rank_kernels all = {0};
     dse_arena scratch;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     dse_arena_init(&scratch);
     if (st == DSE_OK && !kernel_of(&ranks, x->arena, &scratch, &names, &all, out))

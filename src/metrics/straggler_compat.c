@@ -83,8 +83,9 @@ static void put_lags(double *lag, uint32_t n, uint32_t n_ranks, double step_us, 
     metric_put_number(out, "normalized_lag", n && step_us > 0 ? s.mean / step_us : 0);
 }
 
-static dse_status lags_of(const metric_context *x, dse_arena *a, metric_value *out, dse_error *err)
+dse_status metric_straggler_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
+    dse_arena *a = x->arena;
     rank_calls *of = DSE_ARENA_NEW(a, rank_calls, x->n_views);
     uint32_t having = 0, n = UINT32_MAX, with_steps = 0;
     double step_us = 0, *lag;
@@ -117,15 +118,4 @@ static dse_status lags_of(const metric_context *x, dse_arena *a, metric_value *o
             metric_put_number(ends, key, metric_compat_us(rank, rank->all_last_ps));
     }
     return DSE_OK;
-}
-
-dse_status metric_straggler_compat(const metric_context *x, metric_value *out, dse_error *err)
-{
-    dse_arena scratch;
-    dse_status st;
-
-    dse_arena_init(&scratch);
-    st = lags_of(x, &scratch, out, err);
-    dse_arena_free(&scratch);
-    return st;
 }

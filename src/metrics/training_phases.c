@@ -246,12 +246,10 @@ static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, metric_l
     host_time h = {0};
     metric_classes names;
     uint32_t n;
-    bool ok = r->view->n_steps && guide_steps_of(r->view, trim, a, &n, &h.steps);
+    bool ok = guide_steps_of(r->view, trim, a, &n, &h.steps) &&
+              metric_classes_init(&names, r->rank, name_class, a) && find_ranges(r->rank, &names, &h);
     dse_status st = DSE_OK;
 
-    if (!r->view->n_steps)
-        return metric_absent(err, METRIC_NO_STEPS);
-    ok = ok && metric_classes_init(&names, r->rank, name_class, a) && find_ranges(r->rank, &names, &h);
     if (ok && !h.has_operators)
         st = metric_absent(err, "%s has no operators of the host (cpu_op); record with ProfilerActivity.CPU",
                            r->label);
@@ -334,7 +332,7 @@ static dse_status training_phases(const metric_context *x, metric_value *out, ds
     guide_ranks ranks;
     rank_phases *r;
     metric_layer_times layers = {0};
-    dse_status st = guide_ranks_of(x, METRIC_ON_HOST, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;

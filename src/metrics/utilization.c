@@ -136,7 +136,7 @@ static dse_status gpu_utilization(const metric_context *x, metric_value *out, ds
     guide_ranks ranks;
     utilization *u;
     metric_value *per_rank;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;
