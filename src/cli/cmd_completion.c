@@ -1,5 +1,6 @@
 /* Completion scripts of shells. */
 #include "cli/completion.h"
+#include "metrics/metric.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -41,6 +42,32 @@ static void add_metrics(dse_strbuf *words)
             add_word(words, c[i].name);
 }
 
+/* Names of traces' metrics once each, of one group or of all (NULL). */
+static void add_names_of(const char *group, dse_strbuf *words)
+{
+    dse_arena a;
+    size_t n;
+    const metric *const *all;
+    const char *before = "";
+
+    dse_arena_init(&a);
+    if (!(all = metric_all(&a, &n))) {
+        words->failed = true;
+        n = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if ((group && strcmp(all[i]->group, group) != 0) || strcmp(all[i]->name, before) == 0)
+            continue;
+        before = all[i]->name;
+        add_word(words, before);
+    }
+    dse_arena_free(&a);
+}
+
+static void add_trace_metrics(dse_strbuf *words) { add_names_of(NULL, words); }
+
+static void add_guide_metrics(dse_strbuf *words) { add_names_of("guide", words); }
+
 /* Which kinds of value are which words. */
 static const struct {
     option_complete kind;
@@ -49,6 +76,8 @@ static const struct {
 } kinds[] = {
     {COMPLETE_COMMAND, NULL, completion_add_commands},
     {COMPLETE_METRIC, NULL, add_metrics},
+    {COMPLETE_TRACE_METRIC, NULL, add_trace_metrics},
+    {COMPLETE_GUIDE_METRIC, NULL, add_guide_metrics},
     {COMPLETE_SWITCH, "yes no both", NULL},
 };
 
@@ -57,8 +86,8 @@ static const struct {
     const char *name;
     offer_source source;
 } names[] = {{"--model", OFFER_MODELS}, {"--system", OFFER_SYSTEMS}, {"--space", OFFER_FILES},
-             {"FILE", OFFER_FILES},     {"PREFIX", OFFER_FILES},     {"COMMAND", OFFER_FILES},
-             {"DIR", OFFER_FOLDERS}};
+             {"--trace", OFFER_FILES},  {"FILE", OFFER_FILES},       {"PREFIX", OFFER_FILES},
+             {"COMMAND", OFFER_FILES},  {"DIR", OFFER_FOLDERS}};
 
 static offer_source source_by_name(const char *name, size_t n)
 {

@@ -29,7 +29,8 @@ static const char *const step_choices[] = {"all", "inner", NULL};
 
 static const option options[] = {
     {"--trace", OPT_LIST, "DIR", "", "a directory of traces, or one file; again for another", FIELD(trace)},
-    {"--metric", OPT_LIST, "NAME", "", "a metric; again for another", FIELD(metric)},
+    {"--metric", OPT_LIST, "NAME", "", "a metric; again for another", .complete = COMPLETE_TRACE_METRIC,
+     FIELD(metric)},
     {"--all", OPT_FLAG, NULL, "false", "all that the trace supports, and why not the rest", FIELD(all)},
     {"--list-metrics", OPT_FLAG, NULL, "false", "the names; with --json what each is", FIELD(list)},
     {"--format", OPT_STRING, "FORMAT", "text", "of the output", CHOICE(formats), FIELD(format)},
@@ -44,7 +45,7 @@ static const option options[] = {
     {"--phase", OPT_STRING, "PHASE", "card", "what the workload does", CHOICE(phases), FIELD(phase)},
     {"--attention", OPT_STRING, "KIND", "full", "operations that mfu counts", CHOICE(attentions),
      FIELD(attention)},
-    {"--steps", OPT_STRING, "WHICH", "all", "steps that overlap is measured in", CHOICE(step_choices),
+    {"--steps", OPT_STRING, "WHICH", "all", "steps that comm_comp_overlap is of", CHOICE(step_choices),
      FIELD(steps)},
     {"--trim", OPT_FLAG, NULL, "false", "leave out the first and the last of three steps or more",
      FIELD(trim)},
@@ -59,9 +60,11 @@ static const option options[] = {
     {"--workload-dir", OPT_STRING, "DIR", "", "report.html and report.json of DIR/traces, middle iteration",
      FIELD(workload_dir)},
     {"--output", OPT_STRING, "DIR", "", "where they go instead of DIR/analysis_output", FIELD(output)},
-    {"--tools", OPT_LIST, "NAME", "", "only these metrics of the guide in it", FIELD(tools)},
+    {"--tools", OPT_LIST, "NAME", "", "only these metrics of the guide in it",
+     .complete = COMPLETE_GUIDE_METRIC, FIELD(tools)},
     {"--tools-dir", OPT_STRING, "DIR", "", "refused: metrics are built in", FIELD(tools_dir)},
-    {"TOOL", OPT_LIST, NULL, "", "more names for --tools", FIELD(more_tools)},
+    {"TOOL", OPT_LIST, NULL, "", "more names for --tools", .complete = COMPLETE_GUIDE_METRIC,
+     FIELD(more_tools)},
 };
 
 /* The place in a list of choices, which the option's row has checked. */

@@ -33,9 +33,11 @@ typedef struct {
 typedef enum {
     COMPLETE_BY_NAME, /* choices, true and false for an OPT_BOOL; or by what the option or its value is called: cards
                        * for --model and --system, files for FILE, PREFIX and COMMAND, folders for DIR; else nothing */
-    COMPLETE_COMMAND, /* a command of this program */
-    COMPLETE_METRIC,  /* a metric that can be ranked by */
-    COMPLETE_SWITCH   /* yes, no, both */
+    COMPLETE_COMMAND,      /* a command of this program */
+    COMPLETE_METRIC,       /* a metric that can be ranked by */
+    COMPLETE_TRACE_METRIC, /* a metric of traces */
+    COMPLETE_GUIDE_METRIC, /* one of those of the guide */
+    COMPLETE_SWITCH        /* yes, no, both */
 } option_complete;
 
 typedef struct {

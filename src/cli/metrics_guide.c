@@ -6,14 +6,14 @@
 #include <stdio.h>
 
 /* To stdout: which files, and what could be computed. */
-static void print(const drv_guide *g, const char *output, const report_measured *m, size_t n, dse_strbuf *out)
+static void print(const drv_guide *g, const char *chosen, const char *output, const report_measured *m,
+                  size_t n, dse_strbuf *out)
 {
     size_t computed = 0;
 
     for (size_t i = 0; i < n; i++)
         computed += m[i].value != NULL;
-    dse_strbuf_addf(out, "%s: %zu of %zu metrics of %s, of %zu iteration%s\n", g->workload, computed, n,
-                    g->chosen->name, g->n, g->n == 1 ? "" : "s");
+    dse_strbuf_addf(out, "%s: %zu of %zu metrics; of %s\n", g->workload, computed, n, chosen);
     dse_strbuf_addf(out, "%s/report.html\n%s/report.json\n", output, output);
     for (size_t i = 0; i < n; i++)
         if (!m[i].value)
@@ -25,15 +25,18 @@ static dse_status measure(const metrics_job *job, const drv_guide *g, const char
 {
     drv_recording_options read = job->read;
     drv_recording rec = {0};
+    const char *chosen = drv_guide_chosen(g, r->arena);
     report_measured *m;
     dse_status st;
 
+    if (!chosen)
+        return dse_fail_nomem(failure);
     read.card = read.card ? read.card : g->card;
     st = metrics_load(g->chosen->path, &read, &rec, failure);
     if (st == DSE_OK)
         st = drv_guide_report(g, &rec, tool, n, &job->how, output, r->arena, &m, failure);
     if (st == DSE_OK)
-        print(g, output, m, n, r->out);
+        print(g, chosen, output, m, n, r->out);
     drv_recording_free(&rec);
     return st;
 }

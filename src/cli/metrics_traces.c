@@ -57,27 +57,72 @@ static void say_failed(const measured *x, const report_measured *m)
     report_error(&failure);
 }
 
-/* Those that are not for traces of this kind in one line, others with the reason and the remedy. */
-static void say_absent(const measured *x)
+/* The first of the list that is absent for the reason of the i-th. */
+static bool is_first_of_reason(const measured *x, size_t i)
 {
-    dse_strbuf others;
+    for (size_t k = 0; k < i; k++)
+        if (x->list[k].why && !x->list[k].other_kind && strcmp(x->list[k].why, x->list[i].why) == 0)
+            return false;
+    return true;
+}
 
-    dse_strbuf_init(&others);
+/* What begins a line of a trace among several. */
+static void add_workload(const measured *x, dse_strbuf *line)
+{
+    dse_strbuf_addf(line, "ccldse: %s%s", x->workload ? x->workload : "", x->workload ? ": " : "");
+}
+
+static void add_names(const measured *x, const char *why, bool other_kind, dse_strbuf *out)
+{
+    bool any = false;
+
     for (size_t i = 0; i < x->n; i++) {
         const report_measured *m = &x->list[i];
 
-        if (!m->why)
+        if (!m->why || m->other_kind != other_kind || (why && strcmp(m->why, why) != 0))
             continue;
-        if (m->other_kind && x->job->all)
-            dse_strbuf_addf(&others, "%s%s", others.len ? ", " : "", m->name);
-        else if (x->job->all || m->value)
+        dse_strbuf_addf(out, "%s%s", any ? ", " : "", m->name);
+        any = true;
+    }
+}
+
+/* With --all: a line a reason, with the remedy; and those that are not for traces of this kind. */
+static void say_absent_of_all(const measured *x)
+{
+    dse_strbuf lines, others;
+
+    dse_strbuf_init(&lines);
+    dse_strbuf_init(&others);
+    for (size_t i = 0; i < x->n; i++) {
+        if (!x->list[i].why || x->list[i].other_kind || !is_first_of_reason(x, i))
+            continue;
+        add_workload(x, &lines);
+        dse_strbuf_adds(&lines, "no ");
+        add_names(x, x->list[i].why, false, &lines);
+        dse_strbuf_addf(&lines, ": %s\n", x->list[i].why);
+    }
+    add_names(x, NULL, true, &others);
+    if (others.len) {
+        add_workload(x, &lines);
+        dse_strbuf_adds(&lines, "not for this kind of trace:\n  ");
+        dse_strbuf_add_wrapped(&lines, others.data, 2, HELP_WIDTH - 2);
+        dse_strbuf_addc(&lines, '\n');
+    }
+    fputs(lines.data ? lines.data : "", stderr);
+    dse_strbuf_free(&others);
+    dse_strbuf_free(&lines);
+}
+
+static void say_absent(const measured *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        const report_measured *m = &x->list[i];
+
+        if (m->why && m->value)
             fprintf(stderr, "ccldse: no %s: %s\n", m->name, m->why);
-        else
+        else if (m->why)
             say_failed(x, m);
     }
-    if (others.len)
-        fprintf(stderr, "ccldse: not for this kind of trace: %s\n", others.data);
-    dse_strbuf_free(&others);
 }
 
 static bool has_none(const measured *x)
@@ -192,8 +237,10 @@ static dse_status compute(measured *x, const drv_recording *rec, dse_error *err)
 /* Without --all somebody asked for what is absent: that has failed. */
 static void conclude(const measured *x)
 {
-    if (x->job->format != METRICS_JSON || !x->job->all)
+    if (!x->job->all)
         say_absent(x);
+    else if (x->job->format != METRICS_JSON)
+        say_absent_of_all(x);
     if (x->job->all ? has_none(x) : lacks_any(x))
         x->r->code = EXIT_NO;
 }

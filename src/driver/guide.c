@@ -110,6 +110,14 @@ dse_status drv_guide_find(const char *workload, dse_arena *a, drv_guide *out, ds
     return find_iterations(out, a, err);
 }
 
+const char *drv_guide_chosen(const drv_guide *g, dse_arena *a)
+{
+    if (g->chosen->path == g->traces)
+        return "all of it (no " ITERATION "<n> in it)";
+    return g->n == 1 ? dse_arena_printf(a, "%s, the only one", g->chosen->name)
+                     : dse_arena_printf(a, "%s, the middle one of %zu", g->chosen->name, g->n);
+}
+
 /* ---- tools ---------------------------------------------------------------------------------- */
 
 static bool is_among(const char *name, const char *const *names, size_t n)
@@ -196,8 +204,7 @@ static const char *model_of(const drv_recording *rec)
 static dse_status add_html(const drv_guide *g, const drv_recording *rec, const report_measured *m, size_t n,
                            dse_arena *a, dse_strbuf *out, dse_error *err)
 {
-    const char *which = dse_arena_printf(a, "%s, the middle one of %zu", g->chosen->name, g->n),
-               *ranks = dse_arena_printf(a, "%" PRIu32, rec->record.n_ranks);
+    const char *which = drv_guide_chosen(g, a), *ranks = dse_arena_printf(a, "%" PRIu32, rec->record.n_ranks);
     const report_fact facts[] = {
         {"traces", g->traces},
         {"workload card", g->card},

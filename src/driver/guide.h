@@ -23,6 +23,10 @@ typedef struct {
 /* Looks at a workload; everything is in the arena. DSE_E_IO: what it must have is missing; DSE_E_NOMEM. */
 dse_status drv_guide_find(const char *workload, dse_arena *a, drv_guide *out, dse_error *err);
 
+/* What was chosen, for people: "iteration_5, the middle one of 3"; "all of it (no iteration_<n> in it)". NULL when out of
+ * memory. */
+const char *drv_guide_chosen(const drv_guide *g, dse_arena *a);
+
 /* The names of the guide's metrics, ascending: those of `name`, all if there are none. DSE_E_USAGE: one is no metric of
  * the guide. DSE_E_NOMEM. */
 dse_status drv_guide_tools(const char *const *name, size_t n, dse_arena *a, const char *const **out,

@@ -46,12 +46,32 @@ static void peek(source *s, size_t n)
     qsort(s, n, sizeof *s, by_peeked);
 }
 
+/* Who asks for nothing that others have gets them; who asks for anything is told of them. */
+static bool takes_executions(const loading *l, const trace_found *found)
+{
+    const unsigned others = METRIC_ON_ANY & ~(METRIC_ON(TRACE_ET) | METRIC_ON(TRACE_SNAPSHOT));
+
+    if (!found->n_executions || !asks_for(l->o, METRIC_ON(TRACE_ET)))
+        return false;
+    if (!asks_for(l->o, others))
+        return true;
+    trace_warn(
+        &l->out->record, found->execution[0].path,
+        "%zu execution trace%s left out beside the profiler's traces; metrics by their full names take "
+        "them: et.coll_call_num, et.collective_vol_total_gb",
+        found->n_executions, found->n_executions == 1 ? " is" : "s are");
+    return false;
+}
+
 /* Of the files found, those whose kind is asked for; if that is none, all. */
 static dse_status choose(loading *l, const trace_found *found, dse_error *err)
 {
-    bool traces = found->n_traces && asks_for(l->o, METRIC_ON_ANY & ~METRIC_ON(TRACE_SNAPSHOT));
+    bool executions = takes_executions(l, found);
+    const trace_file *trace = executions ? found->execution : found->trace;
+    size_t n_found = executions ? found->n_executions : found->n_traces;
+    bool traces = n_found && asks_for(l->o, METRIC_ON_ANY & ~METRIC_ON(TRACE_SNAPSHOT));
     bool snapshots = found->n_snapshots && asks_for(l->o, METRIC_ON(TRACE_SNAPSHOT));
-    size_t n_traces = traces || !snapshots ? found->n_traces : 0;
+    size_t n_traces = traces || !snapshots ? n_found : 0;
     size_t n_snapshots = snapshots || !n_traces ? found->n_snapshots : 0;
 
     if (!(l->source = DSE_ARENA_NEW(&l->out->arena, source, n_traces + n_snapshots)))
@@ -59,7 +79,7 @@ static dse_status choose(loading *l, const trace_found *found, dse_error *err)
     for (size_t i = 0; i < n_snapshots; i++)
         l->source[l->n_sources++] = (source){.file = &found->snapshot[i], .peeked = DSE_NONE};
     for (size_t i = 0; i < n_traces; i++)
-        l->source[l->n_sources++] = (source){.file = &found->trace[i], .peeked = DSE_NONE};
+        l->source[l->n_sources++] = (source){.file = &trace[i], .peeked = DSE_NONE};
     l->n_first = l->n_sources;
     if (!l->o->max_ranks || n_traces <= l->o->max_ranks)
         return DSE_OK;

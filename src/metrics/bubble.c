@@ -42,13 +42,14 @@ static metric_span window_of(const metric_view *v)
 
 static dse_status idle_of(const metric_view *v, dse_arena *scratch, idle *out, dse_error *err)
 {
-    metric_span *span = DSE_ARENA_NEW(scratch, metric_span, v->comm.n);
+    metric_events kernels = metric_comm_kernels(v);
+    metric_span *span = DSE_ARENA_NEW(scratch, metric_span, kernels.n);
     metric_span window = window_of(v);
     metric_spans work, busy, comm;
     uint32_t n = 0;
 
-    for (uint32_t i = 0; span && i < v->comm.n; i++) {
-        const trace_event *e = &v->rank->event[v->comm.event[i]];
+    for (uint32_t i = 0; span && i < kernels.n; i++) {
+        const trace_event *e = &v->rank->event[kernels.event[i]];
 
         if (v->comm_type[i] != METRIC_SEND_RECV)
             span[n++] = (metric_span){metric_start(e), metric_end(e)};

@@ -108,7 +108,7 @@ static bool count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRI
     return true;
 }
 
-/* A file of several ranks, as simulated runs are, is one file. */
+/* A file of several ranks, as simulated runs are, is one file. One that calls itself metadata is passed over. */
 static dse_status coll_call_num_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     uint64_t by_type[METRIC_COMM_TYPES] = {0}, before = 0, total = 0;
@@ -120,6 +120,8 @@ static dse_status coll_call_num_compat(const metric_context *x, metric_value *ou
     for (uint32_t i = 0; sum && i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
 
+        if (metric_has(file_name(r), "metadata"))
+            continue;
         if (!count_file(r, x->arena, by_type))
             return dse_fail_nomem(err);
         if (!last || strcmp(last, r->path) != 0) {

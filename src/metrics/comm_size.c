@@ -1,5 +1,7 @@
 #include "metrics/comm_size.h"
 
+#include "metrics/parallel.h"
+
 #include <math.h>
 #include <strings.h>
 
@@ -43,7 +45,7 @@ metric_comm_size metric_comm_size_of(const trace_rank *rank, const trace_event *
 
     if (!a)
         return s;
-    s.group_size = a->group_size;
+    s.group_size = a->group_size ? a->group_size : metric_group_of(rank, a).size;
     if (a->dtype == DSE_NONE || (a->in_elements > MAX_ELEMENTS && a->out_elements > MAX_ELEMENTS))
         return s;
     if (!(each = metric_dtype_bytes(TRACE_NAME(rank, a->dtype)))) {

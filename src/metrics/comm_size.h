@@ -19,7 +19,7 @@ typedef struct {
      * gather, what goes into anything else; the other one if that is 0 or not given. TRACE_UNKNOWN unless the state
      * is METRIC_SIZE_KNOWN. */
     uint64_t bytes;
-    uint32_t group_size; /* ranks that take part; 0: unknown */
+    uint32_t group_size; /* ranks that take part, of the event or of its declared group; 0: unknown */
 } metric_comm_size;
 
 /* Bytes of one element: 2 of "BFloat16". 0: not one of PyTorch's plain types. */

@@ -155,8 +155,9 @@ static void put_sized(metric_value *to, const type_sum *type, const type_sum *al
                    {"bytes_by_type", put_bytes},
                    {"algorithm_bandwidth_GBps_by_type", put_algorithm},
                    {"bus_bandwidth_GBps_by_type", put_bus}};
-    static const char why[] =
-        "no kernel says its size (In msg nelems, dtype); record with PyTorch 2.2 or newer";
+    const char *why = all->n ? "no kernel says its size (In msg nelems, dtype), as NCCL kernels do that "
+                               "PyTorch 2.2 or newer recorded"
+                             : "no communication";
 
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
         if (all->n_sized)

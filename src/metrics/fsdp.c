@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 typedef struct {
-    int64_t start, end, own_ps;
+    int64_t start, end, own_ps; /* own: within the steps */
     uint32_t lane, name;
     uint8_t class;
 } range;
@@ -48,7 +48,14 @@ static int by_place(const void *a, const void *b)
     return (x->end < y->end) - (x->end > y->end);
 }
 
-/* Those that begin in a step, cut off where the steps end. On the heap. */
+/* In part at least. */
+static bool is_in(const metric_spans *steps, const trace_event *e)
+{
+    return metric_spans_at(steps, metric_start(e)) ||
+           metric_spans_within(steps, metric_start(e), metric_end(e)) > 0;
+}
+
+/* Those of the steps. On the heap. */
 static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
                         uint32_t *n)
 {
@@ -61,21 +68,17 @@ static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_aren
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        const metric_span *step;
         uint8_t class;
 
         if (e->instant || (e->category != TRACE_CPU_OP && e->category != TRACE_ANNOTATION))
             continue;
         class = metric_class_of(&classes, e);
-        if (class == FSDP_CLASSES || !(step = metric_spans_at(steps, e->start_ps)))
+        if (class == FSDP_CLASSES || !is_in(steps, e))
             continue;
         if (!DSE_GROW(*out, cap, (size_t)*n + 1))
             return false;
-        (*out)[(*n)++] = (range){.start = metric_start(e),
-                                 .end = metric_end(e) < step->end ? metric_end(e) : step->end,
-                                 .lane = e->lane,
-                                 .name = e->name,
-                                 .class = class};
+        (*out)[(*n)++] = (range){
+            .start = metric_start(e), .end = metric_end(e), .lane = e->lane, .name = e->name, .class = class};
     }
     if (*n)
         qsort(*out, *n, sizeof **out, by_place);
@@ -86,6 +89,7 @@ static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_aren
 
 typedef struct {
     range *range;
+    const metric_spans *steps;
     uint32_t *open; /* of the thread, the innermost last */
     uint32_t n_open;
     int64_t now;
@@ -100,7 +104,7 @@ static void emit(sweep *s, int64_t until)
     if (until <= s->now)
         return;
     s->piece[s->n++] = (piece){{s->now, until}, s->range[top].lane, top};
-    s->range[top].own_ps += until - s->now;
+    s->range[top].own_ps += metric_spans_within(s->steps, s->now, until);
     s->now = until;
 }
 
@@ -117,10 +121,13 @@ static void advance(sweep *s, int64_t until)
 }
 
 /* The pieces in the order of threads and times: at most one for each beginning and one for each end. */
-static bool find_pieces(range *r, uint32_t n, dse_arena *a, piece **out, size_t *n_out)
+static bool find_pieces(range *r, uint32_t n, const metric_spans *steps, dse_arena *a, piece **out,
+                        size_t *n_out)
 {
-    sweep s = {
-        .range = r, .open = DSE_ARENA_NEW(a, uint32_t, n), .piece = DSE_ARENA_NEW(a, piece, 2 * (size_t)n)};
+    sweep s = {.range = r,
+               .steps = steps,
+               .open = DSE_ARENA_NEW(a, uint32_t, n),
+               .piece = DSE_ARENA_NEW(a, piece, 2 * (size_t)n)};
 
     if (!s.open || !s.piece)
         return false;
@@ -138,15 +145,18 @@ static bool find_pieces(range *r, uint32_t n, dse_arena *a, piece **out, size_t 
     return true;
 }
 
-static bool union_of(const piece *p, size_t n, dse_arena *a, metric_spans *out)
+/* Time of the steps in which any range is open; -1 when out of memory. */
+static int64_t open_ps(const piece *p, size_t n, const metric_spans *steps, dse_arena *a)
 {
     metric_span *span = DSE_ARENA_NEW(a, metric_span, n);
+    metric_spans all;
 
     for (size_t i = 0; span && i < n; i++)
         span[i] = p[i].span;
-    if (span)
-        *out = metric_spans_merge_any(span, n);
-    return span != NULL;
+    if (!span)
+        return -1;
+    all = metric_spans_merge_any(span, n);
+    return metric_spans_overlap(&all, steps);
 }
 
 /* ---- the GPU's time ------------------------------------------------------------------------ */
@@ -166,15 +176,18 @@ static const piece *piece_at(const piece *p, size_t n, uint32_t lane, int64_t at
     return a < n && p[a].lane == lane && p[a].span.start <= at ? &p[a] : NULL;
 }
 
-static bool gpu_times(const metric_view *v, const range *r, const piece *p, size_t n, dse_arena *a,
-                      rank_cost *out)
+/* Of kernels launched in the steps. */
+static bool gpu_times(const metric_view *v, const metric_spans *steps, const range *r, const piece *p,
+                      size_t n, dse_arena *a, rank_cost *out)
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
     int64_t ps[FSDP_CLASSES + 1]; /* the last: of none */
 
     for (uint32_t i = 0; class && i < v->kernels.n; i++) {
         const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &v->rank->event[v->launch[i]];
-        const piece *in = launch ? piece_at(p, n, launch->lane, launch->start_ps) : NULL;
+        const piece *in = launch && metric_spans_at(steps, launch->start_ps)
+                              ? piece_at(p, n, launch->lane, launch->start_ps)
+                              : NULL;
 
         out->has_launches = out->has_launches || launch;
         class[i] = in ? r[in->range].class : FSDP_CLASSES;
@@ -193,12 +206,12 @@ static bool fill(const metric_view *v, const metric_spans *steps, range *r, uint
                  rank_cost *out)
 {
     double each = (double)TRACE_PS_PER_MS * out->n_steps;
-    metric_spans all;
+    int64_t open;
     piece *p;
     size_t n_pieces;
 
-    if (!find_pieces(r, n, a, &p, &n_pieces) || !union_of(p, n_pieces, a, &all) ||
-        !gpu_times(v, r, p, n_pieces, a, out))
+    if (!find_pieces(r, n, steps, a, &p, &n_pieces) || (open = open_ps(p, n_pieces, steps, a)) < 0 ||
+        !gpu_times(v, steps, r, p, n_pieces, a, out))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         out->class[r[i].class].n += 1.0 / out->n_steps;
@@ -209,7 +222,7 @@ static bool fill(const metric_view *v, const metric_spans *steps, range *r, uint
     for (int c = 0; c < FSDP_CLASSES; c++)
         out->class[c].own_ms /= each;
     out->step_ms = (double)metric_spans_length(steps) / each;
-    out->fsdp_ms = (double)metric_spans_length(&all) / each;
+    out->fsdp_ms = (double)open / each;
     out->share = 100 * out->fsdp_ms / out->step_ms;
     out->comm_ms = out->class[FSDP_ALL_GATHER].own_ms + out->class[FSDP_REDUCE_SCATTER].own_ms;
     out->copy_ms = out->class[FSDP_COPY_IN].own_ms + out->class[FSDP_COPY_OUT].own_ms;

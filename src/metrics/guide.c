@@ -1,5 +1,6 @@
 #include "metrics/guide.h"
 
+#include "metrics/compat_kineto.h"
 #include "metrics/steps.h"
 
 #include <inttypes.h>
@@ -8,6 +9,15 @@
 #include <string.h>
 
 /* ---- ranks --------------------------------------------------------------------------------- */
+
+static const char *label_of(const trace_rank *r, dse_arena *a)
+{
+    const char *slash = r->path ? strrchr(r->path, '/') : NULL, *name = slash ? slash + 1 : r->path;
+
+    if (name && r->kind == TRACE_KINETO && metric_ends(name, "trace.json"))
+        return dse_arena_strndup(a, name, strlen(name) - strlen(".json"));
+    return dse_arena_printf(a, "rank%" PRIu32 "_trace", r->rank);
+}
 
 dse_status guide_ranks_of(const metric_context *x, guide_ranks *out, dse_error *err)
 {
@@ -19,7 +29,8 @@ dse_status guide_ranks_of(const metric_context *x, guide_ranks *out, dse_error *
 
         r->view = &x->view[i];
         r->rank = x->view[i].rank;
-        snprintf(r->label, sizeof r->label, "rank%" PRIu32 "_trace", r->rank->rank);
+        if (!(r->label = label_of(r->rank, x->arena)))
+            return dse_fail_nomem(err);
     }
     return DSE_OK;
 }
@@ -44,7 +55,7 @@ dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_err
 
 double guide_recording_us(const trace_rank *r)
 {
-    return r->all_last_ps > r->all_first_ps ? guide_us(r->all_last_ps - r->all_first_ps) : 0;
+    return r->any_last_ps > r->any_first_ps ? guide_us(r->any_last_ps - r->any_first_ps) : 0;
 }
 
 bool guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,

@@ -14,7 +14,7 @@
 typedef struct {
     const metric_view *view;
     const trace_rank *rank;
-    char label[24]; /* "rank0_trace": what the originals call it, after the name its file has with them */
+    const char *label; /* what the originals call it: their file's name without .json */
 } guide_rank;
 
 typedef struct {
@@ -25,7 +25,8 @@ typedef struct {
 /* All ranks of the context, ascending. DSE_E_NOMEM. In the arena of x. */
 dse_status guide_ranks_of(const metric_context *x, guide_ranks *out, dse_error *err);
 
-/* The same in the order of the labels, as the originals go through files: rank10 stands before rank1. */
+/* The same in the order of the labels, as the originals go through files: rank10_trace stands before rank1_trace. A file
+ * that the originals would not take as it is (compressed, of several ranks, another name) is called rank<n>_trace. */
 dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_error *err);
 
 /* ---- events as the originals see them ------------------------------------------------------- */

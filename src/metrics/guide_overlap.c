@@ -70,10 +70,11 @@ static dse_status overlap(const metric_context *x, metric_value *out, dse_error 
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < ranks.n; i++) {
         const metric_view *v = ranks.rank[i].view;
+        metric_spans comm = metric_comm_kernel_time(v);
 
-        o[i] = measure(&v->compute_time, &v->comm_time, &v->kernel_time);
+        o[i] = measure(&v->compute_time, &comm, &v->kernel_time);
         n_compute += o[i].n_compute = v->compute.n;
-        n_comm += o[i].n_comm = v->comm.n;
+        n_comm += o[i].n_comm = metric_comm_kernels(v).n;
     }
     GUIDE_PUT_MEAN(out, "avg_overlap_efficiency", o, ranks.n, efficiency, "no communication");
     metric_put_number(out, "avg_compute_time_ms", GUIDE_MEAN(o, ranks.n, compute_ms));

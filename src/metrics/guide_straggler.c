@@ -51,10 +51,10 @@ static int64_t exposed_ps(const metric_view *v, const metric_spans *exposed, boo
 
 static bool measure(const metric_view *v, bool trim, dse_arena *scratch, rank_time *out)
 {
-    metric_spans exposed;
+    metric_spans exposed, comm = metric_comm_kernel_time(v);
     uint32_t first, n;
 
-    if (!metric_spans_subtract(&v->comm_time, &v->compute_time, scratch, &exposed))
+    if (!metric_spans_subtract(&comm, &v->compute_time, scratch, &exposed))
         return false;
     metric_steps_kept(v, trim, &first, &n);
     out->step = metric_step_mean_ps(v, trim) / TRACE_PS_PER_MS;

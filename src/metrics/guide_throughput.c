@@ -17,11 +17,12 @@ typedef struct {
 
 static rank_steps measure(const metric_view *v, bool trim)
 {
+    metric_span window = metric_steps_window(v, trim);
     uint32_t first, n;
     rank_steps s = {.step_s = metric_step_mean_ps(v, trim) / TRACE_PS_PER_S};
 
     metric_steps_kept(v, trim, &first, &n);
-    s.window_s = (double)(v->step[first + n - 1].span.end - v->step[first].span.start) / TRACE_PS_PER_S / n;
+    s.window_s = (double)(window.end - window.start) / TRACE_PS_PER_S / n;
     return s;
 }
 
@@ -88,18 +89,17 @@ static uint8_t marker_of(const char *name)
     return 0;
 }
 
-/* From the last start marker to the last end marker, in seconds; without both, from the first start of any event to the
- * last start. 0 or less: not usable. */
+/* From the last start marker to the last end marker, in seconds; without both, from the first start of whatever the file
+ * has to the last start. 0 or less: not usable. */
 static double iteration_s(const trace_rank *r, metric_classes *markers)
 {
-    int64_t start = 0, end = 0, last = INT64_MIN;
+    int64_t start = 0, end = 0;
     int seen = 0;
 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t marker = metric_class_of(markers, e);
 
-        last = e->start_ps > last ? e->start_ps : last;
         seen |= marker;
         if (marker == IS_START)
             start = e->start_ps;
@@ -107,10 +107,10 @@ static double iteration_s(const trace_rank *r, metric_classes *markers)
             end = e->start_ps;
     }
     if (seen != (IS_START | IS_END)) {
-        start = r->all_first_ps;
-        end = last;
+        start = r->any_first_ps;
+        end = r->any_last_start_ps;
     }
-    return r->n_events ? guide_us(end - start) / 1000000 : 0;
+    return end > start ? guide_us(end - start) / 1000000 : 0;
 }
 
 /* The defaults are the original's. */

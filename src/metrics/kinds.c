@@ -35,6 +35,16 @@ bool metric_has(const char *text, const char *word)
     return metric_find_word(text, word, strlen(word)) != NULL;
 }
 
+static bool has_within(const char *text, size_t n, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (size_t i = 0; i + length <= n; i++)
+        if (tolower((unsigned char)text[i]) == *word && strncasecmp(text + i, word, length) == 0)
+            return true;
+    return false;
+}
+
 bool metric_has_any(const char *text, const char *const *words, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -55,37 +65,50 @@ bool metric_ends(const char *text, const char *suffix)
     return n >= of_suffix && strcmp(text + n - of_suffix, suffix) == 0;
 }
 
+#define ALL_TO_ALL "alltoall", "all_toall", "allto_all", "all_to_all"
+
 bool metric_is_comm_kernel(const char *name)
 {
     return METRIC_HAS_ANY(name, "nccl", "rccl", "oneccl", "hccl", "msccl", "cross_device_reduce", "allreduce",
                           "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter",
-                          "alltoall", "all_toall", "allto_all", "all_to_all", "nvshmem", "deepep", "deep_ep",
-                          "ep::internode", "ep::intranode");
+                          ALL_TO_ALL, "nvshmem", "deepep", "deep_ep", "ep::internode", "ep::intranode");
 }
 
-metric_comm_type metric_comm_type_of_word(const char *word)
+/* In this order: a reduce-scatter is no reduce. */
+static const struct {
+    metric_comm_type type;
+    const char *word[4];
+} type_words[] = {{METRIC_ALL_REDUCE, {"allreduce", "all_reduce"}},
+                  {METRIC_REDUCE_SCATTER, {"reducescatter", "reduce_scatter"}},
+                  {METRIC_ALL_GATHER, {"allgather", "all_gather"}},
+                  {METRIC_ALL_TO_ALL, {ALL_TO_ALL}},
+                  {METRIC_BROADCAST, {"broadcast"}},
+                  {METRIC_SEND_RECV, {"send", "recv"}},
+                  {METRIC_REDUCE, {"reduce"}}};
+
+/* Of the first n characters. */
+static metric_comm_type type_of(const char *text, size_t n)
 {
-    if (METRIC_HAS_ANY(word, "allreduce", "all_reduce"))
-        return METRIC_ALL_REDUCE;
-    if (METRIC_HAS_ANY(word, "reducescatter", "reduce_scatter"))
-        return METRIC_REDUCE_SCATTER;
-    if (METRIC_HAS_ANY(word, "allgather", "all_gather"))
-        return METRIC_ALL_GATHER;
-    if (METRIC_HAS_ANY(word, "alltoall", "all_to_all"))
-        return METRIC_ALL_TO_ALL;
-    if (metric_has(word, "broadcast"))
-        return METRIC_BROADCAST;
-    if (METRIC_HAS_ANY(word, "sendrecv", "send", "recv"))
-        return METRIC_SEND_RECV;
-    if (metric_has(word, "reduce"))
-        return METRIC_REDUCE;
+    for (size_t t = 0; t < sizeof type_words / sizeof type_words[0]; t++)
+        for (size_t w = 0; w < 4 && type_words[t].word[w]; w++)
+            if (has_within(text, n, type_words[t].word[w]))
+                return type_words[t].type;
     return METRIC_OTHER_COMM;
 }
+
+metric_comm_type metric_comm_type_of_word(const char *word) { return type_of(word, strlen(word)); }
 
 metric_comm_type metric_comm_type_of_kernel(const char *name)
 {
     static const char *const suffixes[] = {"_RING", "_TREE", "_COLLNET", "_NVLS", "_LL"};
-    char part[256];
+    static const struct {
+        const char *word;
+        metric_comm_type type;
+    } libraries[] = {{"ep::internode", METRIC_ALL_TO_ALL},
+                     {"ep::intranode", METRIC_ALL_TO_ALL},
+                     {"deepep", METRIC_ALL_TO_ALL},
+                     {"deep_ep", METRIC_ALL_TO_ALL},
+                     {"cross_device_reduce", METRIC_ALL_REDUCE}}; /* vLLM's own */
     size_t n = strlen(name);
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -94,15 +117,10 @@ metric_comm_type metric_comm_type_of_kernel(const char *name)
         if (at && (size_t)(at - name) < n)
             n = (size_t)(at - name);
     }
-    if (n >= sizeof part)
-        n = sizeof part - 1;
-    memcpy(part, name, n);
-    part[n] = '\0';
-    if (METRIC_HAS_ANY(part, "ep::internode", "ep::intranode", "deepep", "deep_ep"))
-        return METRIC_ALL_TO_ALL;
-    if (metric_has(part, "cross_device_reduce"))
-        return METRIC_ALL_REDUCE;
-    return metric_comm_type_of_word(part);
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+        if (has_within(name, n, libraries[i].word))
+            return libraries[i].type;
+    return type_of(name, n);
 }
 
 /* The original's shortest words are left out or lengthened, because they stand in kernels of other kinds: `add_`, `mul_`

@@ -114,9 +114,7 @@ bool later_union(const later_kernels *k, bool comm, dse_arena *a, metric_spans *
 
     if (!k->defined)
         return metric_union_of_class(k->rank, &list, k->comm, comm, a, out);
-    *out = !comm                                        ? k->view->compute_time
-           : k->view->comm_layer == METRIC_LAYER_KERNEL ? k->view->comm_time
-                                                        : (metric_spans){0};
+    *out = comm ? metric_comm_kernel_time(k->view) : k->view->compute_time;
     return true;
 }
 

@@ -12,6 +12,9 @@
 /* Traces that say how much a collective moves. */
 #define ON_SIZED (METRIC_ON_HOST | METRIC_ON(TRACE_XLA))
 
+/* The remedy where none says it. */
+#define SIZES_OF "; NCCL kernels do, recorded with PyTorch 2.2 or newer (In msg nelems, dtype, Group size)"
+
 /* ---- bandwidth_utilization_*_group_6 ------------------------------------------------------- */
 
 /* Bytes per second on a member's link, of the calls whose size, time and members are known, behind the n there are. */
@@ -24,6 +27,16 @@ static size_t add_rates(const later_calls *c, metric_comm_type type, double *rat
             rate[n++] = v->bytes * v->factor / v->seconds;
     }
     return n;
+}
+
+static uint32_t calls_of(const later_calls *c, uint32_t n, metric_comm_type type)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < c[i].n; k++)
+            found += c[i].call[k].type == type;
+    return found;
 }
 
 /* The original: the first file that has any. */
@@ -78,8 +91,11 @@ static dse_status bandwidth(const metric_context *x, metric_comm_type type, cons
                               metric_quantile(rate + n, own, 0.5) / 1e9);
         n += own;
     }
+    if (!n && !calls_of(c, x->n_views, type))
+        return metric_absent(err, "the trace has no %s", metric_comm_type_name(type));
     if (!n)
-        return metric_absent(err, "no %s has a size, a time and a known group", metric_comm_type_name(type));
+        return metric_absent(err, "none of the %u %ss has a size, a time and a group of known size" SIZES_OF,
+                             calls_of(c, x->n_views, type), metric_comm_type_name(type));
     metric_sort(rate, n);
     median->number = metric_quantile(rate, n, 0.5) / 1e9;
     samples->integer = (int64_t)n;
@@ -228,7 +244,7 @@ static dse_status volume(const metric_context *x, unsigned types, const char *na
             metric_put_number(metric_put_rank(ranks, x->view[i].rank), name, own);
     }
     if (!compat && unknown && !sized)
-        return metric_absent(err, "none of the %u calls says how much it moves", unknown);
+        return metric_absent(err, "none of the %u calls says how much it moves" SIZES_OF, unknown);
     if (!compat)
         metric_put_integer(out, "without_size", unknown);
     if (mean)

@@ -330,14 +330,16 @@ static dse_status memory(const metric_context *x, metric_value *out, dse_error *
 
 /* A rank, its devices added up. Fractions are rounded to four decimals before their means are taken. */
 typedef struct {
+    const trace_rank *rank;
     device sum;
     uint64_t largest, smallest;
     double external, internal, efficiency;
 } upstream;
 
-static upstream upstream_of(const trace_allocator *a)
+static upstream upstream_of(const trace_rank *r)
 {
-    upstream u = {.smallest = UINT64_MAX};
+    const trace_allocator *a = r->allocator;
+    upstream u = {.rank = r, .smallest = UINT64_MAX};
     device *d = &u.sum;
 
     for (size_t i = 0; i < a->n_segments; i++) {
@@ -401,8 +403,9 @@ static void put_stem(metric_value *to, const char *path)
     metric_put_text(to, "rank", stem);
 }
 
-static void put_upstream(metric_value *to, const trace_rank *r, const upstream *u)
+static void put_upstream(metric_value *to, const upstream *u)
 {
+    const trace_rank *r = u->rank;
     const device *d = &u->sum;
 
     put_size(to, "total_reserved_bytes", "total_reserved_gb", d->reserved);
@@ -453,13 +456,19 @@ static void add_to_upstream(upstream_totals *t, const upstream *u)
     t->n_ranks++;
 }
 
+/* The original goes by file name: rank10_memory_snapshot.pickle stands before rank1_memory_snapshot.pickle. */
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const upstream *)a)->rank->path, ((const upstream *)b)->rank->path);
+}
+
 static dse_status memory_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    upstream *rank = DSE_ARENA_NEW(x->arena, upstream, (size_t)x->record->n_ranks + 1);
+    upstream *of = DSE_ARENA_NEW(x->arena, upstream, (size_t)x->record->n_ranks + 1);
     upstream_totals t = {0};
     metric_value *list;
 
-    if (!rank)
+    if (!of)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < x->record->n_ranks; i++) {
         const trace_rank *r = &x->record->rank[i];
@@ -468,11 +477,12 @@ static dse_status memory_compat(const metric_context *x, metric_value *out, dse_
             continue;
         if (!r->allocator->n_segments)
             return metric_absent(err, "the original tool fails on a snapshot without segments: %s", r->path);
-        rank[i] = upstream_of(r->allocator);
-        add_to_upstream(&t, &rank[i]);
+        of[t.n_ranks] = upstream_of(r);
+        add_to_upstream(&t, &of[t.n_ranks]);
     }
     if (!t.n_ranks)
         return metric_absent(err, "there is no memory snapshot");
+    qsort(of, t.n_ranks, sizeof *of, by_path);
     metric_put_number(out, "peak_reserved_memory_gb", metric_round(t.reserved / GIB, 3));
     metric_put_number(out, "peak_allocated_memory_gb", metric_round(t.allocated / GIB, 3));
     metric_put_number(out, "peak_active_memory_gb", metric_round(t.active / GIB, 3));
@@ -482,9 +492,8 @@ static dse_status memory_compat(const metric_context *x, metric_value *out, dse_
     metric_put_count(out, "total_segments", t.n_segments);
     metric_put_count(out, "total_blocks", t.n_blocks);
     list = metric_put_list(out, "per_rank_stats");
-    for (uint32_t i = 0; i < x->record->n_ranks; i++)
-        if (x->record->rank[i].allocator)
-            put_upstream(metric_put_object(list, NULL), &x->record->rank[i], &rank[i]);
+    for (uint64_t i = 0; i < t.n_ranks; i++)
+        put_upstream(metric_put_object(list, NULL), &of[i]);
     metric_put_count(out, "num_ranks", t.n_ranks);
     return DSE_OK;
 }

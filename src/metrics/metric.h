@@ -43,7 +43,7 @@ typedef dse_status metric_fn(const metric_context *x, metric_value *out, dse_err
 
 /* What a metric needs; checked in one place (needs.c) before it runs, each with its own reason and remedy. */
 enum {
-    METRIC_NEEDS_RANKS = 1 << 0,     /* two ranks or more, at work at the same time */
+    METRIC_NEEDS_RANKS = 1 << 0,     /* two ranks or more */
     METRIC_NEEDS_STEPS = 1 << 1,     /* step markers on every rank */
     METRIC_NEEDS_GPU = 1 << 2,       /* GPU events on every rank */
     METRIC_NEEDS_COMM = 1 << 3,      /* communication on some rank */
@@ -54,7 +54,8 @@ enum {
     METRIC_NEEDS_INFERENCE = 1 << 8, /* its phase, or --phase */
     METRIC_NEEDS_CHIPS = 1 << 9,     /* --n_chips, device planes, or total_count */
     METRIC_NEEDS_SNAPSHOT = 1 << 10, /* a memory snapshot */
-    METRIC_NEEDS_DEVICE = 1 << 11    /* TPU device events on every rank */
+    METRIC_NEEDS_DEVICE = 1 << 11,   /* TPU device events on every rank */
+    METRIC_NEEDS_CLOCK = 1 << 12     /* ranks at work at the same time, unless their clocks are aligned */
 };
 
 #define METRIC_ON(kind) (1u << (kind))

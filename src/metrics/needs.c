@@ -1,6 +1,7 @@
 /* What a metric needs, each with its reason and remedy. */
 #include "base/names.h"
 #include "metrics/metric.h"
+#include "metrics/straggler.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -79,8 +80,6 @@ static metric_span work_of(const metric_view *v)
 
 static dse_status check_ranks(const metric_context *x, dse_error *err)
 {
-    const metric_view *latest = x->view, *earliest = x->view;
-
     if (x->n_views == 1 && x->view[0].rank->world_size > 1)
         return metric_absent(err,
                              "it compares ranks, and only rank %" PRIu32 " of %" PRIu32
@@ -89,11 +88,18 @@ static dse_status check_ranks(const metric_context *x, dse_error *err)
     if (x->n_views < 2)
         return metric_absent(err,
                              "it compares ranks, and the trace has one; give a directory with a file a rank");
+    return DSE_OK;
+}
+
+static dse_status check_clock(const metric_context *x, dse_error *err)
+{
+    const metric_view *latest = x->view, *earliest = x->view;
+
     for (uint32_t i = 1; i < x->n_views; i++) {
         latest = work_of(&x->view[i]).start > work_of(latest).start ? &x->view[i] : latest;
         earliest = work_of(&x->view[i]).end < work_of(earliest).end ? &x->view[i] : earliest;
     }
-    if (x->options->align != METRIC_ALIGN_END && work_of(latest).start >= work_of(earliest).end)
+    if (!metric_aligns_clocks(x) && work_of(latest).start >= work_of(earliest).end)
         return metric_absent(err,
                              "rank %" PRIu32 " ended before rank %" PRIu32
                              " began: they are not of one run, or their clocks differ (then --align end)",
@@ -291,17 +297,12 @@ static const struct {
     unsigned need;
     dse_status (*check)(const metric_context *x, dse_error *err);
 } checks[] = {
-    {METRIC_NEEDS_SNAPSHOT, check_snapshot},
-    {METRIC_NEEDS_DEVICE, check_device},
-    {METRIC_NEEDS_GPU, check_gpu},
-    {METRIC_NEEDS_COMM, check_comm},
-    {METRIC_NEEDS_STEPS, check_steps},
-    {METRIC_NEEDS_RANKS, check_ranks},
-    {METRIC_NEEDS_INFERENCE, check_inference},
-    {METRIC_NEEDS_CARD, check_card},
-    {METRIC_NEEDS_TOKENS, check_tokens},
-    {METRIC_NEEDS_MODEL, check_model},
-    {METRIC_NEEDS_PIPELINE, check_pipeline},
+    {METRIC_NEEDS_SNAPSHOT, check_snapshot}, {METRIC_NEEDS_DEVICE, check_device},
+    {METRIC_NEEDS_GPU, check_gpu},           {METRIC_NEEDS_COMM, check_comm},
+    {METRIC_NEEDS_STEPS, check_steps},       {METRIC_NEEDS_RANKS, check_ranks},
+    {METRIC_NEEDS_CLOCK, check_clock},       {METRIC_NEEDS_INFERENCE, check_inference},
+    {METRIC_NEEDS_CARD, check_card},         {METRIC_NEEDS_TOKENS, check_tokens},
+    {METRIC_NEEDS_MODEL, check_model},       {METRIC_NEEDS_PIPELINE, check_pipeline},
     {METRIC_NEEDS_CHIPS, check_chips},
 };
 

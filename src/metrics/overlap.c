@@ -46,22 +46,25 @@ static dse_status within_steps(const metric_view *v, dse_arena *a, overlap *o, d
 {
     uint32_t skip = v->n_steps > 2, n = 0;
     metric_span *span = DSE_ARENA_NEW(a, metric_span, v->n_steps);
-    metric_spans steps, comm, compute;
+    metric_spans steps, comm, compute, comm_time = metric_comm_kernel_time(v);
+    metric_events kernels = metric_comm_kernels(v);
 
     for (uint32_t i = skip; span && i + skip < v->n_steps; i++)
         span[n++] = v->step[i].span;
     steps = metric_spans_merge_any(span, n);
-    if (!span || !metric_spans_intersect(&v->comm_time, &steps, a, &comm) ||
+    if (!span || !metric_spans_intersect(&comm_time, &steps, a, &comm) ||
         !metric_spans_intersect(&v->compute_time, &steps, a, &compute))
         return dse_fail_nomem(err);
     *o = (overlap){metric_spans_length(&comm), metric_spans_length(&compute),
-                   metric_spans_overlap(&comm, &compute), begin_in(v, &v->comm, &steps),
+                   metric_spans_overlap(&comm, &compute), begin_in(v, &kernels, &steps),
                    begin_in(v, &v->compute, &steps)};
     return DSE_OK;
 }
 
 static dse_status overlap_of(const metric_context *x, const metric_view *v, overlap *o, dse_error *err)
 {
+    metric_spans comm = metric_comm_kernel_time(v);
+
     if (x->options->inner_steps && !v->n_steps)
         return metric_absent(err,
                              "rank %u has no step markers (ProfilerStep#) to look within; leave out "
@@ -69,8 +72,8 @@ static dse_status overlap_of(const metric_context *x, const metric_view *v, over
                              v->rank->rank);
     if (x->options->inner_steps)
         return within_steps(v, x->arena, o, err);
-    *o = (overlap){metric_spans_length(&v->comm_time), metric_spans_length(&v->compute_time),
-                   metric_spans_overlap(&v->comm_time, &v->compute_time), v->comm.n, v->compute.n};
+    *o = (overlap){metric_spans_length(&comm), metric_spans_length(&v->compute_time),
+                   metric_spans_overlap(&comm, &v->compute_time), metric_comm_kernels(v).n, v->compute.n};
     return DSE_OK;
 }
 
@@ -182,7 +185,9 @@ static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value
     uint32_t first = 0;
     int64_t both;
 
-    while (first + 1 < x->n_views && !x->view[first].rank->n_events)
+    /* The first file that has any, of whatever kind. */
+    while (first + 1 < x->n_views &&
+           x->view[first].rank->any_first_ps > x->view[first].rank->any_last_start_ps)
         first++;
     if (!collect(x->view[first].rank, x->arena, &comm, &compute))
         return dse_fail_nomem(err);
@@ -207,6 +212,7 @@ static const metric rows[] = {
              "(unions); --steps "
              "inner: within the steps but the first and the last",
      .kinds = METRIC_ON_GPU,
+     .needs = METRIC_NEEDS_GPU,
      .compute = comm_comp_overlap,
      .compat = comm_comp_overlap_compat,
      .compat_kinds = METRIC_ON_HOST},

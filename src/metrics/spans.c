@@ -85,10 +85,20 @@ const metric_span *metric_spans_at(const metric_spans *s, int64_t at)
 
 int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end)
 {
-    metric_span window = {start, end};
-    metric_spans one = {end > start, &window};
+    size_t a = 0, b = s->n;
+    int64_t length = 0;
 
-    return metric_spans_overlap(s, &one);
+    while (a < b) {
+        size_t mid = a + (b - a) / 2;
+
+        if (s->span[mid].end <= start)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    for (; a < s->n && s->span[a].start < end; a++)
+        length += later(0, earlier(s->span[a].end, end) - later(s->span[a].start, start));
+    return length;
 }
 
 bool metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out)

@@ -37,7 +37,7 @@ int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b);
 /* The span of a set that holds this time; NULL. By bisection. */
 const metric_span *metric_spans_at(const metric_spans *s, int64_t at);
 
-/* Length of what lies within [start, end). */
+/* Length of what lies within [start, end): found by bisection, so that it may be asked of every step. */
 int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end);
 
 /* New sets in the arena; false when out of memory. */

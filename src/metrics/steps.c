@@ -16,6 +16,21 @@ void metric_steps_kept(const metric_view *v, bool trim, uint32_t *first, uint32_
     *n = v->n_steps - 2 * *first;
 }
 
+metric_span metric_steps_window(const metric_view *v, bool trim)
+{
+    metric_span window = {INT64_MAX, INT64_MIN};
+    uint32_t first, n;
+
+    metric_steps_kept(v, trim, &first, &n);
+    for (uint32_t i = first; i < first + n; i++) {
+        metric_span step = v->step[i].span;
+
+        window.start = step.start < window.start ? step.start : window.start;
+        window.end = step.end > window.end ? step.end : window.end;
+    }
+    return n ? window : (metric_span){0, 0};
+}
+
 double metric_step_mean_ps(const metric_view *v, bool trim)
 {
     uint32_t first, n;

@@ -238,6 +238,11 @@ static bool on_nodes(const metric_context *x)
     return false;
 }
 
+bool metric_aligns_clocks(const metric_context *x)
+{
+    return x->options->align == METRIC_ALIGN_AUTO ? on_nodes(x) : x->options->align == METRIC_ALIGN_END;
+}
+
 /* Whether there is a time at which every rank was recorded. */
 static bool are_together(const matching *m)
 {
@@ -355,8 +360,7 @@ static void put_lags(const matching *m, bool aligned, metric_value *out)
 
 static dse_status straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
 {
-    bool aligned =
-        x->options->align == METRIC_ALIGN_AUTO ? on_nodes(x) : x->options->align == METRIC_ALIGN_END;
+    bool aligned = metric_aligns_clocks(x);
     matching m = {.x = x, .a = x->arena, .by_rank = DSE_ARENA_NEW(x->arena, member, x->n_views)};
     dse_status st = m.by_rank ? match(&m, aligned, err) : dse_fail_nomem(err);
 
@@ -376,7 +380,7 @@ static const metric rows[] = {
              "order: mean, "
              "quantiles, in steps; by rank; --align",
      .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_RANKS | METRIC_NEEDS_COMM,
+     .needs = METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM,
      .compute = straggler_lag,
      .compat = metric_straggler_compat,
      .compat_kinds = METRIC_ON_HOST},

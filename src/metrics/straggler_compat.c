@@ -18,7 +18,6 @@ static uint8_t says(const char *name)
 typedef struct {
     metric_events calls; /* by start */
     double step_ps;      /* mean; 0: no step marker lasts */
-    int64_t offset;      /* of the clock to the first rank's */
 } rank_calls;
 
 static bool calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
@@ -50,21 +49,37 @@ static bool calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
     return metric_sort_by_start(r, &out->calls, a);
 }
 
+/* A time of the file. Clocks of two hosts, one that counts from 1970 and one from its start, are further apart than
+ * picoseconds can say. */
+typedef struct {
+    int64_t ns, ps; /* 0 <= ps < TRACE_PS_PER_NS */
+} moment;
+
+static moment moment_of(const trace_rank *r, int64_t ps)
+{
+    int64_t rest = (ps % TRACE_PS_PER_NS + TRACE_PS_PER_NS) % TRACE_PS_PER_NS;
+
+    return (moment){r->base_ns + (ps - rest) / TRACE_PS_PER_NS, rest};
+}
+
+static bool is_before(moment a, moment b) { return a.ns != b.ns ? a.ns < b.ns : a.ps < b.ps; }
+
 /* Microseconds between the first and the last start of the k-th of all ranks that have any. */
 static double lag_of(const metric_context *x, const rank_calls *of, uint32_t k)
 {
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    moment first = {INT64_MAX, 0}, last = {INT64_MIN, 0};
 
     for (uint32_t r = 0; r < x->n_views; r++) {
-        int64_t at;
+        const trace_rank *rank = x->view[r].rank;
+        moment at;
 
         if (!of[r].calls.n)
             continue;
-        at = x->view[r].rank->event[of[r].calls.event[k]].start_ps + of[r].offset;
-        first = at < first ? at : first;
-        last = at > last ? at : last;
+        at = moment_of(rank, rank->event[of[r].calls.event[k]].start_ps);
+        first = is_before(at, first) ? at : first;
+        last = is_before(last, at) ? at : last;
     }
-    return (double)(last - first) / TRACE_PS_PER_US;
+    return (double)(last.ns - first.ns) / 1e3 + (double)(last.ps - first.ps) / TRACE_PS_PER_US;
 }
 
 static void put_lags(double *lag, uint32_t n, uint32_t n_ranks, double step_us, metric_value *out)
@@ -94,7 +109,6 @@ dse_status metric_straggler_compat(const metric_context *x, metric_value *out, d
     for (uint32_t r = 0; of && r < x->n_views; r++) {
         if (!calls_of(x->view[r].rank, a, &of[r]))
             return dse_fail_nomem(err);
-        of[r].offset = metric_clock_offset(x->view[r].rank, x->view[0].rank);
         if (!of[r].calls.n)
             continue;
         having++;

@@ -14,11 +14,11 @@
 /* Of one rank, the steps and all between them. */
 static void put_rank(const metric_view *v, double tokens, bool trim, metric_value *out)
 {
+    metric_span span = metric_steps_window(v, trim);
+    double window = (double)(span.end - span.start) / TRACE_PS_PER_S;
     uint32_t first, n;
-    double window;
 
     metric_steps_kept(v, trim, &first, &n);
-    window = (double)(v->step[first + n - 1].span.end - v->step[first].span.start) / TRACE_PS_PER_S;
     metric_put_number(out, "throughput_tokens_per_s",
                       tokens / (metric_step_mean_ps(v, trim) / TRACE_PS_PER_S));
     metric_put_ratio(out, "window_throughput_tokens_per_s", tokens * n, window, "the steps last no time");
@@ -35,10 +35,11 @@ static void put_steps(const metric_context *x, double tokens, metric_value *out)
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const metric_view *v = &x->view[i];
+        metric_span span = metric_steps_window(v, trim);
         uint32_t first, n;
 
         metric_steps_kept(v, trim, &first, &n);
-        window += (double)(v->step[first + n - 1].span.end - v->step[first].span.start) / TRACE_PS_PER_S;
+        window += (double)(span.end - span.start) / TRACE_PS_PER_S;
         steps += n;
     }
     metric_put_ratio(out, "throughput_tokens_per_s", tokens, step, "the steps last no time");

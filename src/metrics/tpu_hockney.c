@@ -147,8 +147,10 @@ static dse_status hockney(const metric_context *x, const wanted *w, metric_value
         st = put_fits(s, count, fits, &best, err);
     if (st == DSE_OK && !best.samples)
         return metric_absent(
-            err, "%zu all-reduces of %zu different sizes; a fit needs %d of one group size, of %d sizes",
-            count, hockney_sizes(s, count), HOCKNEY_SAMPLES, HOCKNEY_SIZES);
+            err,
+            "the trace has %zu all-reduce%s of %zu size%s; a fit needs %d in groups of one size, of %d sizes",
+            count, count == 1 ? "" : "s", hockney_sizes(s, count), hockney_sizes(s, count) == 1 ? "" : "s",
+            HOCKNEY_SAMPLES, HOCKNEY_SIZES);
     return st == DSE_OK ? put_best(w, &best, fits, out, err) : st;
 }
 

@@ -9,16 +9,16 @@
 
 #include <math.h>
 
-/* From the first start to the last end of duration events (ph X) of every category, later than the zero of the trace's own
- * clock. */
-static metric_span recorded(const trace_rank *r)
+/* From the first start to the last end of duration events (ph X) of every category; the original passes over those at the
+ * zero of the clock. */
+static metric_span recorded(const trace_rank *r, bool timed_only)
 {
     metric_span s = METRIC_NO_SPAN;
 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if (!e->instant && metric_compat_is_timed(r, e))
+        if (!e->instant && (!timed_only || metric_compat_is_timed(r, e)))
             metric_span_extend(&s, metric_start(e), e->dur_ps > 0 ? metric_end(e) : metric_start(e));
     }
     return s;
@@ -32,27 +32,33 @@ static double length_ms(metric_span s) { return s.end > s.start ? guide_us(s.end
 typedef struct {
     double span, busy, kernel, compute, memory, recording;
     double steps, busy_in_steps, n_steps;
+    double overhead; /* of a step: its time in which the GPU does nothing */
     double n_kernels, n_memory;
     double copied_gb, copying_s; /* of copies whose size is given */
     double of_span, kernel_of_span, compute_of_span, memory_of_span, idle_of_span, of_steps;
 } utilization;
 
-/* From the first of the steps that count to the last. */
+/* From the first of the steps that count to the last; what lies between two steps is no overhead of either. */
 static void measure_steps(const metric_view *v, bool trim, utilization *u)
 {
-    metric_span window = METRIC_NO_SPAN;
+    metric_span window = metric_steps_window(v, trim);
     uint32_t first, n;
+    int64_t idle = 0;
 
     metric_steps_kept(v, trim, &first, &n);
     u->n_steps = n;
     u->of_steps = u->steps = u->busy_in_steps = NAN;
     if (!n)
         return;
-    for (uint32_t i = first; i < first + n; i++)
-        metric_span_extend(&window, v->step[i].span.start, v->step[i].span.end);
+    for (uint32_t i = first; i < first + n; i++) {
+        metric_span step = v->step[i].span;
+
+        idle += step.end - step.start - metric_spans_within(&v->gpu_time, step.start, step.end);
+    }
     u->steps = length_ms(window);
     u->busy_in_steps = guide_us(metric_spans_within(&v->gpu_time, window.start, window.end)) / 1000;
     u->of_steps = 100 * u->busy_in_steps / u->steps;
+    u->overhead = guide_us(idle) / 1000 / n;
 }
 
 static utilization measure(const metric_view *v, bool trim)
@@ -62,7 +68,7 @@ static utilization measure(const metric_view *v, bool trim)
                      .kernel = guide_us(metric_spans_length(&v->kernel_time)) / 1000,
                      .compute = guide_us(metric_spans_length(&v->compute_time)) / 1000,
                      .memory = guide_us(metric_spans_length(&v->memory_time)) / 1000,
-                     .recording = length_ms(recorded(v->rank)),
+                     .recording = length_ms(recorded(v->rank, false)),
                      .n_kernels = v->kernels.n,
                      .n_memory = v->memory_ops.n};
 
@@ -70,7 +76,7 @@ static utilization measure(const metric_view *v, bool trim)
         const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
         const trace_args *a = e->args == DSE_NONE ? NULL : &v->rank->args[e->args];
 
-        if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN || e->dur_ps <= 0)
+        if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN)
             continue;
         u.copied_gb += (double)a->bytes / 1e9;
         u.copying_s += (double)e->dur_ps / TRACE_PS_PER_S;
@@ -102,7 +108,7 @@ static void put_rank(const utilization *u, metric_value *to)
     if (u->n_steps > 0) {
         metric_put_number(to, "step_window_ms", u->steps);
         metric_put_number(to, "utilization_of_step_window_pct", u->of_steps);
-        metric_put_number(to, "cpu_overhead_ms_per_step", (u->steps - u->busy_in_steps) / u->n_steps);
+        metric_put_number(to, "cpu_overhead_ms_per_step", u->overhead);
     } else {
         metric_put_absent(to, "utilization_of_step_window_pct", no_steps);
         metric_put_absent(to, "cpu_overhead_ms_per_step", no_steps);
@@ -112,23 +118,55 @@ static void put_rank(const utilization *u, metric_value *to)
     metric_put_integer(to, "num_memory_ops", (int64_t)u->n_memory);
 }
 
-static void put_device(const guide_ranks *ranks, metric_value *to)
+/* The device of the first rank that says something of it; NULL: none does. */
+static const trace_device *device_of(const guide_ranks *ranks, const char **name)
 {
-    char capability[24];
-
     for (uint32_t i = 0; i < ranks->n; i++) {
         const trace_rank *r = ranks->rank[i].rank;
-        const trace_device *d = r->device;
 
         if (!r->n_devices)
             continue;
-        snprintf(capability, sizeof capability, "%u.%u", d->major, d->minor);
-        metric_put_text(to, "device_name", d->name == DSE_NONE ? "Unknown" : TRACE_NAME(r, d->name));
-        metric_put_number(to, "total_memory_gb", (double)d->memory_bytes / (1024.0 * 1024 * 1024));
-        metric_put_integer(to, "num_sms", d->n_sms);
-        metric_put_text(to, "compute_capability", capability);
-        return;
+        *name = r->device->name == DSE_NONE ? NULL : TRACE_NAME(r, r->device->name);
+        return r->device;
     }
+    return NULL;
+}
+
+static double gib(const trace_device *d) { return (double)d->memory_bytes / (1024.0 * 1024 * 1024); }
+
+static void put_capability(const trace_device *d, metric_value *to)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%u.%u", d->major, d->minor);
+    metric_put_text(to, "compute_capability", text);
+}
+
+/* What the trace says of it; 0 stands for what it does not. */
+static void put_device(const guide_ranks *ranks, metric_value *to)
+{
+    static const char unsaid[] = "the trace does not say";
+    const char *name;
+    const trace_device *d = device_of(ranks, &name);
+
+    if (!d)
+        return;
+    if (name)
+        metric_put_text(to, "device_name", name);
+    else
+        metric_put_absent(to, "device_name", unsaid);
+    if (d->memory_bytes)
+        metric_put_number(to, "total_memory_gb", gib(d));
+    else
+        metric_put_absent(to, "total_memory_gb", unsaid);
+    if (d->n_sms)
+        metric_put_integer(to, "num_sms", d->n_sms);
+    else
+        metric_put_absent(to, "num_sms", unsaid);
+    if (d->major)
+        put_capability(d, to);
+    else
+        metric_put_absent(to, "compute_capability", unsaid);
 }
 
 static dse_status gpu_utilization(const metric_context *x, metric_value *out, dse_error *err)
@@ -162,6 +200,19 @@ static dse_status gpu_utilization(const metric_context *x, metric_value *out, ds
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
+static void put_device_compat(const guide_ranks *ranks, metric_value *to)
+{
+    const char *name;
+    const trace_device *d = device_of(ranks, &name);
+
+    if (!d)
+        return;
+    metric_put_text(to, "device_name", name ? name : "Unknown");
+    metric_put_number(to, "total_memory_gb", gib(d));
+    metric_put_integer(to, "num_sms", d->n_sms);
+    put_capability(d, to);
+}
+
 typedef struct {
     bool usable; /* it has an event that lasts */
     const char *label;
@@ -173,7 +224,7 @@ typedef struct {
 static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
 {
     const metric_words kernel = METRIC_WORDS(r->rank, "kernel"), copy = METRIC_WORDS(r->rank, "gpu_memcpy");
-    metric_span span = recorded(r->rank);
+    metric_span span = recorded(r->rank, true);
     metric_spans kernels, copies, both;
     uint32_t n_kernels, n_copies;
 
@@ -250,7 +301,7 @@ static dse_status gpu_utilization_compat(const metric_context *x, metric_value *
     guide_put_round(out, "avg_idle_percentage", GUIDE_MEAN(u, n, idle_pct));
     metric_put_number(out, "avg_kernel_launches", metric_round(GUIDE_MEAN(u, n, n_kernels), 0));
     metric_put_number(out, "avg_memcpy_ops", metric_round(GUIDE_MEAN(u, n, n_memcpy), 0));
-    put_device(&ranks, metric_put_object(out, "device_info"));
+    put_device_compat(&ranks, metric_put_object(out, "device_info"));
     list = metric_put_list(out, "per_rank_stats");
     for (uint32_t i = 0; i < n; i++)
         put_rank_compat(&u[i], metric_put_object(list, NULL));

@@ -74,6 +74,17 @@ void metric_class_lengths(const trace_rank *rank, const metric_events *e, const 
 dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *err);
 void metric_view_free(metric_view *v);
 
+/* Union of the communication kernels alone: empty where the communications are annotations, which are no GPU time. */
+static inline metric_spans metric_comm_kernel_time(const metric_view *v)
+{
+    return v->comm_layer == METRIC_LAYER_KERNEL ? v->comm_time : (metric_spans){0, NULL};
+}
+
+static inline metric_events metric_comm_kernels(const metric_view *v)
+{
+    return v->comm_layer == METRIC_LAYER_KERNEL ? v->comm : (metric_events){0, NULL};
+}
+
 static inline int64_t metric_start(const trace_event *e) { return e->start_ps; }
 static inline int64_t metric_end(const trace_event *e) { return e->start_ps + e->dur_ps; }
 

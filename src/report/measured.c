@@ -1,5 +1,7 @@
 #include "report/measured.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -69,6 +71,49 @@ static void add_list(const metric_value *v, dse_strbuf *out)
         dse_strbuf_adds(out, "none");
 }
 
+static bool is_digits(const char *key) { return key && *key && !key[strspn(key, "0123456789")]; }
+
+/* A number a rank: keys are ranks, and there may be thousands. */
+static bool is_number_a_rank(const metric_value *v)
+{
+    bool is = v->first != NULL;
+
+    for (const metric_value *i = v->first; i && is; i = i->next)
+        is = is_digits(i->key) && (i->kind == METRIC_NUMBER || i->kind == METRIC_INTEGER);
+    return is;
+}
+
+static double as_number(const metric_value *v)
+{
+    return v->kind == METRIC_INTEGER ? (double)v->integer : v->number;
+}
+
+/* "0 in each of 64", "0: 3, 1: 5", "0 to 7 in 64". */
+static void add_number_a_rank(const metric_value *v, dse_strbuf *out)
+{
+    const metric_value *least = v->first, *most = v->first;
+    size_t n = 0;
+
+    for (const metric_value *i = v->first; i; i = i->next, n++) {
+        least = as_number(i) < as_number(least) ? i : least;
+        most = as_number(i) > as_number(most) ? i : most;
+    }
+    if (as_number(least) == as_number(most) || n > SHOWN_ITEMS) {
+        add_readable(least, out);
+        if (as_number(least) < as_number(most)) {
+            dse_strbuf_adds(out, " to ");
+            add_readable(most, out);
+        }
+        dse_strbuf_addf(out, as_number(least) < as_number(most) ? " in %zu" : " in each of %zu", n);
+        return;
+    }
+    for (const metric_value *i = v->first; i; i = i->next) {
+        dse_strbuf_addf(out, "%s: ", i->key);
+        add_readable(i, out);
+        dse_strbuf_adds(out, i->next ? ", " : "");
+    }
+}
+
 static void add_label(const char *label, int depth, dse_strbuf *out)
 {
     int width = NAME_COLUMNS - 2 * depth;
@@ -76,29 +121,65 @@ static void add_label(const char *label, int depth, dse_strbuf *out)
     dse_strbuf_addf(out, "%*s%-*s  ", 2 * depth, "", width > 0 ? width : 0, label);
 }
 
+/* Of each rank, or of each device, by its number. Stages are numbered, too, but few. */
 static bool is_per_rank(const metric_value *v)
 {
-    return is_tree(v) && v->key && strncmp(v->key, "per_rank", strlen("per_rank")) == 0;
+    if (!is_tree(v) || !v->key || strcmp(v->key, "per_stage") == 0)
+        return false;
+    return strncmp(v->key, "per_rank", strlen("per_rank")) == 0 ||
+           (v->first && is_digits(v->first->key) && v->first->kind == METRIC_OBJECT);
 }
 
-static void add_entries(const metric_value *object, int depth, dse_strbuf *out)
+static bool ends_with(const char *text, const char *end)
 {
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* What stands behind a name. A reason is given once where several in a row have it. */
+static void add_leaf(const metric_value *v, const metric_value *before, dse_strbuf *out)
+{
+    char size[32];
+
+    if (v->kind == METRIC_OBJECT && !v->first) {
+        dse_strbuf_adds(out, "none");
+    } else if (v->kind == METRIC_OBJECT) {
+        add_number_a_rank(v, out);
+    } else if (v->kind == METRIC_LIST) {
+        add_list(v, out);
+    } else if (v->kind == METRIC_ABSENT && v->text && before && before->kind == METRIC_ABSENT &&
+               before->text && strcmp(v->text, before->text) == 0) {
+        dse_strbuf_adds(out, "absent, as above");
+    } else {
+        add_readable(v, out);
+    }
+    if (v->kind == METRIC_INTEGER && v->integer >= 1000 && v->key && ends_with(v->key, "_bytes")) {
+        dse_format_bytes(size, sizeof size, (double)v->integer);
+        dse_strbuf_addf(out, " (%s)", size);
+    }
+}
+
+/* All but the one of the name `but` (NULL: all). */
+static void add_entries(const metric_value *object, const char *but, int depth, dse_strbuf *out)
+{
+    const metric_value *before = NULL;
     bool of_all = false;
 
     for (const metric_value *i = object->first; i; i = i->next)
         of_all = of_all || !is_per_rank(i);
-    for (const metric_value *i = object->first; i; i = i->next) {
+    for (const metric_value *i = object->first; i; before = i, i = i->next) {
         const char *key = i->key ? i->key : "-";
 
-        if (is_per_rank(i) && of_all)
+        if ((is_per_rank(i) && of_all) || (but && strcmp(key, but) == 0))
             continue;
-        if (i->kind == METRIC_OBJECT) {
+        if (i->kind == METRIC_OBJECT && i->first && !is_number_a_rank(i)) {
             dse_strbuf_addf(out, "%*s%s\n", 2 * depth, "", key);
-            add_entries(i, depth + 1, out);
+            add_entries(i, NULL, depth + 1, out);
             continue;
         }
         add_label(key, depth, out);
-        (i->kind == METRIC_LIST ? add_list : add_readable)(i, out);
+        add_leaf(i, before, out);
         dse_strbuf_addc(out, '\n');
     }
 }
@@ -109,17 +190,20 @@ static void add_text(const report_measured *m, dse_strbuf *out)
 
     if (!headline) {
         dse_strbuf_addf(out, "%s\n", m->name);
-        add_entries(m->value, 1, out);
+        add_entries(m->value, NULL, 1, out);
         return;
     }
     add_label(m->name, 0, out);
     if (headline->kind == METRIC_ABSENT)
         dse_strbuf_adds(out, original_absence(m->row->group));
+    else if (headline->kind == METRIC_LIST)
+        add_list(headline, out);
     else
         add_readable(headline, out);
     if (*m->row->unit)
         dse_strbuf_addf(out, " %s", m->row->unit);
     dse_strbuf_addc(out, '\n');
+    add_entries(m->value, m->row->headline, 1, out);
 }
 
 void report_measured_text(const report_measured *m, size_t n, dse_strbuf *out)

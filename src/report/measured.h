@@ -23,8 +23,8 @@ void report_measured_bare(const report_measured *m, dse_strbuf *out);
 /* A number for reading: six digits, or all of a whole one. */
 void report_measured_number(double v, dse_strbuf *out);
 
-/* For reading: each metric with its entries, aligned; long lists by their length, and what is per rank only where nothing
- * is said of all. Absent ones are left out. */
+/* For reading: each metric with its entries, aligned, a headline in the line of the name; long lists by their length, and
+ * what is per rank only where nothing is said of all. Absent ones are left out. */
 void report_measured_text(const report_measured *m, size_t n, dse_strbuf *out);
 
 /* The value, beginning on a line of this depth; of an absent one {"absent": reason}. _json: an object of those, by name. */

@@ -20,9 +20,10 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.15rem .7rem .15rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #8884}\n"
     "td.n,th.n{text-align:right}td.n{white-space:nowrap}th{font-weight:600}\n"
-    "@media "
-    "print{body{max-width:none;font-size:10pt}.wide{overflow:visible}h2,h3,tr{break-inside:avoid}h2,h3{break-"
-    "after:avoid}}\n";
+    /* A table of a dozen columns fits on paper only in small letters on a wide page. */
+    "@page{size:landscape}\n"
+    "@media print{body{max-width:none;font-size:10pt;padding:0}table{font-size:8pt}.wide{overflow:visible}"
+    "h2,h3,tr{break-inside:avoid}h2,h3{break-after:avoid}}\n";
 
 static void add_text(const char *text, dse_strbuf *out)
 {
@@ -139,38 +140,47 @@ static void add_value(const metric_value *v, dse_strbuf *out)
     }
 }
 
+/* In a table there is no room for the reason of what is absent: it comes below, and where the pointer rests. */
 static void add_cell(const metric_value *v, dse_strbuf *out)
 {
-    dse_strbuf_adds(out, v && is_number(v) ? "<td class=n>" : "<td>");
+    if (v && v->kind == METRIC_ABSENT && v->text)
+        add_element("<td title=\"", v->text, "\">", out);
+    else
+        dse_strbuf_adds(out, v && is_number(v) ? "<td class=n>" : "<td>");
     if (v && (is_flat(v) || v->kind == METRIC_OBJECT))
         add_value(v, out);
     else if (v)
         dse_strbuf_addf(out, "%zu entries", count(v));
     dse_strbuf_adds(out, "</td>");
-    if (v && v->kind == METRIC_ABSENT && v->text)
-        add_element("<td class=note>", v->text, "</td>", out);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
 typedef struct {
+    const char *key;
+    bool number, any; /* any: some row has a value */
+    const char *why;  /* the first row without one says; NULL: none does */
+} column;
+
+typedef struct {
     size_t n;
-    const char *key[MAX_COLUMNS];
-    bool number[MAX_COLUMNS];
+    column column[MAX_COLUMNS];
 } columns;
 
 static void add_column(columns *c, const metric_value *v)
 {
     size_t i = 0;
 
-    while (i < c->n && strcmp(c->key[i], v->key) != 0)
+    while (i < c->n && strcmp(c->column[i].key, v->key) != 0)
         i++;
     if (i == MAX_COLUMNS)
         return;
-    if (i == c->n) {
-        c->number[i] = is_number(v);
-        c->key[c->n++] = v->key;
-    }
+    if (i == c->n)
+        c->column[c->n++] = (column){.key = v->key};
+    c->column[i].number = c->column[i].number || is_number(v);
+    c->column[i].any = c->column[i].any || v->kind != METRIC_ABSENT;
+    if (v->kind == METRIC_ABSENT && !c->column[i].why)
+        c->column[i].why = v->text;
 }
 
 static columns columns_of(const metric_value *rows)
@@ -182,6 +192,25 @@ static columns columns_of(const metric_value *rows)
             if (is_flat(v))
                 add_column(&c, v);
     return c;
+}
+
+/* Below a table: each reason once, with the columns that have it. */
+static void add_reasons(const columns *c, dse_strbuf *out)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const char *why = c->column[i].why;
+        size_t first = 0;
+
+        while (why && (!c->column[first].why || strcmp(c->column[first].why, why) != 0))
+            first++;
+        if (!why || first < i)
+            continue;
+        dse_strbuf_adds(out, "<p class=note>");
+        for (size_t k = i; k < c->n; k++)
+            if (c->column[k].why && strcmp(c->column[k].why, why) == 0)
+                add_element(k > i ? ", " : "", c->column[k].key, "", out);
+        add_element(": ", why, "</p>\n", out);
+    }
 }
 
 static void add_row_name(const metric_value *row, size_t place, dse_strbuf *out)
@@ -199,17 +228,20 @@ static void add_table(const metric_value *rows, dse_strbuf *out)
 
     dse_strbuf_adds(out, "<div class=wide><table>\n<tr><th></th>");
     for (size_t i = 0; i < c.n; i++)
-        add_name(c.number[i] ? "<th class=n>" : "<th>", c.key[i], out);
+        if (c.column[i].any)
+            add_name(c.column[i].number ? "<th class=n>" : "<th>", c.column[i].key, out);
     dse_strbuf_adds(out, "</tr>\n");
     for (const metric_value *row = rows->first; row && n < MAX_ROWS; row = row->next, n++) {
         add_row_name(row, n, out);
         for (size_t i = 0; i < c.n; i++)
-            add_cell(metric_get(row, c.key[i]), out);
+            if (c.column[i].any)
+                add_cell(metric_get(row, c.column[i].key), out);
         dse_strbuf_adds(out, "</tr>\n");
     }
     dse_strbuf_adds(out, "</table></div>\n");
     if (count(rows) > n)
         dse_strbuf_addf(out, "<p class=note>The first %zu of %zu.</p>\n", n, count(rows));
+    add_reasons(&c, out);
 }
 
 static void add_scalars(const metric_value *object, dse_strbuf *out)
@@ -223,6 +255,8 @@ static void add_scalars(const metric_value *object, dse_strbuf *out)
         any = true;
         add_element("<tr><th>", v->key, "</th>", out);
         add_cell(v, out);
+        if (v->kind == METRIC_ABSENT && v->text)
+            add_element("<td class=note>", v->text, "</td>", out);
         dse_strbuf_adds(out, "</tr>\n");
     }
     dse_strbuf_adds(out, any ? "</table></div>\n" : "");

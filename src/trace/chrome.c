@@ -174,8 +174,8 @@ static void read_top(chrome_reader *r)
         case T_INFO: read_distributed_info(r); break;
         case T_DEVICES: read_devices(r); break;
         case T_BASE:
-            v = chrome_whole_of(r, INT64_MAX);
-            r->base_time_ns = v == UINT64_MAX ? 0 : (int64_t)v;
+            v = chrome_whole_of(r, UINT64_MAX - 1);
+            r->base_time_ns = v == UINT64_MAX ? 0 : v > CHROME_MAX_NS ? CHROME_MAX_NS + 1 : (int64_t)v;
             break;
         case T_SIMULATOR:
             r->is_simulated = enter(r, TRACE_JSON_STRING) && trace_json_is(&r->json, "ccldse");
@@ -210,7 +210,9 @@ static void warn(chrome_reader *r, const char *path)
     } met[] = {
         {r->backwards.n, r->backwards.first, "events left out because their duration is negative"},
         {r->out_of_range.n, r->out_of_range.first,
-         "events left out because their times are no numbers, or more than 106 days from the first"},
+         "events left out because their times are no numbers, or more than 53 days from the first"},
+        {r->device_times.n, r->device_times.first,
+         "device times left out because they are no whole numbers of picoseconds, or more than 26 days"},
         {r->correlations.n, r->correlations.first,
          "events whose correlation is left out because it is no number of 32 bits"},
         {j->n_invalid, j->invalid_at, "texts that are not valid UTF-8, and have U+FFFD where they are not"},
@@ -235,7 +237,7 @@ static dse_status refuse(const chrome_reader *r, const char *path, dse_error *er
 
     if (j->fault == TRACE_JSON_NO_MEMORY)
         return dse_fail_nomem(err);
-    snprintf(where.where, sizeof where.where, "%s: byte %" PRIu64, path,
+    snprintf(where.where, sizeof where.where, "%.200s: byte %" PRIu64, path,
              j->fault ? j->fault_at : trace_json_offset(j));
     if (*j->source->broken)
         return dse_fail_at(err, DSE_E_IO, where.where, "%s, before the first event", j->source->broken);
@@ -282,7 +284,8 @@ static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
     if (!r->has_events || (r->json.fault && !r->n_read))
         return refuse(r, path, err);
     rank->kind = r->is_simulated ? TRACE_SIMULATED : r->is_xla ? TRACE_XLA : TRACE_KINETO;
-    if (__builtin_add_overflow(rank->base_ns, r->base_time_ns, &rank->base_ns))
+    rank->base_ns += r->base_time_ns; /* each at most CHROME_MAX_NS */
+    if (rank->base_ns > CHROME_MAX_NS)
         return dse_fail_at(err, DSE_E_RANGE, path,
                            "'baseTimeNanoseconds' and the events' times together are out of range");
     chrome_name_lanes(r);

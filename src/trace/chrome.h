@@ -5,6 +5,10 @@
 #include "trace/json_guess.h"
 #include "trace/record.h"
 
+/* What times may be: 53 days from the first, 146 years from 1970. */
+#define CHROME_MAX_PS (((int64_t)1 << 62) - 1)
+#define CHROME_MAX_NS CHROME_MAX_PS
+
 /* How often something was met that is left out or mended, and the byte of the first event. */
 typedef struct {
     uint64_t n, first;
@@ -33,7 +37,7 @@ typedef struct {
     uint64_t n_read;      /* events of any kind */
     int64_t base_time_ns; /* what the times count from, if the file says so */
     uint32_t world_size;  /* of a simulated run; 0: unknown */
-    chrome_count backwards, out_of_range, correlations;
+    chrome_count backwards, out_of_range, correlations, device_times;
     trace_json_guess event_keys, args_keys;
     trace_args args, no_args; /* of the event that is read; nothing given */
     chrome_last last_pid, last_tid, last_cat;

@@ -114,6 +114,12 @@ uint32_t chrome_name_of(chrome_reader *r)
     return scalar(r, kind) ? intern(r, r->json.text, r->json.length) : DSE_NONE;
 }
 
+static void count(chrome_count *c, uint64_t at)
+{
+    if (!c->n++)
+        c->first = at;
+}
+
 static void read_correlation(chrome_reader *r, chrome_event *e)
 {
     uint64_t v;
@@ -173,7 +179,9 @@ static void read_args(chrome_reader *r, chrome_event *e)
         case A_META: e->meta_name = chrome_name_of(r); break;
         case A_DEVICE_OFFSET:
         case A_DEVICE_DUR:
-            v = chrome_whole_of(r, INT64_MAX);
+            v = chrome_whole_of(r, CHROME_MAX_PS / 2); /* so that their sum is near, too */
+            if (v == UINT64_MAX)
+                count(&r->device_times, e->at);
             *(row->what == A_DEVICE_DUR ? &e->device_time.dur_ps : &e->device_time.offset_ps) = (int64_t)v;
             break;
         default: read_field(r, row, e);
@@ -185,14 +193,23 @@ static void read_args(chrome_reader *r, chrome_event *e)
 
 static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
 {
-    trace_json_kind kind = trace_json_value(&r->json);
-    bool good = kind == TRACE_JSON_NUMBER && trace_decimal_of(r->json.text, r->json.length, out);
+    trace_json_kind kind;
+    bool good;
 
+    *wrong = false;
+    trace_json_peek(&r->json);
+    if (trace_json_decimal(&r->json, out))
+        return true;
+    kind = trace_json_value(&r->json);
+    good = kind == TRACE_JSON_NUMBER && trace_decimal_of(r->json.text, r->json.length, out);
     *wrong =
         !good && (kind == TRACE_JSON_NUMBER || (kind == TRACE_JSON_WORD && !trace_json_is(&r->json, "null")));
     scalar(r, kind);
     return good;
 }
+
+/* Within 53 days either way: so that no difference of two times overflows. */
+static bool is_near(int64_t ps) { return ps <= CHROME_MAX_PS && ps >= -CHROME_MAX_PS; }
 
 static bool relative(const trace_decimal *t, int64_t base_us, int64_t *ps)
 {
@@ -200,7 +217,7 @@ static bool relative(const trace_decimal *t, int64_t base_us, int64_t *ps)
 
     return !__builtin_sub_overflow(t->whole, base_us, &us) &&
            !__builtin_mul_overflow(us, TRACE_PS_PER_US, ps) &&
-           !__builtin_add_overflow(*ps, t->millionths, ps);
+           !__builtin_add_overflow(*ps, t->millionths, ps) && is_near(*ps);
 }
 
 static bool is_positive(const trace_decimal *t) { return t->whole > 0 || t->millionths > 0; }
@@ -213,32 +230,23 @@ static bool place(chrome_reader *r, const trace_decimal *ts, int64_t *start_ps)
 
     if (r->has_base && relative(ts, r->base_us, start_ps))
         return true;
-    if (rank->n_events || ts->whole > INT64_MAX / 1000 || ts->whole < INT64_MIN / 1000)
+    if (rank->n_events || ts->whole > CHROME_MAX_NS / 1000 || ts->whole < -CHROME_MAX_NS / 1000)
         return false;
     r->base_us = ts->whole / 1000000 * 1000000;
     rank->base_ns = r->base_us * 1000;
-    rank->all_first_ps = INT64_MAX;
-    rank->all_last_ps = INT64_MIN;
+    trace_clear_extent(rank);
     r->has_base = true;
     return relative(ts, r->base_us, start_ps);
-}
-
-static void count(chrome_count *c, uint64_t at)
-{
-    if (!c->n++)
-        c->first = at;
 }
 
 /* The time of an event on the rank's clock; false: it has none that is of use. */
 static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, int64_t *dur_ps)
 {
-    int64_t end;
-
     *dur_ps = 0;
     if (!e->has_ts && !e->wrong_ts)
         return false;
     if (e->wrong_ts || e->wrong_dur || !place(r, &e->ts, start_ps) ||
-        (e->has_dur && !relative(&e->dur, 0, dur_ps)) || __builtin_add_overflow(*start_ps, *dur_ps, &end)) {
+        (e->has_dur && !relative(&e->dur, 0, dur_ps)) || !is_near(*start_ps + *dur_ps)) {
         count(&r->out_of_range, e->at);
         return false;
     }
@@ -246,11 +254,7 @@ static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, in
         count(&r->backwards, e->at);
         return false;
     }
-    if (is_positive(&e->ts)) {
-        trace_rank *rank = r->rank;
-        rank->all_first_ps = *start_ps < rank->all_first_ps ? *start_ps : rank->all_first_ps;
-        rank->all_last_ps = end > rank->all_last_ps ? end : rank->all_last_ps;
-    }
+    trace_extend(r->rank, *start_ps, *start_ps + *dur_ps, is_positive(&e->ts));
     return true;
 }
 

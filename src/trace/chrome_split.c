@@ -3,25 +3,41 @@
 
 #include <inttypes.h>
 
+/* What something of the file's is in a rank's terms; of another rank: it was not met yet. So no table needs to be cleared
+ * between ranks, of which there may be a hundred thousand. */
+typedef struct {
+    uint32_t rank; /* its place + 1 */
+    uint32_t id;
+} moved;
+
 /* One rank on its way out of the file's. */
 typedef struct {
     const trace_rank *from;
     trace_rank *to;
-    uint32_t *name; /* by name of `from`: that of `to`, or DSE_NONE: not met yet */
-    uint32_t *lane; /* by lane */
-    uint32_t *args; /* by args */
+    uint32_t rank; /* its place + 1; 0: none yet */
+    moved *name;   /* by name of `from` */
+    moved *lane;   /* by lane */
+    moved *args;   /* by args */
     bool no_memory;
 } mover;
+
+static bool is_new(const mover *m, moved *v)
+{
+    bool other = v->rank != m->rank;
+
+    v->rank = m->rank;
+    return other;
+}
 
 static uint32_t move_name(mover *m, uint32_t id)
 {
     if (id == DSE_NONE)
         return DSE_NONE;
-    if (m->name[id] == DSE_NONE) {
-        m->name[id] = trace_names_add(&m->to->names, m->from->names.text[id], m->from->names.length[id]);
-        m->no_memory = m->no_memory || m->name[id] == DSE_NONE;
+    if (is_new(m, &m->name[id])) {
+        m->name[id].id = trace_names_add(&m->to->names, m->from->names.text[id], m->from->names.length[id]);
+        m->no_memory = m->no_memory || m->name[id].id == DSE_NONE;
     }
-    return m->name[id];
+    return m->name[id].id;
 }
 
 static uint32_t move_lane(mover *m, uint32_t id)
@@ -48,43 +64,39 @@ static uint32_t move_args(mover *m, uint32_t id)
 
     if (id == DSE_NONE)
         return DSE_NONE;
-    if (m->args[id] == DSE_NONE) {
+    if (is_new(m, &m->args[id])) {
         memcpy(&a, &m->from->args[id], sizeof a); /* with its padding: see trace_add_args */
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             uint32_t *field = (uint32_t *)(void *)((char *)&a + names[i]);
             *field = move_name(m, *field);
         }
-        m->args[id] = trace_add_args(m->to, &a);
-        m->no_memory = m->no_memory || m->args[id] == DSE_NONE;
+        m->args[id].id = trace_add_args(m->to, &a);
+        m->no_memory = m->no_memory || m->args[id].id == DSE_NONE;
     }
-    return m->args[id];
+    return m->args[id].id;
 }
 
 static void move_event(mover *m, const trace_event *e)
 {
-    trace_event moved = *e;
+    trace_event v = *e;
     trace_rank *to = m->to;
-    int64_t end = e->start_ps + e->dur_ps;
 
-    if (m->lane[e->lane] == DSE_NONE)
-        m->lane[e->lane] = move_lane(m, e->lane);
-    moved.name = move_name(m, e->name);
-    moved.lane = m->lane[e->lane];
-    moved.args = move_args(m, e->args);
-    moved.word = (uint8_t)trace_add_word(to, move_name(m, m->from->word[e->word]));
-    m->no_memory = m->no_memory || !trace_add_event(to, &moved);
-    if (e->start_ps <= 0 && m->from->base_ns <= 0) /* see all_first_ps */
-        return;
-    to->all_first_ps = e->start_ps < to->all_first_ps ? e->start_ps : to->all_first_ps;
-    to->all_last_ps = end > to->all_last_ps ? end : to->all_last_ps;
+    if (is_new(m, &m->lane[e->lane]))
+        m->lane[e->lane].id = move_lane(m, e->lane);
+    v.name = move_name(m, e->name);
+    v.lane = m->lane[e->lane].id;
+    v.args = move_args(m, e->args);
+    v.word = (uint8_t)trace_add_word(to, move_name(m, m->from->word[e->word]));
+    m->no_memory = m->no_memory || !trace_add_event(to, &v);
+    trace_extend(to, e->start_ps, e->start_ps + e->dur_ps, e->start_ps > 0 || m->from->base_ns > 0);
 }
 
 static bool mover_init(mover *m, const trace_rank *from)
 {
     *m = (mover){.from = from,
-                 .name = dse_realloc(NULL, from->names.n * sizeof *m->name),
-                 .lane = dse_realloc(NULL, from->n_lanes * sizeof *m->lane),
-                 .args = dse_realloc(NULL, from->n_args * sizeof *m->args)};
+                 .name = dse_calloc(from->names.n, sizeof *m->name),
+                 .lane = dse_calloc(from->n_lanes, sizeof *m->lane),
+                 .args = dse_calloc(from->n_args, sizeof *m->args)};
     return m->name && m->lane && m->args;
 }
 
@@ -143,9 +155,7 @@ static bool move_rank(mover *m, trace_record *to, const char *path, uint32_t num
 {
     const trace_rank *from = m->from;
 
-    memset(m->name, 0xff, from->names.n * sizeof *m->name);
-    memset(m->lane, 0xff, from->n_lanes * sizeof *m->lane);
-    memset(m->args, 0xff, from->n_args * sizeof *m->args);
+    m->rank++;
     if (!(m->to = trace_record_add_rank(to)) || !(m->to->path = dse_calloc(1, strlen(path) + 1)))
         return false;
     strcpy(m->to->path, path);

@@ -44,6 +44,10 @@ dse_status trace_take(trace_search *s, const trace_listing *l, trace_found *out,
         if (f == TRACE_FAMILY_TIMELINES && l->of[TRACE_FAMILY_EXPORTS].n && s->which == TRACE_PROFILES_AUTO)
             trace_warn(s->notes, l->of[TRACE_FAMILY_EXPORTS].file[0].path,
                        "is left out beside the traces of PyTorch's profiler; --profile-mode nsys takes it");
+        if (f != TRACE_FAMILY_EXECUTION_TRACES && profiles[s->which].takes[TRACE_FAMILY_EXECUTION_TRACES] &&
+            keep(&l->of[TRACE_FAMILY_EXECUTION_TRACES], s->arena, &out->execution, &out->n_executions, err) !=
+                DSE_OK)
+            return DSE_E_NOMEM;
         return keep(&l->of[f], s->arena, &out->trace, &out->n_traces, err);
     }
     return DSE_OK;
@@ -126,6 +130,8 @@ static dse_status look_in(trace_search *s, const char *dir, const char **place, 
             continue;
         out->trace = here.trace;
         out->n_traces = here.n_traces;
+        out->execution = here.execution;
+        out->n_executions = here.n_executions;
         if (here.n_snapshots && !out->n_snapshots) {
             out->snapshot = here.snapshot;
             out->n_snapshots = here.n_snapshots;
@@ -300,5 +306,11 @@ dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, 
         return dse_fail_nomem(err);
     if (stat(path, &sb) != 0)
         return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
+    if (!S_ISDIR(sb.st_mode) &&
+        !S_ISREG(sb.st_mode)) /* opening a pipe waits for a writer, and may never end */
+        return dse_fail(err, DSE_E_IO,
+                        "'%s' is no file: a trace is looked at more than once, which a pipe or a device does "
+                        "not allow; write it into a file",
+                        path);
     return S_ISDIR(sb.st_mode) ? discover_dir(&s, path, out, err) : discover_file(&s, path, out, err);
 }

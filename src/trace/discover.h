@@ -6,9 +6,9 @@
  * several runs, and it is an error that names them.
  *
  * Of the kinds that lie together one is taken: timelines (Kineto, XLA, simulated), else Nsight Systems exports, else its
- * reports, else execution traces. Memory snapshots are taken beside any of them, from the first of these that has some,
- * of the directory and of that in which the traces are: itself, memory_snapshot/ below it, and, of the guide's layout,
- * ../memory_snapshot/[<name>/] and ../../memory_snapshot/<name>/.
+ * reports, else execution traces, which are listed apart where they lie beside others. Memory snapshots are taken beside
+ * any of them, from the first of these that has some, of the directory and of that in which the traces are: itself,
+ * memory_snapshot/ below it, and, of the guide's layout, ../memory_snapshot/[<name>/] and ../../memory_snapshot/<name>/.
  *
  * Left out: hidden files; cards, texts, scripts, pictures (by their endings); what has the content of no format; a timeline
  * that is another's copy (x.xplane.pb beside x.trace.json, perfetto_trace.json beside another). Left out with a warning: a
@@ -28,14 +28,16 @@ typedef struct {
 typedef struct {
     size_t n_traces; /* by path */
     trace_file *trace;
+    size_t n_executions; /* by path: execution traces that lie beside others, which were taken */
+    trace_file *execution;
     size_t n_snapshots; /* by path */
     trace_file *snapshot;
     bool has_side_files; /* gate logs or results of a benchmark: a metric reads them, no reader does */
 } trace_found;
 
 /* `path` is a directory, or one file, which is taken whatever its name. Texts are in the arena; warnings go to `notes`.
- * DSE_E_IO: there is no such path, nothing in it is a trace or a side file (the message says what is there instead), a
- * file cannot be read or is broken. DSE_E_CONFIG: several runs. DSE_E_NOMEM. */
+ * DSE_E_IO: there is no such path, it is a pipe or a device, nothing in it is a trace or a side file (the message says
+ * what is there instead), a file cannot be read or is broken. DSE_E_CONFIG: several runs. DSE_E_NOMEM. */
 dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, trace_found *out,
                           trace_record *notes, dse_error *err);
 

@@ -120,6 +120,8 @@ static bool set_times(et_reader *r, const et_node *n, trace_event *e)
     int64_t end;
 
     e->instant = true;
+    if (n->wrong_time)
+        return false;
     if (!n->has_ts || !n->has_dur)
         return true;
     if (!r->has_base) {
@@ -137,14 +139,16 @@ static bool set_times(et_reader *r, const et_node *n, trace_event *e)
     return true;
 }
 
-static void add_node(et_reader *r, const et_node *n)
+/* `at` is the byte where it begins. */
+static void add_node(et_reader *r, const et_node *n, uint64_t at)
 {
     const char *name = TRACE_NAME(r->rank, n->name);
     trace_event e = {.name = n->name, .args = DSE_NONE, .category = TRACE_CPU_OP};
     bool fine;
 
     if (!set_times(r, n, &e)) {
-        r->n_out_of_range++;
+        if (!r->n_out_of_range++)
+            r->first_out_of_range = at;
         return;
     }
     e.lane = trace_add_lane(r->rank, r->pid, n->tid);
@@ -165,6 +169,7 @@ static void read_nodes(et_reader *r)
 
     r->has_nodes = true;
     while (trace_json_item(j)) {
+        uint64_t at = trace_json_offset(j);
         trace_json_kind kind = trace_json_value(j);
 
         if (kind == TRACE_JSON_ARRAY)
@@ -173,7 +178,7 @@ static void read_nodes(et_reader *r)
             continue;
         et_read_node(r, &n);
         if (!j->fault)
-            add_node(r, &n);
+            add_node(r, &n, at);
     }
 }
 
@@ -225,8 +230,12 @@ static dse_status finish(et_reader *r, const char *path, trace_record *out, dse_
     if (j->fault)
         trace_warn(out, where, "%s; the %zu nodes before it are used", trouble(j), rank->n_events);
     if (r->n_out_of_range)
-        trace_warn(out, path, "%" PRIu64 " nodes are left out because their times are negative or too large",
-                   r->n_out_of_range);
+        trace_warn(
+            out, path,
+            "byte %" PRIu64 ": %" PRIu64
+            " nodes are left out because their durations are negative, or their times too large; this is the "
+            "first",
+            r->first_out_of_range, r->n_out_of_range);
     rank->kind = TRACE_ET;
     note_world(rank);
     if (!(rank->path = dse_calloc(1, strlen(path) + 1)))

@@ -36,9 +36,13 @@ static void take_array(et_values *v, const et_array *a)
     if (a->nested)
         return;
     if (a->n == 6 && a->n_numbers == 5 && a->n_texts == 1 && a->number[3] != UINT64_MAX) {
+        uint64_t bytes;
+
         v->has_tensor = true;
-        v->elements += a->number[3];
-        v->bytes += a->number[3] * a->number[4];
+        if (__builtin_mul_overflow(a->number[3], a->number[4], &bytes) ||
+            __builtin_add_overflow(v->bytes, bytes, &v->bytes) ||
+            __builtin_add_overflow(v->elements, a->number[3], &v->elements))
+            v->overflows = true;
     } else if (a->n == 2 && a->n_texts == 2 && v->group_name == DSE_NONE) {
         v->group_name = a->text[0];
         v->group_desc = a->text[1];
@@ -221,6 +225,8 @@ static void take_scalar(et_reader *r, et_node *n, const trace_json_key_row *row)
     } else if (trace_decimal_of(j->text, j->length, &d)) {
         *(trace_decimal *)(void *)field = d;
         *(row->offset == IN_NODE(ts) ? &n->has_ts : &n->has_dur) = true;
+    } else {
+        n->wrong_time = n->wrong_time || kind == TRACE_JSON_NUMBER;
     }
 }
 
@@ -325,6 +331,23 @@ static uint32_t group_of(et_reader *r, const et_node *n)
     return trace_names_add(&r->rank->names, text, (size_t)length);
 }
 
+static uint64_t elements_of(const et_values *v)
+{
+    return v->has_tensor && !v->overflows ? v->elements : TRACE_UNKNOWN;
+}
+
+/* Of so many elements of tensors, which may be a part of them. */
+static uint64_t bytes_of(const et_values *v, uint64_t elements)
+{
+    uint64_t bytes;
+
+    if (!v->has_tensor || v->overflows)
+        return TRACE_UNKNOWN;
+    if (!v->elements || elements == v->elements)
+        return v->bytes;
+    return __builtin_mul_overflow(v->bytes / v->elements, elements, &bytes) ? TRACE_UNKNOWN : bytes;
+}
+
 uint32_t et_comm_args(et_reader *r, const et_node *n)
 {
     const et_values *in = &n->in, *out = &n->out;
@@ -338,11 +361,8 @@ uint32_t et_comm_args(et_reader *r, const et_node *n)
     a.group_name = group_of(r, n);
     a.group_desc = named(n->group_desc, in->group_desc);
     a.group_size = size < UINT32_MAX ? (uint32_t)size : 0;
-    a.in_elements = given(n->in_elements, in->has_tensor ? in->elements : TRACE_UNKNOWN);
-    a.out_elements = given(n->out_elements, out->has_tensor ? out->elements : TRACE_UNKNOWN);
-    if (in->has_tensor)
-        a.bytes = in->bytes;
-    if (in->has_tensor && in->elements && a.in_elements != in->elements) /* of a part of the tensors */
-        a.bytes = in->bytes / in->elements * a.in_elements;
+    a.in_elements = given(n->in_elements, elements_of(in));
+    a.out_elements = given(n->out_elements, elements_of(out));
+    a.bytes = bytes_of(in, a.in_elements);
     return trace_add_args(r->rank, &a);
 }

@@ -9,9 +9,9 @@
 
 /* What stands among the values of a node. */
 typedef struct {
-    uint64_t elements, bytes; /* of all tensors */
-    bool has_tensor;
-    uint32_t word; /* the first text; a name */
+    uint64_t elements, bytes;   /* of all tensors */
+    bool has_tensor, overflows; /* the sums are beyond 64 bits */
+    uint32_t word;              /* the first text; a name */
     uint32_t group_name, group_desc;
     uint64_t before[4], after[4]; /* the first numbers in front of the word, the last behind it */
     unsigned n_before, n_after;
@@ -22,7 +22,7 @@ typedef struct {
     et_values in, out;
     uint32_t dtype;
     trace_decimal ts, dur;
-    bool has_ts, has_dur;
+    bool has_ts, has_dur, wrong_time; /* a number, but beyond all use */
     /* Of attributes. */
     uint32_t collective, group_name, group_desc, attr_dtype;
     uint64_t in_elements, out_elements, group_size;
@@ -35,7 +35,7 @@ typedef struct {
     bool has_nodes, has_base;
     int64_t base_us;
     uint32_t pid;
-    uint64_t n_out_of_range;
+    uint64_t n_out_of_range, first_out_of_range; /* byte of the first */
     trace_json_keys node_keys, attr_keys;
 } et_reader;
 

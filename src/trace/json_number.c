@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+static const uint32_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
 static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
 /* The parts of a number's text: digits[0..n) with the point behind the first `point` of them, exponent added. */
@@ -46,7 +48,6 @@ static bool take_apart(const char *text, size_t n, number_parts *out)
 /* Of any form, digit by digit: `power` is that of ten which the digit counts. */
 static bool any_decimal(const char *text, size_t n, trace_decimal *out)
 {
-    static const int32_t tens[] = {1, 10, 100, 1000, 10000, 100000};
     const char *point;
     number_parts v;
     long power;
@@ -66,7 +67,7 @@ static bool any_decimal(const char *text, size_t n, trace_decimal *out)
                            __builtin_add_overflow(out->whole, digit, &out->whole)))
             return false;
         if (power < 0 && power >= -6)
-            out->millionths += digit * tens[6 + power];
+            out->millionths += digit * (int32_t)tens[6 + power];
     }
     for (; power > 0 && out->whole; power--)
         if (__builtin_mul_overflow(out->whole, 10, &out->whole))
@@ -78,22 +79,27 @@ static bool any_decimal(const char *text, size_t n, trace_decimal *out)
     return true;
 }
 
-/* Eight digits at a time: each step joins neighbours, of one digit, of two, of four. */
-static bool eight_digits(const char *p, uint64_t *out)
+/* How many digits stand at p, of up to eight, and their value. Eight bytes are read. Each step joins neighbours, of one
+ * digit, of two, of four. */
+static inline unsigned digits_at(const char *p, uint64_t *value)
 {
-    uint64_t v;
+    uint64_t v, other;
+    unsigned n;
 
     memcpy(&v, p, sizeof v);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     v = __builtin_bswap64(v);
 #endif
-    if (((v & 0xf0f0f0f0f0f0f0f0u) | ((v + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4) !=
-        0x3333333333333333u)
-        return false;
-    v = (v & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
-    v = (v & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
-    *out = (v & 0x0000ffff0000ffffu) * 42949672960001 >> 32;
-    return true;
+    v ^= 0x3030303030303030u;                                      /* a digit is below 10 now */
+    other = ((v + 0x7676767676767676u) | v) & 0x8080808080808080u; /* the first of these bits is right */
+    n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+    if (!n)
+        return 0;
+    v <<= 64 - 8 * n; /* zeros before the first */
+    v = (v * 10 + (v >> 8)) & 0x00ff00ff00ff00ffu;
+    v = (v * 100 + (v >> 16)) & 0x0000ffff0000ffffu;
+    *value = (v * 10000 + (v >> 32)) & 0xffffffffu;
+    return n;
 }
 
 /* Nearly all are digits, a point, digits. */
@@ -103,12 +109,9 @@ bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
     uint64_t whole = 0; /* of more digits it wraps, and is not used */
     int32_t part = 0;
     int places = 0;
-    uint64_t eight;
 
     if (n > 18 + 4 || n == 0 || !is_digit(*p)) /* 18 digits fit, whatever they are */
         return any_decimal(text, n, out);
-    for (; end - p >= 8 && p - text <= 10 && eight_digits(p, &eight); p += 8)
-        whole = whole * 100000000 + eight;
     for (; p < end && is_digit(*p); p++)
         whole = whole * 10 + (uint64_t)(*p - '0');
     if (p - text > 18)
@@ -123,6 +126,32 @@ bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
     for (; places < 6; places++)
         part *= 10;
     *out = (trace_decimal){(int64_t)whole, part};
+    return true;
+}
+
+bool trace_json_decimal(trace_json *s, trace_decimal *out)
+{
+    const char *p = s->at;
+    uint64_t whole = 0, some = 0;
+    int32_t part = 0;
+    unsigned n, all = 0;
+
+    do {
+        if ((n = digits_at(p, &some)) > 0)
+            whole = whole * tens[n] + some;
+        all += n;
+        p += n;
+    } while (n == 8 && all <= 16);
+    if (!all || all > 18)
+        return false;
+    if (*p == '.' && (n = digits_at(p + 1, &some)) > 0 && n <= 6) {
+        part = (int32_t)((uint32_t)some * tens[6 - n]);
+        p += n + 1;
+    }
+    if (p >= s->end || (*p != ',' && *p != '}' && (unsigned char)*p > ' '))
+        return false;
+    *out = (trace_decimal){(int64_t)whole, part};
+    s->at = p;
     return true;
 }
 
@@ -147,8 +176,8 @@ uint64_t trace_whole_of(const char *text, size_t n, uint64_t max)
  * for all, and slow. */
 double trace_double_of(const char *text, size_t n)
 {
-    static const double tens[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                  1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     size_t digits = 0, places = 0;
     char copy[128];
     int64_t v = 0;
@@ -166,7 +195,7 @@ double trace_double_of(const char *text, size_t n)
         }
     }
     if (digits <= 15 && !parts.exponent && places <= 15) {
-        d = (double)v / tens[places];
+        d = (double)v / powers[places];
         return parts.negative ? -d : d;
     }
     if (n >= sizeof copy)

@@ -310,16 +310,15 @@ static const char *bare_end(const trace_json *s, bool *is_number)
     return p;
 }
 
-trace_json_kind trace_json_bare(trace_json *s)
+/* A word, or what the window ends in. */
+static trace_json_kind bare_slow(trace_json *s)
 {
     bool is_number;
     const char *p = bare_end(s, &is_number);
 
-    if (p == s->end) {
-        while (p == s->end && trace_json_more(s))
-            p = bare_end(s, &is_number);
-        p = bare_end(s, &is_number); /* asking for more may have moved it */
-    }
+    while (p == s->end && trace_json_more(s))
+        p = bare_end(s, &is_number);
+    p = bare_end(s, &is_number); /* asking for more may have moved it */
     if (p == s->at) {
         trace_json_unexpected(s, "expected a value");
         return TRACE_JSON_NONE;
@@ -330,6 +329,18 @@ trace_json_kind trace_json_bare(trace_json *s)
     }
     if (!is_number)
         return word(s, p);
+    s->text = s->at;
+    s->length = (size_t)(p - s->at);
+    s->at = p;
+    return TRACE_JSON_NUMBER;
+}
+
+trace_json_kind trace_json_bare(trace_json *s)
+{
+    const char *p = trace_json_find_number_end(s->at);
+
+    if (p == s->at || p == s->end || is_letter((unsigned char)*p))
+        return bare_slow(s);
     s->text = s->at;
     s->length = (size_t)(p - s->at);
     s->at = p;

@@ -108,6 +108,10 @@ typedef struct {
 /* Of decimal text, with an exponent or without. False: it is none, or its whole part does not fit. */
 bool trace_decimal_of(const char *text, size_t n, trace_decimal *out);
 
+/* The decimal that is the next value (no blanks before it), if it is one of up to 18 digits and 6 decimals, without sign or
+ * exponent, and not at the window's end: nearly every time is. Else false, and nothing has been read. */
+bool trace_json_decimal(trace_json *s, trace_decimal *out);
+
 /* A whole number from 0 to max; UINT64_MAX if the text is none. "12", "12.0" and "1.2e1" are. */
 uint64_t trace_whole_of(const char *text, size_t n, uint64_t max);
 

@@ -1,12 +1,13 @@
 #include "trace/listing.h"
 
+#include "trace/source.h"
+
 #include <dirent.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 /* ---- which formats are taken together ------------------------------------------------------- */
 
@@ -73,6 +74,7 @@ const char *trace_what_else(const char *path)
         {0, "PK\003\004", "a zip archive; unpack it"},
         {0, "version https://git-lfs", "a pointer of git-lfs; fetch the file itself"},
         {0, "/annex/objects", "a pointer of git-annex; fetch the file itself"},
+        {0, "\x1f\x8b", "compressed twice; unpack it once"},
         {0, "BZh", "compressed by bzip2; unpack it"},
         {0,
          "\xfd"
@@ -81,20 +83,16 @@ const char *trace_what_else(const char *path)
         {0, "\x28\xb5\x2f\xfd", "compressed by zstd; unpack it"},
         {0, "NVIDIA", "a recording of Nsight Systems; convert it: nsys export --type sqlite"},
     };
-    char head[512] = "";
-    gzFile f = gzopen(path, "rb");
-    int n = f ? gzread(f, head, sizeof head - 1) : 0;
+    char head[512];
+    size_t n = trace_source_head(path, head, sizeof head);
     const char *dot = strrchr(path, '.');
 
-    if (f)
-        gzclose(f);
     if (dot && (strcmp(dot, ".nsys-rep") == 0 || strcmp(dot, ".qdrep") == 0))
         return "a recording of Nsight Systems; convert it: nsys export --type sqlite";
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         size_t length = strlen(marks[i].bytes);
 
-        if (n >= 0 && marks[i].at + length <= (size_t)n &&
-            memcmp(head + marks[i].at, marks[i].bytes, length) == 0)
+        if (marks[i].at + length <= n && memcmp(head + marks[i].at, marks[i].bytes, length) == 0)
             return marks[i].what;
     }
     return n ? "of no known format" : "empty";

@@ -60,18 +60,24 @@ NSYS_TABLE(process_names, "PROCESSES", process_columns);
 
 /* ---- events -------------------------------------------------------------------------------- */
 
+static void leave_out(nsys_import *x, const nsys_rows *r)
+{
+    if (!x->n_left_out++)
+        x->first_left_out = r->row;
+}
+
 static bool place(nsys_import *x, const nsys_rows *r, trace_event *e)
 {
     int64_t start = nsys_int(r, START), dur, end;
 
-    if (!__builtin_sub_overflow(nsys_int(r, END), start, &dur) && dur >= 0 &&
+    if (nsys_is_number(r, START) && nsys_is_number(r, END) &&
+        !__builtin_sub_overflow(nsys_int(r, END), start, &dur) && dur >= 0 &&
         !__builtin_sub_overflow(start, x->base_ns, &start) &&
         !__builtin_mul_overflow(start, TRACE_PS_PER_NS, &e->start_ps) &&
         !__builtin_mul_overflow(dur, TRACE_PS_PER_NS, &e->dur_ps) &&
         !__builtin_add_overflow(e->start_ps, e->dur_ps, &end))
         return true;
-    if (!x->n_left_out++)
-        x->first_left_out = r->row;
+    leave_out(x, r);
     return false;
 }
 
@@ -155,6 +161,10 @@ static bool add_device_event(nsys_import *x, const nsys_rows *r, int word)
 
     if (!place(x, r, &e))
         return true;
+    if (!nsys_is_number(r, DEVICE)) {
+        leave_out(x, r);
+        return true;
+    }
     trace_args_clear(&a);
     a.device = (uint32_t)nsys_int(r, DEVICE);
     a.stream = nsys_is_null(r, STREAM) ? DSE_NONE : (uint32_t)nsys_int(r, STREAM);
@@ -341,7 +351,7 @@ static bool name_processes(nsys_import *x)
 static bool find_base(nsys_import *x)
 {
     bool has = false;
-    int64_t ns;
+    int64_t ns, below;
 
     if (nsys_has_table(&x->db, KERNEL, &has, x->err) != DSE_OK)
         return false;
@@ -360,8 +370,19 @@ static bool find_base(nsys_import *x)
                     "--trace=cuda,nvtx");
         return false;
     }
-    x->base_ns = (ns / NS_PER_S - (ns % NS_PER_S < 0)) * NS_PER_S;
+    below = ns % NS_PER_S + (ns % NS_PER_S < 0 ? NS_PER_S : 0);
+    x->base_ns = ns < INT64_MIN + below ? ns : ns - below;
     return true;
+}
+
+static bool read_kernels(nsys_import *x)
+{
+    if (!nsys_each_row(x, &kernels, add_device_event, NSYS_KERNEL))
+        return false;
+    if (!x->n_rank_devices)
+        dse_fail_at(x->err, DSE_E_SYNTAX, x->path,
+                    "no row of table " KERNEL " has a start, an end and a device that can be used");
+    return x->n_rank_devices > 0;
 }
 
 /* Launches of CUDA graphs that were recorded as a whole hide their kernels. */
@@ -386,8 +407,7 @@ static bool warn_of_graphs(nsys_import *x)
 
 static bool read_all(nsys_import *x)
 {
-    if (!find_base(x) || !nsys_read_cuda_devices(x) ||
-        !nsys_each_row(x, &kernels, add_device_event, NSYS_KERNEL) ||
+    if (!find_base(x) || !nsys_read_cuda_devices(x) || !read_kernels(x) ||
         !nsys_each_row(x, &copies, add_device_event, NSYS_MEMCPY) ||
         !nsys_each_row(x, &sets, add_device_event, NSYS_MEMSET) || !nsys_describe_devices(x) ||
         !nsys_each_row(x, &runtime_calls, note_thread, 0) ||

@@ -10,17 +10,15 @@
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
-static dse_status fail(const nsys_db *d, const char *table, uint64_t row, dse_error *err)
+/* `place` is where in the file: "table t, row 5: ", or empty. */
+static dse_status fail(const nsys_db *d, const char *place, dse_error *err)
 {
     int code = d->db ? sqlite3_errcode(d->db) & 0xff : SQLITE_NOMEM;
-    char where[256] = "";
 
     if (code == SQLITE_NOMEM)
         return dse_fail_nomem(err);
-    if (table)
-        snprintf(where, sizeof where, "table %s, row %" PRIu64 ": ", table, row);
     return dse_fail_at(err, code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? DSE_E_IO : DSE_E_SYNTAX,
-                       d->path, "%s%s", where, sqlite3_errmsg(d->db));
+                       d->path, "%s%s", place, sqlite3_errmsg(d->db));
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
@@ -73,7 +71,7 @@ dse_status nsys_open(nsys_db *d, const char *path, dse_error *err)
         st = dse_fail_nomem(err);
     else if ((code = sqlite3_open_v2(uri.data, &d->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL)) !=
              SQLITE_OK)
-        st = fail(d, NULL, 0, err);
+        st = fail(d, "", err);
     dse_strbuf_free(&uri);
     if (st != DSE_OK)
         return st;
@@ -100,28 +98,37 @@ static dse_status has_row(nsys_db *d, const char *sql, const char *a, const char
     int code;
 
     if (sqlite3_prepare_v2(d->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return fail(d, NULL, 0, err);
+        return fail(d, "", err);
     sqlite3_bind_text(stmt, 1, a, -1, SQLITE_STATIC);
     if (b)
         sqlite3_bind_text(stmt, 2, b, -1, SQLITE_STATIC);
     code = sqlite3_step(stmt);
     *has = code == SQLITE_ROW;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        st = fail(d, NULL, 0, err);
+        st = fail(d, "", err);
     sqlite3_finalize(stmt);
     return st;
 }
 
-/* No view: it would compute what the file's author likes. */
+/* No view and no virtual table, neither of which has a page: they would compute what the file's author likes. */
 dse_status nsys_has_table(nsys_db *d, const char *table, bool *has, dse_error *err)
 {
-    return has_row(d, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", table, NULL, has,
-                   err);
+    return has_row(d, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0",
+                   table, NULL, has, err);
 }
 
+/* No generated column, for the same reason: table_info leaves these out. */
 static dse_status has_column(nsys_db *d, const char *table, const char *column, bool *has, dse_error *err)
 {
     return has_row(d, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column, has, err);
+}
+
+static dse_status need_column(const nsys_db *d, const char *table, const char *column, bool has,
+                              dse_error *err)
+{
+    return has ? DSE_OK
+               : dse_fail_at(err, DSE_E_SYNTAX, d->path,
+                             "table %s has no column %s: not what Nsight Systems exports", table, column);
 }
 
 dse_status nsys_number(nsys_db *d, const char *sql, int64_t *out, bool *has, dse_error *err)
@@ -131,25 +138,72 @@ dse_status nsys_number(nsys_db *d, const char *sql, int64_t *out, bool *has, dse
     int code;
 
     if (sqlite3_prepare_v2(d->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return fail(d, NULL, 0, err);
+        return fail(d, "", err);
     code = sqlite3_step(stmt);
     *has = code == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL;
     if (*has)
         *out = sqlite3_column_int64(stmt, 0);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        st = fail(d, NULL, 0, err);
+        st = fail(d, "", err);
     sqlite3_finalize(stmt);
     return st;
 }
 
+/* ---- strings -------------------------------------------------------------------------------- */
+
+#define STRINGS "StringIds"
+
+static dse_status check_strings(nsys_db *d, dse_error *err)
+{
+    static const char *const columns[] = {"id", "value"};
+    bool has = false;
+    dse_status st = nsys_has_table(d, STRINGS, &has, err);
+
+    if (st == DSE_OK && !has)
+        return dse_fail_at(err, DSE_E_SYNTAX, d->path,
+                           "there is no table " STRINGS
+                           ", which has the names of kernels: not what Nsight Systems exports");
+    for (size_t i = 0; st == DSE_OK && i < sizeof columns / sizeof columns[0]; i++) {
+        st = has_column(d, STRINGS, columns[i], &has, err);
+        if (st == DSE_OK)
+            st = need_column(d, STRINGS, columns[i], has, err);
+    }
+    return st;
+}
+
+/* An export has the key; a copy of one that some other tool wrote may not, and each look-up would walk the table: that
+ * copy's strings are copied once more, into memory. */
+static dse_status prepare_strings(nsys_db *d, dse_error *err)
+{
+    static const char copy[] = "PRAGMA temp_store = MEMORY;"
+                               "CREATE TEMP TABLE strings_by_id (id INTEGER PRIMARY KEY, value);"
+                               "INSERT OR IGNORE INTO temp.strings_by_id SELECT id, value FROM main." STRINGS
+                               " WHERE typeof(id) = 'integer'";
+    bool has_key = false;
+    const char *sql;
+    dse_status st = check_strings(d, err);
+
+    if (st == DSE_OK)
+        st = has_row(d, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 AND pk = 1", STRINGS, "id",
+                     &has_key, err);
+    if (st != DSE_OK)
+        return st;
+    if (!has_key && sqlite3_exec(d->db, copy, NULL, NULL, NULL) != SQLITE_OK)
+        return fail(d, "table " STRINGS ": ", err);
+    sql = has_key ? "SELECT value FROM main." STRINGS " WHERE id = ?1"
+                  : "SELECT value FROM temp.strings_by_id WHERE id = ?1";
+    return sqlite3_prepare_v2(d->db, sql, -1, &d->string, NULL) == SQLITE_OK ? DSE_OK : fail(d, "", err);
+}
+
 dse_status nsys_string(nsys_db *d, int64_t id, const char **text, size_t *n, dse_error *err)
 {
+    char place[64];
+    dse_status st;
     int code;
 
     *text = NULL;
-    if (!d->string && sqlite3_prepare_v2(d->db, "SELECT value FROM StringIds WHERE id = ?1", -1, &d->string,
-                                         NULL) != SQLITE_OK)
-        return fail(d, NULL, 0, err);
+    if (!d->string && (st = prepare_strings(d, err)) != DSE_OK)
+        return st;
     sqlite3_reset(d->string);
     sqlite3_bind_int64(d->string, 1, id);
     code = sqlite3_step(d->string);
@@ -159,7 +213,10 @@ dse_status nsys_string(nsys_db *d, int64_t id, const char **text, size_t *n, dse
         if (!*text)
             return dse_fail_nomem(err);
     }
-    return code == SQLITE_ROW || code == SQLITE_DONE ? DSE_OK : fail(d, NULL, 0, err);
+    if (code == SQLITE_ROW || code == SQLITE_DONE)
+        return DSE_OK;
+    snprintf(place, sizeof place, "table " STRINGS ", id %" PRId64 ": ", id);
+    return fail(d, place, err);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -172,12 +229,10 @@ static dse_status add_query(nsys_db *d, const nsys_table *t, dse_strbuf *sql, ds
         bool has = false;
         dse_status st = has_column(d, t->name, t->column[i].name, &has, err);
 
+        if (st == DSE_OK && t->column[i].required)
+            st = need_column(d, t->name, t->column[i].name, has, err);
         if (st != DSE_OK)
             return st;
-        if (!has && t->column[i].required)
-            return dse_fail_at(err, DSE_E_SYNTAX, d->path,
-                               "table %s has no column %s: not what Nsight Systems exports", t->name,
-                               t->column[i].name);
         if (has)
             dse_strbuf_addf(sql, "%s\"%s\"", i ? ", " : "", t->column[i].name);
         else
@@ -200,7 +255,7 @@ dse_status nsys_rows_open(nsys_rows *r, nsys_db *d, const nsys_table *t, dse_err
     dse_strbuf_init(&sql);
     st = add_query(d, t, &sql, err);
     if (st == DSE_OK && sqlite3_prepare_v2(d->db, sql.data, -1, &r->stmt, NULL) != SQLITE_OK)
-        st = fail(d, NULL, 0, err);
+        st = fail(d, "", err);
     dse_strbuf_free(&sql);
     return st;
 }
@@ -213,6 +268,7 @@ void nsys_rows_close(nsys_rows *r)
 
 int nsys_rows_next(nsys_rows *r, dse_error *err)
 {
+    char place[128];
     int code;
 
     if (!r->stmt)
@@ -221,7 +277,8 @@ int nsys_rows_next(nsys_rows *r, dse_error *err)
     r->row++;
     if (code == SQLITE_ROW || code == SQLITE_DONE)
         return code == SQLITE_ROW;
-    fail(r->db, r->table->name, r->row, err);
+    snprintf(place, sizeof place, "table %s, row %" PRIu64 ": ", r->table->name, r->row);
+    fail(r->db, place, err);
     return -1;
 }
 

@@ -39,7 +39,7 @@ typedef struct {
 dse_status nsys_open(nsys_db *d, const char *path, dse_error *err);
 void nsys_close(nsys_db *d);
 
-/* Whether there is such a table. */
+/* Whether there is such a table: of rows that are stored, not a view. */
 dse_status nsys_has_table(nsys_db *d, const char *table, bool *has, dse_error *err);
 
 /* The first column of the first row that a query gives, and whether it is there and not NULL. */
@@ -56,6 +56,13 @@ int nsys_rows_next(nsys_rows *r, dse_error *err);
 static inline int64_t nsys_int(const nsys_rows *r, int column)
 {
     return sqlite3_column_int64(r->stmt, column);
+}
+/* Of an honest export all times, and numbers of devices, are. */
+static inline bool nsys_is_number(const nsys_rows *r, int column)
+{
+    int type = sqlite3_column_type(r->stmt, column);
+
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 static inline bool nsys_is_null(const nsys_rows *r, int column)
 {

@@ -1,13 +1,13 @@
 #include "trace/ranks.h"
 
 #include "trace/reader.h"
+#include "trace/source.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <zlib.h>
 
 #define MAX_DIGITS 9
 
@@ -125,17 +125,13 @@ static uint32_t rank_in(const char *head)
 
 uint32_t trace_peek_rank(const char *path)
 {
-    char *head = dse_realloc(NULL, TRACE_HEAD_BYTES + 1);
-    gzFile f = head ? gzopen(path, "rb") : NULL;
-    int n = f ? gzread(f, head, TRACE_HEAD_BYTES) : -1;
+    char *head = dse_realloc(NULL, TRACE_HEAD_BYTES);
     uint32_t v = DSE_NONE;
 
-    if (n >= 0) {
-        head[n] = '\0';
+    if (head) { /* without memory for it the name is all there is: what was foreseen is checked in any case */
+        trace_source_head(path, head, TRACE_HEAD_BYTES);
         v = rank_in(head);
     }
-    if (f)
-        gzclose(f);
     dse_free(head);
     return v != DSE_NONE ? v : trace_rank_of_name(path, TRACE_KINETO);
 }

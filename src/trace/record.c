@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define MAX_WARNINGS 100
+#define MAX_PLACE    400 /* bytes of a place, so that a long path leaves room for what is wrong there */
 
 const char *trace_kind_name(trace_kind k)
 {
@@ -76,9 +77,16 @@ trace_rank *trace_record_add_rank(trace_record *r)
     if (!DSE_GROW(r->rank, r->cap_ranks, (size_t)r->n_ranks + 1))
         return NULL;
     rank = &r->rank[r->n_ranks];
-    *rank = (trace_rank){.rank = r->n_ranks, .all_first_ps = INT64_MAX, .all_last_ps = INT64_MIN};
+    *rank = (trace_rank){.rank = r->n_ranks};
+    trace_clear_extent(rank);
     r->n_ranks++;
     return rank;
+}
+
+void trace_clear_extent(trace_rank *r)
+{
+    r->all_first_ps = r->any_first_ps = INT64_MAX;
+    r->all_last_ps = r->any_last_start_ps = r->any_last_ps = INT64_MIN;
 }
 
 void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
@@ -94,9 +102,7 @@ void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
         snprintf(w->text, sizeof w->text, "there are more warnings than these %d", MAX_WARNINGS);
         return;
     }
-    n = where ? snprintf(w->text, sizeof w->text, "%s: ", where) : 0;
-    if (n < 0 || (size_t)n >= sizeof w->text)
-        return;
+    n = where ? snprintf(w->text, sizeof w->text, "%.*s: ", MAX_PLACE, where) : 0;
     va_start(ap, fmt);
     vsnprintf(w->text + n, sizeof w->text - (size_t)n, fmt, ap);
     va_end(ap);

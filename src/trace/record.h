@@ -146,11 +146,14 @@ typedef struct {
     /* Over all events of the file with ts > 0, whatever their ph, and over all kernels of an export of Nsight Systems:
      * what the original tools call its length. all_first > all_last: none. */
     int64_t all_first_ps, all_last_ps;
+    /* Over all events of a Chrome trace, also those with ts <= 0: the first start, the last start, the last end. Starts of
+     * arrows between events count, though these are not kept. Empty as above. */
+    int64_t any_first_ps, any_last_start_ps, any_last_ps;
 } trace_rank;
 
 /* Something that a reader met and went on after. */
 typedef struct {
-    char text[512]; /* "rank0.json: byte 1234: ..." */
+    char text[1024]; /* "rank0.json: byte 1234: ..." */
 } trace_warning;
 
 typedef struct {
@@ -168,7 +171,7 @@ void trace_record_free(trace_record *r); /* accepts a record that was only zeroe
 /* One more rank at the end, empty; its number is its place. NULL when out of memory. May move the others. */
 trace_rank *trace_record_add_rank(trace_record *r);
 
-/* Notes a warning, with the place (NULL: it is in the text); at most 100, and one more that says that there are others. */
+/* Notes a warning, with the place (NULL: it is in the text; cut after 400 bytes); at most 100, and one more that says that there are others. */
 void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -183,6 +186,21 @@ uint32_t trace_add_word(trace_rank *r, uint32_t name);              /* of a cate
 
 /* Nothing given. */
 void trace_args_clear(trace_args *a);
+
+/* Forgets how far the events reach: all_first_ps to any_last_ps. */
+void trace_clear_extent(trace_rank *r);
+
+/* The event reaches from start to end, of a Chrome trace, whether it is kept or not. */
+static inline void trace_extend(trace_rank *r, int64_t start_ps, int64_t end_ps, bool is_positive)
+{
+    r->any_first_ps = start_ps < r->any_first_ps ? start_ps : r->any_first_ps;
+    r->any_last_start_ps = start_ps > r->any_last_start_ps ? start_ps : r->any_last_start_ps;
+    r->any_last_ps = end_ps > r->any_last_ps ? end_ps : r->any_last_ps;
+    if (!is_positive)
+        return;
+    r->all_first_ps = start_ps < r->all_first_ps ? start_ps : r->all_first_ps;
+    r->all_last_ps = end_ps > r->all_last_ps ? end_ps : r->all_last_ps;
+}
 
 /* Of an event; dur_ps -1: it has none. */
 static inline trace_device_time trace_device_time_of(const trace_rank *r, size_t event)

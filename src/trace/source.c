@@ -197,6 +197,20 @@ dse_status trace_source_open_bytes(trace_source *s, const char *bytes, size_t n,
     return start(s, cap, err);
 }
 
+size_t trace_source_head(const char *path, char *to, size_t n)
+{
+    trace_source s;
+    size_t got = 0;
+
+    if (trace_source_open(&s, path, NULL) == DSE_OK) {
+        got = s.n < n ? s.n : n - 1;
+        memcpy(to, s.window, got);
+    }
+    to[got] = '\0';
+    trace_source_close(&s);
+    return got;
+}
+
 void trace_source_close(trace_source *s)
 {
     if (s->gzip)

@@ -38,6 +38,9 @@ dse_status trace_source_open_bytes(trace_source *s, const char *bytes, size_t n,
  * are no more. */
 size_t trace_source_more(trace_source *s, size_t used);
 
+/* The first bytes of a file, decompressed, and a NUL behind them: how many came, less than n. What cannot be read has none. */
+size_t trace_source_head(const char *path, char *to, size_t n);
+
 void trace_source_close(trace_source *s); /* accepts one that was only zeroed */
 
 #endif

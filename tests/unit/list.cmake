@@ -86,6 +86,7 @@ ccldse_unit(trace nsys)
 target_link_libraries(test_trace_nsys PRIVATE PkgConfig::SQLITE) # writes what is read
 ccldse_unit(trace nsys_csv)
 ccldse_unit(trace ranks)
+ccldse_unit(trace record)
 ccldse_unit(trace source)
 target_link_libraries(test_trace_source PRIVATE PkgConfig::ZLIB) # writes what is read
 ccldse_unit(trace snapshot)

@@ -118,6 +118,30 @@ CLAIM(one_file_is_a_recording_too)
     finish(&p);
 }
 
+CLAIM(execution_traces_beside_others_are_for_who_asks_for_nothing_else)
+{
+    place p = begin();
+
+    write_rank(&p, "rank0.json", 0, 1);
+    write_in(&p, "pytorch_et_0.json", "{\"schema\":\"1.1.0-chakra.0.0.4\",\"pid\":1,\"nodes\":[]}");
+    load(&p);
+    assert_ok(p.st, &p.err);
+    assert_int_equal(p.rec.n_views, 1);
+    assert_int_equal(p.rec.record.rank[0].kind, TRACE_KINETO);
+    assert_true(warned(&p, "pytorch_et_0.json: 1 execution trace is left out"));
+    p.o.kinds = METRIC_ON(TRACE_KINETO);
+    load(&p);
+    assert_ok(p.st, &p.err);
+    assert_int_equal(p.rec.record.n_warnings, 0);
+    p.o.kinds = METRIC_ON(TRACE_ET);
+    load(&p);
+    assert_ok(p.st, &p.err);
+    assert_int_equal(p.rec.n_views, 1);
+    assert_int_equal(p.rec.record.rank[0].kind, TRACE_ET);
+    assert_int_equal(p.rec.record.n_warnings, 0);
+    finish(&p);
+}
+
 /* Both rank1 and rank2 are no JSON behind their head; the first by name is told of. */
 CLAIM(the_first_broken_file_is_told_of)
 {
@@ -382,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_directory_is_its_ranks_whatever_the_number_of_threads),
         cmocka_unit_test(one_file_is_a_recording_too),
+        cmocka_unit_test(execution_traces_beside_others_are_for_who_asks_for_nothing_else),
         cmocka_unit_test(the_first_broken_file_is_told_of),
         cmocka_unit_test(two_files_of_one_rank_are_refused),
         cmocka_unit_test(two_jobs_are_refused),

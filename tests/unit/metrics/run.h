@@ -70,15 +70,13 @@ static inline void run_event(trace_rank *rank, const char *category, const char 
                              int64_t end, const trace_args *args)
 {
     trace_event e = {.start_ps = start * TRACE_PS_PER_US, .dur_ps = (end - start) * TRACE_PS_PER_US};
-    int64_t last = e.start_ps + e.dur_ps;
 
     e.name = run_name(rank, name);
     e.lane = trace_add_lane(rank, run_name(rank, "1"), run_name(rank, category));
     e.args = args ? trace_add_args(rank, args) : DSE_NONE;
     e.category = (uint8_t)trace_category_of(category, strlen(category));
     e.word = (uint8_t)trace_add_word(rank, run_name(rank, category));
-    rank->all_first_ps = e.start_ps < rank->all_first_ps ? e.start_ps : rank->all_first_ps;
-    rank->all_last_ps = last > rank->all_last_ps ? last : rank->all_last_ps;
+    trace_extend(rank, e.start_ps, e.start_ps + e.dur_ps, true);
     assert_true(trace_add_event(rank, &e));
 }
 

@@ -48,6 +48,20 @@ CLAIM(the_original_counts_every_layer_that_it_knows_by_name)
     run_free(&r);
 }
 
+/* Each underscore of all_to_all may lack; a template's arguments may be long, and the algorithm's name ends what is read. */
+CLAIM(a_kernels_name_tells_its_collective)
+{
+    char name[400];
+
+    assert_int_equal(metric_comm_type_of_kernel("mscclKernel_allto_all"), METRIC_ALL_TO_ALL);
+    assert_int_equal(metric_comm_type_of_kernel("mscclKernel_all_toall"), METRIC_ALL_TO_ALL);
+    assert_int_equal(metric_comm_type_of_kernel("ncclKernel_ReduceScatter_RING_AllReduce"),
+                     METRIC_REDUCE_SCATTER);
+    memset(name, 'x', sizeof name);
+    memcpy(name + 300, "::all_gather_kernel", sizeof "::all_gather_kernel");
+    assert_int_equal(metric_comm_type_of_kernel(name), METRIC_ALL_GATHER);
+}
+
 CLAIM(annotations_stand_in_for_kernels_and_steps_may_lack)
 {
     const metric_value *v;
@@ -65,12 +79,26 @@ CLAIM(annotations_stand_in_for_kernels_and_steps_may_lack)
     run_free(&r);
 }
 
+CLAIM(the_original_passes_over_what_calls_itself_metadata)
+{
+    run r;
+
+    run_init(&r);
+    run_kernel(run_rank(&r, 0), "ncclDevKernel_AllReduce_Sum_f16_RING_LL", 0, 1);
+    r.rec.rank[0].path = strdup("traces/rank0_Metadata_trace.json");
+    assert_value(run_compat(&r, "coll_call_num"), "total_calls", 0);
+    assert_value(run_compat(&r, "coll_call_num"), "num_traces", 0);
+    run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_collective_counts_once_whatever_layers_report_it),
         cmocka_unit_test(the_original_counts_every_layer_that_it_knows_by_name),
+        cmocka_unit_test(a_kernels_name_tells_its_collective),
         cmocka_unit_test(annotations_stand_in_for_kernels_and_steps_may_lack),
+        cmocka_unit_test(the_original_passes_over_what_calls_itself_metadata),
     };
     return RUN_TESTS(tests);
 }

@@ -52,6 +52,24 @@ CLAIM(the_buffer_of_a_gather_is_what_comes_out_and_of_others_what_goes_in)
     assert_int_equal(size_of(METRIC_ALL_TO_ALL, NULL, 100, 800, "BFloat16").group_size, 8);
 }
 
+CLAIM(a_declared_group_has_a_size_for_events_that_give_none)
+{
+    trace_record rec = {0};
+    trace_rank *r = trace_record_add_rank(&rec);
+    trace_event e = {.args = 0};
+    trace_args a;
+
+    trace_args_clear(&a);
+    a.group_name = name(r, "7");
+    e.args = trace_add_args(r, &a);
+    assert_int_equal(metric_comm_size_of(r, &e, METRIC_ALL_REDUCE).group_size, 0);
+    r->group = dse_calloc(1, sizeof *r->group);
+    r->n_groups = r->cap_groups = 1;
+    r->group[0] = (trace_group){name(r, "7"), DSE_NONE, DSE_NONE, 16};
+    assert_int_equal(metric_comm_size_of(r, &e, METRIC_ALL_REDUCE).group_size, 16);
+    trace_record_free(&rec);
+}
+
 /* A receiver sends nothing: its message is what it receives. */
 CLAIM(an_empty_side_gives_way_to_the_other)
 {
@@ -92,6 +110,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dtype_has_the_bytes_of_pytorchs_type_of_that_name),
         cmocka_unit_test(the_buffer_of_a_gather_is_what_comes_out_and_of_others_what_goes_in),
+        cmocka_unit_test(a_declared_group_has_a_size_for_events_that_give_none),
         cmocka_unit_test(an_empty_side_gives_way_to_the_other),
         cmocka_unit_test(what_is_not_said_is_not_guessed),
         cmocka_unit_test(the_bus_factor_is_that_of_rings),

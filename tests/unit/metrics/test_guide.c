@@ -206,9 +206,29 @@ CLAIM(a_run_without_communication_has_none_of_it)
     v = run_metric(&t, "communication");
     assert_value(v, "per_rank/0/union_ms_all", 0);
     assert_value(v, "total_communication_count", 0);
+    assert_absent_because(v, "bytes_by_type", "no communication");
     v = run_metric(&t, "overlap");
     assert_absent_because(v, "avg_overlap_efficiency", "no communication");
     assert_absent_because(v, "per_rank/0/overlap_efficiency", "no communication");
+    run_free(&t);
+}
+
+/* A device with a name and nothing else; the original writes zeros. */
+CLAIM(what_a_trace_does_not_say_of_its_device_is_absent)
+{
+    static const char events[] =
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"sgemm\",\"pid\":0,\"tid\":7,\"ts\":10,\"dur\":5}"
+        "], \"deviceProperties\": [{\"id\": 0, \"name\": \"GPU\"}], \"more\": [";
+    run t;
+    const metric_value *v;
+
+    run_of(&t, (const char *const[]){events}, 1);
+    v = run_metric(&t, "gpu_utilization");
+    assert_string_equal(run_get(v, "device_info/device_name")->text, "GPU");
+    assert_absent_because(v, "device_info/total_memory_gb", "the trace does not say");
+    assert_absent_because(v, "device_info/num_sms", "the trace does not say");
+    assert_absent_because(v, "device_info/compute_capability", "the trace does not say");
+    assert_value(run_compat(&t, "gpu_utilization"), "device_info/num_sms", 0);
     run_free(&t);
 }
 
@@ -227,6 +247,13 @@ CLAIM(capitalised_categories_count_by_definition_only)
     run_free(&t);
 }
 
+static void call(trace_rank *r, uint32_t number, const char *path)
+{
+    dse_free(r->path);
+    r->path = strdup(path);
+    r->rank = number;
+}
+
 /* rank10_trace.json stands before rank1_trace.json, and the first rank's kernels stand for all. */
 CLAIM(the_originals_go_by_file_name)
 {
@@ -237,11 +264,29 @@ CLAIM(the_originals_go_by_file_name)
     snprintf(event[0], sizeof event[0], plain, "one");
     snprintf(event[1], sizeof event[1], plain, "ten");
     run_of(&t, (const char *const[]){event[0], event[1]}, 2);
-    t.rec.rank[0].rank = 1;
-    t.rec.rank[1].rank = 10;
+    call(&t.rec.rank[0], 1, "a/rank1_trace.json");
+    call(&t.rec.rank[1], 10, "a/rank10_trace.json");
     v = run_compat(&t, "kernel");
     assert_string_equal(run_get(v, "per_rank_stats/0/rank")->text, "rank10_trace");
     assert_string_equal(run_get(v, "top_kernels/0/name")->text, "ten");
+    run_free(&t);
+}
+
+/* They know a file by its name, and take none that ends otherwise: it would have to be renamed. */
+CLAIM(ranks_are_called_as_the_originals_would_call_their_files)
+{
+    char event[2][256];
+    const metric_value *v;
+    run t;
+
+    snprintf(event[0], sizeof event[0], plain, "zero");
+    snprintf(event[1], sizeof event[1], plain, "one");
+    run_of(&t, (const char *const[]){event[0], event[1]}, 2);
+    call(&t.rec.rank[0], 0, "a/worker0.17.pt.trace.json");
+    call(&t.rec.rank[1], 1, "a/worker1.17.pt.trace.json.gz");
+    v = run_compat(&t, "kernel");
+    assert_string_equal(run_get(v, "per_rank_stats/0/rank")->text, "rank1_trace");
+    assert_string_equal(run_get(v, "per_rank_stats/1/rank")->text, "worker0.17.pt.trace");
     run_free(&t);
 }
 
@@ -280,6 +325,37 @@ CLAIM(throughput_compat_measures_between_the_last_markers)
     v = run_compat(&t, "throughput");
     assert_value(v, "iteration_time_sec", 0.002);
     assert_value(v, "tokens_per_step", 8192); /* without a card */
+    run_free(&t);
+}
+
+/* The arrow to a kernel that the recording no longer has starts at 3000. */
+CLAIM(throughput_compat_goes_to_the_last_start_of_anything)
+{
+    static const char events[] =
+        "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"l\",\"pid\":0,\"tid\":0,\"ts\":1000,\"dur\":5},"
+        "{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":0,\"tid\":0,\"id\":1,\"ts\":1000},"
+        "{\"ph\":\"f\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":0,\"tid\":7,\"id\":1,\"ts\":3000}";
+    run t;
+
+    run_of(&t, (const char *const[]){events}, 1);
+    assert_value(run_compat(&t, "throughput"), "iteration_time_sec", 0.002);
+    run_free(&t);
+    run_of(&t, (const char *const[]){strchr(events, '}') + 2}, 1); /* the arrow alone */
+    assert_value(run_compat(&t, "throughput"), "iteration_time_sec", 0.002);
+    run_free(&t);
+}
+
+/* Starts at 0 and 1000; ends at 5000 and 1100. */
+CLAIM(the_guides_recording_begins_at_zero_where_a_clock_does)
+{
+    static const char events[] =
+        "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":0,\"tid\":0,\"ts\":0,\"dur\":5000},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1000,\"dur\":100}";
+    run t;
+
+    run_of(&t, (const char *const[]){events}, 1);
+    assert_value(run_compat(&t, "throughput"), "iteration_time_sec", 0.001);
+    assert_value(run_compat(&t, "straggler"), "per_rank_metrics/0/total_duration_ms", 5);
     run_free(&t);
 }
 
@@ -343,10 +419,14 @@ int main(void)
         cmocka_unit_test(communication_compat_adds_up_the_host),
         cmocka_unit_test(what_needs_sizes_is_absent_without_them),
         cmocka_unit_test(a_run_without_communication_has_none_of_it),
+        cmocka_unit_test(what_a_trace_does_not_say_of_its_device_is_absent),
         cmocka_unit_test(capitalised_categories_count_by_definition_only),
         cmocka_unit_test(the_originals_go_by_file_name),
+        cmocka_unit_test(ranks_are_called_as_the_originals_would_call_their_files),
         cmocka_unit_test(throughput_is_a_steps_tokens_over_its_time),
         cmocka_unit_test(throughput_compat_measures_between_the_last_markers),
+        cmocka_unit_test(throughput_compat_goes_to_the_last_start_of_anything),
+        cmocka_unit_test(the_guides_recording_begins_at_zero_where_a_clock_does),
         cmocka_unit_test(throughput_of_inference_is_refused_with_the_metric_that_has_it),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };

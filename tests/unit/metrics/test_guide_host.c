@@ -134,7 +134,7 @@ CLAIM(fsdp_compat_counts_nested_ranges_again)
     run_free(&t);
 }
 
-/* A step's end cuts a range off; a range that begins before the steps does not count. */
+/* The ends of the step cut ranges off: 100 of one, 50 of the other. */
 CLAIM(fsdp_ranges_count_within_the_steps)
 {
     static const char events[] =
@@ -145,8 +145,9 @@ CLAIM(fsdp_ranges_count_within_the_steps)
 
     run_of(&t, (const char *const[]){events}, 1);
     v = run_metric(&t, "fsdp");
-    assert_value(v, "avg_fsdp_time_ms", 0.05);
-    assert_value(v, "per_rank/0/num_layers", 1);
+    assert_value(v, "avg_fsdp_time_ms", 0.15);
+    assert_value(v, "per_rank/0/operation_breakdown/pre_forward/self_time_ms", 0.15);
+    assert_value(v, "per_rank/0/num_layers", 2);
     assert_absent_because(v, "per_rank/0/operation_breakdown/pre_forward/gpu_time_ms", "launched");
     run_free(&t);
 }

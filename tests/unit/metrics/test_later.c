@@ -129,7 +129,7 @@ WITH(what_the_trace_lacks_is_refused)
 {
     run *t = *state;
 
-    refused(t, "bandwidth_utilization_alltoall_group_6", "no AllToAll has a size, a time and a known group");
+    refused(t, "bandwidth_utilization_alltoall_group_6", "the trace has no AllToAll");
     refused(t, "bandwidth_utilization",
             "it needs a workload card with hardware.network_topo.bandwidth_gbps and xpu_spec.count_per_node");
     t->options.compat = true;

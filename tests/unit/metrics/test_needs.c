@@ -47,7 +47,10 @@ static dse_status check(world *w, unsigned needs)
 
 /* ---- the trace ----------------------------------------------------------------------------- */
 
-CLAIM(ranks_are_two_at_the_same_time)
+#define APART                                                                                                \
+    "rank 0 ended before rank 1 began: they are not of one run, or their clocks differ (then --align end)"
+
+CLAIM(ranks_are_two)
 {
     world w;
 
@@ -60,16 +63,30 @@ CLAIM(ranks_are_two_at_the_same_time)
           "it compares ranks, and only rank 3 of 8 is here; give the directory with the files of the others");
     begin(&w, 3, TRACE_KINETO);
     HOLDS(&w, METRIC_NEEDS_RANKS);
+}
+
+CLAIM(clocks_are_compared_unless_they_are_aligned)
+{
+    world w;
+
+    begin(&w, 3, TRACE_KINETO);
+    HOLDS(&w, METRIC_NEEDS_CLOCK);
     /* Rank 1 begins 1 us after its base, when the others have ended: on a clock that is 1 us ahead. */
     w.rank[1].base_ns = 1000;
-    LACKS(&w, METRIC_NEEDS_RANKS,
-          "rank 0 ended before rank 1 began: they are not of one run, or their clocks differ (then --align "
-          "end)");
+    LACKS(&w, METRIC_NEEDS_CLOCK, APART);
     w.options.align = 2;
-    HOLDS(&w, METRIC_NEEDS_RANKS);
+    HOLDS(&w, METRIC_NEEDS_CLOCK);
     w.options.align = 0;
+    w.x.card = &w.card; /* a node each: aligned unless told otherwise */
+    w.card.count_per_node = 1;
+    HOLDS(&w, METRIC_NEEDS_CLOCK);
+    w.options.align = 1;
+    LACKS(&w, METRIC_NEEDS_CLOCK, APART);
+    w.options.align = 0;
+    w.card.count_per_node = 3;
+    LACKS(&w, METRIC_NEEDS_CLOCK, APART);
     w.rank[1].base_ns = 999;
-    HOLDS(&w, METRIC_NEEDS_RANKS);
+    HOLDS(&w, METRIC_NEEDS_CLOCK);
 }
 
 CLAIM(work_of_the_gpu_says_when_a_rank_was_at_work)
@@ -79,9 +96,7 @@ CLAIM(work_of_the_gpu_says_when_a_rank_was_at_work)
     begin(&w, 2, TRACE_KINETO);
     w.view[0].gpu_span = (metric_span){0, 400000};
     w.view[1].gpu_span = (metric_span){500000, 900000};
-    LACKS(&w, METRIC_NEEDS_RANKS,
-          "rank 0 ended before rank 1 began: they are not of one run, or their clocks differ (then --align "
-          "end)");
+    LACKS(&w, METRIC_NEEDS_CLOCK, APART);
 }
 
 CLAIM(steps_are_needed_on_every_rank)
@@ -400,7 +415,8 @@ CLAIM(every_allocation_may_fail)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_are_two_at_the_same_time),
+        cmocka_unit_test(ranks_are_two),
+        cmocka_unit_test(clocks_are_compared_unless_they_are_aligned),
         cmocka_unit_test(work_of_the_gpu_says_when_a_rank_was_at_work),
         cmocka_unit_test(steps_are_needed_on_every_rank),
         cmocka_unit_test(gpu_events_are_needed_on_every_rank),

@@ -36,6 +36,38 @@ CLAIM(what_compute_covers_is_measured_on_unions_of_kernels)
     run_free(&r);
 }
 
+/* A world of one launches no communication kernel; what the host says of its collectives is no time of the GPU. */
+CLAIM(annotations_are_no_kernels)
+{
+    const metric_value *v;
+    trace_rank *rank;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    run_kernel(rank, "gemm", 0, 100);
+    run_event(rank, "user_annotation", "nccl:all_reduce", 20, 60, NULL);
+    v = run_metric(&r, "comm_comp_overlap");
+    assert_value(v, "per_rank/0/comm_time_ms", 0);
+    assert_value(v, "num_comm_kernels", 0);
+    assert_absent(v, "overlap_ratio_of_comm");
+    v = run_metric(&r, "overlap");
+    assert_value(v, "total_comm_kernels", 0);
+    assert_absent(v, "avg_overlap_efficiency");
+    run_free(&r);
+}
+
+CLAIM(a_trace_of_the_host_alone_has_no_overlap)
+{
+    run r;
+
+    run_init(&r);
+    run_event(run_rank(&r, 0), "cpu_op", "aten::mm", 0, 100, NULL);
+    assert_null(run_metric(&r, "comm_comp_overlap"));
+    assert_non_null(strstr(r.err.text, "rank 0 has no GPU events"));
+    run_free(&r);
+}
+
 /* The mean leaves out a rank that has no communication; times are sums. */
 CLAIM(ratios_are_means_over_the_ranks_that_have_one)
 {
@@ -109,12 +141,29 @@ CLAIM(what_a_metric_works_with_is_gone_when_it_is_done)
     run_free(&r);
 }
 
+/* At first rank 0 says where its threads are and nothing else; then not even that. */
+CLAIM(the_original_takes_the_first_file_that_has_anything)
+{
+    run r;
+
+    run_init(&r);
+    trace_extend(run_rank(&r, 0), 0, 0, true);
+    run_kernel(run_rank(&r, 1), "gemm", 0, 50);
+    assert_value(run_compat(&r, "comm_comp_overlap"), "num_comp_kernels", 0);
+    trace_clear_extent(&r.rec.rank[0]);
+    assert_value(run_compat(&r, "comm_comp_overlap"), "num_comp_kernels", 1);
+    run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_compute_covers_is_measured_on_unions_of_kernels),
+        cmocka_unit_test(annotations_are_no_kernels),
+        cmocka_unit_test(a_trace_of_the_host_alone_has_no_overlap),
         cmocka_unit_test(ratios_are_means_over_the_ranks_that_have_one),
         cmocka_unit_test(the_inner_steps_can_be_looked_at_alone),
+        cmocka_unit_test(the_original_takes_the_first_file_that_has_anything),
         cmocka_unit_test(the_original_adds_up_operators_and_kernels),
         cmocka_unit_test(what_a_metric_works_with_is_gone_when_it_is_done),
     };

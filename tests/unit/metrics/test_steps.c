@@ -99,6 +99,65 @@ CLAIM(without_markers_there_is_no_step_time_and_the_original_says_zero)
     run_free(&r);
 }
 
+/* Steps [0,100] and [300,400] with kernels [50,150] and [300,320]: idle 50 and 80 of them, 65 a step. The window of both
+ * steps is 400 long, and the GPU works 120 of it. */
+CLAIM(time_between_steps_is_no_overhead_of_the_host)
+{
+    const metric_value *v;
+    trace_rank *rank;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    run_step(rank, 0, 0, 100);
+    run_step(rank, 1, 300, 400);
+    run_kernel(rank, "gemm", 50, 150);
+    run_kernel(rank, "gemm", 300, 320);
+    v = run_metric(&r, "gpu_utilization");
+    assert_value(v, "per_rank/0/cpu_overhead_ms_per_step", 0.065);
+    assert_value(v, "per_rank/0/step_window_ms", 0.4);
+    assert_value(v, "per_rank/0/utilization_of_step_window_pct", 30);
+    run_free(&r);
+}
+
+/* 100 and 300 bytes in 0 and 4 us: a clock of microseconds rounds short copies down as often as up. */
+CLAIM(copies_too_short_for_the_clock_have_copied_too)
+{
+    const metric_value *v;
+    trace_rank *rank;
+    trace_args a;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    trace_args_clear(&a);
+    a.bytes = 100;
+    run_event(rank, "gpu_memcpy", "Memcpy HtoD", 10, 10, &a);
+    a.bytes = 300;
+    run_event(rank, "gpu_memcpy", "Memcpy HtoD", 20, 24, &a);
+    v = run_metric(&r, "gpu_utilization");
+    assert_value(v, "per_rank/0/memcpy_bandwidth_GBps", 0.1);
+    run_free(&r);
+}
+
+/* A timeline of our own begins at 0. */
+CLAIM(what_begins_at_the_zero_of_the_clock_is_recorded)
+{
+    const metric_value *v;
+    trace_rank *rank;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    rank->base_ns = 0;
+    run_kernel(rank, "gemm", 0, 30);
+    run_kernel(rank, "gemm", 50, 60);
+    v = run_metric(&r, "gpu_utilization");
+    assert_value(v, "per_rank/0/trace_span_ms", 0.06);
+    assert_value(v, "per_rank/0/utilization_of_trace_span_pct", 100 * 40.0 / 60);
+    run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +166,9 @@ int main(void)
         cmocka_unit_test(the_original_counts_steps_of_both_sides_of_the_first_file),
         cmocka_unit_test(the_original_takes_differences_where_no_marker_lasts),
         cmocka_unit_test(without_markers_there_is_no_step_time_and_the_original_says_zero),
+        cmocka_unit_test(time_between_steps_is_no_overhead_of_the_host),
+        cmocka_unit_test(copies_too_short_for_the_clock_have_copied_too),
+        cmocka_unit_test(what_begins_at_the_zero_of_the_clock_is_recorded),
     };
     return RUN_TESTS(tests);
 }

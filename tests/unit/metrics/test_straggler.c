@@ -120,6 +120,43 @@ CLAIM(ranks_are_compared_on_the_clock_of_the_trace)
     run_free(&r);
 }
 
+/* Rank 1 was recorded a second later, by its clock. Its step of 100 us has 40 of exposed communication, rank 0's 10: own
+ * times of 60 and 90 compare nevertheless. */
+CLAIM(own_times_need_no_common_clock)
+{
+    const metric_value *v;
+    trace_rank *rank;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    run_step(rank, 0, 0, 100);
+    run_kernel(rank, "ncclDevKernel_AllReduce_Sum_f16_RING_LL", 80, 90);
+    rank = run_rank(&r, 1);
+    rank->base_ns += 1000000000;
+    run_step(rank, 0, 0, 100);
+    run_kernel(rank, "ncclDevKernel_AllReduce_Sum_f16_RING_LL", 50, 90);
+    v = run_metric(&r, "straggler");
+    assert_value(v, "per_rank/0/self_time_ms", 0.09);
+    assert_value(v, "per_rank/1/self_time_ms", 0.06);
+    assert_absent(v, "lag");
+    assert_null(run_metric(&r, "straggler_lag"));
+    assert_non_null(strstr(r.err.text, "--align end"));
+    run_free(&r);
+}
+
+/* One counts from its start, the other from 1970: 53 years, of which picoseconds count 106 days. The lags of 30 and less are
+ * below what a double of so many microseconds says to nine digits. */
+CLAIM(the_original_compares_clocks_however_far_apart_they_are)
+{
+    run r;
+
+    two_ranks(&r);
+    r.rec.rank[1].base_ns += 1683000000000000000;
+    assert_value(run_compat(&r, "straggler_lag"), "max_lag_us", 1683000000000000);
+    run_free(&r);
+}
+
 CLAIM(ranks_without_a_collective_in_common_are_refused)
 {
     run r;
@@ -174,6 +211,8 @@ int main(void)
         cmocka_unit_test(collectives_of_different_groups_are_not_mixed),
         cmocka_unit_test(clocks_of_nodes_are_aligned_by_the_ends_of_collectives),
         cmocka_unit_test(ranks_are_compared_on_the_clock_of_the_trace),
+        cmocka_unit_test(own_times_need_no_common_clock),
+        cmocka_unit_test(the_original_compares_clocks_however_far_apart_they_are),
         cmocka_unit_test(ranks_without_a_collective_in_common_are_refused),
         cmocka_unit_test(the_original_matches_by_count_and_does_not_interpolate),
         cmocka_unit_test(the_original_says_zero_of_one_rank),

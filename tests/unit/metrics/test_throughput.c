@@ -31,6 +31,18 @@ CLAIM(a_steps_tokens_are_set_against_a_step)
     run_free(&r);
 }
 
+/* A second recording begins again with step 0, [300,400]: 96 tokens in 400 us. */
+CLAIM(the_window_is_of_all_steps_whatever_their_numbers)
+{
+    run r;
+
+    training(&r);
+    run_step(&r.rec.rank[0], 0, 300, 400);
+    assert_value(run_metric(&r, "throughput_tokens"), "window_throughput_tokens_per_s", 240000);
+    assert_value(run_metric(&r, "throughput"), "per_rank/0/window_throughput_tokens_per_sec", 240000);
+    run_free(&r);
+}
+
 /* Another rank with one step of 300 us: mean step 200 us, 160,000 tokens a second; windows 250 + 300 us for 3 steps. */
 CLAIM(the_step_is_the_mean_over_ranks)
 {
@@ -115,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steps_tokens_are_set_against_a_step),
+        cmocka_unit_test(the_window_is_of_all_steps_whatever_their_numbers),
         cmocka_unit_test(the_step_is_the_mean_over_ranks),
         cmocka_unit_test(inference_counts_output_tokens),
         cmocka_unit_test(what_the_card_or_the_trace_lacks_is_named),

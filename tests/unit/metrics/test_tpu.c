@@ -117,7 +117,7 @@ WITH(one_size_of_messages_cannot_be_fitted)
     metric_value *v;
 
     assert_failure(run_ask(*state, "hockney_alpha_s", &v, &err), &err, DSE_E_ABSENT, "",
-                   "2 all-reduces of 1 different sizes; a fit needs 5 of one group size, of 2 sizes");
+                   "the trace has 2 all-reduces of 1 size; a fit needs 5 in groups of one size, of 2 sizes");
 }
 
 WITH(upstream_prints_nan_where_it_cannot_fit)

@@ -123,7 +123,74 @@ CLAIM(text_leaves_ranks_out_where_something_is_said_of_all)
                                   "  ms                                      0.1\n"
                                   "  x                                       absent: no copies\n"
                                   "  list                                    1, 2\n"
-                                  "hockney_alpha_s                           2e-06 s\n");
+                                  "hockney_alpha_s                           2e-06 s\n"
+                                  "  samples                                 5\n");
+}
+
+/* 64 ranks would be 64 lines; 40,907,046,912 is no number for reading. */
+CLAIM(text_is_short_where_there_is_little_to_say)
+{
+    metric_value *v = metric_object_new(&arena), *few, *many, *same;
+    report_measured m = {.name = "overlap", .row = &overlap, .value = v};
+    char rank[8];
+
+    metric_put_object(v, "layers");
+    metric_put_list(v, "slow");
+    few = metric_put_object(v, "few");
+    same = metric_put_object(v, "same");
+    many = metric_put_object(v, "many");
+    for (int i = 0; i < 9; i++) {
+        snprintf(rank, sizeof rank, "%d", i);
+        if (i < 2)
+            metric_put_integer(few, rank, 3 + i);
+        metric_put_integer(same, rank, 0);
+        metric_put_number(many, rank, 0.5 * i);
+    }
+    metric_put_absent(v, "bytes", "no sizes");
+    metric_put_absent(v, "GBps", "no sizes");
+    metric_put_absent(v, "ratio", "no copies");
+    metric_put_integer(v, "peak_bytes", 40907046912);
+    metric_put_integer(v, "small_bytes", 999);
+    report_measured_text(&m, 1, &out);
+    assert_string_equal(out.data, "overlap\n"
+                                  "  layers                                  none\n"
+                                  "  slow                                    none\n"
+                                  "  few                                     0: 3, 1: 4\n"
+                                  "  same                                    0 in each of 9\n"
+                                  "  many                                    0 to 4 in 9\n"
+                                  "  bytes                                   absent: no sizes\n"
+                                  "  GBps                                    absent, as above\n"
+                                  "  ratio                                   absent: no copies\n"
+                                  "  peak_bytes                              40907046912 (40.9 GB)\n"
+                                  "  small_bytes                             999\n");
+}
+
+CLAIM(text_shows_a_headline_that_is_a_list_in_its_line)
+{
+    metric_value *v = metric_object_new(&arena), *list = metric_put_list(v, step.headline);
+    report_measured m = {.name = step.name, .row = &step, .value = v};
+
+    metric_put_number(list, NULL, 0.25);
+    metric_put_number(list, NULL, 2);
+    report_measured_text(&m, 1, &out);
+    assert_string_equal(out.data, "avg_step_time                             0.25, 2 s\n");
+}
+
+/* Devices are numbered as ranks are; stages are few, and of each there is something to say. */
+CLAIM(text_leaves_devices_out_but_not_stages)
+{
+    metric_value *v = metric_object_new(&arena);
+    report_measured m = {.name = step.name, .row = &step, .value = v};
+
+    metric_put_number(v, step.headline, 2);
+    metric_put_integer(metric_put_object(metric_put_object(v, "per_device"), "0"), "n", 1);
+    metric_put_integer(metric_put_object(metric_put_object(v, "by_type"), "0"), "n", 1);
+    metric_put_integer(metric_put_object(metric_put_object(v, "per_stage"), "0"), "n", 1);
+    report_measured_text(&m, 1, &out);
+    assert_string_equal(out.data, "avg_step_time                             2 s\n"
+                                  "  per_stage\n"
+                                  "    0\n"
+                                  "      n                                   1\n");
 }
 
 CLAIM(text_shows_ranks_where_that_is_all_there_is)
@@ -184,6 +251,32 @@ CLAIM(objects_of_a_kind_are_a_table)
                                      "</table></div>\n"));
 }
 
+/* A row is as long as the heading, whatever is absent; a column of nothing else is left out, and why is said once. */
+CLAIM(what_is_absent_moves_no_column_of_a_table)
+{
+    metric_value *v = metric_object_new(&arena), *ranks = metric_put_object(v, "per_rank"), *row;
+    report_measured m = {.name = "overlap", .row = &overlap, .value = v};
+
+    row = metric_put_object(ranks, "0");
+    metric_put_absent(row, "bytes", "no <sizes>");
+    metric_put_absent(row, "ratio", "no copies");
+    metric_put_absent(row, "GBps", "no <sizes>");
+    metric_put_integer(row, "n", 2);
+    row = metric_put_object(ranks, "1");
+    metric_put_absent(row, "bytes", "no <sizes>");
+    metric_put_number(row, "ratio", 0.5);
+    metric_put_absent(row, "GBps", "no <sizes>");
+    metric_put_integer(row, "n", 3);
+    report_page_html(&(report_page){.title = "T", .n = 1, .m = &m}, &out);
+    assert_non_null(strstr(out.data,
+                           "<tr><th></th><th class=n>ratio</th><th class=n>n</th></tr>\n"
+                           "<tr><th>0</th><td title=\"no copies\">&ndash;</td><td class=n>2</td></tr>\n"
+                           "<tr><th>1</th><td class=n>0.5</td><td class=n>3</td></tr>\n"
+                           "</table></div>\n"
+                           "<p class=note>bytes, GBps: no &lt;sizes&gt;</p>\n"
+                           "<p class=note>ratio: no copies</p>\n"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -195,10 +288,14 @@ int main(void)
         TEST(a_scalar_is_printed_bare),
         TEST(an_absent_scalar_is_nan_on_tpus_and_minus_1_on_the_leaderboard),
         TEST(text_leaves_ranks_out_where_something_is_said_of_all),
+        TEST(text_is_short_where_there_is_little_to_say),
+        TEST(text_shows_a_headline_that_is_a_list_in_its_line),
+        TEST(text_leaves_devices_out_but_not_stages),
         TEST(text_shows_ranks_where_that_is_all_there_is),
         TEST(a_page_escapes_what_it_shows),
         TEST(a_page_refers_to_nothing_outside),
         TEST(objects_of_a_kind_are_a_table),
+        TEST(what_is_absent_moves_no_column_of_a_table),
     };
     return RUN_TESTS(tests);
 }

@@ -448,14 +448,14 @@ CLAIM(clocks_may_run_backwards)
 
 CLAIM(times_out_of_range_are_left_out)
 {
-    /* 2^63 ps are 9,223,372 s. */
+    /* 2^62 ps are 4,611,686 s. */
     static const char *const times[] = {"1e300",
                                         "NaN",
                                         "Infinity",
                                         "-Infinity",
-                                        "9223373000001",
+                                        "4611687000001",
                                         "1e19",
-                                        "-9223373000001",
+                                        "-4611687000001",
                                         "99999999999999999999999999",
                                         "1-2"};
 
@@ -467,11 +467,11 @@ CLAIM(times_out_of_range_are_left_out)
                      dur ? "7" : times[i], dur ? times[i] : "7");
             expect_warning(text, 1,
                            "t.json: byte 69: events left out because their times are no numbers, or more "
-                           "than 106 days from the first: 1 (this is the first)");
+                           "than 53 days from the first: 1 (this is the first)");
         }
     }
-    expect_warning("[" EVENT("a", "1", "2") "," EVENT("b", "9223372036854", "9223372036854") "]", 1,
-                   "t.json: byte 69: events left out because their times are no numbers, or more than 106 "
+    expect_warning("[" EVENT("a", "1", "2") "," EVENT("b", "4611686018427", "4611686018427") "]", 1,
+                   "t.json: byte 69: events left out because their times are no numbers, or more than 53 "
                    "days from the first: 1 (this is the first)");
 }
 
@@ -516,6 +516,24 @@ CLAIM(a_huge_correlation_is_none)
     assert_int_equal(t.n_warnings, 1);
     assert_string_equal(t.warning[0].text, "t.json: byte 53: events whose correlation is left out because it "
                                            "is no number of 32 bits: 2 (this is the first)");
+    trace_record_free(&t);
+}
+
+CLAIM(device_times_out_of_range_are_not_given)
+{
+    trace_record t;
+
+    read_trace("[{\"ph\":\"X\",\"ts\":1,\"args\":{\"device_duration_ps\":\"9223372036854775807\",\"device_"
+               "offset_ps\":"
+               "-1}},{\"ph\":\"X\",\"ts\":1,\"args\":{\"device_duration_ps\":2305843009213693951}}]",
+               &t);
+    assert_int_equal(t.rank[0].n_events, 2);
+    assert_int_equal(trace_device_time_of(&t.rank[0], 0).dur_ps, -1);
+    assert_int_equal(trace_device_time_of(&t.rank[0], 1).dur_ps, 2305843009213693951); /* 2^61 - 1 */
+    assert_int_equal(t.n_warnings, 1);
+    assert_string_equal(t.warning[0].text,
+                        "t.json: byte 1: device times left out because they are no whole numbers of "
+                        "picoseconds, or more than 26 days: 2 (this is the first)");
     trace_record_free(&t);
 }
 
@@ -675,6 +693,7 @@ int main(void)
         cmocka_unit_test(times_that_are_no_numbers_are_not_there),
         cmocka_unit_test(metadata_with_a_time_of_their_own_do_not_set_the_base),
         cmocka_unit_test(a_huge_correlation_is_none),
+        cmocka_unit_test(device_times_out_of_range_are_not_given),
         cmocka_unit_test(invalid_text_is_mended_and_said),
         cmocka_unit_test(a_text_beyond_the_window_is_cut_and_said),
         cmocka_unit_test(a_broken_gzip_member_ends_the_trace),

@@ -307,6 +307,27 @@ CLAIM(a_path_that_is_not_there_is_said)
     finish(&p);
 }
 
+/* Nobody writes to it: opening it would wait for ever. Within a directory it is passed over. */
+CLAIM(pipes_and_devices_are_not_opened)
+{
+#define IS_NO_FILE                                                                                           \
+    "' is no file: a trace is looked at more than once, which a pipe or a device does not allow; write it "  \
+    "into a file"
+    place p = begin();
+
+    assert_int_equal(mkfifo(path_in(&p, "trace.json"), 0600), 0);
+    look(&p, "trace.json", TRACE_PROFILES_AUTO);
+    says(&p, DSE_E_IO, "'", "/trace.json" IS_NO_FILE);
+    assert_int_equal(symlink("/dev/zero", path_in(&p, "zero.json")), 0);
+    look(&p, "zero.json", TRACE_PROFILES_AUTO);
+    says(&p, DSE_E_IO, "'", "/zero.json" IS_NO_FILE);
+    add(&p, "rank0.json", TIMELINE);
+    look(&p, "", TRACE_PROFILES_AUTO);
+    has(&p, "rank0.json");
+    finish(&p);
+#undef IS_NO_FILE
+}
+
 CLAIM(side_files_alone_are_no_error)
 {
     static const char *const folders[] = {"x_gates_logs", "results_json"};
@@ -456,6 +477,7 @@ int main(void)
         cmocka_unit_test(a_directory_that_holds_itself_ends),
         cmocka_unit_test(nothing_is_said_with_what_is_there_instead),
         cmocka_unit_test(a_path_that_is_not_there_is_said),
+        cmocka_unit_test(pipes_and_devices_are_not_opened),
         cmocka_unit_test(side_files_alone_are_no_error),
         cmocka_unit_test(one_file_is_taken_whatever_its_name),
         cmocka_unit_test(one_file_of_no_format_is_refused),

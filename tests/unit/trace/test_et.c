@@ -140,6 +140,45 @@ CLAIM(times_are_taken_where_there_are_any)
     stop(&f);
 }
 
+/* The second node begins at byte 63, behind 30 bytes, a first of 32 and a comma; the third has no time that could be wrong. */
+CLAIM(nodes_of_times_beyond_use_are_left_out)
+{
+    fixture f;
+
+    assert_ok(read_text("{\"schema\": \"1.1.0\", \"nodes\": [{\"name\": \"a\", \"ts\": 5, \"dur\": 1},"
+                        "{\"name\": \"b\", \"ts\": 5, \"dur\": -1},"
+                        "{\"name\": \"c\", \"ts\": null, \"dur\": 1},"
+                        "{\"name\": \"d\", \"ts\": 1e300, \"dur\": 1}]}",
+                        &f),
+              &f.err);
+    assert_int_equal(f.record.rank[0].n_events, 2);
+    assert_int_equal(f.record.n_warnings, 1);
+    assert_string_equal(
+        f.record.warning[0].text,
+        "et.json: byte 63: 2 nodes are left out because their durations are negative, or their "
+        "times too large; this is the first");
+    stop(&f);
+}
+
+/* 2^63 elements of 4 bytes are more than 64 bits hold; what is said of them elsewhere stands. */
+CLAIM(sizes_beyond_64_bits_are_unknown)
+{
+    const trace_args *a;
+    fixture f;
+
+    assert_ok(read_text("{\"schema\": \"1.1.1\", \"nodes\": [{\"name\": \"record_param_comms\", \"inputs\": "
+                        "{\"values\": [[[1,2,0,9223372036854775808,4,\"cuda:0\"]],2,[\"7\",\"tp\"],0,"
+                        "\"allreduce\",[],[],0,1,4]}, \"outputs\": {\"values\": "
+                        "[[1,2,0,10,4,\"cuda:0\"]]}}]}",
+                        &f),
+              &f.err);
+    a = args_of(&f, 0);
+    assert_u64(a->bytes, TRACE_UNKNOWN);
+    assert_u64(a->in_elements, TRACE_UNKNOWN);
+    assert_u64(a->out_elements, 10);
+    stop(&f);
+}
+
 /* The text is 63 bytes long. */
 CLAIM(nodes_before_the_damage_are_kept)
 {
@@ -198,6 +237,8 @@ int main(void)
         cmocka_unit_test(attributes_are_believed_first),
         cmocka_unit_test(process_groups_are_read_from_their_node),
         cmocka_unit_test(times_are_taken_where_there_are_any),
+        cmocka_unit_test(nodes_of_times_beyond_use_are_left_out),
+        cmocka_unit_test(sizes_beyond_64_bits_are_unknown),
         cmocka_unit_test(nodes_before_the_damage_are_kept),
         cmocka_unit_test(what_has_no_nodes_is_refused),
         cmocka_unit_test(every_allocation_may_fail),

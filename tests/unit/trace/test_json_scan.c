@@ -417,6 +417,45 @@ CLAIM(decimals_of_any_length_are_right)
     }
 }
 
+/* The quick way reads what the slow one does, or leaves it alone. */
+CLAIM(the_quick_way_to_a_decimal_is_right)
+{
+    static const char *const left[] = {"-1,", "1e3,", "1.5e3,", "1.1234567,", "1234567890123456789,",
+                                       "1.,", "x,",   "1",      "1.5"};
+    uint64_t seed = 11;
+    trace_decimal d;
+    scanner s;
+
+    for (int i = 0; i < 20000; i++) {
+        int64_t whole = (int64_t)(unit_random(&seed) % 1000000000000000000u) >> (unit_random(&seed) % 60);
+        int places = (int)(unit_random(&seed) % 7);
+        int32_t part = (int32_t)(unit_random(&seed) % 1000000);
+        char text[64];
+        int n;
+
+        for (int k = places; k < 6; k++)
+            part /= 10;
+        n = places ? snprintf(text, sizeof text, "%lld.%0*d", (long long)whole, places, part)
+                   : snprintf(text, sizeof text, "%lld", (long long)whole);
+        text[n] = ",} \n"[i % 4];
+        text[n + 1] = '\0';
+        for (int k = places; k < 6; k++)
+            part *= 10;
+        open_bytes(&s, text, (size_t)n + 1, 64);
+        assert_true(trace_json_decimal(&s.json, &d));
+        assert_int_equal(d.whole, whole);
+        assert_int_equal(d.millionths, places ? part : 0);
+        assert_u64(trace_json_offset(&s.json), (uint64_t)n);
+        close_scanner(&s);
+    }
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
+        open_bytes(&s, left[i], strlen(left[i]), 64);
+        assert_false(trace_json_decimal(&s.json, &d));
+        assert_u64(trace_json_offset(&s.json), 0);
+        close_scanner(&s);
+    }
+}
+
 CLAIM(whole_numbers_keep_to_their_range)
 {
     assert_u64(trace_whole_of("0", 1, 10), 0);
@@ -557,6 +596,7 @@ int main(void)
         cmocka_unit_test(searches_by_sixteen_find_what_searches_by_one_find),
         cmocka_unit_test(decimals_are_exact_to_the_sixth_place),
         cmocka_unit_test(decimals_of_any_length_are_right),
+        cmocka_unit_test(the_quick_way_to_a_decimal_is_right),
         cmocka_unit_test(whole_numbers_keep_to_their_range),
         cmocka_unit_test(doubles_are_those_of_strtod),
         cmocka_unit_test(keys_are_told_apart),

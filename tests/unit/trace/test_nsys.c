@@ -247,11 +247,13 @@ CLAIM(rows_without_a_sensible_time_are_left_out_with_a_warning)
     read_it(&r);
     assert_int_equal(r.rank[0].n_events, 1);
     assert_int_equal(r.n_warnings, 1);
-    snprintf(
-        expected, sizeof expected,
-        "%s: table CUPTI_ACTIVITY_KIND_KERNEL: 2 rows of a negative duration, or more than 106 days from the "
-        "first kernel, are left out; row 2 is the first of them",
-        path);
+    snprintf(expected, sizeof expected,
+             "%s: table CUPTI_ACTIVITY_KIND_KERNEL: 2 rows without numbers where the times and the device "
+             "are to be, "
+             "of a negative duration, or more than 106 days from the first kernel, are left out; row 2 is "
+             "the first "
+             "of them",
+             path);
     assert_string_equal(r.warning[0].text, expected);
     trace_record_free(&r);
 }
@@ -297,7 +299,73 @@ CLAIM(what_is_no_export_is_refused_by_table)
     make(STRINGS KERNELS "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, -1, 0, 0, 0, 0, 0, 0, 0, 0);");
     refuse(DSE_E_SYNTAX, "device -1 is none, or one of more than 64");
     make(KERNELS "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 0, 0, 0, 1, 1, 0, 0, 0);");
-    refuse(DSE_E_SYNTAX, "no such table: StringIds");
+    refuse(DSE_E_SYNTAX, "there is no table StringIds, which has the names of kernels");
+}
+
+/* Columns have no types of their own in SQLite: a NULL is no 0, and no text is a number. */
+CLAIM(rows_without_a_number_for_a_time_or_a_device_are_left_out)
+{
+    trace_record r;
+
+    make(STRINGS "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId);"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0), (NULL, 5, 0), (12, NULL, 0),"
+                 "  (13, 14, NULL), ('x', 15, 0), (16, x'17', 0), (18, 19, 'gpu');");
+    read_it(&r);
+    assert_int_equal(r.n_ranks, 1);
+    check_rank(&r.rank[0], "kernel Unknown +10 10 0/stream 0\n");
+    assert_int_equal(r.n_warnings, 1);
+    assert_non_null(strstr(r.warning[0].text, ": 6 rows without numbers"));
+    assert_non_null(strstr(r.warning[0].text, "row 2 is the first of them"));
+    trace_record_free(&r);
+    make(STRINGS "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId);"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ('x', 'y', 'z');");
+    refuse(DSE_E_SYNTAX, "no row of table CUPTI_ACTIVITY_KIND_KERNEL has a start, an end and a device");
+}
+
+CLAIM(times_at_the_end_of_64_bits_are_no_overflow)
+{
+    trace_record r;
+
+    make(STRINGS "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId);"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (-9223372036854775807 - 1, "
+                 "-9223372036854775806, 0), (0, 9223372036854775807, 0);");
+    read_it(&r);
+    assert_true(r.rank[0].base_ns == INT64_MIN);
+    assert_int_equal(r.rank[0].n_events, 1);
+    trace_record_free(&r);
+}
+
+/* Either would run for ever. */
+CLAIM(names_that_a_view_or_a_column_computes_are_refused)
+{
+    static const char kernel[] =
+        KERNELS "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 0, 0, 0, 7, 7, 0, 0, 0);";
+    char sql[2048];
+
+    snprintf(sql, sizeof sql,
+             "%s CREATE VIEW StringIds AS WITH RECURSIVE c(x) AS (SELECT 10 UNION ALL SELECT x + 1 FROM c) "
+             "SELECT x AS id, 'k' AS value FROM c;",
+             kernel);
+    make(sql);
+    refuse(DSE_E_SYNTAX, "there is no table StringIds");
+    snprintf(sql, sizeof sql,
+             "%s CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value AS (hex(zeroblob(20000000))));",
+             kernel);
+    make(sql);
+    refuse(DSE_E_SYNTAX, "table StringIds has no column value: not what Nsight Systems exports");
+}
+
+/* As a tool writes it that knows nothing of keys; 'other' has no number. */
+CLAIM(strings_without_a_key_are_found)
+{
+    trace_record r;
+
+    make("CREATE TABLE StringIds (id, value);" KERNELS
+         "INSERT INTO StringIds VALUES ('x', 'other'), (8, 'first'), (7, 'gemm'), (7, 'again');"
+         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 0, 0, 0, 8, 7, 0, 0, 0);");
+    read_it(&r);
+    check_rank(&r.rank[0], "kernel gemm +1 1 0/stream 0\n");
+    trace_record_free(&r);
 }
 
 CLAIM(broken_files_are_refused)
@@ -375,6 +443,10 @@ int main(void)
         TEST(rows_without_a_sensible_time_are_left_out_with_a_warning),
         TEST(graphs_recorded_as_a_whole_are_told),
         TEST(what_is_no_export_is_refused_by_table),
+        TEST(rows_without_a_number_for_a_time_or_a_device_are_left_out),
+        TEST(times_at_the_end_of_64_bits_are_no_overflow),
+        TEST(names_that_a_view_or_a_column_computes_are_refused),
+        TEST(strings_without_a_key_are_found),
         TEST(broken_files_are_refused),
         TEST(thousands_of_other_tables_do_not_matter),
         TEST(any_path_will_do),

@@ -1,0 +1,194 @@
+/* Which call launched a kernel, and which collective a communication is. */
+#include "metrics/launches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- launches ------------------------------------------------------------------------------ */
+
+static int by_key(const void *a, const void *b)
+{
+    const metric_sort_item *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Launches by correlation, the first in the file of each: by number where a profiler counted them up, else sorted. */
+typedef struct {
+    uint32_t low, high; /* none if low > high */
+    uint32_t *by_number;
+    uint32_t n;
+    metric_sort_item *item;
+} launch_index;
+
+static bool launch_index_init(const trace_rank *r, const metric_events *launches, dse_arena *scratch,
+                              launch_index *x)
+{
+    *x = (launch_index){.low = UINT32_MAX, .n = launches->n};
+    for (uint32_t i = 0; i < x->n; i++) {
+        uint32_t c = r->event[launches->event[i]].correlation;
+
+        x->low = c < x->low ? c : x->low;
+        x->high = c > x->high ? c : x->high;
+    }
+    if (!x->n)
+        return true;
+    if ((uint64_t)x->high - x->low < (uint64_t)x->n * 4 + 1024) {
+        size_t places = (size_t)x->high - x->low + 1;
+
+        if (!(x->by_number = dse_arena_alloc(scratch, places * sizeof *x->by_number)))
+            return false;
+        memset(x->by_number, 0xff, places * sizeof *x->by_number);
+        for (uint32_t i = x->n; i-- > 0;)
+            x->by_number[r->event[launches->event[i]].correlation - x->low] = launches->event[i];
+        return true;
+    }
+    if (!(x->item = DSE_ARENA_NEW(scratch, metric_sort_item, x->n)))
+        return false;
+    for (uint32_t i = 0; i < x->n; i++)
+        x->item[i] = (metric_sort_item){r->event[launches->event[i]].correlation, launches->event[i]};
+    qsort(x->item, x->n, sizeof *x->item, by_key);
+    return true;
+}
+
+static uint32_t launch_of(const launch_index *x, uint32_t correlation)
+{
+    uint32_t a = 0, b = x->n;
+
+    if (!correlation || correlation < x->low || correlation > x->high)
+        return DSE_NONE;
+    if (x->by_number)
+        return x->by_number[correlation - x->low];
+    while (a < b) {
+        uint32_t mid = a + (b - a) / 2;
+
+        if (x->item[mid].key < correlation)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    return a < x->n && x->item[a].key == correlation ? x->item[a].event : DSE_NONE;
+}
+
+/* The first event in the file with a kernel's correlation that is a call of the runtime. */
+bool metric_launches_init(metric_view *v, const metric_sieve *s)
+{
+    const trace_rank *r = v->rank;
+    launch_index index;
+    dse_arena scratch;
+    bool good;
+
+    dse_arena_init(&scratch);
+    good = (v->launch = DSE_ARENA_NEW(&v->arena, uint32_t, v->kernels.n)) &&
+           launch_index_init(r, &s->list[PICK_LAUNCHES], &scratch, &index);
+    for (uint32_t k = 0; k < v->kernels.n && good; k++)
+        v->launch[k] = launch_of(&index, r->event[v->kernels.event[k]].correlation);
+    dse_arena_free(&scratch);
+    return good;
+}
+
+/* ---- which collective ---------------------------------------------------------------------- */
+
+/* The annotations nccl:* of all threads, by thread and start. */
+typedef struct {
+    metric_events list;
+    uint32_t *before; /* the last one before it, of the same thread, that ends later; DSE_NONE */
+} nccl_ranges;
+
+static bool ranges_init(const trace_rank *r, const metric_sieve *s, dse_arena *scratch, nccl_ranges *out)
+{
+    uint32_t n = s->list[PICK_RANGES].n;
+    metric_sort_item *item;
+
+    if (!metric_keep(&s->list[PICK_RANGES], scratch, &out->list) ||
+        !(out->before = DSE_ARENA_NEW(scratch, uint32_t, n)) ||
+        !(item = DSE_ARENA_NEW(scratch, metric_sort_item, 2 * (size_t)n + 1)))
+        return false;
+    if (!metric_sort_by_start(r, &out->list, scratch))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        item[i] = (metric_sort_item){r->event[out->list.event[i]].lane, out->list.event[i]};
+    metric_sort_items(item, item + n, n, 32);
+    for (uint32_t i = 0; i < n; i++) {
+        const trace_event *e = &r->event[item[i].event];
+        uint32_t before = i && r->event[item[i - 1].event].lane == e->lane ? i - 1 : DSE_NONE;
+
+        out->list.event[i] = item[i].event;
+        while (before != DSE_NONE && metric_end(&r->event[item[before].event]) <= metric_end(e))
+            before = out->before[before];
+        out->before[i] = before;
+    }
+    return true;
+}
+
+/* The innermost range of the thread that holds this time; NULL. */
+static const trace_event *range_at(const trace_rank *r, const nccl_ranges *ranges, uint32_t lane, int64_t at)
+{
+    uint32_t a = 0, b = ranges->list.n;
+
+    while (a < b) {
+        uint32_t mid = a + (b - a) / 2;
+        const trace_event *e = &r->event[ranges->list.event[mid]];
+
+        if (e->lane < lane || (e->lane == lane && e->start_ps <= at))
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    for (a = a ? a - 1 : DSE_NONE; a != DSE_NONE; a = ranges->before[a]) {
+        const trace_event *e = &r->event[ranges->list.event[a]];
+
+        if (e->lane != lane)
+            return NULL;
+        if (metric_end(e) >= at)
+            return e;
+    }
+    return NULL;
+}
+
+/* Of the short name, or else of the long one. */
+static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
+{
+    const char *long_name = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].long_name);
+    metric_comm_type type = metric_comm_type_of_kernel(METRIC_TEXT_OF(r, e));
+
+    return type == METRIC_OTHER_COMM && long_name ? metric_comm_type_of_kernel(long_name) : type;
+}
+
+static bool types_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch)
+{
+    const trace_rank *r = v->rank;
+    nccl_ranges ranges;
+
+    if (!(v->comm_type = DSE_ARENA_NEW(&v->arena, uint8_t, v->comm.n)) ||
+        !ranges_init(r, s, scratch, &ranges))
+        return false;
+    for (uint32_t i = 0; i < v->comm.n; i++) {
+        const trace_event *e = &r->event[v->comm.event[i]], *host, *range;
+        const char *word = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].collective);
+        uint32_t launch = v->comm_at ? v->launch[v->comm_at[i]] : DSE_NONE;
+
+        if (!word && !v->comm_at) {
+            word = METRIC_TEXT_OF(r, e) + strlen("nccl:");
+        } else if (!word && launch != DSE_NONE) {
+            host = &r->event[launch];
+            if ((range = range_at(r, &ranges, host->lane, host->start_ps)))
+                word = METRIC_TEXT_OF(r, range) + strlen("nccl:");
+        }
+        v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word) : type_of_names(r, e));
+    }
+    return true;
+}
+
+bool metric_comm_types_init(metric_view *v, const metric_sieve *s)
+{
+    dse_arena scratch;
+    bool good;
+
+    dse_arena_init(&scratch);
+    good = types_fill(v, s, &scratch);
+    dse_arena_free(&scratch);
+    return good;
+}
