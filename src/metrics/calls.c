@@ -83,13 +83,6 @@ static uint8_t says(const char *name)
     return how ? (uint8_t)(how | metric_comm_type_of_word(name) << TYPE_SHIFT) : 0;
 }
 
-static const char *file_name(const trace_rank *r)
-{
-    const char *slash = r->path ? strrchr(r->path, '/') : NULL;
-
-    return slash ? slash + 1 : r->path ? r->path : "";
-}
-
 static bool count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
 {
     metric_classes names;
@@ -120,12 +113,12 @@ static dse_status coll_call_num_compat(const metric_context *x, metric_value *ou
     for (uint32_t i = 0; sum && i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
 
-        if (metric_has(file_name(r), "metadata"))
+        if (metric_has(metric_file_name(r), "metadata"))
             continue;
         if (!count_file(r, x->arena, by_type))
             return dse_fail_nomem(err);
         if (!last || strcmp(last, r->path) != 0) {
-            file = metric_put_count(files, file_name(r), 0);
+            file = metric_put_count(files, metric_file_name(r), 0);
             n++;
         }
         last = r->path;

@@ -12,9 +12,9 @@
 
 static const char *label_of(const trace_rank *r, dse_arena *a)
 {
-    const char *slash = r->path ? strrchr(r->path, '/') : NULL, *name = slash ? slash + 1 : r->path;
+    const char *name = metric_file_name(r);
 
-    if (name && r->kind == TRACE_KINETO && metric_ends(name, "trace.json"))
+    if (r->kind == TRACE_KINETO && metric_ends(name, "trace.json"))
         return dse_arena_strndup(a, name, strlen(name) - strlen(".json"));
     return dse_arena_printf(a, "rank%" PRIu32 "_trace", r->rank);
 }

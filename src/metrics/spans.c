@@ -68,7 +68,8 @@ int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b)
     return length;
 }
 
-const metric_span *metric_spans_at(const metric_spans *s, int64_t at)
+/* The place of the first span that ends after this time; s->n: none does. */
+static size_t first_after(const metric_spans *s, int64_t at)
 {
     size_t a = 0, b = s->n;
 
@@ -80,24 +81,22 @@ const metric_span *metric_spans_at(const metric_spans *s, int64_t at)
         else
             b = mid;
     }
-    return a < s->n && s->span[a].start <= at ? &s->span[a] : NULL;
+    return a;
+}
+
+const metric_span *metric_spans_at(const metric_spans *s, int64_t at)
+{
+    size_t i = first_after(s, at);
+
+    return i < s->n && s->span[i].start <= at ? &s->span[i] : NULL;
 }
 
 int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end)
 {
-    size_t a = 0, b = s->n;
     int64_t length = 0;
 
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (s->span[mid].end <= start)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    for (; a < s->n && s->span[a].start < end; a++)
-        length += later(0, earlier(s->span[a].end, end) - later(s->span[a].start, start));
+    for (size_t i = first_after(s, start); i < s->n && s->span[i].start < end; i++)
+        length += later(0, earlier(s->span[i].end, end) - later(s->span[i].start, start));
     return length;
 }
 

@@ -88,6 +88,9 @@ static inline metric_events metric_comm_kernels(const metric_view *v)
 static inline int64_t metric_start(const trace_event *e) { return e->start_ps; }
 static inline int64_t metric_end(const trace_event *e) { return e->start_ps + e->dur_ps; }
 
+/* The last part of its path; "" if it has none. */
+const char *metric_file_name(const trace_rank *rank);
+
 #define METRIC_TEXT_OF(rank, e) ((e)->name == DSE_NONE ? "" : (rank)->names.text[(e)->name])
 
 #endif
