@@ -370,8 +370,10 @@ CLAIM(the_original_rules_have_kinds_of_their_own)
     world w;
 
     begin(&w, 1, TRACE_KINETO);
-    assert_failure(compute(&w, &m), &w.err, DSE_E_ABSENT, "",
-                   "it is not defined for a Kineto trace; it takes XLA traces");
+    assert_failure(
+        compute(&w, &m), &w.err, DSE_E_ABSENT, "",
+        "it is not defined for a Kineto trace; it takes XLA traces; with --compat it is the original "
+        "rule, which takes this one");
     w.options.compat = true;
     assert_ok(compute(&w, &m), &w.err);
     assert_int_equal(seen_views, 1);
