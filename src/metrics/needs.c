@@ -207,7 +207,7 @@ static dse_status check_keys(const metric_context *x, const card_key *key, size_
                          list);
 }
 
-static trace_phase phase_of(const metric_context *x)
+trace_phase metric_phase_of(const metric_context *x)
 {
     return x->options->phase != TRACE_PHASE_UNKNOWN ? x->options->phase
            : x->card                                ? x->card->phase
@@ -228,8 +228,8 @@ static dse_status check_tokens(const metric_context *x, dse_error *err)
     return check_keys(x,
                       (card_key[]){{"workload.data.batch_size", is_given(c->batch_size)},
                                    {"workload.data.seq_len",
-                                    is_given(c->seq_len) ||
-                                        (phase_of(x) == TRACE_PHASE_INFERENCE && is_given(c->output_len))}},
+                                    is_given(c->seq_len) || (metric_phase_of(x) == TRACE_PHASE_INFERENCE &&
+                                                             is_given(c->output_len))}},
                       2, err);
 }
 
@@ -272,7 +272,7 @@ static dse_status check_model(const metric_context *x, dse_error *err)
 
 static dse_status check_inference(const metric_context *x, dse_error *err)
 {
-    switch (phase_of(x)) {
+    switch (metric_phase_of(x)) {
     case TRACE_PHASE_INFERENCE: return DSE_OK;
     case TRACE_PHASE_TRAINING:
         return metric_absent(err, "it is of inference, and this is training, as %s says",

@@ -1,5 +1,5 @@
 /* Metrics of TPUs. The traces are data/traces/tpu_leaves and tpu_hockney; each README.md derives what is expected here. */
-#include "unit/metrics/trace_file.h"
+#include "unit/metrics/run.h"
 
 #define LEAVES  TEST_DATA "/traces/tpu_leaves/trace.json"
 #define HOCKNEY TEST_DATA "/traces/tpu_hockney/trace.json"
@@ -7,9 +7,10 @@
 
 static int load(void **state, const char *file)
 {
-    traces *t = calloc(1, sizeof *t);
+    run *t = calloc(1, sizeof *t);
 
-    traces_load(t, (const char *const[]){file, NULL});
+    run_init(t);
+    run_read(t, file);
     *state = t;
     return 0;
 }
@@ -19,7 +20,7 @@ static int load_hockney(void **state) { return load(state, HOCKNEY); }
 
 static int unload(void **state)
 {
-    traces_free(*state);
+    run_free(*state);
     free(*state);
     return 0;
 }
@@ -28,7 +29,7 @@ static int unload(void **state)
 
 WITH(only_leaves_of_the_op_lines_of_devices_count)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "wall_time_s", "wall_time_s", 115 * US);
     assert_metric(t, "wall_time_s", "host_wall_time_s", 1010 * US); /* 1990 to 3000, the SparseCore's end */
@@ -41,7 +42,7 @@ WITH(only_leaves_of_the_op_lines_of_devices_count)
 
 WITH(start_and_done_are_one_communication)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "total_comm_time_s", "total_comm_time_s", 41 * US);
     assert_metric(t, "total_comm_time_s", "by_type/0/comm_time_s_by_type/all-gather", 42 * US);
@@ -54,7 +55,7 @@ WITH(start_and_done_are_one_communication)
 
 WITH(shares_are_means_over_devices)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "compute_utilization_proxy", "compute_utilization_proxy", (60.0 / 115 + 40.0 / 60) / 2);
     assert_metric(t, "communication_fraction", "communication_fraction", (62.0 / 115 + 20.0 / 60) / 2);
@@ -68,7 +69,7 @@ WITH(bandwidth_is_bus_bytes_over_time)
 
 WITH(flops_are_over_the_time_of_operations_that_have_them)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "achieved_flops_from_trace_json", "achieved_flops_from_trace_json", 8.75e10);
     assert_metric(t, "achieved_flops_from_trace_json", "achieved_flops_slice", 1.75e11);
@@ -80,7 +81,7 @@ WITH(flops_are_over_the_time_of_operations_that_have_them)
 
 WITH(inference_takes_two_operations_a_parameter)
 {
-    traces *t = *state;
+    run *t = *state;
 
     t->options.phase = TRACE_PHASE_INFERENCE;
     assert_metric(t, "flops_per_token_used", "flops_per_token_used", 14e9);
@@ -90,7 +91,7 @@ WITH(inference_takes_two_operations_a_parameter)
  * reduce-scatter and the SparseCore's all-reduce have, the two psum have not. 1 + 2 + 10 + 1000 us. */
 WITH(upstream_knows_collectives_by_their_names)
 {
-    traces *t = *state;
+    run *t = *state;
 
     t->options.compat = true;
     t->options.n_chips = 4;
@@ -101,12 +102,12 @@ WITH(upstream_knows_collectives_by_their_names)
 
 WITH(upstream_demands_the_number_of_chips)
 {
-    traces *t = *state;
+    run *t = *state;
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
     t->options.compat = true;
-    assert_failure(traces_compute(t, "num_comm_kernels", &v, &err), &err, DSE_E_ABSENT, "",
+    assert_failure(run_ask(t, "num_comm_kernels", &v, &err), &err, DSE_E_ABSENT, "",
                    "it needs --n_chips under --compat");
 }
 
@@ -115,25 +116,25 @@ WITH(one_size_of_messages_cannot_be_fitted)
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
-    assert_failure(traces_compute(*state, "hockney_alpha_s", &v, &err), &err, DSE_E_ABSENT, "",
+    assert_failure(run_ask(*state, "hockney_alpha_s", &v, &err), &err, DSE_E_ABSENT, "",
                    "the trace has 2 all-reduces of 1 size; a fit needs 5 in groups of one size, of 2 sizes");
 }
 
 WITH(upstream_prints_nan_where_it_cannot_fit)
 {
-    traces *t = *state;
+    run *t = *state;
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
     t->options.compat = true;
     t->options.n_chips = 4;
-    assert_ok(traces_compute(t, "hockney_beta_s_per_byte", &v, &err), &err);
+    assert_ok(run_ask(t, "hockney_beta_s_per_byte", &v, &err), &err);
     assert_int_equal(metric_get(v, "hockney_beta_s_per_byte")->kind, METRIC_ABSENT);
 }
 
 WITH(later_metrics_read_the_same_operations)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     /* Sums of leaves: 30 + 42 + 30 + 10 + 1 + 1 + 10 = 124 on device 0, 60 on device 1. */
     assert_metric(t, "later.communication_fraction", "communication_fraction",
@@ -153,19 +154,19 @@ WITH(later_metrics_read_the_same_operations)
 
 WITH(the_group_size_with_most_samples_is_the_headline)
 {
-    const traces *t = *state;
+    run *t = *state;
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
     assert_metric(t, "hockney_inverse_beta_Bps", "group_size", 4);
-    assert_ok(traces_compute(t, "hockney_alpha_s", &v, &err), &err);
-    assert_true(fabs(traces_number(metric_get(v, "hockney_alpha_s")) - 1e-6) < 1e-15);
-    assert_true(fabs(traces_number(traces_at(v, "beta_s_per_byte")) - 2e-12) < 1e-21);
-    assert_true(fabs(traces_number(traces_at(v, "robust/alpha_s")) - 1e-6) < 1e-15);
-    assert_int_equal(traces_number(traces_at(v, "samples")), 6);
-    assert_int_equal(traces_number(traces_at(v, "distinct_sizes")), 6);
-    assert_int_equal(traces_number(metric_get(metric_get(v, "fits")->first, "group_size")), 2);
-    assert_true(fabs(traces_number(metric_get(metric_get(v, "fits")->first, "alpha_s")) - 2e-6) < 1e-15);
+    assert_ok(run_ask(t, "hockney_alpha_s", &v, &err), &err);
+    assert_true(fabs(run_number(v, "hockney_alpha_s") - 1e-6) < 1e-15);
+    assert_true(fabs(run_number(v, "beta_s_per_byte") - 2e-12) < 1e-21);
+    assert_true(fabs(run_number(v, "robust/alpha_s") - 1e-6) < 1e-15);
+    assert_int_equal(run_number(v, "samples"), 6);
+    assert_int_equal(run_number(v, "distinct_sizes"), 6);
+    assert_int_equal(run_number(v, "fits/0/group_size"), 2);
+    assert_true(fabs(run_number(v, "fits/0/alpha_s") - 2e-6) < 1e-15);
     assert_null(metric_get(v, "warning"));
 }
 
@@ -178,9 +179,9 @@ static dse_status view_of(void *what, dse_arena *arena, dse_error *err)
 
 WITH(running_out_of_memory_is_an_error)
 {
-    traces *t = *state;
+    run *t = *state;
 
-    assert_true(unit_fail_each_allocation(view_of, &t->record.rank[0], 4096) > 0);
+    assert_true(unit_fail_each_allocation(view_of, &t->rec.rank[0], 4096) > 0);
 }
 
 int main(void)
