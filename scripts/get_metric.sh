@@ -6,7 +6,8 @@
 #     scripts/get_metric.sh --make-links                  after a metric was added
 #
 # Traces are DIR's files *.trace.json and *.trace.json.gz, each by itself; without any its folders; without any DIR itself.
-# Options are those of `ccldse metrics`: --n_chips 4. Exits with 1 if one of them fails.
+# Options are those of `ccldse metrics`: --n_chips 4. Exits with 1 if one of them fails, and with 2 at the first if the
+# metric or an option is unknown.
 set -eu
 . "$(dirname "$(readlink -f "$0")")/metrics_common.sh"
 
@@ -47,7 +48,8 @@ show() {
     trace=${1%/}
     shift
     echo "===== $trace ====="
-    "$CCLDSE" metrics --trace "$trace" --metric "$metric" "$@" || code=1
+    "$CCLDSE" metrics --trace "$trace" --metric "$metric" "$@" || code=$?
+    [ $code -le 1 ] || exit $code # the same for every trace: misused, or not there
     echo
 }
 

@@ -153,10 +153,16 @@ static void put_example(const char *example, dse_strbuf *out)
     dse_strbuf_adds(out, ".EE\n");
 }
 
-static void put_exit_status(dse_strbuf *out)
+/* Of a command, or of the program (NULL). */
+static void put_exit_status(const command *c, dse_strbuf *out)
 {
     size_t n;
     const exit_text *codes = exit_texts(&n);
+
+    if (c && c->exits) {
+        codes = c->exits;
+        n = c->n_exits;
+    }
 
     dse_strbuf_adds(out, ".SH EXIT STATUS\n");
     for (size_t i = 0; i < n; i++) {
@@ -165,9 +171,9 @@ static void put_exit_status(dse_strbuf *out)
     }
 }
 
-static void end_page(dse_strbuf *out)
+static void end_page(const command *c, dse_strbuf *out)
 {
-    put_exit_status(out);
+    put_exit_status(c, out);
     put_entries("ENVIRONMENT", environment, sizeof environment / sizeof environment[0], out);
     put_entries("FILES", files, sizeof files / sizeof files[0], out);
 }
@@ -255,7 +261,7 @@ static void put_command_page(const command *c, dse_strbuf *out)
     put_options(c, out);
     if (c->example)
         put_example(c->example, out);
-    end_page(out);
+    end_page(c, out);
     dse_strbuf_adds(out, ".SH SEE ALSO\n.BR ccldse (1)\n");
 }
 
@@ -282,7 +288,7 @@ static void put_program_page(dse_strbuf *out)
         put_text(commands[i]->summary, out);
     }
     put_example(program_example, out);
-    end_page(out);
+    end_page(NULL, out);
     dse_strbuf_adds(out, ".SH SEE ALSO\n");
     for (size_t i = 0; i < n; i++) {
         if (!commands[i]->summary)

@@ -81,6 +81,7 @@ static metrics_job job_of(const metrics_options *o)
 {
     static const drv_profile_mode modes[] = {DRV_PROFILE_AUTO, DRV_PROFILE_TORCH, DRV_PROFILE_NSYS};
     static const trace_phase by_place[] = {TRACE_PHASE_UNKNOWN, TRACE_PHASE_TRAINING, TRACE_PHASE_INFERENCE};
+    static const metric_align by_alignment[] = {METRIC_ALIGN_AUTO, METRIC_ALIGN_NONE, METRIC_ALIGN_END};
     static const metrics_format by_format[] = {METRICS_TEXT, METRICS_JSON, METRICS_CSV};
     bool json = o->output_json || o->json;
 
@@ -97,7 +98,7 @@ static metrics_job job_of(const metrics_options *o)
                 .causal = place(attentions, o->attention) == 1,
                 .compat = o->compat,
                 .phase = by_place[place(phases, o->phase)],
-                .align = place(alignments, o->align)},
+                .align = by_alignment[place(alignments, o->align)]},
         .read = {.mode = modes[place(profile_modes, o->profile_mode)],
                  .max_ranks = (uint32_t)o->max_ranks,
                  .n_threads = (uint32_t)o->jobs,
@@ -167,6 +168,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st == DSE_OK ? metrics_measure(&job, r, err) : st;
 }
 
+static const exit_text exits[] = {
+    {EXIT_DONE, "done"},
+    {EXIT_NO, "whatever fails, also a metric that this trace does not have"},
+    {EXIT_USAGE, "usage"},
+    {EXIT_INTERNAL, "out of memory or internal"},
+};
+
 extern const command command_metrics;
 const command command_metrics = {
     .name = "metrics",
@@ -180,5 +188,7 @@ const command command_metrics = {
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .size = sizeof(metrics_options),
+    .exits = exits,
+    .n_exits = sizeof exits / sizeof exits[0],
     .run = run,
 };

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "cli/exit.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -77,8 +78,10 @@ typedef struct {
         *programs; /* it stands in for: what a link to ccldse may be called; NULL-terminated, or NULL */
     const option *options;
     size_t n_options;
-    size_t size;         /* of the option struct */
-    bool ignore_unknown; /* options it does not know are skipped, as the tool it stands in for does */
+    size_t size;            /* of the option struct */
+    bool ignore_unknown;    /* options it does not know are skipped, as the tool it stands in for does */
+    const exit_text *exits; /* where its exit codes mean something else than the others'; NULL: they do not */
+    size_t n_exits;
     dse_status (*run)(const void *options, command_run *r, dse_error *err);
 } command;
 

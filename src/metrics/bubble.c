@@ -9,6 +9,7 @@
 #include "metrics/numbers.h"
 #include "metrics/parallel.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
@@ -20,28 +21,20 @@ static void widen(const metric_view *v, const metric_events *list, metric_span w
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &v->rank->event[list->event[i]];
 
-        if (metric_start(e) < within.start || metric_end(e) > within.end)
-            continue;
-        if (metric_start(e) < window->start)
-            window->start = metric_start(e);
-        if (metric_end(e) > window->end)
-            window->end = metric_end(e);
+        if (metric_start(e) >= within.start && metric_end(e) <= within.end)
+            metric_span_extend(window, metric_start(e), metric_end(e));
     }
 }
 
 /* From the first to the last GPU event inside the steps; empty if there is none. */
 static metric_span window_of(const metric_view *v)
 {
-    metric_span window = {INT64_MAX, INT64_MIN}, steps = window;
+    metric_span window = METRIC_NO_SPAN, steps = window;
 
     if (!v->n_gpu_steps)
         return v->gpu_span;
-    for (uint32_t i = 0; i < v->n_gpu_steps; i++) {
-        metric_span s = v->gpu_step[i].span;
-
-        steps.start = s.start < steps.start ? s.start : steps.start;
-        steps.end = s.end > steps.end ? s.end : steps.end;
-    }
+    for (uint32_t i = 0; i < v->n_gpu_steps; i++)
+        metric_span_extend(&steps, v->gpu_step[i].span.start, v->gpu_step[i].span.end);
     widen(v, &v->kernels, steps, &window);
     widen(v, &v->memory_ops, steps, &window);
     return window;
@@ -109,14 +102,22 @@ static dse_status stage_of(const metric_context *x, const trace_rank *r, uint32_
     return *stage == DSE_NONE ? stage_of_groups(r, x->arena, stage, err) : DSE_OK;
 }
 
+/* The lowest stage above one, from DSE_NONE on; DSE_NONE: there is none. */
+static uint32_t next_stage(const uint32_t *stage, uint32_t n, uint32_t above)
+{
+    uint32_t next = DSE_NONE;
+
+    for (uint32_t i = 0; i < n; i++)
+        if ((above == DSE_NONE || stage[i] > above) && stage[i] < next)
+            next = stage[i];
+    return next;
+}
+
 static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric_value *out)
 {
     metric_value *stages = metric_put_object(out, "per_stage");
-    uint32_t last = 0;
 
-    for (uint32_t i = 0; i < n; i++)
-        last = stage[i] > last ? stage[i] : last;
-    for (uint32_t s = 0; s <= last; s++) {
+    for (uint32_t s = DSE_NONE; (s = next_stage(stage, n, s)) != DSE_NONE;) {
         idle sum = {0};
         metric_value *one;
         uint32_t ranks = 0;
@@ -127,9 +128,7 @@ static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric
                 sum = (idle){sum.window + of[i].window, sum.bubble + of[i].bubble};
                 ranks++;
             }
-        if (!ranks)
-            continue;
-        snprintf(key, sizeof key, "%u", s);
+        snprintf(key, sizeof key, "%" PRIu32, s);
         one = metric_put_object(stages, key);
         metric_put_integer(one, "num_ranks", ranks);
         metric_put_ms(one, "span_ms", sum.window);
@@ -227,15 +226,16 @@ typedef struct {
 
 static bool collect(const trace_rank *r, dse_arena *a, activity *out)
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
 
     *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
-    if (!by_name || !out->span)
+    if (!out->span || !metric_classes_init(&names, r, says, a))
         return false;
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t what = e->name == DSE_NONE ? 0 : by_name[e->name], word = words[e->word];
+        uint8_t what = metric_class_of(&names, e), word = words[e->word];
 
         if (!metric_compat_is_timed(r, e))
             continue;
@@ -303,8 +303,10 @@ static dse_status pipeline_bubble_compat(const metric_context *x, metric_value *
         activity a;
         idle one;
 
-        ok = collect(x->view[i].rank, &scratch, &a) && metric_spans_merge_any(a.span, a.n, &busy);
-        if (ok && (one = compat_idle(&a, &busy)).window > 0) {
+        if (!(ok = collect(x->view[i].rank, &scratch, &a)))
+            break;
+        busy = metric_spans_merge_any(a.span, a.n);
+        if ((one = compat_idle(&a, &busy)).window > 0) {
             sum = (idle){sum.window + one.window, sum.bubble + one.bubble};
             any = true;
             marked = marked || a.has_marker;

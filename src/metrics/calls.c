@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const layer_names[] = {"none", "kernel", "gpu_user_annotation", "user_annotation"};
-
 static void put_types(const uint64_t n[METRIC_COMM_TYPES], metric_value *out)
 {
     metric_value *types = metric_put_object(out, "calls_by_type");
@@ -60,7 +58,7 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
         metric_put_integer(rank, "total_calls", v->comm.n);
         put_types(by_type, rank);
         put_per_step(rank, per_step(v));
-        metric_put_text(rank, "layer", layer_names[v->comm_layer]);
+        metric_put_text(rank, "layer", metric_layer_name(v->comm_layer));
     }
     return DSE_OK;
 }
@@ -85,23 +83,17 @@ static uint8_t says(const char *name)
     return how ? (uint8_t)(how | metric_comm_type_of_word(name) << TYPE_SHIFT) : 0;
 }
 
-static const char *file_name(const trace_rank *r)
-{
-    const char *slash = r->path ? strrchr(r->path, '/') : NULL;
-
-    return slash ? slash + 1 : r->path ? r->path : "";
-}
-
 static bool count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
 
-    if (!by_name)
+    if (!metric_classes_init(&names, r, says, a))
         return false;
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t how = e->name == DSE_NONE ? 0 : by_name[e->name];
+        uint8_t how = metric_class_of(&names, e);
 
         if ((how & AS_CALL) || ((how & AS_KERNEL) && (words[e->word] & METRIC_LITERAL_KERNEL)))
             by_type[how >> TYPE_SHIFT]++;
@@ -121,12 +113,12 @@ static dse_status coll_call_num_compat(const metric_context *x, metric_value *ou
     for (uint32_t i = 0; sum && i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
 
-        if (metric_has(file_name(r), "metadata"))
+        if (metric_has(metric_file_name(r), "metadata"))
             continue;
         if (!count_file(r, x->arena, by_type))
             return dse_fail_nomem(err);
         if (!last || strcmp(last, r->path) != 0) {
-            file = metric_put_count(files, file_name(r), 0);
+            file = metric_put_count(files, metric_file_name(r), 0);
             n++;
         }
         last = r->path;

@@ -64,43 +64,25 @@ static void add(type_sum *to, const type_sum *s)
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-/* Time in which one collective runs. */
-static bool union_of(const metric_view *v, metric_comm_type type, uint32_t n, dse_arena *scratch,
-                     metric_spans *out)
-{
-    metric_span *span = DSE_ARENA_NEW(scratch, metric_span, n);
-    uint32_t at = 0;
-
-    if (!span)
-        return false;
-    for (uint32_t i = 0; i < v->comm.n; i++)
-        if (v->comm_type[i] == type) {
-            const trace_event *e = &v->rank->event[v->comm.event[i]];
-            span[at++] = (metric_span){metric_start(e), metric_end(e)};
-        }
-    *out = metric_spans_merge(span, at);
-    return true;
-}
-
 static bool measure(const metric_view *v, dse_arena *scratch, rank_comm *out)
 {
     int64_t span = v->gpu_span.end > v->gpu_span.start ? v->gpu_span.end - v->gpu_span.start : 0;
+    int64_t ps[METRIC_COMM_TYPES];
+    metric_spans gathers;
 
     *out = (rank_comm){.prefetch_pct = NAN, .percentage = NAN, .calls_per_step = NAN};
     for (uint32_t i = 0; i < v->comm.n; i++)
         count(v->rank, &v->rank->event[v->comm.event[i]], v->comm_type[i], &out->type[v->comm_type[i]]);
+    metric_class_lengths(v->rank, &v->comm, v->comm_type, METRIC_COMM_TYPES, ps);
     for (int t = 0; t < METRIC_COMM_TYPES; t++) {
-        metric_spans s;
-
-        if (out->type[t].n && !union_of(v, (metric_comm_type)t, out->type[t].n, scratch, &s))
-            return false;
-        if (out->type[t].n)
-            out->type[t].union_ps = metric_spans_length(&s);
-        if (t == METRIC_ALL_GATHER && out->type[t].union_ps)
-            out->prefetch_pct =
-                100 * (double)metric_spans_overlap(&s, &v->compute_time) / (double)out->type[t].union_ps;
+        out->type[t].union_ps = ps[t];
         add(&out->all, &out->type[t]);
     }
+    if (!metric_union_of_class(v->rank, &v->comm, v->comm_type, METRIC_ALL_GATHER, scratch, &gathers))
+        return false;
+    if (ps[METRIC_ALL_GATHER])
+        out->prefetch_pct =
+            100 * (double)metric_spans_overlap(&gathers, &v->compute_time) / (double)ps[METRIC_ALL_GATHER];
     out->all.union_ps = metric_spans_length(&v->comm_time);
     out->time_ms = guide_us(out->all.union_ps) / 1000;
     out->calls = v->comm.n;
@@ -202,9 +184,7 @@ static const char no_gpu[] = "no kernels or copies", no_steps[] = GUIDE_NO_STEPS
 
 static void put_rank(const metric_view *v, const rank_comm *c, metric_value *to)
 {
-    static const char *const layers[] = {"none", "kernel", "gpu_user_annotation", "user_annotation"};
-
-    metric_put_text(to, "layer", layers[v->comm_layer]);
+    metric_put_text(to, "layer", metric_layer_name(v->comm_layer));
     metric_put_ms(to, "union_ms_all", c->all.union_ps);
     metric_put_ms(to, "sum_ms_all", c->all.sum_ps);
     put_or_why(to, "percentage_of_gpu_span", c->percentage, no_gpu);
@@ -260,7 +240,7 @@ static dse_status communication(const metric_context *x, metric_value *out, dse_
     rank_comm *c;
     type_sum type[METRIC_COMM_TYPES] = {{0}}, all = {0};
     metric_value *per_rank;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;
@@ -339,12 +319,13 @@ static void add_compat(class_sum *s, int64_t dur_ps)
 
 static bool measure_compat(const trace_rank *r, dse_arena *scratch, compat_row *out)
 {
-    const guide_words host = GUIDE_WORDS(r, "user_annotation", "cpu_op"), kernel = GUIDE_WORDS(r, "kernel");
-    guide_classes of_host, of_kernel;
+    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op"),
+                       kernel = METRIC_WORDS(r, "kernel");
+    metric_classes of_host, of_kernel;
 
     *out = (compat_row){.recording_us = guide_recording_us(r)};
-    if (!guide_classes_init(&of_host, r, class_of_host, scratch) ||
-        !guide_classes_init(&of_kernel, r, class_of_kernel, scratch))
+    if (!metric_classes_init(&of_host, r, class_of_host, scratch) ||
+        !metric_classes_init(&of_kernel, r, class_of_kernel, scratch))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -353,9 +334,9 @@ static bool measure_compat(const trace_rank *r, dse_arena *scratch, compat_row *
         if (e->instant)
             continue;
         if (host.is[e->word])
-            class = guide_class_of(&of_host, e);
+            class = metric_class_of(&of_host, e);
         else if (kernel.is[e->word])
-            class = guide_class_of(&of_kernel, e);
+            class = metric_class_of(&of_kernel, e);
         if (class != NO_CLASS)
             add_compat(&out->of[class], e->dur_ps);
     }

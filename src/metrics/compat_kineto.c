@@ -2,18 +2,6 @@
 
 #include <string.h>
 
-bool metric_begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-bool metric_ends(const char *text, const char *suffix)
-{
-    size_t n = strlen(text), of_suffix = strlen(suffix);
-
-    return n >= of_suffix && strcmp(text + n - of_suffix, suffix) == 0;
-}
-
 void metric_compat_words(const trace_rank *rank, uint8_t by_word[256])
 {
     memset(by_word, 0, 256);
@@ -47,15 +35,6 @@ bool metric_compat_is_call(const char *name)
         if (metric_begins(name, prefixes[i]))
             return true;
     return false;
-}
-
-uint8_t *metric_names_say(const trace_rank *rank, uint8_t (*says)(const char *name), dse_arena *a)
-{
-    uint8_t *by_name = DSE_ARENA_NEW(a, uint8_t, (size_t)rank->names.n + 1);
-
-    for (uint32_t i = 0; by_name && i < rank->names.n; i++)
-        by_name[i] = says(rank->names.text[i]);
-    return by_name;
 }
 
 /* base_ns times a thousand need not fit: what is left of the event in nanoseconds does. */

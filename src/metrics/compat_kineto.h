@@ -1,8 +1,9 @@
 /* Rules that the original tools for Kineto traces have in common (CCL-Bench 273229f): which events are calls of a
- * collective, which categories they compare literally; and what definitions ask of names as well. */
+ * collective, which categories they compare literally, which events count. */
 #ifndef DSE_METRICS_COMPAT_KINETO_H
 #define DSE_METRICS_COMPAT_KINETO_H
 
+#include "metrics/classes.h"
 #include "metrics/view.h"
 
 /* Categories as the file spells them: the tools know nothing of the capitalised ones of older profilers. */
@@ -19,9 +20,6 @@ void metric_compat_words(const trace_rank *rank, uint8_t by_word[256]);
 /* A call of a collective by the name of an operator or annotation: nccl:all_reduce..., c10d::allreduce_... */
 bool metric_compat_is_call(const char *name);
 
-/* What `says` answers of each name of a rank, asked once a name; in the arena, by name id. NULL when out of memory. */
-uint8_t *metric_names_say(const trace_rank *rank, uint8_t (*says)(const char *name), dse_arena *a);
-
 /* Whether its ts is above 0 in the file, as most tools demand. */
 bool metric_compat_is_timed(const trace_rank *rank, const trace_event *e);
 
@@ -30,9 +28,5 @@ double metric_compat_us(const trace_rank *rank, int64_t ps);
 
 /* What must be added to times of `rank` to compare them with those of `origin`. */
 int64_t metric_clock_offset(const trace_rank *rank, const trace_rank *origin);
-
-#define METRIC_STEP_PREFIX "ProfilerStep#"
-bool metric_begins(const char *text, const char *prefix);
-bool metric_ends(const char *text, const char *suffix);
 
 #endif

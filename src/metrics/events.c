@@ -60,8 +60,9 @@ bool metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *s
     return true;
 }
 
-/* Twice over the events: how many spans they make, and which. */
-bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a, metric_spans *out)
+/* Twice over the events: how many spans they make, and which. class_of NULL: all of them. */
+bool metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                           uint8_t class, dse_arena *a, metric_spans *out)
 {
     metric_span *span = NULL;
     size_t n = 0;
@@ -73,7 +74,7 @@ bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *
         for (uint32_t i = 0; i < e->n; i++) {
             const trace_event *v = &rank->event[e->event[i]];
 
-            if (v->dur_ps <= 0)
+            if (v->dur_ps <= 0 || (class_of && class_of[i] != class))
                 continue;
             if (!n || metric_start(v) > end) {
                 if (pass)
@@ -91,6 +92,32 @@ bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *
     }
     *out = (metric_spans){n, span};
     return true;
+}
+
+bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a, metric_spans *out)
+{
+    return metric_union_of_class(rank, e, NULL, 0, a, out);
+}
+
+void metric_class_lengths(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                          uint8_t n_classes, int64_t *ps)
+{
+    int64_t end[UINT8_MAX + 1]; /* of each class so far */
+
+    for (uint8_t c = 0; c < n_classes; c++) {
+        ps[c] = 0;
+        end[c] = INT64_MIN;
+    }
+    for (uint32_t i = 0; i < e->n; i++) {
+        const trace_event *v = &rank->event[e->event[i]];
+        int64_t from = metric_start(v), *until = &end[class_of[i]];
+
+        from = *until > from ? *until : from;
+        if (metric_end(v) <= from)
+            continue;
+        ps[class_of[i]] += metric_end(v) - from;
+        *until = metric_end(v);
+    }
 }
 
 bool metric_room(metric_events *e, uint32_t n, dse_arena *a)

@@ -51,7 +51,7 @@ static int by_place(const void *a, const void *b)
 /* In part at least. */
 static bool is_in(const metric_spans *steps, const trace_event *e)
 {
-    return guide_span_at(steps, metric_start(e)) ||
+    return metric_spans_at(steps, metric_start(e)) ||
            metric_spans_within(steps, metric_start(e), metric_end(e)) > 0;
 }
 
@@ -59,12 +59,12 @@ static bool is_in(const metric_spans *steps, const trace_event *e)
 static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
                         uint32_t *n)
 {
-    guide_classes classes;
+    metric_classes classes;
     size_t cap = 0;
 
     *out = NULL;
     *n = 0;
-    if (!guide_classes_init(&classes, r, fsdp_class_of, scratch))
+    if (!metric_classes_init(&classes, r, fsdp_class_of, scratch))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -72,7 +72,7 @@ static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_aren
 
         if (e->instant || (e->category != TRACE_CPU_OP && e->category != TRACE_ANNOTATION))
             continue;
-        class = guide_class_of(&classes, e);
+        class = metric_class_of(&classes, e);
         if (class == FSDP_CLASSES || !is_in(steps, e))
             continue;
         if (!DSE_GROW(*out, cap, (size_t)*n + 1))
@@ -153,7 +153,10 @@ static int64_t open_ps(const piece *p, size_t n, const metric_spans *steps, dse_
 
     for (size_t i = 0; span && i < n; i++)
         span[i] = p[i].span;
-    return span && metric_spans_merge_any(span, n, &all) ? metric_spans_overlap(&all, steps) : -1;
+    if (!span)
+        return -1;
+    all = metric_spans_merge_any(span, n);
+    return metric_spans_overlap(&all, steps);
 }
 
 /* ---- the GPU's time ------------------------------------------------------------------------ */
@@ -182,15 +185,16 @@ static bool gpu_times(const metric_view *v, const metric_spans *steps, const ran
 
     for (uint32_t i = 0; class && i < v->kernels.n; i++) {
         const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &v->rank->event[v->launch[i]];
-        const piece *in = launch && guide_span_at(steps, launch->start_ps)
+        const piece *in = launch && metric_spans_at(steps, launch->start_ps)
                               ? piece_at(p, n, launch->lane, launch->start_ps)
                               : NULL;
 
         out->has_launches = out->has_launches || launch;
         class[i] = in ? r[in->range].class : FSDP_CLASSES;
     }
-    if (!class || !guide_kernel_times(v, class, FSDP_CLASSES + 1, a, ps))
+    if (!class)
         return false;
+    metric_class_lengths(v->rank, &v->kernels, class, FSDP_CLASSES + 1, ps);
     for (int c = 0; c < FSDP_CLASSES; c++)
         out->class[c].gpu_ms = guide_us(ps[c]) / 1000 / out->n_steps;
     return true;
@@ -225,22 +229,18 @@ static bool fill(const metric_view *v, const metric_spans *steps, range *r, uint
     return true;
 }
 
-static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, rank_cost *out, uint32_t *n,
-                          dse_error *err)
+static bool measure(const guide_rank *r, bool trim, dse_arena *a, rank_cost *out, uint32_t *n)
 {
     metric_spans steps;
     range *ranges = NULL;
-    dse_status st = DSE_OK;
+    bool ok;
 
     out->layers.rank = r->rank;
     *n = 0;
-    if (!r->view->n_steps)
-        return metric_absent(err, METRIC_NO_STEPS);
-    if (!guide_steps_of(r->view, trim, a, &out->n_steps, &steps) ||
-        !find_ranges(r->rank, &steps, a, &ranges, n) || !fill(r->view, &steps, ranges, *n, a, out))
-        st = dse_fail_nomem(err);
+    ok = guide_steps_of(r->view, trim, a, &out->n_steps, &steps) &&
+         find_ranges(r->rank, &steps, a, &ranges, n) && fill(r->view, &steps, ranges, *n, a, out);
     dse_free(ranges);
-    return st;
+    return ok;
 }
 
 /* ---- the result ---------------------------------------------------------------------------- */
@@ -346,7 +346,7 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
     rank_cost *r;
     dse_arena scratch;
     uint64_t n_ranges = 0;
-    dse_status st = guide_ranks_of(x, METRIC_ON_HOST, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;
@@ -357,7 +357,8 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
         uint32_t n;
 
         dse_arena_reset(&scratch);
-        st = measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n, err);
+        if (!measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n))
+            st = dse_fail_nomem(err);
         n_ranges += n;
     }
     if (st == DSE_OK && !n_ranges)

@@ -32,12 +32,12 @@ static bool add(const trace_event *e, fsdp_class class, compat_row *row)
 
 static bool measure(const trace_rank *r, dse_arena *scratch, compat_row *row)
 {
-    const guide_words host = GUIDE_WORDS(r, "user_annotation", "cpu_op");
+    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op");
     const class_sum *c = row->class;
-    guide_classes classes;
+    metric_classes classes;
 
     row->layers.rank = r;
-    if (!guide_classes_init(&classes, r, fsdp_class_of, scratch))
+    if (!metric_classes_init(&classes, r, fsdp_class_of, scratch))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -45,7 +45,7 @@ static bool measure(const trace_rank *r, dse_arena *scratch, compat_row *row)
 
         if (e->instant || !host.is[e->word] || e->name == DSE_NONE)
             continue;
-        class = guide_class_of(&classes, e);
+        class = metric_class_of(&classes, e);
         if (class != FSDP_CLASSES && !add(e, (fsdp_class) class, row))
             return false;
     }

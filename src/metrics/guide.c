@@ -12,30 +12,27 @@
 
 static const char *label_of(const trace_rank *r, dse_arena *a)
 {
-    const char *slash = r->path ? strrchr(r->path, '/') : NULL, *name = slash ? slash + 1 : r->path;
+    const char *name = metric_file_name(r);
 
-    if (name && r->kind == TRACE_KINETO && metric_ends(name, "trace.json"))
+    if (r->kind == TRACE_KINETO && metric_ends(name, "trace.json"))
         return dse_arena_strndup(a, name, strlen(name) - strlen(".json"));
     return dse_arena_printf(a, "rank%" PRIu32 "_trace", r->rank);
 }
 
-dse_status guide_ranks_of(const metric_context *x, unsigned kinds, guide_ranks *out, dse_error *err)
+dse_status guide_ranks_of(const metric_context *x, guide_ranks *out, dse_error *err)
 {
-    out->n = 0;
-    if (!(out->rank = DSE_ARENA_NEW(x->arena, guide_rank, x->n_views)))
+    *out = (guide_ranks){x->n_views, DSE_ARENA_NEW(x->arena, guide_rank, x->n_views)};
+    if (!out->rank)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < x->n_views; i++) {
-        guide_rank *r = &out->rank[out->n];
+        guide_rank *r = &out->rank[i];
 
-        if (!(kinds & METRIC_ON(x->view[i].rank->kind)))
-            continue;
         r->view = &x->view[i];
         r->rank = x->view[i].rank;
         if (!(r->label = label_of(r->rank, x->arena)))
             return dse_fail_nomem(err);
-        out->n++;
     }
-    return out->n ? DSE_OK : metric_absent(err, "no trace here is of a kind that it is defined for");
+    return DSE_OK;
 }
 
 static int by_label(const void *a, const void *b)
@@ -47,42 +44,21 @@ static int by_label(const void *a, const void *b)
 
 dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_error *err)
 {
-    dse_status st;
+    dse_status st = guide_ranks_of(x, out, err);
 
-    for (uint32_t i = 0; i < x->n_views; i++)
-        if (METRIC_ON_HOST & METRIC_ON(x->view[i].rank->kind)) {
-            st = guide_ranks_of(x, METRIC_ON_HOST, out, err);
-            if (st == DSE_OK)
-                qsort(out->rank, out->n, sizeof *out->rank, by_label);
-            return st;
-        }
-    return metric_absent(err, "the original tool reads Kineto's JSON only; leave out --compat");
+    if (st == DSE_OK)
+        qsort(out->rank, out->n, sizeof *out->rank, by_label);
+    return st;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
-
-guide_words guide_words_of(const trace_rank *r, const char *const *words, size_t n)
-{
-    guide_words w = {{false}};
-
-    for (uint32_t i = 0; i < r->n_words; i++)
-        for (size_t j = 0; j < n; j++)
-            w.is[i] = w.is[i] || strcmp(r->names.text[r->word[i]], words[j]) == 0;
-    return w;
-}
-
-bool guide_classes_init(guide_classes *c, const trace_rank *r, guide_classify *classify, dse_arena *a)
-{
-    *c = (guide_classes){r, classify, DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)};
-    return c->class_of != NULL;
-}
 
 double guide_recording_us(const trace_rank *r)
 {
     return r->any_last_ps > r->any_first_ps ? guide_us(r->any_last_ps - r->any_first_ps) : 0;
 }
 
-bool guide_union_of(const trace_rank *r, const metric_events *list, const guide_words *words, dse_arena *a,
+bool guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
                     metric_spans *out, uint32_t *n)
 {
     metric_span *span = DSE_ARENA_NEW(a, metric_span, list->n);
@@ -100,21 +76,6 @@ bool guide_union_of(const trace_rank *r, const metric_events *list, const guide_
     return true;
 }
 
-const metric_span *guide_span_at(const metric_spans *s, int64_t at)
-{
-    size_t a = 0, b = s->n;
-
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (s->span[mid].end <= at)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a < s->n && s->span[a].start <= at ? &s->span[a] : NULL;
-}
-
 bool guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, metric_spans *out)
 {
     uint32_t first;
@@ -125,27 +86,8 @@ bool guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, 
         return false;
     for (uint32_t i = 0; i < *n; i++)
         span[i] = v->step[first + i].span;
-    return metric_spans_merge_any(span, *n, out);
-}
-
-bool guide_kernel_times(const metric_view *v, const uint8_t *class_of, uint8_t n_classes, dse_arena *scratch,
-                        int64_t *ps)
-{
-    metric_span *span = DSE_ARENA_NEW(scratch, metric_span, v->kernels.n);
-
-    for (uint8_t c = 0; span && c < n_classes; c++) {
-        metric_spans s;
-        size_t n = 0;
-
-        for (uint32_t i = 0; i < v->kernels.n; i++)
-            if (class_of[i] == c) {
-                const trace_event *e = &v->rank->event[v->kernels.event[i]];
-                span[n++] = (metric_span){metric_start(e), metric_end(e)};
-            }
-        s = metric_spans_merge(span, n);
-        ps[c] = metric_spans_length(&s);
-    }
-    return span != NULL;
+    *out = metric_spans_merge_any(span, *n);
+    return true;
 }
 
 /* ---- figures ------------------------------------------------------------------------------- */

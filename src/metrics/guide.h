@@ -6,10 +6,11 @@
 #ifndef DSE_METRICS_GUIDE_H
 #define DSE_METRICS_GUIDE_H
 
+#include "metrics/classes.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
-/* The ranks of a record that a metric takes: a directory may hold traces of other kinds as well. */
+/* A rank as the originals call it. */
 typedef struct {
     const metric_view *view;
     const trace_rank *rank;
@@ -21,61 +22,24 @@ typedef struct {
     guide_rank *rank;
 } guide_ranks;
 
-/* Those of the kinds, METRIC_ON(...), ascending. DSE_E_ABSENT if there are none, DSE_E_NOMEM. In the arena of x. */
-dse_status guide_ranks_of(const metric_context *x, unsigned kinds, guide_ranks *out, dse_error *err);
+/* All ranks of the context, ascending. DSE_E_NOMEM. In the arena of x. */
+dse_status guide_ranks_of(const metric_context *x, guide_ranks *out, dse_error *err);
 
-/* The same for --compat: Chrome traces of GPUs, in the order of the labels (rank10_trace stands before rank1_trace). A file
+/* The same in the order of the labels, as the originals go through files: rank10_trace stands before rank1_trace. A file
  * that the originals would not take as it is (compressed, of several ranks, another name) is called rank<n>_trace. */
 dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_error *err);
 
 /* ---- events as the originals see them ------------------------------------------------------- */
 
-/* Which of a rank's category words are literally one of these: they know no capitalised ones. by e->word. */
-typedef struct {
-    bool is[256];
-} guide_words;
-
-guide_words guide_words_of(const trace_rank *r, const char *const *words, size_t n);
-#define GUIDE_WORDS(r, ...)                                                                                  \
-    guide_words_of((r), (const char *const[]){__VA_ARGS__},                                                  \
-                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
-/* A class for each name, asked for once. */
-typedef uint8_t guide_classify(const char *name); /* below 255 */
-
-typedef struct {
-    const trace_rank *rank;
-    guide_classify *classify;
-    uint8_t *class_of; /* by name id, plus 1; 0: not asked */
-} guide_classes;
-
-bool guide_classes_init(guide_classes *c, const trace_rank *r, guide_classify *classify, dse_arena *a);
-
-static inline uint8_t guide_class_of(guide_classes *c, const trace_event *e)
-{
-    if (e->name == DSE_NONE)
-        return c->classify("");
-    if (!c->class_of[e->name])
-        c->class_of[e->name] = (uint8_t)(1 + c->classify(c->rank->names.text[e->name]));
-    return (uint8_t)(c->class_of[e->name] - 1);
-}
-
 /* From the first start to the last end of all events, in microseconds; 0 if there are none. */
 double guide_recording_us(const trace_rank *r);
 
 /* Union of those events of a list whose category is literally one of the words; *n counts the ones that last. */
-bool guide_union_of(const trace_rank *r, const metric_events *list, const guide_words *words, dse_arena *a,
+bool guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
                     metric_spans *out, uint32_t *n);
-
-/* The span of a set that holds this time; NULL. */
-const metric_span *guide_span_at(const metric_spans *s, int64_t at);
 
 /* The time of the steps that count (steps.h); *n of them. In the arena; false when out of memory. */
 bool guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, metric_spans *out);
-
-/* Union of the kernels of each class, in ps; class_of is by place in v->kernels. False when out of memory. */
-bool guide_kernel_times(const metric_view *v, const uint8_t *class_of, uint8_t n_classes, dse_arena *scratch,
-                        int64_t *ps);
 
 static inline double guide_us(int64_t ps) { return (double)ps / TRACE_PS_PER_US; }
 

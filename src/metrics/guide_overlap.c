@@ -62,7 +62,7 @@ static dse_status overlap(const metric_context *x, metric_value *out, dse_error 
     rank_overlap *o;
     metric_value *per_rank;
     int64_t n_compute = 0, n_comm = 0;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;
@@ -94,23 +94,21 @@ static dse_status overlap(const metric_context *x, metric_value *out, dse_error 
 
 static uint8_t is_comm(const char *name)
 {
-    static const char *const words[] = {"nccl", "allgather", "allreduce", "reducescatter", "broadcast"};
-
-    return metric_has_any(name, words, sizeof words / sizeof words[0]);
+    return METRIC_HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast");
 }
 
 static bool measure_compat(const guide_rank *r, dse_arena *a, rank_overlap *out)
 {
     const metric_events *kernels = &r->view->kernels;
-    const guide_words words = GUIDE_WORDS(r->rank, "kernel");
+    const metric_words words = METRIC_WORDS(r->rank, "kernel");
     metric_span *side[2]; /* compute, communication */
     uint32_t n[2] = {0, 0}, n_all;
     metric_spans compute, comm, all;
-    guide_classes classes;
+    metric_classes classes;
 
     side[0] = DSE_ARENA_NEW(a, metric_span, kernels->n);
     side[1] = DSE_ARENA_NEW(a, metric_span, kernels->n);
-    if (!side[0] || !side[1] || !guide_classes_init(&classes, r->rank, is_comm, a) ||
+    if (!side[0] || !side[1] || !metric_classes_init(&classes, r->rank, is_comm, a) ||
         !guide_union_of(r->rank, kernels, &words, a, &all, &n_all))
         return false;
     for (uint32_t i = 0; i < kernels->n; i++) {
@@ -119,7 +117,7 @@ static bool measure_compat(const guide_rank *r, dse_arena *a, rank_overlap *out)
 
         if (!words.is[e->word] || e->dur_ps <= 0)
             continue;
-        to = guide_class_of(&classes, e);
+        to = metric_class_of(&classes, e);
         side[to][n[to]++] = (metric_span){metric_start(e), metric_end(e)};
     }
     compute = metric_spans_merge(side[0], n[0]);

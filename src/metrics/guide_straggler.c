@@ -63,21 +63,18 @@ static bool measure(const metric_view *v, bool trim, dse_arena *scratch, rank_ti
     return true;
 }
 
-static dse_status measure_all(const guide_ranks *ranks, bool trim, rank_time *t, dse_error *err)
+static bool measure_all(const guide_ranks *ranks, bool trim, rank_time *t)
 {
     dse_arena scratch;
-    dse_status st = DSE_OK;
+    bool ok = true;
 
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n && st == DSE_OK; i++) {
+    for (uint32_t i = 0; i < ranks->n && ok; i++) {
         dse_arena_reset(&scratch);
-        if (!ranks->rank[i].view->n_steps)
-            st = metric_absent(err, METRIC_NO_STEPS);
-        else if (!measure(ranks->rank[i].view, trim, &scratch, &t[i]))
-            st = dse_fail_nomem(err);
+        ok = measure(ranks->rank[i].view, trim, &scratch, &t[i]);
     }
     dse_arena_free(&scratch);
-    return st;
+    return ok;
 }
 
 static void put_extreme(metric_value *to, const char *key, const guide_ranks *ranks, const rank_time *t,
@@ -162,7 +159,7 @@ static dse_status put_lag(const metric_context *x, trace_kind kind, metric_value
     if (st == DSE_E_ABSENT) {
         lag->kind = METRIC_ABSENT;
         lag->first = lag->last = NULL;
-        return (lag->text = dse_arena_strdup(x->arena, why.text)) ? DSE_OK : dse_fail_nomem(err);
+        return (lag->text = dse_arena_strdup(lag->arena, why.text)) ? DSE_OK : dse_fail_nomem(err);
     }
     return st == DSE_OK ? DSE_OK : dse_fail_nomem(err);
 }
@@ -172,16 +169,12 @@ static dse_status straggler(const metric_context *x, metric_value *out, dse_erro
     guide_ranks ranks;
     rank_time *t;
     metric_value *per_rank;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;
-    if (ranks.n < 2)
-        return metric_absent(err, "it compares ranks, and there is one; give the traces of all of them");
-    if (!(t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n)))
+    if (!(t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n)) || !measure_all(&ranks, x->options->trim, t))
         return dse_fail_nomem(err);
-    if ((st = measure_all(&ranks, x->options->trim, t, err)) != DSE_OK)
-        return st;
     if (!put_times(&ranks, t, x->arena, out))
         return dse_fail_nomem(err);
     if ((st = put_lag(x, ranks.rank[0].rank->kind, out, err)) != DSE_OK)
@@ -202,9 +195,7 @@ static dse_status straggler(const metric_context *x, metric_value *out, dse_erro
 
 static uint8_t is_comm(const char *name)
 {
-    static const char *const words[] = {"all_gather", "all_reduce", "reduce_scatter", "broadcast", "nccl"};
-
-    return metric_has_any(name, words, sizeof words / sizeof words[0]);
+    return METRIC_HAS_ANY(name, "all_gather", "all_reduce", "reduce_scatter", "broadcast", "nccl");
 }
 
 /* In milliseconds; the places are those of the three statistics. */
@@ -216,11 +207,11 @@ static const char *const time_key[N_TIMES] = {"total_duration_ms", "kernel_time_
 
 static bool measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, uint32_t stride)
 {
-    const guide_words kernel = GUIDE_WORDS(r, "kernel");
+    const metric_words kernel = METRIC_WORDS(r, "kernel");
     int64_t kernel_ps = 0, comm_ps = 0;
-    guide_classes comm;
+    metric_classes comm;
 
-    if (!guide_classes_init(&comm, r, is_comm, scratch))
+    if (!metric_classes_init(&comm, r, is_comm, scratch))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -229,7 +220,7 @@ static bool measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, 
             continue;
         if (kernel.is[e->word])
             kernel_ps += e->dur_ps;
-        if (guide_class_of(&comm, e))
+        if (metric_class_of(&comm, e))
             comm_ps += e->dur_ps;
     }
     ms[DURATION * stride] = guide_recording_us(r) / 1000;

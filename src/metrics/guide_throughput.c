@@ -29,11 +29,8 @@ static rank_steps measure(const metric_view *v, bool trim)
 static dse_status tokens_of(const metric_context *x, double *out, dse_error *err)
 {
     const trace_card *c = x->card;
-    trace_phase phase = x->options->phase != TRACE_PHASE_UNKNOWN || !c ? x->options->phase : c->phase;
 
-    if (!c || c->batch_size == TRACE_CARD_NONE || c->seq_len == TRACE_CARD_NONE)
-        return metric_absent(err, "it needs a workload card with workload.data.batch_size and seq_len");
-    if (phase == TRACE_PHASE_INFERENCE)
+    if (metric_phase_of(x) == TRACE_PHASE_INFERENCE)
         return metric_absent(err, "it is defined for training; ask for throughput_tokens");
     *out = (double)c->batch_size * (double)c->seq_len;
     return DSE_OK;
@@ -52,7 +49,7 @@ static dse_status throughput(const metric_context *x, metric_value *out, dse_err
     rank_steps *s;
     metric_value *per_rank;
     double tokens = 0, least = INFINITY, most = 0, mean;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st == DSE_OK)
         st = tokens_of(x, &tokens, err);
@@ -61,8 +58,6 @@ static dse_status throughput(const metric_context *x, metric_value *out, dse_err
     if (!(s = DSE_ARENA_NEW(x->arena, rank_steps, ranks.n)))
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < ranks.n; i++) {
-        if (!ranks.rank[i].view->n_steps)
-            return metric_absent(err, METRIC_NO_STEPS);
         s[i] = measure(ranks.rank[i].view, x->options->trim);
         least = s[i].step_s < least ? s[i].step_s : least;
         most = s[i].step_s > most ? s[i].step_s : most;
@@ -96,14 +91,14 @@ static uint8_t marker_of(const char *name)
 
 /* From the last start marker to the last end marker, in seconds; without both, from the first start of whatever the file
  * has to the last start. 0 or less: not usable. */
-static double iteration_s(const trace_rank *r, guide_classes *markers)
+static double iteration_s(const trace_rank *r, metric_classes *markers)
 {
     int64_t start = 0, end = 0;
     int seen = 0;
 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t marker = guide_class_of(markers, e);
+        uint8_t marker = metric_class_of(markers, e);
 
         seen |= marker;
         if (marker == IS_START)
@@ -136,10 +131,10 @@ static bool times_compat(const guide_ranks *ranks, double *s, uint32_t *n)
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < ranks->n && ok; i++) {
         const trace_rank *r = ranks->rank[i].rank;
-        guide_classes markers;
+        metric_classes markers;
 
         dse_arena_reset(&scratch);
-        if (!(ok = guide_classes_init(&markers, r, marker_of, &scratch)))
+        if (!(ok = metric_classes_init(&markers, r, marker_of, &scratch)))
             break;
         s[*n] = iteration_s(r, &markers);
         *n += s[*n] > 0;

@@ -36,50 +36,37 @@ typedef struct {
     kind_sum of[METRIC_WORKS];
 } kind_sums;
 
-static bool counts(const trace_event *e, const guide_words *keep)
+static bool counts(const trace_event *e, const metric_words *keep)
 {
     return !keep || (keep->is[e->word] && e->dur_ps > 0);
 }
 
-/* Gives each name that counts a place in out->name; *place is by name id, plus 1. */
-static bool find_names(const guide_rank *r, const guide_words *keep, guide_classes *kinds, dse_arena *a,
-                       dse_arena *scratch, uint32_t **place, rank_kernels *out)
+/* Gives each name that counts a place in a list of *n; place is by name id, plus 1. */
+static uint32_t *find_names(const guide_rank *r, const metric_words *keep, dse_arena *scratch, uint32_t *n)
 {
     const metric_events *list = &r->view->kernels;
-    uint32_t n = 0;
+    uint32_t *place = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->rank->names.n + 1);
 
-    if (!(*place = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->rank->names.n + 1)))
-        return false;
-    for (uint32_t i = 0; i < list->n; i++) {
+    *n = 0;
+    for (uint32_t i = 0; place && i < list->n; i++) {
         const trace_event *e = &r->rank->event[list->event[i]];
 
-        if (counts(e, keep) && !(*place)[e->name])
-            (*place)[e->name] = ++n;
+        if (!place[e->name] && counts(e, keep))
+            place[e->name] = ++*n;
     }
-    if (!(out->name = DSE_ARENA_NEW(a, name_sum, n)))
-        return false;
-    out->n_names = n;
-    for (uint32_t i = 0; i < list->n; i++) {
-        const trace_event *e = &r->rank->event[list->event[i]];
-
-        if (counts(e, keep))
-            out->name[(*place)[e->name] - 1] =
-                (name_sum){.name = e->name,
-                           .first = DSE_NONE,
-                           .kind = kinds ? guide_class_of(kinds, e) : r->view->work[e->name]};
-    }
-    return true;
+    return place;
 }
 
 /* keep: the category words that count, of kernels that last; NULL: all. kinds NULL: those of the view. */
-static bool sum_kernels(const guide_rank *r, const guide_words *keep, guide_classes *kinds, dse_arena *a,
+static bool sum_kernels(const guide_rank *r, const metric_words *keep, metric_classes *kinds, dse_arena *a,
                         dse_arena *scratch, rank_kernels *out)
 {
     const metric_events *list = &r->view->kernels;
-    uint32_t *place;
+    const uint32_t *place;
 
     *out = (rank_kernels){0};
-    if (!find_names(r, keep, kinds, a, scratch, &place, out))
+    if (!(place = find_names(r, keep, scratch, &out->n_names)) ||
+        !(out->name = DSE_ARENA_NEW(a, name_sum, out->n_names)))
         return false;
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &r->rank->event[list->event[i]];
@@ -88,7 +75,11 @@ static bool sum_kernels(const guide_rank *r, const guide_words *keep, guide_clas
         if (!counts(e, keep))
             continue;
         s = &out->name[place[e->name] - 1];
-        s->n++;
+        if (!s->n++)
+            *s = (name_sum){.name = e->name,
+                            .first = DSE_NONE,
+                            .n = 1,
+                            .kind = kinds ? metric_class_of(kinds, e) : r->view->work[e->name]};
         s->time_ps += e->dur_ps;
         s->first = list->event[i] < s->first ? list->event[i] : s->first;
         out->n_kernels++;
@@ -252,7 +243,7 @@ static dse_status kernel(const metric_context *x, metric_value *out, dse_error *
     trace_names names = {0};
     rank_kernels all = {0};
     dse_arena scratch;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     dse_arena_init(&scratch);
     if (st == DSE_OK && !kernel_of(&ranks, x->arena, &scratch, &names, &all, out))
@@ -265,10 +256,6 @@ static dse_status kernel(const metric_context *x, metric_value *out, dse_error *
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-#define HAS_ANY(text, ...)                                                                                   \
-    metric_has_any(text, (const char *const[]){__VA_ARGS__},                                                 \
-                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
 /* flash, and attn after it */
 static bool is_flash_attention(const char *name)
 {
@@ -280,19 +267,20 @@ static bool is_flash_attention(const char *name)
 
 static uint8_t kind_compat(const char *name)
 {
-    if (HAS_ANY(name, "gemm", "gemv", "matmul", "mm_", "_mm", "cutlass", "cublas"))
+    if (METRIC_HAS_ANY(name, "gemm", "gemv", "matmul", "mm_", "_mm", "cutlass", "cublas"))
         return METRIC_WORK_GEMM;
-    if (is_flash_attention(name) || HAS_ANY(name, "attention", "softmax", "sdpa"))
+    if (is_flash_attention(name) || METRIC_HAS_ANY(name, "attention", "softmax", "sdpa"))
         return METRIC_WORK_ATTENTION;
-    if (HAS_ANY(name, "elementwise", "ewise", "add_", "mul_", "div_", "relu", "gelu", "silu", "sigmoid"))
+    if (METRIC_HAS_ANY(name, "elementwise", "ewise", "add_", "mul_", "div_", "relu", "gelu", "silu",
+                       "sigmoid"))
         return METRIC_WORK_ELEMENTWISE;
-    if (HAS_ANY(name, "reduce", "sum", "mean", "norm"))
+    if (METRIC_HAS_ANY(name, "reduce", "sum", "mean", "norm"))
         return METRIC_WORK_REDUCTION;
-    if (HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
+    if (METRIC_HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
         return METRIC_WORK_MEMORY;
-    if (HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast"))
+    if (METRIC_HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast"))
         return METRIC_WORK_COMM;
-    if (HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
+    if (METRIC_HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
         return METRIC_WORK_EMBEDDING;
     return METRIC_WORK_OTHER;
 }
@@ -346,14 +334,14 @@ typedef struct {
 
 static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
 {
-    const guide_words words = GUIDE_WORDS(r->rank, "kernel");
-    guide_classes classes;
+    const metric_words words = METRIC_WORDS(r->rank, "kernel");
+    metric_classes classes;
     dse_arena scratch;
     kind_sums kinds;
     bool ok;
 
     dse_arena_init(&scratch);
-    ok = guide_classes_init(&classes, r->rank, kind_compat, &scratch) &&
+    ok = metric_classes_init(&classes, r->rank, kind_compat, &scratch) &&
          sum_kernels(r, &words, &classes, a, &scratch, &out->k);
     dse_arena_free(&scratch);
     if (!ok)

@@ -20,14 +20,19 @@ const char *metric_work_name(metric_work w)
     return names[w];
 }
 
-bool metric_has(const char *text, const char *word)
+const char *metric_find_word(const char *text, const char *word, size_t n)
 {
-    size_t n = strlen(word);
+    char lower = *word, upper = (char)toupper((unsigned char)*word);
 
     for (; *text; text++)
-        if (tolower((unsigned char)*text) == *word && strncasecmp(text, word, n) == 0)
-            return true;
-    return false;
+        if ((*text == lower || *text == upper) && strncasecmp(text, word, n) == 0)
+            return text;
+    return NULL;
+}
+
+bool metric_has(const char *text, const char *word)
+{
+    return metric_find_word(text, word, strlen(word)) != NULL;
 }
 
 static bool has_within(const char *text, size_t n, const char *word)
@@ -48,17 +53,25 @@ bool metric_has_any(const char *text, const char *const *words, size_t n)
     return false;
 }
 
-#define HAS_ANY(text, ...)                                                                                   \
-    metric_has_any(text, (const char *const[]){__VA_ARGS__},                                                 \
-                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+bool metric_begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool metric_ends(const char *text, const char *suffix)
+{
+    size_t n = strlen(text), of_suffix = strlen(suffix);
+
+    return n >= of_suffix && strcmp(text + n - of_suffix, suffix) == 0;
+}
 
 #define ALL_TO_ALL "alltoall", "all_toall", "allto_all", "all_to_all"
 
 bool metric_is_comm_kernel(const char *name)
 {
-    return HAS_ANY(name, "nccl", "rccl", "oneccl", "hccl", "msccl", "cross_device_reduce", "allreduce",
-                   "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter", ALL_TO_ALL,
-                   "nvshmem", "deepep", "deep_ep", "ep::internode", "ep::intranode");
+    return METRIC_HAS_ANY(name, "nccl", "rccl", "oneccl", "hccl", "msccl", "cross_device_reduce", "allreduce",
+                          "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter",
+                          ALL_TO_ALL, "nvshmem", "deepep", "deep_ep", "ep::internode", "ep::intranode");
 }
 
 /* In this order: a reduce-scatter is no reduce. */
@@ -117,17 +130,17 @@ metric_work metric_work_of(const char *name)
 {
     if (metric_is_comm_kernel(name))
         return METRIC_WORK_COMM;
-    if (HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
+    if (METRIC_HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
         return METRIC_WORK_MEMORY;
-    if (HAS_ANY(name, "flash", "attention", "softmax", "sdpa", "fmha"))
+    if (METRIC_HAS_ANY(name, "flash", "attention", "softmax", "sdpa", "fmha"))
         return METRIC_WORK_ATTENTION;
-    if (HAS_ANY(name, "gemm", "gemv", "matmul", "cutlass", "cublas", "mma_", "wgmma", "xmma", "nvjet"))
+    if (METRIC_HAS_ANY(name, "gemm", "gemv", "matmul", "cutlass", "cublas", "mma_", "wgmma", "xmma", "nvjet"))
         return METRIC_WORK_GEMM;
-    if (HAS_ANY(name, "elementwise", "ewise", "vectorized", "relu", "gelu", "silu", "sigmoid"))
+    if (METRIC_HAS_ANY(name, "elementwise", "ewise", "vectorized", "relu", "gelu", "silu", "sigmoid"))
         return METRIC_WORK_ELEMENTWISE;
-    if (HAS_ANY(name, "reduce", "sum_", "_sum", "mean", "norm"))
+    if (METRIC_HAS_ANY(name, "reduce", "sum_", "_sum", "mean", "norm"))
         return METRIC_WORK_REDUCTION;
-    if (HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
+    if (METRIC_HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
         return METRIC_WORK_EMBEDDING;
     return METRIC_WORK_OTHER;
 }

@@ -38,14 +38,26 @@ typedef enum {
 /* "gemm" */
 const char *metric_work_name(metric_work w);
 
-/* Whether text has `word`, which is lower case, in it; the case of text is ignored. */
+/* The first place of the n letters of `word`, which is lower case, in text, whose case is ignored; NULL. */
+const char *metric_find_word(const char *text, const char *word, size_t n);
+
+/* Whether text has such a word in it. */
 bool metric_has(const char *text, const char *word);
 bool metric_has_any(const char *text, const char *const *words, size_t n);
 
+#define METRIC_HAS_ANY(text, ...)                                                                            \
+    metric_has_any((text), (const char *const[]){__VA_ARGS__},                                               \
+                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+/* The case counts. */
+bool metric_begins(const char *text, const char *prefix);
+bool metric_ends(const char *text, const char *suffix);
+
+#define METRIC_STEP_PREFIX "ProfilerStep#" /* of the profiler's step markers: ProfilerStep#<number> */
+
 /* Of a kernel's name. */
 bool metric_is_comm_kernel(const char *name);
-metric_comm_type metric_comm_type_of_kernel(
-    const char *name); /* up to its algorithm: _RING, _TREE, _LL, ... */
+metric_comm_type metric_comm_type_of_kernel(const char *name); /* up to _RING, _TREE, _LL, ... */
 metric_work metric_work_of(const char *name);
 
 /* Of args["Collective name"] ("_allgather_base"), or an annotation without its "nccl:" ("all_reduce"). */

@@ -9,27 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-trace_phase metric_phase_of(const metric_context *x)
-{
-    if (x->options->phase != TRACE_PHASE_UNKNOWN)
-        return x->options->phase;
-    return x->card ? x->card->phase : TRACE_PHASE_UNKNOWN;
-}
-
 /* ---- markers --------------------------------------------------------------------------------- */
 
 #define VLLM_PREFIX "execute_context_"
 
-static uint8_t is_vllm(const char *name) { return metric_begins(name, VLLM_PREFIX); }
+uint8_t metric_is_vllm_pass(const char *name) { return metric_begins(name, VLLM_PREFIX); }
 
-/* "run_batch", or with the file before it: "scheduler.py(1234): run_batch". */
-static uint8_t is_sglang(const char *name)
+uint8_t metric_is_sglang_pass(const char *name)
 {
     return strcmp(name, "run_batch") == 0 || metric_ends(name, ": run_batch");
 }
 
 /* "$core.py:331 step_with_batch_queue"; the line is that of one version of the engine. */
-static uint8_t is_engine_step(const char *name)
+uint8_t metric_is_engine_step(const char *name)
 {
     static const char file[] = "$core.py:";
 
@@ -40,23 +32,21 @@ static uint8_t is_engine_step(const char *name)
     return metric_begins(name, " step") || strcmp(name, " _process_engine_step") == 0;
 }
 
-/* The very line that the original tool looks for. */
-static uint8_t is_engine_line(const char *name) { return strcmp(name, "$core.py:331 step") == 0; }
+static uint8_t is_engine_line(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
 
 #define ANY_CATEGORY (TRACE_OTHER + 1)
 
 typedef struct {
     const char *name;
-    uint8_t (*is)(const char *name);
-    uint8_t (*is_compat)(const char *name);
+    metric_classify *is, *is_compat;
     unsigned category;
     unsigned kinds;
 } marker;
 
 static const marker markers[] = {
-    {"execute_context_*", is_vllm, is_vllm, TRACE_ANNOTATION, METRIC_ON_GPU},
-    {"run_batch", is_sglang, is_sglang, TRACE_PYTHON, METRIC_ON_GPU},
-    {"$core.py step", is_engine_step, is_engine_line, ANY_CATEGORY, METRIC_ON(TRACE_XLA)},
+    {"execute_context_*", metric_is_vllm_pass, metric_is_vllm_pass, TRACE_ANNOTATION, METRIC_ON_GPU},
+    {"run_batch", metric_is_sglang_pass, metric_is_sglang_pass, TRACE_PYTHON, METRIC_ON_GPU},
+    {"$core.py step", metric_is_engine_step, is_engine_line, ANY_CATEGORY, METRIC_ON(TRACE_XLA)},
 };
 
 #define N_MARKERS (sizeof markers / sizeof markers[0])
@@ -112,24 +102,24 @@ static uint32_t outermost(metric_pass *p, uint32_t n)
     return kept;
 }
 
-static bool is_pass(const trace_event *e, const marker *m, const uint8_t *by_name)
+static bool is_pass(const trace_event *e, const marker *m, metric_classes *names)
 {
-    return !e->instant && e->name != DSE_NONE && by_name[e->name] &&
-           (m->category == ANY_CATEGORY || m->category == e->category);
+    return !e->instant && (m->category == ANY_CATEGORY || m->category == e->category) &&
+           metric_class_of(names, e);
 }
 
 static bool passes_of(const trace_rank *r, const marker *m, bool compat, dse_arena *a, metric_passes *out)
 {
-    uint8_t *by_name;
+    metric_classes names;
     uint32_t n = 0;
 
     *out = (metric_passes){0, NULL};
     if (!(m->kinds & METRIC_ON(r->kind)))
         return true;
-    if (!(by_name = metric_names_say(r, compat ? m->is_compat : m->is, a)))
+    if (!metric_classes_init(&names, r, compat ? m->is_compat : m->is, a))
         return false;
     for (size_t i = 0; i < r->n_events; i++)
-        n += is_pass(&r->event[i], m, by_name);
+        n += is_pass(&r->event[i], m, &names);
     if (!n)
         return true;
     if (!(out->pass = DSE_ARENA_NEW(a, metric_pass, n)))
@@ -137,7 +127,7 @@ static bool passes_of(const trace_rank *r, const marker *m, bool compat, dse_are
     for (size_t i = 0; i < r->n_events && out->n < n; i++) {
         const trace_event *e = &r->event[i];
 
-        if (!is_pass(e, m, by_name))
+        if (!is_pass(e, m, &names))
             continue;
         out->pass[out->n] = (metric_pass){.start_ps = e->start_ps, .dur_ps = e->dur_ps};
         read_counts(METRIC_TEXT_OF(r, e), &out->pass[out->n++]);
@@ -323,7 +313,7 @@ static dse_status compat(const metric_context *x, const char *key,
     v = mean_of(by_rank, x->n_views, true, of);
     if (isnan(v))
         return metric_absent(
-            err, "there are too few forward markers (execute_context_*, run_batch, $core.py:331 step)");
+            err, "there are too few forward markers (execute_context_*, run_batch, " METRIC_ENGINE_LINE ")");
     metric_put_number(out, key, v);
     return DSE_OK;
 }

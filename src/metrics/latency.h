@@ -26,6 +26,13 @@ typedef struct {
 dse_status metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **marker,
                             dse_error *err);
 
+/* Whether a name is that of a forward pass, or engine step: vLLM's, SGLang's, and on a TPU, where a tracer of Python gives
+ * file and line, of which _line is the one that the original tools look for. */
+uint8_t metric_is_vllm_pass(const char *name);   /* execute_context_* */
+uint8_t metric_is_sglang_pass(const char *name); /* "run_batch", "scheduler.py(1234): run_batch" */
+uint8_t metric_is_engine_step(const char *name); /* "$core.py:<line> step*" */
+#define METRIC_ENGINE_LINE "$core.py:331 step"
+
 /* How many passes there are before the first token. 0: the recording begins after it. */
 uint32_t metric_passes_prefill(const metric_passes *p);
 
@@ -39,8 +46,5 @@ typedef struct {
 
 /* DSE_E_ABSENT: there is neither a benchmark nor a marker. What trace_benchmark_load fails with; DSE_E_NOMEM. */
 dse_status metric_latency_of(const metric_context *x, metric_latency *out, dse_error *err);
-
-/* Whether the workload is inference: --phase, else the card. */
-trace_phase metric_phase_of(const metric_context *x);
 
 #endif

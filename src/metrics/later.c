@@ -1,5 +1,6 @@
 #include "metrics/later.h"
 
+#include "metrics/latency.h"
 #include "metrics/numbers.h"
 
 #include <ctype.h>
@@ -44,19 +45,9 @@ dse_status later_end(later_result *r, const metric_context *x, int digits, const
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-bool later_is_word(const trace_rank *r, const trace_event *e, const char *word)
+metric_words later_kernel_words(const trace_rank *r)
 {
-    return strcmp(e->word < r->n_words ? r->names.text[r->word[e->word]] : "", word) == 0;
-}
-
-bool later_is_kernel_word(const trace_rank *r, const trace_event *e)
-{
-    static const char *const words[] = {"kernel", "Op", "gpu_op", "device_op", ""};
-
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (later_is_word(r, e, words[i]))
-            return true;
-    return false;
+    return METRIC_WORDS(r, "kernel", "Op", "gpu_op", "device_op", "");
 }
 
 dse_status later_names_init(const trace_rank *r, const later_words *w, dse_arena *a, later_names *out,
@@ -83,12 +74,13 @@ static dse_status literal_kernels(const metric_context *x, const later_words *wo
     const metric_view *v = k->view;
     later_names names;
     dse_status st = later_names_init(k->rank, words, x->arena, &names, err);
+    metric_words kernel = METRIC_WORDS(k->rank, "kernel");
     bool literal = k->rank->kind == TRACE_KINETO;
 
     for (uint32_t i = 0; st == DSE_OK && i < v->kernels.n; i++) {
         const trace_event *e = &k->rank->event[v->kernels.event[i]];
 
-        if (literal && !later_is_word(k->rank, e, "kernel"))
+        if (literal && !kernel.is[e->word])
             continue;
         k->comm[k->n] = later_name_says(&names, e);
         k->event[k->n++] = v->kernels.event[i];
@@ -101,14 +93,14 @@ dse_status later_kernels_of(const metric_context *x, uint32_t i, const later_wor
 {
     const metric_view *v = &x->view[i];
 
-    *out = (later_kernels){.rank = v->rank, .view = v};
-    if (!(out->comm = DSE_ARENA_NEW(x->arena, bool, v->kernels.n)))
+    *out = (later_kernels){.rank = v->rank, .view = v, .defined = !x->options->compat};
+    if (!(out->comm = DSE_ARENA_NEW(x->arena, uint8_t, v->kernels.n)))
         return dse_fail_nomem(err);
     if (!x->options->compat) {
         out->n = v->kernels.n;
         out->event = v->kernels.event;
         for (uint32_t c = 0; v->comm_at && c < v->comm.n; c++)
-            out->comm[v->comm_at[c]] = true;
+            out->comm[v->comm_at[c]] = 1;
         return DSE_OK;
     }
     if (!(out->event = DSE_ARENA_NEW(x->arena, uint32_t, v->kernels.n)))
@@ -118,18 +110,20 @@ dse_status later_kernels_of(const metric_context *x, uint32_t i, const later_wor
 
 bool later_union(const later_kernels *k, bool comm, dse_arena *a, metric_spans *out)
 {
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, k->n);
-    size_t n = 0;
+    const metric_events list = {k->n, k->event};
 
-    if (!span)
-        return false;
-    for (uint32_t i = 0; i < k->n; i++)
-        if (k->comm[i] == comm) {
-            const trace_event *e = &k->rank->event[k->event[i]];
-            span[n++] = (metric_span){metric_start(e), metric_end(e)};
-        }
-    *out = metric_spans_merge(span, n);
+    if (!k->defined)
+        return metric_union_of_class(k->rank, &list, k->comm, comm, a, out);
+    *out = comm ? metric_comm_kernel_time(k->view) : k->view->compute_time;
     return true;
+}
+
+bool later_busy(const later_kernels *k, dse_arena *a, metric_spans *out)
+{
+    const metric_events list = {k->n, k->event};
+
+    *out = k->view->kernel_time;
+    return k->defined || metric_union_of(k->rank, &list, a, out);
 }
 
 int64_t later_sum(const later_kernels *k, bool comm)
@@ -144,50 +138,37 @@ int64_t later_sum(const later_kernels *k, bool comm)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-#define STEP "ProfilerStep#"
-
-static bool is_profiler_step(const char *name, bool anywhere)
+static uint8_t is_profiler_step(const char *name)
 {
-    size_t n = strlen(STEP);
+    size_t n = strlen(METRIC_STEP_PREFIX);
 
-    (void)anywhere;
-    if (strncmp(name, STEP, n) != 0 || !name[n])
+    if (!metric_begins(name, METRIC_STEP_PREFIX) || !name[n])
         return false;
     while (isdigit((unsigned char)name[n]))
         n++;
     return !name[n];
 }
 
-static bool is_vllm_step(const char *name, bool anywhere)
-{
-    (void)anywhere;
-    return strncmp(name, "execute_context_", strlen("execute_context_")) == 0;
-}
-
 static bool of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-static bool is_sglang_step(const char *name, bool anywhere)
+/* run_batch as a word anywhere. */
+static uint8_t has_run_batch(const char *name)
 {
     static const char word[] = "run_batch";
-    size_t n = sizeof word - 1, length = strlen(name);
 
-    if (!anywhere)
-        return strcmp(name, word) == 0 || (length > n + 2 && strcmp(name + length - n, word) == 0 &&
-                                           name[length - n - 1] == ' ' && name[length - n - 2] == ':');
     for (const char *s = name; (s = strstr(s, word)); s++)
-        if ((s == name || !of_word(s[-1])) && !of_word(s[n]))
+        if ((s == name || !of_word(s[-1])) && !of_word(s[sizeof word - 1]))
             return true;
     return false;
 }
 
 static const struct {
     trace_category category;
-    const char *word;
-    bool (*is)(const char *name, bool anywhere);
+    metric_classify *is, *is_anywhere;
 } marks[LATER_MARKS] = {
-    [LATER_PROFILER_STEPS] = {TRACE_ANNOTATION, "user_annotation", is_profiler_step},
-    [LATER_VLLM_STEPS] = {TRACE_ANNOTATION, "user_annotation", is_vllm_step},
-    [LATER_SGLANG_STEPS] = {TRACE_PYTHON, "python_function", is_sglang_step},
+    [LATER_PROFILER_STEPS] = {TRACE_ANNOTATION, is_profiler_step, is_profiler_step},
+    [LATER_VLLM_STEPS] = {TRACE_ANNOTATION, metric_is_vllm_pass, metric_is_vllm_pass},
+    [LATER_SGLANG_STEPS] = {TRACE_PYTHON, metric_is_sglang_pass, has_run_batch},
 };
 
 static int by_number(const void *a, const void *b)
@@ -199,21 +180,17 @@ static int by_number(const void *a, const void *b)
     return (x->span.start > y->span.start) - (x->span.start < y->span.start);
 }
 
-/* Asked of names once a name: 1 no, 2 yes. */
-static bool is_mark(const trace_rank *r, const trace_event *e, later_mark mark, bool anywhere, uint8_t *said)
+static bool is_mark(metric_classes *names, const trace_event *e, later_mark mark)
 {
-    if (e->instant || e->category != marks[mark].category || e->name == DSE_NONE)
-        return false;
-    if (!said[e->name])
-        said[e->name] = marks[mark].is(r->names.text[e->name], anywhere) ? 2 : 1;
-    return said[e->name] == 2;
+    return !e->instant && e->category == marks[mark].category && e->name != DSE_NONE &&
+           metric_class_of(names, e);
 }
 
 dse_status later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere,
                           later_steps *out, dse_error *err)
 {
     const trace_rank *r = x->view[i].rank;
-    uint8_t *said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
+    metric_classes names;
     uint32_t n = 0;
 
     *out = (later_steps){0};
@@ -221,20 +198,20 @@ dse_status later_steps_of(const metric_context *x, uint32_t i, later_mark mark, 
         *out = (later_steps){x->view[i].n_steps, x->view[i].step};
         return DSE_OK;
     }
-    if (!said)
+    if (!metric_classes_init(&names, r, anywhere ? marks[mark].is_anywhere : marks[mark].is, x->arena))
         return dse_fail_nomem(err);
     for (size_t e = 0; e < r->n_events; e++)
-        n += is_mark(r, &r->event[e], mark, anywhere, said);
+        n += is_mark(&names, &r->event[e], mark);
     if (!(out->step = DSE_ARENA_NEW(x->arena, metric_step, n)))
         return dse_fail_nomem(err);
     for (size_t k = 0; n && k < r->n_events; k++) {
         const trace_event *e = &r->event[k];
         metric_step step = {0, {metric_start(e), metric_end(e)}};
 
-        if (!is_mark(r, e, mark, anywhere, said))
+        if (!is_mark(&names, e, mark))
             continue;
         if (mark == LATER_PROFILER_STEPS)
-            step.number = strtoll(r->names.text[e->name] + strlen(STEP), NULL, 10);
+            step.number = strtoll(r->names.text[e->name] + strlen(METRIC_STEP_PREFIX), NULL, 10);
         out->step[out->n++] = step;
     }
     if (out->n)

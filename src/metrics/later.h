@@ -6,20 +6,20 @@
 #ifndef DSE_METRICS_LATER_H
 #define DSE_METRICS_LATER_H
 
+#include "metrics/classes.h"
 #include "metrics/later_words.h"
 #include "metrics/metric.h"
-#include "metrics/scratch.h"
 
 #define LATER_ON_GPU METRIC_ON_GPU
 #define LATER_ON_ALL (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
 
 static inline trace_kind later_kind(const metric_context *x) { return x->record->rank[0].kind; }
 
-/* A row whose rule is one function for both, which asks x->options->compat; run as <name>_scratch. */
+/* A row whose rule is one function for both, which asks x->options->compat. */
 #define LATER_ROW(id, of_unit, on, text)                                                                     \
     {                                                                                                        \
-        .name = #id, .group = "later", .unit = of_unit, .help = text, .kinds = on, .compute = id##_scratch,  \
-        .compat = id##_scratch, .headline = #id                                                              \
+        .name = #id, .group = "later", .unit = of_unit, .help = text, .kinds = on, .compute = id,            \
+        .compat = id, .headline = #id                                                                        \
     }
 
 /* ---- results ------------------------------------------------------------------------------- */
@@ -51,7 +51,8 @@ typedef struct {
     const metric_view *view;
     uint32_t n;
     uint32_t *event; /* by start */
-    bool *comm;
+    uint8_t *comm;   /* 1: it communicates */
+    bool defined;    /* they are those of the view, and so are their unions */
 } later_kernels;
 
 /* Of the i-th rank; `words` say what communicates under --compat. DSE_E_NOMEM. */
@@ -60,6 +61,9 @@ dse_status later_kernels_of(const metric_context *x, uint32_t i, const later_wor
 
 /* The union of those that communicate, or of those that do not. False when out of memory. */
 bool later_union(const later_kernels *k, bool comm, dse_arena *a, metric_spans *out);
+
+/* The union of all. False when out of memory. */
+bool later_busy(const later_kernels *k, dse_arena *a, metric_spans *out);
 
 /* Sum of their durations. */
 int64_t later_sum(const later_kernels *k, bool comm);
@@ -85,9 +89,9 @@ dse_status later_steps_of(const metric_context *x, uint32_t i, later_mark mark, 
 /* Without the first and the last where there are more than two. */
 later_steps later_inner(const later_steps *s);
 
-/* Whether a tool takes the event for a kernel that goes by the file's own word for its category: "kernel", "Op", "gpu_op",
- * "device_op", or none, as a TPU's events have none. */
-bool later_is_kernel_word(const trace_rank *r, const trace_event *e);
+/* The words for a category by which a tool takes an event for a kernel: "kernel", "Op", "gpu_op", "device_op", or none, as
+ * a TPU's events have none. */
+metric_words later_kernel_words(const trace_rank *r);
 
 /* ---- words --------------------------------------------------------------------------------- */
 
@@ -101,8 +105,5 @@ typedef struct {
 dse_status later_names_init(const trace_rank *r, const later_words *w, dse_arena *a, later_names *out,
                             dse_error *err);
 bool later_name_says(later_names *n, const trace_event *e);
-
-/* Whether the file spells the event's category so; "" is none. */
-bool later_is_word(const trace_rank *r, const trace_event *e, const char *word);
 
 #endif

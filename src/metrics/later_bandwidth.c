@@ -108,8 +108,7 @@ static dse_status bandwidth(const metric_context *x, metric_comm_type type, cons
     {                                                                                                        \
         return (x->options->compat ? upstream_bandwidth : bandwidth)(                                        \
             x, (type), "bandwidth_utilization_" #word "_group_6", out, err);                                 \
-    }                                                                                                        \
-    METRIC_IN_SCRATCH(bandwidth_utilization_##word##_group_6, ON_SIZED)
+    }
 
 BANDWIDTH(allgather, METRIC_ALL_GATHER)
 BANDWIDTH(allreduce, METRIC_ALL_REDUCE)
@@ -152,7 +151,7 @@ static dse_status upstream_utilization(const metric_context *x, later_result *r,
             double bytes, n;
 
             if (!a || a->in_elements == TRACE_UNKNOWN || v->dur_ps <= 0 ||
-                strncmp(METRIC_TEXT_OF(k.rank, v), kernel, strlen(kernel)) != 0)
+                !metric_begins(METRIC_TEXT_OF(k.rank, v), kernel))
                 continue;
             bytes = (double)a->in_elements * float_bytes(TRACE_NAME(k.rank, a->dtype));
             n = a->group_size;
@@ -204,7 +203,6 @@ static dse_status bandwidth_utilization(const metric_context *x, metric_value *o
 
     return st == DSE_OK ? later_end(&r, x, -1, "no all-reduce has a size and a known group", err) : st;
 }
-METRIC_IN_SCRATCH(bandwidth_utilization, METRIC_ON_HOST)
 
 /* ---- collective_vol_*_gb ------------------------------------------------------------------- */
 
@@ -263,8 +261,7 @@ static dse_status volume(const metric_context *x, unsigned types, const char *na
     static dse_status collective_vol_##word##_gb(const metric_context *x, metric_value *out, dse_error *err) \
     {                                                                                                        \
         return volume(x, (types), "collective_vol_" #word "_gb", out, err);                                  \
-    }                                                                                                        \
-    METRIC_IN_SCRATCH(collective_vol_##word##_gb, ON_SIZED)
+    }
 
 VOLUME(allgather, ALL_GATHER)
 VOLUME(allreduce, ALL_REDUCE)

@@ -42,8 +42,7 @@ static bool is_kernel_of(const char *name, const char *which)
     static const char *const begins[] = {"ncclDevKernel_", "ncclKernel_"};
 
     for (size_t i = 0; i < 2; i++)
-        if (strncmp(name, begins[i], strlen(begins[i])) == 0 &&
-            strncmp(name + strlen(begins[i]), which, strlen(which)) == 0)
+        if (metric_begins(name, begins[i]) && metric_begins(name + strlen(begins[i]), which))
             return true;
     return false;
 }

@@ -190,7 +190,7 @@ static bool is_overhead(const char *name)
                                          "ncclDevKernel_Reduce",    "ncclDevKernel_SendRecv"};
 
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
-        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+        if (metric_begins(name, begins[i]))
             return true;
     return false;
 }
@@ -298,8 +298,6 @@ static dse_status total_communication_time(const metric_context *x, metric_value
     return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
 }
 
-METRIC_IN_SCRATCH(communication_fraction, LATER_ON_ALL)
-METRIC_IN_SCRATCH(communication_overhead, METRIC_ON_HOST)
 /* ---- coll_call_num ------------------------------------------------------------------------- */
 
 /* Under --compat the tool reads one file, kineto_trace_0.json, and knows one prefix; without that file it says 0. */
@@ -324,9 +322,6 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
     metric_put_count(out, "coll_call_num", x->options->compat ? upstream_calls(first) : first->comm.n);
     return DSE_OK;
 }
-
-METRIC_IN_SCRATCH(communication_ratio, LATER_ON_ALL)
-METRIC_IN_SCRATCH(total_communication_time, LATER_ON_ALL)
 
 static const metric rows[] = {
     {.name = "coll_call_num",

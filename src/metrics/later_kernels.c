@@ -165,8 +165,8 @@ static dse_status moe_fraction(const metric_context *x, metric_value *out, dse_e
 
 /* ---- memory_bound_fraction ----------------------------------------------------------------- */
 
-/* Whether the tool takes the class for bound by memory; asked once a name: 1 no, 2 yes. */
-static bool is_bound(const trace_rank *r, const trace_event *e, uint8_t *said)
+/* Whether the tool takes the class for bound by memory. */
+static uint8_t is_bound(const char *name)
 {
     static const bool bound[LATER_OTHER + 1] = {[LATER_TRANSFER] = true,
                                                 [LATER_SOFTMAX] = true,
@@ -174,31 +174,30 @@ static bool is_bound(const trace_rank *r, const trace_event *e, uint8_t *said)
                                                 [LATER_ELEMENTWISE] = true,
                                                 [LATER_REDUCTION] = true};
 
-    if (e->name == DSE_NONE)
-        return false;
-    if (!said[e->name])
-        said[e->name] = bound[later_class_of(r->names.text[e->name])] ? 2 : 1;
-    return said[e->name] == 2;
+    return bound[later_class_of(name)];
 }
 
+/* Of the view's kernels; the tool takes events of any kind that the file calls so. */
 static dse_status bound_by_name(const metric_context *x, later_result *out, dse_error *err)
 {
-    bool compat = x->options->compat;
-
     for (uint32_t i = 0; i < x->n_views; i++) {
-        const trace_rank *r = x->view[i].rank;
-        uint8_t *said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
+        const metric_view *v = &x->view[i];
+        const trace_rank *r = v->rank;
+        metric_words kernel = later_kernel_words(r);
+        bool all_events = x->options->compat;
+        size_t n = all_events ? r->n_events : v->kernels.n;
         double bound = 0, all = 0;
+        metric_classes names;
 
-        if (!said)
+        if (!metric_classes_init(&names, r, is_bound, x->arena))
             return dse_fail_nomem(err);
-        for (size_t k = 0; k < r->n_events; k++) {
-            const trace_event *e = &r->event[k];
+        for (size_t k = 0; k < n; k++) {
+            const trace_event *e = &r->event[all_events ? k : v->kernels.event[k]];
 
-            if (e->instant || !(compat ? later_is_kernel_word(r, e) : e->category == TRACE_KERNEL))
+            if (all_events && (e->instant || !kernel.is[e->word]))
                 continue;
             all += (double)e->dur_ps;
-            bound += is_bound(r, e, said) ? (double)e->dur_ps : 0;
+            bound += metric_class_of(&names, e) ? (double)e->dur_ps : 0;
         }
         later_add(out, r, bound, all);
     }
@@ -213,16 +212,16 @@ static dse_status bound_of_devices(const metric_context *x, later_result *out, d
 
     for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
         const trace_rank *r = run.rank[i];
-        uint8_t *said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
         double bound = 0, all = 0;
+        metric_classes names;
 
-        if (!said)
+        if (!metric_classes_init(&names, r, is_bound, x->arena))
             return dse_fail_nomem(err);
         for (size_t k = 0; k < run.device[i]->n; k++) {
             const tpu_op *op = &run.device[i]->op[k];
             double ps = (double)(op->span.end - op->span.start);
             all += ps;
-            bound += is_bound(r, &r->event[op->event], said) ? ps : 0;
+            bound += metric_class_of(&names, &r->event[op->event]) ? ps : 0;
         }
         later_add(out, NULL, bound, all);
     }
@@ -279,10 +278,6 @@ static dse_status memory_bound_fraction(const metric_context *x, metric_value *o
         st = bound_by_name(x, &r, err);
     return st == DSE_OK ? later_end(&r, x, nsys ? -1 : 4, "the trace has no kernels", err) : st;
 }
-
-METRIC_IN_SCRATCH(dominant_kernel_concentration, LATER_ON_ALL)
-METRIC_IN_SCRATCH(memory_bound_fraction, LATER_ON_ALL)
-METRIC_IN_SCRATCH(moe_fraction, LATER_ON_GPU)
 
 static const metric rows[] = {
     LATER_ROW(dominant_kernel_concentration, "%", LATER_ON_ALL,

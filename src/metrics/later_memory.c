@@ -1,4 +1,5 @@
 /* Copies: average_memory_bandwidth, memory_transfer_overhead. */
+#include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/tpu_planes.h"
@@ -120,6 +121,7 @@ typedef struct {
 static dse_status upstream_lists_init(const metric_context *x, const trace_rank *r, upstream_lists *l,
                                       dse_error *err)
 {
+    metric_words kernel = later_kernel_words(r);
     later_names copy, comm;
     dse_status st = later_names_init(r, &later_memcpy, x->arena, &copy, err);
 
@@ -127,16 +129,15 @@ static dse_status upstream_lists_init(const metric_context *x, const trace_rank 
         st = later_names_init(r, &later_comm_named, x->arena, &comm, err);
     *l = (upstream_lists){{0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)},
                           {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)},
-                          {INT64_MAX, INT64_MIN}};
+                          METRIC_NO_SPAN};
     if (st != DSE_OK || !l->copies.event || !l->compute.event)
         return st != DSE_OK ? st : dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if (e->instant || e->dur_ps <= 0 || !later_is_kernel_word(r, e))
+        if (e->instant || e->dur_ps <= 0 || !kernel.is[e->word])
             continue;
-        l->span.start = metric_start(e) < l->span.start ? metric_start(e) : l->span.start;
-        l->span.end = metric_end(e) > l->span.end ? metric_end(e) : l->span.end;
+        metric_span_extend(&l->span, metric_start(e), metric_end(e));
         if (later_name_says(&copy, e))
             l->copies.event[l->copies.n++] = (uint32_t)i;
         else if (!later_name_says(&comm, e))
@@ -211,7 +212,8 @@ static dse_status union_of_copies(const metric_context *x, const later_copies *w
         return dse_fail_nomem(err);
     for (size_t i = 0; i < n; i++)
         span[i] = copy[i].span;
-    return metric_spans_merge_any(span, n, out) ? DSE_OK : dse_fail_nomem(err);
+    *out = metric_spans_merge_any(span, n);
+    return DSE_OK;
 }
 
 /* Copies that no compute of the device hides, over the time from its first to its last operation. */
@@ -237,7 +239,7 @@ static dse_status tpu_overhead(const metric_context *x, later_result *out, dse_e
 /* What the tool takes for compute: all device events but copies, whole programs and waits. */
 static bool is_device_compute(const char *name)
 {
-    return !strstr(name, "copy-start.") && !strstr(name, "copy-done.") && strncmp(name, "jit_", 4) != 0 &&
+    return !strstr(name, "copy-start.") && !strstr(name, "copy-done.") && !metric_begins(name, "jit_") &&
            !strstr(name, "dependency-wait");
 }
 
@@ -256,7 +258,8 @@ static dse_status device_compute(const metric_context *x, const trace_rank *r, c
             is_device_compute(METRIC_TEXT_OF(r, &r->event[i])))
             span[n++] = (metric_span){t.offset_ps, t.offset_ps + t.dur_ps};
     }
-    return metric_spans_merge_any(span, n, out) ? DSE_OK : dse_fail_nomem(err);
+    *out = metric_spans_merge_any(span, n);
+    return DSE_OK;
 }
 
 /* Over the sum of the engine's steps, which is host time. */
@@ -265,11 +268,12 @@ static dse_status tpu_upstream_overhead(const metric_context *x, later_result *o
     const trace_rank *r = &x->record->rank[0];
     later_copies which = {.rank = r, .lane = tpu_device_lanes(r, x->arena), .pid = DSE_NONE};
     metric_spans copies, compute, pure;
+    uint32_t step = trace_names_find(&r->names, METRIC_ENGINE_LINE);
     double steps = 0;
     dse_status st;
 
     for (size_t i = 0; i < r->n_events; i++)
-        if (!r->event[i].instant && strcmp(METRIC_TEXT_OF(r, &r->event[i]), "$core.py:331 step") == 0)
+        if (!r->event[i].instant && r->event[i].name != DSE_NONE && r->event[i].name == step)
             steps += (double)r->event[i].dur_ps;
     if (!which.lane)
         return dse_fail_nomem(err);
@@ -300,9 +304,6 @@ static dse_status memory_transfer_overhead(const metric_context *x, metric_value
         st = gpu_overhead(x, &r, err);
     return st == DSE_OK ? later_end(&r, x, nsys ? -1 : 4, "the trace has no copies", err) : st;
 }
-
-METRIC_IN_SCRATCH(average_memory_bandwidth, LATER_ON_ALL)
-METRIC_IN_SCRATCH(memory_transfer_overhead, LATER_ON_ALL)
 
 static const metric rows[] = {
     LATER_ROW(average_memory_bandwidth, "GB/s", LATER_ON_ALL, "bytes of copies over the sum of their times"),

@@ -1,4 +1,5 @@
 /* Communication that compute covers, as the later tools measure it: within steps, and over the whole trace. */
+#include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/tpu_run.h"
 
@@ -70,24 +71,22 @@ static dse_status gpu_overlap(const metric_context *x, later_result *r, dse_erro
 
 /* ---- XLA under --compat -------------------------------------------------------------------- */
 
-static bool is_named(const trace_rank *r, const trace_event *e, const char *name)
-{
-    return !e->instant && e->name != DSE_NONE && strcmp(r->names.text[e->name], name) == 0;
-}
-
 /* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
 static dse_status xla_steps(const metric_context *x, const trace_rank *r, later_steps *out, dse_error *err)
 {
-    static const char *const names[] = {"$core.py:331 step", "StepMarker"};
+    static const char *const names[] = {METRIC_ENGINE_LINE, "StepMarker"};
     metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
     int64_t longest = 0;
 
-    for (size_t m = 0; list.event && m < 2 && !list.n; m++)
-        for (size_t i = 0; i < r->n_events; i++)
-            if (is_named(r, &r->event[i], names[m])) {
+    for (size_t m = 0; list.event && m < 2 && !list.n; m++) {
+        uint32_t name = trace_names_find(&r->names, names[m]);
+
+        for (size_t i = 0; i < r->n_events && name != DSE_NONE; i++)
+            if (!r->event[i].instant && r->event[i].name == name) {
                 list.event[list.n++] = (uint32_t)i;
                 longest = m && r->event[i].dur_ps > longest ? r->event[i].dur_ps : longest;
             }
+    }
     *out = (later_steps){0, DSE_ARENA_NEW(x->arena, metric_step, list.n)};
     if (!list.event || !out->step || !metric_sort_by_start(r, &list, x->arena))
         return dse_fail_nomem(err);
@@ -196,9 +195,6 @@ static dse_status communication_overlap_ratio(const metric_context *x, metric_va
     }
     return later_end(&r, x, -1, "the trace has no communication kernels", err);
 }
-
-METRIC_IN_SCRATCH(communication_overlap_ratio, LATER_ON_GPU)
-METRIC_IN_SCRATCH(compute_comm_overlap, LATER_ON_ALL)
 
 static const metric rows[] = {
     LATER_ROW(communication_overlap_ratio, "", LATER_ON_GPU,

@@ -208,17 +208,14 @@ static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_
     return DSE_OK;
 }
 
-METRIC_IN_SCRATCH(straggler_metrics, LATER_ON_ALL)
-METRIC_IN_SCRATCH(straggler_pct, METRIC_ON_GPU)
-
 static const metric rows[] = {
     {.name = "straggler_metrics",
      .group = "later",
      .unit = "",
      .help = "communication time of ranks: most less least over most, and most over least",
      .kinds = METRIC_ON_GPU,
-     .compute = straggler_metrics_scratch,
-     .compat = straggler_metrics_scratch,
+     .compute = straggler_metrics,
+     .compat = straggler_metrics,
      .compat_kinds = LATER_ON_ALL,
      .headline = "straggler_metrics"},
     LATER_ROW(straggler_pct, "%", METRIC_ON_GPU,

@@ -1,4 +1,5 @@
 /* Steps and kernels in time: the later tools' avg_step_time, total_*_time, utilization, imbalance. */
+#include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
@@ -39,49 +40,28 @@ static dse_status add_gpu_steps(const metric_context *x, later_result *r, dse_er
     return DSE_OK;
 }
 
-/* vLLM's engine loop as a Python tracer names it; the line is that of one version. */
-static bool is_engine_step(const char *name)
-{
-    static const char file[] = "$core.py:", *const ends[] = {" step", " _process_engine_step"};
-    const char *s = name + strlen(file);
+static uint8_t is_upstream_step(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
 
-    if (strncmp(name, file, strlen(file)) != 0 || !isdigit((unsigned char)*s))
-        return false;
-    while (isdigit((unsigned char)*s))
-        s++;
-    return strncmp(s, ends[0], strlen(ends[0])) == 0 || strcmp(s, ends[1]) == 0;
-}
+static uint8_t is_jit_step(const char *name) { return metric_begins(name, "jit_train_step"); }
 
-static bool is_upstream_step(const char *name) { return strcmp(name, "$core.py:331 step") == 0; }
-
-static bool is_jit_step(const char *name)
-{
-    return strncmp(name, "jit_train_step", strlen("jit_train_step")) == 0;
-}
-
-typedef bool is_step(const char *name);
-
-/* Steps of a rank by their names, in the order of the file; of one process only if pid is given. */
-static dse_status named_steps(const metric_context *x, const trace_rank *r, is_step *is, uint32_t pid,
+/* Steps of a rank by their names, in the order of the file, with their lanes for numbers. */
+static dse_status named_steps(const metric_context *x, const trace_rank *r, metric_classify *is,
                               later_steps *out, dse_error *err)
 {
-    uint8_t *said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
+    metric_classes names;
     uint32_t n = 0;
 
-    if (!said)
+    if (!metric_classes_init(&names, r, is, x->arena))
         return dse_fail_nomem(err);
-    for (uint32_t i = 0; i < r->names.n; i++)
-        said[i] = is(r->names.text[i]);
     for (size_t i = 0; i < r->n_events; i++)
-        n += r->event[i].name != DSE_NONE && said[r->event[i].name];
+        n += metric_class_of(&names, &r->event[i]);
     *out = (later_steps){0, DSE_ARENA_NEW(x->arena, metric_step, n)};
     if (!out->step)
         return dse_fail_nomem(err);
     for (size_t i = 0; n && i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if (!e->instant && e->name != DSE_NONE && said[e->name] &&
-            (pid == DSE_NONE || r->lane[e->lane].pid == pid))
+        if (!e->instant && metric_class_of(&names, e))
             out->step[out->n++] = (metric_step){e->lane, {metric_start(e), metric_end(e)}};
     }
     return DSE_OK;
@@ -113,32 +93,42 @@ static void keep_outermost(later_steps *s)
 }
 
 /* The lowest process with such a step; DSE_NONE. */
-static uint32_t lowest_pid(const trace_rank *r, is_step *is)
+static uint32_t lowest_pid(const trace_rank *r, const later_steps *s)
 {
     uint32_t lowest = DSE_NONE;
 
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint32_t pid = r->lane[e->lane].pid;
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t pid = r->lane[s->step[i].number].pid;
 
-        if (pid == lowest || pid == DSE_NONE || e->name == DSE_NONE || !is(r->names.text[e->name]))
-            continue;
-        if (lowest == DSE_NONE ||
-            strtoll(r->names.text[pid], NULL, 10) < strtoll(r->names.text[lowest], NULL, 10))
+        if (pid != DSE_NONE && (lowest == DSE_NONE || strtoll(r->names.text[pid], NULL, 10) <
+                                                          strtoll(r->names.text[lowest], NULL, 10)))
             lowest = pid;
     }
     return lowest;
 }
 
+/* Keeps those of one process. */
+static void keep_process(const trace_rank *r, uint32_t pid, later_steps *s)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < s->n; i++)
+        if (r->lane[s->step[i].number].pid == pid)
+            s->step[kept++] = s->step[i];
+    s->n = kept;
+}
+
 static dse_status tpu_steps_of(const metric_context *x, const trace_rank *r, later_steps *s, dse_error *err)
 {
     bool compat = x->options->compat;
-    dse_status st = named_steps(x, r, compat ? is_upstream_step : is_engine_step, DSE_NONE, s, err);
+    dse_status st = named_steps(x, r, compat ? is_upstream_step : metric_is_engine_step, s, err);
 
     if (st != DSE_OK || compat)
         return st;
     keep_outermost(s);
-    return s->n ? DSE_OK : named_steps(x, r, is_jit_step, lowest_pid(r, is_jit_step), s, err);
+    if (!s->n && (st = named_steps(x, r, is_jit_step, s, err)) == DSE_OK)
+        keep_process(r, lowest_pid(r, s), s);
+    return st;
 }
 
 /* Of all events, flows and what begins at 0 included. */
@@ -267,12 +257,11 @@ static dse_status total_kernel_time(const metric_context *x, metric_value *out, 
 /* First start to last end of a rank's kernels; false if it has none. */
 static bool kernel_span(const later_kernels *k, metric_span *out)
 {
-    *out = (metric_span){INT64_MAX, INT64_MIN};
+    *out = METRIC_NO_SPAN;
     for (uint32_t i = 0; i < k->n; i++) {
         const trace_event *e = &k->rank->event[k->event[i]];
 
-        out->start = metric_start(e) < out->start ? metric_start(e) : out->start;
-        out->end = metric_end(e) > out->end ? metric_end(e) : out->end;
+        metric_span_extend(out, metric_start(e), metric_end(e));
     }
     return k->n > 0;
 }
@@ -281,17 +270,15 @@ static bool kernel_span(const later_kernels *k, metric_span *out)
 static dse_status tpu_trace_time(const metric_context *x, metric_value *out, dse_error *err)
 {
     const trace_rank *r = &x->record->rank[0];
-    metric_span all = {INT64_MAX, INT64_MIN};
+    metric_span all = METRIC_NO_SPAN;
     later_tpu t;
     dse_status st = later_tpu_init(x, &t, err);
 
     if (st != DSE_OK)
         return st;
     for (size_t i = 0; i < r->n_events; i++)
-        if (later_tpu_has(&t, &r->event[i]) && !r->event[i].endless) {
-            all.start = metric_start(&r->event[i]) < all.start ? metric_start(&r->event[i]) : all.start;
-            all.end = metric_end(&r->event[i]) > all.end ? metric_end(&r->event[i]) : all.end;
-        }
+        if (later_tpu_has(&t, &r->event[i]) && !r->event[i].endless)
+            metric_span_extend(&all, metric_start(&r->event[i]), metric_end(&r->event[i]));
     if (all.end < all.start)
         return metric_absent(err, "the trace has no device events");
     metric_put_number(out, "total_trace_time", seconds(all.end - all.start) / (x->options->compat ? 1e3 : 1));
@@ -327,19 +314,14 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
 
 static dse_status busy_of(const metric_context *x, const later_kernels *k, metric_spans *busy, dse_error *err)
 {
-    metric_spans comm, compute;
-
-    if (!later_union(k, true, x->arena, &comm) || !later_union(k, false, x->arena, &compute) ||
-        !metric_spans_unite(&comm, &compute, x->arena, busy))
-        return dse_fail_nomem(err);
-    return DSE_OK;
+    return later_busy(k, x->arena, busy) ? DSE_OK : dse_fail_nomem(err);
 }
 
 /* The original merges the kernels of all devices of an Nsight Systems export, as if they were one. */
 static dse_status merged_utilization(const metric_context *x, later_result *r, dse_error *err)
 {
     metric_spans all = {0, NULL};
-    metric_span window = {INT64_MAX, INT64_MIN};
+    metric_span window = METRIC_NO_SPAN;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         later_kernels k;
@@ -353,8 +335,7 @@ static dse_status merged_utilization(const metric_context *x, later_result *r, d
             return st;
         if (!kernel_span(&k, &span))
             continue;
-        window.start = span.start < window.start ? span.start : window.start;
-        window.end = span.end > window.end ? span.end : window.end;
+        metric_span_extend(&window, span.start, span.end);
         if (!metric_spans_unite(&all, &busy, x->arena, &all))
             return dse_fail_nomem(err);
     }
@@ -421,13 +402,6 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
         ratio->number = most / least;
     return DSE_OK;
 }
-
-METRIC_IN_SCRATCH(aggregate_gpu_utilization, LATER_ON_GPU)
-METRIC_IN_SCRATCH(avg_step_time, METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA))
-METRIC_IN_SCRATCH(gpu_step_score, LATER_ON_ALL)
-METRIC_IN_SCRATCH(load_imbalance_ratio, LATER_ON_GPU)
-METRIC_IN_SCRATCH(total_kernel_time, LATER_ON_GPU)
-METRIC_IN_SCRATCH(total_trace_time, LATER_ON_ALL)
 
 static const metric rows[] = {
     LATER_ROW(aggregate_gpu_utilization, "%", LATER_ON_GPU,

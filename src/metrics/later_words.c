@@ -1,5 +1,7 @@
 #include "metrics/later_words.h"
 
+#include "metrics/kinds.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -22,7 +24,7 @@
         "all_to_all", "all-to-all", "all_to-all", "all-to_all"
 
 WORDS(later_comm_wide, "nccl", COLLECTIVES, "send", "recv", "p2p", "communicate");
-WORDS(later_comm_plain, "^nccl", "ncclDevKernel", "ncclKernel", COLLECTIVES);
+WORDS(later_comm_plain, "^nccl", "nccldevkernel", "ncclkernel", COLLECTIVES);
 WORDS(later_comm_nsys, "nccl", "allreduce", "allgather", "reducescatter", "broadcast", "send", "recv", "p2p",
       "cross_device", "communicate", "all_reduce", "all_gather");
 WORDS(later_comm_overlap, "nccl", DASHED, "broadcast", CROSS_DEVICE, "sendrecv", "collective");
@@ -49,16 +51,15 @@ static bool of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool found(const char *name, const char *word)
 {
     bool first = *word == '^', whole = *word == '<';
-    const char *part = word + (first || whole), *not = strchr(part, '!');
-    size_t n = not ? (size_t)(not -part) : strlen(part) - whole;
+    const char *part = word + (first || whole), *without = strchr(part, '!');
+    size_t n = without ? (size_t)(without - part) : strlen(part) - whole;
 
-    for (const char *s = name; *s; s++) {
-        if (strncasecmp(s, part, n) == 0 && (!whole || ((s == name || !of_word(s[-1])) && !of_word(s[n]))) &&
-            (!not || strncasecmp(s + n, not +1, strlen(not +1)) != 0))
+    if (first)
+        return strncasecmp(name, part, n) == 0;
+    for (const char *s = name; (s = metric_find_word(s, part, n)); s++)
+        if ((!whole || ((s == name || !of_word(s[-1])) && !of_word(s[n]))) &&
+            (!without || strncasecmp(s + n, without + 1, strlen(without + 1)) != 0))
             return true;
-        if (first)
-            return false;
-    }
     return false;
 }
 

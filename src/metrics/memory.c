@@ -389,10 +389,10 @@ static void put_setting(metric_value *to, const char *key, const trace_rank *r, 
 }
 
 /* "rank0" of ".../rank0_memory_snapshot.pickle". */
-static void put_stem(metric_value *to, const char *path)
+static void put_stem(metric_value *to, const trace_rank *r)
 {
     static const char mark[] = "_memory_snapshot";
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = metric_file_name(r), *dot = strrchr(name, '.');
     size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
     char stem[256];
     char *cut;
@@ -432,7 +432,7 @@ static void put_upstream(metric_value *to, const upstream *u)
         put_setting(to, "allocator_settings", r, 0);
     else
         metric_put_object(to, "allocator_settings");
-    put_stem(to, r->path);
+    put_stem(to, r);
 }
 
 typedef struct {

@@ -95,20 +95,32 @@ dse_status metric_find(const char *name, trace_kind kind, bool compat, const met
     return DSE_OK;
 }
 
+/* With an arena of its own in the context: long lists are gone when it is done, whatever else is computed of the trace. */
+static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_context *x, metric_value *out,
+                             dse_error *err)
+{
+    bool compat = x->options->compat && m->compat;
+    metric_context own = *x, narrow;
+    dse_status st;
+
+    own.arena = scratch;
+    st = metric_narrow(m, &own, compat, &narrow, err);
+    if (st == DSE_OK && !compat)
+        st = metric_check_needs(m, &narrow, err);
+    return st == DSE_OK ? (compat ? m->compat : m->compute)(&narrow, out, err) : st;
+}
+
 dse_status metric_compute(const metric *m, const metric_context *x, metric_value **out, dse_error *err)
 {
     metric_value *v = metric_object_new(x->arena);
-    bool compat = x->options->compat && m->compat;
-    metric_context own;
+    dse_arena scratch;
     dse_status st;
 
     if (!v)
         return dse_fail_nomem(err);
-    st = metric_narrow(m, x, compat, &own, err);
-    if (st == DSE_OK && !compat)
-        st = metric_check_needs(m, &own, err);
-    if (st == DSE_OK)
-        st = (compat ? m->compat : m->compute)(&own, v, err);
+    dse_arena_init(&scratch);
+    st = compute_in(&scratch, m, x, v, err);
+    dse_arena_free(&scratch);
     if (st == DSE_OK && v->failed)
         st = dse_fail_nomem(err);
     if (st == DSE_OK)

@@ -12,6 +12,9 @@
 #include "metrics/view.h"
 #include "trace/card.h"
 
+/* Clocks of ranks: by the ends of their collectives if they are on several nodes, never, always. */
+typedef enum { METRIC_ALIGN_AUTO, METRIC_ALIGN_NONE, METRIC_ALIGN_END } metric_align;
+
 typedef struct {
     int64_t n_chips;     /* 0: not given */
     double model_params; /* 7e9 unless given */
@@ -21,7 +24,7 @@ typedef struct {
     bool causal;         /* attention counts half */
     bool compat;         /* the original tools' rules */
     trace_phase phase;   /* over the card's */
-    int align;           /* of clocks: 0 as the nodes suggest, 1 none, 2 end */
+    metric_align align;
 } metric_options;
 
 typedef struct {
@@ -30,10 +33,12 @@ typedef struct {
     uint32_t n_views;
     const trace_card *card; /* NULL: none */
     const metric_options *options;
-    dse_arena *arena; /* of results */
+    dse_arena *
+        arena; /* of metric_compute: where the result goes; of a metric_fn: what it works with, gone when it is done */
 } metric_context;
 
-/* Computes into *out, an empty object. DSE_E_ABSENT: it cannot be computed, and err says why; DSE_E_NOMEM. */
+/* Computes into *out, an empty object that copies what is put into it. DSE_E_ABSENT: it cannot be computed, and err says
+ * why; DSE_E_NOMEM. */
 typedef dse_status metric_fn(const metric_context *x, metric_value *out, dse_error *err);
 
 /* What a metric needs; checked in one place (needs.c) before it runs, each with its own reason and remedy. */
@@ -106,6 +111,9 @@ dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, 
 
 /* needs.c: what a row needs, of a context that was narrowed for it. DSE_OK or DSE_E_ABSENT. */
 dse_status metric_check_needs(const metric *m, const metric_context *x, dse_error *err);
+
+/* needs.c: what the workload does: --phase, else the card. */
+trace_phase metric_phase_of(const metric_context *x);
 
 /* The value is absent: fails with DSE_E_ABSENT and the reason. */
 #define metric_absent(err, ...) dse_fail((err), DSE_E_ABSENT, __VA_ARGS__)

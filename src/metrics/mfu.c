@@ -185,7 +185,7 @@ static dse_status active_tflops(const metric_context *x, double *out, dse_error 
     for (uint32_t i = 0; ok && i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         metric_span *span = DSE_ARENA_NEW(&scratch, metric_span, r->n_events);
-        metric_spans busy = {0};
+        metric_spans busy;
         size_t n = 0;
 
         for (size_t e = 0; span && e < r->n_events; e++) {
@@ -197,8 +197,9 @@ static dse_status active_tflops(const metric_context *x, double *out, dse_error 
             if (ev->dur_ps > 0)
                 span[n++] = (metric_span){ev->start_ps, metric_end(ev)};
         }
-        ok = span && metric_spans_merge_any(span, n, &busy);
-        time += ok ? metric_spans_length(&busy) : 0;
+        ok = span != NULL;
+        busy = metric_spans_merge_any(span, n);
+        time += metric_spans_length(&busy);
         dse_arena_reset(&scratch);
     }
     dse_arena_free(&scratch);

@@ -10,7 +10,8 @@
 
 /* ---- the kinds of trace -------------------------------------------------------------------- */
 
-static dse_status refuse_kind(unsigned taken, const metric_context *x, dse_error *err)
+/* `original`: the kinds that the original rule takes, if that is not what was asked for. */
+static dse_status refuse_kind(unsigned taken, unsigned original, const metric_context *x, dse_error *err)
 {
     char name[TRACE_KINDS][40], list[300];
     const char *names[TRACE_KINDS];
@@ -28,8 +29,11 @@ static dse_status refuse_kind(unsigned taken, const metric_context *x, dse_error
         return metric_absent(err, "no trace in '%.300s'; it takes %s", x->record->path ? x->record->path : "",
                              list);
     kind = trace_kind_name(x->record->rank[0].kind);
-    return metric_absent(err, "it is not defined for %s %s; it takes %s",
-                         strchr("aeioAEINX", kind[0]) ? "an" : "a", kind, list);
+    return metric_absent(err, "it is not defined for %s %s; it takes %s%s",
+                         strchr("aeioAEINX", kind[0]) ? "an" : "a", kind, list,
+                         original & METRIC_ON(x->record->rank[0].kind)
+                             ? "; with --compat it is the original rule, which takes this one"
+                             : "");
 }
 
 dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, metric_context *out,
@@ -42,7 +46,7 @@ dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, 
     for (uint32_t i = 0; i < x->n_views; i++)
         n += (taken & METRIC_ON(x->view[i].rank->kind)) != 0;
     if (!n && (x->n_views || !(taken & METRIC_ON_NONE)))
-        return refuse_kind(taken, x, err);
+        return refuse_kind(taken, compat ? 0 : m->compat_kinds, x, err);
     *out = *x;
     if (n == x->n_views)
         return DSE_OK;
@@ -203,7 +207,7 @@ static dse_status check_keys(const metric_context *x, const card_key *key, size_
                          list);
 }
 
-static trace_phase phase_of(const metric_context *x)
+trace_phase metric_phase_of(const metric_context *x)
 {
     return x->options->phase != TRACE_PHASE_UNKNOWN ? x->options->phase
            : x->card                                ? x->card->phase
@@ -224,8 +228,8 @@ static dse_status check_tokens(const metric_context *x, dse_error *err)
     return check_keys(x,
                       (card_key[]){{"workload.data.batch_size", is_given(c->batch_size)},
                                    {"workload.data.seq_len",
-                                    is_given(c->seq_len) ||
-                                        (phase_of(x) == TRACE_PHASE_INFERENCE && is_given(c->output_len))}},
+                                    is_given(c->seq_len) || (metric_phase_of(x) == TRACE_PHASE_INFERENCE &&
+                                                             is_given(c->output_len))}},
                       2, err);
 }
 
@@ -268,7 +272,7 @@ static dse_status check_model(const metric_context *x, dse_error *err)
 
 static dse_status check_inference(const metric_context *x, dse_error *err)
 {
-    switch (phase_of(x)) {
+    switch (metric_phase_of(x)) {
     case TRACE_PHASE_INFERENCE: return DSE_OK;
     case TRACE_PHASE_TRAINING:
         return metric_absent(err, "it is of inference, and this is training, as %s says",

@@ -51,8 +51,8 @@ static dse_status within_steps(const metric_view *v, dse_arena *a, overlap *o, d
 
     for (uint32_t i = skip; span && i + skip < v->n_steps; i++)
         span[n++] = v->step[i].span;
-    if (!span || !metric_spans_merge_any(span, n, &steps) ||
-        !metric_spans_intersect(&comm_time, &steps, a, &comm) ||
+    steps = metric_spans_merge_any(span, n);
+    if (!span || !metric_spans_intersect(&comm_time, &steps, a, &comm) ||
         !metric_spans_intersect(&v->compute_time, &steps, a, &compute))
         return dse_fail_nomem(err);
     *o = (overlap){metric_spans_length(&comm), metric_spans_length(&compute),
@@ -147,19 +147,21 @@ static void add(interval_list *list, const trace_event *e)
 
 static bool collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
 
     *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
-    if (!by_name || !comm->span || !compute->span)
+    if (!comm->span || !compute->span || !metric_classes_init(&names, r, says, a))
         return false;
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t what = e->name == DSE_NONE ? COMPUTE_AS_KERNEL : by_name[e->name];
+        uint8_t what;
 
         if (e->dur_ps <= 0 || !metric_compat_is_timed(r, e))
             continue;
+        what = metric_class_of(&names, e);
         if (what == COMM)
             add(comm, e);
         else if (what == COMPUTE_ANYWHERE ||
@@ -181,20 +183,16 @@ static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value
     interval_list comm, compute;
     metric_spans comm_time, compute_time;
     uint32_t first = 0;
-    dse_arena scratch;
     int64_t both;
 
     /* The first file that has any, of whatever kind. */
     while (first + 1 < x->n_views &&
            x->view[first].rank->any_first_ps > x->view[first].rank->any_last_start_ps)
         first++;
-    dse_arena_init(&scratch);
-    if (!collect(x->view[first].rank, &scratch, &comm, &compute) ||
-        !metric_spans_merge_any(comm.span, comm.n, &comm_time) ||
-        !metric_spans_merge_any(compute.span, compute.n, &compute_time)) {
-        dse_arena_free(&scratch);
+    if (!collect(x->view[first].rank, x->arena, &comm, &compute))
         return dse_fail_nomem(err);
-    }
+    comm_time = metric_spans_merge_any(comm.span, comm.n);
+    compute_time = metric_spans_merge_any(compute.span, compute.n);
     both = metric_spans_overlap(&comm_time, &compute_time);
     metric_put_ms(out, "comm_time_ms", comm.sum);
     metric_put_ms(out, "comp_time_ms", compute.sum);
@@ -203,7 +201,6 @@ static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value
     metric_put_number(out, "overlap_ratio_of_comp", ratio(both, compute.sum));
     metric_put_count(out, "num_comm_kernels", comm.n);
     metric_put_count(out, "num_comp_kernels", compute.n);
-    dse_arena_free(&scratch);
     return DSE_OK;
 }
 

@@ -236,14 +236,15 @@ uint32_t metric_layout_stage(const metric_layout *l, uint32_t rank)
 /* ---- descriptions ---------------------------------------------------------------------------- */
 
 /* Words of torchtitan's meshes (mesh_dp_shard) and of Megatron's groups (TENSOR_MODEL_PARALLEL_GROUP). In this order: the
- * gradients of experts (EXPERT_DATA_PARALLEL_GROUP) are data parallel, and so are shards over sequences (dp_shard_cp). */
+ * gradients of experts (EXPERT_DATA_PARALLEL_GROUP) are data parallel, and so are shards over sequences (dp_shard_cp).
+ * The sp of our own timelines parts sequences among ranks, as context parallelism does. */
 static const struct {
     const char *word;
     metric_parallel parallel;
 } words[] = {{"dp", METRIC_DP},       {"fsdp", METRIC_DP}, {"shard", METRIC_DP},  {"replicate", METRIC_DP},
              {"data", METRIC_DP},     {"tp", METRIC_TP},   {"tensor", METRIC_TP}, {"pp", METRIC_PP},
              {"pipeline", METRIC_PP}, {"ep", METRIC_EP},   {"expert", METRIC_EP}, {"cp", METRIC_CP},
-             {"context", METRIC_CP}};
+             {"context", METRIC_CP},  {"sp", METRIC_CP}};
 
 static bool has_word(const char *text, const char *word)
 {

@@ -4,22 +4,17 @@
 
 #define PICK(p) (1u << PICK_##p)
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* Nsight Systems knows no steps but what an NVTX range is called: the first of these that there is. All others have the
  * profiler's own. */
 static const char *step_marker(const trace_rank *r)
 {
-    static const char *const markers[] = {"ProfilerStep#", "iteration", "step"};
+    static const char *const markers[] = {METRIC_STEP_PREFIX, "iteration", "step"};
     size_t n = sizeof markers / sizeof markers[0], best = n;
 
     for (size_t i = 0; i < r->n_events && r->kind == TRACE_NSYS; i++)
         for (size_t m = 0; m < best && r->event[i].category == TRACE_ANNOTATION && r->event[i].dur_ps > 0;
              m++)
-            if (begins(METRIC_TEXT_OF(r, &r->event[i]), markers[m]))
+            if (metric_begins(METRIC_TEXT_OF(r, &r->event[i]), markers[m]))
                 best = m;
     return markers[best < n ? best : 0];
 }
@@ -29,9 +24,9 @@ enum { SAYS_NCCL = 1, SAYS_RANGE = 2, SAYS_STEP = 4 };
 
 static uint8_t said_by(const char *name, const char *marker)
 {
-    if (begins(name, "nccl:"))
+    if (metric_begins(name, "nccl:"))
         return strcmp(name, "nccl:coalesced") == 0 ? SAYS_NCCL : SAYS_NCCL | SAYS_RANGE;
-    return begins(name, marker) ? SAYS_STEP : 0;
+    return metric_begins(name, marker) ? SAYS_STEP : 0;
 }
 
 static unsigned picks_of(const metric_sieve *s, const trace_event *e)

@@ -75,24 +75,22 @@ static dse_status none(dse_error *err)
 
 static dse_status sm(const metric_context *x, metric_value *out, dse_error *err)
 {
+    cover *of = DSE_ARENA_NEW(x->arena, cover, x->n_views), sum = {0};
     metric_value *ranks;
-    cover sum = {0};
 
+    if (!of)
+        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < x->n_views; i++) {
-        cover c = cover_of(&x->view[i], false);
-
-        sum = (cover){both(sum.coverage, c.coverage), both(sum.occupancy, c.occupancy),
-                      sum.kernels + c.kernels};
+        of[i] = cover_of(&x->view[i], false);
+        sum = (cover){both(sum.coverage, of[i].coverage), both(sum.occupancy, of[i].occupancy),
+                      sum.kernels + of[i].kernels};
     }
     if (sum.coverage.weight <= 0)
         return none(err);
     put(&sum, out);
     ranks = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        cover c = cover_of(&x->view[i], false);
-
-        put(&c, metric_put_rank(ranks, x->view[i].rank));
-    }
+    for (uint32_t i = 0; i < x->n_views; i++)
+        put(&of[i], metric_put_rank(ranks, x->view[i].rank));
     return DSE_OK;
 }
 

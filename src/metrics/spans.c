@@ -27,15 +27,14 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-bool metric_spans_merge_any(metric_span *span, size_t n, metric_spans *out)
+metric_spans metric_spans_merge_any(metric_span *span, size_t n)
 {
     for (size_t i = 1; i < n; i++)
         if (span[i].start < span[i - 1].start) {
             qsort(span, n, sizeof *span, by_start);
             break;
         }
-    *out = metric_spans_merge(span, n);
-    return true;
+    return metric_spans_merge(span, n);
 }
 
 int64_t metric_spans_length(const metric_spans *s)
@@ -69,21 +68,35 @@ int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b)
     return length;
 }
 
-int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end)
+/* The place of the first span that ends after this time; s->n: none does. */
+static size_t first_after(const metric_spans *s, int64_t at)
 {
     size_t a = 0, b = s->n;
-    int64_t length = 0;
 
     while (a < b) {
         size_t mid = a + (b - a) / 2;
 
-        if (s->span[mid].end <= start)
+        if (s->span[mid].end <= at)
             a = mid + 1;
         else
             b = mid;
     }
-    for (; a < s->n && s->span[a].start < end; a++)
-        length += later(0, earlier(s->span[a].end, end) - later(s->span[a].start, start));
+    return a;
+}
+
+const metric_span *metric_spans_at(const metric_spans *s, int64_t at)
+{
+    size_t i = first_after(s, at);
+
+    return i < s->n && s->span[i].start <= at ? &s->span[i] : NULL;
+}
+
+int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end)
+{
+    int64_t length = 0;
+
+    for (size_t i = first_after(s, start); i < s->n && s->span[i].start < end; i++)
+        length += later(0, earlier(s->span[i].end, end) - later(s->span[i].start, start));
     return length;
 }
 

@@ -8,6 +8,15 @@ typedef struct {
     int64_t start, end; /* half-open */
 } metric_span;
 
+/* What holds nothing yet, and grows to hold one after another: from the first start to the last end. */
+#define METRIC_NO_SPAN ((metric_span){INT64_MAX, INT64_MIN})
+
+static inline void metric_span_extend(metric_span *s, int64_t start, int64_t end)
+{
+    s->start = start < s->start ? start : s->start;
+    s->end = end > s->end ? end : s->end;
+}
+
 /* A set of time: ascending, no two touch. */
 typedef struct {
     size_t n;
@@ -17,13 +26,16 @@ typedef struct {
 /* Builds a set from spans whose starts ascend, in place: merges those that touch or overlap, drops empty ones. */
 metric_spans metric_spans_merge(metric_span *span, size_t n);
 
-/* The same of spans in any order: sorts them first. False when out of memory. */
-bool metric_spans_merge_any(metric_span *span, size_t n, metric_spans *out);
+/* The same of spans in any order: sorts them first. */
+metric_spans metric_spans_merge_any(metric_span *span, size_t n);
 
 int64_t metric_spans_length(const metric_spans *s);
 
 /* Length of what is in both; one linear sweep. */
 int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b);
+
+/* The span of a set that holds this time; NULL. By bisection. */
+const metric_span *metric_spans_at(const metric_spans *s, int64_t at);
 
 /* Length of what lies within [start, end): found by bisection, so that it may be asked of every step. */
 int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end);

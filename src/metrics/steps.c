@@ -130,23 +130,29 @@ static int by_number(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
+static uint8_t is_marker(const char *name) { return metric_begins(name, METRIC_STEP_PREFIX); }
+
 /* Every event named ProfilerStep#..., whatever its category: newer profilers repeat steps on the GPU's side. */
 static uint32_t markers_of(const trace_rank *r, bool *timed, dse_arena *a, marker **out)
 {
     uint32_t room = 0, n = 0;
+    metric_classes names;
 
     *timed = false;
+    if (!metric_classes_init(&names, r, is_marker, a))
+        return DSE_NONE;
     for (size_t i = 0; i < r->n_events; i++)
-        room += metric_begins(METRIC_TEXT_OF(r, &r->event[i]), METRIC_STEP_PREFIX);
+        room += metric_class_of(&names, &r->event[i]);
     if (!(*out = DSE_ARENA_NEW(a, marker, room)))
         return DSE_NONE;
     for (size_t i = 0; i < r->n_events && n < room; i++) {
         const trace_event *e = &r->event[i];
-        const char *number = METRIC_TEXT_OF(r, e) + strlen(METRIC_STEP_PREFIX);
+        const char *number;
         char *end;
 
-        if (!metric_begins(METRIC_TEXT_OF(r, e), METRIC_STEP_PREFIX) || !metric_compat_is_timed(r, e))
+        if (!metric_class_of(&names, e) || !metric_compat_is_timed(r, e))
             continue;
+        number = METRIC_TEXT_OF(r, e) + strlen(METRIC_STEP_PREFIX);
         (*out)[n] = (marker){e->start_ps, e->dur_ps, strtoll(number, &end, 10), n, false};
         (*out)[n++].numbered = end != number && !*end;
         *timed = *timed || e->dur_ps > 0;

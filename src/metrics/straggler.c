@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN_AUTO, ALIGN_NONE, ALIGN_END }; /* of metric_options.align */
-
 /* ---- which collectives are the same ------------------------------------------------------------ */
 
 /* A process group and a type. */
@@ -49,38 +47,44 @@ typedef struct {
     const metric_context *x;
     dse_arena *a;
     size_t n_kinds, cap_kinds;
-    kind *kind; /* on the heap */
+    kind *kind;         /* on the heap, as the next two */
+    trace_names groups; /* by their ranks */
+    uint32_t *known;    /* kinds by group (plus 1; 0: unknown) and type */
+    size_t cap_known;
     member *by_rank;
     size_t n_lags;
     double *lag_us;
 } matching;
 
-static bool same(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
-
 /* DSE_NONE when out of memory. */
 static uint32_t kind_of(matching *m, const char *ranks, uint32_t size, uint8_t type)
 {
+    uint32_t group = ranks ? trace_names_add(&m->groups, ranks, strlen(ranks)) : DSE_NONE, *known;
+    size_t place = ranks ? (size_t)group + 1 : 0, old = m->cap_known;
     kind *k;
 
-    for (size_t i = 0; i < m->n_kinds; i++)
-        if (m->kind[i].type == type && same(m->kind[i].ranks, ranks))
-            return (uint32_t)i;
+    if ((ranks && group == DSE_NONE) || !DSE_GROW(m->known, m->cap_known, (place + 1) * METRIC_COMM_TYPES))
+        return DSE_NONE;
+    memset(m->known + old, 0xff, (m->cap_known - old) * sizeof *m->known);
+    known = &m->known[place * METRIC_COMM_TYPES + type];
+    if (*known != DSE_NONE)
+        return *known;
     if (!DSE_GROW(m->kind, m->cap_kinds, m->n_kinds + 1))
         return DSE_NONE;
     k = &m->kind[m->n_kinds];
     *k = (kind){ranks, type, {0, NULL}};
     if (ranks && !metric_ranks_of(ranks, size, m->a, &k->members))
         return DSE_NONE;
-    return (uint32_t)m->n_kinds++;
+    return *known = (uint32_t)m->n_kinds++;
 }
 
 /* The kind of each communication of a rank; combinations of arguments and type are looked up once. */
-static uint32_t *kinds_of(matching *m, const metric_view *v)
+static uint32_t *kinds_of(matching *m, const metric_view *v, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
     size_t room = ((size_t)r->n_args + 1) * METRIC_COMM_TYPES;
-    uint32_t *known = dse_arena_alloc(m->a, room * sizeof *known),
-             *of = DSE_ARENA_NEW(m->a, uint32_t, v->comm.n);
+    uint32_t *known = dse_arena_alloc(scratch, room * sizeof *known),
+             *of = DSE_ARENA_NEW(scratch, uint32_t, v->comm.n);
 
     if (!known || !of)
         return NULL;
@@ -101,9 +105,9 @@ static uint32_t *kinds_of(matching *m, const metric_view *v)
     return of;
 }
 
-static bool member_init(matching *m, const metric_view *v, member *out)
+static bool member_init(matching *m, const metric_view *v, dse_arena *scratch, member *out)
 {
-    uint32_t *of = kinds_of(m, v), sum = 0;
+    uint32_t *of = kinds_of(m, v, scratch), sum = 0;
 
     *out = (member){.list = DSE_ARENA_NEW(m->a, uint32_t, v->comm.n),
                     .n_of = (uint32_t)m->n_kinds,
@@ -120,6 +124,20 @@ static bool member_init(matching *m, const metric_view *v, member *out)
     for (uint32_t i = 0; i < v->comm.n; i++)
         out->list[out->of[of[i]].start + out->of[of[i]].n++] = i;
     return true;
+}
+
+static bool members_init(matching *m)
+{
+    dse_arena scratch;
+    bool ok = true;
+
+    dse_arena_init(&scratch);
+    for (uint32_t r = 0; ok && r < m->x->n_views; r++) {
+        ok = member_init(m, &m->x->view[r], &scratch, &m->by_rank[r]);
+        dse_arena_reset(&scratch);
+    }
+    dse_arena_free(&scratch);
+    return ok;
 }
 
 static uint32_t count_of(const member *m, size_t k) { return k < m->n_of ? m->of[k].n : 0; }
@@ -222,7 +240,7 @@ static bool on_nodes(const metric_context *x)
 
 bool metric_aligns_clocks(const metric_context *x)
 {
-    return x->options->align == ALIGN_AUTO ? on_nodes(x) : x->options->align == ALIGN_END;
+    return x->options->align == METRIC_ALIGN_AUTO ? on_nodes(x) : x->options->align == METRIC_ALIGN_END;
 }
 
 /* Whether there is a time at which every rank was recorded. */
@@ -271,9 +289,8 @@ static dse_status match(matching *m, bool aligned, dse_error *err)
     const metric_context *x = m->x;
     size_t total;
 
-    for (uint32_t r = 0; r < x->n_views; r++)
-        if (!member_init(m, &x->view[r], &m->by_rank[r]))
-            return dse_fail_nomem(err);
+    if (!members_init(m))
+        return dse_fail_nomem(err);
     if ((aligned && !align(m)) || !each_match(m, NULL, &total) ||
         !(m->lag_us = DSE_ARENA_NEW(m->a, double, total)))
         return dse_fail_nomem(err);
@@ -344,18 +361,14 @@ static void put_lags(const matching *m, bool aligned, metric_value *out)
 static dse_status straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
 {
     bool aligned = metric_aligns_clocks(x);
-    matching m = {.x = x};
-    dse_arena scratch;
-    dse_status st;
+    matching m = {.x = x, .a = x->arena, .by_rank = DSE_ARENA_NEW(x->arena, member, x->n_views)};
+    dse_status st = m.by_rank ? match(&m, aligned, err) : dse_fail_nomem(err);
 
-    dse_arena_init(&scratch);
-    m.a = &scratch;
-    m.by_rank = DSE_ARENA_NEW(&scratch, member, x->n_views);
-    st = m.by_rank ? match(&m, aligned, err) : dse_fail_nomem(err);
     if (st == DSE_OK)
         put_lags(&m, aligned, out);
     dse_free(m.kind);
-    dse_arena_free(&scratch);
+    dse_free(m.known);
+    trace_names_free(&m.groups);
     return st;
 }
 

@@ -22,17 +22,18 @@ typedef struct {
 
 static bool calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
     double sum = 0;
     uint64_t steps = 0;
 
     *out = (rank_calls){.calls = {0, DSE_ARENA_NEW(a, uint32_t, r->n_events)}};
-    if (!by_name || !out->calls.event)
+    if (!out->calls.event || !metric_classes_init(&names, r, says, a))
         return false;
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t what = e->name == DSE_NONE ? 0 : by_name[e->name], word = words[e->word];
+        uint8_t what = metric_class_of(&names, e), word = words[e->word];
 
         if (!what || e->dur_ps <= 0 || !metric_compat_is_timed(r, e))
             continue;
@@ -97,8 +98,9 @@ static void put_lags(double *lag, uint32_t n, uint32_t n_ranks, double step_us, 
     metric_put_number(out, "normalized_lag", n && step_us > 0 ? s.mean / step_us : 0);
 }
 
-static dse_status lags_of(const metric_context *x, dse_arena *a, metric_value *out, dse_error *err)
+dse_status metric_straggler_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
+    dse_arena *a = x->arena;
     rank_calls *of = DSE_ARENA_NEW(a, rank_calls, x->n_views);
     uint32_t having = 0, n = UINT32_MAX, with_steps = 0;
     double step_us = 0, *lag;
@@ -130,15 +132,4 @@ static dse_status lags_of(const metric_context *x, dse_arena *a, metric_value *o
             metric_put_number(ends, key, metric_compat_us(rank, rank->all_last_ps));
     }
     return DSE_OK;
-}
-
-dse_status metric_straggler_compat(const metric_context *x, metric_value *out, dse_error *err)
-{
-    dse_arena scratch;
-    dse_status st;
-
-    dse_arena_init(&scratch);
-    st = lags_of(x, &scratch, out, err);
-    dse_arena_free(&scratch);
-    return st;
 }

@@ -1,6 +1,7 @@
 /* What totals per kernel name say, of a report of Nsight Systems: shares of time and numbers of calls. There are no
  * intervals, so nothing of overlap, idle time or steps; and communication is told and typed by the names of kernels
  * alone, so that an all-to-all is a SendRecv. Several reports are taken together. */
+#include "metrics/later_words.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
@@ -190,13 +191,7 @@ static dse_status share(const metric_context *x, const char *key, bool (*takes_p
 static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_COMM; }
 
 /* Words of the specification, section 8. "combine" takes flash_fwd_splitkv_combine_kernel as well, as there. */
-static bool is_of_experts(const kernel_total *k)
-{
-    static const char *const words[] = {"moe",  "expert",   "routing", "gating",      "gate_",
-                                        "topk", "dispatch", "combine", "grouped_gemm"};
-
-    return metric_has_any(k->name, words, sizeof words / sizeof words[0]);
-}
+static bool is_of_experts(const kernel_total *k) { return later_says(k->name, &later_moe); }
 
 static dse_status communication_ratio(const metric_context *x, metric_value *out, dse_error *err)
 {

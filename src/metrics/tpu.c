@@ -4,7 +4,6 @@
  * original tools make of one file, a GPU's too (tpu_upstream.h). */
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
-#include "metrics/scratch.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
@@ -105,8 +104,7 @@ static double device_wall_s(const tpu_run *run)
 
         if (!i || run->rank[i] != run->rank[i - 1])
             span = *own;
-        span.start = own->start < span.start ? own->start : span.start;
-        span.end = own->end > span.end ? own->end : span.end;
+        metric_span_extend(&span, own->start, own->end);
         longest = span.end - span.start > longest ? span.end - span.start : longest;
     }
     return seconds(longest);
@@ -119,15 +117,14 @@ static double host_wall_s(const metric_context *x)
 
     for (uint32_t k = 0; k < x->record->n_ranks; k++) {
         const trace_rank *r = &x->record->rank[k];
-        metric_span span = {INT64_MAX, INT64_MIN};
+        metric_span span = METRIC_NO_SPAN;
 
         for (size_t i = 0; i < r->n_events; i++) {
             const trace_event *e = &r->event[i];
 
             if (e->instant)
                 continue;
-            span.start = metric_start(e) < span.start ? metric_start(e) : span.start;
-            span.end = metric_end(e) > span.end ? metric_end(e) : span.end;
+            metric_span_extend(&span, metric_start(e), metric_end(e));
         }
         if (span.end > span.start && span.end - span.start > longest)
             longest = span.end - span.start;
@@ -308,12 +305,9 @@ static dse_status total_model_flops_from_args(const tpu_run *run, metric_value *
  * says what ran, and so is it said here. */
 static double put_flops_per_token(const metric_context *x, metric_value *out)
 {
-    trace_phase phase = x->options->phase;
-    double v;
+    trace_phase phase = metric_phase_of(x);
+    double v = (phase == TRACE_PHASE_INFERENCE ? 2 : 6) * x->options->model_params;
 
-    if (phase == TRACE_PHASE_UNKNOWN && x->card)
-        phase = x->card->phase;
-    v = (phase == TRACE_PHASE_INFERENCE ? 2 : 6) * x->options->model_params;
     metric_put_number(out, "flops_per_token_used", v);
     metric_put_number(out, "model_params", x->options->model_params);
     metric_put_text(out, "phase",
@@ -471,9 +465,7 @@ static dse_status put_defined(const metric_context *x, const char *name, bool ch
     static dse_status name##_compat(const metric_context *x, metric_value *out, dse_error *err)              \
     {                                                                                                        \
         return put_upstream(x, #name, (chips), name##_upstream, out, err);                                   \
-    }                                                                                                        \
-    METRIC_IN_SCRATCH(name##_defined, METRIC_ON(TRACE_XLA))                                                  \
-    METRIC_IN_SCRATCH(name##_compat, ON_CHROME)
+    }
 METRICS(FUNCTIONS)
 #undef FUNCTIONS
 
@@ -484,8 +476,8 @@ METRICS(FUNCTIONS)
      .help = text,                                                                                           \
      .kinds = METRIC_ON(TRACE_XLA),                                                                          \
      .needs = (chips) ? METRIC_NEEDS_CHIPS : 0,                                                              \
-     .compute = id##_defined_scratch,                                                                        \
-     .compat = id##_compat_scratch,                                                                          \
+     .compute = id##_defined,                                                                                \
+     .compat = id##_compat,                                                                                  \
      .compat_kinds = ON_CHROME,                                                                              \
      .headline = #id,                                                                                        \
      .alias = other},

@@ -1,7 +1,6 @@
 /* Hockney's alpha and beta of the all-reduces of an XLA trace (hockney.h says what is fitted). */
 #include "metrics/hockney.h"
 #include "metrics/numbers.h"
-#include "metrics/scratch.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
@@ -207,9 +206,7 @@ static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
     static dse_status id##_compat(const metric_context *x, metric_value *out, dse_error *err)                \
     {                                                                                                        \
         return upstream(x, &w_##id, out, err);                                                               \
-    }                                                                                                        \
-    METRIC_IN_SCRATCH(id##_defined, METRIC_ON(TRACE_XLA))                                                    \
-    METRIC_IN_SCRATCH(id##_compat, ON_CHROME)
+    }
 METRICS(FUNCTIONS)
 #undef FUNCTIONS
 
@@ -220,8 +217,8 @@ METRICS(FUNCTIONS)
      .help = text,                                                                                           \
      .kinds = METRIC_ON(TRACE_XLA),                                                                          \
      .needs = METRIC_NEEDS_CHIPS,                                                                            \
-     .compute = id##_defined_scratch,                                                                        \
-     .compat = id##_compat_scratch,                                                                          \
+     .compute = id##_defined,                                                                                \
+     .compat = id##_compat,                                                                                  \
      .compat_kinds = ON_CHROME,                                                                              \
      .headline = of_name},
 

@@ -347,12 +347,11 @@ static bool sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
 {
     const tpu_work works[] = {TPU_COMPUTE, TPU_COMMUNICATION, TPU_MEMORY};
 
-    d->span = (metric_span){INT64_MAX, INT64_MIN};
+    d->span = METRIC_NO_SPAN;
     for (size_t i = 0; i < d->n; i++) {
         const tpu_op *op = &d->op[i];
 
-        d->span.start = op->span.start < d->span.start ? op->span.start : d->span.start;
-        d->span.end = op->span.end > d->span.end ? op->span.end : d->span.end;
+        metric_span_extend(&d->span, op->span.start, op->span.end);
         d->flops += flops_of(r, op);
         if (op->work == TPU_COMMUNICATION) {
             d->n_comm[op->comm]++;

@@ -35,7 +35,8 @@ static uint8_t says(const char *text)
 
 double tpu_upstream_time(const tpu_upstream_kind *k) { return k->n_timed ? k->timed_s : k->dur_s; }
 
-double tpu_upstream_bytes(const trace_rank *r, const trace_args *a)
+/* Bytes as upstream reads them, of the shape or else of the bytes accessed; 0: unknown. */
+static double bytes_of(const trace_rank *r, const trace_args *a)
 {
     uint64_t shape = hlo_first_shape_bytes(TRACE_NAME(r, a->shape));
 
@@ -112,7 +113,7 @@ static void add(reading *d, size_t event, tpu_upstream *out)
         return;
     }
     count(&out->comm, e, t);
-    bytes = args ? tpu_upstream_bytes(d->r, args) : 0;
+    bytes = args ? bytes_of(d->r, args) : 0;
     if (t.dur_ps <= 0 || bytes <= 0)
         return;
     out->n_valid++;

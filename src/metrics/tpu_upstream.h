@@ -33,7 +33,4 @@ dse_status tpu_upstream_init(const trace_rank *r, dse_arena *a, tpu_upstream *ou
 /* The time rule: device time if any event of the kind has it, else the sum of durations. */
 double tpu_upstream_time(const tpu_upstream_kind *k);
 
-/* Its bytes as upstream reads them, of the shape or else of the bytes accessed; 0: unknown. */
-double tpu_upstream_bytes(const trace_rank *r, const trace_args *a);
-
 #endif

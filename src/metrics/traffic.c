@@ -77,31 +77,16 @@ typedef struct {
     int64_t time_ps; /* union of the kernels; a sum of those over ranks */
 } share;
 
-static int64_t time_of(const metric_view *v, const metric_traffic *t, metric_parallel p, metric_span *room)
-{
-    metric_spans time;
-    size_t n = 0;
-
-    for (uint32_t i = 0; i < v->comm.n; i++) {
-        const trace_event *e = &v->rank->event[v->comm.event[i]];
-
-        if (t->parallel[i] == p)
-            room[n++] = (metric_span){metric_start(e), metric_end(e)};
-    }
-    time = metric_spans_merge(room, n);
-    return metric_spans_length(&time);
-}
-
 static dse_status shares_of(const metric_context *x, const metric_view *v, dse_arena *scratch,
                             share of[METRIC_PARALLELS], dse_error *err)
 {
-    metric_span *room = DSE_ARENA_NEW(scratch, metric_span, v->comm.n);
+    int64_t ps[METRIC_PARALLELS];
     metric_traffic t;
     dse_status st = metric_traffic_of(x, v, scratch, &t, err);
 
-    if (st == DSE_OK && !room)
-        st = dse_fail_nomem(err);
-    for (uint32_t i = 0; st == DSE_OK && i < v->comm.n; i++) {
+    if (st != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < v->comm.n; i++) {
         metric_comm_size size = metric_comm_size_of(v->rank, &v->rank->event[v->comm.event[i]],
                                                     (metric_comm_type)v->comm_type[i]);
         share *s = &of[t.parallel[i]];
@@ -113,9 +98,10 @@ static dse_status shares_of(const metric_context *x, const metric_view *v, dse_a
         s->unknown_dtype += size.state == METRIC_SIZE_UNKNOWN_DTYPE;
         s->bytes += size.state == METRIC_SIZE_KNOWN ? size.bytes : 0;
     }
-    for (int p = 0; st == DSE_OK && p < METRIC_PARALLELS; p++)
-        of[p].time_ps = time_of(v, &t, (metric_parallel)p, room);
-    return st;
+    metric_class_lengths(v->rank, &v->comm, t.parallel, METRIC_PARALLELS, ps);
+    for (int p = 0; p < METRIC_PARALLELS; p++)
+        of[p].time_ps = ps[p];
+    return DSE_OK;
 }
 
 static void key_of(int p, const char *suffix, char key[32])

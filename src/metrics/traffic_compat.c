@@ -102,7 +102,8 @@ enum { SEND_RECV, ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, TO_ALL, KINDS };
 
 typedef struct {
     int64_t at;
-    uint32_t name, upto[KINDS];
+    uint8_t says;
+    uint32_t upto[KINDS];
 } operator_start;
 
 typedef struct {
@@ -124,28 +125,43 @@ static bool is_kind(const char *name, int kind)
     return metric_has(name, words[kind]) || (kind == SEND_RECV && metric_has(name, "recv"));
 }
 
+/* What the name of a c10d operator says: a bit for each kind, and one more. */
+enum { IS_OPERATOR = 1 << KINDS };
+
+static uint8_t operator_says(const char *name)
+{
+    uint8_t says = IS_OPERATOR;
+
+    if (!metric_begins(name, "c10d::"))
+        return 0;
+    for (int k = 0; k < KINDS; k++)
+        says = (uint8_t)(says | is_kind(name, k) << k);
+    return says;
+}
+
 static bool operators_of(const trace_rank *r, const uint8_t words[256], dse_arena *a, operators *out)
 {
+    metric_classes names;
     size_t n = 0;
 
+    if (!metric_classes_init(&names, r, operator_says, a))
+        return false;
     for (size_t i = 0; i < r->n_events; i++)
-        n += (words[r->event[i].word] & METRIC_LITERAL_CPU_OP) != 0 &&
-             metric_begins(METRIC_TEXT_OF(r, &r->event[i]), "c10d::");
+        n += (words[r->event[i].word] & METRIC_LITERAL_CPU_OP) && metric_class_of(&names, &r->event[i]);
     *out = (operators){0, DSE_ARENA_NEW(a, operator_start, n)};
     if (!out->op)
         return false;
     for (size_t i = 0; i < r->n_events && n; i++) {
         const trace_event *e = &r->event[i];
 
-        if ((words[e->word] & METRIC_LITERAL_CPU_OP) && metric_begins(METRIC_TEXT_OF(r, e), "c10d::") &&
+        if ((words[e->word] & METRIC_LITERAL_CPU_OP) && metric_class_of(&names, e) &&
             metric_compat_is_timed(r, e))
-            out->op[out->n++] = (operator_start){e->start_ps, e->name, {0}};
+            out->op[out->n++] = (operator_start){e->start_ps, metric_class_of(&names, e), {0}};
     }
     qsort(out->op, out->n, sizeof *out->op, by_time);
     for (size_t i = 0; i < out->n; i++)
         for (int k = 0; k < KINDS; k++)
-            out->op[i].upto[k] =
-                (i ? out->op[i - 1].upto[k] : 0) + is_kind(r->names.text[out->op[i].name], k);
+            out->op[i].upto[k] = (i ? out->op[i - 1].upto[k] : 0) + (out->op[i].says >> k & 1);
     return true;
 }
 
@@ -203,31 +219,35 @@ static int by_range_start(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static bool ranges_of(const trace_rank *r, const uint8_t *by_name, const uint8_t words[256], dse_arena *a,
+static bool is_range(const trace_rank *r, const trace_event *e, const uint8_t words[256],
+                     metric_classes *names)
+{
+    return (words[e->word] & METRIC_LITERAL_RANGE) && (metric_class_of(names, e) & IS_RANGE) &&
+           metric_compat_is_timed(r, e);
+}
+
+static bool ranges_of(const trace_rank *r, metric_classes *names, const uint8_t words[256], dse_arena *a,
                       ranges *out)
 {
-    uint8_t *classes = metric_names_say(r, range_says, a);
+    metric_classes classes;
     size_t room = 0;
 
     *out = (ranges){0};
-    for (size_t i = 0; classes && i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-
-        if (!(words[e->word] & METRIC_LITERAL_RANGE) || e->name == DSE_NONE ||
-            !(by_name[e->name] & IS_RANGE) || !metric_compat_is_timed(r, e))
-            continue;
-        out->any = true;
-        room += classes[e->name] != METRIC_UNKNOWN;
-    }
-    if (!classes || !(out->of = DSE_ARENA_NEW(a, range, room)) ||
-        !(out->open = DSE_ARENA_NEW(a, range *, room)))
+    if (!metric_classes_init(&classes, r, range_says, a))
+        return false;
+    for (size_t i = 0; i < r->n_events; i++)
+        if (is_range(r, &r->event[i], words, names)) {
+            out->any = true;
+            room += metric_class_of(&classes, &r->event[i]) != METRIC_UNKNOWN;
+        }
+    if (!(out->of = DSE_ARENA_NEW(a, range, room)) || !(out->open = DSE_ARENA_NEW(a, range *, room)))
         return false;
     for (size_t i = 0; i < r->n_events && out->n < room; i++) {
         const trace_event *e = &r->event[i];
 
-        if ((words[e->word] & METRIC_LITERAL_RANGE) && e->name != DSE_NONE && (by_name[e->name] & IS_RANGE) &&
-            metric_compat_is_timed(r, e) && classes[e->name] != METRIC_UNKNOWN)
-            out->of[out->n++] = (range){e->start_ps, metric_end(e), (uint32_t)i, classes[e->name]};
+        if (is_range(r, e, words, names) && metric_class_of(&classes, e) != METRIC_UNKNOWN)
+            out->of[out->n++] =
+                (range){e->start_ps, metric_end(e), (uint32_t)i, metric_class_of(&classes, e)};
     }
     qsort(out->of, out->n, sizeof *out->of, by_range_start);
     return true;
@@ -277,19 +297,20 @@ typedef struct {
 
 static bool add_file(const trace_rank *r, dse_arena *a, totals *t)
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
     metric_events comm = {0, NULL};
     operators ops;
     ranges open;
 
     metric_compat_words(r, words);
-    if (!by_name || !(comm.event = DSE_ARENA_NEW(a, uint32_t, r->n_events)) ||
-        !operators_of(r, words, a, &ops) || !ranges_of(r, by_name, words, a, &open))
+    if (!metric_classes_init(&names, r, says, a) || !(comm.event = DSE_ARENA_NEW(a, uint32_t, r->n_events)) ||
+        !operators_of(r, words, a, &ops) || !ranges_of(r, &names, words, a, &open))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if ((words[e->word] & COUNTED) && e->name != DSE_NONE && (by_name[e->name] & IS_COMM))
+        if ((words[e->word] & COUNTED) && (metric_class_of(&names, e) & IS_COMM))
             comm.event[comm.n++] = (uint32_t)i;
     }
     if (!metric_sort_by_start(r, &comm, a))
@@ -297,12 +318,13 @@ static bool add_file(const trace_rank *r, dse_arena *a, totals *t)
     for (uint32_t i = 0; i < comm.n; i++) {
         const trace_event *e = &r->event[comm.event[i]];
         metric_parallel p = range_at(&open, e->start_ps);
+        uint8_t said = metric_class_of(&names, e);
 
-        if (by_name[e->name] & IS_COALESCED)
+        if (said & IS_COALESCED)
             p = (words[e->word] & METRIC_LITERAL_ANNOTATION) && e->dur_ps > 0 ? class_of_coalesced(&ops, e)
                                                                               : METRIC_UNKNOWN;
         else if (p == METRIC_UNKNOWN)
-            p = (metric_parallel)(by_name[e->name] & CLASS);
+            p = (metric_parallel)(said & CLASS);
         t->us[p] += (double)e->dur_ps / TRACE_PS_PER_US;
     }
     t->calls += comm.n;

@@ -34,13 +34,13 @@ static uint8_t name_class(const char *name)
     static const struct {
         const char *prefix;
         uint8_t class;
-    } prefixes[] = {{"ProfilerStep#", NAME_STEP},
+    } prefixes[] = {{METRIC_STEP_PREFIX, NAME_STEP},
                     {"Optimizer.step#", NAME_OPTIMIZER},
                     {"Optimizer.zero_grad#", NAME_OPTIMIZER},
                     {"autograd::engine::evaluate_function", NAME_AUTOGRAD}};
 
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strncmp(name, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0)
+        if (metric_begins(name, prefixes[i].prefix))
             return prefixes[i].class;
     if (metric_has(name, "fsdp::"))
         return NAME_FSDP;
@@ -53,10 +53,10 @@ static bool is_host(const trace_event *e)
 }
 
 /* The lane of the steps; DSE_NONE. */
-static uint32_t main_lane(const trace_rank *r, guide_classes *names)
+static uint32_t main_lane(const trace_rank *r, metric_classes *names)
 {
     for (size_t i = 0; i < r->n_events; i++)
-        if (is_host(&r->event[i]) && guide_class_of(names, &r->event[i]) == NAME_STEP)
+        if (is_host(&r->event[i]) && metric_class_of(names, &r->event[i]) == NAME_STEP)
             return r->event[i].lane;
     return DSE_NONE;
 }
@@ -79,6 +79,21 @@ static void host_time_free(host_time *h)
         dse_free(h->list[p].span);
 }
 
+/* One that begins within the last of its list makes that longer: most operators are nested. */
+static bool add_range(span_list *l, metric_span s)
+{
+    metric_span *last = l->n ? &l->span[l->n - 1] : NULL;
+
+    if (last && s.start >= last->start && s.start <= last->end) {
+        last->end = s.end > last->end ? s.end : last->end;
+        return true;
+    }
+    if (!DSE_GROW(l->span, l->cap, l->n + 1))
+        return false;
+    l->span[l->n++] = s;
+    return true;
+}
+
 /* PHASES: none of them. */
 static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
 {
@@ -91,7 +106,7 @@ static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
     return e->category == TRACE_CPU_OP && e->lane == lane ? FORWARD : PHASES;
 }
 
-static bool find_ranges(const trace_rank *r, guide_classes *names, host_time *h)
+static bool find_ranges(const trace_rank *r, metric_classes *names, host_time *h)
 {
     uint32_t lane = main_lane(r, names);
 
@@ -102,15 +117,13 @@ static bool find_ranges(const trace_rank *r, guide_classes *names, host_time *h)
 
         if (!is_host(e))
             continue;
-        class = guide_class_of(names, e);
+        class = metric_class_of(names, e);
         h->has_operators = h->has_operators || (e->category == TRACE_CPU_OP && class != NAME_STEP);
         h->has_autograd = h->has_autograd || class == NAME_AUTOGRAD;
         h->has_backward = h->has_backward || class == NAME_BACKWARD;
-        if ((p = phase_of(e, class, lane)) == PHASES)
-            continue;
-        if (!DSE_GROW(h->list[p].span, h->list[p].cap, h->list[p].n + 1))
+        p = phase_of(e, class, lane);
+        if (p != PHASES && !add_range(&h->list[p], (metric_span){metric_start(e), metric_end(e)}))
             return false;
-        h->list[p].span[h->list[p].n++] = (metric_span){metric_start(e), metric_end(e)};
     }
     return true;
 }
@@ -123,10 +136,9 @@ static bool divide(host_time *h, dse_arena *a)
 
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         span_list *l = &h->list[order[i]];
-        metric_spans all;
+        metric_spans all = metric_spans_merge_any(l->span, l->n);
 
-        if (!metric_spans_merge_any(l->span, l->n, &all) ||
-            !metric_spans_intersect(&all, &left, a, &h->set[order[i]]) ||
+        if (!metric_spans_intersect(&all, &left, a, &h->set[order[i]]) ||
             !metric_spans_subtract(&left, &all, a, &left))
             return false;
     }
@@ -138,26 +150,71 @@ static bool divide(host_time *h, dse_arena *a)
 
 enum { UNKNOWN = PHASES, OUTSIDE, KERNEL_CLASSES };
 
-static uint8_t launch_phase(const metric_view *v, const host_time *h, uint32_t kernel)
-{
-    uint32_t launch = v->launch[kernel];
+/* The four sets, which share no time, as one list. */
+typedef struct {
+    metric_span span;
+    uint8_t phase;
+} piece;
 
-    if (launch == DSE_NONE)
-        return UNKNOWN;
-    for (uint8_t p = 0; p < PHASES; p++)
-        if (guide_span_at(&h->set[p], v->rank->event[launch].start_ps))
-            return p;
-    return OUTSIDE;
+typedef struct {
+    size_t n;
+    piece *piece;
+    size_t at; /* where the last search ended: kernels are launched about in the order of their start */
+} pieces;
+
+static bool pieces_init(const host_time *h, dse_arena *a, pieces *out)
+{
+    size_t next[PHASES] = {0}, n = 0;
+
+    for (int p = 0; p < PHASES; p++)
+        n += h->set[p].n;
+    *out = (pieces){.piece = DSE_ARENA_NEW(a, piece, n)};
+    for (; out->piece && out->n < n; out->n++) {
+        int first = PHASES;
+
+        for (int p = 0; p < PHASES; p++)
+            if (next[p] < h->set[p].n &&
+                (first == PHASES || h->set[p].span[next[p]].start < h->set[first].span[next[first]].start))
+                first = p;
+        out->piece[out->n] = (piece){h->set[first].span[next[first]++], (uint8_t)first};
+    }
+    return out->piece != NULL;
+}
+
+/* OUTSIDE: none holds this time. */
+static uint8_t phase_at(pieces *s, int64_t at)
+{
+    size_t a = 0, b = s->n;
+
+    if (s->at < s->n && s->piece[s->at].span.start <= at)
+        a = s->at;
+    for (size_t step = 1; a + step < b; step *= 2)
+        if (s->piece[a + step].span.start > at)
+            b = a + step;
+    while (a < b) {
+        size_t mid = a + (b - a) / 2;
+
+        if (s->piece[mid].span.end <= at)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    s->at = a;
+    return a < s->n && s->piece[a].span.start <= at ? s->piece[a].phase : OUTSIDE;
 }
 
 /* Time of the kernels of each phase, in ps. */
 static bool gpu_times(const metric_view *v, const host_time *h, dse_arena *a, int64_t ps[KERNEL_CLASSES])
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
+    pieces all;
 
-    for (uint32_t i = 0; class && i < v->kernels.n; i++)
-        class[i] = launch_phase(v, h, i);
-    return class && guide_kernel_times(v, class, KERNEL_CLASSES, a, ps);
+    if (!class || !pieces_init(h, a, &all))
+        return false;
+    for (uint32_t i = 0; i < v->kernels.n; i++)
+        class[i] = v->launch[i] == DSE_NONE ? UNKNOWN : phase_at(&all, v->rank->event[v->launch[i]].start_ps);
+    metric_class_lengths(v->rank, &v->kernels, class, KERNEL_CLASSES, ps);
+    return true;
 }
 
 /* ---- the definition ------------------------------------------------------------------------ */
@@ -187,14 +244,12 @@ static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, metric_l
                           rank_phases *out, dse_error *err)
 {
     host_time h = {0};
-    guide_classes names;
+    metric_classes names;
     uint32_t n;
-    bool ok = r->view->n_steps && guide_steps_of(r->view, trim, a, &n, &h.steps);
+    bool ok = guide_steps_of(r->view, trim, a, &n, &h.steps) &&
+              metric_classes_init(&names, r->rank, name_class, a) && find_ranges(r->rank, &names, &h);
     dse_status st = DSE_OK;
 
-    if (!r->view->n_steps)
-        return metric_absent(err, METRIC_NO_STEPS);
-    ok = ok && guide_classes_init(&names, r->rank, name_class, a) && find_ranges(r->rank, &names, &h);
     if (ok && !h.has_operators)
         st = metric_absent(err, "%s has no operators of the host (cpu_op); record with ProfilerActivity.CPU",
                            r->label);
@@ -277,7 +332,7 @@ static dse_status training_phases(const metric_context *x, metric_value *out, ds
     guide_ranks ranks;
     rank_phases *r;
     metric_layer_times layers = {0};
-    dse_status st = guide_ranks_of(x, METRIC_ON_HOST, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;
@@ -298,16 +353,13 @@ static const char *const compat_name[C_PHASES] = {"forward",       "backward",  
 
 static uint8_t compat_class(const char *name)
 {
-    static const char *const optimizer[] = {"optimizer", "adam", "sgd", "step", "zero_grad"};
-    static const char *const backward[] = {"backward", "autograd::engine"};
-
     if (metric_has(name, "fsdp::"))
         return metric_has(name, "backward")  ? C_FSDP_BACKWARD
                : metric_has(name, "forward") ? C_FSDP_FORWARD
                                              : C_FSDP_OTHER;
-    if (metric_has_any(name, optimizer, sizeof optimizer / sizeof optimizer[0]))
+    if (METRIC_HAS_ANY(name, "optimizer", "adam", "sgd", "step", "zero_grad"))
         return C_OPTIMIZER;
-    if (metric_has_any(name, backward, sizeof backward / sizeof backward[0]))
+    if (METRIC_HAS_ANY(name, "backward", "autograd::engine"))
         return C_BACKWARD;
     return strncasecmp(name, "aten::", 6) == 0 || metric_has(name, "forward") ? C_FORWARD : C_OTHER;
 }
@@ -320,13 +372,13 @@ typedef struct {
 
 static bool measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
 {
-    const guide_words host = GUIDE_WORDS(r, "user_annotation", "cpu_op");
+    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op");
     int64_t ps[C_PHASES] = {0}, all = 0;
     double fsdp = 0;
-    guide_classes names;
+    metric_classes names;
 
     *out = (compat_row){0};
-    if (!guide_classes_init(&names, r, compat_class, a))
+    if (!metric_classes_init(&names, r, compat_class, a))
         return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -334,7 +386,7 @@ static bool measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
 
         if (e->instant || !host.is[e->word] || e->dur_ps <= 0)
             continue;
-        class = guide_class_of(&names, e);
+        class = metric_class_of(&names, e);
         ps[class] += e->dur_ps;
         out->n[class]++;
         all += e->dur_ps;

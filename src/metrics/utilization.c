@@ -3,31 +3,23 @@
  *
  * Of the GPU's span, the idle share equals HolisticTraceAnalysis'. The original counts no memset, and divides by the
  * recording with the host's start-up in it. */
+#include "metrics/compat_kineto.h"
 #include "metrics/guide.h"
 #include "metrics/steps.h"
 
 #include <math.h>
 
-/* Later than the zero of the trace's own clock. */
-static bool is_timed(const trace_rank *r, const trace_event *e)
-{
-    return r->base_ns ? e->start_ps / TRACE_PS_PER_NS > -r->base_ns : e->start_ps > 0;
-}
-
 /* From the first start to the last end of duration events (ph X) of every category; the original passes over those at the
  * zero of the clock. */
 static metric_span recorded(const trace_rank *r, bool timed_only)
 {
-    metric_span s = {INT64_MAX, INT64_MIN};
+    metric_span s = METRIC_NO_SPAN;
 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        int64_t end = e->dur_ps > 0 ? metric_end(e) : metric_start(e);
 
-        if (e->instant || (timed_only && !is_timed(r, e)))
-            continue;
-        s.start = metric_start(e) < s.start ? metric_start(e) : s.start;
-        s.end = end > s.end ? end : s.end;
+        if (!e->instant && (!timed_only || metric_compat_is_timed(r, e)))
+            metric_span_extend(&s, metric_start(e), e->dur_ps > 0 ? metric_end(e) : metric_start(e));
     }
     return s;
 }
@@ -182,7 +174,7 @@ static dse_status gpu_utilization(const metric_context *x, metric_value *out, ds
     guide_ranks ranks;
     utilization *u;
     metric_value *per_rank;
-    dse_status st = guide_ranks_of(x, METRIC_ON_GPU, &ranks, err);
+    dse_status st = guide_ranks_of(x, &ranks, err);
 
     if (st != DSE_OK)
         return st;
@@ -231,7 +223,7 @@ typedef struct {
 
 static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
 {
-    const guide_words kernel = GUIDE_WORDS(r->rank, "kernel"), copy = GUIDE_WORDS(r->rank, "gpu_memcpy");
+    const metric_words kernel = METRIC_WORDS(r->rank, "kernel"), copy = METRIC_WORDS(r->rank, "gpu_memcpy");
     metric_span span = recorded(r->rank, true);
     metric_spans kernels, copies, both;
     uint32_t n_kernels, n_copies;

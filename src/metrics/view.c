@@ -3,6 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *metric_layer_name(metric_layer l)
+{
+    static const char *const names[] = {"none", "kernel", "gpu_user_annotation", "user_annotation"};
+
+    return names[l];
+}
+
+const char *metric_file_name(const trace_rank *rank)
+{
+    const char *path = rank->path ? rank->path : "", *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 /* ---- which is which ------------------------------------------------------------------------ */
 
 /* A simulated run's kernels are called what its workload calls them; what communicates says so itself. */

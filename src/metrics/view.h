@@ -24,6 +24,9 @@ typedef enum {
     METRIC_LAYER_ANNOTATION
 } metric_layer;
 
+/* "gpu_user_annotation" */
+const char *metric_layer_name(metric_layer l);
+
 typedef struct {
     int64_t number; /* of ProfilerStep#<number>; of Nsight Systems: of iteration*, step* too, or counted */
     metric_span span;
@@ -56,8 +59,16 @@ typedef struct {
 /* Puts event indexes into the order of start. False when out of memory. */
 bool metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *scratch);
 
-/* Union of the events' times, in the arena. False when out of memory. */
+/* Union of the times of a list by start, in the arena. False when out of memory. */
 bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a, metric_spans *out);
+
+/* The same of those of one class, as which are numbered the events at the same places of the list. */
+bool metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                           uint8_t class, dse_arena *a, metric_spans *out);
+
+/* How long the union of each class is, of a list by start. In one pass. */
+void metric_class_lengths(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                          uint8_t n_classes, int64_t *ps);
 
 /* Works it out. DSE_E_NOMEM. The rank is borrowed. */
 dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *err);
@@ -76,6 +87,9 @@ static inline metric_events metric_comm_kernels(const metric_view *v)
 
 static inline int64_t metric_start(const trace_event *e) { return e->start_ps; }
 static inline int64_t metric_end(const trace_event *e) { return e->start_ps + e->dur_ps; }
+
+/* The last part of its path; "" if it has none. */
+const char *metric_file_name(const trace_rank *rank);
 
 #define METRIC_TEXT_OF(rank, e) ((e)->name == DSE_NONE ? "" : (rank)->names.text[(e)->name])
 

@@ -22,28 +22,18 @@ typedef struct {
 static dse_status windows_of(const metric_context *x, const metric_view *v, dse_arena *a, windows *out,
                              dse_error *err)
 {
-    metric_span *room = DSE_ARENA_NEW(a, metric_span, v->comm.n);
+    int64_t ps[METRIC_PARALLELS];
     metric_traffic t;
     dse_status st = metric_traffic_of(x, v, a, &t, err);
 
     if (st != DSE_OK)
         return st;
     *out = (windows){.gap = DSE_ARENA_NEW(a, gap, v->comm.n)};
-    if (!room || !out->gap)
+    if (!out->gap)
         return dse_fail_nomem(err);
-    for (int p = 0; p < METRIC_PARALLELS; p++) {
-        metric_spans time;
-        size_t n = 0;
-
-        for (uint32_t i = 0; i < v->comm.n; i++) {
-            const trace_event *e = &v->rank->event[v->comm.event[i]];
-            if (t.parallel[i] == p)
-                room[n++] = (metric_span){metric_start(e), metric_end(e)};
-        }
-        time = metric_spans_merge(room, n);
-        out->per_step_s[p] =
-            v->n_steps ? (double)metric_spans_length(&time) / TRACE_PS_PER_S / v->n_steps : NAN;
-    }
+    metric_class_lengths(v->rank, &v->comm, t.parallel, METRIC_PARALLELS, ps);
+    for (int p = 0; p < METRIC_PARALLELS; p++)
+        out->per_step_s[p] = v->n_steps ? (double)ps[p] / TRACE_PS_PER_S / v->n_steps : NAN;
     for (uint32_t i = 1; i < v->comm.n; i++) {
         const trace_event *last = &v->rank->event[v->comm.event[i - 1]],
                           *e = &v->rank->event[v->comm.event[i]];
@@ -181,41 +171,30 @@ static bool syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_
     for (size_t i = 0; i < r->n_events && n < *count; i++)
         if (r->event[i].name == name && (words[r->event[i].word] & METRIC_LITERAL_CPU_OP))
             span[n++] = (metric_span){r->event[i].start_ps, metric_end(&r->event[i]) + 1};
-    return metric_spans_merge_any(span, n, out);
-}
-
-static bool holds(const metric_spans *s, int64_t at)
-{
-    size_t a = 0, b = s->n;
-
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (s->span[mid].end <= at)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a < s->n && s->span[a].start <= at;
+    *out = metric_spans_merge_any(span, n);
+    return true;
 }
 
 static bool add_file(const trace_rank *r, int64_t offset, const metric_spans *syncs, dse_arena *a,
                      double seconds[CLASSES])
 {
-    uint8_t *by_name = metric_names_say(r, says, a), words[256];
+    metric_classes names;
+    uint8_t words[256];
 
+    if (!metric_classes_init(&names, r, says, a))
+        return false;
     metric_compat_words(r, words);
-    for (size_t i = 0; by_name && i < r->n_events; i++) {
+    for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t class = e->name == DSE_NONE ? NO_COMM : by_name[e->name];
+        uint8_t class;
 
-        if (class == NO_COMM || !(words[e->word] & METRIC_LITERAL_KERNEL))
+        if (!(words[e->word] & METRIC_LITERAL_KERNEL) || (class = metric_class_of(&names, e)) == NO_COMM)
             continue;
         if (class == IN_SYNC_DP)
-            class = holds(syncs, e->start_ps + offset) ? DP : TP;
+            class = metric_spans_at(syncs, e->start_ps + offset) ? DP : TP;
         seconds[class] += (double)e->dur_ps / TRACE_PS_PER_S;
     }
-    return by_name != NULL;
+    return true;
 }
 
 static dse_status traffic_window_compat(const metric_context *x, metric_value *out, dse_error *err)

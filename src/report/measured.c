@@ -1,6 +1,7 @@
 #include "report/measured.h"
 
 #include "base/units.h"
+#include "report/measured_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,6 +174,10 @@ static void add_entries(const metric_value *object, const char *but, int depth, 
 
         if ((is_per_rank(i) && of_all) || (but && strcmp(key, but) == 0))
             continue;
+        if (report_is_measured_table(i)) {
+            report_measured_table(key, i, depth, out);
+            continue;
+        }
         if (i->kind == METRIC_OBJECT && i->first && !is_number_a_rank(i)) {
             dse_strbuf_addf(out, "%*s%s\n", 2 * depth, "", key);
             add_entries(i, NULL, depth + 1, out);

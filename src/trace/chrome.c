@@ -175,7 +175,7 @@ static void read_top(chrome_reader *r)
         case T_DEVICES: read_devices(r); break;
         case T_BASE:
             v = chrome_whole_of(r, UINT64_MAX - 1);
-            r->base_time_ns = v == UINT64_MAX ? 0 : v > CHROME_MAX_NS ? CHROME_MAX_NS + 1 : (int64_t)v;
+            r->base_time_ns = v == UINT64_MAX ? 0 : v > TRACE_MAX_NS ? TRACE_MAX_NS + 1 : (int64_t)v;
             break;
         case T_SIMULATOR:
             r->is_simulated = enter(r, TRACE_JSON_STRING) && trace_json_is(&r->json, "ccldse");
@@ -284,8 +284,8 @@ static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
     if (!r->has_events || (r->json.fault && !r->n_read))
         return refuse(r, path, err);
     rank->kind = r->is_simulated ? TRACE_SIMULATED : r->is_xla ? TRACE_XLA : TRACE_KINETO;
-    rank->base_ns += r->base_time_ns; /* each at most CHROME_MAX_NS */
-    if (rank->base_ns > CHROME_MAX_NS)
+    rank->base_ns += r->base_time_ns; /* each at most TRACE_MAX_NS */
+    if (rank->base_ns > TRACE_MAX_NS)
         return dse_fail_at(err, DSE_E_RANGE, path,
                            "'baseTimeNanoseconds' and the events' times together are out of range");
     chrome_name_lanes(r);

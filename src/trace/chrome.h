@@ -5,10 +5,6 @@
 #include "trace/json_guess.h"
 #include "trace/record.h"
 
-/* What times may be: 53 days from the first, 146 years from 1970. */
-#define CHROME_MAX_PS (((int64_t)1 << 62) - 1)
-#define CHROME_MAX_NS CHROME_MAX_PS
-
 /* How often something was met that is left out or mended, and the byte of the first event. */
 typedef struct {
     uint64_t n, first;

@@ -211,7 +211,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
         case A_META: e->meta_name = chrome_name_of(r); break;
         case A_DEVICE_OFFSET:
         case A_DEVICE_DUR:
-            v = count_of(r, CHROME_MAX_PS / 2); /* so that their sum is near, too */
+            v = count_of(r, TRACE_MAX_PS / 2); /* so that their sum is near, too */
             if (v == UINT64_MAX)
                 count(&r->device_times, e->at);
             *(row->what == A_DEVICE_DUR ? &e->device_time.dur_ps : &e->device_time.offset_ps) = (int64_t)v;
@@ -240,16 +240,13 @@ static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
     return good;
 }
 
-/* Within 53 days either way: so that no difference of two times overflows. */
-static bool is_near(int64_t ps) { return ps <= CHROME_MAX_PS && ps >= -CHROME_MAX_PS; }
-
 static bool relative(const trace_decimal *t, int64_t base_us, int64_t *ps)
 {
     int64_t us;
 
     return !__builtin_sub_overflow(t->whole, base_us, &us) &&
            !__builtin_mul_overflow(us, TRACE_PS_PER_US, ps) &&
-           !__builtin_add_overflow(*ps, t->millionths, ps) && is_near(*ps);
+           !__builtin_add_overflow(*ps, t->millionths, ps) && trace_is_near(*ps);
 }
 
 static bool is_positive(const trace_decimal *t) { return t->whole > 0 || t->millionths > 0; }
@@ -262,7 +259,7 @@ static bool place(chrome_reader *r, const trace_decimal *ts, int64_t *start_ps)
 
     if (r->has_base && relative(ts, r->base_us, start_ps))
         return true;
-    if (rank->n_events || ts->whole > CHROME_MAX_NS / 1000 || ts->whole < -CHROME_MAX_NS / 1000)
+    if (rank->n_events || ts->whole > TRACE_MAX_NS / 1000 || ts->whole < -TRACE_MAX_NS / 1000)
         return false;
     r->base_us = ts->whole / 1000000 * 1000000;
     rank->base_ns = r->base_us * 1000;
@@ -278,7 +275,7 @@ static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, in
     if (!e->has_ts && !e->wrong_ts)
         return false;
     if (e->wrong_ts || e->wrong_dur || !place(r, &e->ts, start_ps) ||
-        (e->has_dur && !relative(&e->dur, 0, dur_ps)) || !is_near(*start_ps + *dur_ps)) {
+        (e->has_dur && !relative(&e->dur, 0, dur_ps)) || !trace_is_near(*start_ps + *dur_ps)) {
         count(&r->out_of_range, e->at);
         return false;
     }

@@ -143,8 +143,7 @@ static dse_status look_in(trace_search *s, const char *dir, const char **place, 
 
 static dse_status find_below(trace_search *s, const char *dir, trace_found *out, dse_error *err)
 {
-    static const char *const places[] = {"profile_trace",
-                                         "profile_traces",
+    static const char *const places[] = {"profile_traces",
                                          "traces",
                                          "traces/profile_traces",
                                          "traces/profile_traces/*",
@@ -268,10 +267,26 @@ static dse_status discover_file(trace_search *s, const char *path, trace_found *
     return st;
 }
 
+/* The files of a directory and of the profile_trace/ in it, which the original tools search together. */
+static dse_status list_both(trace_search *s, const char *dir, trace_listing *l, dse_error *err)
+{
+    const char *below = dse_arena_printf(s->arena, "%s/profile_trace", dir);
+    dse_status st = trace_list_dir(s, dir, l, err);
+
+    if (!below)
+        return dse_fail_nomem(err);
+    if (st != DSE_OK || !is_another_dir(below, dir))
+        return st;
+    if (access(below, R_OK | X_OK) == 0)
+        return trace_list_dir(s, below, l, err);
+    trace_warn(s->notes, below, "may not be read, and is left out");
+    return DSE_OK;
+}
+
 static dse_status discover_dir(trace_search *s, const char *dir, trace_found *out, dse_error *err)
 {
     trace_listing l = {0};
-    dse_status st = trace_list_dir(s, dir, &l, err);
+    dse_status st = list_both(s, dir, &l, err);
 
     if (st == DSE_OK)
         st = trace_take(s, &l, out, err);

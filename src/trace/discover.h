@@ -1,7 +1,7 @@
 /* trace_discover -- the files of a directory that are traces, by their content.
  *
- * Looked in, until one of these has a trace: the directory; below it profile_trace/, profile_traces/, traces/,
- * traces/profile_traces/; one directory in traces/profile_traces/ or profile_traces/ (an iteration), in plugins/profile/ (a
+ * Looked in, until one of these has a trace: the directory together with profile_trace/ in it; below it
+ * profile_traces/, traces/, traces/profile_traces/; one directory in traces/profile_traces/ or profile_traces/ (an iteration), in plugins/profile/ (a
  * run, of TensorBoard), in traces/, or in the directory itself. Where it is one of many and several have traces, they are
  * several runs, and it is an error that names them.
  *
@@ -26,7 +26,7 @@ typedef struct {
 } trace_file;
 
 typedef struct {
-    size_t n_traces; /* by path */
+    size_t n_traces; /* by path, those of profile_trace/ last */
     trace_file *trace;
     size_t n_executions; /* by path: execution traces that lie beside others, which were taken */
     trace_file *execution;
@@ -42,7 +42,7 @@ dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, 
                           trace_record *notes, dse_error *err);
 
 /* The workload card of a directory: workload_card.yaml, else workload_card_{tp,pp,dp_tp,dp_pp,3d}.yaml, else the only
- * other *.yaml or *.yml that is a card; NULL: there is none. Of a file, that of its directory. DSE_E_CONFIG: several.
+ * other *.yaml or *.yml that is a card; NULL: there is none. Of a file, that of its directory, if it may be listed. DSE_E_CONFIG: several.
  * DSE_E_NOMEM. */
 dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse_error *err);
 

@@ -125,13 +125,15 @@ static bool set_times(et_reader *r, const et_node *n, trace_event *e)
     if (!n->has_ts || !n->has_dur)
         return true;
     if (!r->has_base) {
-        r->base_us = n->ts.whole / 1000000 * 1000000;
-        if (__builtin_mul_overflow(r->base_us, 1000, &rank->base_ns))
+        if (n->ts.whole > TRACE_MAX_NS / 1000 || n->ts.whole < -TRACE_MAX_NS / 1000)
             return false;
+        r->base_us = n->ts.whole / 1000000 * 1000000;
+        rank->base_ns = r->base_us * 1000;
         r->has_base = true;
     }
     if (!ps_of(n->ts, r->base_us, &e->start_ps) || !ps_of(n->dur, 0, &e->dur_ps) || e->dur_ps < 0 ||
-        __builtin_add_overflow(e->start_ps, e->dur_ps, &end))
+        __builtin_add_overflow(e->start_ps, e->dur_ps, &end) || !trace_is_near(e->start_ps) ||
+        !trace_is_near(end))
         return false;
     e->instant = false;
     rank->all_first_ps = e->start_ps < rank->all_first_ps ? e->start_ps : rank->all_first_ps;

@@ -4,6 +4,7 @@
 #include "trace/listing.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* ---- cards --------------------------------------------------------------------------------- */
 
@@ -63,6 +64,9 @@ dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse
             return DSE_OK;
         }
     }
+    /* Whoever names a file need not be able to list what is beside it. */
+    if (dir != path && access(dir, R_OK) != 0)
+        return DSE_OK;
     st = trace_list_names(dir, a, &name, &n, err);
     return st == DSE_OK ? only_card(dir, name, n, a, out, err) : st;
 }

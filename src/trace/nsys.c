@@ -75,7 +75,8 @@ static bool place(nsys_import *x, const nsys_rows *r, trace_event *e)
         !__builtin_sub_overflow(start, x->base_ns, &start) &&
         !__builtin_mul_overflow(start, TRACE_PS_PER_NS, &e->start_ps) &&
         !__builtin_mul_overflow(dur, TRACE_PS_PER_NS, &e->dur_ps) &&
-        !__builtin_add_overflow(e->start_ps, e->dur_ps, &end))
+        !__builtin_add_overflow(e->start_ps, e->dur_ps, &end) && trace_is_near(e->start_ps) &&
+        trace_is_near(end))
         return true;
     leave_out(x, r);
     return false;
@@ -370,8 +371,9 @@ static bool find_base(nsys_import *x)
                     "--trace=cuda,nvtx");
         return false;
     }
+    ns = trace_base_of(ns);
     below = ns % NS_PER_S + (ns % NS_PER_S < 0 ? NS_PER_S : 0);
-    x->base_ns = ns < INT64_MIN + below ? ns : ns - below;
+    x->base_ns = trace_base_of(ns - below);
     return true;
 }
 

@@ -42,12 +42,12 @@ bool nsys_each_row(nsys_import *x, const nsys_table *t, nsys_row_fn *row, int wo
         ok = row(x, &r, word);
     nsys_rows_close(&r);
     if (x->n_left_out)
-        trace_warn(
-            x->out, x->path,
-            "table %s: %" PRIu64 " rows without numbers where the times and the device are to be, of a "
-            "negative duration, or more than 106 days from the first kernel, are left out; row %" PRIu64
-            " is the first of them",
-            t->name, x->n_left_out, x->first_left_out);
+        trace_warn(x->out, x->path,
+                   "table %s: %" PRIu64
+                   " rows without numbers where the times and the device are to be, of a "
+                   "negative duration, or more than 53 days from the first kernel, are left out; row %" PRIu64
+                   " is the first of them",
+                   t->name, x->n_left_out, x->first_left_out);
     return ok && got == 0;
 }
 

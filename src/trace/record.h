@@ -7,7 +7,9 @@
  * the file. Ids are indexes; DSE_NONE is "not given". Everything is on the heap and belongs to the record.
  *
  * Time: picoseconds since the rank's base_ns, because devices of a TPU count in them and doubles of microseconds since
- * 1970 resolve only a quarter of one. An int64_t holds 106 days. */
+ * 1970 resolve only a quarter of one. An int64_t holds 106 days, of which readers
+ * take what begins and ends within 53 of the base, and bases within 146 years of 1970: so that no difference of two times
+ * overflows. */
 #ifndef DSE_TRACE_RECORD_H
 #define DSE_TRACE_RECORD_H
 
@@ -20,6 +22,9 @@
 #define TRACE_PS_PER_US 1000000
 #define TRACE_PS_PER_MS 1000000000
 #define TRACE_PS_PER_S  1000000000000
+
+#define TRACE_MAX_PS (((int64_t)1 << 62) - 1)
+#define TRACE_MAX_NS TRACE_MAX_PS /* of base_ns */
 
 #define TRACE_UNKNOWN UINT64_MAX /* of a size or a count that the trace does not give */
 
@@ -187,6 +192,15 @@ uint32_t trace_add_word(trace_rank *r, uint32_t name);              /* of a cate
 
 /* Nothing given. */
 void trace_args_clear(trace_args *a);
+
+/* Whether a time is near enough to the base. */
+static inline bool trace_is_near(int64_t ps) { return ps <= TRACE_MAX_PS && ps >= -TRACE_MAX_PS; }
+
+/* A base that may be one. */
+static inline int64_t trace_base_of(int64_t ns)
+{
+    return ns > TRACE_MAX_NS ? TRACE_MAX_NS : ns < -TRACE_MAX_NS ? -TRACE_MAX_NS : ns;
+}
 
 /* Forgets how far the events reach: all_first_ps to any_last_ps. */
 void trace_clear_extent(trace_rank *r);

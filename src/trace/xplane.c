@@ -77,7 +77,8 @@ static bool place(const xplane *x, int64_t line_ns, int64_t offset_ps, trace_eve
     return e->dur_ps >= 0 && !__builtin_sub_overflow(line_ns, x->r->base_ns, &ps) &&
            !__builtin_mul_overflow(ps, TRACE_PS_PER_NS, &ps) &&
            !__builtin_add_overflow(ps, offset_ps, &e->start_ps) &&
-           !__builtin_add_overflow(e->start_ps, e->dur_ps, &end);
+           !__builtin_add_overflow(e->start_ps, e->dur_ps, &end) && trace_is_near(e->start_ps) &&
+           trace_is_near(end);
 }
 
 static bool read_event(xplane *x, pb_range event, int64_t line_ns)
@@ -250,7 +251,7 @@ static bool find_base(xplane *x, pb_range space)
         base[is_device] = ns < base[is_device] ? ns : base[is_device];
     }
     ns = base[1] == INT64_MAX ? base[0] : base[1];
-    x->r->base_ns = ns == INT64_MAX ? 0 : ns;
+    x->r->base_ns = ns == INT64_MAX ? 0 : trace_base_of(ns);
     return got == 0;
 }
 
@@ -268,8 +269,7 @@ static bool read_space(xplane *x, pb_range space)
             return false;
     if (x->n_left_out)
         trace_warn(x->out, x->path,
-                   "byte %td: %" PRIu64
-                   " events without a time, of a negative duration or more than 106 days "
+                   "byte %td: %" PRIu64 " events without a time, of a negative duration or more than 53 days "
                    "from the first are left out; this is the first of them",
                    x->first_left_out - x->begin, x->n_left_out);
     return true;

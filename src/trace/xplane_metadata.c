@@ -276,8 +276,12 @@ bool xplane_apply_stat(xplane *x, pb_range stat, trace_args *a, trace_device_tim
     case KEY_MODEL_FLOPS: a->model_flops = number_of(&v); break;
     case KEY_BYTES_ACCESSED: a->bytes_accessed = count_of(&v); break;
     case KEY_RAW_BYTES_ACCESSED: a->raw_bytes_accessed = count_of(&v); break;
-    case KEY_DEVICE_OFFSET: t->offset_ps = count_of(&v) > INT64_MAX ? -1 : (int64_t)count_of(&v); return true;
-    case KEY_DEVICE_DURATION: t->dur_ps = count_of(&v) > INT64_MAX ? -1 : (int64_t)count_of(&v); return true;
+    case KEY_DEVICE_OFFSET:
+        t->offset_ps = count_of(&v) > TRACE_MAX_PS ? -1 : (int64_t)count_of(&v);
+        return true;
+    case KEY_DEVICE_DURATION:
+        t->dur_ps = count_of(&v) > TRACE_MAX_PS ? -1 : (int64_t)count_of(&v);
+        return true;
     default: return true;
     }
     *any = true;

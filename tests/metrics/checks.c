@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A run that is checked, and the recordings of its files: several parts of a reference are of the same ones. */
 typedef struct {
     const char *where, *traces, *card;
     const json_t *reference;
     tally *sum;
+    size_t n, cap;
+    subject **opened;
 } run;
 
 static const tolerance exact = {.relative = 1e-9};
@@ -20,17 +23,16 @@ static tolerance compatible(const subject *s)
         .relative = 1e-6, .per_event_us = 0.25, .n_events = subject_events(s), .rounded = true};
 }
 
-/* One metric against one value, whichever of the two it is: an object, or the headline of one. */
-static void check(const run *r, subject *s, const char *block, const char *name, bool compat,
-                  const char *part, const json_t *want)
+/* What a metric gave against one value, whichever of the two it is: an object, or the headline of one. */
+static void check_value(const run *r, const subject *s, const char *block, const char *name, bool compat,
+                        const char *part, const json_t *want, json_t *got)
 {
     tolerance t = compat ? compatible(s) : exact;
-    json_t *got = subject_metric(s, name, compat), *in = got;
+    json_t *in = got;
     char path[256];
 
-    snprintf(path, sizeof path, "%s: %s: %s%s%s", r->where, block, name, part && *part ? "." : "",
-             part ? part : "");
-    for (const char *key = part; key && *key && in; key = strchr(key, '/') ? strchr(key, '/') + 1 : "") {
+    snprintf(path, sizeof path, "%s: %s: %s%s%s", r->where, block, name, *part ? "." : "", part);
+    for (const char *key = part; *key && in; key = strchr(key, '/') ? strchr(key, '/') + 1 : "") {
         char one[128];
 
         snprintf(one, sizeof one, "%.*s", (int)strcspn(key, "/"), key);
@@ -39,6 +41,14 @@ static void check(const run *r, subject *s, const char *block, const char *name,
     if (in == got && json_is_object(got) && !json_is_object(want) && json_object_get(got, "headline"))
         in = json_object_get(got, "headline");
     compare(path, want, in, &t, r->sum);
+}
+
+/* By definition. */
+static void check(const run *r, subject *s, const char *name, const char *part, const json_t *want)
+{
+    json_t *got = subject_metric(s, name, false);
+
+    check_value(r, s, "definition", name, false, part, want, got);
     json_decref(got);
 }
 
@@ -51,21 +61,40 @@ static subject_files files_of(const run *r, const char *format, const char *only
                            .card = r->card};
 }
 
-static bool open_files(const run *r, subject *s, const subject_files *f)
+/* NULL: it cannot be read; said. The run keeps it. */
+static subject *open_files(run *r, const subject_files *f)
 {
-    if (subject_open(s, f))
-        return true;
+    subject *s;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (subject_is_of(r->opened[i], f))
+            return r->opened[i];
+    s = DSE_GROW(r->opened, r->cap, r->n + 1) ? dse_calloc(1, sizeof *s) : NULL;
+    if (s)
+        r->opened[r->n++] = s;
+    if (s && subject_open(s, f))
+        return s;
+    if (s)
+        s->of.files = NULL; /* of no files: it is not found again */
     printf("%s: it cannot be read\n", r->where);
     r->sum->n_different++;
-    subject_close(s);
-    return false;
+    return NULL;
 }
 
-static bool open_or_fail(const run *r, subject *s, const char *format, const char *only)
+static subject *open_as(run *r, const char *format, const char *only)
 {
     subject_files f = files_of(r, format, only);
 
-    return open_files(r, s, &f);
+    return open_files(r, &f);
+}
+
+static void close_files(run *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        subject_close(r->opened[i]);
+        dse_free(r->opened[i]);
+    }
+    dse_free(r->opened);
 }
 
 /* ---- the original tools -------------------------------------------------------------------- */
@@ -83,59 +112,56 @@ static void check_tools(const run *r, subject *s, const char *block, const char 
         if (json_is_string(want)) /* a note */
             continue;
         snprintf(name, sizeof name, "%s.%s", group, key);
-        if (!(got = subject_metric(s, name,
-                                   true))) /* some of the later tools are planned ones of the first group */
+        got = subject_metric(s, name, true);
+        if (!got) { /* some of the later tools are planned ones of the first group */
             snprintf(name, sizeof name, "%s", key);
+            got = subject_metric(s, name, true);
+        }
+        check_value(r, s, block, name, true, "", want, got);
         json_decref(got);
-        check(r, s, block, name, true, "", want);
     }
 }
 
-static void check_kineto_group(const run *r)
+static void check_kineto_group(run *r)
 {
-    const json_t *group = json_object_get(r->reference, "kineto_group"), *values;
+    const json_t *group = json_object_get(r->reference, "kineto_group"),
+                 *all = json_object_get(group, "all_ranks"), *values;
     const char *rank;
-    subject s;
+    subject *s;
 
-    if (json_object_get(group, "all_ranks") && open_or_fail(r, &s, "kineto_trace_%s.json", NULL)) {
-        check_tools(r, &s, "kineto_group.all_ranks", "kineto", json_object_get(group, "all_ranks"));
-        subject_close(&s);
-    }
-    json_object_foreach(json_object_get(group, "per_rank"), rank,
-                        values) if (open_or_fail(r, &s, "kineto_trace_%s.json", rank))
+    if (all && (s = open_as(r, "kineto_trace_%s.json", NULL)))
+        check_tools(r, s, "kineto_group.all_ranks", "kineto", all);
+    json_object_foreach(json_object_get(group, "per_rank"), rank, values)
     {
-        check_tools(r, &s, "kineto_group.per_rank", "kineto", values);
-        subject_close(&s);
+        if ((s = open_as(r, "kineto_trace_%s.json", rank)))
+            check_tools(r, s, "kineto_group.per_rank", "kineto", values);
     }
 }
 
-static void check_guide_group(const run *r)
+static void check_guide_group(run *r)
 {
     const json_t *group = json_object_get(r->reference, "guide_group");
-    subject s;
+    bool snapshots = json_object_get(group, "memory") && json_object_size(group) == 1;
+    subject *s;
 
-    if (!group || !open_or_fail(r, &s,
-                                json_object_get(group, "memory") && json_object_size(group) == 1
-                                    ? "rank%s_memory_snapshot.pickle"
-                                    : "rank%s_trace.json",
-                                NULL))
-        return;
-    check_tools(r, &s, "guide_group", "guide", group);
-    subject_close(&s);
+    if (group && (s = open_as(r, snapshots ? "rank%s_memory_snapshot.pickle" : "rank%s_trace.json", NULL)))
+        check_tools(r, s, "guide_group", "guide", group);
 }
 
-static void check_tpu_group(const run *r)
+static void check_tpu_group(run *r)
 {
     const json_t *group = json_object_get(r->reference, "tpu_group"), *values;
     const char *rank;
-    subject s;
+    subject *s;
 
-    json_object_foreach(json_object_get(group, "per_file"), rank, values) if (open_or_fail(r, &s, NULL, rank))
+    json_object_foreach(json_object_get(group, "per_file"), rank, values)
     {
-        s.options.n_chips = json_integer_value(json_object_get(group, "n_chips"));
-        s.options.model_params = json_number_value(json_object_get(group, "model_params"));
-        check_tools(r, &s, "tpu_group", "tpu", values);
-        subject_close(&s);
+        if (!(s = open_as(r, NULL, rank)))
+            continue;
+        s->options.n_chips = json_integer_value(json_object_get(group, "n_chips"));
+        s->options.model_params = json_number_value(json_object_get(group, "model_params"));
+        check_tools(r, s, "tpu_group", "tpu", values);
+        s->options = subject_options;
     }
 }
 
@@ -146,19 +172,17 @@ static const char card_of_tpu[] = "version: 1\n"
                                   "  hardware: {xpu_spec: {type: TPU, model: tpu_v6e, total_count: 2}}\n"
                                   "metric_source: {traces: [json_tpu]}\n";
 
-static void check_later_tools(const run *r)
+static void check_later_tools(run *r)
 {
     const json_t *group = json_object_get(r->reference, "later_tools");
     bool kineto = json_object_get(r->reference, "hta") != NULL;
     subject_files f = files_of(r, kineto ? "kineto_trace_%s.json" : NULL, NULL);
-    subject s;
+    subject *s;
 
     if (json_object_get(r->reference, "later_tools_card"))
         f.card_text = card_of_tpu;
-    if (!group || !open_files(r, &s, &f))
-        return;
-    check_tools(r, &s, "later_tools", "later", group);
-    subject_close(&s);
+    if (group && (s = open_files(r, &f)))
+        check_tools(r, s, "later_tools", "later", group);
 }
 
 /* ---- the definitions ----------------------------------------------------------------------- */
@@ -230,44 +254,57 @@ static const json_t *at(const json_t *in, const char *path)
     return in;
 }
 
-static void check_definition(const run *r)
+/* Without a step the reference has nulls where the metric is refused. */
+static bool has_no_steps(const json_t *values)
 {
-    const json_t *d = json_object_get(r->reference, "definition"), *values, *want;
+    const json_t *n = json_object_get(values, "num_iterations");
+
+    return json_is_integer(n) && !json_integer_value(n);
+}
+
+static void check_ranks(const run *r, subject *s, const json_t *definition)
+{
+    const json_t *values, *want;
     const char *rank;
     char part[128];
-    subject s;
 
-    if (!d || !open_or_fail(r, &s, NULL, NULL))
-        return;
-    s.options.force = true;
-    json_object_foreach(json_object_get(d, "per_rank"), rank,
-                        values) for (size_t i = 0; i < sizeof of_rank / sizeof of_rank[0]; i++)
+    json_object_foreach(json_object_get(definition, "per_rank"), rank, values)
     {
         snprintf(part, sizeof part, "per_rank/%s", rank);
-        want = json_object_get(values, of_rank[i].block);
-        /* Without a step the reference has nulls where the metric is refused. */
-        if (want && !(json_is_integer(json_object_get(want, "num_iterations")) &&
-                      !json_integer_value(json_object_get(want, "num_iterations"))))
-            check(r, &s, "definition", of_rank[i].metric, false, part, want);
+        for (size_t i = 0; i < sizeof of_rank / sizeof of_rank[0]; i++)
+            if ((want = json_object_get(values, of_rank[i].block)) && !has_no_steps(want))
+                check(r, s, of_rank[i].metric, part, want);
     }
-    json_object_foreach(json_object_get(d, "per_device"), rank,
-                        values) for (size_t i = 0; i < sizeof of_device / sizeof of_device[0]; i++)
+    json_object_foreach(json_object_get(definition, "per_device"), rank, values)
     {
-        snprintf(part, sizeof part, "per_rank/%s/%s", rank, of_device[i].part);
-        if ((want = json_object_get(values, of_device[i].value)))
-            check(r, &s, "definition", of_device[i].metric, false, part, want);
+        for (size_t i = 0; i < sizeof of_device / sizeof of_device[0]; i++) {
+            snprintf(part, sizeof part, "per_rank/%s/%s", rank, of_device[i].part);
+            if ((want = json_object_get(values, of_device[i].value)))
+                check(r, s, of_device[i].metric, part, want);
+        }
     }
+}
+
+static void check_definition(run *r)
+{
+    const json_t *d = json_object_get(r->reference, "definition"), *want;
+    subject *s;
+
+    if (!d || !(s = open_as(r, NULL, NULL)))
+        return;
+    s->options.force = true;
+    check_ranks(r, s, d);
     for (size_t i = 0; i < sizeof of_run / sizeof of_run[0]; i++)
         if ((want = at(d, of_run[i].value)))
-            check(r, &s, "definition", of_run[i].metric, false, of_run[i].part, want);
-    subject_close(&s);
+            check(r, s, of_run[i].metric, of_run[i].part, want);
+    s->options = subject_options;
 }
 
 /* ---- the independent reference ------------------------------------------------------------- */
 
 /* HolisticTraceAnalysis, where it defines the same quantity: on files for which it keeps every GPU event. It rounds
  * every interval to whole microseconds unless told not to. */
-static void check_hta(const run *r)
+static void check_hta(run *r)
 {
     const json_t *agrees = json_object_get(r->reference, "hta_vs_definition"),
                  *hta = json_object_get(r->reference, "hta");
@@ -276,13 +313,13 @@ static void check_hta(const run *r)
     const json_t *rows = at(mode, "include_last_profiler_step/temporal_breakdown"), *row;
     tolerance t = {.relative = 1e-6, .per_event_us = 0.25};
     size_t i;
-    subject s;
+    subject *s;
     json_t *got;
 
-    if (!rows || !open_or_fail(r, &s, NULL, NULL))
+    if (!rows || !(s = open_as(r, NULL, NULL)))
         return;
-    t.n_events = subject_events(&s);
-    got = subject_metric(&s, "gpu_utilization", false);
+    t.n_events = subject_events(s);
+    got = subject_metric(s, "gpu_utilization", false);
     json_array_foreach((json_t *)rows, i, row)
     {
         char path[128], rank[16];
@@ -300,12 +337,11 @@ static void check_hta(const run *r)
         json_decref(want);
     }
     json_decref(got);
-    subject_close(&s);
 }
 
 void check_run(const char *where, const char *traces, const char *card, const json_t *reference, tally *sum)
 {
-    run r = {where, traces, card, reference, sum};
+    run r = {.where = where, .traces = traces, .card = card, .reference = reference, .sum = sum};
 
     check_definition(&r);
     check_hta(&r);
@@ -313,4 +349,5 @@ void check_run(const char *where, const char *traces, const char *card, const js
     check_guide_group(&r);
     check_tpu_group(&r);
     check_later_tools(&r);
+    close_files(&r);
 }

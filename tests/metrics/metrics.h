@@ -17,8 +17,7 @@ typedef struct {
 } tolerance;
 
 typedef struct {
-    size_t n_values, n_different, n_missing;
-    bool verbose;
+    size_t n_values, n_different;
 } tally;
 
 /* Every value of `want` must stand in `got` under the same keys; what else is there does not matter. Prints each
@@ -26,14 +25,6 @@ typedef struct {
 void compare(const char *path, const json_t *want, const json_t *got, const tolerance *t, tally *sum);
 
 /* ---- subject.c ------------------------------------------------------------------------------- */
-
-/* A recording under the names that the original tools were given: kineto_trace_<rank>.json, rank<rank>_trace.json. */
-typedef struct {
-    char folder[64];
-    drv_recording recording;
-    dse_arena arena;
-    metric_options options;
-} subject;
 
 typedef struct {
     const char *traces;    /* folder of the files */
@@ -44,8 +35,24 @@ typedef struct {
     const char *card_text; /* what a card says that is nowhere a file; NULL */
 } subject_files;
 
+/* A recording under the names that the original tools were given: kineto_trace_<rank>.json, rank<rank>_trace.json. */
+typedef struct {
+    subject_files of;
+    char folder[64];
+    drv_recording recording;
+    dse_arena arena;
+    metric_options options;
+} subject;
+
+/* What metrics are asked with unless a check says otherwise. */
+extern const metric_options subject_options;
+
+/* What *s was does not matter; what f points to is borrowed. False: it cannot be read; close it all the same. */
 bool subject_open(subject *s, const subject_files *f);
 void subject_close(subject *s);
+
+/* Whether it was opened from the same files under the same names. */
+bool subject_is_of(const subject *s, const subject_files *f);
 
 /* What a metric gives; an owned reference. A refusal is {"refused": reason}; NULL if there is no such metric. */
 json_t *subject_metric(subject *s, const char *name, bool compat);

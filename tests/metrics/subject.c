@@ -15,6 +15,24 @@ static bool link_file(const char *folder, const char *name, const char *target)
     return symlink(target, path) == 0;
 }
 
+const metric_options subject_options = {.model_params = 7e9};
+
+static bool same(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+/* The one rank of a file that is asked for alone, or that there is only. */
+static const char *only_of(const subject_files *f)
+{
+    return json_object_size(f->files) == 1 ? json_object_iter_key(json_object_iter((json_t *)f->files))
+                                           : f->only;
+}
+
+bool subject_is_of(const subject *s, const subject_files *f)
+{
+    return s->of.files == f->files && same(s->of.traces, f->traces) && same(s->of.format, f->format) &&
+           same(only_of(&s->of), only_of(f)) && same(s->of.card, f->card) &&
+           same(s->of.card_text, f->card_text);
+}
+
 bool subject_open(subject *s, const subject_files *f)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -22,7 +40,7 @@ bool subject_open(subject *s, const subject_files *f)
     const char *rank;
     json_t *file;
 
-    *s = (subject){.folder = "/tmp/ccldse-metrics-XXXXXX", .options = {.model_params = 7e9}};
+    *s = (subject){.of = *f, .folder = "/tmp/ccldse-metrics-XXXXXX", .options = subject_options};
     dse_arena_init(&s->arena);
     if (!mkdtemp(s->folder))
         return false;

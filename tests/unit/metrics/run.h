@@ -1,10 +1,12 @@
-/* A run made by hand: ranks, events, a card; and what a metric says of it. Times are microseconds. */
+/* A run and what metrics say of it. It is made by hand, of ranks, events and a card (times are microseconds); or read, from
+ * tests/data/traces or from text. */
 #ifndef UNIT_METRICS_RUN_H
 #define UNIT_METRICS_RUN_H
 
 #include "unit/unit.h"
 
 #include "metrics/metric.h"
+#include "trace/reader.h"
 
 #define RUN_MAX_RANKS 8
 
@@ -17,6 +19,8 @@ typedef struct {
     dse_arena arena;
     dse_error err;
 } run;
+
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 static inline void run_init(run *r)
 {
@@ -31,6 +35,16 @@ static inline void run_init(run *r)
     r->card.num_params = r->card.num_params_embedding = r->card.num_params_active = NAN;
     r->card.path = "card.yaml";
 }
+
+static inline void run_free(run *r)
+{
+    for (uint32_t i = 0; i < r->rec.n_ranks; i++)
+        metric_view_free(&r->view[i]);
+    trace_record_free(&r->rec);
+    dse_arena_free(&r->arena);
+}
+
+/* ---- by hand ---------------------------------------------------------------------------------- */
 
 /* Rank `number`; ranks are added in ascending order, and filled one after the other. */
 static inline trace_rank *run_rank(run *r, uint32_t number)
@@ -94,25 +108,117 @@ static inline void run_step(trace_rank *rank, int number, int64_t start, int64_t
     run_event(rank, "user_annotation", name, start, end, NULL);
 }
 
-/* What a metric says; NULL if it fails, then r->err says why. */
-static inline const metric_value *run_metric(run *r, const char *name)
-{
-    metric_context x = {.record = &r->rec,
-                        .view = r->view,
-                        .n_views = r->rec.n_ranks,
-                        .card = r->has_card ? &r->card : NULL,
-                        .options = &r->options,
-                        .arena = &r->arena};
-    metric_value *v = NULL;
-    const metric *m;
+/* ---- from files ------------------------------------------------------------------------------- */
 
-    r->err = (dse_error)DSE_ERROR_INIT;
+/* Adds the ranks of a file. */
+static inline void run_read(run *r, const char *path)
+{
+    const trace_reader *reader;
+    trace_record one = {0};
+
+    assert_ok(trace_reader_find(path, &reader, &r->err), &r->err);
+    assert_non_null(reader);
+    assert_ok(reader->read(path, &one, &r->err), &r->err);
+    assert_true(trace_record_take(&r->rec, &one));
+    assert_true(r->rec.n_ranks <= RUN_MAX_RANKS);
+    trace_record_free(&one);
+}
+
+/* rank0_trace.json to rank<n - 1>_trace.json of a folder of tests/data/traces. */
+static inline void run_load(run *r, const char *folder, unsigned n)
+{
+    run_init(r);
+    for (unsigned i = 0; i < n; i++) {
+        char path[512];
+
+        snprintf(path, sizeof path, TEST_DATA "/traces/%s/rank%u_trace.json", folder, i);
+        run_read(r, path);
+    }
+}
+
+/* n files, each the events of one rank: the inside of "traceEvents". */
+static inline void run_of(run *r, const char *const *events, unsigned n)
+{
+    char folder[64];
+
+    run_init(r);
+    unit_make_folder(folder);
+    for (unsigned i = 0; i < n; i++) {
+        char path[128];
+        dse_strbuf text;
+
+        dse_strbuf_init(&text);
+        dse_strbuf_addf(&text,
+                        "{\"distributedInfo\": {\"rank\": %u, \"world_size\": %u}, \"traceEvents\": [%s]}", i,
+                        n, events[i]);
+        snprintf(path, sizeof path, "%s/rank%u_trace.json", folder, i);
+        unit_write(path, text.data, text.len);
+        dse_strbuf_free(&text);
+        run_read(r, path);
+    }
+    unit_remove_folder(folder);
+}
+
+/* ---- what a metric says ------------------------------------------------------------------------ */
+
+/* Looks all ranks through. */
+static inline void run_look(run *r)
+{
     for (uint32_t i = 0; i < r->rec.n_ranks; i++) {
         metric_view_free(&r->view[i]);
         assert_ok(metric_view_init(&r->view[i], &r->rec.rank[i], &r->err), &r->err);
     }
-    assert_ok(metric_find(name, r->rec.rank[0].kind, r->options.compat, &m, &r->err), &r->err);
-    return metric_compute(m, &x, &v, &r->err) == DSE_OK ? v : NULL;
+}
+
+/* After that. */
+static inline metric_context run_context(run *r)
+{
+    return (metric_context){.record = &r->rec,
+                            .view = r->view,
+                            .n_views = r->rec.n_ranks,
+                            .card = r->has_card ? &r->card : NULL,
+                            .options = &r->options,
+                            .arena = &r->arena};
+}
+
+/* By the rule that r->options ask for. */
+static inline dse_status run_ask(run *r, const char *name, metric_value **out, dse_error *err)
+{
+    metric_context x;
+    const metric *m;
+
+    run_look(r);
+    x = run_context(r);
+    assert_ok(metric_find(name, r->rec.rank[0].kind, r->options.compat, &m, err), err);
+    return metric_compute(m, &x, out, err);
+}
+
+/* For unit_fail_each_allocation, after run_look: works in the arena that is about to be full, not in one of its own. */
+static inline dse_status run_ask_in(run *r, const char *name, dse_arena *arena, dse_error *err)
+{
+    bool compat = r->options.compat;
+    metric_context x = run_context(r), own;
+    metric_value *v = metric_object_new(arena);
+    const metric *m;
+    dse_status st = metric_find(name, r->rec.rank[0].kind, compat, &m, err);
+
+    x.arena = arena;
+    if (st == DSE_OK && !v)
+        st = dse_fail_nomem(err);
+    if (st == DSE_OK)
+        st = metric_narrow(m, &x, compat, &own, err);
+    if (st == DSE_OK)
+        st = (compat && m->compat ? m->compat : m->compute)(&own, v, err);
+    return st == DSE_OK && v->failed ? dse_fail_nomem(err) : st;
+}
+
+/* NULL if it fails, then r->err says why. */
+static inline const metric_value *run_metric(run *r, const char *name)
+{
+    metric_value *v = NULL;
+
+    r->err = (dse_error)DSE_ERROR_INIT;
+    return run_ask(r, name, &v, &r->err) == DSE_OK ? v : NULL;
 }
 
 static inline const metric_value *run_compat(run *r, const char *name)
@@ -125,7 +231,7 @@ static inline const metric_value *run_compat(run *r, const char *name)
     return v;
 }
 
-/* The entry at a path, "per_rank/0/num_iterations". */
+/* The entry at a path, "per_rank/0/num_iterations"; a number in a list is a place. */
 static inline const metric_value *run_get(const metric_value *v, const char *path)
 {
     char key[64];
@@ -136,7 +242,13 @@ static inline const metric_value *run_get(const metric_value *v, const char *pat
         assert_true(n < sizeof key);
         memcpy(key, path, n);
         key[n] = '\0';
-        v = metric_get(v, key);
+        if (v->kind != METRIC_LIST) {
+            v = metric_get(v, key);
+            continue;
+        }
+        v = v->first;
+        for (unsigned long i = strtoul(key, NULL, 10); v && i; i--)
+            v = v->next;
     }
     return v;
 }
@@ -151,27 +263,46 @@ static inline double run_number(const metric_value *v, const char *path)
         fail();
         return NAN;
     }
-    return at->kind == METRIC_INTEGER ? (double)at->integer : at->kind == METRIC_NUMBER ? at->number : NAN;
+    return at->kind == METRIC_NUMBER                               ? at->number
+           : at->kind == METRIC_INTEGER || at->kind == METRIC_BOOL ? (double)at->integer
+                                                                   : NAN;
 }
 
-static inline void run_near(double seen, double expected, const char *file, int line)
+static inline void run_near(const char *path, double seen, double expected, const char *file, int line)
 {
     if (fabs(seen - expected) <= 1e-12 * fabs(expected))
         return;
-    print_error("%.17g is not %.17g\n", seen, expected);
+    print_error("%s is %.17g, not %.17g\n", path, seen, expected);
     _fail(file, line);
 }
-/* Equal but for the last digits. */
-#define assert_value(v, path, expected) run_near(run_number((v), (path)), (expected), __FILE__, __LINE__)
-#define assert_absent(v, path)          assert_true(isnan(run_number((v), (path))))
-#define assert_word(v, path, expected)  assert_string_equal(run_get((v), (path))->text, (expected))
+/* Equal but for the last digits: derivations are decimal, sums are binary. */
+#define assert_value(v, path, expected)                                                                      \
+    run_near((path), run_number((v), (path)), (expected), __FILE__, __LINE__)
+#define assert_absent(v, path)         assert_true(isnan(run_number((v), (path))))
+#define assert_word(v, path, expected) assert_string_equal(run_get((v), (path))->text, (expected))
 
-static inline void run_free(run *r)
+/* It is there, absent, and says why. */
+#define assert_absent_because(v, path, part)                                                                 \
+    do {                                                                                                     \
+        const metric_value *at_ = run_get((v), (path));                                                      \
+        assert_non_null(at_);                                                                                \
+        assert_int_equal(at_->kind, METRIC_ABSENT);                                                          \
+        assert_non_null(at_->text);                                                                          \
+        assert_non_null(strstr(at_->text, (part)));                                                          \
+    } while (0)
+
+static inline void run_check(run *r, const char *name, const char *path, double expected, const char *file,
+                             int line)
 {
-    for (uint32_t i = 0; i < r->rec.n_ranks; i++)
-        metric_view_free(&r->view[i]);
-    trace_record_free(&r->rec);
-    dse_arena_free(&r->arena);
+    const metric_value *v = run_metric(r, name);
+
+    if (!v) {
+        print_error("%s: %s\n", name, r->err.text);
+        _fail(file, line);
+    }
+    run_near(path, run_number(v, path), expected, file, line);
 }
+/* What a metric of a run says at a path. */
+#define assert_metric(r, name, path, expected) run_check((r), (name), (path), (expected), __FILE__, __LINE__)
 
 #endif

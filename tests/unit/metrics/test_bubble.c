@@ -141,6 +141,23 @@ CLAIM(the_original_without_steps_adds_gaps_above_a_millisecond)
     run_free(&r);
 }
 
+/* Rank 4,000,000,000 of a pipeline as deep is its stage of that number; those between have no rank here. */
+CLAIM(stages_may_be_far_apart)
+{
+    const metric_value *v;
+    run r;
+
+    run_init(&r);
+    run_kernel(run_rank(&r, 0), "gemm", 0, 10);
+    run_kernel(run_rank(&r, 4000000000), "gemm", 0, 30);
+    r.has_card = true;
+    r.card.pp = 4294967294;
+    v = run_metric(&r, "pipeline_bubble");
+    assert_value(v, "per_stage/0/span_ms", 0.01);
+    assert_value(v, "per_stage/4000000000/span_ms", 0.03);
+    run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +167,7 @@ int main(void)
         cmocka_unit_test(without_a_pipeline_there_is_no_bubble),
         cmocka_unit_test(the_original_compares_one_step_with_all_activity),
         cmocka_unit_test(the_original_without_steps_adds_gaps_above_a_millisecond),
+        cmocka_unit_test(stages_may_be_far_apart),
     };
     return RUN_TESTS(tests);
 }

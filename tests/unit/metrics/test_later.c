@@ -1,5 +1,5 @@
 /* The later metrics of a GPU trace: data/traces/later_two_ranks, whose README.md derives what is expected here. */
-#include "unit/metrics/trace_file.h"
+#include "unit/metrics/run.h"
 
 #include "metrics/later_words.h"
 
@@ -8,25 +8,28 @@
 
 static int load(void **state)
 {
-    traces *t = calloc(1, sizeof *t);
+    run *t = calloc(1, sizeof *t);
 
-    traces_load(t, (const char *const[]){RANK(0), RANK(1), NULL});
+    run_init(t);
+    run_read(t, RANK(0));
+    run_read(t, RANK(1));
     *state = t;
     return 0;
 }
 
 static int load_one(void **state)
 {
-    traces *t = calloc(1, sizeof *t);
+    run *t = calloc(1, sizeof *t);
 
-    traces_load(t, (const char *const[]){RANK(1), NULL});
+    run_init(t);
+    run_read(t, RANK(1));
     *state = t;
     return 0;
 }
 
 static int unload(void **state)
 {
-    traces_free(*state);
+    run_free(*state);
     free(*state);
     return 0;
 }
@@ -35,7 +38,7 @@ static int unload(void **state)
 
 WITH(times_of_steps_and_kernels)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "avg_step_time", "avg_step_time", 100 * US);
     assert_metric(t, "avg_step_time", "per_rank/1/avg_step_time", 100 * US);
@@ -49,7 +52,7 @@ WITH(times_of_steps_and_kernels)
 
 WITH(shares_of_communication)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "communication_fraction", "communication_fraction", (40 + (100.0 / 3 + 25) / 2) / 2);
     assert_metric(t, "communication_ratio", "communication_ratio", 100 * 130.0 / 410);
@@ -61,7 +64,7 @@ WITH(shares_of_communication)
 
 WITH(kinds_of_kernels)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "dominant_kernel_concentration", "dominant_kernel_concentration", 100 * 240.0 / 410);
     assert_metric(t, "memory_bound_fraction", "memory_bound_fraction", 100 * 40.0 / 410);
@@ -72,7 +75,7 @@ WITH(kinds_of_kernels)
 
 WITH(bandwidths_and_volumes)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "bandwidth_utilization_allreduce_group_6", "bandwidth_utilization_allreduce_group_6",
                   (0.1 + 4.0 / 30) / 2);
@@ -81,13 +84,13 @@ WITH(bandwidths_and_volumes)
     assert_metric(t, "collective_vol_alltoall_gb", "collective_vol_alltoall_gb", 0);
 }
 
-static void check_list(const traces *t, double first, double second)
+static void check_list(run *t, double first, double second)
 {
     dse_error err = DSE_ERROR_INIT;
     const metric_value *list;
     metric_value *v;
 
-    assert_ok(traces_compute(t, "straggler_metrics", &v, &err), &err);
+    assert_ok(run_ask(t, "straggler_metrics", &v, &err), &err);
     list = metric_get(v, "straggler_metrics");
     assert_true(fabs(list->first->number - first) < 1e-12 && fabs(list->last->number - second) < 1e-12);
     assert_ptr_equal(list->first->next, list->last);
@@ -102,7 +105,7 @@ WITH(ranks_that_wait_less_are_the_stragglers)
 
 WITH(upstream_takes_the_first_rank_and_its_own_units)
 {
-    traces *t = *state;
+    run *t = *state;
 
     t->options.compat = true;
     assert_metric(t, "bandwidth_utilization_allreduce_group_6", "bandwidth_utilization_allreduce_group_6",
@@ -114,17 +117,17 @@ WITH(upstream_takes_the_first_rank_and_its_own_units)
     check_list(t, 0.375, 1.6);
 }
 
-static void refused(const traces *t, const char *name, const char *why)
+static void refused(run *t, const char *name, const char *why)
 {
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
-    assert_failure(traces_compute(t, name, &v, &err), &err, DSE_E_ABSENT, "", why);
+    assert_failure(run_ask(t, name, &v, &err), &err, DSE_E_ABSENT, "", why);
 }
 
 WITH(what_the_trace_lacks_is_refused)
 {
-    traces *t = *state;
+    run *t = *state;
 
     refused(t, "bandwidth_utilization_alltoall_group_6", "the trace has no AllToAll");
     refused(t, "bandwidth_utilization",
@@ -136,7 +139,7 @@ WITH(what_the_trace_lacks_is_refused)
 
 WITH(one_rank_cannot_be_compared)
 {
-    traces *t = *state;
+    run *t = *state;
 
     refused(t, "load_imbalance_ratio", "it compares ranks: kernels of 1 of them are not enough");
     refused(t, "straggler_metrics", "it compares ranks, and fewer than two of the trace communicate");
@@ -151,23 +154,18 @@ static dse_status all_of(void *what, dse_arena *arena, dse_error *err)
     static const char *const names[] = {"communication_fraction", "dominant_kernel_concentration",
                                         "straggler_pct", "compute_comm_overlap",
                                         "bandwidth_utilization_allreduce_group_6"};
-    traces *t = what;
-    metric_context x = t->context;
     dse_status st = DSE_OK;
 
-    x.arena = arena;
-    for (size_t i = 0; st == DSE_OK && i < sizeof names / sizeof names[0]; i++) {
-        const metric *m;
-        metric_value *v;
-
-        st = metric_find(names[i], TRACE_KINETO, false, &m, err);
-        if (st == DSE_OK)
-            st = metric_compute(m, &x, &v, err);
-    }
+    for (size_t i = 0; st == DSE_OK && i < sizeof names / sizeof names[0]; i++)
+        st = run_ask_in(what, names[i], arena, err);
     return st;
 }
 
-WITH(running_out_of_memory_is_an_error) { assert_true(unit_fail_each_allocation(all_of, *state, 2048) > 0); }
+WITH(running_out_of_memory_is_an_error)
+{
+    run_look(*state);
+    assert_true(unit_fail_each_allocation(all_of, *state, 2048) > 0);
+}
 
 CLAIM(words_may_be_bound_to_a_place)
 {

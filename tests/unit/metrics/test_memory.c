@@ -38,18 +38,13 @@ static dse_status ask(void *what, dse_arena *arena, dse_error *err)
 {
     asked *a = what;
     run *r = &a->r;
-    metric_context x = {&r->rec, r->view, r->rec.n_ranks, &r->card, &r->options, arena};
     dse_status st = DSE_OK;
-    metric_value *v;
-    const metric *m;
 
     for (uint32_t i = 0; st == DSE_OK && i < r->rec.n_ranks; i++) {
         metric_view_free(&r->view[i]);
         st = metric_view_init(&r->view[i], &r->rec.rank[i], err);
     }
-    if (st == DSE_OK)
-        st = metric_find(a->name, TRACE_KINETO, r->options.compat, &m, err);
-    return st == DSE_OK ? metric_compute(m, &x, &v, err) : st;
+    return st == DSE_OK ? run_ask_in(r, a->name, arena, err) : st;
 }
 
 CLAIM(each_allocation_may_fail)

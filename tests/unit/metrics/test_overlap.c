@@ -123,6 +123,24 @@ CLAIM(the_original_adds_up_operators_and_kernels)
     run_free(&r);
 }
 
+/* Steps, and what of the kernels lies in them: a thousand spans of 16 bytes each. The result has some dozen entries. */
+CLAIM(what_a_metric_works_with_is_gone_when_it_is_done)
+{
+    trace_rank *rank;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    for (int i = 0; i < 1000; i++) {
+        run_kernel(rank, i & 1 ? "gemm" : "ncclDevKernel_AllReduce_Sum", 10 * i, 10 * i + 5);
+        run_step(rank, i, 10 * i, 10 * i + 10);
+    }
+    r.options.inner_steps = true;
+    assert_value(run_metric(&r, "comm_comp_overlap"), "num_comm_kernels", 499);
+    assert_true(r.arena.total_bytes < 8000);
+    run_free(&r);
+}
+
 /* At first rank 0 says where its threads are and nothing else; then not even that. */
 CLAIM(the_original_takes_the_first_file_that_has_anything)
 {
@@ -147,6 +165,7 @@ int main(void)
         cmocka_unit_test(the_inner_steps_can_be_looked_at_alone),
         cmocka_unit_test(the_original_takes_the_first_file_that_has_anything),
         cmocka_unit_test(the_original_adds_up_operators_and_kernels),
+        cmocka_unit_test(what_a_metric_works_with_is_gone_when_it_is_done),
     };
     return RUN_TESTS(tests);
 }

@@ -132,6 +132,7 @@ CLAIM(a_description_is_told_by_its_words)
     assert_int_equal(metric_parallel_of_description("EXPERT_MODEL_PARALLEL_GROUP"), METRIC_EP);
     assert_int_equal(metric_parallel_of_description("EXPERT_DATA_PARALLEL_GROUP"), METRIC_DP);
     assert_int_equal(metric_parallel_of_description("mesh_cp"), METRIC_CP);
+    assert_int_equal(metric_parallel_of_description("mesh_sp"), METRIC_CP); /* of our own timelines */
     assert_int_equal(metric_parallel_of_description("default_pg"), METRIC_UNKNOWN);
     assert_int_equal(metric_parallel_of_description("step"),
                      METRIC_UNKNOWN); /* has "ep" in it, not as a word */

@@ -1,5 +1,5 @@
 /* Metrics of TPUs. The traces are data/traces/tpu_leaves and tpu_hockney; each README.md derives what is expected here. */
-#include "unit/metrics/trace_file.h"
+#include "unit/metrics/run.h"
 
 #define LEAVES  TEST_DATA "/traces/tpu_leaves/trace.json"
 #define HOCKNEY TEST_DATA "/traces/tpu_hockney/trace.json"
@@ -7,9 +7,10 @@
 
 static int load(void **state, const char *file)
 {
-    traces *t = calloc(1, sizeof *t);
+    run *t = calloc(1, sizeof *t);
 
-    traces_load(t, (const char *const[]){file, NULL});
+    run_init(t);
+    run_read(t, file);
     *state = t;
     return 0;
 }
@@ -19,7 +20,7 @@ static int load_hockney(void **state) { return load(state, HOCKNEY); }
 
 static int unload(void **state)
 {
-    traces_free(*state);
+    run_free(*state);
     free(*state);
     return 0;
 }
@@ -28,7 +29,7 @@ static int unload(void **state)
 
 WITH(only_leaves_of_the_op_lines_of_devices_count)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "wall_time_s", "wall_time_s", 115 * US);
     assert_metric(t, "wall_time_s", "host_wall_time_s", 1010 * US); /* 1990 to 3000, the SparseCore's end */
@@ -41,7 +42,7 @@ WITH(only_leaves_of_the_op_lines_of_devices_count)
 
 WITH(start_and_done_are_one_communication)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "total_comm_time_s", "total_comm_time_s", 41 * US);
     assert_metric(t, "total_comm_time_s", "by_type/0/comm_time_s_by_type/all-gather", 42 * US);
@@ -54,28 +55,39 @@ WITH(start_and_done_are_one_communication)
 
 WITH(shares_are_means_over_devices)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "compute_utilization_proxy", "compute_utilization_proxy", (60.0 / 115 + 40.0 / 60) / 2);
     assert_metric(t, "communication_fraction", "communication_fraction", (62.0 / 115 + 20.0 / 60) / 2);
     assert_metric(t, "allreduce_comm_time_s", "allreduce_comm_time_s", 15 * US);
 }
 
-/* A trace with one device, of these events on its line "XLA Ops". */
-static void load_events(traces *t, const char *events)
+/* A trace of this text. */
+static void load_text(run *t, const char *text, size_t n)
 {
-    char folder[64], path[96], text[2048];
+    char folder[64], path[96];
 
     unit_make_folder(folder);
     snprintf(path, sizeof path, "%s/trace.json", folder);
-    snprintf(
+    unit_write(path, text, n);
+    run_init(t);
+    run_read(t, path);
+    unit_remove_folder(folder);
+}
+
+/* One with a device, of these events on its line "XLA Ops". */
+static void load_events(run *t, const char *events)
+{
+    char text[2048];
+    int n = snprintf(
         text, sizeof text,
         "[{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},"
-        "{\"ph\":\"M\",\"pid\":3,\"tid\":3,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},%s]",
+        "{\"ph\":\"M\",\"pid\":3,\"tid\":3,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},"
+        "%s]",
         events);
-    unit_write_text(path, text);
-    traces_load(t, (const char *const[]){path, NULL});
-    unit_remove_folder(folder);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    load_text(t, text, (size_t)n);
 }
 
 #define OP(name, ts, rest) "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"name\":\"" name "\",\"ts\":" ts "," rest "}"
@@ -84,7 +96,7 @@ static void load_events(traces *t, const char *events)
  * there: 10 to 14 and 20 to 26 us of the trace's, not from picosecond -1 to 2004 us. */
 CLAIM(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock)
 {
-    traces t;
+    run t;
 
     load_events(&t, OP("f.1", "10",
                        "\"dur\":4,\"args\":{\"device_offset_ps\":\"2000000000\","
@@ -93,26 +105,22 @@ CLAIM(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock)
                                                                      "ps\":\"6000000\"}"));
     assert_metric(&t, "wall_time_s", "wall_time_s", 16 * US);
     assert_metric(&t, "total_compute_time_s", "total_compute_time_s", 10 * US);
-    traces_free(&t);
+    run_free(&t);
 }
 
 /* Without names of processes only what has a device duration ran on a device; the host's call around it did not. */
 CLAIM(without_names_operations_are_what_has_a_device_duration)
 {
-    char folder[64], path[96];
-    traces t;
+    static const char text[] =
+        "[" OP("host.1", "0", "\"dur\":100") "," OP("f.1", "10",
+                                                    "\"dur\":4,\"args\":{\"device_offset_ps\":\"2000000000\","
+                                                    "\"device_duration_ps\":\"4000000\"}") "]";
+    run t;
 
-    unit_make_folder(folder);
-    snprintf(path, sizeof path, "%s/trace.json", folder);
-    unit_write_text(path, "[" OP("host.1", "0", "\"dur\":100") "," OP(
-                              "f.1", "10",
-                              "\"dur\":4,\"args\":{\"device_offset_ps\":\"2000000000\","
-                              "\"device_duration_ps\":\"4000000\"}") "]");
-    traces_load(&t, (const char *const[]){path, NULL});
+    load_text(&t, text, sizeof text - 1);
     assert_metric(&t, "wall_time_s", "wall_time_s", 4 * US);
     assert_metric(&t, "total_compute_time_s", "total_compute_time_s", 4 * US);
-    traces_free(&t);
-    unit_remove_folder(folder);
+    run_free(&t);
 }
 
 /* Time and memory are in proportion to the events, also where each has a process of its own: devices times events would
@@ -120,9 +128,8 @@ CLAIM(without_names_operations_are_what_has_a_device_duration)
 CLAIM(processes_may_be_as_many_as_events)
 {
     enum { N = 200000 };
-    char folder[64], path[96];
     dse_strbuf text;
-    traces t;
+    run t;
 
     dse_strbuf_init(&text);
     for (int i = 0; i < N; i++)
@@ -132,14 +139,11 @@ CLAIM(processes_may_be_as_many_as_events)
                         i ? "," : "[", i, i + 1);
     dse_strbuf_adds(&text, "]");
     assert_false(text.failed);
-    unit_make_folder(folder);
-    snprintf(path, sizeof path, "%s/trace.json", folder);
-    unit_write(path, text.data, text.len);
-    traces_load(&t, (const char *const[]){path, NULL});
+    load_text(&t, text.data, text.len);
+    run_look(&t);
     assert_int_equal(t.view[0].tpu.n, N);
     assert_metric(&t, "wall_time_s", "wall_time_s", N * 1e-12);
-    traces_free(&t);
-    unit_remove_folder(folder);
+    run_free(&t);
     dse_strbuf_free(&text);
 }
 
@@ -149,8 +153,7 @@ CLAIM(processes_may_be_as_many_as_events)
  * of which does not last. */
 CLAIM(the_original_tools_take_events_that_lack_a_time)
 {
-    trace_card card = {.iteration = 2};
-    traces t;
+    run t;
 
     load_events(
         &t,
@@ -171,7 +174,8 @@ CLAIM(the_original_tools_take_events_that_lack_a_time)
                                                                                                     "\":"
                                                                                                     "\"8\""
                                                                                                     "}"));
-    t.context.card = &card;
+    t.has_card = true;
+    t.card.iteration = 2;
     t.options.compat = true;
     t.options.n_chips = 2;
     assert_metric(&t, "communication_ratio", "communication_ratio", 100 * 4000.0 / 4008);
@@ -179,7 +183,7 @@ CLAIM(the_original_tools_take_events_that_lack_a_time)
     assert_metric(&t, "average_memory_bandwidth", "average_memory_bandwidth", 4);
     assert_metric(&t, "avg_step_time", "avg_step_time", 20 * US); /* 0 to 40 us, two iterations */
     assert_metric(&t, "num_comm_kernels", "num_comm_kernels", 1);
-    traces_free(&t);
+    run_free(&t);
 }
 
 WITH(bandwidth_is_bus_bytes_over_time)
@@ -189,7 +193,7 @@ WITH(bandwidth_is_bus_bytes_over_time)
 
 WITH(flops_are_over_the_time_of_operations_that_have_them)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     assert_metric(t, "achieved_flops_from_trace_json", "achieved_flops_from_trace_json", 8.75e10);
     assert_metric(t, "achieved_flops_from_trace_json", "achieved_flops_slice", 1.75e11);
@@ -201,7 +205,7 @@ WITH(flops_are_over_the_time_of_operations_that_have_them)
 
 WITH(inference_takes_two_operations_a_parameter)
 {
-    traces *t = *state;
+    run *t = *state;
 
     t->options.phase = TRACE_PHASE_INFERENCE;
     assert_metric(t, "flops_per_token_used", "flops_per_token_used", 14e9);
@@ -211,7 +215,7 @@ WITH(inference_takes_two_operations_a_parameter)
  * reduce-scatter and the SparseCore's all-reduce have, the two psum have not. 1 + 2 + 10 + 1000 us. */
 WITH(upstream_knows_collectives_by_their_names)
 {
-    traces *t = *state;
+    run *t = *state;
 
     t->options.compat = true;
     t->options.n_chips = 4;
@@ -222,12 +226,12 @@ WITH(upstream_knows_collectives_by_their_names)
 
 WITH(upstream_demands_the_number_of_chips)
 {
-    traces *t = *state;
+    run *t = *state;
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
     t->options.compat = true;
-    assert_failure(traces_compute(t, "num_comm_kernels", &v, &err), &err, DSE_E_ABSENT, "",
+    assert_failure(run_ask(t, "num_comm_kernels", &v, &err), &err, DSE_E_ABSENT, "",
                    "it needs --n_chips under --compat");
 }
 
@@ -236,25 +240,25 @@ WITH(one_size_of_messages_cannot_be_fitted)
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
-    assert_failure(traces_compute(*state, "hockney_alpha_s", &v, &err), &err, DSE_E_ABSENT, "",
+    assert_failure(run_ask(*state, "hockney_alpha_s", &v, &err), &err, DSE_E_ABSENT, "",
                    "the trace has 2 all-reduces of 1 size; a fit needs 5 in groups of one size, of 2 sizes");
 }
 
 WITH(upstream_prints_nan_where_it_cannot_fit)
 {
-    traces *t = *state;
+    run *t = *state;
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
     t->options.compat = true;
     t->options.n_chips = 4;
-    assert_ok(traces_compute(t, "hockney_beta_s_per_byte", &v, &err), &err);
+    assert_ok(run_ask(t, "hockney_beta_s_per_byte", &v, &err), &err);
     assert_int_equal(metric_get(v, "hockney_beta_s_per_byte")->kind, METRIC_ABSENT);
 }
 
 WITH(later_metrics_read_the_same_operations)
 {
-    const traces *t = *state;
+    run *t = *state;
 
     /* Sums of leaves: 30 + 42 + 30 + 10 + 1 + 1 + 10 = 124 on device 0, 60 on device 1. */
     assert_metric(t, "later.communication_fraction", "communication_fraction",
@@ -274,19 +278,19 @@ WITH(later_metrics_read_the_same_operations)
 
 WITH(the_group_size_with_most_samples_is_the_headline)
 {
-    const traces *t = *state;
+    run *t = *state;
     dse_error err = DSE_ERROR_INIT;
     metric_value *v;
 
     assert_metric(t, "hockney_inverse_beta_Bps", "group_size", 4);
-    assert_ok(traces_compute(t, "hockney_alpha_s", &v, &err), &err);
-    assert_true(fabs(traces_number(metric_get(v, "hockney_alpha_s")) - 1e-6) < 1e-15);
-    assert_true(fabs(traces_number(traces_at(v, "beta_s_per_byte")) - 2e-12) < 1e-21);
-    assert_true(fabs(traces_number(traces_at(v, "robust/alpha_s")) - 1e-6) < 1e-15);
-    assert_int_equal(traces_number(traces_at(v, "samples")), 6);
-    assert_int_equal(traces_number(traces_at(v, "distinct_sizes")), 6);
-    assert_int_equal(traces_number(metric_get(metric_get(v, "fits")->first, "group_size")), 2);
-    assert_true(fabs(traces_number(metric_get(metric_get(v, "fits")->first, "alpha_s")) - 2e-6) < 1e-15);
+    assert_ok(run_ask(t, "hockney_alpha_s", &v, &err), &err);
+    assert_true(fabs(run_number(v, "hockney_alpha_s") - 1e-6) < 1e-15);
+    assert_true(fabs(run_number(v, "beta_s_per_byte") - 2e-12) < 1e-21);
+    assert_true(fabs(run_number(v, "robust/alpha_s") - 1e-6) < 1e-15);
+    assert_int_equal(run_number(v, "samples"), 6);
+    assert_int_equal(run_number(v, "distinct_sizes"), 6);
+    assert_int_equal(run_number(v, "fits/0/group_size"), 2);
+    assert_true(fabs(run_number(v, "fits/0/alpha_s") - 2e-6) < 1e-15);
     assert_null(metric_get(v, "warning"));
 }
 
@@ -299,9 +303,9 @@ static dse_status view_of(void *what, dse_arena *arena, dse_error *err)
 
 WITH(running_out_of_memory_is_an_error)
 {
-    traces *t = *state;
+    run *t = *state;
 
-    assert_true(unit_fail_each_allocation(view_of, &t->record.rank[0], 4096) > 0);
+    assert_true(unit_fail_each_allocation(view_of, &t->rec.rank[0], 4096) > 0);
 }
 
 int main(void)

@@ -193,6 +193,46 @@ CLAIM(text_leaves_devices_out_but_not_stages)
                                   "      n                                   1\n");
 }
 
+/* Columns are as wide as what is in them, two blanks between; 120 columns less 2 + 6 for the place (a list's rows are
+ * numbered from 1), 3 for "n", and two blanks before the text leave room for 107 of its characters, less the dots. */
+CLAIM(rows_of_the_same_figures_are_a_table_in_text)
+{
+    metric_value *v = metric_object_new(&arena), *types = metric_put_object(v, "types"), *row, *list;
+    report_measured m = {.name = "overlap", .row = &overlap, .value = v};
+    char name[121];
+
+    row = metric_put_object(types, "gemm");
+    metric_put_integer(row, "n", 12345);
+    metric_put_number(row, "ms", 0.5);
+    row = metric_put_object(types, "attention");
+    metric_put_integer(row, "n", 6);
+    metric_put_absent(row, "ms", "none is timed");
+    list = metric_put_list(v, "top");
+    memset(name, 'k', 120);
+    name[120] = '\0';
+    for (int i = 0; i < 2; i++) {
+        row = metric_put_object(list, NULL);
+        metric_put_text(row, "name", i ? "short" : name);
+        metric_put_integer(row, "n", i);
+    }
+    report_measured_text(&m, 1, &out);
+    name[120 - 8 - 3 - 2 - 3] = '\0';
+    dse_strbuf_addc(&out, '|');
+    dse_strbuf expected;
+    dse_strbuf_init(&expected);
+    dse_strbuf_addf(&expected,
+                    "overlap\n"
+                    "  types            n   ms\n"
+                    "    gemm       12345  0.5\n"
+                    "    attention      6    -\n"
+                    "  top     n  name\n"
+                    "    1     0  %s...\n"
+                    "    2     1  short\n|",
+                    name);
+    assert_string_equal(out.data, expected.data);
+    dse_strbuf_free(&expected);
+}
+
 CLAIM(text_shows_ranks_where_that_is_all_there_is)
 {
     metric_value *v = metric_object_new(&arena);
@@ -291,6 +331,7 @@ int main(void)
         TEST(text_is_short_where_there_is_little_to_say),
         TEST(text_shows_a_headline_that_is_a_list_in_its_line),
         TEST(text_leaves_devices_out_but_not_stages),
+        TEST(rows_of_the_same_figures_are_a_table_in_text),
         TEST(text_shows_ranks_where_that_is_all_there_is),
         TEST(a_page_escapes_what_it_shows),
         TEST(a_page_refers_to_nothing_outside),

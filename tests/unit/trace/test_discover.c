@@ -186,14 +186,26 @@ CLAIM(the_directory_comes_before_those_below_it)
 {
     place p = begin();
 
-    add_folder(&p, "profile_trace");
-    add(&p, "profile_trace/rank1.json", TIMELINE);
+    add_folder(&p, "profile_traces");
+    add(&p, "profile_traces/rank1.json", TIMELINE);
     add(&p, "rank0.json", TIMELINE);
     look(&p, "", TRACE_PROFILES_AUTO);
     has(&p, "rank0.json");
     unlink(path_in(&p, "rank0.json"));
     look(&p, "", TRACE_PROFILES_AUTO);
-    has(&p, "profile_trace/rank1.json");
+    has(&p, "profile_traces/rank1.json");
+    finish(&p);
+}
+
+CLAIM(a_directory_and_its_profile_trace_are_searched_together)
+{
+    place p = begin();
+
+    add_folder(&p, "profile_trace");
+    add(&p, "profile_trace/rank0.json", TIMELINE);
+    add(&p, "rank1.json", TIMELINE);
+    look(&p, "", TRACE_PROFILES_AUTO);
+    has(&p, "rank1.json profile_trace/rank0.json");
     finish(&p);
 }
 
@@ -419,6 +431,19 @@ CLAIM(the_card_is_found_by_its_name_first)
     finish(&p);
 }
 
+/* A file can be named in a directory that cannot be listed; for whoever may list all, the card is there. */
+CLAIM(a_file_in_a_directory_that_cannot_be_listed_has_no_card_of_another_name)
+{
+    place p = begin();
+
+    add(&p, "a.json", TIMELINE);
+    add(&p, "llama.yml", "workload:\n");
+    assert_int_equal(chmod(p.folder, 0300), 0);
+    card_is(&p, "a.json", access(p.folder, R_OK) != 0 ? NULL : "llama.yml");
+    assert_int_equal(chmod(p.folder, 0700), 0);
+    finish(&p);
+}
+
 CLAIM(several_cards_of_other_names_are_refused)
 {
     place p = begin();
@@ -471,6 +496,7 @@ int main(void)
         cmocka_unit_test(a_thousand_files_are_found),
         cmocka_unit_test(one_of_two_that_say_the_same_is_taken),
         cmocka_unit_test(the_directory_comes_before_those_below_it),
+        cmocka_unit_test(a_directory_and_its_profile_trace_are_searched_together),
         cmocka_unit_test(known_layouts_come_before_any_directory),
         cmocka_unit_test(an_iteration_of_the_guides_layout_is_taken_if_it_is_the_only_one),
         cmocka_unit_test(several_runs_are_refused),
@@ -483,6 +509,7 @@ int main(void)
         cmocka_unit_test(one_file_of_no_format_is_refused),
         cmocka_unit_test(one_file_of_another_profiler_is_refused),
         cmocka_unit_test(the_card_is_found_by_its_name_first),
+        cmocka_unit_test(a_file_in_a_directory_that_cannot_be_listed_has_no_card_of_another_name),
         cmocka_unit_test(several_cards_of_other_names_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };

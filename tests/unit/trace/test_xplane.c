@@ -136,7 +136,7 @@ CLAIM(statistics_of_an_event_lie_over_those_of_its_metadata)
 }
 
 /* A device that counts since its start and a host that counts since 1970 are 54 years apart. */
-CLAIM(what_is_106_days_from_the_device_is_left_out_with_a_warning)
+CLAIM(what_is_53_days_from_the_device_is_left_out_with_a_warning)
 {
     dse_error err = DSE_ERROR_INIT;
     trace_record r = {0};
@@ -150,7 +150,7 @@ CLAIM(what_is_106_days_from_the_device_is_left_out_with_a_warning)
     assert_int_equal(r.n_warnings, 1);
     assert_non_null(strstr(r.warning[0].text, "a.xplane.pb: byte "));
     assert_non_null(strstr(r.warning[0].text,
-                           "1 events without a time, of a negative duration or more than 106 "
+                           "1 events without a time, of a negative duration or more than 53 "
                            "days from the first are left out"));
     trace_record_free(&r);
     dse_strbuf_free(&space);
@@ -291,7 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_come_from_metadata_and_times_from_line_and_offset),
         cmocka_unit_test(statistics_of_an_event_lie_over_those_of_its_metadata),
-        cmocka_unit_test(what_is_106_days_from_the_device_is_left_out_with_a_warning),
+        cmocka_unit_test(what_is_53_days_from_the_device_is_left_out_with_a_warning),
         cmocka_unit_test(unknown_fields_and_wrong_wire_types_are_skipped),
         cmocka_unit_test(a_message_that_is_none_is_refused_with_its_byte),
         cmocka_unit_test(every_truncation_is_refused_or_a_shorter_file),

@@ -1,0 +1,42 @@
+/* What the names and the category words of a rank say, asked once each: a trace has millions of events, thousands of names
+ * and a dozen words. */
+#ifndef DSE_METRICS_CLASSES_H
+#define DSE_METRICS_CLASSES_H
+
+#include "trace/record.h"
+
+/* The class of a name, below 255. */
+typedef uint8_t metric_classify(const char *name);
+
+/* Asked when an event of that name is met. */
+typedef struct {
+    const trace_rank *rank;
+    metric_classify *classify;
+    uint8_t *class_of; /* by name id, plus 1; 0: not asked */
+} metric_classes;
+
+/* False when out of memory. */
+bool metric_classes_init(metric_classes *c, const trace_rank *r, metric_classify *classify, dse_arena *a);
+
+/* That of "" if the event has no name. */
+static inline uint8_t metric_class_of(metric_classes *c, const trace_event *e)
+{
+    if (e->name == DSE_NONE)
+        return c->classify("");
+    if (!c->class_of[e->name])
+        c->class_of[e->name] = (uint8_t)(1 + c->classify(c->rank->names.text[e->name]));
+    return (uint8_t)(c->class_of[e->name] - 1);
+}
+
+/* Which of the words that the file has for categories are literally one of these, by e->word; "" is no word at all. The
+ * original tools compare them so: they know nothing of the capitalised ones of older profilers. */
+typedef struct {
+    bool is[256];
+} metric_words;
+
+metric_words metric_words_of(const trace_rank *r, const char *const *words, size_t n);
+#define METRIC_WORDS(r, ...)                                                                                 \
+    metric_words_of((r), (const char *const[]){__VA_ARGS__},                                                 \
+                    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+#endif
