@@ -162,14 +162,17 @@ static dse_status put_step_time(const metric_context *x, metric_value *out, doub
 {
     later_result r = later_begin(x, out, "avg_step_time", 1);
     bool tpu = later_kind(x) == TRACE_XLA;
-    dse_status st = tpu ? add_tpu_steps(x, &r, err) : add_gpu_steps(x, &r, err);
+    bool unread = x->options->compat && later_kind(x) == TRACE_NSYS;
+    dse_status st = unread ? DSE_OK : tpu ? add_tpu_steps(x, &r, err) : add_gpu_steps(x, &r, err);
 
     if (st == DSE_OK)
-        st = later_end(&r, x, -1,
-                       tpu ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
-                             "workload card"
-                           : "no step markers (ProfilerStep#, execute_context_, run_batch)",
-                       err);
+        st =
+            later_end(&r, x, -1,
+                      unread ? "the original tool does not read databases of Nsight Systems"
+                      : tpu ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
+                              "workload card"
+                            : "no step markers (ProfilerStep#, execute_context_, run_batch)",
+                      err);
     if (st == DSE_OK)
         *value = r.value->number;
     return st;
