@@ -1,8 +1,6 @@
 #include "metrics/kinds.h"
 
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 const char *metric_comm_type_name(metric_comm_type t)
 {
@@ -20,12 +18,20 @@ const char *metric_work_name(metric_work w)
     return names[w];
 }
 
+/* Whether n letters of `word`, which is lower case, stand here in any case. Most places fail at the first: no call, then. */
+static bool is_here(const char *text, const char *word, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && (text[i] == word[i] || (word[i] >= 'a' && word[i] <= 'z' && (text[i] ^ 0x20) == word[i])))
+        i++;
+    return i == n;
+}
+
 const char *metric_find_word(const char *text, const char *word, size_t n)
 {
-    char lower = *word, upper = (char)toupper((unsigned char)*word);
-
     for (; *text; text++)
-        if ((*text == lower || *text == upper) && strncasecmp(text, word, n) == 0)
+        if (is_here(text, word, n))
             return text;
     return NULL;
 }
@@ -40,7 +46,7 @@ static bool has_within(const char *text, size_t n, const char *word)
     size_t length = strlen(word);
 
     for (size_t i = 0; i + length <= n; i++)
-        if (tolower((unsigned char)text[i]) == *word && strncasecmp(text + i, word, length) == 0)
+        if (is_here(text + i, word, length))
             return true;
     return false;
 }
