@@ -135,14 +135,27 @@ static bool times(uint64_t *elements, const char **s)
     return true;
 }
 
+static bool ends_dimension(char c) { return !c || c == ']' || c == ',' || isspace((unsigned char)c); }
+
+/* Whether upstream counts the dimension that begins here: it is digits alone, which that of a bound, "<=8", is not. */
+static bool is_plain(const char *s)
+{
+    while (isdigit((unsigned char)*s))
+        s++;
+    return ends_dimension(*s);
+}
+
 /* Bytes of the one shape whose '[' is here; *s goes behind its ']'. */
 static uint64_t bytes_at(hlo_word type, const char **s, bool upstream)
 {
     int bits = bits_of(type, upstream);
     uint64_t elements = 1;
 
-    while (**s && **s != ']') {
-        if (!isdigit((unsigned char)**s))
+    for (++*s; **s && **s != ']';) {
+        if (upstream && !is_plain(*s))
+            while (!ends_dimension(**s))
+                ++*s;
+        else if (!isdigit((unsigned char)**s))
             ++*s;
         else if (!times(&elements, s))
             return HLO_UNKNOWN;

@@ -70,7 +70,7 @@ static dse_status tpu_upstream_times(const metric_context *x, by_name *b, dse_er
         const trace_event *e = &r->event[i];
 
         if (later_tpu_has(&t, e) && *later_tpu_category(r, e))
-            ps[r->args[e->args].hlo_category] += (double)later_tpu_ps(&t, i);
+            ps[r->args[e->args].hlo_category] += later_tpu_ps(&t, i);
     }
     return add_rank(r, ps, b, err);
 }
@@ -79,12 +79,12 @@ static dse_status tpu_times(const metric_context *x, by_name *b, dse_error *err)
 {
     tpu_run run;
     dse_status st = tpu_run_init(x, &run, err);
+    double *ps = NULL; /* of a rank's devices together: they may be as many as its names */
 
     for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
         const trace_rank *r = run.rank[i];
-        double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
 
-        if (!ps)
+        if ((!i || r != run.rank[i - 1]) && !(ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1)))
             return dse_fail_nomem(err);
         for (size_t k = 0; k < run.device[i]->n; k++) {
             const tpu_op *op = &run.device[i]->op[k];
@@ -93,7 +93,8 @@ static dse_status tpu_times(const metric_context *x, by_name *b, dse_error *err)
             if (*later_tpu_category(r, e))
                 ps[r->args[e->args].hlo_category] += (double)(op->span.end - op->span.start);
         }
-        st = add_rank(r, ps, b, err);
+        if (i + 1 == run.n || run.rank[i + 1] != r)
+            st = add_rank(r, ps, b, err);
     }
     return st;
 }

@@ -2,6 +2,7 @@
 #include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
+#include "metrics/tpu_planes.h"
 #include "metrics/tpu_run.h"
 
 #include <math.h>
@@ -253,7 +254,7 @@ static dse_status device_compute(const metric_context *x, const trace_rank *r, c
     for (size_t i = 0; i < r->n_events; i++) {
         trace_device_time t = trace_device_time_of(r, i);
 
-        if (!r->event[i].instant && lane[r->event[i].lane] && t.dur_ps > 0 &&
+        if (!r->event[i].instant && lane[r->event[i].lane] && t.dur_ps > 0 && t.offset_ps >= 0 &&
             is_device_compute(METRIC_TEXT_OF(r, &r->event[i])))
             span[n++] = (metric_span){t.offset_ps, t.offset_ps + t.dur_ps};
     }

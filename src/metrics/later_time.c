@@ -131,6 +131,12 @@ static dse_status tpu_steps_of(const metric_context *x, const trace_rank *r, lat
     return st;
 }
 
+/* Of all events, flows and what begins at 0 included. */
+static double length_s(const trace_rank *r)
+{
+    return r->any_last_ps > r->any_first_ps ? seconds(r->any_last_ps - r->any_first_ps) : 0;
+}
+
 /* Without marks: the length of the trace over the card's iterations. */
 static dse_status add_tpu_steps(const metric_context *x, later_result *out, dse_error *err)
 {
@@ -145,11 +151,9 @@ static dse_status add_tpu_steps(const metric_context *x, later_result *out, dse_
             return st;
         if (s.n)
             later_add_value(out, r, mean_step_s(&s));
-        else if (x->card && x->card->iteration > 0 && r->all_last_ps > r->all_first_ps)
+        else if (x->card && x->card->iteration > 0 && length_s(r) > 0)
             later_add_value(
-                out, r,
-                metric_round(seconds(r->all_last_ps - r->all_first_ps) / (double)x->card->iteration,
-                             x->options->compat ? 6 : 15));
+                out, r, metric_round(length_s(r) / (double)x->card->iteration, x->options->compat ? 6 : 15));
     }
     return DSE_OK;
 }
@@ -158,14 +162,17 @@ static dse_status put_step_time(const metric_context *x, metric_value *out, doub
 {
     later_result r = later_begin(x, out, "avg_step_time", 1);
     bool tpu = later_kind(x) == TRACE_XLA;
-    dse_status st = tpu ? add_tpu_steps(x, &r, err) : add_gpu_steps(x, &r, err);
+    bool unread = x->options->compat && later_kind(x) == TRACE_NSYS;
+    dse_status st = unread ? DSE_OK : tpu ? add_tpu_steps(x, &r, err) : add_gpu_steps(x, &r, err);
 
     if (st == DSE_OK)
-        st = later_end(&r, x, -1,
-                       tpu ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
-                             "workload card"
-                           : "no step markers (ProfilerStep#, execute_context_, run_batch)",
-                       err);
+        st =
+            later_end(&r, x, -1,
+                      unread ? "the original tool does not read databases of Nsight Systems"
+                      : tpu ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
+                              "workload card"
+                            : "no step markers (ProfilerStep#, execute_context_, run_batch)",
+                      err);
     if (st == DSE_OK)
         *value = r.value->number;
     return st;
@@ -273,7 +280,7 @@ static dse_status tpu_trace_time(const metric_context *x, metric_value *out, dse
     if (st != DSE_OK)
         return st;
     for (size_t i = 0; i < r->n_events; i++)
-        if (later_tpu_has(&t, &r->event[i]))
+        if (later_tpu_has(&t, &r->event[i]) && !r->event[i].endless)
             metric_span_extend(&all, metric_start(&r->event[i]), metric_end(&r->event[i]));
     if (all.end < all.start)
         return metric_absent(err, "the trace has no device events");

@@ -1,4 +1,5 @@
 #include "metrics/later_tpu.h"
+#include "metrics/tpu_planes.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -54,7 +55,7 @@ dse_status later_tpu_init(const metric_context *x, later_tpu *out, dse_error *er
         return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        double s = (double)later_tpu_ps(&t, i) / TRACE_PS_PER_S;
+        double s = later_tpu_ps(&t, i) / TRACE_PS_PER_S;
 
         if (!later_tpu_has(&t, e) || !(s > 0))
             continue;
@@ -146,22 +147,21 @@ static bool is_on(const later_copies *w, size_t event)
 
     return !e->instant && e->name != DSE_NONE && (!w->lane || w->lane[e->lane]) &&
            (w->pid == DSE_NONE || w->rank->lane[e->lane].pid == w->pid) &&
-           trace_device_time_of(w->rank, event).dur_ps >= 0;
+           trace_device_time_of(w->rank, event).offset_ps >= 0;
 }
 
-dse_status later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n,
-                             dse_error *err)
+static dse_status find_copies(const later_copies *which, dse_arena *scratch, dse_arena *a, later_copy **out,
+                              size_t *n, dse_error *err)
 {
     const trace_rank *r = which->rank;
     size_t most = 0;
     copy_names c;
 
-    *n = 0;
-    if (!copy_names_init(r, x->arena, &c))
+    if (!copy_names_init(r, scratch, &c))
         return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++)
-        most += r->event[i].name != DSE_NONE && c.done[r->event[i].name] != DSE_NONE;
-    if (!(*out = DSE_ARENA_NEW(x->arena, later_copy, most)))
+        most += is_on(which, i) && c.done[r->event[i].name] != DSE_NONE;
+    if (!(*out = DSE_ARENA_NEW(a, later_copy, most)))
         return dse_fail_nomem(err);
     for (size_t i = 0; most && i < r->n_events; i++) {
         uint32_t name = r->event[i].name;
@@ -183,4 +183,18 @@ dse_status later_copies_find(const metric_context *x, const later_copies *which,
         }
     }
     return DSE_OK;
+}
+
+/* What it needs on the way is as large as the file, and it is asked once a device: given back each time. */
+dse_status later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n,
+                             dse_error *err)
+{
+    dse_arena scratch;
+    dse_status st;
+
+    *n = 0;
+    dse_arena_init(&scratch);
+    st = find_copies(which, &scratch, x->arena, out, n, err);
+    dse_arena_free(&scratch);
+    return st;
 }

@@ -21,12 +21,12 @@ static inline bool later_tpu_has(const later_tpu *t, const trace_event *e)
     return !e->instant && t->lane[e->lane];
 }
 
-/* Its device duration, else its own. */
-static inline int64_t later_tpu_ps(const later_tpu *t, size_t event)
+/* Its device duration, else its own, whose microseconds the tools add to the others' nanoseconds as they are. */
+static inline double later_tpu_ps(const later_tpu *t, size_t event)
 {
     trace_device_time d = trace_device_time_of(t->rank, event);
 
-    return d.dur_ps >= 0 ? d.dur_ps : t->rank->event[event].dur_ps;
+    return d.dur_ps >= 0 ? (double)d.dur_ps : (double)t->rank->event[event].dur_ps / 1000;
 }
 
 /* Texts of an event's args; "" if not given. */

@@ -398,6 +398,7 @@ static const metric rows[] = {
      .needs = METRIC_NEEDS_MODEL,
      .compute = mfu,
      .compat = mfu_compat,
+     .compat_kinds = METRIC_ON_HOST, /* the original does not read databases */
      .headline = "mfu"},
     {.name = "mfu",
      .group = "tpu",

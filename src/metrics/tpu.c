@@ -92,17 +92,19 @@ static dse_status put_mean(const tpu_run *run, metric_value *out, const char *na
 
 /* ---- definitions --------------------------------------------------------------------------- */
 
-/* First start to last end of the devices of a host, whose clocks are one; the longest over hosts. */
+/* First start to last end of the devices of a host, whose clocks are one and which stand together; the longest over
+ * hosts. */
 static double device_wall_s(const tpu_run *run)
 {
     int64_t longest = 0;
+    metric_span span = {0, 0};
 
     for (uint32_t i = 0; i < run->n; i++) {
-        metric_span span = run->device[i]->span;
+        const metric_span *own = &run->device[i]->span;
 
-        for (uint32_t k = 0; k < run->n; k++)
-            if (run->rank[k] == run->rank[i])
-                metric_span_extend(&span, run->device[k]->span.start, run->device[k]->span.end);
+        if (!i || run->rank[i] != run->rank[i - 1])
+            span = *own;
+        metric_span_extend(&span, own->start, own->end);
         longest = span.end - span.start > longest ? span.end - span.start : longest;
     }
     return seconds(longest);

@@ -1,13 +1,11 @@
 #include "metrics/tpu_ops.h"
 
 #include "metrics/hlo.h"
+#include "metrics/tpu_planes.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PLANE "/device:TPU:"
 
 static const struct {
     const char *name;
@@ -90,14 +88,20 @@ static void classify(instruction *x, const hlo_word *word, size_t n)
     x->work = first.n ? (uint8_t)work_of(first) : TPU_COMPUTE;
 }
 
+/* A start that waits for its done: the last of its name, on the device that it ran on. */
+typedef struct {
+    uint32_t device, op; /* DSE_NONE */
+} waiting;
+
 typedef struct {
     const trace_rank *r;
     dse_arena *a; /* of the result */
     dse_arena scratch;
     instruction *by_args;
     trace_names names; /* of instructions */
-    uint32_t *device_of;
-    uint32_t *line_of; /* by lane; events of a line may nest */
+    tpu_lanes lanes;
+    waiting *start; /* by name of an instruction */
+    size_t cap_start;
     tpu_rank *out;
     bool failed; /* out of memory */
 } builder;
@@ -141,140 +145,6 @@ static void ask(builder *b, const trace_args *args, const char *name, instructio
     classify(x, word, sizeof word / sizeof word[0]);
     x->self = name_id(b, self);
     x->operand = name_id(b, h.operand);
-}
-
-/* ---- which events -------------------------------------------------------------------------- */
-
-/* A file may name a process on one of its lanes only. */
-static const char *process_of(const trace_rank *r, uint32_t lane)
-{
-    const char *name = TRACE_NAME(r, r->lane[lane].process_name);
-
-    for (uint32_t i = 0; i < r->n_lanes && !name; i++)
-        if (r->lane[i].pid == r->lane[lane].pid)
-            name = TRACE_NAME(r, r->lane[i].process_name);
-    return name;
-}
-
-bool *tpu_device_lanes(const trace_rank *r, dse_arena *a)
-{
-    bool *is = DSE_ARENA_NEW(a, bool, (size_t)r->n_lanes + 1), any = false;
-
-    for (uint32_t i = 0; is && i < r->n_lanes; i++) {
-        const char *process = process_of(r, i);
-
-        is[i] = process && strstr(process, PLANE);
-        any = any || is[i];
-    }
-    for (uint32_t i = 0; is && !any && i < r->n_lanes; i++)
-        is[i] = true;
-    return is;
-}
-
-/* k of exactly "/device:TPU:<k>"; DSE_NONE. */
-static uint32_t plane_number(const char *process)
-{
-    const char *s;
-    char *end;
-    unsigned long n;
-
-    if (!process || strncmp(process, PLANE, strlen(PLANE)) != 0)
-        return DSE_NONE;
-    s = process + strlen(PLANE);
-    n = strtoul(s, &end, 10);
-    return isdigit((unsigned char)*s) && !*end && n < DSE_NONE ? (uint32_t)n : DSE_NONE;
-}
-
-static uint32_t device_at(tpu_rank *out, uint32_t pid, uint32_t number)
-{
-    for (uint32_t i = out->n; i-- > 0;)
-        if (out->device[i].pid == pid)
-            return i;
-    out->device[out->n] = (tpu_device){.number = number, .pid = pid};
-    return out->n++;
-}
-
-static bool is_line(const trace_rank *r, uint32_t lane, const char *name)
-{
-    const char *thread = TRACE_NAME(r, r->lane[lane].thread);
-
-    return name ? thread && strcmp(thread, name) == 0 : !thread;
-}
-
-/* The lanes of device planes: those called "XLA Ops"; of a plane that names no line, all. */
-static void find_planes(builder *b)
-{
-    const trace_rank *r = b->r;
-
-    for (uint32_t i = 0; i < r->n_lanes; i++) {
-        uint32_t number = plane_number(process_of(r, i));
-        bool named = false;
-
-        if (number == DSE_NONE)
-            continue;
-        for (uint32_t j = 0; j < r->n_lanes && !named; j++)
-            named = r->lane[j].pid == r->lane[i].pid && !is_line(r, j, NULL);
-        if (!is_line(r, i, named ? "XLA Ops" : NULL))
-            continue;
-        b->device_of[i] = device_at(b->out, r->lane[i].pid, number);
-        b->line_of[i] = named ? i : r->n_lanes + b->device_of[i];
-    }
-}
-
-/* Without planes: processes with events that say how long they took on a device. What their lines are is unknown, so
- * what holds another event of the process is no leaf. */
-static void find_processes(builder *b)
-{
-    const trace_rank *r = b->r;
-
-    for (size_t i = 0; i < r->n_events; i++) {
-        uint32_t lane = r->event[i].lane;
-
-        if (b->device_of[lane] != DSE_NONE || trace_device_time_of(r, i).dur_ps < 0)
-            continue;
-        b->device_of[lane] = device_at(b->out, r->lane[lane].pid, b->out->n);
-        b->line_of[lane] = r->n_lanes + b->device_of[lane];
-    }
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const tpu_device *x = a, *y = b;
-
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-/* Puts the devices into order; their places in device_of and line_of change with them. */
-static void sort_devices(builder *b)
-{
-    const trace_rank *r = b->r;
-    tpu_rank *out = b->out;
-
-    if (out->n)
-        qsort(out->device, out->n, sizeof *out->device, by_number);
-    for (uint32_t i = 0; i < r->n_lanes; i++)
-        if (b->device_of[i] != DSE_NONE) {
-            b->device_of[i] = device_at(out, r->lane[i].pid, 0);
-            if (b->line_of[i] >= r->n_lanes)
-                b->line_of[i] = r->n_lanes + b->device_of[i];
-        }
-}
-
-static bool find_devices(builder *b)
-{
-    const trace_rank *r = b->r;
-
-    b->device_of = DSE_ARENA_NEW(&b->scratch, uint32_t, (size_t)r->n_lanes + 1);
-    b->line_of = DSE_ARENA_NEW(&b->scratch, uint32_t, (size_t)r->n_lanes + 1);
-    b->out->device = DSE_ARENA_NEW(b->a, tpu_device, (size_t)r->n_lanes + 1);
-    if (!b->device_of || !b->line_of || !b->out->device)
-        return false;
-    memset(b->device_of, 0xff, r->n_lanes * sizeof *b->device_of);
-    find_planes(b);
-    if (!b->out->n && r->device_time)
-        find_processes(b);
-    sort_devices(b);
-    return true;
 }
 
 /* ---- operations ---------------------------------------------------------------------------- */
@@ -366,31 +236,32 @@ static uint32_t start_of(builder *b, const instruction *done)
 }
 
 /* Adds an operation, or lets the start that it ends last until its end. */
-static bool add_op(builder *b, tpu_device *d, const candidate *c, uint32_t **pending, size_t *cap)
+static bool add_op(builder *b, uint32_t device, const candidate *c)
 {
+    tpu_device *d = &b->out->device[device];
     instruction own = {0};
     const instruction *x = instruction_of(b, &b->r->event[c->event], &own);
-    size_t old = *cap;
+    size_t old = b->cap_start;
     uint32_t start = DSE_NONE;
 
     if (x->wraps)
         return !b->failed;
-    if (b->failed || !DSE_GROW(*pending, *cap, (size_t)b->names.n + 1))
+    if (b->failed || !DSE_GROW(b->start, b->cap_start, (size_t)b->names.n + 1))
         return false;
-    memset(*pending + old, 0xff, (*cap - old) * sizeof **pending);
+    memset(b->start + old, 0xff, (b->cap_start - old) * sizeof *b->start);
     if (x->work == TPU_COMMUNICATION && x->phase == HLO_DONE)
         start = start_of(b, x);
-    if (start != DSE_NONE && (*pending)[start] != DSE_NONE) {
-        tpu_op *op = &d->op[(*pending)[start]];
+    if (start != DSE_NONE && b->start[start].device == device) {
+        tpu_op *op = &d->op[b->start[start].op];
 
         op->span.end = c->span.end > op->span.end ? c->span.end : op->span.end;
         if (x->bytes != HLO_UNKNOWN && x->bytes) /* a start's shape is operands and results */
             op->bytes = x->bytes;
-        (*pending)[start] = DSE_NONE;
+        b->start[start].device = DSE_NONE;
         return true;
     }
     if (x->work == TPU_COMMUNICATION && x->phase != HLO_DONE && x->self != DSE_NONE)
-        (*pending)[x->self] = (uint32_t)d->n;
+        b->start[x->self] = (waiting){device, (uint32_t)d->n};
     d->op[d->n++] = (tpu_op){c->event, c->span, x->bytes, x->group, x->work, x->comm};
     return true;
 }
@@ -400,8 +271,10 @@ static void time_candidates(const trace_rank *r, candidate *c, size_t n)
 {
     bool own = r->device_time != NULL;
 
-    for (size_t i = 0; i < n && own; i++)
-        own = trace_device_time_of(r, c[i].event).dur_ps >= 0;
+    for (size_t i = 0; i < n && own; i++) {
+        trace_device_time t = trace_device_time_of(r, c[i].event);
+        own = t.dur_ps >= 0 && t.offset_ps >= 0;
+    }
     for (size_t i = 0; i < n; i++) {
         const trace_event *e = &r->event[c[i].event];
         trace_device_time t = own ? r->device_time[c[i].event] : (trace_device_time){e->start_ps, e->dur_ps};
@@ -410,27 +283,19 @@ static void time_candidates(const trace_rank *r, candidate *c, size_t n)
     }
 }
 
-static bool fill_device(builder *b, uint32_t device, candidate *c)
+static bool fill_device(builder *b, uint32_t device, candidate *c, size_t n)
 {
-    const trace_rank *r = b->r;
-    tpu_device *d = &b->out->device[device];
-    uint32_t *pending = NULL;
-    size_t n = 0, cap = 0;
     bool ok;
 
-    for (size_t i = 0; i < r->n_events; i++)
-        if (!r->event[i].instant && b->device_of[r->event[i].lane] == device)
-            c[n++] = (candidate){.line = b->line_of[r->event[i].lane], .event = (uint32_t)i};
-    time_candidates(r, c, n);
+    time_candidates(b->r, c, n);
     if (n) {
         qsort(c, n, sizeof *c, by_line);
         n = keep_leaves(c, n);
         qsort(c, n, sizeof *c, by_start);
     }
-    ok = (d->op = DSE_ARENA_NEW(b->a, tpu_op, n)) != NULL;
+    ok = (b->out->device[device].op = DSE_ARENA_NEW(b->a, tpu_op, n)) != NULL;
     for (size_t i = 0; ok && i < n; i++)
-        ok = add_op(b, d, &c[i], &pending, &cap);
-    dse_free(pending);
+        ok = add_op(b, device, &c[i]);
     return ok;
 }
 
@@ -501,6 +366,43 @@ static bool sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
            union_of(d, has_flops, r, a, &d->with_flops);
 }
 
+/* ---- all ------------------------------------------------------------------------------------ */
+
+/* The device that an event ran on; DSE_NONE. */
+static uint32_t device_of(const builder *b, size_t event)
+{
+    const trace_event *e = &b->r->event[event];
+
+    return e->instant || (b->lanes.timed_only && trace_device_time_of(b->r, event).dur_ps < 0)
+               ? DSE_NONE
+               : b->lanes.device[e->lane];
+}
+
+/* The events of each device, which may be as many as these. */
+static bool fill_devices(builder *b)
+{
+    const trace_rank *r = b->r;
+    uint32_t n = b->out->n;
+    size_t *end = DSE_ARENA_NEW(&b->scratch, size_t, (size_t)n + 1), begin = 0; /* by device */
+    candidate *c = DSE_ARENA_NEW(&b->scratch, candidate, r->n_events);
+
+    if (!end || !c)
+        return false;
+    for (size_t i = 0; i < r->n_events; i++)
+        if (device_of(b, i) != DSE_NONE)
+            end[device_of(b, i) + 1]++;
+    for (uint32_t d = 0; d < n; d++)
+        end[d + 1] += end[d];
+    for (size_t i = 0; i < r->n_events; i++)
+        if (device_of(b, i) != DSE_NONE)
+            c[end[device_of(b, i)]++] =
+                (candidate){.line = b->lanes.line[r->event[i].lane], .event = (uint32_t)i};
+    for (uint32_t d = 0; d < n; begin = end[d++])
+        if (!fill_device(b, d, c + begin, end[d] - begin) || !sum_device(r, b->a, &b->out->device[d]))
+            return false;
+    return true;
+}
+
 /* Devices without an operation are none. */
 static void drop_empty(tpu_rank *out)
 {
@@ -515,17 +417,15 @@ static void drop_empty(tpu_rank *out)
 bool tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
 {
     builder b = {.r = r, .a = a, .out = out};
-    candidate *c;
     bool ok;
 
     *out = (tpu_rank){0};
     dse_arena_init(&b.scratch);
-    ok = (b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1)) && find_devices(&b) &&
-         (!out->n || (c = DSE_ARENA_NEW(&b.scratch, candidate, r->n_events)) != NULL);
-    for (uint32_t i = 0; ok && i < out->n; i++)
-        ok = fill_device(&b, i, c) && sum_device(r, a, &out->device[i]);
+    ok = (b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1)) &&
+         tpu_lanes_find(r, a, &b.scratch, out, &b.lanes) && (!out->n || fill_devices(&b));
     if (ok)
         drop_empty(out);
+    dse_free(b.start);
     trace_names_free(&b.names);
     dse_arena_free(&b.scratch);
     return ok;

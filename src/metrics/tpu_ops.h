@@ -67,8 +67,4 @@ typedef struct tpu_rank {
 /* The devices of a rank of any kind; none if it has no device events. False when out of memory. */
 bool tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out);
 
-/* By lane: whether its process has "/device:TPU:" in its name, SparseCores included; all lanes if none has. That is how
- * the original tools of section 8 read a file. NULL when out of memory. */
-bool *tpu_device_lanes(const trace_rank *r, dse_arena *a);
-
 #endif

@@ -85,6 +85,9 @@ static double upstream_us(const trace_rank *r, int64_t start_ps)
     return (double)((long double)r->base_ns / 1000 + (long double)start_ps / TRACE_PS_PER_US);
 }
 
+/* The table holds events that have ts and dur. */
+static bool lasts(const trace_event *e) { return !e->instant && !e->endless; }
+
 static void add(reading *d, size_t event, tpu_upstream *out)
 {
     const trace_event *e = &d->r->event[event];
@@ -130,12 +133,12 @@ dse_status tpu_upstream_init(const trace_rank *r, dse_arena *a, tpu_upstream *ou
     if (!(d.of_name = DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)))
         return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++)
-        n += !r->event[i].instant &&
+        n += lasts(&r->event[i]) &&
              (said_of(&d, &r->event[i]) & (SAYS_COMM | SAYS_ALL_REDUCE)) == (SAYS_COMM | SAYS_ALL_REDUCE);
     if (!(out->all_reduce = DSE_ARENA_NEW(a, hockney_sample, n)))
         return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++)
-        if (!r->event[i].instant)
+        if (lasts(&r->event[i]))
             add(&d, i, out);
     if (!out->n)
         return dse_fail(err, DSE_E_ABSENT, "the trace has no duration event");

@@ -21,7 +21,18 @@ typedef struct {
 
 /* ---- values of args ------------------------------------------------------------------------ */
 
-enum { A_NAME, A_WHOLE, A_SMALL, A_GROUP_SIZE, A_REAL, A_CORRELATION, A_DEVICE_OFFSET, A_DEVICE_DUR, A_META };
+enum {
+    A_NAME,
+    A_WHOLE,
+    A_COUNT,
+    A_SMALL,
+    A_GROUP_SIZE,
+    A_REAL,
+    A_CORRELATION,
+    A_DEVICE_OFFSET,
+    A_DEVICE_DUR,
+    A_META
+};
 
 #define FIELD(f) offsetof(trace_args, f)
 
@@ -43,8 +54,8 @@ static const trace_json_key_row args_rows[] = {
     {"hlo_category", A_NAME, FIELD(hlo_category)},
     {"long_name", A_NAME, FIELD(long_name)},
     {"shape_with_layout", A_NAME, FIELD(shape)},
-    {"bytes_accessed", A_WHOLE, FIELD(bytes_accessed)},
-    {"raw_bytes_accessed", A_WHOLE, FIELD(raw_bytes_accessed)},
+    {"bytes_accessed", A_COUNT, FIELD(bytes_accessed)},
+    {"raw_bytes_accessed", A_COUNT, FIELD(raw_bytes_accessed)},
     {"model_flops", A_REAL, FIELD(model_flops)},
     {"device_offset_ps", A_DEVICE_OFFSET, 0},
     {"device_duration_ps", A_DEVICE_DUR, 0},
@@ -61,8 +72,28 @@ static bool scalar(chrome_reader *r, trace_json_kind kind)
 
 uint64_t chrome_whole_of(chrome_reader *r, uint64_t max)
 {
-    return scalar(r, trace_json_value(&r->json)) ? trace_whole_of(r->json.text, r->json.length, max)
-                                                 : UINT64_MAX;
+    trace_json_kind kind = trace_json_value(&r->json);
+
+    return scalar(r, kind) ? trace_whole_of(r->json.text, r->json.length, max) : UINT64_MAX;
+}
+
+/* What XLA's profiler counts is a number, whose fraction is cut off, or a text of digits alone (spec, section 6). */
+static uint64_t count_of(chrome_reader *r, uint64_t max)
+{
+    trace_json_kind kind = trace_json_value(&r->json);
+    const char *text = r->json.text;
+    size_t n = r->json.length, digits = 0;
+    trace_decimal d;
+    uint64_t v;
+
+    if (!scalar(r, kind))
+        return UINT64_MAX;
+    while (digits < n && text[digits] >= '0' && text[digits] <= '9')
+        digits++;
+    if (digits == n || kind == TRACE_JSON_STRING)
+        return digits == n ? trace_whole_of(text, n, max) : UINT64_MAX;
+    v = trace_decimal_of(text, n, &d) && d.whole >= 0 && d.millionths >= 0 ? (uint64_t)d.whole : UINT64_MAX;
+    return v <= max ? v : UINT64_MAX;
 }
 
 static double real_of(chrome_reader *r)
@@ -147,6 +178,7 @@ static void read_field(chrome_reader *r, const trace_json_key_row *row, chrome_e
     switch (row->what) {
     case A_NAME: *(uint32_t *)(void *)field = chrome_name_of(r); break;
     case A_WHOLE: *(uint64_t *)(void *)field = chrome_whole_of(r, UINT64_MAX - 1); break;
+    case A_COUNT: *(uint64_t *)(void *)field = count_of(r, UINT64_MAX - 1); break;
     case A_REAL: *(double *)(void *)field = real_of(r); break;
     default: /* UINT64_MAX becomes DSE_NONE */
         *(uint32_t *)(void *)field = (uint32_t)chrome_whole_of(r, DSE_NONE - 1);
@@ -179,7 +211,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
         case A_META: e->meta_name = chrome_name_of(r); break;
         case A_DEVICE_OFFSET:
         case A_DEVICE_DUR:
-            v = chrome_whole_of(r, TRACE_MAX_PS / 2); /* so that their sum is near, too */
+            v = count_of(r, TRACE_MAX_PS / 2); /* so that their sum is near, too */
             if (v == UINT64_MAX)
                 count(&r->device_times, e->at);
             *(row->what == A_DEVICE_DUR ? &e->device_time.dur_ps : &e->device_time.offset_ps) = (int64_t)v;
@@ -394,7 +426,8 @@ static uint8_t word_of(chrome_reader *r, uint32_t cat)
 
 static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps, int64_t dur_ps)
 {
-    bool instant = e->ph != 'X', has_device_time = e->device_time.dur_ps >= 0,
+    bool instant = e->ph != 'X',
+         has_device_time = e->device_time.dur_ps >= 0 || e->device_time.offset_ps >= 0,
          says_something = e->has_args && memcmp(&r->args, &r->no_args, sizeof r->args) != 0;
     trace_event v = {.start_ps = start_ps,
                      .dur_ps = instant ? 0 : dur_ps,
@@ -403,7 +436,8 @@ static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps,
                      .args = DSE_NONE,
                      .correlation = e->correlation,
                      .word = word_of(r, e->cat),
-                     .instant = instant};
+                     .instant = instant,
+                     .endless = !instant && !e->has_dur};
 
     v.category = r->category[v.word];
     if (says_something)
@@ -411,7 +445,7 @@ static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps,
     if (v.lane == DSE_NONE || (says_something && v.args == DSE_NONE) || !trace_add_event(r->rank, &v) ||
         (has_device_time && !trace_set_device_time(r->rank, r->rank->n_events - 1, e->device_time)))
         no_memory(r);
-    r->is_xla = r->is_xla || has_device_time;
+    r->is_xla = r->is_xla || e->device_time.dur_ps >= 0;
     if (e->wrong_correlation)
         count(&r->correlations, e->at);
 }

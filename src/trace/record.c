@@ -159,7 +159,7 @@ bool trace_set_device_time(trace_rank *r, size_t event, trace_device_time t)
         if (!grow((void **)&r->device_time, &r->cap_device_time, r->cap_events, sizeof *r->device_time))
             return false;
         for (size_t i = old; i < r->cap_device_time; i++)
-            r->device_time[i] = (trace_device_time){0, -1};
+            r->device_time[i] = (trace_device_time){-1, -1};
     }
     r->device_time[event] = t;
     return true;

@@ -68,6 +68,7 @@ typedef struct {
     uint8_t category;         /* trace_category */
     uint8_t word;             /* which of the rank's category words stood there literally */
     bool instant;             /* ph i or I; else X */
+    bool endless;             /* an X that does not say how long it lasted: dur_ps is 0 */
 } trace_event;
 _Static_assert(sizeof(trace_event) == 40, "a trace has millions: measure before growing the event");
 
@@ -216,10 +217,10 @@ static inline void trace_extend(trace_rank *r, int64_t start_ps, int64_t end_ps,
     r->all_last_ps = end_ps > r->all_last_ps ? end_ps : r->all_last_ps;
 }
 
-/* Of an event; dur_ps -1: it has none. */
+/* Of an event; -1: it has none. */
 static inline trace_device_time trace_device_time_of(const trace_rank *r, size_t event)
 {
-    return event < r->cap_device_time ? r->device_time[event] : (trace_device_time){0, -1};
+    return event < r->cap_device_time ? r->device_time[event] : (trace_device_time){-1, -1};
 }
 
 /* Moves all ranks and warnings of `from` behind those of r; `from` is empty then. False when out of memory. */

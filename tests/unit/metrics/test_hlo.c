@@ -80,6 +80,10 @@ CLAIM(upstream_reads_the_first_shape_and_no_tuple)
     assert_u64(hlo_first_shape_bytes(" bf16[8,128]{1,0}"), 2048);
     assert_u64(hlo_first_shape_bytes("(f32[4], f32[4])"), HLO_UNKNOWN);
     assert_u64(hlo_first_shape_bytes("f8e5m2[4]"), HLO_UNKNOWN);
+    /* A dynamic dimension is none for upstream; its bound is what the buffer holds. */
+    assert_u64(hlo_first_shape_bytes("f32[<=5,2]"), 8);
+    assert_u64(hlo_first_shape_bytes("f32[2, 3 ]"), 24);
+    assert_u64(hlo_shape_bytes("f32[<=5,2]"), 40);
     assert_u64(hlo_shape_bytes("f8e5m2[4]"), 4);
 }
 

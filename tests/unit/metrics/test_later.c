@@ -50,6 +50,19 @@ WITH(times_of_steps_and_kernels)
     assert_metric(t, "gpu_step_score", "gpu_step_score", 2204);
 }
 
+/* The original tool knows the marks of Kineto's files alone, and so does what builds on it. */
+WITH(upstream_finds_no_steps_in_a_database)
+{
+    run *t = *state;
+
+    for (uint32_t i = 0; i < t->rec.n_ranks; i++)
+        t->rec.rank[i].kind = TRACE_NSYS;
+    assert_metric(t, "avg_step_time", "avg_step_time", 100 * US);
+    t->options.compat = true;
+    assert_null(run_metric(t, "gpu_step_score"));
+    assert_string_equal(t->err.text, "the original tool does not read databases of Nsight Systems");
+}
+
 WITH(shares_of_communication)
 {
     run *t = *state;
@@ -188,6 +201,7 @@ int main(void)
 #define ON(name) cmocka_unit_test_setup_teardown(name, load, unload)
     const struct CMUnitTest tests[] = {
         ON(times_of_steps_and_kernels),
+        ON(upstream_finds_no_steps_in_a_database),
         ON(shares_of_communication),
         ON(kinds_of_kernels),
         ON(bandwidths_and_volumes),

@@ -62,6 +62,130 @@ WITH(shares_are_means_over_devices)
     assert_metric(t, "allreduce_comm_time_s", "allreduce_comm_time_s", 15 * US);
 }
 
+/* A trace of this text. */
+static void load_text(run *t, const char *text, size_t n)
+{
+    char folder[64], path[96];
+
+    unit_make_folder(folder);
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    unit_write(path, text, n);
+    run_init(t);
+    run_read(t, path);
+    unit_remove_folder(folder);
+}
+
+/* One with a device, of these events on its line "XLA Ops". */
+static void load_events(run *t, const char *events)
+{
+    char text[2048];
+    int n = snprintf(
+        text, sizeof text,
+        "[{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},"
+        "{\"ph\":\"M\",\"pid\":3,\"tid\":3,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},"
+        "%s]",
+        events);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    load_text(t, text, (size_t)n);
+}
+
+#define OP(name, ts, rest) "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"name\":\"" name "\",\"ts\":" ts "," rest "}"
+
+/* An operation that says how long it took and not when has no place on the device's clock, so that none is taken from
+ * there: 10 to 14 and 20 to 26 us of the trace's, not from picosecond -1 to 2004 us. */
+CLAIM(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock)
+{
+    run t;
+
+    load_events(&t, OP("f.1", "10",
+                       "\"dur\":4,\"args\":{\"device_offset_ps\":\"2000000000\","
+                       "\"device_duration_ps\":\"4000000\"}") "," OP("f.2", "20",
+                                                                     "\"dur\":6,\"args\":{\"device_duration_"
+                                                                     "ps\":\"6000000\"}"));
+    assert_metric(&t, "wall_time_s", "wall_time_s", 16 * US);
+    assert_metric(&t, "total_compute_time_s", "total_compute_time_s", 10 * US);
+    run_free(&t);
+}
+
+/* Without names of processes only what has a device duration ran on a device; the host's call around it did not. */
+CLAIM(without_names_operations_are_what_has_a_device_duration)
+{
+    static const char text[] =
+        "[" OP("host.1", "0", "\"dur\":100") "," OP("f.1", "10",
+                                                    "\"dur\":4,\"args\":{\"device_offset_ps\":\"2000000000\","
+                                                    "\"device_duration_ps\":\"4000000\"}") "]";
+    run t;
+
+    load_text(&t, text, sizeof text - 1);
+    assert_metric(&t, "wall_time_s", "wall_time_s", 4 * US);
+    assert_metric(&t, "total_compute_time_s", "total_compute_time_s", 4 * US);
+    run_free(&t);
+}
+
+/* Time and memory are in proportion to the events, also where each has a process of its own: devices times events would
+ * take minutes here. */
+CLAIM(processes_may_be_as_many_as_events)
+{
+    enum { N = 200000 };
+    dse_strbuf text;
+    run t;
+
+    dse_strbuf_init(&text);
+    for (int i = 0; i < N; i++)
+        dse_strbuf_addf(&text,
+                        "%s{\"ph\":\"X\",\"pid\":%d,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"f\",\"args\":{"
+                        "\"device_offset_ps\":5,\"device_duration_ps\":%d}}",
+                        i ? "," : "[", i, i + 1);
+    dse_strbuf_adds(&text, "]");
+    assert_false(text.failed);
+    load_text(&t, text.data, text.len);
+    run_look(&t);
+    assert_int_equal(t.view[0].tpu.n, N);
+    assert_metric(&t, "wall_time_s", "wall_time_s", N * 1e-12);
+    run_free(&t);
+    dse_strbuf_free(&text);
+}
+
+/* The later tools have device durations in ns and others in us, and add them: an all-reduce of 4 us is 4000, a fusion of
+ * 6 us without a device duration is 6. An event without dur ends nothing: the lines last from 0 to 16 us, of which the
+ * tool makes ns. The copy needs offsets alone: 8000 bytes from 30 to 32 us. The all-reduces of the table are two, one
+ * of which does not last. */
+CLAIM(the_original_tools_take_events_that_lack_a_time)
+{
+    run t;
+
+    load_events(
+        &t,
+        OP("all-reduce", "0", "\"dur\":5,\"args\":{\"device_duration_ps\":\"4000000\"}") "," OP(
+            "fusion.1", "10",
+            "\"dur\":6") "," OP("copy-start.7", "11",
+                                "\"dur\":1,\"args\":{\"device_offset_ps\":\"30000000\","
+                                "\"bytes_accessed\":\"8000\"}") "," OP("copy-done.7", "12",
+                                                                       "\"dur\":1,\"args\":{\"device_offset_"
+                                                                       "ps\":\"32000000\"}") "," OP("all-"
+                                                                                                    "reduce."
+                                                                                                    "1",
+                                                                                                    "40",
+                                                                                                    "\"args\""
+                                                                                                    ":{"
+                                                                                                    "\"bytes_"
+                                                                                                    "accessed"
+                                                                                                    "\":"
+                                                                                                    "\"8\""
+                                                                                                    "}"));
+    t.has_card = true;
+    t.card.iteration = 2;
+    t.options.compat = true;
+    t.options.n_chips = 2;
+    assert_metric(&t, "communication_ratio", "communication_ratio", 100 * 4000.0 / 4008);
+    assert_metric(&t, "total_trace_time", "total_trace_time", 16 * US / 1000);
+    assert_metric(&t, "average_memory_bandwidth", "average_memory_bandwidth", 4);
+    assert_metric(&t, "avg_step_time", "avg_step_time", 20 * US); /* 0 to 40 us, two iterations */
+    assert_metric(&t, "num_comm_kernels", "num_comm_kernels", 1);
+    run_free(&t);
+}
+
 WITH(bandwidth_is_bus_bytes_over_time)
 {
     assert_metric(*state, "avg_comm_bandwidth_GBps", "avg_comm_bandwidth_GBps", 19968 / (82 * US) / 1e9);
@@ -191,6 +315,10 @@ int main(void)
         ON(leaves, only_leaves_of_the_op_lines_of_devices_count),
         ON(leaves, start_and_done_are_one_communication),
         ON(leaves, shares_are_means_over_devices),
+        cmocka_unit_test(without_names_operations_are_what_has_a_device_duration),
+        cmocka_unit_test(processes_may_be_as_many_as_events),
+        cmocka_unit_test(the_original_tools_take_events_that_lack_a_time),
+        cmocka_unit_test(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock),
         ON(leaves, bandwidth_is_bus_bytes_over_time),
         ON(leaves, flops_are_over_the_time_of_operations_that_have_them),
         ON(leaves, inference_takes_two_operations_a_parameter),

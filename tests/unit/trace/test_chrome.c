@@ -164,7 +164,9 @@ CLAIM(which_phases_are_events)
     expect_event(r, 1, "old mark", 11000000, 0);
     expect_event(r, 2, "(none)", 20000000, 0); /* neither name nor duration */
     assert_false(r->event[2].instant);
+    assert_true(r->event[2].endless);
     expect_event(r, 3, "k", 0, 1000000);
+    assert_false(r->event[3].endless);
     /* Flows count for the length, and what begins at 0 does not: 5 to 99 us. */
     assert_int_equal(r->all_first_ps, 5000000);
     assert_int_equal(r->all_last_ps, 99000000);
@@ -287,6 +289,31 @@ CLAIM(a_tpu_says_when_and_how_long_itself)
     assert_u64(r->args[r->event[0].args].raw_bytes_accessed, 32);
     assert_double(r->args[r->event[0].args].model_flops, 128);
     trace_record_free(&t);
+}
+
+CLAIM(a_count_of_a_tpu_is_a_number_or_digits)
+{
+    static const struct {
+        const char *json;
+        int64_t ps;
+    } rows[] = {{"\"12\"", 12},  {"12", 12},      {"12.75", 12},  {"1.2e1", 12}, {"0", 0},
+                {"\"1e3\"", -1}, {"\"1.5\"", -1}, {"\"+4\"", -1}, {"\"\"", -1},  {"-5", -1},
+                {"null", -1},    {"[3]", -1},     {"\"007\"", 7}, {"9.3e18", -1}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        trace_record t;
+
+        snprintf(text, sizeof text,
+                 "[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"a\",\"args\":{\"device_duration_ps\":%s,"
+                 "\"device_offset_ps\":%s,\"bytes_accessed\":\"8\"}}]",
+                 rows[i].json, rows[i].json);
+        read_trace(text, &t);
+        assert_int_equal(trace_device_time_of(&t.rank[0], 0).dur_ps, rows[i].ps);
+        if (rows[i].ps >= 0)
+            assert_int_equal(trace_device_time_of(&t.rank[0], 0).offset_ps, rows[i].ps);
+        trace_record_free(&t);
+    }
 }
 
 CLAIM(each_pid_of_a_simulated_run_is_a_rank)
@@ -681,6 +708,7 @@ int main(void)
         cmocka_unit_test(metadata_hold_wherever_they_stand),
         cmocka_unit_test(devices_groups_and_the_base_time_are_read),
         cmocka_unit_test(a_tpu_says_when_and_how_long_itself),
+        cmocka_unit_test(a_count_of_a_tpu_is_a_number_or_digits),
         cmocka_unit_test(each_pid_of_a_simulated_run_is_a_rank),
         cmocka_unit_test(a_file_that_is_cut_off_keeps_its_complete_events),
         cmocka_unit_test(a_file_that_is_no_json_from_some_byte_on_keeps_what_is_before_it),

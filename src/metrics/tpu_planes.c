@@ -1,0 +1,144 @@
+#include "metrics/tpu_planes.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLANE "/device:TPU:"
+
+static const char *process_of(const trace_rank *r, uint32_t lane)
+{
+    return TRACE_NAME(r, r->lane[lane].process_name);
+}
+
+bool *tpu_device_lanes(const trace_rank *r, dse_arena *a)
+{
+    bool *is = DSE_ARENA_NEW(a, bool, (size_t)r->n_lanes + 1), any = false;
+
+    for (uint32_t i = 0; is && i < r->n_lanes; i++) {
+        const char *process = process_of(r, i);
+
+        is[i] = process && strstr(process, PLANE);
+        any = any || is[i];
+    }
+    for (uint32_t i = 0; is && !any && i < r->n_lanes; i++)
+        is[i] = true;
+    return is;
+}
+
+/* k of exactly "/device:TPU:<k>"; DSE_NONE. */
+static uint32_t plane_number(const char *process)
+{
+    const char *s;
+    char *end;
+    unsigned long n;
+
+    if (!process || strncmp(process, PLANE, strlen(PLANE)) != 0)
+        return DSE_NONE;
+    s = process + strlen(PLANE);
+    n = strtoul(s, &end, 10);
+    return isdigit((unsigned char)*s) && !*end && n < DSE_NONE ? (uint32_t)n : DSE_NONE;
+}
+
+/* By pid, which is a name: a process's place among the devices, DSE_NONE, and whether it names its lines. Processes may
+ * be as many as events. */
+typedef struct {
+    uint32_t *place;
+    bool *named;
+} by_pid;
+
+/* Of a pid that is not given, the place behind the others. */
+static uint32_t pid_of(const trace_rank *r, uint32_t lane)
+{
+    return r->lane[lane].pid == DSE_NONE ? r->names.n : r->lane[lane].pid;
+}
+
+static uint32_t device_at(const trace_rank *r, uint32_t lane, by_pid *p, tpu_rank *out, uint32_t number)
+{
+    uint32_t *place = &p->place[pid_of(r, lane)];
+
+    if (*place == DSE_NONE) {
+        *place = out->n++;
+        out->device[*place] = (tpu_device){.number = number, .pid = r->lane[lane].pid};
+    }
+    return *place;
+}
+
+static bool is_line(const trace_rank *r, uint32_t lane, const char *name)
+{
+    const char *thread = TRACE_NAME(r, r->lane[lane].thread);
+
+    return name ? thread && strcmp(thread, name) == 0 : !thread;
+}
+
+/* The lanes of device planes: those called "XLA Ops"; of a plane that names no line, all. */
+static void find_planes(const trace_rank *r, by_pid *p, tpu_rank *out, tpu_lanes *lanes)
+{
+    for (uint32_t i = 0; i < r->n_lanes; i++)
+        p->named[pid_of(r, i)] = p->named[pid_of(r, i)] || !is_line(r, i, NULL);
+    for (uint32_t i = 0; i < r->n_lanes; i++) {
+        uint32_t number = plane_number(process_of(r, i));
+        bool named = p->named[pid_of(r, i)];
+
+        if (number == DSE_NONE || !is_line(r, i, named ? "XLA Ops" : NULL))
+            continue;
+        lanes->device[i] = device_at(r, i, p, out, number);
+        lanes->line[i] = named ? i : r->n_lanes + lanes->device[i];
+    }
+}
+
+/* Without planes: processes with events that say how long they took on a device. What their lines are is unknown, so
+ * what holds another event of the process is no leaf. */
+static void find_processes(const trace_rank *r, by_pid *p, tpu_rank *out, tpu_lanes *lanes)
+{
+    for (size_t i = 0; i < r->n_events; i++) {
+        uint32_t lane = r->event[i].lane;
+
+        if (lanes->device[lane] != DSE_NONE || trace_device_time_of(r, i).dur_ps < 0)
+            continue;
+        lanes->device[lane] = device_at(r, lane, p, out, out->n);
+        lanes->line[lane] = r->n_lanes + lanes->device[lane];
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const tpu_device *x = a, *y = b;
+
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Puts the devices into order; their places in the lanes change with them. */
+static void sort_devices(const trace_rank *r, by_pid *p, tpu_rank *out, tpu_lanes *lanes)
+{
+    if (out->n)
+        qsort(out->device, out->n, sizeof *out->device, by_number);
+    for (uint32_t i = 0; i < out->n; i++)
+        p->place[out->device[i].pid == DSE_NONE ? r->names.n : out->device[i].pid] = i;
+    for (uint32_t i = 0; i < r->n_lanes; i++)
+        if (lanes->device[i] != DSE_NONE) {
+            lanes->device[i] = p->place[pid_of(r, i)];
+            if (lanes->line[i] >= r->n_lanes)
+                lanes->line[i] = r->n_lanes + lanes->device[i];
+        }
+}
+
+bool tpu_lanes_find(const trace_rank *r, dse_arena *a, dse_arena *scratch, tpu_rank *out, tpu_lanes *lanes)
+{
+    by_pid p = {DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->names.n + 1),
+                DSE_ARENA_NEW(scratch, bool, (size_t)r->names.n + 1)};
+
+    lanes->device = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->n_lanes + 1);
+    lanes->line = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->n_lanes + 1);
+    out->device = DSE_ARENA_NEW(a, tpu_device, (size_t)r->n_lanes + 1);
+    if (!p.place || !p.named || !lanes->device || !lanes->line || !out->device)
+        return false;
+    memset(p.place, 0xff, ((size_t)r->names.n + 1) * sizeof *p.place);
+    memset(lanes->device, 0xff, r->n_lanes * sizeof *lanes->device);
+    find_planes(r, &p, out, lanes);
+    lanes->timed_only = !out->n && r->device_time;
+    if (lanes->timed_only)
+        find_processes(r, &p, out, lanes);
+    sort_devices(r, &p, out, lanes);
+    return true;
+}
