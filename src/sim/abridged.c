@@ -518,8 +518,7 @@ static bool can_be_abridged(const sim_settings *set, const net_network *net)
 }
 
 dse_status sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
-                            bool symmetry, dse_arena *a, sim_result *out, trace_ticks *record,
-                            dse_error *err)
+                            bool symmetry, dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err)
 {
     struct sim_abridged x = {0};
     sim_engine e = {
