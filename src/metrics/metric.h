@@ -2,9 +2,9 @@
  * their flaws mended; `compat` is what the original tool computes, so that published values can be reproduced.
  *
  * Groups, after the tools they come from: `kineto` (Kineto traces), `guide` (the nine tools of the metrics guide), `tpu`
- * (Torch-XLA), `later` (the leaderboard's later ones). A name may stand in several groups where the same word means
- * different things on different traces; the kinds of trace that a row takes tell them apart, or the full name does
- * ("tpu.communication_fraction"). */
+ * (Torch-XLA), `later` (the leaderboard's later ones), and `et` of ours (execution traces). A name may stand in several
+ * groups where the same word means different things on different traces; the kinds of trace that a row takes tell them
+ * apart, or the full name does ("tpu.communication_fraction"). */
 #ifndef DSE_METRICS_METRIC_H
 #define DSE_METRICS_METRIC_H
 
@@ -33,8 +33,8 @@ typedef struct {
     uint32_t n_views;
     const trace_card *card; /* NULL: none */
     const metric_options *options;
-    dse_arena *
-        arena; /* of metric_compute: where the result goes; of a metric_fn: what it works with, gone when it is done */
+    /* Of metric_compute: where the result goes. Of a metric_fn: what it works with, gone when it is done. */
+    dse_arena *arena;
 } metric_context;
 
 /* Computes into *out, an empty object that copies what is put into it. DSE_E_ABSENT: it cannot be computed, and err says
@@ -67,7 +67,7 @@ enum {
 
 typedef struct {
     const char *name;
-    const char *group; /* "kineto", "guide", "tpu", "later" */
+    const char *group; /* "kineto", "guide", "tpu", "later", "et" */
     const char *unit;  /* of the headline value; "" for an object */
     const char *help;
     unsigned kinds; /* METRIC_ON of the traces it takes */
