@@ -35,7 +35,7 @@ static void row_json(const metric *m, const char *name, dse_json *j)
     dse_json_key(j, "kinds");
     kinds_json(m->kinds, j);
     dse_json_key(j, "compat_kinds");
-    kinds_json(m->compat_kinds ? m->compat_kinds : m->kinds, j);
+    kinds_json(metric_kinds_of(m, true), j);
     dse_json_end_object(j);
 }
 

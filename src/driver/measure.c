@@ -10,14 +10,9 @@ const char *drv_metric_name(const metric *const *all, size_t n, size_t i, dse_ar
     return shared ? dse_arena_printf(a, "%s.%s", all[i]->group, all[i]->name) : all[i]->name;
 }
 
-static unsigned kinds_of(const metric *m, bool compat)
-{
-    return compat && m->compat_kinds ? m->compat_kinds : m->kinds;
-}
-
 static bool takes(const metric *m, const drv_recording *r, bool compat)
 {
-    unsigned kinds = kinds_of(m, compat);
+    unsigned kinds = metric_kinds_of(m, compat);
 
     if (!r->record.n_ranks)
         return kinds & METRIC_ON_NONE;
@@ -39,7 +34,7 @@ dse_status drv_measure_kinds(const char *const *name, size_t n, bool compat, dse
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n_all; k++)
             if (metric_is_named(all[k], name[i]))
-                *out |= kinds_of(all[k], compat);
+                *out |= metric_kinds_of(all[k], compat);
     return DSE_OK;
 }
 

@@ -41,6 +41,11 @@ const metric *const *metric_all(dse_arena *a, size_t *n)
     return all;
 }
 
+unsigned metric_kinds_of(const metric *m, bool compat)
+{
+    return compat && m->compat_kinds ? m->compat_kinds : m->kinds;
+}
+
 bool metric_is_named(const metric *m, const char *name)
 {
     size_t group = strlen(m->group);
@@ -54,7 +59,7 @@ bool metric_is_named(const metric *m, const char *name)
  * takes other kinds as well less than one that takes few. */
 static int suits(const metric *m, trace_kind kind, bool compat)
 {
-    unsigned taken = compat && m->compat_kinds ? m->compat_kinds : m->kinds;
+    unsigned taken = metric_kinds_of(m, compat);
     int kinds = 0;
 
     if (!(taken & METRIC_ON(kind)))

@@ -96,6 +96,9 @@ const metric *const *metric_all(dse_arena *a, size_t *n);
 /* Whether a row is called so: by its name or its alias, plain or with its group. */
 bool metric_is_named(const metric *m, const char *name);
 
+/* The kinds of traces (METRIC_ON) that a row's definition takes, or its original rule. */
+unsigned metric_kinds_of(const metric *m, bool compat);
+
 /* The row of a name for a trace of this kind: "iter_time", "tpu.wall_time_s". DSE_E_USAGE with the nearest known name and
  * all names. */
 dse_status metric_find(const char *name, trace_kind kind, bool compat, const metric **out, dse_error *err);

@@ -39,7 +39,7 @@ static dse_status refuse_kind(unsigned taken, unsigned original, const metric_co
 dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, metric_context *out,
                          dse_error *err)
 {
-    unsigned taken = compat && m->compat_kinds ? m->compat_kinds : m->kinds;
+    unsigned taken = metric_kinds_of(m, compat);
     trace_record *record;
     uint32_t n = 0;
 
