@@ -136,8 +136,7 @@ static bool set_times(et_reader *r, const et_node *n, trace_event *e)
         !trace_is_near(end))
         return false;
     e->instant = false;
-    rank->all_first_ps = e->start_ps < rank->all_first_ps ? e->start_ps : rank->all_first_ps;
-    rank->all_last_ps = end > rank->all_last_ps ? end : rank->all_last_ps;
+    trace_extend(rank, e->start_ps, end, true);
     return true;
 }
 
@@ -258,7 +257,10 @@ dse_status trace_et_parse(trace_source *source, const char *path, trace_record *
     dse_strbuf_init(&r.config);
     et_nodes_init(&r);
     kind = trace_json_value(&r.json);
-    if (kind == TRACE_JSON_OBJECT)
+    /* The word of all nodes, which have none. */
+    if (trace_add_word(r.rank, trace_names_add(&r.rank->names, "", 0)) != 0 || r.rank->word[0] == DSE_NONE)
+        trace_json_fail(&r.json, TRACE_JSON_NO_MEMORY, "out of memory");
+    else if (kind == TRACE_JSON_OBJECT)
         read_top(&r);
     st = finish(&r, path, out, err);
     dse_strbuf_free(&r.config);

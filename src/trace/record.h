@@ -205,7 +205,7 @@ static inline int64_t trace_base_of(int64_t ns)
 /* Forgets how far the events reach: all_first_ps to any_last_ps. */
 void trace_clear_extent(trace_rank *r);
 
-/* The event reaches from start to end, of a Chrome trace, whether it is kept or not. */
+/* The event reaches from start to end, whether it is kept or not. */
 static inline void trace_extend(trace_rank *r, int64_t start_ps, int64_t end_ps, bool is_positive)
 {
     r->any_first_ps = start_ps < r->any_first_ps ? start_ps : r->any_first_ps;

@@ -64,8 +64,7 @@ static bool add_event(xplane *x, const trace_event *e, trace_device_time t)
     if (!trace_add_event(r, e) ||
         (t.dur_ps >= 0 && t.offset_ps >= 0 && !trace_set_device_time(r, r->n_events - 1, t)))
         return xplane_nomem(x);
-    r->all_first_ps = e->start_ps < r->all_first_ps ? e->start_ps : r->all_first_ps;
-    r->all_last_ps = end > r->all_last_ps ? end : r->all_last_ps;
+    trace_extend(r, e->start_ps, end, true);
     return true;
 }
 

@@ -1,6 +1,5 @@
 /* A Chrome trace, plain or gzip, through a large window and through a small one: the same record, unless a text was cut. */
-#include "fuzz/fuzz.h"
-#include "metrics/view.h"
+#include "fuzz/record.h"
 #include "trace/chrome.h"
 
 #include <string.h>
@@ -16,40 +15,6 @@ static bool read_it(const uint8_t *data, size_t size, size_t window, trace_recor
            fuzz_ok(trace_chrome_parse(&source, "t.json", out, &err), &err);
     trace_source_close(&source);
     return good;
-}
-
-static void check_name(const trace_rank *r, uint32_t id) { ENSURE(id == DSE_NONE || id < r->names.n); }
-
-static void check_rank(const trace_rank *r)
-{
-    for (uint32_t i = 0; i < r->names.n; i++)
-        ENSURE(strlen(r->names.text[i]) == r->names.length[i]);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        int64_t end;
-
-        ENSURE(e->dur_ps >= 0 && (!e->instant || e->dur_ps == 0));
-        ENSURE(!__builtin_add_overflow(e->start_ps, e->dur_ps, &end));
-        ENSURE(e->lane < r->n_lanes && e->word < r->n_words);
-        ENSURE(e->args == DSE_NONE || e->args < r->n_args);
-        check_name(r, e->name);
-    }
-    for (uint32_t i = 0; i < r->n_lanes; i++) {
-        check_name(r, r->lane[i].pid);
-        check_name(r, r->lane[i].tid);
-        check_name(r, r->lane[i].process_name);
-        check_name(r, r->lane[i].thread);
-    }
-}
-
-static void check_view(const trace_rank *r)
-{
-    dse_error err = DSE_ERROR_INIT;
-    metric_view v;
-
-    if (fuzz_ok(metric_view_init(&v, r, &err), &err))
-        ENSURE(v.comm.n + v.compute.n >= v.kernels.n);
-    metric_view_free(&v);
 }
 
 static bool is_cut(const trace_record *t)
@@ -68,10 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > FUZZ_MAX_BYTES)
         return 0;
     good = read_it(data, size, TRACE_WINDOW_BYTES, &large);
-    for (uint32_t i = 0; good && i < large.n_ranks; i++) {
-        check_rank(&large.rank[i]);
-        check_view(&large.rank[i]);
-    }
+    for (uint32_t i = 0; good && i < large.n_ranks; i++)
+        fuzz_ensure_rank(&large.rank[i]);
     if (good && read_it(data, size, 64, &small)) {
         if (!is_cut(&small)) {
             ENSURE(small.n_ranks == large.n_ranks);
