@@ -1,0 +1,65 @@
+/* cmp_fit -- parameters of a model fitted to measurements: weighted least squares of logarithms, bounded, many starts (GSL).
+ *
+ * Minimises the sum of (ln predicted_i - ln measured_i)^2, so that a run counts by its relative error, whatever its length.
+ * Rates are fitted in their logarithm, costs that may be 0 linearly. A parameter that the data do not constrain stays at its
+ * start, and says so; nothing is fitted from nothing. */
+#ifndef DSE_COMPARE_FIT_H
+#define DSE_COMPARE_FIT_H
+
+#include "base/alloc.h"
+
+typedef struct {
+    const char *name, *unit;
+    double start, min, max; /* in the unit; min < start < max, but a cost's start may be its min, 0 */
+    bool is_cost;           /* linear, may be 0; else a rate, > 0 */
+} cmp_parameter;
+
+/* Predicts n values > 0 from p parameters. What it fails with ends the fit. Called from one thread, with the same arguments
+ * again at times; must be a function of them. */
+typedef dse_status cmp_model(void *user, const double *parameter, double *predicted, dse_error *err);
+
+typedef struct {
+    size_t n; /* measurements */
+    const double *measured;
+    const char *const *name; /* of each: for messages */
+    size_t p;
+    const cmp_parameter *parameter;
+    cmp_model *model;
+    void *user;
+    uint64_t seed;
+    uint32_t starts; /* 1: from the start values alone; others are drawn between min and max (GSL) */
+    bool leave_one_out;
+    void (*progress)(void *user, size_t done, size_t total); /* fits; NULL */
+} cmp_problem;
+
+typedef enum {
+    CMP_FITTED,
+    CMP_AT_BOUND,   /* fitted, and at its min or max: the data want more than the bounds allow */
+    CMP_NO_EFFECT,  /* no measurement changes with it: stays at its start */
+    CMP_INSEPARABLE /* it changes them only as others do: stays at its start, `with` says which */
+} cmp_parameter_state;
+
+typedef struct {
+    double value;
+    double error; /* standard error in the parameter's unit; NaN: not known */
+    cmp_parameter_state state;
+    size_t with; /* CMP_INSEPARABLE: index of the parameter that it most resembles */
+} cmp_fitted;
+
+typedef struct {
+    cmp_fitted *parameter; /* p */
+    double *correlation;   /* p x p; NaN where one is not fitted */
+    size_t n_fitted;
+    double *before, *after; /* n: predictions with the start values, with the fitted ones */
+    double *
+        left_out; /* n: of each run by the fit to all others; NULL: not asked for; NaN: could not be fitted */
+    double rms;   /* of the logarithms' residuals */
+    uint32_t starts_agreed; /* starts that ended within 1 % of the best sum of squares */
+} cmp_fit_result;
+
+/* DSE_E_RANGE: fewer measurements than parameters that they constrain, plus one (says how many are needed and which to fix);
+ * the fit is singular or does not converge; a prediction is not > 0. DSE_E_NOMEM, and whatever the model fails with. All in
+ * the arena. */
+dse_status cmp_fit(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out, dse_error *err);
+
+#endif

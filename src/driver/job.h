@@ -1,0 +1,64 @@
+/* drv_job -- a training run as somebody describes it: a workload card beside a trace, or a row of a table of measured step
+ * times. What its source does not say is absent: DRV_JOB_NONE, NaN, NULL; nothing is guessed here. plan.h makes a point of
+ * it. */
+#ifndef DSE_DRIVER_JOB_H
+#define DSE_DRIVER_JOB_H
+
+#include "trace/card.h"
+
+#define DRV_JOB_NONE INT64_MIN
+
+typedef enum {
+    DRV_RECOMPUTE_UNKNOWN,
+    DRV_RECOMPUTE_NONE,
+    DRV_RECOMPUTE_SELECTIVE,
+    DRV_RECOMPUTE_FULL
+} drv_recompute;
+
+typedef struct {
+    const char *name;  /* of the run: a row's id, or made of its degrees; the directory of a trace */
+    const char *where; /* "measured.json: row 12": for messages */
+    /* The model. */
+    const char *family; /* "llama-3.1-8b" */
+    int64_t layers, d_model, d_ff, heads, kv_heads, head_dim, vocabulary;
+    double num_params, num_params_embedding;
+    int64_t moe; /* 0, 1 */
+    /* The work of a step. */
+    int64_t batch, micro_batch,
+        micro_batches; /* sequences of a step over all ranks; of a micro-batch; how many of these
+                                                * a rank runs in a step */
+    int64_t sequence;
+    const char *precision; /* as written: "bf16", "float16" */
+    drv_recompute recompute;
+    trace_phase phase;
+    const char *granularity; /* of cards */
+    /* The strategy. */
+    int64_t dp_replicate, dp_shard, tp, pp, cp, ep;
+    int64_t interleaving;      /* of the pipeline's schedule: chunks of layers a stage */
+    int64_t sequence_parallel; /* Megatron's, along tp: 0, 1 */
+    int64_t zero_stage;        /* 0 to 3: of optimizers that shard; dp_shard says 3 */
+    int64_t float8;            /* 0, 1: arithmetic in 8 bits */
+    /* The machine. */
+    const char *device; /* as written: "nvidia_a100", "H100 SXM 96GB ..." */
+    const char *machine, *framework;
+    int64_t n_devices, devices_per_node;
+    /* What was measured. */
+    double step_time_s; /* > 0 */
+    double peak_memory_bytes;
+    const char *not_measured; /* why there is no step time although the run is listed: "failed"; NULL */
+} drv_job;
+
+void drv_job_clear(drv_job *j);
+
+/* Of a workload card; `name` and the path of the card are borrowed. */
+dse_status drv_job_of_card(const trace_card *card, const char *name, dse_arena *a, drv_job *out,
+                           dse_error *err);
+
+/* A table of measured runs, JSON. README.md of this folder describes the format; those of configs/measured are such. Keeps
+ * the rows that `only` selects: "KEY=VALUE" words, a dotted key of the row, all of which must hold (n_only 0: all). DSE_E_IO,
+ * DSE_E_SYNTAX, DSE_E_CONFIG with file, row, field and remedy: an unknown unit, a value of the wrong type, two spellings that
+ * disagree, no row that is selected. All in the arena. */
+dse_status drv_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
+                         drv_job **out, size_t *n, dse_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* report_compared -- simulated against measured, for people and programs. */
+#ifndef DSE_REPORT_COMPARED_H
+#define DSE_REPORT_COMPARED_H
+
+#include "base/json_writer.h"
+#include "compare/score.h"
+
+typedef struct {
+    const char *name, *where; /* of the run; file and row */
+    const char *model;        /* "llama-3.1-8b" */
+    const char *point;        /* "4_2_1_1_0_ws" */
+    uint64_t n_devices;
+    const char *sizes; /* which sizes count: "bytes (bf16 mixed)" or "elements" */
+    uint32_t group;    /* runs of one are choices for the same work */
+    size_t n_notes;
+    const char **note; /* substitutions and assumptions, a sentence each */
+    size_t n_pairs;
+    cmp_pair *pair;     /* the first is the step time */
+    double score;       /* NaN: none */
+    const char *failed; /* why it could not be simulated; NULL */
+} report_compared_run;
+
+/* Runs that were not simulated, by reason. */
+typedef struct {
+    const char *reason;
+    size_t n;
+    const char *first; /* the first of them */
+} report_compared_left;
+
+typedef struct {
+    const char *system;
+    const char *weights; /* path of the file */
+    size_t n_runs;
+    report_compared_run *run;
+    size_t n_left;
+    report_compared_left *left;
+    bool has_summary; /* two runs or more */
+    cmp_summary summary;
+    double max_error; /* fraction; NaN: none was given */
+} report_compared;
+
+/* The largest |relative error| of step times; NaN: none is known. */
+double report_compared_worst(const report_compared *c);
+
+void report_compared_print(const report_compared *c, dse_strbuf *out);
+void report_compared_json(const report_compared *c, dse_strbuf *out);
+/* A row a run: as Markdown (scripts/validate), and as CSV. */
+void report_compared_csv(const report_compared *c, dse_strbuf *out);
+
+#endif
