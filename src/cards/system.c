@@ -33,18 +33,15 @@ static const cfg_param rows[] = {
      FIELD(device),
      .fallback = "",
      .omit_default = true,
-     .help = "what an NPU is, in the words of the cards beside traces: nvidia_a100, nvidia_h100, tpu_v6e, "
-             "...; runs "
-             "measured on another are not compared with it"},
+     .help =
+         "what an NPU is, in the words of the cards beside traces: nvidia_a100, nvidia_h100, tpu_v6e, ..."},
     {.key = "source",
      .type = CFG_T_NAME,
      NAMES,
      FIELD(source),
      .fallback = "",
      .omit_default = true,
-     .help = "where the figures come from, in at most 63 characters: a data sheet, what a fit was made to; "
-             "no result "
-             "depends on it"},
+     .help = "where the figures come from, at most 63 characters: a data sheet, runs that were fitted"},
     {.key = "network.topology",
      .type = CFG_T_NAME_LIST,
      NAMES,
@@ -235,8 +232,7 @@ static const cfg_param rows[] = {
      OURS("0")},
     {.key = "overheads.per_step",
      FIXED_COST(per_step),
-     .help = "fixed cost of a step on every NPU, after its last node: optimizer's host work, data loading, "
-             "synchronisation with the host",
+     .help = "fixed cost of a step on every NPU, after its last node: what the host does, data loading",
      .astra_key = "per-step-overhead",
      OURS("0")},
 

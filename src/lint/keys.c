@@ -24,7 +24,6 @@ static const lint_row parameters[] = {
      "a rank runs one collective at a time, so that there is nothing to choose from: LIFO, FIFO and EXPLICIT "
      "give the "
      "same figures; leave it at LIFO (ASTRA-sim needs the key)"},
-    {"source", LINT_NO_EFFECT, NULL, NULL, NULL, NULL},
     {"scheduler.boost_mode", LINT_NEVER_READ, NULL,
      "1 simulated only the NPUs that NPU 0 talks to, in version 1.0; ASTRA-sim never reads it now", NULL,
      "never read, though in every example; all ranks are simulated whatever it says: remove it"},
