@@ -72,7 +72,7 @@ typedef struct {
     uint64_t n_undercharged, n_flat_rings;
     /* NULL: the abridged engine did it. Else why the plain one had to; "": no shortcut was asked for. */
     const char *plain_because;
-    const net_load *load; /* what each link carried until the last event; NULL without congestion */
+    const net_load *load; /* what each link carried, over the step; NULL without congestion */
     sim_breakdown step;
     sim_peak peak; /* with the ranks' has_memory only */
 } sim_result;
