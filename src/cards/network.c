@@ -15,8 +15,12 @@ const char *card_place(const card_places *in, const char *key, cfg_place *out)
 
     if (!doc)
         return "";
-    snprintf(section, sizeof section, "%.*s", (int)(dot - key), key);
-    node = cfg_get(cfg_get(doc->root, section), dot + 1);
+    if (dot) {
+        snprintf(section, sizeof section, "%.*s", (int)(dot - key), key);
+        node = cfg_get(cfg_get(doc->root, section), dot + 1);
+    } else {
+        node = cfg_get(doc->root, key);
+    }
     if (!node && p->astra_key)
         node = cfg_get(doc->root, p->astra_key);
     return node ? cfg_where(doc, node, out) : doc->path;

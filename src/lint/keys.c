@@ -68,6 +68,8 @@ const lint_dependency lint_dependencies[] = {
     {"scheduler.endpoint_delay", "memory_bus.shared", "true"},
     {"compute.peak_perf", "scheduler.roofline_enabled", "false"},
     {"compute.peak_perf", "scheduler.replay_only", "true"},
+    {"overheads.per_kernel", "scheduler.roofline_enabled", "false"},
+    {"overheads.per_kernel", "scheduler.replay_only", "true"},
     {"network.routing", "network.backend", "congestion_unaware"},
     {"network.multi_hop", "network.backend", "congestion_aware"},
 };

@@ -267,18 +267,19 @@ CLAIM(the_extents_of_a_mesh_say_its_count)
     assert_int_equal(find_key("npus_count")->effect, LINT_MISSING);
 }
 
-CLAIM(our_keys_of_a_network_file_are_told_as_such)
+CLAIM(our_keys_of_their_files_are_told_as_such)
 {
     lint_text("network.yml", "topology: [Ring]\nnpus_count: [8]\nbandwidth: [50]\nlatency: [500]\n"
                              "backend: congestion_aware\n");
     assert_int_equal(find_key("backend")->effect, LINT_OURS_ONLY);
     assert_int_equal(find_key("topology")->effect, LINT_USED);
     assert_int_equal(find_finding("a key of ccldse, which ASTRA-sim never reads")->level, LINT_NOTE);
-    for (uint32_t i = 0; i < card_system_table.n; i++) /* they are keys of the network, and have a default */
-        if (card_system_table.rows[i].astra_lacks) {
-            assert_true(card_system_in_network_file(&card_system_table.rows[i]));
+    lint_text("system.json", "{\"per-step-overhead\": 1000}");
+    assert_int_equal(find_key("per-step-overhead")->effect, LINT_OURS_ONLY);
+    assert_non_null(find_finding("a key of ccldse, which ASTRA-sim never reads"));
+    for (uint32_t i = 0; i < card_system_table.n; i++) /* what they never read has a default */
+        if (card_system_table.rows[i].astra_lacks)
             assert_non_null(card_system_table.rows[i].astra_fallback);
-        }
 }
 
 #define TWO_DIMENSIONS "topology: [Ring, Ring]\nnpus_count: [4, 2]\nbandwidth: [50, 50]\nlatency: [1, 1]\n"
@@ -353,7 +354,7 @@ int main(void)
         cmocka_unit_test(long_values_are_cut_between_characters),
         cmocka_unit_test(nothing_that_a_terminal_obeys_is_printed),
         cmocka_unit_test(the_extents_of_a_mesh_say_its_count),
-        cmocka_unit_test(our_keys_of_a_network_file_are_told_as_such),
+        cmocka_unit_test(our_keys_of_their_files_are_told_as_such),
         cmocka_unit_test(the_lowest_dimension_is_noted_where_it_alone_is_charged),
         cmocka_unit_test(a_network_key_without_effect_is_a_warning),
         cmocka_unit_test(a_wrong_shape_is_an_error_where_it_stands),

@@ -293,6 +293,18 @@ CLAIM(links_carry_what_is_sent_and_no_more_than_they_can)
     }
 }
 
+/* A link that is busy for 1000 of the 1050 of the message is so for 1000 of 4050 of the step. */
+CLAIM(links_are_idle_during_the_cost_of_a_step)
+{
+    begin("Mesh2D", row(2), "ring");
+    world.set.step_overhead = 3000;
+    message(0, 1, 1000, 1);
+    assert_ok(world_run(), &world.err);
+    assert_u64(world.result.load->end, 4050);
+    assert_double(net_load_util(world.result.load, world.result.load->busiest), 1000.0 / 4050);
+    world_end();
+}
+
 CLAIM(a_run_without_congestion_has_no_traffic)
 {
     begin("Ring", (net_shape){.n = 4}, "ring");
@@ -435,6 +447,7 @@ int main(void)
         cmocka_unit_test(groups_that_share_links_take_longer_than_either_alone),
         cmocka_unit_test(groups_on_links_of_their_own_do_not_disturb_each_other),
         cmocka_unit_test(links_carry_what_is_sent_and_no_more_than_they_can),
+        cmocka_unit_test(links_are_idle_during_the_cost_of_a_step),
         cmocka_unit_test(a_run_without_congestion_has_no_traffic),
         cmocka_unit_test(with_congestion_no_message_is_undercharged),
         cmocka_unit_test(congestion_that_turns_the_order_of_collectives_is_a_deadlock_with_names),
