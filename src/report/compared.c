@@ -152,6 +152,19 @@ void compared_reason(compared_reasons *r, const char *about, const char *text, d
     dse_strbuf_addf(cell, "%s(%zu)", cell->len ? " " : "", i + 1);
 }
 
+void compared_pair_reasons(compared_reasons *r, const cmp_pair *p, dse_strbuf *cell)
+{
+    const char *simulated = isnan(p->simulated) ? p->why_simulated : NULL;
+    const char *measured = isnan(p->measured) ? p->why_measured : NULL;
+
+    if (simulated && measured && strcmp(simulated, measured) == 0) {
+        compared_reason(r, "both", simulated, cell);
+        return;
+    }
+    compared_reason(r, "simulated", simulated, cell);
+    compared_reason(r, "measured", measured, cell);
+}
+
 void compared_reasons_print(compared_reasons *r, dse_strbuf *out)
 {
     dse_strbuf line;
@@ -233,10 +246,7 @@ static void add_metric(report_table *t, const cmp_pair *p, compared_reasons *rea
     report_table_cell(t, "%s", compared_signed_percent(error, &text));
     add_verdict(t, p, error);
     dse_strbuf_clear(why);
-    if (isnan(p->simulated))
-        compared_reason(reasons, "simulated", p->why_simulated, why);
-    if (isnan(p->measured))
-        compared_reason(reasons, "measured", p->why_measured, why);
+    compared_pair_reasons(reasons, p, why);
     if (compared_lacks_error(p))
         compared_reason(reasons, "error", compared_no_error, why);
     report_table_cell(t, "%s", why->data);

@@ -46,6 +46,8 @@ typedef struct {
 
 /* Appends " (1)" to a cell. Nothing if there is no text. */
 void compared_reason(compared_reasons *r, const char *about, const char *text, dse_strbuf *cell);
+/* Of the sides that a pair lacks. */
+void compared_pair_reasons(compared_reasons *r, const cmp_pair *p, dse_strbuf *cell);
 void compared_reasons_print(compared_reasons *r, dse_strbuf *out); /* and frees them */
 
 /* compared_runs.c: several runs; those that were left out. compared_plot.c: step times against each other, of 5 runs or more. */

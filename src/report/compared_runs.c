@@ -167,10 +167,8 @@ static void add_run(report_table *t, const report_compared_run *r, const layout 
     dse_strbuf_clear(why);
     if (r->failed)
         compared_reason(reasons, "simulated", r->failed, why);
-    else if (r->n_pairs && isnan(r->pair[0].simulated))
-        compared_reason(reasons, "simulated", r->pair[0].why_simulated, why);
-    if (r->n_pairs && isnan(r->pair[0].measured))
-        compared_reason(reasons, "measured", r->pair[0].why_measured, why);
+    else if (r->n_pairs)
+        compared_pair_reasons(reasons, &r->pair[0], why);
     report_table_cell(t, "%s", why->data);
 }
 
