@@ -75,6 +75,46 @@ CLAIM(kendall_adds_groups_up)
     assert_double(cmp_tau_b(&c), -0.5);
 }
 
+/* All 6 * 5 / 2 pairs are out of order; of 4 5 6 1 2 3 the nine with one of each half are, and the six within halves are not. */
+CLAIM(kendall_counts_every_pair_that_is_out_of_order)
+{
+    cmp_pair_counts c = count(FILL(LIST(1, 2, 3, 4, 5, 6), LIST(6, 5, 4, 3, 2, 1)));
+
+    assert_double(c.difference, -15);
+    assert_double(cmp_tau_b(&c), -1);
+    c = count(FILL(LIST(1, 2, 3, 4, 5, 6), LIST(4, 5, 6, 1, 2, 3)));
+    assert_double(c.difference, 6 - 9);
+}
+
+/* Against all pairs one by one, of 0 to 15 runs with many ties. */
+CLAIM(kendall_counts_as_one_would_by_hand)
+{
+    uint64_t random = 3;
+
+    for (int round = 0; round < 400; round++) {
+        cmp_pair_counts one_by_one = {0}, c;
+        size_t n = unit_random(&random) % 16;
+
+        for (size_t i = 0; i < n; i++)
+            items[i] = (cmp_item){(double)(unit_random(&random) % 6), (double)(unit_random(&random) % 6), i};
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < i; j++) {
+                double a = items[i].simulated - items[j].simulated, b = items[i].measured - items[j].measured;
+
+                one_by_one.all++;
+                one_by_one.tied_simulated += a == 0;
+                one_by_one.tied_measured += b == 0;
+                one_by_one.difference += (a * b > 0) - (a * b < 0);
+            }
+        }
+        c = count(n);
+        assert_double(c.all, one_by_one.all);
+        assert_double(c.tied_simulated, one_by_one.tied_simulated);
+        assert_double(c.tied_measured, one_by_one.tied_measured);
+        assert_double(c.difference, one_by_one.difference);
+    }
+}
+
 CLAIM(kendall_of_nothing_to_order_cannot_be_said)
 {
     cmp_pair_counts c = count(0);
@@ -122,6 +162,11 @@ CLAIM(regret_is_what_the_best_of_the_first_few_costs_more)
     assert_double(regret[2], 0.25);
     cmp_regret(items, FILL(LIST(1, 2, 3), LIST(4, 5, 6)), regret);
     assert_double(regret[0], 0);
+    /* The third and the fifth choice are the first that are better: 8 / 4 - 1, 6 / 4 - 1, 5 / 4 - 1. */
+    cmp_regret(items, FILL(LIST(6, 1, 2, 3, 4, 5), LIST(4, 8, 9, 6, 7, 5)), regret);
+    assert_double(regret[0], 1);
+    assert_double(regret[1], 0.5);
+    assert_double(regret[2], 0.25);
 }
 
 /* Whoever tries k of k runs has tried the best. */
@@ -159,6 +204,8 @@ int main(void)
         cmocka_unit_test(kendall_leaves_ties_of_a_side_out_of_its_factor),
         cmocka_unit_test(a_pair_that_is_tied_on_both_sides_is_counted_once_on_each),
         cmocka_unit_test(kendall_adds_groups_up),
+        cmocka_unit_test(kendall_counts_every_pair_that_is_out_of_order),
+        cmocka_unit_test(kendall_counts_as_one_would_by_hand),
         cmocka_unit_test(kendall_of_nothing_to_order_cannot_be_said),
         cmocka_unit_test(spearman_is_one_less_the_squares_of_rank_differences),
         cmocka_unit_test(spearman_gives_equal_ones_the_mean_of_their_ranks),

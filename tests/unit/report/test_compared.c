@@ -1,4 +1,5 @@
 /* Comparisons as text. Errors are (simulated - measured) / measured. */
+#include "report/compared_parts.h"
 #include "unit/report/compared.h"
 
 static comparison x;
@@ -120,6 +121,16 @@ CLAIM(a_limit_is_kept_up_to_itself)
     assert_double(report_compared_worst(&x.c), 0.1);
 }
 
+CLAIM(a_tolerance_holds_up_to_itself)
+{
+    begin_comparison(&x);
+    add_run(&x, 5.5, 5, 0);
+    x.step[0].tolerance = 0.1;
+    assert_printed(&x.c, "within 10%", true);
+    x.step[0].tolerance = 0.099;
+    assert_printed(&x.c, "beyond 9.9%, pessimistic", true);
+}
+
 /* 0.04 % is neither +0.0% nor -0.0%. */
 CLAIM(an_error_that_rounds_to_nothing_has_no_sign)
 {
@@ -137,6 +148,20 @@ CLAIM(a_name_cannot_talk_to_the_terminal)
     begin_comparison(&x);
     add_run(&x, 1, 1, 0)->name = "a\033[2Jb";
     assert_printed(&x.c, "run      a?[2Jb\n", true);
+}
+
+/* At most 4 bytes, two points, at most 3 bytes: a character of two bytes that would be cut is left out. */
+CLAIM(a_name_is_cut_between_characters)
+{
+    compared_name n;
+
+    assert_string_equal(
+        compared_short("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4", 9, &n),
+        "\u00e4\u00e4..\u00e4");
+    assert_string_equal(compared_short("x\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4", 9, &n),
+                        "x\u00e4..\u00e4");
+    assert_string_equal(compared_short("abcdefghij", 9, &n), "abcd..hij");
+    assert_string_equal(compared_short("abcdefghi", 9, &n), "abcdefghi");
 }
 
 /* ---- several runs --------------------------------------------------------------------------- */
@@ -308,8 +333,10 @@ int main(void)
         cmocka_unit_test(one_run_is_a_table_of_its_metrics),
         cmocka_unit_test(a_run_that_failed_says_why_and_has_no_score),
         cmocka_unit_test(a_limit_is_kept_up_to_itself),
+        cmocka_unit_test(a_tolerance_holds_up_to_itself),
         cmocka_unit_test(an_error_that_rounds_to_nothing_has_no_sign),
         cmocka_unit_test(a_name_cannot_talk_to_the_terminal),
+        cmocka_unit_test(a_name_is_cut_between_characters),
         cmocka_unit_test(several_runs_are_a_line_each_and_a_summary),
         cmocka_unit_test(without_any_run_what_was_left_out_is_all_there_is),
         cmocka_unit_test(what_differs_between_runs_is_said_of_each),
