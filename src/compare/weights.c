@@ -2,7 +2,6 @@
 
 #include "base/names.h"
 #include "base/units.h"
-#include "config/doc.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,29 +54,36 @@ static dse_status read_all(const cfg_doc *doc, const char *const *known, size_t 
                        "no metric has a weight above 0; give one a weight: 'METRIC: 1'");
 }
 
-dse_status cmp_weights_load(const char *path, const char *const *known, size_t n_known, dse_arena *a,
+dse_status cmp_weights_read(const cfg_doc *doc, const char *const *known, size_t n_known, dse_arena *a,
                             cmp_weights *out, dse_error *err)
 {
+    const cfg_node *root = doc->root;
     cfg_place at, seen;
     cmp_weights w;
-    cfg_doc doc;
-    dse_status st = cfg_load(path, a, &doc, err);
+    dse_status st;
 
-    if (st != DSE_OK)
-        return st;
-    if (doc.root->kind != CFG_MAP)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(&doc, doc.root, &at),
-                           "weights are lines of 'METRIC: WEIGHT', not %s", cfg_describe(doc.root, &seen));
-    w = (cmp_weights){.path = dse_arena_strdup(a, path),
-                      .n = doc.root->n,
-                      .name = DSE_ARENA_NEW(a, const char *, doc.root->n),
-                      .weight = DSE_ARENA_NEW(a, double, doc.root->n)};
+    if (root->kind != CFG_MAP)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root, &at),
+                           "weights are lines of 'METRIC: WEIGHT', not %s", cfg_describe(root, &seen));
+    w = (cmp_weights){.path = dse_arena_strdup(a, doc->path),
+                      .n = root->n,
+                      .name = DSE_ARENA_NEW(a, const char *, root->n),
+                      .weight = DSE_ARENA_NEW(a, double, root->n)};
     if (!w.path || !w.name || !w.weight)
         return dse_fail_nomem(err);
-    st = read_all(&doc, known, n_known, &w, err);
+    st = read_all(doc, known, n_known, &w, err);
     if (st == DSE_OK)
         *out = w;
     return st;
+}
+
+dse_status cmp_weights_load(const char *path, const char *const *known, size_t n_known, dse_arena *a,
+                            cmp_weights *out, dse_error *err)
+{
+    cfg_doc doc;
+    dse_status st = cfg_load(path, a, &doc, err);
+
+    return st == DSE_OK ? cmp_weights_read(&doc, known, n_known, a, out, err) : st;
 }
 
 double cmp_weight_of(const cmp_weights *w, const char *metric)

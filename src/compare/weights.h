@@ -2,7 +2,7 @@
 #ifndef DSE_COMPARE_WEIGHTS_H
 #define DSE_COMPARE_WEIGHTS_H
 
-#include "base/alloc.h"
+#include "config/doc.h"
 
 /* By name, in the order of the file; a metric that has none counts nothing. */
 typedef struct {
@@ -16,6 +16,10 @@ typedef struct {
  * knows none). DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with file, line and remedy: an unknown metric (with the nearest), no
  * number, below 0 or not finite, all 0. In the arena; *out changes on success alone. */
 dse_status cmp_weights_load(const char *path, const char *const *known, size_t n_known, dse_arena *a,
+                            cmp_weights *out, dse_error *err);
+
+/* The same of a document, from which names are borrowed. */
+dse_status cmp_weights_read(const cfg_doc *doc, const char *const *known, size_t n_known, dse_arena *a,
                             cmp_weights *out, dse_error *err);
 
 double cmp_weight_of(const cmp_weights *w, const char *metric); /* 0: it has none */
