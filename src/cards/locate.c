@@ -19,6 +19,7 @@ static const struct {
     [CARD_OPERATORS] = {"operators", "operator file", "operator file", "card",
                         "they are in configs/operators"},
     [CARD_SPACES] = {"spaces", "space", "space file", "space", "they are in configs/spaces"},
+    [CARD_SCORES] = {"scores", "weights", "file of weights", "file", "they are in configs/scores"},
 };
 
 /* What a folder of a Hugging Face model has, whatever the folder is called. */

@@ -5,7 +5,7 @@
 #ifndef DSE_COMPARE_SCORE_H
 #define DSE_COMPARE_SCORE_H
 
-#include "base/alloc.h"
+#include "compare/weights.h"
 
 typedef enum { CMP_NEITHER, CMP_LOWER, CMP_HIGHER } cmp_better;
 
@@ -22,19 +22,6 @@ typedef struct {
 /* NaN if a side is absent, or measured is 0 and simulated is not; 0 if both are 0. */
 double cmp_error(double simulated, double measured);
 
-/* Weights of metrics, by name; a metric that has none counts nothing. */
-typedef struct {
-    const char *path; /* of the file */
-    size_t n;
-    const char **name;
-    double *weight; /* >= 0, one of them > 0 */
-} cmp_weights;
-
-/* Reads `metric: weight` lines (YAML). DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with file, line and remedy: no number, below 0,
- * all 0. In the arena. */
-dse_status cmp_weights_load(const char *path, dse_arena *a, cmp_weights *out, dse_error *err);
-double cmp_weight_of(const cmp_weights *w, const char *metric); /* 0: it has none */
-
 /* The weighted mean of |relative error| over the pairs that have one and a weight, as a fraction: 0 is perfect. NaN if there
  * is none; *used: how many there were. */
 double cmp_score(const cmp_pair *pairs, size_t n, const cmp_weights *w, size_t *used);
@@ -48,37 +35,48 @@ typedef struct {
     uint32_t group;
 } cmp_run;
 
-/* A figure with a bootstrap percentile interval of 95 %; NaN: it cannot be said. */
+/* A figure with a bootstrap percentile interval of 95 %. NaN: it cannot be said. The interval cannot be said without
+ * resamples, of one run, and if more than a twentieth of the resamples lack the figure (three draws from three runs are the
+ * same one once in nine times, and have no rank correlation). */
 typedef struct {
     double value, low, high;
 } cmp_estimate;
 
-/* How much slower than the truly best the best measured of the k simulated-best is, as a fraction. */
+/* Regret: how much slower than the truly best the best measured of the k simulated-best is, as a fraction. */
 #define CMP_TOPS 3
 extern const uint32_t cmp_top_k[CMP_TOPS]; /* 1, 3, 5 */
 
 typedef struct {
     size_t n;
-    cmp_estimate mape;             /* mean |relative error| */
-    cmp_estimate geometric;        /* exp(mean |ln(simulated / measured)|) - 1 */
-    cmp_estimate bias;             /* exp(mean ln(simulated / measured)) - 1: too slow where positive */
-    size_t worst;                  /* index of the largest |relative error|; the first among equals */
-    double worst_error;            /* signed */
-    cmp_estimate r2;               /* 1 - SS(simulated - measured) / SS(measured - mean); 3 runs or more */
-    size_t n_groups, n_runs;       /* groups of two runs or more, and the runs in them */
-    cmp_estimate spearman;         /* mean over groups of three or more, weighted by runs */
+    cmp_estimate mape;      /* mean |relative error| */
+    cmp_estimate geometric; /* exp(mean |ln(simulated / measured)|) - 1 */
+    cmp_estimate bias;      /* exp(mean ln(simulated / measured)) - 1: too slow where positive */
+    size_t worst;           /* index of the largest |relative error|; the first among equals; 0 of no runs */
+    double worst_error;     /* signed */
+    /* 1 - SS(simulated - measured) / SS(measured - mean); of 3 runs or more that are not all measured equal. */
+    cmp_estimate r2;
+    size_t n_groups, n_runs; /* groups of two runs or more, and the runs in them */
+    /* Mean over groups of three or more, weighted by runs, but for those in which all are equal on a side. */
+    cmp_estimate spearman;
+    size_t spearman_groups;        /* how many that are */
     cmp_estimate kendall;          /* tau-b over all pairs of runs within groups */
     cmp_estimate regret[CMP_TOPS]; /* mean over groups of more than k runs */
-    double worst_regret[CMP_TOPS];
+    size_t regret_groups[CMP_TOPS];
+    double worst_regret[CMP_TOPS]; /* of these groups */
 } cmp_summary;
 
 typedef struct {
-    uint64_t seed;
+    uint64_t seed;      /* of which the generator takes 32 bits */
     uint32_t resamples; /* 0: no intervals */
 } cmp_bootstrap;
 
-/* Resampling draws whole runs with replacement within each group, so that groups keep their sizes (GSL's mt19937). The
- * same runs, in whatever order the caller keeps, give the same figures for the same seed. DSE_E_NOMEM. */
+/* Resampling draws whole runs with replacement within each group, so that groups keep their sizes; runs that are alone in
+ * theirs are drawn among themselves (GSL's mt19937). A run drawn twice counts as two. So an interval says how far a figure
+ * hangs on which runs happened to be measured; of few runs it is too narrow.
+ *
+ * The order of the runs does not matter, nor how groups are numbered, but for one thing: of runs of a group that are
+ * simulated equal the earlier counts as the better when regret picks. The same seed gives the same figures to the last bit.
+ * The arena is used for scratch. DSE_E_NOMEM. */
 dse_status cmp_summarize(const cmp_run *runs, size_t n, const cmp_bootstrap *b, dse_arena *a,
                          cmp_summary *out, dse_error *err);
 

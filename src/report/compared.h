@@ -1,4 +1,8 @@
-/* report_compared -- simulated against measured, for people and programs. */
+/* report_compared -- simulated against measured, for people and programs.
+ *
+ * As text a single run is a table of its metrics, several are a line each and a summary; no line but a name's or a path's is
+ * longer than 100 columns. JSON and CSV have everything, for one run as for many; errors, scores and tolerances are fractions
+ * there, step times seconds, and what is absent is null or empty. Nothing differs between two calls with equal input. */
 #ifndef DSE_REPORT_COMPARED_H
 #define DSE_REPORT_COMPARED_H
 
@@ -17,6 +21,7 @@ typedef struct {
     size_t n_pairs;
     cmp_pair *pair;     /* the first is the step time */
     double score;       /* NaN: none */
+    size_t n_scored;    /* metrics that it is the mean of */
     const char *failed; /* why it could not be simulated; NULL */
 } report_compared_run;
 
@@ -34,9 +39,10 @@ typedef struct {
     report_compared_run *run;
     size_t n_left;
     report_compared_left *left;
-    bool has_summary; /* two runs or more */
-    cmp_summary summary;
-    double max_error; /* fraction; NaN: none was given */
+    bool has_summary;        /* two runs or more */
+    cmp_summary summary;     /* of the runs of which both step times are known */
+    cmp_bootstrap bootstrap; /* that its intervals are by */
+    double max_error;        /* fraction; NaN: none was given */
 } report_compared;
 
 /* The largest |relative error| of step times; NaN: none is known. */
@@ -44,7 +50,11 @@ double report_compared_worst(const report_compared *c);
 
 void report_compared_print(const report_compared *c, dse_strbuf *out);
 void report_compared_json(const report_compared *c, dse_strbuf *out);
-/* A row a run: as Markdown (scripts/validate), and as CSV. */
+
+/* A row a run (RFC 4180, lines end with \n). Behind the fixed columns three of each metric that any run has. */
 void report_compared_csv(const report_compared *c, dse_strbuf *out);
+
+/* The rows of a README's table: run, model, devices, degrees, step times, error. */
+void report_compared_markdown(const report_compared *c, dse_strbuf *out);
 
 #endif

@@ -1,0 +1,333 @@
+#include "report/compared.h"
+
+#include "base/units.h"
+#include "report/compared_parts.h"
+#include "report/table.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_WIDTH 30 /* of a metric */
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+double compared_simulated(const report_compared_run *r) { return r->n_pairs ? r->pair[0].simulated : NAN; }
+double compared_measured(const report_compared_run *r) { return r->n_pairs ? r->pair[0].measured : NAN; }
+
+double compared_error(const report_compared_run *r)
+{
+    return cmp_error(compared_simulated(r), compared_measured(r));
+}
+
+const char compared_no_error[] = "nothing is relative to a measured 0";
+
+bool compared_lacks_error(const cmp_pair *p)
+{
+    return !isnan(p->simulated) && !isnan(p->measured) && isnan(cmp_error(p->simulated, p->measured));
+}
+
+const report_compared_run *compared_worst_run(const report_compared *c)
+{
+    const report_compared_run *worst = NULL;
+
+    for (size_t i = 0; i < c->n_runs; i++) {
+        double error = compared_error(&c->run[i]);
+
+        if (!isnan(error) && (!worst || fabs(error) > fabs(compared_error(worst))))
+            worst = &c->run[i];
+    }
+    return worst;
+}
+
+double report_compared_worst(const report_compared *c)
+{
+    const report_compared_run *worst = compared_worst_run(c);
+
+    return worst ? fabs(compared_error(worst)) : NAN;
+}
+
+static const char *percent(double fraction, bool sign, compared_text *t)
+{
+    double v = fraction * 100;
+
+    if (isnan(v))
+        snprintf(t->text, sizeof t->text, "-");
+    else if (fabs(v) < 0.05) /* neither "+0.0%" nor "-0.0%" */
+        snprintf(t->text, sizeof t->text, "0.0%%");
+    else
+        snprintf(t->text, sizeof t->text, fabs(v) < 1e6 ? "%s%.1f%%" : "%s%.3g%%", sign && v > 0 ? "+" : "",
+                 v);
+    return t->text;
+}
+
+const char *compared_signed_percent(double fraction, compared_text *t) { return percent(fraction, true, t); }
+const char *compared_percent(double fraction, compared_text *t) { return percent(fraction, false, t); }
+
+const char *compared_tolerance(double fraction, compared_text *t)
+{
+    snprintf(t->text, sizeof t->text, "%g%%", fraction * 100);
+    return t->text;
+}
+
+/* A number for reading: four digits, or all before the point. */
+static void format_number(char *out, size_t size, double v)
+{
+    snprintf(out, size, fabs(v) < 1e15 && (fabs(v) >= 1000 || v == floor(v)) ? "%.0f" : "%.4g", v);
+}
+
+const char *compared_value(double v, const char *unit, compared_text *t)
+{
+    static const struct {
+        const char *unit;
+        double scale;
+        void (*format)(char *out, size_t size, double v);
+    } scaled[] = {{"s", 1, dse_format_seconds},     {"ms", 1e-3, dse_format_seconds},
+                  {"us", 1e-6, dse_format_seconds}, {"ns", 1e-9, dse_format_seconds},
+                  {"B", 1, dse_format_bytes},       {"bytes", 1, dse_format_bytes},
+                  {"GB", 1e9, dse_format_bytes}};
+    size_t used = v < 0;
+
+    snprintf(t->text, sizeof t->text, "-"); /* the sign, too: what follows formats sizes */
+    if (isnan(v))
+        return t->text;
+    for (size_t i = 0; v != 0 && i < sizeof scaled / sizeof scaled[0]; i++) {
+        if (strcmp(unit, scaled[i].unit) == 0) {
+            scaled[i].format(t->text + used, sizeof t->text - used, fabs(v) * scaled[i].scale);
+            return t->text;
+        }
+    }
+    format_number(t->text, sizeof t->text / 2, v);
+    used = strlen(t->text);
+    if (*unit)
+        snprintf(t->text + used, sizeof t->text - used, " %s", unit);
+    return t->text;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static bool is_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
+
+const char *compared_short(const char *name, size_t width, compared_name *n)
+{
+    size_t length = strlen(name), head, tail;
+
+    width = width < sizeof n->text ? width : sizeof n->text - 1;
+    if (length <= width) {
+        memcpy(n->text, name, length + 1);
+    } else {
+        head = (width - 1) / 2;
+        tail = length - (width - 2 - head);
+        while (head && is_continuation(name[head])) /* no character is cut in two */
+            head--;
+        while (tail < length && is_continuation(name[tail]))
+            tail++;
+        snprintf(n->text, sizeof n->text, "%.*s..%s", (int)head, name, name + tail);
+    }
+    for (char *p = n->text; *p; p++)
+        if (iscntrl((unsigned char)*p))
+            *p = '?';
+    return n->text;
+}
+
+/* ---- reasons -------------------------------------------------------------------------------- */
+
+void compared_reason(compared_reasons *r, const char *about, const char *text, dse_strbuf *cell)
+{
+    size_t i = 0;
+
+    if (!text)
+        return;
+    while (i < r->n && (strcmp(r->item[i].text, text) != 0 || strcmp(r->item[i].about, about) != 0))
+        i++;
+    if (i == r->n) {
+        if (!DSE_GROW(r->item, r->cap, r->n + 1)) {
+            r->failed = true;
+            return;
+        }
+        r->item[r->n].about = about;
+        r->item[r->n++].text = text;
+    }
+    dse_strbuf_addf(cell, "%s(%zu)", cell->len ? " " : "", i + 1);
+}
+
+void compared_pair_reasons(compared_reasons *r, const cmp_pair *p, dse_strbuf *cell)
+{
+    const char *simulated = isnan(p->simulated) ? p->why_simulated : NULL;
+    const char *measured = isnan(p->measured) ? p->why_measured : NULL;
+
+    if (simulated && measured && strcmp(simulated, measured) == 0) {
+        compared_reason(r, "both", simulated, cell);
+        return;
+    }
+    compared_reason(r, "simulated", simulated, cell);
+    compared_reason(r, "measured", measured, cell);
+}
+
+void compared_reasons_print(compared_reasons *r, dse_strbuf *out)
+{
+    dse_strbuf line;
+
+    dse_strbuf_init(&line);
+    for (size_t i = 0; i < r->n; i++) {
+        dse_strbuf_clear(&line);
+        dse_strbuf_addf(&line, "%s%s%s", r->item[i].about, *r->item[i].about ? ": " : "", r->item[i].text);
+        dse_strbuf_addf(out, "%*s(%zu) ", i < 9, "", i + 1);
+        dse_strbuf_add_wrapped(out, line.data, 5, COMPARED_WIDTH);
+        dse_strbuf_addc(out, '\n');
+    }
+    out->failed |= line.failed || r->failed;
+    dse_strbuf_free(&line);
+    dse_free(r->item);
+    *r = (compared_reasons){0};
+}
+
+/* ---- one run -------------------------------------------------------------------------------- */
+
+static void add_line(const char *label, const char *text, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "%-9s", label);
+    dse_strbuf_add_wrapped(out, text, 9, COMPARED_WIDTH);
+    dse_strbuf_addc(out, '\n');
+}
+
+static void add_heading(const report_compared *c, const report_compared_run *r, dse_strbuf *out)
+{
+    char devices[24];
+
+    snprintf(devices, sizeof devices, "%llu", (unsigned long long)r->n_devices);
+    add_line("run", r->name, out);
+    add_line("measured", r->where, out);
+    add_line("system", c->system, out);
+    add_line("model", r->model, out);
+    add_line("point", r->point, out);
+    add_line("devices", devices, out);
+    add_line("sizes", r->sizes, out);
+    for (size_t i = 0; i < r->n_notes; i++)
+        add_line("note", r->note[i], out);
+    if (r->failed)
+        add_line("failed", r->failed, out);
+    dse_strbuf_addc(out, '\n');
+}
+
+/* Whether the simulation makes the machine look better than it is, or worse. */
+static const char *direction(const cmp_pair *p, double error)
+{
+    if (p->better == CMP_NEITHER)
+        return "";
+    return (error < 0) == (p->better == CMP_LOWER) ? ", optimistic" : ", pessimistic";
+}
+
+static void add_verdict(report_table *t, const cmp_pair *p, double error)
+{
+    compared_text tolerance;
+
+    if (isnan(error) || isnan(p->tolerance))
+        report_table_cell(t, "-");
+    else if (p->tolerance == 0)
+        report_table_cell(t, "%s", error == 0 ? "equal" : "differs");
+    else if (fabs(error) <= p->tolerance)
+        report_table_cell(t, "within %s", compared_tolerance(p->tolerance, &tolerance));
+    else
+        report_table_cell(t, "beyond %s%s", compared_tolerance(p->tolerance, &tolerance),
+                          direction(p, error));
+}
+
+static void add_metric(report_table *t, const cmp_pair *p, compared_reasons *reasons, dse_strbuf *why)
+{
+    double error = cmp_error(p->simulated, p->measured);
+    compared_text simulated, measured, text;
+    compared_name name;
+
+    report_table_cell(t, "%s", compared_short(p->name, NAME_WIDTH, &name));
+    report_table_cell(t, "%s", compared_value(p->simulated, p->unit, &simulated));
+    report_table_cell(t, "%s", compared_value(p->measured, p->unit, &measured));
+    report_table_cell(t, "%s", compared_signed_percent(error, &text));
+    add_verdict(t, p, error);
+    dse_strbuf_clear(why);
+    compared_pair_reasons(reasons, p, why);
+    if (compared_lacks_error(p))
+        compared_reason(reasons, "error", compared_no_error, why);
+    report_table_cell(t, "%s", why->data);
+}
+
+static void add_metrics(const report_compared_run *r, dse_strbuf *out)
+{
+    compared_reasons reasons = {0};
+    report_table t;
+    dse_strbuf why;
+
+    if (!r->n_pairs)
+        return;
+    dse_strbuf_init(&why);
+    report_table_init(&t);
+    report_table_column(&t, "metric", true);
+    report_table_column(&t, "simulated", false);
+    report_table_column(&t, "measured", false);
+    report_table_column(&t, "error", false);
+    report_table_column(&t, "tolerance", true);
+    report_table_column(&t, "", true);
+    for (size_t i = 0; i < r->n_pairs; i++)
+        add_metric(&t, &r->pair[i], &reasons, &why);
+    report_table_print(&t, out);
+    compared_reasons_print(&reasons, out);
+    out->failed |= why.failed;
+    report_table_free(&t);
+    dse_strbuf_free(&why);
+    dse_strbuf_addc(out, '\n');
+}
+
+static void add_score(const report_compared *c, const report_compared_run *r, dse_strbuf *out)
+{
+    compared_text score;
+
+    if (isnan(r->score))
+        dse_strbuf_addf(out, "score    none: no metric has both a weight and an error\n         (%s)\n",
+                        c->weights);
+    else
+        dse_strbuf_addf(out,
+                        "score    %s, the weighted mean of the errors of %zu of %zu metrics\n         (%s)\n",
+                        compared_percent(r->score, &score), r->n_scored, r->n_pairs, c->weights);
+}
+
+void compared_print_limit(const report_compared *c, dse_strbuf *out)
+{
+    const report_compared_run *worst = compared_worst_run(c);
+    compared_text error, limit;
+
+    if (isnan(c->max_error))
+        return;
+    compared_tolerance(c->max_error, &limit);
+    if (!worst)
+        dse_strbuf_addf(out, "limit    %s, but no step time has an error\n", limit.text);
+    else
+        dse_strbuf_addf(out, "limit    %s of the step time: %s, the worst is %s\n", limit.text,
+                        fabs(compared_error(worst)) <= c->max_error ? "kept" : "not kept",
+                        compared_signed_percent(compared_error(worst), &error));
+}
+
+static void print_run(const report_compared *c, dse_strbuf *out)
+{
+    add_heading(c, &c->run[0], out);
+    add_metrics(&c->run[0], out);
+    add_score(c, &c->run[0], out);
+    compared_print_limit(c, out);
+    if (c->n_left)
+        dse_strbuf_addc(out, '\n');
+    compared_print_left(c, out);
+}
+
+void report_compared_print(const report_compared *c, dse_strbuf *out)
+{
+    size_t begin = out->len;
+
+    if (c->n_runs == 1)
+        print_run(c, out);
+    else
+        compared_print_runs(c, out);
+    /* Names come from other people's files, and this goes to a terminal. */
+    for (size_t i = begin; i < out->len; i++)
+        if (iscntrl((unsigned char)out->data[i]) && out->data[i] != '\n')
+            out->data[i] = '?';
+}

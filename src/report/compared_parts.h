@@ -1,0 +1,83 @@
+/* What the files of compared.h share: figures, names and reasons as text. */
+#ifndef DSE_REPORT_COMPARED_PARTS_H
+#define DSE_REPORT_COMPARED_PARTS_H
+
+#include "report/compared.h"
+
+#define COMPARED_WIDTH 100 /* columns of a line */
+
+/* The step times of a run; NaN: absent. */
+double compared_simulated(const report_compared_run *r);
+double compared_measured(const report_compared_run *r);
+double compared_error(const report_compared_run *r);
+
+/* Both sides are there, and there is no error all the same; why. */
+bool compared_lacks_error(const cmp_pair *p);
+extern const char compared_no_error[];
+
+/* The run of the largest |error| of step time, the first of equals; NULL: no error is known. */
+const report_compared_run *compared_worst_run(const report_compared *c);
+
+/* "+3.3%", "0.0%", "-" of NaN; unsigned "3.3%". A tolerance: "5%", "0.5%". */
+typedef struct {
+    char text[64];
+} compared_text;
+const char *compared_signed_percent(double fraction, compared_text *t);
+const char *compared_percent(double fraction, compared_text *t);
+const char *compared_tolerance(double fraction, compared_text *t);
+
+/* "3.207 s", "41.2 %", "67.0 GB", "12 calls"; "-" of NaN. */
+const char *compared_value(double v, const char *unit, compared_text *t);
+
+/* A name in at most `width` (up to 95) bytes: what is cut out of its middle is "..". Control characters become "?". */
+typedef struct {
+    char text[96];
+} compared_name;
+const char *compared_short(const char *name, size_t width, compared_name *n);
+
+/* Why something is absent: said once below a table, by number. `about` is what is absent, "simulated". */
+typedef struct {
+    struct {
+        const char *about, *text;
+    } * item;
+    size_t n, cap;
+    bool failed; /* out of memory */
+} compared_reasons;
+
+/* Appends " (1)" to a cell. Nothing if there is no text. */
+void compared_reason(compared_reasons *r, const char *about, const char *text, dse_strbuf *cell);
+/* Of the sides that a pair lacks. */
+void compared_pair_reasons(compared_reasons *r, const cmp_pair *p, dse_strbuf *cell);
+void compared_reasons_print(compared_reasons *r, dse_strbuf *out); /* and frees them */
+
+/* compared_runs.c: several runs; those that were left out. compared_plot.c: step times against each other, of 5 runs or more. */
+void compared_print_runs(const report_compared *c, dse_strbuf *out);
+void compared_print_left(const report_compared *c, dse_strbuf *out);
+void compared_plot(const report_compared *c, dse_strbuf *out);
+
+/* compared_summary.c: the figures of a summary. */
+#define COMPARED_FIGURES (6 + CMP_TOPS)
+typedef struct {
+    const char *name;  /* "mape": in JSON */
+    const char *words; /* "mean absolute error (MAPE)" */
+    const char *why;   /* it cannot be said */
+    const char *(*format)(double value, compared_text *t);
+    size_t place; /* of the cmp_estimate in a cmp_summary */
+} compared_figure;
+extern const compared_figure compared_figures[COMPARED_FIGURES];
+const cmp_estimate *compared_estimate(const cmp_summary *s, const compared_figure *f);
+
+/* The k-th of the figures that are a regret; -1: it is none. */
+int compared_regret(const compared_figure *f);
+
+/* Of ranks and regrets: how many groups it rests on. False: it is of all runs. */
+bool compared_groups(const cmp_summary *s, const compared_figure *f, size_t *n);
+
+/* Why a figure that can be said has no interval. */
+const char *compared_no_interval(const report_compared *c);
+void compared_print_summary(const report_compared *c, dse_strbuf *out);
+
+/* Whether the error that is allowed was kept; nothing if none was given. */
+void compared_print_limit(const report_compared *c, dse_strbuf *out);
+
+#endif

@@ -1,0 +1,155 @@
+/* Figures over several runs, and why those that cannot be said are not. */
+#include "report/compared_parts.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+static const char *three_decimals(double v, compared_text *t)
+{
+    snprintf(t->text, sizeof t->text, isnan(v) ? "-" : "%.3f", v);
+    return t->text;
+}
+
+static const char no_errors[] = "no run has both step times";
+
+#define AT(member) offsetof(cmp_summary, member)
+const compared_figure compared_figures[COMPARED_FIGURES] = {
+    {"mape", "mean absolute error (MAPE)", no_errors, compared_percent, AT(mape)},
+    {"geometric", "geometric mean error", no_errors, compared_percent, AT(geometric)},
+    {"bias", "bias", no_errors, compared_signed_percent, AT(bias)},
+    {"r2", "R2", "fewer than three runs, or all measured equal", three_decimals, AT(r2)},
+    {"spearman", "Spearman rank correlation",
+     "no three runs that differ on both sides are choices for the same work", three_decimals, AT(spearman)},
+    {"kendall", "Kendall rank correlation",
+     "no two runs that differ on both sides are choices for the same work", three_decimals, AT(kendall)},
+    {"top_1", "top-1 regret", "no two runs are choices for the same work", compared_percent, AT(regret[0])},
+    {"top_3", "top-3 regret", "no four runs are choices for the same work", compared_percent, AT(regret[1])},
+    {"top_5", "top-5 regret", "no six runs are choices for the same work", compared_percent, AT(regret[2])},
+};
+
+const cmp_estimate *compared_estimate(const cmp_summary *s, const compared_figure *f)
+{
+    return (const cmp_estimate *)(const void *)((const char *)s + f->place);
+}
+
+int compared_regret(const compared_figure *f)
+{
+    return (int)(f - compared_figures) - (COMPARED_FIGURES - CMP_TOPS);
+}
+
+const char *compared_no_interval(const report_compared *c)
+{
+    if (!c->bootstrap.resamples)
+        return "no resamples were asked for";
+    return c->summary.n < 2 ? "there is one run" : "too many resamples of so few runs lack the figure";
+}
+
+bool compared_groups(const cmp_summary *s, const compared_figure *f, size_t *n)
+{
+    int regret = compared_regret(f);
+
+    if (regret >= 0)
+        *n = s->regret_groups[regret];
+    else if (f->place == AT(spearman))
+        *n = s->spearman_groups;
+    else if (f->place == AT(kendall))
+        *n = s->n_groups;
+    else
+        return false;
+    return true;
+}
+
+static void add_basis(report_table *t, const cmp_summary *s, const compared_figure *f)
+{
+    size_t n = s->n;
+
+    if (isnan(compared_estimate(s, f)->value))
+        report_table_cell(t, "-");
+    else if (compared_groups(s, f, &n))
+        report_table_cell(t, n == 1 ? "%zu group" : "%zu groups", n);
+    else
+        report_table_cell(t, n == 1 ? "%zu run" : "%zu runs", n);
+}
+
+static void add_figure(report_table *t, const report_compared *c, const compared_figure *f,
+                       compared_reasons *reasons, dse_strbuf *why)
+{
+    const cmp_estimate *e = compared_estimate(&c->summary, f);
+    compared_text value, low, high;
+    int regret = compared_regret(f);
+
+    report_table_cell(t, "%s", f->words);
+    report_table_cell(t, "%s", f->format(e->value, &value));
+    if (isnan(e->low))
+        report_table_cell(t, "-");
+    else
+        report_table_cell(t, "%s to %s", f->format(e->low, &low), f->format(e->high, &high));
+    report_table_cell(t, "%s", compared_percent(regret >= 0 ? c->summary.worst_regret[regret] : NAN, &value));
+    add_basis(t, &c->summary, f);
+    dse_strbuf_clear(why);
+    if (isnan(e->value))
+        compared_reason(reasons, "", f->why, why);
+    else if (isnan(e->low))
+        compared_reason(reasons, "no interval", compared_no_interval(c), why);
+    report_table_cell(t, "%s", why->data);
+}
+
+static void add_explanation(const report_compared *c, dse_strbuf *out)
+{
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    dse_strbuf_adds(
+        &text,
+        "An error is (simulated - measured) / measured: positive where the simulation is too slow. Ranks and "
+        "regret compare choices for the same work (model, batch, sequence, devices); top-k regret is how "
+        "much "
+        "slower than the truly best the best of the k simulated-best was measured.");
+    if (c->bootstrap.resamples)
+        dse_strbuf_addf(&text, " Intervals: bootstrap, %u resamples, seed %llu.", c->bootstrap.resamples,
+                        (unsigned long long)c->bootstrap.seed);
+    dse_strbuf_add_wrapped(out, text.data, 0, COMPARED_WIDTH);
+    dse_strbuf_addc(out, '\n');
+    out->failed |= text.failed;
+    dse_strbuf_free(&text);
+}
+
+static void add_worst(const report_compared *c, dse_strbuf *out)
+{
+    const report_compared_run *worst = compared_worst_run(c);
+    compared_text error;
+
+    if (worst)
+        dse_strbuf_addf(out, "worst    %s: %s\n", compared_signed_percent(compared_error(worst), &error),
+                        worst->name);
+}
+
+void compared_print_summary(const report_compared *c, dse_strbuf *out)
+{
+    compared_reasons reasons = {0};
+    report_table t;
+    dse_strbuf why;
+
+    dse_strbuf_init(&why);
+    report_table_init(&t);
+    report_table_column(&t, "step time", true);
+    report_table_column(&t, "value", false);
+    report_table_column(&t, "95 % interval", false);
+    report_table_column(&t, "worst", false);
+    report_table_column(&t, "rests on", false);
+    report_table_column(&t, "", true);
+    for (size_t i = 0; i < COMPARED_FIGURES; i++)
+        add_figure(&t, c, &compared_figures[i], &reasons, &why);
+    report_table_print(&t, out);
+    compared_reasons_print(&reasons, out);
+    out->failed |= why.failed;
+    report_table_free(&t);
+    dse_strbuf_free(&why);
+    dse_strbuf_addc(out, '\n');
+    add_worst(c, out);
+    compared_print_limit(c, out);
+    dse_strbuf_addc(out, '\n');
+    add_explanation(c, out);
+}

@@ -1,0 +1,48 @@
+#include "cards/locate.h"
+#include "unit/unit.h"
+
+static dse_arena arena;
+static dse_error err;
+static const char *path;
+
+static int begin(void **state)
+{
+    (void)state;
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    return setenv("CCLDSE_CONFIGS", TEST_SOURCE "/configs", 1);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    dse_arena_free(&arena);
+    return 0;
+}
+
+CLAIM(weights_of_scores_are_found_by_name_and_by_path)
+{
+    assert_ok(card_locate(CARD_SCORES, "default", &arena, &path, &err), &err);
+    assert_string_equal(path, TEST_SOURCE "/configs/scores/default.yaml");
+    assert_ok(card_locate(CARD_SCORES, "default.yaml", &arena, &path, &err), &err);
+    assert_string_equal(path, TEST_SOURCE "/configs/scores/default.yaml");
+    assert_ok(card_locate(CARD_SCORES, path, &arena, &path, &err), &err);
+}
+
+CLAIM(weights_that_are_nowhere_are_told_with_the_nearest)
+{
+    assert_failure(card_locate(CARD_SCORES, "defalt", &arena, &path, &err), &err, DSE_E_CONFIG, "",
+                   "unknown weights 'defalt'; did you mean 'default'? they are in configs/scores");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(card_locate(CARD_SCORES, "nowhere/w.yaml", &arena, &path, &err), &err, DSE_E_CONFIG, "",
+                   "cannot find the file of weights 'nowhere/w.yaml'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(weights_of_scores_are_found_by_name_and_by_path, begin, end),
+        cmocka_unit_test_setup_teardown(weights_that_are_nowhere_are_told_with_the_nearest, begin, end),
+    };
+    return RUN_TESTS(tests);
+}
