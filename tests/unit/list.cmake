@@ -89,6 +89,7 @@ ccldse_unit(trace ranks)
 ccldse_unit(trace record)
 ccldse_unit(trace source)
 target_link_libraries(test_trace_source PRIVATE PkgConfig::ZLIB) # writes what is read
+ccldse_unit(trace simulated)
 ccldse_unit(trace snapshot)
 ccldse_unit(trace ticks)
 ccldse_unit(trace timeline)
