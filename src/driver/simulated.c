@@ -65,6 +65,7 @@ dse_status drv_simulated_run(const drv_study *s, const design_point *p, const tr
     dse_arena_free(&run);
     if (card) {
         out->card = *card;
+        out->card.rank_order = "dp_shard,dp_replicate,tp,cp,pp"; /* the generator's, not the trace's */
         out->has_card = true;
     }
     return st == DSE_OK ? look_through(out, err) : st;

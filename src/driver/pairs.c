@@ -1,0 +1,489 @@
+/* Each pair is an entry of a metric's result. Where traces of another kind have the same quantity from another metric (XLA has
+ * no kernels, but operations of devices), that one stands behind it. */
+#include "driver/pairs.h"
+
+#include "driver/measure.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+_Static_assert((int)METRIC_NEITHER == (int)CMP_NEITHER && (int)METRIC_LOWER == (int)CMP_LOWER &&
+                   (int)METRIC_HIGHER == (int)CMP_HIGHER,
+               "directions are handed on as they are");
+
+/* ---- what is compared ----------------------------------------------------------------------- */
+
+typedef enum {
+    AS_IT_IS,
+    PER_STEP, /* a sum over ranks and steps: divided by all steps of all ranks */
+    OF_BYTES, /* the same, of sizes, which every communication must say, in bytes */
+} pair_rule;
+
+typedef struct {
+    const char *metric, *entry; /* the row, and what of its result */
+    const char *member;         /* of an entry that is an object; NULL: it is none */
+    pair_rule rule;
+} pair_source; /* the second: of XLA traces alone, for which the first is not defined */
+
+typedef struct {
+    const char *name, *unit;
+    pair_source source[2]; /* metric NULL: there is no second */
+    const char *help;
+} pair_row;
+
+#define A_STEP " of a rank in a step"
+
+#define CALLS(type)                                                                                          \
+    {                                                                                                        \
+        "calls." type, "calls", {{"coll_call_num", "calls_by_type", type, PER_STEP}},                        \
+            "calls of " type A_STEP                                                                          \
+    }
+#define BYTES(type)                                                                                          \
+    {                                                                                                        \
+        "bytes." type, "bytes", {{"communication", "bytes_by_type", type, OF_BYTES}},                        \
+            "whole buffers of " type A_STEP                                                                  \
+    }
+#define TRAFFIC(degree, text)                                                                                \
+    {                                                                                                        \
+        "traffic." degree, "bytes", {{"traffic_distribution", degree "_bytes", NULL, OF_BYTES}},             \
+            "bytes of communication along " text A_STEP                                                      \
+    }
+#define TIME(degree, text)                                                                                   \
+    {                                                                                                        \
+        "comm_time." degree, "s", {{"traffic_distribution", degree "_time_ms", NULL, PER_STEP}},             \
+            "union of communication along " text A_STEP                                                      \
+    }
+#define TYPES(X)                                                                                             \
+    X("AllReduce"), X("ReduceScatter"), X("AllGather"), X("AllToAll"), X("Broadcast"), X("SendRecv")
+#define DEGREES(X)                                                                                           \
+    X("dp", "data parallel ranks"), X("tp", "tensor parallel ranks"), X("pp", "stages of the pipeline"),     \
+        X("ep", "expert parallel ranks"), X("cp", "context parallel ranks (sp)")
+
+static const pair_row rows[] = {
+    {"step_time",
+     "s",
+     {{"iter_time", "avg_iter_time_ms", NULL, AS_IT_IS}, {"avg_step_time", "avg_step_time", NULL, AS_IT_IS}},
+     "time of a step, mean over ranks of their means"},
+    {"throughput",
+     "tokens/s",
+     {{"throughput_tokens", "throughput_tokens_per_s", NULL, AS_IT_IS}},
+     "tokens of a step over its time"},
+    {"mfu", "%", {{"mfu", "mfu", NULL, AS_IT_IS}}, "the model's arithmetic over the devices' peak"},
+    {"compute_time",
+     "s",
+     {{"comm_comp_overlap", "comp_time_ms", NULL, PER_STEP}},
+     "union of compute kernels" A_STEP},
+    {"comm_time",
+     "s",
+     {{"comm_comp_overlap", "comm_time_ms", NULL, PER_STEP}},
+     "union of communication kernels" A_STEP ", waiting in them included"},
+    {"exposed_comm",
+     "s",
+     {{"comm_comp_overlap", "exposed_comm_time_ms", NULL, PER_STEP}},
+     "communication that no compute covers," A_STEP},
+    {"overlap_ratio",
+     "",
+     {{"comm_comp_overlap", "overlap_ratio_of_comm", NULL, AS_IT_IS},
+      {"compute_comm_overlap", "compute_comm_overlap", NULL, AS_IT_IS}},
+     "share of communication that compute covers, mean over ranks"},
+    TYPES(CALLS),
+    TYPES(BYTES),
+    DEGREES(TRAFFIC),
+    DEGREES(TIME),
+    {"pipeline_bubble",
+     "",
+     {{"pipeline_bubble", "bubble_ratio", NULL, AS_IT_IS}},
+     "share of a stage's time in which it does nothing or waits for another"},
+    {"straggler_lag",
+     "s",
+     {{"straggler_lag", "mean_lag_us", NULL, AS_IT_IS}},
+     "how much later than the first the last rank begins a collective, mean"},
+    {"peak_memory",
+     "bytes",
+     {{"peak_memory", "peak_memory", NULL, AS_IT_IS}},
+     "the most that tensors take at a time, of the fullest rank"},
+    {"hockney_alpha",
+     "s",
+     {{"hockney_alpha_s", "hockney_alpha_s", NULL, AS_IT_IS}},
+     "latency of a step of a ring all-reduce, fitted to all calls"},
+    {"hockney_beta",
+     "s/byte",
+     {{"hockney_beta_s_per_byte", "hockney_beta_s_per_byte", NULL, AS_IT_IS}},
+     "time of a byte in a ring all-reduce, fitted to all calls"},
+};
+
+#define N_ROWS (sizeof rows / sizeof rows[0])
+
+const size_t drv_n_pair_kinds = N_ROWS;
+
+drv_pair_kind drv_pair_kind_at(size_t i) { return (drv_pair_kind){rows[i].name, rows[i].help}; }
+
+/* Of an entry's unit, in the pair's. */
+static double factor(const char *from, const char *to)
+{
+    static const struct {
+        const char *from, *to;
+        double factor;
+    } units[] = {{"ms", "s", 1e-3}, {"us", "s", 1e-6}, {"%", "", 0.01}};
+
+    if (strcmp(from, to) == 0)
+        return 1;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(units[i].from, from) == 0 && strcmp(units[i].to, to) == 0)
+            return units[i].factor;
+    return NAN;
+}
+
+/* ---- one side ------------------------------------------------------------------------------- */
+
+/* A metric of the recording, once computed. */
+typedef struct {
+    const char *name;
+    report_measured of;
+} asked;
+
+typedef struct {
+    const drv_recording *recording;
+    const metric_options *o;
+    dse_arena scratch; /* of what metrics say */
+    dse_arena *a;      /* of what stays */
+    size_t n;
+    asked asked[N_ROWS];
+} side;
+
+static dse_status ask(side *s, const char *name, const report_measured **out, dse_error *err)
+{
+    const metric *m;
+    dse_status st;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->asked[i].name, name) == 0) {
+            *out = &s->asked[i].of;
+            return DSE_OK;
+        }
+    if ((st = drv_measure_find(s->recording, name, false, &m, err)) != DSE_OK ||
+        (st = drv_measure(s->recording, m, name, s->o, &s->scratch, &s->asked[s->n].of, err)) != DSE_OK)
+        return st;
+    s->asked[s->n].name = name;
+    *out = &s->asked[s->n++].of;
+    return DSE_OK;
+}
+
+#define REASON 128 /* bytes of one, with its numbers */
+
+/* A figure of one side, or why it has none. */
+typedef struct {
+    double value; /* NaN: it has none */
+    bool none;    /* there is nothing of the kind, which is 0 */
+    const char *why;
+    const metric_entry *entry;
+} figure;
+
+static const metric_entry *entry_of(const metric *m, const char *path)
+{
+    for (size_t i = 0; i < m->n_entries; i++)
+        if (strcmp(m->entry[i].path, path) == 0)
+            return &m->entry[i];
+    return NULL;
+}
+
+static dse_status be_absent(side *s, figure *f, dse_error *err, const char *why)
+{
+    f->value = NAN;
+    f->none = false;
+    f->why = dse_arena_strdup(s->a, why);
+    return f->why ? DSE_OK : dse_fail_nomem(err);
+}
+
+static bool number_of(const metric_value *v, double *out)
+{
+    if (!v || (v->kind != METRIC_NUMBER && v->kind != METRIC_INTEGER))
+        return false;
+    *out = v->kind == METRIC_NUMBER ? v->number : (double)v->integer;
+    return true;
+}
+
+/* Steps of all ranks that the metric takes; 0: *why one has none. */
+static double steps_of(const side *s, const metric *m, char why[REASON])
+{
+    const drv_recording *r = s->recording;
+    double n = 0;
+
+    snprintf(why, REASON, "there is no rank");
+
+    for (uint32_t i = 0; i < r->n_views; i++) {
+        if (!(m->kinds & METRIC_ON(r->view[i].rank->kind)))
+            continue;
+        if (!r->view[i].n_steps) {
+            snprintf(why, REASON,
+                     "rank %" PRIu32 " has no step markers (%s), so that it cannot be said per step",
+                     r->view[i].rank->rank, METRIC_STEP_PREFIX);
+            return 0;
+        }
+        n += r->view[i].n_steps;
+    }
+    return n;
+}
+
+static bool is_in_elements(const drv_recording *r)
+{
+    for (uint32_t i = 0; i < r->record.n_ranks; i++)
+        if (r->record.rank[i].kind == TRACE_SIMULATED && r->record.rank[i].in_elements)
+            return true;
+    return false;
+}
+
+/* Whether every communication says its size; a sum over some of them would be too small. */
+static dse_status check_sizes(side *s, char why[REASON], bool *good, dse_error *err)
+{
+    const report_measured *m;
+    double without, unknown, calls;
+    dse_status st = ask(s, "traffic_distribution", &m, err);
+
+    *good = false;
+    if (st != DSE_OK)
+        return st;
+    if (is_in_elements(s->recording))
+        snprintf(why, REASON,
+                 "the simulation counts elements, not bytes: its model card has no section 'precision'");
+    else if (!m->value || !number_of(metric_get(m->value, "calls_without_size"), &without) ||
+             !number_of(metric_get(m->value, "calls_of_unknown_dtype"), &unknown) ||
+             !number_of(metric_get(m->value, "total_comm_calls"), &calls))
+        *good = true; /* there is no communication */
+    else if (without + unknown > 0)
+        snprintf(why, REASON, "%.0f of %.0f communications do not say their size (In msg nelems, dtype)",
+                 without + unknown, calls);
+    else
+        *good = true;
+    return DSE_OK;
+}
+
+/* The number that a source names, as it stands in the metric's result. */
+static dse_status look_up(side *s, const pair_source *source, const report_measured *m, figure *f,
+                          dse_error *err)
+{
+    const metric_value *v = metric_get(m->value, source->entry);
+
+    if (v && v->kind == METRIC_OBJECT && source->member) {
+        v = metric_get(v, source->member);
+        f->none = !v;
+    }
+    if (f->none)
+        f->value = 0;
+    else if (!number_of(v, &f->value))
+        return be_absent(s, f, err, v && v->text ? v->text : "the trace does not say it");
+    return DSE_OK;
+}
+
+/* Its entries are there for every degree, 0 of those along which nobody communicates. */
+static bool is_degree(const pair_row *row)
+{
+    return strcmp(row->source[0].metric, "traffic_distribution") == 0;
+}
+
+static dse_status scale(side *s, const pair_row *row, pair_rule rule, const report_measured *m, figure *f,
+                        dse_error *err)
+{
+    char why[REASON];
+    double steps;
+    bool good;
+    dse_status st;
+
+    f->value *= factor(f->entry->unit, row->unit);
+    f->none = f->none || (is_degree(row) && f->value == 0);
+    if (rule == AS_IT_IS)
+        return DSE_OK;
+    if (rule == OF_BYTES && (st = check_sizes(s, why, &good, err)) != DSE_OK)
+        return st;
+    if (rule == OF_BYTES && !good)
+        return be_absent(s, f, err, why);
+    if (!(steps = steps_of(s, m->row, why)))
+        return be_absent(s, f, err, why);
+    f->value /= steps;
+    return DSE_OK;
+}
+
+static dse_status measure_source(side *s, const pair_row *row, const pair_source *source, figure *f,
+                                 dse_error *err)
+{
+    const report_measured *m;
+    dse_status st = ask(s, source->metric, &m, err);
+
+    if (st != DSE_OK)
+        return st;
+    *f = (figure){.entry = entry_of(m->row, source->entry)};
+    if (!m->value)
+        return be_absent(s, f, err, m->why);
+    if (!f->entry) /* a row of the same name, of reports */
+        return be_absent(s, f, err, "these traces have totals alone, no steps");
+    if ((st = look_up(s, source, m, f, err)) != DSE_OK || isnan(f->value))
+        return st;
+    return scale(s, row, source->rule, m, f, err);
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+static bool is_xla(const drv_recording *r)
+{
+    return r->record.n_ranks && r->record.rank[0].kind == TRACE_XLA;
+}
+
+static dse_status measure_row(side both[2], const pair_row *row, figure f[2], dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (int i = 0; st == DSE_OK && i < 2; i++) {
+        bool second = is_xla(both[i].recording) && row->source[1].metric;
+
+        st = measure_source(&both[i], row, &row->source[second], &f[i], err);
+    }
+    return st;
+}
+
+/* What neither side has, of a kind that each could have, is no agreement to be counted. */
+static void drop_nothing(const pair_row *row, figure f[2])
+{
+    if (!f[0].none || !f[1].none)
+        return;
+    for (int i = 0; i < 2; i++) {
+        f[i].value = NAN;
+        f[i].why = row->source[0].rule == OF_BYTES ? "no call moves any" : "there are none";
+    }
+}
+
+/* Name, unit, direction and tolerance: those of the metric that a simulated run has. */
+static dse_status begin_pair(const pair_row *row, cmp_pair *out, dse_error *err)
+{
+    const metric *m;
+    const metric_entry *e;
+    dse_status st = metric_find(row->source[0].metric, TRACE_SIMULATED, false, &m, err);
+
+    if (st != DSE_OK)
+        return st;
+    e = entry_of(m, row->source[0].entry);
+    *out = (cmp_pair){.name = row->name,
+                      .unit = row->unit,
+                      .better = (cmp_better)e->better,
+                      .tolerance = e->tolerance,
+                      .simulated = NAN,
+                      .measured = NAN};
+    return DSE_OK;
+}
+
+static dse_status make(side both[2], const pair_row *row, cmp_pair *out, dse_error *err)
+{
+    figure f[2] = {{.value = NAN}, {.value = NAN}};
+    dse_status st = begin_pair(row, out, err);
+
+    if (st == DSE_OK)
+        st = measure_row(both, row, f, err);
+    if (st != DSE_OK)
+        return st;
+    drop_nothing(row, f);
+    out->simulated = f[0].value;
+    out->measured = f[1].value;
+    out->why_simulated = isnan(f[0].value) ? f[0].why : NULL;
+    out->why_measured = isnan(f[1].value) ? f[1].why : NULL;
+    return DSE_OK;
+}
+
+dse_status drv_pairs_make(const drv_recording *simulated, const drv_recording *measured,
+                          const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
+{
+    metric_options own = *o;
+    side both[2] = {{.recording = simulated, .o = &own, .a = a}, {.recording = measured, .o = &own, .a = a}};
+    cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, N_ROWS);
+    dse_status st = pair ? DSE_OK : dse_fail_nomem(err);
+
+    own.compat = false;
+    for (int i = 0; i < 2; i++)
+        dse_arena_init(&both[i].scratch);
+    for (size_t i = 0; st == DSE_OK && i < N_ROWS; i++)
+        st = make(both, &rows[i], &pair[i], err);
+    for (int i = 0; i < 2; i++)
+        dse_arena_free(&both[i].scratch);
+    if (st != DSE_OK)
+        return st;
+    *out = pair;
+    *n = N_ROWS;
+    return DSE_OK;
+}
+
+/* ---- how much of a job is there ------------------------------------------------------------- */
+
+#define LISTED 4 /* ranks that are named; of more, their number */
+
+dse_status drv_pairs_reach(const drv_recording *measured, dse_arena *a, const char **out, dse_error *err)
+{
+    const trace_record *r = &measured->record;
+    uint32_t world = 0, n = 0;
+    dse_strbuf b;
+
+    *out = NULL;
+    dse_strbuf_init(&b);
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        if (!(METRIC_ON(r->rank[i].kind) & METRIC_ON_GPU))
+            continue;
+        world = r->rank[i].world_size ? r->rank[i].world_size : world;
+        dse_strbuf_addf(&b, "%s%" PRIu32, n++ ? ", " : "", r->rank[i].rank);
+    }
+    if (!world && measured->has_card && measured->card.total_count > 0 &&
+        measured->card.total_count < (int64_t)DSE_NONE)
+        world = (uint32_t)measured->card.total_count;
+    if (n && n < world && n <= LISTED)
+        *out = dse_arena_printf(a, "of %" PRIu32 " ranks only rank%s %s %s there: measured figures are %s",
+                                world, n == 1 ? "" : "s", b.data, n == 1 ? "is" : "are",
+                                n == 1 ? "that rank's" : "theirs");
+    else if (n && n < world)
+        *out = dse_arena_printf(
+            a, "of %" PRIu32 " ranks only %" PRIu32 " are there: measured figures are theirs", world, n);
+    if (b.failed || (n && n < world && !*out)) {
+        dse_strbuf_free(&b);
+        return dse_fail_nomem(err);
+    }
+    dse_strbuf_free(&b);
+    return DSE_OK;
+}
+
+/* ---- rows of tables ------------------------------------------------------------------------- */
+
+static const pair_row *row_of(const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(rows[i].name, name) != 0)
+        i++;
+    return &rows[i];
+}
+
+static const char *why_no_memory(const drv_figures *f)
+{
+    return f->why_no_memory ? f->why_no_memory : "it was not measured";
+}
+
+dse_status drv_pairs_of_figures(const drv_figures *simulated, const drv_figures *measured, dse_arena *a,
+                                cmp_pair **out, size_t *n, dse_error *err)
+{
+    static const char no_time[] = "the step was not timed";
+    cmp_pair *p = DSE_ARENA_NEW(a, cmp_pair, 2);
+    dse_status st = p ? DSE_OK : dse_fail_nomem(err);
+
+    if (st == DSE_OK)
+        st = begin_pair(row_of("step_time"), &p[0], err);
+    if (st == DSE_OK)
+        st = begin_pair(row_of("peak_memory"), &p[1], err);
+    if (st != DSE_OK)
+        return st;
+    p[0].simulated = simulated->step_time_s;
+    p[0].measured = measured->step_time_s;
+    p[0].why_simulated = isnan(p[0].simulated) ? no_time : NULL;
+    p[0].why_measured = isnan(p[0].measured) ? no_time : NULL;
+    p[1].simulated = simulated->peak_memory_bytes;
+    p[1].measured = measured->peak_memory_bytes;
+    p[1].why_simulated = isnan(p[1].simulated) ? why_no_memory(simulated) : NULL;
+    p[1].why_measured = isnan(p[1].measured) ? why_no_memory(measured) : NULL;
+    *out = p;
+    *n = 2;
+    return DSE_OK;
+}
