@@ -282,6 +282,27 @@ static bool is_degree(const pair_row *row)
     return strcmp(row->source[0].metric, "traffic_distribution") == 0;
 }
 
+/* Whether the trace or its card say which degree every communication is along; a guess by the kind of collective is no
+ * measurement. */
+static bool knows_degrees(const report_measured *m, char why[REASON])
+{
+    double low, unknown_ms, calls;
+
+    if (!number_of(metric_get(m->value, "low_confidence_calls"), &low) ||
+        !number_of(metric_get(m->value, "unknown_time_ms"), &unknown_ms) ||
+        !number_of(metric_get(m->value, "total_comm_calls"), &calls))
+        snprintf(why, REASON, "the trace does not say it");
+    else if (unknown_ms > 0)
+        snprintf(why, REASON, "neither trace nor card say which ranks %.6g ms of communication are between",
+                 unknown_ms);
+    else if (low > 0)
+        snprintf(why, REASON, "of %.0f of %.0f communications the parallel dimension could only be guessed",
+                 low, calls);
+    else
+        return true;
+    return false;
+}
+
 static dse_status scale(side *s, const pair_row *row, pair_rule rule, const report_measured *m, figure *f,
                         dse_error *err)
 {
@@ -297,6 +318,8 @@ static dse_status scale(side *s, const pair_row *row, pair_rule rule, const repo
     if (rule == OF_BYTES && (st = check_sizes(s, why, &good, err)) != DSE_OK)
         return st;
     if (rule == OF_BYTES && !good)
+        return be_absent(s, f, err, why);
+    if (is_degree(row) && !knows_degrees(m, why))
         return be_absent(s, f, err, why);
     if (!(steps = steps_of(s, m->row, why)))
         return be_absent(s, f, err, why);

@@ -189,6 +189,8 @@ static dse_status hockney(const metric_context *x, const wanted *w, metric_value
         return dse_fail_nomem(err);
     if (st == DSE_OK)
         st = put_fits(s, count, fits, &best, err);
+    if (st == DSE_OK && !count)
+        return metric_absent(err, "the trace has no all-reduce between members whose number is known");
     if (st == DSE_OK && !best.samples)
         return metric_absent(
             err,

@@ -318,6 +318,25 @@ CLAIM(bytes_of_some_communications_are_not_the_bytes_of_all)
     by_hand_end();
 }
 
+/* A gather of nobody knows whom, for 2 us; a message, which is between stages more often than not. */
+CLAIM(a_guess_is_no_traffic_of_a_degree)
+{
+    by_hand();
+    run_comm(&measured_run.rec.rank[0], "ncclDevKernel_Gather", 192, 194, 8, 8, NULL, NULL);
+    compare_runs();
+    is_absent_since(of("traffic.dp")->measured, of("traffic.dp")->why_measured,
+                    "neither trace nor card say which ranks 0.002 ms of communication are between");
+    assert_true(isnan(of("comm_time.dp")->measured));
+    is_near(of("comm_time.dp")->simulated, 40e-6);
+    by_hand_end();
+    by_hand();
+    run_comm(&measured_run.rec.rank[0], "ncclDevKernel_SendRecv", 192, 194, 8, 8, NULL, NULL);
+    compare_runs();
+    is_absent_since(of("comm_time.pp")->measured, of("comm_time.pp")->why_measured,
+                    "of 1 of 4 communications the parallel dimension could only be guessed");
+    by_hand_end();
+}
+
 CLAIM(without_steps_nothing_is_said_per_step)
 {
     by_hand();
@@ -412,6 +431,7 @@ int main(void)
         cmocka_unit_test(what_grows_with_the_recording_is_taken_per_step),
         cmocka_unit_test(what_is_lacking_has_the_reason_of_its_metric),
         cmocka_unit_test(bytes_of_some_communications_are_not_the_bytes_of_all),
+        cmocka_unit_test(a_guess_is_no_traffic_of_a_degree),
         cmocka_unit_test(without_steps_nothing_is_said_per_step),
         cmocka_unit_test(it_is_said_how_many_ranks_are_there),
         cmocka_unit_test(a_row_of_a_table_has_a_step_time_and_perhaps_memory),
