@@ -231,6 +231,46 @@ CLAIM(a_run_of_more_than_53_days_is_refused)
     trace_record_free(&r);
 }
 
+/* Peaks are by the number of the rank, whichever order the ranks have; what is no number of bytes is not known, and so is
+ * what a file of before the keys leaves out. */
+CLAIM(a_file_may_say_little_of_its_memory)
+{
+    static const char rest[] =
+        "\"traceEvents\":[{\"ph\":\"X\",\"pid\":2,\"tid\":0,\"ts\":0,\"dur\":1,\"name\":\"a\"},"
+        "{\"ph\":\"X\",\"pid\":1,\"tid\":0,\"ts\":0,\"dur\":1,\"name\":\"a\"},"
+        "{\"ph\":\"X\",\"pid\":0,\"tid\":0,\"ts\":0,\"dur\":1,\"name\":\"a\"}]";
+    static const struct {
+        const char *head, *tail;
+        bool in_elements;
+        uint64_t peak[3];
+    } files[] = {
+        {"\"sizes\":\"bytes\",\"peak_memory\":[12,\"7\",-1],", "", false, {12, 7, TRACE_UNKNOWN}},
+        {"\"peak_memory\":[12],\"sizes\":\"elements\",", "", true, {12, TRACE_UNKNOWN, TRACE_UNKNOWN}},
+        {"\"sizes\":7,\"peak_memory\":{},", "", true, {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN}},
+        {"", ",\"sizes\":\"bytes\",\"peak_memory\":[null,0]", false, {TRACE_UNKNOWN, 0, TRACE_UNKNOWN}},
+        {"", "", true, {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN}},
+    };
+
+    unit_make_folder(folder);
+    snprintf(path, sizeof path, "%s/t.json", folder);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        dse_error err = DSE_ERROR_INIT;
+        trace_record r = {0};
+        char text[512];
+
+        snprintf(text, sizeof text, "{\"simulator\":\"ccldse\",%s%s%s}", files[i].head, rest, files[i].tail);
+        unit_write_text(path, text);
+        assert_ok(trace_reader_chrome.read(path, &r, &err), &err);
+        assert_int_equal(r.n_ranks, 3);
+        for (uint32_t k = 0; k < 3; k++) {
+            assert_int_equal(r.rank[k].in_elements, files[i].in_elements);
+            assert_u64(r.rank[k].peak_memory, files[i].peak[r.rank[k].rank]);
+        }
+        trace_record_free(&r);
+    }
+    unit_remove_folder(folder);
+}
+
 static dse_status read_run(void *what, dse_arena *arena, dse_error *err)
 {
     trace_record r = {0};
@@ -256,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_record_of_nothing_is_that_of_its_timeline),
         cmocka_unit_test(an_event_says_what_its_node_was),
         cmocka_unit_test(a_run_of_more_than_53_days_is_refused),
+        cmocka_unit_test(a_file_may_say_little_of_its_memory),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
