@@ -26,91 +26,86 @@ typedef struct {
     pair_rule rule;
 } pair_source; /* the second: of XLA traces alone, for which the first is not defined */
 
+/* A generated stage posts all its receives at the first tick: their union says nothing of how long messages take. A rank that
+ * records them does so when it comes to wait for them. */
+typedef enum { ANYHOW, UNLESS_POSTED } pair_condition;
+
 typedef struct {
     const char *name, *unit;
+    pair_condition condition;
     pair_source source[2]; /* metric NULL: there is no second */
     const char *help;
 } pair_row;
 
 #define A_STEP " of a rank in a step"
 
+#define ROW(name, unit, condition, metric, entry, rule, help)                                                \
+    {                                                                                                        \
+        name, unit, condition, {{metric, entry, NULL, rule}}, help                                           \
+    }
 #define CALLS(type)                                                                                          \
     {                                                                                                        \
-        "calls." type, "calls", {{"coll_call_num", "calls_by_type", type, PER_STEP}},                        \
+        "calls." type, "calls", ANYHOW, {{"coll_call_num", "calls_by_type", type, PER_STEP}},                \
             "calls of " type A_STEP                                                                          \
     }
 #define BYTES(type)                                                                                          \
     {                                                                                                        \
-        "bytes." type, "bytes", {{"communication", "bytes_by_type", type, OF_BYTES}},                        \
+        "bytes." type, "bytes", ANYHOW, {{"communication", "bytes_by_type", type, OF_BYTES}},                \
             "whole buffers of " type A_STEP                                                                  \
-    }
-#define TRAFFIC(degree, text)                                                                                \
-    {                                                                                                        \
-        "traffic." degree, "bytes", {{"traffic_distribution", degree "_bytes", NULL, OF_BYTES}},             \
-            "bytes of communication along " text A_STEP                                                      \
-    }
-#define TIME(degree, text)                                                                                   \
-    {                                                                                                        \
-        "comm_time." degree, "s", {{"traffic_distribution", degree "_time_ms", NULL, PER_STEP}},             \
-            "union of communication along " text A_STEP                                                      \
     }
 #define TYPES(X)                                                                                             \
     X("AllReduce"), X("ReduceScatter"), X("AllGather"), X("AllToAll"), X("Broadcast"), X("SendRecv")
-#define DEGREES(X)                                                                                           \
-    X("dp", "data parallel ranks"), X("tp", "tensor parallel ranks"), X("pp", "stages of the pipeline"),     \
-        X("ep", "expert parallel ranks"), X("cp", "context parallel ranks (sp)")
+#define TRAFFIC(degree)                                                                                      \
+    ROW("traffic." degree, "bytes", ANYHOW, "traffic_distribution", degree "_bytes", OF_BYTES,               \
+        "bytes of communication along " degree A_STEP)
+#define TIME(degree, condition)                                                                              \
+    ROW("comm_time." degree, "s", condition, "traffic_distribution", degree "_time_ms", PER_STEP,            \
+        "union of communication along " degree A_STEP)
 
+/* cp is sp here. */
 static const pair_row rows[] = {
     {"step_time",
      "s",
+     ANYHOW,
      {{"iter_time", "avg_iter_time_ms", NULL, AS_IT_IS}, {"avg_step_time", "avg_step_time", NULL, AS_IT_IS}},
      "time of a step, mean over ranks of their means"},
-    {"throughput",
-     "tokens/s",
-     {{"throughput_tokens", "throughput_tokens_per_s", NULL, AS_IT_IS}},
-     "tokens of a step over its time"},
-    {"mfu", "%", {{"mfu", "mfu", NULL, AS_IT_IS}}, "the model's arithmetic over the devices' peak"},
-    {"compute_time",
-     "s",
-     {{"comm_comp_overlap", "comp_time_ms", NULL, PER_STEP}},
-     "union of compute kernels" A_STEP},
-    {"comm_time",
-     "s",
-     {{"comm_comp_overlap", "comm_time_ms", NULL, PER_STEP}},
-     "union of communication kernels" A_STEP ", waiting in them included"},
-    {"exposed_comm",
-     "s",
-     {{"comm_comp_overlap", "exposed_comm_time_ms", NULL, PER_STEP}},
-     "communication that no compute covers," A_STEP},
+    ROW("throughput", "tokens/s", ANYHOW, "throughput_tokens", "throughput_tokens_per_s", AS_IT_IS,
+        "tokens of a step over its time"),
+    ROW("mfu", "%", ANYHOW, "mfu", "mfu", AS_IT_IS, "the model's arithmetic over the devices' peak"),
+    ROW("compute_time", "s", ANYHOW, "comm_comp_overlap", "comp_time_ms", PER_STEP,
+        "union of compute kernels" A_STEP),
+    ROW("comm_time", "s", UNLESS_POSTED, "comm_comp_overlap", "comm_time_ms", PER_STEP,
+        "union of communication kernels" A_STEP ", waiting in them included"),
+    ROW("exposed_comm", "s", ANYHOW, "comm_comp_overlap", "exposed_comm_time_ms", PER_STEP,
+        "communication that no compute covers," A_STEP),
     {"overlap_ratio",
      "",
+     UNLESS_POSTED,
      {{"comm_comp_overlap", "overlap_ratio_of_comm", NULL, AS_IT_IS},
       {"compute_comm_overlap", "compute_comm_overlap", NULL, AS_IT_IS}},
      "share of communication that compute covers, mean over ranks"},
     TYPES(CALLS),
     TYPES(BYTES),
-    DEGREES(TRAFFIC),
-    DEGREES(TIME),
-    {"pipeline_bubble",
-     "",
-     {{"pipeline_bubble", "bubble_ratio", NULL, AS_IT_IS}},
-     "share of a stage's time in which it does nothing or waits for another"},
-    {"straggler_lag",
-     "s",
-     {{"straggler_lag", "mean_lag_us", NULL, AS_IT_IS}},
-     "how much later than the first the last rank begins a collective, mean"},
-    {"peak_memory",
-     "bytes",
-     {{"peak_memory", "peak_memory", NULL, AS_IT_IS}},
-     "the most that tensors take at a time, of the fullest rank"},
-    {"hockney_alpha",
-     "s",
-     {{"hockney_alpha_s", "hockney_alpha_s", NULL, AS_IT_IS}},
-     "latency of a step of a ring all-reduce, fitted to all calls"},
-    {"hockney_beta",
-     "s/byte",
-     {{"hockney_beta_s_per_byte", "hockney_beta_s_per_byte", NULL, AS_IT_IS}},
-     "time of a byte in a ring all-reduce, fitted to all calls"},
+    TRAFFIC("dp"),
+    TRAFFIC("tp"),
+    TRAFFIC("pp"),
+    TRAFFIC("ep"),
+    TRAFFIC("cp"),
+    TIME("dp", ANYHOW),
+    TIME("tp", ANYHOW),
+    TIME("pp", UNLESS_POSTED),
+    TIME("ep", ANYHOW),
+    TIME("cp", ANYHOW),
+    ROW("pipeline_bubble", "", ANYHOW, "pipeline_bubble", "bubble_ratio", AS_IT_IS,
+        "share of a stage's time in which it does nothing or waits for another"),
+    ROW("straggler_lag", "s", ANYHOW, "straggler_lag", "mean_lag_us", AS_IT_IS,
+        "how much later than the first the last rank begins a collective, mean"),
+    ROW("peak_memory", "bytes", ANYHOW, "peak_memory", "peak_memory", AS_IT_IS,
+        "the most that tensors take at a time, of the fullest rank"),
+    ROW("hockney_alpha", "s", ANYHOW, "hockney_alpha_s", "hockney_alpha_s", AS_IT_IS,
+        "latency of a step of a ring all-reduce, fitted to all calls"),
+    ROW("hockney_beta", "s/byte", ANYHOW, "hockney_beta_s_per_byte", "hockney_beta_s_per_byte", AS_IT_IS,
+        "time of a byte in a ring all-reduce, fitted to all calls"),
 };
 
 #define N_ROWS (sizeof rows / sizeof rows[0])
@@ -327,6 +322,21 @@ static dse_status scale(side *s, const pair_row *row, pair_rule rule, const repo
     return DSE_OK;
 }
 
+static bool has_posted_receives(const drv_recording *r)
+{
+    for (uint32_t i = 0; i < r->record.n_ranks; i++) {
+        const trace_rank *rank = &r->record.rank[i];
+
+        for (uint32_t k = 0; k < rank->n_args && rank->kind == TRACE_SIMULATED; k++) {
+            const char *what = TRACE_NAME(rank, rank->args[k].collective);
+
+            if (what && strcmp(what, "recv") == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static dse_status measure_source(side *s, const pair_row *row, const pair_source *source, figure *f,
                                  dse_error *err)
 {
@@ -342,6 +352,9 @@ static dse_status measure_source(side *s, const pair_row *row, const pair_source
         return be_absent(s, f, err, "these traces have totals alone, no steps");
     if ((st = look_up(s, source, m, f, err)) != DSE_OK || isnan(f->value))
         return st;
+    if (row->condition == UNLESS_POSTED && has_posted_receives(s->recording))
+        return be_absent(s, f, err,
+                         "simulated stages post their receives at the start, which covers all else");
     return scale(s, row, source->rule, m, f, err);
 }
 
