@@ -2,7 +2,7 @@
  * no kernels, but operations of devices), that one stands behind it. */
 #include "driver/pairs.h"
 
-#include "driver/measure.h"
+#include "driver/pairs_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,29 +14,6 @@ _Static_assert((int)METRIC_NEITHER == (int)CMP_NEITHER && (int)METRIC_LOWER == (
 
 /* ---- what is compared ----------------------------------------------------------------------- */
 
-typedef enum {
-    AS_IT_IS,
-    PER_STEP, /* a sum over ranks and steps: divided by all steps of all ranks */
-    OF_BYTES, /* the same, of sizes, which every communication must say, in bytes */
-} pair_rule;
-
-typedef struct {
-    const char *metric, *entry; /* the row, and what of its result */
-    const char *member;         /* of an entry that is an object; NULL: it is none */
-    pair_rule rule;
-} pair_source; /* the second: of XLA traces alone, for which the first is not defined */
-
-/* A generated stage posts all its receives at the first tick: their union says nothing of how long messages take. A rank that
- * records them does so when it comes to wait for them. */
-typedef enum { ANYHOW, UNLESS_POSTED } pair_condition;
-
-typedef struct {
-    const char *name, *unit;
-    pair_condition condition;
-    pair_source source[2]; /* metric NULL: there is no second */
-    const char *help;
-} pair_row;
-
 #define A_STEP " of a rank in a step"
 
 #define ROW(name, unit, condition, metric, entry, rule, help)                                                \
@@ -45,44 +22,46 @@ typedef struct {
     }
 #define CALLS(type)                                                                                          \
     {                                                                                                        \
-        "calls." type, "calls", ANYHOW, {{"coll_call_num", "calls_by_type", type, PER_STEP}},                \
+        "calls." type, "calls", PAIR_ANYHOW, {{"coll_call_num", "calls_by_type", type, PAIR_PER_STEP}},      \
             "calls of " type A_STEP                                                                          \
     }
 #define BYTES(type)                                                                                          \
     {                                                                                                        \
-        "bytes." type, "bytes", ANYHOW, {{"communication", "bytes_by_type", type, OF_BYTES}},                \
+        "bytes." type, "bytes", PAIR_ANYHOW, {{"communication", "bytes_by_type", type, PAIR_OF_BYTES}},      \
             "whole buffers of " type A_STEP                                                                  \
     }
 #define TYPES(X)                                                                                             \
     X("AllReduce"), X("ReduceScatter"), X("AllGather"), X("AllToAll"), X("Broadcast"), X("SendRecv")
 #define TRAFFIC(degree)                                                                                      \
-    ROW("traffic." degree, "bytes", ANYHOW, "traffic_distribution", degree "_bytes", OF_BYTES,               \
+    ROW("traffic." degree, "bytes", PAIR_ANYHOW, "traffic_distribution", degree "_bytes", PAIR_OF_BYTES,     \
         "bytes of communication along " degree A_STEP)
 #define TIME(degree, condition)                                                                              \
-    ROW("comm_time." degree, "s", condition, "traffic_distribution", degree "_time_ms", PER_STEP,            \
+    ROW("comm_time." degree, "s", condition, "traffic_distribution", degree "_time_ms", PAIR_PER_STEP,       \
         "union of communication along " degree A_STEP)
 
 /* cp is sp here. */
-static const pair_row rows[] = {
+static const drv_pair_row rows[] = {
     {"step_time",
      "s",
-     ANYHOW,
-     {{"iter_time", "avg_iter_time_ms", NULL, AS_IT_IS}, {"avg_step_time", "avg_step_time", NULL, AS_IT_IS}},
+     PAIR_ANYHOW,
+     {{"iter_time", "avg_iter_time_ms", NULL, PAIR_AS_IT_IS},
+      {"avg_step_time", "avg_step_time", NULL, PAIR_AS_IT_IS}},
      "time of a step, mean over ranks of their means"},
-    ROW("throughput", "tokens/s", ANYHOW, "throughput_tokens", "throughput_tokens_per_s", AS_IT_IS,
+    ROW("throughput", "tokens/s", PAIR_ANYHOW, "throughput_tokens", "throughput_tokens_per_s", PAIR_AS_IT_IS,
         "tokens of a step over its time"),
-    ROW("mfu", "%", ANYHOW, "mfu", "mfu", AS_IT_IS, "the model's arithmetic over the devices' peak"),
-    ROW("compute_time", "s", ANYHOW, "comm_comp_overlap", "comp_time_ms", PER_STEP,
+    ROW("mfu", "%", PAIR_ANYHOW, "mfu", "mfu", PAIR_AS_IT_IS,
+        "the model's arithmetic over the devices' peak"),
+    ROW("compute_time", "s", PAIR_ANYHOW, "comm_comp_overlap", "comp_time_ms", PAIR_PER_STEP,
         "union of compute kernels" A_STEP),
-    ROW("comm_time", "s", UNLESS_POSTED, "comm_comp_overlap", "comm_time_ms", PER_STEP,
+    ROW("comm_time", "s", PAIR_UNLESS_POSTED, "comm_comp_overlap", "comm_time_ms", PAIR_PER_STEP,
         "union of communication kernels" A_STEP ", waiting in them included"),
-    ROW("exposed_comm", "s", ANYHOW, "comm_comp_overlap", "exposed_comm_time_ms", PER_STEP,
+    ROW("exposed_comm", "s", PAIR_ANYHOW, "comm_comp_overlap", "exposed_comm_time_ms", PAIR_PER_STEP,
         "communication that no compute covers," A_STEP),
     {"overlap_ratio",
      "",
-     UNLESS_POSTED,
-     {{"comm_comp_overlap", "overlap_ratio_of_comm", NULL, AS_IT_IS},
-      {"compute_comm_overlap", "compute_comm_overlap", NULL, AS_IT_IS}},
+     PAIR_UNLESS_POSTED,
+     {{"comm_comp_overlap", "overlap_ratio_of_comm", NULL, PAIR_AS_IT_IS},
+      {"compute_comm_overlap", "compute_comm_overlap", NULL, PAIR_AS_IT_IS}},
      "share of communication that compute covers, mean over ranks"},
     TYPES(CALLS),
     TYPES(BYTES),
@@ -91,305 +70,45 @@ static const pair_row rows[] = {
     TRAFFIC("pp"),
     TRAFFIC("ep"),
     TRAFFIC("cp"),
-    TIME("dp", ANYHOW),
-    TIME("tp", ANYHOW),
-    TIME("pp", UNLESS_POSTED),
-    TIME("ep", ANYHOW),
-    TIME("cp", ANYHOW),
-    ROW("pipeline_bubble", "", ANYHOW, "pipeline_bubble", "bubble_ratio", AS_IT_IS,
+    TIME("dp", PAIR_ANYHOW),
+    TIME("tp", PAIR_ANYHOW),
+    TIME("pp", PAIR_UNLESS_POSTED),
+    TIME("ep", PAIR_ANYHOW),
+    TIME("cp", PAIR_ANYHOW),
+    ROW("pipeline_bubble", "", PAIR_ANYHOW, "pipeline_bubble", "bubble_ratio", PAIR_AS_IT_IS,
         "share of a stage's time in which it does nothing or waits for another"),
-    ROW("straggler_lag", "s", ANYHOW, "straggler_lag", "mean_lag_us", AS_IT_IS,
+    ROW("straggler_lag", "s", PAIR_ANYHOW, "straggler_lag", "mean_lag_us", PAIR_AS_IT_IS,
         "how much later than the first the last rank begins a collective, mean"),
-    ROW("peak_memory", "bytes", ANYHOW, "peak_memory", "peak_memory", AS_IT_IS,
+    ROW("peak_memory", "bytes", PAIR_ANYHOW, "peak_memory", "peak_memory", PAIR_AS_IT_IS,
         "the most that tensors take at a time, of the fullest rank"),
-    ROW("hockney_alpha", "s", ANYHOW, "hockney_alpha_s", "hockney_alpha_s", AS_IT_IS,
+    ROW("hockney_alpha", "s", PAIR_ANYHOW, "hockney_alpha_s", "hockney_alpha_s", PAIR_AS_IT_IS,
         "latency of a step of a ring all-reduce, fitted to all calls"),
-    ROW("hockney_beta", "s/byte", ANYHOW, "hockney_beta_s_per_byte", "hockney_beta_s_per_byte", AS_IT_IS,
-        "time of a byte in a ring all-reduce, fitted to all calls"),
+    ROW("hockney_beta", "s/byte", PAIR_ANYHOW, "hockney_beta_s_per_byte", "hockney_beta_s_per_byte",
+        PAIR_AS_IT_IS, "time of a byte in a ring all-reduce, fitted to all calls"),
 };
 
 #define N_ROWS (sizeof rows / sizeof rows[0])
+_Static_assert(N_ROWS <= DRV_PAIR_METRICS, "each row may ask for a metric of its own");
 
 const size_t drv_n_pair_kinds = N_ROWS;
 
 drv_pair_kind drv_pair_kind_at(size_t i) { return (drv_pair_kind){rows[i].name, rows[i].help}; }
 
-/* Of an entry's unit, in the pair's. */
-static double factor(const char *from, const char *to)
-{
-    static const struct {
-        const char *from, *to;
-        double factor;
-    } units[] = {{"ms", "s", 1e-3}, {"us", "s", 1e-6}, {"%", "", 0.01}};
-
-    if (strcmp(from, to) == 0)
-        return 1;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(units[i].from, from) == 0 && strcmp(units[i].to, to) == 0)
-            return units[i].factor;
-    return NAN;
-}
-
-/* ---- one side ------------------------------------------------------------------------------- */
-
-/* A metric of the recording, once computed. */
-typedef struct {
-    const char *name;
-    report_measured of;
-} asked;
-
-typedef struct {
-    const drv_recording *recording;
-    const metric_options *o;
-    dse_arena scratch; /* of what metrics say */
-    dse_arena *a;      /* of what stays */
-    size_t n;
-    asked asked[N_ROWS];
-} side;
-
-static dse_status ask(side *s, const char *name, const report_measured **out, dse_error *err)
-{
-    const metric *m;
-    dse_status st;
-
-    for (size_t i = 0; i < s->n; i++)
-        if (strcmp(s->asked[i].name, name) == 0) {
-            *out = &s->asked[i].of;
-            return DSE_OK;
-        }
-    if ((st = drv_measure_find(s->recording, name, false, &m, err)) != DSE_OK ||
-        (st = drv_measure(s->recording, m, name, s->o, &s->scratch, &s->asked[s->n].of, err)) != DSE_OK)
-        return st;
-    s->asked[s->n].name = name;
-    *out = &s->asked[s->n++].of;
-    return DSE_OK;
-}
-
-#define REASON 128 /* bytes of one, with its numbers */
-
-/* A figure of one side, or why it has none. */
-typedef struct {
-    double value; /* NaN: it has none */
-    bool none;    /* there is nothing of the kind, which is 0 */
-    const char *why;
-    const metric_entry *entry;
-} figure;
-
-static const metric_entry *entry_of(const metric *m, const char *path)
-{
-    for (size_t i = 0; i < m->n_entries; i++)
-        if (strcmp(m->entry[i].path, path) == 0)
-            return &m->entry[i];
-    return NULL;
-}
-
-static dse_status be_absent(side *s, figure *f, dse_error *err, const char *why)
-{
-    f->value = NAN;
-    f->none = false;
-    f->why = dse_arena_strdup(s->a, why);
-    return f->why ? DSE_OK : dse_fail_nomem(err);
-}
-
-static bool number_of(const metric_value *v, double *out)
-{
-    if (!v || (v->kind != METRIC_NUMBER && v->kind != METRIC_INTEGER))
-        return false;
-    *out = v->kind == METRIC_NUMBER ? v->number : (double)v->integer;
-    return true;
-}
-
-/* Steps of all ranks that the metric takes; 0: *why one has none. */
-static double steps_of(const side *s, const metric *m, char why[REASON])
-{
-    const drv_recording *r = s->recording;
-    double n = 0;
-
-    snprintf(why, REASON, "there is no rank");
-
-    for (uint32_t i = 0; i < r->n_views; i++) {
-        if (!(m->kinds & METRIC_ON(r->view[i].rank->kind)))
-            continue;
-        if (!r->view[i].n_steps) {
-            snprintf(why, REASON,
-                     "rank %" PRIu32 " has no step markers (%s), so that it cannot be said per step",
-                     r->view[i].rank->rank, METRIC_STEP_PREFIX);
-            return 0;
-        }
-        n += r->view[i].n_steps;
-    }
-    return n;
-}
-
-static bool is_in_elements(const drv_recording *r)
-{
-    for (uint32_t i = 0; i < r->record.n_ranks; i++)
-        if (r->record.rank[i].kind == TRACE_SIMULATED && r->record.rank[i].in_elements)
-            return true;
-    return false;
-}
-
-/* Whether every communication says its size; a sum over some of them would be too small. */
-static dse_status check_sizes(side *s, char why[REASON], bool *good, dse_error *err)
-{
-    const report_measured *m;
-    double without, unknown, calls;
-    dse_status st = ask(s, "traffic_distribution", &m, err);
-
-    *good = false;
-    if (st != DSE_OK)
-        return st;
-    if (is_in_elements(s->recording))
-        snprintf(why, REASON,
-                 "the simulation counts elements, not bytes: its model card has no section 'precision'");
-    else if (!m->value || !number_of(metric_get(m->value, "calls_without_size"), &without) ||
-             !number_of(metric_get(m->value, "calls_of_unknown_dtype"), &unknown) ||
-             !number_of(metric_get(m->value, "total_comm_calls"), &calls))
-        *good = true; /* there is no communication */
-    else if (without + unknown > 0)
-        snprintf(why, REASON, "%.0f of %.0f communications do not say their size (In msg nelems, dtype)",
-                 without + unknown, calls);
-    else
-        *good = true;
-    return DSE_OK;
-}
-
-/* The number that a source names, as it stands in the metric's result. */
-static dse_status look_up(side *s, const pair_source *source, const report_measured *m, figure *f,
-                          dse_error *err)
-{
-    const metric_value *v = metric_get(m->value, source->entry);
-
-    if (v && v->kind == METRIC_OBJECT && source->member) {
-        v = metric_get(v, source->member);
-        f->none = !v;
-    }
-    if (f->none)
-        f->value = 0;
-    else if (!number_of(v, &f->value))
-        return be_absent(s, f, err, v && v->text ? v->text : "the trace does not say it");
-    return DSE_OK;
-}
-
-/* Its entries are there for every degree, 0 of those along which nobody communicates. */
-static bool is_degree(const pair_row *row)
-{
-    return strcmp(row->source[0].metric, "traffic_distribution") == 0;
-}
-
-/* Whether the trace or its card say which degree every communication is along; a guess by the kind of collective is no
- * measurement. */
-static bool knows_degrees(const report_measured *m, char why[REASON])
-{
-    double low, unknown_ms, calls;
-
-    if (!number_of(metric_get(m->value, "low_confidence_calls"), &low) ||
-        !number_of(metric_get(m->value, "unknown_time_ms"), &unknown_ms) ||
-        !number_of(metric_get(m->value, "total_comm_calls"), &calls))
-        snprintf(why, REASON, "the trace does not say it");
-    else if (unknown_ms > 0)
-        snprintf(why, REASON, "neither trace nor card say which ranks %.6g ms of communication are between",
-                 unknown_ms);
-    else if (low > 0)
-        snprintf(why, REASON, "of %.0f of %.0f communications the parallel dimension could only be guessed",
-                 low, calls);
-    else
-        return true;
-    return false;
-}
-
-static dse_status scale(side *s, const pair_row *row, pair_rule rule, const report_measured *m, figure *f,
-                        dse_error *err)
-{
-    char why[REASON];
-    double steps;
-    bool good;
-    dse_status st;
-
-    f->value *= factor(f->entry->unit, row->unit);
-    f->none = f->none || (is_degree(row) && f->value == 0);
-    if (rule == AS_IT_IS)
-        return DSE_OK;
-    if (rule == OF_BYTES && (st = check_sizes(s, why, &good, err)) != DSE_OK)
-        return st;
-    if (rule == OF_BYTES && !good)
-        return be_absent(s, f, err, why);
-    if (is_degree(row) && !knows_degrees(m, why))
-        return be_absent(s, f, err, why);
-    if (!(steps = steps_of(s, m->row, why)))
-        return be_absent(s, f, err, why);
-    f->value /= steps;
-    return DSE_OK;
-}
-
-static bool has_posted_receives(const drv_recording *r)
-{
-    for (uint32_t i = 0; i < r->record.n_ranks; i++) {
-        const trace_rank *rank = &r->record.rank[i];
-
-        for (uint32_t k = 0; k < rank->n_args && rank->kind == TRACE_SIMULATED; k++) {
-            const char *what = TRACE_NAME(rank, rank->args[k].collective);
-
-            if (what && strcmp(what, "recv") == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
-static dse_status measure_source(side *s, const pair_row *row, const pair_source *source, figure *f,
-                                 dse_error *err)
-{
-    const report_measured *m;
-    dse_status st = ask(s, source->metric, &m, err);
-
-    if (st != DSE_OK)
-        return st;
-    *f = (figure){.entry = entry_of(m->row, source->entry)};
-    if (!m->value)
-        return be_absent(s, f, err, m->why);
-    if (!f->entry) /* a row of the same name, of reports */
-        return be_absent(s, f, err, "these traces have totals alone, no steps");
-    if ((st = look_up(s, source, m, f, err)) != DSE_OK || isnan(f->value))
-        return st;
-    if (row->condition == UNLESS_POSTED && has_posted_receives(s->recording))
-        return be_absent(s, f, err,
-                         "simulated stages post their receives at the start, which covers all else");
-    return scale(s, row, source->rule, m, f, err);
-}
-
 /* ---- both ----------------------------------------------------------------------------------- */
 
-static bool is_xla(const drv_recording *r)
-{
-    return r->record.n_ranks && r->record.rank[0].kind == TRACE_XLA;
-}
-
-static dse_status measure_row(side both[2], const pair_row *row, figure f[2], dse_error *err)
-{
-    dse_status st = DSE_OK;
-
-    for (int i = 0; st == DSE_OK && i < 2; i++) {
-        bool second = is_xla(both[i].recording) && row->source[1].metric;
-
-        st = measure_source(&both[i], row, &row->source[second], &f[i], err);
-    }
-    return st;
-}
-
 /* What neither side has, of a kind that each could have, is no agreement to be counted. */
-static void drop_nothing(const pair_row *row, figure f[2])
+static void drop_nothing(const drv_pair_row *row, drv_pair_figure f[2])
 {
     if (!f[0].none || !f[1].none)
         return;
     for (int i = 0; i < 2; i++) {
         f[i].value = NAN;
-        f[i].why = row->source[0].rule == OF_BYTES ? "no call moves any" : "there are none";
+        f[i].why = row->source[0].rule == PAIR_OF_BYTES ? "no call moves any" : "there are none";
     }
 }
 
 /* Name, unit, direction and tolerance: those of the metric that a simulated run has. */
-static dse_status begin_pair(const pair_row *row, cmp_pair *out, dse_error *err)
+static dse_status begin_pair(const drv_pair_row *row, cmp_pair *out, dse_error *err)
 {
     const metric *m;
     const metric_entry *e;
@@ -397,7 +116,7 @@ static dse_status begin_pair(const pair_row *row, cmp_pair *out, dse_error *err)
 
     if (st != DSE_OK)
         return st;
-    e = entry_of(m, row->source[0].entry);
+    e = drv_pair_entry(m, row->source[0].entry);
     *out = (cmp_pair){.name = row->name,
                       .unit = row->unit,
                       .better = (cmp_better)e->better,
@@ -407,13 +126,15 @@ static dse_status begin_pair(const pair_row *row, cmp_pair *out, dse_error *err)
     return DSE_OK;
 }
 
-static dse_status make(side both[2], const pair_row *row, cmp_pair *out, dse_error *err)
+static dse_status make(drv_pair_side both[2], const drv_pair_row *row, cmp_pair *out, dse_error *err)
 {
-    figure f[2] = {{.value = NAN}, {.value = NAN}};
+    drv_pair_figure f[2] = {{.value = NAN}, {.value = NAN}};
     dse_status st = begin_pair(row, out, err);
 
     if (st == DSE_OK)
-        st = measure_row(both, row, f, err);
+        st = drv_pair_measure(&both[0], row, &f[0], err);
+    if (st == DSE_OK)
+        st = drv_pair_measure(&both[1], row, &f[1], err);
     if (st != DSE_OK)
         return st;
     drop_nothing(row, f);
@@ -428,7 +149,8 @@ dse_status drv_pairs_make(const drv_recording *simulated, const drv_recording *m
                           const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
 {
     metric_options own = *o;
-    side both[2] = {{.recording = simulated, .o = &own, .a = a}, {.recording = measured, .o = &own, .a = a}};
+    drv_pair_side both[2] = {{.recording = simulated, .o = &own, .a = a},
+                             {.recording = measured, .o = &own, .a = a}};
     cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, N_ROWS);
     dse_status st = pair ? DSE_OK : dse_fail_nomem(err);
 
@@ -484,7 +206,7 @@ dse_status drv_pairs_reach(const drv_recording *measured, dse_arena *a, const ch
 
 /* ---- rows of tables ------------------------------------------------------------------------- */
 
-static const pair_row *row_of(const char *name)
+static const drv_pair_row *row_of(const char *name)
 {
     size_t i = 0;
 
