@@ -181,7 +181,8 @@ static dse_status scale(drv_pair_side *s, const drv_pair_row *row, drv_pair_rule
         return be_absent(s, f, err, why);
     if (is_degree(row) && !knows_degrees(m, why))
         return be_absent(s, f, err, why);
-    if (!(steps = steps_of(s, m->row, why)))
+    steps = steps_of(s, m->row, why);
+    if (steps == 0)
         return be_absent(s, f, err, why);
     f->value /= steps;
     return DSE_OK;
