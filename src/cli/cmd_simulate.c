@@ -301,7 +301,7 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
     if (o->trace)
         st = trace_ticks_save_csv(&record, o->trace, err);
     if (st == DSE_OK && o->timeline)
-        st = drv_timeline_save(&s->point, &w, &record, o->timeline, a, err);
+        st = drv_timeline_save(&s->study, &s->point, &w, &s->result, &record, o->timeline, a, err);
     if (st == DSE_OK && o->links_csv)
         st = drv_links_save_csv(s->result.load, o->links_csv, a, err);
     return st;

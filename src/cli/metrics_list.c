@@ -17,6 +17,33 @@ static void kinds_json(unsigned kinds, dse_json *j)
     dse_json_end_array(j);
 }
 
+/* What of it a simulated run and a measured one are compared by. */
+static void entries_json(const metric *m, dse_json *j)
+{
+    static const char *const betters[] = {
+        [METRIC_NEITHER] = "neither", [METRIC_LOWER] = "lower", [METRIC_HIGHER] = "higher"};
+
+    if (!m->n_entries)
+        return;
+    dse_json_key(j, "compared");
+    dse_json_begin_array(j);
+    for (size_t i = 0; i < m->n_entries; i++) {
+        const metric_entry *e = &m->entry[i];
+
+        dse_json_begin_object(j);
+        dse_json_key(j, "entry");
+        dse_json_string(j, e->path);
+        dse_json_key(j, "unit");
+        dse_json_string(j, e->unit);
+        dse_json_key(j, "better");
+        dse_json_string(j, betters[e->better]);
+        dse_json_key(j, "tolerance");
+        dse_json_double(j, e->tolerance);
+        dse_json_end_object(j);
+    }
+    dse_json_end_array(j);
+}
+
 static void row_json(const metric *m, const char *name, dse_json *j)
 {
     const struct {
@@ -36,6 +63,7 @@ static void row_json(const metric *m, const char *name, dse_json *j)
     kinds_json(m->kinds, j);
     dse_json_key(j, "compat_kinds");
     kinds_json(metric_kinds_of(m, true), j);
+    entries_json(m, j);
     dse_json_end_object(j);
 }
 

@@ -1,13 +1,32 @@
-/* drv_pairs -- the metrics by which a simulated run and a measured one are compared: the same rows of the registry over both. */
+/* drv_pairs -- the metrics by which a simulated run and a measured one are compared: the same rows of the registry over both.
+ *
+ * Units, direction and tolerance are the metric's (metric_entry). What grows with the length of a recording, times of compute
+ * and communication, calls, bytes, is taken per step and rank, so that a recording of several steps, or of some ranks only,
+ * compares with a simulated step of all. */
 #ifndef DSE_DRIVER_PAIRS_H
 #define DSE_DRIVER_PAIRS_H
 
 #include "compare/score.h"
 #include "driver/recording.h"
 
-/* All of the table in pairs.c, in its order; those that both sides lack as well. `o` holds for both. DSE_E_NOMEM. */
+/* What is compared; pairs have these names, and weights refer to them. */
+typedef struct {
+    const char *name; /* "step_time", "calls.AllReduce" */
+    const char *help;
+} drv_pair_kind;
+
+/* All, in the order of the pairs. */
+extern const size_t drv_n_pair_kinds;
+drv_pair_kind drv_pair_kind_at(size_t i);
+
+/* All of the table in pairs.c, in its order; those that both sides lack as well. `o` holds for both, but for compat, which is
+ * not asked. Texts are in the arena or constant. DSE_E_NOMEM. */
 dse_status drv_pairs_make(const drv_recording *simulated, const drv_recording *measured,
                           const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err);
+
+/* What there is to say of a measured recording's reach: "of 8 ranks only rank 3 is there: what is measured is that of it". NULL:
+ * all ranks are there, or nobody knows how many there should be. DSE_E_NOMEM. */
+dse_status drv_pairs_reach(const drv_recording *measured, dse_arena *a, const char **out, dse_error *err);
 
 /* Step time alone, and peak memory: of a table's row, which has no trace. Seconds, bytes; NaN: absent, for the reason. */
 typedef struct {

@@ -1,7 +1,5 @@
 #include "driver/timeline.h"
 
-#include "trace/timeline.h"
-
 /* "mesh_tp", as torchtitan names the groups of a device mesh; of a group along several degrees "mesh_dp_sp"; none of one
  * rank. False when out of memory. */
 static bool describe(const design_point *p, const wl_group *g, dse_arena *a, const char **out)
@@ -15,8 +13,8 @@ static bool describe(const design_point *p, const wl_group *g, dse_arena *a, con
     return !varies || *out;
 }
 
-dse_status drv_timeline_save(const design_point *p, const wl_workload *w, const trace_ticks *t,
-                             const char *path, dse_arena *a, dse_error *err)
+static dse_status describe_groups(const design_point *p, const wl_workload *w, dse_arena *a,
+                                  trace_timeline_groups *out, dse_error *err)
 {
     trace_timeline_group *group = DSE_ARENA_NEW(a, trace_timeline_group, w->n_groups);
 
@@ -29,5 +27,48 @@ dse_status drv_timeline_save(const design_point *p, const wl_workload *w, const 
         if (!describe(p, g, a, &group[i].desc))
             return dse_fail_nomem(err);
     }
-    return trace_timeline_save(t, &(trace_timeline_groups){w->n_groups, group, "mesh_pp"}, path, err);
+    *out = (trace_timeline_groups){w->n_groups, group, "mesh_pp"};
+    return DSE_OK;
+}
+
+/* Upstream's elements: a model says nothing of how many bytes one has. */
+static bool sizes_are_bytes(const drv_study *s)
+{
+    (void)s;
+    return false;
+}
+
+static dse_status describe_sizes(const drv_study *s, const sim_result *r, dse_arena *a,
+                                 trace_timeline_sizes *out, dse_error *err)
+{
+    uint64_t *peak;
+
+    *out = (trace_timeline_sizes){.in_bytes = sizes_are_bytes(s)};
+    for (uint32_t i = 0; i < r->n_ranks; i++)
+        if (!r->rank[i].has_memory)
+            return DSE_OK;
+    if (!(peak = DSE_ARENA_NEW(a, uint64_t, r->n_ranks)))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < r->n_ranks; i++)
+        peak[i] = r->rank[i].peak_memory;
+    out->peak_memory = peak;
+    return DSE_OK;
+}
+
+dse_status drv_timeline_describe(const drv_study *s, const design_point *p, const wl_workload *w,
+                                 const sim_result *r, dse_arena *a, drv_timeline *out, dse_error *err)
+{
+    dse_status st = describe_groups(p, w, a, &out->groups, err);
+
+    return st == DSE_OK ? describe_sizes(s, r, a, &out->sizes, err) : st;
+}
+
+dse_status drv_timeline_save(const drv_study *s, const design_point *p, const wl_workload *w,
+                             const sim_result *r, const trace_ticks *t, const char *path, dse_arena *a,
+                             dse_error *err)
+{
+    drv_timeline d;
+    dse_status st = drv_timeline_describe(s, p, w, r, a, &d, err);
+
+    return st == DSE_OK ? trace_timeline_save(t, &d.groups, &d.sizes, path, err) : st;
 }

@@ -1,11 +1,24 @@
-/* A simulated point as a Chrome trace (trace/timeline.h), its communicator groups called by the degrees they are of. */
+/* What a simulated point is called as a recording: its communicator groups by the degrees they are of, what its sizes mean,
+ * its memory; and its Chrome trace (trace/timeline.h). */
 #ifndef DSE_DRIVER_TIMELINE_H
 #define DSE_DRIVER_TIMELINE_H
 
 #include "driver/study.h"
+#include "trace/timeline.h"
+
+/* Borrows from the workload, the rest is in the arena. */
+typedef struct {
+    trace_timeline_groups groups;
+    trace_timeline_sizes sizes;
+} drv_timeline;
+
+/* Of a point of the study, its workload and its result. DSE_E_NOMEM. */
+dse_status drv_timeline_describe(const drv_study *s, const design_point *p, const wl_workload *w,
+                                 const sim_result *r, dse_arena *a, drv_timeline *out, dse_error *err);
 
 /* DSE_E_IO, DSE_E_NOMEM. */
-dse_status drv_timeline_save(const design_point *p, const wl_workload *w, const trace_ticks *t,
-                             const char *path, dse_arena *a, dse_error *err);
+dse_status drv_timeline_save(const drv_study *s, const design_point *p, const wl_workload *w,
+                             const sim_result *r, const trace_ticks *t, const char *path, dse_arena *a,
+                             dse_error *err);
 
 #endif

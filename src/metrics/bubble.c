@@ -320,6 +320,8 @@ static dse_status pipeline_bubble_compat(const metric_context *x, metric_value *
     return DSE_OK;
 }
 
+static const metric_entry entries[] = {{"bubble_ratio", "", METRIC_LOWER, METRIC_WAIT_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "pipeline_bubble",
      .group = "kineto",
@@ -330,6 +332,7 @@ static const metric rows[] = {
      .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_GPU | METRIC_NEEDS_PIPELINE,
      .compute = pipeline_bubble,
+     METRIC_ENTRIES(entries),
      .compat = pipeline_bubble_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

@@ -136,6 +136,8 @@ static dse_status coll_call_num_compat(const metric_context *x, metric_value *ou
     return DSE_OK;
 }
 
+static const metric_entry entries[] = {{"calls_by_type", "calls", METRIC_NEITHER, METRIC_COUNT_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "coll_call_num",
      .group = "kineto",
@@ -144,6 +146,7 @@ static const metric rows[] = {
              "there are any",
      .kinds = METRIC_ON_GPU,
      .compute = coll_call_num,
+     METRIC_ENTRIES(entries),
      .compat = coll_call_num_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

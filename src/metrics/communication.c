@@ -440,6 +440,8 @@ static dse_status communication_compat(const metric_context *x, metric_value *ou
     return DSE_OK;
 }
 
+static const metric_entry entries[] = {{"bytes_by_type", "bytes", METRIC_NEITHER, METRIC_COUNT_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "communication",
      .group = "guide",
@@ -449,6 +451,7 @@ static const metric rows[] = {
      .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_GPU,
      .compute = communication,
+     METRIC_ENTRIES(entries),
      .compat = communication_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

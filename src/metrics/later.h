@@ -18,8 +18,19 @@ static inline trace_kind later_kind(const metric_context *x) { return x->record-
 /* A row whose rule is one function for both, which asks x->options->compat. */
 #define LATER_ROW(id, of_unit, on, text)                                                                     \
     {                                                                                                        \
-        .name = #id, .group = "later", .unit = of_unit, .help = text, .kinds = on, .compute = id,            \
-        .compat = id, .headline = #id                                                                        \
+        LATER_ROW_FIELDS(id, of_unit, on, text)                                                              \
+    }
+
+#define LATER_ROW_FIELDS(id, of_unit, on, text)                                                              \
+    .name = #id, .group = "later", .unit = of_unit, .help = text, .kinds = on, .compute = id, .compat = id,  \
+    .headline = #id
+
+/* The same, whose headline is compared: its entry is called id_entry. */
+#define LATER_ENTRY(id, unit, better, tolerance)                                                             \
+    static const metric_entry id##_entry[] = {{#id, unit, better, tolerance}};
+#define LATER_ROW_COMPARED(id, of_unit, on, text)                                                            \
+    {                                                                                                        \
+        LATER_ROW_FIELDS(id, of_unit, on, text), METRIC_ENTRIES(id##_entry)                                  \
     }
 
 /* ---- results ------------------------------------------------------------------------------- */

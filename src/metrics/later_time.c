@@ -406,11 +406,13 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
     return DSE_OK;
 }
 
+LATER_ENTRY(avg_step_time, "s", METRIC_LOWER, METRIC_STEP_TOLERANCE)
+
 static const metric rows[] = {
     LATER_ROW(aggregate_gpu_utilization, "%", LATER_ON_GPU,
               "union of kernels over their span, mean over ranks"),
-    LATER_ROW(avg_step_time, "s", METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA),
-              "mean step without the first and the last, mean over ranks"),
+    LATER_ROW_COMPARED(avg_step_time, "s", METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA),
+                       "mean step without the first and the last, mean over ranks"),
     LATER_ROW(gpu_step_score, "", LATER_ON_ALL,
               "16 GPUs over those used and 0.44 s over the step time, averaged"),
     LATER_ROW(load_imbalance_ratio, "", LATER_ON_GPU, "largest over smallest union of kernels among ranks"),

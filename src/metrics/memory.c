@@ -1,10 +1,6 @@
-/* What a memory snapshot says of PyTorch's caching allocator.
- *
- * A snapshot is the state at one moment, and the history that led there; the peak lies in the history. It is walked
- * backwards from the snapshot, undoing each entry. History sizes are requested sizes, so the start is what the blocks
- * requested: those that are allocated, for memory that tensors hold; all active ones, for memory that is freed but still
- * waits for a stream, too. Source: spec of the metrics, section 5.3; PyTorch's CUDACachingAllocator for the meaning of
- * the actions. Checked against the recordings of the reference set. */
+/* What a memory snapshot says of PyTorch's caching allocator (memory_devices.h), and the most memory that tensors took, of
+ * a snapshot or of a simulated run. */
+#include "metrics/memory_devices.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
@@ -12,153 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is followed through time. */
-enum { RESERVED, ALLOCATED, ACTIVE, LEVELS };
-
-/* What an entry added to each level; walking backwards takes it away again. */
-static const int8_t adds[TRACE_ACTIONS][LEVELS] = {
-    [TRACE_ALLOC] = {[ALLOCATED] = 1, [ACTIVE] = 1}, [TRACE_FREE_REQUESTED] = {[ALLOCATED] = -1},
-    [TRACE_FREE_COMPLETED] = {[ACTIVE] = -1},        [TRACE_SEGMENT_ALLOC] = {[RESERVED] = 1},
-    [TRACE_SEGMENT_MAP] = {[RESERVED] = 1},          [TRACE_SEGMENT_FREE] = {[RESERVED] = -1},
-    [TRACE_SEGMENT_UNMAP] = {[RESERVED] = -1}};
-
-typedef struct {
-    uint32_t device;
-    uint64_t reserved, allocated, active, requested; /* sums over the segments at the snapshot */
-    uint64_t n_segments, n_blocks;
-    uint64_t allocated_requested, active_requested; /* of the blocks, by what they are */
-    bool has_requested;
-    bool has_history;
-    int64_t peak[LEVELS], start[LEVELS]; /* start: before the oldest entry */
-    uint64_t actions[TRACE_ACTIONS];
-    uint64_t oom_bytes, oom_free; /* of the largest request that failed */
-} device;
-
-typedef struct {
-    size_t n;
-    device *device; /* ascending */
-} devices;
-
-/* ---- one device ----------------------------------------------------------------------------- */
-
-static void add_segment(device *d, const trace_segment *s)
-{
-    d->reserved += s->total_size;
-    d->allocated += s->allocated_size;
-    d->active += s->active_size;
-    d->requested += s->requested_size;
-    d->n_segments++;
-    d->n_blocks += s->n_other_blocks;
-    for (int i = 0; i < TRACE_BLOCK_STATES; i++)
-        d->n_blocks += s->n_blocks[i];
-    d->allocated_requested += s->requested[TRACE_ACTIVE_ALLOCATED];
-    d->active_requested += s->requested[TRACE_ACTIVE_ALLOCATED] + s->requested[TRACE_ACTIVE_PENDING_FREE];
-    d->has_requested &= s->has_requested;
-}
-
-/* In unsigned arithmetic, which wraps where a made-up file overflows. */
-static void replay(device *d, const trace_history *h)
-{
-    uint64_t level[LEVELS] = {
-        [RESERVED] = d->reserved, [ALLOCATED] = d->allocated_requested, [ACTIVE] = d->active_requested};
-
-    d->has_history = h->n > 0;
-    for (int i = 0; i < LEVELS; i++)
-        d->peak[i] = (int64_t)level[i];
-    for (size_t e = h->n; e-- > 0;) {
-        const trace_allocation *a = &h->entry[e];
-
-        d->actions[a->action]++;
-        if (a->action == TRACE_OOM && a->size >= d->oom_bytes) {
-            d->oom_bytes = a->size;
-            d->oom_free = a->address;
-        }
-        for (int i = 0; i < LEVELS; i++) {
-            level[i] -= (uint64_t)(int64_t)adds[a->action][i] * a->size;
-            if ((int64_t)level[i] > d->peak[i])
-                d->peak[i] = (int64_t)level[i];
-        }
-    }
-    for (int i = 0; i < LEVELS; i++)
-        d->start[i] = (int64_t)level[i];
-}
-
-static bool is_lower_bound(const device *d)
-{
-    return d->start[RESERVED] || (d->has_requested && d->start[ACTIVE]);
-}
-
-/* ---- the devices of a rank ------------------------------------------------------------------ */
-
-static int by_device(const void *a, const void *b)
-{
-    uint32_t x = ((const device *)a)->device, y = ((const device *)b)->device;
-
-    return (x > y) - (x < y);
-}
-
-static device *find(const devices *all, uint32_t number)
-{
-    const device key = {.device = number};
-
-    return bsearch(&key, all->device, all->n, sizeof key, by_device);
-}
-
-/* Those with segments or a history. False when out of memory. */
-static bool devices_of(const trace_allocator *a, dse_arena *arena, devices *out)
-{
-    size_t n = 0;
-
-    *out = (devices){0, DSE_ARENA_NEW(arena, device, a->n_segments + a->n_histories + 1)};
-    if (!out->device)
-        return false;
-    for (size_t i = 0; i < a->n_segments; i++)
-        out->device[n++].device = a->segment[i].device;
-    for (size_t i = 0; i < a->n_histories; i++)
-        if (a->history[i].n)
-            out->device[n++].device = a->history[i].device;
-    qsort(out->device, n, sizeof *out->device, by_device);
-    for (size_t i = 0; i < n; i++)
-        if (!out->n || out->device[out->n - 1].device != out->device[i].device)
-            out->device[out->n++] = (device){.device = out->device[i].device, .has_requested = true};
-    for (size_t i = 0; i < a->n_segments; i++)
-        add_segment(find(out, a->segment[i].device), &a->segment[i]);
-    for (size_t i = 0; i < a->n_histories; i++)
-        if (a->history[i].n)
-            replay(find(out, a->history[i].device), &a->history[i]);
-    return true;
-}
-
 /* ---- the definition ------------------------------------------------------------------------- */
 
 static const char no_history[] =
     "the snapshot has no history of this device; record one with torch.cuda.memory._record_memory_history()";
 static const char no_requested[] = "this version of PyTorch does not say what its blocks requested";
 
-static void put_peak(metric_value *to, const char *key, const device *d, int level)
+static void put_peak(metric_value *to, const char *key, const memory_device *d, int level)
 {
     if (!d->has_history)
         metric_put_absent(to, key, no_history);
-    else if (level != RESERVED && !d->has_requested)
+    else if (level != MEMORY_RESERVED && !d->has_requested)
         metric_put_absent(to, key, no_requested);
     else
         metric_put_integer(to, key, d->peak[level]);
 }
 
-static void put_peaks(metric_value *to, const device *d)
+static void put_peaks(metric_value *to, const memory_device *d)
 {
-    put_peak(to, "peak_reserved_bytes", d, RESERVED);
-    put_peak(to, "peak_requested_allocated_bytes", d, ALLOCATED);
-    put_peak(to, "peak_requested_active_bytes", d, ACTIVE);
+    put_peak(to, "peak_reserved_bytes", d, MEMORY_RESERVED);
+    put_peak(to, "peak_requested_allocated_bytes", d, MEMORY_ALLOCATED);
+    put_peak(to, "peak_requested_active_bytes", d, MEMORY_ACTIVE);
     if (!d->has_history)
         return;
-    metric_put_integer(to, "at_history_start_reserved_bytes", d->start[RESERVED]);
+    metric_put_integer(to, "at_history_start_reserved_bytes", d->start[MEMORY_RESERVED]);
     if (d->has_requested)
-        metric_put_integer(to, "at_history_start_requested_active_bytes", d->start[ACTIVE]);
-    metric_put_bool(to, "peak_is_lower_bound", is_lower_bound(d));
+        metric_put_integer(to, "at_history_start_requested_active_bytes", d->start[MEMORY_ACTIVE]);
+    metric_put_bool(to, "peak_is_lower_bound", memory_is_lower_bound(d));
 }
 
-static void put_actions(metric_value *to, const device *d)
+static void put_actions(metric_value *to, const memory_device *d)
 {
     metric_value *actions = metric_put_object(to, "actions");
 
@@ -171,7 +50,7 @@ static void put_actions(metric_value *to, const device *d)
     metric_put_count(to, "oom_device_free_bytes", d->oom_free);
 }
 
-static void put_fractions(metric_value *to, const device *d)
+static void put_fractions(metric_value *to, const memory_device *d)
 {
     metric_put_ratio(to, "external_fragmentation", (double)d->reserved - (double)d->allocated,
                      (double)d->reserved, "nothing is reserved");
@@ -187,7 +66,7 @@ static void put_fractions(metric_value *to, const device *d)
                      "nothing is reserved");
 }
 
-static void put_device(metric_value *to, const device *d)
+static void put_device(metric_value *to, const memory_device *d)
 {
     char key[16];
     metric_value *v;
@@ -226,12 +105,12 @@ static void put_block_states(metric_value *to, const trace_allocator *a, bool al
 typedef struct {
     uint64_t n_ranks, n_devices, n_with_history, n_with_requested, n_lower_bounds, n_oom;
     uint64_t reserved, allocated, oom_bytes;
-    int64_t peak[LEVELS];
+    int64_t peak[MEMORY_LEVELS];
     double efficiency;
     uint64_t n_efficiencies;
 } totals;
 
-static void add_to_totals(totals *t, const device *d)
+static void add_to_totals(totals *t, const memory_device *d)
 {
     t->n_devices++;
     t->reserved = d->reserved > t->reserved ? d->reserved : t->reserved;
@@ -246,9 +125,9 @@ static void add_to_totals(totals *t, const device *d)
         return;
     t->n_with_history++;
     t->n_with_requested += d->has_requested;
-    t->n_lower_bounds += is_lower_bound(d);
-    for (int i = 0; i < LEVELS; i++)
-        if (i == RESERVED || d->has_requested)
+    t->n_lower_bounds += memory_is_lower_bound(d);
+    for (int i = 0; i < MEMORY_LEVELS; i++)
+        if (i == MEMORY_RESERVED || d->has_requested)
             t->peak[i] = d->peak[i] > t->peak[i] ? d->peak[i] : t->peak[i];
 }
 
@@ -256,7 +135,7 @@ static void put_total_peak(metric_value *to, const char *key, const totals *t, i
 {
     if (!t->n_with_history)
         metric_put_absent(to, key, no_history);
-    else if (level != RESERVED && !t->n_with_requested)
+    else if (level != MEMORY_RESERVED && !t->n_with_requested)
         metric_put_absent(to, key, no_requested);
     else
         metric_put_integer(to, key, t->peak[level]);
@@ -264,9 +143,9 @@ static void put_total_peak(metric_value *to, const char *key, const totals *t, i
 
 static void put_totals(metric_value *to, const totals *t)
 {
-    put_total_peak(to, "peak_reserved_bytes", t, RESERVED);
-    put_total_peak(to, "peak_requested_allocated_bytes", t, ALLOCATED);
-    put_total_peak(to, "peak_requested_active_bytes", t, ACTIVE);
+    put_total_peak(to, "peak_reserved_bytes", t, MEMORY_RESERVED);
+    put_total_peak(to, "peak_requested_allocated_bytes", t, MEMORY_ALLOCATED);
+    put_total_peak(to, "peak_requested_active_bytes", t, MEMORY_ACTIVE);
     if (t->n_with_history)
         metric_put_bool(to, "peak_is_lower_bound", t->n_lower_bounds > 0);
     metric_put_count(to, "final_reserved_bytes", t->reserved);
@@ -281,16 +160,16 @@ static void put_totals(metric_value *to, const totals *t)
 }
 
 /* Of a rank without a snapshot: no devices. */
-static devices *devices_of_all(const metric_context *x, totals *t)
+static memory_devices *devices_of_all(const metric_context *x, totals *t)
 {
-    devices *all = DSE_ARENA_NEW(x->arena, devices, (size_t)x->record->n_ranks + 1);
+    memory_devices *all = DSE_ARENA_NEW(x->arena, memory_devices, (size_t)x->record->n_ranks + 1);
 
     for (uint32_t i = 0; all && i < x->record->n_ranks; i++) {
         const trace_allocator *a = x->record->rank[i].allocator;
 
         if (!a)
             continue;
-        if (!devices_of(a, x->arena, &all[i]))
+        if (!memory_devices_of(a, x->arena, &all[i]))
             return NULL;
         t->n_ranks++;
         for (size_t d = 0; d < all[i].n; d++)
@@ -302,7 +181,7 @@ static devices *devices_of_all(const metric_context *x, totals *t)
 static dse_status memory(const metric_context *x, metric_value *out, dse_error *err)
 {
     totals t = {0};
-    const devices *all = devices_of_all(x, &t);
+    const memory_devices *all = devices_of_all(x, &t);
     metric_value *ranks;
 
     if (!all)
@@ -323,15 +202,102 @@ static dse_status memory(const metric_context *x, metric_value *out, dse_error *
     return DSE_OK;
 }
 
+#define GIB 1073741824.0
+
+/* ---- the most that tensors take --------------------------------------------------------------- */
+
+/* What simulator and allocator both know: the bytes that tensors asked for, at the moment when they are most. What the
+ * allocator rounds up and keeps in reserve is beyond both. */
+typedef struct {
+    bool known, lower_bound;
+    uint64_t bytes;
+    const char *why; /* it is not known */
+} tensor_peak;
+
+static const char no_simulated_peak[] = "the simulated run did not track memory (track-local-mem)";
+static const char no_simulated_bytes[] =
+    "the simulation counts elements, not bytes: its model card has no section 'precision'";
+
+static tensor_peak peak_of_simulated(const trace_rank *r)
+{
+    return r->peak_memory == TRACE_UNKNOWN ? (tensor_peak){.why = no_simulated_peak}
+           : r->in_elements                ? (tensor_peak){.why = no_simulated_bytes}
+                                           : (tensor_peak){.known = true, .bytes = r->peak_memory};
+}
+
+/* Of the fullest device. One that has no history makes the peak unknown, since it could be the fullest. */
+static tensor_peak peak_of_devices(const memory_devices *all)
+{
+    tensor_peak p = {.known = true};
+
+    if (!all->n)
+        return (tensor_peak){.why = "the snapshot has no segment and no history"};
+    for (size_t i = 0; i < all->n; i++) {
+        const memory_device *d = &all->device[i];
+
+        if (!d->has_history || !d->has_requested)
+            return (tensor_peak){.why = d->has_history ? no_requested : no_history};
+        if (d->peak[MEMORY_ALLOCATED] > (int64_t)p.bytes)
+            p.bytes = (uint64_t)d->peak[MEMORY_ALLOCATED];
+        p.lower_bound = p.lower_bound || memory_is_lower_bound(d);
+    }
+    return p;
+}
+
+static void put_tensor_peak(metric_value *to, const tensor_peak *p)
+{
+    if (!p->known) {
+        metric_put_absent(to, "peak_memory", p->why);
+        return;
+    }
+    metric_put_count(to, "peak_memory", p->bytes);
+    metric_put_number(to, "peak_memory_gib", (double)p->bytes / GIB);
+    metric_put_bool(to, "peak_is_lower_bound", p->lower_bound);
+}
+
+static bool tensor_peak_of(const trace_rank *r, dse_arena *a, tensor_peak *out)
+{
+    memory_devices devices;
+
+    if (!r->allocator) {
+        *out = peak_of_simulated(r);
+        return true;
+    }
+    if (!memory_devices_of(r->allocator, a, &devices))
+        return false;
+    *out = peak_of_devices(&devices);
+    return true;
+}
+
+/* Of the fullest rank: it decides whether a run fits. Unknown if one rank's is, as above. */
+static dse_status peak_memory(const metric_context *x, metric_value *out, dse_error *err)
+{
+    tensor_peak *of = DSE_ARENA_NEW(x->arena, tensor_peak, x->record->n_ranks), most = {.known = true};
+    metric_value *ranks;
+
+    for (uint32_t i = 0; i < x->record->n_ranks; i++) {
+        if (!of || !tensor_peak_of(&x->record->rank[i], x->arena, &of[i]))
+            return dse_fail_nomem(err);
+        if (!of[i].known)
+            return metric_absent(err, "%s", of[i].why);
+        most.bytes = of[i].bytes > most.bytes ? of[i].bytes : most.bytes;
+        most.lower_bound = most.lower_bound || of[i].lower_bound;
+    }
+    put_tensor_peak(out, &most);
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->record->n_ranks; i++)
+        put_tensor_peak(metric_put_rank(ranks, &x->record->rank[i]), &of[i]);
+    return DSE_OK;
+}
+
 /* ---- as the original tool computes it ------------------------------------------------------- */
 
-#define GIB 1073741824.0
 #define MIB 1048576.0
 
 /* A rank, its devices added up. Fractions are rounded to four decimals before their means are taken. */
 typedef struct {
     const trace_rank *rank;
-    device sum;
+    memory_device sum;
     uint64_t largest, smallest;
     double external, internal, efficiency;
 } upstream;
@@ -340,12 +306,12 @@ static upstream upstream_of(const trace_rank *r)
 {
     const trace_allocator *a = r->allocator;
     upstream u = {.rank = r, .smallest = UINT64_MAX};
-    device *d = &u.sum;
+    memory_device *d = &u.sum;
 
     for (size_t i = 0; i < a->n_segments; i++) {
         uint64_t size = a->segment[i].total_size;
 
-        add_segment(d, &a->segment[i]);
+        memory_add_segment(d, &a->segment[i]);
         u.largest = size > u.largest ? size : u.largest;
         u.smallest = size < u.smallest ? size : u.smallest;
     }
@@ -406,7 +372,7 @@ static void put_stem(metric_value *to, const trace_rank *r)
 static void put_upstream(metric_value *to, const upstream *u)
 {
     const trace_rank *r = u->rank;
-    const device *d = &u->sum;
+    const memory_device *d = &u->sum;
 
     put_size(to, "total_reserved_bytes", "total_reserved_gb", d->reserved);
     put_size(to, "total_allocated_bytes", "total_allocated_gb", d->allocated);
@@ -498,6 +464,8 @@ static dse_status memory_compat(const metric_context *x, metric_value *out, dse_
     return DSE_OK;
 }
 
+static const metric_entry entries[] = {{"peak_memory", "bytes", METRIC_LOWER, METRIC_STEP_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "memory",
      .group = "guide",
@@ -509,6 +477,15 @@ static const metric rows[] = {
      .needs = METRIC_NEEDS_SNAPSHOT,
      .compute = memory,
      .compat = memory_compat},
+    {.name = "peak_memory",
+     .group = "guide",
+     .unit = "bytes",
+     .help = "the most memory that tensors took at a time, as they asked for it: of the fullest rank, and of "
+             "each",
+     .kinds = METRIC_ON(TRACE_SNAPSHOT) | METRIC_ON(TRACE_SIMULATED),
+     .compute = peak_memory,
+     METRIC_ENTRIES(entries),
+     .headline = "peak_memory"},
 };
 
 METRIC_FAMILY(memory);

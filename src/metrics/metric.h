@@ -65,6 +65,26 @@ enum {
 #define METRIC_ON_NONE METRIC_ON(TRACE_KINDS)
 #define METRIC_ON_ANY  (METRIC_ON(TRACE_KINDS) * 2 - 1)
 
+typedef enum { METRIC_NEITHER, METRIC_LOWER, METRIC_HIGHER } metric_better;
+
+/* A figure of a row's result by which a simulated run and a measured one are compared. The tolerance is of the relative
+ * difference, as a fraction, within which the two are said to agree: a tenth for what a whole step comes to (published
+ * simulators of training are 4 % off on average and 9 % at worst on systems that they were made for), twice that for what
+ * waiting decides, and next to nothing for counts and sizes, which follow from the strategy. */
+typedef struct {
+    const char *path; /* "avg_iter_time_ms"; of an object, each of its entries: "calls_by_type" */
+    const char *unit;
+    metric_better better;
+    double tolerance;
+} metric_entry;
+
+#define METRIC_STEP_TOLERANCE  0.1
+#define METRIC_WAIT_TOLERANCE  0.2
+#define METRIC_COUNT_TOLERANCE 0.02
+#define METRIC_LAG_TOLERANCE   0.5 /* of lags, and of lines fitted to single calls */
+
+#define METRIC_ENTRIES(list) .entry = (list), .n_entries = sizeof(list) / sizeof(list)[0]
+
 typedef struct {
     const char *name;
     const char *group; /* "kineto", "guide", "tpu", "later", "et" */
@@ -78,6 +98,8 @@ typedef struct {
     /* The entry of the result that is printed bare, "hockney_alpha_s"; NULL: the whole object is printed. */
     const char *headline;
     const char *alias; /* another name, or NULL */
+    size_t n_entries;  /* what is compared; 0: nothing of it */
+    const metric_entry *entry;
 } metric;
 
 /* A family: its file's rows. */

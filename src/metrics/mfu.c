@@ -388,6 +388,8 @@ static dse_status mfu_xla_compat(const metric_context *x, metric_value *out, dse
     return st;
 }
 
+static const metric_entry entries[] = {{"mfu", "%", METRIC_HIGHER, METRIC_STEP_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "mfu",
      .group = "kineto",
@@ -397,6 +399,7 @@ static const metric rows[] = {
      .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_MODEL,
      .compute = mfu,
+     METRIC_ENTRIES(entries),
      .compat = mfu_compat,
      .compat_kinds = METRIC_ON_HOST, /* the original does not read databases */
      .headline = "mfu"},
@@ -407,6 +410,7 @@ static const metric rows[] = {
      .kinds = METRIC_ON(TRACE_XLA),
      .needs = METRIC_NEEDS_CARD,
      .compute = mfu_xla,
+     METRIC_ENTRIES(entries),
      .compat = mfu_xla_compat,
      .headline = "mfu"},
 };

@@ -204,6 +204,11 @@ static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value
     return DSE_OK;
 }
 
+static const metric_entry entries[] = {{"comp_time_ms", "ms", METRIC_LOWER, METRIC_STEP_TOLERANCE},
+                                       {"comm_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE},
+                                       {"exposed_comm_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE},
+                                       {"overlap_ratio_of_comm", "", METRIC_HIGHER, METRIC_WAIT_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "comm_comp_overlap",
      .group = "kineto",
@@ -214,6 +219,7 @@ static const metric rows[] = {
      .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_GPU,
      .compute = comm_comp_overlap,
+     METRIC_ENTRIES(entries),
      .compat = comm_comp_overlap_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

@@ -201,6 +201,8 @@ static dse_status iter_time_compat(const metric_context *x, metric_value *out, d
     return DSE_OK;
 }
 
+static const metric_entry entries[] = {{"avg_iter_time_ms", "ms", METRIC_LOWER, METRIC_STEP_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "iter_time",
      .group = "kineto",
@@ -210,6 +212,7 @@ static const metric rows[] = {
      .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_STEPS,
      .compute = iter_time,
+     METRIC_ENTRIES(entries),
      .compat = iter_time_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

@@ -372,6 +372,8 @@ static dse_status straggler_lag(const metric_context *x, metric_value *out, dse_
     return st;
 }
 
+static const metric_entry entries[] = {{"mean_lag_us", "us", METRIC_LOWER, METRIC_LAG_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "straggler_lag",
      .group = "kineto",
@@ -382,6 +384,7 @@ static const metric rows[] = {
      .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM,
      .compute = straggler_lag,
+     METRIC_ENTRIES(entries),
      .compat = metric_straggler_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

@@ -189,6 +189,9 @@ static dse_status throughput_tokens_compat(const metric_context *x, metric_value
     return DSE_OK;
 }
 
+static const metric_entry entries[] = {
+    {"throughput_tokens_per_s", "tokens/s", METRIC_HIGHER, METRIC_STEP_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "throughput_tokens",
      .group = "kineto",
@@ -198,6 +201,7 @@ static const metric rows[] = {
      .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_CARD,
      .compute = throughput_tokens,
+     METRIC_ENTRIES(entries),
      .compat = throughput_tokens_compat},
 };
 

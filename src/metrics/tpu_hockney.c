@@ -1,4 +1,6 @@
-/* Hockney's alpha and beta of the all-reduces of an XLA trace (hockney.h says what is fitted). */
+/* Hockney's alpha and beta of all-reduces (hockney.h says what is fitted): operations of an XLA trace's devices, kernels of
+ * other traces. */
+#include "metrics/comm_size.h"
 #include "metrics/hockney.h"
 #include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
@@ -125,26 +127,70 @@ static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *
     return DSE_OK;
 }
 
-static dse_status hockney(const metric_context *x, const wanted *w, metric_value *out, dse_error *err)
+static dse_status samples_of_devices(const metric_context *x, hockney_sample **out, size_t *count,
+                                     dse_error *err)
 {
-    metric_value *fits = metric_object_new(out->arena);
-    hockney_fit best = {0};
-    hockney_sample *s;
     tpu_run run;
     uint32_t chips;
-    size_t count;
     dse_status st = tpu_run_init(x, &run, err);
 
-    if (!fits)
-        return dse_fail_nomem(err);
     if (st == DSE_OK && !run.n)
         return metric_absent(err, "the trace has no device events");
     if (st == DSE_OK)
         st = tpu_run_chips(&run, &chips, err);
-    if (st == DSE_OK)
-        st = samples_of(&run, chips, &s, &count, err);
+    return st == DSE_OK ? samples_of(&run, chips, out, count, err) : st;
+}
+
+/* Kernels that say their size and the members of their group. */
+static dse_status samples_of_kernels(const metric_context *x, hockney_sample **out, size_t *count,
+                                     dse_error *err)
+{
+    size_t most = 0, all = 0;
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        most += x->view[i].comm.n;
+    *count = 0;
+    if (!(*out = DSE_ARENA_NEW(x->arena, hockney_sample, most)))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const metric_view *v = &x->view[i];
+
+        for (uint32_t k = 0; k < v->comm.n && v->comm_layer == METRIC_LAYER_KERNEL; k++) {
+            const trace_event *e = &v->rank->event[v->comm.event[k]];
+            metric_comm_size s = metric_comm_size_of(v->rank, e, (metric_comm_type)v->comm_type[k]);
+
+            if (v->comm_type[k] != METRIC_ALL_REDUCE)
+                continue;
+            all++;
+            if (s.state == METRIC_SIZE_KNOWN && s.bytes && s.group_size > 1 && e->dur_ps > 0)
+                (*out)[(*count)++] =
+                    (hockney_sample){(double)s.bytes, (double)e->dur_ps / TRACE_PS_PER_S, s.group_size};
+        }
+    }
+    if (all && !*count)
+        return metric_absent(err,
+                             "none of the %zu all-reduces has a size, a time and a group of known size; NCCL "
+                             "kernels do, recorded with PyTorch 2.2 or newer",
+                             all);
+    hockney_sort(*out, *count);
+    return DSE_OK;
+}
+
+static dse_status hockney(const metric_context *x, const wanted *w, metric_value *out, dse_error *err)
+{
+    metric_value *fits = metric_object_new(out->arena);
+    bool devices = x->record->rank[0].kind == TRACE_XLA;
+    hockney_fit best = {0};
+    hockney_sample *s;
+    size_t count;
+    dse_status st = (devices ? samples_of_devices : samples_of_kernels)(x, &s, &count, err);
+
+    if (!fits)
+        return dse_fail_nomem(err);
     if (st == DSE_OK)
         st = put_fits(s, count, fits, &best, err);
+    if (st == DSE_OK && !count)
+        return metric_absent(err, "the trace has no all-reduce between members whose number is known");
     if (st == DSE_OK && !best.samples)
         return metric_absent(
             err,
@@ -191,14 +237,14 @@ static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
                     w_inverse = {"hockney_inverse_beta_Bps", inverse_of, inverse_error_of};
 
 #define METRICS(X)                                                                                           \
-    X(alpha, "hockney_alpha_s", "s", "latency of a step of an all-reduce, fitted")                           \
-    X(beta, "hockney_beta_s_per_byte", "s/byte", "time of a byte in an all-reduce, fitted")                  \
-    X(inverse, "hockney_inverse_beta_Bps", "bytes/s", "bandwidth of an all-reduce, fitted")
+    X(alpha, "hockney_alpha_s", "s", METRIC_LOWER, "latency of a step of an all-reduce, fitted")             \
+    X(beta, "hockney_beta_s_per_byte", "s/byte", METRIC_LOWER, "time of a byte in an all-reduce, fitted")    \
+    X(inverse, "hockney_inverse_beta_Bps", "bytes/s", METRIC_HIGHER, "bandwidth of an all-reduce, fitted")
 
 /* What the original tools take: any Chrome trace. */
 #define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
 
-#define FUNCTIONS(id, of_name, unit, help)                                                                   \
+#define FUNCTIONS(id, of_name, unit, better, help)                                                           \
     static dse_status id##_defined(const metric_context *x, metric_value *out, dse_error *err)               \
     {                                                                                                        \
         return hockney(x, &w_##id, out, err);                                                                \
@@ -210,17 +256,22 @@ static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
 METRICS(FUNCTIONS)
 #undef FUNCTIONS
 
-#define ROW(id, of_name, of_unit, text)                                                                      \
+#define ENTRY(id, of_name, of_unit, of_better, text)                                                         \
+    static const metric_entry id##_entry[] = {{of_name, of_unit, of_better, METRIC_LAG_TOLERANCE}};
+METRICS(ENTRY)
+#undef ENTRY
+
+#define ROW(id, of_name, of_unit, of_better, text)                                                           \
     {.name = of_name,                                                                                        \
      .group = "tpu",                                                                                         \
      .unit = of_unit,                                                                                        \
      .help = text,                                                                                           \
-     .kinds = METRIC_ON(TRACE_XLA),                                                                          \
-     .needs = METRIC_NEEDS_CHIPS,                                                                            \
+     .kinds = METRIC_ON(TRACE_XLA) | METRIC_ON_GPU,                                                          \
      .compute = id##_defined,                                                                                \
      .compat = id##_compat,                                                                                  \
      .compat_kinds = ON_CHROME,                                                                              \
-     .headline = of_name},
+     .headline = of_name,                                                                                    \
+     METRIC_ENTRIES(id##_entry)},
 
 static const metric rows[] = {METRICS(ROW)};
 

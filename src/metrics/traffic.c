@@ -203,6 +203,17 @@ static dse_status traffic_distribution(const metric_context *x, metric_value *ou
     return DSE_OK;
 }
 
+static const metric_entry entries[] = {{"dp_bytes", "bytes", METRIC_NEITHER, METRIC_COUNT_TOLERANCE},
+                                       {"tp_bytes", "bytes", METRIC_NEITHER, METRIC_COUNT_TOLERANCE},
+                                       {"pp_bytes", "bytes", METRIC_NEITHER, METRIC_COUNT_TOLERANCE},
+                                       {"ep_bytes", "bytes", METRIC_NEITHER, METRIC_COUNT_TOLERANCE},
+                                       {"cp_bytes", "bytes", METRIC_NEITHER, METRIC_COUNT_TOLERANCE},
+                                       {"dp_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE},
+                                       {"tp_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE},
+                                       {"pp_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE},
+                                       {"ep_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE},
+                                       {"cp_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE}};
+
 static const metric rows[] = {
     {.name = "traffic_distribution",
      .group = "kineto",
@@ -213,6 +224,7 @@ static const metric rows[] = {
      .kinds = METRIC_ON_GPU,
      .needs = METRIC_NEEDS_COMM,
      .compute = traffic_distribution,
+     METRIC_ENTRIES(entries),
      .compat = metric_traffic_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

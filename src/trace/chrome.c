@@ -154,12 +154,32 @@ static void read_distributed_info(chrome_reader *r)
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-enum { T_EVENTS, T_INFO, T_DEVICES, T_BASE, T_SIMULATOR, T_WORLD };
+enum { T_EVENTS, T_INFO, T_DEVICES, T_BASE, T_SIMULATOR, T_WORLD, T_SIZES, T_PEAKS };
 
 static const trace_json_key_row top_rows[] = {
-    {"traceEvents", T_EVENTS, 0},       {"distributedInfo", T_INFO, 0}, {"deviceProperties", T_DEVICES, 0},
-    {"baseTimeNanoseconds", T_BASE, 0}, {"simulator", T_SIMULATOR, 0},  {"world_size", T_WORLD, 0},
+    {"traceEvents", T_EVENTS, 0},
+    {"distributedInfo", T_INFO, 0},
+    {"deviceProperties", T_DEVICES, 0},
+    {"baseTimeNanoseconds", T_BASE, 0},
+    {"simulator", T_SIMULATOR, 0},
+    {"world_size", T_WORLD, 0},
+    {"sizes", T_SIZES, 0},
+    {"peak_memory", T_PEAKS, 0},
 };
+
+static void read_peaks(chrome_reader *r)
+{
+    if (!enter(r, TRACE_JSON_ARRAY))
+        return;
+    while (trace_json_item(&r->json)) {
+        uint64_t v = chrome_whole_of(r, UINT64_MAX - 1); /* UINT64_MAX is TRACE_UNKNOWN */
+
+        if (DSE_GROW(r->peak, r->cap_peaks, r->n_peaks + 1))
+            r->peak[r->n_peaks++] = v;
+        else
+            trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
+    }
+}
 
 static void read_top(chrome_reader *r)
 {
@@ -181,6 +201,8 @@ static void read_top(chrome_reader *r)
             r->is_simulated = enter(r, TRACE_JSON_STRING) && trace_json_is(&r->json, "ccldse");
             break;
         case T_WORLD: r->world_size = small_of(r); break;
+        case T_SIZES: r->in_bytes = enter(r, TRACE_JSON_STRING) && trace_json_is(&r->json, "bytes"); break;
+        case T_PEAKS: read_peaks(r); break;
         default: trace_json_skip(&r->json);
         }
 }
@@ -295,7 +317,7 @@ static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
         return dse_fail_nomem(err);
     strcpy(rank->path, path);
     if (r->is_simulated)
-        st = chrome_split_ranks(r->record, path, r->world_size, err);
+        st = chrome_split_ranks(r, path, err);
     return st;
 }
 

@@ -33,6 +33,9 @@ typedef struct {
     uint64_t n_read;      /* events of any kind */
     int64_t base_time_ns; /* what the times count from, if the file says so */
     uint32_t world_size;  /* of a simulated run; 0: unknown */
+    bool in_bytes;        /* of one, its sizes; else elements */
+    size_t n_peaks, cap_peaks;
+    uint64_t *peak; /* of one, by rank; TRACE_UNKNOWN */
     chrome_count backwards, out_of_range, correlations, device_times;
     trace_json_guess event_keys, args_keys;
     trace_args args, no_args; /* of the event that is read; nothing given */
@@ -60,6 +63,6 @@ uint32_t chrome_name_of(chrome_reader *r);
 uint64_t chrome_whole_of(chrome_reader *r, uint64_t max);
 
 /* chrome_split.c: a simulated run has a rank for each pid, which the file's only one becomes. */
-dse_status chrome_split_ranks(trace_record *record, const char *path, uint32_t world_size, dse_error *err);
+dse_status chrome_split_ranks(const chrome_reader *r, const char *path, dse_error *err);
 
 #endif

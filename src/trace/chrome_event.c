@@ -360,6 +360,7 @@ void chrome_events_init(chrome_reader *r)
 void chrome_events_free(chrome_reader *r)
 {
     dse_free(r->process);
+    dse_free(r->peak);
     dse_idtable_free(&r->processes);
 }
 

@@ -43,7 +43,8 @@ static uint32_t move_name(mover *m, uint32_t id)
 static uint32_t move_lane(mover *m, uint32_t id)
 {
     const trace_lane *lane = &m->from->lane[id];
-    uint32_t to = trace_add_lane(m->to, move_name(m, lane->pid), move_name(m, lane->tid));
+    uint32_t pid = move_name(m, lane->pid), tid = move_name(m, lane->tid); /* in this order */
+    uint32_t to = trace_add_lane(m->to, pid, tid);
 
     if (to == DSE_NONE) {
         m->no_memory = true;
@@ -168,8 +169,17 @@ static bool move_rank(mover *m, trace_record *to, const char *path, uint32_t num
     return !m->no_memory;
 }
 
-static bool split(const trace_rank *from, trace_record *to, const char *path, uint32_t world_size)
+/* What the file says of its ranks beside their events. */
+static void tell_of_run(const chrome_reader *r, trace_rank *to)
 {
+    to->world_size = r->world_size;
+    to->in_elements = !r->in_bytes;
+    to->peak_memory = to->rank < r->n_peaks ? r->peak[to->rank] : TRACE_UNKNOWN;
+}
+
+static bool split(const chrome_reader *r, trace_record *to, const char *path)
+{
+    const trace_rank *from = &r->record->rank[0];
     uint32_t *rank = dse_realloc(NULL, from->n_lanes * sizeof *rank), n = 0;
     uint32_t *pid = dse_realloc(NULL, from->n_lanes * sizeof *pid);
     uint32_t *order = dse_realloc(NULL, from->n_events * sizeof *order);
@@ -182,7 +192,7 @@ static bool split(const trace_rank *from, trace_record *to, const char *path, ui
     for (uint32_t k = 0; k < n && good; k++) {
         good = move_rank(&m, to, path, pid[k], order + start[k], start[k + 1] - start[k]);
         if (good)
-            m.to->world_size = world_size;
+            tell_of_run(r, m.to);
     }
     if (good && start[n] < from->n_events)
         trace_warn(to, path,
@@ -196,12 +206,13 @@ static bool split(const trace_rank *from, trace_record *to, const char *path, ui
     return good;
 }
 
-dse_status chrome_split_ranks(trace_record *record, const char *path, uint32_t world_size, dse_error *err)
+dse_status chrome_split_ranks(const chrome_reader *r, const char *path, dse_error *err)
 {
+    trace_record *record = r->record;
     trace_record ranks = {0};
     dse_status st = DSE_OK;
 
-    if (!split(&record->rank[0], &ranks, path, world_size))
+    if (!split(r, &ranks, path))
         st = dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < record->n_warnings; i++)
         trace_warn(&ranks, NULL, "%s", record->warning[i].text);

@@ -77,7 +77,7 @@ trace_rank *trace_record_add_rank(trace_record *r)
     if (!DSE_GROW(r->rank, r->cap_ranks, (size_t)r->n_ranks + 1))
         return NULL;
     rank = &r->rank[r->n_ranks];
-    *rank = (trace_rank){.rank = r->n_ranks};
+    *rank = (trace_rank){.rank = r->n_ranks, .peak_memory = TRACE_UNKNOWN};
     trace_clear_extent(rank);
     r->n_ranks++;
     return rank;

@@ -31,7 +31,7 @@
 /* What a file is. */
 typedef enum {
     TRACE_KINETO,    /* PyTorch's profiler, as Chrome JSON */
-    TRACE_SIMULATED, /* of ours: simulate --timeline */
+    TRACE_SIMULATED, /* of ours: simulate --timeline, or simulated.h */
     TRACE_XLA,       /* XLA's or JAX's profiler: Chrome JSON, or xplane.pb */
     TRACE_NSYS,      /* Nsight Systems, exported as SQLite */
     TRACE_NSYS_CSV,  /* one of its reports: totals, no intervals */
@@ -124,7 +124,7 @@ typedef struct {
     uint32_t rank;
     bool has_rank; /* the file or its name says so */
     trace_kind kind;
-    char *path;          /* of the file */
+    char *path;          /* of the file; NULL: simulated here, there is none */
     uint32_t world_size; /* 0: unknown */
     int64_t base_ns;     /* of the time 0 here, on the trace's own clock */
     trace_names names;
@@ -149,6 +149,10 @@ typedef struct {
     size_t n_totals, cap_totals;
     trace_total *total;
     trace_allocator *allocator; /* TRACE_SNAPSHOT: NULL for others */
+    /* TRACE_SIMULATED: whether its sizes, of messages and of memory, are elements as upstream counts, not bytes; and the
+     * most that its tensors took at a time. */
+    bool in_elements;
+    uint64_t peak_memory; /* TRACE_UNKNOWN */
     /* Over all events of the file with ts > 0, whatever their ph, and over all kernels of an export of Nsight Systems:
      * what the original tools call its length. all_first > all_last: none. */
     int64_t all_first_ps, all_last_ps;
@@ -163,7 +167,7 @@ typedef struct {
 } trace_warning;
 
 typedef struct {
-    char *path; /* the directory or file that was asked for */
+    char *path; /* the directory or file that was asked for; NULL: simulated here */
     uint32_t n_ranks;
     size_t cap_ranks;
     trace_rank *rank; /* after reading: by kind, then number */

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/json_writer.h"
+#include "trace/node_event.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,163 +10,48 @@
 #include <zlib.h>
 
 #define CHUNK_BYTES (1u << 20)
-#define LISTED                                                                                               \
-    30 /* ranks of a group that are written out: of more, all but the last are left out, as in Kineto */
-#define HOST_THREAD 1
-
-/* Of events that take streams of their own, in the order of the categories of trace_ticks. */
-typedef struct {
-    const char *cat;
-    const char *stream; /* what its threads are called */
-    uint32_t first;     /* number of its first stream */
-    uint32_t room;      /* streams from there on; those beyond have numbers that nobody else has */
-} family;
-
-enum { COMPUTE, COPIES, COLLECTIVES, MESSAGES, HOST, N_FAMILIES };
-
-static const family families[N_FAMILIES] = {
-    [COMPUTE] = {"kernel", "compute", 7, 1},           [COPIES] = {"gpu_memcpy", "remote memory", 8, 12},
-    [COLLECTIVES] = {"kernel", "collectives", 20, 20}, [MESSAGES] = {"kernel", "send and receive", 40, 960},
-    [HOST] = {"cpu_op", "host", HOST_THREAD, 6},
-};
-
-static const uint8_t family_of[] = {
-    [TRACE_TICKS_COMPUTE] = COMPUTE, [TRACE_TICKS_COLLECTIVE] = COLLECTIVES, [TRACE_TICKS_SEND] = MESSAGES,
-    [TRACE_TICKS_RECV] = MESSAGES,   [TRACE_TICKS_MEMORY] = COPIES,          [TRACE_TICKS_OTHER] = HOST,
-    [TRACE_TICKS_CPU] = HOST,
-};
-
-static uint32_t stream_number(int f, size_t lane)
-{
-    return lane < families[f].room ? families[f].first + (uint32_t)lane
-                                   : 1000000u * (uint32_t)(f + 1) + (uint32_t)lane;
-}
-
-/* When each stream of a family is free again; grows with what runs at a time. */
-typedef struct {
-    size_t n, cap;
-    dse_time *end;
-} lanes;
 
 typedef struct {
     gzFile file;
-    dse_strbuf text;   /* not written yet */
-    dse_strbuf groups; /* the args of every group, one NUL-terminated text after the other */
-    size_t *group_at;
-    lanes lane[N_FAMILIES];
-    const trace_ticks *t;
-    const trace_timeline_groups *g;
+    dse_strbuf text; /* not written yet */
+    trace_node_walk walk;
+    const trace_timeline_sizes *sizes;
     bool begun; /* an event was written */
 } writer;
 
 /* ---- what an event says --------------------------------------------------------------------- */
-
-/* What comes out per element that goes in: one, n of the group, or its share. What the number of bytes means is the
- * simulator's (sim/collective.h). */
-typedef enum { AS_IT_IS, GATHERED, SCATTERED } coming_out;
-
-typedef struct {
-    const char *name;
-    coming_out out;
-} collective;
-
-/* By Chakra's numbers. */
-static const collective collectives[] = {
-    [0] = {"all_reduce", AS_IT_IS}, [2] = {"all_gather", GATHERED},      [5] = {"broadcast", AS_IT_IS},
-    [6] = {"all_to_all", AS_IT_IS}, [7] = {"reduce_scatter", SCATTERED},
-};
-
-static collective collective_of(uint8_t type)
-{
-    return type < sizeof collectives / sizeof collectives[0] && collectives[type].name
-               ? collectives[type]
-               : (collective){"unknown", AS_IT_IS};
-}
 
 static void add_us(dse_strbuf *b, dse_time ns)
 {
     dse_strbuf_addf(b, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
 }
 
-static void add_ranks(const uint32_t *rank, uint32_t n, dse_strbuf *b)
+static void add_elements(const char *key, uint64_t n, dse_strbuf *b)
 {
-    dse_strbuf_adds(b, ",\"Process Group Ranks\":\"[");
-    for (uint32_t i = 0; i < n; i++) {
-        if (n > LISTED && i == LISTED - 1) {
-            dse_strbuf_adds(b, ", ...");
-            i = n - 1;
-        }
-        dse_strbuf_adds(b, i ? ", " : "");
-        dse_strbuf_addu(b, rank[i]);
-    }
-    dse_strbuf_adds(b, "]\"");
+    if (n != TRACE_TICKS_UNKNOWN)
+        dse_strbuf_addf(b, ",\"%s\":%" PRIu64, key, n);
 }
 
-static void add_desc(const char *desc, dse_strbuf *b)
+static void add_word(const char *key, const char *word, dse_strbuf *b)
 {
-    if (!desc)
+    if (!word)
         return;
-    dse_strbuf_adds(b, ",\"Process Group Description\":");
-    dse_json_quote(b, desc);
+    dse_strbuf_addf(b, ",\"%s\":", key);
+    dse_json_quote(b, word);
 }
 
-/* The args of each group once, since thousands of events have them. */
-static bool groups_init(writer *w)
+static void add_communication(const trace_node_event *e, dse_strbuf *b)
 {
-    size_t cap = 0;
-
-    if (!DSE_GROW(w->group_at, cap, w->g->n))
-        return false;
-    for (uint32_t i = 0; i < w->g->n; i++) {
-        const trace_timeline_group *group = &w->g->group[i];
-
-        w->group_at[i] = w->groups.len;
-        dse_strbuf_addf(&w->groups, ",\"Group size\":%" PRIu32 ",\"Process Group Name\":", group->n);
-        dse_json_quote(&w->groups, group->name);
-        add_desc(group->desc, &w->groups);
-        add_ranks(group->rank, group->n, &w->groups);
-        dse_strbuf_addc(&w->groups, '\0');
-    }
-    return !w->groups.failed;
-}
-
-static void add_elements(uint64_t in, uint64_t out, dse_strbuf *b)
-{
-    dse_strbuf_addf(b, ",\"In msg nelems\":%" PRIu64 ",\"Out msg nelems\":%" PRIu64 ",\"dtype\":\"Byte\"", in,
-                    out);
-}
-
-static void add_collective(writer *w, uint64_t i)
-{
-    const trace_ticks *t = w->t;
-    const trace_timeline_group *group = t->with[i] < w->g->n ? &w->g->group[t->with[i]] : NULL;
-    collective c = collective_of(t->collective[i]);
-    uint64_t in = t->bytes[i], n = group ? group->n : 0;
-
-    dse_strbuf_addf(&w->text, ",\"Collective name\":\"%s\"", c.name);
-    if (!group) { /* of dimensions of the network: who takes part is the simulator's to know */
-        dse_strbuf_addf(&w->text, ",\"In msg nelems\":%" PRIu64 ",\"dtype\":\"Byte\"", in);
+    add_word("Collective name", e->collective, b);
+    add_elements("In msg nelems", e->in, b);
+    add_elements("Out msg nelems", e->out, b);
+    add_word("dtype", TRACE_NODE_DTYPE, b);
+    if (!e->group)
         return;
-    }
-    add_elements(in, c.out == GATHERED ? in * n : c.out == SCATTERED ? in / n : in, &w->text);
-    dse_strbuf_adds(&w->text, w->groups.data + w->group_at[t->with[i]]);
-}
-
-static void add_message(writer *w, uint64_t i)
-{
-    const trace_ticks *t = w->t;
-    bool sends = t->category[i] == TRACE_TICKS_SEND;
-    uint32_t pair[2] = {t->rank[i], t->with[i]};
-
-    dse_strbuf_addf(&w->text, ",\"Collective name\":\"%s\"", sends ? "send" : "recv");
-    add_elements(t->bytes[i], t->bytes[i], &w->text);
-    if (t->with[i] == DSE_NONE)
-        return;
-    if (pair[0] > pair[1])
-        pair[0] = t->with[i], pair[1] = t->rank[i];
-    dse_strbuf_addf(&w->text, ",\"Group size\":2");
-    add_desc(w->g->messages, &w->text);
-    add_ranks(pair, 2, &w->text);
+    dse_strbuf_addf(b, ",\"Group size\":%" PRIu32, e->group->size);
+    add_word("Process Group Name", e->group->name, b);
+    add_word("Process Group Description", e->group->desc, b);
+    add_word("Process Group Ranks", e->group->ranks, b);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -185,47 +71,18 @@ static void add_times(writer *w, dse_time start, dse_time end)
     add_us(&w->text, end - start);
 }
 
-/* The lowest stream that is free, a linear search: no more streams than run at a time, which is a handful, but for the
- * receives of a pipeline's stage, all of which wait from the start. False when out of memory. */
-static bool take_lane(lanes *l, dse_time start, dse_time end, size_t *out)
+static void add_event(writer *w, uint32_t rank, const trace_node_event *e)
 {
-    size_t i = 0;
-
-    while (i < l->n && l->end[i] > start)
-        i++;
-    if (i == l->n) {
-        if (!DSE_GROW(l->end, l->cap, l->n + 1))
-            return false;
-        l->n++;
-    }
-    l->end[i] = end;
-    *out = i;
-    return true;
-}
-
-static bool add_event(writer *w, uint64_t i)
-{
-    const trace_ticks *t = w->t;
-    int f = family_of[t->category[i]];
-    uint32_t stream;
-    size_t lane;
-
-    if (!take_lane(&w->lane[f], t->start[i], t->end[i], &lane))
-        return false;
-    stream = stream_number(f, lane);
-    begin(w, 'X', t->rank[i], stream);
-    dse_strbuf_addf(&w->text, ",\"cat\":\"%s\",\"name\":", families[f].cat);
-    dse_json_quote(&w->text, t->name[i] ? t->name[i] : "");
-    add_times(w, t->start[i], t->end[i]);
-    dse_strbuf_addf(&w->text, ",\"args\":{\"node\":%" PRIu64, t->id[i]);
-    if (f != HOST)
-        dse_strbuf_addf(&w->text, ",\"device\":%" PRIu32 ",\"stream\":%" PRIu32, t->rank[i], stream);
-    if (f == COLLECTIVES)
-        add_collective(w, i);
-    else if (f == MESSAGES)
-        add_message(w, i);
+    begin(w, 'X', rank, e->stream);
+    dse_strbuf_addf(&w->text, ",\"cat\":\"%s\",\"name\":", e->word);
+    dse_json_quote(&w->text, e->name);
+    add_times(w, e->start, e->end);
+    dse_strbuf_addf(&w->text, ",\"args\":{\"node\":%" PRIu64, e->node);
+    if (e->on_device)
+        dse_strbuf_addf(&w->text, ",\"device\":%" PRIu32 ",\"stream\":%" PRIu32, rank, e->stream);
+    if (e->collective)
+        add_communication(e, &w->text);
     dse_strbuf_adds(&w->text, "}}");
-    return true;
 }
 
 static void add_label(writer *w, const char *what, uint32_t pid, uint32_t tid, const char *text,
@@ -242,18 +99,18 @@ static void add_rank(writer *w, uint32_t rank, dse_time wall)
     dse_strbuf_addf(&w->text, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}}",
                     rank);
     begin(w, 'X', rank, 0);
-    dse_strbuf_adds(&w->text, ",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#0\"");
+    dse_strbuf_adds(&w->text, ",\"cat\":\"" TRACE_STEP_WORD "\",\"name\":\"" TRACE_STEP_NAME "\"");
     add_times(w, 0, wall);
     dse_strbuf_adds(&w->text, ",\"args\":{}}");
-    for (int f = 0; f < N_FAMILIES; f++)
-        w->lane[f].n = 0;
 }
 
 static void add_streams(writer *w, uint32_t rank)
 {
-    for (int f = 0; f < N_FAMILIES; f++)
-        for (size_t i = 0; i < w->lane[f].n; i++)
-            add_label(w, "thread_name", rank, stream_number(f, i), families[f].stream, stream_number(f, i));
+    const char *is;
+    uint32_t stream;
+
+    for (size_t k = 0; trace_node_stream(&w->walk, k, &stream, &is); k++)
+        add_label(w, "thread_name", rank, stream, is, stream);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -277,37 +134,45 @@ static dse_status flush(writer *w, const char *path, dse_error *err)
     return DSE_OK;
 }
 
-/* Events of a rank stand together. */
-static dse_status write_ranks(writer *w, const char *path, dse_error *err)
+static dse_status write_rank(writer *w, uint32_t rank, const char *path, dse_error *err)
 {
-    const trace_ticks *t = w->t;
-    uint64_t i = 0;
-    dse_status st = DSE_OK;
+    trace_node_event e;
+    dse_time wall;
+    dse_status st;
+    bool any;
 
-    for (uint32_t rank = 0; st == DSE_OK && rank < t->n_ranks; rank++) {
-        dse_time wall = 0;
-
-        for (uint64_t k = i; k < t->n && t->rank[k] == rank; k++)
-            wall = t->end[k] > wall ? t->end[k] : wall;
-        add_rank(w, rank, wall);
-        for (; st == DSE_OK && i < t->n && t->rank[i] == rank; i++) {
-            if (!add_event(w, i))
-                return dse_fail_nomem(err);
-            if (w->text.len >= CHUNK_BYTES)
-                st = flush(w, path, err);
-        }
-        add_streams(w, rank);
+    trace_node_walk_rank(&w->walk, rank, &wall);
+    add_rank(w, rank, wall);
+    while ((st = trace_node_next(&w->walk, &e, &any, err)) == DSE_OK && any) {
+        add_event(w, rank, &e);
+        if (w->text.len >= CHUNK_BYTES && (st = flush(w, path, err)) != DSE_OK)
+            return st;
     }
+    add_streams(w, rank);
     return st;
+}
+
+/* What the run is, beside its events. */
+static void add_heading(writer *w)
+{
+    const trace_timeline_sizes *s = w->sizes;
+
+    dse_strbuf_addf(&w->text, "{\"simulator\":\"ccldse\",\"world_size\":%" PRIu32 ",\"sizes\":\"%s\"",
+                    w->walk.t->n_ranks, s->in_bytes ? "bytes" : "elements");
+    for (uint32_t i = 0; s->peak_memory && i < w->walk.t->n_ranks; i++)
+        dse_strbuf_addf(&w->text, "%s%" PRIu64, i ? "," : ",\"peak_memory\":[", s->peak_memory[i]);
+    dse_strbuf_adds(&w->text, s->peak_memory && w->walk.t->n_ranks ? "]" : "");
+    dse_strbuf_adds(&w->text, ",\"traceEvents\":[");
 }
 
 static dse_status write_all(writer *w, const char *path, dse_error *err)
 {
-    dse_status st;
+    dse_status st = DSE_OK;
 
-    dse_strbuf_addf(&w->text, "{\"simulator\":\"ccldse\",\"world_size\":%" PRIu32 ",\"traceEvents\":[",
-                    w->t->n_ranks);
-    if ((st = write_ranks(w, path, err)) != DSE_OK)
+    add_heading(w);
+    for (uint32_t rank = 0; st == DSE_OK && rank < w->walk.t->n_ranks; rank++)
+        st = write_rank(w, rank, path, err);
+    if (st != DSE_OK)
         return st;
     dse_strbuf_adds(&w->text, "\n]}\n");
     return flush(w, path, err);
@@ -329,18 +194,18 @@ static dse_status open_file(writer *w, int fd, const char *path, dse_error *err)
     return DSE_OK;
 }
 
-dse_status trace_timeline_save(const trace_ticks *t, const trace_timeline_groups *g, const char *path,
-                               dse_error *err)
+dse_status trace_timeline_save(const trace_ticks *t, const trace_timeline_groups *g,
+                               const trace_timeline_sizes *sizes, const char *path, dse_error *err)
 {
-    writer w = {.t = t, .g = g};
+    writer w = {.sizes = sizes};
     dse_replacement r;
     dse_status st = dse_replacement_open(&r, path, err);
 
     if (st != DSE_OK)
         return st;
     dse_strbuf_init(&w.text);
-    dse_strbuf_init(&w.groups);
-    st = groups_init(&w) ? open_file(&w, r.fd, path, err) : dse_fail_nomem(err);
+    if ((st = trace_node_walk_init(&w.walk, t, g, err)) == DSE_OK)
+        st = open_file(&w, r.fd, path, err);
     if (st == DSE_OK)
         st = write_all(&w, path, err);
     if (w.file && gzclose(w.file) != Z_OK && st == DSE_OK)
@@ -349,10 +214,7 @@ dse_status trace_timeline_save(const trace_ticks *t, const trace_timeline_groups
         st = dse_replacement_commit(&r, err);
     else
         dse_replacement_give_up(&r);
-    for (int f = 0; f < N_FAMILIES; f++)
-        dse_free(w.lane[f].end);
-    dse_free(w.group_at);
-    dse_strbuf_free(&w.groups);
+    trace_node_walk_free(&w.walk);
     dse_strbuf_free(&w.text);
     return st;
 }

@@ -1,14 +1,14 @@
 /* A simulated run as a Chrome trace: Perfetto and chrome://tracing draw it, and the readers of traces read it back, so
  * that metrics measure it as they measure a recording.
  *
- *     {"simulator":"ccldse","world_size":8,"traceEvents":[...]}
+ *     {"simulator":"ccldse","world_size":8,"sizes":"elements","peak_memory":[1200,...],"traceEvents":[...]}
  *
- * A process is a rank, a thread a stream: 7 compute, from 8 copies to and from remote memory, from 20 collectives, from
- * 40 messages, 1 the host. What runs at a time on one stream's behalf takes the next ones. Every node is an event "X",
- * ticks (ns) as microseconds with three decimals; cat "kernel" (copies: "gpu_memcpy", the host's: "cpu_op") with
- * Kineto's args. It communicates if the args have a "Collective name": all_reduce, all_gather, reduce_scatter,
- * all_to_all, broadcast, send, recv. Sizes are in elements of one "Byte": what the workload calls bytes. The annotation
- * ProfilerStep#0 is the rank's run, from 0 to its last end. */
+ * A process is a rank, a thread a stream (node_event.h has their numbers). Every node is an event "X", ticks (ns) as
+ * microseconds with three decimals; cat "kernel" (copies: "gpu_memcpy", the host's: "cpu_op") with Kineto's args. It
+ * communicates if the args have a "Collective name": all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send,
+ * recv. Sizes are in elements of one "Byte": what the workload calls bytes, which "sizes" tells from upstream's elements.
+ * The annotation ProfilerStep#0 is the rank's run, from 0 to its last end. "peak_memory" is the most that each rank's
+ * tensors take at a time, in the same sizes; not there if that was not tracked. */
 #ifndef DSE_TRACE_TIMELINE_H
 #define DSE_TRACE_TIMELINE_H
 
@@ -27,9 +27,15 @@ typedef struct {
     const char *messages; /* description of the two ranks of a message: "mesh_pp"; NULL: unknown */
 } trace_timeline_groups;
 
+/* What the workload's sizes mean, and the memory of the run. */
+typedef struct {
+    bool in_bytes;               /* else elements, as upstream counts */
+    const uint64_t *peak_memory; /* by rank; NULL: not tracked */
+} trace_timeline_sizes;
+
 /* Written as it goes, and put in the place of what was there when it is complete; compressed if the name ends in
  * ".gz". DSE_E_IO, DSE_E_NOMEM. */
-dse_status trace_timeline_save(const trace_ticks *t, const trace_timeline_groups *g, const char *path,
-                               dse_error *err);
+dse_status trace_timeline_save(const trace_ticks *t, const trace_timeline_groups *g,
+                               const trace_timeline_sizes *sizes, const char *path, dse_error *err);
 
 #endif

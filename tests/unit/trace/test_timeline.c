@@ -34,11 +34,14 @@ static const trace_ticks ticks = {.n_ranks = 2,
 static const uint32_t members[] = {0, 1};
 static const trace_timeline_group group = {"7", "mesh_tp", 2, members};
 static const trace_timeline_groups groups = {1, &group, "mesh_pp"};
+static const uint64_t peak_memory[] = {12, 0};
+static const trace_timeline_sizes sizes = {true, peak_memory};
 
 /* Of the collective without a group only what comes in is known. The second collective at a time takes a stream of its
  * own; ticks are ns, ts and dur us. */
 static const char expected[] =
-    "{\"simulator\":\"ccldse\",\"world_size\":2,\"traceEvents\":[\n"
+    "{\"simulator\":\"ccldse\",\"world_size\":2,\"sizes\":\"bytes\",\"peak_memory\":[12,0],\"traceEvents\":["
+    "\n"
     "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"rank 0\"}},\n"
     "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":0}},\n"
     "{\"ph\":\"X\",\"pid\":0,\"tid\":0,\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#0\",\"ts\":0.000,"
@@ -88,7 +91,7 @@ CLAIM(every_node_is_an_event_on_a_stream_of_its_kind)
 
     unit_make_folder(folder);
     dse_strbuf_init(&b);
-    assert_ok(trace_timeline_save(&ticks, &groups, in_folder("t.json"), &err), &err);
+    assert_ok(trace_timeline_save(&ticks, &groups, &sizes, in_folder("t.json"), &err), &err);
     assert_ok(dse_read_file(path, 0, &b, &err), &err);
     assert_string_equal(b.data, expected);
     assert_int_equal(unit_count_files(folder), 1);
@@ -103,7 +106,7 @@ CLAIM(a_name_that_ends_in_gz_is_compressed)
     gzFile f;
 
     unit_make_folder(folder);
-    assert_ok(trace_timeline_save(&ticks, &groups, in_folder("t.json.gz"), &err), &err);
+    assert_ok(trace_timeline_save(&ticks, &groups, &sizes, in_folder("t.json.gz"), &err), &err);
     f = gzopen(path, "rb");
     assert_int_equal(gzread(f, text, sizeof text), sizeof expected - 1);
     assert_int_equal(gzdirect(f), 0);
@@ -124,7 +127,8 @@ CLAIM(of_a_large_group_the_first_ranks_and_the_last_are_listed)
         many[i] = i;
     unit_make_folder(folder);
     dse_strbuf_init(&b);
-    assert_ok(trace_timeline_save(&ticks, &(trace_timeline_groups){1, &large, NULL}, in_folder("t"), &err),
+    assert_ok(trace_timeline_save(&ticks, &(trace_timeline_groups){1, &large, NULL},
+                                  &(trace_timeline_sizes){0}, in_folder("t"), &err),
               &err);
     assert_ok(dse_read_file(path, 0, &b, &err), &err);
     assert_non_null(strstr(b.data, "\"[0, 1, 2, "));
@@ -139,22 +143,22 @@ CLAIM(a_folder_that_is_not_there_is_named)
 {
     dse_error err = DSE_ERROR_INIT;
 
-    assert_failure(trace_timeline_save(&ticks, &groups, "/tmp/ccldse-unit-none/t", &err), &err, DSE_E_IO, "",
-                   "cannot write '/tmp/ccldse-unit-none/t': No such file or directory");
+    assert_failure(trace_timeline_save(&ticks, &groups, &sizes, "/tmp/ccldse-unit-none/t", &err), &err,
+                   DSE_E_IO, "", "cannot write '/tmp/ccldse-unit-none/t': No such file or directory");
 }
 
 CLAIM(a_full_disk_is_a_failure)
 {
     dse_error err = DSE_ERROR_INIT;
 
-    assert_failure(trace_timeline_save(&ticks, &groups, "/dev/full", &err), &err, DSE_E_IO, "",
+    assert_failure(trace_timeline_save(&ticks, &groups, &sizes, "/dev/full", &err), &err, DSE_E_IO, "",
                    "cannot write '/dev/full': No space left on device");
 }
 
 static dse_status save(void *what, dse_arena *arena, dse_error *err)
 {
     (void)what, (void)arena;
-    return trace_timeline_save(&ticks, &groups, path, err);
+    return trace_timeline_save(&ticks, &groups, &sizes, path, err);
 }
 
 CLAIM(each_allocation_may_fail_and_nothing_is_left_behind)

@@ -1,0 +1,72 @@
+#include "driver/simulated.h"
+
+#include "driver/timeline.h"
+#include "exec/parallel.h"
+#include "trace/simulated.h"
+
+/* The record of a point; what the run itself took is in the arena `a`. */
+static dse_status record_of(const drv_study *s, const design_point *p, dse_arena *a, trace_record *out,
+                            store_metrics *summary, dse_error *err)
+{
+    wl_workload w;
+    sim_result result;
+    trace_ticks ticks;
+    drv_timeline d;
+    dse_status st;
+
+    if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
+        (st = drv_point_simulate(s, &w, a, &result, &ticks, err)) != DSE_OK ||
+        (st = drv_timeline_describe(s, p, &w, &result, a, &d, err)) != DSE_OK ||
+        (st = trace_simulated_read(&ticks, &d.groups, &d.sizes, out, err)) != DSE_OK)
+        return st;
+    if (summary)
+        drv_metrics_of(p, &w, &result, summary);
+    return DSE_OK;
+}
+
+/* Texts of a summary are the workload's and the network's, which are gone with the run; that of the pass is a constant. */
+static dse_status keep_texts(store_metrics *m, dse_arena *a, dse_error *err)
+{
+    const char **texts[] = {&m->peak_node, &m->busiest_link};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (*texts[i] && !(*texts[i] = dse_arena_strdup(a, *texts[i])))
+            return dse_fail_nomem(err);
+    return DSE_OK;
+}
+
+static dse_status view_one(void *user, size_t i, dse_error *err)
+{
+    drv_recording *out = user;
+
+    return metric_view_init(&out->view[i], &out->record.rank[i], err);
+}
+
+static dse_status look_through(drv_recording *out, dse_error *err)
+{
+    if (!(out->view = dse_calloc(out->record.n_ranks, sizeof *out->view)))
+        return dse_fail_nomem(err);
+    out->n_views = out->record.n_ranks; /* one that was not reached is zero, which may be freed */
+    return exec_parallel(out->n_views, 0, view_one, NULL, out, err);
+}
+
+dse_status drv_simulated_run(const drv_study *s, const design_point *p, const trace_card *card,
+                             drv_recording *out, store_metrics *summary, dse_error *err)
+{
+    dse_arena run; /* nodes and ticks, several times the size of the record */
+    dse_status st;
+
+    *out = (drv_recording){0};
+    dse_arena_init(&out->arena);
+    dse_arena_init(&run);
+    st = record_of(s, p, &run, &out->record, summary, err);
+    if (st == DSE_OK && summary)
+        st = keep_texts(summary, &out->arena, err);
+    dse_arena_free(&run);
+    if (card) {
+        out->card = *card;
+        out->card.rank_order = "dp_shard,dp_replicate,tp,cp,pp"; /* the generator's, not the trace's */
+        out->has_card = true;
+    }
+    return st == DSE_OK ? look_through(out, err) : st;
+}

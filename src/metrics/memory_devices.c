@@ -1,0 +1,103 @@
+#include "metrics/memory_devices.h"
+
+#include <stdlib.h>
+
+/* What an entry added to each level; walking backwards takes it away again. */
+static const int8_t adds[TRACE_ACTIONS][MEMORY_LEVELS] = {
+    [TRACE_ALLOC] = {[MEMORY_ALLOCATED] = 1, [MEMORY_ACTIVE] = 1},
+    [TRACE_FREE_REQUESTED] = {[MEMORY_ALLOCATED] = -1},
+    [TRACE_FREE_COMPLETED] = {[MEMORY_ACTIVE] = -1},
+    [TRACE_SEGMENT_ALLOC] = {[MEMORY_RESERVED] = 1},
+    [TRACE_SEGMENT_MAP] = {[MEMORY_RESERVED] = 1},
+    [TRACE_SEGMENT_FREE] = {[MEMORY_RESERVED] = -1},
+    [TRACE_SEGMENT_UNMAP] = {[MEMORY_RESERVED] = -1}};
+
+/* ---- one device ----------------------------------------------------------------------------- */
+
+void memory_add_segment(memory_device *d, const trace_segment *s)
+{
+    d->reserved += s->total_size;
+    d->allocated += s->allocated_size;
+    d->active += s->active_size;
+    d->requested += s->requested_size;
+    d->n_segments++;
+    d->n_blocks += s->n_other_blocks;
+    for (int i = 0; i < TRACE_BLOCK_STATES; i++)
+        d->n_blocks += s->n_blocks[i];
+    d->allocated_requested += s->requested[TRACE_ACTIVE_ALLOCATED];
+    d->active_requested += s->requested[TRACE_ACTIVE_ALLOCATED] + s->requested[TRACE_ACTIVE_PENDING_FREE];
+    d->has_requested &= s->has_requested;
+}
+
+/* In unsigned arithmetic, which wraps where a made-up file overflows. */
+static void replay(memory_device *d, const trace_history *h)
+{
+    uint64_t level[MEMORY_LEVELS] = {[MEMORY_RESERVED] = d->reserved,
+                                     [MEMORY_ALLOCATED] = d->allocated_requested,
+                                     [MEMORY_ACTIVE] = d->active_requested};
+
+    d->has_history = h->n > 0;
+    for (int i = 0; i < MEMORY_LEVELS; i++)
+        d->peak[i] = (int64_t)level[i];
+    for (size_t e = h->n; e-- > 0;) {
+        const trace_allocation *a = &h->entry[e];
+
+        d->actions[a->action]++;
+        if (a->action == TRACE_OOM && a->size >= d->oom_bytes) {
+            d->oom_bytes = a->size;
+            d->oom_free = a->address;
+        }
+        for (int i = 0; i < MEMORY_LEVELS; i++) {
+            level[i] -= (uint64_t)(int64_t)adds[a->action][i] * a->size;
+            if ((int64_t)level[i] > d->peak[i])
+                d->peak[i] = (int64_t)level[i];
+        }
+    }
+    for (int i = 0; i < MEMORY_LEVELS; i++)
+        d->start[i] = (int64_t)level[i];
+}
+
+bool memory_is_lower_bound(const memory_device *d)
+{
+    return d->start[MEMORY_RESERVED] || (d->has_requested && d->start[MEMORY_ACTIVE]);
+}
+
+/* ---- the devices of a rank ------------------------------------------------------------------ */
+
+static int by_device(const void *a, const void *b)
+{
+    uint32_t x = ((const memory_device *)a)->device, y = ((const memory_device *)b)->device;
+
+    return (x > y) - (x < y);
+}
+
+static memory_device *find(const memory_devices *all, uint32_t number)
+{
+    const memory_device key = {.device = number};
+
+    return bsearch(&key, all->device, all->n, sizeof key, by_device);
+}
+
+bool memory_devices_of(const trace_allocator *a, dse_arena *arena, memory_devices *out)
+{
+    size_t n = 0;
+
+    *out = (memory_devices){0, DSE_ARENA_NEW(arena, memory_device, a->n_segments + a->n_histories + 1)};
+    if (!out->device)
+        return false;
+    for (size_t i = 0; i < a->n_segments; i++)
+        out->device[n++].device = a->segment[i].device;
+    for (size_t i = 0; i < a->n_histories; i++)
+        if (a->history[i].n)
+            out->device[n++].device = a->history[i].device;
+    qsort(out->device, n, sizeof *out->device, by_device);
+    for (size_t i = 0; i < n; i++)
+        if (!out->n || out->device[out->n - 1].device != out->device[i].device)
+            out->device[out->n++] = (memory_device){.device = out->device[i].device, .has_requested = true};
+    for (size_t i = 0; i < a->n_segments; i++)
+        memory_add_segment(find(out, a->segment[i].device), &a->segment[i]);
+    for (size_t i = 0; i < a->n_histories; i++)
+        if (a->history[i].n)
+            replay(find(out, a->history[i].device), &a->history[i]);
+    return true;
+}

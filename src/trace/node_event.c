@@ -1,0 +1,215 @@
+#include "trace/node_event.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LISTED                                                                                               \
+    30 /* ranks of a group that are written out: of more, all but the last are left out, as in Kineto */
+
+/* Of events that take streams of their own, in the order in which the streams are listed. */
+typedef struct {
+    const char *word;   /* category of its events */
+    const char *stream; /* what its streams are */
+    uint32_t first;     /* number of its first stream */
+    uint32_t room;      /* streams from there on; those beyond have numbers that nobody else has */
+} family;
+
+enum { COMPUTE, COPIES, COLLECTIVES, MESSAGES, HOST, N_FAMILIES };
+_Static_assert(N_FAMILIES == TRACE_NODE_FAMILIES, "each has its lanes");
+
+static const family families[N_FAMILIES] = {
+    [COMPUTE] = {"kernel", "compute", 7, 1},
+    [COPIES] = {"gpu_memcpy", "remote memory", 8, 12},
+    [COLLECTIVES] = {"kernel", "collectives", 20, 20},
+    [MESSAGES] = {"kernel", "send and receive", 40, 960},
+    [HOST] = {"cpu_op", "host", 1, 6},
+};
+
+static const uint8_t family_of[] = {
+    [TRACE_TICKS_COMPUTE] = COMPUTE, [TRACE_TICKS_COLLECTIVE] = COLLECTIVES, [TRACE_TICKS_SEND] = MESSAGES,
+    [TRACE_TICKS_RECV] = MESSAGES,   [TRACE_TICKS_MEMORY] = COPIES,          [TRACE_TICKS_OTHER] = HOST,
+    [TRACE_TICKS_CPU] = HOST,
+};
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+static uint32_t stream_number(int f, size_t lane)
+{
+    return lane < families[f].room ? families[f].first + (uint32_t)lane
+                                   : 1000000u * (uint32_t)(f + 1) + (uint32_t)lane;
+}
+
+bool trace_node_stream(const trace_node_walk *w, size_t k, uint32_t *number, const char **is)
+{
+    for (int f = 0; f < N_FAMILIES; k -= w->lane[f].n, f++)
+        if (k < w->lane[f].n) {
+            *number = stream_number(f, k);
+            *is = families[f].stream;
+            return true;
+        }
+    return false;
+}
+
+/* The lowest stream that is free, a linear search: no more streams than run at a time, which is a handful, but for the
+ * receives of a pipeline's stage, all of which wait from the start. False when out of memory. */
+static bool take_lane(trace_node_lanes *l, dse_time start, dse_time end, size_t *out)
+{
+    size_t i = 0;
+
+    while (i < l->n && l->end[i] > start)
+        i++;
+    if (i == l->n) {
+        if (!DSE_GROW(l->end, l->cap, l->n + 1))
+            return false;
+        l->n++;
+    }
+    l->end[i] = end;
+    *out = i;
+    return true;
+}
+
+/* ---- what an event says --------------------------------------------------------------------- */
+
+/* What comes out per element that goes in: one, n of the group, or its share. What the number of bytes means is the
+ * simulator's (sim/collective.h). */
+typedef enum { AS_IT_IS, GATHERED, SCATTERED } coming_out;
+
+typedef struct {
+    const char *name;
+    coming_out out;
+} collective;
+
+/* By Chakra's numbers. */
+static const collective collectives[] = {
+    [0] = {"all_reduce", AS_IT_IS}, [2] = {"all_gather", GATHERED},      [5] = {"broadcast", AS_IT_IS},
+    [6] = {"all_to_all", AS_IT_IS}, [7] = {"reduce_scatter", SCATTERED},
+};
+
+static collective collective_of(uint8_t type)
+{
+    return type < sizeof collectives / sizeof collectives[0] && collectives[type].name
+               ? collectives[type]
+               : (collective){"unknown", AS_IT_IS};
+}
+
+/* Of dimensions of the network, not of a group: who takes part is the simulator's to know. */
+static void say_collective(const trace_node_walk *w, uint64_t i, trace_node_event *e)
+{
+    const trace_ticks *t = w->t;
+    collective c = collective_of(t->collective[i]);
+    uint64_t n;
+
+    e->collective = c.name;
+    e->in = t->bytes[i];
+    if (t->with[i] >= w->groups->n)
+        return;
+    e->group = &w->group[t->with[i]];
+    n = e->group->size;
+    e->out = c.out == GATHERED ? e->in * n : c.out == SCATTERED ? e->in / n : e->in;
+}
+
+static void say_message(trace_node_walk *w, uint64_t i, trace_node_event *e)
+{
+    const trace_ticks *t = w->t;
+    uint32_t one = t->rank[i], other = t->with[i];
+
+    e->collective = t->category[i] == TRACE_TICKS_SEND ? "send" : "recv";
+    e->in = e->out = t->bytes[i];
+    if (other == DSE_NONE)
+        return;
+    snprintf(w->pair_ranks, sizeof w->pair_ranks, "[%" PRIu32 ", %" PRIu32 "]", one < other ? one : other,
+             one < other ? other : one);
+    w->pair = (trace_node_group){2, NULL, w->groups->messages, w->pair_ranks};
+    e->group = &w->pair;
+}
+
+dse_status trace_node_next(trace_node_walk *w, trace_node_event *out, bool *any, dse_error *err)
+{
+    const trace_ticks *t = w->t;
+    uint64_t i = w->next;
+    size_t lane;
+    int f;
+
+    *any = i < w->end;
+    if (!*any)
+        return DSE_OK;
+    f = family_of[t->category[i]];
+    if (!take_lane(&w->lane[f], t->start[i], t->end[i], &lane))
+        return dse_fail_nomem(err);
+    *out = (trace_node_event){.node = t->id[i],
+                              .name = t->name[i] ? t->name[i] : "",
+                              .word = families[f].word,
+                              .start = t->start[i],
+                              .end = t->end[i],
+                              .stream = stream_number(f, lane),
+                              .stream_is = families[f].stream,
+                              .on_device = f != HOST,
+                              .in = TRACE_TICKS_UNKNOWN,
+                              .out = TRACE_TICKS_UNKNOWN};
+    if (f == COLLECTIVES)
+        say_collective(w, i, out);
+    else if (f == MESSAGES)
+        say_message(w, i, out);
+    w->next++;
+    return DSE_OK;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+static void add_ranks(const uint32_t *rank, uint32_t n, dse_strbuf *b)
+{
+    dse_strbuf_addc(b, '[');
+    for (uint32_t i = 0; i < n; i++) {
+        if (n > LISTED && i == LISTED - 1) {
+            dse_strbuf_adds(b, ", ...");
+            i = n - 1;
+        }
+        dse_strbuf_adds(b, i ? ", " : "");
+        dse_strbuf_addu(b, rank[i]);
+    }
+    dse_strbuf_adds(b, "]");
+    dse_strbuf_addc(b, '\0');
+}
+
+dse_status trace_node_walk_init(trace_node_walk *w, const trace_ticks *t, const trace_timeline_groups *g,
+                                dse_error *err)
+{
+    const char *ranks;
+
+    *w = (trace_node_walk){.t = t, .groups = g};
+    dse_strbuf_init(&w->texts);
+    if (!(w->group = dse_calloc(g->n, sizeof *w->group)))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < g->n; i++)
+        add_ranks(g->group[i].rank, g->group[i].n, &w->texts);
+    if (w->texts.failed)
+        return dse_fail_nomem(err);
+    ranks = w->texts.data;
+    for (uint32_t i = 0; i < g->n; i++) {
+        w->group[i] = (trace_node_group){g->group[i].n, g->group[i].name, g->group[i].desc, ranks};
+        ranks += strlen(ranks) + 1;
+    }
+    return DSE_OK;
+}
+
+void trace_node_walk_free(trace_node_walk *w)
+{
+    for (int f = 0; f < N_FAMILIES; f++)
+        dse_free(w->lane[f].end);
+    dse_free(w->group);
+    dse_strbuf_free(&w->texts);
+    *w = (trace_node_walk){0};
+}
+
+/* Events of a rank stand together. */
+void trace_node_walk_rank(trace_node_walk *w, uint32_t rank, dse_time *wall)
+{
+    const trace_ticks *t = w->t;
+
+    *wall = 0;
+    for (w->next = w->end; w->end < t->n && t->rank[w->end] == rank; w->end++)
+        *wall = t->end[w->end] > *wall ? t->end[w->end] : *wall;
+    for (int f = 0; f < N_FAMILIES; f++)
+        w->lane[f].n = 0;
+}

@@ -1,0 +1,73 @@
+/* trace_node_event -- the nodes of a simulated run as events of a trace: which stream each takes and what it says of itself. One description
+ * for both ways that a run becomes a record: as a Chrome trace that is read back (timeline.h), and at once (simulated.h).
+ *
+ * Streams of a rank: 7 compute, from 8 copies to and from remote memory, from 20 collectives, from 40 messages, 1 the
+ * host. What runs at a time on one stream's behalf takes the next ones, the lowest that is free. */
+#ifndef DSE_TRACE_NODE_EVENT_H
+#define DSE_TRACE_NODE_EVENT_H
+
+#include "trace/ticks.h"
+#include "trace/timeline.h"
+
+#define TRACE_STEP_NAME  "ProfilerStep#0" /* of the annotation that a rank's run is, on thread 0 */
+#define TRACE_STEP_WORD  "user_annotation"
+#define TRACE_NODE_DTYPE "Byte" /* of what is sent: what the workload calls bytes */
+
+/* Who communicates; texts are borrowed. */
+typedef struct {
+    uint32_t size;
+    const char *name, *desc; /* NULL: it has none */
+    const char *ranks;       /* "[0, 1]" */
+} trace_node_group;
+
+typedef struct {
+    uint64_t node; /* of the Chakra node */
+    const char *name, *word;
+    dse_time start, end;
+    uint32_t stream;
+    const char *stream_is;         /* "collectives" */
+    bool on_device;                /* else on the host */
+    const char *collective;        /* "all_reduce"; NULL: it does not communicate */
+    uint64_t in, out;              /* elements of one "Byte"; TRACE_TICKS_UNKNOWN */
+    const trace_node_group *group; /* until the next event; NULL: not known */
+} trace_node_event;
+
+#define TRACE_TICKS_UNKNOWN UINT64_MAX
+
+/* Families of events that have streams of their own. */
+#define TRACE_NODE_FAMILIES 5
+
+/* When each stream of a family is free again; grows with what runs at a time. */
+typedef struct {
+    size_t n, cap;
+    dse_time *end;
+} trace_node_lanes;
+
+/* A walk over the events of a run, rank by rank. */
+typedef struct {
+    const trace_ticks *t;
+    const trace_timeline_groups *groups;
+    uint64_t next, end;      /* events of the rank that are to come */
+    trace_node_group *group; /* by number */
+    dse_strbuf texts;        /* lists of their ranks, one NUL-terminated text after the other */
+    trace_node_group pair;   /* of the message that is the event */
+    char pair_ranks[32];
+    trace_node_lanes lane[TRACE_NODE_FAMILIES];
+} trace_node_walk;
+
+/* Both are borrowed. DSE_E_NOMEM; free it in any case. */
+dse_status trace_node_walk_init(trace_node_walk *w, const trace_ticks *t, const trace_timeline_groups *g,
+                                dse_error *err);
+void trace_node_walk_free(trace_node_walk *w);
+
+/* Goes on to a rank, the one after the last or the first; *wall: its last end. */
+void trace_node_walk_rank(trace_node_walk *w, uint32_t rank, dse_time *wall);
+
+/* Its next event; *any false: there is none. DSE_E_NOMEM. */
+dse_status trace_node_next(trace_node_walk *w, trace_node_event *out, bool *any, dse_error *err);
+
+/* The k-th of the streams that the rank's events took so far, by family: its number, and what it is. False: there are not
+ * so many. */
+bool trace_node_stream(const trace_node_walk *w, size_t k, uint32_t *number, const char **is);
+
+#endif

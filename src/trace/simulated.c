@@ -1,0 +1,136 @@
+/* What chrome.c and chrome_split.c make of a timeline's text, made of the events themselves. Texts are interned in the
+ * order in which the split of a file into ranks meets them, so that even their numbers are the same: an event's lane
+ * (process, thread, what these are called), its name, its args in their order, the word of its category. */
+#include "trace/simulated.h"
+
+#include "trace/node_event.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STEP_THREAD 0
+
+typedef struct {
+    trace_rank *rank;
+    trace_node_walk walk;
+    bool no_memory;
+} builder;
+
+static uint32_t intern(builder *b, const char *text)
+{
+    uint32_t id = text ? trace_names_add(&b->rank->names, text, strlen(text)) : DSE_NONE;
+
+    b->no_memory = b->no_memory || (text && id == DSE_NONE);
+    return id;
+}
+
+static uint32_t intern_number(builder *b, const char *before, uint32_t number)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s%" PRIu32, before, number);
+    return intern(b, text);
+}
+
+/* `is`: what the stream is; NULL: of the annotation, whose thread nobody named. */
+static uint32_t add_lane(builder *b, uint32_t stream, const char *is)
+{
+    trace_rank *r = b->rank;
+    uint32_t pid = intern_number(b, "", r->rank), tid = intern_number(b, "", stream);
+    uint32_t id = trace_add_lane(r, pid, tid);
+    char before[40];
+
+    if (id == DSE_NONE) {
+        b->no_memory = true;
+        return id;
+    }
+    if (r->lane[id].process_name != DSE_NONE)
+        return id; /* it was met before */
+    r->lane[id].process_name = intern_number(b, "rank ", r->rank);
+    if (is) {
+        snprintf(before, sizeof before, "%s ", is);
+        r->lane[id].thread = intern_number(b, before, stream);
+    }
+    return id;
+}
+
+static uint32_t add_args(builder *b, const trace_node_event *e)
+{
+    trace_args a;
+    uint32_t id;
+
+    if (!e->on_device)
+        return DSE_NONE;
+    trace_args_clear(&a);
+    a.device = b->rank->rank;
+    a.stream = e->stream;
+    a.in_elements = e->in == TRACE_TICKS_UNKNOWN ? TRACE_UNKNOWN : e->in;
+    a.out_elements = e->out == TRACE_TICKS_UNKNOWN ? TRACE_UNKNOWN : e->out;
+    a.collective = intern(b, e->collective);
+    a.dtype = intern(b, e->collective ? TRACE_NODE_DTYPE : NULL);
+    if (e->group) {
+        a.group_size = e->group->size;
+        a.group_name = intern(b, e->group->name);
+        a.group_desc = intern(b, e->group->desc);
+        a.group_ranks = intern(b, e->group->ranks);
+    }
+    id = trace_add_args(b->rank, &a);
+    b->no_memory = b->no_memory || id == DSE_NONE;
+    return id;
+}
+
+static void add_event(builder *b, const trace_node_event *e)
+{
+    trace_rank *r = b->rank;
+    trace_event v = {.start_ps = (int64_t)e->start * TRACE_PS_PER_NS,
+                     .dur_ps = (int64_t)(e->end - e->start) * TRACE_PS_PER_NS,
+                     .category = (uint8_t)trace_category_of(e->word, strlen(e->word))};
+
+    v.lane = add_lane(b, e->stream, e->stream_is);
+    v.name = intern(b, e->name);
+    v.args = add_args(b, e);
+    v.word = (uint8_t)trace_add_word(r, intern(b, e->word));
+    b->no_memory = b->no_memory || !trace_add_event(r, &v);
+    trace_extend(r, v.start_ps, v.start_ps + v.dur_ps, v.start_ps > 0);
+}
+
+static dse_status add_rank(builder *b, trace_record *out, const trace_timeline_sizes *sizes, dse_error *err)
+{
+    uint32_t number = out->n_ranks;
+    trace_node_event e;
+    dse_status st;
+    dse_time wall;
+    bool any;
+
+    if (!(b->rank = trace_record_add_rank(out)))
+        return dse_fail_nomem(err);
+    b->rank->has_rank = true;
+    b->rank->kind = TRACE_SIMULATED;
+    b->rank->world_size = b->walk.t->n_ranks;
+    b->rank->in_elements = !sizes->in_bytes;
+    if (sizes->peak_memory)
+        b->rank->peak_memory = sizes->peak_memory[number];
+    trace_node_walk_rank(&b->walk, number, &wall);
+    if (wall > TRACE_MAX_PS / TRACE_PS_PER_NS)
+        return dse_fail(err, DSE_E_RANGE,
+                        "rank %" PRIu32 " runs for %" PRIu64 " s; metrics measure runs of up to 53 days",
+                        number, wall / 1000000000);
+    add_event(b, &(trace_node_event){
+                     .name = TRACE_STEP_NAME, .word = TRACE_STEP_WORD, .end = wall, .stream = STEP_THREAD});
+    while ((st = trace_node_next(&b->walk, &e, &any, err)) == DSE_OK && any && !b->no_memory)
+        add_event(b, &e);
+    return st == DSE_OK && b->no_memory ? dse_fail_nomem(err) : st;
+}
+
+dse_status trace_simulated_read(const trace_ticks *t, const trace_timeline_groups *g,
+                                const trace_timeline_sizes *sizes, trace_record *out, dse_error *err)
+{
+    builder b = {0};
+    dse_status st = trace_node_walk_init(&b.walk, t, g, err);
+
+    for (uint32_t rank = 0; st == DSE_OK && rank < t->n_ranks; rank++)
+        st = add_rank(&b, out, sizes, err);
+    trace_node_walk_free(&b.walk);
+    return st;
+}
