@@ -50,17 +50,19 @@ static void card_section(card *c, const cfg_node *map, const char *prefix)
     for (uint32_t i = 0; i < map->n; i++) {
         const cfg_node *key = map->key[i], *value = map->item[i];
         const cfg_param *p;
+        bool is_section;
         dse_error why = DSE_ERROR_INIT;
         cfg_place at;
         char path[192];
 
         snprintf(path, sizeof path, "%s%s%.80s", prefix, *prefix ? "." : "", key->text);
         p = cfg_param_find(c->table, path);
-        if (p) {
+        is_section = cfg_is_section(c->table, path);
+        if (p && !(is_section && (value->kind == CFG_MAP || !*value->text))) {
             card_value(c, p, key, value);
             continue;
         }
-        if (cfg_is_section(c->table, path)) {
+        if (is_section) {
             if (value->kind == CFG_MAP)
                 card_section(c, value, path);
             else if (value->kind != CFG_SCALAR || *value->text) { /* empty: its lines are all comments */

@@ -10,11 +10,13 @@
 
 #include "workload/graph.h"
 #include "workload/operators.h"
+#include "workload/precision.h"
 
 typedef struct {
     uint32_t dp, tp, sp, pp; /* degrees, at least 1 */
     bool recompute, weight_sharded;
-    uint32_t tag_base; /* tag of the first send/receive pair; STAGE draws it, seed 0 gives WL_TAG_BASE */
+    uint32_t tag_base;      /* tag of the first send/receive pair; STAGE draws it, seed 0 gives WL_TAG_BASE */
+    wl_precision precision; /* all 0: elements, as STAGE */
 } wl_strategy;
 
 #define WL_TAG_BASE  885440u
