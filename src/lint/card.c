@@ -121,12 +121,31 @@ static const char elements[] = "sizes are numbers of elements: STAGE writes them
                                "bytes, so that messages, memory traffic and "
                                "peak memory of a 16-bit training are half of what they are in bytes";
 
+static const char bytes[] =
+    "sizes are bytes, by the precision: ccldse counts them, and two operations a multiply-add; STAGE has no "
+    "such key and counts elements";
+
 void lint_model_card(lint *l, const cfg_doc *doc)
 {
     card_model values = {0};
+    dse_error why = DSE_ERROR_INIT;
+    wl_precision precision;
 
-    if (lint_card(l, &card_model_table, doc, &values))
-        lint_add(l, LINT_NOTE, doc->path, "", "%s", elements);
+    if (!lint_card(l, &card_model_table, doc, &values))
+        return;
+    for (uint32_t i = 0; i < card_model_table.n; i++) {
+        const cfg_param *p = &card_model_table.rows[i];
+
+        if (p->fallback && !cfg_is_given(&card_model_table, &values, p->key) &&
+            cfg_param_default(p, p->fallback, &values, l->err) != DSE_OK)
+            return;
+    }
+    if (card_model_check_precision(&values, doc->path, &why) != DSE_OK) {
+        lint_add_error(l, "precision", "", &why);
+        return;
+    }
+    precision = card_model_precision(&values);
+    lint_add(l, LINT_NOTE, doc->path, "", "%s", wl_in_bytes(&precision) ? bytes : elements);
 }
 
 void lint_system_card(lint *l, const cfg_doc *doc)
@@ -297,7 +316,9 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
              "element");
     if (!isnan(s->memory_capacity))
         lint_add(l, LINT_NOTE, path, "",
-                 "memory.capacity is in bytes, and peak memory counts elements as if they were bytes");
+                 "memory.capacity is in bytes, and peak memory counts elements as if they were bytes, unless "
+                 "the model "
+                 "card has a precision");
     l->n_networks++;
     l->net = net;
     l->values = *s;
