@@ -114,6 +114,7 @@ static bool lint_card(lint *l, const cfg_table *table, const cfg_doc *doc, void 
 
     card_section(&c, doc->root, "");
     card_absent(&c);
+    ((cfg_given *)values)->rows = c.given;
     return !c.refused;
 }
 
@@ -125,6 +126,19 @@ static const char bytes[] =
     "sizes are bytes, by the precision: ccldse counts them, and two operations a multiply-add; STAGE has no "
     "such key and counts elements";
 
+static dse_status fill_in_defaults(card_model *m, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; st == DSE_OK && i < card_model_table.n; i++) {
+        const cfg_param *p = &card_model_table.rows[i];
+
+        if (p->fallback && !cfg_is_given(&card_model_table, m, p->key))
+            st = cfg_param_default(p, p->fallback, m, err);
+    }
+    return st;
+}
+
 void lint_model_card(lint *l, const cfg_doc *doc)
 {
     card_model values = {0};
@@ -133,14 +147,8 @@ void lint_model_card(lint *l, const cfg_doc *doc)
 
     if (!lint_card(l, &card_model_table, doc, &values))
         return;
-    for (uint32_t i = 0; i < card_model_table.n; i++) {
-        const cfg_param *p = &card_model_table.rows[i];
-
-        if (p->fallback && !cfg_is_given(&card_model_table, &values, p->key) &&
-            cfg_param_default(p, p->fallback, &values, l->err) != DSE_OK)
-            return;
-    }
-    if (card_model_check_precision(&values, doc->path, &why) != DSE_OK) {
+    if (fill_in_defaults(&values, &why) != DSE_OK ||
+        card_model_check_precision(&values, doc->path, &why) != DSE_OK) {
         lint_add_error(l, "precision", "", &why);
         return;
     }

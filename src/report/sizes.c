@@ -15,7 +15,7 @@ static const struct {
 static void read_numbers(const char *config, double out[REPORT_N_SIZES])
 {
     for (int i = 0; i < REPORT_N_SIZES; i++) {
-        const char *at = strstr(config, sizes[i].key);
+        const char *at = config ? strstr(config, sizes[i].key) : NULL;
 
         out[i] = at ? strtod(at + strlen(sizes[i].key), NULL) : 0;
     }
@@ -32,7 +32,7 @@ void report_sizes_add(report_sizes *s, const char *config)
         s->differ |= s->number[i] != number[i];
 }
 
-bool report_in_bytes(const char *config) { return strstr(config, sizes[0].key) != NULL; }
+bool report_in_bytes(const char *config) { return config && strstr(config, sizes[0].key); }
 
 const char *report_sizes_word(const char *config) { return report_in_bytes(config) ? "bytes" : "elements"; }
 

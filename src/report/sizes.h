@@ -1,6 +1,7 @@
 /* report_sizes -- whether the memory of results counts bytes, or elements as ASTRA-sim does.
  *
- * A resolved configuration says it: its model has the numbers of a precision, or none of them (cards/model.h). */
+ * A resolved configuration says it: its model has the numbers of a precision, or none of them (cards/model.h). Without one
+ * (NULL) it is elements. */
 #ifndef DSE_REPORT_SIZES_H
 #define DSE_REPORT_SIZES_H
 
