@@ -4,7 +4,7 @@
  * Ranks are numbered dp fastest, then tp, then sp, then the pipeline stage; stages in the order in which
  * their first tensor stands in the model. Every tensor becomes a compute node, preceded by the
  * collectives that bring its operands into the sharding it needs; operators without cost leave no node,
- * but use up an id. A tensor needed on another stage is sent there. */
+ * but use up an id. A tensor needed on another stage is sent there. What sizes count: precision.h. */
 #ifndef DSE_WORKLOAD_GENERATE_H
 #define DSE_WORKLOAD_GENERATE_H
 
