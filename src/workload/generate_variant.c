@@ -189,12 +189,14 @@ dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, c
 void gen_work_count(const gen_sizes *sizes, const gen_work *w, double *operations, double *moved)
 {
     const wl_precision *p = &sizes->precision;
+    const bool in_bytes = wl_in_bytes(p);
 
     *operations = gen_value(sizes, w->operations);
     *moved = 0;
     for (int i = 0; i < 3; i++)
-        *moved += gen_value(sizes, w->moved[i]) * wl_element_bytes(p, (wl_tensor_kind)w->kind[i]);
-    if (!wl_in_bytes(p))
+        if (!in_bytes || w->kind[i] != WL_TENSOR_UNKNOWN) /* STAGE counts a second operand of a reshape */
+            *moved += gen_value(sizes, w->moved[i]) * wl_element_bytes(p, (wl_tensor_kind)w->kind[i]);
+    if (!in_bytes)
         return;
     if (w->form == GEN_CONTRACTION)
         *operations *= 2;

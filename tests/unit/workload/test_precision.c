@@ -208,6 +208,15 @@ CLAIM(an_update_moves_what_the_optimizer_keeps)
     assert_u64(node("stack_0_mha_norm@0_COMP")->num_ops, 5 * 128);
 }
 
+/* STAGE counts the result of a reshape, of 8 * 16 elements here, twice. */
+CLAIM(a_reshape_reads_and_writes_its_tensor_once)
+{
+    generate(&small, strategy(1, 1, 1, 1, odd));
+    assert_u64(node("stack_0_mha_qkv_reshape@0_COMP")->tensor_size, 2 * 128 * 2);
+    generate(&small, strategy(1, 1, 1, 1, (wl_precision){0}));
+    assert_u64(node("stack_0_mha_qkv_reshape@0_COMP")->tensor_size, 3 * 128);
+}
+
 CLAIM(messages_have_the_bytes_of_messages_whatever_they_carry)
 {
     generate(&small, strategy(2, 1, 1, 2, odd));
@@ -245,6 +254,7 @@ int main(void)
         TEST(a_multiply_add_is_two_operations_and_operands_have_bytes_of_their_kinds),
         TEST(the_gradient_of_a_weight_has_bytes_of_its_own),
         TEST(an_update_moves_what_the_optimizer_keeps),
+        TEST(a_reshape_reads_and_writes_its_tensor_once),
         TEST(messages_have_the_bytes_of_messages_whatever_they_carry),
         TEST(without_one_elements_are_counted_and_nothing_is_resident),
     };
