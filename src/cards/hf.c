@@ -313,9 +313,10 @@ dse_status card_hf_check(const cfg_doc *card, const card_model *m, dse_error *er
         snprintf(lacks + l, sizeof lacks - l, "%s%s", !i ? "" : i + 1 == n ? " and " : ", ", names[i]);
         snprintf(remedy + r, sizeof remedy - r, " --set %s=N", names[i]);
     }
-    return n ? dse_fail_at(err, DSE_E_CONFIG, card->path, "%s Hugging Face config has no %s; give%s",
-                           n_sizes ? "this" : "a", lacks, remedy)
-             : DSE_OK;
+    if (n)
+        return dse_fail_at(err, DSE_E_CONFIG, card->path, "%s Hugging Face config has no %s; give%s",
+                           n_sizes ? "this" : "a", lacks, remedy);
+    return m ? card_model_check_precision(m, card->path, err) : DSE_OK;
 }
 
 static dse_status join_notes(const char *path, const card_hf_notes *notes, dse_arena *a, const char **out,

@@ -1,9 +1,34 @@
 #include "cards/model.h"
 
+#include <math.h>
 #include <string.h>
 
 #define FIELD(f) .offset = offsetof(card_model, f), .unit_name = ""
 #define SIZE     .type = CFG_T_INT, .min = 1, .max = 1e15
+#define NONE     "none"
+
+/* Bytes of an element: half of one is 4 bits. Nothing may be left of gradients and of what the optimizer knows. */
+#define BYTES(f, low, ...)                                                                                   \
+    .key = "precision." #f, .type = CFG_T_DOUBLE, .min = low, .max = 64, .fallback = "",                     \
+    .offset = offsetof(card_model, precision.bytes.f), .unit_name = "B", .omit_default = true,               \
+    .help = __VA_ARGS__
+
+/* Training with Adam, which keeps two moments of each parameter. Mixed precision: what is stored and sent has 16 bits, and
+ * the optimizer keeps a copy of the weights beside its moments, each of 32 bits (Micikevicius et al. 2018,
+ * arXiv 1710.03740; 16 bytes a parameter: Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1). The other two keep all
+ * of it in one format, and no copy. */
+static const struct {
+    const char *word;
+    wl_precision bytes;
+} words[] = {
+    {.word = NONE},
+    {"mixed", {.weights = 2, .activations = 2, .gradients = 2, .optimizer = 12, .messages = 2}},
+    {"bf16", {.weights = 2, .activations = 2, .gradients = 2, .optimizer = 4, .messages = 2}},
+    {"fp32", {.weights = 4, .activations = 4, .gradients = 4, .optimizer = 8, .messages = 4}},
+};
+#define N_WORDS (sizeof words / sizeof words[0])
+
+static const char *const word_names[N_WORDS + 1] = {NONE, "mixed", "bf16", "fp32", NULL};
 
 static const cfg_param rows[] = {
     {.key = "vocabulary", SIZE, FIELD(vocabulary), .help = "entries of the vocabulary, at input and output"},
@@ -23,13 +48,29 @@ static const cfg_param rows[] = {
      FIELD(operators),
      .fallback = "transformer",
      .help = "the operators of a step: a file of configs/operators, or a path"},
+    {.key = "precision",
+     .type = CFG_T_NAME,
+     FIELD(precision.word),
+     .fallback = NONE,
+     .choices = word_names,
+     .omit_default = true,
+     .help =
+         "bytes of an element, as a word or as a mapping of the five below; none: elements are counted, as "
+         "by STAGE; the others: training with Adam"},
+    {BYTES(weights, 0.125, "bytes of an element of the weights")},
+    {BYTES(activations, 0.125, "bytes of an element of the activations and of their gradients")},
+    {BYTES(gradients, 0, "bytes of an element of the gradients of weights")},
+    {BYTES(optimizer, 0, "bytes that the optimizer keeps for each parameter: master copy, moments")},
+    {BYTES(messages, 0.125, "bytes of an element of what is communicated")},
 };
 
 const cfg_table card_model_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "model card"};
 
 dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, card_model *out, dse_error *err)
 {
-    return cfg_table_read(&card_model_table, doc, settings, out, err);
+    dse_status st = card_model_read_part(doc, settings, out, err);
+
+    return st == DSE_OK ? card_model_check(out, doc->path, err) : st;
 }
 
 dse_status card_model_read_part(const cfg_doc *doc, const cfg_settings *settings, card_model *out,
@@ -40,8 +81,72 @@ dse_status card_model_read_part(const cfg_doc *doc, const cfg_settings *settings
 
 dse_status card_model_check(const card_model *m, const char *path, dse_error *err)
 {
-    return cfg_table_check(&card_model_table, path, m, err);
+    dse_status st = cfg_table_check(&card_model_table, path, m, err);
+
+    return st == DSE_OK ? card_model_check_precision(m, path, err) : st;
 }
+
+/* ---- precision ----------------------------------------------------------------------------- */
+
+static const char *const number_keys[] = {"precision.weights", "precision.activations", "precision.gradients",
+                                          "precision.optimizer", "precision.messages"};
+#define N_NUMBERS (sizeof number_keys / sizeof number_keys[0])
+
+static double number_of(const card_model *m, const char *key)
+{
+    return *(const double *)(const void *)((const char *)m + cfg_param_find(&card_model_table, key)->offset);
+}
+
+static bool has_word(const card_model *m) { return strcmp(m->precision.word, NONE) != 0; }
+
+dse_status card_model_check_precision(const card_model *m, const char *path, dse_error *err)
+{
+    const char *lacks = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        if (!isnan(number_of(m, number_keys[i])))
+            n++;
+        else if (!lacks)
+            lacks = number_keys[i];
+    }
+    if (has_word(m) || !n || !lacks)
+        return DSE_OK;
+    return dse_fail_at(err, DSE_E_CONFIG, path,
+                       "the model card lacks '%s' (%s); no default is invented: give all five numbers, or a "
+                       "word: precision: mixed, bf16 or fp32",
+                       lacks, cfg_param_find(&card_model_table, lacks)->help);
+}
+
+static double either(double number, double of_word) { return isnan(number) ? of_word : number; }
+
+wl_precision card_model_precision(const card_model *m)
+{
+    const wl_precision *given = &m->precision.bytes, *word = &words[0].bytes;
+    wl_precision p;
+
+    for (size_t i = 0; i < N_WORDS; i++)
+        if (!strcmp(words[i].word, m->precision.word))
+            word = &words[i].bytes;
+    p = (wl_precision){.weights = either(given->weights, word->weights),
+                       .activations = either(given->activations, word->activations),
+                       .gradients = either(given->gradients, word->gradients),
+                       .optimizer = either(given->optimizer, word->optimizer),
+                       .messages = either(given->messages, word->messages)};
+    return p;
+}
+
+card_model card_model_spelled_out(const card_model *m)
+{
+    const wl_precision p = card_model_precision(m);
+    card_model out = *m;
+
+    if (wl_in_bytes(&p))
+        out.precision = (card_precision){NONE, p};
+    return out;
+}
+
+/* ---- symbols ------------------------------------------------------------------------------- */
 
 static const cfg_param *find_size(const char *key)
 {

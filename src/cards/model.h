@@ -4,11 +4,19 @@
 
 #include "config/param.h"
 #include "workload/expr.h"
+#include "workload/precision.h"
+
+/* A word, and numbers that are set over its own; NaN: the word's. */
+typedef struct {
+    cfg_name word; /* "none", "mixed", ...; of a mapping "none" */
+    wl_precision bytes;
+} card_precision;
 
 typedef struct {
     cfg_given given;
     int64_t vocabulary, d_model, d_ff, heads, layers, batch, sequence;
     cfg_name operators; /* a name in configs/operators, or a path */
+    card_precision precision;
 } card_model;
 
 extern const cfg_table card_model_table;
@@ -16,11 +24,20 @@ extern const cfg_table card_model_table;
 /* `settings` (NULL: none) are set over the card. */
 dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, card_model *out, dse_error *err);
 
-/* The same of a card that may lack what is set over it later; and whether all of it is given by now: DSE_E_CONFIG, with
- * the card's path. */
+/* The same of a card that may lack what is set over it later; and whether all of it is given by now, the numbers of a
+ * precision among it: DSE_E_CONFIG, with the card's path. */
 dse_status card_model_read_part(const cfg_doc *doc, const cfg_settings *settings, card_model *out,
                                 dse_error *err);
 dse_status card_model_check(const card_model *m, const char *path, dse_error *err);
+
+/* The last of this alone: a precision that is no word has all its numbers. */
+dse_status card_model_check_precision(const card_model *m, const char *path, dse_error *err);
+
+/* The numbers of the precision, whose word it may be; all 0: none. */
+wl_precision card_model_precision(const card_model *m);
+
+/* A copy that says the precision in numbers, for what is stored: the words of another version may mean others. */
+card_model card_model_spelled_out(const card_model *m);
 
 /* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG if it
  * names a parameter that the card does not have. */

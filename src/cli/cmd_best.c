@@ -5,6 +5,7 @@
 #include "driver/study.h"
 #include "report/explain.h"
 #include "report/overview.h"
+#include "report/sizes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -64,10 +65,33 @@ static void print_unlisted(const store_unlisted *u, dse_strbuf *out)
                         u->points, u->studies, u->studies == 1 ? "" : "s");
 }
 
+/* A limit in bytes says nothing of memory that counts elements. One line, with each model once. */
+static void warn_of_elements(const report_study *studies, size_t n, dse_strbuf *names)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t before = 0;
+
+        if (isnan(studies[i].limit_bytes) || report_in_bytes(studies[i].row[0].config))
+            continue;
+        while (before < i &&
+               (strcmp(studies[before].row[0].model, studies[i].row[0].model) != 0 ||
+                isnan(studies[before].limit_bytes) || report_in_bytes(studies[before].row[0].config)))
+            before++;
+        if (before == i)
+            dse_strbuf_addf(names, "%s%s", names->len ? ", " : "", studies[i].row[0].model);
+    }
+    if (names->len && !names->failed)
+        report_warning(
+            "the limit is in bytes, and the memory of %.300s counts elements: set precision=mixed in the "
+            "model card",
+            names->data);
+}
+
 /* `why` has an explanation a study; NULL: none was asked for. */
 static dse_status print(const report_study *studies, size_t n, const store_unlisted *unlisted,
                         report_explanation *why, const best_options *o, command_run *r, dse_error *err)
 {
+    report_sizes sizes = {0};
     dse_strbuf *out = r->out;
     dse_status st;
 
@@ -75,6 +99,8 @@ static dse_status print(const report_study *studies, size_t n, const store_unlis
         report_ranking_json(studies, n, (size_t)o->top, why ? explain_json : NULL, why, out);
         return DSE_OK;
     }
+    for (size_t i = 0; i < n; i++)
+        report_sizes_add(&sizes, studies[i].row[0].config);
     for (size_t i = 0; i < n; i++) {
         bool ambiguous = (i && same_names(&studies[i], &studies[i - 1])) ||
                          (i + 1 < n && same_names(&studies[i], &studies[i + 1]));
@@ -82,6 +108,10 @@ static dse_status print(const report_study *studies, size_t n, const store_unlis
         if (i && !why) /* an explanation ends with an empty line */
             dse_strbuf_addc(out, '\n');
         report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
+        if (sizes.differ) {
+            report_sizes_print_one(studies[i].row[0].config, out);
+            dse_strbuf_addc(out, '\n');
+        }
         if (why) {
             dse_strbuf_addc(out, '\n');
             report_explain_print(&studies[i], &why[i], out);
@@ -91,7 +121,10 @@ static dse_status print(const report_study *studies, size_t n, const store_unlis
     st = report_overview_print(studies, n, r->arena, out, err);
     print_unlisted(unlisted, out);
     report_ranking_notes(studies, n, out);
-    dse_strbuf_adds(out, "Memory counts elements, as ASTRA-sim does, not bytes.\n");
+    if (!sizes.differ) {
+        report_sizes_print(&sizes, out);
+        dse_strbuf_addc(out, '\n');
+    }
     return st;
 }
 
@@ -112,6 +145,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     report_study *studies;
     const store_column *by;
     store_unlisted unlisted;
+    dse_strbuf names;
     store_row *rows;
     size_t n_rows, n;
     dse_status st;
@@ -139,7 +173,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     }
-    return st == DSE_OK ? print(studies, n, &unlisted, why, o, r, err) : st;
+    if (st == DSE_OK) {
+        dse_strbuf_init(&names);
+        warn_of_elements(studies, n, &names);
+        dse_strbuf_free(&names);
+        st = print(studies, n, &unlisted, why, o, r, err);
+    }
+    return st;
 }
 
 extern const command command_best;

@@ -167,7 +167,8 @@ const command command_export = {
     .details =
         "Rows come in the order of model, system and point, whoever simulated them when; what differs "
         "from run to run is not in there, so equal results give equal bytes. Times in ns, memory in "
-        "bytes (counting elements, as ASTRA-sim does), utilisation in percent. Keyed: one object for a "
+        "bytes (or elements, as ASTRA-sim counts: see the column sizes), utilisation in percent. Keyed: one "
+        "object for a "
         "model and a system, keys dp_tp_sp_pp_recompute such as 32_1_2_1_0; objects within objects for "
         "several; 'ccldse import' reads both.",
     .example = "ccldse export --format csv --model llama70b > llama70b.csv",

@@ -8,6 +8,7 @@
 #include "driver/links.h"
 #include "driver/timeline.h"
 #include "report/parts.h"
+#include "report/sizes.h"
 #include "report/traps.h"
 #include "report/value.h"
 
@@ -126,6 +127,7 @@ static void network_json(const store_metrics *m, dse_json *j)
 static dse_status print_json(const simulate_options *o, const simulated *s, command_run *run, dse_error *err)
 {
     const sim_result *r = &s->result;
+    const wl_precision precision = card_model_precision(&s->study.model);
     const store_metrics *m = &s->metrics;
     dse_strbuf *out = run->out;
     dse_status st = DSE_OK;
@@ -143,7 +145,7 @@ static dse_status print_json(const simulate_options *o, const simulated *s, comm
         dse_json_uint(&j, m->peak_memory);
     }
     dse_json_key(&j, "memory_counts");
-    dse_json_string(&j, "elements");
+    dse_json_string(&j, wl_in_bytes(&precision) ? "bytes" : "elements");
     dse_json_key(&j, "nodes");
     dse_json_uint(&j, r->n_nodes);
     dse_json_key(&j, "messages");
@@ -193,6 +195,20 @@ static void time_line(const sim_result *r, const char *label, size_t offset, dse
     dse_strbuf_addc(out, '\n');
 }
 
+/* What an element has, as all other tables say it. */
+static void print_sizes(const drv_study *s, const design_point *p, dse_strbuf *out)
+{
+    dse_strbuf config;
+
+    dse_strbuf_init(&config);
+    drv_study_write_config(s, p, &config);
+    if (!config.failed)
+        report_sizes_print_one(config.data, out);
+    dse_strbuf_addc(out, '\n');
+    out->failed |= config.failed;
+    dse_strbuf_free(&config);
+}
+
 static dse_status print_text(const simulate_options *o, const simulated *s, command_run *run, dse_error *err)
 {
     const drv_study *t = &s->study;
@@ -200,6 +216,7 @@ static dse_status print_text(const simulate_options *o, const simulated *s, comm
     const sim_result *r = &s->result;
     const store_metrics *m = &s->metrics;
     const sim_rank_stats *zero = &r->rank[0];
+    const wl_precision precision = card_model_precision(&t->model);
     dse_strbuf *out = run->out;
     dse_status st = DSE_OK;
     char text[32];
@@ -215,8 +232,8 @@ static dse_status print_text(const simulate_options *o, const simulated *s, comm
     time_line(r, "exposed communication", offsetof(sim_rank_stats, exposed_comm), out);
     if (m->peak_memory != STORE_ABSENT) {
         dse_format_bytes(text, sizeof text, (double)m->peak_memory);
-        dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 ", elements counted as bytes)\n", "peak memory", text,
-                        m->peak_memory);
+        dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 ", %s)\n", "peak memory", text, m->peak_memory,
+                        wl_in_bytes(&precision) ? "bytes" : "elements counted as bytes");
     }
     if (zero->has_utilisation) {
         dse_strbuf_addf(out, "  %-22s %.3f %%\n", "compute utilisation", zero->compute_util * 100);
@@ -227,6 +244,8 @@ static dse_status print_text(const simulate_options *o, const simulated *s, comm
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "simulated",
                     r->n_ranks, r->n_nodes, r->n_messages);
     report_parts_print(m, out);
+    if (wl_in_bytes(&precision))
+        print_sizes(t, p, out);
     if (o->links) {
         dse_strbuf_addc(out, '\n');
         st = drv_links_print(r->load, run->arena, out, err);
@@ -301,7 +320,7 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
     if (o->trace)
         st = trace_ticks_save_csv(&record, o->trace, err);
     if (st == DSE_OK && o->timeline)
-        st = drv_timeline_save(&s->study, &s->point, &w, &s->result, &record, o->timeline, a, err);
+        st = drv_timeline_save(&s->point, &w, &s->result, &record, o->timeline, a, err);
     if (st == DSE_OK && o->links_csv)
         st = drv_links_save_csv(s->result.load, o->links_csv, a, err);
     return st;

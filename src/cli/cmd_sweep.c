@@ -104,6 +104,10 @@ static void print_summary(const sweep_options *o, const drv_progress *p, dse_str
         dse_strbuf_addf(out, "fastest: %s on %s%s%s, %s (dp_tp_sp_pp_recompute): %s\n", p->best_model,
                         p->best_system, *p->best_settings ? " with " : "", p->best_settings, name, time);
     }
+    if (p->sizes.n) {
+        report_sizes_print(&p->sizes, out);
+        dse_strbuf_addc(out, '\n');
+    }
     report_traps_print(&p->traps, NULL, out);
 }
 
@@ -123,6 +127,10 @@ static void print_summary_json(const sweep_options *o, const drv_progress *p, ds
     dse_json_uint(&j, p->failed);
     if (o->prune)
         skipped_json(p, &j);
+    if (p->sizes.n) {
+        dse_json_key(&j, "memory_counts");
+        dse_json_string(&j, report_sizes_key(&p->sizes));
+    }
     if (p->has_best) {
         char name[DESIGN_NAME_MAX];
 

@@ -310,17 +310,19 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
     for (uint32_t i = 0; i < map->n; i++) {
         char path[192];
         const cfg_param *row;
+        bool is_section;
         dse_status st = DSE_OK;
 
         snprintf(path, sizeof path, "%s%s%.80s", prefix, *prefix ? "." : "", map->key[i]->text);
         row = cfg_param_find(t, path);
-        if (!row && map->item[i]->kind == CFG_MAP && cfg_is_section(t, path)) {
+        is_section = cfg_is_section(t, path);
+        if (is_section && map->item[i]->kind == CFG_MAP) {
             st = read_section(t, doc, map->item[i], path, out, given, err);
-        } else if (!row && cfg_is_section(t, path)) {
+        } else if (is_section && map->item[i]->kind == CFG_SCALAR && !*map->item[i]->text) {
+            continue; /* its lines are all comments */
+        } else if (!row && is_section) {
             cfg_place at;
 
-            if (map->item[i]->kind == CFG_SCALAR && !*map->item[i]->text)
-                continue; /* its lines are all comments */
             return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map->key[i], &at),
                                "'%s' must be a mapping of keys to values", path);
         } else if (!row) {
@@ -419,7 +421,7 @@ bool cfg_path_covers(const char *path, const char *other)
 {
     size_t n = strlen(path);
 
-    return !strncmp(path, other, n) && (!other[n] || other[n] == '[');
+    return !strncmp(path, other, n) && (!other[n] || other[n] == '[' || other[n] == '.');
 }
 
 bool cfg_table_has(const cfg_table *t, const char *path)
@@ -457,6 +459,23 @@ static dse_status set_whole(const cfg_param *row, const cfg_setting *s, void *va
     return st;
 }
 
+/* What a value takes the place of, where there may be a mapping. */
+static dse_status clear_below(const cfg_table *t, const char *key, void *values, dse_error *err)
+{
+    const size_t n = strlen(key);
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; st == DSE_OK && i < t->n; i++) {
+        const cfg_param *p = &t->rows[i];
+
+        if (strncmp(p->key, key, n) != 0 || p->key[n] != '.')
+            continue;
+        ((cfg_given *)values)->rows &= ~((uint64_t)1 << i);
+        st = cfg_param_default(p, p->fallback, values, err);
+    }
+    return st;
+}
+
 dse_status cfg_table_set(const cfg_table *t, const cfg_setting *s, void *values, dse_error *err)
 {
     int index;
@@ -470,7 +489,7 @@ dse_status cfg_table_set(const cfg_table *t, const cfg_setting *s, void *values,
     if (st != DSE_OK)
         return dse_fail(err, st, "cannot set '%s' to '%s': %s", s->path, s->value, why.text);
     ((cfg_given *)values)->rows |= (uint64_t)1 << (row - t->rows);
-    return DSE_OK;
+    return clear_below(t, row->key, values, err);
 }
 
 /* Element i of a list, or the value itself (i is 0). */

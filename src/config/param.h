@@ -56,8 +56,8 @@ typedef struct {
     size_t offset;
     bool bare;   /* of a list: a value without brackets is a list of one */
     bool sparse; /* of a list of integers or names: an entry may be null, which is stored as 0 or "" */
-    /* Of a name, a number without a unit in its default, or a list: no text says it while it is the default, as if there
-     * were no such row; so a resolved text stays what it was before there was one. */
+    /* Of a name, a list, a number without a unit in its default, or one that may be absent: no text says it while it is the
+     * default, as if there were no such row; so a resolved text stays what it was before there was one. */
     bool omit_default;
 
     /* How the reference simulator's files call it; NULL: they do not have it. */
@@ -67,6 +67,8 @@ typedef struct {
     bool astra_lacks; /* a key of ours alone: taken from its files and written there for ourselves */
 } cfg_param;
 
+/* A row may have rows below it, "precision" and "precision.weights": then a card has a value there, or a mapping. Those
+ * below are optional. */
 typedef struct {
     const cfg_param *rows;
     uint32_t n;
@@ -91,13 +93,14 @@ dse_status cfg_setting_parse(const char *text, dse_arena *a, cfg_setting *out, d
 dse_status cfg_settings_sort(cfg_setting *items, size_t n, dse_error *err);
 
 /* Whether what `path` sets is, or has in it, what `other` sets: "network.bandwidth" covers itself and
- * "network.bandwidth[1]". */
+ * "network.bandwidth[1]", "precision" covers "precision.weights". */
 bool cfg_path_covers(const char *path, const char *other);
 
 /* Whether the table has the row of a path. */
 bool cfg_table_has(const cfg_table *t, const char *path);
 
-/* Sets one value; `given` then says so. DSE_E_CONFIG: not in the table, no such element, or no value for it. */
+/* Sets one value; `given` then says so. Rows below the path (see cfg_table) are as if nothing had given them.
+ * DSE_E_CONFIG: not in the table, no such element, or no value for it. */
 dse_status cfg_table_set(const cfg_table *t, const cfg_setting *setting, void *values, dse_error *err);
 
 /* Reads a card: every key must be in the table, required keys must be there, defaults are filled in. Of `settings`

@@ -269,10 +269,16 @@ static dse_status plan_simulator(const drv_external *x, const drv_study *s, dse_
 
 static dse_status check_study(const drv_study *s, dse_error *err)
 {
+    const wl_precision precision = card_model_precision(&s->model);
+
     if (strcmp(s->model.operators, "transformer") != 0)
         return dse_fail(err, DSE_E_CONFIG,
                         "%s has the operators '%s', and STAGE has only those of 'transformer'", s->model_name,
                         s->model.operators);
+    if (wl_in_bytes(&precision))
+        return dse_fail(err, DSE_E_CONFIG,
+                        "%s has a precision, and STAGE counts elements, not bytes; give --set precision=none",
+                        s->model_name);
     if (s->tag_base != WL_TAG_BASE)
         return dse_fail(err, DSE_E_CONFIG,
                         "STAGE draws the tags of its messages; tag base %" PRIu32 " cannot be given to it",

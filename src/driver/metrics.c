@@ -87,7 +87,7 @@ static const char *const passes[WL_N_TENSOR_KINDS] = {
     [WL_TENSOR_UPDATED_WEIGHT] = "update",
 };
 
-static void add_memory(const sim_result *r, store_metrics *out)
+static void add_memory(const wl_workload *w, const sim_result *r, store_metrics *out)
 {
     const sim_rank_stats *largest = &r->rank[r->peak.rank];
     const uint64_t *held = r->peak.held;
@@ -102,6 +102,10 @@ static void add_memory(const sim_result *r, store_metrics *out)
     out->peak_recomputed = held[WL_TENSOR_RECOMPUTED];
     out->peak_activation_gradients = held[WL_TENSOR_GRADIENT];
     out->peak_inputs = held[WL_TENSOR_INPUT];
+    if (w->in_bytes) { /* elements are not counted of what is no tensor */
+        out->peak_optimizer = held[WL_TENSOR_OPTIMIZER];
+        out->peak_gathered = held[WL_TENSOR_WHOLE];
+    }
     out->peak_time = largest->peak_time;
     if (!node)
         return;
@@ -120,5 +124,5 @@ void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_resul
     add_step(p, w, &r->step, out);
     add_network(r, out);
     if (r->rank[0].has_memory)
-        add_memory(r, out);
+        add_memory(w, r, out);
 }

@@ -16,7 +16,7 @@ static dse_status record_of(const drv_study *s, const design_point *p, dse_arena
 
     if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
         (st = drv_point_simulate(s, &w, a, &result, &ticks, err)) != DSE_OK ||
-        (st = drv_timeline_describe(s, p, &w, &result, a, &d, err)) != DSE_OK ||
+        (st = drv_timeline_describe(p, &w, &result, a, &d, err)) != DSE_OK ||
         (st = trace_simulated_read(&ticks, &d.groups, &d.sizes, out, err)) != DSE_OK)
         return st;
     if (summary)

@@ -316,7 +316,10 @@ dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error 
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
                               dse_error *err)
 {
-    const wl_strategy strategy = {p->dp, p->tp, p->sp, p->pp, p->recompute, p->weight_sharded, s->tag_base};
+    const wl_strategy strategy = {p->dp,        p->tp,
+                                  p->sp,        p->pp,
+                                  p->recompute, p->weight_sharded,
+                                  s->tag_base,  card_model_precision(&s->model)};
     wl_symbols symbols;
     dse_status st;
 

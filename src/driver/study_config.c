@@ -27,6 +27,7 @@ void drv_point_write_json(const design_point *p, dse_json *j)
 
 void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out)
 {
+    const card_model model = card_model_spelled_out(&s->model);
     char hash[HASH_MAX];
     dse_json j;
 
@@ -47,7 +48,7 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
     dse_json_key(&j, "tag_base");
     dse_json_uint(&j, s->tag_base);
     dse_json_key(&j, "model");
-    cfg_table_write_json(&card_model_table, &s->model, &j);
+    cfg_table_write_json(&card_model_table, &model, &j);
     dse_json_key(&j, "system");
     cfg_table_write_json(&card_system_table, &s->system, &j);
     dse_json_end_object(&j);

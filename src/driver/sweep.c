@@ -154,6 +154,7 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
         s->progress.cached++;
         note_best(s, i, brief.wall_time);
         report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
+        report_sizes_add(&s->progress.sizes, s->tasks.config.data);
     }
     return DSE_OK;
 }
@@ -253,6 +254,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
         note_best(s, task, row->metrics.wall_time);
         report_traps_add(&s->progress.traps, row->metrics.undercharged_messages,
                          row->metrics.flat_ring_collectives);
+        report_sizes_add(&s->progress.sizes, row->config);
     } else {
         s->progress.failed++;
         note_failure(s, task, row->error);

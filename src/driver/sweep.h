@@ -5,6 +5,7 @@
 #include "driver/external.h"
 #include "driver/prune.h"
 #include "driver/space.h"
+#include "report/sizes.h"
 #include "report/traps.h"
 
 typedef struct {
@@ -19,6 +20,7 @@ typedef struct {
     uint64_t best_wall_time; /* ns */
     const char *best_model, *best_system, *best_settings;
     report_traps traps;        /* of those that are there: done now, or cached */
+    report_sizes sizes;        /* of the same */
     const char *first_failure; /* of the first point, in the order of the space, that failed; or NULL */
 } drv_progress;
 

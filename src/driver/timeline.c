@@ -31,19 +31,12 @@ static dse_status describe_groups(const design_point *p, const wl_workload *w, d
     return DSE_OK;
 }
 
-/* Upstream's elements: a model says nothing of how many bytes one has. */
-static bool sizes_are_bytes(const drv_study *s)
-{
-    (void)s;
-    return false;
-}
-
-static dse_status describe_sizes(const drv_study *s, const sim_result *r, dse_arena *a,
+static dse_status describe_sizes(const wl_workload *w, const sim_result *r, dse_arena *a,
                                  trace_timeline_sizes *out, dse_error *err)
 {
     uint64_t *peak;
 
-    *out = (trace_timeline_sizes){.in_bytes = sizes_are_bytes(s)};
+    *out = (trace_timeline_sizes){.in_bytes = w->in_bytes};
     for (uint32_t i = 0; i < r->n_ranks; i++)
         if (!r->rank[i].has_memory)
             return DSE_OK;
@@ -55,20 +48,19 @@ static dse_status describe_sizes(const drv_study *s, const sim_result *r, dse_ar
     return DSE_OK;
 }
 
-dse_status drv_timeline_describe(const drv_study *s, const design_point *p, const wl_workload *w,
-                                 const sim_result *r, dse_arena *a, drv_timeline *out, dse_error *err)
+dse_status drv_timeline_describe(const design_point *p, const wl_workload *w, const sim_result *r,
+                                 dse_arena *a, drv_timeline *out, dse_error *err)
 {
     dse_status st = describe_groups(p, w, a, &out->groups, err);
 
-    return st == DSE_OK ? describe_sizes(s, r, a, &out->sizes, err) : st;
+    return st == DSE_OK ? describe_sizes(w, r, a, &out->sizes, err) : st;
 }
 
-dse_status drv_timeline_save(const drv_study *s, const design_point *p, const wl_workload *w,
-                             const sim_result *r, const trace_ticks *t, const char *path, dse_arena *a,
-                             dse_error *err)
+dse_status drv_timeline_save(const design_point *p, const wl_workload *w, const sim_result *r,
+                             const trace_ticks *t, const char *path, dse_arena *a, dse_error *err)
 {
     drv_timeline d;
-    dse_status st = drv_timeline_describe(s, p, w, r, a, &d, err);
+    dse_status st = drv_timeline_describe(p, w, r, a, &d, err);
 
     return st == DSE_OK ? trace_timeline_save(t, &d.groups, &d.sizes, path, err) : st;
 }

@@ -13,12 +13,11 @@ typedef struct {
 } drv_timeline;
 
 /* Of a point of the study, its workload and its result. DSE_E_NOMEM. */
-dse_status drv_timeline_describe(const drv_study *s, const design_point *p, const wl_workload *w,
-                                 const sim_result *r, dse_arena *a, drv_timeline *out, dse_error *err);
+dse_status drv_timeline_describe(const design_point *p, const wl_workload *w, const sim_result *r,
+                                 dse_arena *a, drv_timeline *out, dse_error *err);
 
 /* DSE_E_IO, DSE_E_NOMEM. */
-dse_status drv_timeline_save(const drv_study *s, const design_point *p, const wl_workload *w,
-                             const sim_result *r, const trace_ticks *t, const char *path, dse_arena *a,
-                             dse_error *err);
+dse_status drv_timeline_save(const design_point *p, const wl_workload *w, const sim_result *r,
+                             const trace_ticks *t, const char *path, dse_arena *a, dse_error *err);
 
 #endif

@@ -50,17 +50,19 @@ static void card_section(card *c, const cfg_node *map, const char *prefix)
     for (uint32_t i = 0; i < map->n; i++) {
         const cfg_node *key = map->key[i], *value = map->item[i];
         const cfg_param *p;
+        bool is_section;
         dse_error why = DSE_ERROR_INIT;
         cfg_place at;
         char path[192];
 
         snprintf(path, sizeof path, "%s%s%.80s", prefix, *prefix ? "." : "", key->text);
         p = cfg_param_find(c->table, path);
-        if (p) {
+        is_section = cfg_is_section(c->table, path);
+        if (p && !(is_section && (value->kind == CFG_MAP || !*value->text))) {
             card_value(c, p, key, value);
             continue;
         }
-        if (cfg_is_section(c->table, path)) {
+        if (is_section) {
             if (value->kind == CFG_MAP)
                 card_section(c, value, path);
             else if (value->kind != CFG_SCALAR || *value->text) { /* empty: its lines are all comments */
@@ -112,6 +114,7 @@ static bool lint_card(lint *l, const cfg_table *table, const cfg_doc *doc, void 
 
     card_section(&c, doc->root, "");
     card_absent(&c);
+    ((cfg_given *)values)->rows = c.given;
     return !c.refused;
 }
 
@@ -119,12 +122,38 @@ static const char elements[] = "sizes are numbers of elements: STAGE writes them
                                "bytes, so that messages, memory traffic and "
                                "peak memory of a 16-bit training are half of what they are in bytes";
 
+static const char bytes[] =
+    "sizes are bytes, by the precision: ccldse counts them, and two operations a multiply-add; STAGE has no "
+    "such key and counts elements";
+
+static dse_status fill_in_defaults(card_model *m, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; st == DSE_OK && i < card_model_table.n; i++) {
+        const cfg_param *p = &card_model_table.rows[i];
+
+        if (p->fallback && !cfg_is_given(&card_model_table, m, p->key))
+            st = cfg_param_default(p, p->fallback, m, err);
+    }
+    return st;
+}
+
 void lint_model_card(lint *l, const cfg_doc *doc)
 {
     card_model values = {0};
+    dse_error why = DSE_ERROR_INIT;
+    wl_precision precision;
 
-    if (lint_card(l, &card_model_table, doc, &values))
-        lint_add(l, LINT_NOTE, doc->path, "", "%s", elements);
+    if (!lint_card(l, &card_model_table, doc, &values))
+        return;
+    if (fill_in_defaults(&values, &why) != DSE_OK ||
+        card_model_check_precision(&values, doc->path, &why) != DSE_OK) {
+        lint_add_error(l, "precision", "", &why);
+        return;
+    }
+    precision = card_model_precision(&values);
+    lint_add(l, LINT_NOTE, doc->path, "", "%s", wl_in_bytes(&precision) ? bytes : elements);
 }
 
 void lint_system_card(lint *l, const cfg_doc *doc)
@@ -297,7 +326,9 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
              "element");
     if (!isnan(s->memory_capacity))
         lint_add(l, LINT_NOTE, path, "",
-                 "memory.capacity is in bytes, and peak memory counts elements as if they were bytes");
+                 "memory.capacity is in bytes, and peak memory counts elements as if they were bytes, unless "
+                 "the model "
+                 "card has a precision");
     l->n_networks++;
     l->net = net;
     l->values = *s;

@@ -16,6 +16,9 @@
     LINT_USED, NULL, "how each dimension runs " what " over all NPUs: " NAMES, NULL, NULL
 
 static const lint_row parameters[] = {
+    {"precision", LINT_USED, NULL,
+     "bytes of an element: none, as STAGE counts; mixed, bf16 or fp32; or a mapping of all five numbers",
+     NULL, NULL},
     {"collectives.all_reduce", IMPLEMENTATION("an all-reduce")},
     {"collectives.all_gather", IMPLEMENTATION("an all-gather")},
     {"collectives.reduce_scatter", IMPLEMENTATION("a reduce-scatter")},

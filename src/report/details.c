@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "report/rows.h"
+#include "report/sizes.h"
 #include "report/table.h"
 #include "report/traps.h"
 #include "report/value.h"
@@ -81,8 +82,8 @@ void report_details_print(const store_row *r, dse_strbuf *out)
     if (!r->done)
         return;
     figures(r, out);
-    dse_strbuf_addf(out, "Memory counts elements, as ASTRA-sim does, not bytes%s.\n",
-                    r->memory_rounded ? "; the engine printed it rounded" : "");
+    report_sizes_print_one(r->config, out);
+    dse_strbuf_addf(out, "%s\n", r->memory_rounded ? " The engine printed it rounded." : "");
     report_traps_print_point(&r->metrics, out);
     dse_strbuf_addc(out, '\n');
 }

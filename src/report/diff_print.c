@@ -2,6 +2,7 @@
 
 #include "base/json_writer.h"
 #include "report/rows.h"
+#include "report/sizes.h"
 #include "report/table.h"
 #include "report/value.h"
 
@@ -232,9 +233,24 @@ static void print_group(const group *g, const report_diff_options *o, dse_strbuf
     print_best(g, o, out);
 }
 
+static report_sizes sizes_of(const report_pair *pairs, size_t n)
+{
+    report_sizes sizes = {0};
+
+    for (size_t i = 0; i < n; i++)
+        for (int which = 0; which < 2; which++)
+            if (side(&pairs[i], which))
+                report_sizes_add(&sizes, side(&pairs[i], which)->config);
+    return sizes;
+}
+
 void report_diff_print(const report_pair *pairs, size_t n, const report_diff_options *o, dse_strbuf *out)
 {
+    const report_sizes sizes = sizes_of(pairs, n);
+
     dse_strbuf_addf(out, "A: %s\nB: %s\n", o->name_a, o->name_b);
+    report_sizes_print(&sizes, out);
+    dse_strbuf_addc(out, '\n');
     for (size_t i = 0; i < n;) {
         const group g = next_group(&pairs[i], n - i, o);
 
@@ -364,6 +380,7 @@ static void group_json(const group *g, const report_diff_options *o, dse_json *j
 
 void report_diff_json(const report_pair *pairs, size_t n, const report_diff_options *o, dse_strbuf *out)
 {
+    const report_sizes sizes = sizes_of(pairs, n);
     dse_json j;
 
     dse_json_init(&j, out);
@@ -374,6 +391,8 @@ void report_diff_json(const report_pair *pairs, size_t n, const report_diff_opti
     dse_json_string(&j, o->name_b);
     dse_json_key(&j, "by");
     dse_json_string(&j, o->by->name);
+    dse_json_key(&j, "memory_counts");
+    dse_json_string(&j, report_sizes_key(&sizes));
     dse_json_key(&j, "same");
     dse_json_bool(&j, report_diff_same(pairs, n, o));
     dse_json_key(&j, "studies");

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "report/rows.h"
+#include "report/sizes.h"
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -172,6 +173,19 @@ static void table_of(const entry *e, size_t shown, const report_study *group, si
     dse_strbuf_free(&words);
 }
 
+/* Elements are said below the last table. */
+static void print_sizes(const report_study *group, size_t n, dse_strbuf *out)
+{
+    report_sizes sizes = {0};
+
+    for (size_t i = 0; i < n; i++)
+        report_sizes_add(&sizes, group[i].row[0].config);
+    if (!sizes.differ && !report_in_bytes(group->row[0].config))
+        return;
+    report_sizes_print(&sizes, out);
+    dse_strbuf_addc(out, '\n');
+}
+
 static dse_status print_group(const report_study *group, size_t n, dse_arena *a, dse_strbuf *out,
                               dse_error *err)
 {
@@ -199,6 +213,7 @@ static dse_status print_group(const report_study *group, size_t n, dse_arena *a,
         dse_strbuf_addf(out, " by %s", r->engine);
     dse_strbuf_addf(out, ": the best of each of %zu configurations, by %s\n", n, group->by->name);
     table_of(e, count, group, n, out);
+    print_sizes(group, n, out);
     if (count < n)
         dse_strbuf_addf(out, "%zu %s nothing to rank.\n", n - count, n - count == 1 ? "has" : "have");
     if (skipped)

@@ -27,6 +27,8 @@ const report_part report_peak_parts[REPORT_N_PEAK_PARTS] = {
     {AT(peak_recomputed), .label = "recomputed", .words = "recomputed activations"},
     {AT(peak_activation_gradients), .label = "act. gradients", .words = "gradients of activations"},
     {AT(peak_inputs), .label = "inputs", .words = "inputs"},
+    {AT(peak_optimizer), .label = "optimizer", .words = "optimizer state"},
+    {AT(peak_gathered), .label = "gathered", .words = "gathered weights and unreduced gradients"},
 };
 
 static const struct {
@@ -86,6 +88,8 @@ void report_parts_print(const store_metrics *m, dse_strbuf *out)
 static void parts_json(const store_metrics *m, const report_part *parts, size_t n, dse_json *j)
 {
     for (size_t i = 0; i < n; i++) {
+        if (!store_has(m, store_column_find(parts[i].column)))
+            continue;
         dse_json_key(j, parts[i].column);
         dse_json_uint(j, report_part_of(m, &parts[i]));
     }

@@ -14,12 +14,16 @@ typedef struct {
 
 /* They add up to wall_time, and to peak_memory. */
 #define REPORT_N_STEP_PARTS 9
-#define REPORT_N_PEAK_PARTS 7
+#define REPORT_N_PEAK_PARTS 9
 extern const report_part report_step_parts[REPORT_N_STEP_PARTS], report_peak_parts[REPORT_N_PEAK_PARTS];
 
+/* Of a step or a peak that is known, 0 of a part that it does not have: an optimizer's where elements are counted, as in
+ * all results before there was another way. */
 static inline uint64_t report_part_of(const store_metrics *m, const report_part *p)
 {
-    return *(const uint64_t *)(const void *)((const char *)m + p->offset);
+    uint64_t v = *(const uint64_t *)(const void *)((const char *)m + p->offset);
+
+    return v == STORE_ABSENT ? 0 : v;
 }
 
 /* The composition of the peak is known; of the step: store_has_step. */

@@ -3,6 +3,7 @@
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "report/rows.h"
+#include "report/sizes.h"
 #include "report/table.h"
 #include "report/traps.h"
 
@@ -340,7 +341,7 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
         dse_json_fixed(j, s->limit_bytes, 0);
     }
     dse_json_key(j, "memory_counts");
-    dse_json_string(j, "elements"); /* as the reference does */
+    dse_json_string(j, report_sizes_word(s->row[0].config));
     dse_json_key(j, "points");
     dse_json_uint(j, s->n - s->n_failed);
     if (s->n_skipped) {

@@ -1,5 +1,6 @@
 #include "report/rows.h"
 
+#include "report/sizes.h"
 #include "report/value.h"
 
 #include <inttypes.h>
@@ -58,6 +59,8 @@ void report_row_fields(const store_row *r, dse_json *j)
         dse_json_key(j, c[i].name);
         report_value_json(&r->metrics, &c[i], j);
     }
+    dse_json_key(j, "sizes");
+    dse_json_string(j, report_sizes_word(r->config));
     if (r->memory_rounded) {
         dse_json_key(j, "memory_rounded");
         dse_json_bool(j, true);
@@ -92,7 +95,7 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
     dse_strbuf_adds(out, "model,system,dp,tp,sp,pp,recompute,weight_sharded,engine,status");
     for (size_t i = 0; i < n_columns; i++)
         dse_strbuf_addf(out, ",%s", c[i].name);
-    dse_strbuf_adds(out, ",error,settings,memory_rounded\n");
+    dse_strbuf_adds(out, ",error,settings,memory_rounded,sizes\n");
     for (size_t k = 0; k < n; k++) {
         const store_row *r = &rows[k];
 
@@ -115,6 +118,6 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
         dse_strbuf_add_csv(out, r->error);
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->settings);
-        dse_strbuf_addf(out, ",%d\n", r->memory_rounded);
+        dse_strbuf_addf(out, ",%d,%s\n", r->memory_rounded, report_sizes_word(r->config));
     }
 }

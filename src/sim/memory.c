@@ -2,7 +2,8 @@
  *
  * A tensor counts from the start of the node that writes it to the end of the last node that reads it. One
  * that is read but written by nobody counts from tick 0, one that is never read is never freed. Tensors
- * are known by name; the size is the one first seen. Source: LocalMemUsageTracker.cc of the reference. */
+ * are known by name; the size is the one first seen. Source: LocalMemUsageTracker.cc of the reference. What a
+ * graph has as resident, which files cannot say, is there from the first tick to the last. */
 #include "sim/engine.h"
 
 #include <inttypes.h>
@@ -94,6 +95,8 @@ void sim_memory_peak(const sim_rank *r, uint64_t *bytes, dse_time *at)
     uint64_t held = 0; /* modulo 2^64 */
     dse_time now = 0;
 
+    for (int kind = 0; kind < WL_N_TENSOR_KINDS; kind++)
+        held += r->graph->graph->resident[kind];
     for (uint32_t i = 0; i < r->graph->graph->n_tensors; i++)
         if (r->tensor[i].write_start == 0)
             held += r->tensor[i].size;
@@ -121,7 +124,7 @@ void sim_memory_held(const sim_engine *e, uint32_t rank, dse_time at, uint64_t h
 {
     const sim_rank *r = &e->rank[rank];
 
-    memset(held, 0, WL_N_TENSOR_KINDS * sizeof *held);
+    memcpy(held, r->graph->graph->resident, WL_N_TENSOR_KINDS * sizeof *held);
     for (uint32_t i = 0; i < r->graph->graph->n_tensors; i++) {
         const sim_tensor *t = &r->tensor[i];
 

@@ -56,6 +56,12 @@ static const store_column columns[] = {
     {BYTES(peak_activation_gradients), "B", STORE_NEITHER, "of the peak: gradients of activations",
      AT(peak_activation_gradients)},
     {BYTES(peak_inputs), "B", STORE_NEITHER, "of the peak: inputs of the model", AT(peak_inputs)},
+    {BYTES(peak_optimizer), "B", STORE_NEITHER, "of the peak: what the optimizer keeps; if bytes are counted",
+     AT(peak_optimizer)},
+    {BYTES(peak_gathered), "B", STORE_NEITHER,
+     "of the peak: sharded weights gathered for use, and gradients before their reduction; if bytes are "
+     "counted",
+     AT(peak_gathered)},
     {PEAK(peak_time), "ns", STORE_NEITHER, "when the peak is reached", AT(peak_time)},
     {PEAK(peak_layer), "", STORE_NEITHER, "in which layer, counted from 0", AT(peak_layer)},
     {TEXT(peak_pass), "", STORE_NEITHER, "in the forward or backward pass, recomputation or update",

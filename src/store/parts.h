@@ -6,7 +6,7 @@
 
 #include <sqlite3.h>
 
-#define STORE_SCHEMA_VERSION 4
+#define STORE_SCHEMA_VERSION 5
 #define STORE_NEW            0 /* of a file in which nothing is yet */
 
 struct store {

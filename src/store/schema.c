@@ -116,6 +116,8 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
     "ALTER TABLE result ADD COLUMN busiest_link TEXT;",
     ("ALTER TABLE result DROP COLUMN events;"
      "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"), /* clang takes two for a slip */
+    ("ALTER TABLE result ADD COLUMN peak_optimizer INTEGER;"
+     "ALTER TABLE result ADD COLUMN peak_gathered INTEGER;"),
 };
 
 /* One transaction: a database is of one version or of the other. */

@@ -38,7 +38,8 @@ typedef struct {
     /* The moment of peak_memory, and what is held then, by kind of tensor: adds up to peak_memory. */
     uint64_t peak_weights, peak_weight_gradients, peak_updated_weights;
     uint64_t peak_activations, peak_recomputed, peak_activation_gradients, peak_inputs;
-    uint64_t peak_time;    /* ns since the start of the step */
+    uint64_t peak_optimizer, peak_gathered; /* absent where elements are counted, which is 0 of them */
+    uint64_t peak_time;                     /* ns since the start of the step */
     uint64_t peak_layer;   /* counted from 0, as in the names of nodes; absent outside of the layers */
     const char *peak_pass; /* "forward", "recomputation", "backward", "update" */
     const char *peak_node; /* what the rank runs at that moment */

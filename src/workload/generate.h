@@ -4,17 +4,19 @@
  * Ranks are numbered dp fastest, then tp, then sp, then the pipeline stage; stages in the order in which
  * their first tensor stands in the model. Every tensor becomes a compute node, preceded by the
  * collectives that bring its operands into the sharding it needs; operators without cost leave no node,
- * but use up an id. A tensor needed on another stage is sent there. */
+ * but use up an id. A tensor needed on another stage is sent there. What sizes count: precision.h. */
 #ifndef DSE_WORKLOAD_GENERATE_H
 #define DSE_WORKLOAD_GENERATE_H
 
 #include "workload/graph.h"
 #include "workload/operators.h"
+#include "workload/precision.h"
 
 typedef struct {
     uint32_t dp, tp, sp, pp; /* degrees, at least 1 */
     bool recompute, weight_sharded;
-    uint32_t tag_base; /* tag of the first send/receive pair; STAGE draws it, seed 0 gives WL_TAG_BASE */
+    uint32_t tag_base;      /* tag of the first send/receive pair; STAGE draws it, seed 0 gives WL_TAG_BASE */
+    wl_precision precision; /* all 0: elements, as STAGE */
 } wl_strategy;
 
 #define WL_TAG_BASE  885440u

@@ -45,6 +45,26 @@ static void chain_first_communications(const uint32_t *order, uint32_t n, gen_dr
 
 /* ---- inputs and outputs -------------------------------------------------------------------- */
 
+/* The size in which a rank keeps the weight that a tensor is, is the gradient of, or becomes; of a shadow, which is a copy,
+ * DSE_NONE. */
+static uint32_t state_of(const gen_build *b, const gen_tensor *t)
+{
+    const wl_tensor *m = gen_model_tensor(b, t);
+
+    if (t->kind == WL_OP_SHADOW)
+        return DSE_NONE;
+    if (m->op->makes == WL_TENSOR_WEIGHT_GRADIENT && m->gradient_of != DSE_NONE)
+        m = &b->model.tensor[m->gradient_of];
+    return m->op->is_weight ? gen_operator_of(b->v, m->op)->y : DSE_NONE;
+}
+
+static void count_weights(const gen_build *b, const gen_stage *s, uint32_t *out)
+{
+    for (uint32_t i = 0; i < s->n_tensors; i++)
+        if (s->tensor[i].kind == WL_OP_INPUT && gen_model_tensor(b, &s->tensor[i])->op->is_weight)
+            out[state_of(b, &s->tensor[i])]++;
+}
+
 /* The tensor's place in the graph's table of inputs and outputs. A copy goes by the name of what it
  * copies. */
 static dse_status io_tensor(gen_build *b, gen_stage *s, gen_graph *out, uint32_t ti, wl_io *io)
@@ -65,6 +85,7 @@ static dse_status io_tensor(gen_build *b, gen_stage *s, gen_graph *out, uint32_t
         info->kind = gen_tensor_kind(b, t);
         info->name = wl_name_join(&b->names, piece, GEN_N_TENSOR_PIECES + 1, NULL);
         out->tensor_size[t->info] = op->y;
+        out->tensor_state[t->info] = state_of(b, t);
         if (!info->name)
             return dse_fail_nomem(b->err);
     }
@@ -147,9 +168,11 @@ static dse_status allocate_graph(gen_build *b, const gen_stage *s, const uint32_
     g->ctrl_deps = (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, uint32_t, n_ctrl)};
     out->figures = GEN_ARRAY(b->keep, uint32_t, n);
     out->tensor_size = GEN_ARRAY(b->keep, uint32_t, s->n_tensors);
+    out->tensor_state = GEN_ARRAY(b->keep, uint32_t, s->n_tensors);
+    out->n_weights = DSE_ARENA_NEW(b->keep, uint32_t, b->v->n_sizes);
     if (!g->node || !g->by_id || !g->tensor || !g->inputs.start || !g->inputs.item || !g->outputs.start ||
         !g->outputs.item || !g->data_deps.start || !g->data_deps.item || !g->ctrl_deps.start ||
-        !g->ctrl_deps.item || !out->figures || !out->tensor_size)
+        !g->ctrl_deps.item || !out->figures || !out->tensor_size || !out->tensor_state || !out->n_weights)
         return dse_fail_nomem(b->err);
     return DSE_OK;
 }
@@ -244,5 +267,6 @@ dse_status gen_finish_stage(gen_build *b, gen_stage *s, gen_graph *out)
         (st = fill_nodes(b, s, order, out)) != DSE_OK || (st = fill_io(b, s, out, order)) != DSE_OK ||
         (st = order_by_id(b, s, order, &out->graph, &id_of)) != DSE_OK)
         return st;
+    count_weights(b, s, out->n_weights);
     return wl_graph_link(&out->graph, id_of, b->v->ops.doc.path, b->keep, b->scratch, b->err);
 }

@@ -94,7 +94,8 @@ static dse_status add_figures(gen_build *b, const gen_stage *s, const gen_draft 
     return DSE_OK;
 }
 
-static const gen_figures no_figures = {DSE_NONE, {DSE_NONE, DSE_NONE, DSE_NONE}, DSE_NONE, DSE_NONE};
+static const gen_figures no_figures = {
+    .work = {.operations = DSE_NONE, .moved = {DSE_NONE, DSE_NONE, DSE_NONE}}, DSE_NONE, DSE_NONE};
 
 static gen_figures figures_for(gen_use use, const gen_operator *op)
 {
@@ -103,10 +104,9 @@ static gen_figures figures_for(gen_use use, const gen_operator *op)
     switch (use) {
     case GEN_MAKES:
     case GEN_STANDS_FOR:
-        f.operations = use == GEN_MAKES ? op->operations : DSE_NONE;
-        f.moved[0] = op->y;
-        f.moved[1] = op->x1;
-        f.moved[2] = op->x2;
+        f.work = op->work;
+        if (use == GEN_STANDS_FOR)
+            f.work.operations = DSE_NONE;
         f.result = op->y;
         break;
     case GEN_SENDS: f.communicated = op->y; break;
@@ -322,7 +322,7 @@ static dse_status list_children(gen_build *b, const gen_stage *s, wl_csr *out)
 
 static bool costs_nothing(const gen_build *b, const gen_draft *d)
 {
-    uint32_t operations = b->out->figures[d->figures].operations;
+    uint32_t operations = b->out->figures[d->figures].work.operations;
 
     return operations == DSE_NONE || b->key->is_free[operations];
 }

@@ -48,22 +48,48 @@ static uint32_t find_operations(gen_variant *v, const wl_operator *op)
     return i;
 }
 
-static dse_status measure_operator(gen_variant *v, const wl_operator *op, dse_strbuf *text, dse_arena *a,
-                                   dse_error *err)
+/* Inputs count as the activations that a link may feed them with (precision.h). */
+static uint32_t kind_of(const wl_operator *op)
+{
+    return op->makes == WL_TENSOR_INPUT || op->makes == WL_TENSOR_RECOMPUTED ? WL_TENSOR_ACTIVATION
+                                                                             : op->makes;
+}
+
+static uint32_t operand_kind(const wl_block *b, uint32_t operand)
+{
+    return operand == DSE_NONE ? WL_TENSOR_UNKNOWN : kind_of(&b->op[operand]);
+}
+
+/* An update is made of the weight and its gradient, which are not among its operands yet. */
+static gen_work work_of(gen_variant *v, const wl_block *b, const wl_operator *op, const gen_operator *sizes)
+{
+    const bool updates = op->makes == WL_TENSOR_UPDATED_WEIGHT;
+
+    return (gen_work){.form = updates                    ? GEN_UPDATE
+                              : op->kind == WL_OP_EINSUM ? GEN_CONTRACTION
+                                                         : GEN_ELEMENTWISE,
+                      .operations = find_operations(v, op),
+                      .moved = {sizes->y, sizes->x1, sizes->x2},
+                      .kind = {kind_of(op), updates ? WL_TENSOR_WEIGHT : operand_kind(b, op->x1),
+                               updates ? WL_TENSOR_WEIGHT_GRADIENT : operand_kind(b, op->x2)}};
+}
+
+static dse_status measure_operator(gen_variant *v, const wl_block *b, const wl_operator *op, dse_strbuf *text,
+                                   dse_arena *a, dse_error *err)
 {
     gen_operator *out = &v->op[op->number];
 
     out->y = find_elements(v, &op->y_shape);
     out->x1 = find_elements(v, &op->x1_shape);
     out->x2 = find_elements(v, &op->x2_shape);
-    out->operations = find_operations(v, op);
+    out->work = work_of(v, b, op, out);
     assert(out->y != DSE_NONE); /* a result has dimensions */
     dse_strbuf_clear(text);
     wl_shape_print(&v->ops.symbols, &op->y_shape, text);
     out->y_text = (wl_piece){text->failed ? NULL : dse_arena_strdup(a, text->data), text->len};
     if (!out->y_text.text)
         return dse_fail_nomem(err);
-    return op->update ? measure_operator(v, op->update, text, a, err) : DSE_OK;
+    return op->update ? measure_operator(v, b, op->update, text, a, err) : DSE_OK;
 }
 
 static dse_status measure_entry(gen_variant *v, const wl_entry *e, dse_strbuf *text, dse_arena *a,
@@ -73,7 +99,7 @@ static dse_status measure_entry(gen_variant *v, const wl_entry *e, dse_strbuf *t
 
     for (uint32_t k = 0; k < e->n_parts; k++)
         for (uint32_t i = 0; st == DSE_OK && i < e->part[k].block->n; i++)
-            st = measure_operator(v, &e->part[k].block->op[i], text, a, err);
+            st = measure_operator(v, e->part[k].block, &e->part[k].block->op[i], text, a, err);
     return st;
 }
 
@@ -149,10 +175,74 @@ dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, c
     out->is_free = GEN_ARRAY(a, bool, v->n_sizes);
     if (!out->value || !out->is_free)
         return dse_fail_nomem(err);
+    out->precision = s->precision;
     for (uint32_t i = 0; i < v->n_sizes; i++) {
         out->value[i] = wl_dim_value(&bound, &v->size[i].product, v->size[i].scale);
         /* What is left of it as a number of operations: whole ones. */
         out->is_free[i] = v->size[i].counts_operations && out->value[i] < 1.0;
     }
     return DSE_OK;
+}
+
+/* ---- by a precision -------------------------------------------------------------------------- */
+
+void gen_work_count(const gen_sizes *sizes, const gen_work *w, double *operations, double *moved)
+{
+    const wl_precision *p = &sizes->precision;
+    const bool in_bytes = wl_in_bytes(p);
+
+    *operations = gen_value(sizes, w->operations);
+    *moved = 0;
+    for (int i = 0; i < 3; i++)
+        if (!in_bytes || w->kind[i] != WL_TENSOR_UNKNOWN) /* STAGE counts a second operand of a reshape */
+            *moved += gen_value(sizes, w->moved[i]) * wl_element_bytes(p, (wl_tensor_kind)w->kind[i]);
+    if (!in_bytes)
+        return;
+    if (w->form == GEN_CONTRACTION)
+        *operations *= 2;
+    if (w->form == GEN_UPDATE) /* read and written */
+        *moved += gen_value(sizes, w->moved[0]) * p->optimizer * 2;
+}
+
+double gen_message(const gen_sizes *sizes, uint32_t size)
+{
+    return gen_value(sizes, size) * (wl_in_bytes(&sizes->precision) ? sizes->precision.messages : 1.0);
+}
+
+uint64_t gen_state(const gen_sizes *sizes, uint32_t size, wl_tensor_kind kind)
+{
+    return (uint64_t)(gen_value(sizes, size) * wl_element_bytes(&sizes->precision, kind));
+}
+
+/* Elements of the largest piece of weight w that an operator of its block needs. */
+static double largest_piece(const gen_variant *v, const gen_sizes *sizes, const wl_block *b, uint32_t w)
+{
+    double largest = gen_value(sizes, gen_operator_of(v, &b->op[w])->y);
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        const gen_operator *op = gen_operator_of(v, &b->op[i]);
+        const uint32_t operand[] = {b->op[i].x1, b->op[i].x2}, size[] = {op->x1, op->x2};
+
+        for (int k = 0; k < 2; k++)
+            if (operand[k] == w && gen_value(sizes, size[k]) > largest)
+                largest = gen_value(sizes, size[k]);
+    }
+    return largest;
+}
+
+uint64_t gen_gathered(const gen_variant *v, const gen_sizes *sizes, const wl_entry *e)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t k = 0; k < e->n_parts; k++) {
+        const wl_block *b = e->part[k].block;
+
+        for (uint32_t w = 0; w < b->n; w++) {
+            double piece = b->op[w].is_weight ? largest_piece(v, sizes, b, w) : 0;
+
+            if (b->op[w].is_weight && piece > gen_value(sizes, gen_operator_of(v, &b->op[w])->y))
+                bytes += (uint64_t)(piece * sizes->precision.weights);
+        }
+    }
+    return bytes;
 }

@@ -10,17 +10,6 @@ typedef struct {
     uint64_t num_ops, tensor_size, comm_size, y_size;
 } figures;
 
-/* A size of the variant as the simulator reads it from a file, and as it stands there. */
-typedef struct {
-    double elements;
-    uint64_t as_read;
-} io_size;
-
-static double value_of(const gen_sizes *sizes, uint32_t size)
-{
-    return size == DSE_NONE ? 0.0 : sizes->value[size];
-}
-
 static bool to_count(double v, uint64_t *out)
 {
     if (!(v < 9223372036854775808.0))
@@ -38,29 +27,15 @@ static dse_status work_out_figures(const gen_shape *shape, const gen_sizes *size
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < shape->n_figures; i++) {
         const gen_figures *of = &shape->figures[i];
-        double moved =
-            value_of(sizes, of->moved[0]) + value_of(sizes, of->moved[1]) + value_of(sizes, of->moved[2]);
+        double operations, moved;
 
-        if (!to_count(value_of(sizes, of->operations), &f[i].num_ops) ||
-            !to_count(moved, &f[i].tensor_size) ||
-            !to_count(value_of(sizes, of->communicated), &f[i].comm_size) ||
-            !to_count(value_of(sizes, of->result), &f[i].y_size))
+        gen_work_count(sizes, &of->work, &operations, &moved);
+        if (!to_count(operations, &f[i].num_ops) || !to_count(moved, &f[i].tensor_size) ||
+            !to_count(gen_message(sizes, of->communicated), &f[i].comm_size) ||
+            !to_count(gen_value(sizes, of->result), &f[i].y_size))
             return dse_fail(err, DSE_E_RANGE, "the size of '%.80s' does not fit in 63 bits", shape->user[i]);
     }
     *out = f;
-    return DSE_OK;
-}
-
-static dse_status read_sizes(const gen_key *key, const gen_sizes *sizes, dse_arena *a, io_size **out,
-                             dse_error *err)
-{
-    uint32_t n = key->variant->n_sizes;
-
-    *out = GEN_ARRAY(a, io_size, n);
-    if (!*out)
-        return dse_fail_nomem(err);
-    for (uint32_t i = 0; i < n; i++)
-        (*out)[i] = (io_size){sizes->value[i], wl_size_as_read(sizes->value[i])};
     return DSE_OK;
 }
 
@@ -83,13 +58,65 @@ static dse_status copy_sized(wl_graph *g, dse_arena *a, dse_error *err)
     return g->node && g->inputs.item && g->outputs.item && g->tensor ? DSE_OK : dse_fail_nomem(err);
 }
 
-static void fill_io(wl_io_csr *io, uint32_t n_nodes, const uint32_t *tensor_size, const io_size *sizes)
+static void fill_io(wl_io_csr *io, uint32_t n_nodes, const uint64_t *tracked)
 {
     for (uint32_t i = 0; i < io->start[n_nodes]; i++)
-        io->item[i].size = sizes[tensor_size[io->item[i].tensor]].as_read;
+        io->item[i].size = tracked[io->item[i].tensor];
 }
 
-static void fill_graph(const gen_graph *from, const figures *f, const io_size *sizes, wl_graph *g)
+/* What the simulator is to count of a tensor while it lives. With a precision that is nothing of what is in the rank's
+ * state anyway: a weight, one that is updated in place, and a gradient that is made in the sharding of its weight. One that
+ * is not, because weights are sharded, counts as a whole beside its shard. */
+static uint64_t track(const gen_sizes *sizes, uint32_t size, uint32_t state, wl_tensor_info *tensor)
+{
+    const double elements = sizes->value[size];
+
+    tensor->elements = elements * wl_element_bytes(&sizes->precision, tensor->kind);
+    if (!wl_in_bytes(&sizes->precision))
+        return wl_size_as_read(elements);
+    if (state == DSE_NONE)
+        return (uint64_t)tensor->elements;
+    if (!(elements > sizes->value[state]))
+        return 0;
+    tensor->kind = WL_TENSOR_WHOLE;
+    return (uint64_t)tensor->elements;
+}
+
+/* Of the places of an entry, counted as wl_operators.h says, one is on the stage. */
+static bool has_entry(const gen_key *key, const wl_entry *e, uint32_t coordinate)
+{
+    const uint32_t first = e->is_layers ? 1 : e->is_last ? key->layers + 1 : 0;
+    const uint32_t n = e->is_layers ? key->layers : 1;
+
+    return (coordinate + key->pp - first % key->pp) % key->pp < n;
+}
+
+/* What a rank of the stage holds through the step, with a precision. Of weights that are gathered for use, those of the
+ * largest place are always there. */
+static void fill_resident(const gen_key *key, const gen_graph *from, const gen_sizes *sizes,
+                          uint64_t out[WL_N_TENSOR_KINDS])
+{
+    static const wl_tensor_kind state[] = {WL_TENSOR_WEIGHT, WL_TENSOR_WEIGHT_GRADIENT, WL_TENSOR_OPTIMIZER};
+    const wl_operators *ops = &key->variant->ops;
+
+    if (!wl_in_bytes(&sizes->precision))
+        return;
+    for (uint32_t i = 0; i < key->variant->n_sizes; i++)
+        for (int k = 0; k < 3 && from->n_weights[i]; k++)
+            out[state[k]] += from->n_weights[i] * gen_state(sizes, i, state[k]);
+    for (uint32_t i = 0; i < ops->n_entries; i++) {
+        uint64_t gathered = has_entry(key, &ops->entry[i], from->coordinate)
+                                ? gen_gathered(key->variant, sizes, &ops->entry[i])
+                                : 0;
+
+        if (gathered > out[WL_TENSOR_WHOLE])
+            out[WL_TENSOR_WHOLE] = gathered;
+    }
+}
+
+/* `tracked` has room for each tensor. */
+static void fill_graph(const gen_graph *from, const figures *f, const gen_sizes *sizes, uint64_t *tracked,
+                       wl_graph *g)
 {
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const figures *of = &f[from->figures[i]];
@@ -101,30 +128,35 @@ static void fill_graph(const gen_graph *from, const figures *f, const io_size *s
         n->y_size = of->y_size;
     }
     for (uint32_t i = 0; i < g->n_tensors; i++)
-        g->tensor[i].elements = sizes[from->tensor_size[i]].elements;
-    fill_io(&g->inputs, g->n_nodes, from->tensor_size, sizes);
-    fill_io(&g->outputs, g->n_nodes, from->tensor_size, sizes);
+        tracked[i] = track(sizes, from->tensor_size[i], from->tensor_state[i], &g->tensor[i]);
+    fill_io(&g->inputs, g->n_nodes, tracked);
+    fill_io(&g->outputs, g->n_nodes, tracked);
 }
 
 dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const gen_sizes *sizes,
                              bool in_place, dse_arena *a, wl_workload *out, dse_error *err)
 {
     figures *f = NULL;
-    io_size *read = NULL;
+    uint64_t *tracked;
+    uint32_t most = 0;
     dse_status st;
 
-    if ((st = work_out_figures(shape, sizes, a, &f, err)) != DSE_OK ||
-        (st = read_sizes(key, sizes, a, &read, err)) != DSE_OK)
+    if ((st = work_out_figures(shape, sizes, a, &f, err)) != DSE_OK)
         return st;
+    for (uint32_t i = 0; i < shape->n_graphs; i++)
+        most = shape->graph[i].graph.n_tensors > most ? shape->graph[i].graph.n_tensors : most;
+    tracked = GEN_ARRAY(a, uint64_t, most);
+    out->in_bytes = wl_in_bytes(&sizes->precision);
     out->n_graphs = shape->n_graphs;
     out->graph = GEN_ARRAY(a, wl_graph, shape->n_graphs);
-    if (!out->graph)
+    if (!tracked || !out->graph)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; i < shape->n_graphs; i++) {
         out->graph[i] = shape->graph[i].graph;
         if (!in_place && (st = copy_sized(&out->graph[i], a, err)) != DSE_OK)
             return st;
-        fill_graph(&shape->graph[i], f, read, &out->graph[i]);
+        fill_graph(&shape->graph[i], f, sizes, tracked, &out->graph[i]);
+        fill_resident(key, &shape->graph[i], sizes, out->graph[i].resident);
     }
     return DSE_OK;
 }

@@ -26,10 +26,21 @@ typedef struct {
     bool counts_operations; /* of some operator */
 } gen_size;
 
-/* What stands beside a wl_operator. Sizes are indexes into the variant's, DSE_NONE: nothing. */
+typedef enum { GEN_ELEMENTWISE, GEN_CONTRACTION, GEN_UPDATE } gen_form;
+
+/* What a computation does. Sizes here and below are indexes into the variant's, DSE_NONE: nothing. Compared as bytes. */
+typedef struct {
+    uint32_t form; /* gen_form */
+    uint32_t operations;
+    uint32_t moved[3]; /* the result and the operands; added up in this order, as floats */
+    uint32_t
+        kind[3]; /* wl_tensor_kind of each, as far as bytes depend on it; UNKNOWN: there is no such operand */
+} gen_work;
+
+/* What stands beside a wl_operator. */
 typedef struct {
     uint32_t y, x1, x2; /* elements; of y never nothing */
-    uint32_t operations;
+    gen_work work;
     wl_piece y_text; /* the shape of the result, spelt */
 } gen_operator;
 
@@ -51,12 +62,31 @@ static inline const gen_operator *gen_operator_of(const gen_variant *v, const wl
 
 /* The sizes for one strategy. DSE_E_CONFIG: a symbol has no value; DSE_E_RANGE: one is below 1. */
 typedef struct {
-    double *value; /* of each size of the variant */
+    double *value; /* of each size of the variant: elements, multiply-adds */
     bool *is_free; /* whether so many operations are none */
+    wl_precision precision;
 } gen_sizes;
 
 dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, const wl_strategy *s,
                               dse_arena *a, gen_sizes *out, dse_error *err);
+
+static inline double gen_value(const gen_sizes *sizes, uint32_t size)
+{
+    return size == DSE_NONE ? 0.0 : sizes->value[size];
+}
+
+/* Operations and traffic of a computation, as the precision counts. */
+void gen_work_count(const gen_sizes *sizes, const gen_work *w, double *operations, double *moved);
+
+/* A message of so many elements, of whatever. */
+double gen_message(const gen_sizes *sizes, uint32_t size);
+
+/* Bytes that a rank holds for the parameters of this size, each: their weights, gradients or optimizer state. */
+uint64_t gen_state(const gen_sizes *sizes, uint32_t size, wl_tensor_kind kind);
+
+/* The weights of one place of an entry that are gathered for use, in bytes: each in the largest piece in which an
+ * operator needs it, if that is more than what a rank keeps of it. */
+uint64_t gen_gathered(const gen_variant *v, const gen_sizes *sizes, const wl_entry *e);
 
 /* ---- a shape --------------------------------------------------------------------------------- */
 
@@ -70,8 +100,7 @@ typedef struct {
 
 /* What nodes of one operator have in common: sizes, of the variant. */
 typedef struct {
-    uint32_t operations;
-    uint32_t moved[3]; /* added up in this order, as floats */
+    gen_work work;
     uint32_t communicated, result;
 } gen_figures;
 
@@ -87,9 +116,13 @@ typedef struct {
     wl_graph graph;
     uint32_t *figures;     /* of each node: index into the shape's */
     uint32_t *tensor_size; /* of each tensor: index into the variant's sizes */
-    uint32_t coordinate;   /* along pp */
-    uint32_t n_numbered;   /* ids that a rank uses up: all but those of sends and receives */
-    gen_p2p *p2p;          /* graph.n_p2p_slots */
+    /* Of a weight of this stage, of its gradient and of what updates it: the size of what the rank keeps of the weight,
+     * else DSE_NONE. */
+    uint32_t *tensor_state;
+    uint32_t *n_weights; /* of each size of the variant: weights of the stage that are kept in it */
+    uint32_t coordinate; /* along pp */
+    uint32_t n_numbered; /* ids that a rank uses up: all but those of sends and receives */
+    gen_p2p *p2p;        /* graph.n_p2p_slots */
 } gen_graph;
 
 typedef struct {

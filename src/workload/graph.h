@@ -44,13 +44,15 @@ typedef enum {
     WL_TENSOR_GRADIENT,        /* of an activation, and what it is summed up from */
     WL_TENSOR_WEIGHT_GRADIENT, /* what the update of a weight takes */
     WL_TENSOR_UPDATED_WEIGHT,  /* after the step */
+    WL_TENSOR_OPTIMIZER,       /* no tensor: what the optimizer knows of the weights */
+    WL_TENSOR_WHOLE, /* weights gathered for use, and gradients not yet reduced, whose shard a rank keeps */
     WL_N_TENSOR_KINDS
 } wl_tensor_kind;
 
 typedef struct {
     const char *name;
     uint64_t id;      /* of a send or receive: 0, the rank's binding has it; else less the rank's id_base */
-    uint64_t num_ops; /* COMP: operations */
+    uint64_t num_ops; /* COMP: operations (upstream: a multiply-add is one) */
     uint64_t tensor_size;   /* COMP: bytes (upstream: elements) moved; MEM_*: bytes */
     uint64_t comm_size;     /* COLL, SEND, RECV: bytes (upstream: elements) */
     uint64_t y_size;        /* elements of the result; only STAGE's JSON shows it */
@@ -76,7 +78,9 @@ typedef struct {
 
 typedef struct {
     uint32_t tensor; /* index into the graph's tensors */
-    uint64_t size;   /* as the simulator reads it: the digits before the point */
+    uint64_t
+        size; /* as the simulator reads it: the digits before the point; with a precision only what is not among
+                      the graph's resident bytes */
 } wl_io;
 
 typedef struct {
@@ -86,7 +90,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    double elements; /* exact, for writing; only generated graphs have it */
+    double elements; /* exact, for writing; with a precision bytes; only generated graphs have it */
     wl_tensor_kind kind;
 } wl_tensor_info;
 
@@ -105,6 +109,8 @@ typedef struct {
     wl_tensor_info *tensor;
     uint32_t n_group_slots;
     uint32_t n_p2p_slots;
+    uint64_t resident
+        [WL_N_TENSOR_KINDS]; /* bytes that a rank holds from its first tick to its last; with a precision */
 } wl_graph;
 
 typedef struct {
@@ -133,6 +139,7 @@ typedef struct {
     wl_graph *graph;
     uint32_t n_groups;
     wl_group *group;
+    bool in_bytes; /* generated with a precision (precision.h): sizes are bytes, not elements */
 } wl_workload;
 
 static inline const wl_graph *wl_rank_graph(const wl_workload *w, uint32_t rank)

@@ -29,7 +29,7 @@ static bool add_compute(outliner *o, const wl_tensor *t, uint32_t *index)
 {
     wl_outline *out = o->out;
     const gen_operator *op = gen_operator_of(&out->variant, t->op);
-    const outline_compute c = {op->operations, op->y, op->x1, op->x2};
+    const gen_work c = op->work;
 
     *index = DSE_NONE;
     if (!outline_has_cost(t->kind))
@@ -210,17 +210,23 @@ static void count_places(const outliner *o, uint32_t *rows)
     const wl_outline *out = o->out;
 
     for (uint32_t i = 0; i < o->model->n; i++) {
+        const wl_tensor *t = &o->model->tensor[i];
         const outline_facts *f = &o->facts[i];
-        uint32_t *row = &rows[o->model->tensor[i].place * out->n_counts];
+        const bool is_state = t->op->is_weight || t->op->makes == WL_TENSOR_WEIGHT_GRADIENT;
+        uint32_t *row = &rows[t->place * out->n_counts];
 
         add_one(row, 0, f->compute);
         add_one(row, outline_operands_at(out), f->operand[0]);
         add_one(row, outline_operands_at(out), f->operand[1]);
         add_one(row, outline_segments_at(out), f->segment);
         if (f->start_at != DSE_NONE)
-            add_one(&rows[f->start_at * out->n_counts], outline_start_at(out), f->size);
+            add_one(&rows[f->start_at * out->n_counts],
+                    outline_held_at(out, is_state ? OUTLINE_START_WEIGHTS : OUTLINE_START), f->size);
         if (f->loss_at != DSE_NONE)
-            add_one(&rows[f->loss_at * out->n_counts], outline_loss_at(out), f->size);
+            add_one(&rows[f->loss_at * out->n_counts],
+                    outline_held_at(out, is_state ? OUTLINE_LOSS_WEIGHTS : OUTLINE_LOSS), f->size);
+        if (t->kind == WL_OP_INPUT && t->op->is_weight)
+            add_one(row, outline_held_at(out, OUTLINE_STATE), f->size);
     }
 }
 

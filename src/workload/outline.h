@@ -9,12 +9,7 @@
 #include "workload/generator.h"
 #include "workload/totals.h"
 
-/* A computation. Sizes here and below are indexes of the variant's; DSE_NONE: nothing. */
-typedef struct {
-    uint32_t ops, y, x1, x2;
-} outline_compute;
-
-/* An operand: what its producer leaves, and what is needed. The collectives between depend on the degrees. */
+/* An operand, of a size of the variant's: what its producer leaves, and what is needed. The collectives between depend on the degrees. */
 typedef struct {
     wl_shape have, reduced, need;
     uint32_t size; /* of what is there */
@@ -40,30 +35,37 @@ struct wl_outline {
     uint32_t *class_of;    /* per place */
     uint32_t loss;         /* what computes the loss, or DSE_NONE */
     uint32_t n_computes, n_operands, n_crossings, n_classes;
-    outline_compute *compute;
+    gen_work *compute;
     outline_operand *operand;
     outline_crossing *crossing;
     uint32_t n_segments, n_items;
     outline_segment *segment;
     uint32_t *item;
-    /* Per class a row of n_counts: of each computation, each operand, each size held at the start, each held
-     * at the loss, and each segment. */
+    /* Per class a row of n_counts: of each computation, each operand, each segment, and for each way of being held
+     * (outline_held) each size. */
     uint32_t n_counts;
     uint32_t *count;
 };
 
-/* Where in a row the four begin. */
+/* Ways of being held. Weights, and gradients of weights that stand before the step, by themselves: with a precision they
+ * are part of the state. */
+typedef enum {
+    OUTLINE_START,         /* from tick 0, for a reader */
+    OUTLINE_LOSS,          /* when the loss begins, for a reader after it */
+    OUTLINE_START_WEIGHTS, /* the same of weights */
+    OUTLINE_LOSS_WEIGHTS,
+    OUTLINE_STATE, /* weights of the place, whoever reads them */
+    OUTLINE_N_HELD
+} outline_held;
+
+/* Where in a row they begin. */
 static inline uint32_t outline_operands_at(const wl_outline *o) { return o->n_computes; }
-static inline uint32_t outline_start_at(const wl_outline *o) { return o->n_computes + o->n_operands; }
-static inline uint32_t outline_loss_at(const wl_outline *o)
+static inline uint32_t outline_held_at(const wl_outline *o, outline_held how)
 {
-    return outline_start_at(o) + o->variant.n_sizes;
+    return o->n_computes + o->n_operands + (uint32_t)how * o->variant.n_sizes;
 }
 
-static inline uint32_t outline_segments_at(const wl_outline *o)
-{
-    return outline_loss_at(o) + o->variant.n_sizes;
-}
+static inline uint32_t outline_segments_at(const wl_outline *o) { return outline_held_at(o, OUTLINE_N_HELD); }
 
 /* ---- what outline.c and outline_chain.c share ---------------------------------------------- */
 

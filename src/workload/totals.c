@@ -20,11 +20,6 @@ typedef struct {
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
-static double value_of(const counter *c, uint32_t size)
-{
-    return size == DSE_NONE ? 0.0 : c->sizes.value[size];
-}
-
 static dse_status to_count(const counter *c, double v, uint64_t *out)
 {
     if (!(v < 9223372036854775808.0))
@@ -76,14 +71,14 @@ static uint32_t count_on(const counter *c, uint32_t stage, uint32_t at)
 static dse_status add_computes(counter *c)
 {
     for (uint32_t i = 0; i < c->o->n_computes; i++) {
-        const outline_compute *of = &c->o->compute[i];
         wl_total *k = &c->out->kind[c->out->n_kinds++];
+        double operations, moved;
         dse_status st;
 
+        gen_work_count(&c->sizes, &c->o->compute[i], &operations, &moved);
         *k = (wl_total){.type = WL_NODE_COMP};
-        if ((st = to_count(c, value_of(c, of->ops), &k->num_ops)) != DSE_OK ||
-            (st = to_count(c, value_of(c, of->y) + value_of(c, of->x1) + value_of(c, of->x2),
-                           &k->tensor_size)) != DSE_OK)
+        if ((st = to_count(c, operations, &k->num_ops)) != DSE_OK ||
+            (st = to_count(c, moved, &k->tensor_size)) != DSE_OK)
             return st;
     }
     return DSE_OK;
@@ -103,7 +98,7 @@ static dse_status add_collectives(counter *c)
             wl_total *k = &c->out->kind[c->out->n_kinds++];
 
             *k = (wl_total){.type = WL_NODE_COLL, .coll = match[m].coll, .dimension = match[m].dimension};
-            st = to_count(c, value_of(c, of->size), &k->comm_size);
+            st = to_count(c, gen_message(&c->sizes, of->size), &k->comm_size);
         }
         if (st != DSE_OK)
             return st;
@@ -126,6 +121,11 @@ static dse_status add_kinds(counter *c)
 }
 
 /* A computation of no operations leaves no node. */
+static bool leaves_a_node(const counter *c, uint32_t compute)
+{
+    return !c->sizes.is_free[c->o->compute[compute].operations];
+}
+
 static dse_status count_kinds(counter *c)
 {
     const wl_outline *o = c->o;
@@ -138,7 +138,7 @@ static dse_status count_kinds(counter *c)
         uint32_t *count = &out->count[s * out->n_kinds];
 
         for (uint32_t i = 0; i < o->n_computes; i++)
-            count[i] = out->kind[i].num_ops ? count_on(c, s, i) : 0;
+            count[i] = leaves_a_node(c, i) ? count_on(c, s, i) : 0;
         for (uint32_t i = 0; i < o->n_operands; i++) {
             uint32_t n = count_on(c, s, outline_operands_at(o) + i);
 
@@ -159,7 +159,7 @@ static void add_item(counter *c, uint32_t item)
     bool computes = item < o->n_computes;
     uint32_t operand = item - o->n_computes;
     uint32_t first = computes ? item : c->first_operand[operand];
-    uint32_t end = computes ? item + (c->out->kind[item].num_ops != 0) : c->first_operand[operand + 1];
+    uint32_t end = computes ? item + leaves_a_node(c, item) : c->first_operand[operand + 1];
 
     for (uint32_t k = first; k < end; k++)
         c->out->segment_kind[c->n_segment_kinds++] = k;
@@ -216,7 +216,7 @@ static dse_status count_sends(counter *c)
         const outline_crossing *x = &o->crossing[i];
         uint32_t from = c->stage_of[x->from], to = c->stage_of[x->to], k;
         uint64_t size = 0;
-        dse_status st = to_count(c, value_of(c, x->size), &size);
+        dse_status st = to_count(c, gen_message(&c->sizes, x->size), &size);
 
         if (st != DSE_OK)
             return st;
@@ -241,6 +241,27 @@ static bool all_count(const counter *c)
     return true;
 }
 
+/* What is held of one size, n[] of it by the ways of being held. */
+static void hold_elements(const counter *c, uint32_t size, const uint64_t n[OUTLINE_N_HELD], wl_held *out)
+{
+    const uint64_t each = wl_size_as_read(c->sizes.value[size]);
+
+    out->at_start += (n[OUTLINE_START] + n[OUTLINE_START_WEIGHTS]) * each;
+    out->at_loss += (n[OUTLINE_LOSS] + n[OUTLINE_LOSS_WEIGHTS]) * each;
+}
+
+/* The state is there at both, whoever reads it. Weights that are gathered for use are left out. */
+static void hold_bytes(const counter *c, uint32_t size, const uint64_t n[OUTLINE_N_HELD], wl_held *out)
+{
+    const uint64_t each = gen_state(&c->sizes, size, WL_TENSOR_ACTIVATION);
+    const uint64_t state = n[OUTLINE_STATE] * (gen_state(&c->sizes, size, WL_TENSOR_WEIGHT) +
+                                               gen_state(&c->sizes, size, WL_TENSOR_WEIGHT_GRADIENT) +
+                                               gen_state(&c->sizes, size, WL_TENSOR_OPTIMIZER));
+
+    out->at_start += n[OUTLINE_START] * each + state;
+    out->at_loss += n[OUTLINE_LOSS] * each + state;
+}
+
 static dse_status add_held(counter *c)
 {
     const wl_outline *o = c->o;
@@ -250,12 +271,11 @@ static dse_status add_held(counter *c)
         return dse_fail_nomem(c->err);
     for (uint32_t s = 0; all_count(c) && s < c->out->n_stages; s++)
         for (uint32_t i = 0; i < o->variant.n_sizes; i++) {
-            uint64_t start = count_on(c, s, outline_start_at(o) + i);
-            uint64_t loss = count_on(c, s, outline_loss_at(o) + i);
-            uint64_t size = start || loss ? wl_size_as_read(c->sizes.value[i]) : 0;
+            uint64_t n[OUTLINE_N_HELD];
 
-            c->out->held[s].at_start += start * size;
-            c->out->held[s].at_loss += loss * size;
+            for (int how = 0; how < OUTLINE_N_HELD; how++)
+                n[how] = count_on(c, s, outline_held_at(o, (outline_held)how) + i);
+            (wl_in_bytes(&c->sizes.precision) ? hold_bytes : hold_elements)(c, i, n, &c->out->held[s]);
         }
     return DSE_OK;
 }

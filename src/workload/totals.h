@@ -7,7 +7,8 @@
  *
  * Memory: some of the tensors that a rank must hold together. All that stand before the step and are read in
  * it are there at tick 0. And when the rank, or the one that has its place on the stage of the loss, begins
- * to compute the loss, it holds whatever was made on the way there and is read on the way back. */
+ * to compute the loss, it holds whatever was made on the way there and is read on the way back. With a precision the
+ * state of the training is there at both. */
 #ifndef DSE_WORKLOAD_TOTALS_H
 #define DSE_WORKLOAD_TOTALS_H
 

@@ -6,10 +6,20 @@
 
 #define MAX_OPERATORS 120 /* in a resolved file; the time goes with their square */
 
+/* Bytes: of weights, activations, gradients, the optimizer, messages. */
+#define ELEMENTS                                                                                             \
+    {                                                                                                        \
+        0, 0, 0, 0, 0                                                                                        \
+    }
+#define MIXED                                                                                                \
+    {                                                                                                        \
+        2, 2, 2, 12, 2                                                                                       \
+    }
+
 static const wl_strategy strategies[] = {
-    {1, 1, 1, 1, false, false, WL_TAG_BASE}, {2, 1, 1, 1, true, false, WL_TAG_BASE},
-    {2, 2, 2, 1, false, true, WL_TAG_BASE},  {1, 2, 3, 1, true, true, WL_TAG_BASE},
-    {2, 1, 1, 2, true, true, WL_TAG_BASE},   {1, 1, 2, 3, false, false, WL_TAG_BASE},
+    {1, 1, 1, 1, false, false, WL_TAG_BASE, ELEMENTS}, {2, 1, 1, 1, true, false, WL_TAG_BASE, MIXED},
+    {2, 2, 2, 1, false, true, WL_TAG_BASE, ELEMENTS},  {1, 2, 3, 1, true, true, WL_TAG_BASE, MIXED},
+    {2, 1, 1, 2, true, true, WL_TAG_BASE, ELEMENTS},   {1, 1, 2, 3, false, false, WL_TAG_BASE, MIXED},
 };
 
 static uint32_t count_operators(const wl_operators *o)

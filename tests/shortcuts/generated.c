@@ -19,6 +19,17 @@ static uint32_t draw_divisor(rng *r, uint32_t n)
     return divisors[rng_below(r, count)];
 }
 
+static wl_precision draw_precision(rng *r)
+{
+    static const double bytes[] = {0.5, 1, 2, 4, 8}, kept[] = {0, 4, 12};
+
+    return (wl_precision){.weights = RNG_PICK(r, bytes),
+                          .activations = RNG_PICK(r, bytes),
+                          .gradients = RNG_PICK(r, bytes),
+                          .optimizer = RNG_PICK(r, kept),
+                          .messages = RNG_PICK(r, bytes)};
+}
+
 static wl_strategy draw_strategy(rng *r, uint32_t npus, uint32_t layers)
 {
     wl_strategy s = {.pp = 1, .tag_base = WL_TAG_BASE};
@@ -35,6 +46,8 @@ static wl_strategy draw_strategy(rng *r, uint32_t npus, uint32_t layers)
     }
     s.recompute = rng_percent(r, 50);
     s.weight_sharded = rng_percent(r, 30);
+    if (rng_percent(r, 40))
+        s.precision = draw_precision(r);
     return s;
 }
 
@@ -107,10 +120,13 @@ dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc *oper
     ADD(c,
         "# generated: vocabulary %" PRId64 ", d_model %" PRId64 ", d_ff %" PRId64 ", heads %" PRId64
         ", layers %" PRId64 ", batch %" PRId64 ", sequence %" PRId64 "\n# dp %" PRIu32 ", tp %" PRIu32
-        ", sp %" PRIu32 ", pp %" PRIu32 "%s%s%s\n",
+        ", sp %" PRIu32 ", pp %" PRIu32
+        "%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
+        "messages %g; 0: elements\n",
         m.vocabulary, m.d_model, m.d_ff, m.heads, m.layers, m.batch, m.sequence, s.dp, s.tp, s.sp, s.pp,
         s.recompute ? ", recompute" : "", s.weight_sharded ? ", weights sharded" : "",
-        unshared ? ", a graph per rank" : "");
+        unshared ? ", a graph per rank" : "", s.precision.weights, s.precision.activations,
+        s.precision.gradients, s.precision.optimizer, s.precision.messages);
     if ((st = card_model_symbols(&m, operators, &symbols, err)) != DSE_OK ||
         (st = wl_generate(operators, &symbols, (uint32_t)m.layers, &s, a, &c->workload, err)) != DSE_OK)
         return st;

@@ -541,7 +541,7 @@ CLAIM(a_blank_stands_between_words_and_units_alone)
     dse_arena_free(&arena);
 }
 
-CLAIM(a_list_covers_its_elements)
+CLAIM(a_list_covers_its_elements_and_a_section_its_rows)
 {
     assert_true(cfg_path_covers("c.rates", "c.rates"));
     assert_true(cfg_path_covers("c.rates", "c.rates[1]"));
@@ -549,7 +549,8 @@ CLAIM(a_list_covers_its_elements)
     assert_false(cfg_path_covers("c.rates[1]", "c.rates"));
     assert_false(cfg_path_covers("c.rates[1]", "c.rates[10]"));
     assert_false(cfg_path_covers("c.rate", "c.rates"));
-    assert_false(cfg_path_covers("c", "c.rates"));
+    assert_true(cfg_path_covers("c", "c.rates"));
+    assert_false(cfg_path_covers("c.rates", "c"));
 }
 
 static cfg_value get(const char *path)
@@ -775,7 +776,7 @@ int main(void)
         cmocka_unit_test(a_setting_without_a_place_or_a_value_is_refused),
         cmocka_unit_test(settings_are_words_in_an_order_of_their_own),
         cmocka_unit_test(a_blank_stands_between_words_and_units_alone),
-        cmocka_unit_test(a_list_covers_its_elements),
+        cmocka_unit_test(a_list_covers_its_elements_and_a_section_its_rows),
         cmocka_unit_test(a_value_is_got_in_the_unit_of_its_row),
         cmocka_unit_test(what_has_no_value_is_not_got),
         cmocka_unit_test(the_table_describes_itself),

@@ -45,7 +45,7 @@ CLAIM(a_result_has_every_figure_readable_and_exact)
         "  CPU time       250.0 ms\n",
         "3206889878  ns ",
         "33.333333333333336  % ",
-        "not bytes; the engine printed it rounded.\nnote: collectives of groups smaller"};
+        "not bytes. The engine printed it rounded.\nnote: collectives of groups smaller"};
     store_row r = row();
 
     r.recompute = r.weight_sharded = r.memory_rounded = true;

@@ -222,19 +222,21 @@ CLAIM(differences_are_a_table_and_the_best_point_is_named)
     pair(a, 4, b, 4);
     assert_false(report_diff_same(pairs, n_pairs, &o));
     report_diff_print(pairs, n_pairs, &o, &out);
-    assert_string_equal(out.data, "A: a.db\nB: b.db\n\n"
-                                  "m on s: 1 of the 3 points that both have are equal\n"
-                                  "only in A, by x:\n  4_1_1_1_0\n"
-                                  "only in B, by y:\n  16_1_1_1_0\n"
-                                  "point      engine  figure        A       B   change\n"
-                                  "2_1_1_1_0  x, y    wall_time   200      90  -55.00%\n"
-                                  "8_1_1_1_0  x, y    status     done  failed        -\n"
-                                  "The best point by wall_time is 4_1_1_1_0 in A and 2_1_1_1_0 in B.\n");
+    assert_string_equal(out.data,
+                        "A: a.db\nB: b.db\nMemory counts elements, as ASTRA-sim does, not bytes.\n\n"
+                        "m on s: 1 of the 3 points that both have are equal\n"
+                        "only in A, by x:\n  4_1_1_1_0\n"
+                        "only in B, by y:\n  16_1_1_1_0\n"
+                        "point      engine  figure        A       B   change\n"
+                        "2_1_1_1_0  x, y    wall_time   200      90  -55.00%\n"
+                        "8_1_1_1_0  x, y    status     done  failed        -\n"
+                        "The best point by wall_time is 4_1_1_1_0 in A and 2_1_1_1_0 in B.\n");
     dse_strbuf_clear(&out);
     report_diff_json(pairs, n_pairs, &o, &out);
     assert_string_equal(
         out.data,
-        "{\"a\":\"a.db\",\"b\":\"b.db\",\"by\":\"wall_time\",\"same\":false,\"studies\":[{\"model\":\"m\","
+        "{\"a\":\"a.db\",\"b\":\"b.db\",\"by\":\"wall_time\",\"memory_counts\":\"elements\",\"same\":false,"
+        "\"studies\":[{\"model\":\"m\","
         "\"system\":\"s\",\"settings\":\"\",\"both\":3,\"equal\":1,"
         "\"only_a\":[{\"point\":\"4_1_1_1_0\",\"engine\":\"x\"}],\"only_b\":[{\"point\":\"16_1_1_1_0\","
         "\"engine\":\"y\"}],\"changes\":[{\"point\":\"2_1_1_1_0\",\"engine_a\":\"x\",\"engine_b\":\"y\","
@@ -253,7 +255,8 @@ CLAIM(equal_results_say_so)
     pair(a, 1, b, 1);
     assert_true(report_diff_same(pairs, n_pairs, &o));
     report_diff_print(pairs, n_pairs, &o, &out);
-    assert_string_equal(out.data, "A: a.db\nB: b.db\n\nm on s: 1 of the 1 points that both have are equal\n"
+    assert_string_equal(out.data, "A: a.db\nB: b.db\nMemory counts elements, as ASTRA-sim does, not "
+                                  "bytes.\n\nm on s: 1 of the 1 points that both have are equal\n"
                                   "The best point by wall_time is 1_1_1_1_0 in both.\n");
     end();
 }

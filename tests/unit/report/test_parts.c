@@ -97,8 +97,29 @@ CLAIM(programs_get_all_parts)
         "{\"step_compute_bound\":600,\"step_memory_bound\":0,\"step_compute_other\":0,\"step_comm_dp\":0,"
         "\"step_comm_tp\":0,\"step_comm_sp\":300,\"step_comm_pp\":0,\"step_comm_mixed\":0,\"step_idle\":100,"
         "\"peak_weights\":50,\"peak_weight_gradients\":0,\"peak_updated_weights\":0,\"peak_activations\":0,"
-        "\"peak_recomputed\":0,\"peak_activation_gradients\":0,\"peak_inputs\":150,\"peak_time\":250,"
-        "\"peak_layer\":7,\"peak_pass\":\"recomputation\",\"peak_node\":\"n\"}");
+        "\"peak_recomputed\":0,\"peak_activation_gradients\":0,\"peak_inputs\":150,\"peak_optimizer\":0,"
+        "\"peak_gathered\":0,\"peak_time\":250,\"peak_layer\":7,\"peak_pass\":\"recomputation\",\"peak_"
+        "node\":\"n\"}");
+    dse_strbuf_free(&text);
+}
+
+/* As of all results before bytes were counted. */
+CLAIM(a_part_that_is_absent_counts_as_nothing_and_programs_are_not_told_of_it)
+{
+    store_metrics m = example();
+    dse_json j;
+
+    m.peak_optimizer = m.peak_gathered = STORE_ABSENT;
+    assert_printed(&m, STEP "  what the peak holds, at 250 ns in the recomputation of layer 7\n"
+                            "    (node n)\n"
+                            "    weights                    50 B   25.0%\n"
+                            "    inputs                    150 B   75.0%\n");
+    dse_strbuf_init(&text);
+    dse_json_init(&j, &text);
+    dse_json_begin_object(&j);
+    report_parts_json(&m, &j);
+    dse_json_end_object(&j);
+    assert_non_null(strstr(text.data, "\"peak_inputs\":150,\"peak_time\":250,"));
     dse_strbuf_free(&text);
 }
 
@@ -146,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_run_of_no_time_has_no_shares),
         cmocka_unit_test(parts_are_columns),
         cmocka_unit_test(programs_get_all_parts),
+        cmocka_unit_test(a_part_that_is_absent_counts_as_nothing_and_programs_are_not_told_of_it),
         cmocka_unit_test(a_figure_and_its_unit_stay_on_one_line),
         cmocka_unit_test(differences_are_listed_largest_first),
     };

@@ -202,6 +202,17 @@ static uint32_t divisor_of(uint32_t n)
     return d;
 }
 
+static void random_precision(void)
+{
+    static const double bytes[] = {0.5, 1, 2, 4, 8}, kept[] = {0, 4, 12};
+
+    run.strategy.precision = (wl_precision){.weights = bytes[below(5)],
+                                            .activations = bytes[below(5)],
+                                            .gradients = bytes[below(5)],
+                                            .optimizer = kept[below(3)],
+                                            .messages = bytes[below(5)]};
+}
+
 static void random_strategy(void)
 {
     uint32_t left = run.net.n_npus, degree[4];
@@ -224,6 +235,8 @@ static void random_strategy(void)
                                  .recompute = below(2),
                                  .weight_sharded = below(2),
                                  .tag_base = WL_TAG_BASE};
+    if (below(2))
+        random_precision();
     /* From nothing to speak of to a real model, so that now compute and now communication takes longer. */
     if (below(8) == 0)
         set_model(1 + below(5), 1 + below(4), 1 + below(8), 1 + below(9), 1 + below(9), 1 + below(9),

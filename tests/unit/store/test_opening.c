@@ -96,11 +96,11 @@ CLAIM(a_database_of_a_newer_version_is_refused)
 {
     begin();
     store_close(open_for(STORE_WRITE));
-    set_header(60, 5);
+    set_header(60, 6);
     refuse(STORE_READ, DSE_E_STORE, path,
-           "the database is of version 5; this program knows versions up to 4. Use a newer ccldse");
+           "the database is of version 6; this program knows versions up to 5. Use a newer ccldse");
     refuse(STORE_WRITE, DSE_E_STORE, path,
-           "the database is of version 5; this program knows versions up to 4. Use a newer ccldse");
+           "the database is of version 6; this program knows versions up to 5. Use a newer ccldse");
     end();
 }
 
@@ -126,7 +126,7 @@ static uint64_t file_hash(void)
 }
 
 /* tests/data/store/version1.db holds two points of the small card on ring8, as version 1 stored them; version2.db and
- * version3.db two on boxes8, as those did. */
+ * version3.db and version4.db two on boxes8, as those did. */
 static void copy_of(const char *name)
 {
     dse_strbuf text;
@@ -236,6 +236,34 @@ CLAIM(a_database_of_version_3_loses_its_events_and_nothing_else)
     assert_ok(store_skip(s, 1, rows[0].study, &err), &err);
     assert_int_equal(list(s, NULL, NULL, &rows), 2);
     assert_u64(rows[0].skipped_of_study, 1);
+    store_close(s);
+    end();
+}
+
+/* Version 4 knew no bytes: what only they have is absent, and the parts of the peak add up without it. */
+CLAIM(a_database_of_version_4_has_no_state_of_an_optimizer)
+{
+    store_row *rows;
+    store *s;
+
+    begin();
+    copy_of("version4.db");
+    s = open_for(STORE_WRITE);
+    assert_int_equal(list(s, "small", "boxes8", &rows), 2);
+    for (int i = 0; i < 2; i++) {
+        const store_metrics *m = &rows[i].metrics;
+
+        assert_u64(m->peak_optimizer, STORE_ABSENT);
+        assert_u64(m->peak_gathered, STORE_ABSENT);
+        assert_u64(m->peak_weights + m->peak_weight_gradients + m->peak_updated_weights +
+                       m->peak_activations + m->peak_recomputed + m->peak_activation_gradients +
+                       m->peak_inputs,
+                   m->peak_memory);
+        rows[i].metrics.peak_optimizer = 12;
+        put(s, rows[i]);
+    }
+    assert_int_equal(list(s, "small", "boxes8", &rows), 2);
+    assert_u64(rows[0].metrics.peak_optimizer, 12);
     store_close(s);
     end();
 }
@@ -520,6 +548,7 @@ int main(void)
         cmocka_unit_test(a_writer_brings_a_database_of_version_1_to_this_one),
         cmocka_unit_test(a_database_of_version_2_is_brought_to_this_one_and_its_results_are_found),
         cmocka_unit_test(a_database_of_version_3_loses_its_events_and_nothing_else),
+        cmocka_unit_test(a_database_of_version_4_has_no_state_of_an_optimizer),
         cmocka_unit_test(a_native_result_without_its_parts_is_not_found),
         cmocka_unit_test(another_engine_knows_no_parts_and_is_found),
         cmocka_unit_test(a_reader_leaves_a_database_of_version_1_as_it_is),

@@ -68,12 +68,15 @@ static inline void assert_same_graph(const wl_graph *a, const wl_graph *b)
         assert_double(a->tensor[i].elements, b->tensor[i].elements);
         assert_int_equal(a->tensor[i].kind, b->tensor[i].kind);
     }
+    for (int kind = 0; kind < WL_N_TENSOR_KINDS; kind++)
+        assert_u64(a->resident[kind], b->resident[kind]);
     assert_int_equal(a->n_group_slots, b->n_group_slots);
     assert_int_equal(a->n_p2p_slots, b->n_p2p_slots);
 }
 
 static inline void assert_same_workload(const wl_workload *a, const wl_workload *b)
 {
+    assert_int_equal(a->in_bytes, b->in_bytes);
     assert_int_equal(a->n_ranks, b->n_ranks);
     assert_int_equal(a->n_graphs, b->n_graphs);
     assert_int_equal(a->n_groups, b->n_groups);

@@ -104,6 +104,10 @@ CLAIM(a_kept_generator_makes_what_fresh_generation_makes)
                          .weight_sharded = unit_random(&random) % 2,
                          .tag_base = (uint32_t)(unit_random(&random) % 1000)};
 
+        if (unit_random(&random) % 2)
+            s.precision = (wl_precision){
+                .weights = 4, .activations = 2, .gradients = 1, .optimizer = 12, .messages = 0.5};
+
         if (make_and_compare(&sizes, layers, s))
             made++;
         else

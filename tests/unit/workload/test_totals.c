@@ -87,6 +87,11 @@ static void assert_same(const wl_workload *w, const wl_totals *t)
 /* Every variant of every strategy up to so many ranks; how many there were that can be generated. */
 static uint32_t compare_strategies(uint32_t layers, uint32_t max_ranks)
 {
+    static const wl_precision none = {0}, uneven = {.weights = 4,
+                                                    .activations = 2,
+                                                    .gradients = 1,
+                                                    .optimizer = 12,
+                                                    .messages = 0.5};
     uint32_t seen = 0;
 
     for (int v = 0; v < 4; v++) {
@@ -104,7 +109,8 @@ static uint32_t compare_strategies(uint32_t layers, uint32_t max_ranks)
                                                .pp = pp,
                                                .recompute = variant.recompute,
                                                .weight_sharded = variant.weight_sharded,
-                                               .tag_base = WL_TAG_BASE};
+                                               .tag_base = WL_TAG_BASE,
+                                               .precision = sp & 1 ? none : uneven};
                         wl_workload w;
                         wl_totals t;
 

@@ -1,0 +1,180 @@
+/* Model cards: what a precision may be, and what is stored of it. */
+#include "cards/model.h"
+#include "unit/unit.h"
+
+static dse_arena arena;
+static dse_error err;
+static card_model m;
+
+#define SIZES "vocabulary: 100\nd_model: 8\nd_ff: 32\nheads: 2\nlayers: 1\nbatch: 2\nsequence: 4\n"
+
+static int set_up(void **state)
+{
+    (void)state;
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    dse_arena_free(&arena);
+    return 0;
+}
+
+static dse_status read_set(const char *precision, const cfg_setting *set, size_t n)
+{
+    const cfg_settings settings = {n, set};
+    char text[512];
+    cfg_doc doc;
+    dse_status st;
+
+    snprintf(text, sizeof text, SIZES "%s", precision);
+    err = (dse_error)DSE_ERROR_INIT;
+    st = cfg_parse_yaml("m.yaml", text, strlen(text), &arena, &doc, &err);
+    return st == DSE_OK ? card_model_read(&doc, &settings, &m, &err) : st;
+}
+
+static dse_status read_card(const char *precision) { return read_set(precision, NULL, 0); }
+
+static void assert_numbers(double weights, double activations, double gradients, double optimizer,
+                           double messages)
+{
+    const wl_precision p = card_model_precision(&m);
+
+    assert_double(p.weights, weights);
+    assert_double(p.activations, activations);
+    assert_double(p.gradients, gradients);
+    assert_double(p.optimizer, optimizer);
+    assert_double(p.messages, messages);
+}
+
+/* As it is stored; in the arena. */
+static const char *stored(void)
+{
+    const card_model out = card_model_spelled_out(&m);
+    const char *text;
+    dse_strbuf b;
+    dse_json j;
+
+    dse_strbuf_init(&b);
+    dse_json_init(&j, &b);
+    cfg_table_write_json(&card_model_table, &out, &j);
+    text = dse_arena_strdup(&arena, b.data);
+    dse_strbuf_free(&b);
+    return text;
+}
+
+CLAIM(none_is_the_default_and_leaves_no_trace)
+{
+    const char *before;
+
+    assert_ok(read_card(""), &err);
+    assert_numbers(0, 0, 0, 0, 0);
+    before = stored();
+    assert_null(strstr(before, "precision"));
+    assert_ok(read_card("precision: none\n"), &err);
+    assert_numbers(0, 0, 0, 0, 0);
+    assert_string_equal(stored(), before);
+    assert_ok(read_card("precision:\n"), &err); /* its lines are all comments */
+    assert_string_equal(stored(), before);
+}
+
+/* Adam's two moments, of 4 bytes or, in bf16, of 2; and with mixed precision a copy of the weights of 4. */
+CLAIM(a_word_stands_for_five_numbers)
+{
+    assert_ok(read_card("precision: mixed\n"), &err);
+    assert_numbers(2, 2, 2, 4 + 4 + 4, 2);
+    assert_ok(read_card("precision: bf16\n"), &err);
+    assert_numbers(2, 2, 2, 2 + 2, 2);
+    assert_ok(read_card("precision: fp32\n"), &err);
+    assert_numbers(4, 4, 4, 4 + 4, 4);
+    assert_failure(read_card("precision: fp8\n"), &err, DSE_E_CONFIG, "m.yaml:8:12",
+                   "precision: unknown 'fp8'; known: none, mixed, bf16, fp32");
+}
+
+CLAIM(a_mapping_has_all_of_them_and_half_a_byte_is_one)
+{
+    assert_ok(
+        read_card("precision: {weights: 0.5, activations: 2, gradients: 1, optimizer: 0, messages: 4}\n"),
+        &err);
+    assert_numbers(0.5, 2, 1, 0, 4);
+    assert_ok(read_card("precision.weights: 1\nprecision.activations: 2\nprecision.gradients: 3\n"
+                        "precision.optimizer: 4\nprecision.messages: 5\n"),
+              &err);
+    assert_numbers(1, 2, 3, 4, 5);
+}
+
+CLAIM(a_mapping_that_lacks_one_is_refused_and_names_it)
+{
+    assert_failure(
+        read_card("precision: {weights: 2, activations: 2, optimizer: 12, messages: 2}\n"), &err,
+        DSE_E_CONFIG, "m.yaml",
+        "the model card lacks 'precision.gradients' (bytes of an element of the gradients of weights); no "
+        "default is invented: give all five numbers, or a word: precision: mixed, bf16 or fp32");
+    assert_failure(
+        read_card("precision: {weights: 0, activations: 2, gradients: 2, optimizer: 12, messages: 2}\n"),
+        &err, DSE_E_RANGE, "m.yaml:8:22", "precision.weights is 0; it must be between 0.125 and 64 B");
+    assert_failure(read_card("precision: [2, 2]\n"), &err, DSE_E_CONFIG, "m.yaml:8:12",
+                   "precision must be a name, not a list");
+    assert_failure(read_card("precision: {weight: 2}\n"), &err, DSE_E_CONFIG, "m.yaml:8:13",
+                   "unknown key 'precision.weight' in a model card; did you mean 'precision.weights'?");
+}
+
+CLAIM(a_number_is_set_over_a_word_and_a_word_over_all_numbers)
+{
+    static const cfg_setting number[] = {{"precision.optimizer", "6"}}, word[] = {{"precision", "bf16"}},
+                             both[] = {{"precision", "mixed"}, {"precision.messages", "4"}},
+                             none[] = {{"precision", "none"}};
+    static const char mapping[] =
+        "precision: {weights: 1, activations: 1, gradients: 1, optimizer: 1, messages: 1}\n";
+
+    assert_ok(read_set("precision: mixed\n", number, 1), &err);
+    assert_numbers(2, 2, 2, 6, 2);
+    assert_ok(read_set(mapping, number, 1), &err);
+    assert_numbers(1, 1, 1, 6, 1);
+    assert_ok(read_set(mapping, word, 1), &err);
+    assert_numbers(2, 2, 2, 4, 2);
+    assert_ok(read_set("precision: fp32\n", both, 2), &err);
+    assert_numbers(2, 2, 2, 12, 4);
+    assert_ok(read_set(mapping, none, 1), &err);
+    assert_numbers(0, 0, 0, 0, 0);
+    assert_null(strstr(stored(), "precision"));
+    assert_failure(
+        read_set("", number, 1), &err, DSE_E_CONFIG, "m.yaml",
+        "the model card lacks 'precision.weights' (bytes of an element of the weights); no default is "
+        "invented: give all five numbers, or a word: precision: mixed, bf16 or fp32");
+}
+
+CLAIM(what_is_stored_are_the_numbers_and_reads_back_as_itself)
+{
+    const char *text;
+    cfg_doc doc;
+
+    assert_ok(read_card("precision: mixed\n"), &err);
+    text = stored();
+    assert_non_null(strstr(text,
+                           "\"precision.weights\":2,\"precision.activations\":2,\"precision.gradients\":2,"
+                           "\"precision.optimizer\":12,\"precision.messages\":2}"));
+    assert_ok(cfg_parse_json("stored", text, strlen(text), &arena, &doc, &err), &err);
+    assert_ok(card_model_read(&doc, NULL, &m, &err), &err);
+    assert_numbers(2, 2, 2, 12, 2);
+    assert_string_equal(stored(), text);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(none_is_the_default_and_leaves_no_trace),
+        TEST(a_word_stands_for_five_numbers),
+        TEST(a_mapping_has_all_of_them_and_half_a_byte_is_one),
+        TEST(a_mapping_that_lacks_one_is_refused_and_names_it),
+        TEST(a_number_is_set_over_a_word_and_a_word_over_all_numbers),
+        TEST(what_is_stored_are_the_numbers_and_reads_back_as_itself),
+    };
+
+    return RUN_TESTS(tests);
+}
