@@ -132,27 +132,18 @@ static dse_status check_degrees(const drv_job *j, dse_error *err)
 }
 
 /* Facts that a point is made of, under the names that a table and a card have for them. */
-static dse_status find_unknown(drv_plan *p, dse_arena *a, dse_error *err)
+typedef struct {
+    const char *text;
+    int64_t v;
+} fact;
+
+static dse_status add_unknown(drv_plan *p, const fact *facts, size_t n, dse_arena *a, dse_error *err)
 {
-    const drv_job *j = p->job;
-    const struct {
-        const char *text;
-        int64_t v;
-    } facts[] = {{"the source lacks the sequence length ('seq_len')", j->sequence},
-                 {"the source lacks the batch ('global_batch', 'batch_size')", j->batch},
-                 {"the source lacks the degree of data parallelism ('dp')", j->dp},
-                 {"the source lacks the degree 'tp'", j->tp},
-                 {"the source lacks the degree 'pp'", j->pp},
-                 {"the source lacks the degree 'cp'", j->cp}};
     dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && i < COUNT(facts); i++)
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
         if (!DRV_GIVEN(facts[i].v))
-            st = drv_plan_gap(p, DRV_GAP_UNKNOWN_FACT, a, err, "%s", facts[i].text);
-    if (st == DSE_OK && j->precision && !drv_precision_word(j->precision) &&
-        !drv_precision_is_8_bit(j->precision))
-        st = drv_plan_gap(p, DRV_GAP_UNKNOWN_FACT, a, err,
-                          "the precision '%.60s' is none of ours; give --precision", j->precision);
+            st = drv_plan_gap(p, DRV_GAP_UNKNOWN_FACT, a, err, "the source lacks %s", facts[i].text);
     return st;
 }
 
@@ -269,9 +260,36 @@ static dse_status find_not_measured(drv_plan *p, const drv_plan_options *o, dse_
                                 : DSE_OK;
 }
 
-static gap_finder *const finders[] = {
-    find_not_measured, find_inference, find_experts, find_partial,           find_micro_batches,
-    find_interleaved,  find_selective, find_float8,  find_sequence_parallel, find_optimizer_sharded};
+/* Before "not measured": without these a rate of tokens is no time. */
+static dse_status find_unknown_work(drv_plan *p, const drv_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const fact facts[] = {{"the sequence length ('seq_len')", p->job->sequence},
+                          {"the batch ('global_batch', 'batch_size')", p->job->batch}};
+
+    (void)o;
+    return add_unknown(p, facts, COUNT(facts), a, err);
+}
+
+static dse_status find_unknown_strategy(drv_plan *p, const drv_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const drv_job *j = p->job;
+    const fact facts[] = {{"the degree of data parallelism ('dp')", j->dp},
+                          {"the degree 'tp'", j->tp},
+                          {"the degree 'pp'", j->pp},
+                          {"the degree 'cp'", j->cp}};
+    dse_status st = add_unknown(p, facts, COUNT(facts), a, err);
+
+    if (st == DSE_OK && !o->precision && j->precision && !drv_precision_word(j->precision) &&
+        !drv_precision_is_8_bit(j->precision))
+        st = drv_plan_gap(p, DRV_GAP_UNKNOWN_FACT, a, err,
+                          "the precision '%.60s' is none of ours; give --precision", j->precision);
+    return st;
+}
+
+static gap_finder *const finders[] = {find_unknown_work,      find_not_measured,      find_inference,
+                                      find_experts,           find_partial,           find_micro_batches,
+                                      find_interleaved,       find_selective,         find_float8,
+                                      find_sequence_parallel, find_optimizer_sharded, find_unknown_strategy};
 
 /* ---- the point ----------------------------------------------------------------------------- */
 
@@ -336,8 +354,6 @@ dse_status drv_plan_make(const drv_job *job, const drv_plan_options *o, dse_aren
         st = check_degrees(job, err);
     for (size_t i = 0; st == DSE_OK && i < COUNT(finders); i++)
         st = finders[i](out, o, a, err);
-    if (st == DSE_OK)
-        st = find_unknown(out, a, err);
     if (st != DSE_OK || !drv_plan_can_run(out, o->approximate))
         return st;
     if ((st = drv_plan_model(out, o, a, err)) != DSE_OK ||
