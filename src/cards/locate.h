@@ -13,8 +13,8 @@ typedef enum { CARD_MODELS, CARD_SYSTEMS, CARD_OPERATORS, CARD_SPACES, CARD_SCOR
 
 /* A card as given on the command line: a path if a file is there (of a system also a folder, of a space also a pipe);
  * else a name, with or without ".yaml" (of a measured table ".json"), in the folder of its kind. The folder of a
- * Hugging Face model is its config.json; by name it may be <name>.json or <name>/config.json beside the cards. DSE_E_CONFIG with the nearest name
- * there is. The path belongs to the arena. */
+ * Hugging Face model is its config.json; by name it may be <name>.json or <name>/config.json beside the cards.
+ * DSE_E_CONFIG with the nearest name there is. The path belongs to the arena. */
 dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err);
 
 /* The name that results of a card carry, from the same argument: "s1" of "s1", "s1.yaml", "cards/s1.json",

@@ -2,23 +2,17 @@
 #include "cards/resize.h"
 #include "driver/plan_parts.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-/* Whether both are known, and of other names. */
-static bool is_other_device(const drv_job *job, const card_system *machine, const char **machines)
+/* Whether both are known, and are not the same. */
+static bool is_other_device(const drv_job *job, const card_system *machine)
 {
     char one[160], other[160];
-    cfg_value v;
 
-    *machines = "";
-    if (!job->device || !cfg_table_get(&card_system_table, machine, "device", &v) || v.type != CFG_T_NAME ||
-        !*v.name)
+    if (!job->device || !*machine->device)
         return false;
-    *machines = v.name;
     drv_device_form(job->device, one, sizeof one);
-    drv_device_form(v.name, other, sizeof other);
+    drv_device_form(machine->device, other, sizeof other);
     return strcmp(one, other) != 0;
 }
 
@@ -26,13 +20,12 @@ dse_status drv_plan_study(drv_plan *p, const card_system *machine, const char *m
                           const drv_plan_options *o, dse_arena *a, drv_study *out, dse_error *err)
 {
     card_system whole = *machine, part;
-    const char *device;
     dse_status st;
 
-    if (is_other_device(p->job, machine, &device)) {
+    if (is_other_device(p->job, machine)) {
         p->can_run = false;
         return drv_plan_gap(p, DRV_GAP_OTHER_DEVICE, a, err, "measured on '%.80s'; %s has '%.80s'",
-                            p->job->device, machine_name, device);
+                            p->job->device, machine_name, machine->device);
     }
     if (!p->job->device &&
         (st = drv_plan_assume(p, a, err, "the device is that of %s: the source does not say",
