@@ -25,6 +25,7 @@ typedef struct {
 typedef struct {
     const cfg_node *section, *value;
     const char *path, *key, *unit; /* "measured.step_time_ms", "step_time_ms", "ms" */
+    bool unit_in_key;
     field_id field;
     double scale;
 } found;
@@ -238,6 +239,9 @@ static dse_status read_quantity(row_reading *r, const found *f, dse_error *err)
 
     if (f->value->kind == CFG_SCALAR && f->value->quoted)
         return read_with_unit(r, f, type, err);
+    if (unit && f->unit_in_key && strcasecmp(unit, f->unit) != 0)
+        return dse_fail_at(err, DSE_E_CONFIG, r->at->where,
+                           "%s ends in '%s', and the table says '%.40s'; change one", f->path, f->unit, unit);
     if (!unit)
         unit = f->unit;
     if (!unit)
@@ -315,7 +319,8 @@ static dse_status find_quantity(row_reading *r, found *f, const drv_spelling *s,
 
         if (strncmp(key, s->key, n) || (key[n] && key[n] != '_'))
             continue;
-        f->unit = key[n] ? rest : NULL;
+        f->unit_in_key = key[n] != '\0';
+        f->unit = f->unit_in_key ? rest : NULL;
         if (!key[n] || !isnan(drv_unit_value(type, rest)))
             st = consider_key(r, f, section, key, value, err);
         else if (!strchr(rest, '_') && is_plain(value) &&

@@ -87,20 +87,25 @@ const drv_spelling drv_spellings[] = {
     {"repeat_of", IN_ROW, F_REPEAT_OF, NULL, 0},
     {"quantity", IN_ROW, F_QUANTITY, NULL, 0},
     {"model_family", IN_ROW | IN_CARD, F_FAMILY, NULL, 0},
+    {"model_name", IN_ROW, F_FAMILY, NULL, 0},
     {"model", IN_ROW, F_FAMILY, NULL, 0},
     {"family", ANY, F_FAMILY, NULL, 0},
     {"name", IN_MODEL, F_FAMILY, NULL, 0},
     {"layers", ANY, F_LAYERS, NULL, 0},
     {"num_layers", ANY, F_LAYERS, NULL, 0},
+    {"num_hidden_layers", ANY, F_LAYERS, NULL, 0},
     {"d_model", ANY, F_D_MODEL, NULL, 0},
     {"hidden", ANY, F_D_MODEL, NULL, 0},
     {"hidden_size", ANY, F_D_MODEL, NULL, 0},
     {"d_ff", ANY, F_D_FF, NULL, 0},
     {"ffn", ANY, F_D_FF, NULL, 0},
     {"ffn_hidden_size", ANY, F_D_FF, NULL, 0},
+    {"intermediate_size", ANY, F_D_FF, NULL, 0},
     {"heads", ANY, F_HEADS, NULL, 0},
     {"num_heads", ANY, F_HEADS, NULL, 0},
+    {"num_attention_heads", ANY, F_HEADS, NULL, 0},
     {"kv_heads", ANY, F_KV_HEADS, NULL, 0},
+    {"num_key_value_heads", ANY, F_KV_HEADS, NULL, 0},
     {"head_dim", ANY, F_HEAD_DIM, NULL, 0},
     {"vocabulary", ANY, F_VOCABULARY, NULL, 0},
     {"vocab", ANY, F_VOCABULARY, NULL, 0},
@@ -121,6 +126,7 @@ const drv_spelling drv_spellings[] = {
     {"micro_batch_size", IN_ROW, F_MICRO_BATCH, NULL, 0},
     {"per_device_train_batch_size", IN_ROW, F_MICRO_BATCH, NULL, 0},
     {"micro_batches", IN_ROW, F_MICRO_BATCHES, NULL, 0},
+    {"num_microbatches", IN_ROW, F_MICRO_BATCHES, NULL, 0},
     {"pp_mb", IN_ROW | IN_CARD, F_MICRO_BATCHES, NULL, 0},
     {"gradient_accumulation_steps", IN_ROW, F_ACCUMULATION, NULL, 0},
     {"sequence", ANY, F_SEQUENCE, NULL, 0},
@@ -148,6 +154,7 @@ const drv_spelling drv_spellings[] = {
     {"zero_stage", IN_ROW, F_ZERO_STAGE, NULL, 0},
     {"optimizer_sharding", IN_ROW, F_OPTIMIZER_SHARDING, NULL, 0},
     {"device", IN_ROW | IN_HARDWARE, F_DEVICE, NULL, 0},
+    {"hardware", IN_ROW, F_DEVICE, NULL, 0},
     {"gpu", IN_ROW | IN_HARDWARE, F_DEVICE, NULL, 0},
     {"hardware_model", IN_CARD, F_DEVICE, NULL, 0},
     {"machine", IN_ROW | IN_HARDWARE, F_MACHINE, NULL, 0},
@@ -157,6 +164,8 @@ const drv_spelling drv_spellings[] = {
     {"repository", IN_SOURCE, F_REPOSITORY, NULL, 0},
     {"n_devices", IN_ROW | IN_CARD, F_N_DEVICES, NULL, 0},
     {"n_gpus", IN_ROW, F_N_DEVICES, NULL, 0},
+    {"num_gpus", IN_ROW, F_N_DEVICES, NULL, 0},
+    {"world_size", IN_ROW, F_N_DEVICES, NULL, 0},
     {"n_gpus_used", IN_ROW, F_N_DEVICES, NULL, 0},
     {"total_count", IN_ROW | IN_CARD, F_N_DEVICES, NULL, 0},
     {"devices_per_node", IN_ROW | IN_HARDWARE, F_DEVICES_PER_NODE, NULL, 0},
@@ -185,13 +194,11 @@ static const struct {
     const char *name;
     double in_base; /* seconds, bytes */
 } units[] = {
-    {ROW_SECONDS, "s", 1},     {ROW_SECONDS, "ms", 1e-3},
-    {ROW_SECONDS, "us", 1e-6}, {ROW_SECONDS, "ns", 1e-9},
-    {ROW_SECONDS, "min", 60},  {ROW_BYTES, "bytes", 1},
-    {ROW_BYTES, "kb", 1e3},    {ROW_BYTES, "kib", 1024},
-    {ROW_BYTES, "mb", 1e6},    {ROW_BYTES, "mib", 1048576},
-    {ROW_BYTES, "gb", 1e9},    {ROW_BYTES, "gib", 1073741824},
-    {ROW_BYTES, "tb", 1e12},   {ROW_BYTES, "tib", 1099511627776.0},
+    {ROW_SECONDS, "s", 1},          {ROW_SECONDS, "ms", 1e-3},   {ROW_SECONDS, "us", 1e-6},
+    {ROW_SECONDS, "ns", 1e-9},      {ROW_SECONDS, "min", 60},    {ROW_SECONDS, "h", 3600},
+    {ROW_BYTES, "bytes", 1},        {ROW_BYTES, "kb", 1e3},      {ROW_BYTES, "kib", 1024},
+    {ROW_BYTES, "mb", 1e6},         {ROW_BYTES, "mib", 1048576}, {ROW_BYTES, "gb", 1e9},
+    {ROW_BYTES, "gib", 1073741824}, {ROW_BYTES, "tb", 1e12},     {ROW_BYTES, "tib", 1099511627776.0},
 };
 
 double drv_unit_value(row_type type, const char *name)
@@ -204,5 +211,5 @@ double drv_unit_value(row_type type, const char *name)
 
 const char *drv_known_units(row_type type)
 {
-    return type == ROW_SECONDS ? "s, ms, us, ns, min" : "bytes, kb, kib, mb, mib, gb, gib, tb, tib";
+    return type == ROW_SECONDS ? "s, ms, us, ns, min, h" : "bytes, kb, kib, mb, mib, gb, gib, tb, tib";
 }

@@ -160,22 +160,29 @@ CLAIM(so_does_a_size)
 CLAIM(an_unknown_unit_is_refused_with_those_known)
 {
     refuse_row("\"step_time_fortnights\":1",
-               "step_time_fortnights: unknown unit 'fortnights'; known: s, ms, us, ns, min");
-    refuse_row("\"measured\":{\"step_time_h\":1}",
-               "step_time_h: unknown unit 'h'; known: s, ms, us, ns, min");
+               "step_time_fortnights: unknown unit 'fortnights'; known: s, ms, us, ns, min, h");
+    refuse_row("\"measured\":{\"step_time_days\":1}",
+               "step_time_days: unknown unit 'days'; known: s, ms, us, ns, min, h");
     refuse_row("\"memory_pages\":1",
                "memory_pages: unknown unit 'pages'; known: bytes, kb, kib, mb, mib, gb, gib, tb, tib");
     refuse_row(
         "\"step_time\":1",
-        "step_time has no unit; write 'step_time_s', or name it in 'units'; known: s, ms, us, ns, min");
+        "step_time has no unit; write 'step_time_s', or name it in 'units'; known: s, ms, us, ns, min, h");
     refuse_row("\"step_time\":\"2 weeks\"",
                "step_time must be a time greater than 0 with its unit, as '1.5 s', not '2 weeks'");
-    refuse("{\"units\":{\"step_time\":\"h\"},\"rows\":[{\"step_time\":4}]}", "m.json: row 1",
-           "step_time is in 'h', an unknown unit; known: s, ms, us, ns, min");
+    refuse("{\"units\":{\"step_time\":\"days\"},\"rows\":[{\"step_time\":4}]}", "m.json: row 1",
+           "step_time is in 'days', an unknown unit; known: s, ms, us, ns, min, h");
     refuse("{\"metric_definitions\":{\"avg_step_time\":{\"unit\":\"ticks\"}},\"rows\":[{\"metrics\":"
            "{\"avg_step_time\":1}}]}",
            "m.json: row 1",
-           "metrics.avg_step_time is in 'ticks', an unknown unit; known: s, ms, us, ns, min");
+           "metrics.avg_step_time is in 'ticks', an unknown unit; known: s, ms, us, ns, min, h");
+}
+
+CLAIM(a_key_and_the_table_must_agree_on_a_unit)
+{
+    assert_ok(parse("{\"units\":{\"step_time_ms\":\"ms\"},\"rows\":[{\"step_time_ms\":4}]}"), &err);
+    refuse("{\"units\":{\"step_time_s\":\"ms\"},\"rows\":[{\"step_time_s\":4}]}", "m.json: row 1",
+           "step_time_s ends in 's', and the table says 'ms'; change one");
 }
 
 /* Remarks beside a time are no times. */
@@ -515,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_time_takes_its_unit_from_its_key_its_text_or_the_table),
         cmocka_unit_test(so_does_a_size),
         cmocka_unit_test(an_unknown_unit_is_refused_with_those_known),
+        cmocka_unit_test(a_key_and_the_table_must_agree_on_a_unit),
         cmocka_unit_test(other_keys_are_passed_over),
         cmocka_unit_test(a_wrong_type_is_refused),
         cmocka_unit_test(what_is_not_stated_is_absent),
