@@ -234,6 +234,23 @@ static dse_status derive_sizes(drv_plan *p, drv_job *j, dse_arena *a, dse_error 
     return st;
 }
 
+/* Sizes do not say which operators they are of: a GPT's, but Llama's where heads share keys and values. */
+static dse_status put_operators(drv_plan *p, const drv_job *j, making *m, dse_error *err)
+{
+    const bool grouped = DRV_GIVEN(j->kv_heads) && j->kv_heads != j->heads;
+
+    if (!cfg_table_has(&card_model_table, "kv_heads"))
+        return grouped
+                   ? drv_plan_assume(p, m->arena, err, "keys and values with %" PRId64 " heads, not %" PRId64,
+                                     j->heads, j->kv_heads)
+                   : DSE_OK;
+    put(m, "operators", grouped ? "llama" : "gpt");
+    if (grouped)
+        put_int(m, "kv_heads", j->kv_heads);
+    return drv_plan_assume(p, m->arena, err, "the operators of a %s: the source gives sizes alone",
+                           grouped ? "Llama" : "GPT");
+}
+
 static dse_status of_numbers(drv_plan *p, dse_arena *a, making *m, dse_error *err)
 {
     drv_job job = *p->job;
@@ -258,9 +275,8 @@ static dse_status of_numbers(drv_plan *p, dse_arena *a, making *m, dse_error *er
         st = begin(m, job.where, NULL, a, &p->model, err);
     for (size_t i = 0; st == DSE_OK && i < COUNT(sizes); i++)
         put_int(m, sizes[i].key, *sizes[i].v);
-    if (st == DSE_OK && DRV_GIVEN(job.kv_heads) && job.kv_heads != job.heads)
-        st = drv_plan_assume(p, a, err, "keys and values with %" PRId64 " heads, not %" PRId64, job.heads,
-                             job.kv_heads);
+    if (st == DSE_OK)
+        st = put_operators(p, &job, m, err);
     /* Results are kept under the name. */
     p->model_name = job.family && *job.family && dse_is_printable(job.family)
                         ? job.family

@@ -37,6 +37,17 @@ static void begin(void)
     assert_ok(drv_system_load("selene_a100_80gb", NULL, &arena, &machine, &stem, &err), &err);
 }
 
+/* How much was taken for granted, besides the operators that a model of mere sizes gets. */
+static size_t count_assumed(void)
+{
+    static const char operators[] = "the operators of ";
+    size_t n = 0;
+
+    for (size_t i = 0; i < plan.n_assumed; i++)
+        n += strncmp(plan.assumed[i], operators, sizeof operators - 1) != 0;
+    return n;
+}
+
 static dse_status make(const drv_plan_options *o)
 {
     assert_ok(drv_plan_make(&job, o, &arena, &plan, &err), &err);
@@ -48,7 +59,7 @@ CLAIM(a_job_gets_its_part_of_the_machine)
 {
     begin();
     assert_ok(make(&as_said), &err);
-    assert_true(plan.can_run && plan.n_gaps == 0 && plan.n_assumed == 0);
+    assert_true(plan.can_run && plan.n_gaps == 0 && count_assumed() == 0);
     assert_u64(card_system_npus(&study.system), 4);
     assert_int_equal(study.system.topology.n, 1);
     assert_string_equal(study.model_name, "2x64");
@@ -117,8 +128,9 @@ CLAIM(a_device_that_is_not_said_is_taken_for_the_machines)
     job.device = NULL;
     assert_ok(make(&as_said), &err);
     assert_true(plan.can_run);
-    assert_int_equal(plan.n_assumed, 1);
-    assert_string_equal(plan.assumed[0], "the device is that of selene: the source does not say");
+    assert_int_equal(count_assumed(), 1);
+    assert_string_equal(plan.assumed[plan.n_assumed - 1],
+                        "the device is that of selene: the source does not say");
 }
 
 CLAIM(a_machine_that_is_too_small_is_refused)
