@@ -38,11 +38,45 @@ CLAIM(weights_that_are_nowhere_are_told_with_the_nearest)
                    "cannot find the file of weights 'nowhere/w.yaml'");
 }
 
+CLAIM(a_measured_table_has_the_extension_of_json)
+{
+    static const char expected[] = TEST_SOURCE "/configs/measured/vtrain_a100.json";
+
+    assert_ok(card_locate(CARD_MEASURED, "vtrain_a100", &arena, &path, &err), &err);
+    assert_string_equal(path, expected);
+    assert_ok(card_locate(CARD_MEASURED, "vtrain_a100.json", &arena, &path, &err), &err);
+    assert_string_equal(path, expected);
+    assert_ok(card_locate(CARD_MEASURED, expected, &arena, &path, &err), &err);
+    assert_string_equal(path, expected);
+}
+
+CLAIM(a_measured_table_that_is_misspelt_is_told_with_the_nearest)
+{
+    assert_failure(
+        card_locate(CARD_MEASURED, "vtrain_a10", &arena, &path, &err), &err, DSE_E_CONFIG, "",
+        "unknown measured table 'vtrain_a10'; did you mean 'vtrain_a100'? they are in configs/measured");
+}
+
+/* README.md is beside them. */
+CLAIM(measured_tables_are_listed_without_other_files)
+{
+    const char **names, *folder;
+    size_t n;
+
+    assert_ok(card_list(CARD_MEASURED, &arena, &names, &n, &folder, &err), &err);
+    assert_int_equal(n, 6);
+    assert_string_equal(names[0], "ccl_bench_search_sweeps");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(weights_of_scores_are_found_by_name_and_by_path, begin, end),
         cmocka_unit_test_setup_teardown(weights_that_are_nowhere_are_told_with_the_nearest, begin, end),
+        cmocka_unit_test_setup_teardown(a_measured_table_has_the_extension_of_json, begin, end),
+        cmocka_unit_test_setup_teardown(a_measured_table_that_is_misspelt_is_told_with_the_nearest, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(measured_tables_are_listed_without_other_files, begin, end),
     };
     return RUN_TESTS(tests);
 }
