@@ -1,0 +1,263 @@
+#include "driver/robust.h"
+
+#include "exec/parallel.h"
+#include "exec/pool.h"
+#include "report/rows.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is perturbed; each element of a list by itself. */
+static const char *const keys[] = {
+    "compute.peak_perf", "memory.bandwidth",     "network.bandwidth",
+    "network.latency",   "overheads.per_kernel", "overheads.per_step",
+};
+#define N_KEYS (sizeof keys / sizeof keys[0])
+
+#define MOST_PARAMETERS (N_KEYS * CFG_MAX_DIMS)
+
+typedef struct {
+    const cfg_param *row;
+    uint32_t element; /* of a list */
+} place;
+
+typedef struct {
+    design_point point;
+    bool is_made;
+    wl_workload workload;
+    dse_arena arena; /* of it */
+} candidate;
+
+/* Scratch of a simulation, for as many as run at a time. */
+typedef struct {
+    atomic_flag taken;
+    dse_arena arena;
+} scratch;
+
+typedef struct {
+    const drv_robust_options *o;
+    drv_study study; /* its system as it is perturbed now */
+    card_system system;
+    size_t n_places, n, n_scratch;
+    place place[MOST_PARAMETERS];
+    candidate *candidate;
+    scratch *scratch;
+    const size_t *which; /* of the evaluation under way */
+    double *value;
+} state;
+
+/* ---- parameters ----------------------------------------------------------------------------- */
+
+static double *number_at(const place *p, card_system *s)
+{
+    void *field = (char *)s + p->row->offset;
+
+    return p->row->type == CFG_T_DOUBLE_LIST ? &((cfg_double_list *)field)->v[p->element] : (double *)field;
+}
+
+/* Adds the parameter of a path if the system has it. One that is 0 is 0 times any factor. */
+static dse_status add_parameter(state *s, const cfg_param *row, uint32_t element, const char *path,
+                                dse_arena *a, report_robust *out, dse_error *err)
+{
+    cfg_value v;
+    const char *key;
+
+    if (!cfg_table_get(&card_system_table, &s->system, path, &v) || !(v.number > 0))
+        return DSE_OK;
+    if (!(key = dse_arena_strdup(a, path)))
+        return dse_fail_nomem(err);
+    out->parameter[s->n_places] = (report_robust_parameter){key, row->unit_name, v.number};
+    s->place[s->n_places++] = (place){row, element};
+    return DSE_OK;
+}
+
+static dse_status list_parameters(state *s, dse_arena *a, report_robust *out, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    out->parameter = DSE_ARENA_NEW(a, report_robust_parameter, MOST_PARAMETERS);
+    if (!out->parameter)
+        return dse_fail_nomem(err);
+    for (size_t k = 0; st == DSE_OK && k < N_KEYS; k++) {
+        const cfg_param *row = cfg_param_find(&card_system_table, keys[k]);
+        bool is_list = row && row->type == CFG_T_DOUBLE_LIST;
+        char path[96];
+
+        if (!row)
+            continue;
+        assert(is_list || row->type == CFG_T_DOUBLE);
+        for (uint32_t i = 0; st == DSE_OK && i < (is_list ? CFG_MAX_DIMS : 1); i++) {
+            snprintf(path, sizeof path, is_list ? "%s[%u]" : "%s", keys[k], (unsigned)i);
+            st = add_parameter(s, row, i, path, a, out, err);
+        }
+    }
+    out->n_parameters = s->n_places;
+    return st;
+}
+
+/* ---- simulations ---------------------------------------------------------------------------- */
+
+/* There are as many as threads, so one is free. */
+static scratch *take_scratch(state *s)
+{
+    for (size_t i = 0;; i = (i + 1) % s->n_scratch)
+        if (!atomic_flag_test_and_set(&s->scratch[i].taken))
+            return &s->scratch[i];
+}
+
+static dse_status simulate(const state *s, candidate *c, dse_arena *a, double *value, dse_error *err)
+{
+    store_metrics m;
+    sim_result result;
+    dse_status st = DSE_OK;
+
+    if (!c->is_made)
+        st = drv_point_generate(&s->study, &c->point, &c->arena, &c->workload, err);
+    c->is_made = st == DSE_OK;
+    if (st != DSE_OK || (st = drv_point_simulate(&s->study, &c->workload, a, &result, NULL, err)) != DSE_OK)
+        return st;
+    drv_metrics_of(&c->point, &c->workload, &result, &m);
+    if (!m.wall_time)
+        return dse_fail(err, DSE_E_RANGE, "a step takes no time, which leaves nothing to compare");
+    *value = (double)m.wall_time;
+    return DSE_OK;
+}
+
+static dse_status simulate_one(void *user, size_t i, dse_error *err)
+{
+    state *s = user;
+    scratch *mine = take_scratch(s);
+    dse_status st;
+
+    dse_arena_reset(&mine->arena);
+    st = simulate(s, &s->candidate[s->which[i]], &mine->arena, &s->value[s->which[i]], err);
+    atomic_flag_clear(&mine->taken);
+    return st;
+}
+
+static dse_status evaluate(void *user, const double *factor, const size_t *which, size_t n, double *value,
+                           dse_error *err)
+{
+    state *s = user;
+
+    s->study.system = s->system;
+    for (size_t k = 0; k < s->n_places; k++)
+        *number_at(&s->place[k], &s->study.system) *= factor[k];
+    s->which = which;
+    s->value = value;
+    return exec_parallel(n, (uint32_t)s->n_scratch, simulate_one, NULL, s, err);
+}
+
+static void tell(void *user, size_t done, size_t total)
+{
+    const state *s = user;
+
+    if (s->o->progress)
+        s->o->progress(s->o->user, done, total);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static dse_status make(state *s, const report_study *study, dse_error *err)
+{
+    s->n_scratch = s->o->threads ? s->o->threads : exec_cores();
+    s->scratch = dse_calloc(s->n_scratch, sizeof *s->scratch);
+    s->candidate = dse_calloc(s->n, sizeof *s->candidate);
+    if (!s->scratch || !s->candidate)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < s->n_scratch; i++) {
+        atomic_flag_clear(&s->scratch[i].taken);
+        dse_arena_init(&s->scratch[i].arena);
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        s->candidate[i].point = report_point(study->ranked[i]);
+        dse_arena_init(&s->candidate[i].arena);
+    }
+    return DSE_OK;
+}
+
+static void release(state *s)
+{
+    for (size_t i = 0; s->scratch && i < s->n_scratch; i++)
+        dse_arena_free(&s->scratch[i].arena);
+    for (size_t i = 0; s->candidate && i < s->n; i++)
+        dse_arena_free(&s->candidate[i].arena);
+    dse_free(s->scratch);
+    dse_free(s->candidate);
+}
+
+/* The rows of a study have one configuration, but for their points. */
+static dse_status read_study(state *s, const store_row *row, dse_arena *a, dse_error *err)
+{
+    design_point point;
+    dse_status st = drv_study_read_config(row->config, strlen(row->config), a, &s->study, &point, err);
+
+    s->system = s->study.system;
+    return st;
+}
+
+static dse_status run(state *s, const report_study *study, dse_arena *a, report_robust *out, dse_error *err)
+{
+    const drv_robust_options *o = s->o;
+    cmp_robust_problem problem = {.n = s->n,
+                                  .evaluate = evaluate,
+                                  .user = s,
+                                  .spread = o->spread,
+                                  .draws = o->draws,
+                                  .seed = o->seed,
+                                  .reach = DRV_ROBUST_REACH,
+                                  .progress = tell};
+    dse_status st;
+
+    if ((st = read_study(s, study->ranked[0], a, err)) != DSE_OK ||
+        (st = list_parameters(s, a, out, err)) != DSE_OK || (st = make(s, study, err)) != DSE_OK)
+        return st;
+    problem.p = s->n_places; /* not 0: a system without memory.bandwidth cannot be built */
+    return cmp_robust(&problem, a, &out->result, err);
+}
+
+static bool has_study(const store_row *row)
+{
+    design_point point = report_point(row);
+    dse_strbuf scratch_text;
+    bool has;
+
+    dse_strbuf_init(&scratch_text);
+    has = drv_config_of_point(row->config, &point, &scratch_text);
+    dse_strbuf_free(&scratch_text);
+    return has;
+}
+
+dse_status drv_robust(const report_study *study, const drv_robust_options *o, dse_arena *a,
+                      report_robust *out, dse_error *err)
+{
+    state s = {.o = o, .n = study->n_ranked < DRV_ROBUST_MOST ? study->n_ranked : DRV_ROBUST_MOST};
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+
+    *out = (report_robust){.spread = o->spread,
+                           .reach = DRV_ROBUST_REACH,
+                           .seed = o->seed,
+                           .n = s.n,
+                           .candidate = study->ranked};
+    if (!s.n) {
+        out->why_not = "no point is ranked";
+        return DSE_OK;
+    }
+    if (!has_study(study->ranked[0])) {
+        out->why_not =
+            dse_arena_printf(a, "results of %s came without a system whose parameters could be perturbed",
+                             study->ranked[0]->engine);
+        return out->why_not ? DSE_OK : dse_fail_nomem(err);
+    }
+    st = run(&s, study, a, out, &why);
+    release(&s);
+    if (st == DSE_OK)
+        return DSE_OK;
+    if (st != DSE_E_NOMEM)
+        out->why_not = dse_arena_printf(a, "%s%s%s", why.where, *why.where ? ": " : "", why.text);
+    return out->why_not ? DSE_OK : dse_fail_nomem(err);
+}
