@@ -20,7 +20,7 @@ typedef struct {
     const cmp_robust_result *r; /* winner and value are known */
     double *factor;             /* p */
     size_t *which;              /* n: candidates to evaluate */
-    double *value;              /* n: of those evaluated last */
+    cmp_outcome *outcome;       /* n: of those evaluated last */
     size_t done, total;         /* steps, for the progress */
 } state;
 
@@ -31,20 +31,35 @@ static void tell(state *s, size_t done)
         s->p->progress(s->p->user, s->done, s->total);
 }
 
-/* Of those evaluated last; the first among equals. */
+/* Of those evaluated last and not ruled out; the first among equals. */
 static size_t best_of(const state *s, size_t n)
 {
-    size_t best = s->which[0];
+    size_t best = CMP_NOBODY;
 
-    for (size_t i = 1; i < n; i++)
-        if (s->value[s->which[i]] < s->value[best])
-            best = s->which[i];
+    for (size_t k = 0; k < n; k++) {
+        size_t i = s->which[k];
+
+        if (s->outcome[i].fits && (best == CMP_NOBODY || s->outcome[i].value < s->outcome[best].value))
+            best = i;
+    }
     return best;
 }
 
-static dse_status evaluate(state *s, size_t n, dse_error *err)
+/* Evaluates the n candidates of s->which. Without the winner to compare with, every other may be the best: then all of
+ * them. */
+static dse_status find_best(state *s, size_t n, size_t *best, dse_error *err)
 {
-    return s->p->evaluate(s->p->user, s->factor, s->which, n, s->value, err);
+    const cmp_robust_problem *p = s->p;
+    dse_status st = p->evaluate(p->user, s->factor, s->which, n, s->outcome, err);
+
+    if (st == DSE_OK && n < p->n && !s->outcome[s->r->winner].fits) {
+        for (n = 0; n < p->n; n++)
+            s->which[n] = n;
+        st = p->evaluate(p->user, s->factor, s->which, n, s->outcome, err);
+    }
+    if (st == DSE_OK)
+        *best = best_of(s, n);
+    return st;
 }
 
 /* ---- draws ---------------------------------------------------------------------------------- */
@@ -118,13 +133,37 @@ static double set_factors(state *s, const double *u)
     return largest;
 }
 
+/* What the draw says; `sum` is of the regrets. */
+static void count_draw(const state *s, size_t best, double *sum, cmp_robust_result *out)
+{
+    const cmp_outcome *winner = &s->outcome[out->winner];
+    double regret;
+
+    if (best == CMP_NOBODY)
+        out->nobody++;
+    else
+        out->wins[best]++;
+    if (!winner->fits) {
+        out->dropped++;
+        return;
+    }
+    regret = winner->value / s->outcome[best].value - 1;
+    *sum += regret;
+    if (isnan(out->worst_regret) || regret > out->worst_regret) {
+        out->worst_regret = regret;
+        if (regret > 0)
+            memcpy(out->worst_factor, s->factor, s->p->p * sizeof *s->factor);
+    }
+}
+
 static dse_status run_draws(state *s, const double *u, cmp_robust_result *out, dse_error *err)
 {
     const cmp_robust_problem *p = s->p;
     double sum = 0;
 
+    out->worst_regret = NAN;
     for (size_t d = 0; d < p->draws; d++) {
-        double largest = set_factors(s, &u[d * p->p]), regret;
+        double largest = set_factors(s, &u[d * p->p]);
         double limit = out->value[out->winner] * largest * largest * SLACK;
         size_t n = 0, best;
         dse_status st;
@@ -132,19 +171,12 @@ static dse_status run_draws(state *s, const double *u, cmp_robust_result *out, d
         for (size_t i = 0; i < p->n; i++)
             if (out->value[i] <= limit)
                 s->which[n++] = i;
-        if ((st = evaluate(s, n, err)) != DSE_OK)
+        if ((st = find_best(s, n, &best, err)) != DSE_OK)
             return st;
-        best = best_of(s, n);
-        out->wins[best]++;
-        regret = s->value[out->winner] / s->value[best] - 1;
-        sum += regret;
-        if (regret > out->worst_regret) {
-            out->worst_regret = regret;
-            memcpy(out->worst_factor, s->factor, p->p * sizeof *s->factor);
-        }
+        count_draw(s, best, &sum, out);
         tell(s, s->done + 1);
     }
-    out->mean_regret = sum / (double)p->draws;
+    out->mean_regret = p->draws > out->dropped ? sum / (double)(p->draws - out->dropped) : NAN;
     return DSE_OK;
 }
 
@@ -168,7 +200,7 @@ static double least_ratio(const search *q, size_t i, double x)
     return q->ratio[i] / exp(fabs(x - q->at[i]));
 }
 
-/* Those that could be ahead at x, and the winner if there are any; to s->which. */
+/* Those that could be ahead at x, and the winner if there are any, or it may be ruled out; to s->which. */
 static size_t collect(const search *q, double x)
 {
     state *s = q->s;
@@ -177,33 +209,44 @@ static size_t collect(const search *q, double x)
     for (size_t i = 0; i < s->p->n; i++)
         if (i == s->r->winner || least_ratio(q, i, x) <= SLACK)
             s->which[n++] = i;
-    return n > 1 ? n : 0;
+    return n > 1 || s->p->limited ? n : 0;
 }
 
-/* How far the nearest of the others is behind the winner, as a fraction of the winner's value, or at least; below 0 if it
- * is ahead. Never 0, as equals are ordered: the sign alone says who is ahead. */
-static double gap_at(search *q, double x)
+/* Keeps what the candidates evaluated at x have, and returns how far the nearest of those that are not ruled out is behind
+ * the winner, as a fraction of the winner's value. */
+static double take_ratios(search *q, double x, size_t n)
 {
-    state *s = q->s;
-    size_t n = collect(q, x), winner = s->r->winner, best = winner;
+    const state *s = q->s;
     double gap = INFINITY;
 
-    s->factor[q->parameter] = exp(x);
-    q->status = n ? evaluate(s, n, q->err) : DSE_OK;
-    s->factor[q->parameter] = 1;
-    if (q->status != DSE_OK)
-        return NAN;
     for (size_t k = 0; k < n; k++) {
         size_t i = s->which[k];
 
         q->at[i] = x;
-        q->ratio[i] = s->value[i] / s->value[winner];
+        q->ratio[i] = s->outcome[i].value / s->outcome[s->r->winner].value;
+        if (i != s->r->winner && s->outcome[i].fits)
+            gap = fmin(gap, q->ratio[i] - 1);
     }
-    if (n)
-        best = best_of(s, n);
+    return gap;
+}
+
+/* That, of all candidates, with what others have at least; below 0 if one is ahead, or the winner is ruled out. Never 0, as
+ * equals are ordered: the sign alone says whether the winner is the best. Finite, for a root to be found. */
+static double gap_at(search *q, double x)
+{
+    state *s = q->s;
+    size_t n = collect(q, x), winner = s->r->winner, best = winner;
+    double gap = 1;
+
     for (size_t i = 0; i < s->p->n; i++)
-        if (i != winner)
+        if (least_ratio(q, i, x) > SLACK)
             gap = fmin(gap, least_ratio(q, i, x) - 1);
+    s->factor[q->parameter] = exp(x);
+    q->status = n ? find_best(s, n, &best, q->err) : DSE_OK;
+    s->factor[q->parameter] = 1;
+    if (q->status != DSE_OK)
+        return NAN;
+    gap = fmin(gap, take_ratios(q, x, n));
     if (best == winner)
         return fmax(gap, DBL_EPSILON);
     q->found = (cmp_crossover){exp(x), best};
@@ -255,14 +298,11 @@ static dse_status find_crossover(search *q, gsl_root_fsolver *solver, double dir
 
     q->found = (cmp_crossover){NAN, s->r->winner};
     q->far_x = 0;
-    q->far_gap = INFINITY;
+    q->far_gap = DBL_EPSILON;
     for (size_t i = 0; i < s->p->n; i++) {
         q->at[i] = 0;
         q->ratio[i] = s->r->value[i] / s->r->value[s->r->winner];
-        if (i != s->r->winner)
-            q->far_gap = fmin(q->far_gap, q->ratio[i] - 1);
     }
-    q->far_gap = fmax(q->far_gap, DBL_EPSILON);
     for (size_t i = 1; i <= steps && isnan(q->found.factor); i++) {
         q->near_x = q->far_x;
         q->near_gap = q->far_gap;
@@ -326,10 +366,12 @@ static dse_status find_winner(state *s, cmp_robust_result *r, dse_error *err)
         s->factor[k] = r->worst_factor[k] = 1;
     for (size_t i = 0; i < s->p->n; i++)
         s->which[i] = i;
-    if ((st = evaluate(s, s->p->n, err)) != DSE_OK)
+    if ((st = find_best(s, s->p->n, &r->winner, err)) != DSE_OK)
         return st;
-    memcpy(r->value, s->value, s->p->n * sizeof *r->value);
-    r->winner = best_of(s, s->p->n);
+    if (r->winner == CMP_NOBODY)
+        return dse_fail(err, DSE_E_RANGE, "none of the candidates fits");
+    for (size_t i = 0; i < s->p->n; i++)
+        r->value[i] = s->outcome[i].value;
     tell(s, 1);
     return DSE_OK;
 }
@@ -355,19 +397,19 @@ dse_status cmp_robust(const cmp_robust_problem *p, dse_arena *a, cmp_robust_resu
                .r = &r,
                .factor = dse_calloc(p->p, sizeof(double)),
                .which = dse_calloc(p->n, sizeof(size_t)),
-               .value = dse_calloc(p->n, sizeof(double)),
+               .outcome = dse_calloc(p->n, sizeof(cmp_outcome)),
                .total = 1 + p->draws + 2 * p->p * count_steps(p)};
     gsl_error_handler_t *old = gsl_set_error_handler_off();
     dse_status st = DSE_E_NOMEM;
 
-    if (make_result(p, a, &r) && s.factor && s.which && s.value)
+    if (make_result(p, a, &r) && s.factor && s.which && s.outcome)
         st = run_all(&s, &r, err);
     else
         st = dse_fail_nomem(err);
     gsl_set_error_handler(old);
     dse_free(s.factor);
     dse_free(s.which);
-    dse_free(s.value);
+    dse_free(s.outcome);
     if (st == DSE_OK)
         *out = r;
     return st;

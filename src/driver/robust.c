@@ -1,5 +1,6 @@
 #include "driver/robust.h"
 
+#include "driver/bound.h"
 #include "exec/parallel.h"
 #include "exec/pool.h"
 #include "report/rows.h"
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What is perturbed; each element of a list by itself. */
@@ -39,14 +41,15 @@ typedef struct {
 
 typedef struct {
     const drv_robust_options *o;
-    drv_study study; /* its system as it is perturbed now */
+    double limit_bytes; /* NaN: none */
+    drv_study study;    /* its system as it is perturbed now */
     card_system system;
     size_t n_places, n, n_scratch;
     place place[MOST_PARAMETERS];
     candidate *candidate;
     scratch *scratch;
     const size_t *which; /* of the evaluation under way */
-    double *value;
+    cmp_outcome *outcome;
 } state;
 
 /* ---- parameters ----------------------------------------------------------------------------- */
@@ -98,6 +101,90 @@ static dse_status list_parameters(state *s, dse_arena *a, report_robust *out, ds
     return st;
 }
 
+/* ---- points --------------------------------------------------------------------------------- */
+
+static int compare_peaks(const void *x, const void *y)
+{
+    const store_row *a = *(const store_row *const *)x, *b = *(const store_row *const *)y;
+
+    if (a->metrics.peak_memory != b->metrics.peak_memory)
+        return a->metrics.peak_memory < b->metrics.peak_memory ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* As they are ranked. */
+static int compare_times(const void *x, const void *y)
+{
+    const store_row *a = *(const store_row *const *)x, *b = *(const store_row *const *)y;
+
+    if (a->metrics.wall_time != b->metrics.wall_time)
+        return a->metrics.wall_time < b->metrics.wall_time ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* Whether a row that is above the limit could be below it on another system. What the generator refuses could not. */
+static dse_status might_fit(state *s, drv_bounds *bounds, const report_study *study, const store_row *row,
+                            bool *out, dse_error *err)
+{
+    design_point point = report_point(row);
+    dse_error why = DSE_ERROR_INIT;
+    sim_bound bound;
+    dse_status st;
+
+    *out = false;
+    if (!row->done || row->metrics.wall_time == STORE_ABSENT || row->metrics.peak_memory == STORE_ABSENT ||
+        report_fits(study, row))
+        return DSE_OK;
+    st = drv_bounds_of(bounds, &s->study, &point, &bound, &why);
+    if (st == DSE_E_NOMEM)
+        return dse_fail_nomem(err);
+    *out = st == DSE_OK && (double)bound.held <= s->limit_bytes;
+    return DSE_OK;
+}
+
+/* Behind the n rows there are. */
+static dse_status add_others(state *s, const report_study *study, const store_row **row, size_t *n,
+                             dse_error *err)
+{
+    const store_row **other = row + *n;
+    size_t n_others = 0;
+    drv_bounds bounds;
+    dse_status st;
+
+    drv_bounds_init(&bounds);
+    st = drv_bounds_enter(&bounds, &s->study, err);
+    for (size_t i = 0; st == DSE_OK && i < study->n; i++) {
+        bool might;
+
+        st = might_fit(s, &bounds, study, &study->row[i], &might, err);
+        if (st == DSE_OK && might)
+            other[n_others++] = &study->row[i];
+    }
+    drv_bounds_free(&bounds);
+    qsort(other, n_others, sizeof *other, compare_peaks);
+    *n += n_others < DRV_ROBUST_OTHERS ? n_others : DRV_ROBUST_OTHERS;
+    return st;
+}
+
+static dse_status list_points(state *s, const report_study *study, dse_arena *a, report_robust *out,
+                              dse_error *err)
+{
+    const store_row **row = DSE_ARENA_NEW(a, const store_row *, study->n);
+    size_t n = study->n_ranked < DRV_ROBUST_RANKED ? study->n_ranked : DRV_ROBUST_RANKED;
+    dse_status st = row ? DSE_OK : dse_fail_nomem(err);
+
+    if (st != DSE_OK)
+        return st;
+    memcpy(row, study->ranked, n * sizeof *row);
+    out->n_ranked = n;
+    if (!isnan(s->limit_bytes))
+        st = add_others(s, study, row, &n, err);
+    qsort(row, n, sizeof *row, compare_times);
+    out->candidate = row;
+    out->n = s->n = n;
+    return st;
+}
+
 /* ---- simulations ---------------------------------------------------------------------------- */
 
 /* There are as many as threads, so one is free. */
@@ -108,7 +195,7 @@ static scratch *take_scratch(state *s)
             return &s->scratch[i];
 }
 
-static dse_status simulate(const state *s, candidate *c, dse_arena *a, double *value, dse_error *err)
+static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outcome *out, dse_error *err)
 {
     store_metrics m;
     sim_result result;
@@ -122,7 +209,9 @@ static dse_status simulate(const state *s, candidate *c, dse_arena *a, double *v
     drv_metrics_of(&c->point, &c->workload, &result, &m);
     if (!m.wall_time)
         return dse_fail(err, DSE_E_RANGE, "a step takes no time, which leaves nothing to compare");
-    *value = (double)m.wall_time;
+    out->value = (double)m.wall_time;
+    out->fits =
+        isnan(s->limit_bytes) || (m.peak_memory != STORE_ABSENT && (double)m.peak_memory <= s->limit_bytes);
     return DSE_OK;
 }
 
@@ -133,13 +222,13 @@ static dse_status simulate_one(void *user, size_t i, dse_error *err)
     dse_status st;
 
     dse_arena_reset(&mine->arena);
-    st = simulate(s, &s->candidate[s->which[i]], &mine->arena, &s->value[s->which[i]], err);
+    st = simulate(s, &s->candidate[s->which[i]], &mine->arena, &s->outcome[s->which[i]], err);
     atomic_flag_clear(&mine->taken);
     return st;
 }
 
-static dse_status evaluate(void *user, const double *factor, const size_t *which, size_t n, double *value,
-                           dse_error *err)
+static dse_status evaluate(void *user, const double *factor, const size_t *which, size_t n,
+                           cmp_outcome *outcome, dse_error *err)
 {
     state *s = user;
 
@@ -147,7 +236,7 @@ static dse_status evaluate(void *user, const double *factor, const size_t *which
     for (size_t k = 0; k < s->n_places; k++)
         *number_at(&s->place[k], &s->study.system) *= factor[k];
     s->which = which;
-    s->value = value;
+    s->outcome = outcome;
     return exec_parallel(n, (uint32_t)s->n_scratch, simulate_one, NULL, s, err);
 }
 
@@ -161,7 +250,7 @@ static void tell(void *user, size_t done, size_t total)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static dse_status make(state *s, const report_study *study, dse_error *err)
+static dse_status make(state *s, const report_robust *points, dse_error *err)
 {
     s->n_scratch = s->o->threads ? s->o->threads : exec_cores();
     s->scratch = dse_calloc(s->n_scratch, sizeof *s->scratch);
@@ -173,7 +262,7 @@ static dse_status make(state *s, const report_study *study, dse_error *err)
         dse_arena_init(&s->scratch[i].arena);
     }
     for (size_t i = 0; i < s->n; i++) {
-        s->candidate[i].point = report_point(study->ranked[i]);
+        s->candidate[i].point = report_point(points->candidate[i]);
         dse_arena_init(&s->candidate[i].arena);
     }
     return DSE_OK;
@@ -202,7 +291,7 @@ static dse_status read_study(state *s, const store_row *row, dse_arena *a, dse_e
 static dse_status run(state *s, const report_study *study, dse_arena *a, report_robust *out, dse_error *err)
 {
     const drv_robust_options *o = s->o;
-    cmp_robust_problem problem = {.n = s->n,
+    cmp_robust_problem problem = {.limited = !isnan(s->limit_bytes),
                                   .evaluate = evaluate,
                                   .user = s,
                                   .spread = o->spread,
@@ -213,8 +302,10 @@ static dse_status run(state *s, const report_study *study, dse_arena *a, report_
     dse_status st;
 
     if ((st = read_study(s, study->ranked[0], a, err)) != DSE_OK ||
-        (st = list_parameters(s, a, out, err)) != DSE_OK || (st = make(s, study, err)) != DSE_OK)
+        (st = list_parameters(s, a, out, err)) != DSE_OK ||
+        (st = list_points(s, study, a, out, err)) != DSE_OK || (st = make(s, out, err)) != DSE_OK)
         return st;
+    problem.n = s->n;
     problem.p = s->n_places; /* not 0: a system without memory.bandwidth cannot be built */
     return cmp_robust(&problem, a, &out->result, err);
 }
@@ -234,16 +325,12 @@ static bool has_study(const store_row *row)
 dse_status drv_robust(const report_study *study, const drv_robust_options *o, dse_arena *a,
                       report_robust *out, dse_error *err)
 {
-    state s = {.o = o, .n = study->n_ranked < DRV_ROBUST_MOST ? study->n_ranked : DRV_ROBUST_MOST};
+    state s = {.o = o, .limit_bytes = study->limit_bytes};
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
-    *out = (report_robust){.spread = o->spread,
-                           .reach = DRV_ROBUST_REACH,
-                           .seed = o->seed,
-                           .n = s.n,
-                           .candidate = study->ranked};
-    if (!s.n) {
+    *out = (report_robust){.spread = o->spread, .reach = DRV_ROBUST_REACH, .seed = o->seed};
+    if (!study->n_ranked) {
         out->why_not = "no point is ranked";
         return DSE_OK;
     }

@@ -14,11 +14,15 @@ typedef struct {
     char text[DESIGN_NAME_MAX];
 } point_name;
 
+/* Of a candidate; CMP_NOBODY: "none fits". */
 static point_name name_of(const report_robust *r, size_t candidate)
 {
-    const design_point p = report_point(r->candidate[candidate]);
-    point_name name;
+    point_name name = {"none fits"};
+    design_point p;
 
+    if (candidate == CMP_NOBODY)
+        return name;
+    p = report_point(r->candidate[candidate]);
     design_point_name(&p, name.text);
     return name;
 }
@@ -55,6 +59,23 @@ static size_t count_winners(const report_robust *r)
     return n;
 }
 
+/* "*" behind what the limit on memory drops as the system is; the tables' footnote says so. */
+static const char *mark(const report_study *s, const report_robust *r, size_t candidate)
+{
+    return candidate == CMP_NOBODY || report_fits(s, r->candidate[candidate]) ? "" : "*";
+}
+
+static bool any_marked(const report_study *s, const report_robust *r)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < r->n; i++)
+        any |= r->result.wins[i] && *mark(s, r, i);
+    for (size_t k = 0; k < r->n_parameters; k++)
+        any |= *mark(s, r, r->result.below[k].by) || *mark(s, r, r->result.above[k].by);
+    return any;
+}
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 /* What was compared, where that is not simply all that is ranked. */
@@ -62,15 +83,15 @@ static void say_compared(const report_study *s, const report_robust *r, const po
                          dse_strbuf *p)
 {
     const char *engine = s->row[0].engine;
+    bool other = r->candidate[r->result.winner] != s->ranked[0];
 
-    if (r->n < s->n_ranked)
-        dse_strbuf_addf(p, " Only the %zu best of the %zu points are compared.", r->n, s->n_ranked);
+    if (r->n_ranked < s->n_ranked)
+        dse_strbuf_addf(p, " Only the %zu best of the %zu points are compared.", r->n_ranked, s->n_ranked);
     if (s->n_skipped)
         dse_strbuf_adds(p, " Points that a sweep with --prune skipped are not among those compared.");
     if (!store_is_native(engine))
         dse_strbuf_addf(p, " All of it is simulated by ccldse itself, not by %s%s%s%s.", engine,
-                        r->result.winner ? "; there " : "", r->result.winner ? winner->text : "",
-                        r->result.winner ? " is the best" : "");
+                        other ? "; there " : "", other ? winner->text : "", other ? " is the best" : "");
 }
 
 static void say_worst(const report_robust *r, dse_strbuf *p)
@@ -78,6 +99,23 @@ static void say_worst(const report_robust *r, dse_strbuf *p)
     for (size_t k = 0; k < r->n_parameters; k++)
         dse_strbuf_addf(p, "%s" REPORT_UNBROKEN "%+.1f%%%s", r->parameter[k].key,
                         (r->result.worst_factor[k] - 1) * 100, report_separator(k, r->n_parameters));
+}
+
+static void say_regret(const report_robust *r, dse_strbuf *p)
+{
+    const cmp_robust_result *x = &r->result;
+
+    if (x->dropped)
+        dse_strbuf_addf(p, " In %" PRIu32 " it needs more memory than there is.", x->dropped);
+    if (x->nobody)
+        dse_strbuf_addf(p, " In %" PRIu32 " no point fits.", x->nobody);
+    if (!(x->worst_regret > 0))
+        return;
+    dse_strbuf_addf(
+        p, " On average it takes %.2f%% longer than the best of the draw, and at worst %.2f%%, with ",
+        x->mean_regret * 100, x->worst_regret * 100);
+    say_worst(r, p);
+    dse_strbuf_addc(p, '.');
 }
 
 static void say_trust(const report_study *s, const report_robust *r, dse_strbuf *p)
@@ -98,14 +136,11 @@ static void say_trust(const report_study *s, const report_robust *r, dse_strbuf 
     }
     dse_strbuf_addf(p, "%" PRIu32 " (", stays);
     report_say_share(stays, x->draws, p);
-    dse_strbuf_addf(
-        p, "). On average it takes %.2f%% longer than the best of the draw, and at worst %.2f%%, with ",
-        x->mean_regret * 100, x->worst_regret * 100);
-    say_worst(r, p);
-    dse_strbuf_addc(p, '.');
+    dse_strbuf_adds(p, ").");
+    say_regret(r, p);
 }
 
-static void print_winners(const report_robust *r, dse_strbuf *out)
+static void print_winners(const report_study *s, const report_robust *r, dse_strbuf *out)
 {
     size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best), all = count_winners(r);
     report_table t;
@@ -122,7 +157,7 @@ static void print_winners(const report_robust *r, dse_strbuf *out)
         dse_format_seconds(time, sizeof time, r->result.value[best[i]] * 1e-9);
         report_table_cell(&t, "%" PRIu32, wins);
         report_table_cell(&t, "%.1f%%", (double)wins / r->result.draws * 100);
-        report_table_cell(&t, "%s", name_of(r, best[i]).text);
+        report_table_cell(&t, "%s%s", name_of(r, best[i]).text, mark(s, r, best[i]));
         report_table_cell(&t, "%s", time);
     }
     report_table_print(&t, out);
@@ -138,8 +173,8 @@ static void value_cell(report_table *t, double v, const char *unit)
     report_table_cell(t, fabs(v) < 9999.5 ? "%.4g %s" : "%.0f %s", v, unit);
 }
 
-static void crossover_cells(report_table *t, const report_robust *r, const report_robust_parameter *p,
-                            const cmp_crossover *c)
+static void crossover_cells(report_table *t, const report_study *s, const report_robust *r,
+                            const report_robust_parameter *p, const cmp_crossover *c)
 {
     if (isnan(c->factor)) {
         report_table_cell(t, "never");
@@ -147,10 +182,10 @@ static void crossover_cells(report_table *t, const report_robust *r, const repor
         return;
     }
     value_cell(t, p->value * c->factor, p->unit);
-    report_table_cell(t, "%s", name_of(r, c->by).text);
+    report_table_cell(t, "%s%s", name_of(r, c->by).text, mark(s, r, c->by));
 }
 
-static void print_crossovers(const report_robust *r, dse_strbuf *out)
+static void print_crossovers(const report_study *s, const report_robust *r, dse_strbuf *out)
 {
     report_table t;
 
@@ -164,8 +199,8 @@ static void print_crossovers(const report_robust *r, dse_strbuf *out)
     for (size_t k = 0; k < r->n_parameters; k++) {
         report_table_cell(&t, "%s", r->parameter[k].key);
         value_cell(&t, r->parameter[k].value, r->parameter[k].unit);
-        crossover_cells(&t, r, &r->parameter[k], &r->result.below[k]);
-        crossover_cells(&t, r, &r->parameter[k], &r->result.above[k]);
+        crossover_cells(&t, s, r, &r->parameter[k], &r->result.below[k]);
+        crossover_cells(&t, s, r, &r->parameter[k], &r->result.above[k]);
     }
     report_table_print(&t, out);
     report_table_free(&t);
@@ -186,30 +221,43 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
     say_trust(s, r, &p);
     report_end_paragraph(&p, out);
     if (r->result.wins[r->result.winner] < r->result.draws)
-        print_winners(r, out);
+        print_winners(s, r, out);
     dse_strbuf_addf(
         &p, "Where a parameter alone, changed by up to %g times, makes another point the best:", r->reach);
     report_end_paragraph(&p, out);
-    print_crossovers(r, out);
+    print_crossovers(s, r, out);
+    if (any_marked(s, r)) {
+        dse_strbuf_adds(&p, "* needs more than ");
+        report_say_bytes(s->limit_bytes, &p);
+        dse_strbuf_adds(&p, " as the system is: what a point holds depends on when its communication ends.");
+        report_end_paragraph(&p, out);
+    }
     dse_strbuf_free(&p);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-/* Six digits, more than a crossover is known to. */
+/* Six digits, more than a crossover is known to; null: there is none. */
 static void number_json(const char *key, double v, dse_json *j)
 {
     char text[40];
 
-    snprintf(text, sizeof text, "%.6g", v);
     dse_json_key(j, key);
+    if (isnan(v)) {
+        dse_json_null(j);
+        return;
+    }
+    snprintf(text, sizeof text, "%.6g", v);
     dse_json_double(j, strtod(text, NULL));
 }
 
 static void point_json(const char *key, const report_robust *r, size_t candidate, dse_json *j)
 {
     dse_json_key(j, key);
-    dse_json_string(j, name_of(r, candidate).text);
+    if (candidate == CMP_NOBODY)
+        dse_json_null(j);
+    else
+        dse_json_string(j, name_of(r, candidate).text);
 }
 
 static void crossover_json(const char *key, const report_robust *r, const report_robust_parameter *p,
@@ -279,6 +327,7 @@ void report_robust_json(const report_robust *r, dse_json *j)
     dse_json_key_uint(j, "compared", r->n);
     point_json("winner", r, r->result.winner, j);
     dse_json_key_uint(j, "stays_best", r->result.wins[r->result.winner]);
+    dse_json_key_uint(j, "does_not_fit", r->result.dropped);
     number_json("mean_regret", r->result.mean_regret, j);
     number_json("worst_regret", r->result.worst_regret, j);
     winners_json(r, j);

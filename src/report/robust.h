@@ -18,8 +18,9 @@ typedef struct {
         why_not; /* why nothing is known, as a clause without a full stop; NULL: it is known, and all below */
     double spread, reach;
     uint64_t seed;
-    size_t n; /* points that were compared: the first of the study's ranking */
-    const store_row *const *candidate;
+    size_t n_ranked; /* of the points that were compared; the others do not fit as the system is */
+    size_t n;        /* points that were compared, by the time of their step */
+    const store_row **candidate;
     size_t n_parameters;
     report_robust_parameter *parameter;
     cmp_robust_result result; /* its candidates and parameters are these */

@@ -9,7 +9,8 @@
 #define N(values) (sizeof(values) / sizeof(values)[0])
 
 typedef struct {
-    double a, b, floor; /* the value is at least `floor` */
+    double a, b, floor;   /* the value is at least `floor` */
+    double x_low, x_high; /* it is ruled out below and above; 0: nowhere */
 } candidate;
 
 static dse_arena arena;
@@ -28,29 +29,37 @@ static double value_of(size_t i, const double *factor, bool has_time)
     return v < candidates[i].floor ? candidates[i].floor : v;
 }
 
+static bool fits(size_t i, const double *factor)
+{
+    const candidate *c = &candidates[i];
+
+    return !(factor[rate] < c->x_low) && (!(c->x_high > 0) || factor[rate] <= c->x_high);
+}
+
 /* Whatever is left out must not be better than all that is asked for. */
-static void check_left_out(const double *factor, const size_t *which, size_t n, const double *value)
+static void check_left_out(const double *factor, const size_t *which, size_t n, const cmp_outcome *outcome)
 {
     double best = INFINITY;
 
     for (size_t k = 0; k < n; k++)
-        best = fmin(best, value[which[k]]);
-    for (size_t i = 0; i < n_candidates; i++)
-        assert_true(value_of(i, factor, problem.p > 1) >= best);
+        if (outcome[which[k]].fits)
+            best = fmin(best, outcome[which[k]].value);
+    for (size_t i = 0; i < n_candidates && best < INFINITY; i++)
+        assert_true(!fits(i, factor) || value_of(i, factor, problem.p > 1) >= best);
 }
 
-static dse_status evaluate(void *user, const double *factor, const size_t *which, size_t n, double *value,
-                           dse_error *e)
+static dse_status evaluate(void *user, const double *factor, const size_t *which, size_t n,
+                           cmp_outcome *outcome, dse_error *e)
 {
     assert_ptr_equal(user, &candidates);
     if (++n_calls == fail_at)
         return dse_fail(e, DSE_E_SIM, "call %zu", n_calls);
     for (size_t k = 0; k < n; k++) {
         assert_true(k == 0 || which[k - 1] < which[k]);
-        value[which[k]] = value_of(which[k], factor, problem.p > 1);
+        outcome[which[k]] = (cmp_outcome){value_of(which[k], factor, problem.p > 1), fits(which[k], factor)};
         n_values[which[k]]++;
     }
-    check_left_out(factor, which, n, value);
+    check_left_out(factor, which, n, outcome);
     return DSE_OK;
 }
 
@@ -90,7 +99,7 @@ static void assert_crossover(const cmp_crossover *c, double factor, size_t by)
  *   the second:  6/x + 4y = 3/x + 8y   at  x y = 3/4, and is ahead below
  *   the third:   6/x + 4y = 10/x + y   at  x y = 4/3, and is ahead above
  *   the fourth is larger in both terms. */
-static const candidate four[] = {{6, 4, 0}, {3, 8, 0}, {10, 1, 0}, {7, 5, 0}};
+static const candidate four[] = {{6, 4, 0, 0, 0}, {3, 8, 0, 0, 0}, {10, 1, 0, 0, 0}, {7, 5, 0, 0, 0}};
 
 CLAIM(crossovers_are_where_the_terms_say)
 {
@@ -168,7 +177,7 @@ CLAIM(the_worst_regret_is_told_with_its_factors)
  *   worst   10 / (10.5 / 1.1) - 1 = 0.047619
  *   mean    integral of (x / 1.05 - 1) d ln x from 1.05 to 1.1, / 0.20067
  *           = (0.05 / 1.05 - 0.046520) / 0.20067 = 0.005477 */
-static const candidate two[] = {{0, 0, 10}, {10.5, 0, 0}};
+static const candidate two[] = {{0, 0, 10, 0, 0}, {10.5, 0, 0, 0, 0}};
 
 static void check_two(void)
 {
@@ -206,7 +215,8 @@ CLAIM(beyond_forty_parameters_each_part_of_a_range_has_a_draw)
 /* From x = 1.2 on the first has 10, as the second always has. */
 CLAIM(among_equals_the_first_is_ahead)
 {
-    static const candidate first[] = {{12, 0, 10}, {0, 0, 10}}, second[] = {{0, 0, 10}, {12, 0, 10}};
+    static const candidate first[] = {{12, 0, 10, 0, 0}, {0, 0, 10, 0, 0}},
+                           second[] = {{0, 0, 10, 0, 0}, {12, 0, 10, 0, 0}};
 
     begin(first, N(first), 1);
     run();
@@ -222,7 +232,7 @@ CLAIM(among_equals_the_first_is_ahead)
 
 CLAIM(of_two_equal_candidates_the_first_always_wins)
 {
-    static const candidate same[] = {{6, 4, 0}, {6, 4, 0}};
+    static const candidate same[] = {{6, 4, 0, 0, 0}, {6, 4, 0, 0, 0}};
 
     begin(same, N(same), 2);
     run();
@@ -246,7 +256,7 @@ CLAIM(a_candidate_alone_always_wins)
 /* 100 times slower: with factors up to 10 it cannot be ahead. */
 CLAIM(what_cannot_win_is_evaluated_once)
 {
-    static const candidate far[] = {{6, 4, 0}, {3, 8, 0}, {1000, 1, 0}};
+    static const candidate far[] = {{6, 4, 0, 0, 0}, {3, 8, 0, 0, 0}, {1000, 1, 0, 0, 0}};
 
     begin(far, N(far), 2);
     run();
@@ -273,6 +283,78 @@ CLAIM(the_seed_alone_decides_the_draws)
     assert_true(fabs(result.mean_regret - first.mean_regret) < 0.1 * first.mean_regret);
     end();
 }
+
+/* ---- ruled out ------------------------------------------------------------------------------ */
+
+/* The first has 9 and comes in from x = 1.2 on, the second 10 and goes out above x = 2; the third always has 30. */
+static const candidate coming_and_going[] = {{0, 0, 9, 1.2, 0}, {0, 0, 10, 0, 2}, {0, 0, 30, 0, 0}};
+
+CLAIM(a_better_one_that_is_ruled_out_does_not_win_until_it_comes_in)
+{
+    begin(coming_and_going, N(coming_and_going), 1);
+    problem.limited = true;
+    run();
+    assert_u64(result.winner, 1);
+    assert_double(result.value[0], 9);
+    assert_u64(result.wins[1], 256);
+    assert_true(isnan(result.below[X].factor));
+    assert_crossover(&result.above[X], 1.2, 0);
+    end();
+}
+
+/* Without the first: nobody else comes near, but above 2 the winner is ruled out. */
+CLAIM(a_winner_that_is_ruled_out_has_lost)
+{
+    begin(coming_and_going + 1, 2, 1);
+    problem.limited = true;
+    run();
+    assert_u64(result.winner, 0);
+    assert_crossover(&result.above[X], 2, 1);
+    end();
+    begin(coming_and_going + 1, 1, 1);
+    problem.limited = true;
+    run();
+    assert_crossover(&result.above[X], 2, CMP_NOBODY);
+    end();
+}
+
+/* The first fits only up to x = 1.05: of ln 0.9 .. ln 1.1, 0.20067 wide, that is 0.7682, of 256 draws 196.7. The other
+ * takes the rest although it is twice as slow, or nobody does. Where the first fits it is the best: no regret. */
+CLAIM(draws_in_which_the_winner_is_ruled_out_have_no_regret)
+{
+    static const candidate brief[] = {{0, 0, 10, 0, 1.05}, {0, 0, 20, 0, 0}};
+
+    begin(brief, 2, 1);
+    problem.limited = true;
+    run();
+    assert_in_range(result.wins[0], 195, 198);
+    assert_u64(result.dropped, 256 - result.wins[0]);
+    assert_u64(result.wins[1], result.dropped);
+    assert_u64(result.nobody, 0);
+    assert_double(result.mean_regret, 0);
+    assert_double(result.worst_regret, 0);
+    end();
+    begin(brief, 1, 1);
+    problem.limited = true;
+    run();
+    assert_in_range(result.wins[0], 195, 198);
+    assert_u64(result.nobody, 256 - result.wins[0]);
+    assert_u64(result.dropped, result.nobody);
+    end();
+}
+
+CLAIM(nobody_to_begin_with_is_refused)
+{
+    static const candidate none[] = {{0, 0, 10, 2, 0}};
+
+    begin(none, 1, 1);
+    problem.limited = true;
+    assert_failure(cmp_robust(&problem, &arena, &result, &err), &err, DSE_E_RANGE, "",
+                   "none of the candidates fits");
+    end();
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
 
 /* Whichever evaluation fails: of the start, of a draw, of a grid or of a root's. */
 CLAIM(a_failure_of_an_evaluation_is_passed_on)
@@ -342,6 +424,10 @@ int main(void)
         cmocka_unit_test(a_candidate_alone_always_wins),
         cmocka_unit_test(what_cannot_win_is_evaluated_once),
         cmocka_unit_test(the_seed_alone_decides_the_draws),
+        cmocka_unit_test(a_better_one_that_is_ruled_out_does_not_win_until_it_comes_in),
+        cmocka_unit_test(a_winner_that_is_ruled_out_has_lost),
+        cmocka_unit_test(draws_in_which_the_winner_is_ruled_out_have_no_regret),
+        cmocka_unit_test(nobody_to_begin_with_is_refused),
         cmocka_unit_test(a_failure_of_an_evaluation_is_passed_on),
         cmocka_unit_test(the_progress_comes_to_its_end),
         cmocka_unit_test(each_failed_allocation_is_told),
