@@ -169,7 +169,7 @@ static dse_status run_draws(state *s, const double *u, cmp_robust_result *out, d
         dse_status st;
 
         for (size_t i = 0; i < p->n; i++)
-            if (out->value[i] <= limit)
+            if (!(out->value[i] > limit))
                 s->which[n++] = i;
         if ((st = find_best(s, n, &best, err)) != DSE_OK)
             return st;
@@ -194,7 +194,7 @@ typedef struct {
     dse_error *err;
 } search;
 
-/* What a candidate has at least, as a multiple of the winner's value. */
+/* What a candidate has at least, as a multiple of the winner's value; NaN: nothing is known. */
 static double least_ratio(const search *q, size_t i, double x)
 {
     return q->ratio[i] / exp(fabs(x - q->at[i]));
@@ -207,7 +207,7 @@ static size_t collect(const search *q, double x)
     size_t n = 0;
 
     for (size_t i = 0; i < s->p->n; i++)
-        if (i == s->r->winner || least_ratio(q, i, x) <= SLACK)
+        if (i == s->r->winner || !(least_ratio(q, i, x) > SLACK))
             s->which[n++] = i;
     return n > 1 || s->p->limited ? n : 0;
 }
@@ -221,9 +221,12 @@ static double take_ratios(search *q, double x, size_t n)
 
     for (size_t k = 0; k < n; k++) {
         size_t i = s->which[k];
+        double ratio = s->outcome[i].value / s->outcome[s->r->winner].value;
 
+        if (isnan(ratio)) /* what was known before still holds */
+            continue;
         q->at[i] = x;
-        q->ratio[i] = s->outcome[i].value / s->outcome[s->r->winner].value;
+        q->ratio[i] = ratio;
         if (i != s->r->winner && s->outcome[i].fits)
             gap = fmin(gap, q->ratio[i] - 1);
     }

@@ -4,7 +4,7 @@
  * for more parameters than it has dimensions, a Latin hypercube). In each draw every candidate that can win it is evaluated
  * anew. Beside that each parameter is moved alone, to find where another candidate overtakes the winner.
  *
- * A candidate may be ruled out by something else than its value (it does not fit in memory), and that, too, may change
+ * A candidate may be ruled out by something else than its value (it does not fit in memory, or fails), and that, too, may change
  * with the parameters, for the winner as for others.
  *
  * Which candidates can win follows from what values are assumed to be: made of sums and maxima of terms, of which each is
@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 
 typedef struct {
-    double value; /* smaller is better; > 0, finite; also of what is ruled out */
+    double value; /* smaller is better; > 0, finite; NaN: not known of one that is ruled out */
     bool fits;    /* false: it is ruled out */
 } cmp_outcome;
 
@@ -49,7 +49,7 @@ typedef struct {
 
 typedef struct {
     size_t winner; /* with all factors 1; the first among equals */
-    double *value; /* n: with all factors 1 */
+    double *value; /* n: with all factors 1; NaN: not known */
     uint32_t draws;
     uint32_t *wins;                   /* n: draws in which each is the best (the first among equals) */
     uint32_t nobody;                  /* draws in which all are ruled out; with wins it adds up to draws */

@@ -30,7 +30,8 @@ typedef struct {
     design_point point;
     bool is_made;
     wl_workload workload;
-    dse_arena arena; /* of it */
+    dse_arena arena;   /* of it */
+    dse_error failure; /* of the simulation under way */
 } candidate;
 
 /* Scratch of a simulation, for as many as run at a time. */
@@ -50,6 +51,9 @@ typedef struct {
     scratch *scratch;
     const size_t *which; /* of the evaluation under way */
     cmp_outcome *outcome;
+    uint64_t n_simulated, n_failed;
+    size_t failed_first; /* candidate, */
+    dse_error failure;   /* and how */
 } state;
 
 /* ---- parameters ----------------------------------------------------------------------------- */
@@ -215,29 +219,53 @@ static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outco
     return DSE_OK;
 }
 
+/* A system on which a point fails, as messages of two collectives meet, is one on which it cannot be chosen. */
 static dse_status simulate_one(void *user, size_t i, dse_error *err)
 {
     state *s = user;
+    candidate *c = &s->candidate[s->which[i]];
+    cmp_outcome *out = &s->outcome[s->which[i]];
     scratch *mine = take_scratch(s);
     dse_status st;
 
     dse_arena_reset(&mine->arena);
-    st = simulate(s, &s->candidate[s->which[i]], &mine->arena, &s->outcome[s->which[i]], err);
+    c->failure = (dse_error)DSE_ERROR_INIT;
+    *out = (cmp_outcome){NAN, false};
+    st = simulate(s, c, &mine->arena, out, &c->failure);
     atomic_flag_clear(&mine->taken);
-    return st;
+    return st == DSE_E_NOMEM ? dse_fail_nomem(err) : DSE_OK;
+}
+
+static void count_failures(state *s, size_t n)
+{
+    s->n_simulated += n;
+    for (size_t i = 0; i < n; i++) {
+        const candidate *c = &s->candidate[s->which[i]];
+
+        if (c->failure.status == DSE_OK)
+            continue;
+        if (!s->n_failed++) {
+            s->failed_first = s->which[i];
+            s->failure = c->failure;
+        }
+    }
 }
 
 static dse_status evaluate(void *user, const double *factor, const size_t *which, size_t n,
                            cmp_outcome *outcome, dse_error *err)
 {
     state *s = user;
+    dse_status st;
 
     s->study.system = s->system;
     for (size_t k = 0; k < s->n_places; k++)
         *number_at(&s->place[k], &s->study.system) *= factor[k];
     s->which = which;
     s->outcome = outcome;
-    return exec_parallel(n, (uint32_t)s->n_scratch, simulate_one, NULL, s, err);
+    st = exec_parallel(n, (uint32_t)s->n_scratch, simulate_one, NULL, s, err);
+    if (st == DSE_OK)
+        count_failures(s, n);
+    return st;
 }
 
 static void tell(void *user, size_t done, size_t total)
@@ -288,10 +316,22 @@ static dse_status read_study(state *s, const store_row *row, dse_arena *a, dse_e
     return st;
 }
 
+static const char *spell(const dse_error *e, dse_arena *a)
+{
+    return dse_arena_printf(a, "%s%s%s", e->where, *e->where ? ": " : "", e->text);
+}
+
+static dse_status keep_failure(const state *s, dse_arena *a, report_robust *out, dse_error *err)
+{
+    out->failed_first = s->failed_first;
+    out->failure = spell(&s->failure, a);
+    return out->failure ? DSE_OK : dse_fail_nomem(err);
+}
+
 static dse_status run(state *s, const report_study *study, dse_arena *a, report_robust *out, dse_error *err)
 {
     const drv_robust_options *o = s->o;
-    cmp_robust_problem problem = {.limited = !isnan(s->limit_bytes),
+    cmp_robust_problem problem = {.limited = true, /* by memory, and by failures */
                                   .evaluate = evaluate,
                                   .user = s,
                                   .spread = o->spread,
@@ -307,7 +347,10 @@ static dse_status run(state *s, const report_study *study, dse_arena *a, report_
         return st;
     problem.n = s->n;
     problem.p = s->n_places; /* not 0: a system without memory.bandwidth cannot be built */
-    return cmp_robust(&problem, a, &out->result, err);
+    st = cmp_robust(&problem, a, &out->result, err);
+    out->n_simulated = s->n_simulated;
+    out->n_failed = s->n_failed;
+    return st == DSE_OK && s->n_failed ? keep_failure(s, a, out, err) : st;
 }
 
 static bool has_study(const store_row *row)
@@ -344,7 +387,7 @@ dse_status drv_robust(const report_study *study, const drv_robust_options *o, ds
     release(&s);
     if (st == DSE_OK)
         return DSE_OK;
-    if (st != DSE_E_NOMEM)
-        out->why_not = dse_arena_printf(a, "%s%s%s", why.where, *why.where ? ": " : "", why.text);
+    if (st != DSE_E_NOMEM) /* where nothing can be chosen as the system is, a failure says more than that */
+        out->why_not = spell(s.n_failed ? &s.failure : &why, a);
     return out->why_not ? DSE_OK : dse_fail_nomem(err);
 }

@@ -106,7 +106,7 @@ static void say_regret(const report_robust *r, dse_strbuf *p)
     const cmp_robust_result *x = &r->result;
 
     if (x->dropped)
-        dse_strbuf_addf(p, " In %" PRIu32 " it needs more memory than there is.", x->dropped);
+        dse_strbuf_addf(p, " In %" PRIu32 " it does not fit%s.", x->dropped, r->n_failed ? ", or fails" : "");
     if (x->nobody)
         dse_strbuf_addf(p, " In %" PRIu32 " no point fits.", x->nobody);
     if (!(x->worst_regret > 0))
@@ -232,6 +232,13 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
         dse_strbuf_adds(&p, " as the system is: what a point holds depends on when its communication ends.");
         report_end_paragraph(&p, out);
     }
+    if (r->failure) {
+        dse_strbuf_addf(&p,
+                        "%" PRIu64 " of %" PRIu64
+                        " simulations failed, and count as points that do not fit. The first, %s: %s.",
+                        r->n_failed, r->n_simulated, name_of(r, r->failed_first).text, r->failure);
+        report_end_paragraph(&p, out);
+    }
     dse_strbuf_free(&p);
 }
 
@@ -325,6 +332,12 @@ void report_robust_json(const report_robust *r, dse_json *j)
     dse_json_key_uint(j, "seed", r->seed);
     number_json("reach", r->reach, j);
     dse_json_key_uint(j, "compared", r->n);
+    dse_json_key_uint(j, "simulations", r->n_simulated);
+    dse_json_key_uint(j, "failed", r->n_failed);
+    if (r->failure) {
+        dse_json_key(j, "first_failure");
+        dse_json_string(j, r->failure);
+    }
     point_json("winner", r, r->result.winner, j);
     dse_json_key_uint(j, "stays_best", r->result.wins[r->result.winner]);
     dse_json_key_uint(j, "does_not_fit", r->result.dropped);

@@ -23,7 +23,10 @@ typedef struct {
     const store_row **candidate;
     size_t n_parameters;
     report_robust_parameter *parameter;
-    cmp_robust_result result; /* its candidates and parameters are these */
+    uint64_t n_simulated, n_failed; /* simulations; one that fails counts as a point that does not fit */
+    size_t failed_first;            /* the candidate that failed first, */
+    const char *failure;            /* and why; NULL: none did */
+    cmp_robust_result result;       /* its candidates and parameters are these */
 } report_robust;
 
 /* How often the winner stays the winner, and at what regret; who wins else; where each parameter alone flips it. Paragraphs
