@@ -1,6 +1,7 @@
 #include "driver/robust.h"
 
 #include "driver/bound.h"
+#include "driver/reproduce.h"
 #include "exec/parallel.h"
 #include "exec/pool.h"
 #include "report/rows.h"
@@ -353,16 +354,24 @@ static dse_status run(state *s, const report_study *study, dse_arena *a, report_
     return st == DSE_OK && s->n_failed ? keep_failure(s, a, out, err) : st;
 }
 
-static bool has_study(const store_row *row)
+/* Why nothing can be simulated, whatever the parameters; NULL: something can. */
+static dse_status explain_refusal(const report_study *study, dse_arena *a, const char **why, dse_error *err)
 {
-    design_point point = report_point(row);
-    dse_strbuf scratch_text;
-    bool has;
+    bool has_cards;
+    dse_status st;
 
-    dse_strbuf_init(&scratch_text);
-    has = drv_config_of_point(row->config, &point, &scratch_text);
-    dse_strbuf_free(&scratch_text);
-    return has;
+    *why = "no point is ranked";
+    if (!study->n_ranked)
+        return DSE_OK;
+    st = drv_has_cards(study->ranked[0], a, &has_cards, err);
+    if (st != DSE_OK)
+        return st;
+    *why = NULL;
+    if (has_cards)
+        return DSE_OK;
+    *why = dse_arena_printf(a, "results of '%s' came without a system whose parameters could be changed",
+                            study->ranked[0]->engine);
+    return *why ? DSE_OK : dse_fail_nomem(err);
 }
 
 dse_status drv_robust(const report_study *study, const drv_robust_options *o, dse_arena *a,
@@ -373,16 +382,8 @@ dse_status drv_robust(const report_study *study, const drv_robust_options *o, ds
     dse_status st;
 
     *out = (report_robust){.spread = o->spread, .reach = DRV_ROBUST_REACH, .seed = o->seed};
-    if (!study->n_ranked) {
-        out->why_not = "no point is ranked";
-        return DSE_OK;
-    }
-    if (!has_study(study->ranked[0])) {
-        out->why_not =
-            dse_arena_printf(a, "results of %s came without a system whose parameters could be perturbed",
-                             study->ranked[0]->engine);
-        return out->why_not ? DSE_OK : dse_fail_nomem(err);
-    }
+    if ((st = explain_refusal(study, a, &out->why_not, err)) != DSE_OK || out->why_not)
+        return st;
     st = run(&s, study, a, out, &why);
     release(&s);
     if (st == DSE_OK)
