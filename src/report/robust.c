@@ -167,10 +167,11 @@ static void print_winners(const report_study *s, const report_robust *r, dse_str
     dse_strbuf_addc(out, '\n');
 }
 
-/* Four digits, as of a time; without an exponent where one would have to count zeros. */
+/* Four digits, as of a time; without an exponent where one would have to count zeros. The unit stands with the value that
+ * the parameter has now. */
 static void value_cell(report_table *t, double v, const char *unit)
 {
-    report_table_cell(t, fabs(v) < 9999.5 ? "%.4g %s" : "%.0f %s", v, unit);
+    report_table_cell(t, fabs(v) < 9999.5 ? "%.4g%s%s" : "%.0f%s%s", v, *unit ? " " : "", unit);
 }
 
 static void crossover_cells(report_table *t, const report_study *s, const report_robust *r,
@@ -181,7 +182,7 @@ static void crossover_cells(report_table *t, const report_study *s, const report
         report_table_cell(t, "-");
         return;
     }
-    value_cell(t, p->value * c->factor, p->unit);
+    value_cell(t, p->value * c->factor, "");
     report_table_cell(t, "%s%s", name_of(r, c->by).text, mark(s, r, c->by));
 }
 
