@@ -316,7 +316,8 @@ static dse_status find_crossover(search *q, gsl_root_fsolver *solver, double dir
         tell(s, begun + i);
     }
     *out = q->found;
-    tell(s, begun + steps);
+    if (s->done < begun + steps) /* what is left of the grid need not be looked at */
+        tell(s, begun + steps);
     return DSE_OK;
 }
 

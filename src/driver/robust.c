@@ -147,9 +147,9 @@ static dse_status might_fit(state *s, drv_bounds *bounds, const report_study *st
     return DSE_OK;
 }
 
-/* Behind the n rows there are. */
+/* Behind the n rows there are; how many of those that might fit are left out. */
 static dse_status add_others(state *s, const report_study *study, const store_row **row, size_t *n,
-                             dse_error *err)
+                             size_t *n_left, dse_error *err)
 {
     const store_row **other = row + *n;
     size_t n_others = 0;
@@ -167,7 +167,8 @@ static dse_status add_others(state *s, const report_study *study, const store_ro
     }
     drv_bounds_free(&bounds);
     qsort(other, n_others, sizeof *other, compare_peaks);
-    *n += n_others < DRV_ROBUST_OTHERS ? n_others : DRV_ROBUST_OTHERS;
+    *n_left = n_others > DRV_ROBUST_OTHERS ? n_others - DRV_ROBUST_OTHERS : 0;
+    *n += n_others - *n_left;
     return st;
 }
 
@@ -183,7 +184,7 @@ static dse_status list_points(state *s, const report_study *study, dse_arena *a,
     memcpy(row, study->ranked, n * sizeof *row);
     out->n_ranked = n;
     if (!isnan(s->limit_bytes))
-        st = add_others(s, study, row, &n, err);
+        st = add_others(s, study, row, &n, &out->n_left, err);
     qsort(row, n, sizeof *row, compare_times);
     out->candidate = row;
     out->n = s->n = n;

@@ -87,6 +87,12 @@ static void say_compared(const report_study *s, const report_robust *r, const po
 
     if (r->n_ranked < s->n_ranked)
         dse_strbuf_addf(p, " Only the %zu best of the %zu points are compared.", r->n_ranked, s->n_ranked);
+    if (r->n_left)
+        dse_strbuf_addf(
+            p,
+            " Of those above the limit on memory %zu more might fit elsewhere; they need more than the "
+            "%zu that are compared.",
+            r->n_left, r->n - r->n_ranked);
     if (s->n_skipped)
         dse_strbuf_adds(p, " Points that a sweep with --prune skipped are not among those compared.");
     if (!store_is_native(engine))

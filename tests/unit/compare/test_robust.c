@@ -403,13 +403,19 @@ static void progress(void *user, size_t done, size_t total)
         fail_at = SIZE_MAX; /* seen */
 }
 
+/* With crossovers, and without any within reach. */
 CLAIM(the_progress_comes_to_its_end)
 {
-    begin(four, N(four), 2);
-    problem.progress = progress;
-    run();
-    assert_true(fail_at == SIZE_MAX);
-    end();
+    static const double reach[] = {10, 1.3};
+
+    for (int i = 0; i < 2; i++) {
+        begin(four, N(four), 2);
+        problem.reach = reach[i];
+        problem.progress = progress;
+        run();
+        assert_true(fail_at == SIZE_MAX);
+        end();
+    }
 }
 
 static dse_status load(void *what, dse_arena *a, dse_error *e) { return cmp_robust(what, a, &result, e); }

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#define MOST 24
+#define MOST 110
 
 static dse_arena arena;
 static dse_error err;
@@ -227,6 +227,26 @@ CLAIM(of_the_points_above_the_limit_those_are_compared_that_might_fit)
     end();
 }
 
+/* 70 rows of a point that fits, and 40 of one that holds 20.117 MB, above a limit that its bound is below: of them 64 and 32. */
+CLAIM(of_many_points_the_first_are_compared)
+{
+    const char *points[MOST];
+
+    begin("ring8", NULL, 0);
+    options.draws = 1;
+    for (size_t i = 0; i < MOST; i++)
+        points[i] = i < 70 ? "4_2_1_1_0" : "8_1_1_1_0";
+    rank(points, MOST, 20.1e6);
+    assert_u64(ranked.n_ranked, 70);
+    run();
+    assert_u64(robust.n_ranked, DRV_ROBUST_RANKED);
+    assert_u64(robust.n, DRV_ROBUST_RANKED + DRV_ROBUST_OTHERS);
+    assert_u64(robust.n_left, 40 - DRV_ROBUST_OTHERS);
+    assert_ptr_equal(robust.candidate[robust.result.winner], ranked.ranked[0]); /* the first among equals */
+    assert_u64(robust.result.wins[robust.result.winner], 1);
+    end();
+}
+
 CLAIM(with_congestion_it_is_the_same_search)
 {
     static const char *const set[] = {"network.backend=congestion_aware"};
@@ -296,6 +316,7 @@ int main(void)
         cmocka_unit_test(the_result_does_not_depend_on_the_threads),
         cmocka_unit_test(beyond_a_crossover_the_other_is_faster),
         cmocka_unit_test(of_the_points_above_the_limit_those_are_compared_that_might_fit),
+        cmocka_unit_test(of_many_points_the_first_are_compared),
         cmocka_unit_test(with_congestion_it_is_the_same_search),
         cmocka_unit_test(what_cannot_be_simulated_is_told),
         cmocka_unit_test(each_failed_allocation_is_told),

@@ -147,13 +147,15 @@ CLAIM(what_was_not_compared_is_told)
     wins[0] = 200;
     study.n_ranked = 7;
     study.n_skipped = 3;
+    robust.n_left = 4;
     rows[0].engine = "astrasim";
     ranked[0] = &rows[1];
     print();
     assert_printed("Only the 2 best of the 7\npoints are compared.");
+    assert_printed("4 more might fit\nelsewhere");
     assert_printed("--prune");
     assert_printed("not by astrasim");
-    assert_printed("; there\n1_1_1_1_0 is the best.");
+    assert_printed("; there 1_1_1_1_0 is the best.");
     end();
 }
 
