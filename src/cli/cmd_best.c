@@ -1,7 +1,10 @@
 /* The best strategies of a database. */
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
+#include "cli/progress.h"
 #include "cli/results.h"
+#include "driver/robust.h"
 #include "driver/study.h"
 #include "report/explain.h"
 #include "report/overview.h"
@@ -12,11 +15,14 @@
 #include <string.h>
 
 typedef struct {
-    const char *db, *model, *system, *by;
+    const char *db, *model, *system, *by, *robust;
     double hbm;
-    int64_t top;
+    int64_t top, draws, seed;
     bool json, explain;
 } best_options;
+
+#define DEFAULT_DRAWS 256
+#define DEFAULT_SEED  1
 
 #define FIELD(f) .offset = offsetof(best_options, f)
 
@@ -32,8 +38,22 @@ static const option options[] = {
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
     {"--explain", OPT_FLAG, NULL, "false", "also say why the winner wins, and what would change that",
      FIELD(explain)},
+    {"--robust", OPT_STRING, "SPREAD", "",
+     "also say how far to trust the winner: rank again with the system's parameters up to so far off, 10% or "
+     "0.1",
+     FIELD(robust)},
+    {"--draws", OPT_INT, "N", "", "with --robust: so many times; 256 if not given", .min = 1, .max = 1e6,
+     FIELD(draws)},
+    {"--seed", OPT_INT, "N", "", "with --robust: seed of the draws; 1 if not given", .min = 1,
+     .max = UINT32_MAX, FIELD(seed)},
     {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
 };
+
+/* What is said of each study beside its ranking; NULL: nothing was asked for. */
+typedef struct {
+    report_explanation *why;
+    report_robust *trust;
+} remarks;
 
 /* Without --hbm, the capacity that the system card gave, if it gave one; NAN is no limit. */
 static dse_status limit_of(const best_options *o, const store_row *row, dse_arena *a, double *out,
@@ -49,10 +69,18 @@ static bool same_names(const report_study *a, const report_study *b)
            !strcmp(a->row[0].settings, b->row[0].settings) && !strcmp(a->row[0].engine, b->row[0].engine);
 }
 
-static void explain_json(const report_study *s, size_t index, void *explanations, dse_json *j)
+static void remarks_json(const report_study *s, size_t index, void *user, dse_json *j)
 {
-    dse_json_key(j, "explanation");
-    report_explain_json(s, &((const report_explanation *)explanations)[index], j);
+    const remarks *m = user;
+
+    if (m->why) {
+        dse_json_key(j, "explanation");
+        report_explain_json(s, &m->why[index], j);
+    }
+    if (m->trust) {
+        dse_json_key(j, "robust");
+        report_robust_json(&m->trust[index], j);
+    }
 }
 
 /* Studies that have no row to be told apart by. */
@@ -87,16 +115,16 @@ static void warn_of_elements(const report_study *studies, size_t n, dse_strbuf *
             names->data);
 }
 
-/* `why` has an explanation a study; NULL: none was asked for. */
-static dse_status print(const report_study *studies, size_t n, const store_unlisted *unlisted,
-                        report_explanation *why, const best_options *o, command_run *r, dse_error *err)
+static dse_status print(const report_study *studies, size_t n, const store_unlisted *unlisted, remarks *m,
+                        const best_options *o, command_run *r, dse_error *err)
 {
     report_sizes sizes = {0};
+    bool remarked = m->why || m->trust; /* then a study ends with an empty line */
     dse_strbuf *out = r->out;
     dse_status st;
 
     if (o->json) {
-        report_ranking_json(studies, n, (size_t)o->top, why ? explain_json : NULL, why, out);
+        report_ranking_json(studies, n, (size_t)o->top, remarks_json, m, out);
         return DSE_OK;
     }
     for (size_t i = 0; i < n; i++)
@@ -105,25 +133,73 @@ static dse_status print(const report_study *studies, size_t n, const store_unlis
         bool ambiguous = (i && same_names(&studies[i], &studies[i - 1])) ||
                          (i + 1 < n && same_names(&studies[i], &studies[i + 1]));
 
-        if (i && !why) /* an explanation ends with an empty line */
+        if (i && !remarked)
             dse_strbuf_addc(out, '\n');
         report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
         if (sizes.differ) {
             report_sizes_print_one(studies[i].row[0].config, out);
             dse_strbuf_addc(out, '\n');
         }
-        if (why) {
+        if (remarked)
             dse_strbuf_addc(out, '\n');
-            report_explain_print(&studies[i], &why[i], out);
-        }
+        if (m->why)
+            report_explain_print(&studies[i], &m->why[i], out);
+        if (m->trust)
+            report_robust_print(&studies[i], &m->trust[i], out);
     }
-    dse_strbuf_adds(out, why || !n ? "" : "\n");
+    dse_strbuf_adds(out, remarked || !n ? "" : "\n");
     st = report_overview_print(studies, n, r->arena, out, err);
     print_unlisted(unlisted, out);
     report_ranking_notes(studies, n, out);
     if (!sizes.differ) {
         report_sizes_print(&sizes, out);
         dse_strbuf_addc(out, '\n');
+    }
+    return st;
+}
+
+/* ---- remarks -------------------------------------------------------------------------------- */
+
+static dse_status robust_options(const best_options *o, drv_robust_options *out, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    *out = (drv_robust_options){.draws = o->draws ? (uint32_t)o->draws : DEFAULT_DRAWS,
+                                .seed = o->seed ? (uint64_t)o->seed : DEFAULT_SEED,
+                                .progress = progress_search};
+    if (!o->robust && (o->draws || o->seed))
+        return dse_fail(err, DSE_E_USAGE, "%s needs --robust SPREAD", o->draws ? "--draws" : "--seed");
+    if (!o->robust)
+        return DSE_OK;
+    if (dse_parse_share(o->robust, &out->spread, &why) != DSE_OK)
+        return dse_fail(err, DSE_E_USAGE, "--robust: %s", why.text);
+    if (!(out->spread > 0 && out->spread < 1))
+        return dse_fail(err, DSE_E_USAGE, "--robust is %.40s; it must be above 0 and below 100%%", o->robust);
+    if (strcmp(o->by, "wall_time") != 0)
+        return dse_fail(err, DSE_E_USAGE, "--robust ranks by wall_time, not by %s; leave out one of them",
+                        o->by);
+    return DSE_OK;
+}
+
+static dse_status make_remarks(const best_options *o, drv_robust_options *robust, const report_study *studies,
+                               size_t n, dse_arena *a, remarks *out, dse_error *err)
+{
+    progress_screen screen;
+    dse_status st = DSE_OK;
+
+    *out = (remarks){0};
+    if ((o->explain && !(out->why = DSE_ARENA_NEW(a, report_explanation, n))) ||
+        (o->robust && !(out->trust = DSE_ARENA_NEW(a, report_robust, n))))
+        return dse_fail_nomem(err);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        if (out->why)
+            st = report_explain(&studies[i], a, &out->why[i], err);
+        if (st != DSE_OK || !out->trust)
+            continue;
+        progress_init(&screen);
+        robust->user = &screen;
+        st = drv_robust(&studies[i], robust, a, &out->trust[i], err);
+        progress_clear(&screen);
     }
     return st;
 }
@@ -141,16 +217,18 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const best_options *o = opts;
     dse_arena *a = r->arena;
-    report_explanation *why = NULL;
     report_study *studies;
     const store_column *by;
     store_unlisted unlisted;
     dse_strbuf names;
+    drv_robust_options robust;
+    remarks said;
     store_row *rows;
     size_t n_rows, n;
     dse_status st;
 
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
+        (st = robust_options(o, &robust, err)) != DSE_OK ||
         (st = results_read(o->db, o->model, o->system, a, &rows, &n_rows, err)) != DSE_OK ||
         (st = results_count_unlisted(o->db, &unlisted, err)) != DSE_OK)
         return st;
@@ -161,23 +239,21 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (unlisted.points)
         r->code = EXIT_NO;
     st = report_split(rows, n_rows, a, &studies, &n, err);
-    if (st == DSE_OK && o->explain && !(why = DSE_ARENA_NEW(a, report_explanation, n)))
-        st = dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         studies[i].by = by;
         st = limit_of(o, studies[i].row, a, &studies[i].limit_bytes, err);
         if (st == DSE_OK)
             st = report_rank(&studies[i], a, err);
-        if (st == DSE_OK && why)
-            st = report_explain(&studies[i], a, &why[i], err);
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     }
+    if (st == DSE_OK)
+        st = make_remarks(o, &robust, studies, n, a, &said, err);
     if (st == DSE_OK) {
         dse_strbuf_init(&names);
         warn_of_elements(studies, n, &names);
         dse_strbuf_free(&names);
-        st = print(studies, n, &unlisted, why, o, r, err);
+        st = print(studies, n, &unlisted, &said, o, r, err);
     }
     return st;
 }
@@ -194,7 +270,13 @@ const command command_best = {
         "with and without congestion apart. "
         "--explain says why: where the winner's step and memory go, against the runner-up and the best "
         "without the limit; how the best step changes along each axis; the smallest change that would "
-        "make the best without the limit fit. Exit code 1 if for some model and system nothing fits, or "
+        "make the best without the limit fit. "
+        "--robust SPREAD says how far to trust the winner when the system is not known exactly: its rates "
+        "and "
+        "latencies are drawn anew, each up to SPREAD off, and the points simulated again; so often it stays "
+        "the "
+        "best, so much is lost where it does not, and at these values of one parameter alone another point "
+        "takes its place. Exit code 1 if for some model and system nothing fits, or "
         "nothing is known of the metric to rank by.",
     .example = "ccldse best --hbm 80GB --top 5 --explain",
     .options = options,

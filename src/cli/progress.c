@@ -7,14 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
+
+static double clock_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 void progress_init(progress_screen *s)
 {
     const char *term = getenv("TERM");
     bool terminal = isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb"));
 
-    *s = (progress_screen){.terminal = terminal, .next_seconds = terminal ? 0 : 5};
+    *s = (progress_screen){.terminal = terminal, .next_seconds = terminal ? 0 : 5, .start = clock_seconds()};
 }
 
 void progress_begin(void *user, const drv_progress *p)
@@ -96,6 +105,22 @@ void progress_files(void *user, size_t done, size_t n)
     fprintf(stderr, "\r\033[2Kreading traces: %zu of %zu files", done, n);
     fflush(stderr);
     s->drawn = true;
+}
+
+void progress_search(void *user, size_t done, size_t total)
+{
+    progress_screen *s = user;
+    double seconds = clock_seconds() - s->start;
+    char left[32];
+
+    if (seconds < s->next_seconds || seconds < 1 || !done)
+        return;
+    format_left(left, sizeof left, seconds / (double)done * (double)(total - done));
+    fprintf(stderr, "%s%zu/%zu perturbed systems, %s left%s", s->terminal ? "\r\033[2K" : "", done, total,
+            left, s->terminal ? "" : "\n");
+    fflush(stderr);
+    s->drawn = s->terminal;
+    s->next_seconds = seconds + (s->terminal ? 0.1 : 10);
 }
 
 void progress_clear(const progress_screen *s)

@@ -50,6 +50,14 @@ sweep() {
 }
 without_progress() { sed -E '/^[0-9]+[^ ]* points?, /d' "$1"; }
 
+# best OPTION...: ccldse best, without the lines of progress that --robust prints when it takes long
+best() {
+    code=0
+    "$CCLDSE" best "$@" 2>best.stderr || code=$?
+    sed '/^[0-9]*\/[0-9]* perturbed systems, /d' best.stderr >&2
+    return $code
+}
+
 # children PID: the process ids of its children
 children() {
     for stat in /proc/[0-9]*/stat; do

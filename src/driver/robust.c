@@ -1,0 +1,395 @@
+#include "driver/robust.h"
+
+#include "driver/bound.h"
+#include "driver/reproduce.h"
+#include "exec/parallel.h"
+#include "exec/pool.h"
+#include "report/rows.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is perturbed; each element of a list by itself. */
+static const char *const keys[] = {
+    "compute.peak_perf", "memory.bandwidth",     "network.bandwidth",
+    "network.latency",   "overheads.per_kernel", "overheads.per_step",
+};
+#define N_KEYS (sizeof keys / sizeof keys[0])
+
+#define MOST_PARAMETERS (N_KEYS * CFG_MAX_DIMS)
+
+typedef struct {
+    const cfg_param *row;
+    uint32_t element; /* of a list */
+} place;
+
+typedef struct {
+    design_point point;
+    bool is_made;
+    wl_workload workload;
+    dse_arena arena;   /* of it */
+    dse_error failure; /* of the simulation under way */
+} candidate;
+
+/* Scratch of a simulation, for as many as run at a time. */
+typedef struct {
+    atomic_flag taken;
+    dse_arena arena;
+} scratch;
+
+typedef struct {
+    const drv_robust_options *o;
+    double limit_bytes; /* NaN: none */
+    drv_study study;    /* its system as it is perturbed now */
+    card_system system;
+    size_t n_places, n, n_scratch;
+    place place[MOST_PARAMETERS];
+    candidate *candidate;
+    scratch *scratch;
+    const size_t *which; /* of the evaluation under way */
+    cmp_outcome *outcome;
+    uint64_t n_simulated, n_failed;
+    size_t failed_first; /* candidate, */
+    dse_error failure;   /* and how */
+} state;
+
+/* ---- parameters ----------------------------------------------------------------------------- */
+
+static double *number_at(const place *p, card_system *s)
+{
+    void *field = (char *)s + p->row->offset;
+
+    return p->row->type == CFG_T_DOUBLE_LIST ? &((cfg_double_list *)field)->v[p->element] : (double *)field;
+}
+
+/* Adds the parameter of a path if the system has it. One that is 0 is 0 times any factor. */
+static dse_status add_parameter(state *s, const cfg_param *row, uint32_t element, const char *path,
+                                dse_arena *a, report_robust *out, dse_error *err)
+{
+    cfg_value v;
+    const char *key;
+
+    if (!cfg_table_get(&card_system_table, &s->system, path, &v) || !(v.number > 0))
+        return DSE_OK;
+    if (!(key = dse_arena_strdup(a, path)))
+        return dse_fail_nomem(err);
+    out->parameter[s->n_places] = (report_robust_parameter){key, row->unit_name, v.number};
+    s->place[s->n_places++] = (place){row, element};
+    return DSE_OK;
+}
+
+static dse_status list_parameters(state *s, dse_arena *a, report_robust *out, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    out->parameter = DSE_ARENA_NEW(a, report_robust_parameter, MOST_PARAMETERS);
+    if (!out->parameter)
+        return dse_fail_nomem(err);
+    for (size_t k = 0; st == DSE_OK && k < N_KEYS; k++) {
+        const cfg_param *row = cfg_param_find(&card_system_table, keys[k]);
+        bool is_list = row && row->type == CFG_T_DOUBLE_LIST;
+        char path[96];
+
+        if (!row)
+            continue;
+        assert(is_list || row->type == CFG_T_DOUBLE);
+        for (uint32_t i = 0; st == DSE_OK && i < (is_list ? CFG_MAX_DIMS : 1); i++) {
+            snprintf(path, sizeof path, is_list ? "%s[%u]" : "%s", keys[k], (unsigned)i);
+            st = add_parameter(s, row, i, path, a, out, err);
+        }
+    }
+    out->n_parameters = s->n_places;
+    return st;
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+static int compare_peaks(const void *x, const void *y)
+{
+    const store_row *a = *(const store_row *const *)x, *b = *(const store_row *const *)y;
+
+    if (a->metrics.peak_memory != b->metrics.peak_memory)
+        return a->metrics.peak_memory < b->metrics.peak_memory ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* As they are ranked. */
+static int compare_times(const void *x, const void *y)
+{
+    const store_row *a = *(const store_row *const *)x, *b = *(const store_row *const *)y;
+
+    if (a->metrics.wall_time != b->metrics.wall_time)
+        return a->metrics.wall_time < b->metrics.wall_time ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* Whether a row that is above the limit could be below it on another system. What the generator refuses could not. */
+static dse_status might_fit(state *s, drv_bounds *bounds, const report_study *study, const store_row *row,
+                            bool *out, dse_error *err)
+{
+    design_point point = report_point(row);
+    dse_error why = DSE_ERROR_INIT;
+    sim_bound bound;
+    dse_status st;
+
+    *out = false;
+    if (!row->done || row->metrics.wall_time == STORE_ABSENT || row->metrics.peak_memory == STORE_ABSENT ||
+        report_fits(study, row))
+        return DSE_OK;
+    st = drv_bounds_of(bounds, &s->study, &point, &bound, &why);
+    if (st == DSE_E_NOMEM)
+        return dse_fail_nomem(err);
+    *out = st == DSE_OK && (double)bound.held <= s->limit_bytes;
+    return DSE_OK;
+}
+
+/* Behind the n rows there are; how many of those that might fit are left out. */
+static dse_status add_others(state *s, const report_study *study, const store_row **row, size_t *n,
+                             size_t *n_left, dse_error *err)
+{
+    const store_row **other = row + *n;
+    size_t n_others = 0;
+    drv_bounds bounds;
+    dse_status st;
+
+    drv_bounds_init(&bounds);
+    st = drv_bounds_enter(&bounds, &s->study, err);
+    for (size_t i = 0; st == DSE_OK && i < study->n; i++) {
+        bool might;
+
+        st = might_fit(s, &bounds, study, &study->row[i], &might, err);
+        if (st == DSE_OK && might)
+            other[n_others++] = &study->row[i];
+    }
+    drv_bounds_free(&bounds);
+    qsort(other, n_others, sizeof *other, compare_peaks);
+    *n_left = n_others > DRV_ROBUST_OTHERS ? n_others - DRV_ROBUST_OTHERS : 0;
+    *n += n_others - *n_left;
+    return st;
+}
+
+static dse_status list_points(state *s, const report_study *study, dse_arena *a, report_robust *out,
+                              dse_error *err)
+{
+    const store_row **row = DSE_ARENA_NEW(a, const store_row *, study->n);
+    size_t n = study->n_ranked < DRV_ROBUST_RANKED ? study->n_ranked : DRV_ROBUST_RANKED;
+    dse_status st = row ? DSE_OK : dse_fail_nomem(err);
+
+    if (st != DSE_OK)
+        return st;
+    memcpy(row, study->ranked, n * sizeof *row);
+    out->n_ranked = n;
+    if (!isnan(s->limit_bytes))
+        st = add_others(s, study, row, &n, &out->n_left, err);
+    qsort(row, n, sizeof *row, compare_times);
+    out->candidate = row;
+    out->n = s->n = n;
+    return st;
+}
+
+/* ---- simulations ---------------------------------------------------------------------------- */
+
+/* There are as many as threads, so one is free. */
+static scratch *take_scratch(state *s)
+{
+    for (size_t i = 0;; i = (i + 1) % s->n_scratch)
+        if (!atomic_flag_test_and_set(&s->scratch[i].taken))
+            return &s->scratch[i];
+}
+
+static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outcome *out, dse_error *err)
+{
+    store_metrics m;
+    sim_result result;
+    dse_status st = DSE_OK;
+
+    if (!c->is_made)
+        st = drv_point_generate(&s->study, &c->point, &c->arena, &c->workload, err);
+    c->is_made = st == DSE_OK;
+    if (st != DSE_OK || (st = drv_point_simulate(&s->study, &c->workload, a, &result, NULL, err)) != DSE_OK)
+        return st;
+    drv_metrics_of(&c->point, &c->workload, &result, &m);
+    if (!m.wall_time)
+        return dse_fail(err, DSE_E_RANGE, "a step takes no time, which leaves nothing to compare");
+    out->value = (double)m.wall_time;
+    out->fits =
+        isnan(s->limit_bytes) || (m.peak_memory != STORE_ABSENT && (double)m.peak_memory <= s->limit_bytes);
+    return DSE_OK;
+}
+
+/* A system on which a point fails, as messages of two collectives meet, is one on which it cannot be chosen. */
+static dse_status simulate_one(void *user, size_t i, dse_error *err)
+{
+    state *s = user;
+    candidate *c = &s->candidate[s->which[i]];
+    cmp_outcome *out = &s->outcome[s->which[i]];
+    scratch *mine = take_scratch(s);
+    dse_status st;
+
+    dse_arena_reset(&mine->arena);
+    c->failure = (dse_error)DSE_ERROR_INIT;
+    *out = (cmp_outcome){NAN, false};
+    st = simulate(s, c, &mine->arena, out, &c->failure);
+    atomic_flag_clear(&mine->taken);
+    return st == DSE_E_NOMEM ? dse_fail_nomem(err) : DSE_OK;
+}
+
+static void count_failures(state *s, size_t n)
+{
+    s->n_simulated += n;
+    for (size_t i = 0; i < n; i++) {
+        const candidate *c = &s->candidate[s->which[i]];
+
+        if (c->failure.status == DSE_OK)
+            continue;
+        if (!s->n_failed++) {
+            s->failed_first = s->which[i];
+            s->failure = c->failure;
+        }
+    }
+}
+
+static dse_status evaluate(void *user, const double *factor, const size_t *which, size_t n,
+                           cmp_outcome *outcome, dse_error *err)
+{
+    state *s = user;
+    dse_status st;
+
+    s->study.system = s->system;
+    for (size_t k = 0; k < s->n_places; k++)
+        *number_at(&s->place[k], &s->study.system) *= factor[k];
+    s->which = which;
+    s->outcome = outcome;
+    st = exec_parallel(n, (uint32_t)s->n_scratch, simulate_one, NULL, s, err);
+    if (st == DSE_OK)
+        count_failures(s, n);
+    return st;
+}
+
+static void tell(void *user, size_t done, size_t total)
+{
+    const state *s = user;
+
+    if (s->o->progress)
+        s->o->progress(s->o->user, done, total);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static dse_status make(state *s, const report_robust *points, dse_error *err)
+{
+    s->n_scratch = s->o->threads ? s->o->threads : exec_cores();
+    s->scratch = dse_calloc(s->n_scratch, sizeof *s->scratch);
+    s->candidate = dse_calloc(s->n, sizeof *s->candidate);
+    if (!s->scratch || !s->candidate)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < s->n_scratch; i++) {
+        atomic_flag_clear(&s->scratch[i].taken);
+        dse_arena_init(&s->scratch[i].arena);
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        s->candidate[i].point = report_point(points->candidate[i]);
+        dse_arena_init(&s->candidate[i].arena);
+    }
+    return DSE_OK;
+}
+
+static void release(state *s)
+{
+    for (size_t i = 0; s->scratch && i < s->n_scratch; i++)
+        dse_arena_free(&s->scratch[i].arena);
+    for (size_t i = 0; s->candidate && i < s->n; i++)
+        dse_arena_free(&s->candidate[i].arena);
+    dse_free(s->scratch);
+    dse_free(s->candidate);
+}
+
+/* The rows of a study have one configuration, but for their points. */
+static dse_status read_study(state *s, const store_row *row, dse_arena *a, dse_error *err)
+{
+    design_point point;
+    dse_status st = drv_study_read_config(row->config, strlen(row->config), a, &s->study, &point, err);
+
+    s->system = s->study.system;
+    return st;
+}
+
+static const char *spell(const dse_error *e, dse_arena *a)
+{
+    return dse_arena_printf(a, "%s%s%s", e->where, *e->where ? ": " : "", e->text);
+}
+
+static dse_status keep_failure(const state *s, dse_arena *a, report_robust *out, dse_error *err)
+{
+    out->failed_first = s->failed_first;
+    out->failure = spell(&s->failure, a);
+    return out->failure ? DSE_OK : dse_fail_nomem(err);
+}
+
+static dse_status run(state *s, const report_study *study, dse_arena *a, report_robust *out, dse_error *err)
+{
+    const drv_robust_options *o = s->o;
+    cmp_robust_problem problem = {.limited = true, /* by memory, and by failures */
+                                  .evaluate = evaluate,
+                                  .user = s,
+                                  .spread = o->spread,
+                                  .draws = o->draws,
+                                  .seed = o->seed,
+                                  .reach = DRV_ROBUST_REACH,
+                                  .progress = tell};
+    dse_status st;
+
+    if ((st = read_study(s, study->ranked[0], a, err)) != DSE_OK ||
+        (st = list_parameters(s, a, out, err)) != DSE_OK ||
+        (st = list_points(s, study, a, out, err)) != DSE_OK || (st = make(s, out, err)) != DSE_OK)
+        return st;
+    problem.n = s->n;
+    problem.p = s->n_places; /* not 0: a system without memory.bandwidth cannot be built */
+    st = cmp_robust(&problem, a, &out->result, err);
+    out->n_simulated = s->n_simulated;
+    out->n_failed = s->n_failed;
+    return st == DSE_OK && s->n_failed ? keep_failure(s, a, out, err) : st;
+}
+
+/* Why nothing can be simulated, whatever the parameters; NULL: something can. */
+static dse_status explain_refusal(const report_study *study, dse_arena *a, const char **why, dse_error *err)
+{
+    bool has_cards;
+    dse_status st;
+
+    *why = "no point is ranked";
+    if (!study->n_ranked)
+        return DSE_OK;
+    st = drv_has_cards(study->ranked[0], a, &has_cards, err);
+    if (st != DSE_OK)
+        return st;
+    *why = NULL;
+    if (has_cards)
+        return DSE_OK;
+    *why = dse_arena_printf(a, "results of '%s' came without a system whose parameters could be changed",
+                            study->ranked[0]->engine);
+    return *why ? DSE_OK : dse_fail_nomem(err);
+}
+
+dse_status drv_robust(const report_study *study, const drv_robust_options *o, dse_arena *a,
+                      report_robust *out, dse_error *err)
+{
+    state s = {.o = o, .limit_bytes = study->limit_bytes};
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+
+    *out = (report_robust){.spread = o->spread, .reach = DRV_ROBUST_REACH, .seed = o->seed};
+    if ((st = explain_refusal(study, a, &out->why_not, err)) != DSE_OK || out->why_not)
+        return st;
+    st = run(&s, study, a, out, &why);
+    release(&s);
+    if (st == DSE_OK)
+        return DSE_OK;
+    if (st != DSE_E_NOMEM) /* where nothing can be chosen as the system is, a failure says more than that */
+        out->why_not = spell(s.n_failed ? &s.failure : &why, a);
+    return out->why_not ? DSE_OK : dse_fail_nomem(err);
+}

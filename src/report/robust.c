@@ -1,0 +1,356 @@
+#include "report/robust.h"
+
+#include "base/units.h"
+#include "report/prose.h"
+#include "report/rows.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+    char text[DESIGN_NAME_MAX];
+} point_name;
+
+/* Of a candidate; CMP_NOBODY: "none fits". */
+static point_name name_of(const report_robust *r, size_t candidate)
+{
+    point_name name = {"none fits"};
+    design_point p;
+
+    if (candidate == CMP_NOBODY)
+        return name;
+    p = report_point(r->candidate[candidate]);
+    design_point_name(&p, name.text);
+    return name;
+}
+
+/* ---- who wins ------------------------------------------------------------------------------- */
+
+/* The candidates that win most draws, of equals the one that is ranked first; how many are listed. */
+static size_t list_winners(const report_robust *r, size_t out[REPORT_ROBUST_WINNERS])
+{
+    const uint32_t *wins = r->result.wins;
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        size_t at = n;
+
+        if (!wins[i])
+            continue;
+        for (; at > 0 && wins[out[at - 1]] < wins[i]; at--)
+            if (at < REPORT_ROBUST_WINNERS)
+                out[at] = out[at - 1];
+        if (at < REPORT_ROBUST_WINNERS)
+            out[at] = i;
+        n += n < REPORT_ROBUST_WINNERS;
+    }
+    return n;
+}
+
+static size_t count_winners(const report_robust *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        n += r->result.wins[i] > 0;
+    return n;
+}
+
+/* "*" behind what the limit on memory drops as the system is; the tables' footnote says so. */
+static const char *mark(const report_study *s, const report_robust *r, size_t candidate)
+{
+    return candidate == CMP_NOBODY || report_fits(s, r->candidate[candidate]) ? "" : "*";
+}
+
+static bool any_marked(const report_study *s, const report_robust *r)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < r->n; i++)
+        any |= r->result.wins[i] && *mark(s, r, i);
+    for (size_t k = 0; k < r->n_parameters; k++)
+        any |= *mark(s, r, r->result.below[k].by) || *mark(s, r, r->result.above[k].by);
+    return any;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* What was compared, where that is not simply all that is ranked. */
+static void say_compared(const report_study *s, const report_robust *r, const point_name *winner,
+                         dse_strbuf *p)
+{
+    const char *engine = s->row[0].engine;
+    bool other = r->candidate[r->result.winner] != s->ranked[0];
+
+    if (r->n_ranked < s->n_ranked)
+        dse_strbuf_addf(p, " Only the %zu best of the %zu points are compared.", r->n_ranked, s->n_ranked);
+    if (r->n_left)
+        dse_strbuf_addf(
+            p,
+            " Of those above the limit on memory %zu more might fit elsewhere; they need more than the "
+            "%zu that are compared.",
+            r->n_left, r->n - r->n_ranked);
+    if (s->n_skipped)
+        dse_strbuf_adds(p, " Points that a sweep with --prune skipped are not among those compared.");
+    if (!store_is_native(engine))
+        dse_strbuf_addf(p, " All of it is simulated by ccldse itself, not by %s%s%s%s.", engine,
+                        other ? "; there " : "", other ? winner->text : "", other ? " is the best" : "");
+}
+
+static void say_worst(const report_robust *r, dse_strbuf *p)
+{
+    for (size_t k = 0; k < r->n_parameters; k++)
+        dse_strbuf_addf(p, "%s" REPORT_UNBROKEN "%+.1f%%%s", r->parameter[k].key,
+                        (r->result.worst_factor[k] - 1) * 100, report_separator(k, r->n_parameters));
+}
+
+static void say_regret(const report_robust *r, dse_strbuf *p)
+{
+    const cmp_robust_result *x = &r->result;
+
+    if (x->dropped)
+        dse_strbuf_addf(p, " In %" PRIu32 " it does not fit%s.", x->dropped, r->n_failed ? ", or fails" : "");
+    if (x->nobody)
+        dse_strbuf_addf(p, " In %" PRIu32 " no point fits.", x->nobody);
+    if (!(x->worst_regret > 0))
+        return;
+    dse_strbuf_addf(
+        p, " On average it takes %.2f%% longer than the best of the draw, and at worst %.2f%%, with ",
+        x->mean_regret * 100, x->worst_regret * 100);
+    say_worst(r, p);
+    dse_strbuf_addc(p, '.');
+}
+
+static void say_trust(const report_study *s, const report_robust *r, dse_strbuf *p)
+{
+    const cmp_robust_result *x = &r->result;
+    point_name winner = name_of(r, x->winner);
+    uint32_t stays = x->wins[x->winner];
+
+    dse_strbuf_addf(p,
+                    "How far to trust this: each of the parameters below is up to %g%% off, independently of "
+                    "the others, in %" PRIu32 " draw%s (seed %" PRIu64 ").",
+                    r->spread * 100, x->draws, x->draws == 1 ? "" : "s", r->seed);
+    say_compared(s, r, &winner, p);
+    dse_strbuf_addf(p, " %s (dp_tp_sp_pp_recompute) stays the best in ", winner.text);
+    if (stays == x->draws) {
+        dse_strbuf_adds(p, "all of them.");
+        return;
+    }
+    dse_strbuf_addf(p, "%" PRIu32 " (", stays);
+    report_say_share(stays, x->draws, p);
+    dse_strbuf_adds(p, ").");
+    say_regret(r, p);
+}
+
+static void print_winners(const report_study *s, const report_robust *r, dse_strbuf *out)
+{
+    size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best), all = count_winners(r);
+    report_table t;
+
+    report_table_init(&t);
+    report_table_column(&t, "best in", false);
+    report_table_column(&t, "share", false);
+    report_table_column(&t, "point", true);
+    report_table_column(&t, "step time now", false);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t wins = r->result.wins[best[i]];
+        char time[32];
+
+        dse_format_seconds(time, sizeof time, r->result.value[best[i]] * 1e-9);
+        report_table_cell(&t, "%" PRIu32, wins);
+        report_table_cell(&t, "%.1f%%", (double)wins / r->result.draws * 100);
+        report_table_cell(&t, "%s%s", name_of(r, best[i]).text, mark(s, r, best[i]));
+        report_table_cell(&t, "%s", time);
+    }
+    report_table_print(&t, out);
+    report_table_free(&t);
+    if (all > n)
+        dse_strbuf_addf(out, "and %zu more\n", all - n);
+    dse_strbuf_addc(out, '\n');
+}
+
+/* Four digits, as of a time; without an exponent where one would have to count zeros. The unit stands with the value that
+ * the parameter has now. */
+static void value_cell(report_table *t, double v, const char *unit)
+{
+    report_table_cell(t, fabs(v) < 9999.5 ? "%.4g%s%s" : "%.0f%s%s", v, *unit ? " " : "", unit);
+}
+
+static void crossover_cells(report_table *t, const report_study *s, const report_robust *r,
+                            const report_robust_parameter *p, const cmp_crossover *c)
+{
+    if (isnan(c->factor)) {
+        report_table_cell(t, "never");
+        report_table_cell(t, "-");
+        return;
+    }
+    value_cell(t, p->value * c->factor, "");
+    report_table_cell(t, "%s%s", name_of(r, c->by).text, mark(s, r, c->by));
+}
+
+static void print_crossovers(const report_study *s, const report_robust *r, dse_strbuf *out)
+{
+    report_table t;
+
+    report_table_init(&t);
+    report_table_column(&t, "parameter", true);
+    report_table_column(&t, "now", false);
+    report_table_column(&t, "at most", false);
+    report_table_column(&t, "then best", true);
+    report_table_column(&t, "at least", false);
+    report_table_column(&t, "then best", true);
+    for (size_t k = 0; k < r->n_parameters; k++) {
+        report_table_cell(&t, "%s", r->parameter[k].key);
+        value_cell(&t, r->parameter[k].value, r->parameter[k].unit);
+        crossover_cells(&t, s, r, &r->parameter[k], &r->result.below[k]);
+        crossover_cells(&t, s, r, &r->parameter[k], &r->result.above[k]);
+    }
+    report_table_print(&t, out);
+    report_table_free(&t);
+    dse_strbuf_addc(out, '\n');
+}
+
+void report_robust_print(const report_study *s, const report_robust *r, dse_strbuf *out)
+{
+    dse_strbuf p;
+
+    dse_strbuf_init(&p);
+    if (r->why_not) {
+        dse_strbuf_addf(&p, "How far to trust this is not known: %s.", r->why_not);
+        report_end_paragraph(&p, out);
+        dse_strbuf_free(&p);
+        return;
+    }
+    say_trust(s, r, &p);
+    report_end_paragraph(&p, out);
+    if (r->result.wins[r->result.winner] < r->result.draws)
+        print_winners(s, r, out);
+    dse_strbuf_addf(
+        &p, "Where a parameter alone, changed by up to %g times, makes another point the best:", r->reach);
+    report_end_paragraph(&p, out);
+    print_crossovers(s, r, out);
+    if (any_marked(s, r)) {
+        dse_strbuf_adds(&p, "* needs more than ");
+        report_say_bytes(s->limit_bytes, &p);
+        dse_strbuf_adds(&p, " as the system is: what a point holds depends on when its communication ends.");
+        report_end_paragraph(&p, out);
+    }
+    if (r->failure) {
+        dse_strbuf_addf(&p,
+                        "%" PRIu64 " of %" PRIu64
+                        " simulations failed, and count as points that do not fit. The first, %s: %s.",
+                        r->n_failed, r->n_simulated, name_of(r, r->failed_first).text, r->failure);
+        report_end_paragraph(&p, out);
+    }
+    dse_strbuf_free(&p);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+/* Six digits, more than a crossover is known to; null: there is none. */
+static void number_json(const char *key, double v, dse_json *j)
+{
+    char text[40];
+
+    dse_json_key(j, key);
+    if (isnan(v)) {
+        dse_json_null(j);
+        return;
+    }
+    snprintf(text, sizeof text, "%.6g", v);
+    dse_json_double(j, strtod(text, NULL));
+}
+
+static void point_json(const char *key, const report_robust *r, size_t candidate, dse_json *j)
+{
+    dse_json_key(j, key);
+    if (candidate == CMP_NOBODY)
+        dse_json_null(j);
+    else
+        dse_json_string(j, name_of(r, candidate).text);
+}
+
+static void crossover_json(const char *key, const report_robust *r, const report_robust_parameter *p,
+                           const cmp_crossover *c, dse_json *j)
+{
+    dse_json_key(j, key);
+    if (isnan(c->factor)) {
+        dse_json_null(j);
+        return;
+    }
+    dse_json_begin_object(j);
+    number_json("value", p->value * c->factor, j);
+    number_json("factor", c->factor, j);
+    point_json("best", r, c->by, j);
+    dse_json_end_object(j);
+}
+
+static void parameters_json(const report_robust *r, dse_json *j)
+{
+    dse_json_key(j, "parameters");
+    dse_json_begin_array(j);
+    for (size_t k = 0; k < r->n_parameters; k++) {
+        const report_robust_parameter *p = &r->parameter[k];
+
+        dse_json_begin_object(j);
+        dse_json_key(j, "parameter");
+        dse_json_string(j, p->key);
+        dse_json_key(j, "unit");
+        dse_json_string(j, p->unit);
+        number_json("value", p->value, j);
+        number_json("worst_factor", r->result.worst_factor[k], j);
+        crossover_json("below", r, p, &r->result.below[k], j);
+        crossover_json("above", r, p, &r->result.above[k], j);
+        dse_json_end_object(j);
+    }
+    dse_json_end_array(j);
+}
+
+static void winners_json(const report_robust *r, dse_json *j)
+{
+    size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best);
+
+    dse_json_key(j, "best_in_draws");
+    dse_json_begin_array(j);
+    for (size_t i = 0; i < n; i++) {
+        dse_json_begin_object(j);
+        point_json("point", r, best[i], j);
+        dse_json_key_uint(j, "draws", r->result.wins[best[i]]);
+        dse_json_end_object(j);
+    }
+    dse_json_end_array(j);
+}
+
+void report_robust_json(const report_robust *r, dse_json *j)
+{
+    dse_json_begin_object(j);
+    if (r->why_not) {
+        dse_json_key(j, "why_not");
+        dse_json_string(j, r->why_not);
+        dse_json_end_object(j);
+        return;
+    }
+    number_json("spread", r->spread, j);
+    dse_json_key_uint(j, "draws", r->result.draws);
+    dse_json_key_uint(j, "seed", r->seed);
+    number_json("reach", r->reach, j);
+    dse_json_key_uint(j, "compared", r->n);
+    dse_json_key_uint(j, "simulations", r->n_simulated);
+    dse_json_key_uint(j, "failed", r->n_failed);
+    if (r->failure) {
+        dse_json_key(j, "first_failure");
+        dse_json_string(j, r->failure);
+    }
+    point_json("winner", r, r->result.winner, j);
+    dse_json_key_uint(j, "stays_best", r->result.wins[r->result.winner]);
+    dse_json_key_uint(j, "does_not_fit", r->result.dropped);
+    number_json("mean_regret", r->result.mean_regret, j);
+    number_json("worst_regret", r->result.worst_regret, j);
+    winners_json(r, j);
+    parameters_json(r, j);
+    dse_json_end_object(j);
+}
