@@ -12,13 +12,15 @@
 #include <unistd.h>
 
 static const struct {
-    const char *folder, *what, *file, *entry, *where;
+    const char *folder, *what, *file, *entry, *where, *extension;
 } kinds[] = {
-    [CARD_MODELS] = {"models", "model", "model card", "card", "list them with 'ccldse models'"},
-    [CARD_SYSTEMS] = {"systems", "system", "system card", "card", "list them with 'ccldse systems'"},
+    [CARD_MODELS] = {"models", "model", "model card", "card", "list them with 'ccldse models'", ".yaml"},
+    [CARD_SYSTEMS] = {"systems", "system", "system card", "card", "list them with 'ccldse systems'", ".yaml"},
     [CARD_OPERATORS] = {"operators", "operator file", "operator file", "card",
-                        "they are in configs/operators"},
-    [CARD_SPACES] = {"spaces", "space", "space file", "space", "they are in configs/spaces"},
+                        "they are in configs/operators", ".yaml"},
+    [CARD_SPACES] = {"spaces", "space", "space file", "space", "they are in configs/spaces", ".yaml"},
+    [CARD_MEASURED] = {"measured", "measured table", "measured table", "table",
+                       "they are in configs/measured", ".json"},
 };
 
 /* What a folder of a Hugging Face model has, whatever the folder is called. */
@@ -45,10 +47,13 @@ static const char *find_folder(card_kind kind, dse_arena *a)
     return NULL;
 }
 
-/* Bytes of a card's file name, or of what may be one, without ".yaml". */
-static size_t stem_length(const char *name, size_t n)
+/* Bytes of a file's name, or of what may be one, without its extension. */
+static size_t stem_length(card_kind kind, const char *name, size_t n)
 {
-    return n > 5 && !strncmp(name + n - 5, ".yaml", 5) ? n - 5 : n;
+    const char *extension = kinds[kind].extension;
+    const size_t e = strlen(extension);
+
+    return n > e && !strncmp(name + n - e, extension, e) ? n - e : n;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -77,7 +82,7 @@ dse_status card_list(card_kind kind, dse_arena *a, const char ***names, size_t *
     if (!dir)
         return dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", *folder);
     while (st == DSE_OK && (entry = readdir(dir))) {
-        size_t len = strlen(entry->d_name), stem = stem_length(entry->d_name, len);
+        size_t len = strlen(entry->d_name), stem = stem_length(kind, entry->d_name, len);
 
         if (stem == len)
             continue;
@@ -159,12 +164,12 @@ dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const cha
     st = card_list(kind, a, &names, &n, &folder, err);
     if (st != DSE_OK)
         return st;
-    stem = dse_arena_strndup(a, name, stem_length(name, strlen(name)));
+    stem = dse_arena_strndup(a, name, stem_length(kind, name, strlen(name)));
     if (!stem)
         return dse_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         if (!strcmp(names[i], stem)) {
-            *path = dse_arena_printf(a, "%s/%s.yaml", folder, stem);
+            *path = dse_arena_printf(a, "%s/%s%s", folder, stem, kinds[kind].extension);
             return *path ? DSE_OK : dse_fail_nomem(err);
         }
     }
@@ -216,7 +221,7 @@ static void folder_name(const char *path, size_t start, char *out)
 /* Bytes of a file's name without the extension that a card may have. */
 static size_t name_length(const char *name, size_t n)
 {
-    return n > 5 && !strncmp(name + n - 5, ".json", 5) ? n - 5 : stem_length(name, n);
+    return n > 5 && !strncmp(name + n - 5, ".json", 5) ? n - 5 : stem_length(CARD_MODELS, name, n);
 }
 
 dse_status card_name(const char *argument, dse_arena *a, const char **out, dse_error *err)

@@ -1,4 +1,4 @@
-/* Where cards, operator files and spaces are.
+/* Where cards, operator files, spaces and tables of measured runs are.
  *
  * The folder `configs` is looked for in this order: $CCLDSE_CONFIGS; configs/ in the current folder; beside
  * the program: configs (a build folder has a link to the sources'), ../configs, ../share/ccldse/configs (where it is
@@ -9,10 +9,10 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-typedef enum { CARD_MODELS, CARD_SYSTEMS, CARD_OPERATORS, CARD_SPACES } card_kind;
+typedef enum { CARD_MODELS, CARD_SYSTEMS, CARD_OPERATORS, CARD_SPACES, CARD_MEASURED } card_kind;
 
 /* A card as given on the command line: a path if a file is there (of a system also a folder, of a space also a pipe);
- * else a name, with or without ".yaml", in the folder of its kind. The folder of a Hugging Face model is its
+ * else a name, with or without ".yaml" (of a measured table ".json"), in the folder of its kind. The folder of a Hugging Face model is its
  * config.json; by name it may be <name>.json or <name>/config.json beside the cards. DSE_E_CONFIG with the nearest name
  * there is. The path belongs to the arena. */
 dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err);

@@ -20,10 +20,31 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 #define COUNT(lo, hi) .min = (lo), .max = (hi), .unit_name = ""
 #define NAMES         .unit_name = ""
 #define OURS(value)   .astra_lacks = true, .astra_fallback = (value)
+#define FIXED_COST(f)                                                                                        \
+    .type = CFG_T_DOUBLE, .unit = DSE_UNIT_NS, .unit_scale = 1, .unit_name = "ns", .min = 0, .max = 1e12,    \
+    FIELD(f), .fallback = "0", .omit_default = true
 #define EXTENT(f)                                                                                            \
     COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "", .omit_default = true
 
 static const cfg_param rows[] = {
+    {.key = "device",
+     .type = CFG_T_NAME,
+     NAMES,
+     FIELD(device),
+     .fallback = "",
+     .omit_default = true,
+     .help = "what an NPU is, in the words of the cards beside traces: nvidia_a100, nvidia_h100, tpu_v6e, "
+             "...; runs "
+             "measured on another are not compared with it"},
+    {.key = "source",
+     .type = CFG_T_NAME,
+     NAMES,
+     FIELD(source),
+     .fallback = "",
+     .omit_default = true,
+     .help = "where the figures come from, in at most 63 characters: a data sheet, what a fit was made to; "
+             "no result "
+             "depends on it"},
     {.key = "network.topology",
      .type = CFG_T_NAME_LIST,
      NAMES,
@@ -206,6 +227,18 @@ static const cfg_param rows[] = {
      FIELD(memory_capacity),
      .fallback = "",
      .help = "local memory of an NPU; what 'best' takes if it gets no --hbm"},
+
+    {.key = "overheads.per_kernel",
+     FIXED_COST(per_kernel),
+     .help = "fixed cost of every compute node that the roofline times: launch and tail of a kernel",
+     .astra_key = "per-kernel-overhead",
+     OURS("0")},
+    {.key = "overheads.per_step",
+     FIXED_COST(per_step),
+     .help = "fixed cost of a step on every NPU, after its last node: optimizer's host work, data loading, "
+             "synchronisation with the host",
+     .astra_key = "per-step-overhead",
+     OURS("0")},
 
     {.key = "scheduler.scheduling_policy",
      .type = CFG_T_NAME,
@@ -506,6 +539,8 @@ static dse_status build(const card_system *s, const card_places *in, net_network
         .replay_only = s->replay_only,
         .peak_ops_per_s = s->peak_perf * 1e12,
         .memory_bytes_per_s = s->memory_bandwidth * 1e9,
+        .kernel_overhead_ns = s->per_kernel,
+        .step_overhead = dse_ticks(s->per_step),
         .track_memory = s->track_local_mem,
     };
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
@@ -523,6 +558,16 @@ static dse_status build(const card_system *s, const card_places *in, net_network
 dse_status card_system_build(const card_system *s, net_network *net, sim_settings *set, dse_error *err)
 {
     return build(s, NULL, net, set, err);
+}
+
+dse_status card_system_released_check(const card_system *s, dse_error *err)
+{
+    if (s->per_kernel > 0 || s->per_step > 0)
+        return dse_fail(
+            err, DSE_E_RANGE,
+            "ASTRA-sim has no fixed costs (overheads.%s): its figures are without them; set them to 0",
+            s->per_kernel > 0 ? "per_kernel" : "per_step");
+    return DSE_OK;
 }
 
 dse_status card_system_check(const card_system *s, const card_places *in, dse_error *err)

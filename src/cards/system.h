@@ -10,16 +10,18 @@
 
 typedef struct {
     cfg_given given;
+    cfg_name device, source; /* "nvidia_a100"; where the figures come from; "": not given */
     cfg_name_list topology;
     cfg_int_list npus_count, width, height, depth; /* 0: not given for a dimension */
     cfg_name_list routing;
     cfg_name backend, multi_hop;
     cfg_double_list bandwidth, latency; /* GiB/s, ns */
     cfg_name_list all, all_reduce, all_gather, reduce_scatter, all_to_all;
-    double peak_perf;        /* TFLOPS, 10^12; NaN: not given */
-    double memory_bandwidth; /* GB/s, 10^9; NaN: not given */
-    double memory_capacity;  /* bytes; NaN: not given */
-    bool bus_shared;         /* and its parameters; NaN: not given */
+    double peak_perf;            /* TFLOPS, 10^12; NaN: not given */
+    double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
+    double memory_capacity;      /* bytes; NaN: not given */
+    double per_kernel, per_step; /* ns; 0: none */
+    bool bus_shared;             /* and its parameters; NaN: not given */
     double bus_L, bus_o, bus_g, bus_G, local_reduction_delay;
     cfg_name scheduling_policy, collective_optimization;
     int64_t endpoint_delay, active_chunks, splits, boost_mode;
@@ -77,6 +79,10 @@ void card_system_write_astra_network(const card_system *s, dse_strbuf *out);
 /* The network and the simulator's settings of a system. Checks what one table row cannot: list lengths,
  * what the roofline needs. */
 dse_status card_system_build(const card_system *s, net_network *net, sim_settings *settings, dse_error *err);
+
+/* What ASTRA-sim has not of a system, apart from its network (net_released_check). DSE_E_RANGE: its figures would be
+ * others. */
+dse_status card_system_released_check(const card_system *s, dse_error *err);
 
 /* The documents that a system was read from, for the places of what is wrong: one card twice, or ASTRA-sim's two. */
 typedef struct {

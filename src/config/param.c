@@ -215,12 +215,24 @@ dse_status cfg_param_default(const cfg_param *p, const char *text, void *out, ds
     return parse_element(p, text, out, 0, err);
 }
 
-bool cfg_param_is_absent(const cfg_param *p, const void *values)
+/* A row to be omitted that holds its default. */
+static bool is_omitted(const cfg_param *p, const void *values)
 {
     const void *f = const_field(p, values);
 
-    if (p->omit_default && p->type == CFG_T_NAME && !strcmp(f, p->fallback))
-        return true;
+    if (!p->omit_default)
+        return false;
+    switch (p->type) {
+    case CFG_T_NAME: return !strcmp(f, p->fallback);
+    case CFG_T_DOUBLE: return *(const double *)f == strtod(p->fallback, NULL);
+    default: return false;
+    }
+}
+
+static bool holds_nothing(const cfg_param *p, const void *values)
+{
+    const void *f = const_field(p, values);
+
     switch (p->type) {
     case CFG_T_INT_LIST: return ((const cfg_int_list *)f)->n == 0;
     case CFG_T_DOUBLE_LIST: return ((const cfg_double_list *)f)->n == 0;
@@ -229,6 +241,11 @@ bool cfg_param_is_absent(const cfg_param *p, const void *values)
     case CFG_T_NAME: return *(const char *)f == '\0';
     default: return false;
     }
+}
+
+bool cfg_param_is_absent(const cfg_param *p, const void *values)
+{
+    return is_omitted(p, values) || holds_nothing(p, values);
 }
 
 /* ---- a whole card -------------------------------------------------------------------------- */
@@ -482,7 +499,10 @@ bool cfg_table_get(const cfg_table *t, const void *values, const char *path, cfg
     const cfg_param *row = find_path(t, path, &index);
     uint32_t n;
 
-    if (!row || cfg_param_is_absent(row, values) || is_list(row) != (index >= 0))
+    if (!row || is_list(row) != (index >= 0))
+        return false;
+    /* A number that is omitted is a number still: a cost of 0. */
+    if (row->type == CFG_T_DOUBLE ? holds_nothing(row, values) : cfg_param_is_absent(row, values))
         return false;
     n = is_list(row) ? *list_length(row, (void *)(uintptr_t)values) : 1;
     if (index >= (int)n)

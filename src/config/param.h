@@ -56,8 +56,8 @@ typedef struct {
     size_t offset;
     bool bare;   /* of a list: a value without brackets is a list of one */
     bool sparse; /* of a list of integers or names: an entry may be null, which is stored as 0 or "" */
-    /* Of a name or list: nobody is told of it while it is the default, as if there were no such row; so a resolved text
-     * stays what it was before there was one. */
+    /* Of a name, a number without a unit in its default, or a list: no text says it while it is the default, as if there
+     * were no such row; so a resolved text stays what it was before there was one. */
     bool omit_default;
 
     /* How the reference simulator's files call it; NULL: they do not have it. */

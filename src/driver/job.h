@@ -32,9 +32,10 @@ typedef struct {
     drv_recompute recompute;
     trace_phase phase;
     const char *granularity; /* of cards */
-    /* The strategy. */
-    int64_t dp_replicate, dp_shard, tp, pp, cp, ep;
-    int64_t interleaving;      /* of the pipeline's schedule: chunks of layers a stage */
+    /* The strategy. dp is dp_replicate * dp_shard; alone where the source does not say whether weights are sharded. */
+    int64_t dp, dp_replicate, dp_shard, tp, pp, cp, ep;
+    const char *rank_order; /* of the degrees, innermost first, as a workload card says it; NULL: not said */
+    int64_t interleaving;   /* of the pipeline's schedule: chunks of layers a stage */
     int64_t sequence_parallel; /* Megatron's, along tp: 0, 1 */
     int64_t zero_stage;        /* 0 to 3: of optimizers that shard; dp_shard says 3 */
     int64_t float8;            /* 0, 1: arithmetic in 8 bits */
@@ -50,15 +51,22 @@ typedef struct {
 
 void drv_job_clear(drv_job *j);
 
-/* Of a workload card; `name` and the path of the card are borrowed. */
+/* Of a workload card; `name` and the path of the card are borrowed. DSE_E_CONFIG if it lacks a degree (dp_replicate,
+ * dp_shard, tp, pp, cp), which it names. */
 dse_status drv_job_of_card(const trace_card *card, const char *name, dse_arena *a, drv_job *out,
                            dse_error *err);
 
 /* A table of measured runs, JSON. README.md of this folder describes the format; those of configs/measured are such. Keeps
  * the rows that `only` selects: "KEY=VALUE" words, a dotted key of the row, all of which must hold (n_only 0: all). DSE_E_IO,
  * DSE_E_SYNTAX, DSE_E_CONFIG with file, row, field and remedy: an unknown unit, a value of the wrong type, two spellings that
- * disagree, no row that is selected. All in the arena. */
+ * disagree, micro-batches that do not come out whole, no row that is selected, a key of `only` that no row has.
+ * DSE_E_USAGE: a word of `only` without "=". Nothing else is checked: a degree may be absent, and their product may be another
+ * than n_devices. All in the arena. */
 dse_status drv_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
                          drv_job **out, size_t *n, dse_error *err);
+
+/* The same from memory; `path` is only a name for messages. */
+dse_status drv_jobs_parse(const char *path, const char *text, size_t length, const char *const *only,
+                          size_t n_only, dse_arena *a, drv_job **out, size_t *n, dse_error *err);
 
 #endif

@@ -21,5 +21,7 @@ dse_status drv_simulator_check(const card_system *s, dse_error *err)
     net_network net;
     dse_status st = card_network_build(s, NULL, &net, err);
 
-    return st == DSE_OK ? net_released_check(&net, err) : st;
+    if (st == DSE_OK)
+        st = net_released_check(&net, err);
+    return st == DSE_OK ? card_system_released_check(s, err) : st;
 }

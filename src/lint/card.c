@@ -280,6 +280,8 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
                  "delay of 10 "
                  "ns",
                  net.n_npus);
+    if (card_system_released_check(s, &why) != DSE_OK)
+        lint_add(l, LINT_NOTE, path, "", "%s", why.text);
     if (!s->roofline_enabled && !s->replay_only)
         lint_add(l, LINT_NOTE, path, "",
                  "without the roofline a compute node lasts as long as its trace says, and 1 ns if that says "

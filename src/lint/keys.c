@@ -24,6 +24,7 @@ static const lint_row parameters[] = {
      "a rank runs one collective at a time, so that there is nothing to choose from: LIFO, FIFO and EXPLICIT "
      "give the "
      "same figures; leave it at LIFO (ASTRA-sim needs the key)"},
+    {"source", LINT_NO_EFFECT, NULL, NULL, NULL, NULL},
     {"scheduler.boost_mode", LINT_NEVER_READ, NULL,
      "1 simulated only the NPUs that NPU 0 talks to, in version 1.0; ASTRA-sim never reads it now", NULL,
      "never read, though in every example; all ranks are simulated whatever it says: remove it"},
@@ -68,6 +69,8 @@ const lint_dependency lint_dependencies[] = {
     {"scheduler.endpoint_delay", "memory_bus.shared", "true"},
     {"compute.peak_perf", "scheduler.roofline_enabled", "false"},
     {"compute.peak_perf", "scheduler.replay_only", "true"},
+    {"overheads.per_kernel", "scheduler.roofline_enabled", "false"},
+    {"overheads.per_kernel", "scheduler.replay_only", "true"},
     {"network.routing", "network.backend", "congestion_unaware"},
     {"network.multi_hop", "network.backend", "congestion_aware"},
 };

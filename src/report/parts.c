@@ -10,7 +10,7 @@
 const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
     {AT(step_compute_bound), .label = "compute-bound", .words = "compute-bound compute"},
     {AT(step_memory_bound), .label = "memory-bound", .words = "memory-bound compute"},
-    {AT(step_compute_other), .label = "other compute", .words = "compute without a roofline"},
+    {AT(step_compute_other), .label = "other compute", .words = "compute without a roofline and fixed costs"},
     {AT(step_comm_dp), .label = "exposed dp", .words = "communication along dp"},
     {AT(step_comm_tp), .label = "exposed tp", .words = "communication along tp"},
     {AT(step_comm_sp), .label = "exposed sp", .words = "communication along sp"},

@@ -180,5 +180,7 @@ dse_status sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out, dse_
             out->wall = out->part[k];
             out->by = (sim_bound_kind)k;
         }
+    if (out->wall < DSE_TIME_NONE - b->set->step_overhead)
+        out->wall += b->set->step_overhead;
     return DSE_OK;
 }

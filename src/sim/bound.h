@@ -27,7 +27,7 @@ typedef enum { SIM_BOUND_COMPUTE, SIM_BOUND_COMM, SIM_BOUND_CHAIN, SIM_N_BOUNDS 
 
 typedef struct {
     dse_time part[SIM_N_BOUNDS]; /* ticks; compute, comm: of the stage that has most; 0: nothing is claimed */
-    dse_time wall;               /* the largest of them */
+    dse_time wall;               /* the largest of them, and the fixed cost of a step (settings.h) */
     sim_bound_kind by;           /* which that is, the first among equals */
     uint64_t held; /* bytes (upstream: elements) of the rank that holds most; 0 unless memory is tracked */
 } sim_bound;

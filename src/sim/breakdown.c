@@ -21,9 +21,15 @@ typedef struct {
 static const sim_unit precedence[] = {SIM_UNIT_COMPUTE, SIM_UNIT_CPU, SIM_UNIT_COMM, SIM_UNIT_RECV};
 _Static_assert(sizeof precedence / sizeof precedence[0] == SIM_N_UNITS, "every unit has its place");
 
+static bool is_by_roofline(const sim_engine *e, const sim_rank *r, uint32_t node)
+{
+    return r->graph->type[node] == WL_NODE_COMP && r->graph->unit[node] != SIM_UNIT_CPU && e->set->roofline &&
+           !e->set->replay_only;
+}
+
 static uint32_t part_of_compute(const sim_engine *e, const sim_rank *r, uint32_t node)
 {
-    if (r->graph->unit[node] == SIM_UNIT_CPU || !e->set->roofline || e->set->replay_only)
+    if (!is_by_roofline(e, r, node))
         return SIM_PART_COMPUTE_OTHER;
     return r->graph->cost[node].memory_bound ? SIM_PART_MEMORY_BOUND : SIM_PART_COMPUTE_BOUND;
 }
@@ -188,11 +194,30 @@ static void count_parts(track tracks[SIM_N_UNITS], dse_time wall, dse_time *part
     }
 }
 
-/* Room in one array for what each unit may have. */
+/* Room in one array for what each unit may have: of a kernel its fixed cost, and its work. */
+static uint32_t room_of(const sim_rank *r, int unit)
+{
+    return r->graph->n_of_unit[unit] * (unit == SIM_UNIT_COMPUTE ? 2 : 1);
+}
+
 static void lay_out(const sim_rank *r, interval *items, track tracks[SIM_N_UNITS])
 {
-    for (int u = 0; u < SIM_N_UNITS; items += r->graph->n_of_unit[u++])
+    for (int u = 0; u < SIM_N_UNITS; items += room_of(r, u++))
         tracks[u] = (track){.item = items};
+}
+
+/* A kernel is launched, and then works. */
+static void append_node(const sim_engine *e, const sim_rank *r, uint32_t node, track *t)
+{
+    interval i = {r->start[node], r->end[node], part_of(e, r, node)};
+
+    if (is_by_roofline(e, r, node)) {
+        dse_time launched = i.start + r->graph->cost[node].overhead;
+
+        append(t, (interval){i.start, launched, SIM_PART_COMPUTE_OTHER});
+        i.start = launched;
+    }
+    append(t, i);
 }
 
 static dse_status break_down(const sim_engine *e, uint32_t rank, interval *items, dse_time *part)
@@ -210,12 +235,14 @@ static dse_status break_down(const sim_engine *e, uint32_t rank, interval *items
         if (unit == SIM_UNIT_RECV)
             receives = true;
         else
-            append(&tracks[unit], (interval){r->start[node], r->end[node], part_of(e, r, node)});
+            append_node(e, r, node, &tracks[unit]);
     }
     if (receives)
         st = add_receives(e, rank, &tracks[SIM_UNIT_RECV]);
-    if (st == DSE_OK)
-        count_parts(tracks, e->stats[rank].wall, part);
+    if (st != DSE_OK)
+        return st;
+    count_parts(tracks, e->stats[rank].wall - e->set->step_overhead, part);
+    part[SIM_PART_COMPUTE_OTHER] += e->set->step_overhead;
     return st;
 }
 
@@ -223,15 +250,18 @@ dse_status sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out)
 {
     uint32_t slowest = 0;
     interval *items;
+    uint32_t room = 0;
     dse_status st;
 
     for (uint32_t i = 1; i < e->w->n_ranks; i++)
         if (e->stats[i].wall > e->stats[slowest].wall)
             slowest = i;
+    for (int u = 0; u < SIM_N_UNITS; u++)
+        room += room_of(&e->rank[slowest], u);
     *out = (sim_breakdown){.rank = slowest,
                            .n_parts = SIM_PART_GROUPS + wl_rank_graph(e->w, slowest)->n_group_slots};
     out->part = DSE_ARENA_NEW(e->arena, dse_time, out->n_parts);
-    items = dse_calloc(e->rank[slowest].graph->graph->n_nodes, sizeof *items);
+    items = dse_calloc(room, sizeof *items);
     st = out->part && items ? break_down(e, slowest, items, out->part) : dse_fail_nomem(e->err);
     dse_free(items);
     return st;

@@ -52,8 +52,9 @@ typedef struct {
 
 /* What a compute node costs; the same on every rank that shares the graph. */
 typedef struct {
-    dse_time ticks;
-    double op_intensity, compute_util, memory_util;
+    dse_time ticks;                                 /* all of it, */
+    dse_time overhead;                              /* of which so much is the fixed cost of a kernel */
+    double op_intensity, compute_util, memory_util; /* the latter two: while it is not */
     bool memory_bound;
 } sim_cost;
 

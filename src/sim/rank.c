@@ -213,16 +213,20 @@ void sim_rank_collective_ended(sim_engine *e, uint32_t rank)
 /* ---- setting up ---------------------------------------------------------------------------- */
 
 /* The roofline: operations per second are bounded by the peak and by memory bandwidth times operational
- * intensity. A node of no operations lasts 0/0 seconds; see base/time.h for what becomes of that. */
+ * intensity. A node of no operations lasts 0/0 seconds; see base/time.h for what becomes of that. The fixed
+ * cost of a kernel comes on top, and is truncated with it: without one the ticks are the reference's. */
 void sim_cost_of(const sim_settings *set, const wl_node *n, sim_cost *out)
 {
     double ops = (double)n->num_ops, bytes = (double)n->tensor_size, perf;
+    dse_time work;
 
     out->op_intensity = ops / bytes;
     perf = set->memory_bytes_per_s * out->op_intensity;
     if (!(perf < set->peak_ops_per_s))
         perf = set->peak_ops_per_s;
-    out->ticks = dse_ticks(ops / perf * 1e9);
+    work = dse_ticks(ops / perf * 1e9);
+    out->ticks = dse_ticks(ops / perf * 1e9 + set->kernel_overhead_ns);
+    out->overhead = out->ticks > work ? out->ticks - work : 0;
     out->compute_util = perf / set->peak_ops_per_s;
     out->memory_util = perf / out->op_intensity / set->memory_bytes_per_s;
     out->memory_bound = perf < set->peak_ops_per_s;

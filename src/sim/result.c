@@ -69,10 +69,10 @@ dse_status sim_fill_result(const sim_engine *e, sim_result *out)
                          .n_flat_rings = e->n_flat_rings};
     dse_status st = sim_breakdown_of_slowest(e, &result.step);
 
-    /* No link is busy after the last event; it is the last rank's finish, unless messages are left that
-     * nobody waits for. */
+    /* No link is busy after the last event; it is the last rank's finish but for the step's fixed cost, unless
+     * messages are left that nobody waits for. */
     if (st == DSE_OK && e->traffic)
-        st = net_load_of(e->traffic, e->now, e->arena, &result.load, e->err);
+        st = net_load_of(e->traffic, e->now + e->set->step_overhead, e->arena, &result.load, e->err);
     if (st != DSE_OK)
         return st;
     if (e->set->track_memory)

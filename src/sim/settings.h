@@ -66,6 +66,10 @@ typedef struct {
     bool replay_only; /* every node lasts as long as recorded */
     double peak_ops_per_s, memory_bytes_per_s;
 
+    /* Fixed costs, which the reference does not have; 0: none. */
+    double kernel_overhead_ns; /* of every node that the roofline times: launch and tail of a kernel */
+    dse_time step_overhead;    /* of every rank, after its last node: the host's work of a step */
+
     bool track_memory;
     bool rendezvous; /* messages wait for a handshake of 8192 bytes */
     sim_remote_memory remote;

@@ -15,12 +15,12 @@
 
 /* What the reference prints for one rank. Times in ticks (ns). */
 typedef struct {
-    dse_time wall;      /* end of the last node */
+    dse_time wall;      /* end of the last node, and the fixed cost of a step (settings.h) */
     dse_time gpu, comm; /* union of the intervals of compute and of communication nodes */
     dse_time cpu, remote_memory, invalid;
     bool has_gpu, has_comm, has_cpu, has_remote_memory, has_invalid; /* such nodes exist */
-    dse_time finished;                                               /* tick of the report */
-    dse_time exposed_comm; /* finished less the time of compute; wraps below 0 as in the reference */
+    dse_time finished;     /* tick of the report, and the fixed cost of a step */
+    dse_time exposed_comm; /* the report's tick less the time of compute; wraps below 0 as in the reference */
     bool has_utilisation;  /* with the roofline only: */
     double compute_bound;  /* fractions of the compute time */
     double compute_util, memory_util;
@@ -39,7 +39,7 @@ typedef struct {
 enum {
     SIM_PART_COMPUTE_BOUND, /* compute at the peak of the roofline */
     SIM_PART_MEMORY_BOUND,  /* compute below it */
-    SIM_PART_COMPUTE_OTHER, /* compute without a roofline, and CPU operations */
+    SIM_PART_COMPUTE_OTHER, /* compute without a roofline, CPU operations, fixed costs of kernels and the step */
     SIM_PART_MESSAGES,      /* sends; receives from the issue of their send on */
     SIM_PART_DIMENSIONS,    /* collectives of no group, by the dimensions involved */
     SIM_PART_OTHER,         /* remote memory; replayed, also nodes of no type */
@@ -86,7 +86,8 @@ typedef struct {
 #define SIM_ALL_SHORTCUTS ((sim_shortcuts){true, true})
 
 /* All ranks of w must have an NPU: w->n_ranks == net->n_npus. Results, and the record if one is asked for,
- * belong to the arena; so does the scratch memory of the run. `record` may be NULL. Apart from n_events and
+ * belong to the arena; so does the scratch memory of the run. `record` may be NULL; it has the nodes alone, so
+ * that a rank's wall is later than its last line by the fixed cost of a step. Apart from n_events and
  * the order in finish_order of ranks that finish at one tick, and plain_because, nothing depends on the
  * shortcuts. DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM, DSE_E_RANGE, DSE_E_NOMEM; *out is set on success
  * only. */

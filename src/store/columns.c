@@ -31,7 +31,7 @@ static const store_column columns[] = {
      AT(step_compute_bound)},
     {U64(step_memory_bound), "ns", STORE_LOWER, "of the step: compute that waits for the local memory",
      AT(step_memory_bound)},
-    {U64(step_compute_other), "ns", STORE_LOWER, "of the step: compute without a roofline",
+    {U64(step_compute_other), "ns", STORE_LOWER, "of the step: compute without a roofline, fixed costs",
      AT(step_compute_other)},
     {U64(step_comm_dp), "ns", STORE_LOWER, "of the step: communication along dp, not covered by compute",
      AT(step_comm_dp)},

@@ -136,11 +136,15 @@ static void write_rest(rng *r, drawn_case *c, const draw_limits *limits)
     static const uint32_t delays[] = {0, 10, 10, 10, 10, 1, 30, 77};
     static const uint32_t splits[] = {1, 1, 2, 3, 4, 6, 10};
     static const char *const peaks[] = {"450", "0.77"}, *const bandwidths[] = {"3000", "123.4"};
+    static const char *const kernels[] = {"0", "10", "1000", "37.7"};
     static const char *const whole[] = {"1000", "1"}; /* 1: reducing a packet takes longer than sending it */
 
     /* 1 TFLOPS: an operation takes a thousandth of a ns; 1 GB/s: a byte takes one. */
     ADD(c, "compute: {peak_perf: %s}\n", c->whole ? "1" : RNG_PICK(r, peaks));
     ADD(c, "memory: {bandwidth: %s}\n", c->whole ? RNG_PICK(r, whole) : RNG_PICK(r, bandwidths));
+    if (rng_percent(r, 30))
+        ADD(c, "overheads: {per_kernel: %s, per_step: %" PRIu32 "}\n", RNG_PICK(r, kernels),
+            rng_range(r, 0, 2) * 1000);
     if (!limits->full_size && rng_percent(r, 7))
         ADD(c, "memory_bus: {shared: true, L: %" PRIu32 ", o: 3, g: 2, G: 0.001}\n", rng_range(r, 0, 9));
     ADD(c, "scheduler: {endpoint_delay: %" PRIu32, RNG_PICK(r, delays));

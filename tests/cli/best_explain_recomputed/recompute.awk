@@ -210,7 +210,7 @@ BEGIN {
                    "step_comm_pp step_comm_mixed step_idle", step, " ")
     n_held = split("peak_weights peak_weight_gradients peak_updated_weights peak_activations peak_recomputed " \
                    "peak_activation_gradients peak_inputs", held, " ")
-    split("compute-bound compute,memory-bound compute,compute without a roofline,communication along dp," \
+    split("compute-bound compute,memory-bound compute,compute without a roofline and fixed costs,communication along dp," \
           "communication along tp,communication along sp,communication along pp," \
           "communication along several dimensions,idle time", step_words, ",")
     split("weights,gradients of weights,updated weights,activations,recomputed activations," \

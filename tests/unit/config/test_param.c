@@ -617,6 +617,7 @@ typedef struct {
     cfg_int_list extents, strict;
     cfg_name_list orders;
     cfg_name mode;
+    double cost;
 } forms;
 
 #define IN_FORMS(f) .offset = offsetof(forms, f)
@@ -656,6 +657,14 @@ static const cfg_param form_rows[] = {
      .fallback = "exact",
      .omit_default = true,
      .help = "one of two"},
+    {.key = "cost",
+     .type = CFG_T_DOUBLE,
+     .unit_name = "",
+     .max = 10,
+     IN_FORMS(cost),
+     .fallback = "0",
+     .omit_default = true,
+     .help = "a number"},
 };
 static const cfg_table form_table = {form_rows, sizeof form_rows / sizeof form_rows[0], "form"};
 
@@ -724,6 +733,17 @@ CLAIM(what_is_omitted_by_default_leaves_the_text_as_if_there_were_no_such_row)
     assert_true(cfg_param_is_absent(&form_rows[3], &f));
     assert_form("mode: fast\n", "{\"mode\":\"fast\"}");
     assert_false(cfg_param_is_absent(&form_rows[3], &f));
+    assert_form("cost: 0\n", "{}");
+    assert_form("cost: 0.5\n", "{\"cost\":0.5}");
+}
+
+CLAIM(a_number_that_is_omitted_is_got_all_the_same)
+{
+    cfg_value got;
+
+    assert_ok(read_form("{}\n"), &err);
+    assert_true(cfg_table_get(&form_table, &f, "cost", &got));
+    assert_double(got.number, 0);
 }
 
 int main(void)
@@ -762,6 +782,7 @@ int main(void)
         cmocka_unit_test(a_bare_value_is_a_list_of_one_where_the_row_says_so),
         cmocka_unit_test(an_entry_may_be_null_where_the_row_says_so),
         cmocka_unit_test(what_is_omitted_by_default_leaves_the_text_as_if_there_were_no_such_row),
+        cmocka_unit_test(a_number_that_is_omitted_is_got_all_the_same),
     };
     return RUN_TESTS(tests);
 }

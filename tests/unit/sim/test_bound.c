@@ -180,6 +180,8 @@ static void random_settings(void)
     run.set.endpoint_delay = 1 + below(50);
     run.set.peak_ops_per_s = (1 + below(500)) * 1e12;
     run.set.memory_bytes_per_s = (1 + below(4000)) * 1e9;
+    run.set.kernel_overhead_ns = below(2) ? 0 : below(20000) * 0.3;
+    run.set.step_overhead = below(2) ? 0 : below(1000000);
     run.set.rendezvous = below(8) == 0;
     run.set.roofline = below(10) != 0;
     run.set.replay_only = below(20) == 0;
@@ -320,6 +322,26 @@ static void begin_ring_of_4(void)
     run.strategy = (wl_strategy){.dp = 1, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
 }
 
+/* Kernels of 5 us each outlast all communication over links that take next to no time. */
+CLAIM(fixed_costs_are_in_the_bound)
+{
+    dse_time without;
+
+    begin_ring_of_4();
+    run.net.n_dims = 0;
+    add_dimension("Ring", 4, 1e6, 0);
+    assert_ok(net_network_finish(&run.net, &err), &err);
+    assert_true(check_bound());
+    without = run.bound.wall;
+    run.set.step_overhead = 123456;
+    assert_true(check_bound());
+    assert_u64(run.bound.wall, without + 123456);
+    run.set.kernel_overhead_ns = 5000;
+    assert_true(check_bound());
+    assert_int_equal(run.bound.by, SIM_BOUND_COMPUTE);
+    assert_true(run.bound.wall > without + 123456 + 10 * 5000);
+}
+
 /* Without a roofline every computation takes a tick, and no collective that all ranks enter at once waits for anybody. */
 CLAIM(ranks_in_step_that_wait_for_communication_alone_take_just_the_bound)
 {
@@ -385,6 +407,7 @@ int main(void)
         TEST(never_above_the_simulated_time_whatever_the_system),
         TEST(mostly_four_fifths_of_the_simulated_time_of_a_real_model_or_more),
         TEST(mostly_half_of_that_of_four_stages_as_each_waits_for_the_others),
+        TEST(fixed_costs_are_in_the_bound),
         TEST(ranks_in_step_that_wait_for_communication_alone_take_just_the_bound),
         TEST(the_larger_part_is_the_bound_and_the_first_of_equals_gives_it_its_name),
         TEST(without_tracking_of_memory_nothing_is_said_of_it),

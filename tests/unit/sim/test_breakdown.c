@@ -42,6 +42,24 @@ CLAIM(compute_is_bound_by_the_peak_or_by_the_memory)
     world_end();
 }
 
+/* Two kernels of 1907 and 953 ns of work and 100 ns each on top; after the last, 5000 ns of the host. run() checks that
+ * all adds up. */
+CLAIM(fixed_costs_are_compute_of_neither_kind)
+{
+    two_ranks();
+    world.set.kernel_overhead_ns = 100;
+    world.set.step_overhead = 5000;
+    world_comp(0, "a", MIB, 2 * MIB);
+    world_comp(0, "b", MIB, MIB);
+    run(0);
+    assert_u64(world_stats(0)->wall, 1907 + 953 + 200 + 5000);
+    assert_u64(step()->part[SIM_PART_MEMORY_BOUND], 1907);
+    assert_u64(step()->part[SIM_PART_COMPUTE_BOUND], 953);
+    assert_u64(step()->part[SIM_PART_COMPUTE_OTHER], 5200);
+    assert_u64(step()->part[SIM_PART_IDLE], 0);
+    world_end();
+}
+
 /* Both last 3 us: without a roofline as recorded, a CPU operation always. The CPU works from 0 to 3, as the NPU does. */
 CLAIM(compute_without_a_roofline_is_of_neither_kind)
 {
@@ -298,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compute_is_bound_by_the_peak_or_by_the_memory),
+        cmocka_unit_test(fixed_costs_are_compute_of_neither_kind),
         cmocka_unit_test(compute_without_a_roofline_is_of_neither_kind),
         cmocka_unit_test(collectives_count_for_their_groups_where_no_compute_covers_them),
         cmocka_unit_test(waiting_for_what_is_not_sent_is_idle),

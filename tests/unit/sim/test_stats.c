@@ -161,6 +161,79 @@ CLAIM(cpu_time_is_apart_from_gpu_time)
     world_end();
 }
 
+/* ---- fixed costs ---------------------------------------------------------------------------- */
+
+/* Of 1953 ns, 953 are work at the peak: 2^20 operations in 1953 ns are 953/1953 of what the NPU could do; the intensity
+ * is that of the work. Averages divide by the time plus one tick. */
+CLAIM(the_cost_of_a_kernel_is_compute_in_which_nothing_is_computed)
+{
+    const sim_rank_stats *s;
+
+    two_ranks();
+    world.set.kernel_overhead_ns = 1000;
+    world_comp(0, "c", MIB, 1024);
+    assert_ok(world_run(), &world.err);
+    s = world_stats(0);
+    assert_u64(s->wall, 1953);
+    assert_u64(s->gpu, 1953);
+    assert_u64(s->exposed_comm, 0);
+    assert_double(s->compute_bound, 953.0 / 1954);
+    assert_double(s->compute_util, 953.0 / 1954);
+    assert_double(s->memory_util, 953.0 / 1024 / 1954);
+    assert_double(s->op_intensity, 1024.0 * 953 / 954);
+    world_end();
+}
+
+/* 953.67 + 0.4 is 954.07 ns: truncated once, with the work. */
+CLAIM(the_cost_of_a_kernel_is_truncated_with_its_work)
+{
+    two_ranks();
+    world.set.kernel_overhead_ns = 0.4;
+    world_comp(0, "c", MIB, 1024);
+    assert_ok(world_run(), &world.err);
+    assert_u64(world_stats(0)->wall, 954);
+    world_end();
+}
+
+/* Without a roofline, in a replay, and of what moves no bytes: nothing was timed, and nothing is added. */
+CLAIM(only_what_the_roofline_times_has_the_cost_of_a_kernel)
+{
+    for (int i = 0; i < 3; i++) {
+        uint32_t node;
+
+        two_ranks();
+        world.set.kernel_overhead_ns = 1000;
+        world.set.roofline = i != 0;
+        world.set.replay_only = i == 1;
+        node = world_comp(0, "c", MIB, i == 2 ? 0 : 1024);
+        world.rank[0].node[node].duration_us = 3;
+        assert_ok(world_run(), &world.err);
+        assert_u64(world_stats(0)->gpu, i == 2 ? 0 : 3000);
+        world_end();
+    }
+}
+
+/* A message of 1000 bytes over a link of 50 ns is there after 1050. Each rank ends 400 later, also one that has nothing
+ * to do; that is no communication. */
+CLAIM(the_cost_of_a_step_is_after_the_last_node_of_every_rank)
+{
+    const sim_rank_stats *s;
+
+    world_begin("Ring", 3, 50, "ring");
+    world.set.step_overhead = 400;
+    world_message(0, "s", true, 1, 1000, 7);
+    world_message(1, "r", false, 0, 1000, 7);
+    assert_ok(world_run(), &world.err);
+    s = world_stats(0);
+    assert_u64(s->wall, 1450);
+    assert_u64(s->finished, 1450);
+    assert_u64(s->comm, 1050);
+    assert_u64(s->exposed_comm, 1050);
+    assert_u64(world_stats(1)->wall, 1450);
+    assert_u64(world_stats(2)->wall, 400);
+    world_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +247,10 @@ int main(void)
         cmocka_unit_test(intervals_that_touch_are_one),
         cmocka_unit_test(exposed_communication_is_what_compute_does_not_cover),
         cmocka_unit_test(cpu_time_is_apart_from_gpu_time),
+        cmocka_unit_test(the_cost_of_a_kernel_is_compute_in_which_nothing_is_computed),
+        cmocka_unit_test(the_cost_of_a_kernel_is_truncated_with_its_work),
+        cmocka_unit_test(only_what_the_roofline_times_has_the_cost_of_a_kernel),
+        cmocka_unit_test(the_cost_of_a_step_is_after_the_last_node_of_every_rank),
     };
     return RUN_TESTS(tests);
 }
