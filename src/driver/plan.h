@@ -64,7 +64,7 @@ dse_status drv_plan_make(const drv_job *job, const drv_plan_options *o, dse_aren
                          dse_error *err);
 
 /* The study of a plan that can run: its model on the machine with as many NPUs as the job has devices (card_system_resize).
- * Adds a gap, and takes can_run away, if the machine is of another device. DSE_E_CONFIG: the machine is too small, or cannot be
+ * Adds a gap, and takes can_run away, if the machine is of another device; *out is not touched then. DSE_E_CONFIG: the machine is too small, or cannot be
  * cut so. */
 dse_status drv_plan_study(drv_plan *p, const card_system *machine, const char *machine_name,
                           const drv_plan_options *o, dse_arena *a, drv_study *out, dse_error *err);

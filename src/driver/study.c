@@ -245,6 +245,27 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
     return st == DSE_OK ? check_model(out, err) : st;
 }
 
+dse_status drv_study_of(const cfg_doc *model, const char *model_name, const card_system *system,
+                        const char *system_name, const cfg_settings *settings, dse_arena *a, drv_study *out,
+                        dse_error *err)
+{
+    dse_status st;
+
+    *out = (drv_study){.engine = DRV_ENGINE,
+                       .tag_base = WL_TAG_BASE,
+                       .shortcuts = SIM_ALL_SHORTCUTS,
+                       .model_name = model_name,
+                       .system_name = system_name,
+                       .model_card = *model,
+                       .system = *system};
+    if ((settings && (st = check_paths(settings, err)) != DSE_OK) ||
+        (st = print_settings("", settings, a, &out->settings, err)) != DSE_OK ||
+        (st = card_model_read(model, settings, &out->model, err)) != DSE_OK ||
+        (st = drv_study_load_operators(out, a, err)) != DSE_OK)
+        return st;
+    return check_operators(out, a, err);
+}
+
 bool drv_path_covers(const char *path, const char *other)
 {
     static const char all[] = "collectives.all", one[] = "collectives.all_";

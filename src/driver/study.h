@@ -42,6 +42,12 @@ dse_status drv_study_load(const char *model, const char *system, const cfg_setti
 dse_status drv_study_load_part(const char *model, const char *system, const cfg_settings *settings,
                                dse_arena *a, drv_study *out, dse_error *err);
 
+/* The study of a model card that is not a file's, on a system that has been read. `settings` (NULL: none) are set over the
+ * model; those of the system have been set over it. Names and the document are borrowed. */
+dse_status drv_study_of(const cfg_doc *model, const char *model_name, const card_system *system,
+                        const char *system_name, const cfg_settings *settings, dse_arena *a, drv_study *out,
+                        dse_error *err);
+
 /* The operator file that the model of the study names, into operators and operators_hash; a generator of another file
  * is left behind. */
 dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err);
