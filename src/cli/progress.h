@@ -19,6 +19,9 @@ void progress_show(void *user, const drv_progress *p);
 /* The call of a recording that is read: files that are, on a terminal only; `user` is the screen. */
 void progress_files(void *user, size_t done, size_t n);
 
+/* The call of a calibration: fits that are done, on a terminal only; `user` is the screen. */
+void progress_fits(void *user, size_t done, size_t total);
+
 /* Takes the line away. */
 void progress_clear(const progress_screen *s);
 
