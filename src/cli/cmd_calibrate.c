@@ -124,6 +124,14 @@ typedef struct {
     drv_calibrated result;
 } calibrating;
 
+/* Where there is no table that would say it. */
+static void say_left(const calibrating *c)
+{
+    for (size_t i = 0; i < c->gathered.n_left; i++)
+        fprintf(stderr, "not used: %zu: %s, such as %s\n", c->gathered.left[i].n, c->gathered.left[i].reason,
+                c->gathered.left[i].first);
+}
+
 static dse_status gather(calibrating *c, dse_error *err)
 {
     const calibrate_options *o = c->o;
@@ -144,9 +152,8 @@ static dse_status gather(calibrating *c, dse_error *err)
     dse_status st = drv_gather(&c->machine, c->name, &how, c->r->arena, &c->gathered, err);
 
     progress_clear(&c->screen);
-    for (size_t i = 0; st == DSE_OK && !c->gathered.n && i < c->gathered.n_left; i++)
-        fprintf(stderr, "not used: %zu: %s, such as %s\n", c->gathered.left[i].n, c->gathered.left[i].reason,
-                c->gathered.left[i].first);
+    if (st == DSE_OK && !c->gathered.n)
+        say_left(c);
     if (st == DSE_OK && !c->gathered.n)
         return dse_fail(err, DSE_E_CONFIG, "no run can be simulated: there is nothing to fit to%s",
                         o->approximate ? "" : "; --approximate takes the nearest thing where there is one");
@@ -177,6 +184,8 @@ static dse_status fit(calibrating *c, dse_error *err)
                                                 .user = &c->screen},
                        c->r->arena, &c->result, err);
     progress_clear(&c->screen);
+    if (st == DSE_E_RANGE)
+        say_left(c);
     return st;
 }
 
@@ -198,6 +207,7 @@ static dse_status write_card(const calibrating *c, dse_error *err)
     dse_strbuf_init(&text);
     drv_calibrated_card(&c->result,
                         &(drv_calibrated_about){.system = c->name,
+                                                .source_before = c->machine.source,
                                                 .n_sources = sources.n,
                                                 .source = sources.item,
                                                 .n_runs = c->gathered.n,

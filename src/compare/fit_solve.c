@@ -7,6 +7,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>
+#include <string.h>
 
 #define RATE_STEP                                                                                            \
     1e-3 /* of a difference, in the logarithm: predictions are whole ns, runs a millisecond or more */
@@ -44,16 +45,20 @@ dse_status fit_residuals(const fit *f, const double *value, double *residual, ds
     return st;
 }
 
+static double step_of(const cmp_parameter *p, double coordinate)
+{
+    return p->is_cost ? fmax(1, RATE_STEP * fabs(coordinate)) : RATE_STEP;
+}
+
 dse_status fit_column(fit *f, const double *value, size_t j, double *column, dse_error *err)
 {
     const cmp_problem *p = f->problem;
     const cmp_parameter *q = &p->parameter[j];
-    double c = fit_coordinate(q, value[j]), step = q->is_cost ? fmax(1, RATE_STEP * fabs(c)) : RATE_STEP;
+    double c = fit_coordinate(q, value[j]), step = step_of(q, c);
     double low = fit_value(q, c - step), high = fit_value(q, c + step), width;
     dse_status st;
 
-    for (size_t k = 0; k < p->p; k++)
-        f->at[k] = value[k];
+    memcpy(f->at, value, p->p * sizeof *value);
     width = fit_coordinate(q, high) - fit_coordinate(q, low);
     f->at[j] = low;
     st = fit_residuals(f, f->at, f->low, err);
@@ -96,14 +101,35 @@ static int residuals_of(const gsl_vector *x, void *user, gsl_vector *out)
     return GSL_SUCCESS;
 }
 
+/* The difference to one side only, from the residuals in f->low: half the predictions, and good enough for a direction. */
+static dse_status one_sided_column(fit *f, const double *value, size_t j, double *column, dse_error *err)
+{
+    const cmp_problem *p = f->problem;
+    const cmp_parameter *q = &p->parameter[j];
+    double c = fit_coordinate(q, value[j]), step = step_of(q, c), other = fit_value(q, c + step), width;
+    dse_status st;
+
+    if (fit_coordinate(q, other) - c < step / 2)
+        other = fit_value(q, c - step);
+    width = fit_coordinate(q, other) - c;
+    memcpy(f->at, value, p->p * sizeof *value);
+    f->at[j] = other;
+    st = fit_residuals(f, f->at, f->high, err);
+    for (size_t i = 0; st == DSE_OK && i < p->n; i++)
+        column[i] = (f->high[i] - f->low[i]) / width;
+    return st;
+}
+
 static int jacobian_of(const gsl_vector *x, void *user, gsl_matrix *out)
 {
     run *r = user;
     size_t n = r->f->problem->n;
 
     values_of(r, x);
+    r->f->status = fit_residuals(r->f, r->value, r->f->low, r->f->err);
     for (size_t j = 0; j < r->k; j++) {
-        r->f->status = fit_column(r->f, r->value, r->index[j], r->column, r->f->err);
+        if (r->f->status == DSE_OK)
+            r->f->status = one_sided_column(r->f, r->value, r->index[j], r->column, r->f->err);
         if (r->f->status != DSE_OK)
             return GSL_EBADFUNC;
         for (size_t i = 0; i < r->rows; i++)

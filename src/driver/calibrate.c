@@ -6,6 +6,7 @@
 #include "exec/parallel.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NS_PER_S 1e9
@@ -15,6 +16,8 @@
 #define SLOTS 256
 
 typedef struct {
+    size_t same_as;     /* an earlier run of the same configuration, which was measured again; else itself */
+    const char *config; /* by which that is found */
     uint64_t npus;
     wl_workload workload;
     uint32_t n_dims;     /* of the machine's dimensions it uses the first so many */
@@ -90,6 +93,8 @@ static dse_status predict_one(void *user, size_t i, dse_error *err)
     dse_status st;
     size_t slot;
 
+    if (r->same_as != i)
+        return DSE_OK;
     key_of(c, r, key);
     slot = dse_hash_bytes(key, c->p * sizeof *key) % SLOTS;
     if (isnan(r->value[slot]) || memcmp(&r->key[slot * c->p], key, c->p * sizeof *key) != 0) {
@@ -108,9 +113,14 @@ static dse_status predict(void *user, const double *value, double *predicted, ds
 {
     calibration *c = user;
 
+    dse_status st;
+
     c->at = value;
     c->predicted = predicted;
-    return exec_parallel(c->n, c->n_threads, predict_one, NULL, c, err);
+    st = exec_parallel(c->n, c->n_threads, predict_one, NULL, c, err);
+    for (size_t i = 0; st == DSE_OK && i < c->n; i++)
+        predicted[i] = predicted[c->prepared[i].same_as];
+    return st;
 }
 
 /* ---- all of them --------------------------------------------------------------------------------- */
@@ -121,6 +131,24 @@ static void no_predictions(prepared *r)
         r->value[k] = NAN;
 }
 
+/* The configuration of a run as one text, and the first run that has the same. */
+static dse_status find_same(calibration *c, size_t i, const drv_study *s, dse_arena *a, dse_error *err)
+{
+    prepared *r = &c->prepared[i];
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    drv_study_write_config(s, &c->run[i].point, &text);
+    r->config = text.failed ? NULL : dse_arena_strdup(a, text.data);
+    dse_strbuf_free(&text);
+    if (!r->config)
+        return dse_fail_nomem(err);
+    for (r->same_as = 0; r->same_as < i; r->same_as++)
+        if (!strcmp(c->prepared[r->same_as].config, r->config))
+            break;
+    return DSE_OK;
+}
+
 static dse_status prepare_one(calibration *c, size_t i, dse_arena *a, dse_error *err)
 {
     prepared *r = &c->prepared[i];
@@ -128,13 +156,14 @@ static dse_status prepare_one(calibration *c, size_t i, dse_arena *a, dse_error 
     dse_status st;
 
     r->npus = design_point_ranks(&c->run[i].point);
+    if ((st = card_system_resize(c->machine, r->npus, &study.system, err)) != DSE_OK ||
+        (st = find_same(c, i, &study, a, err)) != DSE_OK || r->same_as != i)
+        return st;
     r->key = DSE_ARENA_NEW(a, double, SLOTS * c->p);
     r->value = DSE_ARENA_NEW(a, double, SLOTS);
     if (!r->key || !r->value)
         return dse_fail_nomem(err);
     no_predictions(r);
-    if ((st = card_system_resize(c->machine, r->npus, &study.system, err)) != DSE_OK)
-        return st;
     r->n_dims = study.system.topology.n;
     study.generator = NULL; /* what that makes is good until the next one only */
     return drv_point_generate(&study, &c->run[i].point, a, &r->workload, err);
@@ -215,6 +244,8 @@ static dse_status conclude(const calibration *c, const cmp_problem *problem, con
     apply(c, value, &r.fitted);
     for (size_t j = 0; j < c->p; j++)
         calibrate_give(&r.fitted, &c->parameter[j]);
+    snprintf(r.fitted.source, sizeof r.fitted.source, "fitted to %zu measured run%s by ccldse calibrate",
+             c->n, c->n == 1 ? "" : "s");
     *out = r;
     return DSE_OK;
 }

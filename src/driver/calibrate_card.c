@@ -65,6 +65,8 @@ static void add_head(const drv_calibrated *c, const drv_calibrated_about *about,
     add_error(about, "before", c->fit.before, out);
     add_error(about, "after", c->fit.after, out);
     add_error(about, "of each run by the others", c->fit.left_out, out);
+    if (*about->source_before)
+        add_list("The card's figures: ", &about->source_before, 1, out);
     add_list("From: ", about->source, about->n_sources, out);
     for (size_t i = 0; i < about->n_runs; i++)
         add_list(i ? "  " : "Runs: ", &about->run[i].name, 1, out);

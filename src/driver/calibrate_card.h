@@ -6,7 +6,8 @@
 #include "driver/calibrate.h"
 
 typedef struct {
-    const char *system; /* whose card it was */
+    const char *system;        /* whose card it was */
+    const char *source_before; /* where its figures came from, as it says; "" */
     size_t n_sources;
     const char *const *source; /* traces and tables, as they were given */
     size_t n_runs;
