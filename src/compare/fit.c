@@ -150,6 +150,19 @@ static void step_done(session *s)
         s->p->progress(s->p->user, ++s->done, s->total);
 }
 
+/* Where the simulated system cannot finish with some values, as drawn, that way of fitting ends, and not all of them. */
+static dse_status settle(session *s, fit_point *x, bool may_fail, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st = fit_settle(&s->f, x, &why);
+
+    if (st == DSE_E_SIM && may_fail) {
+        x->outcome = FIT_NO_CONVERGENCE;
+        return DSE_OK;
+    }
+    return st == DSE_OK ? DSE_OK : dse_fail_at(err, st, why.where, "%s", why.text);
+}
+
 /* Starts after the first may end anywhere, or nowhere: only what the first lacks is an error. */
 static dse_status run_starts(session *s, dse_error *err)
 {
@@ -171,7 +184,7 @@ static dse_status run_starts(session *s, dse_error *err)
                 x->value[j] = p->parameter[j].start;
             x->wanted[j] = true;
         }
-        st = fit_settle(&s->f, x, err);
+        st = settle(s, x, k > 0, err);
         if (st == DSE_OK && !k && x->outcome == FIT_TOO_FEW)
             st = fail_too_few(p, x, err);
         step_done(s);
@@ -232,7 +245,7 @@ static dse_status leave_out(session *s, const fit_point *best, size_t i, double 
     memcpy(x.wanted, best->wanted, p->p * sizeof *x.wanted);
     s->f.left_out = i;
     s->f.spare = 0;
-    st = fit_settle(&s->f, &x, err);
+    st = settle(s, &x, true, err);
     *out = NAN;
     if (st == DSE_OK && (x.outcome == FIT_DONE || x.outcome == FIT_NOTHING) &&
         (st = p->model(p->user, x.value, predicted, err)) == DSE_OK)

@@ -17,7 +17,8 @@ typedef struct {
                   * are taken over it at least. A rate's are over a thousandth of its value */
 } cmp_parameter;
 
-/* Predicts n values > 0 from p parameters. What it fails with ends the fit. Called from one thread, with the same arguments
+/* Predicts n values > 0 from p parameters. What it fails with ends the fit; but DSE_E_SIM, that a simulation cannot finish with
+ * these values, only the attempt from a start that was drawn, or without a run. Called from one thread, with the same arguments
  * again at times; must be a function of them. */
 typedef dse_status cmp_model(void *user, const double *parameter, double *predicted, dse_error *err);
 

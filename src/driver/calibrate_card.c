@@ -97,7 +97,8 @@ static void add_comment(const drv_calibrated *c, const cfg_param *row, dse_strbu
 
         if (!cfg_path_covers(row->key, name))
             continue;
-        dse_strbuf_addf(out, "%s%s %s", any ? ";" : "  #", name + strlen(row->key), state_word(f));
+        dse_strbuf_addf(out, "%s%s%s%s", any ? "; " : "  # ", name + strlen(row->key),
+                        name[strlen(row->key)] ? " " : "", state_word(f));
         any = true;
         if (f->state == CMP_FITTED || f->state == CMP_AT_BOUND)
             dse_strbuf_addf(out, ", was %.6g", c->card[j]);

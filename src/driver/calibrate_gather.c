@@ -111,8 +111,22 @@ static dse_status study_of(gathering *g, drv_plan *p, drv_study **out, dse_error
     return st == DSE_OK ? DSE_OK : dse_fail_at(err, st, why.where, "%s", why.text);
 }
 
+/* Whether it ends at all: some strategies deadlock, as they do in ASTRA-sim. */
+static dse_status try_run(const drv_study *s, const design_point *p, dse_error *err)
+{
+    store_metrics m;
+    dse_arena arena;
+    dse_status st;
+
+    dse_arena_init(&arena);
+    st = drv_point_run(s, p, &arena, &m, err);
+    dse_arena_free(&arena);
+    return st;
+}
+
 static dse_status add_job(gathering *g, const drv_job *j, dse_error *err)
 {
+    dse_error why = DSE_ERROR_INIT;
     drv_plan *p = DSE_ARENA_NEW(g->arena, drv_plan, 1);
     drv_study *s;
     dse_status st = p ? drv_plan_make(j, &g->o->plan, g->arena, p, err) : dse_fail_nomem(err);
@@ -122,7 +136,11 @@ static dse_status add_job(gathering *g, const drv_job *j, dse_error *err)
         return st;
     if (!(j->step_time_s > 0))
         return leave(g, j, "not measured", "there is no step time", err);
-    return add_run(g, p, s, err);
+    if ((st = try_run(s, &p->point, &why)) == DSE_OK)
+        return add_run(g, p, s, err);
+    if (st == DSE_E_NOMEM)
+        return dse_fail_nomem(err);
+    return leave(g, j, "the simulation fails", why.text, err);
 }
 
 /* ---- traces ----------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@ typedef struct {
     size_t n;
     double work[MAX_N], count[MAX_N];
     size_t calls, fail_at; /* fail_at 0: never */
+    bool stuck_when_fast;  /* cannot finish at a rate above 20 */
 } machine;
 
 static dse_status run_machine(void *user, const double *x, double *t, dse_error *err)
@@ -23,6 +24,8 @@ static dse_status run_machine(void *user, const double *x, double *t, dse_error 
     machine *m = user;
 
     if (++m->calls == m->fail_at)
+        return dse_fail(err, DSE_E_WORKLOAD, "no such group");
+    if (m->stuck_when_fast && x[0] > 20)
         return dse_fail(err, DSE_E_SIM, "deadlock in rank 3");
     for (size_t i = 0; i < m->n; i++)
         t[i] = m->work[i] / x[0] + m->count[i] * x[1] + x[2];
@@ -539,9 +542,32 @@ CLAIM(a_failure_of_the_model_ends_the_fit)
     for (size_t k = 1; k <= calls; k += k < 50 ? 1 : 17) {
         m.calls = 0;
         m.fail_at = k;
-        refuse(&p, DSE_E_SIM, "deadlock in rank 3");
+        refuse(&p, DSE_E_WORKLOAD, "no such group");
         assert_u64(m.calls, k);
     }
+}
+
+/* Some of 12 starts between 0.1 and 100 are above 20; the first is at 3, but for the second fit. */
+CLAIM(values_with_which_nothing_ends_are_left_alone)
+{
+    cmp_parameter parameters[3];
+    machine m = six_jobs();
+    double t[MAX_N];
+    cmp_problem p;
+    fitted f;
+
+    measure(&m, t);
+    m.stuck_when_fast = true;
+    p = problem_of(&m, t);
+    p.starts = 12;
+    fit(&p, &f);
+    near(f.r.parameter[0].value, 8, 1e-5);
+    assert_true(f.r.starts_agreed < 12);
+    dse_arena_free(&f.arena);
+    memcpy(parameters, machine_parameters, sizeof parameters);
+    parameters[0].start = 30;
+    p.parameter = parameters;
+    refuse(&p, DSE_E_SIM, "deadlock in rank 3");
 }
 
 static void count(void *user, size_t done, size_t total)
@@ -610,6 +636,7 @@ int main(void)
         cmocka_unit_test(values_that_have_no_logarithm_are_refused),
         cmocka_unit_test(bounds_that_make_no_sense_are_refused),
         cmocka_unit_test(a_failure_of_the_model_ends_the_fit),
+        cmocka_unit_test(values_with_which_nothing_ends_are_left_alone),
         cmocka_unit_test(progress_counts_starts_and_runs_left_out),
         cmocka_unit_test(running_out_of_memory_is_an_error),
     };
