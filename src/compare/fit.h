@@ -18,7 +18,8 @@ typedef struct {
 } cmp_parameter;
 
 /* Predicts n values > 0 from p parameters. What it fails with ends the fit; but DSE_E_SIM, that a simulation cannot finish with
- * these values, only the attempt from a start that was drawn, or without a run. Called from one thread, with the same arguments
+ * these values, is a step that is not taken, and only
+ * where there is no way on ends the attempt: from a start that was drawn, or without a run. Called from one thread, with the same arguments
  * again at times; must be a function of them. */
 typedef dse_status cmp_model(void *user, const double *parameter, double *predicted, dse_error *err);
 

@@ -51,14 +51,12 @@ static double distance(const double *a, const double *b, size_t n)
 
 /* Whether the parameter matters on one side of its value alone, as a rate does up to where another one limits: a fit from
  * that side ends there, and the data say no more than that it is not beyond. After fit_column. */
-static bool is_one_sided(const fit *f, const fit_point *x, size_t j, const double *residual)
+static bool is_one_sided(const fit *f, const double *residual)
 {
-    const cmp_parameter *q = &f->problem->parameter[j];
     double below = distance(f->low, residual, f->problem->n),
            above = distance(f->high, residual, f->problem->n);
 
-    return x->value[j] > q->min && x->value[j] < q->max &&
-           fmin(below, above) < ONE_SIDED * fmax(below, above);
+    return !f->low_is_value && !f->high_is_value && fmin(below, above) < ONE_SIDED * fmax(below, above);
 }
 
 /* Columns of the wanted; a length of 0 stands for no effect, or none on one side. */
@@ -80,7 +78,7 @@ static dse_status jacobian_at(fit *f, const fit_point *x, jacobian *out, dse_err
             continue;
         st = fit_column(f, x->value, j, c, err);
         if (st != DSE_OK || largest(c, p->n) * range_of(&p->parameter[j]) < NO_EFFECT ||
-            is_one_sided(f, x, j, residual))
+            is_one_sided(f, residual))
             continue;
         for (size_t i = 0; i < p->n; i++)
             out->length[j] += c[i] * c[i];

@@ -15,8 +15,9 @@ typedef struct {
     size_t left_out; /* the measurement that does not count; FIT_ALL: each does */
     size_t spare;    /* measurements that there must be beyond the parameters */
     dse_arena *arena;
-    double *at, *low, *high; /* scratch: p, n, n */
-    dse_status status;       /* of the model, when GSL called it */
+    double *at, *low, *high;          /* scratch: p, n, n */
+    bool low_is_value, high_is_value; /* of the last column: a bound, or nothing ends beyond */
+    dse_status status;                /* of the model, when GSL called it */
     dse_error *err;
 } fit;
 

@@ -17,6 +17,7 @@
 #define COST_STEP_DONE 1e-3  /* of a cost's step */
 #define SUM_DONE       1e-10 /* change of the sum of squares, relative */
 #define RESIDUAL_DONE  1e-12 /* root mean square: there is nothing left to fit */
+#define HOPELESS       1e6   /* a residual that no step is taken to */
 #define INWARDS        1e-4  /* cosine between residuals and column */
 
 double fit_coordinate(const cmp_parameter *p, double value)
@@ -50,24 +51,45 @@ static double step_of(const cmp_parameter *p, double coordinate)
     return p->is_cost ? fmax(1, RATE_STEP * fabs(coordinate)) : RATE_STEP;
 }
 
-dse_status fit_column(fit *f, const double *value, size_t j, double *column, dse_error *err)
+/* Residuals with parameter j at *at; where nothing ends there (DSE_E_SIM), at its value, and *at says so. */
+static dse_status probe(fit *f, const double *value, size_t j, double *at, double *residual, dse_error *err)
 {
-    const cmp_problem *p = f->problem;
-    const cmp_parameter *q = &p->parameter[j];
-    double c = fit_coordinate(q, value[j]), step = step_of(q, c);
-    double low = fit_value(q, c - step), high = fit_value(q, c + step), width;
+    dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
-    memcpy(f->at, value, p->p * sizeof *value);
+    memcpy(f->at, value, f->problem->p * sizeof *value);
+    f->at[j] = *at;
+    st = fit_residuals(f, f->at, residual, &why);
+    if (st == DSE_E_SIM && *at != value[j]) {
+        f->at[j] = *at = value[j];
+        return fit_residuals(f, f->at, residual, err);
+    }
+    return st == DSE_OK ? DSE_OK : dse_fail_at(err, st, why.where, "%s", why.text);
+}
+
+static dse_status fail_probe(const cmp_parameter *p, double value, dse_error *err)
+{
+    return dse_fail(err, DSE_E_SIM, "no prediction can be made with %s other than %g %s", p->name, value,
+                    p->unit);
+}
+
+dse_status fit_column(fit *f, const double *value, size_t j, double *column, dse_error *err)
+{
+    const cmp_parameter *q = &f->problem->parameter[j];
+    double c = fit_coordinate(q, value[j]), step = step_of(q, c), width;
+    double low = fit_value(q, c - step), high = fit_value(q, c + step);
+    dse_status st = probe(f, value, j, &low, f->low, err);
+
+    if (st != DSE_OK || (st = probe(f, value, j, &high, f->high, err)) != DSE_OK)
+        return st;
+    f->low_is_value = low == value[j];
+    f->high_is_value = high == value[j];
+    if (f->low_is_value && f->high_is_value)
+        return fail_probe(q, value[j], err);
     width = fit_coordinate(q, high) - fit_coordinate(q, low);
-    f->at[j] = low;
-    st = fit_residuals(f, f->at, f->low, err);
-    f->at[j] = high;
-    if (st == DSE_OK)
-        st = fit_residuals(f, f->at, f->high, err);
-    for (size_t i = 0; st == DSE_OK && i < p->n; i++)
+    for (size_t i = 0; i < f->problem->n; i++)
         column[i] = (f->high[i] - f->low[i]) / width;
-    return st;
+    return DSE_OK;
 }
 
 /* ---- the parameters that are free -------------------------------------------------------------- */
@@ -87,17 +109,23 @@ static void values_of(const run *r, const gsl_vector *x)
         r->value[r->index[j]] = fit_value(&r->f->problem->parameter[r->index[j]], gsl_vector_get(x, j));
 }
 
+/* A step to where nothing ends is one that is not taken; the first point has been tried before. */
 static int residuals_of(const gsl_vector *x, void *user, gsl_vector *out)
 {
     run *r = user;
     size_t n = r->f->problem->n;
 
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+
     values_of(r, x);
-    r->f->status = fit_residuals(r->f, r->value, r->column, r->f->err);
-    if (r->f->status != DSE_OK)
+    st = fit_residuals(r->f, r->value, r->column, &why);
+    if (st != DSE_OK && st != DSE_E_SIM) {
+        r->f->status = dse_fail_at(r->f->err, st, why.where, "%s", why.text);
         return GSL_EBADFUNC;
+    }
     for (size_t i = 0; i < r->rows; i++)
-        gsl_vector_set(out, i, i < n ? r->column[i] : 0);
+        gsl_vector_set(out, i, st == DSE_E_SIM ? HOPELESS : i < n ? r->column[i] : 0);
     return GSL_SUCCESS;
 }
 
@@ -107,14 +135,19 @@ static dse_status one_sided_column(fit *f, const double *value, size_t j, double
     const cmp_problem *p = f->problem;
     const cmp_parameter *q = &p->parameter[j];
     double c = fit_coordinate(q, value[j]), step = step_of(q, c), other = fit_value(q, c + step), width;
-    dse_status st;
+    dse_status st = DSE_OK;
 
-    if (fit_coordinate(q, other) - c < step / 2)
+    if (fit_coordinate(q, other) - c >= step / 2)
+        st = probe(f, value, j, &other, f->high, err);
+    else
+        other = value[j];
+    if (st == DSE_OK && other == value[j]) {
         other = fit_value(q, c - step);
+        st = probe(f, value, j, &other, f->high, err);
+    }
+    if (st == DSE_OK && other == value[j])
+        return fail_probe(q, value[j], err);
     width = fit_coordinate(q, other) - c;
-    memcpy(f->at, value, p->p * sizeof *value);
-    f->at[j] = other;
-    st = fit_residuals(f, f->at, f->high, err);
     for (size_t i = 0; st == DSE_OK && i < p->n; i++)
         column[i] = (f->high[i] - f->low[i]) / width;
     return st;

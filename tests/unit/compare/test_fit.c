@@ -547,6 +547,26 @@ CLAIM(a_failure_of_the_model_ends_the_fit)
     }
 }
 
+/* The truth is so near to where nothing ends that differences can be taken to one side only, and steps go beyond. */
+CLAIM(a_solution_beside_values_with_which_nothing_ends_is_found)
+{
+    machine m = six_jobs();
+    double t[MAX_N];
+    cmp_problem p;
+    fitted f;
+
+    m.stuck_when_fast = true;
+    assert_int_equal(run_machine(&m, (double[]){19.995, 0.5, 2}, t, NULL), DSE_OK);
+    p = problem_of(&m, t);
+    p.leave_one_out = true;
+    fit(&p, &f);
+    near(f.r.parameter[0].value, 19.995, 1e-4);
+    assert_int_equal(f.r.parameter[0].state, CMP_FITTED);
+    assert_true(f.r.parameter[0].error >= 0);
+    near(f.r.left_out[0], t[0], 1e-3);
+    dse_arena_free(&f.arena);
+}
+
 /* Some of 12 starts between 0.1 and 100 are above 20; the first is at 3, but for the second fit. */
 CLAIM(values_with_which_nothing_ends_are_left_alone)
 {
@@ -636,6 +656,7 @@ int main(void)
         cmocka_unit_test(values_that_have_no_logarithm_are_refused),
         cmocka_unit_test(bounds_that_make_no_sense_are_refused),
         cmocka_unit_test(a_failure_of_the_model_ends_the_fit),
+        cmocka_unit_test(a_solution_beside_values_with_which_nothing_ends_is_found),
         cmocka_unit_test(values_with_which_nothing_ends_are_left_alone),
         cmocka_unit_test(progress_counts_starts_and_runs_left_out),
         cmocka_unit_test(running_out_of_memory_is_an_error),
