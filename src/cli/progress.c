@@ -123,6 +123,17 @@ void progress_search(void *user, size_t done, size_t total)
     s->next_seconds = seconds + (s->terminal ? 0.1 : 10);
 }
 
+void progress_fits(void *user, size_t done, size_t total)
+{
+    progress_screen *s = user;
+
+    if (!s->terminal)
+        return;
+    fprintf(stderr, "\r\033[2Kfitting: %zu of %zu", done, total);
+    fflush(stderr);
+    s->drawn = true;
+}
+
 void progress_clear(const progress_screen *s)
 {
     if (s->drawn)

@@ -23,6 +23,9 @@ void progress_files(void *user, size_t done, size_t n);
 /* The call of a search that may be over at once: nothing within the first second; `user` is the screen. */
 void progress_search(void *user, size_t done, size_t total);
 
+/* The call of a calibration: fits that are done, on a terminal only; `user` is the screen. */
+void progress_fits(void *user, size_t done, size_t total);
+
 /* Takes the line away. */
 void progress_clear(const progress_screen *s);
 

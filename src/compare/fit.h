@@ -10,11 +10,16 @@
 
 typedef struct {
     const char *name, *unit;
-    double start, min, max; /* in the unit; min < start < max, but a cost's start may be its min, 0 */
+    double start, min, max; /* in the unit; min <= start <= max, min < max */
     bool is_cost;           /* linear, may be 0; else a rate, > 0 */
+    double
+        step; /* of a cost: a change, in the unit, that predictions show in spite of their rounding, > 0; differences
+                  * are taken over it at least. A rate's are over a thousandth of its value */
 } cmp_parameter;
 
-/* Predicts n values > 0 from p parameters. What it fails with ends the fit. Called from one thread, with the same arguments
+/* Predicts n values > 0 from p parameters. What it fails with ends the fit; but DSE_E_SIM, that a simulation cannot finish with
+ * these values, is a step that is not taken, and only
+ * where there is no way on ends the attempt: from a start that was drawn, or without a run. Called from one thread, with the same arguments
  * again at times; must be a function of them. */
 typedef dse_status cmp_model(void *user, const double *parameter, double *predicted, dse_error *err);
 
@@ -35,13 +40,15 @@ typedef struct {
 typedef enum {
     CMP_FITTED,
     CMP_AT_BOUND,   /* fitted, and at its min or max: the data want more than the bounds allow */
-    CMP_NO_EFFECT,  /* no measurement changes with it: stays at its start */
+    CMP_NO_EFFECT,  /* no measurement changes with it, by 1e-4 over all of its range: stays at its start */
     CMP_INSEPARABLE /* it changes them only as others do: stays at its start, `with` says which */
 } cmp_parameter_state;
 
 typedef struct {
     double value;
-    double error; /* standard error in the parameter's unit; NaN: not known */
+    double
+        error; /* standard error in the parameter's unit; NaN: not known, as at a bound, or where the data say no more
+                   * than that it is not beyond this value */
     cmp_parameter_state state;
     size_t with; /* CMP_INSEPARABLE: index of the parameter that it most resembles */
 } cmp_fitted;
@@ -53,13 +60,15 @@ typedef struct {
     double *before, *after; /* n: predictions with the start values, with the fitted ones */
     double *
         left_out; /* n: of each run by the fit to all others; NULL: not asked for; NaN: could not be fitted */
-    double rms;   /* of the logarithms' residuals */
+    double rms;   /* of the logarithms' residuals: root of their mean square */
     uint32_t starts_agreed; /* starts that ended within 1 % of the best sum of squares */
 } cmp_fit_result;
 
-/* DSE_E_RANGE: fewer measurements than parameters that they constrain, plus one (says how many are needed and which to fix);
- * the fit is singular or does not converge; a prediction is not > 0. DSE_E_NOMEM, and whatever the model fails with. All in
- * the arena. */
+/* The fit without a run starts from the fit to all; what only that run constrains goes back to its own start first.
+ *
+ * DSE_E_RANGE: fewer measurements than parameters that they constrain, plus one (says how many are needed and which to fix);
+ * no parameter changes any prediction; none of the starts converges; a measurement or a prediction is not > 0. DSE_E_NOMEM,
+ * and whatever the model fails with. All in the arena. */
 dse_status cmp_fit(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out, dse_error *err);
 
 #endif

@@ -1,0 +1,68 @@
+/* drv_gather -- the runs that a calibration can use, of traces and of tables of measured step times; what is left out, by
+ * reason; and what the collectives of the traces say of the network themselves. */
+#ifndef DSE_DRIVER_CALIBRATE_GATHER_H
+#define DSE_DRIVER_CALIBRATE_GATHER_H
+
+#include "driver/calibrate.h"
+#include "driver/plan.h"
+#include "driver/recording.h"
+
+/* Hockney's alpha and beta of a trace's all-reduces (metrics/hockney.h), as a start for the one dimension of the network
+ * whose ranks they join: a link carries 1/beta, or of fully connected ranks each link an equal part of it; a step takes
+ * alpha. */
+typedef struct {
+    const char *run;
+    const char *why;  /* they give no start; NULL: they do */
+    uint32_t members; /* of the group; 0: there is no fit at all, as for all below */
+    size_t samples, sizes;
+    double alpha_s, beta_s_per_byte; /* of the fit */
+    uint32_t dim;                    /* without `why`, as the next: of the machine */
+    double bandwidth, latency;       /* GiB/s and ns, as in a card */
+} drv_gathered_hockney;
+
+typedef struct {
+    const char *name, *where; /* "fsdp8"; "measured.json: row 12" */
+    size_t n_notes;
+    const char **note; /* substitutions and assumptions */
+} drv_gathered_run;
+
+typedef struct {
+    const char *reason;
+    size_t n;
+    const char *first; /* the first of them, and what is in its way */
+} drv_gathered_left;
+
+typedef struct {
+    size_t n;
+    drv_calibrate_run *run;
+    drv_gathered_run *about; /* n */
+    size_t n_left;
+    drv_gathered_left *left;
+    size_t n_hockney;
+    drv_gathered_hockney *hockney; /* one a trace */
+    size_t n_starts;
+    drv_calibrate_start
+        *start; /* of those without `why`; of several for one dimension that of the most samples */
+} drv_gathered;
+
+typedef struct {
+    size_t n_traces, n_tables, n_only;
+    const char *const *trace, *const *table;
+    const char *const *only; /* drv_jobs_read */
+    drv_plan_options plan;
+    drv_recording_options read;
+} drv_gather_options;
+
+/* DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG of traces, cards and tables, with their places; a trace without a card is one. A run
+ * that is no point, or has no step time, is left out. That none is left is no failure here. All in the arena. */
+dse_status drv_gather(const card_system *machine, const char *machine_name, const drv_gather_options *o,
+                      dse_arena *a, drv_gathered *out, dse_error *err);
+
+/* What the all-reduces of a recording say; it has a card. DSE_E_NOMEM. */
+dse_status drv_hockney_of(const drv_recording *r, const char *run, const card_system *machine, dse_arena *a,
+                          drv_gathered_hockney *out, dse_error *err);
+
+/* A dimension that a group of ranks 0, stride, 2 stride, ... lies in; false if it lies in several, or beyond the machine. */
+bool drv_group_dimension(const card_system *machine, uint32_t members, uint32_t stride, uint32_t *dim);
+
+#endif

@@ -1,0 +1,60 @@
+/* report_calibrated -- a calibration, for people and programs: each parameter with what is known of it, how the parameters
+ * hang together, the errors before, after, and of each run by the fit to the others. */
+#ifndef DSE_REPORT_CALIBRATED_H
+#define DSE_REPORT_CALIBRATED_H
+
+#include "base/json_writer.h"
+#include "compare/fit.h"
+
+typedef struct {
+    const char *name, *where;
+    double measured_s;
+    size_t n_notes;
+    const char *const *note; /* substitutions and assumptions */
+} report_calibrated_run;
+
+/* Runs that were not used, by reason. */
+typedef struct {
+    const char *reason;
+    size_t n;
+    const char *first;
+} report_calibrated_left;
+
+/* What the collectives of a trace say: Hockney's alpha and beta, and the start that it gives. */
+typedef struct {
+    const char *run;
+    const char *why;  /* they give no start; NULL: they do */
+    uint32_t members; /* 0: there is no fit */
+    size_t samples, sizes;
+    double alpha_s, beta_s_per_byte;
+    uint32_t dim;              /* without `why`, as the next */
+    double bandwidth, latency; /* GiB/s, ns */
+} report_calibrated_hockney;
+
+typedef struct {
+    const char *system;
+    size_t p, n;
+    const cmp_parameter *parameter;
+    const double *card;               /* p: the card's values, where the start may be another */
+    const cmp_fit_result *fit;        /* predictions in s */
+    const report_calibrated_run *run; /* n */
+    size_t n_left, n_hockney;
+    const report_calibrated_left *left;
+    const report_calibrated_hockney *hockney;
+    uint32_t starts;
+    uint64_t seed;
+    const char *output; /* the card that was written; NULL: none */
+} report_calibrated;
+
+/* Of step times, as fractions; n counts the runs that have a prediction: 0, and the others are NaN. */
+typedef struct {
+    size_t n;
+    double mean, worst; /* of |error|; signed */
+    size_t which;       /* the worst */
+} report_calibrated_error;
+report_calibrated_error report_calibrated_error_of(const report_calibrated *c, const double *predicted);
+
+void report_calibrated_print(const report_calibrated *c, dse_strbuf *out);
+void report_calibrated_json(const report_calibrated *c, dse_strbuf *out);
+
+#endif
