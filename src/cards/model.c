@@ -30,6 +30,13 @@ static const struct {
 
 static const char *const word_names[N_WORDS + 1] = {NONE, "mixed", "bf16", "fp32", NULL};
 
+static dse_status check_placement(const char *name, dse_error *err)
+{
+    wl_placement p;
+
+    return wl_placement_parse(name, &p, err);
+}
+
 static const cfg_param rows[] = {
     {.key = "vocabulary", SIZE, FIELD(vocabulary), .help = "entries of the vocabulary, at input and output"},
     {.key = "d_model", SIZE, FIELD(d_model), .help = "width of the model"},
@@ -48,6 +55,14 @@ static const cfg_param rows[] = {
      FIELD(operators),
      .fallback = "transformer",
      .help = "the operators of a step: a file of configs/operators, or a path"},
+    {.key = "placement",
+     .type = CFG_T_NAME,
+     FIELD(placement),
+     .fallback = WL_PLACEMENT_DEFAULT,
+     .check = check_placement,
+     .omit_default = true,
+     .help = "which parallel dimension's ranks are neighbours, innermost first: tp,sp,dp,pp as Megatron has "
+             "it"},
     {.key = "precision",
      .type = CFG_T_NAME,
      FIELD(precision.word),

@@ -285,6 +285,7 @@ static dse_status add_held(counter *c)
 dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl_strategy *s, dse_arena *a,
                         wl_totals *out, dse_error *err)
 {
+    const uint32_t degree[] = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp, [WL_PP] = s->pp};
     counter c = {.o = o, .arena = a, .err = err, .out = out, .parallel = o->variant.parallel};
     dse_status st;
 
@@ -293,6 +294,7 @@ dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl
                        .degree = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp},
                        .loss = o->loss};
     memcpy(c.parallel.degree, out->degree, sizeof out->degree);
+    wl_placement_strides(s->placement, degree, out->stride);
     if ((st = gen_sizes_evaluate(&o->variant, symbols, s, a, &c.sizes, err)) != DSE_OK ||
         (st = split_stages(&c, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK ||
         (st = count_kinds(&c)) != DSE_OK || (st = add_segments(&c)) != DSE_OK ||
