@@ -221,6 +221,8 @@ bool cfg_param_is_absent(const cfg_param *p, const void *values)
 
     if (p->omit_default && p->type == CFG_T_NAME && !strcmp(f, p->fallback))
         return true;
+    if (p->omit_default && p->type == CFG_T_INT && *(const int64_t *)f == strtoll(p->fallback, NULL, 10))
+        return true;
     switch (p->type) {
     case CFG_T_INT_LIST: return ((const cfg_int_list *)f)->n == 0;
     case CFG_T_DOUBLE_LIST: return ((const cfg_double_list *)f)->n == 0;

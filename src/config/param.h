@@ -56,7 +56,7 @@ typedef struct {
     size_t offset;
     bool bare;   /* of a list: a value without brackets is a list of one */
     bool sparse; /* of a list of integers or names: an entry may be null, which is stored as 0 or "" */
-    /* Of a name, a list, or a number that may be absent: nobody is told of it while it is the default, as if there were
+    /* Of a name, a list, an integer, or a number that may be absent: nobody is told of it while it is the default, as if there were
      * no such row; so a resolved text stays what it was before there was one. */
     bool omit_default;
 

@@ -90,8 +90,8 @@ static dse_status add_collectives(counter *c)
         const outline_operand *of = &c->o->operand[i];
         wl_match match[WL_N_PARALLEL];
         uint32_t n;
-        dse_status st =
-            wl_match_collectives(&c->parallel, &of->have, &of->reduced, &of->need, match, &n, c->err);
+        dse_status st = wl_match_collectives(&c->parallel, &of->have, &of->reduced, &of->need, &of->unsummed,
+                                             match, &n, c->err);
 
         c->first_operand[i] = c->out->n_kinds;
         for (uint32_t m = 0; st == DSE_OK && m < n; m++) {

@@ -34,7 +34,7 @@ static void assert_match(const wl_parallel *p, const char *have, const char *red
     uint32_t count = 99;
     char text[64] = "";
 
-    assert_ok(wl_match_collectives(p, &h, &r, &n, out, &count, &err), &err);
+    assert_ok(wl_match_collectives(p, &h, &r, &n, NULL, out, &count, &err), &err);
     for (uint32_t i = 0; i < count; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s:%s", i ? " " : "",
                  out[i].coll == WL_ALL_REDUCE       ? "AR"
@@ -115,7 +115,7 @@ CLAIM(sharding_what_is_whole_is_refused)
     wl_match out[WL_N_PARALLEL];
     uint32_t n;
 
-    assert_failure(wl_match_collectives(&all_sharded, &have, &none, &need, out, &n, &err), &err, DSE_E_CONFIG,
+    assert_failure(wl_match_collectives(&all_sharded, &have, &none, &need, NULL, out, &n, &err), &err, DSE_E_CONFIG,
                    "", "no collective shards along tp what every rank holds whole");
 }
 
