@@ -4,13 +4,14 @@
 #include "sim/bound.h"
 #include "sim/sim.h"
 
-#define TRANSFORMER TEST_SOURCE "/configs/operators/transformer.yaml"
+#define OPERATORS   TEST_SOURCE "/configs/operators/"
+#define TRANSFORMER OPERATORS "transformer.yaml"
 #define MAX_RATIOS  4000
 #define N_RANDOM    150
 
 static dse_arena study, arena;
 static dse_error err;
-static cfg_doc doc;
+static cfg_doc doc, others[2];
 static uint64_t seed;
 
 /* What is simulated, and bounded. */
@@ -36,6 +37,8 @@ static int set_up(void **state)
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_load(TRANSFORMER, &study, &doc, &err), &err);
+    assert_ok(cfg_load(OPERATORS "gpt.yaml", &study, &others[0], &err), &err);
+    assert_ok(cfg_load(OPERATORS "llama.yaml", &study, &others[1], &err), &err);
     memset(&run, 0, sizeof run);
     seed = 5;
     n_ratios = 0;
@@ -53,9 +56,10 @@ static int tear_down(void **state)
 static void set_model(uint32_t layers, int64_t batch, int64_t seq, int64_t vocabulary, int64_t d_model,
                       int64_t d_ff, int64_t heads)
 {
-    run.symbols = (wl_symbols){.n = 7,
-                               .name = {"Batch", "Seq", "Din", "Dout", "Dmodel", "Dff", "Head"},
-                               .value = {batch, seq, vocabulary, vocabulary, d_model, d_ff, heads}};
+    run.symbols = (wl_symbols){
+        .n = 9,
+        .name = {"Batch", "Seq", "Din", "Dout", "Dmodel", "Dff", "Head", "Vocab", "KvHead"},
+        .value = {batch, seq, vocabulary, vocabulary, d_model, d_ff, heads, vocabulary, (heads + 1) / 2}};
     run.layers = layers;
 }
 
@@ -261,9 +265,11 @@ static void print_ratios(const char *of)
 
 CLAIM(never_above_the_simulated_time_whatever_the_system)
 {
+    const cfg_doc docs[] = {doc, others[0], others[1]};
     uint32_t n_done = 0;
 
     for (int i = 0; i < N_RANDOM; i++) {
+        doc = docs[below(4) % 3];
         random_network();
         random_settings();
         random_strategy();
