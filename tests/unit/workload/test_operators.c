@@ -371,6 +371,24 @@ CLAIM(unknown_keys_of_an_operator_are_refused)
     refuse(OP("y: ^act"), "an operator is a mapping");
 }
 
+CLAIM(lookups_products_and_partial_sums_are_checked)
+{
+    refuse(OP("y: {lookup: ^\"x[bm] w[mn] -> bn\", over: {b: B, m: M, n: N}}"),
+           "a lookup reads \"ids[bs] w[vm] -> bsm\" or \"ids[bs] dy[bsm] -> vm\"");
+    refuse(OP("y: {lookup: ^\"x[b] w[mn] -> b\", over: {b: B, m: M, n: N}}"),
+           "a lookup reads \"ids[bs] w[vm] -> bsm\" or \"ids[bs] dy[bsm] -> vm\"");
+    refuse(
+        OP("y: {fused: ^\"x[abcdef] w[ghijkl] -> a\", over: {a: B, b: B, c: B, d: B, e: B, f: B, g: B, h: B, "
+           "i: B, j: B, k: B, l: B}}"),
+        "more than 6 letters are summed over");
+    refuse(OP("y: {fused: \"x[bm] w[mn] -> bm\", by: ^half, over: {b: B, m: M, n: N}}"),
+           "'by' must be a positive number");
+    refuse(OP("y: {product: ^x, shape: act}"), "'product' takes two tensors");
+    refuse(OP("y: {product: [x, x], by: ^0, shape: act}"), "'by' must be a positive number");
+    refuse(OP("y: {scale: x, by: 1, stored: ^-1, shape: act}"), "'stored' must be a positive number");
+    refuse(OP("y: {add: [x, x], shape: act, partial: ^5}"), "no shape is called '5'");
+}
+
 CLAIM(unknown_blocks_are_refused)
 {
     refuse("symbols: {B: batch}\nblocks: {t: {}}\nmodel: {a: {block: ^u}}\nlinks: {}\n",
@@ -547,6 +565,7 @@ int main(void)
         cmocka_unit_test(an_operator_file_is_a_mapping_of_known_sections),
         cmocka_unit_test(symbols_stand_for_parameters),
         cmocka_unit_test(unknown_keys_of_an_operator_are_refused),
+        cmocka_unit_test(lookups_products_and_partial_sums_are_checked),
         cmocka_unit_test(unknown_blocks_are_refused),
         cmocka_unit_test(unknown_tensors_are_refused),
         cmocka_unit_test(tensors_of_another_variant_are_refused),
