@@ -1,5 +1,6 @@
 #include "cards/model.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,6 +31,13 @@ static const struct {
 
 static const char *const word_names[N_WORDS + 1] = {NONE, "mixed", "bf16", "fp32", NULL};
 
+static dse_status check_placement(const char *name, dse_error *err)
+{
+    wl_placement p;
+
+    return wl_placement_parse(name, &p, err);
+}
+
 static const cfg_param rows[] = {
     {.key = "vocabulary", SIZE, FIELD(vocabulary), .help = "entries of the vocabulary, at input and output"},
     {.key = "d_model", SIZE, FIELD(d_model), .help = "width of the model"},
@@ -48,6 +56,23 @@ static const cfg_param rows[] = {
      FIELD(operators),
      .fallback = "transformer",
      .help = "the operators of a step: a file of configs/operators, or a path"},
+    {.key = "kv_heads",
+     .type = CFG_T_INT,
+     .min = 0,
+     .max = 1e15,
+     FIELD(kv_heads),
+     .fallback = "0",
+     .omit_default = true,
+     .help =
+         "keys and values, each shared by heads / kv_heads of the heads (operators: llama); 0: one a head"},
+    {.key = "placement",
+     .type = CFG_T_NAME,
+     FIELD(placement),
+     .fallback = WL_PLACEMENT_DEFAULT,
+     .check = check_placement,
+     .omit_default = true,
+     .help = "which parallel dimension's ranks are neighbours, innermost first: tp,sp,dp,pp as Megatron has "
+             "it"},
     {.key = "precision",
      .type = CFG_T_NAME,
      FIELD(precision.word),
@@ -156,11 +181,23 @@ static const cfg_param *find_size(const char *key)
     return NULL;
 }
 
+static int64_t size_of(const card_model *m, const cfg_param *p)
+{
+    int64_t v = *(const int64_t *)(const void *)((const char *)m + p->offset);
+
+    return p->offset == offsetof(card_model, kv_heads) && !v ? m->heads : v;
+}
+
 dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err)
 {
     const cfg_node *symbols = cfg_get(operators->root, "symbols");
 
     *out = (wl_symbols){0};
+    if (m->kv_heads && m->heads % m->kv_heads)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "kv_heads %" PRId64 " does not divide heads %" PRId64
+                        "; each key and value is shared by as many heads",
+                        m->kv_heads, m->heads);
     for (uint32_t i = 0; symbols && symbols->kind == CFG_MAP && i < symbols->n && i < WL_MAX_SYMBOLS; i++) {
         const char *key = symbols->item[i]->kind == CFG_SCALAR ? symbols->item[i]->text : "";
         const cfg_param *p = find_size(key);
@@ -171,7 +208,7 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
                                "the symbol '%.40s' stands for '%.40s', which is no size of a model card",
                                symbols->key[i]->text, key);
         out->name[out->n] = symbols->key[i]->text;
-        out->value[out->n++] = *(const int64_t *)(const void *)((const char *)m + p->offset);
+        out->value[out->n++] = size_of(m, p);
     }
     return DSE_OK;
 }

@@ -11,12 +11,15 @@ typedef struct {
     cfg_name word; /* "none", "mixed", ...; of a mapping "none" */
     wl_precision bytes;
 } card_precision;
+#include "workload/placement.h"
 
 typedef struct {
     cfg_given given;
     int64_t vocabulary, d_model, d_ff, heads, layers, batch, sequence;
+    int64_t kv_heads;   /* 0: as many as heads */
     cfg_name operators; /* a name in configs/operators, or a path */
     card_precision precision;
+    cfg_name placement; /* wl_placement_parse takes it */
 } card_model;
 
 extern const cfg_table card_model_table;

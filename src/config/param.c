@@ -224,6 +224,7 @@ static bool is_omitted(const cfg_param *p, const void *values)
         return false;
     switch (p->type) {
     case CFG_T_NAME: return !strcmp(f, p->fallback);
+    case CFG_T_INT: return *(const int64_t *)f == strtoll(p->fallback, NULL, 10);
     case CFG_T_DOUBLE: return *(const double *)f == strtod(p->fallback, NULL);
     default: return false;
     }

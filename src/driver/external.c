@@ -279,6 +279,10 @@ static dse_status check_study(const drv_study *s, dse_error *err)
         return dse_fail(err, DSE_E_CONFIG,
                         "%s has a precision, and STAGE counts elements, not bytes; give --set precision=none",
                         s->model_name);
+    if (strcmp(s->model.placement, WL_PLACEMENT_DEFAULT) != 0)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "%s has the placement '%s', and STAGE has only '" WL_PLACEMENT_DEFAULT "'",
+                        s->model_name, s->model.placement);
     if (s->tag_base != WL_TAG_BASE)
         return dse_fail(err, DSE_E_CONFIG,
                         "STAGE draws the tags of its messages; tag base %" PRIu32 " cannot be given to it",

@@ -24,25 +24,24 @@ static void add_ranks(const sim_result *r, store_metrics *out)
 
 /* ---- the parts of the step ------------------------------------------------------------------ */
 
-/* Ranks count dp fastest, then tp, sp, and the pipeline stage (workload/generate.h). */
-unsigned drv_group_degrees(const design_point *p, const wl_group *g)
+unsigned drv_group_degrees(const design_point *p, const wl_workload *w, const wl_group *g)
 {
-    const uint32_t degree[] = {p->dp, p->tp, p->sp, p->pp};
+    const uint32_t degree[] = {[WL_DP] = p->dp, [WL_TP] = p->tp, [WL_SP] = p->sp, [WL_PP] = p->pp};
     unsigned varies = 0;
 
-    for (uint32_t i = 1; i < g->n; i++) {
-        uint32_t a = g->rank[0], b = g->rank[i];
-
-        for (unsigned k = 0; k < 4; a /= degree[k], b /= degree[k], k++)
-            varies |= (unsigned)(a % degree[k] != b % degree[k]) << k;
-    }
+    for (uint32_t i = 1; i < g->n; i++)
+        for (unsigned k = 0; k < WL_N_DEGREES; k++)
+            varies |=
+                (unsigned)(g->rank[0] / w->stride[k] % degree[k] != g->rank[i] / w->stride[k] % degree[k])
+                << k;
     return varies;
 }
 
 /* The generator groups ranks along one degree at a time; its operators could be given others. */
-static uint64_t *part_of_group(const design_point *p, const wl_group *g, store_metrics *out)
+static uint64_t *part_of_group(const design_point *p, const wl_workload *w, const wl_group *g,
+                               store_metrics *out)
 {
-    switch (drv_group_degrees(p, g)) {
+    switch (drv_group_degrees(p, w, g)) {
     case 1u << 0: return &out->step_comm_dp;
     case 1u << 1: return &out->step_comm_tp;
     case 1u << 2: return &out->step_comm_sp;
@@ -63,7 +62,7 @@ static void add_step(const design_point *p, const wl_workload *w, const sim_brea
     out->step_comm_mixed = b->part[SIM_PART_DIMENSIONS] + b->part[SIM_PART_OTHER];
     out->step_idle = b->part[SIM_PART_IDLE];
     for (uint32_t i = SIM_PART_GROUPS; i < b->n_parts; i++)
-        *part_of_group(p, &w->group[rank->group[i - SIM_PART_GROUPS]], out) += b->part[i];
+        *part_of_group(p, w, &w->group[rank->group[i - SIM_PART_GROUPS]], out) += b->part[i];
 }
 
 static void add_network(const sim_result *r, store_metrics *out)

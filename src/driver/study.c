@@ -337,14 +337,19 @@ dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error 
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
                               dse_error *err)
 {
-    const wl_strategy strategy = {p->dp,        p->tp,
-                                  p->sp,        p->pp,
-                                  p->recompute, p->weight_sharded,
-                                  s->tag_base,  card_model_precision(&s->model)};
+    wl_strategy strategy = {.dp = p->dp,
+                            .tp = p->tp,
+                            .sp = p->sp,
+                            .pp = p->pp,
+                            .recompute = p->recompute,
+                            .weight_sharded = p->weight_sharded,
+                            .tag_base = s->tag_base,
+                            .precision = card_model_precision(&s->model)};
     wl_symbols symbols;
     dse_status st;
 
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
+        (st = wl_placement_parse(s->model.placement, &strategy.placement, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
         return st;
     if (s->generator)

@@ -2,9 +2,10 @@
 
 /* "mesh_tp", as torchtitan names the groups of a device mesh; of a group along several degrees "mesh_dp_sp"; none of one
  * rank. False when out of memory. */
-static bool describe(const design_point *p, const wl_group *g, dse_arena *a, const char **out)
+static bool describe(const design_point *p, const wl_workload *w, const wl_group *g, dse_arena *a,
+                     const char **out)
 {
-    unsigned varies = drv_group_degrees(p, g);
+    unsigned varies = drv_group_degrees(p, w, g);
 
     *out = NULL;
     if (varies)
@@ -24,7 +25,7 @@ static dse_status describe_groups(const design_point *p, const wl_workload *w, d
         const wl_group *g = &w->group[i];
 
         group[i] = (trace_timeline_group){g->name, NULL, g->n, g->rank};
-        if (!describe(p, g, a, &group[i].desc))
+        if (!describe(p, w, g, a, &group[i].desc))
             return dse_fail_nomem(err);
     }
     *out = (trace_timeline_groups){w->n_groups, group, "mesh_pp"};

@@ -51,14 +51,21 @@ static dse_time compute_ticks(const sim_bounds *b, const wl_total *k)
 
 /* ---- a stage ------------------------------------------------------------------------------- */
 
+/* Stages that are not outermost lie in pieces, of as many ranks as count faster than the stage. */
+static sim_ranks ranks_of(const wl_totals *t, uint32_t stage)
+{
+    uint32_t piece = t->stride[WL_PP];
+
+    return (sim_ranks){
+        .first = stage * piece, .count = t->ranks_per_stage, .piece = piece, .period = t->n_stages * piece};
+}
+
 /* Of the collectives of a kind; what is replayed takes a tick. */
 static bool collective_time(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k,
                             sim_sum *out)
 {
-    bound_groups g = {stage * t->ranks_per_stage, t->ranks_per_stage, 1, t->degree[k->dimension]};
+    const bound_groups g = {ranks_of(t, stage), t->stride[k->dimension], t->degree[k->dimension]};
 
-    for (uint32_t i = 0; i < k->dimension; i++)
-        g.stride *= t->degree[i];
     *out = t->ranks_per_stage;
     return b->set->replay_only || bound_collective(b, &g, k->coll, k->comm_size, out);
 }
@@ -86,10 +93,10 @@ static bool find_times(sim_bounds *b, const wl_totals *t, uint32_t stage)
 /* A send lasts until its message arrives. */
 static bool add_sends(sim_bounds *b, const wl_totals *t, const wl_total_sends *s, sim_sum *sum)
 {
-    uint32_t n = t->ranks_per_stage;
-    const sim_pairs pairs = {
-        .pairing = SIM_PAIRS_OFFSET, .first = s->from * n, .count = n, .distance = (s->to - s->from) * n};
-    sim_sum time = n;
+    const sim_pairs pairs = {.pairing = SIM_PAIRS_OFFSET,
+                             .senders = ranks_of(t, s->from),
+                             .distance = (s->to - s->from) * t->stride[WL_PP]};
+    sim_sum time = t->ranks_per_stage;
 
     if (!b->set->replay_only && !sim_distances_sum(&b->distances, &pairs, s->comm_size, &time))
         return false;

@@ -62,10 +62,13 @@ static sim_pairs pairs_of(const phase_of *p, sim_pairing pairing, uint32_t dista
 {
     const bound_groups *g = p->groups;
 
-    return (sim_pairs){pairing, g->first, g->count, g->stride, g->n, distance};
+    return (sim_pairs){pairing, g->ranks, g->stride, g->n, distance};
 }
 
-static sim_sum endpoints(const phase_of *p, uint64_t n) { return times(p->groups->count, n * p->endpoint); }
+static sim_sum endpoints(const phase_of *p, uint64_t n)
+{
+    return times(p->groups->ranks.count, n * p->endpoint);
+}
 
 /* All of whose messages are of one size. A message of nothing is refused. */
 static bool ring_phase(const phase_of *p, sim_sum *out)
@@ -80,7 +83,7 @@ static bool ring_phase(const phase_of *p, sim_sum *out)
     if (!sim_distances_sum(&p->b->distances, &next, phase->message_bytes, out))
         return false;
     *out = times(*out, phase->steps) + endpoints(p, phase->steps + 1u) +
-           times(p->groups->count, n_reduced * reduction(p, phase->message_bytes));
+           times(p->groups->ranks.count, n_reduced * reduction(p, phase->message_bytes));
     return true;
 }
 
@@ -103,7 +106,8 @@ static bool direct_phase(const phase_of *p, sim_sum *out)
         *out = largest(*out, times(sum, phase->coll == SIM_ALL_REDUCE ? 2 : 1));
     }
     if (phase->message_bytes)
-        *out += endpoints(p, 2) + times(p->groups->count, reduces ? reduction(p, phase->message_bytes) : 0);
+        *out +=
+            endpoints(p, 2) + times(p->groups->ranks.count, reduces ? reduction(p, phase->message_bytes) : 0);
     return true;
 }
 
@@ -139,7 +143,7 @@ static bool halving_doubling_phase(const phase_of *p, sim_sum *out)
         partners = pairs_of(p, SIM_PAIRS_EXCHANGE, distance);
         if (!sim_distances_sum(&p->b->distances, &partners, bytes, &sum))
             return false;
-        *out += sum + times(p->groups->count, is_reduced(phase, k) ? reduction(p, bytes) : 0);
+        *out += sum + times(p->groups->ranks.count, is_reduced(phase, k) ? reduction(p, bytes) : 0);
     }
     *out += endpoints(p, phase->steps + 1u);
     return true;
@@ -156,7 +160,7 @@ static bool double_binary_tree_phase(const phase_of *p, sim_sum *out)
 
     while (dim + 1 < net->n_dims && net->dim[dim].stride != p->groups->stride)
         dim++;
-    *out = times(times(p->groups->count / n, 2 * depths),
+    *out = times(times(p->groups->ranks.count / n, 2 * depths),
                  p->endpoint + net_link_delay(&net->dim[dim], p->phase->bytes));
     return true;
 }
@@ -226,7 +230,8 @@ typedef struct {
 static bool add_phase(system_plan *s, const sim_logical *l, const sim_dim_phase *of)
 {
     sim_bounds *b = s->b;
-    const bound_groups g = {0, b->net->n_npus, l->dim[of->dim].stride, l->dim[of->dim].n};
+    const sim_ranks all = {0, b->net->n_npus, b->net->n_npus, b->net->n_npus};
+    const bound_groups g = {all, l->dim[of->dim].stride, l->dim[of->dim].n};
     const sim_implementation *how = &l->dim[of->dim].how;
     sim_phase phase = {.algorithm = how->algorithm, .coll = (uint8_t)of->coll, .bytes = s->bytes};
     const phase_of p = {b, &g, &phase, b->set->bus.shared ? 0 : b->set->endpoint_delay};

@@ -15,10 +15,9 @@ struct sim_bounds {
     size_t cap_time;
 };
 
-/* Ranks [first, first + count) that run a collective, each in its group: all members of these are among
- * them. */
+/* Ranks that run a collective, each in its group: all members of these are among them. */
 typedef struct {
-    uint32_t first, count;
+    sim_ranks ranks;
     uint32_t stride, n; /* of the groups */
 } bound_groups;
 

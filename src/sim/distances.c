@@ -93,9 +93,13 @@ static const sim_pattern *find_pattern(sim_distances *d, const sim_pairs *pairs)
         return &d->pattern[slot->id];
     if (!DSE_GROW(d->pattern, d->cap_patterns, d->n_patterns + 1))
         return NULL;
-    for (uint32_t i = 0; i < pairs->count; i++)
-        if (!count_pair(d, first, pairs->first + i, peer_of(pairs, pairs->first + i)))
+    for (uint32_t i = 0; i < pairs->senders.count; i++) {
+        const sim_ranks *s = &pairs->senders;
+        uint32_t rank = s->first + i / s->piece * s->period + i % s->piece;
+
+        if (!count_pair(d, first, rank, peer_of(pairs, rank)))
             return NULL;
+    }
     d->pattern[d->n_patterns] = (sim_pattern){*pairs, (uint32_t)first, (uint32_t)(d->n_distances - first)};
     dse_idtable_put(&d->by_pairs, slot, hash, (uint32_t)d->n_patterns);
     return &d->pattern[d->n_patterns++];

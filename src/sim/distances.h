@@ -18,10 +18,15 @@ typedef enum {
     SIM_PAIRS_OFFSET    /* each with the NPU `distance` after it, modulo 2^32 */
 } sim_pairing;
 
-/* One pair for each NPU of [first, first + count), as sender. No NPU is receiver of two. */
+/* `count` NPUs: `piece` of them one after the other from `first` on, then from `first + period` on, and so forth. */
+typedef struct {
+    uint32_t first, count, piece, period;
+} sim_ranks;
+
+/* One pair for each of the senders. No NPU is receiver of two. */
 typedef struct {
     uint32_t pairing; /* sim_pairing */
-    uint32_t first, count;
+    sim_ranks senders;
     uint32_t stride, n, distance;
 } sim_pairs;
 

@@ -35,19 +35,25 @@ static void place(const wl_parallel *p, const wl_shape *shape, state s, placemen
 }
 
 dse_status wl_match_collectives(const wl_parallel *p, const wl_shape *have, const wl_shape *reduced,
-                                const wl_shape *need, wl_match *out, uint32_t *n, dse_error *err)
+                                const wl_shape *need, const wl_shape *unsummed, wl_match *out, uint32_t *n,
+                                dse_error *err)
 {
     placement from[WL_N_PARALLEL] = {{0}}, to[WL_N_PARALLEL] = {{0}};
 
     place(p, have, SHARDED, from);
     place(p, reduced, PARTIAL, from);
     place(p, need, SHARDED, to);
+    if (unsummed)
+        place(p, unsummed, PARTIAL, to);
     *n = 0;
     for (int k = 0; k < WL_N_PARALLEL; k++) {
         uint8_t coll;
 
-        if (from[k].state == WHOLE && to[k].state == WHOLE)
+        if (from[k].state == to[k].state && from[k].state != SHARDED)
             continue;
+        if (to[k].state == PARTIAL)
+            return dse_fail(err, DSE_E_CONFIG, "it is taken as partial sums along %s, and is none",
+                            wl_parallel_names[k]);
         if (from[k].state == WHOLE)
             return dse_fail(err, DSE_E_CONFIG, "no collective shards along %s what every rank holds whole",
                             wl_parallel_names[k]);

@@ -22,18 +22,21 @@ extern const char *const wl_parallel_names[WL_N_PARALLEL]; /* "dp", "tp", "sp": 
 /* "dp" -> WL_DP ...; -1 for another name. */
 int wl_parallel_index(const char *symbol);
 
-/* From a tensor left as shape `have` with partial sums over `reduced`, to shape `need`, fully summed:
+/* From a tensor left as shape `have` with partial sums over `reduced`, to shape `need`, fully summed but for the dimensions
+ * `unsummed` (NULL: none), over which its reader takes partial sums as well:
  *
  *   have            need          collective along that dimension
  *   sharded         sharded       none if the same tensor dimension carries it, else all-to-all
  *   sharded         whole         all-gather
  *   partial sums    sharded       reduce-scatter
  *   partial sums    whole         all-reduce
+ *   partial sums    partial sums  none
  *
  * A tensor dimension sharded by two degrees ("Din/(dp*sp)") counts for the first of them alone, as in
  * STAGE's coll_comm_matcher.py. out has room for WL_N_PARALLEL. DSE_E_CONFIG for what no collective does:
- * sharded out of a tensor that every rank holds whole. */
+ * sharded out of a tensor that every rank holds whole, partial sums of what is none. */
 dse_status wl_match_collectives(const wl_parallel *p, const wl_shape *have, const wl_shape *reduced,
-                                const wl_shape *need, wl_match *out, uint32_t *n, dse_error *err);
+                                const wl_shape *need, const wl_shape *unsummed, wl_match *out, uint32_t *n,
+                                dse_error *err);
 
 #endif

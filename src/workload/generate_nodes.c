@@ -145,12 +145,13 @@ static dse_status add_compute(gen_build *b, gen_stage *s, uint32_t ti)
 
 /* The collectives that turn the sharding the operand was left in into the one that the operator needs. */
 static dse_status match_operand(gen_build *b, const gen_tensor *from, const gen_tensor *t,
-                                const wl_shape *need, gen_met *met)
+                                const wl_operator *to, bool is_x1, gen_met *met)
 {
     const wl_operator *from_op = gen_model_tensor(b, from)->op;
     dse_error why = DSE_ERROR_INIT;
-    dse_status st = wl_match_collectives(&b->parallel, &from_op->y_shape, &from_op->y_reduced, need,
-                                         met->match, &met->n, &why);
+    dse_status st =
+        wl_match_collectives(&b->parallel, &from_op->y_shape, &from_op->y_reduced,
+                             is_x1 ? &to->x1_shape : &to->x2_shape, &to->unsummed, met->match, &met->n, &why);
 
     if (st != DSE_OK)
         return dse_fail_at(b->err, st, b->v->ops.doc.path, "'%.60s' into '%.60s': %.200s",
@@ -173,8 +174,7 @@ static dse_status add_collectives(gen_build *b, gen_stage *s, uint32_t ti, gen_r
     gen_met *met = &b->met[op->number][!is_x1];
     dse_status st;
 
-    if (met->from != from_op &&
-        (st = match_operand(b, from, t, is_x1 ? &op->x1_shape : &op->x2_shape, met)) != DSE_OK)
+    if (met->from != from_op && (st = match_operand(b, from, t, op, is_x1, met)) != DSE_OK)
         return st;
     for (uint32_t i = 0; i < met->n; i++) {
         uint32_t index;
@@ -358,23 +358,32 @@ static dse_status remove_free_nodes(gen_build *b, gen_stage *s)
     return st;
 }
 
+/* The node that a tensor waits for: what makes it; of a copy, or what was made elsewhere, what brings it here. DSE_NONE:
+ * nothing does. */
+static uint32_t node_behind(const gen_stage *s, const gen_tensor *t)
+{
+    const gen_draft *d = &s->drafts[t->comp];
+
+    return !d->removed ? t->comp : d->n_data ? d->data[0] : DSE_NONE;
+}
+
 /* A recomputation waits for the tensor named by `after`. */
 static dse_status add_recompute_order(gen_build *b, gen_stage *s)
 {
     for (uint32_t ti = 0; ti < s->n_tensors; ti++) {
         const wl_tensor *m = gen_model_tensor(b, &s->tensor[ti]);
-        const gen_tensor *after;
+        uint32_t after;
         gen_draft *d;
 
         if (m->after == DSE_NONE || s->tensor[ti].kind == WL_OP_SHADOW)
             continue;
-        after = &s->tensor[b->local[m->after]];
-        if (s->drafts[after->comp].removed)
+        after = node_behind(s, &s->tensor[b->local[m->after]]);
+        if (after == DSE_NONE)
             return dse_fail_at(b->err, DSE_E_CONFIG, b->v->ops.doc.path,
-                               "'%.80s' cannot wait for '%.80s', which costs nothing", m->name,
+                               "'%.80s' cannot wait for '%.80s', which nothing makes", m->name,
                                b->model.tensor[m->after].name);
         d = &s->drafts[s->tensor[ti].x1_in];
-        d->ctrl[d->n_ctrl++] = after->comp;
+        d->ctrl[d->n_ctrl++] = after;
     }
     return DSE_OK;
 }

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* An operator has four sizes at most. */
-#define SIZES_PER_OPERATOR 4u
+/* An operator has five sizes at most. */
+#define SIZES_PER_OPERATOR 5u
 
 static uint32_t find_size(gen_variant *v, const wl_dim *product, double scale)
 {
@@ -21,11 +21,12 @@ static uint32_t find_size(gen_variant *v, const wl_dim *product, double scale)
     return i;
 }
 
-static uint32_t find_elements(gen_variant *v, const wl_shape *s)
+/* `stored`: what an element takes, of one of an activation. */
+static uint32_t find_elements(gen_variant *v, const wl_shape *s, double stored)
 {
     wl_dim elements = wl_shape_elements(s);
 
-    return s->n ? find_size(v, &elements, 1.0) : DSE_NONE;
+    return s->n ? find_size(v, &elements, stored) : DSE_NONE;
 }
 
 static uint32_t find_operations(gen_variant *v, const wl_operator *op)
@@ -37,10 +38,14 @@ static uint32_t find_operations(gen_variant *v, const wl_operator *op)
     case WL_OP_EINSUM:
         for (uint32_t k = 0; k < op->y_reduced.n; k++)
             wl_dim_multiply(&elements, &op->y_reduced.dim[k]);
+        i = find_size(v, &elements, op->scale);
+        break;
+    case WL_OP_LOOKUP:
+        elements = wl_shape_elements(&op->rows);
         i = find_size(v, &elements, 1.0);
         break;
-    case WL_OP_ADD:
     case WL_OP_RESHAPE: i = find_size(v, &elements, 1.0); break;
+    case WL_OP_ADD:
     case WL_OP_SCALE: i = find_size(v, &elements, op->scale); break;
     default: return DSE_NONE;
     }
@@ -55,6 +60,11 @@ static uint32_t kind_of(const wl_operator *op)
                                                                              : op->makes;
 }
 
+static double stored_of(const wl_block *b, uint32_t operand)
+{
+    return operand == DSE_NONE ? 1.0 : b->op[operand].stored;
+}
+
 static uint32_t operand_kind(const wl_block *b, uint32_t operand)
 {
     return operand == DSE_NONE ? WL_TENSOR_UNKNOWN : kind_of(&b->op[operand]);
@@ -65,13 +75,14 @@ static gen_work work_of(gen_variant *v, const wl_block *b, const wl_operator *op
 {
     const bool updates = op->makes == WL_TENSOR_UPDATED_WEIGHT;
 
-    return (gen_work){.form = updates                    ? GEN_UPDATE
-                              : op->kind == WL_OP_EINSUM ? GEN_CONTRACTION
-                                                         : GEN_ELEMENTWISE,
-                      .operations = find_operations(v, op),
-                      .moved = {sizes->y, sizes->x1, sizes->x2},
-                      .kind = {kind_of(op), updates ? WL_TENSOR_WEIGHT : operand_kind(b, op->x1),
-                               updates ? WL_TENSOR_WEIGHT_GRADIENT : operand_kind(b, op->x2)}};
+    return (gen_work){
+        .form = updates                    ? GEN_UPDATE
+                : op->kind == WL_OP_EINSUM ? GEN_CONTRACTION
+                                           : GEN_ELEMENTWISE,
+        .operations = find_operations(v, op),
+        .moved = {sizes->y, sizes->x1, op->rows.n ? find_elements(v, &op->rows, 1.0) : sizes->x2},
+        .kind = {kind_of(op), updates ? WL_TENSOR_WEIGHT : operand_kind(b, op->x1),
+                 updates ? WL_TENSOR_WEIGHT_GRADIENT : operand_kind(b, op->x2)}};
 }
 
 static dse_status measure_operator(gen_variant *v, const wl_block *b, const wl_operator *op, dse_strbuf *text,
@@ -79,9 +90,9 @@ static dse_status measure_operator(gen_variant *v, const wl_block *b, const wl_o
 {
     gen_operator *out = &v->op[op->number];
 
-    out->y = find_elements(v, &op->y_shape);
-    out->x1 = find_elements(v, &op->x1_shape);
-    out->x2 = find_elements(v, &op->x2_shape);
+    out->y = find_elements(v, &op->y_shape, op->stored);
+    out->x1 = find_elements(v, &op->x1_shape, stored_of(b, op->x1));
+    out->x2 = find_elements(v, &op->x2_shape, stored_of(b, op->x2));
     out->work = work_of(v, b, op, out);
     assert(out->y != DSE_NONE); /* a result has dimensions */
     dse_strbuf_clear(text);

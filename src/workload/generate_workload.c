@@ -186,13 +186,13 @@ static dse_status name_groups(wl_workload *w, dse_arena *a, dse_error *err)
 }
 
 /* The groups along dimension k: numbered by the pp coordinate, then by the other two coordinates in their
- * order. A rank is ((stage * sp + sp) * tp + tp) * dp + dp. */
+ * order. Members are in the order of their coordinates, which is that of their ranks. */
 static void bind_dimension(const gen_shape *shape, const wl_strategy *s, int k, uint32_t first,
                            uint32_t *members, wl_workload *w)
 {
     static const int others[WL_N_PARALLEL][2] = {
         [WL_DP] = {WL_TP, WL_SP}, [WL_TP] = {WL_DP, WL_SP}, [WL_SP] = {WL_DP, WL_TP}};
-    const uint32_t degree[] = {s->dp, s->tp, s->sp}, stride[] = {1, s->dp, s->dp * s->tp};
+    const uint32_t degree[] = {s->dp, s->tp, s->sp}, *stride = w->stride;
     const uint32_t per_stage = s->dp * s->tp * s->sp;
     const int slow = others[k][0], fast = others[k][1];
 
@@ -201,7 +201,7 @@ static void bind_dimension(const gen_shape *shape, const wl_strategy *s, int k, 
 
         for (uint32_t i = 0; i < degree[slow]; i++) {
             for (uint32_t j = 0; j < degree[fast]; j++, number++) {
-                uint32_t rank = st * per_stage + i * stride[slow] + j * stride[fast];
+                uint32_t rank = st * stride[WL_PP] + i * stride[slow] + j * stride[fast];
 
                 w->group[number].n = degree[k];
                 w->group[number].rank = members;
@@ -245,10 +245,17 @@ static dse_status bind_groups(const gen_shape *shape, const wl_strategy *s, dse_
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
+/* The rank of a place (counted dp fastest, then tp, then sp) on the first stage. */
+static uint32_t rank_of_place(const wl_workload *w, const wl_strategy *s, uint32_t place)
+{
+    return place % s->dp * w->stride[WL_DP] + place / s->dp % s->tp * w->stride[WL_TP] +
+           place / (s->dp * s->tp) * w->stride[WL_SP];
+}
+
 /* A message joins the ranks of two stages that agree in sp, tp and dp; each such pair has a tag. Sends and
  * receives get their ids after all other nodes, message by message. */
-static void bind_messages(const gen_graph *g, const wl_strategy *s, uint32_t place, uint64_t first_id,
-                          wl_p2p *out)
+static void bind_messages(const wl_workload *w, const gen_graph *g, const wl_strategy *s, uint32_t place,
+                          uint32_t first_rank, uint64_t first_id, wl_p2p *out)
 {
     const uint32_t per_stage = s->dp * s->tp * s->sp;
 
@@ -256,7 +263,7 @@ static void bind_messages(const gen_graph *g, const wl_strategy *s, uint32_t pla
         const gen_p2p *p = &g->p2p[i];
         uint64_t pair = (uint64_t)p->message * per_stage + place;
 
-        out[i] = (wl_p2p){.peer = p->peer_stage * per_stage + place,
+        out[i] = (wl_p2p){.peer = p->peer_stage * w->stride[WL_PP] + first_rank,
                           .tag = s->tag_base + (uint32_t)pair,
                           .id = first_id + 2 * pair + p->receives};
     }
@@ -281,11 +288,13 @@ dse_status gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_a
 {
     const uint32_t per_stage = s->dp * s->tp * s->sp;
     uint64_t n_numbered = 0, base = 0;
-    uint32_t *group, rank = 0;
+    const uint32_t degree[] = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp, [WL_PP] = s->pp};
+    uint32_t *group;
     wl_p2p *p2p;
     dse_status st;
 
     out->n_ranks = per_stage * shape->n_graphs;
+    wl_placement_strides(s->placement, degree, out->stride);
     if ((st = allocate_ranks(shape, per_stage, a, out, &group, &p2p, err)) != DSE_OK)
         return st;
     for (uint32_t i = 0; i < shape->n_graphs; i++)
@@ -293,9 +302,12 @@ dse_status gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_a
     for (uint32_t i = 0; i < shape->n_graphs; i++) {
         const gen_graph *g = &shape->graph[i];
 
-        for (uint32_t k = 0; k < per_stage; k++, rank++) {
-            out->rank[rank] = (wl_rank){.graph = i, .id_base = base, .group = group, .p2p = p2p};
-            bind_messages(g, s, k, n_numbered + 1, p2p);
+        for (uint32_t k = 0; k < per_stage; k++) {
+            uint32_t first = rank_of_place(out, s, k);
+            wl_rank *rank = &out->rank[first + i * out->stride[WL_PP]];
+
+            *rank = (wl_rank){.graph = i, .id_base = base, .group = group, .p2p = p2p};
+            bind_messages(out, g, s, k, first, n_numbered + 1, p2p);
             base += g->n_numbered;
             group += WL_N_PARALLEL;
             p2p += g->graph.n_p2p_slots;

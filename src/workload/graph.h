@@ -10,6 +10,7 @@
 #define DSE_WORKLOAD_GRAPH_H
 
 #include "base/alloc.h"
+#include "workload/placement.h"
 
 /* Chakra v0.0.4's numbers. */
 typedef enum {
@@ -140,6 +141,8 @@ typedef struct {
     uint32_t n_groups;
     wl_group *group;
     bool in_bytes; /* generated with a precision (precision.h): sizes are bytes, not elements */
+    /* Between the ranks that are neighbours along WL_DP .. WL_PP; 0: not generated. */
+    uint32_t stride[WL_N_DEGREES];
 } wl_workload;
 
 static inline const wl_graph *wl_rank_graph(const wl_workload *w, uint32_t rank)

@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "workload/collective_match.h"
+#include "workload/recompute.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -228,44 +229,85 @@ static dse_status letters_to_shape(const resolver *r, const cfg_node *at, const 
     return DSE_OK;
 }
 
-static dse_status read_einsum(const resolver *r, const wl_block *b, const cfg_node *map, wl_operator *op)
+/* Adds to the dimensions summed over those of the letters of an operand that neither the result nor `also` has. */
+static dse_status sum_over(const resolver *r, const cfg_node *at, const char *letters, const wl_shape *shape,
+                           const char *result, const char *also, wl_operator *op)
 {
-    const cfg_node *text = cfg_get(map, "einsum"), *over;
-    const cfg_node *recompute = cfg_get(map, "recompute"), *both = cfg_get(map, "recompute_sharded");
+    for (const char *c = letters; *c; c++) {
+        if (strchr(result, *c) || strchr(also, *c))
+            continue;
+        if (op->y_reduced.n == WL_MAX_RANK)
+            return fail(r, at, "more than %d letters are summed over", WL_MAX_RANK);
+        op->y_reduced.dim[op->y_reduced.n++] = shape->dim[c - letters];
+    }
+    return DSE_OK;
+}
+
+/* The letters of two operands and the result, and what tells the forms that are written so apart. */
+typedef struct {
+    const cfg_node *text;
     char in1[WL_MAX_RANK + 1], in2[WL_MAX_RANK + 1];
-    const char *p, *result;
+    const char *result;
+    bool is_lookup; /* which may have a letter in the result alone */
+} contraction;
+
+/* Letters summed over are in both operands. */
+static dse_status check_einsum(const resolver *r, const contraction *c, wl_operator *op)
+{
+    for (const char *l = c->in1; *l; l++)
+        if (!strchr(c->result, *l) && !strchr(c->in2, *l))
+            return fail(r, c->text, "the letter '%c' is summed over but only in one operand", *l);
+    return sum_over(r, c->text, c->in1, &op->x1_shape, c->result, "", op);
+}
+
+/* A letter that one operand alone has may be summed over as well. */
+static dse_status sum_over_both(const resolver *r, const contraction *c, wl_operator *op)
+{
+    dse_status st = sum_over(r, c->text, c->in1, &op->x1_shape, c->result, "", op);
+
+    return st == DSE_OK ? sum_over(r, c->text, c->in2, &op->x2_shape, c->result, c->in1, op) : st;
+}
+
+/* The first operand has numbers of rows. Rows are a letter that it lacks and that of the second operand and the result one
+ * has: rows are taken, or added up. */
+static dse_status check_lookup(const resolver *r, const contraction *c, wl_operator *op)
+{
+    uint32_t taken = 0, added = 0;
+
+    for (const char *l = c->in2; *l; l++)
+        taken += !strchr(c->in1, *l) && !strchr(c->result, *l);
+    for (const char *l = c->result; *l; l++)
+        added += !strchr(c->in1, *l) && !strchr(c->in2, *l);
+    if (taken + added != 1)
+        return fail(r, c->text, "a lookup reads \"ids[bs] w[vm] -> bsm\" or \"ids[bs] dy[bsm] -> vm\"");
+    op->rows = taken ? op->y_shape : op->x2_shape;
+    return sum_over_both(r, c, op);
+}
+
+static dse_status read_contraction(const resolver *r, const wl_block *b, const cfg_node *map, wl_operator *op,
+                                   contraction *c)
+{
+    const cfg_node *over;
+    const char *p;
     dse_status st;
 
-    if (r->variant.recompute && recompute)
-        text = recompute;
-    if (r->variant.recompute && r->variant.weight_sharded && both)
-        text = both;
-    op->kind = WL_OP_EINSUM;
-    if ((st = cfg_string(r->doc, text, "an einsum", &p, r->err)) != DSE_OK ||
+    if ((st = cfg_string(r->doc, c->text, "an einsum", &p, r->err)) != DSE_OK ||
         (st = get_map(r, map, "over", &over)) != DSE_OK ||
-        (st = read_operand(r, b, text, &p, &op->x1, in1)) != DSE_OK ||
-        (st = read_operand(r, b, text, &p, &op->x2, in2)) != DSE_OK)
+        (st = read_operand(r, b, c->text, &p, &op->x1, c->in1)) != DSE_OK ||
+        (st = read_operand(r, b, c->text, &p, &op->x2, c->in2)) != DSE_OK)
         return st;
     while (*p == ' ')
         p++;
     if (strncmp(p, "-> ", 3) || !p[3] || strlen(p + 3) > WL_MAX_RANK)
-        return fail(r, text, "an einsum reads \"x[bsm] w[mn] -> bsn\"");
-    result = p + 3;
-    for (const char *c = result; *c; c++)
-        if (!strchr(in1, *c) && !strchr(in2, *c))
-            return fail(r, text, "the result's letter '%c' is in neither operand", *c);
-    if ((st = letters_to_shape(r, text, over, in1, &op->x1_shape)) != DSE_OK ||
-        (st = letters_to_shape(r, text, over, in2, &op->x2_shape)) != DSE_OK ||
-        (st = letters_to_shape(r, text, over, result, &op->y_shape)) != DSE_OK)
+        return fail(r, c->text, "an einsum reads \"x[bsm] w[mn] -> bsn\"");
+    c->result = p + 3;
+    for (const char *l = c->result; *l && !c->is_lookup; l++)
+        if (!strchr(c->in1, *l) && !strchr(c->in2, *l))
+            return fail(r, c->text, "the result's letter '%c' is in neither operand", *l);
+    if ((st = letters_to_shape(r, c->text, over, c->in1, &op->x1_shape)) != DSE_OK ||
+        (st = letters_to_shape(r, c->text, over, c->in2, &op->x2_shape)) != DSE_OK)
         return st;
-    for (const char *c = in1; *c; c++) {
-        if (strchr(result, *c))
-            continue;
-        if (!strchr(in2, *c))
-            return fail(r, text, "the letter '%c' is summed over but only in one operand", *c);
-        op->y_reduced.dim[op->y_reduced.n++] = op->x1_shape.dim[c - in1];
-    }
-    return DSE_OK;
+    return letters_to_shape(r, c->text, over, c->result, &op->y_shape);
 }
 
 static dse_status read_tensor_name(const resolver *r, const wl_block *b, const cfg_node *node, uint32_t *out)
@@ -276,13 +318,79 @@ static dse_status read_tensor_name(const resolver *r, const wl_block *b, const c
     return st == DSE_OK ? find_tensor(r, b, node, name, out) : st;
 }
 
+/* A positive number under a key that need not be there. */
+static dse_status read_factor(const resolver *r, const cfg_node *map, const char *key, double *out)
+{
+    const cfg_node *node = cfg_get(map, key);
+
+    if (node &&
+        (node->kind != CFG_SCALAR || dse_parse_double(node->text, out, NULL) != DSE_OK || !(*out > 0)))
+        return fail(r, node, "'%s' must be a positive number", key);
+    return DSE_OK;
+}
+
+/* ---- the forms of an operator: each reads what stands under its key ----------------------------- */
+
+static dse_status read_input(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
+                             wl_operator *op)
+{
+    dse_status st = read_shape(r, node, &op->x1_shape);
+
+    (void)b, (void)map;
+    op->y_shape = op->x1_shape;
+    return st;
+}
+
+static dse_status read_weight(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
+                              wl_operator *op)
+{
+    const cfg_node *sharded = cfg_get(map, "sharded");
+
+    op->is_weight = true;
+    return read_input(r, b, map, r->variant.weight_sharded && sharded ? sharded : node, op);
+}
+
+static dse_status read_einsum(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
+                              wl_operator *op)
+{
+    const cfg_node *recompute = cfg_get(map, "recompute"), *both = cfg_get(map, "recompute_sharded");
+    contraction c = {.text = node};
+    dse_status st;
+
+    if (r->variant.recompute && recompute)
+        c.text = recompute;
+    if (r->variant.recompute && r->variant.weight_sharded && both)
+        c.text = both;
+    st = read_contraction(r, b, map, op, &c);
+    return st == DSE_OK ? check_einsum(r, &c, op) : st;
+}
+
+static dse_status read_fused(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
+                             wl_operator *op)
+{
+    contraction c = {.text = node};
+    dse_status st = read_contraction(r, b, map, op, &c);
+
+    if (st == DSE_OK)
+        st = sum_over_both(r, &c, op);
+    return st == DSE_OK ? read_factor(r, map, "by", &op->scale) : st;
+}
+
+static dse_status read_lookup(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
+                              wl_operator *op)
+{
+    contraction c = {.text = node, .is_lookup = true};
+    dse_status st = read_contraction(r, b, map, op, &c);
+
+    return st == DSE_OK ? check_lookup(r, &c, op) : st;
+}
+
 static dse_status read_elementwise(const resolver *r, const wl_block *b, const cfg_node *map,
-                                   const cfg_node *operand, wl_op_kind kind, wl_operator *op)
+                                   const cfg_node *operand, wl_operator *op)
 {
     const cfg_node *shape = cfg_get(map, "shape");
     dse_status st;
 
-    op->kind = kind;
     if (!shape)
         return fail(r, map, "'shape' is missing");
     if ((st = read_tensor_name(r, b, operand, &op->x1)) != DSE_OK ||
@@ -292,66 +400,113 @@ static dse_status read_elementwise(const resolver *r, const wl_block *b, const c
     return DSE_OK;
 }
 
+static dse_status read_pair(const resolver *r, const wl_block *b, const cfg_node *map, const char *form,
+                            const cfg_node *node, wl_operator *op)
+{
+    dse_status st;
+
+    if (node->kind != CFG_LIST || node->n != 2)
+        return fail(r, node, "'%s' takes two tensors", form);
+    if ((st = read_elementwise(r, b, map, node->item[0], op)) != DSE_OK)
+        return st;
+    op->x2_shape = op->x1_shape;
+    return read_tensor_name(r, b, node->item[1], &op->x2);
+}
+
+static dse_status read_add(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
+                           wl_operator *op)
+{
+    const cfg_node *partial = cfg_get(map, "partial");
+    dse_status st = read_pair(r, b, map, "add", node, op);
+
+    if (st != DSE_OK || !partial)
+        return st;
+    st = read_shape(r, partial, &op->unsummed);
+    op->y_reduced = op->unsummed;
+    return st;
+}
+
+static dse_status read_product(const resolver *r, const wl_block *b, const cfg_node *map,
+                               const cfg_node *node, wl_operator *op)
+{
+    dse_status st = read_pair(r, b, map, "product", node, op);
+
+    return st == DSE_OK ? read_factor(r, map, "by", &op->scale) : st;
+}
+
+static dse_status read_scale(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
+                             wl_operator *op)
+{
+    dse_status st;
+
+    if (!cfg_get(map, "by"))
+        return fail(r, map, "'by' must be a positive number");
+    if ((st = read_factor(r, map, "by", &op->scale)) != DSE_OK ||
+        (st = read_factor(r, map, "stored", &op->stored)) != DSE_OK)
+        return st;
+    return read_elementwise(r, b, map, node, op);
+}
+
+static dse_status read_copy(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
+                            wl_operator *op)
+{
+    return read_elementwise(r, b, map, node, op);
+}
+
+static dse_status read_reshape(const resolver *r, const wl_block *b, const cfg_node *map,
+                               const cfg_node *node, wl_operator *op)
+{
+    const cfg_node *from = cfg_get(map, "from"), *to = cfg_get(map, "to");
+    dse_status st;
+
+    if (!from || !to)
+        return fail(r, map, "'reshape' needs 'from' and 'to'");
+    if ((st = read_tensor_name(r, b, node, &op->x1)) != DSE_OK ||
+        (st = read_shape(r, from, &op->x1_shape)) != DSE_OK ||
+        (st = read_shape(r, to, &op->x2_shape)) != DSE_OK)
+        return st;
+    op->y_shape = op->x2_shape;
+    return DSE_OK;
+}
+
+static const struct {
+    const char *key;
+    wl_op_kind kind;
+    dse_status (*read)(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
+                       wl_operator *op);
+} forms[] = {
+    {"input", WL_OP_INPUT, read_input},    {"weight", WL_OP_INPUT, read_weight},
+    {"einsum", WL_OP_EINSUM, read_einsum}, {"fused", WL_OP_EINSUM, read_fused},
+    {"lookup", WL_OP_LOOKUP, read_lookup}, {"add", WL_OP_ADD, read_add},
+    {"product", WL_OP_ADD, read_product},  {"scale", WL_OP_SCALE, read_scale},
+    {"copy", WL_OP_COPY, read_copy},       {"reshape", WL_OP_RESHAPE, read_reshape},
+};
+#define N_FORMS (sizeof forms / sizeof forms[0])
+
 static dse_status read_operator(const resolver *r, const wl_block *b, const cfg_node *map, wl_operator *op)
 {
+    const char *known[N_FORMS];
     const cfg_node *node;
+    char list[128];
     dse_status st;
 
     if ((st = ONLY_KEYS(r, map, "input", "weight", "sharded", "einsum", "recompute", "recompute_sharded",
-                        "over", "add", "scale", "by", "copy", "reshape", "from", "to", "shape", "gradient_of",
-                        "when", "after")) != DSE_OK)
+                        "fused", "lookup", "over", "add", "partial", "product", "scale", "by", "stored",
+                        "copy", "reshape", "from", "to", "shape", "gradient_of", "when", "after")) != DSE_OK)
         return st;
     if ((node = cfg_get(map, "gradient_of")) &&
         (st = read_tensor_name(r, b, node, &op->gradient_of)) != DSE_OK)
         return st;
     if ((node = cfg_get(map, "after")) && (st = read_tensor_name(r, b, node, &op->after)) != DSE_OK)
         return st;
-
-    if ((node = cfg_get(map, "input")) || (node = cfg_get(map, "weight"))) {
-        const cfg_node *sharded = cfg_get(map, "sharded");
-
-        op->is_weight = cfg_get(map, "weight") != NULL;
-        if (op->is_weight && r->variant.weight_sharded && sharded)
-            node = sharded;
-        op->kind = WL_OP_INPUT;
-        st = read_shape(r, node, &op->x1_shape);
-        op->y_shape = op->x1_shape;
-        return st;
+    for (size_t i = 0; i < N_FORMS; i++) {
+        known[i] = forms[i].key;
+        op->kind = forms[i].kind;
+        if ((node = cfg_get(map, forms[i].key)))
+            return forms[i].read(r, b, map, node, op);
     }
-    if (cfg_get(map, "einsum"))
-        return read_einsum(r, b, map, op);
-    if ((node = cfg_get(map, "add"))) {
-        if (node->kind != CFG_LIST || node->n != 2)
-            return fail(r, node, "'add' takes two tensors");
-        if ((st = read_elementwise(r, b, map, node->item[0], WL_OP_ADD, op)) != DSE_OK)
-            return st;
-        op->x2_shape = op->x1_shape;
-        return read_tensor_name(r, b, node->item[1], &op->x2);
-    }
-    if ((node = cfg_get(map, "scale"))) {
-        const cfg_node *by = cfg_get(map, "by");
-
-        if (!by || by->kind != CFG_SCALAR || dse_parse_double(by->text, &op->scale, NULL) != DSE_OK ||
-            !(op->scale > 0))
-            return fail(r, by ? by : map, "'by' must be a positive number");
-        return read_elementwise(r, b, map, node, WL_OP_SCALE, op);
-    }
-    if ((node = cfg_get(map, "copy")))
-        return read_elementwise(r, b, map, node, WL_OP_COPY, op);
-    if ((node = cfg_get(map, "reshape"))) {
-        const cfg_node *from = cfg_get(map, "from"), *to = cfg_get(map, "to");
-
-        op->kind = WL_OP_RESHAPE;
-        if (!from || !to)
-            return fail(r, map, "'reshape' needs 'from' and 'to'");
-        if ((st = read_tensor_name(r, b, node, &op->x1)) != DSE_OK ||
-            (st = read_shape(r, from, &op->x1_shape)) != DSE_OK ||
-            (st = read_shape(r, to, &op->x2_shape)) != DSE_OK)
-            return st;
-        op->y_shape = op->x2_shape;
-        return DSE_OK;
-    }
-    return fail(r, map, "an operator is one of input, weight, einsum, add, scale, copy, reshape");
+    dse_join(list, sizeof list, known, N_FORMS);
+    return fail(r, map, "an operator is one of %s", list);
 }
 
 static wl_tensor_kind made_by(const wl_block *b, const wl_operator *op)
@@ -426,6 +581,19 @@ static dse_status number_operators(const resolver *r, const wl_block *b)
     return DSE_OK;
 }
 
+/* `recompute` names, for a block, the tensor after which its forward pass is made again. */
+static dse_status recompute_block(const resolver *r, wl_block *b)
+{
+    const cfg_node *node = cfg_get(cfg_get(r->doc->root, "recompute"), b->name);
+    uint32_t after;
+    dse_status st;
+
+    if (!node || !r->variant.recompute)
+        return DSE_OK;
+    st = read_tensor_name(r, b, node, &after);
+    return st == DSE_OK ? wl_block_recompute(b, after, r->variant.weight_sharded, r->arena, r->err) : st;
+}
+
 static dse_status read_block(const resolver *r, const char *name, const cfg_node *at, const wl_block **out)
 {
     const cfg_node *blocks, *map;
@@ -455,7 +623,8 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
                                           .x2 = DSE_NONE,
                                           .gradient_of = DSE_NONE,
                                           .after = DSE_NONE,
-                                          .scale = 1.0};
+                                          .scale = 1.0,
+                                          .stored = 1.0};
     }
     for (uint32_t i = 0; i < map->n; i++) {
         if (filled == b->n || strcmp(b->op[filled].name, map->key[i]->text))
@@ -465,7 +634,8 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
     }
     tell_kinds(b);
     *out = b;
-    return number_operators(r, b);
+    st = recompute_block(r, b);
+    return st == DSE_OK ? number_operators(r, b) : st;
 }
 
 /* ---- the model ----------------------------------------------------------------------------- */
@@ -581,7 +751,8 @@ dse_status wl_operators_resolve(const cfg_doc *doc, wl_variant variant, dse_aren
     *out = (wl_operators){.doc = *doc};
     if (doc->root->kind != CFG_MAP)
         return fail(&r, doc->root, "an operator file is a mapping");
-    if ((st = ONLY_KEYS(&r, doc->root, "symbols", "shapes", "blocks", "model", "links")) != DSE_OK ||
+    if ((st = ONLY_KEYS(&r, doc->root, "symbols", "shapes", "blocks", "recompute", "model", "links")) !=
+            DSE_OK ||
         (st = read_symbols(&r)) != DSE_OK || (st = get_map(&r, doc->root, "model", &model)) != DSE_OK)
         return st;
     out->entry = dse_arena_zero(a, model->n, sizeof *out->entry);

@@ -2,7 +2,7 @@
  *
  * The file is data: tensors, einsums and shapes per block, and how blocks make up the model. Reading it
  * resolves one variant (recomputation, weight sharding): what is left has no conditions. The format is
- * explained at the top of configs/operators/transformer.yaml. */
+ * explained at the top of configs/operators/transformer.yaml; what only other files use, in gpt.yaml. */
 #ifndef DSE_WORKLOAD_OPERATORS_H
 #define DSE_WORKLOAD_OPERATORS_H
 
@@ -12,8 +12,9 @@
 
 typedef enum {
     WL_OP_INPUT,   /* made by nobody; also every weight */
-    WL_OP_EINSUM,  /* contraction of x1 and x2 */
-    WL_OP_ADD,     /* elementwise sum of x1 and x2 */
+    WL_OP_EINSUM,  /* contraction of x1 and x2, `scale` times; a multiply-add is one operation */
+    WL_OP_LOOKUP,  /* rows of a table x2 by the numbers in x1, or the table that rows x2 are added up in */
+    WL_OP_ADD,     /* elementwise, of x1 and x2: `scale` operations per element */
     WL_OP_SCALE,   /* `scale` operations per element of x1 */
     WL_OP_COPY,    /* x1 under another name */
     WL_OP_RESHAPE, /* x1, in another shape */
@@ -29,7 +30,11 @@ typedef struct wl_operator {
     wl_shape x1_shape, x2_shape; /* as this operator needs them; of an input, x1_shape is its shape */
     wl_shape y_shape;            /* as it leaves the result */
     wl_shape y_reduced;          /* dimensions summed over: a degree in here leaves partial sums behind */
+    wl_shape unsummed;           /* dimensions over which the operands may be left as partial sums */
+    wl_shape rows;               /* of a lookup: what is read of x2, or added up into y */
     double scale;
+    double
+        stored; /* of an element of an activation, what an element of the result takes to store: 0.5 of a mask */
     uint32_t gradient_of; /* index into the block, or DSE_NONE */
     uint32_t after;       /* recomputation: waits for this tensor, or DSE_NONE */
     wl_tensor_kind makes; /* what the result is; of an input: unless a link feeds it */

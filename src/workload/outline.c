@@ -45,7 +45,8 @@ static bool add_compute(outliner *o, const wl_tensor *t, uint32_t *index)
 }
 
 /* add_collectives: what `from` leaves, brought to what is needed. */
-static bool add_operand(outliner *o, uint32_t from, const wl_shape *need, uint32_t *index)
+static bool add_operand(outliner *o, uint32_t from, const wl_shape *need, const wl_shape *unsummed,
+                        uint32_t *index)
 {
     wl_outline *out = o->out;
     outline_operand *x;
@@ -55,19 +56,20 @@ static bool add_operand(outliner *o, uint32_t from, const wl_shape *need, uint32
     if (from == DSE_NONE)
         return true;
     op = o->model->tensor[from].op;
-    if (same_shape(&op->y_shape, need) && !op->y_reduced.n)
+    if (same_shape(&op->y_shape, need) && !op->y_reduced.n && !unsummed->n)
         return true; /* none, whatever the degrees */
     for (*index = 0; *index < out->n_operands; ++*index) {
         x = &out->operand[*index];
         if (same_shape(&x->have, &op->y_shape) && same_shape(&x->reduced, &op->y_reduced) &&
-            same_shape(&x->need, need))
+            same_shape(&x->need, need) && same_shape(&x->unsummed, unsummed))
             return true;
     }
     out->operand = outline_room(o, out->operand, out->n_operands, &o->cap_operands, sizeof *out->operand);
     if (!out->operand)
         return false;
     x = &out->operand[out->n_operands++];
-    *x = (outline_operand){op->y_shape, op->y_reduced, *need, gen_operator_of(&out->variant, op)->y};
+    *x = (outline_operand){op->y_shape, op->y_reduced, *need, *unsummed,
+                           gen_operator_of(&out->variant, op)->y};
     return true;
 }
 
@@ -81,8 +83,9 @@ static bool find_kinds(outliner *o)
                              .start_at = DSE_NONE,
                              .loss_at = DSE_NONE,
                              .segment = DSE_NONE};
-        if (!add_compute(o, t, &f->compute) || !add_operand(o, t->x1, &t->op->x1_shape, &f->operand[0]) ||
-            !add_operand(o, t->x2, &t->op->x2_shape, &f->operand[1]))
+        if (!add_compute(o, t, &f->compute) ||
+            !add_operand(o, t->x1, &t->op->x1_shape, &t->op->unsummed, &f->operand[0]) ||
+            !add_operand(o, t->x2, &t->op->x2_shape, &t->op->unsummed, &f->operand[1]))
             return false;
     }
     return true;

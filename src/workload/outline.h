@@ -11,7 +11,7 @@
 
 /* An operand, of a size of the variant's: what its producer leaves, and what is needed. The collectives between depend on the degrees. */
 typedef struct {
-    wl_shape have, reduced, need;
+    wl_shape have, reduced, need, unsummed;
     uint32_t size; /* of what is there */
 } outline_operand;
 
@@ -105,7 +105,8 @@ static inline uint32_t outline_wait(const wl_tensor *t, int which)
 
 static inline bool outline_has_cost(wl_op_kind kind)
 {
-    return kind == WL_OP_EINSUM || kind == WL_OP_ADD || kind == WL_OP_SCALE || kind == WL_OP_RESHAPE;
+    return kind == WL_OP_EINSUM || kind == WL_OP_LOOKUP || kind == WL_OP_ADD || kind == WL_OP_SCALE ||
+           kind == WL_OP_RESHAPE;
 }
 
 /* Room for one more in an array of the scratch arena. NULL when out of memory. */

@@ -90,8 +90,8 @@ static dse_status add_collectives(counter *c)
         const outline_operand *of = &c->o->operand[i];
         wl_match match[WL_N_PARALLEL];
         uint32_t n;
-        dse_status st =
-            wl_match_collectives(&c->parallel, &of->have, &of->reduced, &of->need, match, &n, c->err);
+        dse_status st = wl_match_collectives(&c->parallel, &of->have, &of->reduced, &of->need, &of->unsummed,
+                                             match, &n, c->err);
 
         c->first_operand[i] = c->out->n_kinds;
         for (uint32_t m = 0; st == DSE_OK && m < n; m++) {
@@ -285,6 +285,7 @@ static dse_status add_held(counter *c)
 dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl_strategy *s, dse_arena *a,
                         wl_totals *out, dse_error *err)
 {
+    const uint32_t degree[] = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp, [WL_PP] = s->pp};
     counter c = {.o = o, .arena = a, .err = err, .out = out, .parallel = o->variant.parallel};
     dse_status st;
 
@@ -293,6 +294,7 @@ dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl
                        .degree = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp},
                        .loss = o->loss};
     memcpy(c.parallel.degree, out->degree, sizeof out->degree);
+    wl_placement_strides(s->placement, degree, out->stride);
     if ((st = gen_sizes_evaluate(&o->variant, symbols, s, a, &c.sizes, err)) != DSE_OK ||
         (st = split_stages(&c, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK ||
         (st = count_kinds(&c)) != DSE_OK || (st = add_segments(&c)) != DSE_OK ||

@@ -49,11 +49,12 @@ typedef struct {
     uint64_t at_loss;  /* when the loss begins, if that takes a tick or more */
 } wl_held;
 
-/* Stages are in rank order, as in a generated workload: stage s has the ranks [s, s + 1) *
- * ranks_per_stage. */
+/* Stages are in rank order, as in a generated workload: stage s has the ranks whose number / stride[WL_PP], modulo
+ * n_stages, is s. */
 typedef struct {
     uint32_t n_stages, ranks_per_stage;
-    uint32_t degree[WL_N_PARALLEL]; /* by WL_DP, WL_TP, WL_SP; the first counts fastest in a rank's number */
+    uint32_t degree[WL_N_PARALLEL]; /* by WL_DP, WL_TP, WL_SP */
+    uint32_t stride[WL_N_DEGREES];  /* between ranks that are neighbours along WL_DP .. WL_PP */
     uint32_t n_kinds;
     wl_total *kind;
     uint32_t *count; /* [stage * n_kinds + kind]: on each rank of the stage */

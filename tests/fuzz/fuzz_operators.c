@@ -16,10 +16,11 @@
         2, 2, 2, 12, 2                                                                                       \
     }
 
+/* In various placements. */
 static const wl_strategy strategies[] = {
-    {1, 1, 1, 1, false, false, WL_TAG_BASE, ELEMENTS}, {2, 1, 1, 1, true, false, WL_TAG_BASE, MIXED},
-    {2, 2, 2, 1, false, true, WL_TAG_BASE, ELEMENTS},  {1, 2, 3, 1, true, true, WL_TAG_BASE, MIXED},
-    {2, 1, 1, 2, true, true, WL_TAG_BASE, ELEMENTS},   {1, 1, 2, 3, false, false, WL_TAG_BASE, MIXED},
+    {1, 1, 1, 1, false, false, WL_TAG_BASE, ELEMENTS, 0}, {2, 1, 1, 1, true, false, WL_TAG_BASE, MIXED, 10},
+    {2, 2, 2, 1, false, true, WL_TAG_BASE, ELEMENTS, 15}, {1, 2, 3, 1, true, true, WL_TAG_BASE, MIXED, 20},
+    {2, 1, 1, 2, true, true, WL_TAG_BASE, ELEMENTS, 1},   {1, 1, 2, 3, false, false, WL_TAG_BASE, MIXED, 6},
 };
 
 static uint32_t count_operators(const wl_operators *o)

@@ -48,6 +48,7 @@ static wl_strategy draw_strategy(rng *r, uint32_t npus, uint32_t layers)
     s.weight_sharded = rng_percent(r, 30);
     if (rng_percent(r, 40))
         s.precision = draw_precision(r);
+    s.placement = (wl_placement)(rng_percent(r, 50) ? rng_below(r, WL_N_PLACEMENTS) : 0);
     return s;
 }
 
@@ -113,18 +114,20 @@ dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc *oper
     card_model m;
     wl_symbols symbols;
     bool unshared = rng_percent(r, 25);
+    char placement[WL_PLACEMENT_TEXT];
     dse_status st;
 
     draw_model(r, limits, &m);
     s = draw_strategy(r, c->net.n_npus, (uint32_t)m.layers);
+    wl_placement_print(s.placement, placement);
     ADD(c,
         "# generated: vocabulary %" PRId64 ", d_model %" PRId64 ", d_ff %" PRId64 ", heads %" PRId64
         ", layers %" PRId64 ", batch %" PRId64 ", sequence %" PRId64 "\n# dp %" PRIu32 ", tp %" PRIu32
         ", sp %" PRIu32 ", pp %" PRIu32
-        "%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
+        ", placement %s%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
         "messages %g; 0: elements\n",
         m.vocabulary, m.d_model, m.d_ff, m.heads, m.layers, m.batch, m.sequence, s.dp, s.tp, s.sp, s.pp,
-        s.recompute ? ", recompute" : "", s.weight_sharded ? ", weights sharded" : "",
+        placement, s.recompute ? ", recompute" : "", s.weight_sharded ? ", weights sharded" : "",
         unshared ? ", a graph per rank" : "", s.precision.weights, s.precision.activations,
         s.precision.gradients, s.precision.optimizer, s.precision.messages);
     if ((st = card_model_symbols(&m, operators, &symbols, err)) != DSE_OK ||

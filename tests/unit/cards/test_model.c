@@ -1,4 +1,4 @@
-/* Model cards: what a precision may be, and what is stored of it. */
+/* Model cards: what a precision, a placement and grouped keys may be, and what is stored of them. */
 #include "cards/model.h"
 #include "unit/unit.h"
 
@@ -163,6 +163,40 @@ CLAIM(what_is_stored_are_the_numbers_and_reads_back_as_itself)
     assert_string_equal(stored(), text);
 }
 
+CLAIM(a_placement_and_grouped_keys_are_stored_unless_they_are_the_default)
+{
+    assert_ok(read_card("placement: dp,tp,sp,pp\nkv_heads: 0\n"), &err);
+    assert_null(strstr(stored(), "placement"));
+    assert_null(strstr(stored(), "kv_heads"));
+    assert_ok(read_card("placement: tp,sp,dp,pp\nkv_heads: 1\n"), &err);
+    assert_non_null(strstr(stored(), "\"kv_heads\":1"));
+    assert_non_null(strstr(stored(), "\"placement\":\"tp,sp,dp,pp\""));
+    assert_failure(
+        read_card("placement: tp,sp,dp\n"), &err, DSE_E_CONFIG, "m.yaml:8:12",
+        "placement: 'tp,sp,dp' is no order of dp, tp, sp and pp; write each once, the innermost first, "
+        "without blanks: tp,sp,dp,pp");
+}
+
+/* Of an operator file with the symbols H: heads and G: kv_heads; there are 2 heads. */
+CLAIM(without_grouped_keys_there_is_one_for_each_head)
+{
+    static const char text[] = "symbols: {H: heads, G: kv_heads}\n";
+    wl_symbols symbols;
+    cfg_doc operators;
+
+    assert_ok(cfg_parse_yaml("o.yaml", text, strlen(text), &arena, &operators, &err), &err);
+    assert_ok(read_card(""), &err);
+    assert_ok(card_model_symbols(&m, &operators, &symbols, &err), &err);
+    assert_int_equal(symbols.value[1], 2);
+    assert_ok(read_card("kv_heads: 1\n"), &err);
+    assert_ok(card_model_symbols(&m, &operators, &symbols, &err), &err);
+    assert_int_equal(symbols.value[0], 2);
+    assert_int_equal(symbols.value[1], 1);
+    assert_ok(read_card("kv_heads: 3\n"), &err);
+    assert_failure(card_model_symbols(&m, &operators, &symbols, &err), &err, DSE_E_CONFIG, "",
+                   "kv_heads 3 does not divide heads 2; each key and value is shared by as many heads");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -174,6 +208,8 @@ int main(void)
         TEST(a_mapping_that_lacks_one_is_refused_and_names_it),
         TEST(a_number_is_set_over_a_word_and_a_word_over_all_numbers),
         TEST(what_is_stored_are_the_numbers_and_reads_back_as_itself),
+        TEST(a_placement_and_grouped_keys_are_stored_unless_they_are_the_default),
+        TEST(without_grouped_keys_there_is_one_for_each_head),
     };
 
     return RUN_TESTS(tests);

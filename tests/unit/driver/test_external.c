@@ -176,6 +176,10 @@ CLAIM(what_stage_cannot_generate_is_refused)
     assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
                    "STAGE draws the tags of its messages; tag base 7 cannot be given to it");
     err = (dse_error)DSE_ERROR_INIT;
+    strcpy(study.model.placement, "tp,sp,dp,pp");
+    assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
+                   "small has the placement 'tp,sp,dp,pp', and STAGE has only 'dp,tp,sp,pp'");
+    err = (dse_error)DSE_ERROR_INIT;
     strcpy(study.model.operators, "mine.yaml");
     assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
                    "small has the operators 'mine.yaml', and STAGE has only those of 'transformer'");

@@ -156,7 +156,7 @@ static void by_hand(void)
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++, value *= 10)
         part[i] = value;
     ranks[5].group = slot_group;
-    w = (wl_workload){.n_ranks = 16, .rank = ranks, .n_groups = 4, .group = group};
+    w = (wl_workload){.n_ranks = 16, .rank = ranks, .n_groups = 4, .group = group, .stride = {1, 2, 4, 8}};
     result = (sim_result){.n_ranks = 16, .rank = stats};
     result.step = (sim_breakdown){.rank = 5, .n_parts = sizeof part / sizeof part[0], .part = part};
 }

@@ -4,13 +4,14 @@
 #include "sim/bound.h"
 #include "sim/sim.h"
 
-#define TRANSFORMER TEST_SOURCE "/configs/operators/transformer.yaml"
+#define OPERATORS   TEST_SOURCE "/configs/operators/"
+#define TRANSFORMER OPERATORS "transformer.yaml"
 #define MAX_RATIOS  4000
 #define N_RANDOM    150
 
 static dse_arena study, arena;
 static dse_error err;
-static cfg_doc doc;
+static cfg_doc doc, others[2];
 static uint64_t seed;
 
 /* What is simulated, and bounded. */
@@ -36,6 +37,8 @@ static int set_up(void **state)
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_load(TRANSFORMER, &study, &doc, &err), &err);
+    assert_ok(cfg_load(OPERATORS "gpt.yaml", &study, &others[0], &err), &err);
+    assert_ok(cfg_load(OPERATORS "llama.yaml", &study, &others[1], &err), &err);
     memset(&run, 0, sizeof run);
     seed = 5;
     n_ratios = 0;
@@ -53,9 +56,10 @@ static int tear_down(void **state)
 static void set_model(uint32_t layers, int64_t batch, int64_t seq, int64_t vocabulary, int64_t d_model,
                       int64_t d_ff, int64_t heads)
 {
-    run.symbols = (wl_symbols){.n = 7,
-                               .name = {"Batch", "Seq", "Din", "Dout", "Dmodel", "Dff", "Head"},
-                               .value = {batch, seq, vocabulary, vocabulary, d_model, d_ff, heads}};
+    run.symbols = (wl_symbols){
+        .n = 9,
+        .name = {"Batch", "Seq", "Din", "Dout", "Dmodel", "Dff", "Head", "Vocab", "KvHead"},
+        .value = {batch, seq, vocabulary, vocabulary, d_model, d_ff, heads, vocabulary, (heads + 1) / 2}};
     run.layers = layers;
 }
 
@@ -234,7 +238,8 @@ static void random_strategy(void)
                                  .pp = degree[3],
                                  .recompute = below(2),
                                  .weight_sharded = below(2),
-                                 .tag_base = WL_TAG_BASE};
+                                 .tag_base = WL_TAG_BASE,
+                                 .placement = (wl_placement)below(WL_N_PLACEMENTS)};
     if (below(2))
         random_precision();
     /* From nothing to speak of to a real model, so that now compute and now communication takes longer. */
@@ -262,9 +267,11 @@ static void print_ratios(const char *of)
 
 CLAIM(never_above_the_simulated_time_whatever_the_system)
 {
+    const cfg_doc docs[] = {doc, others[0], others[1]};
     uint32_t n_done = 0;
 
     for (int i = 0; i < N_RANDOM; i++) {
+        doc = docs[below(4) % 3];
         random_network();
         random_settings();
         random_strategy();
@@ -388,6 +395,66 @@ CLAIM(without_tracking_of_memory_nothing_is_said_of_it)
     assert_u64(run.bound.held, 0);
 }
 
+/* ---- where ranks are ----------------------------------------------------------------------- */
+
+/* A matrix split by its rows along tp, whose partial sums are added up in front of z; its gradient is added up along dp. */
+#define BY_ROWS                                                                                              \
+    "symbols: {B: batch, M: model}\n"                                                                        \
+    "blocks:\n"                                                                                              \
+    "  rows:\n"                                                                                              \
+    "    x: {input: [B/dp, M/tp]}\n"                                                                         \
+    "    w: {weight: [M/tp, M]}\n"                                                                           \
+    "    y: {einsum: \"x[bm] w[mn] -> bn\", over: {b: B/dp, m: M/tp, n: M}}\n"                               \
+    "    z: {scale: y, by: 1, shape: [B/dp, M]}\n"                                                           \
+    "    dz: {input: [B/dp, M], gradient_of: z}\n"                                                           \
+    "    dw: {einsum: \"dz[bn] x[bm] -> mn\", over: {b: B/dp, m: M/tp, n: M}, gradient_of: w}\n"             \
+    "model: {a: {block: rows}}\nlinks: {loss: {a_z: a_dz}}\n"
+
+/* Two nodes of four, dp 2, tp 4, B 128, M 1024; computations take a tick each: y, z, dw, w@1. Delays of a message of m
+ * bytes, each way two links: in a node 2 * 500 + m / 107.37 ns, between nodes 2 * 5000 + m / 10.737; of the ring of n
+ * members over S bytes: 2 (n - 1) messages of S / n, one more endpoint of 10, n - 1 reductions, 3 m / 3000 each.
+ *
+ * tp adds up y, 64 * 1024: m = 16384. A node's delay 1152, 15 a reduction; between nodes 10000 + 1525.
+ * dp adds up dw, 256 * 1024: m = 131072. In a node 2220, between nodes 10000 + 12207; 129 the reduction. */
+static dse_time time_of_two_nodes(const char *placement)
+{
+    static const char *const rings[] = {"ring", "ring"};
+
+    assert_ok(cfg_parse_yaml("rows.yaml", BY_ROWS, strlen(BY_ROWS), &study, &doc, &err), &err);
+    run.net = (net_network){.full_multi_hop = true};
+    add_dimension("Switch", 4, 100, 500);
+    add_dimension("Switch", 2, 10, 5000);
+    assert_ok(net_network_finish(&run.net, &err), &err);
+    use_plain_settings();
+    use_algorithms(rings);
+    run.set.roofline = false;
+    run.symbols = (wl_symbols){.n = 2, .name = {"B", "M"}, .value = {128, 1024}};
+    run.layers = 0;
+    run.strategy = (wl_strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
+    assert_ok(wl_placement_parse(placement, &run.strategy.placement, &err), &err);
+    assert_true(check_bound());
+    return run.wall;
+}
+
+/* tp is ranks 0-3, in a node; dp is 0 and 4, across. */
+CLAIM(with_tp_innermost_its_collectives_stay_in_the_node)
+{
+    const dse_time tp = 6 * 1152 + 7 * 10 + 3 * 15, dp = 2 * 22207 + 3 * 10 + 129;
+
+    assert_u64(time_of_two_nodes("tp,sp,dp,pp"), 4 + tp + dp);
+    assert_true(run.bound.wall >= tp + dp); /* collectives of ranks in step: the bound has what they take */
+}
+
+/* dp is 0 and 1; tp is 0, 2, 4, 6: every other message goes from place 2 of a node to place 0 of the other one, and
+ * pays for both dimensions. Six steps meet three of them. */
+CLAIM(with_dp_innermost_it_is_tp_that_crosses_the_nodes)
+{
+    const dse_time tp = 3 * 1152 + 3 * (1152 + 11525) + 7 * 10 + 3 * 15, dp = 2 * 2220 + 3 * 10 + 129;
+
+    assert_u64(time_of_two_nodes("dp,tp,sp,pp"), 4 + tp + dp);
+    assert_true(run.bound.wall >= tp + dp);
+}
+
 static dse_status bound_once(void *what, dse_arena *a, dse_error *e)
 {
     const wl_totals *totals = what;
@@ -424,6 +491,8 @@ int main(void)
         TEST(ranks_in_step_that_wait_for_communication_alone_take_just_the_bound),
         TEST(the_larger_part_is_the_bound_and_the_first_of_equals_gives_it_its_name),
         TEST(without_tracking_of_memory_nothing_is_said_of_it),
+        TEST(with_tp_innermost_its_collectives_stay_in_the_node),
+        TEST(with_dp_innermost_it_is_tp_that_crosses_the_nodes),
         TEST(no_allocation_that_fails_goes_unnoticed),
     };
 

@@ -34,7 +34,7 @@ static void assert_match(const wl_parallel *p, const char *have, const char *red
     uint32_t count = 99;
     char text[64] = "";
 
-    assert_ok(wl_match_collectives(p, &h, &r, &n, out, &count, &err), &err);
+    assert_ok(wl_match_collectives(p, &h, &r, &n, NULL, out, &count, &err), &err);
     for (uint32_t i = 0; i < count; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s:%s", i ? " " : "",
                  out[i].coll == WL_ALL_REDUCE       ? "AR"
@@ -115,8 +115,25 @@ CLAIM(sharding_what_is_whole_is_refused)
     wl_match out[WL_N_PARALLEL];
     uint32_t n;
 
-    assert_failure(wl_match_collectives(&all_sharded, &have, &none, &need, out, &n, &err), &err, DSE_E_CONFIG,
-                   "", "no collective shards along tp what every rank holds whole");
+    assert_failure(wl_match_collectives(&all_sharded, &have, &none, &need, NULL, out, &n, &err), &err,
+                   DSE_E_CONFIG, "", "no collective shards along tp what every rank holds whole");
+}
+
+/* Summed over M/tp and B/dp: the reader asks for the sum over dp, and takes partial sums along tp. */
+CLAIM(partial_sums_that_are_taken_as_such_need_nothing)
+{
+    const wl_shape have = shape("S,H"), reduced = shape("M/tp,B/dp"), unsummed = shape("M/tp"),
+                   none = {.n = 0};
+    dse_error err = DSE_ERROR_INIT;
+    wl_match out[WL_N_PARALLEL];
+    uint32_t n = 99;
+
+    assert_ok(wl_match_collectives(&all_sharded, &have, &reduced, &have, &unsummed, out, &n, &err), &err);
+    assert_int_equal(n, 1);
+    assert_int_equal(out[0].coll, WL_ALL_REDUCE);
+    assert_int_equal(out[0].dimension, WL_DP);
+    assert_failure(wl_match_collectives(&all_sharded, &have, &none, &have, &unsummed, out, &n, &err), &err,
+                   DSE_E_CONFIG, "", "it is taken as partial sums along tp, and is none");
 }
 
 CLAIM(the_parallel_dimensions_have_names)
@@ -142,6 +159,7 @@ int main(void)
         cmocka_unit_test(of_two_degrees_in_one_dimension_the_first_counts),
         cmocka_unit_test(a_degree_that_is_taken_leaves_the_next_one),
         cmocka_unit_test(sharding_what_is_whole_is_refused),
+        cmocka_unit_test(partial_sums_that_are_taken_as_such_need_nothing),
         cmocka_unit_test(the_parallel_dimensions_have_names),
     };
     return RUN_TESTS(tests);

@@ -255,6 +255,52 @@ CLAIM(groups_partition_the_ranks)
     dse_arena_free(&arena);
 }
 
+/* dp 2, tp 2, sp 3 and two stages: what a rank of the default is, the rank that has its coordinates is in any other
+ * placement: same graph, ids, groups and tags; members and peers by their new numbers. */
+CLAIM(a_placement_renumbers_ranks_and_nothing_else)
+{
+    const uint32_t degree[] = {[WL_DP] = 2, [WL_TP] = 2, [WL_SP] = 3, [WL_PP] = 2};
+    wl_strategy s = strategy(2, 2, 3, 2);
+    wl_workload def;
+    dse_arena first;
+
+    assert_ok(generate(TWO, &b8_m16, 0, s), &err);
+    def = w;
+    first = arena;
+    for (s.placement = 1; s.placement < WL_N_PLACEMENTS; s.placement++) {
+        uint32_t stride[WL_N_DEGREES], to[24];
+
+        wl_placement_strides(s.placement, degree, stride);
+        for (uint32_t r = 0; r < 24; r++)
+            to[r] = r % 2 * stride[WL_DP] + r / 2 % 2 * stride[WL_TP] + r / 4 % 3 * stride[WL_SP] +
+                    r / 12 * stride[WL_PP];
+        assert_ok(generate(TWO, &b8_m16, 0, s), &err);
+        assert_int_equal(w.n_groups, def.n_groups);
+        for (uint32_t i = 1; i < w.n_groups; i++) {
+            assert_int_equal(w.group[i].n, def.group[i].n);
+            assert_string_equal(w.group[i].name, def.group[i].name);
+            for (uint32_t k = 0; k < w.group[i].n; k++)
+                assert_int_equal(w.group[i].rank[k], to[def.group[i].rank[k]]);
+        }
+        for (uint32_t r = 0; r < 24; r++) {
+            const wl_rank *a = &def.rank[r], *b = &w.rank[to[r]];
+
+            assert_int_equal(w.group[0].rank[r], r);
+            assert_int_equal(b->graph, a->graph);
+            assert_u64(b->id_base, a->id_base);
+            for (int k = 0; k < WL_N_PARALLEL; k++)
+                assert_int_equal(b->group[k], a->group[k]);
+            for (uint32_t k = 0; k < def.graph[a->graph].n_p2p_slots; k++) {
+                assert_int_equal(b->p2p[k].peer, to[a->p2p[k].peer]);
+                assert_int_equal(b->p2p[k].tag, a->p2p[k].tag);
+                assert_u64(b->p2p[k].id, a->p2p[k].id);
+            }
+        }
+        dse_arena_free(&arena);
+    }
+    dse_arena_free(&first);
+}
+
 /* ---- pipeline stages -------------------------------------------------------------------------- */
 
 /* `a` is on stage 0, `b` on stage 1: y of a and dx of b cross the border, each as a send, a shadow and a receive. */
@@ -403,14 +449,14 @@ CLAIM(a_recomputation_waits_for_the_tensor_it_comes_after)
     dse_arena_free(&arena);
 }
 
-CLAIM(waiting_for_a_tensor_without_cost_is_refused)
+CLAIM(waiting_for_a_tensor_that_nothing_makes_is_refused)
 {
     static const char text[] = "symbols: {B: batch}\n"
                                "blocks: {t: {x: {input: [B]}, y: {scale: x, by: 1, shape: [B], after: x}}}\n"
                                "model: {a: {block: t}}\nlinks: {}\n";
 
     assert_failure(generate(text, &b8_m16, 0, strategy(1, 1, 1, 1)), &err, DSE_E_CONFIG, "f.yaml",
-                   "'a_y' cannot wait for 'a_x', which costs nothing");
+                   "'a_y' cannot wait for 'a_x', which nothing makes");
     dse_arena_free(&arena);
 }
 
@@ -594,13 +640,14 @@ int main(void)
         cmocka_unit_test(ranks_count_dp_fastest_then_tp_then_sp),
         cmocka_unit_test(a_degree_of_one_makes_groups_of_one),
         cmocka_unit_test(groups_partition_the_ranks),
+        cmocka_unit_test(a_placement_renumbers_ranks_and_nothing_else),
         cmocka_unit_test(what_is_needed_on_another_stage_is_sent_there),
         cmocka_unit_test(messages_come_in_pairs_with_tags_of_their_own),
         cmocka_unit_test(as_many_stages_as_places_are_possible),
         cmocka_unit_test(stages_without_a_tensor_are_refused),
         cmocka_unit_test(more_than_two_communications_that_wait_for_nothing_are_chained),
         cmocka_unit_test(a_recomputation_waits_for_the_tensor_it_comes_after),
-        cmocka_unit_test(waiting_for_a_tensor_without_cost_is_refused),
+        cmocka_unit_test(waiting_for_a_tensor_that_nothing_makes_is_refused),
         cmocka_unit_test(degrees_and_ranks_are_checked),
         cmocka_unit_test(symbols_must_have_values),
         cmocka_unit_test(what_no_collective_can_do_is_refused_with_both_tensors),

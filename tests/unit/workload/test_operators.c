@@ -262,12 +262,87 @@ CLAIM(the_transformer_resolves_in_all_variants)
     }
 }
 
+/* A kernel of attention: w is in the keys alone, and is summed over inside; half of it is masked. */
+CLAIM(a_fused_kernel_sums_over_letters_of_one_operand)
+{
+    assert_ok(
+        resolve(OP("y: {fused: \"x[bm] w[mn] -> bm\", by: 0.5, over: {b: B/dp, m: M, n: N/tp}}"), plain),
+        &err);
+    assert_int_equal(op(0, 0, 2)->kind, WL_OP_EINSUM);
+    assert_double(op(0, 0, 2)->scale, 0.5);
+    assert_shape(&op(0, 0, 2)->y_shape, "B/dp,M");
+    assert_shape(&op(0, 0, 2)->y_reduced, "N/tp");
+    dse_arena_free(&arena);
+}
+
+/* Taken from a table w[mn] by x[b], rows leave partial sums where the table is split; added up in one, those over b. */
+CLAIM(a_lookup_takes_rows_or_adds_them_up)
+{
+    assert_ok(resolve(OP("y: {lookup: \"x[b] w[mn] -> bn\", over: {b: B/dp, m: M/tp, n: N}}\n"
+                         "    dw: {lookup: \"x[b] y[bn] -> mn\", over: {b: B/dp, m: M/tp, n: N}}"),
+                      plain),
+              &err);
+    assert_int_equal(op(0, 0, 2)->kind, WL_OP_LOOKUP);
+    assert_shape(&op(0, 0, 2)->rows, "B/dp,N");
+    assert_shape(&op(0, 0, 2)->y_shape, "B/dp,N");
+    assert_shape(&op(0, 0, 2)->y_reduced, "M/tp");
+    assert_shape(&op(0, 0, 3)->rows, "B/dp,N");
+    assert_shape(&op(0, 0, 3)->y_shape, "M/tp,N");
+    assert_shape(&op(0, 0, 3)->y_reduced, "B/dp");
+    dse_arena_free(&arena);
+}
+
+CLAIM(products_adds_of_partial_sums_and_masks_have_figures_of_their_own)
+{
+    assert_ok(resolve(OP("y: {product: [x, x], by: 8, shape: act}\n    z: {product: [x, y], shape: act}\n"
+                         "    a: {add: [x, y], shape: [B], partial: [M/tp]}\n"
+                         "    m: {scale: x, by: 1, shape: act, stored: 0.5}"),
+                      plain),
+              &err);
+    assert_int_equal(op(0, 0, 2)->kind, WL_OP_ADD);
+    assert_double(op(0, 0, 2)->scale, 8);
+    assert_double(op(0, 0, 3)->scale, 1);
+    assert_shape(&op(0, 0, 4)->unsummed, "M/tp");
+    assert_shape(&op(0, 0, 4)->y_reduced, "M/tp");
+    assert_double(op(0, 0, 5)->stored, 0.5);
+    assert_double(op(0, 0, 4)->stored, 1);
+    dse_arena_free(&arena);
+}
+
+CLAIM(the_shipped_models_resolve_in_all_variants)
+{
+    /* Counted in the files: gpt 9, 59, 9; llama 5, 57, 9. With recomputation, of gpt's layer norm1, q, k, v, qk, p, mask_p, pd,
+     * c, o, o_sum, mask_o, od, res, norm2, u, g, z, z_sum and mask_z; of llama's norm1, q0, k0, v, q, k, qk, c, o, res, norm2,
+     * gate, up, silu and h. With sharded weights besides, gathered once for both, of gpt wq, wk, wv, wo, w1 and w2; of llama
+     * all but the last of its matrices: z is not made again. */
+    static const struct {
+        const char *path;
+        uint32_t n[3], recomputed, gathered;
+    } models[] = {{TEST_SOURCE "/configs/operators/gpt.yaml", {9, 59, 9}, 20, 6},
+                  {TEST_SOURCE "/configs/operators/llama.yaml", {5, 57, 9}, 15, 6}};
+
+    for (int i = 0; i < 8; i++) {
+        const wl_variant v = {i & 1, i >> 1 & 1};
+        const uint32_t more =
+            v.recompute ? models[i / 4].recomputed + (v.weight_sharded ? models[i / 4].gathered : 0) : 0;
+
+        dse_arena_init(&arena);
+        err = (dse_error)DSE_ERROR_INIT;
+        assert_ok(cfg_load(models[i / 4].path, &arena, &doc, &err), &err);
+        assert_ok(wl_operators_resolve(&doc, v, &arena, &ops, &err), &err);
+        assert_int_equal(ops.entry[0].part[0].block->n, models[i / 4].n[0]);
+        assert_int_equal(ops.entry[1].part[0].block->n, models[i / 4].n[2]);
+        assert_int_equal(ops.entry[2].part[0].block->n, models[i / 4].n[1] + more);
+        dse_arena_free(&arena);
+    }
+}
+
 /* ---- refusals: the file ---------------------------------------------------------------------- */
 
-CLAIM(an_operator_file_is_a_mapping_of_five_sections)
+CLAIM(an_operator_file_is_a_mapping_of_known_sections)
 {
     refuse("^[1]\n", "an operator file is a mapping");
-    refuse("^x: 1\n", "unknown key 'x'; known: symbols, shapes, blocks, model, links");
+    refuse("^x: 1\n", "unknown key 'x'; known: symbols, shapes, blocks, recompute, model, links");
     refuse("^blocks: {}\n", "'symbols' is missing");
     refuse("symbols: ^[B]\n", "'symbols' must be a mapping");
     refuse("^symbols: {B: batch}\n", "'model' is missing");
@@ -288,11 +363,30 @@ CLAIM(symbols_stand_for_parameters)
 CLAIM(unknown_keys_of_an_operator_are_refused)
 {
     refuse(OP("y: {input: act, ^colour: red}"),
-           "unknown key 'colour'; known: input, weight, sharded, einsum, recompute, recompute_sharded, over, "
-           "add, "
-           "scale, by, copy, reshape, from, to, shape, gradient_of, when, after");
-    refuse(OP("y: ^{shape: act}"), "an operator is one of input, weight, einsum, add, scale, copy, reshape");
+           "unknown key 'colour'; known: input, weight, sharded, einsum, recompute, recompute_sharded, "
+           "fused, lookup, over, add, partial, product, scale, by, stored, copy, reshape, from, to, shape, "
+           "gradient_of, when, after");
+    refuse(OP("y: ^{shape: act}"), "an operator is one of input, weight, einsum, fused, lookup, "
+                                   "add, product, scale, copy, reshape");
     refuse(OP("y: ^act"), "an operator is a mapping");
+}
+
+CLAIM(lookups_products_and_partial_sums_are_checked)
+{
+    refuse(OP("y: {lookup: ^\"x[bm] w[mn] -> bn\", over: {b: B, m: M, n: N}}"),
+           "a lookup reads \"ids[bs] w[vm] -> bsm\" or \"ids[bs] dy[bsm] -> vm\"");
+    refuse(OP("y: {lookup: ^\"x[b] w[mn] -> b\", over: {b: B, m: M, n: N}}"),
+           "a lookup reads \"ids[bs] w[vm] -> bsm\" or \"ids[bs] dy[bsm] -> vm\"");
+    refuse(
+        OP("y: {fused: ^\"x[abcdef] w[ghijkl] -> a\", over: {a: B, b: B, c: B, d: B, e: B, f: B, g: B, h: B, "
+           "i: B, j: B, k: B, l: B}}"),
+        "more than 6 letters are summed over");
+    refuse(OP("y: {fused: \"x[bm] w[mn] -> bm\", by: ^half, over: {b: B, m: M, n: N}}"),
+           "'by' must be a positive number");
+    refuse(OP("y: {product: ^x, shape: act}"), "'product' takes two tensors");
+    refuse(OP("y: {product: [x, x], by: ^0, shape: act}"), "'by' must be a positive number");
+    refuse(OP("y: {scale: x, by: 1, stored: ^-1, shape: act}"), "'stored' must be a positive number");
+    refuse(OP("y: {add: [x, x], shape: act, partial: ^5}"), "no shape is called '5'");
 }
 
 CLAIM(unknown_blocks_are_refused)
@@ -464,9 +558,14 @@ int main(void)
         cmocka_unit_test(entries_of_the_model_keep_their_order_and_places),
         cmocka_unit_test(links_are_listed_by_kind),
         cmocka_unit_test(the_transformer_resolves_in_all_variants),
-        cmocka_unit_test(an_operator_file_is_a_mapping_of_five_sections),
+        cmocka_unit_test(a_fused_kernel_sums_over_letters_of_one_operand),
+        cmocka_unit_test(a_lookup_takes_rows_or_adds_them_up),
+        cmocka_unit_test(products_adds_of_partial_sums_and_masks_have_figures_of_their_own),
+        cmocka_unit_test(the_shipped_models_resolve_in_all_variants),
+        cmocka_unit_test(an_operator_file_is_a_mapping_of_known_sections),
         cmocka_unit_test(symbols_stand_for_parameters),
         cmocka_unit_test(unknown_keys_of_an_operator_are_refused),
+        cmocka_unit_test(lookups_products_and_partial_sums_are_checked),
         cmocka_unit_test(unknown_blocks_are_refused),
         cmocka_unit_test(unknown_tensors_are_refused),
         cmocka_unit_test(tensors_of_another_variant_are_refused),

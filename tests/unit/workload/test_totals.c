@@ -9,13 +9,15 @@ static dse_arena study, arena;
 static dse_error err;
 static cfg_doc doc;
 
-/* Of the transformer; the values are set by the tests. */
-static wl_symbols symbols = {.n = 7, .name = {"Batch", "Seq", "Din", "Dout", "Dmodel", "Dff", "Head"}};
+/* Of the shipped files; the values are set by the tests. */
+static wl_symbols symbols = {
+    .n = 9, .name = {"Batch", "Seq", "Din", "Dout", "Dmodel", "Dff", "Head", "Vocab", "KvHead"}};
 
 static void set_sizes(int64_t batch, int64_t seq, int64_t vocabulary, int64_t d_model, int64_t d_ff,
                       int64_t heads)
 {
-    const int64_t value[] = {batch, seq, vocabulary, vocabulary, d_model, d_ff, heads};
+    const int64_t value[] = {batch, seq,   vocabulary, vocabulary,     d_model,
+                             d_ff,  heads, vocabulary, (heads + 1) / 2};
 
     memcpy(symbols.value, value, sizeof value);
 }
@@ -165,6 +167,22 @@ CLAIM(in_tiny_models_too)
     assert_true(compare_strategies(3, 12) > 100);
 }
 
+/* Lookups, fused kernels, adds of partial sums, whole blocks made again. */
+CLAIM(every_node_of_the_other_models_is_counted)
+{
+    static const char *const paths[] = {TEST_SOURCE "/configs/operators/gpt.yaml",
+                                        TEST_SOURCE "/configs/operators/llama.yaml"};
+
+    for (int i = 0; i < 2; i++) {
+        assert_ok(cfg_load(paths[i], &study, &doc, &err), &err);
+        set_sizes(96, 4096, 32000, 8192, 28672, 64);
+        for (uint32_t layers = 1; layers <= 4; layers++)
+            assert_true(compare_strategies(layers, 12) > 100);
+        set_sizes(3, 5, 7, 6, 2, 1);
+        assert_true(compare_strategies(3, 12) > 100);
+    }
+}
+
 CLAIM(a_symbol_without_a_value_and_a_size_beyond_63_bits_are_refused)
 {
     const wl_strategy s = {.dp = 1, .tp = 1, .sp = 1, .pp = 1};
@@ -203,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_node_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(in_tiny_models_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_node_of_the_other_models_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_symbol_without_a_value_and_a_size_beyond_63_bits_are_refused,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_allocation_that_fails_goes_unnoticed, set_up, tear_down),

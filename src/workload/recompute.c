@@ -1,0 +1,137 @@
+#include "workload/recompute.h"
+
+#include <string.h>
+
+/* By the old index of a tensor. */
+typedef struct {
+    const wl_block *old;
+    uint32_t at, n;  /* where those made again go, and how many there are */
+    uint32_t after;  /* old index */
+    uint32_t *again; /* new index of what is made again; DSE_NONE: nothing is */
+} plan;
+
+static bool is_gradient(const wl_operator *op) { return op->makes >= WL_TENSOR_GRADIENT; }
+
+static bool can_be_made_again(const wl_operator *op)
+{
+    return op->makes == WL_TENSOR_ACTIVATION && op->kind != WL_OP_INPUT;
+}
+
+/* What gradients read, and what this is made of. */
+static void mark(const wl_block *b, uint32_t tensor, bool *wanted)
+{
+    const wl_operator *op = tensor == DSE_NONE ? NULL : &b->op[tensor];
+
+    if (!op || wanted[tensor] || !can_be_made_again(op))
+        return;
+    wanted[tensor] = true;
+    mark(b, op->x1, wanted);
+    mark(b, op->x2, wanted);
+    if (op->kind == WL_OP_COPY && !wanted[op->x1])
+        wanted[tensor] = false; /* of what is kept */
+}
+
+/* A weight that both what is made again and a gradient take. */
+static bool is_taken_twice(const wl_block *b, uint32_t weight, const bool *wanted)
+{
+    bool forward = false, back = false;
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        bool takes = b->op[i].x1 == weight || b->op[i].x2 == weight;
+
+        forward |= takes && wanted[i];
+        back |= takes && is_gradient(&b->op[i]);
+    }
+    return forward && back;
+}
+
+static bool make_plan(const wl_block *b, uint32_t after, bool sharded, dse_arena *a, plan *out)
+{
+    bool *wanted = DSE_ARENA_NEW(a, bool, b->n);
+
+    *out = (plan){.old = b, .after = after, .again = DSE_ARENA_NEW(a, uint32_t, b->n)};
+    if (!wanted || !out->again)
+        return false;
+    while (out->at < b->n && !is_gradient(&b->op[out->at]))
+        out->at++;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (is_gradient(&b->op[i])) {
+            mark(b, b->op[i].x1, wanted);
+            mark(b, b->op[i].x2, wanted);
+        }
+    for (uint32_t i = 0; i < b->n; i++)
+        if (sharded && b->op[i].is_weight && is_taken_twice(b, i, wanted))
+            wanted[i] = true;
+    for (uint32_t i = 0; i < b->n; i++)
+        out->again[i] = wanted[i] ? out->at + out->n++ : DSE_NONE;
+    return true;
+}
+
+static uint32_t moved(const plan *p, uint32_t old)
+{
+    return old == DSE_NONE || old < p->at ? old : old + p->n;
+}
+
+static uint32_t again(const plan *p, uint32_t old)
+{
+    return old != DSE_NONE && p->again[old] != DSE_NONE ? p->again[old] : moved(p, old);
+}
+
+/* The shape in which the forward pass takes a weight. */
+static wl_shape taken_shape(const wl_block *b, uint32_t weight)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        if (!is_gradient(&b->op[i]) && (b->op[i].x1 == weight || b->op[i].x2 == weight))
+            return b->op[i].x1 == weight ? b->op[i].x1_shape : b->op[i].x2_shape;
+    return b->op[weight].y_shape;
+}
+
+/* A weight is gathered again as a copy. That waits for nothing: it may come ahead of its use. */
+static void make_again(const plan *p, uint32_t i, wl_operator *out)
+{
+    *out = p->old->op[i];
+    out->makes = WL_TENSOR_RECOMPUTED;
+    if (out->is_weight) {
+        out->kind = WL_OP_COPY;
+        out->is_weight = false;
+        out->x1 = moved(p, i);
+        out->x1_shape = out->y_shape = taken_shape(p->old, i);
+        return;
+    }
+    out->x1 = again(p, p->old->op[i].x1);
+    out->x2 = again(p, p->old->op[i].x2);
+    if (out->x1 == moved(p, p->old->op[i].x1) && out->after == DSE_NONE)
+        out->after = moved(p, p->after);
+}
+
+static void keep(const plan *p, const wl_operator *from, wl_operator *out)
+{
+    uint32_t (*find)(const plan *, uint32_t) = is_gradient(from) ? again : moved;
+
+    *out = *from;
+    out->x1 = find(p, from->x1);
+    out->x2 = find(p, from->x2);
+    out->gradient_of = moved(p, from->gradient_of);
+    out->after = moved(p, from->after);
+}
+
+dse_status wl_block_recompute(wl_block *b, uint32_t after, bool sharded, dse_arena *a, dse_error *err)
+{
+    plan p;
+    wl_operator *op;
+
+    if (!make_plan(b, after, sharded, a, &p) || !(op = DSE_ARENA_NEW(a, wl_operator, b->n + p.n)))
+        return dse_fail_nomem(err);
+    for (uint32_t i = 0; i < b->n; i++) {
+        keep(&p, &b->op[i], &op[moved(&p, i)]);
+        if (p.again[i] == DSE_NONE)
+            continue;
+        make_again(&p, i, &op[p.again[i]]);
+        op[p.again[i]].name = dse_arena_printf(a, "%s_recomp", b->op[i].name);
+        if (!op[p.again[i]].name)
+            return dse_fail_nomem(err);
+    }
+    b->op = op;
+    b->n += p.n;
+    return DSE_OK;
+}
