@@ -4,6 +4,7 @@
 
 #include "config/param.h"
 #include "workload/expr.h"
+#include "workload/placement.h"
 #include "workload/precision.h"
 
 /* A word, and numbers that are set over its own; NaN: the word's. */
@@ -11,7 +12,6 @@ typedef struct {
     cfg_name word; /* "none", "mixed", ...; of a mapping "none" */
     wl_precision bytes;
 } card_precision;
-#include "workload/placement.h"
 
 typedef struct {
     cfg_given given;

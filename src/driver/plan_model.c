@@ -40,15 +40,6 @@ static const struct {
     {"megatron1t", "megatron-1t"},
 };
 
-/* What Llama has and the operators of a card without the key `kv_heads` have not. */
-static const struct {
-    const char *card, *text;
-} lacks[] = {
-    {"llama-3.1-8b", "keys and values with 32 heads, not 8, and a feed-forward network without a gate"},
-    {"llama-3.1-70b", "keys and values with 64 heads, not 8, and a feed-forward network without a gate"},
-    {"llama-3.1-405b", "keys and values with 128 heads, not 8, and a feed-forward network without a gate"},
-};
-
 static const char *card_of_family(const char *family)
 {
     const char *slash = strrchr(family, '/');
@@ -144,17 +135,20 @@ static dse_status check_family(const drv_plan *p, const cfg_doc *card, dse_error
     const struct {
         const char *key;
         int64_t v;
-    } sizes[] = {{"layers", j->layers},
-                 {"d_model", j->d_model},
-                 {"d_ff", j->d_ff},
-                 {"heads", j->heads},
-                 {"kv_heads", j->kv_heads}};
+        const char *otherwise; /* the key that says it where the card has not this one */
+    } sizes[] = {{"layers", j->layers, NULL},
+                 {"d_model", j->d_model, NULL},
+                 {"d_ff", j->d_ff, NULL},
+                 {"heads", j->heads, NULL},
+                 {"kv_heads", j->kv_heads, "heads"}};
 
     for (size_t i = 0; i < COUNT(sizes); i++) {
         const cfg_node *node = cfg_get(card->root, sizes[i].key);
         int64_t v = 0;
         dse_status st;
 
+        if (!node && sizes[i].otherwise)
+            node = cfg_get(card->root, sizes[i].otherwise);
         if (!node || !DRV_GIVEN(sizes[i].v))
             continue;
         if ((st = cfg_int(card, node, sizes[i].key, 1, INT64_MAX, &v, err)) != DSE_OK)
@@ -177,9 +171,6 @@ static dse_status of_card(drv_plan *p, const drv_plan_options *o, const char *fa
 
     if (st == DSE_OK && !o->model)
         st = check_family(p, &card, err);
-    for (size_t i = 0; st == DSE_OK && !o->model && i < COUNT(lacks); i++)
-        if (!strcmp(lacks[i].card, family) && !cfg_get(card.root, "kv_heads"))
-            st = drv_plan_assume(p, a, err, "%s", lacks[i].text);
     if (st == DSE_OK)
         st = begin(m, card.path, &card, a, &p->model, err);
     if (st == DSE_OK && !o->model && DRV_GIVEN(p->job->vocabulary))
@@ -239,11 +230,6 @@ static dse_status put_operators(drv_plan *p, const drv_job *j, making *m, dse_er
 {
     const bool grouped = DRV_GIVEN(j->kv_heads) && j->kv_heads != j->heads;
 
-    if (!cfg_table_has(&card_model_table, "kv_heads"))
-        return grouped
-                   ? drv_plan_assume(p, m->arena, err, "keys and values with %" PRId64 " heads, not %" PRId64,
-                                     j->heads, j->kv_heads)
-                   : DSE_OK;
     put(m, "operators", grouped ? "llama" : "gpt");
     if (grouped)
         put_int(m, "kv_heads", j->kv_heads);
@@ -299,8 +285,7 @@ static dse_status put_precision(drv_plan *p, const drv_plan_options *o, making *
             st =
                 drv_plan_assume(p, m->arena, err, "mixed precision, 16 and 32 bits: the source does not say");
     }
-    if (cfg_table_has(&card_model_table, "precision"))
-        put(m, "precision", word);
+    put(m, "precision", word);
     return st;
 }
 
@@ -313,8 +298,7 @@ static dse_status put_placement(drv_plan *p, making *m, dse_error *err)
             err, DSE_E_CONFIG, p->job->where,
             "rank_order '%.60s' is to name tp, cp, dp_shard, dp_replicate and pp once, both dp together",
             p->job->rank_order);
-    if (cfg_table_has(&card_model_table, "placement"))
-        put(m, "placement", dse_arena_strdup(m->arena, order));
+    put(m, "placement", dse_arena_strdup(m->arena, order));
     return DSE_OK;
 }
 

@@ -91,12 +91,11 @@ static dse_status list_parameters(state *s, dse_arena *a, report_robust *out, ds
         return dse_fail_nomem(err);
     for (size_t k = 0; st == DSE_OK && k < N_KEYS; k++) {
         const cfg_param *row = cfg_param_find(&card_system_table, keys[k]);
-        bool is_list = row && row->type == CFG_T_DOUBLE_LIST;
+        bool is_list;
         char path[96];
 
-        if (!row)
-            continue;
-        assert(is_list || row->type == CFG_T_DOUBLE);
+        assert(row && (row->type == CFG_T_DOUBLE_LIST || row->type == CFG_T_DOUBLE));
+        is_list = row->type == CFG_T_DOUBLE_LIST;
         for (uint32_t i = 0; st == DSE_OK && i < (is_list ? CFG_MAX_DIMS : 1); i++) {
             snprintf(path, sizeof path, is_list ? "%s[%u]" : "%s", keys[k], (unsigned)i);
             st = add_parameter(s, row, i, path, a, out, err);

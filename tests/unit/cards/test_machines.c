@@ -1,7 +1,7 @@
 /* The cards that ship in configs/systems: every one can be built, and those of real machines give the parts that measured
  * runs had. */
 #include "cards/resize.h"
-#include "unit/unit.h"
+#include "unit/sim/world.h"
 
 #define SYSTEMS TEST_SOURCE "/configs/systems"
 #define MAX_RUN 9
@@ -118,6 +118,84 @@ CLAIM(rates_of_links_are_those_of_data_sheets)
     assert_double(card.memory_capacity, 40e9);
 }
 
+/* ---- collectives --------------------------------------------------------------------------- */
+
+/* Of a message between neighbours in a node: what its links take (two of a switch), ns; rate of a link and of the memory,
+ * bytes per ns, as the data sheets have them. */
+static const struct {
+    const char *name;
+    uint64_t n;
+    double links_ns, link, memory;
+} nodes[] = {
+    {"dgx_spark", 2, 4000, 25, 273},
+    {"dgx_v100", 8, 1872.5, 150, 900},
+    {"h100_torchtitan", 8, 1872.5, 450, 2400},
+    {"h200", 8, 1872.5, 450, 4800},
+    {"hgx_b200", 8, 1872.5, 900, 8000},
+    {"hgx_h100", 8, 1872.5, 450, 3350},
+    {"hgx_h800", 8, 1872.5, 200, 3350},
+    {"mi300x", 8, 1872.5, 448, 5300},
+    {"perlmutter_a100_40gb", 4, 1872.5, 300, 1555},
+    {"selene_a100_80gb", 8, 1872.5, 300, 2039},
+    {"tpu_v6e", 2, 1000, 100, 1640},
+    {"vtrain_a100", 8, 1872.5, 150, 1555},
+};
+#define N_NODES (sizeof nodes / sizeof nodes[0])
+_Static_assert(N_NODES + 1 == N_MACHINES, "all but hgx_h100_astra, which is as its authors have it");
+
+/* Bytes; no division below comes out near a whole ns, where rounding would decide. */
+#define MESSAGE 10000030u
+
+/* How long an all-reduce of the first `n` NPUs of the card takes, with messages of MESSAGE bytes. */
+static dse_time all_reduce(uint64_t n)
+{
+    run_outcome own;
+    card_system part;
+    dse_time wall;
+
+    assert_ok(card_system_resize(&card, n, &part, &err), &err);
+    world_empty();
+    assert_ok(card_system_build(&part, &world.net, &world.set, &err), &err);
+    world.set.track_memory = false; /* there are no tensors */
+    for (uint32_t r = 0; r < n; r++)
+        world_coll(r, "c", WL_ALL_REDUCE, n * MESSAGE, 0);
+    assert_ok(world_run_alone(&own), &world.err);
+    wall = world_stats(0)->wall;
+    world_end();
+    return wall;
+}
+
+/* Hockney's ring, 2(n-1)(latency + size / (n bandwidth)), where a message waits for its endpoint (10 ns) and its links; the
+ * first for the endpoint alone. Each of the n-1 messages that are added to what is there costs two reads and a write of the
+ * memory besides, which Hockney's formula has not. By hand for dgx_v100: a message takes 1872.5 + 10000030 / 150 = 68539.4
+ * ns, its addition 3 times 10000030 / 900 = 11111.1: 10 + 14 (68539 + 10) + 7 * 3 * 11111 = 1193027. */
+CLAIM(an_all_reduce_in_a_node_is_a_ring_of_one_chunk)
+{
+    for (size_t i = 0; i < N_NODES; i++) {
+        dse_time message = (dse_time)(nodes[i].links_ns + MESSAGE / nodes[i].link);
+        dse_time addition = 3 * (dse_time)(MESSAGE / nodes[i].memory);
+        char file[64];
+
+        snprintf(file, sizeof file, "%s.yaml", nodes[i].name);
+        load(file);
+        assert_u64(all_reduce(nodes[i].n),
+                   10 + 2 * (nodes[i].n - 1) * (message + 10) + (nodes[i].n - 1) * addition);
+    }
+    load("dgx_v100.yaml");
+    assert_u64(all_reduce(8), 1193027);
+}
+
+/* Why it is one: of two at a time each has the link as if alone, and as much passes as two links could carry. The link needs
+ * 14 * 10000030 / 150 = 933336.1 ns for its bytes alone. */
+CLAIM(chunks_that_travel_together_are_faster_than_the_link)
+{
+    load("dgx_v100.yaml");
+    assert_true(all_reduce(8) > 933337);
+    card.splits = 4;
+    card.active_chunks = 2;
+    assert_true(all_reduce(8) < 933336);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +203,8 @@ int main(void)
         cmocka_unit_test(a_machine_says_what_it_is_and_where_its_figures_are_from),
         cmocka_unit_test(a_machine_has_the_parts_that_runs_had),
         cmocka_unit_test(rates_of_links_are_those_of_data_sheets),
+        cmocka_unit_test(an_all_reduce_in_a_node_is_a_ring_of_one_chunk),
+        cmocka_unit_test(chunks_that_travel_together_are_faster_than_the_link),
     };
     return RUN_TESTS(tests);
 }

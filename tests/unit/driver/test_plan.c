@@ -92,6 +92,36 @@ CLAIM(a_job_is_a_point_and_a_model)
     assert_ok(card_model_read(&plan.model, NULL, &m, &err), &err);
     assert_true(m.layers == 4 && m.d_model == 64 && m.d_ff == 256 && m.heads == 4 && m.vocabulary == 100);
     assert_true(m.batch == 8 && m.sequence == 32);
+    assert_string_equal(m.operators, "gpt");
+    assert_string_equal(m.precision.word, "mixed");
+    assert_string_equal(m.placement, "tp,sp,dp,pp");
+    assert_int_equal(m.kv_heads, 0);
+}
+
+/* Heads that share keys and values are a Llama's. */
+CLAIM(sizes_alone_get_operators_and_that_is_said)
+{
+    drv_job j = plain();
+
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(assumes("the operators of a GPT: the source gives sizes alone"));
+    j.kv_heads = 4; /* as many as heads */
+    assert_ok(make(&j, &as_said), &err);
+    assert_string_equal(value("operators"), "gpt");
+    j.kv_heads = 2;
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(assumes("the operators of a Llama: the source gives sizes alone"));
+    assert_string_equal(value("operators"), "llama");
+    assert_string_equal(value("kv_heads"), "2");
+}
+
+CLAIM(the_rank_order_is_the_models_placement)
+{
+    drv_job j = plain();
+
+    j.rank_order = "dp_shard,dp_replicate,tp,cp,pp";
+    assert_ok(make(&j, &as_said), &err);
+    assert_string_equal(value("placement"), "dp,tp,sp,pp");
 }
 
 CLAIM(cp_is_sp_and_both_parts_of_dp_are_dp)
@@ -243,6 +273,8 @@ CLAIM(degrees_that_do_not_multiply_to_the_devices_are_refused)
     refuse(&j, "tp is 0; a degree is at least 1, and below 2^32");
 }
 
+static void clear_sizes(drv_job *j) { j->layers = j->d_model = j->d_ff = j->heads = j->vocabulary = NONE; }
+
 CLAIM(a_model_that_is_not_known_is_refused)
 {
     drv_job j = plain();
@@ -255,6 +287,17 @@ CLAIM(a_model_that_is_not_known_is_refused)
     j.family = "Llama-3.1-70B";
     refuse(&j,
            "layers is 4, but that of llama-3.1-70b is 80; correct it, or give the model's card with --model");
+    clear_sizes(&j);
+    j.kv_heads = 64; /* one a head */
+    refuse(
+        &j,
+        "kv_heads is 64, but that of llama-3.1-70b is 8; correct it, or give the model's card with --model");
+    j.family = "megatron-22b"; /* whose card says nothing of them: one for each of its 64 heads */
+    assert_ok(make(&j, &approximate), &err);
+    j.kv_heads = 8;
+    refuse(
+        &j,
+        "kv_heads is 8, but that of megatron-22b is 64; correct it, or give the model's card with --model");
     j = plain();
     j.rank_order = "tp,dp_shard,pp,dp_replicate,cp";
     refuse(
@@ -265,18 +308,20 @@ CLAIM(a_model_that_is_not_known_is_refused)
 
 /* ---- models -------------------------------------------------------------------------------- */
 
-static void clear_sizes(drv_job *j) { j->layers = j->d_model = j->d_ff = j->heads = j->vocabulary = NONE; }
-
 CLAIM(families_are_known_by_many_names)
 {
     static const struct {
-        const char *family, *model, *layers;
+        const char *family, *model, *layers, *operators;
     } names[] = {
-        {"llama-3.1-8b", "llama-3.1-8b", "32"},      {"meta-llama/Llama-3.1-8B", "llama-3.1-8b", "32"},
-        {"Llama 3 8B", "llama-3.1-8b", "32"},        {"Llama 3.1 70B", "llama-3.1-70b", "80"},
-        {"llama-3.1-405b", "llama-3.1-405b", "126"}, {"GPT-3 175B", "gpt3-175b", "96"},
-        {"megatron-22B", "megatron-22b", "48"},      {"turing-530B", "turing-530b", "105"},
-        {"megatron-1T", "megatron-1t", "128"},
+        {"llama-3.1-8b", "llama-3.1-8b", "32", "llama"},
+        {"meta-llama/Llama-3.1-8B", "llama-3.1-8b", "32", "llama"},
+        {"Llama 3 8B", "llama-3.1-8b", "32", "llama"},
+        {"Llama 3.1 70B", "llama-3.1-70b", "80", "llama"},
+        {"llama-3.1-405b", "llama-3.1-405b", "126", "llama"},
+        {"GPT-3 175B", "gpt3-175b", "96", "gpt"},
+        {"megatron-22B", "megatron-22b", "48", "gpt"},
+        {"turing-530B", "turing-530b", "105", "gpt"},
+        {"megatron-1T", "megatron-1t", "128", "gpt"},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -288,6 +333,8 @@ CLAIM(families_are_known_by_many_names)
         assert_true(plan.can_run);
         assert_string_equal(plan.model_name, names[i].model);
         assert_string_equal(value("layers"), names[i].layers);
+        assert_string_equal(value("operators"), names[i].operators);
+        assert_int_equal(plan.n_assumed, 0); /* what the card says is not assumed */
         assert_string_equal(value("batch"), "8");
         assert_string_equal(value("sequence"), "32");
     }
@@ -439,6 +486,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_is_a_point_and_a_model),
+        cmocka_unit_test(sizes_alone_get_operators_and_that_is_said),
+        cmocka_unit_test(the_rank_order_is_the_models_placement),
         cmocka_unit_test(cp_is_sp_and_both_parts_of_dp_are_dp),
         cmocka_unit_test(what_was_taken_for_granted_is_said),
         cmocka_unit_test(options_say_what_the_source_does_not),

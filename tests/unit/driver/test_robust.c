@@ -191,6 +191,38 @@ CLAIM(beyond_a_crossover_the_other_is_faster)
     end();
 }
 
+/* What a step costs is the same for every point, so that it makes none the best. What a kernel costs is not: with tp 2 the
+ * longest path has 110 kernels, without it 108 (how both grow where nothing else counts). */
+CLAIM(fixed_costs_are_perturbed)
+{
+    static const char *const points[] = {"4_1_1_2_0", "2_2_1_2_0"};
+    static const char *const set[] = {"overheads.per_kernel=1000", "overheads.per_step=20000"};
+    static const char *const keys[] = {"compute.peak_perf",  "memory.bandwidth",     "network.bandwidth[0]",
+                                       "network.latency[0]", "overheads.per_kernel", "overheads.per_step"};
+    enum { KERNEL = 4, STEP };
+    const cmp_crossover *c;
+    cfg_settings step;
+    char at[80], before[80];
+
+    begin("ring8", set, 2);
+    rank(points, 2, NAN);
+    run();
+    assert_parameters(keys, 6);
+    assert_double(robust.parameter[KERNEL].value, 1000);
+    assert_string_equal(robust.parameter[KERNEL].unit, "ns");
+    assert_double(robust.parameter[STEP].value, 20000);
+    assert_true(isnan(robust.result.below[STEP].factor) && isnan(robust.result.above[STEP].factor));
+    c = &robust.result.above[KERNEL];
+    assert_true(c->factor > 1 && c->by == 1);
+    step = parse_settings(&set[1], 1); /* the other is set below */
+    assert_ok(drv_study_load("small", "ring8", &step, &arena, &study, &err), &err);
+    snprintf(at, sizeof at, "overheads.per_kernel=%.17g", 1000 * c->factor);
+    snprintf(before, sizeof before, "overheads.per_kernel=%.17g", 1000 * c->factor / 1.0002);
+    assert_true(time_of(robust.candidate[1], at) < time_of(robust.candidate[0], at));
+    assert_true(time_of(robust.candidate[1], before) >= time_of(robust.candidate[0], before));
+    end();
+}
+
 /* Of a limit between the two: both hold what they hold at once whatever the network, or one might hold less. */
 CLAIM(of_the_points_above_the_limit_those_are_compared_that_might_fit)
 {
@@ -316,6 +348,7 @@ int main(void)
         cmocka_unit_test(unperturbed_the_points_have_their_stored_times),
         cmocka_unit_test(the_result_does_not_depend_on_the_threads),
         cmocka_unit_test(beyond_a_crossover_the_other_is_faster),
+        cmocka_unit_test(fixed_costs_are_perturbed),
         cmocka_unit_test(of_the_points_above_the_limit_those_are_compared_that_might_fit),
         cmocka_unit_test(of_many_points_the_first_are_compared),
         cmocka_unit_test(with_congestion_it_is_the_same_search),
