@@ -54,7 +54,7 @@ without_progress() { sed -E '/^[0-9]+[^ ]* points?, /d' "$1"; }
 best() {
     code=0
     "$CCLDSE" best "$@" 2>best.stderr || code=$?
-    sed '/^[0-9]*\/[0-9]* perturbed systems, /d' best.stderr >&2
+    sed '/^[0-9]* of [0-9]* perturbed systems, /d' best.stderr >&2
     return $code
 }
 
