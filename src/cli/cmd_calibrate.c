@@ -104,10 +104,12 @@ typedef struct {
 /* Where there is no table that would say it. */
 static void say_left(const calibrating *c)
 {
-    const drv_runs *r = &c->gathered.runs;
+    dse_strbuf text;
 
-    for (size_t i = 0; i < r->n_left; i++)
-        fprintf(stderr, "not used: %zu: %s, such as %s\n", r->left[i].n, r->left[i].reason, r->left[i].first);
+    dse_strbuf_init(&text);
+    report_left_print(c->gathered.runs.left, c->gathered.runs.n_left, &text);
+    fputs(text.failed || !text.len ? "" : text.data, stderr);
+    dse_strbuf_free(&text);
 }
 
 static dse_status gather(calibrating *c, dse_error *err)
@@ -198,16 +200,13 @@ static dse_status print(const calibrating *c, dse_error *err)
     const drv_gathered *g = &c->gathered;
     dse_arena *a = c->r->arena;
     report_calibrated_run *run = DSE_ARENA_NEW(a, report_calibrated_run, g->n);
-    report_calibrated_left *left = DSE_ARENA_NEW(a, report_calibrated_left, g->runs.n_left);
     report_calibrated_hockney *hockney = DSE_ARENA_NEW(a, report_calibrated_hockney, g->n_hockney);
 
-    if (!run || !left || !hockney)
+    if (!run || !hockney)
         return dse_fail_nomem(err);
     for (size_t i = 0; i < g->n; i++)
         run[i] = (report_calibrated_run){g->of[i]->job.name, g->of[i]->job.where, g->run[i].measured_s,
                                          g->of[i]->n_notes, g->of[i]->note};
-    for (size_t i = 0; i < g->runs.n_left; i++)
-        left[i] = (report_calibrated_left){g->runs.left[i].reason, g->runs.left[i].n, g->runs.left[i].first};
     for (size_t i = 0; i < g->n_hockney; i++) {
         const drv_gathered_hockney *h = &g->hockney[i];
 
@@ -225,7 +224,7 @@ static dse_status print(const calibrating *c, dse_error *err)
                                                                 .run = run,
                                                                 .n_left = g->runs.n_left,
                                                                 .n_hockney = g->n_hockney,
-                                                                .left = left,
+                                                                .left = g->runs.left,
                                                                 .hockney = hockney,
                                                                 .starts = (uint32_t)c->o->starts,
                                                                 .seed = (uint64_t)c->o->seed,

@@ -186,17 +186,15 @@ static dse_status finish(const comparing *c, report_compared *out, dse_error *er
                              .n_runs = r->n,
                              .run = DSE_ARENA_NEW(c->arena, report_compared_run, r->n),
                              .n_left = r->n_left,
-                             .left = DSE_ARENA_NEW(c->arena, report_compared_left, r->n_left),
+                             .left = r->left,
                              .bootstrap = c->o->bootstrap,
                              .max_error = c->o->max_error};
-    if (!out->run || !out->left)
+    if (!out->run)
         return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n; i++) {
         out->run[i] = c->run[i];
         out->run[i].group = r->run[i]->group;
     }
-    for (size_t i = 0; i < r->n_left; i++)
-        out->left[i] = (report_compared_left){r->left[i].reason, r->left[i].n, r->left[i].first};
     return summarize(c, out, err);
 }
 

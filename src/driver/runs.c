@@ -23,12 +23,12 @@ dse_status drv_runs_leave(drv_runs *r, const drv_job *job, const char *reason, c
 {
     size_t i = 0;
 
-    if (!r->left && !(r->left = DSE_ARENA_NEW(a, drv_runs_left, MAX_REASONS)))
+    if (!r->left && !(r->left = DSE_ARENA_NEW(a, report_left, MAX_REASONS)))
         return dse_fail_nomem(err);
     while (i < r->n_left && strcmp(r->left[i].reason, reason) != 0)
         i++;
     if (i == r->n_left) {
-        r->left[r->n_left++] = (drv_runs_left){reason, 0, dse_arena_printf(a, "%s: %s", job->name, text)};
+        r->left[r->n_left++] = (report_left){reason, 0, dse_arena_printf(a, "%s: %s", job->name, text)};
         if (!r->left[i].first)
             return dse_fail_nomem(err);
     }

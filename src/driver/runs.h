@@ -6,6 +6,7 @@
 
 #include "driver/plan.h"
 #include "driver/recording.h"
+#include "report/left.h"
 
 typedef struct {
     drv_job job;
@@ -18,13 +19,6 @@ typedef struct {
         n_notes; /* what stands in for what, what was assumed, of which ranks there are traces; a sentence each */
     const char **note;
 } drv_run;
-
-/* Runs that cannot be simulated, by reason. */
-typedef struct {
-    const char *reason;
-    size_t n;
-    const char *first; /* the first of them, and what is in its way */
-} drv_runs_left;
 
 /* Of a run of a trace that can be simulated, the i-th: looks at its traces, which are gone afterwards. */
 typedef dse_status drv_run_see(void *user, size_t i, drv_run *r, const drv_recording *traces, dse_error *err);
@@ -48,7 +42,7 @@ typedef struct {
     size_t n;
     drv_run **run; /* that can be simulated: traces first, as given; then rows */
     size_t n_left;
-    drv_runs_left *left; /* in the order in which they were met */
+    report_left *left; /* in the order in which they were met */
 } drv_runs;
 
 /* A run that the machine cannot be cut to is left, too. DSE_E_USAGE: no run was given, a card for several traces. DSE_E_CONFIG:

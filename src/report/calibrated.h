@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "compare/fit.h"
+#include "report/left.h"
 
 typedef struct {
     const char *name, *where;
@@ -12,13 +13,6 @@ typedef struct {
     size_t n_notes;
     const char *const *note; /* substitutions and assumptions */
 } report_calibrated_run;
-
-/* Runs that were not used, by reason. */
-typedef struct {
-    const char *reason;
-    size_t n;
-    const char *first;
-} report_calibrated_left;
 
 /* What the collectives of a trace say: Hockney's alpha and beta, and the start that it gives. */
 typedef struct {
@@ -39,7 +33,7 @@ typedef struct {
     const cmp_fit_result *fit;        /* predictions in s */
     const report_calibrated_run *run; /* n */
     size_t n_left, n_hockney;
-    const report_calibrated_left *left;
+    const report_left *left;
     const report_calibrated_hockney *hockney;
     uint32_t starts;
     uint64_t seed;
