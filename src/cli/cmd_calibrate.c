@@ -16,13 +16,15 @@
 typedef struct {
     measured_runs_options runs;
     option_list fit, fix;
-    const char *output, *o;
+    const char *output, *o, *format;
     int64_t starts, seed, jobs;
     double max_rate;
     bool no_leave_one_out, json;
 } calibrate_options;
 
 #define FIELD(f) .offset = offsetof(calibrate_options, f)
+
+static const char *const formats[] = {"text", "json", "markdown", NULL};
 
 static const option options[] = {
     MEASURED_RUNS_OPTIONS(calibrate_options, runs),
@@ -41,7 +43,8 @@ static const option options[] = {
      FIELD(no_leave_one_out)},
     {"--jobs", OPT_INT, "N", "", "runs simulated at a time; as many as there are cores unless given",
      .min = 1, .max = 4096, FIELD(jobs)},
-    {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
+    {"--format", OPT_STRING, "FORMAT", "text", "of the output", .choices = formats, FIELD(format)},
+    {"--json", OPT_FLAG, NULL, "false", "the same as --format json", FIELD(json)},
 };
 
 /* ---- options --------------------------------------------------------------------------------------- */
@@ -195,6 +198,19 @@ static dse_status write_card(const calibrating *c, dse_error *err)
     return st;
 }
 
+typedef void printer(const report_calibrated *c, dse_strbuf *out);
+
+static printer *print_as(const calibrate_options *o)
+{
+    static printer *const printers[] = {report_calibrated_print, report_calibrated_json,
+                                        report_calibrated_markdown};
+    size_t i = 0;
+
+    while (!o->json && formats[i] && strcmp(formats[i], o->format) != 0)
+        i++;
+    return o->json ? report_calibrated_json : printers[i];
+}
+
 static dse_status print(const calibrating *c, dse_error *err)
 {
     const drv_gathered *g = &c->gathered;
@@ -204,9 +220,21 @@ static dse_status print(const calibrating *c, dse_error *err)
 
     if (!run || !hockney)
         return dse_fail_nomem(err);
-    for (size_t i = 0; i < g->n; i++)
-        run[i] = (report_calibrated_run){g->of[i]->job.name, g->of[i]->job.where, g->run[i].measured_s,
-                                         g->of[i]->n_notes, g->of[i]->note};
+    for (size_t i = 0; i < g->n; i++) {
+        const drv_run *of = g->of[i];
+        char point[DESIGN_NAME_MAX];
+
+        design_point_name(&of->plan.point, point);
+        run[i] = (report_calibrated_run){.name = of->job.name,
+                                         .where = of->job.where,
+                                         .point = dse_arena_strdup(a, point),
+                                         .n_devices = design_point_ranks(&of->plan.point),
+                                         .measured_s = of->job.step_time_s,
+                                         .n_notes = of->n_notes,
+                                         .note = of->note};
+        if (!run[i].point)
+            return dse_fail_nomem(err);
+    }
     for (size_t i = 0; i < g->n_hockney; i++) {
         const drv_gathered_hockney *h = &g->hockney[i];
 
@@ -214,22 +242,21 @@ static dse_status print(const calibrating *c, dse_error *err)
                                                  h->sizes,     h->alpha_s, h->beta_s_per_byte, h->dim,
                                                  h->bandwidth, h->latency};
     }
-    (c->o->json ? report_calibrated_json
-                : report_calibrated_print)(&(report_calibrated){.system = c->gathered.runs.machine_name,
-                                                                .p = c->result.p,
-                                                                .n = g->n,
-                                                                .parameter = c->result.parameter,
-                                                                .card = c->result.card,
-                                                                .fit = &c->result.fit,
-                                                                .run = run,
-                                                                .n_left = g->runs.n_left,
-                                                                .n_hockney = g->n_hockney,
-                                                                .left = g->runs.left,
-                                                                .hockney = hockney,
-                                                                .starts = (uint32_t)c->o->starts,
-                                                                .seed = (uint64_t)c->o->seed,
-                                                                .output = output_of(c->o)},
-                                           c->r->out);
+    print_as(c->o)(&(report_calibrated){.system = c->gathered.runs.machine_name,
+                                        .p = c->result.p,
+                                        .n = g->n,
+                                        .parameter = c->result.parameter,
+                                        .card = c->result.card,
+                                        .fit = &c->result.fit,
+                                        .run = run,
+                                        .n_left = g->runs.n_left,
+                                        .n_hockney = g->n_hockney,
+                                        .left = g->runs.left,
+                                        .hockney = hockney,
+                                        .starts = (uint32_t)c->o->starts,
+                                        .seed = (uint64_t)c->o->seed,
+                                        .output = output_of(c->o)},
+                   c->r->out);
     return DSE_OK;
 }
 

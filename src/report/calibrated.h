@@ -9,6 +9,8 @@
 
 typedef struct {
     const char *name, *where;
+    const char *point; /* "4_2_1_1_0_ws" */
+    uint64_t n_devices;
     double measured_s;
     size_t n_notes;
     const char *const *note; /* substitutions and assumptions */
@@ -50,5 +52,8 @@ report_calibrated_error report_calibrated_error_of(const report_calibrated *c, c
 
 void report_calibrated_print(const report_calibrated *c, dse_strbuf *out);
 void report_calibrated_json(const report_calibrated *c, dse_strbuf *out);
+
+/* The rows of a README's table, and the errors. */
+void report_calibrated_markdown(const report_calibrated *c, dse_strbuf *out);
 
 #endif
