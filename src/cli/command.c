@@ -64,15 +64,16 @@ static dse_status set_percent(const option *o, const char *text, double *out, ds
 {
     char number[32];
     size_t n = strlen(text);
-    dse_status st;
 
     n -= n && text[n - 1] == '%';
     snprintf(number, sizeof number, "%.*s", n < sizeof number ? (int)n : 0, text);
     if (dse_parse_double(number, out, NULL) != DSE_OK || !(*out >= 0))
         return dse_fail(err, DSE_E_USAGE, "%s takes percent, such as 1 or 0.5%%, not '%.40s'", o->name, text);
-    st = check_range(o, *out, err);
+    if (o->max > 0 && !(*out >= o->min && *out <= o->max))
+        return dse_fail(err, DSE_E_USAGE, "%s must be between %g%% and %g%%, not %s", o->name, o->min, o->max,
+                        text);
     *out /= 100;
-    return st;
+    return DSE_OK;
 }
 
 static dse_status set_value(const option *o, const char *text, dse_arena *a, void *out, dse_error *err)
