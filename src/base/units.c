@@ -159,17 +159,6 @@ dse_status dse_parse_double(const char *text, double *out, dse_error *err)
     return DSE_OK;
 }
 
-dse_status dse_parse_share(const char *text, double *out, dse_error *err)
-{
-    double v;
-    const char *rest = read_number(text, &v);
-
-    if (!rest || (*rest && strcmp(rest, "%") != 0))
-        return dse_fail(err, DSE_E_CONFIG, "'%.80s' is not a share such as 10%% or 0.1", text);
-    *out = *rest ? v / 100 : v;
-    return DSE_OK;
-}
-
 dse_status dse_parse_bool(const char *text, bool *out, dse_error *err)
 {
     static const char *const yes[] = {"true", "yes", "on", "t", "y", "1"};

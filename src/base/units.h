@@ -28,8 +28,6 @@ dse_status dse_parse_quantity(const char *text, dse_unit unit, double *out, bool
 dse_status dse_parse_int(const char *text, int64_t *out, dse_error *err);
 dse_status dse_parse_u64(const char *text, uint64_t *out, dse_error *err); /* digits alone, no sign */
 dse_status dse_parse_double(const char *text, double *out, dse_error *err);
-/* A share: "10%" or "0.1" is 0.1. */
-dse_status dse_parse_share(const char *text, double *out, dse_error *err);
 /* true/false, yes/no, on/off, t/f, y/n, 1/0, in any case of letters. */
 dse_status dse_parse_bool(const char *text, bool *out, dse_error *err);
 

@@ -15,8 +15,8 @@
 #include <string.h>
 
 typedef struct {
-    const char *db, *model, *system, *by, *robust;
-    double hbm;
+    const char *db, *model, *system, *by;
+    double hbm, robust;
     int64_t top, draws, seed;
     bool json, explain;
 } best_options;
@@ -38,10 +38,9 @@ static const option options[] = {
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
     {"--explain", OPT_FLAG, NULL, "false", "also say why the winner wins, and what would change that",
      FIELD(explain)},
-    {"--robust", OPT_STRING, "SPREAD", "",
-     "also say how far to trust the winner: rank again with the system's parameters up to so far off, 10% or "
-     "0.1",
-     FIELD(robust)},
+    {"--robust", OPT_PERCENT, "SPREAD", "",
+     "also say how far to trust the winner: rank again with the system's parameters up to so far off: 10%",
+     .min = 0.001, .max = 99.9, FIELD(robust)},
     {"--draws", OPT_INT, "N", "", "with --robust: so many times; 256 if not given", .min = 1, .max = 1e6,
      FIELD(draws)},
     {"--seed", OPT_INT, "N", "", "with --robust: seed of the draws; 1 if not given", .min = 1,
@@ -162,19 +161,14 @@ static dse_status print(const report_study *studies, size_t n, const store_unlis
 
 static dse_status robust_options(const best_options *o, drv_robust_options *out, dse_error *err)
 {
-    dse_error why = DSE_ERROR_INIT;
-
     *out = (drv_robust_options){.draws = o->draws ? (uint32_t)o->draws : DEFAULT_DRAWS,
                                 .seed = o->seed ? (uint64_t)o->seed : DEFAULT_SEED,
-                                .progress = progress_search};
-    if (!o->robust && (o->draws || o->seed))
+                                .progress = progress_count};
+    if (isnan(o->robust) && (o->draws || o->seed))
         return dse_fail(err, DSE_E_USAGE, "%s needs --robust SPREAD", o->draws ? "--draws" : "--seed");
-    if (!o->robust)
+    if (isnan(o->robust))
         return DSE_OK;
-    if (dse_parse_share(o->robust, &out->spread, &why) != DSE_OK)
-        return dse_fail(err, DSE_E_USAGE, "--robust: %s", why.text);
-    if (!(out->spread > 0 && out->spread < 1))
-        return dse_fail(err, DSE_E_USAGE, "--robust is %.40s; it must be above 0 and below 100%%", o->robust);
+    out->spread = o->robust;
     if (strcmp(o->by, "wall_time") != 0)
         return dse_fail(err, DSE_E_USAGE, "--robust ranks by wall_time, not by %s; leave out one of them",
                         o->by);
@@ -189,14 +183,14 @@ static dse_status make_remarks(const best_options *o, drv_robust_options *robust
 
     *out = (remarks){0};
     if ((o->explain && !(out->why = DSE_ARENA_NEW(a, report_explanation, n))) ||
-        (o->robust && !(out->trust = DSE_ARENA_NEW(a, report_robust, n))))
+        (!isnan(o->robust) && !(out->trust = DSE_ARENA_NEW(a, report_robust, n))))
         return dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         if (out->why)
             st = report_explain(&studies[i], a, &out->why[i], err);
         if (st != DSE_OK || !out->trust)
             continue;
-        progress_init(&screen);
+        progress_init(&screen, "perturbed systems");
         robust->user = &screen;
         st = drv_robust(&studies[i], robust, a, &out->trust[i], err);
         progress_clear(&screen);

@@ -3,37 +3,31 @@
 #include "cards/locate.h"
 #include "cli/command.h"
 #include "cli/exit.h"
+#include "cli/measured_runs.h"
 #include "cli/progress.h"
 #include "driver/calibrate_card.h"
 #include "driver/calibrate_gather.h"
 #include "report/calibrated.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 typedef struct {
-    option_list trace, measured, only, set, fit, fix;
-    const char *system, *output, *o, *model, *precision, *recompute;
+    measured_runs_options runs;
+    option_list fit, fix;
+    const char *output, *o, *format;
     int64_t starts, seed, jobs;
     double max_rate;
-    bool approximate, no_leave_one_out, json;
+    bool no_leave_one_out, json;
 } calibrate_options;
 
 #define FIELD(f) .offset = offsetof(calibrate_options, f)
 
-static const char *const switches[] = {"yes", "no", NULL};
+static const char *const formats[] = {"text", "json", "markdown", NULL};
 
 static const option options[] = {
-    {"--trace", OPT_LIST, "DIR", "", "traces of a run with their workload card; again for another run",
-     FIELD(trace)},
-    {"--measured", OPT_LIST, "FILE", "", "a table of measured step times, JSON; again for another",
-     FIELD(measured)},
-    {"--only", OPT_LIST, "KEY=VALUE", "", "rows of the tables that have this; again for another condition",
-     FIELD(only)},
-    {"--system", OPT_STRING, "NAME", NULL, "system card to begin with: a name in configs/systems, or a path",
-     FIELD(system)},
+    MEASURED_RUNS_OPTIONS(calibrate_options, runs),
     {"--output", OPT_STRING, "FILE", "", "system card to write; without it none is", FIELD(output)},
     {"-o", OPT_STRING, "FILE", "", "the same", FIELD(o)},
     {"--fit", OPT_LIST, "PARAM[,...]", "",
@@ -42,14 +36,6 @@ static const option options[] = {
     {"--max-rate", OPT_DOUBLE, "FACTOR", "1",
      "how far a rate may be fitted above the card's, which is taken for a data sheet's", .min = 1,
      .max = 1000, FIELD(max_rate)},
-    {"--model", OPT_STRING, "NAME", "", "a model card for all runs, over what they say of their model",
-     FIELD(model)},
-    {"--recompute", OPT_STRING, "WHICH", "", "over what the runs say", .choices = switches, FIELD(recompute)},
-    {"--precision", OPT_STRING, "NAME", "", "sizes of elements, over what the runs say: none, mixed, fp32",
-     FIELD(precision)},
-    {"--approximate", OPT_FLAG, NULL, "false", "simulate the nearest thing where a run cannot be represented",
-     FIELD(approximate)},
-    OPTION_SET,
     {"--starts", OPT_INT, "N", "4", "fits from other starts as well, drawn between the bounds", .min = 1,
      .max = 1000, FIELD(starts)},
     {"--seed", OPT_INT, "N", "1", "of the starts", .min = 0, .max = 4294967295.0, FIELD(seed)},
@@ -57,7 +43,8 @@ static const option options[] = {
      FIELD(no_leave_one_out)},
     {"--jobs", OPT_INT, "N", "", "runs simulated at a time; as many as there are cores unless given",
      .min = 1, .max = 4096, FIELD(jobs)},
-    {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
+    {"--format", OPT_STRING, "FORMAT", "text", "of the output", .choices = formats, FIELD(format)},
+    {"--json", OPT_FLAG, NULL, "false", "the same as --format json", FIELD(json)},
 };
 
 /* ---- options --------------------------------------------------------------------------------------- */
@@ -99,10 +86,6 @@ static dse_status check(const calibrate_options *o, const char *system_path, dse
 {
     const char *output = output_of(o);
 
-    if (!o->trace.n && !o->measured.n)
-        return dse_fail(err, DSE_E_USAGE, "give the runs to fit to: --trace or --measured");
-    if (o->only.n && !o->measured.n)
-        return dse_fail(err, DSE_E_USAGE, "--only chooses rows of tables: it needs --measured");
     if (o->output && o->o)
         return dse_fail(err, DSE_E_USAGE, "give either --output or -o");
     if (output && is_same_file(output, system_path))
@@ -117,9 +100,6 @@ typedef struct {
     const calibrate_options *o;
     command_run *r;
     progress_screen screen;
-    card_system machine;
-    const char *name;
-    cfg_settings settings;
     drv_gathered gathered;
     drv_calibrated result;
 } calibrating;
@@ -127,37 +107,34 @@ typedef struct {
 /* Where there is no table that would say it. */
 static void say_left(const calibrating *c)
 {
-    for (size_t i = 0; i < c->gathered.n_left; i++)
-        fprintf(stderr, "not used: %zu: %s, such as %s\n", c->gathered.left[i].n, c->gathered.left[i].reason,
-                c->gathered.left[i].first);
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    report_left_print(c->gathered.runs.left, c->gathered.runs.n_left, &text);
+    fputs(text.failed || !text.len ? "" : text.data, stderr);
+    dse_strbuf_free(&text);
 }
 
 static dse_status gather(calibrating *c, dse_error *err)
 {
-    const calibrate_options *o = c->o;
-    const drv_gather_options how = {
-        .n_traces = o->trace.n,
-        .trace = o->trace.item,
-        .n_tables = o->measured.n,
-        .table = o->measured.item,
-        .n_only = o->only.n,
-        .only = o->only.item,
-        .plan = {.model = o->model,
-                 .recompute = o->recompute ? !strcmp(o->recompute, "yes") : -1,
-                 .precision = o->precision,
-                 .approximate = o->approximate,
-                 .settings = c->settings.n ? &c->settings : NULL},
-        .read = {.n_threads = (uint32_t)o->jobs, .progress = progress_files, .user = &c->screen},
-    };
-    dse_status st = drv_gather(&c->machine, c->name, &how, c->r->arena, &c->gathered, err);
+    drv_runs_options how;
+    metric_options unused;
+    dse_status st = measured_runs_parse(&c->o->runs, c->r->arena, &how, &unused, err);
 
+    if (st != DSE_OK)
+        return st;
+    progress_init(&c->screen, "files of traces read");
+    how.read.n_threads = (uint32_t)c->o->jobs;
+    how.read.progress = progress_count;
+    how.read.user = &c->screen;
+    st = drv_gather(&how, c->r->arena, &c->gathered, err);
     progress_clear(&c->screen);
-    if (st == DSE_OK && !c->gathered.n)
-        say_left(c);
-    if (st == DSE_OK && !c->gathered.n)
-        return dse_fail(err, DSE_E_CONFIG, "no run can be simulated: there is nothing to fit to%s",
-                        o->approximate ? "" : "; --approximate takes the nearest thing where there is one");
-    return st;
+    if (st != DSE_OK || c->gathered.n)
+        return st;
+    say_left(c);
+    return dse_fail(err, DSE_E_CONFIG, "no run can be simulated: there is nothing to fit to%s",
+                    c->o->runs.approximate ? ""
+                                           : "; --approximate takes the nearest thing where there is one");
 }
 
 static dse_status fit(calibrating *c, dse_error *err)
@@ -168,7 +145,8 @@ static dse_status fit(calibrating *c, dse_error *err)
 
     if (st != DSE_OK || (st = split(&o->fix, c->r->arena, &fixed, err)) != DSE_OK)
         return st;
-    st = drv_calibrate(&c->machine, c->gathered.run, c->gathered.n,
+    progress_init(&c->screen, "fits");
+    st = drv_calibrate(&c->gathered.runs.machine, c->gathered.run, c->gathered.n,
                        &(drv_calibrate_options){.n_fit = chosen.n,
                                                 .fit = chosen.item,
                                                 .n_fix = fixed.n,
@@ -180,7 +158,7 @@ static dse_status fit(calibrating *c, dse_error *err)
                                                 .seed = (uint64_t)o->seed,
                                                 .leave_one_out = !o->no_leave_one_out && c->gathered.n > 1,
                                                 .n_threads = (uint32_t)o->jobs,
-                                                .progress = progress_fits,
+                                                .progress = progress_count,
                                                 .user = &c->screen},
                        c->r->arena, &c->result, err);
     progress_clear(&c->screen);
@@ -194,20 +172,20 @@ static dse_status fit(calibrating *c, dse_error *err)
 static dse_status write_card(const calibrating *c, dse_error *err)
 {
     const calibrate_options *o = c->o;
-    option_list sources = {0, DSE_ARENA_NEW(c->r->arena, const char *, o->trace.n + o->measured.n)};
+    option_list sources = {0, DSE_ARENA_NEW(c->r->arena, const char *, o->runs.trace.n + o->runs.measured.n)};
     dse_strbuf text;
     dse_status st;
 
     if (!sources.item)
         return dse_fail_nomem(err);
-    for (size_t i = 0; i < o->trace.n; i++)
-        sources.item[sources.n++] = o->trace.item[i];
-    for (size_t i = 0; i < o->measured.n; i++)
-        sources.item[sources.n++] = o->measured.item[i];
+    for (size_t i = 0; i < o->runs.trace.n; i++)
+        sources.item[sources.n++] = o->runs.trace.item[i];
+    for (size_t i = 0; i < o->runs.measured.n; i++)
+        sources.item[sources.n++] = o->runs.measured.item[i];
     dse_strbuf_init(&text);
     drv_calibrated_card(&c->result,
-                        &(drv_calibrated_about){.system = c->name,
-                                                .source_before = c->machine.source,
+                        &(drv_calibrated_about){.system = c->gathered.runs.machine_name,
+                                                .source_before = c->gathered.runs.machine.source,
                                                 .n_sources = sources.n,
                                                 .source = sources.item,
                                                 .n_runs = c->gathered.n,
@@ -220,21 +198,43 @@ static dse_status write_card(const calibrating *c, dse_error *err)
     return st;
 }
 
+typedef void printer(const report_calibrated *c, dse_strbuf *out);
+
+static printer *print_as(const calibrate_options *o)
+{
+    static printer *const printers[] = {report_calibrated_print, report_calibrated_json,
+                                        report_calibrated_markdown};
+    size_t i = 0;
+
+    while (!o->json && formats[i] && strcmp(formats[i], o->format) != 0)
+        i++;
+    return o->json ? report_calibrated_json : printers[i];
+}
+
 static dse_status print(const calibrating *c, dse_error *err)
 {
     const drv_gathered *g = &c->gathered;
     dse_arena *a = c->r->arena;
     report_calibrated_run *run = DSE_ARENA_NEW(a, report_calibrated_run, g->n);
-    report_calibrated_left *left = DSE_ARENA_NEW(a, report_calibrated_left, g->n_left);
     report_calibrated_hockney *hockney = DSE_ARENA_NEW(a, report_calibrated_hockney, g->n_hockney);
 
-    if (!run || !left || !hockney)
+    if (!run || !hockney)
         return dse_fail_nomem(err);
-    for (size_t i = 0; i < g->n; i++)
-        run[i] = (report_calibrated_run){g->about[i].name, g->about[i].where, g->run[i].measured_s,
-                                         g->about[i].n_notes, g->about[i].note};
-    for (size_t i = 0; i < g->n_left; i++)
-        left[i] = (report_calibrated_left){g->left[i].reason, g->left[i].n, g->left[i].first};
+    for (size_t i = 0; i < g->n; i++) {
+        const drv_run *of = g->of[i];
+        char point[DESIGN_NAME_MAX];
+
+        design_point_name(&of->plan.point, point);
+        run[i] = (report_calibrated_run){.name = of->job.name,
+                                         .where = of->job.where,
+                                         .point = dse_arena_strdup(a, point),
+                                         .n_devices = design_point_ranks(&of->plan.point),
+                                         .measured_s = of->job.step_time_s,
+                                         .n_notes = of->n_notes,
+                                         .note = of->note};
+        if (!run[i].point)
+            return dse_fail_nomem(err);
+    }
     for (size_t i = 0; i < g->n_hockney; i++) {
         const drv_gathered_hockney *h = &g->hockney[i];
 
@@ -242,22 +242,21 @@ static dse_status print(const calibrating *c, dse_error *err)
                                                  h->sizes,     h->alpha_s, h->beta_s_per_byte, h->dim,
                                                  h->bandwidth, h->latency};
     }
-    (c->o->json ? report_calibrated_json
-                : report_calibrated_print)(&(report_calibrated){.system = c->name,
-                                                                .p = c->result.p,
-                                                                .n = g->n,
-                                                                .parameter = c->result.parameter,
-                                                                .card = c->result.card,
-                                                                .fit = &c->result.fit,
-                                                                .run = run,
-                                                                .n_left = g->n_left,
-                                                                .n_hockney = g->n_hockney,
-                                                                .left = left,
-                                                                .hockney = hockney,
-                                                                .starts = (uint32_t)c->o->starts,
-                                                                .seed = (uint64_t)c->o->seed,
-                                                                .output = output_of(c->o)},
-                                           c->r->out);
+    print_as(c->o)(&(report_calibrated){.system = c->gathered.runs.machine_name,
+                                        .p = c->result.p,
+                                        .n = g->n,
+                                        .parameter = c->result.parameter,
+                                        .card = c->result.card,
+                                        .fit = &c->result.fit,
+                                        .run = run,
+                                        .n_left = g->runs.n_left,
+                                        .n_hockney = g->n_hockney,
+                                        .left = g->runs.left,
+                                        .hockney = hockney,
+                                        .starts = (uint32_t)c->o->starts,
+                                        .seed = (uint64_t)c->o->seed,
+                                        .output = output_of(c->o)},
+                   c->r->out);
     return DSE_OK;
 }
 
@@ -265,13 +264,10 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     calibrating c = {.o = opts, .r = r};
     const char *path;
-    dse_status st = card_locate(CARD_SYSTEMS, c.o->system, r->arena, &path, err);
+    dse_status st = card_locate(CARD_SYSTEMS, c.o->runs.system, r->arena, &path, err);
 
-    progress_init(&c.screen);
-    if (st != DSE_OK || (st = check(c.o, path, err)) != DSE_OK ||
-        (st = drv_settings_parse(c.o->set.item, c.o->set.n, r->arena, &c.settings, err)) != DSE_OK ||
-        (st = drv_system_load(c.o->system, &c.settings, r->arena, &c.machine, &c.name, err)) != DSE_OK ||
-        (st = gather(&c, err)) != DSE_OK || (st = fit(&c, err)) != DSE_OK)
+    if (st != DSE_OK || (st = check(c.o, path, err)) != DSE_OK || (st = gather(&c, err)) != DSE_OK ||
+        (st = fit(&c, err)) != DSE_OK)
         return st;
     if (output_of(c.o) && (st = write_card(&c, err)) != DSE_OK)
         return st;

@@ -1,15 +1,14 @@
 /* Two databases, or two engines in one, strategy by strategy. */
-#include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/results.h"
 #include "report/diff.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
-    const char *a, *b, *engine_a, *engine_b, *by, *tolerance;
+    const char *a, *b, *engine_a, *engine_b, *by;
+    double tolerance;
     results_selection which; /* of both */
     option_list metrics;
     bool json;
@@ -33,23 +32,10 @@ static const option options[] = {
     {"--metric", OPT_LIST, "METRIC", "", "compare this figure only; again for another; without it, all",
      FIELD(metrics)},
     {"--by", OPT_STRING, "METRIC", "wall_time", "what the best point is best by", FIELD(by)},
-    {"--tolerance", OPT_STRING, "PERCENT", "0", "take figures that differ by at most so much as equal: 1%",
+    {"--tolerance", OPT_PERCENT, "PERCENT", "0", "take figures that differ by at most so much as equal: 1%",
      FIELD(tolerance)},
     {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
 };
-
-static dse_status read_tolerance(const char *text, double *out, dse_error *err)
-{
-    char number[32];
-    size_t n = strlen(text);
-
-    n -= n && text[n - 1] == '%';
-    snprintf(number, sizeof number, "%.*s", n < sizeof number ? (int)n : 0, text);
-    if (dse_parse_double(number, out, NULL) != DSE_OK || !(*out >= 0))
-        return dse_fail(err, DSE_E_USAGE, "--tolerance takes percent, such as 1 or 0.5%%, not '%.40s'", text);
-    *out /= 100;
-    return DSE_OK;
-}
 
 static dse_status choose_columns(const diff_options *o, dse_arena *a, report_diff_options *out,
                                  dse_error *err)
@@ -96,8 +82,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     size_t n;
     dse_status st;
 
-    if ((st = read_tolerance(o->tolerance, &how.tolerance, err)) != DSE_OK ||
-        (st = choose_columns(o, r->arena, &how, err)) != DSE_OK ||
+    how.tolerance = o->tolerance;
+    if ((st = choose_columns(o, r->arena, &how, err)) != DSE_OK ||
         (st = read_side(o, o->a, o->engine_a, r->arena, &a, err)) != DSE_OK ||
         (st = read_side(o, o->b, o->engine_b, r->arena, &b, err)) != DSE_OK)
         return st;

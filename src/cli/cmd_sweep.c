@@ -274,7 +274,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     }
     if ((st = exec_self(self, sizeof self, err)) != DSE_OK)
         return st;
-    progress_init(&screen);
+    progress_init(&screen, "points");
     st = drv_sweep_run(&sweep, r->arena, &p, err);
     progress_clear(&screen);
     if (st == DSE_E_INTERRUPT) {

@@ -59,6 +59,23 @@ static dse_status add_to_list(const option *o, const char *text, dse_arena *a, o
     return DSE_OK;
 }
 
+/* A sign of percent may be left out. */
+static dse_status set_percent(const option *o, const char *text, double *out, dse_error *err)
+{
+    char number[32];
+    size_t n = strlen(text);
+
+    n -= n && text[n - 1] == '%';
+    snprintf(number, sizeof number, "%.*s", n < sizeof number ? (int)n : 0, text);
+    if (dse_parse_double(number, out, NULL) != DSE_OK || !(*out >= 0))
+        return dse_fail(err, DSE_E_USAGE, "%s takes percent, such as 1 or 0.5%%, not '%.40s'", o->name, text);
+    if (o->max > 0 && !(*out >= o->min && *out <= o->max))
+        return dse_fail(err, DSE_E_USAGE, "%s must be between %g%% and %g%%, not %s", o->name, o->min, o->max,
+                        text);
+    *out /= 100;
+    return DSE_OK;
+}
+
 static dse_status set_value(const option *o, const char *text, dse_arena *a, void *out, dse_error *err)
 {
     void *field = (char *)out + o->offset;
@@ -89,6 +106,7 @@ static dse_status set_value(const option *o, const char *text, dse_arena *a, voi
         if (st == DSE_OK)
             return check_range(o, *(double *)field, err);
         break;
+    case OPT_PERCENT: return set_percent(o, text, field, err);
     case OPT_SIZE:
         st = dse_parse_quantity(text, DSE_UNIT_BYTES, field, &had_unit, &why);
         if (st == DSE_OK && !had_unit)
@@ -105,7 +123,7 @@ static dse_status set_default(const option *o, dse_arena *a, void *out, dse_erro
 {
     if (*o->fallback)
         return set_value(o, o->fallback, a, out, err);
-    if (o->type == OPT_DOUBLE || o->type == OPT_SIZE)
+    if (o->type == OPT_DOUBLE || o->type == OPT_SIZE || o->type == OPT_PERCENT)
         *(double *)((char *)out + o->offset) = NAN;
     return DSE_OK;
 }

@@ -16,13 +16,14 @@
 #define HELP_WIDTH 100 /* columns, of a file or a wide terminal */
 
 typedef enum {
-    OPT_FLAG,   /* bool; no value, or =true / =false */
-    OPT_STRING, /* const char * */
-    OPT_INT,    /* int64_t */
-    OPT_DOUBLE, /* double */
-    OPT_SIZE,   /* double, bytes: 80GB, 80GiB */
-    OPT_BOOL,   /* bool; takes a value in STAGE's spellings */
-    OPT_LIST    /* option_list; may be given again and again */
+    OPT_FLAG,    /* bool; no value, or =true / =false */
+    OPT_STRING,  /* const char * */
+    OPT_INT,     /* int64_t */
+    OPT_DOUBLE,  /* double */
+    OPT_SIZE,    /* double, bytes: 80GB, 80GiB */
+    OPT_PERCENT, /* double, a fraction: 0.1 of "10%" and of "10" */
+    OPT_BOOL,    /* bool; takes a value in STAGE's spellings */
+    OPT_LIST     /* option_list; may be given again and again */
 } option_type;
 
 typedef struct {
@@ -47,7 +48,7 @@ typedef struct {
     const char *value;    /* what the value is, for the help: "NAME"; "NAME[,...]" for several */
     const char *fallback; /* the default as one would type it; NULL: required; "": none (0, NULL, NaN) */
     const char *help;
-    double min, max;            /* OPT_INT, OPT_DOUBLE: inclusive; both 0: unchecked */
+    double min, max; /* OPT_INT, OPT_DOUBLE, OPT_PERCENT (in percent): inclusive; both 0: unchecked */
     const char *const *choices; /* OPT_STRING: the values it takes, ended by NULL; NULL: any */
     option_complete complete;
     size_t offset; /* in the command's option struct */

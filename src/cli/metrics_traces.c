@@ -33,8 +33,8 @@ dse_status metrics_load(const char *path, const drv_recording_options *how, drv_
     progress_screen screen;
     dse_status st;
 
-    progress_init(&screen);
-    with_progress.progress = progress_files;
+    progress_init(&screen, "files of traces read");
+    with_progress.progress = progress_count;
     with_progress.user = &screen;
     st = drv_recording_load(path, &with_progress, out, err);
     progress_clear(&screen);

@@ -18,12 +18,13 @@ static double clock_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-void progress_init(progress_screen *s)
+void progress_init(progress_screen *s, const char *what)
 {
     const char *term = getenv("TERM");
     bool terminal = isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb"));
 
-    *s = (progress_screen){.terminal = terminal, .next_seconds = terminal ? 0 : 5, .start = clock_seconds()};
+    *s = (progress_screen){
+        .terminal = terminal, .next_seconds = terminal ? 0 : 5, .start = clock_seconds(), .what = what};
 }
 
 void progress_begin(void *user, const drv_progress *p)
@@ -96,18 +97,7 @@ void progress_show(void *user, const drv_progress *p)
     s->next_seconds = p->seconds < 60 ? p->seconds + 10 : p->seconds * 7 / 6;
 }
 
-void progress_files(void *user, size_t done, size_t n)
-{
-    progress_screen *s = user;
-
-    if (!s->terminal || n < 2)
-        return;
-    fprintf(stderr, "\r\033[2Kreading traces: %zu of %zu files", done, n);
-    fflush(stderr);
-    s->drawn = true;
-}
-
-void progress_search(void *user, size_t done, size_t total)
+void progress_count(void *user, size_t done, size_t n)
 {
     progress_screen *s = user;
     double seconds = clock_seconds() - s->start;
@@ -115,23 +105,12 @@ void progress_search(void *user, size_t done, size_t total)
 
     if (seconds < s->next_seconds || seconds < 1 || !done)
         return;
-    format_left(left, sizeof left, seconds / (double)done * (double)(total - done));
-    fprintf(stderr, "%s%zu/%zu perturbed systems, %s left%s", s->terminal ? "\r\033[2K" : "", done, total,
-            left, s->terminal ? "" : "\n");
+    format_left(left, sizeof left, seconds / (double)done * (double)(n - done));
+    fprintf(stderr, "%s%zu of %zu %s, %s left%s", s->terminal ? "\r\033[2K" : "", done, n, s->what, left,
+            s->terminal ? "" : "\n");
     fflush(stderr);
     s->drawn = s->terminal;
     s->next_seconds = seconds + (s->terminal ? 0.1 : 10);
-}
-
-void progress_fits(void *user, size_t done, size_t total)
-{
-    progress_screen *s = user;
-
-    if (!s->terminal)
-        return;
-    fprintf(stderr, "\r\033[2Kfitting: %zu of %zu", done, total);
-    fflush(stderr);
-    s->drawn = true;
 }
 
 void progress_clear(const progress_screen *s)

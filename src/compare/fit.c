@@ -232,6 +232,7 @@ static uint32_t count_agreeing(const session *s, const fit_point *best)
 
 /* ---- leaving one out ------------------------------------------------------------------------------ */
 
+/* Without measurement i and its repeats, of which it is the first. */
 static dse_status leave_out(session *s, const fit_point *best, size_t i, double *predicted, double *out,
                             dse_error *err)
 {
@@ -246,11 +247,16 @@ static dse_status leave_out(session *s, const fit_point *best, size_t i, double 
     s->f.left_out = i;
     s->f.spare = 0;
     st = settle(s, &x, true, err);
-    *out = NAN;
-    if (st == DSE_OK && (x.outcome == FIT_DONE || x.outcome == FIT_NOTHING) &&
-        (st = p->model(p->user, x.value, predicted, err)) == DSE_OK)
-        *out = predicted[i];
-    return st;
+    for (size_t k = i; k < p->n; k++)
+        if (cmp_first_of(p, k) == i)
+            out[k] = NAN;
+    if (st != DSE_OK || (x.outcome != FIT_DONE && x.outcome != FIT_NOTHING) ||
+        (st = p->model(p->user, x.value, predicted, err)) != DSE_OK)
+        return st;
+    for (size_t k = i; k < p->n; k++)
+        if (cmp_first_of(p, k) == i)
+            out[k] = predicted[k];
+    return DSE_OK;
 }
 
 static dse_status leave_each_out(session *s, const fit_point *best, double *out, dse_error *err)
@@ -259,7 +265,8 @@ static dse_status leave_each_out(session *s, const fit_point *best, double *out,
     dse_status st = predicted ? DSE_OK : dse_fail_nomem(err);
 
     for (size_t i = 0; st == DSE_OK && i < s->p->n; i++) {
-        st = leave_out(s, best, i, predicted, &out[i], err);
+        if (cmp_first_of(s->p, i) == i)
+            st = leave_out(s, best, i, predicted, out, err);
         step_done(s);
     }
     return st;

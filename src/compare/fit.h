@@ -26,6 +26,9 @@ typedef dse_status cmp_model(void *user, const double *parameter, double *predic
 typedef struct {
     size_t n; /* measurements */
     const double *measured;
+    const size_t *
+        repeats; /* n: the first measurement of the same thing, itself where it is the first; NULL: each is alone. What
+                            * repeats another is left out with it, or the fit would know the answer */
     const char *const *name; /* of each: for messages */
     size_t p;
     const cmp_parameter *parameter;
@@ -59,8 +62,8 @@ typedef struct {
     size_t n_fitted;
     double *before, *after; /* n: predictions with the start values, with the fitted ones */
     double *
-        left_out; /* n: of each run by the fit to all others; NULL: not asked for; NaN: could not be fitted */
-    double rms;   /* of the logarithms' residuals: root of their mean square */
+        left_out; /* n: of each by the fit to all but it and its repeats; NULL: not asked for; NaN: could not be fitted */
+    double rms;             /* of the logarithms' residuals: root of their mean square */
     uint32_t starts_agreed; /* starts that ended within 1 % of the best sum of squares */
 } cmp_fit_result;
 

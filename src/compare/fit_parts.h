@@ -12,7 +12,7 @@
 
 typedef struct {
     const cmp_problem *problem;
-    size_t left_out; /* the measurement that does not count; FIT_ALL: each does */
+    size_t left_out; /* the measurement that does not count, with its repeats; FIT_ALL: each does */
     size_t spare;    /* measurements that there must be beyond the parameters */
     dse_arena *arena;
     double *at, *low, *high;          /* scratch: p, n, n */
@@ -52,6 +52,9 @@ dse_status fit_column(fit *f, const double *value, size_t j, double *column, dse
 
 /* Measurements that count. */
 size_t fit_count(const fit *f);
+
+/* The measurement itself, or the one that it repeats. */
+size_t cmp_first_of(const cmp_problem *p, size_t i);
 
 /* Minimises over the wanted parameters from x->value, within bounds. Sets value, held, sum; outcome FIT_DONE or
  * FIT_NO_CONVERGENCE. fit_solve.c */

@@ -30,7 +30,21 @@ double fit_value(const cmp_parameter *p, double coordinate)
     return fmin(fmax(p->is_cost ? coordinate * p->step : exp(coordinate), p->min), p->max);
 }
 
-size_t fit_count(const fit *f) { return f->problem->n - (f->left_out != FIT_ALL); }
+size_t cmp_first_of(const cmp_problem *p, size_t i) { return p->repeats ? p->repeats[i] : i; }
+
+static bool counts(const fit *f, size_t i)
+{
+    return f->left_out == FIT_ALL || cmp_first_of(f->problem, i) != f->left_out;
+}
+
+size_t fit_count(const fit *f)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->problem->n; i++)
+        n += counts(f, i);
+    return n;
+}
 
 dse_status fit_residuals(const fit *f, const double *value, double *residual, dse_error *err)
 {
@@ -41,7 +55,7 @@ dse_status fit_residuals(const fit *f, const double *value, double *residual, ds
         if (!(residual[i] > 0) || !isfinite(residual[i]))
             return dse_fail(err, DSE_E_RANGE, "%s: the prediction is %g; it must be above 0", p->name[i],
                             residual[i]);
-        residual[i] = i == f->left_out ? 0 : log(residual[i] / p->measured[i]);
+        residual[i] = counts(f, i) ? log(residual[i] / p->measured[i]) : 0;
     }
     return st;
 }

@@ -199,18 +199,21 @@ static dse_status problem_of(calibration *c, dse_arena *a, cmp_problem *out, dse
 {
     double *measured = DSE_ARENA_NEW(a, double, c->n);
     const char **name = DSE_ARENA_NEW(a, const char *, c->n);
+    size_t *repeats = DSE_ARENA_NEW(a, size_t, c->n);
     cmp_parameter *parameter = DSE_ARENA_NEW(a, cmp_parameter, c->p);
 
-    if (!measured || !name || !parameter)
+    if (!measured || !name || !repeats || !parameter)
         return dse_fail_nomem(err);
     for (size_t i = 0; i < c->n; i++) {
         measured[i] = c->run[i].measured_s;
         name[i] = c->run[i].name;
+        repeats[i] = c->prepared[i].same_as;
     }
     for (size_t j = 0; j < c->p; j++)
         parameter[j] = c->parameter[j].fit;
     *out = (cmp_problem){.n = c->n,
                          .measured = measured,
+                         .repeats = repeats,
                          .name = name,
                          .p = c->p,
                          .parameter = parameter,

@@ -4,8 +4,7 @@
 #define DSE_DRIVER_CALIBRATE_GATHER_H
 
 #include "driver/calibrate.h"
-#include "driver/plan.h"
-#include "driver/recording.h"
+#include "driver/runs.h"
 
 /* Hockney's alpha and beta of a trace's all-reduces (metrics/hockney.h), as a start for the one dimension of the network
  * whose ranks they join: a link carries 1/beta, or of fully connected ranks each link an equal part of it; a step takes
@@ -20,43 +19,22 @@ typedef struct {
     double bandwidth, latency;       /* GiB/s and ns, as in a card */
 } drv_gathered_hockney;
 
-typedef struct {
-    const char *name, *where; /* "fsdp8"; "measured.json: row 12" */
-    size_t n_notes;
-    const char **note; /* substitutions and assumptions */
-} drv_gathered_run;
-
-typedef struct {
-    const char *reason;
-    size_t n;
-    const char *first; /* the first of them, and what is in its way */
-} drv_gathered_left;
-
+/* A run that can be used, and its part of the runs it came from. */
 typedef struct {
     size_t n;
     drv_calibrate_run *run;
-    drv_gathered_run *about; /* n */
-    size_t n_left;
-    drv_gathered_left *left;
+    const drv_run **of; /* n: what each was made of */
     size_t n_hockney;
     drv_gathered_hockney *hockney; /* one a trace */
     size_t n_starts;
     drv_calibrate_start
-        *start; /* of those without `why`; of several for one dimension that of the most samples */
+        *start;    /* of those without `why`; of several for one dimension that of the most samples */
+    drv_runs runs; /* all, and what is left of them by reason */
 } drv_gathered;
 
-typedef struct {
-    size_t n_traces, n_tables, n_only;
-    const char *const *trace, *const *table;
-    const char *const *only; /* drv_jobs_read */
-    drv_plan_options plan;
-    drv_recording_options read;
-} drv_gather_options;
-
-/* DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG of traces, cards and tables, with their places; a trace without a card is one. A run
- * that is no point, or has no step time, is left out. That none is left is no failure here. All in the arena. */
-dse_status drv_gather(const card_system *machine, const char *machine_name, const drv_gather_options *o,
-                      dse_arena *a, drv_gathered *out, dse_error *err);
+/* Fails as drv_runs_load does; `o` is without `see`. A run whose simulation fails, or that has no step time, is left. That none
+ * can be used is no failure here. All in the arena. */
+dse_status drv_gather(const drv_runs_options *o, dse_arena *a, drv_gathered *out, dse_error *err);
 
 /* What the all-reduces of a recording say; it has a card. DSE_E_NOMEM. */
 dse_status drv_hockney_of(const drv_recording *r, const char *run, const card_system *machine, dse_arena *a,

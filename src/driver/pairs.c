@@ -168,6 +168,22 @@ dse_status drv_pairs_make(const drv_recording *simulated, const drv_recording *m
     return DSE_OK;
 }
 
+dse_status drv_pairs_step_time(const drv_recording *r, dse_arena *a, double *out, const char **why,
+                               dse_error *err)
+{
+    const metric_options plain = {0};
+    drv_pair_side side = {.recording = r, .o = &plain, .a = a};
+    drv_pair_figure f = {.value = NAN};
+    dse_status st;
+
+    dse_arena_init(&side.scratch);
+    st = drv_pair_measure(&side, &rows[0], &f, err);
+    dse_arena_free(&side.scratch);
+    *out = f.value;
+    *why = isnan(f.value) ? f.why : NULL;
+    return st;
+}
+
 /* ---- how much of a job is there ------------------------------------------------------------- */
 
 #define LISTED 4 /* ranks that are named; of more, their number */

@@ -24,6 +24,10 @@ drv_pair_kind drv_pair_kind_at(size_t i);
 dse_status drv_pairs_make(const drv_recording *simulated, const drv_recording *measured,
                           const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err);
 
+/* The step time of one recording alone, s; NaN and why it is absent. */
+dse_status drv_pairs_step_time(const drv_recording *r, dse_arena *a, double *out, const char **why,
+                               dse_error *err);
+
 /* What there is to say of a measured recording's reach: "of 8 ranks only rank 3 is there: what is measured is that of it". NULL:
  * all ranks are there, or nobody knows how many there should be. DSE_E_NOMEM. */
 dse_status drv_pairs_reach(const drv_recording *measured, dse_arena *a, const char **out, dse_error *err);

@@ -302,12 +302,32 @@ static dse_status put_placement(drv_plan *p, making *m, dse_error *err)
     return DSE_OK;
 }
 
+/* A card of the family's own name, too: NULL if there is none of either kind. */
+static dse_status find_family(const drv_job *j, dse_arena *a, const char **out, dse_error *err)
+{
+    const char **name, *folder;
+    dse_status st;
+    size_t n;
+
+    *out = j->family ? card_of_family(j->family) : NULL;
+    if (*out || !j->family)
+        return DSE_OK;
+    if ((st = card_list(CARD_MODELS, a, &name, &n, &folder, err)) != DSE_OK)
+        return st;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(name[i], j->family))
+            *out = name[i];
+    return DSE_OK;
+}
+
 dse_status drv_plan_model(drv_plan *p, const drv_plan_options *o, dse_arena *a, dse_error *err)
 {
-    const char *family = p->job->family ? card_of_family(p->job->family) : NULL;
-    dse_status st;
+    const char *family;
+    dse_status st = find_family(p->job, a, &family, err);
     making m;
 
+    if (st != DSE_OK)
+        return st;
     st = o->model || family ? of_card(p, o, family, a, &m, err) : of_numbers(p, a, &m, err);
     if (st != DSE_OK)
         return st;

@@ -254,14 +254,6 @@ static void print_notes(const report_calibrated *c, dse_strbuf *out)
         }
 }
 
-static void print_left(const report_calibrated *c, dse_strbuf *out)
-{
-    if (c->n_left)
-        dse_strbuf_adds(out, "\nNot used:\n");
-    for (size_t i = 0; i < c->n_left; i++)
-        dse_strbuf_addf(out, "  %zu: %s, such as %s\n", c->left[i].n, c->left[i].reason, c->left[i].first);
-}
-
 void report_calibrated_print(const report_calibrated *c, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "%s, fitted to %zu run%s: %zu of %zu parameters\n\n", c->system, c->n,
@@ -272,7 +264,7 @@ void report_calibrated_print(const report_calibrated *c, dse_strbuf *out)
     print_errors(c, out);
     print_hockney(c, out);
     print_notes(c, out);
-    print_left(c, out);
+    report_left_print(c->left, c->n_left, out);
     if (c->output)
         dse_strbuf_addf(out, "\n%s\n", c->output);
 }
@@ -401,21 +393,6 @@ static void json_hockney(const report_calibrated *c, dse_json *j)
     dse_json_end_array(j);
 }
 
-static void json_left(const report_calibrated *c, dse_json *j)
-{
-    dse_json_key(j, "not_used");
-    dse_json_begin_array(j);
-    for (size_t i = 0; i < c->n_left; i++) {
-        dse_json_newline(j);
-        dse_json_begin_object(j);
-        text(j, "reason", c->left[i].reason);
-        dse_json_key_uint(j, "runs", c->left[i].n);
-        text(j, "first", c->left[i].first);
-        dse_json_end_object(j);
-    }
-    dse_json_end_array(j);
-}
-
 void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
 {
     dse_json j;
@@ -435,7 +412,7 @@ void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
     json_parameters(c, &j);
     json_runs(c, &j);
     json_hockney(c, &j);
-    json_left(c, &j);
+    report_left_json(c->left, c->n_left, &j);
     dse_json_newline(&j);
     dse_json_end_object(&j);
     dse_strbuf_addc(out, '\n');

@@ -5,20 +5,16 @@
 
 #include "base/json_writer.h"
 #include "compare/fit.h"
+#include "report/left.h"
 
 typedef struct {
     const char *name, *where;
+    const char *point; /* "4_2_1_1_0_ws" */
+    uint64_t n_devices;
     double measured_s;
     size_t n_notes;
     const char *const *note; /* substitutions and assumptions */
 } report_calibrated_run;
-
-/* Runs that were not used, by reason. */
-typedef struct {
-    const char *reason;
-    size_t n;
-    const char *first;
-} report_calibrated_left;
 
 /* What the collectives of a trace say: Hockney's alpha and beta, and the start that it gives. */
 typedef struct {
@@ -39,7 +35,7 @@ typedef struct {
     const cmp_fit_result *fit;        /* predictions in s */
     const report_calibrated_run *run; /* n */
     size_t n_left, n_hockney;
-    const report_calibrated_left *left;
+    const report_left *left;
     const report_calibrated_hockney *hockney;
     uint32_t starts;
     uint64_t seed;
@@ -56,5 +52,8 @@ report_calibrated_error report_calibrated_error_of(const report_calibrated *c, c
 
 void report_calibrated_print(const report_calibrated *c, dse_strbuf *out);
 void report_calibrated_json(const report_calibrated *c, dse_strbuf *out);
+
+/* The rows of a README's table, and the errors. */
+void report_calibrated_markdown(const report_calibrated *c, dse_strbuf *out);
 
 #endif

@@ -315,7 +315,7 @@ static void print_run(const report_compared *c, dse_strbuf *out)
     compared_print_limit(c, out);
     if (c->n_left)
         dse_strbuf_addc(out, '\n');
-    compared_print_left(c, out);
+    report_left_print(c->left, c->n_left, out);
 }
 
 void report_compared_print(const report_compared *c, dse_strbuf *out)

@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "compare/score.h"
+#include "report/left.h"
 
 typedef struct {
     const char *name, *where; /* of the run; file and row */
@@ -25,20 +26,13 @@ typedef struct {
     const char *failed; /* why it could not be simulated; NULL */
 } report_compared_run;
 
-/* Runs that were not simulated, by reason. */
-typedef struct {
-    const char *reason;
-    size_t n;
-    const char *first; /* the first of them */
-} report_compared_left;
-
 typedef struct {
     const char *system;
     const char *weights; /* path of the file */
     size_t n_runs;
     report_compared_run *run;
     size_t n_left;
-    report_compared_left *left;
+    report_left *left;
     bool has_summary;        /* two runs or more */
     cmp_summary summary;     /* of the runs of which both step times are known */
     cmp_bootstrap bootstrap; /* that its intervals are by */

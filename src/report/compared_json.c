@@ -81,21 +81,6 @@ static void add_run(const report_compared_run *r, dse_json *j)
     dse_json_end_object(j);
 }
 
-static void add_left(const report_compared *c, dse_json *j)
-{
-    dse_json_key(j, "left_out");
-    dse_json_begin_array(j);
-    for (size_t i = 0; i < c->n_left; i++) {
-        dse_json_newline(j);
-        dse_json_begin_object(j);
-        add_text("reason", c->left[i].reason, j);
-        dse_json_key_uint(j, "runs", c->left[i].n);
-        add_text("first", c->left[i].first, j);
-        dse_json_end_object(j);
-    }
-    dse_json_end_array(j);
-}
-
 static void add_figure(const report_compared *c, const compared_figure *f, dse_json *j)
 {
     const cmp_estimate *e = compared_estimate(&c->summary, f);
@@ -167,7 +152,7 @@ void report_compared_json(const report_compared *c, dse_strbuf *out)
     for (size_t i = 0; i < c->n_runs; i++)
         add_run(&c->run[i], &j);
     dse_json_end_array(&j);
-    add_left(c, &j);
+    report_left_json(c->left, c->n_left, &j);
     add_summary(c, &j);
     dse_json_end_object(&j);
     dse_strbuf_addc(out, '\n');

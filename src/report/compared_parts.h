@@ -52,7 +52,6 @@ void compared_reasons_print(compared_reasons *r, dse_strbuf *out); /* and frees 
 
 /* compared_runs.c: several runs; those that were left out. compared_plot.c: step times against each other, of 5 runs or more. */
 void compared_print_runs(const report_compared *c, dse_strbuf *out);
-void compared_print_left(const report_compared *c, dse_strbuf *out);
 void compared_plot(const report_compared *c, dse_strbuf *out);
 
 /* compared_summary.c: the figures of a summary. */

@@ -1,6 +1,6 @@
 /* A row a run: CSV, and the table of a README. */
-#include "design/space.h"
 #include "report/compared_parts.h"
+#include "report/markdown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -119,46 +119,21 @@ void report_compared_csv(const report_compared *c, dse_strbuf *out)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-/* What would end a cell or a line does not. */
-static void add_cell(const char *text, dse_strbuf *out)
-{
-    dse_strbuf_addc(out, ' ');
-    for (; *text; text++) {
-        if (*text == '|')
-            dse_strbuf_adds(out, "\\|");
-        else
-            dse_strbuf_addc(out, *text == '\n' || *text == '\r' ? ' ' : *text);
-    }
-    dse_strbuf_adds(out, " |");
-}
-
-static void add_degrees(const char *point, dse_strbuf *out)
-{
-    design_point p;
-
-    if (design_point_parse(point, &p, NULL) == DSE_OK)
-        dse_strbuf_addf(out, " %" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32 " |", p.dp, p.tp, p.sp,
-                        p.pp);
-    else
-        add_cell(point, out);
-}
-
 void report_compared_markdown(const report_compared *c, dse_strbuf *out)
 {
     dse_strbuf_adds(out, "| run | model | devices | dp x tp x sp x pp | measured | simulated | error |\n"
                          "|---|---|---:|---|---:|---:|---:|\n");
     for (size_t i = 0; i < c->n_runs; i++) {
         const report_compared_run *r = &c->run[i];
-        compared_text text;
 
         dse_strbuf_addc(out, '|');
-        add_cell(r->name, out);
-        add_cell(r->model, out);
+        report_markdown_cell(r->name, out);
+        report_markdown_cell(r->model, out);
         dse_strbuf_addf(out, " %" PRIu64 " |", r->n_devices);
-        add_degrees(r->point, out);
-        add_cell(compared_value(compared_measured(r), "s", &text), out);
-        add_cell(compared_value(compared_simulated(r), "s", &text), out);
-        add_cell(compared_signed_percent(compared_error(r), &text), out);
+        report_markdown_point(r->point, out);
+        report_markdown_seconds(compared_measured(r), out);
+        report_markdown_seconds(compared_simulated(r), out);
+        report_markdown_error(compared_error(r), out);
         dse_strbuf_addc(out, '\n');
     }
 }

@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINT_WIDTH  20
-#define MODEL_WIDTH  16 /* that a model gets in any case */
-#define SHOWN_NOTES  12
-#define REASON_WIDTH 52 /* of why runs were left out, and of the first of them */
-#define FIRST_WIDTH  34
+#define POINT_WIDTH 20
+#define MODEL_WIDTH 16 /* that a model gets in any case */
+#define SHOWN_NOTES 12
 
 /* ---- texts that many runs share ------------------------------------------------------------- */
 
@@ -206,33 +204,11 @@ static void add_runs(const report_compared *c, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-/* ---- what was left out ---------------------------------------------------------------------- */
-
-void compared_print_left(const report_compared *c, dse_strbuf *out)
-{
-    compared_name first, reason;
-    report_table t;
-
-    if (!c->n_left)
-        return;
-    report_table_init(&t);
-    report_table_column(&t, "left out", false);
-    report_table_column(&t, "because of", true);
-    report_table_column(&t, "the first", true);
-    for (size_t i = 0; i < c->n_left; i++) {
-        report_table_cell(&t, "%zu", c->left[i].n);
-        report_table_cell(&t, "%s", compared_short(c->left[i].reason, REASON_WIDTH, &reason));
-        report_table_cell(&t, "%s", compared_short(c->left[i].first, FIRST_WIDTH, &first));
-    }
-    report_table_print(&t, out);
-    report_table_free(&t);
-}
-
 void compared_print_runs(const report_compared *c, dse_strbuf *out)
 {
     add_heading(c, out);
     add_runs(c, out);
-    compared_print_left(c, out);
+    report_left_print(c->left, c->n_left, out);
     if (c->n_left)
         dse_strbuf_addc(out, '\n');
     compared_plot(c, out);

@@ -54,7 +54,7 @@ without_progress() { sed -E '/^[0-9]+[^ ]* points?, /d' "$1"; }
 best() {
     code=0
     "$CCLDSE" best "$@" 2>best.stderr || code=$?
-    sed '/^[0-9]*\/[0-9]* perturbed systems, /d' best.stderr >&2
+    sed '/^[0-9]* of [0-9]* perturbed systems, /d' best.stderr >&2
     return $code
 }
 
@@ -144,4 +144,31 @@ case $1 in
 esac
 END
     export CCLDSE
+}
+
+# workload_card DIR DP_REPLICATE DP_SHARD TP PP TOTAL [SED]: the card of a run of the model "small" on 8 NPUs, edited by SED
+workload_card() {
+    mkdir -p "$1"
+    cat >"$1/workload_card.yaml" <<END
+version: 1
+workload:
+  model: {phase: training, moe: false, granularity: model_fwd_bwd_pass, model_family: small, precision: bf16}
+  data: {batch_size: 16, seq_len: 128}
+  hardware:
+    network_topo: {topology: switch, bandwidth_gbps: [200, 2400]}
+    xpu_spec: {type: GPU, model: nvidia_a100, total_count: $6, count_per_node: 4}
+Model-executor:
+  framework: {name: megatron-lm}
+  model_plan_parallelization: {dp_replicate: $2, dp_shard: $3, tp: $4, pp: $5, cp: 1, ep: 1, pp_mb: 1}
+metric_source: {traces: [json]}
+END
+    [ -z "${7-}" ] || sed -i "$7" "$1/workload_card.yaml"
+}
+
+# timeline DIR OPTION...: a simulated run of "small" as a trace in DIR
+timeline() {
+    dir=$1
+    shift
+    "$CCLDSE" simulate --model small --set precision=mixed --set placement=tp,sp,dp,pp --timeline "$dir/t.json" \
+        "$@" >/dev/null
 }

@@ -250,27 +250,6 @@ CLAIM(counts_have_no_sign)
     }
 }
 
-CLAIM(a_share_is_a_percentage_or_a_fraction)
-{
-    static const char *const wrong[] = {"", "%", "ten", "10 %", "10%%", "10x", "0.1GB"};
-    dse_error err = DSE_ERROR_INIT;
-    double v = -1;
-
-    assert_ok(dse_parse_share("10%", &v, &err), &err);
-    assert_double(v, 0.1);
-    assert_ok(dse_parse_share("0.1", &v, &err), &err);
-    assert_double(v, 0.1);
-    assert_ok(dse_parse_share("-2.5%", &v, &err), &err);
-    assert_double(v, -0.025);
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        dse_error why = DSE_ERROR_INIT;
-
-        assert_says(dse_parse_share(wrong[i], &v, &why), &why, DSE_E_CONFIG,
-                    "is not a share such as 10% or 0.1");
-        assert_double(v, -0.025);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,7 +270,6 @@ int main(void)
         cmocka_unit_test(truth_is_spelt_in_many_ways),
         cmocka_unit_test(bytes_are_shown_in_powers_of_1000),
         cmocka_unit_test(seconds_are_shown_in_the_unit_that_fits),
-        cmocka_unit_test(a_share_is_a_percentage_or_a_fraction),
     };
     return RUN_TESTS(tests);
 }

@@ -414,6 +414,27 @@ CLAIM(a_run_left_out_is_predicted_by_the_others)
 
 /* Only run 4 has counts. Without it nothing says what a count costs: it is predicted with the cost at its start, and not with
  * the one that was found from the run itself. */
+/* T = work / rate. Runs 0 and 2 are one thing measured twice: left out together, they are both predicted by run 1 alone, which
+ * says 40 / 10; left out by itself, each would be predicted by a rate between 10 and its own. */
+CLAIM(what_repeats_another_is_left_out_with_it)
+{
+    static const size_t repeats[] = {0, 1, 0};
+    machine m = {.n = 3, .work = {80, 40, 80}};
+    const double t[] = {10, 4, 11};
+    cmp_problem p = problem_of(&m, t);
+    fitted f;
+
+    p.p = 1;
+    p.model = run_rate;
+    p.leave_one_out = true;
+    p.repeats = repeats;
+    fit(&p, &f);
+    near(f.r.left_out[0], 8, 1e-6);
+    near(f.r.left_out[2], 8, 1e-6);
+    near(f.r.left_out[1], 40 * sqrt(110) / 80, 1e-6);
+    dse_arena_free(&f.arena);
+}
+
 CLAIM(what_only_the_left_out_run_shows_goes_back_to_its_start)
 {
     cmp_parameter parameters[3];
@@ -650,6 +671,7 @@ int main(void)
         cmocka_unit_test(the_order_of_measurements_does_not_matter),
         cmocka_unit_test(the_same_seed_gives_the_same_bits_and_another_one_the_same_minimum),
         cmocka_unit_test(a_run_left_out_is_predicted_by_the_others),
+        cmocka_unit_test(what_repeats_another_is_left_out_with_it),
         cmocka_unit_test(what_only_the_left_out_run_shows_goes_back_to_its_start),
         cmocka_unit_test(too_few_measurements_are_refused),
         cmocka_unit_test(nothing_is_fitted_from_nothing),

@@ -171,7 +171,7 @@ CLAIM(a_name_is_cut_between_characters)
  * Of regret: the same run twice, or both. */
 CLAIM(several_runs_are_a_line_each_and_a_summary)
 {
-    static report_compared_left left[] = {{"several micro-batches", 45, "gpt-3.6b"}, {"experts", 1, "moe"}};
+    static report_left left[] = {{"several micro-batches", 45, "gpt-3.6b"}, {"experts", 1, "moe"}};
 
     begin_comparison(&x);
     add_run(&x, 4, 5, 0)->n_notes = 1;
@@ -195,9 +195,9 @@ CLAIM(several_runs_are_a_line_each_and_a_summary)
                   "run-3  4_2_1_1_0_ws        8          -   3.000 s       -  (1)\n"
                   " (1) simulated: the machine has 4 NPUs\n"
                   "\n"
-                  "left out  because of             the first\n"
-                  "      45  several micro-batches  gpt-3.6b\n"
-                  "       1  experts                moe\n"
+                  "Left out:\n"
+                  "  45  several micro-batches, such as gpt-3.6b\n"
+                  "   1  experts: moe\n"
                   "\n"
                   "step time                   value     95 % interval  worst  rests on\n"
                   "mean absolute error (MAPE)  15.0%    10.0% to 20.0%      -    2 runs\n"
@@ -229,7 +229,7 @@ CLAIM(several_runs_are_a_line_each_and_a_summary)
 
 CLAIM(without_any_run_what_was_left_out_is_all_there_is)
 {
-    static report_compared_left left[] = {{"experts", 2, "moe"}};
+    static report_left left[] = {{"experts", 2, "moe"}};
 
     begin_comparison(&x);
     x.c.n_left = 1;
@@ -238,8 +238,8 @@ CLAIM(without_any_run_what_was_left_out_is_all_there_is)
                   "runs     0, and 2 left out\n"
                   "system   cluster\n"
                   "\n"
-                  "left out  because of  the first\n"
-                  "       2  experts     moe\n"
+                  "Left out:\n"
+                  "  2  experts, such as moe\n"
                   "\n");
 }
 

@@ -41,7 +41,7 @@ CLAIM(markdown_shows_degrees_and_escapes_what_ends_a_cell)
     assert_report(report_compared_markdown, &x.c,
                   "| run | model | devices | dp x tp x sp x pp | measured | simulated | error |\n"
                   "|---|---|---:|---|---:|---:|---:|\n"
-                  "| a\\|b | gpt-22b | 8 | 4 x 2 x 1 x 1 | 4.000 s | 3.200 s | -20.0% |\n"
+                  "| a\\|b | gpt-22b | 8 | 4 x 2 x 1 x 1, sharded | 4.000 s | 3.200 s | -20.0% |\n"
                   "| run-2 | gpt-22b | 8 | ? | 4.000 s | - | - |\n");
 }
 
@@ -52,7 +52,7 @@ CLAIM(markdown_shows_degrees_and_escapes_what_ends_a_cell)
 /* Errors (6 - 4) / 4 = 0.5 and (4 - 4) / 4 = 0, each run alone in its group: MAPE 0.25, geometric and bias sqrt(1.5) - 1. */
 CLAIM(json_has_everything_and_null_for_what_is_not)
 {
-    static report_compared_left left[] = {{"experts", 2, "moe"}};
+    static report_left left[] = {{"experts", 2, "moe"}};
 
     begin_comparison(&x);
     add_run(&x, 6, 4, 1)->n_notes = 1;

@@ -1,0 +1,46 @@
+#include "report/left.h"
+
+#include <stdio.h>
+
+#define WIDTH 100
+
+void report_left_print(const report_left *left, size_t n, dse_strbuf *out)
+{
+    int digits = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int needed = snprintf(NULL, 0, "%zu", left[i].n);
+
+        digits = needed > digits ? needed : digits;
+    }
+    if (n)
+        dse_strbuf_adds(out, "Left out:\n");
+    for (size_t i = 0; i < n; i++) {
+        dse_strbuf text;
+
+        dse_strbuf_init(&text);
+        dse_strbuf_addf(&text, "%s%s %s", left[i].reason, left[i].n == 1 ? ":" : ", such as", left[i].first);
+        dse_strbuf_addf(out, "  %*zu  ", digits, left[i].n);
+        dse_strbuf_add_wrapped(out, text.failed ? "" : text.data, (size_t)digits + 4, WIDTH);
+        dse_strbuf_addc(out, '\n');
+        out->failed |= text.failed;
+        dse_strbuf_free(&text);
+    }
+}
+
+void report_left_json(const report_left *left, size_t n, dse_json *j)
+{
+    dse_json_key(j, "left_out");
+    dse_json_begin_array(j);
+    for (size_t i = 0; i < n; i++) {
+        dse_json_newline(j);
+        dse_json_begin_object(j);
+        dse_json_key(j, "reason");
+        dse_json_string(j, left[i].reason);
+        dse_json_key_uint(j, "runs", left[i].n);
+        dse_json_key(j, "first");
+        dse_json_string(j, left[i].first);
+        dse_json_end_object(j);
+    }
+    dse_json_end_array(j);
+}

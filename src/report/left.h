@@ -1,0 +1,19 @@
+/* report_left -- runs that were not simulated, by reason. */
+#ifndef DSE_REPORT_LEFT_H
+#define DSE_REPORT_LEFT_H
+
+#include "base/json_writer.h"
+
+typedef struct {
+    const char *reason;
+    size_t n;
+    const char *first; /* the first of them, and what is in its way */
+} report_left;
+
+/* A paragraph; nothing if there are none. Lines of at most 100 columns, but for names that are longer. */
+void report_left_print(const report_left *left, size_t n, dse_strbuf *out);
+
+/* The key "left_out" with a list of them. */
+void report_left_json(const report_left *left, size_t n, dse_json *j);
+
+#endif

@@ -1,0 +1,47 @@
+#include "report/markdown.h"
+
+#include "base/units.h"
+#include "design/space.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+void report_markdown_cell(const char *text, dse_strbuf *out)
+{
+    dse_strbuf_addc(out, ' ');
+    for (; *text; text++) {
+        if (*text == '|')
+            dse_strbuf_adds(out, "\\|");
+        else
+            dse_strbuf_addc(out, *text == '\n' || *text == '\r' ? ' ' : *text);
+    }
+    dse_strbuf_adds(out, " |");
+}
+
+void report_markdown_point(const char *point, dse_strbuf *out)
+{
+    design_point p;
+
+    if (design_point_parse(point, &p, NULL) != DSE_OK) {
+        report_markdown_cell(point, out);
+        return;
+    }
+    dse_strbuf_addf(out, " %" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32 "%s%s |", p.dp, p.tp, p.sp,
+                    p.pp, p.weight_sharded ? ", sharded" : "", p.recompute ? ", recompute" : "");
+}
+
+void report_markdown_seconds(double v, dse_strbuf *out)
+{
+    char text[32];
+
+    dse_format_seconds(text, sizeof text, v);
+    report_markdown_cell(isnan(v) ? "-" : text, out);
+}
+
+void report_markdown_error(double v, dse_strbuf *out)
+{
+    if (isnan(v))
+        dse_strbuf_adds(out, " - |");
+    else
+        dse_strbuf_addf(out, " %+.1f%% |", v * 100);
+}
