@@ -5,8 +5,8 @@
 #include "cli/exit.h"
 #include "cli/measured_runs.h"
 #include "cli/progress.h"
-#include "driver/calibrate_card.h"
-#include "driver/calibrate_gather.h"
+#include "measured/calibrate_card.h"
+#include "measured/calibrate_gather.h"
 #include "report/calibrated.h"
 
 #include <stdio.h>
@@ -100,8 +100,8 @@ typedef struct {
     const calibrate_options *o;
     command_run *r;
     progress_screen screen;
-    drv_gathered gathered;
-    drv_calibrated result;
+    msr_gathered gathered;
+    msr_calibrated result;
 } calibrating;
 
 /* Where there is no table that would say it. */
@@ -117,7 +117,7 @@ static void say_left(const calibrating *c)
 
 static dse_status gather(calibrating *c, dse_error *err)
 {
-    drv_runs_options how;
+    msr_runs_options how;
     metric_options unused;
     dse_status st = measured_runs_parse(&c->o->runs, c->r->arena, &how, &unused, err);
 
@@ -127,7 +127,7 @@ static dse_status gather(calibrating *c, dse_error *err)
     how.read.n_threads = (uint32_t)c->o->jobs;
     how.read.progress = progress_count;
     how.read.user = &c->screen;
-    st = drv_gather(&how, c->r->arena, &c->gathered, err);
+    st = msr_gather(&how, c->r->arena, &c->gathered, err);
     progress_clear(&c->screen);
     if (st != DSE_OK || c->gathered.n)
         return st;
@@ -146,8 +146,8 @@ static dse_status fit(calibrating *c, dse_error *err)
     if (st != DSE_OK || (st = split(&o->fix, c->r->arena, &fixed, err)) != DSE_OK)
         return st;
     progress_init(&c->screen, "fits");
-    st = drv_calibrate(&c->gathered.runs.machine, c->gathered.run, c->gathered.n,
-                       &(drv_calibrate_options){.n_fit = chosen.n,
+    st = msr_calibrate(&c->gathered.runs.machine, c->gathered.run, c->gathered.n,
+                       &(msr_calibrate_options){.n_fit = chosen.n,
                                                 .fit = chosen.item,
                                                 .n_fix = fixed.n,
                                                 .fix = fixed.item,
@@ -183,8 +183,8 @@ static dse_status write_card(const calibrating *c, dse_error *err)
     for (size_t i = 0; i < o->runs.measured.n; i++)
         sources.item[sources.n++] = o->runs.measured.item[i];
     dse_strbuf_init(&text);
-    drv_calibrated_card(&c->result,
-                        &(drv_calibrated_about){.system = c->gathered.runs.machine_name,
+    msr_calibrated_card(&c->result,
+                        &(msr_calibrated_about){.system = c->gathered.runs.machine_name,
                                                 .source_before = c->gathered.runs.machine.source,
                                                 .n_sources = sources.n,
                                                 .source = sources.item,
@@ -213,7 +213,7 @@ static printer *print_as(const calibrate_options *o)
 
 static dse_status print(const calibrating *c, dse_error *err)
 {
-    const drv_gathered *g = &c->gathered;
+    const msr_gathered *g = &c->gathered;
     dse_arena *a = c->r->arena;
     report_calibrated_run *run = DSE_ARENA_NEW(a, report_calibrated_run, g->n);
     report_calibrated_hockney *hockney = DSE_ARENA_NEW(a, report_calibrated_hockney, g->n_hockney);
@@ -221,7 +221,7 @@ static dse_status print(const calibrating *c, dse_error *err)
     if (!run || !hockney)
         return dse_fail_nomem(err);
     for (size_t i = 0; i < g->n; i++) {
-        const drv_run *of = g->of[i];
+        const msr_run *of = g->of[i];
         char point[DESIGN_NAME_MAX];
 
         design_point_name(&of->plan.point, point);
@@ -236,7 +236,7 @@ static dse_status print(const calibrating *c, dse_error *err)
             return dse_fail_nomem(err);
     }
     for (size_t i = 0; i < g->n_hockney; i++) {
-        const drv_gathered_hockney *h = &g->hockney[i];
+        const msr_gathered_hockney *h = &g->hockney[i];
 
         hockney[i] = (report_calibrated_hockney){h->run,       h->why,     h->members,         h->samples,
                                                  h->sizes,     h->alpha_s, h->beta_s_per_byte, h->dim,

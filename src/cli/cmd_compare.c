@@ -5,8 +5,8 @@
 #include "cli/exit.h"
 #include "cli/measured_runs.h"
 #include "cli/progress.h"
-#include "driver/compare.h"
-#include "driver/pairs.h"
+#include "measured/compare.h"
+#include "measured/pairs.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,15 +40,15 @@ static const option options[] = {
 
 static dse_status load_weights(const char *name, dse_arena *a, cmp_weights *out, dse_error *err)
 {
-    const char **known = DSE_ARENA_NEW(a, const char *, drv_n_pair_kinds);
+    const char **known = DSE_ARENA_NEW(a, const char *, msr_n_pair_kinds);
     const char *path;
     dse_status st = card_locate(CARD_SCORES, name, a, &path, err);
 
     if (!known)
         return dse_fail_nomem(err);
-    for (size_t i = 0; i < drv_n_pair_kinds; i++)
-        known[i] = drv_pair_kind_at(i).name;
-    return st == DSE_OK ? cmp_weights_load(path, known, drv_n_pair_kinds, a, out, err) : st;
+    for (size_t i = 0; i < msr_n_pair_kinds; i++)
+        known[i] = msr_pair_kind_at(i).name;
+    return st == DSE_OK ? cmp_weights_load(path, known, msr_n_pair_kinds, a, out, err) : st;
 }
 
 static void print(const compare_options *o, const report_compared *c, dse_strbuf *out)
@@ -78,7 +78,7 @@ static bool is_no(const report_compared *c)
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const compare_options *o = opts;
-    drv_compare_options how = {.bootstrap = {(uint64_t)o->seed, (uint32_t)o->resamples},
+    msr_compare_options how = {.bootstrap = {(uint64_t)o->seed, (uint32_t)o->resamples},
                                .max_error = o->max_error,
                                .n_threads = (uint32_t)o->jobs};
     cmp_weights weights;
@@ -93,7 +93,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     how.weights = &weights;
     how.progress = progress_count;
     how.user = &screen;
-    st = drv_compare(&how, r->arena, &compared, err);
+    st = msr_compare(&how, r->arena, &compared, err);
     progress_clear(&screen);
     if (st != DSE_OK)
         return st;

@@ -3,7 +3,7 @@
 #define DSE_CLI_MEASURED_RUNS_H
 
 #include "cli/command.h"
-#include "driver/runs.h"
+#include "measured/runs.h"
 
 typedef struct {
     option_list trace, measured, only, set;
@@ -75,7 +75,7 @@ extern const char *const measured_runs_recompute[];
     }
 
 /* What they come to; warnings go to stderr. DSE_E_USAGE. */
-dse_status measured_runs_parse(const measured_runs_options *o, dse_arena *a, drv_runs_options *runs,
+dse_status measured_runs_parse(const measured_runs_options *o, dse_arena *a, msr_runs_options *runs,
                                metric_options *how, dse_error *err);
 
 #endif

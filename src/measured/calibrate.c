@@ -1,0 +1,273 @@
+#include "measured/calibrate.h"
+
+#include "base/hash.h"
+#include "cards/resize.h"
+#include "exec/parallel.h"
+#include "measured/calibrate_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NS_PER_S 1e9
+
+/* Predictions of a run that were made before. A Jacobian moves one parameter at a time, and most runs see few of them; the
+ * fits without a run begin where the fit to all ended. */
+#define SLOTS 256
+
+typedef struct {
+    size_t same_as;     /* an earlier run of the same configuration, which was measured again; else itself */
+    const char *config; /* by which that is found */
+    uint64_t npus;
+    wl_workload workload;
+    uint32_t n_dims;     /* of the machine's dimensions it uses the first so many */
+    double *key, *value; /* SLOTS * p, SLOTS; NaN: empty */
+} prepared;
+
+typedef struct {
+    const card_system *machine;
+    const msr_calibrate_run *run;
+    size_t n, p;
+    const calibrate_parameter *parameter;
+    prepared *prepared;
+    const double *at; /* of the evaluation that is under way */
+    double *predicted;
+    uint64_t *simulated; /* n: how often each was */
+    uint32_t n_threads;
+    const msr_calibrate_options *o;
+} calibration;
+
+/* ---- one run ------------------------------------------------------------------------------------- */
+
+/* The values that the run sees; those of dimensions that it does not reach are 0. */
+static void key_of(const calibration *c, const prepared *r, double *key)
+{
+    for (size_t j = 0; j < c->p; j++)
+        key[j] = c->parameter[j].dim < r->n_dims ? c->at[j] : 0;
+}
+
+static void apply(const calibration *c, const double *value, card_system *s)
+{
+    *s = *c->machine;
+    for (size_t j = 0; j < c->p; j++)
+        *calibrate_value(s, &c->parameter[j]) = value[j];
+}
+
+static dse_status simulate(const calibration *c, size_t i, double *seconds, dse_error *err)
+{
+    drv_study study = *c->run[i].study;
+    card_system changed;
+    sim_result result;
+    dse_arena arena;
+    dse_time wall = 0;
+    dse_status st;
+
+    apply(c, c->at, &changed);
+    if ((st = card_system_resize(&changed, c->prepared[i].npus, &study.system, err)) != DSE_OK)
+        return st;
+    dse_arena_init(&arena);
+    st = drv_point_simulate(&study, &c->prepared[i].workload, &arena, &result, NULL, err);
+    for (uint32_t r = 0; st == DSE_OK && r < result.n_ranks; r++)
+        if (result.rank[r].wall > wall)
+            wall = result.rank[r].wall;
+    dse_arena_free(&arena);
+    *seconds = (double)wall / NS_PER_S;
+    return st;
+}
+
+/* After the name of the run, which says more than a place in a card. */
+static dse_status fail_run(const calibration *c, size_t i, dse_status st, const dse_error *why,
+                           dse_error *err)
+{
+    if (st == DSE_E_NOMEM)
+        return dse_fail_nomem(err);
+    return dse_fail_at(err, st, c->run[i].name, "%s%s%s", why->where, *why->where ? ": " : "", why->text);
+}
+
+static dse_status predict_one(void *user, size_t i, dse_error *err)
+{
+    calibration *c = user;
+    prepared *r = &c->prepared[i];
+    double key[CALIBRATE_MAX];
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+    size_t slot;
+
+    if (r->same_as != i)
+        return DSE_OK;
+    key_of(c, r, key);
+    slot = dse_hash_bytes(key, c->p * sizeof *key) % SLOTS;
+    if (isnan(r->value[slot]) || memcmp(&r->key[slot * c->p], key, c->p * sizeof *key) != 0) {
+        if ((st = simulate(c, i, &r->value[slot], &why)) != DSE_OK) {
+            r->value[slot] = NAN;
+            return fail_run(c, i, st, &why, err);
+        }
+        memcpy(&r->key[slot * c->p], key, c->p * sizeof *key);
+        c->simulated[i]++;
+    }
+    c->predicted[i] = r->value[slot];
+    return DSE_OK;
+}
+
+static dse_status predict(void *user, const double *value, double *predicted, dse_error *err)
+{
+    calibration *c = user;
+
+    dse_status st;
+
+    c->at = value;
+    c->predicted = predicted;
+    st = exec_parallel(c->n, c->n_threads, predict_one, NULL, c, err);
+    for (size_t i = 0; st == DSE_OK && i < c->n; i++)
+        predicted[i] = predicted[c->prepared[i].same_as];
+    return st;
+}
+
+/* ---- all of them --------------------------------------------------------------------------------- */
+
+static void no_predictions(prepared *r)
+{
+    for (size_t k = 0; k < SLOTS; k++)
+        r->value[k] = NAN;
+}
+
+/* The configuration of a run as one text, and the first run that has the same. */
+static dse_status find_same(calibration *c, size_t i, const drv_study *s, dse_arena *a, dse_error *err)
+{
+    prepared *r = &c->prepared[i];
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    drv_study_write_config(s, &c->run[i].point, &text);
+    r->config = text.failed ? NULL : dse_arena_strdup(a, text.data);
+    dse_strbuf_free(&text);
+    if (!r->config)
+        return dse_fail_nomem(err);
+    for (r->same_as = 0; r->same_as < i; r->same_as++)
+        if (!strcmp(c->prepared[r->same_as].config, r->config))
+            break;
+    return DSE_OK;
+}
+
+static dse_status prepare_one(calibration *c, size_t i, dse_arena *a, dse_error *err)
+{
+    prepared *r = &c->prepared[i];
+    drv_study study = *c->run[i].study;
+    dse_status st;
+
+    r->npus = design_point_ranks(&c->run[i].point);
+    if ((st = card_system_resize(c->machine, r->npus, &study.system, err)) != DSE_OK ||
+        (st = find_same(c, i, &study, a, err)) != DSE_OK || r->same_as != i)
+        return st;
+    r->key = DSE_ARENA_NEW(a, double, SLOTS * c->p);
+    r->value = DSE_ARENA_NEW(a, double, SLOTS);
+    if (!r->key || !r->value)
+        return dse_fail_nomem(err);
+    no_predictions(r);
+    r->n_dims = study.system.topology.n;
+    study.generator = NULL; /* what that makes is good until the next one only */
+    return drv_point_generate(&study, &c->run[i].point, a, &r->workload, err);
+}
+
+static dse_status prepare(calibration *c, dse_arena *a, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    c->prepared = DSE_ARENA_NEW(a, prepared, c->n);
+    c->simulated = DSE_ARENA_NEW(a, uint64_t, c->n);
+    if (!c->prepared || !c->simulated)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; st == DSE_OK && i < c->n; i++) {
+        dse_error why = DSE_ERROR_INIT;
+
+        st = prepare_one(c, i, a, &why);
+        if (st != DSE_OK)
+            fail_run(c, i, st, &why, err);
+    }
+    return st;
+}
+
+static void show_progress(void *user, size_t done, size_t total)
+{
+    const calibration *c = user;
+
+    if (c->o->progress)
+        c->o->progress(c->o->user, done, total);
+}
+
+static dse_status problem_of(calibration *c, dse_arena *a, cmp_problem *out, dse_error *err)
+{
+    double *measured = DSE_ARENA_NEW(a, double, c->n);
+    const char **name = DSE_ARENA_NEW(a, const char *, c->n);
+    size_t *repeats = DSE_ARENA_NEW(a, size_t, c->n);
+    cmp_parameter *parameter = DSE_ARENA_NEW(a, cmp_parameter, c->p);
+
+    if (!measured || !name || !repeats || !parameter)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < c->n; i++) {
+        measured[i] = c->run[i].measured_s;
+        name[i] = c->run[i].name;
+        repeats[i] = c->prepared[i].same_as;
+    }
+    for (size_t j = 0; j < c->p; j++)
+        parameter[j] = c->parameter[j].fit;
+    *out = (cmp_problem){.n = c->n,
+                         .measured = measured,
+                         .repeats = repeats,
+                         .name = name,
+                         .p = c->p,
+                         .parameter = parameter,
+                         .model = predict,
+                         .user = c,
+                         .seed = c->o->seed,
+                         .starts = c->o->starts,
+                         .leave_one_out = c->o->leave_one_out,
+                         .progress = show_progress};
+    return DSE_OK;
+}
+
+static dse_status conclude(const calibration *c, const cmp_problem *problem, const cmp_fit_result *fit,
+                           dse_arena *a, msr_calibrated *out, dse_error *err)
+{
+    msr_calibrated r = {.p = c->p, .card = DSE_ARENA_NEW(a, double, c->p), .fit = *fit};
+    double *value = DSE_ARENA_NEW(a, double, c->p);
+
+    if (!r.card || !value)
+        return dse_fail_nomem(err);
+    r.parameter = DSE_ARENA_NEW(a, cmp_parameter, c->p);
+    if (!r.parameter)
+        return dse_fail_nomem(err);
+    for (size_t j = 0; j < c->p; j++) {
+        r.parameter[j] = problem->parameter[j];
+        r.card[j] = c->parameter[j].card;
+        value[j] = fit->parameter[j].value;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        r.n_simulated += c->simulated[i];
+    apply(c, value, &r.fitted);
+    for (size_t j = 0; j < c->p; j++)
+        calibrate_give(&r.fitted, &c->parameter[j]);
+    snprintf(r.fitted.source, sizeof r.fitted.source, "fitted to %zu measured run%s by ccldse calibrate",
+             c->n, c->n == 1 ? "" : "s");
+    *out = r;
+    return DSE_OK;
+}
+
+dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *run, size_t n,
+                         const msr_calibrate_options *o, dse_arena *a, msr_calibrated *out, dse_error *err)
+{
+    calibration c = {.machine = machine, .run = run, .n = n, .n_threads = o->n_threads, .o = o};
+    calibrate_parameter *parameter;
+    cmp_problem problem;
+    cmp_fit_result fit;
+    dse_status st = calibrate_parameters(machine, o, a, &parameter, &c.p, err);
+
+    c.parameter = parameter;
+    if (st == DSE_OK)
+        st = prepare(&c, a, err);
+    if (st == DSE_OK)
+        st = problem_of(&c, a, &problem, err);
+    if (st == DSE_OK)
+        st = cmp_fit(&problem, a, &fit, err);
+    return st == DSE_OK ? conclude(&c, &problem, &fit, a, out, err) : st;
+}

@@ -1,0 +1,121 @@
+#include "measured/calibrate_gather.h"
+
+#include "measured/pairs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    msr_gathered *out;
+    dse_arena *arena;
+    const card_system *machine;
+} gathering;
+
+/* ---- traces ----------------------------------------------------------------------------------------- */
+
+static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err)
+{
+    const gathering *g = user;
+    msr_gathered *out = g->out;
+    const char *why;
+    dse_status st = msr_pairs_step_time(traces, g->arena, &r->job.step_time_s, &why, err);
+
+    (void)i;
+    if (st == DSE_OK)
+        st = msr_hockney_of(traces, r->job.name, g->machine, g->arena, &out->hockney[out->n_hockney], err);
+    out->n_hockney += st == DSE_OK;
+    return st;
+}
+
+/* ---- starts ----------------------------------------------------------------------------------------- */
+
+/* For each dimension the fit of the most samples, the first among equals; the others say so. */
+static void choose_starts(msr_gathered *g)
+{
+    for (size_t i = 0; i < g->n_hockney; i++)
+        for (size_t k = 0; k < g->n_hockney; k++) {
+            const msr_gathered_hockney *x = &g->hockney[i], *y = &g->hockney[k];
+
+            if (i == k || x->why || y->why || x->dim != y->dim)
+                continue;
+            if (y->samples > x->samples || (y->samples == x->samples && k < i))
+                g->hockney[i].why = "another trace has more samples of this dimension";
+        }
+}
+
+static dse_status put_starts(msr_gathered *g, dse_arena *a, dse_error *err)
+{
+    choose_starts(g);
+    if (!(g->start = DSE_ARENA_NEW(a, msr_calibrate_start, 2 * g->n_hockney)))
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < g->n_hockney; i++) {
+        const msr_gathered_hockney *h = &g->hockney[i];
+        const char *bandwidth, *latency;
+
+        if (h->why)
+            continue;
+        bandwidth = dse_arena_printf(a, "network.bandwidth[%" PRIu32 "]", h->dim);
+        latency = dse_arena_printf(a, "network.latency[%" PRIu32 "]", h->dim);
+        if (!bandwidth || !latency)
+            return dse_fail_nomem(err);
+        g->start[g->n_starts++] = (msr_calibrate_start){bandwidth, h->bandwidth};
+        g->start[g->n_starts++] = (msr_calibrate_start){latency, h->latency};
+    }
+    return DSE_OK;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------- */
+
+/* Whether it ends at all: some strategies deadlock, as they do in ASTRA-sim. */
+static dse_status try_run(const msr_run *r, dse_error *err)
+{
+    store_metrics m;
+    dse_arena arena;
+    dse_status st;
+
+    dse_arena_init(&arena);
+    st = drv_point_run(&r->study, &r->plan.point, &arena, &m, err);
+    dse_arena_free(&arena);
+    return st;
+}
+
+static dse_status add(msr_gathered *out, const msr_run *r, dse_arena *a, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+
+    if (!(r->job.step_time_s > 0))
+        return msr_runs_leave(&out->runs, &r->job, msr_gap_rows[MSR_GAP_NOT_MEASURED].name,
+                              "there is no step time", a, err);
+    st = try_run(r, &why);
+    if (st == DSE_E_NOMEM)
+        return dse_fail_nomem(err);
+    if (st != DSE_OK)
+        return msr_runs_leave(&out->runs, &r->job, "the simulation fails", why.text, a, err);
+    out->of[out->n] = r;
+    out->run[out->n++] = (msr_calibrate_run){r->job.name, &r->study, r->plan.point, r->job.step_time_s};
+    return DSE_OK;
+}
+
+dse_status msr_gather(const msr_runs_options *o, dse_arena *a, msr_gathered *out, dse_error *err)
+{
+    gathering g = {out, a, &out->runs.machine};
+    msr_runs_options how = *o;
+    dse_status st;
+
+    *out = (msr_gathered){.hockney = DSE_ARENA_NEW(a, msr_gathered_hockney, o->n_traces)};
+    if (!out->hockney)
+        return dse_fail_nomem(err);
+    how.see = see_trace;
+    how.seer = &g;
+    if ((st = msr_runs_load(&how, a, &out->runs, err)) != DSE_OK)
+        return st;
+    out->run = DSE_ARENA_NEW(a, msr_calibrate_run, out->runs.n);
+    out->of = DSE_ARENA_NEW(a, const msr_run *, out->runs.n);
+    if (!out->run || !out->of)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; st == DSE_OK && i < out->runs.n; i++)
+        st = add(out, out->runs.run[i], a, err);
+    return st == DSE_OK ? put_starts(out, a, err) : st;
+}

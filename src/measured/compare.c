@@ -1,0 +1,216 @@
+#include "measured/compare.h"
+
+#include "driver/simulated.h"
+#include "exec/parallel.h"
+#include "measured/pairs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const msr_compare_options *o;
+    dse_arena *arena;
+    msr_runs runs;
+    report_compared_run *run; /* of each run: those of traces are compared while they are read */
+    size_t cap, n_traces;
+    dse_arena *of; /* of each row: threads do not share one */
+} comparing;
+
+/* ---- one run -------------------------------------------------------------------------------- */
+
+static bool in_bytes(const drv_study *s)
+{
+    const wl_precision p = card_model_precision(&s->model);
+
+    return wl_in_bytes(&p);
+}
+
+static dse_status describe(const msr_run *r, dse_arena *a, report_compared_run *to, dse_error *err)
+{
+    char point[DESIGN_NAME_MAX];
+
+    design_point_name(&r->plan.point, point);
+    *to = (report_compared_run){.name = r->job.name,
+                                .where = r->job.where,
+                                .model = r->plan.model_name,
+                                .point = dse_arena_strdup(a, point),
+                                .n_devices = design_point_ranks(&r->plan.point),
+                                .n_notes = r->n_notes,
+                                .note = r->note,
+                                .score = NAN};
+    to->sizes =
+        in_bytes(&r->study) ? dse_arena_printf(a, "bytes (%s)", r->study.model.precision.word) : "elements";
+    return to->point && to->sizes ? DSE_OK : dse_fail_nomem(err);
+}
+
+/* A simulation that fails is the run's, not the comparison's. */
+static dse_status conclude(dse_status st, const dse_error *why, const cmp_weights *w, dse_arena *a,
+                           report_compared_run *to, dse_error *err)
+{
+    switch (st) {
+    case DSE_OK: to->score = cmp_score(to->pair, to->n_pairs, w, &to->n_scored); return DSE_OK;
+    case DSE_E_CONFIG:
+    case DSE_E_RANGE:
+    case DSE_E_WORKLOAD:
+    case DSE_E_SIM: return (to->failed = dse_arena_strdup(a, why->text)) ? DSE_OK : dse_fail_nomem(err);
+    default: return dse_fail_at(err, st, why->where, "%s: %s", to->name, why->text);
+    }
+}
+
+static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err)
+{
+    comparing *c = user;
+    drv_recording simulated = {0};
+    report_compared_run *to;
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+
+    if (!DSE_GROW(c->run, c->cap, i + 1))
+        return dse_fail_nomem(err);
+    to = &c->run[i];
+    c->n_traces = i + 1;
+    if ((st = describe(r, c->arena, to, err)) != DSE_OK)
+        return st;
+    st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, &why);
+    if (st == DSE_OK)
+        st = msr_pairs_make(&simulated, traces, &c->o->how, c->arena, &to->pair, &to->n_pairs, &why);
+    drv_recording_free(&simulated);
+    return conclude(st, &why, c->o->weights, c->arena, to, err);
+}
+
+static double or_nan(uint64_t v, double scale) { return v == STORE_ABSENT ? NAN : (double)v * scale; }
+
+/* The arena of the row keeps the pairs; what the simulation takes is gone at the end. */
+static dse_status compare_row(void *user, size_t i, dse_error *err)
+{
+    comparing *c = user;
+    const msr_run *r = c->runs.run[c->n_traces + i];
+    report_compared_run *to = &c->run[c->n_traces + i];
+    dse_error why = DSE_ERROR_INIT;
+    dse_arena scratch;
+    store_metrics m;
+    dse_status st;
+
+    dse_arena_init(&scratch);
+    st = drv_point_run(&r->study, &r->plan.point, &scratch, &m, &why);
+    if (st == DSE_OK) {
+        bool bytes = in_bytes(&r->study);
+        msr_figures simulated = {or_nan(m.wall_time, 1e-9), bytes ? or_nan(m.peak_memory, 1) : NAN,
+                                 bytes ? "memory was not tracked"
+                                       : "the simulation counts elements, not bytes"};
+        msr_figures measured = {r->job.step_time_s, r->job.peak_memory_bytes, "the table does not say it"};
+
+        st = msr_pairs_of_figures(&simulated, &measured, &c->of[i], &to->pair, &to->n_pairs, &why);
+    }
+    dse_arena_free(&scratch);
+    return conclude(st, &why, c->o->weights, &c->of[i], to, err);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static bool keep_text(const char **text, dse_arena *a)
+{
+    return !*text || (*text = dse_arena_strdup(a, *text));
+}
+
+/* From a row's arena to the caller's; names and units are constants. */
+static dse_status keep(report_compared_run *r, dse_arena *a, dse_error *err)
+{
+    cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, r->n_pairs);
+    bool kept = pair && keep_text(&r->failed, a);
+
+    for (size_t i = 0; kept && i < r->n_pairs; i++) {
+        pair[i] = r->pair[i];
+        kept = keep_text(&pair[i].why_simulated, a) && keep_text(&pair[i].why_measured, a);
+    }
+    r->pair = pair;
+    return kept ? DSE_OK : dse_fail_nomem(err);
+}
+
+static void report_progress(void *user, size_t done, size_t n)
+{
+    const msr_compare_options *o = ((const comparing *)user)->o;
+
+    if (o->progress)
+        o->progress(o->user, done, n);
+}
+
+static dse_status compare_rows(comparing *c, dse_error *err)
+{
+    size_t n = c->runs.n - c->n_traces;
+    dse_status st = DSE_OK;
+
+    if (!DSE_GROW(c->run, c->cap, c->runs.n) || !(c->of = DSE_ARENA_NEW(c->arena, dse_arena, n)))
+        return dse_fail_nomem(err);
+    for (size_t i = c->n_traces; st == DSE_OK && i < c->runs.n; i++)
+        st = describe(c->runs.run[i], c->arena, &c->run[i], err);
+    if (st == DSE_OK)
+        st = exec_parallel(n, c->o->n_threads, compare_row, report_progress, c, err);
+    for (size_t i = 0; i < n; i++) {
+        if (st == DSE_OK)
+            st = keep(&c->run[c->n_traces + i], c->arena, err);
+        dse_arena_free(&c->of[i]);
+    }
+    return st;
+}
+
+/* The first pair is the step time. */
+static bool has_step(const report_compared_run *r)
+{
+    return !r->failed && r->n_pairs && r->pair[0].simulated > 0 && r->pair[0].measured > 0;
+}
+
+static dse_status summarize(const comparing *c, report_compared *out, dse_error *err)
+{
+    cmp_run *runs = DSE_ARENA_NEW(c->arena, cmp_run, out->n_runs);
+    size_t n = 0;
+
+    if (!runs)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < out->n_runs; i++)
+        if (has_step(&out->run[i]))
+            runs[n++] =
+                (cmp_run){out->run[i].pair[0].simulated, out->run[i].pair[0].measured, out->run[i].group};
+    out->has_summary = n > 1;
+    return n > 1 ? cmp_summarize(runs, n, &c->o->bootstrap, c->arena, &out->summary, err) : DSE_OK;
+}
+
+/* What was found, into the caller's arena. */
+static dse_status finish(const comparing *c, report_compared *out, dse_error *err)
+{
+    const msr_runs *r = &c->runs;
+
+    *out = (report_compared){.system = r->machine_name,
+                             .weights = c->o->weights->path,
+                             .n_runs = r->n,
+                             .run = DSE_ARENA_NEW(c->arena, report_compared_run, r->n),
+                             .n_left = r->n_left,
+                             .left = r->left,
+                             .bootstrap = c->o->bootstrap,
+                             .max_error = c->o->max_error};
+    if (!out->run)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < r->n; i++) {
+        out->run[i] = c->run[i];
+        out->run[i].group = r->run[i]->group;
+    }
+    return summarize(c, out, err);
+}
+
+dse_status msr_compare(const msr_compare_options *o, dse_arena *a, report_compared *out, dse_error *err)
+{
+    comparing c = {.o = o, .arena = a};
+    msr_runs_options how = o->runs;
+    dse_status st;
+
+    how.see = see_trace;
+    how.seer = &c;
+    st = msr_runs_load(&how, a, &c.runs, err);
+    if (st == DSE_OK)
+        st = compare_rows(&c, err);
+    if (st == DSE_OK)
+        st = finish(&c, out, err);
+    dse_free(c.run);
+    return st;
+}

@@ -1,0 +1,72 @@
+/* msr_job -- a training run as somebody describes it: a workload card beside a trace, or a row of a table of measured step
+ * times. What its source does not say is absent: MSR_JOB_NONE, NaN, NULL; nothing is guessed here. plan.h makes a point of
+ * it. */
+#ifndef DSE_MEASURED_JOB_H
+#define DSE_MEASURED_JOB_H
+
+#include "trace/card.h"
+
+#define MSR_JOB_NONE INT64_MIN
+
+typedef enum {
+    MSR_RECOMPUTE_UNKNOWN,
+    MSR_RECOMPUTE_NONE,
+    MSR_RECOMPUTE_SELECTIVE,
+    MSR_RECOMPUTE_FULL
+} msr_recompute;
+
+typedef struct {
+    const char *name;  /* of the run: a row's id, or made of its degrees; the directory of a trace */
+    const char *where; /* "measured.json: row 12": for messages */
+    /* The model. */
+    const char *family; /* "llama-3.1-8b" */
+    int64_t layers, d_model, d_ff, heads, kv_heads, head_dim, vocabulary;
+    double num_params, num_params_embedding;
+    int64_t moe; /* 0, 1 */
+    /* The work of a step. */
+    int64_t batch, micro_batch,
+        micro_batches; /* sequences of a step over all ranks; of a micro-batch; how many of these
+                                                * a rank runs in a step */
+    int64_t sequence;
+    const char *precision; /* as written: "bf16", "float16" */
+    msr_recompute recompute;
+    trace_phase phase;
+    const char *granularity; /* of cards */
+    /* The strategy. dp is dp_replicate * dp_shard; alone where the source does not say whether weights are sharded. */
+    int64_t dp, dp_replicate, dp_shard, tp, pp, cp, ep;
+    const char *rank_order; /* of the degrees, innermost first, as a workload card says it; NULL: not said */
+    int64_t interleaving;   /* of the pipeline's schedule: chunks of layers a stage */
+    int64_t sequence_parallel; /* Megatron's, along tp: 0, 1 */
+    int64_t zero_stage;        /* 0 to 3: of optimizers that shard; dp_shard says 3 */
+    int64_t float8;            /* 0, 1: arithmetic in 8 bits */
+    /* The machine. */
+    const char *device; /* as written: "nvidia_a100", "H100 SXM 96GB ..." */
+    const char *machine, *framework;
+    int64_t n_devices, devices_per_node;
+    /* What was measured. */
+    double step_time_s; /* > 0 */
+    double peak_memory_bytes;
+    const char *not_measured; /* why there is no step time although the run is listed: "failed"; NULL */
+} msr_job;
+
+void msr_job_clear(msr_job *j);
+
+/* Of a workload card; `name` and the path of the card are borrowed. DSE_E_CONFIG if it lacks a degree (dp_replicate,
+ * dp_shard, tp, pp, cp), which it names. */
+dse_status msr_job_of_card(const trace_card *card, const char *name, dse_arena *a, msr_job *out,
+                           dse_error *err);
+
+/* A table of measured runs, JSON. README.md of this folder describes the format; those of configs/measured are such. Keeps
+ * the rows that `only` selects: "KEY=VALUE" words, a dotted key of the row, all of which must hold (n_only 0: all). DSE_E_IO,
+ * DSE_E_SYNTAX, DSE_E_CONFIG with file, row, field and remedy: an unknown unit, a value of the wrong type, two spellings that
+ * disagree, micro-batches that do not come out whole, no row that is selected, a key of `only` that no row has.
+ * DSE_E_USAGE: a word of `only` without "=". Nothing else is checked: a degree may be absent, and their product may be another
+ * than n_devices. All in the arena. */
+dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
+                         msr_job **out, size_t *n, dse_error *err);
+
+/* The same from memory; `path` is only a name for messages. */
+dse_status msr_jobs_parse(const char *path, const char *text, size_t length, const char *const *only,
+                          size_t n_only, dse_arena *a, msr_job **out, size_t *n, dse_error *err);
+
+#endif

@@ -1,0 +1,326 @@
+/* What follows from a row: degrees from one another, batches from their parts, a step time from a rate. What the row says twice
+ * must agree; what does not follow stays unknown. */
+#include "measured/job_row.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define GIVEN(v) ((v) != MSR_JOB_NONE)
+
+void msr_job_clear(msr_job *j)
+{
+    int64_t *const counts[] = {&j->layers,
+                               &j->d_model,
+                               &j->d_ff,
+                               &j->heads,
+                               &j->kv_heads,
+                               &j->head_dim,
+                               &j->vocabulary,
+                               &j->moe,
+                               &j->batch,
+                               &j->micro_batch,
+                               &j->micro_batches,
+                               &j->sequence,
+                               &j->dp,
+                               &j->dp_replicate,
+                               &j->dp_shard,
+                               &j->tp,
+                               &j->pp,
+                               &j->cp,
+                               &j->ep,
+                               &j->interleaving,
+                               &j->zero_stage,
+                               &j->float8,
+                               &j->n_devices,
+                               &j->sequence_parallel,
+                               &j->devices_per_node};
+
+    memset(j, 0, sizeof *j);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        *counts[i] = MSR_JOB_NONE;
+    j->num_params = j->num_params_embedding = j->step_time_s = j->peak_memory_bytes = NAN;
+}
+
+typedef struct {
+    const msr_row_place *at;
+    msr_row *row;
+    msr_job *job;
+    const msr_framework *framework;
+    bool counts; /* the row has, or may have, a step time: its figures must fit together */
+} deriving;
+
+/* a * b; MSR_JOB_NONE if one is not given, or it is larger than any count. */
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product;
+
+    return GIVEN(a) && GIVEN(b) && !__builtin_mul_overflow(a, b, &product) ? product : MSR_JOB_NONE;
+}
+
+/* a / b if that is whole. */
+static int64_t part(int64_t a, int64_t b)
+{
+    return GIVEN(a) && GIVEN(b) && a % b == 0 ? a / b : MSR_JOB_NONE;
+}
+
+static dse_status disagree(const deriving *d, const char *one, int64_t a, const char *other, int64_t b,
+                           dse_error *err)
+{
+    return dse_fail_at(err, DSE_E_CONFIG, d->at->where,
+                       "%s is %" PRId64 ", but %s is %" PRId64 "; correct one, or leave it out", one, a,
+                       other, b);
+}
+
+/* ---- who ran it ---------------------------------------------------------------------------- */
+
+/* The text of a launcher says nothing ("torchrun"): then a note may, or whose repository the figure is of. */
+static void find_framework(deriving *d)
+{
+    const char *texts[] = {d->row->job.framework, d->row->framework_note, d->row->repository};
+
+    for (int i = 0; !d->framework && i < 3; i++)
+        d->framework = msr_framework_find(texts[i]);
+    if (d->framework && !msr_framework_find(d->job->framework))
+        d->job->framework = d->framework->name;
+}
+
+static void derive_recompute(deriving *d)
+{
+    const int64_t flag = d->row->checkpointing;
+
+    d->job->recompute = msr_recompute_of(d->row->recompute, d->framework);
+    if (d->row->recompute || !GIVEN(flag))
+        return;
+    if (d->framework)
+        d->job->recompute = flag ? d->framework->when_on : d->framework->when_off;
+    else if (!flag)
+        d->job->recompute = MSR_RECOMPUTE_NONE;
+}
+
+/* ---- the strategy -------------------------------------------------------------------------- */
+
+/* Whether weights are sharded over dp: 0, 1; -1: the row does not say. */
+static int is_sharded(const deriving *d)
+{
+    if (GIVEN(d->job->zero_stage))
+        return d->job->zero_stage == 3;
+    return d->framework ? d->framework->sharded : -1;
+}
+
+/* dp, of which dp_replicate and dp_shard are the parts. */
+static dse_status split_dp(deriving *d, dse_error *err)
+{
+    msr_job *j = d->job;
+    const int64_t product = times(j->dp_replicate, j->dp_shard);
+
+    if (GIVEN(product) && GIVEN(j->dp) && product != j->dp)
+        return disagree(d, "dp", j->dp, "dp_replicate * dp_shard", product, err);
+    if (GIVEN(product))
+        j->dp = product;
+    if (!GIVEN(j->dp))
+        return DSE_OK;
+    if (GIVEN(j->dp_shard) && j->dp % j->dp_shard)
+        return disagree(d, "dp_shard", j->dp_shard, "dp, which it does not divide,", j->dp, err);
+    if (GIVEN(j->dp_replicate) && j->dp % j->dp_replicate)
+        return disagree(d, "dp_replicate", j->dp_replicate, "dp, which it does not divide,", j->dp, err);
+    if (GIVEN(j->dp_shard)) {
+        j->dp_replicate = j->dp / j->dp_shard;
+    } else if (GIVEN(j->dp_replicate)) {
+        j->dp_shard = j->dp / j->dp_replicate;
+    } else if (j->dp == 1 || is_sharded(d) >= 0) {
+        j->dp_shard = is_sharded(d) == 1 ? j->dp : 1;
+        j->dp_replicate = j->dp / j->dp_shard;
+    }
+    return DSE_OK;
+}
+
+static dse_status derive_degrees(deriving *d, dse_error *err)
+{
+    msr_job *j = d->job;
+
+    /* The format's defaults: what is not mentioned is not used. */
+    if (!GIVEN(j->cp))
+        j->cp = 1;
+    if (!GIVEN(j->ep))
+        j->ep = 1;
+    if (!GIVEN(j->zero_stage) && GIVEN(d->row->optimizer_sharding))
+        j->zero_stage = d->row->optimizer_sharding;
+    if (!GIVEN(j->dp) && !GIVEN(times(j->dp_replicate, j->dp_shard)))
+        j->dp = part(j->n_devices, times(times(j->tp, j->pp), j->cp));
+    return split_dp(d, err);
+}
+
+/* ---- the work ------------------------------------------------------------------------------ */
+
+static dse_status derive_batch(deriving *d, dse_error *err)
+{
+    msr_job *j = d->job;
+    const int64_t local = times(d->row->local_batch, j->dp);
+    const int64_t micro = times(times(j->micro_batch, j->micro_batches), j->dp);
+
+    if (GIVEN(local) && GIVEN(j->batch) && local != j->batch)
+        return disagree(d, "global_batch", j->batch, "local_batch * dp", local, err);
+    if (!GIVEN(j->batch))
+        j->batch = local;
+    if (!GIVEN(j->batch))
+        j->batch = micro;
+    if (d->counts && GIVEN(micro) && GIVEN(j->batch) && micro != j->batch)
+        return disagree(d, "the batch", j->batch, "micro_batch * micro_batches * dp", micro, err);
+    return DSE_OK;
+}
+
+static dse_status derive_micro_batches(deriving *d, dse_error *err)
+{
+    msr_job *j = d->job;
+    const int64_t at_once = times(j->micro_batch, j->dp);
+
+    if (GIVEN(j->batch) && GIVEN(at_once) && !GIVEN(j->micro_batches)) {
+        j->micro_batches = part(j->batch, at_once);
+        if (!GIVEN(j->micro_batches) && d->counts)
+            return dse_fail_at(err, DSE_E_CONFIG, d->at->where,
+                               "global_batch, %" PRId64 ", is no multiple of micro_batch * dp, %" PRId64
+                               " * %" PRId64 "; correct one of them",
+                               j->batch, j->micro_batch, j->dp);
+    }
+    if (!GIVEN(j->micro_batch))
+        j->micro_batch = part(part(j->batch, j->dp), j->micro_batches);
+    return DSE_OK;
+}
+
+static dse_status derive_work(deriving *d, dse_error *err)
+{
+    msr_job *j = d->job;
+    dse_status st;
+
+    if (d->framework && d->framework->micro_batches_need_pp && j->pp == 1) {
+        j->micro_batch = MSR_JOB_NONE; /* set, and without effect */
+        j->micro_batches = 1;
+    }
+    if (GIVEN(d->row->accumulation) && GIVEN(j->micro_batches) && d->row->accumulation != j->micro_batches)
+        return disagree(d, "gradient_accumulation_steps", d->row->accumulation, "micro_batches",
+                        j->micro_batches, err);
+    if (GIVEN(d->row->accumulation))
+        j->micro_batches = d->row->accumulation;
+    st = derive_batch(d, err);
+    return st == DSE_OK ? derive_micro_batches(d, err) : st;
+}
+
+static void derive_model(deriving *d)
+{
+    static const char float8[] = "float8";
+    msr_job *j = d->job;
+
+    if (!GIVEN(j->d_ff))
+        j->d_ff = times(d->row->ff_ratio, j->d_model);
+    if (!GIVEN(j->moe) && GIVEN(d->row->experts))
+        j->moe = d->row->experts > 1;
+    if (!GIVEN(j->float8) && d->row->quantization)
+        j->float8 = !strncasecmp(d->row->quantization, float8, sizeof float8 - 1);
+}
+
+/* ---- what was measured --------------------------------------------------------------------- */
+
+static bool has_failed(const msr_row *row)
+{
+    static const char *const good[] = {"success", "ok", "done", "completed"};
+
+    for (size_t i = 0; row->status && i < sizeof good / sizeof good[0]; i++)
+        if (!strcasecmp(row->status, good[i]))
+            return false;
+    return row->status != NULL;
+}
+
+/* Tokens of a step over a rate: of the whole job, or of a device. */
+static double time_of_rate(const msr_row *row, const msr_job *j)
+{
+    const int64_t tokens = times(j->batch, j->sequence);
+
+    if (GIVEN(tokens) && !isnan(row->tokens_per_s_total))
+        return (double)tokens / row->tokens_per_s_total;
+    if (GIVEN(tokens) && GIVEN(j->n_devices) && !isnan(row->tokens_per_s_per_device))
+        return (double)tokens / ((double)j->n_devices * row->tokens_per_s_per_device);
+    return NAN;
+}
+
+static const char *lacking(const msr_row *row, const msr_job *j, dse_arena *a)
+{
+    const bool has_rate = !isnan(row->tokens_per_s_per_device) || !isnan(row->tokens_per_s_total);
+
+    if (has_rate)
+        return !GIVEN(j->sequence) ? "a rate of tokens, but no sequence length"
+               : !GIVEN(j->batch)  ? "a rate of tokens, but no batch"
+                                   : "a rate of tokens per device, but no number of devices";
+    if (!isnan(row->tokens_per_s))
+        return "a rate of tokens, of the job or of a device is not said";
+    return row->quantity ? dse_arena_printf(a, "no step time, but '%s'", row->quantity) : "no step time";
+}
+
+static dse_status derive_measured(deriving *d, dse_arena *a, dse_error *err)
+{
+    const msr_row *row = d->row;
+    msr_job *j = d->job;
+
+    if (isnan(j->peak_memory_bytes))
+        j->peak_memory_bytes = row->resident_bytes + row->activation_bytes;
+    if (isnan(j->step_time_s))
+        j->step_time_s = time_of_rate(row, j);
+    if (has_failed(row))
+        j->not_measured = dse_arena_printf(a, "failed: status '%s'", row->status);
+    else if (row->repeat_of)
+        j->not_measured =
+            dse_arena_printf(a, "the same number as that of '%s', which counts once", row->repeat_of);
+    else if (isnan(j->step_time_s))
+        j->not_measured = lacking(row, j, a);
+    else
+        return DSE_OK;
+    j->step_time_s = NAN;
+    return j->not_measured ? DSE_OK : dse_fail_nomem(err);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+/* "llama-3.1-8b/dp8_tp1_pp1_mb2" of a row without a name; a degree that is not known is left out. */
+static const char *name_of(const msr_job *j, dse_arena *a)
+{
+    const struct {
+        const char *letters;
+        int64_t v;
+    } parts[] = {
+        {"dp", j->dp},          {"tp", j->tp},   {"pp", j->pp},     {"cp", j->cp == 1 ? MSR_JOB_NONE : j->cp},
+        {"mb", j->micro_batch}, {"b", j->batch}, {"s", j->sequence}};
+    char text[256];
+    int n;
+
+    if (j->family)
+        n = snprintf(text, sizeof text, "%.80s/", j->family);
+    else if (GIVEN(j->layers) && GIVEN(j->d_model))
+        n = snprintf(text, sizeof text, "%" PRId64 "x%" PRId64 "/", j->layers, j->d_model);
+    else
+        n = snprintf(text, sizeof text, "model/");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (GIVEN(parts[i].v))
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s%s%" PRId64, text[n - 1] == '/' ? "" : "_",
+                          parts[i].letters, parts[i].v);
+    return dse_arena_strdup(a, text);
+}
+
+dse_status msr_row_derive(const msr_row_place *at, msr_row *row, dse_arena *a, msr_job *out, dse_error *err)
+{
+    deriving d = {.at = at, .row = row, .job = out, .counts = !has_failed(row)};
+    dse_status st;
+
+    *out = row->job;
+    out->where = at->where;
+    find_framework(&d);
+    derive_recompute(&d);
+    derive_model(&d);
+    if ((st = derive_degrees(&d, err)) != DSE_OK || (st = derive_work(&d, err)) != DSE_OK ||
+        (st = derive_measured(&d, a, err)) != DSE_OK)
+        return st;
+    if (!out->name)
+        out->name = row->workload_name ? row->workload_name : row->trace ? row->trace : name_of(out, a);
+    return out->name ? DSE_OK : dse_fail_nomem(err);
+}

@@ -1,0 +1,56 @@
+/* msr_row -- what a row of a measured table says, field by field, before anything is concluded from it.
+ *
+ * job_fields.c knows under which names (one table of spellings), job_words.c what free words mean (tables of words and of
+ * frameworks), job_derive.c what follows: the job. job_table.c opens the file. */
+#ifndef DSE_MEASURED_JOB_ROW_H
+#define DSE_MEASURED_JOB_ROW_H
+
+#include "config/doc.h"
+#include "measured/job.h"
+
+typedef struct {
+    msr_job job; /* what needs no conclusion is set in it */
+    const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
+        *recompute, *quantization;
+    int64_t local_batch, accumulation, checkpointing, optimizer_sharding, experts;
+    int64_t ff_ratio; /* "4 x hidden" */
+    double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;
+    double resident_bytes, activation_bytes; /* that make up the peak */
+} msr_row;
+
+/* A place in a table: for messages, and for what the whole table says. */
+typedef struct {
+    const cfg_doc *doc;
+    const char *where;       /* "measured.json: row 12 ('id')" */
+    const cfg_node *units;   /* a map of names to units; NULL */
+    const cfg_node *defined; /* metric_info or metric_definitions: names to maps with a `unit`; NULL */
+} msr_row_place;
+
+/* Reads a row, and of `common` (NULL: none) what the row does not speak of. DSE_E_CONFIG. */
+dse_status msr_row_read(const msr_row_place *at, const cfg_node *row, const cfg_node *common, dse_arena *a,
+                        msr_row *out, dse_error *err);
+
+/* The job that a row is; `name` and `where` of it are set by then. DSE_E_CONFIG if it contradicts itself. */
+dse_status msr_row_derive(const msr_row_place *at, msr_row *row, dse_arena *a, msr_job *out, dse_error *err);
+
+/* Whether a text says that there is nothing to say: "", "n/a", "not stated ...". */
+bool msr_word_is_absent(const char *text);
+
+/* Letters and digits in lower case, nothing else; cut to fit. */
+void msr_normal_form(const char *text, char *out, size_t size);
+
+/* What a framework takes for granted. */
+typedef struct {
+    const char *name;                /* in normal form; others begin with it: "torchtitan010" */
+    int sharded;                     /* weights over dp: 0, 1; -1: it depends */
+    msr_recompute when_on, when_off; /* of activation checkpointing that is merely true, or false */
+    bool micro_batches_need_pp;      /* without a pipeline a rank's share of the batch is one micro-batch */
+} msr_framework;
+
+/* The framework that a text names ("torchtitan-0.1.0", "NVIDIA/Megatron-LM", "torchtitan (the card ...)"); NULL. */
+const msr_framework *msr_framework_find(const char *text);
+
+/* What a text says of recomputation; `f` may be NULL. */
+msr_recompute msr_recompute_of(const char *text, const msr_framework *f);
+
+#endif

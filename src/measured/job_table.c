@@ -1,0 +1,230 @@
+/* A file of measured runs: its rows, whichever of the forms that README.md describes it has. */
+#include "base/fs.h"
+#include "base/names.h"
+#include "measured/job_row.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    cfg_doc doc;
+    const cfg_node *rows, *columns, *common, *units, *defined;
+    dse_arena *arena;
+} table;
+
+static dse_status wrong(const table *t, const cfg_node *node, const char *key, const char *must,
+                        dse_error *err)
+{
+    cfg_place at, seen;
+
+    return dse_fail_at(err, DSE_E_CONFIG, cfg_where(&t->doc, node, &at), "'%s' must be %s, not %s", key, must,
+                       cfg_describe(node, &seen));
+}
+
+static dse_status open_table(table *t, dse_error *err)
+{
+    const struct {
+        const char *key;
+        const cfg_node **out;
+        cfg_kind kind;
+        const char *must;
+    } parts[] = {{"rows", &t->rows, CFG_LIST, "a list of rows"},
+                 {"columns", &t->columns, CFG_LIST, "a list of names"},
+                 {"common", &t->common, CFG_MAP, "an object of fields"},
+                 {"units", &t->units, CFG_MAP, "an object of names and units"},
+                 {"metric_info", &t->defined, CFG_MAP, "an object of metrics"},
+                 {"metric_definitions", &t->defined, CFG_MAP, "an object of metrics"}};
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const cfg_node *node = cfg_get(t->doc.root, parts[i].key);
+
+        if (node && node->kind != parts[i].kind)
+            return wrong(t, node, parts[i].key, parts[i].must, err);
+        if (node)
+            *parts[i].out = node;
+    }
+    if (!t->rows)
+        return dse_fail_at(err, DSE_E_CONFIG, t->doc.path,
+                           "this is no table of measured runs: it is to be an object with 'rows'");
+    for (uint32_t i = 0; t->columns && i < t->columns->n; i++)
+        if (t->columns->item[i]->kind != CFG_SCALAR)
+            return wrong(t, t->columns->item[i], "columns", "a list of names", err);
+    return DSE_OK;
+}
+
+/* ---- a row --------------------------------------------------------------------------------- */
+
+/* "f.json: row 3 ('id')", from 1. */
+static const char *place_of(const table *t, const cfg_node *row, uint32_t number)
+{
+    const cfg_node *id = cfg_get(row, "id");
+
+    return id && id->kind == CFG_SCALAR && *id->text
+               ? dse_arena_printf(t->arena, "%s: row %" PRIu32 " ('%.80s')", t->doc.path, number, id->text)
+               : dse_arena_printf(t->arena, "%s: row %" PRIu32, t->doc.path, number);
+}
+
+/* A row as an object: a list gets the columns as its keys. */
+static dse_status row_object(const table *t, uint32_t i, const cfg_node **out, dse_error *err)
+{
+    const cfg_node *row = t->rows->item[i];
+    cfg_node *map;
+    cfg_place seen;
+
+    *out = row;
+    if (row->kind == CFG_MAP)
+        return DSE_OK;
+    if (row->kind != CFG_LIST || !t->columns)
+        return dse_fail_at(err, DSE_E_CONFIG, place_of(t, row, i + 1),
+                           "a row must be an object, or a list if 'columns' names its fields, not %s",
+                           cfg_describe(row, &seen));
+    if (row->n != t->columns->n)
+        return dse_fail_at(err, DSE_E_CONFIG, place_of(t, row, i + 1),
+                           "the row has %" PRIu32 " values, and there are %" PRIu32 " columns", row->n,
+                           t->columns->n);
+    map = DSE_ARENA_NEW(t->arena, cfg_node, 1);
+    if (!map)
+        return dse_fail_nomem(err);
+    *map = *row;
+    map->kind = CFG_MAP;
+    map->key = t->columns->item;
+    *out = map;
+    return DSE_OK;
+}
+
+static dse_status read_row(const table *t, const cfg_node *object, uint32_t i, msr_job *out, dse_error *err)
+{
+    const msr_row_place at = {&t->doc, place_of(t, object, i + 1), t->units, t->defined};
+    msr_row row;
+    dse_status st;
+
+    if (!at.where)
+        return dse_fail_nomem(err);
+    st = msr_row_read(&at, object, t->common, t->arena, &row, err);
+    return st == DSE_OK ? msr_row_derive(&at, &row, t->arena, out, err) : st;
+}
+
+/* ---- which rows ---------------------------------------------------------------------------- */
+
+/* The value of a dotted key; NULL if there is none. */
+static const cfg_node *value_at(const cfg_node *node, const char *key, size_t n)
+{
+    while (node && n) {
+        const size_t word = strcspn(key, ".=") < n ? strcspn(key, ".=") : n, more = word < n;
+        const cfg_node *next = NULL;
+
+        for (uint32_t i = 0; node->kind == CFG_MAP && i < node->n; i++)
+            if (strlen(node->key[i]->text) == word && !strncmp(node->key[i]->text, key, word))
+                next = node->item[i];
+        node = next;
+        key += word + more;
+        n -= word + more;
+    }
+    return node;
+}
+
+/* Whether "KEY=VALUE" holds; *has_key if the row has the key, or all rows have. */
+static bool holds(const table *t, const cfg_node *row, const char *word, bool *has_key)
+{
+    const size_t n = strcspn(word, "=");
+    const cfg_node *v = value_at(row, word, n);
+
+    if (!v)
+        v = value_at(t->common, word, n);
+    *has_key = *has_key || v;
+    return v && v->kind == CFG_SCALAR && !strcmp(v->text, word + n + 1);
+}
+
+static dse_status check_words(const char *const *only, size_t n, dse_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strchr(only[i], '=') || only[i][0] == '=')
+            return dse_fail(err, DSE_E_USAGE, "'%.80s' selects no rows; write KEY=VALUE, as 'pp=1'", only[i]);
+    return DSE_OK;
+}
+
+/* The first key that no row has; its nearest among those of the first row. */
+static dse_status nothing_selected(const table *t, const char *const *only, size_t n, const bool *has_key,
+                                   dse_error *err)
+{
+    const char *known[64], *near;
+    size_t n_known = 0;
+    char key[80];
+
+    for (size_t i = 0; i < n; i++) {
+        const cfg_node *keys = t->columns ? NULL : t->rows->item[0];
+
+        if (has_key[i])
+            continue;
+        for (uint32_t k = 0; t->columns && k < t->columns->n && n_known < 64; k++)
+            known[n_known++] = t->columns->item[k]->text;
+        for (uint32_t k = 0; keys && keys->kind == CFG_MAP && k < keys->n && n_known < 64; k++)
+            known[n_known++] = keys->key[k]->text;
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(only[i], "="), only[i]);
+        near = dse_nearest(key, known, n_known);
+        return dse_fail_at(err, DSE_E_CONFIG, t->doc.path,
+                           near ? "no row has '%s'; did you mean '%s'?" : "no row has '%s'", key, near);
+    }
+    return dse_fail_at(err, DSE_E_CONFIG, t->doc.path, "no row has all of what selects them, first '%.80s'",
+                       only[0]);
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+static dse_status read_rows(const table *t, const char *const *only, size_t n_only, msr_job **out, size_t *n,
+                            dse_error *err)
+{
+    msr_job *jobs = DSE_ARENA_NEW(t->arena, msr_job, t->rows->n);
+    bool *has_key = DSE_ARENA_NEW(t->arena, bool, n_only + 1);
+    size_t count = 0;
+    dse_status st;
+
+    if (!jobs || !has_key)
+        return dse_fail_nomem(err);
+    if (!t->rows->n)
+        return dse_fail_at(err, DSE_E_CONFIG, t->doc.path, "the table has no rows");
+    for (uint32_t i = 0; i < t->rows->n; i++) {
+        const cfg_node *row;
+        bool selected = true;
+
+        if ((st = row_object(t, i, &row, err)) != DSE_OK)
+            return st;
+        for (size_t k = 0; k < n_only; k++)
+            selected = holds(t, row, only[k], &has_key[k]) && selected;
+        if (selected && (st = read_row(t, row, i, &jobs[count++], err)) != DSE_OK)
+            return st;
+    }
+    if (!count)
+        return nothing_selected(t, only, n_only, has_key, err);
+    *out = jobs;
+    *n = count;
+    return DSE_OK;
+}
+
+dse_status msr_jobs_parse(const char *path, const char *text, size_t length, const char *const *only,
+                          size_t n_only, dse_arena *a, msr_job **out, size_t *n, dse_error *err)
+{
+    table t = {.arena = a};
+    dse_status st;
+
+    if ((st = check_words(only, n_only, err)) != DSE_OK ||
+        (st = cfg_parse_json(path, text, length, a, &t.doc, err)) != DSE_OK ||
+        (st = open_table(&t, err)) != DSE_OK)
+        return st;
+    return read_rows(&t, only, n_only, out, n, err);
+}
+
+dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
+                         msr_job **out, size_t *n, dse_error *err)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+    if (st == DSE_OK)
+        st = msr_jobs_parse(path, text.data, text.len, only, n_only, a, out, n, err);
+    dse_strbuf_free(&text);
+    return st;
+}

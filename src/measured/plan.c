@@ -1,0 +1,365 @@
+/* A job as a point, and what is in its way: one row a gap. */
+#include "measured/plan_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+const msr_gap_row msr_gap_rows[MSR_GAPS] = {
+    [MSR_GAP_MICRO_BATCHES] = {"several micro-batches", "one micro-batch of the whole batch"},
+    [MSR_GAP_INTERLEAVED] = {"interleaved pipeline schedule", "stages of neighbouring layers"},
+    [MSR_GAP_EXPERTS] = {"experts", NULL},
+    [MSR_GAP_INFERENCE] = {"inference", NULL},
+    [MSR_GAP_PARTIAL_STEP] = {"less than a training step", NULL},
+    [MSR_GAP_SELECTIVE] = {"selective recomputation", "no recomputation"},
+    [MSR_GAP_SEQUENCE_PARALLEL] = {"sequence parallelism along tp", "tensor parallelism without it"},
+    [MSR_GAP_OPTIMIZER_SHARDED] = {"optimizer state sharded alone", "optimizer state on every rank"},
+    [MSR_GAP_FLOAT8] = {"8-bit arithmetic", "16-bit arithmetic"},
+    [MSR_GAP_UNEVEN] = {"a degree that does not divide", NULL},
+    [MSR_GAP_UNKNOWN_FACT] = {"an unknown fact", NULL},
+    [MSR_GAP_OTHER_DEVICE] = {"another device", NULL},
+    [MSR_GAP_NOT_MEASURED] = {"not measured", NULL},
+};
+
+/* ---- a plan that grows --------------------------------------------------------------------- */
+
+#define MAX_GAPS    32 /* more than there are calls of msr_plan_gap and msr_plan_assume */
+#define MAX_ASSUMED 32
+
+dse_status msr_plan_init(msr_plan *p, const msr_job *job, dse_arena *a, dse_error *err)
+{
+    *p = (msr_plan){.job = job,
+                    .gap = DSE_ARENA_NEW(a, msr_gap, MAX_GAPS),
+                    .assumed = DSE_ARENA_NEW(a, const char *, MAX_ASSUMED)};
+    return p->gap && p->assumed ? DSE_OK : dse_fail_nomem(err);
+}
+
+static const char *print(dse_arena *a, const char *fmt, va_list ap)
+{
+    char text[512];
+
+    vsnprintf(text, sizeof text, fmt, ap);
+    return dse_arena_strdup(a, text);
+}
+
+dse_status msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, dse_error *err, const char *fmt, ...)
+{
+    const char *text;
+    va_list ap;
+
+    va_start(ap, fmt);
+    text = print(a, fmt, ap);
+    va_end(ap);
+    if (!text)
+        return dse_fail_nomem(err);
+    if (p->n_gaps < MAX_GAPS)
+        p->gap[p->n_gaps++] = (msr_gap){kind, text};
+    return DSE_OK;
+}
+
+dse_status msr_plan_assume(msr_plan *p, dse_arena *a, dse_error *err, const char *fmt, ...)
+{
+    const char *text;
+    va_list ap;
+
+    va_start(ap, fmt);
+    text = print(a, fmt, ap);
+    va_end(ap);
+    if (!text)
+        return dse_fail_nomem(err);
+    if (p->n_assumed < MAX_ASSUMED)
+        p->assumed[p->n_assumed++] = text;
+    return DSE_OK;
+}
+
+bool msr_plan_can_run(const msr_plan *p, bool approximate)
+{
+    for (size_t i = 0; i < p->n_gaps; i++)
+        if (!approximate || !msr_gap_rows[p->gap[i].kind].substitute)
+            return false;
+    return true;
+}
+
+/* ---- what the source must say -------------------------------------------------------------- */
+
+/* The degrees multiply to the devices; where experts have devices of their own, with ep. */
+static dse_status check_product(const msr_job *j, dse_error *err)
+{
+    const int64_t degrees[] = {j->dp, j->tp, j->pp, j->cp};
+    int64_t product = 1, with_experts;
+
+    for (size_t i = 0; i < COUNT(degrees); i++)
+        if (!MSR_GIVEN(degrees[i]) || !MSR_GIVEN(j->n_devices))
+            return DSE_OK;
+    for (size_t i = 0; i < COUNT(degrees); i++)
+        if (__builtin_mul_overflow(product, degrees[i], &product))
+            return dse_fail_at(err, DSE_E_CONFIG, j->where,
+                               "the product of dp, tp, pp and cp is no number of devices");
+    if (product == j->n_devices)
+        return DSE_OK;
+    if (MSR_GIVEN(j->ep) && !__builtin_mul_overflow(product, j->ep, &with_experts) &&
+        with_experts == j->n_devices)
+        return DSE_OK;
+    return dse_fail_at(err, DSE_E_CONFIG, j->where,
+                       "dp %" PRId64 " * tp %" PRId64 " * pp %" PRId64 " * cp %" PRId64 " is %" PRId64
+                       ", but the number of devices is %" PRId64 "; correct a degree or the number",
+                       j->dp, j->tp, j->pp, j->cp, product, j->n_devices);
+}
+
+static dse_status check_degrees(const msr_job *j, dse_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t v;
+    } degrees[] = {{"dp_replicate", j->dp_replicate},
+                   {"dp_shard", j->dp_shard},
+                   {"dp", j->dp},
+                   {"tp", j->tp},
+                   {"pp", j->pp},
+                   {"cp", j->cp},
+                   {"ep", j->ep}};
+
+    for (size_t i = 0; i < COUNT(degrees); i++)
+        if (MSR_GIVEN(degrees[i].v) && (degrees[i].v < 1 || degrees[i].v > UINT32_MAX))
+            return dse_fail_at(err, DSE_E_CONFIG, j->where,
+                               "%s is %" PRId64 "; a degree is at least 1, and below 2^32", degrees[i].name,
+                               degrees[i].v);
+    return check_product(j, err);
+}
+
+/* Facts that a point is made of, under the names that a table and a card have for them. */
+typedef struct {
+    const char *text;
+    int64_t v;
+} fact;
+
+static dse_status add_unknown(msr_plan *p, const fact *facts, size_t n, dse_arena *a, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        if (!MSR_GIVEN(facts[i].v))
+            st = msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, err, "the source lacks %s", facts[i].text);
+    return st;
+}
+
+/* ---- gaps ---------------------------------------------------------------------------------- */
+
+typedef dse_status gap_finder(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err);
+
+static dse_status find_micro_batches(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const msr_job *j = p->job;
+
+    (void)o;
+    if (!MSR_GIVEN(j->micro_batches))
+        return j->pp > 1 ? msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, err,
+                                        "the source does not say into how many micro-batches %" PRId64
+                                        " stages cut a batch",
+                                        j->pp)
+                         : DSE_OK;
+    if (j->micro_batches < 2)
+        return DSE_OK;
+    if (MSR_GIVEN(j->micro_batch))
+        return msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, err,
+                            "%" PRId64 " micro-batches of %" PRId64 " sequence%s", j->micro_batches,
+                            j->micro_batch, j->micro_batch == 1 ? "" : "s");
+    return msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, err, "%" PRId64 " micro-batches", j->micro_batches);
+}
+
+static dse_status find_interleaved(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const msr_job *j = p->job;
+
+    (void)o;
+    return j->interleaving > 1 && j->pp > 1
+               ? msr_plan_gap(p, MSR_GAP_INTERLEAVED, a, err,
+                              "%" PRId64 " chunks of layers in each of %" PRId64 " stages", j->interleaving,
+                              j->pp)
+               : DSE_OK;
+}
+
+static dse_status find_experts(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const msr_job *j = p->job;
+
+    (void)o;
+    if (j->ep > 1)
+        return msr_plan_gap(p, MSR_GAP_EXPERTS, a, err, "a mixture of experts, ep %" PRId64, j->ep);
+    return j->moe == 1 ? msr_plan_gap(p, MSR_GAP_EXPERTS, a, err, "a mixture of experts") : DSE_OK;
+}
+
+static dse_status find_inference(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    (void)o;
+    return p->job->phase == TRACE_PHASE_INFERENCE
+               ? msr_plan_gap(p, MSR_GAP_INFERENCE, a, err,
+                              "the phase is inference; the generator makes training steps")
+               : DSE_OK;
+}
+
+static dse_status find_partial(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    static const char *const whole[] = {"model_fwd_bwd_pass", "step"};
+    const char *g = p->job->granularity;
+
+    (void)o;
+    for (size_t i = 0; g && i < COUNT(whole); i++)
+        if (!strcmp(g, whole[i]))
+            g = NULL;
+    return g ? msr_plan_gap(p, MSR_GAP_PARTIAL_STEP, a, err, "the granularity is '%.60s'", g) : DSE_OK;
+}
+
+static dse_status find_selective(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    return o->recompute < 0 && p->job->recompute == MSR_RECOMPUTE_SELECTIVE
+               ? msr_plan_gap(p, MSR_GAP_SELECTIVE, a, err, "a part of the activations is recomputed")
+               : DSE_OK;
+}
+
+static dse_status find_sequence_parallel(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const msr_job *j = p->job;
+
+    (void)o;
+    return j->sequence_parallel == 1 && j->tp > 1
+               ? msr_plan_gap(p, MSR_GAP_SEQUENCE_PARALLEL, a, err,
+                              "norms and dropouts are divided over the %" PRId64 " ranks of tp", j->tp)
+               : DSE_OK;
+}
+
+static dse_status find_optimizer_sharded(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const msr_job *j = p->job;
+
+    (void)o;
+    return (j->zero_stage == 1 || j->zero_stage == 2) && j->dp > 1
+               ? msr_plan_gap(p, MSR_GAP_OPTIMIZER_SHARDED, a, err,
+                              "ZeRO stage %" PRId64 " over %" PRId64 " ranks", j->zero_stage, j->dp)
+               : DSE_OK;
+}
+
+static dse_status find_float8(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const msr_job *j = p->job;
+
+    (void)o;
+    return j->float8 == 1 || (j->precision && msr_precision_is_8_bit(j->precision))
+               ? msr_plan_gap(p, MSR_GAP_FLOAT8, a, err, "matrices are multiplied in 8 bits")
+               : DSE_OK;
+}
+
+static dse_status find_not_measured(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    (void)o;
+    return p->job->not_measured ? msr_plan_gap(p, MSR_GAP_NOT_MEASURED, a, err, "%s", p->job->not_measured)
+                                : DSE_OK;
+}
+
+/* Before "not measured": without these a rate of tokens is no time. */
+static dse_status find_unknown_work(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const fact facts[] = {{"the sequence length ('seq_len')", p->job->sequence},
+                          {"the batch ('global_batch', 'batch_size')", p->job->batch}};
+
+    (void)o;
+    return add_unknown(p, facts, COUNT(facts), a, err);
+}
+
+static dse_status find_unknown_strategy(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const msr_job *j = p->job;
+    const fact facts[] = {{"the degree of data parallelism ('dp')", j->dp},
+                          {"the degree 'tp'", j->tp},
+                          {"the degree 'pp'", j->pp},
+                          {"the degree 'cp'", j->cp}};
+    dse_status st = add_unknown(p, facts, COUNT(facts), a, err);
+
+    if (st == DSE_OK && !o->precision && j->precision && !msr_precision_word(j->precision) &&
+        !msr_precision_is_8_bit(j->precision))
+        st = msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, err,
+                          "the precision '%.60s' is none of ours; give --precision", j->precision);
+    return st;
+}
+
+static gap_finder *const finders[] = {find_unknown_work,      find_not_measured,      find_inference,
+                                      find_experts,           find_partial,           find_micro_batches,
+                                      find_interleaved,       find_selective,         find_float8,
+                                      find_sequence_parallel, find_optimizer_sharded, find_unknown_strategy};
+
+/* ---- the point ----------------------------------------------------------------------------- */
+
+static dse_status make_point(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const msr_job *j = p->job;
+    dse_status st = DSE_OK;
+
+    p->point =
+        (design_point){.dp = (uint32_t)j->dp,
+                       .tp = (uint32_t)j->tp,
+                       .sp = (uint32_t)j->cp,
+                       .pp = (uint32_t)j->pp,
+                       .recompute = o->recompute >= 0 ? o->recompute : j->recompute == MSR_RECOMPUTE_FULL,
+                       .weight_sharded = MSR_GIVEN(j->dp_shard) && j->dp_shard > 1};
+    if (o->recompute < 0 && j->recompute == MSR_RECOMPUTE_UNKNOWN)
+        st = msr_plan_assume(p, a, err, "no recomputation: the source does not say");
+    if (st == DSE_OK && !MSR_GIVEN(j->dp_shard) && j->dp > 1)
+        st = msr_plan_assume(p, a, err, "weights replicated over dp %" PRId64 ": the source does not say",
+                             j->dp);
+    if (st == DSE_OK && MSR_GIVEN(j->dp_replicate) && j->dp_replicate > 1 && p->point.weight_sharded)
+        st = msr_plan_assume(p, a, err,
+                             "weights sharded over all of dp %" PRId64 ", not over %" PRId64 " with %" PRId64
+                             " replicas",
+                             j->dp, j->dp_shard, j->dp_replicate);
+    if (st == DSE_OK && !MSR_GIVEN(j->micro_batches) && j->pp == 1)
+        st = msr_plan_assume(p, a, err, "one micro-batch: the source does not say");
+    return st;
+}
+
+/* Sizes that a degree divides among ranks. */
+static dse_status find_uneven(msr_plan *p, const card_model *m, dse_arena *a, dse_error *err)
+{
+    const struct {
+        const char *degree, *size;
+        int64_t by, of;
+    } shares[] = {{"dp", "a batch", p->job->dp, m->batch},
+                  {"cp", "a sequence", p->job->cp, m->sequence},
+                  {"tp", "attention heads", p->job->tp, m->heads},
+                  {"tp", "a width", p->job->tp, m->d_model},
+                  {"tp", "a feed-forward width", p->job->tp, m->d_ff}};
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < COUNT(shares); i++)
+        if (shares[i].of % shares[i].by)
+            st = msr_plan_gap(p, MSR_GAP_UNEVEN, a, err, "%s %" PRId64 " does not divide %s of %" PRId64,
+                              shares[i].degree, shares[i].by, shares[i].size, shares[i].of);
+    if (st == DSE_OK && p->job->pp > DESIGN_MAX_STAGES(m->layers))
+        st = msr_plan_gap(p, MSR_GAP_UNEVEN, a, err,
+                          "pp %" PRId64 " has more stages than %" PRId64 " layers can fill", p->job->pp,
+                          m->layers);
+    return st;
+}
+
+dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_arena *a, msr_plan *out,
+                         dse_error *err)
+{
+    card_model m;
+    dse_status st = msr_plan_init(out, job, a, err);
+
+    if (st == DSE_OK && !job->not_measured) /* what failed may have failed by this */
+        st = check_degrees(job, err);
+    for (size_t i = 0; st == DSE_OK && i < COUNT(finders); i++)
+        st = finders[i](out, o, a, err);
+    if (st != DSE_OK || !msr_plan_can_run(out, o->approximate))
+        return st;
+    if ((st = msr_plan_model(out, o, a, err)) != DSE_OK ||
+        (st = card_model_read(&out->model, o->settings, &m, err)) != DSE_OK ||
+        (st = find_uneven(out, &m, a, err)) != DSE_OK ||
+        !(out->can_run = msr_plan_can_run(out, o->approximate)))
+        return st;
+    return make_point(out, o, a, err);
+}

@@ -1,0 +1,339 @@
+/* The model of a job: the card that somebody names, that of a family that ships, or one made of the job's own numbers. */
+#include "base/names.h"
+#include "cards/hf.h"
+#include "cards/locate.h"
+#include "measured/job_row.h"
+#include "measured/plan_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define NAME_MAX_    128
+
+/* ---- families ------------------------------------------------------------------------------ */
+
+/* Spellings in normal form, behind the last slash of a Hugging Face name. Llama 3 and 3.1 have the same sizes. */
+static const struct {
+    const char *spelling, *card;
+} families[] = {
+    {"llama318b", "llama-3.1-8b"},
+    {"llama38b", "llama-3.1-8b"},
+    {"metallama318b", "llama-3.1-8b"},
+    {"metallama38b", "llama-3.1-8b"},
+    {"llama3170b", "llama-3.1-70b"},
+    {"llama370b", "llama-3.1-70b"},
+    {"metallama3170b", "llama-3.1-70b"},
+    {"metallama370b", "llama-3.1-70b"},
+    {"llama31405b", "llama-3.1-405b"},
+    {"metallama31405b", "llama-3.1-405b"},
+    {"gpt3175b", "gpt3-175b"},
+    {"megatron175b", "gpt3-175b"},
+    {"megatron22b", "megatron-22b"},
+    {"turing530b", "turing-530b"},
+    {"mtnlg530b", "turing-530b"},
+    {"megatronturing530b", "turing-530b"},
+    {"megatronturingnlg530b", "turing-530b"},
+    {"megatron530b", "turing-530b"},
+    {"megatron1t", "megatron-1t"},
+};
+
+static const char *card_of_family(const char *family)
+{
+    const char *slash = strrchr(family, '/');
+    char form[NAME_MAX_];
+
+    msr_normal_form(slash ? slash + 1 : family, form, sizeof form);
+    for (size_t i = 0; i < COUNT(families); i++)
+        if (!strcmp(form, families[i].spelling))
+            return families[i].card;
+    return NULL;
+}
+
+/* ---- documents ----------------------------------------------------------------------------- */
+
+/* Room for a card's own entries and for what is put over them. */
+#define MORE_KEYS 16
+
+typedef struct {
+    cfg_node *map;
+    dse_arena *arena;
+    bool failed;
+} making;
+
+/* Sets a key, in the place that it had or at the end. */
+static void put(making *m, const char *key, const char *value)
+{
+    cfg_node *nodes = DSE_ARENA_NEW(m->arena, cfg_node, 2);
+    uint32_t i = 0;
+
+    m->failed = m->failed || !nodes || !key || !value;
+    if (m->failed)
+        return;
+    nodes[0] = (cfg_node){.kind = CFG_SCALAR, .line = 1, .column = 1, .text = key};
+    nodes[1] = (cfg_node){.kind = CFG_SCALAR, .line = 1, .column = 1, .text = value};
+    while (i < m->map->n && strcmp(m->map->key[i]->text, key) != 0)
+        i++;
+    m->map->key[i] = &nodes[0];
+    m->map->item[i] = &nodes[1];
+    m->map->n += i == m->map->n;
+}
+
+static void put_int(making *m, const char *key, int64_t v)
+{
+    put(m, key, dse_arena_printf(m->arena, "%" PRId64, v));
+}
+
+/* A document with room, of another's entries (NULL: none). */
+static dse_status begin(making *m, const char *path, const cfg_doc *from, dse_arena *a, cfg_doc *out,
+                        dse_error *err)
+{
+    const uint32_t n = from ? from->root->n : 0;
+
+    *m = (making){.map = DSE_ARENA_NEW(a, cfg_node, 1), .arena = a};
+    if (!m->map)
+        return dse_fail_nomem(err);
+    *m->map = (cfg_node){.kind = CFG_MAP,
+                         .line = 1,
+                         .column = 1,
+                         .n = n,
+                         .item = DSE_ARENA_NEW(a, cfg_node *, n + MORE_KEYS),
+                         .key = DSE_ARENA_NEW(a, cfg_node *, n + MORE_KEYS)};
+    if (!m->map->item || !m->map->key)
+        return dse_fail_nomem(err);
+    if (n) {
+        memcpy(m->map->item, from->root->item, n * sizeof *m->map->item);
+        memcpy(m->map->key, from->root->key, n * sizeof *m->map->key);
+    }
+    *out = (cfg_doc){.path = path, .root = m->map};
+    return DSE_OK;
+}
+
+/* ---- a card -------------------------------------------------------------------------------- */
+
+static dse_status load_card(msr_plan *p, const char *name, dse_arena *a, cfg_doc *out, dse_error *err)
+{
+    const char *path, *note = NULL;
+    dse_status st;
+
+    if ((st = card_locate(CARD_MODELS, name, a, &path, err)) != DSE_OK ||
+        (st = cfg_load(path, a, out, err)) != DSE_OK ||
+        (st = card_hf_resolve(out, a, &note, err)) != DSE_OK ||
+        (st = card_name(path, a, &p->model_name, err)) != DSE_OK)
+        return st;
+    if (out->root->kind != CFG_MAP)
+        return dse_fail_at(err, DSE_E_CONFIG, path, "this is no model card: it is to be a mapping");
+    return note ? msr_plan_assume(p, a, err, "%s", note) : DSE_OK;
+}
+
+/* A job that says a family and sizes says the same twice. A vocabulary is padded as its training likes it. */
+static dse_status check_family(const msr_plan *p, const cfg_doc *card, dse_error *err)
+{
+    const msr_job *j = p->job;
+    const struct {
+        const char *key;
+        int64_t v;
+        const char *otherwise; /* the key that says it where the card has not this one */
+    } sizes[] = {{"layers", j->layers, NULL},
+                 {"d_model", j->d_model, NULL},
+                 {"d_ff", j->d_ff, NULL},
+                 {"heads", j->heads, NULL},
+                 {"kv_heads", j->kv_heads, "heads"}};
+
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const cfg_node *node = cfg_get(card->root, sizes[i].key);
+        int64_t v = 0;
+        dse_status st;
+
+        if (!node && sizes[i].otherwise)
+            node = cfg_get(card->root, sizes[i].otherwise);
+        if (!node || !MSR_GIVEN(sizes[i].v))
+            continue;
+        if ((st = cfg_int(card, node, sizes[i].key, 1, INT64_MAX, &v, err)) != DSE_OK)
+            return st;
+        if (v != sizes[i].v)
+            return dse_fail_at(err, DSE_E_CONFIG, j->where,
+                               "%s is %" PRId64 ", but that of %s is %" PRId64
+                               "; correct it, or give the model's card with --model",
+                               sizes[i].key, sizes[i].v, p->model_name, v);
+    }
+    return DSE_OK;
+}
+
+static dse_status of_card(msr_plan *p, const msr_plan_options *o, const char *family, dse_arena *a, making *m,
+                          dse_error *err)
+{
+    const char *name = o->model ? o->model : family;
+    cfg_doc card;
+    dse_status st = load_card(p, name, a, &card, err);
+
+    if (st == DSE_OK && !o->model)
+        st = check_family(p, &card, err);
+    if (st == DSE_OK)
+        st = begin(m, card.path, &card, a, &p->model, err);
+    if (st == DSE_OK && !o->model && MSR_GIVEN(p->job->vocabulary))
+        put_int(m, "vocabulary", p->job->vocabulary);
+    return st;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+/* How far a width may be from four times the model's and still be it: norms and biases are counted, too. */
+#define NEAR_FOUR_TIMES 0.01
+
+/* From the parameters: embeddings + layers * (4 d^2 + 2 d d_ff). Not known unless that gives about 4 d, or a whole number. */
+static int64_t width_of_params(const msr_job *j)
+{
+    const double d = (double)j->d_model, layers = (double)j->layers;
+    const double width = ((j->num_params - j->num_params_embedding) / layers - 4 * d * d) / (2 * d);
+
+    if (!(width >= 1 && width < 1e15))
+        return MSR_JOB_NONE;
+    if (fabs(width / (4 * d) - 1) <= NEAR_FOUR_TIMES)
+        return 4 * j->d_model;
+    return width == floor(width) ? (int64_t)width : MSR_JOB_NONE;
+}
+
+static int64_t vocabulary_of_params(const msr_job *j)
+{
+    const double entries = j->num_params_embedding / (double)j->d_model;
+
+    return entries >= 1 && entries < 1e15 && entries == floor(entries) ? (int64_t)entries : MSR_JOB_NONE;
+}
+
+/* Fills in what follows from the other numbers, and says so. */
+static dse_status derive_sizes(msr_plan *p, msr_job *j, dse_arena *a, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    if (!MSR_GIVEN(j->d_model) && MSR_GIVEN(j->heads) && MSR_GIVEN(j->head_dim)) {
+        if (__builtin_mul_overflow(j->heads, j->head_dim, &j->d_model))
+            j->d_model = MSR_JOB_NONE;
+        else
+            st = msr_plan_assume(p, a, err, "d_model %" PRId64 ": num_heads * head_dim", j->d_model);
+    }
+    if (st != DSE_OK || !MSR_GIVEN(j->d_model))
+        return st;
+    if (!MSR_GIVEN(j->vocabulary) && MSR_GIVEN(j->vocabulary = vocabulary_of_params(j)))
+        st = msr_plan_assume(p, a, err, "vocabulary %" PRId64 ": num_params_embedding / d_model",
+                             j->vocabulary);
+    if (st == DSE_OK && !MSR_GIVEN(j->d_ff) && MSR_GIVEN(j->layers) &&
+        MSR_GIVEN(j->d_ff = width_of_params(j)))
+        st = msr_plan_assume(p, a, err, "d_ff %" PRId64 ": what num_params leaves for it", j->d_ff);
+    return st;
+}
+
+/* Sizes do not say which operators they are of: a GPT's, but Llama's where heads share keys and values. */
+static dse_status put_operators(msr_plan *p, const msr_job *j, making *m, dse_error *err)
+{
+    const bool grouped = MSR_GIVEN(j->kv_heads) && j->kv_heads != j->heads;
+
+    put(m, "operators", grouped ? "llama" : "gpt");
+    if (grouped)
+        put_int(m, "kv_heads", j->kv_heads);
+    return msr_plan_assume(p, m->arena, err, "the operators of a %s: the source gives sizes alone",
+                           grouped ? "Llama" : "GPT");
+}
+
+static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *err)
+{
+    msr_job job = *p->job;
+    const struct {
+        const char *key;
+        const int64_t *v;
+    } sizes[] = {{"vocabulary", &job.vocabulary},
+                 {"d_model", &job.d_model},
+                 {"d_ff", &job.d_ff},
+                 {"heads", &job.heads},
+                 {"layers", &job.layers}};
+    dse_status st = derive_sizes(p, &job, a, err);
+
+    for (size_t i = 0; st == DSE_OK && i < COUNT(sizes); i++)
+        if (!MSR_GIVEN(*sizes[i].v))
+            return dse_fail_at(err, DSE_E_CONFIG, job.where,
+                               "%s%.60s%s, and its %s is not known; give the model's card with --model",
+                               job.family ? "the model '" : "the model is not named",
+                               job.family ? job.family : "", job.family ? "' is none of ours" : "",
+                               sizes[i].key);
+    if (st == DSE_OK)
+        st = begin(m, job.where, NULL, a, &p->model, err);
+    for (size_t i = 0; st == DSE_OK && i < COUNT(sizes); i++)
+        put_int(m, sizes[i].key, *sizes[i].v);
+    if (st == DSE_OK)
+        st = put_operators(p, &job, m, err);
+    /* Results are kept under the name. */
+    p->model_name = job.family && *job.family && dse_is_printable(job.family)
+                        ? job.family
+                        : dse_arena_printf(a, "%" PRId64 "x%" PRId64, job.layers, job.d_model);
+    return st == DSE_OK && !p->model_name ? dse_fail_nomem(err) : st;
+}
+
+/* ---- what every model gets ----------------------------------------------------------------- */
+
+static dse_status put_precision(msr_plan *p, const msr_plan_options *o, making *m, dse_error *err)
+{
+    const char *word = o->precision;
+    dse_status st = DSE_OK;
+
+    if (!word && p->job->precision)
+        word = msr_precision_word(p->job->precision);
+    if (!word) {
+        word = "mixed";
+        if (!p->job->precision)
+            st =
+                msr_plan_assume(p, m->arena, err, "mixed precision, 16 and 32 bits: the source does not say");
+    }
+    put(m, "precision", word);
+    return st;
+}
+
+static dse_status put_placement(msr_plan *p, making *m, dse_error *err)
+{
+    char order[CFG_NAME_MAX];
+
+    if (!msr_placement_of(p->job->rank_order, order, sizeof order))
+        return dse_fail_at(
+            err, DSE_E_CONFIG, p->job->where,
+            "rank_order '%.60s' is to name tp, cp, dp_shard, dp_replicate and pp once, both dp together",
+            p->job->rank_order);
+    put(m, "placement", dse_arena_strdup(m->arena, order));
+    return DSE_OK;
+}
+
+/* A card of the family's own name, too: NULL if there is none of either kind. */
+static dse_status find_family(const msr_job *j, dse_arena *a, const char **out, dse_error *err)
+{
+    const char **name, *folder;
+    dse_status st;
+    size_t n;
+
+    *out = j->family ? card_of_family(j->family) : NULL;
+    if (*out || !j->family)
+        return DSE_OK;
+    if ((st = card_list(CARD_MODELS, a, &name, &n, &folder, err)) != DSE_OK)
+        return st;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(name[i], j->family))
+            *out = name[i];
+    return DSE_OK;
+}
+
+dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+{
+    const char *family;
+    dse_status st = find_family(p->job, a, &family, err);
+    making m;
+
+    if (st != DSE_OK)
+        return st;
+    st = o->model || family ? of_card(p, o, family, a, &m, err) : of_numbers(p, a, &m, err);
+    if (st != DSE_OK)
+        return st;
+    put_int(&m, "batch", p->job->batch);
+    put_int(&m, "sequence", p->job->sequence);
+    if ((st = put_precision(p, o, &m, err)) != DSE_OK || (st = put_placement(p, &m, err)) != DSE_OK)
+        return st;
+    return m.failed ? dse_fail_nomem(err) : DSE_OK;
+}

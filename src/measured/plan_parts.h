@@ -1,0 +1,39 @@
+/* What plan*.c share: a plan that grows, and the model of a job. */
+#ifndef DSE_MEASURED_PLAN_PARTS_H
+#define DSE_MEASURED_PLAN_PARTS_H
+
+#include "measured/plan.h"
+
+#define MSR_GIVEN(v) ((v) != MSR_JOB_NONE)
+
+/* Adds a gap, or something assumed, with its text. DSE_E_NOMEM. */
+dse_status msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, dse_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+dse_status msr_plan_assume(msr_plan *p, dse_arena *a, dse_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The arrays of both, empty. */
+dse_status msr_plan_init(msr_plan *p, const msr_job *job, dse_arena *a, dse_error *err);
+
+/* Whether nothing is in the way, or nothing that `approximate` does not take a substitute for. */
+bool msr_plan_can_run(const msr_plan *p, bool approximate);
+
+/* p->model and its name: the card that the options name, or that of the job's family, or one of the job's own sizes; with the
+ * job's batch, sequence, precision and rank order. DSE_E_CONFIG: the family is none of ours and a size is missing, or a size of
+ * the job is another than the family's. */
+dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err);
+
+/* The card's word for a precision, "mixed"; NULL: none that is known. */
+const char *msr_precision_word(const char *text);
+
+/* Whether a text says 8-bit floating point. */
+bool msr_precision_is_8_bit(const char *text);
+
+/* The name of a device whatever it is written like: "NVIDIA A100 80GB" and "nvidia_a100" are "a100". */
+void msr_device_form(const char *text, char *out, size_t size);
+
+/* The parallel dimensions of a model card's `placement`, innermost first, of a workload card's rank order (NULL: the usual one).
+ * False if it has none: a dimension is unknown, missing, or divided. */
+bool msr_placement_of(const char *rank_order, char *out, size_t size);
+
+#endif

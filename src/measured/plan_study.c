@@ -1,0 +1,40 @@
+/* A plan on a machine: as many of its NPUs as the job has devices. */
+#include "cards/resize.h"
+#include "measured/plan_parts.h"
+
+#include <string.h>
+
+/* Whether both are known, and are not the same. */
+static bool is_other_device(const msr_job *job, const card_system *machine)
+{
+    char one[160], other[160];
+
+    if (!job->device || !*machine->device)
+        return false;
+    msr_device_form(job->device, one, sizeof one);
+    msr_device_form(machine->device, other, sizeof other);
+    return strcmp(one, other) != 0;
+}
+
+dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
+                          const msr_plan_options *o, dse_arena *a, drv_study *out, dse_error *err)
+{
+    card_system whole = *machine, part;
+    dse_status st;
+
+    if (is_other_device(p->job, machine)) {
+        p->can_run = false;
+        return msr_plan_gap(p, MSR_GAP_OTHER_DEVICE, a, err, "measured on '%.80s'; %s has '%.80s'",
+                            p->job->device, machine_name, machine->device);
+    }
+    if (!p->job->device &&
+        (st = msr_plan_assume(p, a, err, "the device is that of %s: the source does not say",
+                              machine_name)) != DSE_OK)
+        return st;
+    if (o->settings && card_system_has_any(o->settings) &&
+        (st = card_system_set(&whole, o->settings, err)) != DSE_OK)
+        return st;
+    if ((st = card_system_resize(&whole, design_point_ranks(&p->point), &part, err)) != DSE_OK)
+        return st;
+    return drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err);
+}

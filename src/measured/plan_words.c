@@ -1,0 +1,124 @@
+/* Words of a job in the words of our cards: precisions, devices, the order of ranks. */
+#include "measured/job_row.h"
+#include "measured/plan_parts.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define WORD_MAX     160
+
+/* ---- precision ----------------------------------------------------------------------------- */
+
+/* Training in a 16-bit format keeps a copy of the weights in 32: that is what `mixed` counts. */
+static const struct {
+    const char *name, *word; /* in normal form, first in a text: "bf16 compute, fp32 parameters" */
+} precisions[] = {{"bf16", "mixed"},  {"bfloat16", "mixed"}, {"fp16", "mixed"}, {"float16", "mixed"},
+                  {"half", "mixed"},  {"mixed", "mixed"},    {"fp32", "fp32"},  {"float32", "fp32"},
+                  {"single", "fp32"}, {"tf32", "fp32"}};
+
+static const char *const eight_bits[] = {"fp8", "float8", "e4m3", "e5m2"};
+
+/* The first word: letters and digits. */
+static void first_word(const char *text, char out[WORD_MAX])
+{
+    size_t n = 0;
+
+    while (*text && !isalnum((unsigned char)*text))
+        text++;
+    for (; n + 1 < WORD_MAX && isalnum((unsigned char)text[n]); n++)
+        out[n] = (char)tolower((unsigned char)text[n]);
+    out[n] = '\0';
+}
+
+const char *msr_precision_word(const char *text)
+{
+    char word[WORD_MAX];
+
+    first_word(text, word);
+    for (size_t i = 0; i < COUNT(precisions); i++)
+        if (!strcmp(word, precisions[i].name))
+            return precisions[i].word;
+    return NULL;
+}
+
+bool msr_precision_is_8_bit(const char *text)
+{
+    char word[WORD_MAX];
+
+    first_word(text, word);
+    for (size_t i = 0; i < COUNT(eight_bits); i++)
+        if (!strcmp(word, eight_bits[i]))
+            return true;
+    return false;
+}
+
+/* ---- devices ------------------------------------------------------------------------------- */
+
+/* In a text in normal form; longer names first, as "gh200" has "h200" in it. */
+static const char *const devices[] = {"gh200",  "gb200",    "gb300",  "mi300x", "mi325x", "mi355x",
+                                      "mi250x", "dgxspark", "tpuv5p", "tpuv5e", "tpuv6e", "tpuv4",
+                                      "tpuv3",  "a100",     "a800",   "h100",   "h200",   "h800",
+                                      "b200",   "b300",     "v100",   "a10g",   "l40s",   "p100"};
+
+void msr_device_form(const char *text, char *out, size_t size)
+{
+    char form[WORD_MAX];
+
+    msr_normal_form(text, form, sizeof form);
+    for (size_t i = 0; i < COUNT(devices); i++)
+        if (strstr(form, devices[i])) {
+            snprintf(out, size, "%s", devices[i]);
+            return;
+        }
+    snprintf(out, size, "%s", form);
+}
+
+/* ---- the order of ranks -------------------------------------------------------------------- */
+
+/* Of a workload card, and of a model card. Both parts of dp are one dimension, so they must be neighbours. */
+static const struct {
+    const char *job, *ours;
+} dimensions[] = {{"tp", "tp"},           {"cp", "sp"}, {"dp_shard", "dp"},
+                  {"dp_replicate", "dp"}, {"dp", "dp"}, {"pp", "pp"}};
+
+/* The usual one: a node is tensor parallel, stages are far apart. Source: Megatron-LM's parallel_state, TorchTitan's device
+ * mesh (pp, dp_replicate, dp_shard, cp, tp from the outermost). */
+static const char usual_order[] = "tp,cp,dp_shard,dp_replicate,pp";
+
+static const char *ours_of(const char *word, size_t n)
+{
+    for (size_t i = 0; i < COUNT(dimensions); i++)
+        if (strlen(dimensions[i].job) == n && !strncmp(dimensions[i].job, word, n))
+            return dimensions[i].ours;
+    return NULL;
+}
+
+bool msr_placement_of(const char *rank_order, char *out, size_t size)
+{
+    const char *p = rank_order && *rank_order ? rank_order : usual_order, *last = "";
+    const char *order[4];
+    size_t n = 0;
+
+    while (*p) {
+        const size_t length = strcspn(p, ", ");
+        const char *ours = ours_of(p, length);
+
+        if (!ours)
+            return false;
+        for (size_t i = 0; i + 1 < n; i++)
+            if (order[i] == ours || !strcmp(order[i], ours))
+                return false;
+        if (strcmp(ours, last) != 0) {
+            if (n == COUNT(order))
+                return false;
+            order[n++] = last = ours;
+        }
+        p += length + strspn(p + length, ", ");
+    }
+    if (n == COUNT(order))
+        snprintf(out, size, "%s,%s,%s,%s", order[0], order[1], order[2], order[3]);
+    return n == COUNT(order);
+}

@@ -1,0 +1,297 @@
+#include "measured/runs.h"
+
+#include "cards/locate.h"
+#include "measured/pairs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct {
+    const msr_runs_options *o;
+    dse_arena *arena;
+    msr_runs *out;
+    size_t cap;
+} loading;
+
+/* ---- those that cannot be simulated --------------------------------------------------------- */
+
+/* There are no more reasons than kinds of gaps and two of a simulation's own, so room is made for all at once. */
+#define MAX_REASONS (MSR_GAPS + 2)
+
+dse_status msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a,
+                          dse_error *err)
+{
+    size_t i = 0;
+
+    if (!r->left && !(r->left = DSE_ARENA_NEW(a, report_left, MAX_REASONS)))
+        return dse_fail_nomem(err);
+    while (i < r->n_left && strcmp(r->left[i].reason, reason) != 0)
+        i++;
+    if (i == r->n_left) {
+        r->left[r->n_left++] = (report_left){reason, 0, dse_arena_printf(a, "%s: %s", job->name, text)};
+        if (!r->left[i].first)
+            return dse_fail_nomem(err);
+    }
+    r->left[i].n++;
+    return DSE_OK;
+}
+
+/* By the first gap that nothing can stand in for; else by the first that nobody allowed to be substituted. */
+static dse_status leave_for_gap(loading *l, const msr_plan *p, dse_error *err)
+{
+    size_t first = 0;
+
+    while (first < p->n_gaps && msr_gap_rows[p->gap[first].kind].substitute)
+        first++;
+    if (first == p->n_gaps)
+        first = 0;
+    return msr_runs_leave(l->out, p->job, msr_gap_rows[p->gap[first].kind].name, p->gap[first].text, l->arena,
+                          err);
+}
+
+/* ---- one run -------------------------------------------------------------------------------- */
+
+/* Of a run of a trace, `reach` says which of its ranks there are; NULL: all, or it is of a table. */
+static dse_status note(loading *l, msr_run *r, const char *reach, dse_error *err)
+{
+    const msr_plan *p = &r->plan;
+
+    if (!(r->note = DSE_ARENA_NEW(l->arena, const char *, p->n_gaps + p->n_assumed + 1)))
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < p->n_gaps; i++) {
+        const char *text = dse_arena_printf(l->arena, "%s: %s instead", p->gap[i].text,
+                                            msr_gap_rows[p->gap[i].kind].substitute);
+
+        if (!text)
+            return dse_fail_nomem(err);
+        r->note[r->n_notes++] = text;
+    }
+    for (size_t i = 0; i < p->n_assumed; i++)
+        r->note[r->n_notes++] = p->assumed[i];
+    if (reach)
+        r->note[r->n_notes++] = reach;
+    return DSE_OK;
+}
+
+/* The machine cut to the job's devices; *out is NULL for a run that is left. */
+static dse_status add(loading *l, const msr_job *job, msr_run **out, dse_error *err)
+{
+    msr_run *r = DSE_ARENA_NEW(l->arena, msr_run, 1);
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+
+    *out = NULL;
+    if (!r)
+        return dse_fail_nomem(err);
+    r->job = *job;
+    if ((st = msr_plan_make(&r->job, &l->o->plan, l->arena, &r->plan, err)) != DSE_OK) {
+        dse_error_set_where(err, job->where);
+        return st;
+    }
+    if (!r->plan.can_run)
+        return leave_for_gap(l, &r->plan, err);
+    st = msr_plan_study(&r->plan, &l->out->machine, l->out->machine_name, &l->o->plan, l->arena, &r->study,
+                        &why);
+    if (st == DSE_E_CONFIG || st == DSE_E_RANGE)
+        return msr_runs_leave(l->out, job, "the system cannot run it", why.text, l->arena, err);
+    if (st != DSE_OK)
+        return dse_fail_at(err, st, why.where, "%s", why.text);
+    if (!r->plan.can_run)
+        return leave_for_gap(l, &r->plan, err);
+    if (!DSE_GROW(l->out->run, l->cap, l->out->n + 1))
+        return dse_fail_nomem(err);
+    l->out->run[l->out->n++] = *out = r;
+    return DSE_OK;
+}
+
+/* ---- traces --------------------------------------------------------------------------------- */
+
+/* Ranks of the kind that the first is of, and the number of ranks that the traces themselves speak of (0: they do not). */
+static uint32_t count_ranks(const trace_record *record, uint32_t *world)
+{
+    uint32_t n = 0;
+
+    *world = 0;
+    for (uint32_t i = 0; i < record->n_ranks; i++) {
+        n += record->rank[i].kind == record->rank[0].kind;
+        *world = record->rank[i].world_size ? record->rank[i].world_size : *world;
+    }
+    return n;
+}
+
+static dse_status check_ranks(const drv_recording *r, dse_error *err)
+{
+    uint32_t world, n = count_ranks(&r->record, &world);
+    int64_t total = r->card.total_count;
+
+    if (total == TRACE_CARD_NONE)
+        return dse_fail_at(
+            err, DSE_E_CONFIG, r->card.path,
+            "the card lacks 'total_count' (workload.hardware.xpu_spec), the number of devices");
+    if (world && world != total)
+        return dse_fail_at(err, DSE_E_CONFIG, r->card.path,
+                           "total_count is %" PRId64 ", but the traces are of a job of %" PRIu32
+                           " ranks; the card is of another run",
+                           total, world);
+    if (n > total)
+        return dse_fail_at(err, DSE_E_CONFIG, r->card.path,
+                           "total_count is %" PRId64 ", but there are traces of %" PRIu32
+                           " ranks; the card is of another run",
+                           total, n);
+    return DSE_OK;
+}
+
+/* "runs/a" of "runs/a/": what its line is headed by. */
+static const char *name_of(const char *path, dse_arena *a)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return dse_arena_strndup(a, path, n);
+}
+
+/* Texts of the recording's card are gone with it, and the job lives on: the card is read again. */
+static dse_status job_of(loading *l, const drv_recording *traces, const char *path, msr_job *out,
+                         dse_error *err)
+{
+    trace_card *card = DSE_ARENA_NEW(l->arena, trace_card, 1);
+    const char *at = dse_arena_strdup(l->arena, traces->card.path), *name = name_of(path, l->arena);
+    trace_record notes = {0};
+    dse_status st;
+
+    if (!card || !at || !name)
+        return dse_fail_nomem(err);
+    st = trace_card_load(at, l->arena, card, &notes, err);
+    trace_record_free(&notes); /* the recording has said them */
+    return st == DSE_OK ? msr_job_of_card(card, name, l->arena, out, err) : st;
+}
+
+static dse_status add_recording(loading *l, const char *path, const drv_recording *traces, dse_error *err)
+{
+    const char *reach;
+    msr_run *r;
+    msr_job job;
+    dse_status st;
+
+    for (size_t i = 0; l->o->warn && i < traces->record.n_warnings; i++)
+        l->o->warn(traces->record.warning[i].text);
+    if (!traces->has_card)
+        return dse_fail_at(
+            err, DSE_E_CONFIG, path,
+            "there is no workload card, which says what to simulate; put one beside the traces, or give "
+            "it with --card");
+    if ((st = check_ranks(traces, err)) != DSE_OK || (st = job_of(l, traces, path, &job, err)) != DSE_OK ||
+        (st = add(l, &job, &r, err)) != DSE_OK || !r)
+        return st;
+    r->is_trace = true;
+    if ((st = msr_pairs_reach(traces, l->arena, &reach, err)) != DSE_OK ||
+        (st = note(l, r, reach, err)) != DSE_OK)
+        return st;
+    return l->o->see(l->o->seer, l->out->n - 1, r, traces, err);
+}
+
+static dse_status add_trace(loading *l, const char *path, dse_error *err)
+{
+    drv_recording traces = {0};
+    dse_status st = drv_recording_load(path, &l->o->read, &traces, err);
+
+    if (st == DSE_OK)
+        st = add_recording(l, path, &traces, err);
+    drv_recording_free(&traces);
+    return st;
+}
+
+static dse_status add_rows(loading *l, const char *table, dse_error *err)
+{
+    const char *path;
+    msr_run *r;
+    msr_job *job;
+    size_t n = 0;
+    dse_status st = card_locate(CARD_MEASURED, table, l->arena, &path, err);
+
+    if (st == DSE_OK)
+        st = msr_jobs_read(path, l->o->only, l->o->n_only, l->arena, &job, &n, err);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        st = add(l, &job[i], &r, err);
+        if (st == DSE_OK && r)
+            st = note(l, r, NULL, err);
+    }
+    return st;
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static bool same_work(const msr_job *a, const msr_job *b)
+{
+    return same_text(a->family, b->family) && a->layers == b->layers && a->d_model == b->d_model &&
+           a->d_ff == b->d_ff && a->heads == b->heads && a->batch == b->batch && a->sequence == b->sequence &&
+           a->n_devices == b->n_devices && same_text(a->framework, b->framework);
+}
+
+/* Quadratic in the kinds of work, of which there are few. */
+static dse_status group(msr_runs *r, dse_arena *a, dse_error *err)
+{
+    const msr_job **of = DSE_ARENA_NEW(a, const msr_job *, r->n);
+    uint32_t n = 0;
+
+    if (!of)
+        return dse_fail_nomem(err);
+    for (size_t i = 0; i < r->n; i++) {
+        uint32_t k = 0;
+
+        while (k < n && !same_work(of[k], &r->run[i]->job))
+            k++;
+        if (k == n)
+            of[n++] = &r->run[i]->job;
+        r->run[i]->group = k;
+    }
+    return DSE_OK;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static dse_status check(const msr_runs_options *o, dse_error *err)
+{
+    if (!o->n_traces && !o->n_tables)
+        return dse_fail(
+            err, DSE_E_USAGE,
+            "there is nothing measured; give --trace with traces, or --measured with a table of step times");
+    if (o->read.card && o->n_traces != 1)
+        return dse_fail(err, DSE_E_USAGE, "--card is for one --trace; several have theirs beside them");
+    if (o->n_only && !o->n_tables)
+        return dse_fail(err, DSE_E_USAGE, "--only chooses rows of a table; give one with --measured");
+    return DSE_OK;
+}
+
+/* Into the arena. */
+static dse_status keep(msr_runs *r, dse_arena *a, dse_error *err)
+{
+    msr_run **kept = DSE_ARENA_NEW(a, msr_run *, r->n);
+
+    if (kept && r->n)
+        memcpy(kept, r->run, r->n * sizeof *kept);
+    dse_free(r->run);
+    r->run = kept;
+    return kept ? DSE_OK : dse_fail_nomem(err);
+}
+
+dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out, dse_error *err)
+{
+    loading l = {.o = o, .arena = a, .out = out};
+    dse_status st, kept;
+
+    *out = (msr_runs){0};
+    if ((st = check(o, err)) != DSE_OK || (st = drv_system_load(o->system, o->plan.settings, a, &out->machine,
+                                                                &out->machine_name, err)) != DSE_OK)
+        return st;
+    for (size_t i = 0; st == DSE_OK && i < o->n_traces; i++)
+        st = add_trace(&l, o->trace[i], err);
+    for (size_t i = 0; st == DSE_OK && i < o->n_tables; i++)
+        st = add_rows(&l, o->table[i], err);
+    kept = keep(out, a, err);
+    st = st == DSE_OK ? kept : st;
+    return st == DSE_OK ? group(out, a, err) : st;
+}

@@ -1,0 +1,57 @@
+/* msr_runs -- measured runs, of traces and of tables, each as the point that it is on one machine.
+ *
+ * A trace is in memory only while `see` is called with it. */
+#ifndef DSE_MEASURED_RUNS_H
+#define DSE_MEASURED_RUNS_H
+
+#include "driver/recording.h"
+#include "measured/plan.h"
+#include "report/left.h"
+
+typedef struct {
+    msr_job job;
+    msr_plan plan;
+    drv_study study;
+    bool is_trace;
+    uint32_t
+        group; /* runs of one are choices for the same work: model, batch, sequence, devices, framework */
+    size_t
+        n_notes; /* what stands in for what, what was assumed, of which ranks there are traces; a sentence each */
+    const char **note;
+} msr_run;
+
+/* Of a run of a trace that can be simulated, the i-th: looks at its traces, which are gone afterwards. */
+typedef dse_status msr_run_see(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err);
+
+typedef struct {
+    const char *system; /* the machine: a card by name or path */
+    size_t n_traces, n_tables, n_only;
+    const char *const *trace; /* directories, or files */
+    const char *const *table; /* measured tables, by name or path */
+    const char *const *only;  /* rows of them, as msr_jobs_read takes them */
+    msr_plan_options plan;
+    drv_recording_options read; /* its card is for the only trace */
+    msr_run_see *see;
+    void *seer;
+    void (*warn)(const char *text); /* of a trace or its card; NULL */
+} msr_runs_options;
+
+typedef struct {
+    card_system machine;
+    const char *machine_name;
+    size_t n;
+    msr_run **run; /* that can be simulated: traces first, as given; then rows */
+    size_t n_left;
+    report_left *left; /* in the order in which they were met */
+} msr_runs;
+
+/* A run that the machine cannot be cut to is left, too. DSE_E_USAGE: no run was given, a card for several traces. DSE_E_CONFIG:
+ * a trace without a workload card, or with one of another number of ranks. And as drv_system_load, drv_recording_load,
+ * msr_jobs_read, msr_plan_make and msr_plan_study fail. All in the arena. */
+dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out, dse_error *err);
+
+/* One more that cannot be simulated, as was found out later. */
+dse_status msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a,
+                          dse_error *err);
+
+#endif

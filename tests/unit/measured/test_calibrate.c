@@ -1,0 +1,306 @@
+/* Runs simulated on a machine whose parameters are known, and fitted from a card that says otherwise. */
+#include "cards/resize.h"
+#include "measured/calibrate.h"
+
+#include "unit/unit.h"
+
+/* Two boxes of four. */
+static const char true_card[] = "network:\n"
+                                "  topology: [Switch, Switch]\n"
+                                "  npus_count: [4, 2]\n"
+                                "  bandwidth: [40, 5]\n"
+                                "  latency: [3000, 9000]\n"
+                                "collectives:\n"
+                                "  all: [ring, ring]\n"
+                                "compute:\n"
+                                "  peak_perf: 30\n"
+                                "memory:\n"
+                                "  bandwidth: 200\n"
+                                "overheads:\n"
+                                "  per_kernel: 4000\n"
+                                "  per_step: 2000000\n";
+
+/* What its data sheet says: all rates higher, no cost. */
+static const char *const data_sheet[] = {"compute.peak_perf=45",     "memory.bandwidth=300",
+                                         "network.bandwidth=[60,9]", "network.latency=[1000,1000]",
+                                         "overheads.per_kernel=0",   "overheads.per_step=0"};
+
+#define N_TRUE 8
+static const double truth[N_TRUE] = {30, 200, 40, 5, 3000, 9000, 4000, 2e6};
+
+/* Models that are more or less compute, by batch and sequence, and strategies in one box and over both. */
+typedef struct {
+    const char *model[2]; /* settings */
+    const char *point;
+} job;
+
+static const job jobs[] = {
+    {{"batch=16", "sequence=128"}, "8_1_1_1_0"}, {{"batch=64", "sequence=256"}, "4_2_1_1_0"},
+    {{"batch=16", "sequence=64"}, "2_4_1_1_0"},  {{"batch=256", "sequence=128"}, "2_2_2_1_0"},
+    {{"batch=8", "sequence=32"}, "1_4_1_1_0"},   {{"batch=128", "sequence=256"}, "4_1_1_1_0"},
+    {{"batch=32", "sequence=128"}, "2_2_1_1_1"}, {{"batch=512", "sequence=64"}, "2_1_1_1_0"},
+    {{"batch=16", "sequence=512"}, "1_2_1_1_1"}, {{"batch=64", "sequence=64"}, "1_8_1_1_0"},
+    {{"batch=8", "sequence=1024"}, "1_1_8_1_0"}, {{"batch=128", "sequence=32"}, "8_1_1_1_1"},
+    {{"batch=24", "sequence=96"}, "4_1_2_1_0"},  {{"batch=16", "sequence=2048"}, "2_1_1_1_0"},
+    {{"batch=512", "sequence=16"}, "1_4_1_1_0"}, {{"batch=4", "sequence=512"}, "4_1_1_1_0"},
+    {{"batch=48", "sequence=192"}, "2_1_2_1_0"}, {{"batch=32", "sequence=32"}, "1_2_1_1_0"},
+};
+#define N_JOBS (sizeof jobs / sizeof jobs[0])
+
+static dse_arena arena;
+static drv_study study[N_JOBS];
+static msr_calibrate_run run[N_JOBS];
+static card_system machine, sheet;
+static dse_error err;
+
+static void set(card_system *s, const char *const *words, size_t n)
+{
+    cfg_settings settings;
+
+    assert_ok(drv_settings_parse(words, n, &arena, &settings, &err), &err);
+    assert_ok(card_system_set(s, &settings, &err), &err);
+}
+
+/* Seconds of a run on a machine. */
+static double measure(const card_system *on, const msr_calibrate_run *r)
+{
+    drv_study s = *r->study;
+    store_metrics m;
+
+    assert_ok(card_system_resize(on, design_point_ranks(&r->point), &s.system, &err), &err);
+    assert_ok(drv_point_run(&s, &r->point, &arena, &m, &err), &err);
+    return (double)m.wall_time * 1e-9;
+}
+
+static int begin(void **state)
+{
+    cfg_doc doc;
+
+    (void)state;
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    setenv("CCLDSE_CONFIGS", TEST_SOURCE "/configs", 1);
+    assert_ok(cfg_parse_yaml("true.yaml", true_card, sizeof true_card - 1, &arena, &doc, &err), &err);
+    assert_ok(card_system_read(&doc, NULL, &machine, &err), &err);
+    sheet = machine;
+    set(&sheet, data_sheet, sizeof data_sheet / sizeof data_sheet[0]);
+    for (size_t i = 0; i < N_JOBS; i++) {
+        cfg_settings settings;
+
+        assert_ok(drv_settings_parse(jobs[i].model, 2, &arena, &settings, &err), &err);
+        assert_ok(drv_study_load(TEST_DATA "/cards/models/small.yaml", TEST_DATA "/cards/systems/ring8.yaml",
+                                 &settings, &arena, &study[i], &err),
+                  &err);
+        run[i] = (msr_calibrate_run){.name = dse_arena_printf(&arena, "run %zu", i), .study = &study[i]};
+        assert_ok(design_point_parse(jobs[i].point, &run[i].point, &err), &err);
+        run[i].measured_s = measure(&machine, &run[i]);
+    }
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    dse_arena_free(&arena);
+    return 0;
+}
+
+static const msr_calibrate_options plain = {.max_rate = 1, .starts = 1, .seed = 1, .n_threads = 1};
+
+static void calibrate(const msr_calibrate_run *r, size_t n, const msr_calibrate_options *o,
+                      msr_calibrated *out)
+{
+    assert_ok(msr_calibrate(&sheet, r, n, o, &arena, out, &err), &err);
+}
+
+static void refuse(const msr_calibrate_options *o, dse_status status, const char *where, const char *text)
+{
+    dse_error why = DSE_ERROR_INIT;
+    msr_calibrated c;
+
+    assert_failure(msr_calibrate(&sheet, run, N_JOBS, o, &arena, &c, &why), &why, status, where, text);
+}
+
+CLAIM(the_true_machine_is_found)
+{
+    msr_calibrated c;
+
+    calibrate(run, N_JOBS, &plain, &c);
+    assert_int_equal(c.p, N_TRUE);
+    for (size_t j = 0; j < c.p; j++) {
+        double off = fabs(c.fit.parameter[j].value - truth[j]);
+
+        if (c.fit.parameter[j].state != CMP_FITTED || !(off <= 0.01 * truth[j]))
+            fail_msg("%s: %g +- %g, state %d; it is %g", c.parameter[j].name, c.fit.parameter[j].value,
+                     c.fit.parameter[j].error, (int)c.fit.parameter[j].state, truth[j]);
+    }
+    assert_true(c.fit.rms < 1e-4);
+    for (size_t i = 0; i < N_JOBS; i++) {
+        assert_true(fabs(c.fit.before[i] / run[i].measured_s - 1) > 0.1);
+        assert_true(fabs(c.fit.after[i] / run[i].measured_s - 1) < 1e-3);
+    }
+    assert_double(c.fitted.peak_perf, c.fit.parameter[0].value);
+    assert_double(c.fitted.latency.v[1], c.fit.parameter[5].value);
+}
+
+/* Those in one box. */
+static size_t runs_of_a_box(msr_calibrate_run *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_JOBS; i++)
+        if (design_point_ranks(&run[i].point) <= 4)
+            out[n++] = run[i];
+    return n;
+}
+
+/* Runs in one box say nothing of what is between boxes: that stays, and the rest is found. */
+CLAIM(what_the_runs_cannot_show_stays_at_its_start)
+{
+    static const char *const fix[] = {"memory.bandwidth"};
+    msr_calibrate_options o = plain;
+    msr_calibrate_run some[N_JOBS];
+    card_system half = sheet;
+    msr_calibrated c;
+
+    half.memory_bandwidth = machine.memory_bandwidth;
+    o.n_fix = 1;
+    o.fix = fix;
+    o.starts = 6;
+    assert_ok(msr_calibrate(&half, some, runs_of_a_box(some), &o, &arena, &c, &err), &err);
+    assert_int_equal(c.p, N_TRUE - 1);
+    for (size_t j = 0; j < c.p; j++) {
+        bool between = strstr(c.parameter[j].name, "[1]") != NULL;
+        double is = truth[j + (j > 0)];
+
+        assert_int_equal(c.fit.parameter[j].state, between ? CMP_NO_EFFECT : CMP_FITTED);
+        if (between)
+            assert_double(c.fit.parameter[j].value, c.card[j]);
+        else if (!(fabs(c.fit.parameter[j].value - is) <= 0.01 * is))
+            fail_msg("%s: %g +- %g", c.parameter[j].name, c.fit.parameter[j].value, c.fit.parameter[j].error);
+    }
+    assert_double(c.fitted.bandwidth.v[1], sheet.bandwidth.v[1]);
+    assert_double(c.fitted.memory_bandwidth, half.memory_bandwidth);
+}
+
+CLAIM(a_rate_is_at_most_the_cards_unless_more_is_allowed)
+{
+    static const char *const fit[] = {"compute.peak_perf", "overheads"};
+    msr_calibrate_options o = plain;
+    card_system slow = machine;
+    msr_calibrated c;
+
+    slow.peak_perf = 20; /* truly 30 */
+    o.fit = fit;
+    o.n_fit = 1;
+    assert_ok(msr_calibrate(&slow, run, N_JOBS, &o, &arena, &c, &err), &err);
+    assert_double(c.fitted.peak_perf, 20);
+    assert_int_equal(c.fit.parameter[0].state, CMP_AT_BOUND);
+    o.max_rate = 2;
+    assert_ok(msr_calibrate(&slow, run, N_JOBS, &o, &arena, &c, &err), &err);
+    assert_true(fabs(c.fitted.peak_perf - 30) < 0.01);
+    assert_int_equal(c.fit.parameter[0].state, CMP_FITTED);
+}
+
+CLAIM(a_known_start_is_where_the_fit_begins)
+{
+    static const char *const fit[] = {"network.latency"};
+    static const msr_calibrate_start known[] = {{"network.latency[1]", 8000}};
+    msr_calibrate_options o = plain;
+    msr_calibrate_run some[N_JOBS];
+    msr_calibrated c;
+
+    o.fit = fit;
+    o.n_fit = 1;
+    o.start_known = known;
+    o.n_starts_known = 1;
+    assert_ok(msr_calibrate(&sheet, some, runs_of_a_box(some), &o, &arena, &c, &err), &err);
+    assert_int_equal(c.p, 2);
+    assert_double(c.parameter[1].start, 8000);
+    assert_double(c.card[1], 1000);
+    assert_double(c.fitted.latency.v[1], 8000);
+    assert_int_equal(c.fit.parameter[1].state, CMP_NO_EFFECT);
+}
+
+CLAIM(what_cannot_be_fitted_is_refused)
+{
+    static const char *const word[] = {"memory.capacity"}, *const all[] = {
+                                                               "compute.peak_perf",    "memory.bandwidth",
+                                                               "network.bandwidth",    "network.latency",
+                                                               "overheads.per_kernel", "overheads.per_step"};
+    msr_calibrate_options o = plain;
+    static const char names[] = "known: compute.peak_perf, memory.bandwidth, network.bandwidth[0], "
+                                "network.bandwidth[1], network.latency[0], network.latency[1], "
+                                "overheads.per_kernel, overheads.per_step";
+    char text[400];
+
+    o.fit = word;
+    o.n_fit = 1;
+    snprintf(text, sizeof text, "--fit: 'memory.capacity' is nothing that can be fitted; %s", names);
+    refuse(&o, DSE_E_USAGE, "", text);
+    o = plain;
+    o.fix = word;
+    o.n_fix = 1;
+    snprintf(text, sizeof text, "--fix: 'memory.capacity' is nothing that can be fitted; %s", names);
+    refuse(&o, DSE_E_USAGE, "", text);
+    o.fix = all;
+    o.n_fix = 6;
+    refuse(&o, DSE_E_USAGE, "", "--fix leaves nothing to fit");
+}
+
+CLAIM(a_value_that_the_card_lacks_is_not_made_up)
+{
+    static const char *const fit[] = {"compute.peak_perf"};
+    msr_calibrate_options o = plain;
+    dse_error why = DSE_ERROR_INIT;
+    card_system s = sheet;
+    msr_calibrated c;
+
+    s.peak_perf = NAN;
+    o.fit = fit;
+    o.n_fit = 1;
+    assert_failure(msr_calibrate(&s, run, N_JOBS, &o, &arena, &c, &why), &why, DSE_E_CONFIG, "",
+                   "--fit: the system has no compute.peak_perf to begin with; set it, or leave it out");
+}
+
+CLAIM(a_failure_names_the_run)
+{
+    msr_calibrate_run some[] = {run[0], run[1]};
+    dse_error why = DSE_ERROR_INIT;
+    msr_calibrated c;
+
+    some[1].point = (design_point){.dp = 6, .tp = 1, .sp = 1, .pp = 1};
+    assert_failure(msr_calibrate(&sheet, some, 2, &plain, &arena, &c, &why), &why, DSE_E_CONFIG, "run 1",
+                   "6 NPUs do not fill whole parts of 4 of the machine; take 4 or 8");
+}
+
+CLAIM(threads_and_earlier_predictions_change_nothing)
+{
+    msr_calibrate_options o = plain;
+    msr_calibrated a, b;
+
+    o.starts = 2;
+    o.leave_one_out = true;
+    calibrate(run, N_JOBS, &o, &a);
+    o.n_threads = 4;
+    calibrate(run, N_JOBS, &o, &b);
+    assert_memory_equal(a.fit.parameter, b.fit.parameter, a.p * sizeof *a.fit.parameter);
+    assert_memory_equal(a.fit.left_out, b.fit.left_out, N_JOBS * sizeof(double));
+    assert_u64(a.n_simulated, b.n_simulated);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_true_machine_is_found),
+        cmocka_unit_test(what_the_runs_cannot_show_stays_at_its_start),
+        cmocka_unit_test(a_rate_is_at_most_the_cards_unless_more_is_allowed),
+        cmocka_unit_test(a_known_start_is_where_the_fit_begins),
+        cmocka_unit_test(what_cannot_be_fitted_is_refused),
+        cmocka_unit_test(a_value_that_the_card_lacks_is_not_made_up),
+        cmocka_unit_test(a_failure_names_the_run),
+        cmocka_unit_test(threads_and_earlier_predictions_change_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
