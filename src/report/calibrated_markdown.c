@@ -39,4 +39,5 @@ void report_calibrated_markdown(const report_calibrated *c, dse_strbuf *out)
     add_error(c, "Card as it is", c->fit->before, out);
     if (c->fit->left_out)
         add_error(c, "Fitted to the other runs", c->fit->left_out, out);
+    report_left_markdown(c->left, c->n_left, out);
 }

@@ -136,4 +136,5 @@ void report_compared_markdown(const report_compared *c, dse_strbuf *out)
         report_markdown_error(compared_error(r), out);
         dse_strbuf_addc(out, '\n');
     }
+    report_left_markdown(c->left, c->n_left, out);
 }

@@ -28,6 +28,13 @@ void report_left_print(const report_left *left, size_t n, dse_strbuf *out)
     }
 }
 
+void report_left_markdown(const report_left *left, size_t n, dse_strbuf *out)
+{
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addf(out, "%s%zu %s", i ? ", " : "\nLeft out: ", left[i].n, left[i].reason);
+    dse_strbuf_adds(out, n ? ".\n" : "");
+}
+
 void report_left_json(const report_left *left, size_t n, dse_json *j)
 {
     dse_json_key(j, "left_out");

@@ -13,6 +13,9 @@ typedef struct {
 /* A paragraph; nothing if there are none. Lines of at most 100 columns, but for names that are longer. */
 void report_left_print(const report_left *left, size_t n, dse_strbuf *out);
 
+/* A sentence, with how many there are of each reason; nothing if there are none. */
+void report_left_markdown(const report_left *left, size_t n, dse_strbuf *out);
+
 /* The key "left_out" with a list of them. */
 void report_left_json(const report_left *left, size_t n, dse_json *j);
 
