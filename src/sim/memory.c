@@ -9,6 +9,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* A whole gradient is needed until its collective has reduced it: the update reads the shard, which is resident. It may come
+ * much later, as updates have the highest ids. */
+static bool needs_shard(const wl_graph *g, uint32_t node, uint32_t tensor)
+{
+    return g->tensor[tensor].kind == WL_TENSOR_WHOLE && g->node[node].type == WL_NODE_COMP &&
+           g->node[node].tensor_kind == WL_TENSOR_UPDATED_WEIGHT;
+}
+
 void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
 {
     sim_rank *r = &e->rank[rank];
@@ -25,6 +33,8 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
     for (uint32_t k = g->inputs.start[node]; k < g->inputs.start[node + 1]; k++) {
         sim_tensor *t = &r->tensor[g->inputs.item[k].tensor];
 
+        if (needs_shard(g, node, g->inputs.item[k].tensor))
+            continue;
         if (t->write_start == DSE_TIME_NONE)
             *t = (sim_tensor){0, DSE_TIME_NONE, g->inputs.item[k].size, DSE_NONE};
         t->last_read_end = r->end[node];

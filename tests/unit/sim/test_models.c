@@ -52,9 +52,10 @@ static void generate(const model *m, uint32_t layers, const wl_strategy *s, wl_w
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static uint64_t activations_at_peak(const model *m, uint32_t layers, const wl_strategy *s)
+static sim_peak peak_of(const model *m, uint32_t layers, const wl_strategy *s)
 {
     sim_settings set = {.splits = 1,
+                        .endpoint_delay = 10,
                         .active_chunks = 1,
                         .queues_per_dim = 1,
                         .roofline = true,
@@ -74,7 +75,7 @@ static uint64_t activations_at_peak(const model *m, uint32_t layers, const wl_st
     }
     generate(m, layers, s, &w);
     assert_ok(sim_run(&set, &net, &w, SIM_ALL_SHORTCUTS, &arena, &result, NULL, &err), &err);
-    return result.peak.held[WL_TENSOR_ACTIVATION];
+    return result.peak;
 }
 
 /* What a layer more adds to the bytes at the peak, which is at the same place of the backward pass either way. */
@@ -85,7 +86,7 @@ static uint64_t kept_by_a_layer(const model *m, uint32_t tp, bool recompute)
     s.tp = tp;
     s.precision = mixed;
     s.recompute = recompute;
-    return activations_at_peak(m, 4, &s) - activations_at_peak(m, 3, &s);
+    return peak_of(m, 4, &s).held[WL_TENSOR_ACTIVATION] - peak_of(m, 3, &s).held[WL_TENSOR_ACTIVATION];
 }
 
 /* Korthikanti et al. 2022 (arXiv 2205.05198): equation 1, s b h (34 + 5 a s / h) bytes a layer, and equation 2 with tensor
@@ -114,6 +115,19 @@ CLAIM(with_recomputation_a_layer_keeps_its_input)
         assert_u64(kept_by_a_layer(models[i], 1, true), 2 * sbh);
         assert_u64(kept_by_a_layer(models[i], 8, true), 2 * sbh);
     }
+}
+
+/* Updates come last, as they have the highest ids; a gradient's shard is in the state, and its whole is not needed after its
+ * reduce-scatter. Were it kept for the update, each layer would add its 436 MB of whole gradients to the end of the step, which
+ * would be the peak of sixteen layers. */
+CLAIM(a_whole_gradient_is_gone_once_it_is_reduced)
+{
+    wl_strategy s = replicas;
+
+    s.precision = mixed;
+    s.recompute = s.weight_sharded = true;
+    assert_u64(peak_of(&llama8b, 16, &s).held[WL_TENSOR_WHOLE],
+               peak_of(&llama8b, 12, &s).held[WL_TENSOR_WHOLE]);
 }
 
 /* x, norm1, q, c, res and norm2 of h a token; k and v of h / 4; gate, up, silu and their product of f. 2 bytes each. */
@@ -285,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_layer_of_gpt_keeps_what_the_published_formula_says),
         TEST(with_recomputation_a_layer_keeps_its_input),
+        TEST(a_whole_gradient_is_gone_once_it_is_reduced),
         TEST(a_layer_of_llama_keeps_no_scores),
         TEST(a_layer_of_gpt_computes_6_P_T_and_its_scores),
         TEST(a_layer_of_llama_computes_half_of_the_scores),
