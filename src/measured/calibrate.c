@@ -59,7 +59,6 @@ static dse_status simulate(const calibration *c, size_t i, double *seconds, dse_
     card_system changed;
     sim_result result;
     dse_arena arena;
-    dse_time wall = 0;
     dse_status st;
 
     apply(c, c->at, &changed);
@@ -67,11 +66,9 @@ static dse_status simulate(const calibration *c, size_t i, double *seconds, dse_
         return st;
     dse_arena_init(&arena);
     st = drv_point_simulate(&study, &c->prepared[i].workload, &arena, &result, NULL, err);
-    for (uint32_t r = 0; st == DSE_OK && r < result.n_ranks; r++)
-        if (result.rank[r].wall > wall)
-            wall = result.rank[r].wall;
+    if (st == DSE_OK)
+        *seconds = (double)drv_step_time(&result) / NS_PER_S;
     dse_arena_free(&arena);
-    *seconds = (double)wall / NS_PER_S;
     return st;
 }
 
@@ -112,7 +109,6 @@ static dse_status predict_one(void *user, size_t i, dse_error *err)
 static dse_status predict(void *user, const double *value, double *predicted, dse_error *err)
 {
     calibration *c = user;
-
     dse_status st;
 
     c->at = value;
