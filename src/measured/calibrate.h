@@ -1,8 +1,8 @@
 /* msr_calibrate -- the parameters of a machine card fitted to step times that were measured on it.
  *
- * What may be fitted is one table (calibrate.c): rates (compute, memory, the links of each network dimension) and fixed
- * costs (latencies, overheads). Which of them the runs identify, compare/fit.h finds out; the others stay. A prediction
- * simulates every run on the card with the values in question, cut to the run's size (card_system_resize). */
+ * What may be fitted is one table (calibrate_parameters.c): rates (compute, memory, the links of each network dimension)
+ * and fixed costs (latencies, overheads). Which of them the runs identify, compare/fit.h finds out; the others stay. A
+ * prediction simulates every run on the card with the values in question, cut to the run's size (card_system_resize). */
 #ifndef DSE_MEASURED_CALIBRATE_H
 #define DSE_MEASURED_CALIBRATE_H
 
@@ -14,6 +14,7 @@ typedef struct {
     const drv_study *study; /* model, operators; its system is not looked at */
     design_point point;
     double measured_s; /* > 0 */
+    bool is_mean;      /* over the ranks, as metrics of a trace are; else of the slowest, as a table's */
 } msr_calibrate_run;
 
 /* A value that is known better than the card's, such as from a trace: there the fit begins. */
