@@ -10,8 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
 typedef struct {
     const msr_row_place *at;
     msr_row *row;
@@ -185,19 +183,15 @@ static dse_status read_width(row_reading *r, const found *f, dse_error *err)
 
 static dse_status read_phase(row_reading *r, const found *f, dse_error *err)
 {
-    static const struct {
-        const char *word;
-        trace_phase phase;
-    } phases[] = {{"training", TRACE_PHASE_TRAINING},
-                  {"inference", TRACE_PHASE_INFERENCE},
-                  {"serving", TRACE_PHASE_INFERENCE}};
+    trace_phase *out = &r->row->job.phase, now;
 
-    for (size_t i = 0; f->value->kind == CFG_SCALAR && i < COUNT(phases); i++)
-        if (!strcasecmp(f->value->text, phases[i].word)) {
-            r->row->job.phase = phases[i].phase;
-            return DSE_OK;
-        }
-    return wrong(r, f, "training, inference or serving", err);
+    if (f->value->kind != CFG_SCALAR || !trace_phase_of(f->value->text, &now))
+        return wrong(r, f, TRACE_PHASE_WORDS, err);
+    if (*out != TRACE_PHASE_UNKNOWN)
+        return same(r, f, *out == now, *out == TRACE_PHASE_TRAINING ? "training" : "inference",
+                    f->value->text, err);
+    *out = now;
+    return DSE_OK;
 }
 
 /* The unit that the table gives to a name, wherever the name stands; NULL. */
