@@ -118,8 +118,7 @@ static void say_left(const calibrating *c)
 static dse_status gather(calibrating *c, dse_error *err)
 {
     msr_runs_options how;
-    metric_options unused;
-    dse_status st = measured_runs_parse(&c->o->runs, c->r->arena, &how, &unused, err);
+    dse_status st = measured_runs_parse(&c->o->runs, c->r->arena, &how, err);
 
     if (st != DSE_OK)
         return st;

@@ -61,6 +61,7 @@ static dse_status conclude(dse_status st, const dse_error *why, const cmp_weight
 static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err)
 {
     comparing *c = user;
+    const metric_options plain = {0};
     drv_recording simulated = {0};
     report_compared_run *to;
     dse_error why = DSE_ERROR_INIT;
@@ -74,7 +75,7 @@ static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recordin
         return st;
     st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, &why);
     if (st == DSE_OK)
-        st = msr_pairs_make(&simulated, traces, &c->o->how, c->arena, &to->pair, &to->n_pairs, &why);
+        st = msr_pairs_make(&simulated, traces, &plain, c->arena, &to->pair, &to->n_pairs, &why);
     drv_recording_free(&simulated);
     return conclude(st, &why, c->o->weights, c->arena, to, err);
 }

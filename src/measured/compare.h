@@ -7,7 +7,6 @@
 
 typedef struct {
     msr_runs_options runs; /* without `see` */
-    metric_options how;
     const cmp_weights *weights;
     cmp_bootstrap bootstrap;
     double max_error; /* fraction; NaN: none */
