@@ -24,7 +24,8 @@ typedef struct {
 } msr_calibrate_start;
 
 typedef struct {
-    size_t n_fit, n_fix; /* "network.latency" is all of a list, "network.latency[1]" one of it */
+    size_t n_fit,
+        n_fix; /* words for parameters: "network.latency" is all of a list, "network.latency[1]" one of it */
     const char *const *fit, *const *fix; /* n_fit 0: all there are; then without n_fix */
     size_t n_starts_known;
     const msr_calibrate_start *start_known;
@@ -54,8 +55,5 @@ typedef struct {
  * cmp_fit's errors. All in the arena. */
 dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *run, size_t n,
                          const msr_calibrate_options *o, dse_arena *a, msr_calibrated *out, dse_error *err);
-
-/* The words for --fit and --fix of a card, in the order of the table: "compute.peak_perf, memory.bandwidth, ...". */
-void msr_calibrate_names(const card_system *machine, dse_strbuf *out);
 
 #endif
