@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define RATE_STEP                                                                                            \
-    1e-3 /* of a difference, in the logarithm: predictions are whole ns, runs a millisecond or more */
+/* Of a difference, in the logarithm: predictions are whole ns, runs a millisecond or more. */
+#define RATE_STEP      1e-3
 #define MAX_ITERATIONS 100
 #define MAX_RELEASES   2     /* of one parameter: no going round in circles */
 #define STEP_DONE      1e-6  /* of a rate's logarithm */

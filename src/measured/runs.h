@@ -13,10 +13,10 @@ typedef struct {
     msr_plan plan;
     drv_study study;
     bool is_trace;
-    uint32_t
-        group; /* runs of one are choices for the same work: model, batch, sequence, devices, framework */
-    size_t
-        n_notes; /* what stands in for what, what was assumed, of which ranks there are traces; a sentence each */
+    /* runs of one are choices for the same work: model, batch, sequence, devices, framework */
+    uint32_t group;
+    /* what stands in for what, what was assumed, of which ranks there are traces; a sentence each */
+    size_t n_notes;
     const char **note;
 } msr_run;
 
