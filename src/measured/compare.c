@@ -48,14 +48,13 @@ static dse_status describe(const msr_run *r, dse_arena *a, report_compared_run *
 static dse_status conclude(dse_status st, const dse_error *why, const cmp_weights *w, dse_arena *a,
                            report_compared_run *to, dse_error *err)
 {
-    switch (st) {
-    case DSE_OK: to->score = cmp_score(to->pair, to->n_pairs, w, &to->n_scored); return DSE_OK;
-    case DSE_E_CONFIG:
-    case DSE_E_RANGE:
-    case DSE_E_WORKLOAD:
-    case DSE_E_SIM: return (to->failed = dse_arena_strdup(a, why->text)) ? DSE_OK : dse_fail_nomem(err);
-    default: return dse_fail_at(err, st, why->where, "%s: %s", to->name, why->text);
-    }
+    if (st == DSE_OK)
+        to->score = cmp_score(to->pair, to->n_pairs, w, &to->n_scored);
+    else if (!msr_runs_is_own_failure(st))
+        return dse_fail_at(err, st, why->where, "%s: %s", to->name, why->text);
+    else if (!(to->failed = dse_arena_strdup(a, why->text)))
+        return dse_fail_nomem(err);
+    return DSE_OK;
 }
 
 static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err)

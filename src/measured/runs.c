@@ -15,6 +15,11 @@ typedef struct {
 
 /* ---- those that cannot be simulated --------------------------------------------------------- */
 
+bool msr_runs_is_own_failure(dse_status st)
+{
+    return st == DSE_E_CONFIG || st == DSE_E_RANGE || st == DSE_E_WORKLOAD || st == DSE_E_SIM;
+}
+
 /* A new array for each reason: there are few of them. */
 static bool add_reason(msr_runs *r, const char *reason, const char *first, dse_arena *a)
 {

@@ -50,6 +50,9 @@ typedef struct {
  * msr_jobs_read, msr_plan_make and msr_plan_study fail. All in the arena. */
 dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out, dse_error *err);
 
+/* Whether a simulation failed because of what was to be simulated, which is then left or said to have failed; else all fail. */
+bool msr_runs_is_own_failure(dse_status st);
+
 /* One more that cannot be simulated, as was found out later. */
 dse_status msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a,
                           dse_error *err);
