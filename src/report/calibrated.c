@@ -124,7 +124,7 @@ static size_t known_errors(const report_calibrated *c)
     return n;
 }
 
-/* Of those that have a standard error; numbered, as their names are long. A table has 16 columns: beyond that JSON has it. */
+/* Of those that have a standard error; numbered, as their names are long. A table has 16 columns: what is beyond is in the JSON. */
 static void print_correlation(const report_calibrated *c, dse_strbuf *out)
 {
     char number[REPORT_MAX_COLUMNS][16];
@@ -155,6 +155,8 @@ static void print_correlation(const report_calibrated *c, dse_strbuf *out)
     }
     dse_strbuf_addc(out, '\n');
     print_table(&t, out);
+    if (known_errors(c) > n)
+        dse_strbuf_addf(out, "and %zu more, in the JSON\n", known_errors(c) - n);
 }
 
 static void print_runs(const report_calibrated *c, dse_strbuf *out)
