@@ -98,6 +98,24 @@ void dse_json_key_uint(dse_json *j, const char *key, uint64_t v)
     dse_json_uint(j, v);
 }
 
+void dse_json_key_double(dse_json *j, const char *key, double v)
+{
+    dse_json_key(j, key);
+    if (isfinite(v))
+        dse_json_double(j, v);
+    else
+        dse_json_null(j);
+}
+
+void dse_json_key_string(dse_json *j, const char *key, const char *s)
+{
+    dse_json_key(j, key);
+    if (s)
+        dse_json_string(j, s);
+    else
+        dse_json_null(j);
+}
+
 void dse_json_int(dse_json *j, int64_t v)
 {
     before_value(j);

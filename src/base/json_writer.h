@@ -34,8 +34,10 @@ void dse_json_double(dse_json *j, double v);
 /* v with `decimals` places, "92.803"; NaN and infinities as above. */
 void dse_json_fixed(dse_json *j, double v, int decimals);
 
-/* A key and its number. */
+/* A key and its value: a number; one that is null if it is not finite; a text that is null if it is NULL. */
 void dse_json_key_uint(dse_json *j, const char *key, uint64_t v);
+void dse_json_key_double(dse_json *j, const char *key, double v);
+void dse_json_key_string(dse_json *j, const char *key, const char *s);
 
 /* The next value, or key, begins a line: long lists are one entry a line. */
 void dse_json_newline(dse_json *j);

@@ -27,7 +27,7 @@ static const struct {
 /* What a folder of a Hugging Face model has, whatever the folder is called. */
 static const char hf_config[] = "config.json";
 
-static const char *find_folder(card_kind kind, dse_arena *a)
+static dse_status find_folder(card_kind kind, dse_arena *a, const char **out, dse_error *err)
 {
     const char *env = getenv("CCLDSE_CONFIGS");
     char program[4096], *slash;
@@ -42,10 +42,17 @@ static const char *find_folder(card_kind kind, dse_arena *a)
     candidates[2] = dse_arena_printf(a, "%s/configs/%s", program, kinds[kind].folder);
     candidates[3] = dse_arena_printf(a, "%s/../configs/%s", program, kinds[kind].folder);
     candidates[4] = dse_arena_printf(a, "%s/../share/ccldse/configs/%s", program, kinds[kind].folder);
-    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
-        if (candidates[i] && dse_is_dir(candidates[i]))
-            return candidates[i];
-    return NULL;
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        if (!candidates[i] && (i || (env && *env)))
+            return dse_fail_nomem(err);
+        if (candidates[i] && dse_is_dir(candidates[i])) {
+            *out = candidates[i];
+            return DSE_OK;
+        }
+    }
+    return dse_fail(err, DSE_E_CONFIG,
+                    "cannot find the folder configs/%s; set CCLDSE_CONFIGS to where configs is",
+                    kinds[kind].folder);
 }
 
 /* Bytes of a file's name, or of what may be one, without its extension. */
@@ -74,11 +81,8 @@ dse_status card_list(card_kind kind, dse_arena *a, const char ***names, size_t *
 
     if (env && *env && !dse_is_dir(env))
         return dse_fail(err, DSE_E_CONFIG, "CCLDSE_CONFIGS is '%s', and there is no such folder", env);
-    *folder = find_folder(kind, a);
-    if (!*folder)
-        return dse_fail(err, DSE_E_CONFIG,
-                        "cannot find the folder configs/%s; set CCLDSE_CONFIGS to where configs is",
-                        kinds[kind].folder);
+    if ((st = find_folder(kind, a, folder, err)) != DSE_OK)
+        return st;
     dir = opendir(*folder);
     if (!dir)
         return dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", *folder);

@@ -10,8 +10,8 @@
 
 #include "cards/system.h"
 
-/* *out may be the machine, and changes on success only. DSE_E_CONFIG: more NPUs than the machine has; so many that do not fill whole inner parts; a mesh or torus that would have to
- * be cut; below 2. */
+/* *out may be the machine, and changes on success only. DSE_E_CONFIG: more NPUs than the machine has; so many that do
+ * not fill whole inner parts; a mesh or torus that would have to be cut; below 2. */
 dse_status card_system_resize(const card_system *machine, uint64_t npus, card_system *out, dse_error *err);
 
 #endif

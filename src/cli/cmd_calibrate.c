@@ -118,8 +118,7 @@ static void say_left(const calibrating *c)
 static dse_status gather(calibrating *c, dse_error *err)
 {
     msr_runs_options how;
-    metric_options unused;
-    dse_status st = measured_runs_parse(&c->o->runs, c->r->arena, &how, &unused, err);
+    dse_status st = measured_runs_parse(&c->o->runs, c->r->arena, &how, err);
 
     if (st != DSE_OK)
         return st;
@@ -200,15 +199,20 @@ static dse_status write_card(const calibrating *c, dse_error *err)
 
 typedef void printer(const report_calibrated *c, dse_strbuf *out);
 
-static printer *print_as(const calibrate_options *o)
+static printer *printer_of(const calibrate_options *o)
 {
-    static printer *const printers[] = {report_calibrated_print, report_calibrated_json,
-                                        report_calibrated_markdown};
+    static const struct {
+        const char *format;
+        printer *print;
+    } by[] = {{"text", report_calibrated_print},
+              {"json", report_calibrated_json},
+              {"markdown", report_calibrated_markdown}};
+    const char *format = o->json ? "json" : o->format;
     size_t i = 0;
 
-    while (!o->json && formats[i] && strcmp(formats[i], o->format) != 0)
+    while (strcmp(by[i].format, format) != 0) /* one of `formats` */
         i++;
-    return o->json ? report_calibrated_json : printers[i];
+    return by[i].print;
 }
 
 static dse_status print(const calibrating *c, dse_error *err)
@@ -242,21 +246,21 @@ static dse_status print(const calibrating *c, dse_error *err)
                                                  h->sizes,     h->alpha_s, h->beta_s_per_byte, h->dim,
                                                  h->bandwidth, h->latency};
     }
-    print_as(c->o)(&(report_calibrated){.system = c->gathered.runs.machine_name,
-                                        .p = c->result.p,
-                                        .n = g->n,
-                                        .parameter = c->result.parameter,
-                                        .card = c->result.card,
-                                        .fit = &c->result.fit,
-                                        .run = run,
-                                        .n_left = g->runs.n_left,
-                                        .n_hockney = g->n_hockney,
-                                        .left = g->runs.left,
-                                        .hockney = hockney,
-                                        .starts = (uint32_t)c->o->starts,
-                                        .seed = (uint64_t)c->o->seed,
-                                        .output = output_of(c->o)},
-                   c->r->out);
+    printer_of(c->o)(&(report_calibrated){.system = c->gathered.runs.machine_name,
+                                          .p = c->result.p,
+                                          .n = g->n,
+                                          .parameter = c->result.parameter,
+                                          .card = c->result.card,
+                                          .fit = &c->result.fit,
+                                          .run = run,
+                                          .n_left = g->runs.n_left,
+                                          .n_hockney = g->n_hockney,
+                                          .left = g->runs.left,
+                                          .hockney = hockney,
+                                          .starts = (uint32_t)c->o->starts,
+                                          .seed = (uint64_t)c->o->seed,
+                                          .output = output_of(c->o)},
+                     c->r->out);
     return DSE_OK;
 }
 

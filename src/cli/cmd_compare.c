@@ -87,7 +87,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     dse_status st;
 
     if ((st = load_weights(o->weights, r->arena, &weights, err)) != DSE_OK ||
-        (st = measured_runs_parse(&o->runs, r->arena, &how.runs, &how.how, err)) != DSE_OK)
+        (st = measured_runs_parse(&o->runs, r->arena, &how.runs, err)) != DSE_OK)
         return st;
     progress_init(&screen, "runs simulated");
     how.weights = &weights;

@@ -7,7 +7,7 @@ const char *const measured_runs_recompute[] = {"yes", "no", NULL};
 static void warn(const char *text) { report_warning("%s", text); }
 
 dse_status measured_runs_parse(const measured_runs_options *o, dse_arena *a, msr_runs_options *runs,
-                               metric_options *how, dse_error *err)
+                               dse_error *err)
 {
     cfg_settings *settings = DSE_ARENA_NEW(a, cfg_settings, 1);
     dse_status st;
@@ -16,7 +16,6 @@ dse_status measured_runs_parse(const measured_runs_options *o, dse_arena *a, msr
         return dse_fail_nomem(err);
     if ((st = drv_settings_parse(o->set.item, o->set.n, a, settings, err)) != DSE_OK)
         return st;
-    *how = (metric_options){.model_params = 7e9};
     *runs = (msr_runs_options){.system = o->system,
                                .n_traces = o->trace.n,
                                .n_tables = o->measured.n,

@@ -76,6 +76,6 @@ extern const char *const measured_runs_recompute[];
 
 /* What they come to; warnings go to stderr. DSE_E_USAGE. */
 dse_status measured_runs_parse(const measured_runs_options *o, dse_arena *a, msr_runs_options *runs,
-                               metric_options *how, dse_error *err);
+                               dse_error *err);
 
 #endif

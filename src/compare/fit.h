@@ -12,23 +12,23 @@ typedef struct {
     const char *name, *unit;
     double start, min, max; /* in the unit; min <= start <= max, min < max */
     bool is_cost;           /* linear, may be 0; else a rate, > 0 */
-    double
-        step; /* of a cost: a change, in the unit, that predictions show in spite of their rounding, > 0; differences
-                  * are taken over it at least. A rate's are over a thousandth of its value */
+    /* of a cost: a change, in the unit, that predictions show in spite of their rounding, > 0; differences
+     * are taken over it at least. A rate's are over a thousandth of its value */
+    double step;
 } cmp_parameter;
 
-/* Predicts n values > 0 from p parameters. What it fails with ends the fit; but DSE_E_SIM, that a simulation cannot finish with
- * these values, is a step that is not taken, and only
- * where there is no way on ends the attempt: from a start that was drawn, or without a run. Called from one thread, with the same arguments
- * again at times; must be a function of them. */
+/* Predicts n values > 0 from p parameters. What it fails with ends the fit; but DSE_E_SIM, that a simulation cannot
+ * finish with these values, is a step that is not taken, and only where there is no way on ends the attempt: from a
+ * start that was drawn, or without a run. Called from one thread, with the same arguments again at times; must be a
+ * function of them. */
 typedef dse_status cmp_model(void *user, const double *parameter, double *predicted, dse_error *err);
 
 typedef struct {
     size_t n; /* measurements */
     const double *measured;
-    const size_t *
-        repeats; /* n: the first measurement of the same thing, itself where it is the first; NULL: each is alone. What
-                            * repeats another is left out with it, or the fit would know the answer */
+    /* n: the first measurement of the same thing, itself where it is the first; NULL: each is alone. What
+     * repeats another is left out with it, or the fit would know the answer */
+    const size_t *repeats;
     const char *const *name; /* of each: for messages */
     size_t p;
     const cmp_parameter *parameter;
@@ -49,9 +49,9 @@ typedef enum {
 
 typedef struct {
     double value;
-    double
-        error; /* standard error in the parameter's unit; NaN: not known, as at a bound, or where the data say no more
-                   * than that it is not beyond this value */
+    /* standard error in the parameter's unit; NaN: not known, as at a bound, or where the data say no more
+     * than that it is not beyond this value */
+    double error;
     cmp_parameter_state state;
     size_t with; /* CMP_INSEPARABLE: index of the parameter that it most resembles */
 } cmp_fitted;
@@ -61,8 +61,8 @@ typedef struct {
     double *correlation;   /* p x p; NaN where one is not fitted */
     size_t n_fitted;
     double *before, *after; /* n: predictions with the start values, with the fitted ones */
-    double *
-        left_out; /* n: of each by the fit to all but it and its repeats; NULL: not asked for; NaN: could not be fitted */
+    /* n: of each by the fit to all but it and its repeats; NULL: not asked for; NaN: could not be fitted */
+    double *left_out;
     double rms;             /* of the logarithms' residuals: root of their mean square */
     uint32_t starts_agreed; /* starts that ended within 1 % of the best sum of squares */
 } cmp_fit_result;

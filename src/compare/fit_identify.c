@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_EFFECT                                                                                            \
-    1e-4 /* largest change of a logarithm over a parameter's whole range: no run is measured so well */
-#define SINGULAR                                                                                             \
-    1e-3 /* singular value over the largest: differences over 1e-3 of a run's whole ns are no better */
+/* Largest change of a logarithm over a parameter's whole range: no run is measured so well. */
+#define NO_EFFECT 1e-4
+/* Singular value over the largest: differences over 1e-3 of a run's whole ns are no better. */
+#define SINGULAR    1e-3
 #define ONE_SIDED   1e-3 /* a difference to one side over that to the other */
 #define AS_MUCH     0.9 /* of the largest part in a combination: an equal part, of which the last one is taken */
 #define WORSE       1.01 /* sum of squares, relative: putting a parameter back has done harm */

@@ -42,7 +42,6 @@ typedef struct {
 } fit_point;
 
 double fit_coordinate(const cmp_parameter *p, double value);
-double fit_value(const cmp_parameter *p, double coordinate); /* within its bounds */
 
 /* Logarithms of predicted over measured, 0 for the one that is left out; n of them. */
 dse_status fit_residuals(const fit *f, const double *value, double *residual, dse_error *err);

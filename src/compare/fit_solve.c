@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define RATE_STEP                                                                                            \
-    1e-3 /* of a difference, in the logarithm: predictions are whole ns, runs a millisecond or more */
+/* Of a difference, in the logarithm: predictions are whole ns, runs a millisecond or more. */
+#define RATE_STEP      1e-3
 #define MAX_ITERATIONS 100
 #define MAX_RELEASES   2     /* of one parameter: no going round in circles */
 #define STEP_DONE      1e-6  /* of a rate's logarithm */
@@ -25,7 +25,8 @@ double fit_coordinate(const cmp_parameter *p, double value)
     return p->is_cost ? value / p->step : log(value);
 }
 
-double fit_value(const cmp_parameter *p, double coordinate)
+/* The value of a coordinate, within its bounds. */
+static double value_of(const cmp_parameter *p, double coordinate)
 {
     return fmin(fmax(p->is_cost ? coordinate * p->step : exp(coordinate), p->min), p->max);
 }
@@ -91,7 +92,7 @@ dse_status fit_column(fit *f, const double *value, size_t j, double *column, dse
 {
     const cmp_parameter *q = &f->problem->parameter[j];
     double c = fit_coordinate(q, value[j]), step = step_of(q, c), width;
-    double low = fit_value(q, c - step), high = fit_value(q, c + step);
+    double low = value_of(q, c - step), high = value_of(q, c + step);
     dse_status st = probe(f, value, j, &low, f->low, err);
 
     if (st != DSE_OK || (st = probe(f, value, j, &high, f->high, err)) != DSE_OK)
@@ -120,7 +121,7 @@ typedef struct {
 static void values_of(const run *r, const gsl_vector *x)
 {
     for (size_t j = 0; j < r->k; j++)
-        r->value[r->index[j]] = fit_value(&r->f->problem->parameter[r->index[j]], gsl_vector_get(x, j));
+        r->value[r->index[j]] = value_of(&r->f->problem->parameter[r->index[j]], gsl_vector_get(x, j));
 }
 
 /* A step to where nothing ends is one that is not taken; the first point has been tried before. */
@@ -148,7 +149,7 @@ static dse_status one_sided_column(fit *f, const double *value, size_t j, double
 {
     const cmp_problem *p = f->problem;
     const cmp_parameter *q = &p->parameter[j];
-    double c = fit_coordinate(q, value[j]), step = step_of(q, c), other = fit_value(q, c + step), width;
+    double c = fit_coordinate(q, value[j]), step = step_of(q, c), other = value_of(q, c + step), width;
     dse_status st = DSE_OK;
 
     if (fit_coordinate(q, other) - c >= step / 2)
@@ -156,7 +157,7 @@ static dse_status one_sided_column(fit *f, const double *value, size_t j, double
     else
         other = value[j];
     if (st == DSE_OK && other == value[j]) {
-        other = fit_value(q, c - step);
+        other = value_of(q, c - step);
         st = probe(f, value, j, &other, f->high, err);
     }
     if (st == DSE_OK && other == value[j])

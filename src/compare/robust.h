@@ -42,8 +42,8 @@ typedef struct {
 #define CMP_NOBODY SIZE_MAX /* in the place of a candidate: all are ruled out */
 
 typedef struct {
-    double
-        factor; /* of the parameter alone, nearest to 1, at which the winner is the best no more; NaN: none within reach */
+    /* of the parameter alone, nearest to 1, at which the winner is the best no more; NaN: none within reach */
+    double factor;
     size_t by; /* which candidate is then, or CMP_NOBODY */
 } cmp_crossover;
 

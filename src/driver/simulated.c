@@ -4,6 +4,8 @@
 #include "exec/parallel.h"
 #include "trace/simulated.h"
 
+#include <string.h>
+
 /* The record of a point; what the run itself took is in the arena `a`. */
 static dse_status record_of(const drv_study *s, const design_point *p, dse_arena *a, trace_record *out,
                             store_metrics *summary, dse_error *err)
@@ -50,6 +52,22 @@ static dse_status look_through(drv_recording *out, dse_error *err)
     return exec_parallel(out->n_views, 0, view_one, NULL, out, err);
 }
 
+/* The model's placement in the words of a workload card: whatever order the ranks of the trace have, the simulated ones
+ * have this. NULL: out of memory. */
+static const char *order_of_ranks(const char *placement, dse_arena *a)
+{
+    static const struct {
+        const char *ours, *card;
+    } words[] = {{"dp", "dp_shard,dp_replicate"}, {"tp", "tp"}, {"sp", "cp"}, {"pp", "pp"}};
+    const char *order = NULL, *text = "";
+
+    for (const char *p = placement; text && *p; p += strcspn(p, ","), p += *p == ',')
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+            if (strcspn(p, ",") == strlen(words[i].ours) && !strncmp(p, words[i].ours, strlen(words[i].ours)))
+                text = order = dse_arena_printf(a, "%s%s%s", text, *text ? "," : "", words[i].card);
+    return order;
+}
+
 dse_status drv_simulated_run(const drv_study *s, const design_point *p, const trace_card *card,
                              drv_recording *out, store_metrics *summary, dse_error *err)
 {
@@ -63,10 +81,11 @@ dse_status drv_simulated_run(const drv_study *s, const design_point *p, const tr
     if (st == DSE_OK && summary)
         st = keep_texts(summary, &out->arena, err);
     dse_arena_free(&run);
-    if (card) {
+    if (st == DSE_OK && card) {
         out->card = *card;
-        out->card.rank_order = "dp_shard,dp_replicate,tp,cp,pp"; /* the generator's, not the trace's */
-        out->has_card = true;
+        out->card.rank_order = order_of_ranks(s->model.placement, &out->arena);
+        out->has_card = out->card.rank_order != NULL;
+        st = out->has_card ? DSE_OK : dse_fail_nomem(err);
     }
     return st == DSE_OK ? look_through(out, err) : st;
 }

@@ -35,17 +35,18 @@ static dse_status describe_groups(const design_point *p, const wl_workload *w, d
 static dse_status describe_sizes(const wl_workload *w, const sim_result *r, dse_arena *a,
                                  trace_timeline_sizes *out, dse_error *err)
 {
-    uint64_t *peak;
+    dse_time *wall = DSE_ARENA_NEW(a, dse_time, r->n_ranks);
+    uint64_t *peak = DSE_ARENA_NEW(a, uint64_t, r->n_ranks);
+    bool tracked = true;
 
-    *out = (trace_timeline_sizes){.in_bytes = w->in_bytes};
-    for (uint32_t i = 0; i < r->n_ranks; i++)
-        if (!r->rank[i].has_memory)
-            return DSE_OK;
-    if (!(peak = DSE_ARENA_NEW(a, uint64_t, r->n_ranks)))
+    if (!wall || !peak)
         return dse_fail_nomem(err);
-    for (uint32_t i = 0; i < r->n_ranks; i++)
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        wall[i] = r->rank[i].wall;
         peak[i] = r->rank[i].peak_memory;
-    out->peak_memory = peak;
+        tracked = tracked && r->rank[i].has_memory;
+    }
+    *out = (trace_timeline_sizes){w->in_bytes, tracked ? peak : NULL, wall};
     return DSE_OK;
 }
 

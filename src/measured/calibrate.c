@@ -15,13 +15,19 @@
  * fits without a run begin where the fit to all ended. */
 #define SLOTS 256
 
+/* In s, over the ranks of a run. */
+typedef struct {
+    double slowest, mean;
+} step_time;
+
 typedef struct {
     size_t same_as;     /* an earlier run of the same configuration, which was measured again; else itself */
     const char *config; /* by which that is found */
     uint64_t npus;
     wl_workload workload;
-    uint32_t n_dims;     /* of the machine's dimensions it uses the first so many */
-    double *key, *value; /* SLOTS * p, SLOTS; NaN: empty */
+    uint32_t n_dims; /* of the machine's dimensions it uses the first so many */
+    double *key;     /* SLOTS * p */
+    step_time *step; /* SLOTS; NaN: empty */
 } prepared;
 
 typedef struct {
@@ -30,8 +36,8 @@ typedef struct {
     size_t n, p;
     const calibrate_parameter *parameter;
     prepared *prepared;
-    const double *at; /* of the evaluation that is under way */
-    double *predicted;
+    const double *at;    /* of the evaluation that is under way */
+    step_time *step;     /* n: what it found */
     uint64_t *simulated; /* n: how often each was */
     uint32_t n_threads;
     const msr_calibrate_options *o;
@@ -53,13 +59,21 @@ static void apply(const calibration *c, const double *value, card_system *s)
         *calibrate_value(s, &c->parameter[j]) = value[j];
 }
 
-static dse_status simulate(const calibration *c, size_t i, double *seconds, dse_error *err)
+static step_time step_of(const sim_result *r)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < r->n_ranks; i++)
+        sum += (double)r->rank[i].wall;
+    return (step_time){(double)drv_step_time(r) / NS_PER_S, sum / r->n_ranks / NS_PER_S};
+}
+
+static dse_status simulate(const calibration *c, size_t i, step_time *out, dse_error *err)
 {
     drv_study study = *c->run[i].study;
     card_system changed;
     sim_result result;
     dse_arena arena;
-    dse_time wall = 0;
     dse_status st;
 
     apply(c, c->at, &changed);
@@ -67,11 +81,9 @@ static dse_status simulate(const calibration *c, size_t i, double *seconds, dse_
         return st;
     dse_arena_init(&arena);
     st = drv_point_simulate(&study, &c->prepared[i].workload, &arena, &result, NULL, err);
-    for (uint32_t r = 0; st == DSE_OK && r < result.n_ranks; r++)
-        if (result.rank[r].wall > wall)
-            wall = result.rank[r].wall;
+    if (st == DSE_OK)
+        *out = step_of(&result);
     dse_arena_free(&arena);
-    *seconds = (double)wall / NS_PER_S;
     return st;
 }
 
@@ -97,29 +109,30 @@ static dse_status predict_one(void *user, size_t i, dse_error *err)
         return DSE_OK;
     key_of(c, r, key);
     slot = dse_hash_bytes(key, c->p * sizeof *key) % SLOTS;
-    if (isnan(r->value[slot]) || memcmp(&r->key[slot * c->p], key, c->p * sizeof *key) != 0) {
-        if ((st = simulate(c, i, &r->value[slot], &why)) != DSE_OK) {
-            r->value[slot] = NAN;
+    if (isnan(r->step[slot].slowest) || memcmp(&r->key[slot * c->p], key, c->p * sizeof *key) != 0) {
+        if ((st = simulate(c, i, &r->step[slot], &why)) != DSE_OK) {
+            r->step[slot].slowest = NAN;
             return fail_run(c, i, st, &why, err);
         }
         memcpy(&r->key[slot * c->p], key, c->p * sizeof *key);
         c->simulated[i]++;
     }
-    c->predicted[i] = r->value[slot];
+    c->step[i] = r->step[slot];
     return DSE_OK;
 }
 
 static dse_status predict(void *user, const double *value, double *predicted, dse_error *err)
 {
     calibration *c = user;
-
     dse_status st;
 
     c->at = value;
-    c->predicted = predicted;
     st = exec_parallel(c->n, c->n_threads, predict_one, NULL, c, err);
-    for (size_t i = 0; st == DSE_OK && i < c->n; i++)
-        predicted[i] = predicted[c->prepared[i].same_as];
+    for (size_t i = 0; st == DSE_OK && i < c->n; i++) {
+        const step_time *step = &c->step[c->prepared[i].same_as];
+
+        predicted[i] = c->run[i].is_mean ? step->mean : step->slowest;
+    }
     return st;
 }
 
@@ -128,7 +141,7 @@ static dse_status predict(void *user, const double *value, double *predicted, ds
 static void no_predictions(prepared *r)
 {
     for (size_t k = 0; k < SLOTS; k++)
-        r->value[k] = NAN;
+        r->step[k].slowest = NAN;
 }
 
 /* The configuration of a run as one text, and the first run that has the same. */
@@ -160,8 +173,8 @@ static dse_status prepare_one(calibration *c, size_t i, dse_arena *a, dse_error 
         (st = find_same(c, i, &study, a, err)) != DSE_OK || r->same_as != i)
         return st;
     r->key = DSE_ARENA_NEW(a, double, SLOTS * c->p);
-    r->value = DSE_ARENA_NEW(a, double, SLOTS);
-    if (!r->key || !r->value)
+    r->step = DSE_ARENA_NEW(a, step_time, SLOTS);
+    if (!r->key || !r->step)
         return dse_fail_nomem(err);
     no_predictions(r);
     r->n_dims = study.system.topology.n;
@@ -174,8 +187,9 @@ static dse_status prepare(calibration *c, dse_arena *a, dse_error *err)
     dse_status st = DSE_OK;
 
     c->prepared = DSE_ARENA_NEW(a, prepared, c->n);
+    c->step = DSE_ARENA_NEW(a, step_time, c->n);
     c->simulated = DSE_ARENA_NEW(a, uint64_t, c->n);
-    if (!c->prepared || !c->simulated)
+    if (!c->prepared || !c->step || !c->simulated)
         return dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < c->n; i++) {
         dse_error why = DSE_ERROR_INIT;

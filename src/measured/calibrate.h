@@ -1,8 +1,8 @@
 /* msr_calibrate -- the parameters of a machine card fitted to step times that were measured on it.
  *
- * What may be fitted is one table (calibrate.c): rates (compute, memory, the links of each network dimension) and fixed
- * costs (latencies, overheads). Which of them the runs identify, compare/fit.h finds out; the others stay. A prediction
- * simulates every run on the card with the values in question, cut to the run's size (card_system_resize). */
+ * What may be fitted is one table (calibrate_parameters.c): rates (compute, memory, the links of each network dimension)
+ * and fixed costs (latencies, overheads). Which of them the runs identify, compare/fit.h finds out; the others stay. A
+ * prediction simulates every run on the card with the values in question, cut to the run's size (card_system_resize). */
 #ifndef DSE_MEASURED_CALIBRATE_H
 #define DSE_MEASURED_CALIBRATE_H
 
@@ -14,6 +14,7 @@ typedef struct {
     const drv_study *study; /* model, operators; its system is not looked at */
     design_point point;
     double measured_s; /* > 0 */
+    bool is_mean;      /* over the ranks, as metrics of a trace are; else of the slowest, as a table's */
 } msr_calibrate_run;
 
 /* A value that is known better than the card's, such as from a trace: there the fit begins. */
@@ -23,7 +24,8 @@ typedef struct {
 } msr_calibrate_start;
 
 typedef struct {
-    size_t n_fit, n_fix; /* "network.latency" is all of a list, "network.latency[1]" one of it */
+    size_t n_fit,
+        n_fix; /* words for parameters: "network.latency" is all of a list, "network.latency[1]" one of it */
     const char *const *fit, *const *fix; /* n_fit 0: all there are; then without n_fix */
     size_t n_starts_known;
     const msr_calibrate_start *start_known;
@@ -53,8 +55,5 @@ typedef struct {
  * cmp_fit's errors. All in the arena. */
 dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *run, size_t n,
                          const msr_calibrate_options *o, dse_arena *a, msr_calibrated *out, dse_error *err);
-
-/* The words for --fit and --fix of a card, in the order of the table: "compute.peak_perf, memory.bandwidth, ...". */
-void msr_calibrate_names(const card_system *machine, dse_strbuf *out);
 
 #endif

@@ -89,12 +89,16 @@ static dse_status add(msr_gathered *out, const msr_run *r, dse_arena *a, dse_err
         return msr_runs_leave(&out->runs, &r->job, msr_gap_rows[MSR_GAP_NOT_MEASURED].name,
                               "there is no step time", a, err);
     st = try_run(r, &why);
-    if (st == DSE_E_NOMEM)
-        return dse_fail_nomem(err);
+    if (st != DSE_OK && !msr_runs_is_own_failure(st))
+        return dse_fail_at(err, st, why.where, "%s: %s", r->job.name, why.text);
     if (st != DSE_OK)
         return msr_runs_leave(&out->runs, &r->job, "the simulation fails", why.text, a, err);
     out->of[out->n] = r;
-    out->run[out->n++] = (msr_calibrate_run){r->job.name, &r->study, r->plan.point, r->job.step_time_s};
+    out->run[out->n++] = (msr_calibrate_run){.name = r->job.name,
+                                             .study = &r->study,
+                                             .point = r->plan.point,
+                                             .measured_s = r->job.step_time_s,
+                                             .is_mean = r->is_trace};
     return DSE_OK;
 }
 

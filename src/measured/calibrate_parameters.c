@@ -81,7 +81,8 @@ static dse_status list_all(const card_system *machine, dse_arena *a, calibrate_p
     return DSE_OK;
 }
 
-void msr_calibrate_names(const card_system *machine, dse_strbuf *out)
+/* The words for --fit and --fix, in the order of the table: "compute.peak_perf, memory.bandwidth, ...". */
+static void add_names(const card_system *machine, dse_strbuf *out)
 {
     card_system s = *machine;
     bool any = false;
@@ -122,7 +123,7 @@ static dse_status check_words(const char *option, const char *const *word, size_
             found |= cfg_path_covers(word[i], all[j].fit.name);
         if (found)
             continue;
-        msr_calibrate_names(machine, &known);
+        add_names(machine, &known);
         st = known.failed ? dse_fail_nomem(err)
                           : dse_fail(err, DSE_E_USAGE, "%s: '%.80s' is nothing that can be fitted; known: %s",
                                      option, word[i], known.data);

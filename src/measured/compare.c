@@ -48,19 +48,19 @@ static dse_status describe(const msr_run *r, dse_arena *a, report_compared_run *
 static dse_status conclude(dse_status st, const dse_error *why, const cmp_weights *w, dse_arena *a,
                            report_compared_run *to, dse_error *err)
 {
-    switch (st) {
-    case DSE_OK: to->score = cmp_score(to->pair, to->n_pairs, w, &to->n_scored); return DSE_OK;
-    case DSE_E_CONFIG:
-    case DSE_E_RANGE:
-    case DSE_E_WORKLOAD:
-    case DSE_E_SIM: return (to->failed = dse_arena_strdup(a, why->text)) ? DSE_OK : dse_fail_nomem(err);
-    default: return dse_fail_at(err, st, why->where, "%s: %s", to->name, why->text);
-    }
+    if (st == DSE_OK)
+        to->score = cmp_score(to->pair, to->n_pairs, w, &to->n_scored);
+    else if (!msr_runs_is_own_failure(st))
+        return dse_fail_at(err, st, why->where, "%s: %s", to->name, why->text);
+    else if (!(to->failed = dse_arena_strdup(a, why->text)))
+        return dse_fail_nomem(err);
+    return DSE_OK;
 }
 
 static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err)
 {
     comparing *c = user;
+    const metric_options plain = {0};
     drv_recording simulated = {0};
     report_compared_run *to;
     dse_error why = DSE_ERROR_INIT;
@@ -74,7 +74,7 @@ static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recordin
         return st;
     st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, &why);
     if (st == DSE_OK)
-        st = msr_pairs_make(&simulated, traces, &c->o->how, c->arena, &to->pair, &to->n_pairs, &why);
+        st = msr_pairs_make(&simulated, traces, &plain, c->arena, &to->pair, &to->n_pairs, &why);
     drv_recording_free(&simulated);
     return conclude(st, &why, c->o->weights, c->arena, to, err);
 }

@@ -7,12 +7,11 @@
 
 typedef struct {
     msr_runs_options runs; /* without `see` */
-    metric_options how;
     const cmp_weights *weights;
     cmp_bootstrap bootstrap;
     double max_error; /* fraction; NaN: none */
-    uint32_t
-        n_threads; /* rows simulated at a time; 0: as many as there are cores. The result does not depend on it */
+    /* rows simulated at a time; 0: as many as there are cores. The result does not depend on it */
+    uint32_t n_threads;
     void (*progress)(void *user, size_t done, size_t n); /* rows simulated; NULL */
     void *user;
 } msr_compare_options;

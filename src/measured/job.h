@@ -24,9 +24,9 @@ typedef struct {
     double num_params, num_params_embedding;
     int64_t moe; /* 0, 1 */
     /* The work of a step. */
-    int64_t batch, micro_batch,
-        micro_batches; /* sequences of a step over all ranks; of a micro-batch; how many of these
-                                                * a rank runs in a step */
+    int64_t batch;         /* sequences of a step over all ranks */
+    int64_t micro_batch;   /* sequences of one */
+    int64_t micro_batches; /* that a rank runs in a step */
     int64_t sequence;
     const char *precision; /* as written: "bf16", "float16" */
     msr_recompute recompute;
@@ -49,12 +49,12 @@ typedef struct {
     const char *not_measured; /* why there is no step time although the run is listed: "failed"; NULL */
 } msr_job;
 
+/* Everything absent. */
 void msr_job_clear(msr_job *j);
 
-/* Of a workload card; `name` and the path of the card are borrowed. DSE_E_CONFIG if it lacks a degree (dp_replicate,
+/* Of a workload card; `name` and the texts of the card are borrowed. DSE_E_CONFIG if it lacks a degree (dp_replicate,
  * dp_shard, tp, pp, cp), which it names. */
-dse_status msr_job_of_card(const trace_card *card, const char *name, dse_arena *a, msr_job *out,
-                           dse_error *err);
+dse_status msr_job_of_card(const trace_card *card, const char *name, msr_job *out, dse_error *err);
 
 /* A table of measured runs, JSON. README.md of this folder describes the format; those of configs/measured are such. Keeps
  * the rows that `only` selects: "KEY=VALUE" words, a dotted key of the row, all of which must hold (n_only 0: all). DSE_E_IO,

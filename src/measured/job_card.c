@@ -35,13 +35,11 @@ static dse_status check_degrees(const trace_card *c, dse_error *err)
 /* NaN where nothing, or nothing that can be, is said. */
 static double positive(double v) { return v > 0 ? v : NAN; }
 
-dse_status msr_job_of_card(const trace_card *card, const char *name, dse_arena *a, msr_job *out,
-                           dse_error *err)
+dse_status msr_job_of_card(const trace_card *card, const char *name, msr_job *out, dse_error *err)
 {
     msr_job *j = out;
     dse_status st = check_degrees(card, err);
 
-    (void)a;
     if (st != DSE_OK)
         return st;
     msr_job_clear(j);

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
 typedef struct {
     const msr_row_place *at;
     msr_row *row;
@@ -185,19 +183,15 @@ static dse_status read_width(row_reading *r, const found *f, dse_error *err)
 
 static dse_status read_phase(row_reading *r, const found *f, dse_error *err)
 {
-    static const struct {
-        const char *word;
-        trace_phase phase;
-    } phases[] = {{"training", TRACE_PHASE_TRAINING},
-                  {"inference", TRACE_PHASE_INFERENCE},
-                  {"serving", TRACE_PHASE_INFERENCE}};
+    trace_phase *out = &r->row->job.phase, now;
 
-    for (size_t i = 0; f->value->kind == CFG_SCALAR && i < COUNT(phases); i++)
-        if (!strcasecmp(f->value->text, phases[i].word)) {
-            r->row->job.phase = phases[i].phase;
-            return DSE_OK;
-        }
-    return wrong(r, f, "training, inference or serving", err);
+    if (f->value->kind != CFG_SCALAR || !trace_phase_of(f->value->text, &now))
+        return wrong(r, f, TRACE_PHASE_WORDS, err);
+    if (*out != TRACE_PHASE_UNKNOWN)
+        return same(r, f, *out == now, *out == TRACE_PHASE_TRAINING ? "training" : "inference",
+                    f->value->text, err);
+    *out = now;
+    return DSE_OK;
 }
 
 /* The unit that the table gives to a name, wherever the name stands; NULL. */
@@ -234,6 +228,7 @@ static dse_status read_quantity(row_reading *r, const found *f, dse_error *err)
 {
     const row_type type = msr_fields[f->field].type;
     const char *unit = table_unit(r, f);
+    char known[MSR_UNITS_TEXT];
     double in_base, v;
     dse_status st;
 
@@ -247,11 +242,11 @@ static dse_status read_quantity(row_reading *r, const found *f, dse_error *err)
     if (!unit)
         return dse_fail_at(err, DSE_E_CONFIG, r->at->where,
                            "%s has no unit; write '%s_%s', or name it in 'units'; known: %s", f->path,
-                           f->path, type == ROW_SECONDS ? "s" : "gib", msr_known_units(type));
+                           f->path, type == ROW_SECONDS ? "s" : "gib", msr_known_units(type, known));
     in_base = msr_unit_value(type, unit);
     if (isnan(in_base))
         return dse_fail_at(err, DSE_E_CONFIG, r->at->where, "%s is in '%.40s', an unknown unit; known: %s",
-                           f->path, unit, msr_known_units(type));
+                           f->path, unit, msr_known_units(type, known));
     st = read_positive(r, f, in_base, &v, err);
     return st == DSE_OK ? put_number(r, f, v, err) : st;
 }
@@ -315,6 +310,7 @@ static dse_status find_quantity(row_reading *r, found *f, const msr_spelling *s,
     for (uint32_t i = 0; st == DSE_OK && i < f->section->n; i++) {
         const char *key = f->section->key[i]->text, *rest = key + n + 1;
         const cfg_node *value = f->section->item[i];
+        char known[MSR_UNITS_TEXT];
         double ignored;
 
         if (strncmp(key, s->key, n) || (key[n] && key[n] != '_'))
@@ -326,7 +322,7 @@ static dse_status find_quantity(row_reading *r, found *f, const msr_spelling *s,
         else if (!strchr(rest, '_') && is_plain(value) &&
                  dse_parse_double(value->text, &ignored, NULL) == DSE_OK)
             st = dse_fail_at(err, DSE_E_CONFIG, r->at->where, "%.80s: unknown unit '%.40s'; known: %s", key,
-                             rest, msr_known_units(type));
+                             rest, msr_known_units(type, known));
     }
     return st;
 }

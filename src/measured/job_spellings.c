@@ -4,6 +4,7 @@
 #include "measured/job_spellings.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <strings.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -209,7 +210,13 @@ double msr_unit_value(row_type type, const char *name)
     return NAN;
 }
 
-const char *msr_known_units(row_type type)
+const char *msr_known_units(row_type type, char out[MSR_UNITS_TEXT])
 {
-    return type == ROW_SECONDS ? "s, ms, us, ns, min, h" : "bytes, kb, kib, mb, mib, gb, gib, tb, tib";
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < COUNT(units) && n < MSR_UNITS_TEXT; i++)
+        if (units[i].type == type)
+            n += (size_t)snprintf(out + n, MSR_UNITS_TEXT - n, "%s%s", n ? ", " : "", units[i].name);
+    return out;
 }

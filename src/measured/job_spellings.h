@@ -113,7 +113,8 @@ extern const size_t msr_n_spellings;
 /* Seconds or bytes of a unit of ROW_SECONDS or ROW_BYTES; NaN: none of that name. */
 double msr_unit_value(row_type type, const char *name);
 
-/* "s, ms, us" */
-const char *msr_known_units(row_type type);
+/* "s, ms, us, ..." */
+#define MSR_UNITS_TEXT 80
+const char *msr_known_units(row_type type, char out[MSR_UNITS_TEXT]);
 
 #endif

@@ -1,5 +1,6 @@
 #include "measured/pairs_parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static double factor(const char *from, const char *to)
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcmp(units[i].from, from) == 0 && strcmp(units[i].to, to) == 0)
             return units[i].factor;
+    assert(!"a pair has a unit that its metric's cannot be told in");
     return NAN;
 }
 

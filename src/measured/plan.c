@@ -27,17 +27,6 @@ const msr_gap_row msr_gap_rows[MSR_GAPS] = {
 
 /* ---- a plan that grows --------------------------------------------------------------------- */
 
-#define MAX_GAPS    32 /* more than there are calls of msr_plan_gap and msr_plan_assume */
-#define MAX_ASSUMED 32
-
-dse_status msr_plan_init(msr_plan *p, const msr_job *job, dse_arena *a, dse_error *err)
-{
-    *p = (msr_plan){.job = job,
-                    .gap = DSE_ARENA_NEW(a, msr_gap, MAX_GAPS),
-                    .assumed = DSE_ARENA_NEW(a, const char *, MAX_ASSUMED)};
-    return p->gap && p->assumed ? DSE_OK : dse_fail_nomem(err);
-}
-
 static const char *print(dse_arena *a, const char *fmt, va_list ap)
 {
     char text[512];
@@ -46,37 +35,44 @@ static const char *print(dse_arena *a, const char *fmt, va_list ap)
     return dse_arena_strdup(a, text);
 }
 
+/* A new array for each entry: there are few of them. */
 dse_status msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, dse_error *err, const char *fmt, ...)
 {
+    msr_gap *gap = DSE_ARENA_NEW(a, msr_gap, p->n_gaps + 1);
     const char *text;
     va_list ap;
 
     va_start(ap, fmt);
     text = print(a, fmt, ap);
     va_end(ap);
-    if (!text)
+    if (!gap || !text)
         return dse_fail_nomem(err);
-    if (p->n_gaps < MAX_GAPS)
-        p->gap[p->n_gaps++] = (msr_gap){kind, text};
+    if (p->n_gaps)
+        memcpy(gap, p->gap, p->n_gaps * sizeof *gap);
+    gap[p->n_gaps++] = (msr_gap){kind, text};
+    p->gap = gap;
     return DSE_OK;
 }
 
 dse_status msr_plan_assume(msr_plan *p, dse_arena *a, dse_error *err, const char *fmt, ...)
 {
-    const char *text;
+    const char **assumed = DSE_ARENA_NEW(a, const char *, p->n_assumed + 1), *text;
     va_list ap;
 
     va_start(ap, fmt);
     text = print(a, fmt, ap);
     va_end(ap);
-    if (!text)
+    if (!assumed || !text)
         return dse_fail_nomem(err);
-    if (p->n_assumed < MAX_ASSUMED)
-        p->assumed[p->n_assumed++] = text;
+    if (p->n_assumed)
+        memcpy(assumed, p->assumed, p->n_assumed * sizeof *assumed);
+    assumed[p->n_assumed++] = text;
+    p->assumed = assumed;
     return DSE_OK;
 }
 
-bool msr_plan_can_run(const msr_plan *p, bool approximate)
+/* Whether nothing is in the way, or nothing that `approximate` does not take a substitute for. */
+static bool can_run(const msr_plan *p, bool approximate)
 {
     for (size_t i = 0; i < p->n_gaps; i++)
         if (!approximate || !msr_gap_rows[p->gap[i].kind].substitute)
@@ -348,18 +344,18 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
                          dse_error *err)
 {
     card_model m;
-    dse_status st = msr_plan_init(out, job, a, err);
+    dse_status st = DSE_OK;
 
-    if (st == DSE_OK && !job->not_measured) /* what failed may have failed by this */
+    *out = (msr_plan){.job = job};
+    if (!job->not_measured) /* what failed may have failed by this */
         st = check_degrees(job, err);
     for (size_t i = 0; st == DSE_OK && i < COUNT(finders); i++)
         st = finders[i](out, o, a, err);
-    if (st != DSE_OK || !msr_plan_can_run(out, o->approximate))
+    if (st != DSE_OK || !can_run(out, o->approximate))
         return st;
     if ((st = msr_plan_model(out, o, a, err)) != DSE_OK ||
         (st = card_model_read(&out->model, o->settings, &m, err)) != DSE_OK ||
-        (st = find_uneven(out, &m, a, err)) != DSE_OK ||
-        !(out->can_run = msr_plan_can_run(out, o->approximate)))
+        (st = find_uneven(out, &m, a, err)) != DSE_OK || !(out->can_run = can_run(out, o->approximate)))
         return st;
     return make_point(out, o, a, err);
 }

@@ -25,15 +25,15 @@ typedef enum {
 
 typedef struct {
     const char *name; /* "several micro-batches" */
-    const char *
-        substitute; /* what --approximate takes instead: "one micro-batch of the whole batch"; NULL: nothing can */
+    /* what --approximate takes instead: "one micro-batch of the whole batch"; NULL: nothing can */
+    const char *substitute;
 } msr_gap_row;
 extern const msr_gap_row msr_gap_rows[MSR_GAPS];
 
 typedef struct {
     msr_gap_kind kind;
-    const char *
-        text; /* with the figures: "8 micro-batches of 2 sequences"; "the card lacks 'seq_len' (workload.data)" */
+    /* with the figures: "8 micro-batches of 2 sequences"; "the card lacks 'seq_len' (workload.data)" */
+    const char *text;
 } msr_gap;
 
 typedef struct {
@@ -49,8 +49,8 @@ typedef struct {
     bool can_run;       /* no gap, or each has a substitute that the user allows */
     size_t n_gaps;
     msr_gap *gap;
-    size_t
-        n_assumed; /* what the source cannot say and was taken: "no recomputation: the card does not say" */
+    /* what the source cannot say and was taken: "no recomputation: the card does not say" */
+    size_t n_assumed;
     const char **assumed;
     design_point point; /* of can_run, as the next */
     cfg_doc model;      /* a model card, made of the job or of a family's */
@@ -63,9 +63,9 @@ typedef struct {
 dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_arena *a, msr_plan *out,
                          dse_error *err);
 
-/* The study of a plan that can run: its model on the machine with as many NPUs as the job has devices (card_system_resize).
- * Adds a gap, and takes can_run away, if the machine is of another device; *out is not touched then. DSE_E_CONFIG: the machine is too small, or cannot be
- * cut so. */
+/* The study of a plan that can run: its model on the machine with as many NPUs as the job has devices
+ * (card_system_resize). Adds a gap, and takes can_run away, if the machine is of another device; *out is not touched
+ * then. DSE_E_CONFIG: the machine is too small, or cannot be cut so. */
 dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
                           const msr_plan_options *o, dse_arena *a, drv_study *out, dse_error *err);
 

@@ -12,12 +12,6 @@ dse_status msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, dse_error 
 dse_status msr_plan_assume(msr_plan *p, dse_arena *a, dse_error *err, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The arrays of both, empty. */
-dse_status msr_plan_init(msr_plan *p, const msr_job *job, dse_arena *a, dse_error *err);
-
-/* Whether nothing is in the way, or nothing that `approximate` does not take a substitute for. */
-bool msr_plan_can_run(const msr_plan *p, bool approximate);
-
 /* p->model and its name: the card that the options name, or that of the job's family, or one of the job's own sizes; with the
  * job's batch, sequence, precision and rank order. DSE_E_CONFIG: the family is none of ours and a size is missing, or a size of
  * the job is another than the family's. */

@@ -15,23 +15,34 @@ typedef struct {
 
 /* ---- those that cannot be simulated --------------------------------------------------------- */
 
-/* There are no more reasons than kinds of gaps and two of a simulation's own, so room is made for all at once. */
-#define MAX_REASONS (MSR_GAPS + 2)
+bool msr_runs_is_own_failure(dse_status st)
+{
+    return st == DSE_E_CONFIG || st == DSE_E_RANGE || st == DSE_E_WORKLOAD || st == DSE_E_SIM;
+}
+
+/* A new array for each reason: there are few of them. */
+static bool add_reason(msr_runs *r, const char *reason, const char *first, dse_arena *a)
+{
+    report_left *left = DSE_ARENA_NEW(a, report_left, r->n_left + 1);
+
+    if (!left || !first)
+        return false;
+    if (r->n_left)
+        memcpy(left, r->left, r->n_left * sizeof *left);
+    left[r->n_left++] = (report_left){reason, 0, first};
+    r->left = left;
+    return true;
+}
 
 dse_status msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a,
                           dse_error *err)
 {
     size_t i = 0;
 
-    if (!r->left && !(r->left = DSE_ARENA_NEW(a, report_left, MAX_REASONS)))
-        return dse_fail_nomem(err);
     while (i < r->n_left && strcmp(r->left[i].reason, reason) != 0)
         i++;
-    if (i == r->n_left) {
-        r->left[r->n_left++] = (report_left){reason, 0, dse_arena_printf(a, "%s: %s", job->name, text)};
-        if (!r->left[i].first)
-            return dse_fail_nomem(err);
-    }
+    if (i == r->n_left && !add_reason(r, reason, dse_arena_printf(a, "%s: %s", job->name, text), a))
+        return dse_fail_nomem(err);
     r->left[i].n++;
     return DSE_OK;
 }
@@ -164,7 +175,7 @@ static dse_status job_of(loading *l, const drv_recording *traces, const char *pa
         return dse_fail_nomem(err);
     st = trace_card_load(at, l->arena, card, &notes, err);
     trace_record_free(&notes); /* the recording has said them */
-    return st == DSE_OK ? msr_job_of_card(card, name, l->arena, out, err) : st;
+    return st == DSE_OK ? msr_job_of_card(card, name, out, err) : st;
 }
 
 static dse_status add_recording(loading *l, const char *path, const drv_recording *traces, dse_error *err)

@@ -13,10 +13,10 @@ typedef struct {
     msr_plan plan;
     drv_study study;
     bool is_trace;
-    uint32_t
-        group; /* runs of one are choices for the same work: model, batch, sequence, devices, framework */
-    size_t
-        n_notes; /* what stands in for what, what was assumed, of which ranks there are traces; a sentence each */
+    /* runs of one are choices for the same work: model, batch, sequence, devices, framework */
+    uint32_t group;
+    /* what stands in for what, what was assumed, of which ranks there are traces; a sentence each */
+    size_t n_notes;
     const char **note;
 } msr_run;
 
@@ -49,6 +49,9 @@ typedef struct {
  * a trace without a workload card, or with one of another number of ranks. And as drv_system_load, drv_recording_load,
  * msr_jobs_read, msr_plan_make and msr_plan_study fail. All in the arena. */
 dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out, dse_error *err);
+
+/* Whether a simulation failed because of what was to be simulated, which is then left or said to have failed; else all fail. */
+bool msr_runs_is_own_failure(dse_status st);
 
 /* One more that cannot be simulated, as was found out later. */
 dse_status msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a,

@@ -124,7 +124,7 @@ static size_t known_errors(const report_calibrated *c)
     return n;
 }
 
-/* Of those that have a standard error; numbered, as their names are long. A table has 16 columns: beyond that JSON has it. */
+/* Of those that have a standard error; numbered, as their names are long. A table has 16 columns: what is beyond is in the JSON. */
 static void print_correlation(const report_calibrated *c, dse_strbuf *out)
 {
     char number[REPORT_MAX_COLUMNS][16];
@@ -155,6 +155,8 @@ static void print_correlation(const report_calibrated *c, dse_strbuf *out)
     }
     dse_strbuf_addc(out, '\n');
     print_table(&t, out);
+    if (known_errors(c) > n)
+        dse_strbuf_addf(out, "and %zu more, in the JSON\n", known_errors(c) - n);
 }
 
 static void print_runs(const report_calibrated *c, dse_strbuf *out)
@@ -271,25 +273,6 @@ void report_calibrated_print(const report_calibrated *c, dse_strbuf *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------------ */
 
-/* null where it is not known. */
-static void number(dse_json *j, const char *key, double v)
-{
-    dse_json_key(j, key);
-    if (isnan(v))
-        dse_json_null(j);
-    else
-        dse_json_double(j, v);
-}
-
-static void text(dse_json *j, const char *key, const char *v)
-{
-    dse_json_key(j, key);
-    if (v)
-        dse_json_string(j, v);
-    else
-        dse_json_null(j);
-}
-
 static void json_parameters(const report_calibrated *c, dse_json *j)
 {
     dse_json_key(j, "parameters");
@@ -300,17 +283,17 @@ static void json_parameters(const report_calibrated *c, dse_json *j)
 
         dse_json_newline(j);
         dse_json_begin_object(j);
-        text(j, "name", p->name);
-        text(j, "unit", p->unit);
-        number(j, "card", c->card[k]);
-        number(j, "start", p->start);
-        number(j, "min", p->min);
-        number(j, "max", p->max);
-        number(j, "value", f->value);
-        number(j, "standard_error", f->error);
-        text(j, "state", is_one_sided(f) ? "one_sided" : states[f->state].word);
+        dse_json_key_string(j, "name", p->name);
+        dse_json_key_string(j, "unit", p->unit);
+        dse_json_key_double(j, "card", c->card[k]);
+        dse_json_key_double(j, "start", p->start);
+        dse_json_key_double(j, "min", p->min);
+        dse_json_key_double(j, "max", p->max);
+        dse_json_key_double(j, "value", f->value);
+        dse_json_key_double(j, "standard_error", f->error);
+        dse_json_key_string(j, "state", is_one_sided(f) ? "one_sided" : states[f->state].word);
         if (f->state == CMP_INSEPARABLE)
-            text(j, "acts_like", c->parameter[f->with].name);
+            dse_json_key_string(j, "acts_like", c->parameter[f->with].name);
         dse_json_key(j, "correlation");
         dse_json_begin_array(j);
         for (size_t i = 0; i < c->p; i++)
@@ -333,15 +316,15 @@ static void json_runs(const report_calibrated *c, dse_json *j)
 
         dse_json_newline(j);
         dse_json_begin_object(j);
-        text(j, "name", r->name);
-        text(j, "where", r->where);
-        number(j, "measured_s", r->measured_s);
-        number(j, "before_s", c->fit->before[i]);
-        number(j, "after_s", c->fit->after[i]);
-        number(j, "left_out_s", c->fit->left_out ? c->fit->left_out[i] : NAN);
-        number(j, "before_error", error_of(c, c->fit->before, i));
-        number(j, "after_error", error_of(c, c->fit->after, i));
-        number(j, "left_out_error", error_of(c, c->fit->left_out, i));
+        dse_json_key_string(j, "name", r->name);
+        dse_json_key_string(j, "where", r->where);
+        dse_json_key_double(j, "measured_s", r->measured_s);
+        dse_json_key_double(j, "before_s", c->fit->before[i]);
+        dse_json_key_double(j, "after_s", c->fit->after[i]);
+        dse_json_key_double(j, "left_out_s", c->fit->left_out ? c->fit->left_out[i] : NAN);
+        dse_json_key_double(j, "before_error", error_of(c, c->fit->before, i));
+        dse_json_key_double(j, "after_error", error_of(c, c->fit->after, i));
+        dse_json_key_double(j, "left_out_error", error_of(c, c->fit->left_out, i));
         dse_json_key(j, "notes");
         dse_json_begin_array(j);
         for (size_t k = 0; k < r->n_notes; k++)
@@ -359,9 +342,9 @@ static void json_error(const report_calibrated *c, const char *key, const double
     dse_json_key(j, key);
     dse_json_begin_object(j);
     dse_json_key_uint(j, "runs", e.n);
-    number(j, "mean", e.mean);
-    number(j, "worst", e.worst);
-    text(j, "worst_run", e.n ? c->run[e.which].name : NULL);
+    dse_json_key_double(j, "mean", e.mean);
+    dse_json_key_double(j, "worst", e.worst);
+    dse_json_key_string(j, "worst_run", e.n ? c->run[e.which].name : NULL);
     dse_json_end_object(j);
 }
 
@@ -374,19 +357,19 @@ static void json_hockney(const report_calibrated *c, dse_json *j)
 
         dse_json_newline(j);
         dse_json_begin_object(j);
-        text(j, "run", h->run);
-        text(j, "no_start", h->why);
+        dse_json_key_string(j, "run", h->run);
+        dse_json_key_string(j, "no_start", h->why);
         if (h->members) {
             dse_json_key_uint(j, "ranks", h->members);
             dse_json_key_uint(j, "samples", h->samples);
             dse_json_key_uint(j, "sizes", h->sizes);
-            number(j, "alpha_s", h->alpha_s);
-            number(j, "beta_s_per_byte", h->beta_s_per_byte);
+            dse_json_key_double(j, "alpha_s", h->alpha_s);
+            dse_json_key_double(j, "beta_s_per_byte", h->beta_s_per_byte);
         }
         if (!h->why) {
             dse_json_key_uint(j, "dimension", h->dim);
-            number(j, "bandwidth", h->bandwidth);
-            number(j, "latency", h->latency);
+            dse_json_key_double(j, "bandwidth", h->bandwidth);
+            dse_json_key_double(j, "latency", h->latency);
         }
         dse_json_end_object(j);
     }
@@ -399,13 +382,13 @@ void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    text(&j, "system", c->system);
-    text(&j, "output", c->output);
+    dse_json_key_string(&j, "system", c->system);
+    dse_json_key_string(&j, "output", c->output);
     dse_json_key_uint(&j, "fitted", c->fit->n_fitted);
     dse_json_key_uint(&j, "seed", c->seed);
     dse_json_key_uint(&j, "starts", c->starts);
     dse_json_key_uint(&j, "starts_agreed", c->fit->starts_agreed);
-    number(&j, "rms", c->fit->rms);
+    dse_json_key_double(&j, "rms", c->fit->rms);
     json_error(c, "error_before", c->fit->before, &j);
     json_error(c, "error_after", c->fit->after, &j);
     json_error(c, "error_left_out", c->fit->left_out, &j);

@@ -65,7 +65,8 @@ static const char *percent(double fraction, bool sign, compared_text *t)
 const char *compared_signed_percent(double fraction, compared_text *t) { return percent(fraction, true, t); }
 const char *compared_percent(double fraction, compared_text *t) { return percent(fraction, false, t); }
 
-const char *compared_tolerance(double fraction, compared_text *t)
+/* "5%", "0.5%" */
+static const char *format_tolerance(double fraction, compared_text *t)
 {
     snprintf(t->text, sizeof t->text, "%g%%", fraction * 100);
     return t->text;
@@ -228,10 +229,9 @@ static void add_verdict(report_table *t, const cmp_pair *p, double error)
     else if (p->tolerance == 0)
         report_table_cell(t, "%s", error == 0 ? "equal" : "differs");
     else if (fabs(error) <= p->tolerance)
-        report_table_cell(t, "within %s", compared_tolerance(p->tolerance, &tolerance));
+        report_table_cell(t, "within %s", format_tolerance(p->tolerance, &tolerance));
     else
-        report_table_cell(t, "beyond %s%s", compared_tolerance(p->tolerance, &tolerance),
-                          direction(p, error));
+        report_table_cell(t, "beyond %s%s", format_tolerance(p->tolerance, &tolerance), direction(p, error));
 }
 
 static void add_metric(report_table *t, const cmp_pair *p, compared_reasons *reasons, dse_strbuf *why)
@@ -298,7 +298,7 @@ void compared_print_limit(const report_compared *c, dse_strbuf *out)
 
     if (isnan(c->max_error))
         return;
-    compared_tolerance(c->max_error, &limit);
+    format_tolerance(c->max_error, &limit);
     if (!worst)
         dse_strbuf_addf(out, "limit    %s, but no step time has an error\n", limit.text);
     else

@@ -18,13 +18,12 @@ extern const char compared_no_error[];
 /* The run of the largest |error| of step time, the first of equals; NULL: no error is known. */
 const report_compared_run *compared_worst_run(const report_compared *c);
 
-/* "+3.3%", "0.0%", "-" of NaN; unsigned "3.3%". A tolerance: "5%", "0.5%". */
+/* "+3.3%", "0.0%", "-" of NaN; unsigned "3.3%". */
 typedef struct {
     char text[64];
 } compared_text;
 const char *compared_signed_percent(double fraction, compared_text *t);
 const char *compared_percent(double fraction, compared_text *t);
-const char *compared_tolerance(double fraction, compared_text *t);
 
 /* "3.207 s", "41.2 %", "67.0 GB", "12 calls"; "-" of NaN. */
 const char *compared_value(double v, const char *unit, compared_text *t);

@@ -42,11 +42,9 @@ void report_left_json(const report_left *left, size_t n, dse_json *j)
     for (size_t i = 0; i < n; i++) {
         dse_json_newline(j);
         dse_json_begin_object(j);
-        dse_json_key(j, "reason");
-        dse_json_string(j, left[i].reason);
+        dse_json_key_string(j, "reason", left[i].reason);
         dse_json_key_uint(j, "runs", left[i].n);
-        dse_json_key(j, "first");
-        dse_json_string(j, left[i].first);
+        dse_json_key_string(j, "first", left[i].first);
         dse_json_end_object(j);
     }
     dse_json_end_array(j);

@@ -14,14 +14,14 @@ typedef struct {
 } report_robust_parameter;
 
 typedef struct {
-    const char *
-        why_not; /* why nothing is known, as a clause without a full stop; NULL: it is known, and all below */
+    /* why nothing is known, as a clause without a full stop; NULL: it is known, and all below */
+    const char *why_not;
     double spread, reach;
     uint64_t seed;
     size_t n_ranked; /* of the points that were compared; the others do not fit as the system is */
-    size_t
-        n_left; /* points that do not fit, might, and were not compared: they need more than those that were */
-    size_t n;   /* points that were compared, by the time of their step */
+    /* points that do not fit, might, and were not compared: they need more than those that were */
+    size_t n_left;
+    size_t n; /* points that were compared, by the time of their step */
     const store_row **candidate;
     size_t n_parameters;
     report_robust_parameter *parameter;

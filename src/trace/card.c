@@ -210,7 +210,7 @@ static dse_status set_bool(card_reading *r, const card_row *row, const cfg_node 
     return DSE_OK;
 }
 
-static dse_status set_phase(card_reading *r, const card_row *row, const cfg_node *v, void *at, dse_error *err)
+bool trace_phase_of(const char *word, trace_phase *out)
 {
     static const struct {
         const char *word;
@@ -219,12 +219,19 @@ static dse_status set_phase(card_reading *r, const card_row *row, const cfg_node
                   {"inference", TRACE_PHASE_INFERENCE},
                   {"serving", TRACE_PHASE_INFERENCE}};
 
-    for (size_t i = 0; v->kind == CFG_SCALAR && i < sizeof phases / sizeof phases[0]; i++)
-        if (strcasecmp(v->text, phases[i].word) == 0) {
-            *(trace_phase *)at = phases[i].phase;
-            return DSE_OK;
+    for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++)
+        if (strcasecmp(word, phases[i].word) == 0) {
+            *out = phases[i].phase;
+            return true;
         }
-    return wrong(r, v, row->path, "training, inference or serving", err);
+    return false;
+}
+
+static dse_status set_phase(card_reading *r, const card_row *row, const cfg_node *v, void *at, dse_error *err)
+{
+    return v->kind == CFG_SCALAR && trace_phase_of(v->text, at)
+               ? DSE_OK
+               : wrong(r, v, row->path, TRACE_PHASE_WORDS, err);
 }
 
 /* The count stands before the list in the struct. */

@@ -16,6 +16,10 @@ typedef enum {
     TRACE_PHASE_INFERENCE
 } trace_phase; /* serving is inference */
 
+/* By its word, in upper or lower case; false: it is none of these. */
+#define TRACE_PHASE_WORDS "training, inference or serving"
+bool trace_phase_of(const char *word, trace_phase *out);
+
 typedef struct {
     const char *path;
     int64_t version;

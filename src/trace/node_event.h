@@ -1,5 +1,6 @@
-/* trace_node_event -- the nodes of a simulated run as events of a trace: which stream each takes and what it says of itself. One description
- * for both ways that a run becomes a record: as a Chrome trace that is read back (timeline.h), and at once (simulated.h).
+/* trace_node_event -- the nodes of a simulated run as events of a trace: which stream each takes and what it says of
+ * itself. One description for both ways that a run becomes a record: as a Chrome trace that is read back (timeline.h),
+ * and at once (simulated.h).
  *
  * Streams of a rank: 7 compute, from 8 copies to and from remote memory, from 20 collectives, from 40 messages, 1 the
  * host. What runs at a time on one stream's behalf takes the next ones, the lowest that is free. */

@@ -112,6 +112,8 @@ static dse_status add_rank(builder *b, trace_record *out, const trace_timeline_s
     if (sizes->peak_memory)
         b->rank->peak_memory = sizes->peak_memory[number];
     trace_node_walk_rank(&b->walk, number, &wall);
+    if (sizes->wall)
+        wall = sizes->wall[number];
     if (wall > TRACE_MAX_PS / TRACE_PS_PER_NS)
         return dse_fail(err, DSE_E_RANGE,
                         "rank %" PRIu32 " runs for %" PRIu64 " s; metrics measure runs of up to 53 days",

@@ -142,7 +142,7 @@ static dse_status write_rank(writer *w, uint32_t rank, const char *path, dse_err
     bool any;
 
     trace_node_walk_rank(&w->walk, rank, &wall);
-    add_rank(w, rank, wall);
+    add_rank(w, rank, w->sizes->wall ? w->sizes->wall[rank] : wall);
     while ((st = trace_node_next(&w->walk, &e, &any, err)) == DSE_OK && any) {
         add_event(w, rank, &e);
         if (w->text.len >= CHUNK_BYTES && (st = flush(w, path, err)) != DSE_OK)

@@ -7,7 +7,7 @@
  * microseconds with three decimals; cat "kernel" (copies: "gpu_memcpy", the host's: "cpu_op") with Kineto's args. It
  * communicates if the args have a "Collective name": all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send,
  * recv. Sizes are in elements of one "Byte": what the workload calls bytes, which "sizes" tells from upstream's elements.
- * The annotation ProfilerStep#0 is the rank's run, from 0 to its last end. "peak_memory" is the most that each rank's
+ * The annotation ProfilerStep#0 is the rank's run, from 0 until it has finished. "peak_memory" is the most that each rank's
  * tensors take at a time, in the same sizes; not there if that was not tracked. */
 #ifndef DSE_TRACE_TIMELINE_H
 #define DSE_TRACE_TIMELINE_H
@@ -27,10 +27,12 @@ typedef struct {
     const char *messages; /* description of the two ranks of a message: "mesh_pp"; NULL: unknown */
 } trace_timeline_groups;
 
-/* What the workload's sizes mean, and the memory of the run. */
+/* What the workload's sizes mean, and the memory and the time of the run. */
 typedef struct {
     bool in_bytes;               /* else elements, as upstream counts */
     const uint64_t *peak_memory; /* by rank; NULL: not tracked */
+    const dse_time
+        *wall; /* by rank: when it has finished, with what comes after its nodes; NULL: its last end */
 } trace_timeline_sizes;
 
 /* Written as it goes, and put in the place of what was there when it is complete; compressed if the name ends in

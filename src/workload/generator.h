@@ -33,8 +33,8 @@ typedef struct {
     uint32_t form; /* gen_form */
     uint32_t operations;
     uint32_t moved[3]; /* the result and the operands; added up in this order, as floats */
-    uint32_t
-        kind[3]; /* wl_tensor_kind of each, as far as bytes depend on it; UNKNOWN: there is no such operand */
+    /* wl_tensor_kind of each, as far as bytes depend on it; UNKNOWN: there is no such operand */
+    uint32_t kind[3];
 } gen_work;
 
 /* What stands beside a wl_operator. */

@@ -33,8 +33,8 @@ typedef struct wl_operator {
     wl_shape unsummed;           /* dimensions over which the operands may be left as partial sums */
     wl_shape rows;               /* of a lookup: what is read of x2, or added up into y */
     double scale;
-    double
-        stored; /* of an element of an activation, what an element of the result takes to store: 0.5 of a mask */
+    /* of an element of an activation, what an element of the result takes to store: 0.5 of a mask */
+    double stored;
     uint32_t gradient_of; /* index into the block, or DSE_NONE */
     uint32_t after;       /* recomputation: waits for this tensor, or DSE_NONE */
     wl_tensor_kind makes; /* what the result is; of an input: unless a link feeds it */

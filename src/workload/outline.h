@@ -9,7 +9,8 @@
 #include "workload/generator.h"
 #include "workload/totals.h"
 
-/* An operand, of a size of the variant's: what its producer leaves, and what is needed. The collectives between depend on the degrees. */
+/* An operand, of a size of the variant's: what its producer leaves, and what is needed. The collectives between depend
+ * on the degrees. */
 typedef struct {
     wl_shape have, reduced, need, unsummed;
     uint32_t size; /* of what is there */

@@ -85,6 +85,19 @@ CLAIM(what_json_lacks_becomes_a_string)
     assert_written("[\"inf\",\"-inf\",\"nan\",\"nan\",\"inf\"]");
 }
 
+CLAIM(what_is_absent_behind_a_key_is_null)
+{
+    begin();
+    dse_json_begin_object(&j);
+    dse_json_key_double(&j, "a", 0.5);
+    dse_json_key_double(&j, "b", (double)NAN);
+    dse_json_key_double(&j, "c", -INFINITY);
+    dse_json_key_string(&j, "d", "x");
+    dse_json_key_string(&j, "e", NULL);
+    dse_json_end_object(&j);
+    assert_written("{\"a\":0.5,\"b\":null,\"c\":null,\"d\":\"x\",\"e\":null}");
+}
+
 CLAIM(strings_are_escaped)
 {
     begin();
@@ -169,6 +182,7 @@ int main(void)
         cmocka_unit_test(doubles_are_the_shortest_that_read_back),
         cmocka_unit_test(fixed_keeps_trailing_zeros),
         cmocka_unit_test(what_json_lacks_becomes_a_string),
+        cmocka_unit_test(what_is_absent_behind_a_key_is_null),
         cmocka_unit_test(strings_are_escaped),
         cmocka_unit_test(what_is_no_utf8_is_replaced),
         cmocka_unit_test(keys_are_escaped),

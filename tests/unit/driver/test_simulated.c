@@ -100,6 +100,23 @@ CLAIM(its_summary_is_what_is_stored_of_the_point)
     drv_recording_free(&r);
 }
 
+/* Its nodes, and then the fixed cost of a step: without it 1 ms less. */
+CLAIM(a_step_has_its_fixed_cost)
+{
+    drv_recording with, without;
+
+    assert_ok(drv_simulated_run(&study, &point, NULL, &without, NULL, &err), &err);
+    study.system.per_step = 1e6; /* ns */
+    assert_ok(drv_simulated_run(&study, &point, NULL, &with, NULL, &err), &err);
+    for (size_t i = 0; i < with.n_views; i++) {
+        assert_int_equal(with.view[i].n_steps, 1);
+        assert_u64((uint64_t)(with.view[i].step[0].span.end - without.view[i].step[0].span.end),
+                   UINT64_C(1000000) * TRACE_PS_PER_NS);
+    }
+    drv_recording_free(&with);
+    drv_recording_free(&without);
+}
+
 /* The ranks of a simulated run are the generator's, whatever the machine of the trace has. */
 CLAIM(the_card_is_its_own_but_for_the_order_of_ranks)
 {
@@ -110,6 +127,10 @@ CLAIM(the_card_is_its_own_but_for_the_order_of_ranks)
     assert_true(r.has_card);
     assert_int_equal(r.card.tp, 2);
     assert_string_equal(r.card.rank_order, "dp_shard,dp_replicate,tp,cp,pp");
+    drv_recording_free(&r);
+    snprintf(study.model.placement, sizeof study.model.placement, "pp,tp,sp,dp");
+    assert_ok(drv_simulated_run(&study, &point, &card, &r, NULL, &err), &err);
+    assert_string_equal(r.card.rank_order, "pp,tp,cp,dp_shard,dp_replicate");
     drv_recording_free(&r);
 }
 
@@ -146,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_metric_is_that_of_the_timeline, load, forget),
         cmocka_unit_test_setup_teardown(its_summary_is_what_is_stored_of_the_point, load, forget),
+        cmocka_unit_test_setup_teardown(a_step_has_its_fixed_cost, load, forget),
         cmocka_unit_test_setup_teardown(the_card_is_its_own_but_for_the_order_of_ranks, load, forget),
         cmocka_unit_test_setup_teardown(a_point_that_does_not_fit_leaves_nothing, load, forget),
         cmocka_unit_test_setup_teardown(each_allocation_may_fail, load, forget),

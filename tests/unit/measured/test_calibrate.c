@@ -143,6 +143,42 @@ CLAIM(the_true_machine_is_found)
     assert_double(c.fitted.latency.v[1], c.fit.parameter[5].value);
 }
 
+/* Seconds, over the ranks of a run. */
+static double mean_of_ranks(const card_system *on, const msr_calibrate_run *r)
+{
+    drv_study s = *r->study;
+    sim_result result;
+    wl_workload w;
+    double sum = 0;
+
+    assert_ok(card_system_resize(on, design_point_ranks(&r->point), &s.system, &err), &err);
+    assert_ok(drv_point_generate(&s, &r->point, &arena, &w, &err), &err);
+    assert_ok(drv_point_simulate(&s, &w, &arena, &result, NULL, &err), &err);
+    for (uint32_t i = 0; i < result.n_ranks; i++)
+        sum += (double)result.rank[i].wall;
+    return sum / result.n_ranks * 1e-9;
+}
+
+/* As `compare` has it: a trace's step time is the mean of its ranks, of which a pipeline's finish one after the other. A table
+ * row of the same point stands beside it. */
+CLAIM(a_trace_is_predicted_as_a_trace_is_measured)
+{
+    msr_calibrate_run runs[N_JOBS + 2], *row = &runs[N_JOBS], *trace = &runs[N_JOBS + 1];
+    msr_calibrated c;
+
+    memcpy(runs, run, sizeof run);
+    *row = run[0];
+    assert_ok(design_point_parse("2_2_1_2_0", &row->point, &err), &err);
+    row->measured_s = measure(&machine, row);
+    *trace = *row;
+    trace->is_mean = true;
+    trace->measured_s = mean_of_ranks(&machine, row);
+    calibrate(runs, N_JOBS + 2, &plain, &c);
+    assert_true(fabs(c.fit.before[N_JOBS] / measure(&sheet, row) - 1) < 1e-12);
+    assert_true(fabs(c.fit.before[N_JOBS + 1] / mean_of_ranks(&sheet, row) - 1) < 1e-12);
+    assert_true(c.fit.before[N_JOBS + 1] < 0.999 * c.fit.before[N_JOBS]);
+}
+
 /* Those in one box. */
 static size_t runs_of_a_box(msr_calibrate_run *out)
 {
@@ -293,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_true_machine_is_found),
+        cmocka_unit_test(a_trace_is_predicted_as_a_trace_is_measured),
         cmocka_unit_test(what_the_runs_cannot_show_stays_at_its_start),
         cmocka_unit_test(a_rate_is_at_most_the_cards_unless_more_is_allowed),
         cmocka_unit_test(a_known_start_is_where_the_fit_begins),

@@ -22,7 +22,7 @@ static dse_status read_job(const char *text)
         st = trace_card_read(&doc, &arena, &card, &notes, &err);
     assert_ok(st, &err);
     trace_record_free(&notes);
-    return msr_job_of_card(&card, "run", &arena, &job, &err);
+    return msr_job_of_card(&card, "run", &job, &err);
 }
 
 #define DEGREES "{dp_replicate: 2, dp_shard: 3, tp: 4, pp: 5, cp: 6, pp_mb: 7, rank_order: \"tp,pp,dp\"}"

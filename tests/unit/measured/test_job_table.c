@@ -235,6 +235,8 @@ CLAIM(spellings_that_disagree_are_refused)
                "step_time_s is 0.5 and step_time_ms is 0.05; they say the same thing, leave one out");
     refuse_row("\"gpu\":\"A100\",\"hardware\":{\"gpu\":\"H100\"}",
                "gpu is A100 and hardware.gpu is H100; they say the same thing, leave one out");
+    refuse_row("\"phase\":\"serving\",\"config\":{\"phase\":\"training\"}",
+               "phase is inference and config.phase is training; they say the same thing, leave one out");
 }
 
 /* ---- what follows -------------------------------------------------------------------------- */

@@ -182,8 +182,8 @@ static void both_ways(void (*run)(void), const trace_timeline_sizes *sizes)
 }
 
 static const uint64_t peak[] = {7, 0, UINT64_MAX - 1, 12};
-static const trace_timeline_sizes in_bytes = {true, peak}, in_elements = {false, peak},
-                                  untracked = {true, NULL};
+static const trace_timeline_sizes in_bytes = {true, peak, NULL}, in_elements = {false, peak, NULL},
+                                  untracked = {true, NULL, NULL};
 
 CLAIM(a_record_of_collectives_is_that_of_their_timeline) { both_ways(run_collectives, &in_bytes); }
 CLAIM(a_record_of_a_pipeline_is_that_of_its_timeline) { both_ways(run_pipeline, &in_elements); }

@@ -35,7 +35,7 @@ static const uint32_t members[] = {0, 1};
 static const trace_timeline_group group = {"7", "mesh_tp", 2, members};
 static const trace_timeline_groups groups = {1, &group, "mesh_pp"};
 static const uint64_t peak_memory[] = {12, 0};
-static const trace_timeline_sizes sizes = {true, peak_memory};
+static const trace_timeline_sizes sizes = {true, peak_memory, NULL};
 
 /* Of the collective without a group only what comes in is known. The second collective at a time takes a stream of its
  * own; ticks are ns, ts and dur us. */
