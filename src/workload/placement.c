@@ -61,3 +61,15 @@ void wl_placement_strides(wl_placement p, const uint32_t degree[WL_N_DEGREES], u
         ranks *= degree[order[i]];
     }
 }
+
+const char *const wl_stages_names[WL_N_STAGES + 1] = {
+    [WL_STAGES_TURNS] = "turns", [WL_STAGES_NEIGHBOURS] = "neighbours", NULL};
+
+uint32_t wl_stage_of(wl_stages how, uint32_t place, uint32_t layers, uint32_t pp)
+{
+    uint64_t layer = place ? place - 1u : 0;
+
+    if (how == WL_STAGES_TURNS)
+        return place % pp;
+    return place > layers ? pp - 1 : (uint32_t)(layer * pp / layers);
+}

@@ -169,6 +169,6 @@ END
 timeline() {
     dir=$1
     shift
-    "$CCLDSE" simulate --model small --set precision=mixed --set placement=tp,sp,dp,pp --timeline "$dir/t.json" \
-        "$@" >/dev/null
+    "$CCLDSE" simulate --model small --set precision=mixed --set placement=tp,sp,dp,pp --set stages=neighbours \
+        --timeline "$dir/t.json" "$@" >/dev/null
 }
