@@ -85,14 +85,15 @@ static uint64_t track(const gen_sizes *sizes, uint32_t size, uint32_t state, wl_
 /* Of the places of an entry, counted as wl_operators.h says, one is on the stage. */
 static bool has_entry(const gen_key *key, const wl_entry *e, uint32_t coordinate)
 {
-    /* Of stages of neighbours: the first place that could be. */
-    const uint32_t layer = (uint32_t)(((uint64_t)coordinate * key->layers + key->pp - 1) / key->pp);
     const uint32_t first = e->is_layers ? 1 : e->is_last ? key->layers + 1 : 0;
     const uint32_t n = e->is_layers ? key->layers : 1;
+    uint32_t place = first;
 
-    if (key->stages == WL_STAGES_NEIGHBOURS)
-        return wl_stage_of(key->stages, e->is_layers ? layer + 1 : first, key->layers, key->pp) == coordinate;
-    return (coordinate + key->pp - first % key->pp) % key->pp < n;
+    if (key->stages == WL_STAGES_TURNS)
+        return (coordinate + key->pp - first % key->pp) % key->pp < n;
+    if (e->is_layers) /* the first that could be there */
+        place += (uint32_t)(((uint64_t)coordinate * key->layers + key->pp - 1) / key->pp);
+    return place < first + n && wl_stage_of(key->stages, place, key->layers, key->pp) == coordinate;
 }
 
 /* What a rank of the stage holds through the step, with a precision. Of weights that are gathered for use, those of the

@@ -67,9 +67,9 @@ const char *const wl_stages_names[WL_N_STAGES + 1] = {
 
 uint32_t wl_stage_of(wl_stages how, uint32_t place, uint32_t layers, uint32_t pp)
 {
-    uint64_t layer = place ? place - 1u : 0;
-
     if (how == WL_STAGES_TURNS)
         return place % pp;
-    return place > layers ? pp - 1 : (uint32_t)(layer * pp / layers);
+    if (place == 0 || place > layers)
+        return place ? pp - 1 : 0;
+    return (uint32_t)((place - 1u) * (uint64_t)pp / layers);
 }

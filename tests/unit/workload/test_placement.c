@@ -108,6 +108,7 @@ CLAIM(stages_of_neighbours_are_pieces_with_the_embedding_first_and_the_head_last
     assert_stages(WL_STAGES_NEIGHBOURS, 6, 3, "00011222");
     assert_stages(WL_STAGES_NEIGHBOURS, 5, 3, "0001122");
     assert_stages(WL_STAGES_NEIGHBOURS, 4, 4, "001233");
+    assert_stages(WL_STAGES_NEIGHBOURS, 0, 2, "01");
 }
 
 int main(void)
