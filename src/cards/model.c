@@ -73,6 +73,13 @@ static const cfg_param rows[] = {
      .omit_default = true,
      .help = "which parallel dimension's ranks are neighbours, innermost first: tp,sp,dp,pp as Megatron has "
              "it"},
+    {.key = "stages",
+     .type = CFG_T_NAME,
+     FIELD(stages),
+     .fallback = "turns",
+     .choices = wl_stages_names,
+     .omit_default = true,
+     .help = "layers of a pipeline stage: dealt out in turn, as by STAGE, or neighbours, as in Megatron"},
     {.key = "precision",
      .type = CFG_T_NAME,
      FIELD(precision.word),
@@ -211,4 +218,9 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
         out->value[out->n++] = size_of(m, p);
     }
     return DSE_OK;
+}
+
+wl_stages card_model_stages(const card_model *m)
+{
+    return strcmp(m->stages, wl_stages_names[WL_STAGES_NEIGHBOURS]) ? WL_STAGES_TURNS : WL_STAGES_NEIGHBOURS;
 }

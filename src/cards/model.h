@@ -20,6 +20,7 @@ typedef struct {
     cfg_name operators; /* a name in configs/operators, or a path */
     card_precision precision;
     cfg_name placement; /* wl_placement_parse takes it */
+    cfg_name stages;    /* of wl_stages_names */
 } card_model;
 
 extern const cfg_table card_model_table;
@@ -38,6 +39,9 @@ dse_status card_model_check_precision(const card_model *m, const char *path, dse
 
 /* The numbers of the precision, whose word it may be; all 0: none. */
 wl_precision card_model_precision(const card_model *m);
+
+/* Which layers a pipeline stage has. */
+wl_stages card_model_stages(const card_model *m);
 
 /* A copy that says the precision in numbers, for what is stored: the words of another version may mean others. */
 card_model card_model_spelled_out(const card_model *m);

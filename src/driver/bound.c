@@ -95,8 +95,12 @@ static dse_status find_outline(drv_bounds *b, const drv_study *s, wl_variant v, 
 dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const design_point *p, sim_bound *out,
                          dse_error *err)
 {
-    wl_strategy strategy = {
-        .dp = p->dp, .tp = p->tp, .sp = p->sp, .pp = p->pp, .precision = card_model_precision(&s->model)};
+    wl_strategy strategy = {.dp = p->dp,
+                            .tp = p->tp,
+                            .sp = p->sp,
+                            .pp = p->pp,
+                            .precision = card_model_precision(&s->model),
+                            .stages = card_model_stages(&s->model)};
     const wl_outline *outline = NULL;
     wl_totals totals;
     dse_status st;

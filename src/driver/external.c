@@ -283,6 +283,9 @@ static dse_status check_study(const drv_study *s, dse_error *err)
         return dse_fail(err, DSE_E_CONFIG,
                         "%s has the placement '%s', and STAGE has only '" WL_PLACEMENT_DEFAULT "'",
                         s->model_name, s->model.placement);
+    if (card_model_stages(&s->model) != WL_STAGES_TURNS)
+        return dse_fail(err, DSE_E_CONFIG, "%s has the stages '%s', and STAGE has only '%s'", s->model_name,
+                        s->model.stages, wl_stages_names[WL_STAGES_TURNS]);
     if (s->tag_base != WL_TAG_BASE)
         return dse_fail(err, DSE_E_CONFIG,
                         "STAGE draws the tags of its messages; tag base %" PRIu32 " cannot be given to it",

@@ -344,7 +344,8 @@ dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_are
                             .recompute = p->recompute,
                             .weight_sharded = p->weight_sharded,
                             .tag_base = s->tag_base,
-                            .precision = card_model_precision(&s->model)};
+                            .precision = card_model_precision(&s->model),
+                            .stages = card_model_stages(&s->model)};
     wl_symbols symbols;
     dse_status st;
 

@@ -299,6 +299,7 @@ static dse_status put_placement(msr_plan *p, making *m, dse_error *err)
             "rank_order '%.60s' is to name tp, cp, dp_shard, dp_replicate and pp once, both dp together",
             p->job->rank_order);
     put(m, "placement", dse_arena_strdup(m->arena, order));
+    put(m, "stages", wl_stages_names[WL_STAGES_NEIGHBOURS]);
     return DSE_OK;
 }
 

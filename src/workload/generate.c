@@ -29,6 +29,7 @@ static gen_key key_of(const gen_variant *v, uint32_t layers, const wl_strategy *
     return (gen_key){.variant = v,
                      .layers = layers,
                      .pp = s->pp,
+                     .stages = s->stages,
                      .sharded = (uint32_t)(s->dp > 1) << WL_DP | (uint32_t)(s->tp > 1) << WL_TP |
                                 (uint32_t)(s->sp > 1) << WL_SP,
                      .is_free = sizes->is_free};
@@ -137,7 +138,8 @@ static dse_status find_variant(wl_generator *g, const wl_strategy *s, const gen_
 
 static bool same_key(const gen_key *a, const gen_key *b)
 {
-    return a->variant == b->variant && a->layers == b->layers && a->pp == b->pp && a->sharded == b->sharded &&
+    return a->variant == b->variant && a->layers == b->layers && a->pp == b->pp && a->stages == b->stages &&
+           a->sharded == b->sharded &&
            !memcmp(a->is_free, b->is_free, a->variant->n_sizes * sizeof *a->is_free);
 }
 

@@ -2,7 +2,8 @@
  * recomp, 0b44904) writes it.
  *
  * Ranks are numbered dp fastest, then tp, then sp, then the pipeline stage, unless a placement has another
- * order; stages in the order in which their first tensor stands in the model. A placement changes numbers of
+ * order; stages in the order in which their first tensor stands in the model, or of their layers where those are
+ * neighbours. A placement changes numbers of
  * ranks alone: which rank is in which group, and whom it sends to; groups, their order, tags and ids are
  * those of the default. Every tensor becomes a compute node, preceded by the
  * collectives that bring its operands into the sharding it needs; operators without cost leave no node,
@@ -20,6 +21,7 @@ typedef struct {
     uint32_t tag_base;      /* tag of the first send/receive pair; STAGE draws it, seed 0 gives WL_TAG_BASE */
     wl_precision precision; /* all 0: elements, as STAGE */
     wl_placement placement;
+    wl_stages stages;
 } wl_strategy;
 
 #define WL_TAG_BASE  885440u

@@ -4,6 +4,22 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* As the first tensors stand in the model; stages of neighbouring layers in the order of these. */
+static void number_stages(gen_build *b, uint32_t *stage_of_value)
+{
+    const gen_key *key = b->key;
+
+    memset(stage_of_value, 0xff, key->pp * sizeof *stage_of_value); /* DSE_NONE */
+    for (uint32_t i = 0; i < b->model.n; i++) {
+        uint32_t value = wl_stage_of(key->stages, b->model.tensor[i].place, key->layers, key->pp);
+
+        if (stage_of_value[value] == DSE_NONE)
+            stage_of_value[value] = b->n_stages++;
+    }
+    for (uint32_t v = 0; key->stages == WL_STAGES_NEIGHBOURS && v < key->pp; v++)
+        stage_of_value[v] = v;
+}
+
 static dse_status split_stages(gen_build *b)
 {
     uint32_t n = b->model.n, pp = b->key->pp, *stage_of_value;
@@ -15,20 +31,18 @@ static dse_status split_stages(gen_build *b)
     stage_of_value = GEN_ARRAY(b->scratch, uint32_t, pp);
     if (!b->stage_of || !b->local || !b->shadow || !b->stages || !stage_of_value)
         return dse_fail_nomem(b->err);
-    memset(stage_of_value, 0xff, pp * sizeof *stage_of_value);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t value = b->model.tensor[i].place % pp, st = stage_of_value[value];
-
-        if (st == DSE_NONE) {
-            st = stage_of_value[value] = b->n_stages++;
-            b->stages[st].value = value;
-        }
-        b->stage_of[i] = st;
-        b->local[i] = b->stages[st].n_tensors++;
-    }
+    number_stages(b, stage_of_value);
     if (b->n_stages < pp)
         return dse_fail(b->err, DSE_E_RANGE, "pp is %" PRIu32 ", but only %" PRIu32 " stages get a tensor",
                         pp, b->n_stages);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t value = wl_stage_of(b->key->stages, b->model.tensor[i].place, b->key->layers, pp);
+        uint32_t st = stage_of_value[value];
+
+        b->stages[st].value = value;
+        b->stage_of[i] = st;
+        b->local[i] = b->stages[st].n_tensors++;
+    }
     return DSE_OK;
 }
 

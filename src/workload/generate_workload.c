@@ -87,8 +87,13 @@ static bool has_entry(const gen_key *key, const wl_entry *e, uint32_t coordinate
 {
     const uint32_t first = e->is_layers ? 1 : e->is_last ? key->layers + 1 : 0;
     const uint32_t n = e->is_layers ? key->layers : 1;
+    uint32_t place = first;
 
-    return (coordinate + key->pp - first % key->pp) % key->pp < n;
+    if (key->stages == WL_STAGES_TURNS)
+        return (coordinate + key->pp - first % key->pp) % key->pp < n;
+    if (e->is_layers) /* the first that could be there */
+        place += (uint32_t)(((uint64_t)coordinate * key->layers + key->pp - 1) / key->pp);
+    return place < first + n && wl_stage_of(key->stages, place, key->layers, key->pp) == coordinate;
 }
 
 /* What a rank of the stage holds through the step, with a precision. Of weights that are gathered for use, those of the

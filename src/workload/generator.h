@@ -94,6 +94,7 @@ uint64_t gen_gathered(const gen_variant *v, const gen_sizes *sizes, const wl_ent
 typedef struct {
     const gen_variant *variant;
     uint32_t layers, pp;
+    wl_stages stages;
     uint32_t sharded;    /* bit k: the degree of parallel dimension k is above 1 */
     const bool *is_free; /* of each size of the variant */
 } gen_key;

@@ -61,3 +61,15 @@ void wl_placement_strides(wl_placement p, const uint32_t degree[WL_N_DEGREES], u
         ranks *= degree[order[i]];
     }
 }
+
+const char *const wl_stages_names[WL_N_STAGES + 1] = {
+    [WL_STAGES_TURNS] = "turns", [WL_STAGES_NEIGHBOURS] = "neighbours", NULL};
+
+uint32_t wl_stage_of(wl_stages how, uint32_t place, uint32_t layers, uint32_t pp)
+{
+    if (how == WL_STAGES_TURNS)
+        return place % pp;
+    if (place == 0 || place > layers)
+        return place ? pp - 1 : 0;
+    return (uint32_t)((place - 1u) * (uint64_t)pp / layers);
+}

@@ -26,4 +26,12 @@ void wl_placement_print(wl_placement p, char out[WL_PLACEMENT_TEXT]);
 /* How far apart in rank number are neighbours along each dimension: a rank is the sum of coordinate * stride. */
 void wl_placement_strides(wl_placement p, const uint32_t degree[WL_N_DEGREES], uint32_t stride[WL_N_DEGREES]);
 
+/* Which places of a model (0, 1 .. layers, layers + 1: the embeddings and between them the layers) a pipeline stage has.
+ * STAGE deals them out in turn: place p to stage p modulo pp. Megatron without interleaving and TorchTitan cut the layers
+ * into pp pieces of neighbours, as equal as can be; the first has the embedding, the last the head. */
+typedef enum { WL_STAGES_TURNS, WL_STAGES_NEIGHBOURS, WL_N_STAGES } wl_stages;
+extern const char *const wl_stages_names[WL_N_STAGES + 1]; /* NULL at the end */
+
+uint32_t wl_stage_of(wl_stages how, uint32_t place, uint32_t layers, uint32_t pp);
+
 #endif

@@ -30,10 +30,11 @@ static dse_status to_count(const counter *c, double v, uint64_t *out)
 
 /* ---- stages -------------------------------------------------------------------------------- */
 
-/* Place p is on the stage of p modulo pp; stages in the order in which they get their first tensor. */
-static dse_status split_stages(counter *c, uint32_t pp)
+/* Stages in the order in which they get their first tensor; of neighbouring layers, in the order of these. */
+static dse_status split_stages(counter *c, wl_stages how, uint32_t pp)
 {
     const wl_outline *o = c->o;
+    const uint32_t layers = o->n_places - 2;
     uint32_t *stage_of_value = DSE_ARENA_NEW(c->arena, uint32_t, pp), n = 0;
 
     c->stage_of = DSE_ARENA_NEW(c->arena, uint32_t, o->n_places);
@@ -42,12 +43,12 @@ static dse_status split_stages(counter *c, uint32_t pp)
         return dse_fail_nomem(c->err);
     memset(stage_of_value, 0xff, pp * sizeof *stage_of_value); /* DSE_NONE */
     for (uint32_t i = 0; i < o->n_ordered; i++) {
-        uint32_t place = o->place_order[i], *stage = &stage_of_value[place % pp];
+        uint32_t place = o->place_order[i], value = wl_stage_of(how, place, layers, pp);
 
-        if (*stage == DSE_NONE)
-            *stage = n++;
-        c->stage_of[place] = *stage;
-        c->classes[*stage * o->n_classes + o->class_of[place]]++;
+        if (stage_of_value[value] == DSE_NONE)
+            stage_of_value[value] = n++;
+        c->stage_of[place] = how == WL_STAGES_NEIGHBOURS ? value : stage_of_value[value];
+        c->classes[c->stage_of[place] * o->n_classes + o->class_of[place]]++;
     }
     if (n < pp)
         return dse_fail(c->err, DSE_E_RANGE, "pp is %" PRIu32 ", but only %" PRIu32 " stages get a tensor",
@@ -296,7 +297,7 @@ dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl
     memcpy(c.parallel.degree, out->degree, sizeof out->degree);
     wl_placement_strides(s->placement, degree, out->stride);
     if ((st = gen_sizes_evaluate(&o->variant, symbols, s, a, &c.sizes, err)) != DSE_OK ||
-        (st = split_stages(&c, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK ||
+        (st = split_stages(&c, s->stages, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK ||
         (st = count_kinds(&c)) != DSE_OK || (st = add_segments(&c)) != DSE_OK ||
         (st = count_sends(&c)) != DSE_OK)
         return st;

@@ -58,6 +58,14 @@ best() {
     return $code
 }
 
+# calibrate OPTION...: ccldse calibrate, without its lines of progress
+calibrate() {
+    code=0
+    "$CCLDSE" calibrate "$@" 2>calibrate.stderr || code=$?
+    sed '/^[0-9]* of [0-9]* fits/d' calibrate.stderr >&2
+    return $code
+}
+
 # children PID: the process ids of its children
 children() {
     for stat in /proc/[0-9]*/stat; do
@@ -169,6 +177,6 @@ END
 timeline() {
     dir=$1
     shift
-    "$CCLDSE" simulate --model small --set precision=mixed --set placement=tp,sp,dp,pp --timeline "$dir/t.json" \
-        "$@" >/dev/null
+    "$CCLDSE" simulate --model small --set precision=mixed --set placement=tp,sp,dp,pp --set stages=neighbours \
+        --timeline "$dir/t.json" "$@" >/dev/null
 }

@@ -49,6 +49,9 @@ static wl_strategy draw_strategy(rng *r, uint32_t npus, uint32_t layers)
     if (rng_percent(r, 40))
         s.precision = draw_precision(r);
     s.placement = (wl_placement)(rng_percent(r, 50) ? rng_below(r, WL_N_PLACEMENTS) : 0);
+    /* Each stage has a layer; whether it also has ends is for the others to try. */
+    if (s.pp <= layers && rng_percent(r, 40))
+        s.stages = WL_STAGES_NEIGHBOURS;
     return s;
 }
 
@@ -124,12 +127,13 @@ dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc *oper
         "# generated: vocabulary %" PRId64 ", d_model %" PRId64 ", d_ff %" PRId64 ", heads %" PRId64
         ", layers %" PRId64 ", batch %" PRId64 ", sequence %" PRId64 "\n# dp %" PRIu32 ", tp %" PRIu32
         ", sp %" PRIu32 ", pp %" PRIu32
-        ", placement %s%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
+        ", placement %s, stages %s%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
         "messages %g; 0: elements\n",
         m.vocabulary, m.d_model, m.d_ff, m.heads, m.layers, m.batch, m.sequence, s.dp, s.tp, s.sp, s.pp,
-        placement, s.recompute ? ", recompute" : "", s.weight_sharded ? ", weights sharded" : "",
-        unshared ? ", a graph per rank" : "", s.precision.weights, s.precision.activations,
-        s.precision.gradients, s.precision.optimizer, s.precision.messages);
+        placement, wl_stages_names[s.stages], s.recompute ? ", recompute" : "",
+        s.weight_sharded ? ", weights sharded" : "", unshared ? ", a graph per rank" : "",
+        s.precision.weights, s.precision.activations, s.precision.gradients, s.precision.optimizer,
+        s.precision.messages);
     if ((st = card_model_symbols(&m, operators, &symbols, err)) != DSE_OK ||
         (st = wl_generate(operators, &symbols, (uint32_t)m.layers, &s, a, &c->workload, err)) != DSE_OK)
         return st;

@@ -171,6 +171,11 @@ CLAIM(a_placement_and_grouped_keys_are_stored_unless_they_are_the_default)
     assert_ok(read_card("placement: tp,sp,dp,pp\nkv_heads: 1\n"), &err);
     assert_non_null(strstr(stored(), "\"kv_heads\":1"));
     assert_non_null(strstr(stored(), "\"placement\":\"tp,sp,dp,pp\""));
+    assert_null(strstr(stored(), "stages"));
+    assert_int_equal(card_model_stages(&m), WL_STAGES_TURNS);
+    assert_ok(read_card("stages: neighbours\n"), &err);
+    assert_non_null(strstr(stored(), "\"stages\":\"neighbours\""));
+    assert_int_equal(card_model_stages(&m), WL_STAGES_NEIGHBOURS);
     assert_failure(
         read_card("placement: tp,sp,dp\n"), &err, DSE_E_CONFIG, "m.yaml:8:12",
         "placement: 'tp,sp,dp' is no order of dp, tp, sp and pp; write each once, the innermost first, "

@@ -180,6 +180,11 @@ CLAIM(what_stage_cannot_generate_is_refused)
     assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
                    "small has the placement 'tp,sp,dp,pp', and STAGE has only 'dp,tp,sp,pp'");
     err = (dse_error)DSE_ERROR_INIT;
+    strcpy(study.model.placement, "dp,tp,sp,pp");
+    strcpy(study.model.stages, "neighbours");
+    assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
+                   "small has the stages 'neighbours', and STAGE has only 'turns'");
+    err = (dse_error)DSE_ERROR_INIT;
     strcpy(study.model.operators, "mine.yaml");
     assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
                    "small has the operators 'mine.yaml', and STAGE has only those of 'transformer'");

@@ -95,6 +95,7 @@ CLAIM(a_job_is_a_point_and_a_model)
     assert_string_equal(m.operators, "gpt");
     assert_string_equal(m.precision.word, "mixed");
     assert_string_equal(m.placement, "tp,sp,dp,pp");
+    assert_string_equal(m.stages, "neighbours");
     assert_int_equal(m.kv_heads, 0);
 }
 

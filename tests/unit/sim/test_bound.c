@@ -239,7 +239,8 @@ static void random_strategy(void)
                                  .recompute = below(2),
                                  .weight_sharded = below(2),
                                  .tag_base = WL_TAG_BASE,
-                                 .placement = (wl_placement)below(WL_N_PLACEMENTS)};
+                                 .placement = (wl_placement)below(WL_N_PLACEMENTS),
+                                 .stages = (wl_stages)below(WL_N_STAGES)};
     if (below(2))
         random_precision();
     /* From nothing to speak of to a real model, so that now compute and now communication takes longer. */

@@ -84,6 +84,33 @@ CLAIM(what_is_no_order_is_refused)
     }
 }
 
+static void assert_stages(wl_stages how, uint32_t layers, uint32_t pp, const char *expected)
+{
+    char seen[32] = "";
+
+    assert_true(layers + 2 < sizeof seen && pp < 10);
+    for (uint32_t place = 0; place < layers + 2; place++)
+        seen[place] = (char)('0' + wl_stage_of(how, place, layers, pp));
+    assert_string_equal(seen, expected);
+}
+
+/* The embedding, the layers, the head. */
+CLAIM(stages_in_turn_are_places_modulo_pp)
+{
+    assert_stages(WL_STAGES_TURNS, 4, 1, "000000");
+    assert_stages(WL_STAGES_TURNS, 6, 3, "01201201");
+}
+
+/* Layer l, from 0, is on stage l * pp / layers: 5 layers on 3 stages are 2 + 2 + 1. */
+CLAIM(stages_of_neighbours_are_pieces_with_the_embedding_first_and_the_head_last)
+{
+    assert_stages(WL_STAGES_NEIGHBOURS, 4, 1, "000000");
+    assert_stages(WL_STAGES_NEIGHBOURS, 6, 3, "00011222");
+    assert_stages(WL_STAGES_NEIGHBOURS, 5, 3, "0001122");
+    assert_stages(WL_STAGES_NEIGHBOURS, 4, 4, "001233");
+    assert_stages(WL_STAGES_NEIGHBOURS, 0, 2, "01");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +118,8 @@ int main(void)
         cmocka_unit_test(each_order_has_a_number_of_its_own),
         cmocka_unit_test(each_dimension_counts_in_the_product_of_those_inside_it),
         cmocka_unit_test(what_is_no_order_is_refused),
+        cmocka_unit_test(stages_in_turn_are_places_modulo_pp),
+        cmocka_unit_test(stages_of_neighbours_are_pieces_with_the_embedding_first_and_the_head_last),
     };
 
     err = (dse_error)DSE_ERROR_INIT;

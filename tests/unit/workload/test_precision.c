@@ -136,6 +136,28 @@ CLAIM(sharded_weights_divide_it_by_dp_and_sp_too_and_are_gathered_for_use)
     assert_u64(w.graph[2].resident[WL_TENSOR_WHOLE], (3 * 16 * 16 + 2 * 16 * 32) * 2);
 }
 
+/* 80 layers on 4 stages: 1 .. 20 with the first embedding, ..., 61 .. 80 with the other. 2 layers on 3: the head is alone,
+ * and gathers itself. */
+CLAIM(stages_of_neighbours_have_what_their_pieces_have)
+{
+    const uint64_t layer = UINT64_C(671088640), embedding = UINT64_C(32000) * 8192;
+    wl_strategy s = strategy(2, 8, 1, 4, mixed);
+
+    s.stages = WL_STAGES_NEIGHBOURS;
+    generate(&llama70b, s);
+    assert_state(LLAMA70B_PARAMETERS / 8);
+    for (uint32_t g = 0; g < 4; g++)
+        assert_u64(w.graph[g].resident[WL_TENSOR_WEIGHT],
+                   2 * (20 * layer + (g == 0 || g == 3 ? embedding : 0)) / 8);
+    s = strategy(4, 1, 1, 3, mixed);
+    s.weight_sharded = true;
+    s.stages = WL_STAGES_NEIGHBOURS;
+    generate(&(model){2, 4, 8, 16, 32, 4, 2}, s);
+    assert_u64(w.graph[0].resident[WL_TENSOR_WHOLE], (3 * 16 * 16 + 2 * 16 * 32) * 2);
+    assert_u64(w.graph[1].resident[WL_TENSOR_WHOLE], (3 * 16 * 16 + 2 * 16 * 32) * 2);
+    assert_u64(w.graph[2].resident[WL_TENSOR_WHOLE], 8 * 16 * 2);
+}
+
 /* A graph's tensor of this name, and what the simulator counts of it. */
 static const wl_tensor_info *tensor(const wl_io_csr *io, const char *of, uint32_t k, uint64_t *size)
 {
@@ -249,6 +271,7 @@ int main(void)
         TEST(tp_divides_the_state_and_dp_and_sp_do_not),
         TEST(stages_divide_it_among_them),
         TEST(sharded_weights_divide_it_by_dp_and_sp_too_and_are_gathered_for_use),
+        TEST(stages_of_neighbours_have_what_their_pieces_have),
         TEST(what_is_in_the_state_is_counted_nowhere_else),
         TEST(a_gradient_that_is_not_in_its_weights_sharding_counts_beside_the_state),
         TEST(a_multiply_add_is_two_operations_and_operands_have_bytes_of_their_kinds),

@@ -112,7 +112,8 @@ static uint32_t compare_strategies(uint32_t layers, uint32_t max_ranks)
                                                .recompute = variant.recompute,
                                                .weight_sharded = variant.weight_sharded,
                                                .tag_base = WL_TAG_BASE,
-                                               .precision = sp & 1 ? none : uneven};
+                                               .precision = sp & 1 ? none : uneven,
+                                               .stages = dp & 1 ? WL_STAGES_NEIGHBOURS : WL_STAGES_TURNS};
                         wl_workload w;
                         wl_totals t;
 
