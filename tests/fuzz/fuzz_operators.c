@@ -16,11 +16,14 @@
         2, 2, 2, 12, 2                                                                                       \
     }
 
-/* In various placements. */
+/* In various placements, and with stages of either kind. */
 static const wl_strategy strategies[] = {
-    {1, 1, 1, 1, false, false, WL_TAG_BASE, ELEMENTS, 0}, {2, 1, 1, 1, true, false, WL_TAG_BASE, MIXED, 10},
-    {2, 2, 2, 1, false, true, WL_TAG_BASE, ELEMENTS, 15}, {1, 2, 3, 1, true, true, WL_TAG_BASE, MIXED, 20},
-    {2, 1, 1, 2, true, true, WL_TAG_BASE, ELEMENTS, 1},   {1, 1, 2, 3, false, false, WL_TAG_BASE, MIXED, 6},
+    {1, 1, 1, 1, false, false, WL_TAG_BASE, ELEMENTS, 0, WL_STAGES_TURNS},
+    {2, 1, 1, 1, true, false, WL_TAG_BASE, MIXED, 10, WL_STAGES_TURNS},
+    {2, 2, 2, 1, false, true, WL_TAG_BASE, ELEMENTS, 15, WL_STAGES_TURNS},
+    {1, 2, 3, 1, true, true, WL_TAG_BASE, MIXED, 20, WL_STAGES_NEIGHBOURS},
+    {2, 1, 1, 2, true, true, WL_TAG_BASE, ELEMENTS, 1, WL_STAGES_TURNS},
+    {1, 1, 2, 3, false, false, WL_TAG_BASE, MIXED, 6, WL_STAGES_NEIGHBOURS},
 };
 
 static uint32_t count_operators(const wl_operators *o)
