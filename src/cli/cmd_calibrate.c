@@ -36,7 +36,7 @@ static const option options[] = {
     {"--max-rate", OPT_DOUBLE, "FACTOR", "1",
      "how far a rate may be fitted above the card's, which is taken for a data sheet's", .min = 1,
      .max = 1000, FIELD(max_rate)},
-    {"--starts", OPT_INT, "N", "4", "fits from other starts as well, drawn between the bounds", .min = 1,
+    {"--starts", OPT_INT, "N", "8", "fits from other starts as well, drawn between the bounds", .min = 1,
      .max = 1000, FIELD(starts)},
     {"--seed", OPT_INT, "N", "1", "of the starts", .min = 0, .max = 4294967295.0, FIELD(seed)},
     {"--no-leave-one-out", OPT_FLAG, NULL, "false", "do not fit without each run in turn",

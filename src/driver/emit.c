@@ -25,8 +25,8 @@ static const char script_body[] =
     "  --system-configuration=system.json --network-configuration=network.yml \\\n"
     "  --remote-memory-configuration=remote_memory.json\n";
 
-/* Names the program that simulates this system, or says why ASTRA-sim has none. */
-static void write_script(const card_system *s, dse_strbuf *out)
+/* Names the program that simulates this system, or says why ASTRA-sim has none; and what traces cannot hold. */
+static void write_script(const card_system *s, bool in_bytes, dse_strbuf *out)
 {
     dse_error why = DSE_ERROR_INIT;
 
@@ -36,6 +36,11 @@ static void write_script(const card_system *s, dse_strbuf *out)
                         drv_simulators[drv_simulator_of(s)].program);
     else
         dse_strbuf_addf(out, "ccldse astrasim\n# %s.\n", why.text);
+    if (in_bytes)
+        dse_strbuf_adds(
+            out,
+            "# Sizes are bytes. Its peak memory is without the state of the training, which traces cannot "
+            "hold.\n");
     dse_strbuf_adds(out, script_body);
 }
 
@@ -71,13 +76,13 @@ dse_status drv_emit_system(const card_system *s, const char *folder, dse_error *
     return st;
 }
 
-static dse_status write_run_script(const card_system *s, const char *path, dse_error *err)
+static dse_status write_run_script(const card_system *s, bool in_bytes, const char *path, dse_error *err)
 {
     dse_strbuf text;
     dse_status st;
 
     dse_strbuf_init(&text);
-    write_script(s, &text);
+    write_script(s, in_bytes, &text);
     st = dse_write_text(path, &text, err);
     dse_strbuf_free(&text);
     return st;
@@ -101,7 +106,7 @@ dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char
         st = dse_write_text(group_file, &groups, err);
     dse_strbuf_free(&groups);
     if (st != DSE_OK || (st = wl_chakra_write_files(w, &wl_schema_v004, pattern, err)) != DSE_OK ||
-        (st = write_run_script(s, script, err)) != DSE_OK)
+        (st = write_run_script(s, w->in_bytes, script, err)) != DSE_OK)
         return st;
     return chmod(script, 0755) == 0 ? DSE_OK
                                     : dse_fail_errno(err, DSE_E_IO, "cannot make '%s' executable", script);

@@ -2,6 +2,7 @@
 #include "cards/resize.h"
 #include "measured/plan_parts.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Whether both are known, and are not the same. */
@@ -14,6 +15,13 @@ static bool is_other_device(const msr_job *job, const card_system *machine)
     msr_device_form(job->device, one, sizeof one);
     msr_device_form(machine->device, other, sizeof other);
     return strcmp(one, other) != 0;
+}
+
+/* A job within a node does not care how large it is. */
+static bool has_other_nodes(const msr_job *job, const card_system *machine)
+{
+    return MSR_GIVEN(job->devices_per_node) && machine->npus_count.n && MSR_GIVEN(job->n_devices) &&
+           job->devices_per_node != machine->npus_count.v[0] && job->n_devices > job->devices_per_node;
 }
 
 dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
@@ -30,6 +38,11 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
     if (!p->job->device &&
         (st = msr_plan_assume(p, a, err, "the device is that of %s: the source does not say",
                               machine_name)) != DSE_OK)
+        return st;
+    if (has_other_nodes(p->job, machine) &&
+        (st = msr_plan_assume(p, a, err,
+                              "nodes of %" PRId64 " devices, as %s has; the run had nodes of %" PRId64,
+                              machine->npus_count.v[0], machine_name, p->job->devices_per_node)) != DSE_OK)
         return st;
     if (o->settings && card_system_has_any(o->settings) &&
         (st = card_system_set(&whole, o->settings, err)) != DSE_OK)

@@ -26,10 +26,14 @@ typedef struct {
 /* Fills in card, net and settings. Fails where a drawn card is refused, which is a case of no use. */
 dse_status draw_system(rng *r, const draw_limits *limits, dse_arena *a, drawn_case *c, dse_error *err);
 
-/* A random model and strategy of the drawn system, generated; now and then with a graph of its own per rank, as a
+/* The operator files that ship. */
+enum { DRAW_N_OPERATORS = 3 };
+extern const char *const draw_operators[DRAW_N_OPERATORS];
+
+/* A random model and strategy of the drawn system, generated with one of the operator files; now and then with a graph of its own per rank, as a
  * workload read from files has, and ranks that compute longer than their neighbours. */
-dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc *operators, dse_arena *a,
-                          drawn_case *c, dse_error *err);
+dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc operators[DRAW_N_OPERATORS],
+                          dse_arena *a, drawn_case *c, dse_error *err);
 
 /* A workload as no generator makes it: program.c. */
 dse_status draw_program(rng *r, dse_arena *a, drawn_case *c, dse_error *err);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const draw_operators[DRAW_N_OPERATORS] = {"transformer", "gpt", "llama"};
+
 #define ADD(c, ...) dse_strbuf_addf(&(c)->text, __VA_ARGS__)
 
 /* A divisor of n, any with the same chance. */
@@ -68,6 +70,7 @@ static void draw_model(rng *r, const draw_limits *limits, card_model *m)
     m->batch = RNG_PICK(r, batches);
     m->sequence = RNG_PICK(r, sequences);
     m->d_ff = m->d_model * rng_range(r, 1, 5);
+    m->kv_heads = rng_percent(r, 30) ? draw_divisor(r, (uint32_t)m->heads) : 0;
     if (!limits->full_size && rng_percent(r, 60)) /* most cases are small */
         m->layers = (m->layers + 1) / 2;
 }
@@ -110,13 +113,14 @@ dse_status draw_unshare(wl_workload *w, dse_arena *a, dse_error *err)
     return DSE_OK;
 }
 
-dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc *operators, dse_arena *a,
-                          drawn_case *c, dse_error *err)
+dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc operators[DRAW_N_OPERATORS],
+                          dse_arena *a, drawn_case *c, dse_error *err)
 {
     wl_strategy s;
     card_model m;
     wl_symbols symbols;
     bool unshared = rng_percent(r, 25);
+    uint32_t file = rng_below(r, DRAW_N_OPERATORS);
     char placement[WL_PLACEMENT_TEXT];
     dse_status st;
 
@@ -124,18 +128,19 @@ dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc *oper
     s = draw_strategy(r, c->net.n_npus, (uint32_t)m.layers);
     wl_placement_print(s.placement, placement);
     ADD(c,
-        "# generated: vocabulary %" PRId64 ", d_model %" PRId64 ", d_ff %" PRId64 ", heads %" PRId64
-        ", layers %" PRId64 ", batch %" PRId64 ", sequence %" PRId64 "\n# dp %" PRIu32 ", tp %" PRIu32
-        ", sp %" PRIu32 ", pp %" PRIu32
+        "# generated, operators %s: vocabulary %" PRId64 ", d_model %" PRId64 ", d_ff %" PRId64
+        ", heads %" PRId64 ", layers %" PRId64 ", batch %" PRId64 ", sequence %" PRId64 "\n# dp %" PRIu32
+        ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32
         ", placement %s, stages %s%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
         "messages %g; 0: elements\n",
-        m.vocabulary, m.d_model, m.d_ff, m.heads, m.layers, m.batch, m.sequence, s.dp, s.tp, s.sp, s.pp,
-        placement, wl_stages_names[s.stages], s.recompute ? ", recompute" : "",
+        draw_operators[file], m.vocabulary, m.d_model, m.d_ff, m.heads, m.layers, m.batch, m.sequence, s.dp,
+        s.tp, s.sp, s.pp, placement, wl_stages_names[s.stages], s.recompute ? ", recompute" : "",
         s.weight_sharded ? ", weights sharded" : "", unshared ? ", a graph per rank" : "",
         s.precision.weights, s.precision.activations, s.precision.gradients, s.precision.optimizer,
         s.precision.messages);
-    if ((st = card_model_symbols(&m, operators, &symbols, err)) != DSE_OK ||
-        (st = wl_generate(operators, &symbols, (uint32_t)m.layers, &s, a, &c->workload, err)) != DSE_OK)
+    if ((st = card_model_symbols(&m, &operators[file], &symbols, err)) != DSE_OK ||
+        (st = wl_generate(&operators[file], &symbols, (uint32_t)m.layers, &s, a, &c->workload, err)) !=
+            DSE_OK)
         return st;
     if (unshared)
         st = draw_unshare(&c->workload, a, err);

@@ -41,7 +41,7 @@ typedef struct {
 
 typedef struct {
     const options *o;
-    cfg_doc operators;
+    cfg_doc operators[DRAW_N_OPERATORS];
     dse_arena study, arena, plain, other; /* of all; of the case; of the runs */
     dse_strbuf text;
     uint64_t n, refused, failed_alike, eligible;
@@ -133,8 +133,21 @@ static bool compare_ways(tester *t, const drawn_case *c, const run_outcome *plai
 static dse_status draw_workload(tester *t, rng *r, const draw_limits *limits, drawn_case *c, dse_error *err)
 {
     if (t->o->full || rng_percent(r, 50))
-        return draw_generated(r, limits, &t->operators, &t->arena, c, err);
+        return draw_generated(r, limits, t->operators, &t->arena, c, err);
     return draw_program(r, &t->arena, c, err);
+}
+
+static dse_status load_operators(tester *t, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; i < DRAW_N_OPERATORS && st == DSE_OK; i++) {
+        const char *path;
+
+        if ((st = card_locate(CARD_OPERATORS, draw_operators[i], &t->study, &path, err)) == DSE_OK)
+            st = cfg_load(path, &t->study, &t->operators[i], err);
+    }
+    return st;
 }
 
 static bool run_case(tester *t, uint64_t index)
@@ -222,7 +235,6 @@ static bool parse(int argc, char **argv, options *o)
 int main(int argc, char **argv)
 {
     dse_error err = DSE_ERROR_INIT;
-    const char *path;
     options o;
     tester t = {.o = &o};
     bool same = true, enough;
@@ -237,8 +249,7 @@ int main(int argc, char **argv)
     dse_arena_init(&t.plain);
     dse_arena_init(&t.other);
     dse_strbuf_init(&t.text);
-    if (card_locate(CARD_OPERATORS, "transformer", &t.study, &path, &err) != DSE_OK ||
-        cfg_load(path, &t.study, &t.operators, &err) != DSE_OK) {
+    if (load_operators(&t, &err) != DSE_OK) {
         fprintf(stderr, "%s: %s\n", err.where, err.text);
         return 70;
     }
