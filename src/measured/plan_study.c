@@ -20,6 +20,7 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
                           const msr_plan_options *o, dse_arena *a, drv_study *out, dse_error *err)
 {
     card_system whole = *machine, part;
+    dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
     if (is_other_device(p->job, machine)) {
@@ -34,7 +35,7 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
     if (o->settings && card_system_has_any(o->settings) &&
         (st = card_system_set(&whole, o->settings, err)) != DSE_OK)
         return st;
-    if ((st = card_system_resize(&whole, design_point_ranks(&p->point), &part, err)) != DSE_OK)
-        return st;
+    if ((st = card_system_resize(&whole, design_point_ranks(&p->point), &part, &why)) != DSE_OK)
+        return dse_fail_at(err, st == DSE_E_CONFIG ? DSE_E_RANGE : st, why.where, "%s", why.text);
     return drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err);
 }

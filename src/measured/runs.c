@@ -92,10 +92,10 @@ static dse_status add(loading *l, const msr_job *job, msr_run **out, dse_error *
         return leave_for_gap(l, &r->plan, err);
     st = msr_plan_study(&r->plan, &l->out->machine, l->out->machine_name, &l->o->plan, l->arena, &r->study,
                         &why);
-    if (st == DSE_E_CONFIG || st == DSE_E_RANGE)
+    if (st == DSE_E_RANGE)
         return msr_runs_leave(l->out, job, "the system cannot run it", why.text, l->arena, err);
     if (st != DSE_OK)
-        return dse_fail_at(err, st, why.where, "%s", why.text);
+        return dse_fail_at(err, st, *why.where ? why.where : job->where, "%s", why.text);
     if (!r->plan.can_run)
         return leave_for_gap(l, &r->plan, err);
     if (!DSE_GROW(l->out->run, l->cap, l->out->n + 1))

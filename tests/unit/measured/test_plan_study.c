@@ -142,7 +142,7 @@ CLAIM(a_machine_that_is_too_small_is_refused)
     job.batch = 16384;
     job.n_devices = 32768;
     st = make(&as_said);
-    assert_int_equal(st, DSE_E_CONFIG);
+    assert_int_equal(st, DSE_E_RANGE);
     assert_non_null(strstr(err.text, "32768"));
 }
 
