@@ -2,6 +2,7 @@
 #include "cards/resize.h"
 #include "measured/plan_parts.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Whether both are known, and are not the same. */
@@ -14,6 +15,22 @@ static bool is_other_device(const msr_job *job, const card_system *machine)
     msr_device_form(job->device, one, sizeof one);
     msr_device_form(machine->device, other, sizeof other);
     return strcmp(one, other) != 0;
+}
+
+/* Settings go over what the source says: then another step is simulated than was measured. */
+static dse_status say_other_work(msr_plan *p, const card_model *m, dse_arena *a, dse_error *err)
+{
+    const struct {
+        const char *key;
+        int64_t simulated, measured;
+    } work[] = {{"batch", m->batch, p->job->batch}, {"sequence", m->sequence, p->job->sequence}};
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < sizeof work / sizeof work[0]; i++)
+        if (work[i].simulated != work[i].measured)
+            st = msr_plan_assume(p, a, err, "%s %" PRId64 " is set: the source says %" PRId64, work[i].key,
+                                 work[i].simulated, work[i].measured);
+    return st;
 }
 
 dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
@@ -37,5 +54,6 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
         return st;
     if ((st = card_system_resize(&whole, design_point_ranks(&p->point), &part, &why)) != DSE_OK)
         return dse_fail_at(err, st == DSE_E_CONFIG ? DSE_E_RANGE : st, why.where, "%s", why.text);
-    return drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err);
+    st = drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err);
+    return st == DSE_OK ? say_other_work(p, &out->model, a, err) : st;
 }
