@@ -98,10 +98,30 @@ size_t dse_utf8_length(const char *text)
     return n;
 }
 
+/* Bytes of a control character at the start of a text of n bytes; 0: there is none. */
+static size_t control_length(const char *text, size_t n)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    if (*p < 0x20 || *p == 0x7f)
+        return 1;
+    return n > 1 && *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
+void dse_mask_controls(char *text, size_t n, dse_lines lines)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t length = control_length(text + i, n - i);
+
+        if (length && (text[i] != '\n' || lines == DSE_ONE_LINE))
+            memset(text + i, '?', length);
+    }
+}
+
 bool dse_is_printable(const char *text)
 {
     for (size_t n; *text; text += n)
-        if (!(n = dse_utf8_length(text)) || (unsigned char)*text < 0x20 || *text == 0x7f)
+        if (!(n = dse_utf8_length(text)) || control_length(text, n))
             return false;
     return true;
 }

@@ -82,15 +82,22 @@ static bool is_same_file(const char *a, const char *b)
 
 static const char *output_of(const calibrate_options *o) { return o->output ? o->output : o->o; }
 
+/* What is read is not written over: a table of measurements is not to be had again. */
 static dse_status check(const calibrate_options *o, const char *system_path, dse_error *err)
 {
     const char *output = output_of(o);
+    const option_list lists[] = {o->runs.trace, o->runs.measured};
 
     if (o->output && o->o)
         return dse_fail(err, DSE_E_USAGE, "give either --output or -o");
     if (output && is_same_file(output, system_path))
         return dse_fail(err, DSE_E_USAGE,
                         "'%s' is the card to begin with; write the fitted one to another file", output);
+    for (size_t l = 0; output && l < sizeof lists / sizeof lists[0]; l++)
+        for (size_t i = 0; i < lists[l].n; i++)
+            if (is_same_file(output, lists[l].item[i]))
+                return dse_fail(err, DSE_E_USAGE,
+                                "'%s' is what was measured; write the fitted card to another file", output);
     return DSE_OK;
 }
 

@@ -19,6 +19,9 @@ typedef struct {
     bool json;
 } compare_options;
 
+/* One sample lies in either tail of a 95 % interval. */
+#define LEAST_RESAMPLES 40
+
 static const char *const formats[] = {"text", "json", "csv", "markdown", NULL};
 
 #define FIELD(f) .offset = offsetof(compare_options, f)
@@ -29,8 +32,9 @@ static const option options[] = {
      "what each metric counts in the score: a name in configs/scores, or a path", FIELD(weights)},
     {"--max-error", OPT_PERCENT, "PERCENT", "",
      "exit with 1 if the step time of a run is further off than this: 10%", FIELD(max_error)},
-    {"--resamples", OPT_INT, "N", "1000", "bootstrap samples behind each interval; 0: no intervals", .min = 0,
-     .max = 1e6, FIELD(resamples)},
+    {"--resamples", OPT_INT, "N", "1000",
+     "bootstrap samples behind each interval, 40 at least; 0: no intervals", .min = 0, .max = 1e6,
+     FIELD(resamples)},
     {"--seed", OPT_INT, "N", "0", "of the bootstrap", .min = 0, .max = 4294967295.0, FIELD(seed)},
     {"--jobs", OPT_INT, "N", "", "runs simulated at a time; as many as there are cores unless given",
      .min = 1, .max = 4096, FIELD(jobs)},
@@ -86,6 +90,12 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     progress_screen screen;
     dse_status st;
 
+    if (o->resamples && o->resamples < LEAST_RESAMPLES)
+        return dse_fail(
+            err, DSE_E_USAGE,
+            "--resamples must be 0 or at least %d, not %d: the ends of a 95 %% interval are beyond "
+            "a fortieth of the samples",
+            LEAST_RESAMPLES, (int)o->resamples);
     if ((st = load_weights(o->weights, r->arena, &weights, err)) != DSE_OK ||
         (st = measured_runs_parse(&o->runs, r->arena, &how.runs, err)) != DSE_OK)
         return st;

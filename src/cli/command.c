@@ -302,8 +302,14 @@ void command_help(const command *c)
 /* Names from files and arguments may hold anything; a terminal gets only what prints. */
 static void put_printable(const char *text)
 {
-    for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
+    char part[256];
+
+    for (size_t n; *text; text += n) {
+        n = strlen(text) < sizeof part ? strlen(text) : sizeof part;
+        memcpy(part, text, n);
+        dse_mask_controls(part, n, DSE_ONE_LINE);
+        fwrite(part, 1, n, stderr);
+    }
 }
 
 int report_error(const dse_error *err)

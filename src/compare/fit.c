@@ -67,9 +67,10 @@ static void list_least(const cmp_problem *p, const double *effect, size_t count,
     }
 }
 
-static dse_status fail_too_few(const cmp_problem *p, const fit_point *x, dse_error *err)
+static dse_status fail_too_few(const fit *f, const fit_point *x, dse_error *err)
 {
-    size_t more = x->n_effective + 1 - p->n;
+    const cmp_problem *p = f->problem;
+    const size_t n = fit_count_distinct(f), more = x->n_effective + 1 - n;
     dse_strbuf names;
     dse_status st;
 
@@ -78,10 +79,13 @@ static dse_status fail_too_few(const cmp_problem *p, const fit_point *x, dse_err
     if (names.failed)
         st = dse_fail_nomem(err);
     else
-        st = dse_fail(err, DSE_E_RANGE,
-                      "%zu measurement%s for %zu parameters that they depend on; at least %zu are needed, or "
-                      "leave %zu as they are, such as %s",
-                      p->n, p->n == 1 ? "" : "s", x->n_effective, x->n_effective + 1, more, names.data);
+        st = dse_fail(
+            err, DSE_E_RANGE,
+            "%zu%s measurement%s for %zu parameter%s that they depend on; at least %zu are needed, or "
+            "leave %zu as %s, such as %s",
+            n, n < p->n ? " different" : "", n == 1 ? "" : "s", x->n_effective,
+            x->n_effective == 1 ? "" : "s", x->n_effective + 1, more, more == 1 ? "it is" : "they are",
+            names.data);
     dse_strbuf_free(&names);
     return st;
 }
@@ -186,7 +190,7 @@ static dse_status run_starts(session *s, dse_error *err)
         }
         st = settle(s, x, k > 0, err);
         if (st == DSE_OK && !k && x->outcome == FIT_TOO_FEW)
-            st = fail_too_few(p, x, err);
+            st = fail_too_few(&s->f, x, err);
         step_done(s);
     }
     drawer_free(&d);

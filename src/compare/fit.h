@@ -69,7 +69,8 @@ typedef struct {
 
 /* The fit without a run starts from the fit to all; what only that run constrains goes back to its own start first.
  *
- * DSE_E_RANGE: fewer measurements than parameters that they constrain, plus one (says how many are needed and which to fix);
+ * DSE_E_RANGE: fewer measurements, repeats not counted, than parameters that they constrain, plus one (says how many are needed
+ * and which to fix);
  * no parameter changes any prediction; none of the starts converges; a measurement or a prediction is not > 0. DSE_E_NOMEM,
  * and whatever the model fails with. All in the arena. */
 dse_status cmp_fit(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out, dse_error *err);

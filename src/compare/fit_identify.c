@@ -280,7 +280,7 @@ static dse_status check_count(fit *f, fit_point *x, const jacobian *j, dse_error
         x->n_effective = s.k;
         for (size_t i = 0; i < j->p; i++)
             x->effect[i] = x->held[i] ? 0 : share_of(f, x, j, i);
-        x->outcome = rank_of(&s) + f->spare > fit_count(f) ? FIT_TOO_FEW : FIT_DONE;
+        x->outcome = rank_of(&s) + f->spare > fit_count_distinct(f) ? FIT_TOO_FEW : FIT_DONE;
     }
     spectrum_free(&s);
     return st;

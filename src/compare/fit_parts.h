@@ -52,6 +52,9 @@ dse_status fit_column(fit *f, const double *value, size_t j, double *column, dse
 /* Measurements that count. */
 size_t fit_count(const fit *f);
 
+/* The same, but what repeats another counts with it as one: it says how well that is known, and nothing of other things. */
+size_t fit_count_distinct(const fit *f);
+
 /* The measurement itself, or the one that it repeats. */
 size_t cmp_first_of(const cmp_problem *p, size_t i);
 

@@ -47,6 +47,15 @@ size_t fit_count(const fit *f)
     return n;
 }
 
+size_t fit_count_distinct(const fit *f)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->problem->n; i++)
+        n += counts(f, i) && cmp_first_of(f->problem, i) == i;
+    return n;
+}
+
 dse_status fit_residuals(const fit *f, const double *value, double *residual, dse_error *err)
 {
     const cmp_problem *p = f->problem;

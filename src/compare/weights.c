@@ -3,7 +3,6 @@
 #include "base/names.h"
 #include "base/units.h"
 
-#include <math.h>
 #include <string.h>
 
 static bool is_known(const char *name, const char *const *known, size_t n)
@@ -22,10 +21,10 @@ static dse_status read_weight(const cfg_doc *doc, const char *metric, const cfg_
     if (value->kind != CFG_SCALAR || value->quoted || dse_parse_double(value->text, out, NULL) != DSE_OK)
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, value, &at),
                            "the weight of '%s' must be a number, not %s", metric, cfg_describe(value, &seen));
-    if (!isfinite(*out) || *out < 0)
+    if (!(*out >= 0 && *out <= CMP_MOST_WEIGHT))
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, value, &at),
-                           "the weight of '%s' is %s; a weight is 0 or more, and finite", metric,
-                           value->text);
+                           "the weight of '%s' is %.40s; a weight is between 0 and %g", metric, value->text,
+                           CMP_MOST_WEIGHT);
     return DSE_OK;
 }
 

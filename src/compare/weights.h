@@ -4,17 +4,20 @@
 
 #include "config/doc.h"
 
+/* Of one metric; sums of weighted errors stay far from what a number can hold. */
+#define CMP_MOST_WEIGHT 1e9
+
 /* By name, in the order of the file; a metric that has none counts nothing. */
 typedef struct {
     const char *path; /* of the file */
     size_t n;
     const char **name;
-    double *weight; /* >= 0, one of them > 0 */
+    double *weight; /* 0 to CMP_MOST_WEIGHT, one of them > 0 */
 } cmp_weights;
 
 /* Reads `metric: weight` lines (YAML). `known` are the metrics that there are (NULL: any name is taken; compare/ itself
  * knows none). DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with file, line and remedy: an unknown metric (with the nearest), no
- * number, below 0 or not finite, all 0. In the arena; *out changes on success alone. */
+ * number, below 0 or above CMP_MOST_WEIGHT, all 0. In the arena; *out changes on success alone. */
 dse_status cmp_weights_load(const char *path, const char *const *known, size_t n_known, dse_arena *a,
                             cmp_weights *out, dse_error *err);
 

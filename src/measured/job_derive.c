@@ -258,6 +258,21 @@ static const char *lacking(const msr_row *row, const msr_job *j, dse_arena *a)
     return row->quantity ? dse_arena_printf(a, "no step time, but '%s'", row->quantity) : "no step time";
 }
 
+/* Within the reach of a simulation: whole ns, and a step of thirty years is one of a wrong unit. */
+#define LEAST_STEP_S 1e-9
+#define MOST_STEP_S  1e9
+
+static dse_status check_step(const deriving *d, dse_error *err)
+{
+    const double s = d->job->step_time_s;
+
+    if (s >= LEAST_STEP_S && s <= MOST_STEP_S)
+        return DSE_OK;
+    return dse_fail_at(err, DSE_E_CONFIG, d->at->where,
+                       "the step takes %g s, and what can be compared is between %g and %g s; check the unit",
+                       s, LEAST_STEP_S, MOST_STEP_S);
+}
+
 static dse_status derive_measured(deriving *d, dse_arena *a, dse_error *err)
 {
     const msr_row *row = d->row;
@@ -275,7 +290,7 @@ static dse_status derive_measured(deriving *d, dse_arena *a, dse_error *err)
     else if (isnan(j->step_time_s))
         j->not_measured = lacking(row, j, a);
     else
-        return DSE_OK;
+        return check_step(d, err);
     j->step_time_s = NAN;
     return j->not_measured ? DSE_OK : dse_fail_nomem(err);
 }

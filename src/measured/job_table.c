@@ -22,6 +22,27 @@ static dse_status wrong(const table *t, const cfg_node *node, const char *key, c
                        cfg_describe(node, &seen));
 }
 
+/* Of two columns of one name a row would lose a value, and of a unit that is none its number would be taken in another. */
+static dse_status check_names(const table *t, dse_error *err)
+{
+    cfg_place at;
+
+    for (uint32_t i = 0; t->columns && i < t->columns->n; i++) {
+        const cfg_node *name = t->columns->item[i];
+
+        if (name->kind != CFG_SCALAR)
+            return wrong(t, name, "columns", "a list of names", err);
+        for (uint32_t k = 0; k < i; k++)
+            if (!strcmp(t->columns->item[k]->text, name->text))
+                return dse_fail_at(err, DSE_E_CONFIG, cfg_where(&t->doc, name, &at),
+                                   "'columns' has '%.80s' twice; leave one out", name->text);
+    }
+    for (uint32_t i = 0; t->units && i < t->units->n; i++)
+        if (t->units->item[i]->kind != CFG_SCALAR)
+            return wrong(t, t->units->item[i], t->units->key[i]->text, "the name of a unit", err);
+    return DSE_OK;
+}
+
 static dse_status open_table(table *t, dse_error *err)
 {
     const struct {
@@ -47,10 +68,7 @@ static dse_status open_table(table *t, dse_error *err)
     if (!t->rows)
         return dse_fail_at(err, DSE_E_CONFIG, t->doc.path,
                            "this is no table of measured runs: it is to be an object with 'rows'");
-    for (uint32_t i = 0; t->columns && i < t->columns->n; i++)
-        if (t->columns->item[i]->kind != CFG_SCALAR)
-            return wrong(t, t->columns->item[i], "columns", "a list of names", err);
-    return DSE_OK;
+    return check_names(t, err);
 }
 
 /* ---- a row --------------------------------------------------------------------------------- */

@@ -65,7 +65,8 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
 
 /* The study of a plan that can run: its model on the machine with as many NPUs as the job has devices
  * (card_system_resize). Adds a gap, and takes can_run away, if the machine is of another device; *out is not touched
- * then. DSE_E_CONFIG: the machine is too small, or cannot be cut so. */
+ * then. DSE_E_RANGE: the machine is too small, or cannot be cut so; else as
+ * drv_study_of fails. */
 dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
                           const msr_plan_options *o, dse_arena *a, drv_study *out, dse_error *err);
 

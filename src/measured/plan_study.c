@@ -24,10 +24,27 @@ static bool has_other_nodes(const msr_job *job, const card_system *machine)
            job->devices_per_node != machine->npus_count.v[0] && job->n_devices > job->devices_per_node;
 }
 
+/* Settings go over what the source says: then another step is simulated than was measured. */
+static dse_status say_other_work(msr_plan *p, const card_model *m, dse_arena *a, dse_error *err)
+{
+    const struct {
+        const char *key;
+        int64_t simulated, measured;
+    } work[] = {{"batch", m->batch, p->job->batch}, {"sequence", m->sequence, p->job->sequence}};
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < sizeof work / sizeof work[0]; i++)
+        if (work[i].simulated != work[i].measured)
+            st = msr_plan_assume(p, a, err, "%s %" PRId64 " is set: the source says %" PRId64, work[i].key,
+                                 work[i].simulated, work[i].measured);
+    return st;
+}
+
 dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
                           const msr_plan_options *o, dse_arena *a, drv_study *out, dse_error *err)
 {
     card_system whole = *machine, part;
+    dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
     if (is_other_device(p->job, machine)) {
@@ -47,7 +64,8 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
     if (o->settings && card_system_has_any(o->settings) &&
         (st = card_system_set(&whole, o->settings, err)) != DSE_OK)
         return st;
-    if ((st = card_system_resize(&whole, design_point_ranks(&p->point), &part, err)) != DSE_OK)
-        return st;
-    return drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err);
+    if ((st = card_system_resize(&whole, design_point_ranks(&p->point), &part, &why)) != DSE_OK)
+        return dse_fail_at(err, st == DSE_E_CONFIG ? DSE_E_RANGE : st, why.where, "%s", why.text);
+    st = drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err);
+    return st == DSE_OK ? say_other_work(p, &out->model, a, err) : st;
 }

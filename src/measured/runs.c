@@ -4,6 +4,7 @@
 #include "measured/pairs.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -103,10 +104,10 @@ static dse_status add(loading *l, const msr_job *job, msr_run **out, dse_error *
         return leave_for_gap(l, &r->plan, err);
     st = msr_plan_study(&r->plan, &l->out->machine, l->out->machine_name, &l->o->plan, l->arena, &r->study,
                         &why);
-    if (st == DSE_E_CONFIG || st == DSE_E_RANGE)
+    if (st == DSE_E_RANGE)
         return msr_runs_leave(l->out, job, "the system cannot run it", why.text, l->arena, err);
     if (st != DSE_OK)
-        return dse_fail_at(err, st, why.where, "%s", why.text);
+        return dse_fail_at(err, st, *why.where ? why.where : job->where, "%s", why.text);
     if (!r->plan.can_run)
         return leave_for_gap(l, &r->plan, err);
     if (!DSE_GROW(l->out->run, l->cap, l->out->n + 1))
@@ -233,32 +234,56 @@ static dse_status add_rows(loading *l, const char *table, dse_error *err)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
-
-static bool same_work(const msr_job *a, const msr_job *b)
+static int compare_texts(const char *a, const char *b)
 {
-    return same_text(a->family, b->family) && a->layers == b->layers && a->d_model == b->d_model &&
-           a->d_ff == b->d_ff && a->heads == b->heads && a->batch == b->batch && a->sequence == b->sequence &&
-           a->n_devices == b->n_devices && same_text(a->framework, b->framework);
+    return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
 }
 
-/* Quadratic in the kinds of work, of which there are few. */
+/* 0: choices for the same work. */
+static int compare_work(const msr_job *a, const msr_job *b)
+{
+    const int64_t x[] = {a->layers, a->d_model, a->d_ff, a->heads, a->batch, a->sequence, a->n_devices};
+    const int64_t y[] = {b->layers, b->d_model, b->d_ff, b->heads, b->batch, b->sequence, b->n_devices};
+    int order = compare_texts(a->family, b->family);
+
+    for (size_t i = 0; !order && i < sizeof x / sizeof x[0]; i++)
+        order = (x[i] > y[i]) - (x[i] < y[i]);
+    return order ? order : compare_texts(a->framework, b->framework);
+}
+
+typedef struct {
+    const msr_job *job;
+    size_t run;
+} grouped_job;
+
+static int by_work_then_run(const void *a, const void *b)
+{
+    const grouped_job *x = a, *y = b;
+    int order = compare_work(x->job, y->job);
+
+    return order ? order : (x->run > y->run) - (x->run < y->run);
+}
+
+/* Numbered in the order of the runs that are the first of theirs. */
 static dse_status group(msr_runs *r, dse_arena *a, dse_error *err)
 {
-    const msr_job **of = DSE_ARENA_NEW(a, const msr_job *, r->n);
+    grouped_job *sorted = DSE_ARENA_NEW(a, grouped_job, r->n);
+    size_t *first = DSE_ARENA_NEW(a, size_t, r->n);
     uint32_t n = 0;
 
-    if (!of)
+    if (!sorted || !first)
         return dse_fail_nomem(err);
+    for (size_t i = 0; i < r->n; i++)
+        sorted[i] = (grouped_job){&r->run[i]->job, i};
+    if (r->n)
+        qsort(sorted, r->n, sizeof *sorted, by_work_then_run);
     for (size_t i = 0; i < r->n; i++) {
-        uint32_t k = 0;
+        bool same = i && !compare_work(sorted[i - 1].job, sorted[i].job);
 
-        while (k < n && !same_work(of[k], &r->run[i]->job))
-            k++;
-        if (k == n)
-            of[n++] = &r->run[i]->job;
-        r->run[i]->group = k;
+        first[sorted[i].run] = same ? first[sorted[i - 1].run] : sorted[i].run;
     }
+    for (size_t i = 0; i < r->n; i++)
+        r->run[i]->group = first[i] == i ? n++ : r->run[first[i]]->group;
     return DSE_OK;
 }
 

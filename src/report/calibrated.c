@@ -1,5 +1,6 @@
 #include "report/calibrated.h"
 
+#include "base/names.h"
 #include "base/units.h"
 #include "report/table.h"
 
@@ -77,6 +78,16 @@ static void percent_cell(report_table *t, double v)
         report_table_cell(t, "-");
     else
         report_table_cell(t, "%+.2f%%", v * 100);
+}
+
+/* Names come from other people's files, and this goes to a terminal, a line each. */
+static void add_name(dse_strbuf *out, const char *name)
+{
+    size_t begin = out->len;
+
+    dse_strbuf_adds(out, name);
+    if (out->len > begin)
+        dse_mask_controls(out->data + begin, out->len - begin, DSE_ONE_LINE);
 }
 
 static void columns(report_table *t, const char *const *heading, size_t n, size_t n_left)
@@ -189,13 +200,14 @@ static void print_error(const report_calibrated *c, const char *what, const doub
 {
     report_calibrated_error e = report_calibrated_error_of(c, predicted);
 
-    if (e.n)
-        dse_strbuf_addf(out, "%s: mean %.2f%%, worst %+.2f%% (%s)", what, e.mean * 100, e.worst * 100,
-                        c->run[e.which].name);
-    if (e.n && e.n < c->n)
+    if (!e.n)
+        return;
+    dse_strbuf_addf(out, "%s: mean %.2f%%, worst %+.2f%% (", what, e.mean * 100, e.worst * 100);
+    add_name(out, c->run[e.which].name);
+    dse_strbuf_addc(out, ')');
+    if (e.n < c->n)
         dse_strbuf_addf(out, "; %zu run%s could not be predicted", c->n - e.n, c->n - e.n == 1 ? "" : "s");
-    if (e.n)
-        dse_strbuf_addc(out, '\n');
+    dse_strbuf_addc(out, '\n');
 }
 
 static void print_errors(const report_calibrated *c, dse_strbuf *out)
@@ -217,7 +229,9 @@ static void print_hockney(const report_calibrated *c, dse_strbuf *out)
     for (size_t i = 0; i < c->n_hockney; i++) {
         const report_calibrated_hockney *h = &c->hockney[i];
 
-        dse_strbuf_addf(out, "  %s: ", h->run);
+        dse_strbuf_adds(out, "  ");
+        add_name(out, h->run);
+        dse_strbuf_adds(out, ": ");
         if (h->members)
             dse_strbuf_addf(out,
                             "alpha %.4g us, 1/beta %.4g GB/s (%zu samples of %zu sizes, %" PRIu32 " ranks)%s",
@@ -250,8 +264,11 @@ static void print_notes(const report_calibrated *c, dse_strbuf *out)
         for (size_t k = 0; k < c->run[i].n_notes; k++) {
             if (same_note_before(c, i, k))
                 continue;
-            dse_strbuf_addf(out, "%s  %s (%s)\n", any ? "" : "\nTaken as given:\n", c->run[i].note[k],
-                            c->run[i].name);
+            dse_strbuf_addf(out, "%s  ", any ? "" : "\nTaken as given:\n");
+            add_name(out, c->run[i].note[k]);
+            dse_strbuf_adds(out, " (");
+            add_name(out, c->run[i].name);
+            dse_strbuf_adds(out, ")\n");
             any = true;
         }
 }

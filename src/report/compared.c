@@ -1,10 +1,10 @@
 #include "report/compared.h"
 
+#include "base/names.h"
 #include "base/units.h"
 #include "report/compared_parts.h"
 #include "report/table.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,9 +126,7 @@ const char *compared_short(const char *name, size_t width, compared_name *n)
             tail++;
         snprintf(n->text, sizeof n->text, "%.*s..%s", (int)head, name, name + tail);
     }
-    for (char *p = n->text; *p; p++)
-        if (iscntrl((unsigned char)*p))
-            *p = '?';
+    dse_mask_controls(n->text, strlen(n->text), DSE_ONE_LINE);
     return n->text;
 }
 
@@ -327,7 +325,6 @@ void report_compared_print(const report_compared *c, dse_strbuf *out)
     else
         compared_print_runs(c, out);
     /* Names come from other people's files, and this goes to a terminal. */
-    for (size_t i = begin; i < out->len; i++)
-        if (iscntrl((unsigned char)out->data[i]) && out->data[i] != '\n')
-            out->data[i] = '?';
+    if (out->len > begin)
+        dse_mask_controls(out->data + begin, out->len - begin, DSE_LINES);
 }

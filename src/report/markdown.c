@@ -1,20 +1,29 @@
 #include "report/markdown.h"
 
+#include "base/names.h"
 #include "base/units.h"
 #include "design/space.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 void report_markdown_cell(const char *text, dse_strbuf *out)
 {
+    const size_t begin = out->len;
+
     dse_strbuf_addc(out, ' ');
     for (; *text; text++) {
-        if (*text == '|')
-            dse_strbuf_adds(out, "\\|");
-        else
-            dse_strbuf_addc(out, *text == '\n' || *text == '\r' ? ' ' : *text);
+        if (*text == '\n' || *text == '\r') {
+            dse_strbuf_addc(out, ' ');
+            continue;
+        }
+        if (strchr("\\|`<[", *text)) /* the end of the cell, code, HTML, a link or a picture */
+            dse_strbuf_addc(out, '\\');
+        dse_strbuf_addc(out, *text);
     }
+    if (out->len > begin)
+        dse_mask_controls(out->data + begin, out->len - begin, DSE_ONE_LINE);
     dse_strbuf_adds(out, " |");
 }
 

@@ -1,6 +1,7 @@
 #include "report/table.h"
 
 #include "base/alloc.h"
+#include "base/names.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -38,6 +39,9 @@ void report_table_cell(report_table *t, const char *fmt, ...)
     va_start(ap, fmt);
     dse_strbuf_vaddf(&t->text, fmt, ap);
     va_end(ap);
+    if (t->text.len > t->cell[t->n_cells - 1])
+        dse_mask_controls(t->text.data + t->cell[t->n_cells - 1], t->text.len - t->cell[t->n_cells - 1],
+                          DSE_ONE_LINE);
     dse_strbuf_addc(&t->text, '\0');
     t->failed |= t->text.failed;
 }

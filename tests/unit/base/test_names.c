@@ -78,12 +78,28 @@ CLAIM(a_joined_list_is_cut_to_fit)
     assert_int_equal(out[0], '#');
 }
 
+/* U+009B is one character of two bytes, U+00A0 behind it is none of them; a byte 0xC2 that nothing follows is left. */
+CLAIM(control_characters_are_masked)
+{
+    char line[] = "a\tb\n\x1b[31m\x7f\xc2\x9b"
+                  "1m \xc2\xa0\xc3\xa9\xc2",
+         lines[] = "a\tb\n";
+
+    dse_mask_controls(line, sizeof line - 1, DSE_ONE_LINE);
+    assert_string_equal(line, "a?b??[31m???1m \xc2\xa0\xc3\xa9\xc2");
+    dse_mask_controls(lines, sizeof lines - 1, DSE_LINES);
+    assert_string_equal(lines, "a?b\n");
+}
+
 CLAIM(printable_is_utf8_without_control_characters)
 {
     assert_true(dse_is_printable(""));
     assert_true(dse_is_printable("a b~\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")); /* e acute, euro, a face */
     assert_false(dse_is_printable("a\nb"));
     assert_false(dse_is_printable("a\x7f"));
+    assert_false(dse_is_printable("a\xc2\x9b"
+                                  "31m"));              /* U+009B, in place of escape and bracket */
+    assert_true(dse_is_printable("\xc2\xa0"));          /* the first character behind the second controls */
     assert_false(dse_is_printable("\xe9t\xe9"));        /* Latin-1 */
     assert_false(dse_is_printable("\xc3"));             /* cut off */
     assert_false(dse_is_printable("\xf5\x80\x80\x80")); /* beyond Unicode */
@@ -105,6 +121,7 @@ int main(void)
         cmocka_unit_test(names_of_any_length_are_safe),
         cmocka_unit_test(names_are_joined_by_commas),
         cmocka_unit_test(a_joined_list_is_cut_to_fit),
+        cmocka_unit_test(control_characters_are_masked),
         cmocka_unit_test(printable_is_utf8_without_control_characters),
     };
     return RUN_TESTS(tests);

@@ -467,15 +467,31 @@ CLAIM(too_few_measurements_are_refused)
     measure(&m, t);
     m.n = 3;
     p = problem_of(&m, t);
-    refuse(
-        &p, DSE_E_RANGE,
-        "3 measurements for 3 parameters that they depend on; at least 4 are needed, or leave 1 as they are, "
-        "such as cost");
+    refuse(&p, DSE_E_RANGE,
+           "3 measurements for 3 parameters that they depend on; at least 4 are needed, or leave 1 as it is, "
+           "such as cost");
     m.n = p.n = 1;
     refuse(
         &p, DSE_E_RANGE,
         "1 measurement for 3 parameters that they depend on; at least 4 are needed, or leave 3 as they are, "
         "such as cost, fixed, rate");
+}
+
+/* The same thing measured four times is one equation: it says how well the rate is known, if the rate is all there is, and cannot
+ * say that it is not. */
+CLAIM(repeats_are_no_further_measurements)
+{
+    static const size_t repeats[] = {0, 0, 0, 0};
+    machine m = {.n = 4, .work = {80, 80, 80, 80}};
+    const double t[] = {10, 11, 10, 11};
+    cmp_problem p = problem_of(&m, t);
+
+    p.p = 1;
+    p.model = run_rate;
+    p.repeats = repeats;
+    refuse(&p, DSE_E_RANGE,
+           "1 different measurement for 1 parameter that they depend on; at least 2 are needed, or leave 1 "
+           "as it is, such as rate");
 }
 
 static dse_status run_constant(void *user, const double *x, double *t, dse_error *err)
@@ -674,6 +690,7 @@ int main(void)
         cmocka_unit_test(what_repeats_another_is_left_out_with_it),
         cmocka_unit_test(what_only_the_left_out_run_shows_goes_back_to_its_start),
         cmocka_unit_test(too_few_measurements_are_refused),
+        cmocka_unit_test(repeats_are_no_further_measurements),
         cmocka_unit_test(nothing_is_fitted_from_nothing),
         cmocka_unit_test(values_that_have_no_logarithm_are_refused),
         cmocka_unit_test(bounds_that_make_no_sense_are_refused),

@@ -79,8 +79,7 @@ CLAIM(a_weight_is_a_number_from_0_on)
     refuses("mfu: 10%\n", ":1:6", "the weight of 'mfu' must be a number, not '10%'");
     refuses("mfu: [1]\n", ":1:6", "the weight of 'mfu' must be a number, not a list");
     refuses("mfu: {a: 1}\n", ":1:6", "the weight of 'mfu' must be a number, not a mapping");
-    refuses("step_time: 1\nmfu: -1\n", ":2:6",
-            "the weight of 'mfu' is -1; a weight is 0 or more, and finite");
+    refuses("step_time: 1\nmfu: -1\n", ":2:6", "the weight of 'mfu' is -1; a weight is between 0 and 1e+09");
 }
 
 CLAIM(infinite_weights_are_refused)
@@ -88,6 +87,13 @@ CLAIM(infinite_weights_are_refused)
     assert_int_not_equal(load("mfu: inf\n"), DSE_OK);
     assert_int_not_equal(load("mfu: nan\n"), DSE_OK);
     assert_int_not_equal(load("mfu: 1e999\n"), DSE_OK);
+}
+
+/* Two of 1e308 sum up to infinity, and any error by that is 0. */
+CLAIM(weights_that_do_not_add_up_are_refused)
+{
+    refuses("mfu: 1e308\nstep_time: 1e308\n", ":1:6",
+            "the weight of 'mfu' is 1e308; a weight is between 0 and 1e+09");
 }
 
 CLAIM(weights_that_weigh_nothing_are_refused)
@@ -137,6 +143,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(any_name_is_taken_where_none_is_known, begin, end),
         cmocka_unit_test_setup_teardown(a_weight_is_a_number_from_0_on, begin, end),
         cmocka_unit_test_setup_teardown(infinite_weights_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(weights_that_do_not_add_up_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(weights_that_weigh_nothing_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_file_of_something_else_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(each_allocation_of_loading_may_fail, begin, end),

@@ -416,6 +416,20 @@ CLAIM(rows_left_out_may_be_wrong)
     assert_int_equal(n_jobs, 1);
 }
 
+/* A millionth of a ns, and a millennium; 8 * 1024 tokens of a step at 1e15 a second are 8 ps. */
+CLAIM(a_step_that_nothing_can_take_is_of_a_wrong_unit)
+{
+    refuse_row("\"step_time_ns\":1e-6",
+               "the step takes 1e-15 s, and what can be compared is between 1e-09 and "
+               "1e+09 s; check the unit");
+    refuse_row("\"step_time_s\":3.2e10",
+               "the step takes 3.2e+10 s, and what can be compared is between 1e-09 "
+               "and 1e+09 s; check the unit");
+    refuse_row("\"global_batch\":8,\"sequence\":1024,\"tokens_per_s_total\":1e15",
+               "the step takes 8.192e-12 s, and what can be compared is between 1e-09 and 1e+09 s; check the "
+               "unit");
+}
+
 CLAIM(a_file_that_is_no_table_is_refused)
 {
     dse_status st;
@@ -430,6 +444,10 @@ CLAIM(a_file_that_is_no_table_is_refused)
            "a row must be an object, or a list if 'columns' names its fields, not a list");
     refuse("{\"columns\":[\"tp\",\"pp\"],\"rows\":[[1,1],[1]]}", "m.json: row 2",
            "the row has 1 values, and there are 2 columns");
+    refuse("{\"columns\":[\"tp\",\"pp\",\"tp\"],\"rows\":[[1,1,2]]}", "m.json:1:23",
+           "'columns' has 'tp' twice; leave one out");
+    refuse("{\"units\":{\"step_time\":[\"ms\"]},\"rows\":[{\"step_time\":1}]}", "m.json:1:23",
+           "'step_time' must be the name of a unit, not a list");
     refuse("{\"columns\":[[]],\"rows\":[]}", "m.json:1:13", "'columns' must be a list of names, not a list");
     st = parse("{\"rows\":[");
     assert_int_equal(st, DSE_E_SYNTAX);
@@ -539,6 +557,7 @@ int main(void)
         cmocka_unit_test(words_select_rows),
         cmocka_unit_test(what_selects_nothing_is_refused),
         cmocka_unit_test(rows_left_out_may_be_wrong),
+        cmocka_unit_test(a_step_that_nothing_can_take_is_of_a_wrong_unit),
         cmocka_unit_test(a_file_that_is_no_table_is_refused),
         cmocka_unit_test(every_shipped_table_reads),
         cmocka_unit_test(a_shipped_rate_becomes_its_time),

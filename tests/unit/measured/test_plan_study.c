@@ -133,6 +133,22 @@ CLAIM(a_device_that_is_not_said_is_taken_for_the_machines)
                         "the device is that of selene: the source does not say");
 }
 
+/* The job has a batch of 8 and sequences of 32. */
+CLAIM(work_that_is_set_over_that_of_the_job_is_said)
+{
+    const char *const texts[] = {"batch=16", "sequence=32"};
+    cfg_settings settings;
+    msr_plan_options o = as_said;
+
+    begin();
+    assert_ok(drv_settings_parse(texts, 2, &arena, &settings, &err), &err);
+    o.settings = &settings;
+    assert_ok(make(&o), &err);
+    assert_int_equal(study.model.batch, 16);
+    assert_int_equal(count_assumed(), 1);
+    assert_string_equal(plan.assumed[plan.n_assumed - 1], "batch 16 is set: the source says 8");
+}
+
 CLAIM(a_machine_that_is_too_small_is_refused)
 {
     dse_status st;
@@ -142,7 +158,7 @@ CLAIM(a_machine_that_is_too_small_is_refused)
     job.batch = 16384;
     job.n_devices = 32768;
     st = make(&as_said);
-    assert_int_equal(st, DSE_E_CONFIG);
+    assert_int_equal(st, DSE_E_RANGE);
     assert_non_null(strstr(err.text, "32768"));
 }
 
@@ -167,6 +183,7 @@ int main(void)
         cmocka_unit_test(settings_go_over_the_model_and_the_whole_machine),
         cmocka_unit_test(another_device_is_a_gap),
         cmocka_unit_test(a_device_that_is_not_said_is_taken_for_the_machines),
+        cmocka_unit_test(work_that_is_set_over_that_of_the_job_is_said),
         cmocka_unit_test(a_machine_that_is_too_small_is_refused),
     };
 
