@@ -71,8 +71,9 @@ static dse_status note(loading *l, msr_run *r, const char *reach, dse_error *err
     if (!(r->note = DSE_ARENA_NEW(l->arena, const char *, p->n_gaps + p->n_assumed + 1)))
         return dse_fail_nomem(err);
     for (size_t i = 0; i < p->n_gaps; i++) {
-        const char *text = dse_arena_printf(l->arena, "%s: %s instead", p->gap[i].text,
-                                            msr_gap_rows[p->gap[i].kind].substitute);
+        const msr_gap_row *row = &msr_gap_rows[p->gap[i].kind];
+        const char *text =
+            dse_arena_printf(l->arena, "%s: %s instead (%s)", row->name, row->substitute, p->gap[i].text);
 
         if (!text)
             return dse_fail_nomem(err);

@@ -250,12 +250,12 @@ static bool same_note_before(const report_calibrated *c, size_t run, size_t note
 {
     for (size_t i = 0; i < run; i++)
         for (size_t k = 0; k < c->run[i].n_notes; k++)
-            if (!strcmp(c->run[i].note[k], c->run[run].note[note]))
+            if (report_same_note(c->run[i].note[k], c->run[run].note[note]))
                 return true;
     return false;
 }
 
-/* Each once, with the first run that has it. */
+/* Each once, with the first run that has it, and what it says of that. */
 static void print_notes(const report_calibrated *c, dse_strbuf *out)
 {
     bool any = false;

@@ -14,6 +14,7 @@
 
 typedef struct {
     const char *text;
+    size_t length;   /* of what all of them have of it */
     size_t n, first; /* runs that have it; the first of them */
 } shared;
 
@@ -27,14 +28,16 @@ static void count_text(shared_list *l, const char *text, size_t run)
 {
     size_t i = 0;
 
-    while (i < l->n && strcmp(l->item[i].text, text) != 0)
+    while (i < l->n && !report_same_note(l->item[i].text, text))
         i++;
+    if (i < l->n && strcmp(l->item[i].text, text) != 0)
+        l->item[i].length = report_note_stem(text);
     if (i == l->n) {
         if (!DSE_GROW(l->item, l->cap, l->n + 1)) {
             l->failed = true;
             return;
         }
-        l->item[l->n++] = (shared){text, 0, run};
+        l->item[l->n++] = (shared){text, strlen(text), 0, run};
     }
     l->item[i].n++;
 }
@@ -61,7 +64,7 @@ static void add_shared(const char *label, shared_list *l, size_t n_runs, size_t 
         dse_strbuf_clear(&line);
         if (l->item[i].n < n_runs)
             dse_strbuf_addf(&line, l->item[i].n == 1 ? "%zu run: " : "%zu runs: ", l->item[i].n);
-        dse_strbuf_adds(&line, l->item[i].text);
+        dse_strbuf_add(&line, l->item[i].text, l->item[i].length);
         dse_strbuf_addf(out, "%-9s", label);
         dse_strbuf_add_wrapped(out, line.data, 9, COMPARED_WIDTH);
         dse_strbuf_addc(out, '\n');

@@ -3,6 +3,7 @@
 #include "base/names.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define WIDTH 100
 
@@ -52,4 +53,19 @@ void report_left_json(const report_left *left, size_t n, dse_json *j)
         dse_json_end_object(j);
     }
     dse_json_end_array(j);
+}
+
+size_t report_note_stem(const char *note)
+{
+    size_t n = strlen(note);
+    const char *open = n && note[n - 1] == ')' ? strstr(note, " (") : NULL;
+
+    return open ? (size_t)(open - note) : n;
+}
+
+bool report_same_note(const char *a, const char *b)
+{
+    size_t n = report_note_stem(a);
+
+    return n == report_note_stem(b) && memcmp(a, b, n) == 0;
 }

@@ -55,6 +55,23 @@ static dse_status make(const msr_plan_options *o)
     return msr_plan_study(&plan, &machine, "selene", o, &arena, &study, &err);
 }
 
+/* A job of sixteen in nodes of four, on a machine whose nodes have eight: fewer of its messages cross nodes. */
+CLAIM(nodes_of_another_size_are_said)
+{
+    begin();
+    job.dp = job.dp_replicate = 8;
+    job.n_devices = 16;
+    job.devices_per_node = 4;
+    assert_ok(make(&as_said), &err);
+    assert_int_equal(count_assumed(), 1);
+    assert_string_equal(plan.assumed[plan.n_assumed - 1],
+                        "nodes of 8 devices, as selene has; the run had nodes of 4");
+    begin(); /* within a node it makes no difference */
+    job.devices_per_node = 4;
+    assert_ok(make(&as_said), &err);
+    assert_int_equal(count_assumed(), 0);
+}
+
 CLAIM(a_job_gets_its_part_of_the_machine)
 {
     begin();
@@ -178,6 +195,7 @@ static int close_arena(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes_of_another_size_are_said),
         cmocka_unit_test(a_job_gets_its_part_of_the_machine),
         cmocka_unit_test(the_study_can_be_made_again_from_its_text),
         cmocka_unit_test(settings_go_over_the_model_and_the_whole_machine),
