@@ -299,7 +299,8 @@ const command command_calibrate = {
         "overhead 10 ms, a step's 10 s. All-reduces of traces give the start of their dimension's bandwidth "
         "and "
         "latency (Hockney). The error of each run by a fit to all others says how far to trust the card.",
-    .example = "ccldse calibrate --measured step_times.json --system a100 -o a100-fitted.yaml",
+    .example = "ccldse calibrate --measured ccl_bench_training --system perlmutter_a100_40gb --fit "
+               "compute.peak_perf,network.bandwidth",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .size = sizeof(calibrate_options),
