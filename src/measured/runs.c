@@ -48,17 +48,24 @@ dse_status msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, c
     return DSE_OK;
 }
 
-/* By the first gap that nothing can stand in for; else by the first that nobody allowed to be substituted. */
+/* By the first gap that nothing can stand in for; else by the first that nobody allowed to be substituted, with what would be
+ * taken for it. */
 static dse_status leave_for_gap(loading *l, const msr_plan *p, dse_error *err)
 {
+    const msr_gap_row *row;
+    const char *text;
     size_t first = 0;
 
     while (first < p->n_gaps && msr_gap_rows[p->gap[first].kind].substitute)
         first++;
     if (first == p->n_gaps)
         first = 0;
-    return msr_runs_leave(l->out, p->job, msr_gap_rows[p->gap[first].kind].name, p->gap[first].text, l->arena,
-                          err);
+    row = &msr_gap_rows[p->gap[first].kind];
+    text = p->gap[first].text;
+    if (row->substitute &&
+        !(text = dse_arena_printf(l->arena, "%s; --approximate: %s instead", text, row->substitute)))
+        return dse_fail_nomem(err);
+    return msr_runs_leave(l->out, p->job, row->name, text, l->arena, err);
 }
 
 /* ---- one run -------------------------------------------------------------------------------- */
