@@ -70,6 +70,8 @@ static void add_head(const msr_calibrated *c, const msr_calibrated_about *about,
     add_list("From: ", about->source, about->n_sources, out);
     for (size_t i = 0; i < about->n_runs; i++)
         add_list(i ? "  " : "Runs: ", &about->run[i].name, 1, out);
+    if (*about->settings)
+        add_list("To simulate as they were: ", &about->settings, 1, out);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "measured/pairs.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -293,6 +294,34 @@ static dse_status group(msr_runs *r, dse_arena *a, dse_error *err)
     for (size_t i = 0; i < r->n; i++)
         r->run[i]->group = first[i] == i ? n++ : r->run[first[i]]->group;
     return DSE_OK;
+}
+
+/* ---- what they have in common --------------------------------------------------------------- */
+
+/* NULL: there is no word for it. */
+static const char *setting_of(const card_model *m, size_t i)
+{
+    const char *const words[] = {m->operators, m->placement, m->stages,
+                                 isnan(m->precision.bytes.weights) ? m->precision.word : NULL};
+
+    return words[i];
+}
+
+const char *msr_runs_settings(const msr_run *const *run, size_t n, dse_arena *a)
+{
+    static const char *const keys[] = {"operators", "placement", "stages", "precision"};
+    const char *text = "";
+
+    for (size_t k = 0; text && n && k < sizeof keys / sizeof keys[0]; k++) {
+        const char *word = setting_of(&run[0]->study.model, k);
+
+        for (size_t i = 1; word && i < n; i++)
+            if (compare_texts(word, setting_of(&run[i]->study.model, k)) != 0)
+                word = NULL;
+        if (word)
+            text = dse_arena_printf(a, "%s%s--set %s=%s", text, *text ? " " : "", keys[k], word);
+    }
+    return text;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
