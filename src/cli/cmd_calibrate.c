@@ -109,6 +109,7 @@ typedef struct {
     progress_screen screen;
     msr_gathered gathered;
     msr_calibrated result;
+    const char *settings; /* of the runs' models */
 } calibrating;
 
 /* Where there is no table that would say it. */
@@ -135,8 +136,12 @@ static dse_status gather(calibrating *c, dse_error *err)
     how.read.user = &c->screen;
     st = msr_gather(&how, c->r->arena, &c->gathered, err);
     progress_clear(&c->screen);
-    if (st != DSE_OK || c->gathered.n)
+    if (st != DSE_OK)
         return st;
+    if (!(c->settings = msr_runs_settings(c->gathered.of, c->gathered.n, c->r->arena)))
+        return dse_fail_nomem(err);
+    if (c->gathered.n)
+        return DSE_OK;
     say_left(c);
     return dse_fail(err, DSE_E_CONFIG, "no run can be simulated: there is nothing to fit to%s",
                     c->o->runs.approximate ? ""
@@ -196,6 +201,7 @@ static dse_status write_card(const calibrating *c, dse_error *err)
                                                 .source = sources.item,
                                                 .n_runs = c->gathered.n,
                                                 .run = c->gathered.run,
+                                                .settings = c->settings,
                                                 .seed = (uint64_t)o->seed,
                                                 .starts = (uint32_t)o->starts},
                         &text);
@@ -266,6 +272,7 @@ static dse_status print(const calibrating *c, dse_error *err)
                                           .hockney = hockney,
                                           .starts = (uint32_t)c->o->starts,
                                           .seed = (uint64_t)c->o->seed,
+                                          .settings = c->settings,
                                           .output = output_of(c->o)},
                      c->r->out);
     return DSE_OK;

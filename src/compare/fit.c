@@ -67,26 +67,25 @@ static void list_least(const cmp_problem *p, const double *effect, size_t count,
     }
 }
 
+/* With one measurement there is nothing to leave as it is that lets the rest be fitted. */
 static dse_status fail_too_few(const fit *f, const fit_point *x, dse_error *err)
 {
     const cmp_problem *p = f->problem;
     const size_t n = fit_count_distinct(f), more = x->n_effective + 1 - n;
-    dse_strbuf names;
+    dse_strbuf text;
     dse_status st;
 
-    dse_strbuf_init(&names);
-    list_least(p, x->effect, more, &names);
-    if (names.failed)
-        st = dse_fail_nomem(err);
-    else
-        st = dse_fail(
-            err, DSE_E_RANGE,
-            "%zu%s measurement%s for %zu parameter%s that they depend on; at least %zu are needed, or "
-            "leave %zu as %s, such as %s",
-            n, n < p->n ? " different" : "", n == 1 ? "" : "s", x->n_effective,
-            x->n_effective == 1 ? "" : "s", x->n_effective + 1, more, more == 1 ? "it is" : "they are",
-            names.data);
-    dse_strbuf_free(&names);
+    dse_strbuf_init(&text);
+    dse_strbuf_addf(&text,
+                    "%zu%s measurement%s for %zu parameter%s that they depend on; at least %zu are needed", n,
+                    n < p->n ? " different" : "", n == 1 ? "" : "s", x->n_effective,
+                    x->n_effective == 1 ? "" : "s", x->n_effective + 1);
+    if (more < x->n_effective) {
+        dse_strbuf_addf(&text, ", or leave %zu as %s, such as ", more, more == 1 ? "it is" : "they are");
+        list_least(p, x->effect, more, &text);
+    }
+    st = text.failed ? dse_fail_nomem(err) : dse_fail(err, DSE_E_RANGE, "%s", text.data);
+    dse_strbuf_free(&text);
     return st;
 }
 

@@ -70,6 +70,8 @@ static void add_head(const msr_calibrated *c, const msr_calibrated_about *about,
     add_list("From: ", about->source, about->n_sources, out);
     for (size_t i = 0; i < about->n_runs; i++)
         add_list(i ? "  " : "Runs: ", &about->run[i].name, 1, out);
+    if (*about->settings)
+        add_list("To simulate as they were: ", &about->settings, 1, out);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------- */
@@ -136,6 +138,13 @@ static void add_row(const msr_calibrated *c, const cfg_param *row, dse_strbuf *s
     add_value(c, row, "  ", dot + 1, out);
 }
 
+/* What nothing ever reads is written only where it was not as if absent: lint would say to remove it. */
+static bool is_written(const cfg_param *row, const card_system *s)
+{
+    return !cfg_param_is_absent(row, s) &&
+           (!row->astra_ignores || cfg_is_given(&card_system_table, s, row->key));
+}
+
 /* A table's rows of one section stand together. */
 void msr_calibrated_card(const msr_calibrated *c, const msr_calibrated_about *about, dse_strbuf *out)
 {
@@ -144,7 +153,7 @@ void msr_calibrated_card(const msr_calibrated *c, const msr_calibrated_about *ab
     dse_strbuf_init(&section);
     add_head(c, about, out);
     for (uint32_t i = 0; i < card_system_table.n; i++)
-        if (!cfg_param_is_absent(&card_system_table.rows[i], &c->fitted))
+        if (is_written(&card_system_table.rows[i], &c->fitted))
             add_row(c, &card_system_table.rows[i], &section, out);
     out->failed |= section.failed;
     dse_strbuf_free(&section);

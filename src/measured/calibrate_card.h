@@ -12,6 +12,7 @@ typedef struct {
     const char *const *source; /* traces and tables, as they were given */
     size_t n_runs;
     const msr_calibrate_run *run;
+    const char *settings; /* msr_runs_settings */
     uint64_t seed;
     uint32_t starts;
 } msr_calibrated_about;

@@ -8,7 +8,7 @@
 
 /* Hockney's alpha and beta of a trace's all-reduces (metrics/hockney.h), as a start for the one dimension of the network
  * whose ranks they join: a link carries 1/beta, or of fully connected ranks each link an equal part of it; a step takes
- * alpha. */
+ * alpha, the latency of a link, or of the two through a Switch. */
 typedef struct {
     const char *run;
     const char *why;  /* they give no start; NULL: they do */

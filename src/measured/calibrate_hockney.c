@@ -56,6 +56,12 @@ static double links_of(const card_system *machine, uint32_t dim, uint32_t member
     return strcmp(machine->topology.v[dim], "FullyConnected") == 0 ? members - 1 : 1;
 }
 
+/* Links of the way to the next rank of a ring, each with the dimension's latency: to a Switch and on, else one. */
+static double hops_of(const card_system *machine, uint32_t dim)
+{
+    return strcmp(machine->topology.v[dim], "Switch") == 0 ? 2 : 1;
+}
+
 /* ---- what the registry's row says ------------------------------------------------------------------ */
 
 static double number_of(const metric_value *v, const char *key)
@@ -79,7 +85,7 @@ static void place(const drv_recording *r, const card_system *machine, msr_gather
         h->why = "the groups lie in several dimensions of the network";
     } else {
         h->bandwidth = 1 / h->beta_s_per_byte / links_of(machine, h->dim, h->members) / GIB;
-        h->latency = h->alpha_s * 1e9;
+        h->latency = h->alpha_s * 1e9 / hops_of(machine, h->dim);
     }
 }
 

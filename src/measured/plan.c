@@ -82,6 +82,22 @@ static bool can_run(const msr_plan *p, bool approximate)
 
 /* ---- what the source must say -------------------------------------------------------------- */
 
+/* A missing dp is what the devices leave, and they leave none. */
+static dse_status check_rest(const msr_job *j, dse_error *err)
+{
+    int64_t product;
+
+    if (!MSR_GIVEN(j->tp) || !MSR_GIVEN(j->pp) || !MSR_GIVEN(j->cp) || !MSR_GIVEN(j->n_devices) ||
+        __builtin_mul_overflow(j->tp, j->pp, &product) || __builtin_mul_overflow(product, j->cp, &product) ||
+        j->n_devices % product == 0)
+        return DSE_OK;
+    return dse_fail_at(err, DSE_E_CONFIG, j->where,
+                       "tp %" PRId64 " * pp %" PRId64 " * cp %" PRId64 " is %" PRId64
+                       ", which does not divide the number of devices, %" PRId64
+                       "; correct a degree or the number",
+                       j->tp, j->pp, j->cp, product, j->n_devices);
+}
+
 /* The degrees multiply to the devices; where experts have devices of their own, with ep. */
 static dse_status check_product(const msr_job *j, dse_error *err)
 {
@@ -124,7 +140,7 @@ static dse_status check_degrees(const msr_job *j, dse_error *err)
             return dse_fail_at(err, DSE_E_CONFIG, j->where,
                                "%s is %" PRId64 "; a degree is at least 1, and below 2^32", degrees[i].name,
                                degrees[i].v);
-    return check_product(j, err);
+    return MSR_GIVEN(j->dp) ? check_product(j, err) : check_rest(j, err);
 }
 
 /* Facts that a point is made of, under the names that a table and a card have for them. */

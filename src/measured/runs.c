@@ -4,6 +4,7 @@
 #include "measured/pairs.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,17 +49,24 @@ dse_status msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, c
     return DSE_OK;
 }
 
-/* By the first gap that nothing can stand in for; else by the first that nobody allowed to be substituted. */
+/* By the first gap that nothing can stand in for; else by the first that nobody allowed to be substituted, with what would be
+ * taken for it. */
 static dse_status leave_for_gap(loading *l, const msr_plan *p, dse_error *err)
 {
+    const msr_gap_row *row;
+    const char *text;
     size_t first = 0;
 
     while (first < p->n_gaps && msr_gap_rows[p->gap[first].kind].substitute)
         first++;
     if (first == p->n_gaps)
         first = 0;
-    return msr_runs_leave(l->out, p->job, msr_gap_rows[p->gap[first].kind].name, p->gap[first].text, l->arena,
-                          err);
+    row = &msr_gap_rows[p->gap[first].kind];
+    text = p->gap[first].text;
+    if (row->substitute &&
+        !(text = dse_arena_printf(l->arena, "%s; --approximate: %s instead", text, row->substitute)))
+        return dse_fail_nomem(err);
+    return msr_runs_leave(l->out, p->job, row->name, text, l->arena, err);
 }
 
 /* ---- one run -------------------------------------------------------------------------------- */
@@ -286,6 +294,34 @@ static dse_status group(msr_runs *r, dse_arena *a, dse_error *err)
     for (size_t i = 0; i < r->n; i++)
         r->run[i]->group = first[i] == i ? n++ : r->run[first[i]]->group;
     return DSE_OK;
+}
+
+/* ---- what they have in common --------------------------------------------------------------- */
+
+/* NULL: there is no word for it. */
+static const char *setting_of(const card_model *m, size_t i)
+{
+    const char *const words[] = {m->operators, m->placement, m->stages,
+                                 isnan(m->precision.bytes.weights) ? m->precision.word : NULL};
+
+    return words[i];
+}
+
+const char *msr_runs_settings(const msr_run *const *run, size_t n, dse_arena *a)
+{
+    static const char *const keys[] = {"operators", "placement", "stages", "precision"};
+    const char *text = "";
+
+    for (size_t k = 0; text && n && k < sizeof keys / sizeof keys[0]; k++) {
+        const char *word = setting_of(&run[0]->study.model, k);
+
+        for (size_t i = 1; word && i < n; i++)
+            if (compare_texts(word, setting_of(&run[i]->study.model, k)) != 0)
+                word = NULL;
+        if (word)
+            text = dse_arena_printf(a, "%s%s--set %s=%s", text, *text ? " " : "", keys[k], word);
+    }
+    return text;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */

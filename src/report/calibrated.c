@@ -286,6 +286,8 @@ void report_calibrated_print(const report_calibrated *c, dse_strbuf *out)
     report_left_print(c->left, c->n_left, out);
     if (c->output)
         dse_strbuf_addf(out, "\n%s\n", c->output);
+    if (c->output && *c->settings)
+        dse_strbuf_addf(out, "To simulate with it as the runs were simulated:\n  %s\n", c->settings);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------ */
@@ -401,6 +403,7 @@ void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
     dse_json_begin_object(&j);
     dse_json_key_string(&j, "system", c->system);
     dse_json_key_string(&j, "output", c->output);
+    dse_json_key_string(&j, "settings", c->settings);
     dse_json_key_uint(&j, "fitted", c->fit->n_fitted);
     dse_json_key_uint(&j, "seed", c->seed);
     dse_json_key_uint(&j, "starts", c->starts);

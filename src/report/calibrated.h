@@ -39,7 +39,8 @@ typedef struct {
     const report_calibrated_hockney *hockney;
     uint32_t starts;
     uint64_t seed;
-    const char *output; /* the card that was written; NULL: none */
+    const char *settings; /* of the models that were simulated, as options; "": none is common to all */
+    const char *output;   /* the card that was written; NULL: none */
 } report_calibrated;
 
 /* Of step times, as fractions; n counts the runs that have a prediction: 0, and the others are NaN. */

@@ -57,6 +57,17 @@ CLAIM(a_measured_table_that_is_misspelt_is_told_with_the_nearest)
         "unknown measured table 'vtrain_a10'; did you mean 'vtrain_a100'? they are in configs/measured");
 }
 
+CLAIM(the_beginning_of_a_name_is_told_with_the_first_that_goes_on)
+{
+    assert_failure(card_locate(CARD_SYSTEMS, "perlmutter.yaml", &arena, &path, &err), &err, DSE_E_CONFIG, "",
+                   "unknown system 'perlmutter.yaml'; did you mean 'perlmutter_a100_40gb'? list them with "
+                   "'ccldse systems'");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_failure(card_locate(CARD_MEASURED, "vt", &arena, &path, &err), &err, DSE_E_CONFIG, "",
+                   "unknown measured table 'vt': no such file, and no table of that name in " TEST_SOURCE
+                   "/configs/measured");
+}
+
 /* README.md is beside them. */
 CLAIM(measured_tables_are_listed_without_other_files)
 {
@@ -75,6 +86,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(weights_that_are_nowhere_are_told_with_the_nearest, begin, end),
         cmocka_unit_test_setup_teardown(a_measured_table_has_the_extension_of_json, begin, end),
         cmocka_unit_test_setup_teardown(a_measured_table_that_is_misspelt_is_told_with_the_nearest, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(the_beginning_of_a_name_is_told_with_the_first_that_goes_on, begin,
                                         end),
         cmocka_unit_test_setup_teardown(measured_tables_are_listed_without_other_files, begin, end),
     };

@@ -267,6 +267,12 @@ CLAIM(degrees_that_do_not_multiply_to_the_devices_are_refused)
     j.not_measured = "failed"; /* by that, perhaps */
     assert_ok(make(&j, &as_said), &err);
     j = plain();
+    j.dp = j.dp_replicate = j.dp_shard = NONE; /* 16 devices leave no dp beside 3 * 2 */
+    j.n_devices = 16;
+    j.tp = 3;
+    refuse(&j, "tp 3 * pp 2 * cp 1 is 6, which does not divide the number of devices, 16; correct a degree "
+               "or the number");
+    j = plain();
     j.tp = INT64_C(1) << 31;
     j.dp = j.pp = j.tp;
     refuse(&j, "the product of dp, tp, pp and cp is no number of devices");
