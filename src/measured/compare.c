@@ -189,7 +189,8 @@ static dse_status finish(const comparing *c, report_compared *out, dse_error *er
                              .left = r->left,
                              .bootstrap = c->o->bootstrap,
                              .max_error = c->o->max_error};
-    if (!out->run)
+    out->settings = msr_runs_settings((const msr_run *const *)r->run, r->n, c->arena);
+    if (!out->run || !out->settings)
         return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n; i++) {
         out->run[i] = c->run[i];

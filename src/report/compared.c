@@ -200,6 +200,8 @@ static void add_heading(const report_compared *c, const report_compared_run *r, 
     add_line("measured", r->where, out);
     add_line("system", c->system, out);
     add_line("model", r->model, out);
+    if (*c->settings)
+        add_line("with", c->settings, out);
     add_line("point", r->point, out);
     add_line("devices", devices, out);
     add_line("sizes", r->sizes, out);

@@ -117,6 +117,7 @@ void report_compared_json(const report_compared *c, dse_strbuf *out)
     dse_json_begin_object(&j);
     dse_json_key_string(&j, "system", c->system);
     dse_json_key_string(&j, "weights", c->weights);
+    dse_json_key_string(&j, "settings", c->settings);
     dse_json_key_double(&j, "max_error", c->max_error);
     dse_json_key(&j, "max_error_kept");
     if (isnan(c->max_error) || isnan(worst))

@@ -111,6 +111,11 @@ static void add_heading(const report_compared *c, dse_strbuf *out)
     dse_strbuf_addf(out, "\nsystem   %s\n", c->system);
     if (have_one_model(c))
         dse_strbuf_addf(out, "model    %s\n", c->run[0].model);
+    if (*c->settings) {
+        dse_strbuf_adds(out, "with     ");
+        dse_strbuf_add_wrapped(out, c->settings, 9, COMPARED_WIDTH);
+        dse_strbuf_addc(out, '\n');
+    }
     add_shared("sizes", &sizes, c->n_runs, SIZE_MAX, out);
     add_shared("note", &notes, c->n_runs, SHOWN_NOTES, out);
     dse_strbuf_addc(out, '\n');

@@ -21,6 +21,7 @@ static inline void begin_comparison(comparison *x)
 {
     memset(x, 0, sizeof *x);
     x->c = (report_compared){.system = "cluster",
+                             .settings = "",
                              .weights = "configs/scores/default.yaml",
                              .run = x->run,
                              .bootstrap = {.seed = 7},

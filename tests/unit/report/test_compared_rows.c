@@ -64,7 +64,7 @@ CLAIM(json_has_everything_and_null_for_what_is_not)
     x.c.summary.geometric.value = x.c.summary.bias.value = 0.125; /* sqrt(1.5) - 1 would be 17 digits */
     assert_report(
         report_compared_json, &x.c,
-        "{\"system\":\"cluster\",\"weights\":\"configs/scores/default.yaml\",\"max_error\":0.25,"
+        "{\"system\":\"cluster\",\"weights\":\"configs/scores/default.yaml\",\"settings\":\"\",\"max_error\":0.25,"
         "\"max_error_kept\":false,\"bootstrap\":{\"seed\":7,\"resamples\":0},\"runs\":[\n" OF_RUN(
             "run-1",
             "1") "\"simulated_s\":6.0,\"measured_s\":4.0,\"error\":0.5,\"score\":0.5,\"scored_metrics\":1,"
@@ -119,7 +119,7 @@ CLAIM(json_says_why_a_metric_is_not_compared)
     r->pair = pairs;
     assert_report(
         report_compared_json, &x.c,
-        "{\"system\":\"cluster\",\"weights\":\"configs/scores/default.yaml\",\"max_error\":null,"
+        "{\"system\":\"cluster\",\"weights\":\"configs/scores/default.yaml\",\"settings\":\"\",\"max_error\":null,"
         "\"max_error_kept\":null,\"bootstrap\":{\"seed\":7,\"resamples\":0},\"runs\":[\n" OF_RUN(
             "run-1",
             "3") "\"simulated_s\":null,\"measured_s\":null,\"error\":null,\"score\":null,\"scored_metrics\":"
