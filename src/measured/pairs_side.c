@@ -52,9 +52,11 @@ const metric_entry *msr_pair_entry(const metric *m, const char *path)
 
 static dse_status be_absent(msr_pair_side *s, msr_pair_figure *f, dse_error *err, const char *why)
 {
+    const char *remedy = strstr(why, "; --"); /* an option of `metrics`: it is none here */
+
     f->value = NAN;
     f->none = false;
-    f->why = dse_arena_strdup(s->a, why);
+    f->why = dse_arena_strndup(s->a, why, remedy ? (size_t)(remedy - why) : strlen(why));
     return f->why ? DSE_OK : dse_fail_nomem(err);
 }
 
