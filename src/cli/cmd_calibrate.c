@@ -233,9 +233,8 @@ static dse_status print(const calibrating *c, dse_error *err)
     const msr_gathered *g = &c->gathered;
     dse_arena *a = c->r->arena;
     report_calibrated_run *run = DSE_ARENA_NEW(a, report_calibrated_run, g->n);
-    report_calibrated_hockney *hockney = DSE_ARENA_NEW(a, report_calibrated_hockney, g->n_hockney);
 
-    if (!run || !hockney)
+    if (!run)
         return dse_fail_nomem(err);
     for (size_t i = 0; i < g->n; i++) {
         const msr_run *of = g->of[i];
@@ -252,13 +251,6 @@ static dse_status print(const calibrating *c, dse_error *err)
         if (!run[i].point)
             return dse_fail_nomem(err);
     }
-    for (size_t i = 0; i < g->n_hockney; i++) {
-        const msr_gathered_hockney *h = &g->hockney[i];
-
-        hockney[i] = (report_calibrated_hockney){h->run,       h->why,     h->members,         h->samples,
-                                                 h->sizes,     h->alpha_s, h->beta_s_per_byte, h->dim,
-                                                 h->bandwidth, h->latency};
-    }
     printer_of(c->o)(&(report_calibrated){.system = c->gathered.runs.machine_name,
                                           .p = c->result.p,
                                           .n = g->n,
@@ -269,7 +261,7 @@ static dse_status print(const calibrating *c, dse_error *err)
                                           .n_left = g->runs.n_left,
                                           .n_hockney = g->n_hockney,
                                           .left = g->runs.left,
-                                          .hockney = hockney,
+                                          .hockney = g->hockney,
                                           .starts = (uint32_t)c->o->starts,
                                           .seed = (uint64_t)c->o->seed,
                                           .settings = c->settings,

@@ -35,7 +35,7 @@ static void choose_starts(msr_gathered *g)
 {
     for (size_t i = 0; i < g->n_hockney; i++)
         for (size_t k = 0; k < g->n_hockney; k++) {
-            const msr_gathered_hockney *x = &g->hockney[i], *y = &g->hockney[k];
+            const report_calibrated_hockney *x = &g->hockney[i], *y = &g->hockney[k];
 
             if (i == k || x->why || y->why || x->dim != y->dim)
                 continue;
@@ -50,7 +50,7 @@ static dse_status put_starts(msr_gathered *g, dse_arena *a, dse_error *err)
     if (!(g->start = DSE_ARENA_NEW(a, msr_calibrate_start, 2 * g->n_hockney)))
         return dse_fail_nomem(err);
     for (size_t i = 0; i < g->n_hockney; i++) {
-        const msr_gathered_hockney *h = &g->hockney[i];
+        const report_calibrated_hockney *h = &g->hockney[i];
         const char *bandwidth, *latency;
 
         if (h->why)
@@ -108,7 +108,7 @@ dse_status msr_gather(const msr_runs_options *o, dse_arena *a, msr_gathered *out
     msr_runs_options how = *o;
     dse_status st;
 
-    *out = (msr_gathered){.hockney = DSE_ARENA_NEW(a, msr_gathered_hockney, o->n_traces)};
+    *out = (msr_gathered){.hockney = DSE_ARENA_NEW(a, report_calibrated_hockney, o->n_traces)};
     if (!out->hockney)
         return dse_fail_nomem(err);
     how.see = see_trace;

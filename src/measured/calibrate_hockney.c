@@ -73,7 +73,7 @@ static double number_of(const metric_value *v, const char *key)
     return e->kind == METRIC_NUMBER ? e->number : e->kind == METRIC_INTEGER ? (double)e->integer : NAN;
 }
 
-static void place(const drv_recording *r, const card_system *machine, msr_gathered_hockney *h)
+static void place(const drv_recording *r, const card_system *machine, report_calibrated_hockney *h)
 {
     uint32_t stride;
 
@@ -90,7 +90,7 @@ static void place(const drv_recording *r, const card_system *machine, msr_gather
 }
 
 dse_status msr_hockney_of(const drv_recording *r, const char *run, const card_system *machine, dse_arena *a,
-                          msr_gathered_hockney *out, dse_error *err)
+                          report_calibrated_hockney *out, dse_error *err)
 {
     static const char name[] = "hockney_alpha_s";
     const metric_options plain = {0};
@@ -98,7 +98,7 @@ dse_status msr_hockney_of(const drv_recording *r, const char *run, const card_sy
     const metric *row;
     dse_status st = drv_measure_find(r, name, false, &row, err);
 
-    *out = (msr_gathered_hockney){.run = run};
+    *out = (report_calibrated_hockney){.run = run};
     if (st == DSE_OK)
         st = drv_measure(r, row, name, &plain, a, &m, err);
     if (st != DSE_OK)

@@ -16,15 +16,17 @@ typedef struct {
     const char *const *note; /* substitutions and assumptions */
 } report_calibrated_run;
 
-/* What the collectives of a trace say: Hockney's alpha and beta, and the start that it gives. */
+/* Hockney's alpha and beta of a trace's all-reduces (metrics/hockney.h), as a start for the one dimension of the network
+ * whose ranks they join: a link carries 1/beta, or of fully connected ranks each link an equal part of it; a step takes
+ * alpha, the latency of a link, or of the two through a Switch. */
 typedef struct {
     const char *run;
     const char *why;  /* they give no start; NULL: they do */
-    uint32_t members; /* 0: there is no fit */
+    uint32_t members; /* of the group; 0: there is no fit at all, as for all below */
     size_t samples, sizes;
-    double alpha_s, beta_s_per_byte;
-    uint32_t dim;              /* without `why`, as the next */
-    double bandwidth, latency; /* GiB/s, ns */
+    double alpha_s, beta_s_per_byte; /* of the fit */
+    uint32_t dim;                    /* without `why`, as the next: of the machine */
+    double bandwidth, latency;       /* GiB/s and ns, as in a card */
 } report_calibrated_hockney;
 
 typedef struct {

@@ -53,7 +53,7 @@ CLAIM(all_reduces_of_a_trace_give_the_start_of_a_dimension)
 {
     card_system s = boxes();
     dse_error err = DSE_ERROR_INIT;
-    msr_gathered_hockney h;
+    report_calibrated_hockney h;
     drv_recording r = {0};
     dse_arena arena;
 
