@@ -1,39 +1,47 @@
 #include "base/alloc.h"
 
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads allocate at the same time (exec/parallel.h); without the hook this is one plain load. */
-static atomic_long fail_after = -1;
+static void (*on_out_of_memory)(void);
 
-void dse_alloc_fail_after(long n) { atomic_store_explicit(&fail_after, n, memory_order_relaxed); }
+void dse_on_out_of_memory(void (*handler)(void)) { on_out_of_memory = handler; }
 
-static bool may_allocate(void)
+void dse_out_of_memory(void)
 {
-    long left = atomic_load_explicit(&fail_after, memory_order_relaxed);
+    if (on_out_of_memory)
+        on_out_of_memory();
+    fputs("out of memory\n", stderr);
+    abort();
+}
 
-    while (left > 0)
-        if (atomic_compare_exchange_weak_explicit(&fail_after, &left, left - 1, memory_order_relaxed,
-                                                  memory_order_relaxed))
-            return true;
-    return left < 0;
+/* Bytes of n elements. */
+static size_t bytes_of(size_t n, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(n, size, &bytes))
+        dse_out_of_memory();
+    return bytes;
 }
 
 void *dse_realloc(void *p, size_t size)
 {
-    if (!may_allocate())
-        return NULL;
-    return realloc(p, size ? size : 1);
+    p = realloc(p, size ? size : 1);
+    if (!p)
+        dse_out_of_memory();
+    return p;
 }
 
 void *dse_calloc(size_t n, size_t size)
 {
-    if (!may_allocate())
-        return NULL;
-    return calloc(n ? n : 1, size ? size : 1);
+    void *p = calloc(n ? n : 1, size ? size : 1);
+
+    if (!p)
+        dse_out_of_memory();
+    return p;
 }
 
 void dse_free(void *p) { free(p); }
@@ -41,21 +49,12 @@ void dse_free(void *p) { free(p); }
 bool dse_grow(void **v, size_t *cap, size_t need, size_t elem_size)
 {
     size_t want = *cap ? *cap : 16;
-    void *p;
 
     if (need <= *cap)
         return true;
-    while (want < need) {
-        if (want > SIZE_MAX / 2)
-            return false;
-        want *= 2;
-    }
-    if (want > SIZE_MAX / elem_size)
-        return false;
-    p = dse_realloc(*v, want * elem_size);
-    if (!p)
-        return false;
-    *v = p;
+    while (want < need)
+        want = want > SIZE_MAX / 2 ? SIZE_MAX : want * 2;
+    *v = dse_realloc(*v, bytes_of(want, elem_size));
     *cap = want;
     return true;
 }
@@ -64,6 +63,26 @@ bool dse_grow(void **v, size_t *cap, size_t need, size_t elem_size)
 
 #define ARENA_ALIGN       16u
 #define ARENA_BLOCK_BYTES (256u * 1024u)
+
+/* Under the address sanitizer every allocation has a poisoned zone behind it, wide enough for the next element but one of
+ * most arrays, and a reset gives all blocks back: else one array that runs into the next, or the last point's graph
+ * that is read in this one, would be no error to it. */
+#if defined __SANITIZE_ADDRESS__
+#define ARENA_IS_STRICT 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define ARENA_IS_STRICT 1
+#endif
+#endif
+
+#ifdef ARENA_IS_STRICT
+#include <sanitizer/asan_interface.h>
+enum { ZONE_BYTES = 128 };
+#else
+enum { ZONE_BYTES = 0 };
+#define ASAN_POISON_MEMORY_REGION(p, n)   ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
 
 struct dse_arena_block {
     dse_arena_block *next;
@@ -75,6 +94,8 @@ void dse_arena_init(dse_arena *a) { *a = (dse_arena){0}; }
 
 void dse_arena_reset(dse_arena *a)
 {
+    if (ZONE_BYTES)
+        dse_arena_free(a);
     a->current = a->first;
     a->used = 0;
     a->total_bytes = 0;
@@ -86,6 +107,8 @@ void dse_arena_free(dse_arena *a)
 
     while (b) {
         dse_arena_block *next = b->next;
+
+        ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
         dse_free(b);
         b = next;
     }
@@ -93,7 +116,7 @@ void dse_arena_free(dse_arena *a)
 }
 
 /* Moves on to a block with at least `size` free bytes, reusing the ones a reset left behind. */
-static bool next_block(dse_arena *a, size_t size)
+static void next_block(dse_arena *a, size_t size)
 {
     dse_arena_block **link = a->current ? &a->current->next : &a->first;
     dse_arena_block *b = *link;
@@ -103,10 +126,8 @@ static bool next_block(dse_arena *a, size_t size)
         dse_arena_block *fresh;
 
         if (want > SIZE_MAX - sizeof *fresh)
-            return false;
+            dse_out_of_memory();
         fresh = dse_realloc(NULL, sizeof *fresh + want);
-        if (!fresh)
-            return false;
         fresh->size = want;
         fresh->next = b;
         *link = fresh;
@@ -114,46 +135,46 @@ static bool next_block(dse_arena *a, size_t size)
     }
     a->current = b;
     a->used = 0;
-    return true;
 }
 
 void *dse_arena_alloc(dse_arena *a, size_t size)
 {
-    void *p;
+    unsigned char *p;
+    size_t taken;
 
-    if (size > SIZE_MAX - ARENA_ALIGN)
-        return NULL;
-    size = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
-    if (!a->current || a->current->size - a->used < size) {
-        if (!next_block(a, size))
-            return NULL;
-    }
+    if (size > SIZE_MAX - ARENA_ALIGN - ZONE_BYTES)
+        dse_out_of_memory();
+    taken = (size + ZONE_BYTES + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    if (!a->current || a->current->size - a->used < taken)
+        next_block(a, taken);
     p = a->current->data + a->used;
-    a->used += size;
-    a->total_bytes += size;
+    a->used += taken;
+    a->total_bytes += taken - ZONE_BYTES;
+    ASAN_UNPOISON_MEMORY_REGION(p, size);
+    ASAN_POISON_MEMORY_REGION(p + size, taken - size);
     return p;
 }
 
+void *dse_arena_raw(dse_arena *a, size_t n, size_t size) { return dse_arena_alloc(a, bytes_of(n, size)); }
+
 void *dse_arena_zero(dse_arena *a, size_t n, size_t size)
 {
-    void *p;
+    return memset(dse_arena_raw(a, n, size), 0, n * size);
+}
 
-    if (size && n > SIZE_MAX / size)
-        return NULL;
-    p = dse_arena_alloc(a, n * size);
-    if (p)
-        memset(p, 0, n * size);
-    return p;
+void *dse_arena_copy(dse_arena *a, const void *from, size_t n, size_t size)
+{
+    void *copy = dse_arena_raw(a, n, size);
+
+    return n ? memcpy(copy, from, n * size) : copy;
 }
 
 char *dse_arena_strndup(dse_arena *a, const char *s, size_t n)
 {
-    char *copy = n < SIZE_MAX ? dse_arena_alloc(a, n + 1) : NULL;
+    char *copy = dse_arena_alloc(a, n < SIZE_MAX ? n + 1 : n);
 
-    if (copy) {
-        memcpy(copy, s, n);
-        copy[n] = '\0';
-    }
+    memcpy(copy, s, n);
+    copy[n] = '\0';
     return copy;
 }
 
@@ -168,11 +189,9 @@ char *dse_arena_printf(dse_arena *a, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    if (n < 0)
-        return NULL;
+    if (n < 0) /* more than an int can count */
+        dse_out_of_memory();
     out = dse_arena_alloc(a, (size_t)n + 1);
-    if (!out)
-        return NULL;
     va_start(ap, fmt);
     vsnprintf(out, (size_t)n + 1, fmt, ap);
     va_end(ap);

@@ -22,36 +22,30 @@ void dse_strbuf_free(dse_strbuf *b)
 void dse_strbuf_clear(dse_strbuf *b)
 {
     b->len = 0;
-    b->failed = false;
     if (b->cap)
         b->data[0] = '\0';
 }
 
-static bool reserve(dse_strbuf *b, size_t extra)
+static void reserve(dse_strbuf *b, size_t extra)
 {
-    size_t need, cap;
-    char *p;
+    size_t need, cap = b->cap ? b->cap : 64;
 
-    if (b->failed || extra >= SIZE_MAX - b->len)
-        return !(b->failed = true);
+    if (extra >= SIZE_MAX - b->len)
+        dse_out_of_memory();
     need = b->len + extra + 1;
     if (need <= b->cap)
-        return true;
-    cap = b->cap ? b->cap : 64;
+        return;
     while (cap < need)
         cap = cap > SIZE_MAX / 2 ? need : cap * 2;
-    p = dse_realloc(b->cap ? b->data : NULL, cap);
-    if (!p)
-        return !(b->failed = true);
-    b->data = p;
+    b->data = dse_realloc(b->cap ? b->data : NULL, cap);
     b->cap = cap;
-    return true;
 }
 
 void dse_strbuf_add(dse_strbuf *b, const void *bytes, size_t n)
 {
-    if (!n || !reserve(b, n))
+    if (!n)
         return;
+    reserve(b, n);
     memcpy(b->data + b->len, bytes, n);
     b->len += n;
     b->data[b->len] = '\0';
@@ -80,12 +74,11 @@ void dse_strbuf_vaddf(dse_strbuf *b, const char *fmt, va_list ap)
 
     va_copy(again, ap);
     n = vsnprintf(NULL, 0, fmt, ap);
-    if (n < 0)
-        b->failed = true;
-    else if (reserve(b, (size_t)n)) {
-        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
-        b->len += (size_t)n;
-    }
+    if (n < 0) /* more than an int can count */
+        dse_out_of_memory();
+    reserve(b, (size_t)n);
+    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+    b->len += (size_t)n;
     va_end(again);
 }
 

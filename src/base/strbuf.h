@@ -1,8 +1,7 @@
 /* dse_strbuf -- a growing string.
  *
  * Invariants: data is always NUL-terminated (the empty buffer points at a static ""), len excludes
- * the NUL. Appending never fails visibly: when memory runs out the buffer keeps what it has and sets
- * `failed`, which the one who uses the result checks once at the end. Holds bytes: may contain NULs. */
+ * the NUL. Holds bytes: may contain NULs. */
 #ifndef DSE_BASE_STRBUF_H
 #define DSE_BASE_STRBUF_H
 

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Broken between codes, never within one. */
 static void print_exit_codes(void)
@@ -61,6 +62,17 @@ static int unknown_command(const char *name)
 
     command_fail_unknown(name, &err);
     return report_error(&err);
+}
+
+/* Memory has run out, in whichever thread: nothing is allocated, and what is committed or in place stays. */
+static void out_of_memory(void)
+{
+    static const char words[] = "ccldse: error: out of memory\n";
+
+    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) {
+        /* then nobody hears it */
+    }
+    _exit(EXIT_INTERNAL);
 }
 
 /* A result that could not be written is not a result. */
@@ -131,6 +143,7 @@ int main(int argc, char **argv)
     const command *c;
     const char *program;
 
+    dse_on_out_of_memory(out_of_memory);
     if (argc && (c = find_by_program(argv[0], &program)))
         return run_or_help(c, program, argc - 1, argv + 1);
 

@@ -2,8 +2,7 @@
  *
  *   fuzz_<name> [-n MUTATIONS] [-t SECONDS] FILE_OR_FOLDER...
  *
- * Runs every file, every file again with its 1st, 2nd, ... allocation failing (the later ones in ever
- * larger steps), and MUTATIONS mutations of every file, which depend on nothing but the files and their
+ * Runs every file, and MUTATIONS mutations of every file, which depend on nothing but the files and their
  * number. An input that crashes, breaks a claim, or takes longer than SECONDS ends the run: it is named
  * and written to the current folder. A leak shows at the end of the run, and names no input. */
 #include "fuzz/fuzz.h"
@@ -24,7 +23,6 @@
 #include <unistd.h>
 
 #define MAX_INPUT_BYTES 8192u /* of a mutation; a seed may be larger */
-#define MAX_FAILING     20000 /* the last allocation that is made to fail */
 #define HEX_BYTES       64u
 
 typedef struct {
@@ -255,11 +253,6 @@ static long run_all(long mutations, unsigned seconds)
 
     for (size_t i = 0; i < n_seeds; i++) {
         run(&seeds[i], "as it is,", 0, seeds[i].bytes, seeds[i].n, seconds);
-        for (long k = 0; k < MAX_FAILING; k += 1 + k / 16, n_runs++) {
-            dse_alloc_fail_after(k);
-            run(&seeds[i], "failing allocation", k, seeds[i].bytes, seeds[i].n, seconds);
-            dse_alloc_fail_after(-1);
-        }
         for (long k = 0; k < mutations; k++)
             run_mutation(&seeds[i], k, seconds);
         n_runs += 1 + mutations;

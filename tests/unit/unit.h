@@ -1,5 +1,5 @@
 /* What the unit tests share: cmocka behind the headers it wants, checks of doubles and errors, a folder for
- * scratch files, and the loop that makes one allocation after another fail.
+ * scratch files, and what runs out of memory.
  *
  * A test function is a claim: CLAIM(equal_times_run_in_schedule_order). */
 #ifndef UNIT_UNIT_H
@@ -98,48 +98,20 @@ static inline void unit_check_says(dse_status st, const dse_error *err, dse_stat
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-typedef dse_status unit_load(void *what, dse_arena *arena, dse_error *err);
+static jmp_buf unit_memory_is_out __attribute__((unused));
 
-/* Calls load with its first allocation failing, then the second, ... until it succeeds; each failure must be
- * DSE_E_NOMEM. Arenas take memory in blocks of 256 KiB, so most of what a loader takes from one never asks the
- * heap: it is therefore tried again with ever less room left in the arena's only block, `step` bytes at a
- * time, until the loader fits. Returns how many failures were seen. */
-static inline unsigned long unit_fail_each_allocation(unit_load *load, void *what, size_t step)
-{
-    const size_t block = 256u * 1024u;
-    unsigned long failures = 0;
-    bool fits = false;
+static inline void unit_leave(void) { longjmp(unit_memory_is_out, 1); }
 
-    for (size_t room = 0; !fits; room += step) {
-        for (long n = 0;; n++) {
-            dse_error err = DSE_ERROR_INIT;
-            dse_arena arena;
-            dse_status st;
-            bool one_block;
-
-            dse_arena_init(&arena);
-            assert_true(room <= block && dse_arena_alloc(&arena, block - room));
-            dse_alloc_fail_after(n);
-            st = load(what, &arena, &err);
-            dse_alloc_fail_after(-1);
-            one_block = arena.current == arena.first;
-            dse_arena_free(&arena);
-            if (st == DSE_OK) {
-                fits = one_block;
-                break;
-            }
-            if (st != DSE_E_NOMEM || err.status != DSE_E_NOMEM)
-                fail_msg("allocation %ld with %zu bytes left in the arena: status %d, '%s: %s'", n, room,
-                         (int)st, err.where, err.text);
-            failures++;
-        }
-        if (room == block)
-            break;
-        if (room + step > block)
-            room = block - step;
-    }
-    return failures;
-}
+/* The statement asks for memory that nobody has. */
+#define assert_out_of_memory(statement)                                                                      \
+    do {                                                                                                     \
+        dse_on_out_of_memory(unit_leave);                                                                    \
+        if (!setjmp(unit_memory_is_out)) {                                                                   \
+            statement;                                                                                       \
+            fail_msg("there was memory for: %s", #statement);                                                \
+        }                                                                                                    \
+        dse_on_out_of_memory(NULL);                                                                          \
+    } while (0)
 
 /* ---- files --------------------------------------------------------------------------------- */
 

@@ -84,21 +84,6 @@ CLAIM(the_limit_of_bytes_is_inclusive)
     unit_remove_folder(folder);
 }
 
-CLAIM(reading_without_memory_is_nomem)
-{
-    dse_error err = DSE_ERROR_INIT;
-    dse_strbuf b;
-
-    unit_make_folder(folder);
-    unit_write_text(in_folder("f"), "12345");
-    dse_strbuf_init(&b);
-    dse_alloc_fail_after(0);
-    assert_failure(dse_read_file(path, 0, &b, &err), &err, DSE_E_NOMEM, "", "out of memory");
-    dse_alloc_fail_after(-1);
-    dse_strbuf_free(&b);
-    unit_remove_folder(folder);
-}
-
 /* ---- folders ------------------------------------------------------------------------------- */
 
 CLAIM(mkdirs_makes_all_parents_and_accepts_what_is_there)
@@ -357,7 +342,6 @@ int main(void)
         cmocka_unit_test(a_missing_file_names_the_path_and_the_reason),
         cmocka_unit_test(a_folder_is_not_a_file),
         cmocka_unit_test(the_limit_of_bytes_is_inclusive),
-        cmocka_unit_test(reading_without_memory_is_nomem),
         cmocka_unit_test(mkdirs_makes_all_parents_and_accepts_what_is_there),
         cmocka_unit_test(mkdirs_over_a_file_is_refused),
         cmocka_unit_test(mkdirs_below_a_file_is_refused),

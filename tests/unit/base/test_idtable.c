@@ -114,28 +114,6 @@ CLAIM(filling_and_emptying_for_ever_does_not_grow_the_table)
     dse_idtable_free(&t);
 }
 
-CLAIM(a_reservation_without_memory_keeps_the_table)
-{
-    uint64_t records[32];
-    dse_idtable t = {0};
-
-    dse_alloc_fail_after(0);
-    assert_false(dse_idtable_reserve(&t));
-    dse_alloc_fail_after(-1);
-    for (uint32_t i = 0; i < 32; i++) {
-        records[i] = i;
-        assert_true(dse_idtable_reserve(&t));
-        dse_idtable_put(&t, find(&t, records, i, i), i, i);
-    }
-    dse_alloc_fail_after(0);
-    assert_false(dse_idtable_reserve(&t)); /* the 33rd would make it more than half full */
-    dse_alloc_fail_after(-1);
-    for (uint32_t i = 0; i < 32; i++)
-        assert_int_equal(find(&t, records, i, i)->id, i);
-    dse_idtable_free(&t);
-    dse_idtable_free(&t); /* left as a new one */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,7 +123,6 @@ int main(void)
         cmocka_unit_test(a_chain_that_wraps_around_survives_a_removal),
         cmocka_unit_test(the_table_is_at_most_half_full),
         cmocka_unit_test(filling_and_emptying_for_ever_does_not_grow_the_table),
-        cmocka_unit_test(a_reservation_without_memory_keeps_the_table),
     };
     return RUN_TESTS(tests);
 }

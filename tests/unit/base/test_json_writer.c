@@ -164,16 +164,6 @@ CLAIM(thirty_one_levels_nest)
     assert_written("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1,2]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]");
 }
 
-CLAIM(running_out_of_memory_is_seen_in_the_buffer)
-{
-    begin();
-    dse_alloc_fail_after(0);
-    dse_json_string(&j, "x");
-    dse_alloc_fail_after(-1);
-    assert_true(b.failed);
-    dse_strbuf_free(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,7 +179,6 @@ int main(void)
         cmocka_unit_test(raw_values_get_their_comma),
         cmocka_unit_test(a_newline_stands_behind_the_comma),
         cmocka_unit_test(thirty_one_levels_nest),
-        cmocka_unit_test(running_out_of_memory_is_seen_in_the_buffer),
     };
     return RUN_TESTS(tests);
 }

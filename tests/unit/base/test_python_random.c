@@ -109,18 +109,6 @@ CLAIM(draws_go_on_from_one_generator)
     }
 }
 
-CLAIM(a_sample_without_memory_is_refused)
-{
-    dse_python_random r;
-    uint32_t drawn[3];
-
-    err = (dse_error)DSE_ERROR_INIT;
-    dse_python_random_seed(&r, 1);
-    dse_alloc_fail_after(0);
-    assert_failure(dse_python_random_sample(&r, 10, 3, drawn, &err), &err, DSE_E_NOMEM, "", "out of memory");
-    dse_alloc_fail_after(-1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,7 +117,6 @@ int main(void)
         cmocka_unit_test(words_are_made_again_and_again),
         cmocka_unit_test(samples_are_those_of_python_on_both_sides_of_the_list_limit),
         cmocka_unit_test(draws_go_on_from_one_generator),
-        cmocka_unit_test(a_sample_without_memory_is_refused),
     };
     return RUN_TESTS(tests);
 }

@@ -146,29 +146,6 @@ CLAIM(memory_is_reused)
     dse_queue_free(&q);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    long n = 0;
-
-    for (;; n++) {
-        bool ok = true;
-        dse_event event;
-        dse_time at;
-
-        dse_queue_init(&q);
-        dse_alloc_fail_after(n);
-        for (uint32_t i = 0; ok && i < 100; i++)
-            ok = dse_queue_add(&q, 1000 * i, (dse_event){7, i});
-        for (uint32_t i = 0; ok && i < 100; i++)
-            ok = dse_queue_take(&q, &at, &event);
-        dse_alloc_fail_after(-1);
-        dse_queue_free(&q);
-        if (ok)
-            break;
-    }
-    assert_true(n >= 6); /* cells and ticks, and each grows from 16 to 128 */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,7 +158,6 @@ int main(void)
         cmocka_unit_test(the_same_with_far_apart_ticks),
         cmocka_unit_test(the_same_with_more_ticks_than_are_remembered),
         cmocka_unit_test(memory_is_reused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

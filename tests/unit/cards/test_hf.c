@@ -227,23 +227,6 @@ CLAIM(a_card_of_ours_is_no_config)
     assert_null(card_hf_card_key("torch_dtype"));
 }
 
-static dse_status load_llama(void *what, dse_arena *a, dse_error *e)
-{
-    const char *text = what;
-    cfg_doc doc = {0}, out;
-    card_hf_notes n;
-    dse_status st = cfg_parse_json("config.json", text, strlen(text), a, &doc, e);
-
-    return st == DSE_OK ? card_hf_card(&doc, a, &out, &n, e) : st;
-}
-
-CLAIM(any_allocation_may_fail)
-{
-    char text[] = "{" LLAMA "}";
-
-    assert_true(unit_fail_each_allocation(load_llama, text, 16) > 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,7 +242,6 @@ int main(void)
         cmocka_unit_test(settings_give_what_is_missing),
         cmocka_unit_test(a_wrong_value_is_reported_where_it_stands),
         cmocka_unit_test(a_card_of_ours_is_no_config),
-        cmocka_unit_test(any_allocation_may_fail),
     };
     int failures;
 

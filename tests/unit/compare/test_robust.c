@@ -420,14 +420,6 @@ CLAIM(the_progress_comes_to_its_end)
 
 static dse_status load(void *what, dse_arena *a, dse_error *e) { return cmp_robust(what, a, &result, e); }
 
-CLAIM(each_failed_allocation_is_told)
-{
-    begin(four, N(four), 2);
-    problem.draws = 8;
-    assert_true(unit_fail_each_allocation(load, &problem, 64) > 5);
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,7 +441,6 @@ int main(void)
         cmocka_unit_test(nobody_to_begin_with_is_refused),
         cmocka_unit_test(a_failure_of_an_evaluation_is_passed_on),
         cmocka_unit_test(the_progress_comes_to_its_end),
-        cmocka_unit_test(each_failed_allocation_is_told),
     };
 
     return RUN_TESTS(tests);

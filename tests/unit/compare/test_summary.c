@@ -245,14 +245,6 @@ static dse_status summarize_again(void *what, dse_arena *a, dse_error *err)
     return cmp_summarize(what, MANY, &few, a, &out, err);
 }
 
-CLAIM(each_allocation_may_fail)
-{
-    cmp_run runs[MANY];
-
-    make_many(runs);
-    assert_true(unit_fail_each_allocation(summarize_again, runs, 64) > 8);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,7 +262,6 @@ int main(void)
         cmocka_unit_test(an_interval_that_many_resamples_lack_cannot_be_said),
         cmocka_unit_test(the_same_seed_gives_the_same_bytes_and_another_one_other_intervals),
         cmocka_unit_test(neither_the_order_of_the_runs_nor_the_numbers_of_groups_matter),
-        cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

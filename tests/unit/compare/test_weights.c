@@ -120,12 +120,6 @@ static dse_status load_again(void *what, dse_arena *a, dse_error *e)
     return cmp_weights_load(path, known, 3, a, &again, e);
 }
 
-CLAIM(each_allocation_of_loading_may_fail)
-{
-    unit_write_text(path, "mfu: 1\nstep_time: 2\n");
-    assert_true(unit_fail_each_allocation(load_again, NULL, 16) > 5);
-}
-
 /* Read by whoever measures; here only that it is one. */
 CLAIM(the_weights_that_ship_can_be_read)
 {
@@ -146,7 +140,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(weights_that_do_not_add_up_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(weights_that_weigh_nothing_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_file_of_something_else_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(each_allocation_of_loading_may_fail, begin, end),
         cmocka_unit_test_setup_teardown(the_weights_that_ship_can_be_read, begin, end),
     };
     return RUN_TESTS(tests);

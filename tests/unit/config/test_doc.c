@@ -148,17 +148,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return cfg_load(what, a, &d, e);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    char folder[64], path[80];
-
-    unit_make_folder(folder);
-    snprintf(path, sizeof path, "%s/f.yaml", folder);
-    unit_write_text(path, "a: [1, {b: 2}]\n");
-    assert_true(unit_fail_each_allocation(load, path, 16) > 5);
-    unit_remove_folder(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,7 +160,6 @@ int main(void)
         cmocka_unit_test(a_missing_file_is_an_io_error),
         cmocka_unit_test(a_folder_is_an_io_error),
         cmocka_unit_test(the_document_does_not_borrow_the_path),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

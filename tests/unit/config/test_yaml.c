@@ -278,14 +278,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return cfg_parse_yaml("f.yaml", what, strlen(what), a, &d, e);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    char text[] = "a: {b: [1, 2, [x, y]], c: \"d\"}\ne:\n  - f: 1\n    g: 2\n  - h\n";
-
-    /* At least the two arrays of each of the six collections, and the nodes. */
-    assert_true(unit_fail_each_allocation(load, text, 16) > 12);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,7 +302,6 @@ int main(void)
         cmocka_unit_test(a_nul_in_a_value_is_refused),
         cmocka_unit_test(nesting_ends_at_the_limit),
         cmocka_unit_test(thousands_of_entries_are_too_many),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -37,34 +37,4 @@ static inline uint32_t picture_count(const char *text, const char *part)
     return n;
 }
 
-typedef dse_status draw_function(const net_graph *g, const char *name, dse_arena *a, dse_strbuf *out,
-                                 dse_error *err);
-
-typedef struct {
-    net_network net;
-    draw_function *draw;
-} picture_load;
-
-static inline dse_status picture_make(void *what, dse_arena *a, dse_error *err)
-{
-    const picture_load *p = what;
-    net_graph graph;
-    dse_strbuf text;
-    dse_status st = net_graph_init(&graph, &p->net, a, err);
-
-    dse_strbuf_init(&text);
-    if (st == DSE_OK)
-        st = p->draw(&graph, "n", a, &text, err);
-    dse_strbuf_free(&text);
-    return st;
-}
-
-/* Fails the nth allocation, for every n. */
-static inline void picture_fail_each_allocation(const char *network, draw_function *draw)
-{
-    picture_load p = {nets_make(network), draw};
-
-    assert_true(unit_fail_each_allocation(picture_make, &p, 64) > 5);
-}
-
 #endif

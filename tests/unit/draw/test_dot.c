@@ -27,14 +27,11 @@ CLAIM(a_name_may_hold_quotes)
     picture_end(&p);
 }
 
-CLAIM(every_allocation_may_fail) { picture_fail_each_allocation("Torus2D 3x3, Switch 2", draw_dot); }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_connection_is_one_edge),
         cmocka_unit_test(a_name_may_hold_quotes),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

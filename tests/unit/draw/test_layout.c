@@ -105,20 +105,12 @@ static dse_status make(void *what, dse_arena *a, dse_error *err)
     return draw_layout_make(what, a, &layout, err);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    net_network net = nets_make("Ring 4, Switch 3");
-
-    assert_true(unit_fail_each_allocation(make, &net, 16) > 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_two_cells_overlap_and_all_are_inside),
         cmocka_unit_test(what_wraps_goes_around_its_axis),
         cmocka_unit_test(a_mesh_is_drawn_by_its_columns_and_rows),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -60,8 +60,6 @@ CLAIM(what_nobody_can_read_is_refused)
     picture_end(&p);
 }
 
-CLAIM(every_allocation_may_fail) { picture_fail_each_allocation("Torus2D 3x3, Switch 2", draw_svg); }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -69,7 +67,6 @@ int main(void)
         cmocka_unit_test(what_wraps_is_a_curve),
         cmocka_unit_test(a_name_may_hold_anything),
         cmocka_unit_test(what_nobody_can_read_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

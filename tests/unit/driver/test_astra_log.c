@@ -371,18 +371,6 @@ CLAIM(a_log_of_astrasim_itself_is_read_whole)
     assert_true(rounded);
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    return drv_astra_log_parse("a.log", what, strlen(what), &wants, a, &seen, e);
-}
-
-CLAIM(without_memory_it_fails)
-{
-    static char text[] = REPORT("0", "900", "7");
-
-    assert_true(unit_fail_each_allocation(load, text, 4) > 0);
-}
-
 #define ONE(claim) cmocka_unit_test_setup(claim, of_one_rank)
 #define TWO(claim) cmocka_unit_test_setup(claim, of_two_ranks)
 
@@ -411,7 +399,6 @@ int main(void)
         TWO(a_second_report_is_refused),
         ONE(a_stored_figure_is_printed_as_the_log_prints_its_own),
         cmocka_unit_test(a_log_of_astrasim_itself_is_read_whole),
-        ONE(without_memory_it_fails),
     };
     int failed = RUN_TESTS(tests);
 

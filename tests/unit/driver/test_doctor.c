@@ -182,21 +182,6 @@ CLAIM(cards_that_are_not_found_are_absent)
           dse_arena_printf(&arena, "CCLDSE_CONFIGS is '%s/configs', and there is no such folder", folder));
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    drv_finding f[DRV_N_CHECKS];
-
-    return drv_doctor(what, a, f, e);
-}
-
-CLAIM(each_allocation_may_fail)
-{
-    drv_doctor_inputs in = {"r.db", "stage 'x y'", {NULL}, 5};
-
-    make_program("stage", "#!/bin/sh\necho\n");
-    assert_true(unit_fail_each_allocation(load, &in, 512) > 10);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -213,7 +198,7 @@ int main(void)
                                        TEST(a_database_without_a_folder_is_in_the_current_one),
                                        TEST(a_file_is_no_folder_for_results),
                                        TEST(cards_that_are_not_found_are_absent),
-                                       TEST(each_allocation_may_fail)};
+};
 
     return RUN_TESTS(tests);
 }

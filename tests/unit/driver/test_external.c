@@ -243,27 +243,6 @@ CLAIM(what_astrasim_cannot_simulate_is_refused_before_it_runs)
     }
 }
 
-static dse_status plan_point(void *what, dse_arena *a, dse_error *e)
-{
-    (void)what;
-    return drv_external_plan(&tools, &study, &point, a, &plan, e);
-}
-
-static dse_status init_tools(void *what, dse_arena *a, dse_error *e)
-{
-    const drv_external_options o = {.stage = "./stage 'a b'", .simulator = {"bin/sim x", "bin/aware y"}};
-
-    (void)what;
-    return drv_external_init(&o, a, &tools, e);
-}
-
-CLAIM(without_memory_nothing_is_planned)
-{
-    init("s", "a");
-    assert_true(unit_fail_each_allocation(plan_point, NULL, 48) > 0);
-    assert_true(unit_fail_each_allocation(init_tools, NULL, 16) > 0);
-}
-
 /* ---- runs ----------------------------------------------------------------------------------- */
 
 /* A complete report of rank 0, which stands for all. */
@@ -427,7 +406,6 @@ int main(void)
         TEST(what_stage_cannot_generate_is_refused),
         TEST(a_system_with_congestion_has_the_simulator_with_congestion),
         TEST(what_astrasim_cannot_simulate_is_refused_before_it_runs),
-        TEST(without_memory_nothing_is_planned),
         TEST(the_log_of_the_simulator_is_the_result),
         TEST(without_statistics_in_what_it_prints_its_own_log_counts),
         TEST(nothing_of_an_earlier_run_is_taken_for_this_one),

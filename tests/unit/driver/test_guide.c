@@ -130,20 +130,6 @@ CLAIM(a_tool_of_another_name_is_refused)
                 "unknown tool 'iter_time'");
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *err)
-{
-    drv_guide g;
-
-    (void)what;
-    return drv_guide_find(folder, a, &g, err);
-}
-
-CLAIM(each_allocation_may_fail)
-{
-    make("traces/iteration_1");
-    assert_true(unit_fail_each_allocation(load, NULL, 16) > 5);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -155,7 +141,6 @@ int main(void)
         TEST(without_iterations_the_traces_are_one_under_the_name_all),
         TEST(what_a_workload_lacks_is_named),
         TEST(a_tool_of_another_name_is_refused),
-        TEST(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

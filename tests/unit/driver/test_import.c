@@ -259,22 +259,6 @@ CLAIM(a_file_that_is_not_there_is_an_io_error)
                 "/no/such/file.json");
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    static const char text[] =
-        "{" POINT ",\"1_1_1_1_0\":{\"x\":1," FIGURES ",\"dp\":1,\"tp\":1,\"sp\":1,\"pp\":1,"
-        "\"ar\":0}}";
-    drv_import in = {0};
-    dse_status st = drv_import_parse("f.json", text, strlen(text), &named, a, &in, e);
-
-    (void)what;
-    drv_import_free(&in);
-    return st;
-}
-
-/* The rows, their places, the table, the text, the arena. */
-CLAIM(every_allocation_may_fail) { assert_true(unit_fail_each_allocation(load, NULL, 512) >= 5); }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,7 +276,6 @@ int main(void)
         cmocka_unit_test(a_point_of_two_files_is_refused),
         cmocka_unit_test(engines_have_plain_names),
         cmocka_unit_test(a_file_that_is_not_there_is_an_io_error),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     int failures;
 

@@ -133,30 +133,6 @@ CLAIM(a_network_without_congestion_is_refused_with_the_remedy)
     assert_ok(drv_links_check(&s, "give this", &err), &err);
 }
 
-static dse_status save(void *path, dse_arena *a, dse_error *e)
-{
-    const net_load *l;
-    dse_status st = net_load_of(&traffic, 4000, a, &l, e);
-
-    return st == DSE_OK ? drv_links_save_csv(l, path, a, e) : st;
-}
-
-CLAIM(a_file_is_written_or_memory_is_short)
-{
-    char folder[64], path[96];
-
-    unit_make_folder(folder);
-    snprintf(path, sizeof path, "%s/l.csv", folder);
-    fully_connected(2, 1);
-    assert_true(unit_fail_each_allocation(save, path, 64) > 3);
-    assert_ok(dse_read_file(path, 0, &out, &err), &err);
-    assert_string_equal(out.data, "source,destination,dimension,messages,bytes,busy_ns,utilisation_pct\n"
-                                  "0,1,0,1,100,100,2.500\n"
-                                  "1,0,0,0,0,0,0.000\n");
-    end();
-    unit_remove_folder(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,7 +141,6 @@ int main(void)
         cmocka_unit_test(where_no_message_was_sent_there_is_no_bottleneck),
         cmocka_unit_test(programs_get_every_link),
         cmocka_unit_test(a_network_without_congestion_is_refused_with_the_remedy),
-        cmocka_unit_test(a_file_is_written_or_memory_is_short),
     };
     return RUN_TESTS(tests);
 }

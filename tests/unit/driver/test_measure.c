@@ -112,18 +112,6 @@ CLAIM(an_unknown_name_is_refused)
                 "unknown metric 'itertime'");
 }
 
-static dse_status measure(void *what, dse_arena *a, dse_error *err)
-{
-    report_measured out;
-    const metric *m;
-    dse_status st = drv_measure_find(&no_steps, "iter_time", false, &m, err);
-
-    (void)what;
-    return st == DSE_OK ? drv_measure(&no_steps, m, "iter_time", &plain, a, &out, err) : st;
-}
-
-CLAIM(each_allocation_may_fail) { assert_true(unit_fail_each_allocation(measure, NULL, 16) > 1); }
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -134,7 +122,6 @@ int main(void)
         TEST(all_are_there_once_by_name_each_with_a_value_or_a_reason),
         TEST(the_kinds_of_traces_that_names_need_are_those_of_their_rows),
         TEST(an_unknown_name_is_refused),
-        TEST(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

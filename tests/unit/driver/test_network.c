@@ -82,13 +82,6 @@ CLAIM(a_card_is_no_network_file)
         "this is a system card, not a network.yml; give it as --system");
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    return drv_network_load(NULL, what, NULL, a, &network, e);
-}
-
-CLAIM(every_allocation_may_fail) { assert_true(unit_fail_each_allocation(load, file, 512) > 10); }
-
 #define ROW(claim) cmocka_unit_test_setup_teardown(claim, set_up, tear_down)
 
 int main(void)
@@ -99,7 +92,6 @@ int main(void)
         ROW(settings_go_over_either),
         ROW(a_setting_that_is_none_of_it_is_refused),
         ROW(a_card_is_no_network_file),
-        ROW(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

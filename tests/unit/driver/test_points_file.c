@@ -278,20 +278,6 @@ CLAIM(a_line_of_too_many_words_is_refused)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status load(void *what, dse_arena *a, dse_error *err)
-{
-    drv_points points;
-    drv_space space;
-
-    return drv_points_file_read(what, &nothing, a, &space, &points, err);
-}
-
-CLAIM(every_allocation_may_fail)
-{
-    unit_write_text(path, "small ring8 8_1_1_1_0\nsmall ring8 4_2_1_1_0 layers=2 batch=8\n");
-    assert_true(unit_fail_each_allocation(load, path, 32768) > 10);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,7 +292,6 @@ int main(void)
         cmocka_unit_test(a_point_that_stands_twice_is_refused),
         cmocka_unit_test(what_is_no_text_is_refused),
         cmocka_unit_test(a_line_of_too_many_words_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     int failures;
 

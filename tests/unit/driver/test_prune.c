@@ -235,28 +235,6 @@ CLAIM(every_reason_has_a_name)
     assert_string_equal(drv_skip_key(DRV_SKIP_COMM), "communication");
 }
 
-static dse_status prune_all(void *what, dse_arena *a, dse_error *e)
-{
-    const store_time t = {1, STUDY, 1, 1};
-    drv_pruner *p;
-    dse_status st = drv_pruner_make(&(drv_prune){1, NAN}, &p, e);
-
-    (void)what, (void)a;
-    for (size_t i = 0; st == DSE_OK && i < N_POINTS; i++)
-        st = drv_pruner_add(p, i, &study, STUDY, 100 + i, &points[i], e);
-    if (st == DSE_OK)
-        st = drv_pruner_result(p, &t, e);
-    if (st == DSE_OK)
-        st = drv_pruner_round(p, &tasks, &n_tasks, skipped, e);
-    drv_pruner_free(p);
-    return st;
-}
-
-CLAIM(no_allocation_that_fails_goes_unnoticed)
-{
-    assert_true(unit_fail_each_allocation(prune_all, NULL, 4096) > 10);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -273,7 +251,6 @@ int main(void)
         TEST(studies_are_apart_also_when_their_points_alternate),
         TEST(a_study_may_go_between_its_points),
         TEST(every_reason_has_a_name),
-        TEST(no_allocation_that_fails_goes_unnoticed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,25 +163,6 @@ CLAIM(a_configuration_is_printed_in_groups_with_units)
     end();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    drv_reproduction again;
-
-    return drv_reproduce(what, "r.db", a, &again, e);
-}
-
-CLAIM(every_allocation_may_fail)
-{
-    store_row r;
-
-    begin();
-    r = row(NULL, 0, DRV_ENGINE);
-    assert_true(unit_fail_each_allocation(load, &r, 16384) >= 5);
-    r.model = "gone";
-    assert_true(unit_fail_each_allocation(load, &r, 16384) >= 5);
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,7 +172,6 @@ int main(void)
         cmocka_unit_test(what_was_imported_cannot_be_made_again),
         cmocka_unit_test(another_operator_file_makes_another_result),
         cmocka_unit_test(a_configuration_is_printed_in_groups_with_units),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -325,21 +325,6 @@ CLAIM(what_cannot_be_simulated_is_told)
     end();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    (void)what;
-    return drv_robust(&ranked, &options, a, &robust, e);
-}
-
-CLAIM(each_failed_allocation_is_told)
-{
-    begin("ring8", NULL, 0);
-    options.draws = 1;
-    rank(few, 2, 12e6);
-    assert_true(unit_fail_each_allocation(load, NULL, 256u * 1024u) > 10);
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,7 +338,6 @@ int main(void)
         cmocka_unit_test(of_many_points_the_first_are_compared),
         cmocka_unit_test(with_congestion_it_is_the_same_search),
         cmocka_unit_test(what_cannot_be_simulated_is_told),
-        cmocka_unit_test(each_failed_allocation_is_told),
     };
 
     return RUN_TESTS(tests);

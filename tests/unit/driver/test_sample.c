@@ -122,20 +122,6 @@ CLAIM(a_sample_larger_than_the_space_is_refused)
         &s.err, DSE_E_USAGE, "", "--sample 1 is more than the 0 points of llama70b on dgx_16");
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *err)
-{
-    drv_points p = *(const drv_points *)what;
-
-    return drv_points_sample(&p, 20, 0, a, err);
-}
-
-CLAIM(every_allocation_may_fail)
-{
-    assert_ok(spaces_make(&s, "models: [llama70b]\nsystems: [system1, dgx_16]\n"), &s.err);
-    /* At least a name for each of the 86 points. */
-    assert_true(unit_fail_each_allocation(load, &s.points, 256) > 86);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,7 +132,6 @@ int main(void)
         cmocka_unit_test(values_that_vary_are_part_of_a_name),
         cmocka_unit_test(all_points_are_a_sample_too),
         cmocka_unit_test(a_sample_larger_than_the_space_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     int failures;
 

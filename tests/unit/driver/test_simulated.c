@@ -145,23 +145,6 @@ CLAIM(a_point_that_does_not_fit_leaves_nothing)
     drv_recording_free(&r);
 }
 
-static dse_status run_point(void *what, dse_arena *a, dse_error *e)
-{
-    drv_recording r;
-    store_metrics summary;
-    dse_status st =
-        drv_simulated_run(what, &(design_point){.dp = 8, .tp = 1, .sp = 1, .pp = 1}, NULL, &r, &summary, e);
-
-    (void)a;
-    drv_recording_free(&r);
-    return st;
-}
-
-CLAIM(each_allocation_may_fail)
-{
-    assert_true(unit_fail_each_allocation(run_point, &study, 256u * 1024u) > 20);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,7 +153,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_step_has_its_fixed_cost, load, forget),
         cmocka_unit_test_setup_teardown(the_card_is_its_own_but_for_the_order_of_ranks, load, forget),
         cmocka_unit_test_setup_teardown(a_point_that_does_not_fit_leaves_nothing, load, forget),
-        cmocka_unit_test_setup_teardown(each_allocation_may_fail, load, forget),
     };
     return RUN_TESTS(tests);
 }

@@ -338,34 +338,6 @@ CLAIM(a_card_that_is_not_there_is_refused)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status load(void *what, dse_arena *a, dse_error *err)
-{
-    static const char *const models[] = {"small"}, *const systems[] = {"ring8"};
-    const char *text = what;
-    drv_space_file file;
-    drv_points points;
-    drv_space space;
-    uint64_t n;
-    dse_status st;
-
-    if ((st = drv_space_file_parse("s.yaml", text, strlen(text), a, &file, err)) != DSE_OK)
-        return st;
-    space = file.space;
-    if ((st = drv_space_load(models, 1, systems, 1, &file.settings, a, &space, err)) != DSE_OK ||
-        (st = drv_space_count(&space, &n, err)) != DSE_OK)
-        return st;
-    return drv_space_points(&space, a, &points, err);
-}
-
-CLAIM(every_allocation_may_fail)
-{
-    char text[] = "set: {sequence: 64}\naxes: {batch: [1, 2], network.bandwidth: [[25], [50]]}\n"
-                  "constraints: [batch % dp == 0, 'network.bandwidth[0] > 30']\n";
-
-    /* More than the growing lists of points and variants, the survivors and the numbers, twice. */
-    assert_true(unit_fail_each_allocation(load, text, 32768) > 10);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,7 +358,6 @@ int main(void)
         cmocka_unit_test(what_is_known_of_a_large_space_is_said),
         cmocka_unit_test(a_space_too_large_to_count_is_refused_for_what_it_is),
         cmocka_unit_test(a_card_that_is_not_there_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     int failures;
 

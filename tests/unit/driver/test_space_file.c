@@ -354,23 +354,6 @@ CLAIM(a_file_that_is_not_there_is_refused)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const char *text = what;
-    drv_space_file out;
-
-    return drv_space_file_parse("s.yaml", text, strlen(text), a, &out, e);
-}
-
-CLAIM(every_allocation_may_fail)
-{
-    char text[] = "models: [a, b]\nsystems: c\nset: {layers: 2}\nconstraints: [tp <= 8]\n"
-                  "axes: {tp: [1, 2], batch: {from: 1, to: 3}, network.bandwidth: [[1], [2]]}\n";
-
-    /* At least the nodes of the document: 5 sections, 3 axes, their values. */
-    assert_true(unit_fail_each_allocation(load, text, 16) > 20);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,7 +371,6 @@ int main(void)
         cmocka_unit_test(values_are_refused_where_they_stand),
         cmocka_unit_test(ranges_that_are_none_are_refused),
         cmocka_unit_test(a_file_that_is_not_there_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     int failures;
 

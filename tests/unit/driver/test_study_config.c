@@ -205,33 +205,6 @@ CLAIM(a_hash_in_another_spelling_is_not_that_of_the_operators)
     end();
 }
 
-static dse_status read_both(void *what, dse_arena *a, dse_error *e)
-{
-    const char *const *text = what;
-    drv_study_reader r;
-    design_point point;
-    drv_study study;
-    dse_status st = DSE_OK;
-
-    drv_study_reader_init(&r);
-    for (int i = 0; st == DSE_OK && i < 2; i++)
-        st = drv_study_reader_read(&r, text[i], strlen(text[i]), a, &study, &point, e);
-    drv_study_reader_free(&r);
-    return st;
-}
-
-CLAIM(without_memory_nothing_is_kept)
-{
-    const char *text[2];
-    size_t at;
-
-    begin();
-    text[0] = config("ring8", "batch=16", 8, &at);
-    text[1] = config("boxes8", "batch=16", 8, &at);
-    assert_true(unit_fail_each_allocation(read_both, text, 4096) > 4);
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,7 +214,6 @@ int main(void)
         cmocka_unit_test(another_point_of_a_study_has_the_configuration_that_it_would_be_stored_with),
         cmocka_unit_test(operators_are_read_once),
         cmocka_unit_test(a_hash_in_another_spelling_is_not_that_of_the_operators),
-        cmocka_unit_test(without_memory_nothing_is_kept),
     };
     return RUN_TESTS(tests);
 }

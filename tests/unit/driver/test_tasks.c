@@ -65,33 +65,11 @@ CLAIM(an_engine_is_that_of_every_task)
     end();
 }
 
-/* The first and the last variant but one are of one slot. */
-static dse_status enter_three(void *what, dse_arena *a, dse_error *err)
-{
-    uint64_t hash;
-    drv_tasks t;
-    dse_status st = drv_tasks_init(&t, &s.points, NULL, err);
-
-    (void)what, (void)a;
-    for (size_t i = 0; st == DSE_OK && i < 3; i++)
-        st = drv_tasks_enter(&t, i % 2 * DRV_N_TASK_SLOTS * 20, &hash, err);
-    drv_tasks_free(&t);
-    return st;
-}
-
-CLAIM(no_allocation_that_fails_goes_unnoticed)
-{
-    begin();
-    assert_true(unit_fail_each_allocation(enter_three, NULL, 4096) > 3);
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_has_its_configuration_in_whatever_order_it_is_entered),
         cmocka_unit_test(an_engine_is_that_of_every_task),
-        cmocka_unit_test(no_allocation_that_fails_goes_unnoticed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -434,23 +434,6 @@ CLAIM(the_groups_of_a_killed_program_are_killed)
     assert_gone("grandchild");
 }
 
-CLAIM(without_memory_nothing_is_started)
-{
-    long n = 0;
-    dse_status st;
-
-    script(0, "exit 0");
-    do {
-        err = (dse_error)DSE_ERROR_INIT;
-        dse_alloc_fail_after(n);
-        st = run_jobs(1);
-        dse_alloc_fail_after(-1);
-        assert_true(st == DSE_OK || (st == DSE_E_NOMEM && err.status == DSE_E_NOMEM && run.n_ended == 0));
-    } while (st != DSE_OK && n++ < 100);
-    assert_int_equal(n, 2); /* the slots, and the guard's table */
-    assert_int_equal(run.n_ended, 1);
-}
-
 #define TEST(claim) cmocka_unit_test_setup_teardown(claim, begin, end)
 
 int main(void)
@@ -479,7 +462,6 @@ int main(void)
         TEST(being_terminated_is_told_from_ctrl_c),
         TEST(a_call_that_fails_stops_everything),
         TEST(the_groups_of_a_killed_program_are_killed),
-        TEST(without_memory_nothing_is_started),
     };
     /* A folder of it that may not be searched would turn "no such file" into "permission denied". */
     setenv("PATH", "/usr/bin:/bin", 1);

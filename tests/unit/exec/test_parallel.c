@@ -71,33 +71,12 @@ CLAIM(of_nothing_nothing_is_called)
     assert_int_equal(p.times, 0);
 }
 
-/* The hook counts the allocations of all threads: with n of them left, n indexes have theirs. The threads' own array
- * is one more. */
-CLAIM(failing_allocations_are_counted_over_all_threads)
-{
-    for (long n = 0; n < 40; n++) {
-        probe p = {.fails_from = N};
-        dse_error err = DSE_ERROR_INIT;
-        size_t calls = 0;
-        dse_status st;
-
-        dse_alloc_fail_after(n);
-        st = exec_parallel(N, 4, visit, NULL, &p, &err);
-        dse_alloc_fail_after(-1);
-        assert_failure(st, &err, DSE_E_NOMEM, "", "out of memory");
-        for (size_t i = 0; i < N; i++)
-            calls += atomic_load(&p.calls[i]);
-        assert_true(n == 0 ? calls == 0 : calls >= (size_t)n && calls < (size_t)n + 4);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_index_is_called_once_by_any_number_of_threads),
         cmocka_unit_test(the_failure_of_the_lowest_index_is_returned),
         cmocka_unit_test(of_nothing_nothing_is_called),
-        cmocka_unit_test(failing_allocations_are_counted_over_all_threads),
     };
     return RUN_TESTS(tests);
 }

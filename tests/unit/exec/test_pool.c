@@ -462,26 +462,6 @@ CLAIM(the_pool_can_run_again)
     }
 }
 
-CLAIM(without_memory_the_pool_stops)
-{
-    for (long n = 0; n < 200; n++) {
-        dse_status st;
-
-        lines(3);
-        dse_alloc_fail_after(n);
-        st = run(ECHO, 1);
-        dse_alloc_fail_after(-1);
-        if (st == DSE_OK && job.n_answered == 3) {
-            assert_true(n >= 4);
-            return;
-        }
-        /* Reading an answer may fail as a death of the worker, which fails the line; nothing else may be wrong. */
-        assert_true(st == DSE_E_NOMEM ||
-                    (st == DSE_OK && job.n_answered + job.failed[0] + job.failed[1] + job.failed[2] == 3));
-    }
-    fail_msg("never succeeded");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,7 +501,6 @@ int main(void)
         cmocka_unit_test(there_is_at_least_one_core),
         cmocka_unit_test(the_running_program_is_found),
         cmocka_unit_test(the_pool_can_run_again),
-        cmocka_unit_test(without_memory_the_pool_stops),
     };
     return RUN_TESTS(tests);
 }

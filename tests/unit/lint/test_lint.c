@@ -236,29 +236,6 @@ CLAIM(nothing_that_a_terminal_obeys_is_printed)
     assert_string_equal(find_finding("no such key")->key, "a?b");
 }
 
-static dse_status lint_all(void *what, dse_arena *a, dse_error *e)
-{
-    const lint_inputs *in = what;
-    lint_result out;
-    dse_status st = lint_run(in, a, &out, e);
-
-    lint_free(&out);
-    return st;
-}
-
-CLAIM(any_allocation_may_fail)
-{
-    const char *names[] = {write_file("system.json", system_json), write_file("network.yml", network_yml),
-                           write_file("config.json", "{\"model_type\": \"llama\", \"hidden_act\": \"silu\"}"),
-                           write_file("card.yaml", "layers: 2\n")};
-    const lint_inputs in = {.names = names,
-                            .n_names = 4,
-                            .groups = write_file("groups.json", "{\"1\": [0, 1]}"),
-                            .arguments = "--comm-scale=2"};
-
-    assert_true(unit_fail_each_allocation(lint_all, (void *)(uintptr_t)&in, 997) > 0);
-}
-
 /* ---- networks ------------------------------------------------------------------------------ */
 
 CLAIM(the_extents_of_a_mesh_say_its_count)
@@ -364,7 +341,6 @@ int main(void)
         cmocka_unit_test(the_lowest_dimension_is_noted_where_it_alone_is_charged),
         cmocka_unit_test(a_network_key_without_effect_is_a_warning),
         cmocka_unit_test(a_wrong_shape_is_an_error_where_it_stands),
-        cmocka_unit_test(any_allocation_may_fail),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -507,23 +507,6 @@ CLAIM(a_shipped_rate_becomes_its_time)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const char *const only[] = {"pp=1"};
-    msr_job *j;
-    size_t n;
-
-    return msr_jobs_parse("m.json", what, strlen(what), only, 1, a, &j, &n, e);
-}
-
-CLAIM(every_failed_allocation_is_reported)
-{
-    static char text[] = "{\"columns\":[\"pp\",\"quantity\",\"model\",\"metrics\"],\"rows\":["
-                         "[1,\"memory\",\"m\",{\"step_time_s\":1}],[1,\"memory\",null,{}],[2,null,null,{}]]}";
-
-    assert_true(unit_fail_each_allocation(load, text, 64) > 10);
-}
-
 static int close_arena(void **state)
 {
     (void)state;
@@ -561,7 +544,6 @@ int main(void)
         cmocka_unit_test(a_file_that_is_no_table_is_refused),
         cmocka_unit_test(every_shipped_table_reads),
         cmocka_unit_test(a_shipped_rate_becomes_its_time),
-        cmocka_unit_test(every_failed_allocation_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, close_arena);

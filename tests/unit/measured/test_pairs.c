@@ -435,26 +435,6 @@ CLAIM(a_row_of_a_table_has_a_step_time_and_perhaps_memory)
     dse_arena_free(&arena);
 }
 
-static dse_status pairs_of_runs(void *what, dse_arena *a, dse_error *e)
-{
-    const drv_recording *both = what;
-    cmp_pair *out;
-    size_t n;
-
-    return msr_pairs_make(&both[0], &both[1], &(metric_options){0}, a, &out, &n, e);
-}
-
-CLAIM(each_allocation_may_fail)
-{
-    drv_recording both[2];
-
-    by_hand();
-    both[0] = recording_of(&simulated_run);
-    both[1] = recording_of(&measured_run);
-    assert_true(unit_fail_each_allocation(pairs_of_runs, both, 4096) > 10);
-    by_hand_end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,7 +446,6 @@ int main(void)
         cmocka_unit_test(without_steps_nothing_is_said_per_step),
         cmocka_unit_test(it_is_said_how_many_ranks_are_there),
         cmocka_unit_test(a_row_of_a_table_has_a_step_time_and_perhaps_memory),
-        cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(a_run_equals_itself_in_every_pair_that_is_there),
         cmocka_unit_test(a_run_without_a_pipeline_has_no_bubble_and_no_messages),
         cmocka_unit_test(a_run_that_counts_elements_has_no_bytes),

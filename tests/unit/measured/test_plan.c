@@ -458,24 +458,6 @@ CLAIM(an_order_of_ranks_is_a_placement)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    return msr_plan_make(what, &approximate, a, &plan, e);
-}
-
-CLAIM(every_failed_allocation_is_reported)
-{
-    msr_job j = plain();
-
-    j.moe = 0;
-    j.micro_batches = 2;
-    j.precision = NULL;
-    assert_true(unit_fail_each_allocation(load, &j, 64) > 10);
-    clear_sizes(&j);
-    j.family = "llama-3.1-8b";
-    assert_true(unit_fail_each_allocation(load, &j, 256) > 10);
-}
-
 static int open_configs(void **state)
 {
     (void)state;
@@ -510,7 +492,6 @@ int main(void)
         cmocka_unit_test(precisions_have_a_word),
         cmocka_unit_test(devices_have_a_normal_form),
         cmocka_unit_test(an_order_of_ranks_is_a_placement),
-        cmocka_unit_test(every_failed_allocation_is_reported),
     };
 
     return cmocka_run_group_tests(tests, open_configs, close_arena);

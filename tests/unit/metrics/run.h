@@ -193,25 +193,6 @@ static inline dse_status run_ask(run *r, const char *name, metric_value **out, d
     return metric_compute(m, &x, out, err);
 }
 
-/* For unit_fail_each_allocation, after run_look: works in the arena that is about to be full, not in one of its own. */
-static inline dse_status run_ask_in(run *r, const char *name, dse_arena *arena, dse_error *err)
-{
-    bool compat = r->options.compat;
-    metric_context x = run_context(r), own;
-    metric_value *v = metric_object_new(arena);
-    const metric *m;
-    dse_status st = metric_find(name, r->rec.rank[0].kind, compat, &m, err);
-
-    x.arena = arena;
-    if (st == DSE_OK && !v)
-        st = dse_fail_nomem(err);
-    if (st == DSE_OK)
-        st = metric_narrow(m, &x, compat, &own, err);
-    if (st == DSE_OK)
-        st = (compat && m->compat ? m->compat : m->compute)(&own, v, err);
-    return st == DSE_OK && v->failed ? dse_fail_nomem(err) : st;
-}
-
 /* NULL if it fails, then r->err says why. */
 static inline const metric_value *run_metric(run *r, const char *name)
 {

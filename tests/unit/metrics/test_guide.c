@@ -376,34 +376,6 @@ CLAIM(throughput_of_inference_is_refused_with_the_metric_that_has_it)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static const char *const all[] = {"overlap",         "kernel", "gpu_utilization", "communication",
-                                  "training_phases", "fsdp",   "straggler",       "throughput"};
-
-static dse_status ask_all(void *what, dse_arena *arena, dse_error *err)
-{
-    run *t = what;
-    dse_status st = DSE_OK;
-
-    for (size_t i = 0; i < 2 * (sizeof all / sizeof all[0]) && st == DSE_OK; i++) {
-        t->options.compat = i & 1;
-        st = run_ask_in(t, all[i / 2], arena, err);
-    }
-    return st;
-}
-
-CLAIM(every_failed_allocation_is_reported)
-{
-    run t;
-
-    run_load(&t, "fsdp_two_ranks", 2);
-    t.has_card = true;
-    t.card.batch_size = 8;
-    t.card.seq_len = 128;
-    run_look(&t);
-    assert_true(unit_fail_each_allocation(ask_all, &t, 4096) > 100);
-    run_free(&t);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,7 +400,6 @@ int main(void)
         cmocka_unit_test(throughput_compat_goes_to_the_last_start_of_anything),
         cmocka_unit_test(the_guides_recording_begins_at_zero_where_a_clock_does),
         cmocka_unit_test(throughput_of_inference_is_refused_with_the_metric_that_has_it),
-        cmocka_unit_test(every_failed_allocation_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

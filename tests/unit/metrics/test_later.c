@@ -162,24 +162,6 @@ WITH(one_rank_cannot_be_compared)
     refused(t, "communication_overhead", "rank 0 has no kernels"); /* this is rank 1 */
 }
 
-static dse_status all_of(void *what, dse_arena *arena, dse_error *err)
-{
-    static const char *const names[] = {"communication_fraction", "dominant_kernel_concentration",
-                                        "straggler_pct", "compute_comm_overlap",
-                                        "bandwidth_utilization_allreduce_group_6"};
-    dse_status st = DSE_OK;
-
-    for (size_t i = 0; st == DSE_OK && i < sizeof names / sizeof names[0]; i++)
-        st = run_ask_in(what, names[i], arena, err);
-    return st;
-}
-
-WITH(running_out_of_memory_is_an_error)
-{
-    run_look(*state);
-    assert_true(unit_fail_each_allocation(all_of, *state, 2048) > 0);
-}
-
 CLAIM(words_may_be_bound_to_a_place)
 {
     assert_true(later_says("NCCL_kernel", &later_comm_plain));
@@ -209,7 +191,6 @@ int main(void)
         ON(upstream_takes_the_first_rank_and_its_own_units),
         ON(what_the_trace_lacks_is_refused),
         cmocka_unit_test_setup_teardown(one_rank_cannot_be_compared, load_one, unload),
-        ON(running_out_of_memory_is_an_error),
         cmocka_unit_test(words_may_be_bound_to_a_place),
     };
 

@@ -405,15 +405,6 @@ static dse_status narrow(void *what, dse_arena *a, dse_error *err)
     return metric_narrow(&gpu, &w->x, false, &own, err);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    world w;
-
-    begin(&w, 3, TRACE_KINETO);
-    w.rank[2].kind = TRACE_SNAPSHOT;
-    assert_true(unit_fail_each_allocation(narrow, &w, 256) > 2);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,7 +426,6 @@ int main(void)
         cmocka_unit_test(a_metric_refuses_other_kinds_and_says_which_it_takes),
         cmocka_unit_test(the_original_rules_have_kinds_of_their_own),
         cmocka_unit_test(without_a_trace_only_side_files_are_measured),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

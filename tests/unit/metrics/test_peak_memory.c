@@ -104,20 +104,6 @@ CLAIM(one_snapshot_without_a_history_makes_the_peak_unknown)
     run_free(&r);
 }
 
-static dse_status ask(void *what, dse_arena *arena, dse_error *err)
-{
-    return run_ask_in(what, "peak_memory", arena, err);
-}
-
-CLAIM(each_allocation_may_fail)
-{
-    run_init(&r);
-    snapshot(0);
-    run_look(&r);
-    assert_true(unit_fail_each_allocation(ask, &r, 64) > 3);
-    run_free(&r);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,7 +112,6 @@ int main(void)
         cmocka_unit_test(elements_are_no_bytes),
         cmocka_unit_test(memory_that_was_not_tracked_is_unknown),
         cmocka_unit_test(one_snapshot_without_a_history_makes_the_peak_unknown),
-        cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -194,14 +194,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *err)
     return st == DSE_OK ? net_routes_send(&w->graph, pair, 4, MIB, a, &w->routes, err) : st;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    world w;
-
-    w.net = nets_make("Mesh2D 3x2, Switch 2");
-    assert_true(unit_fail_each_allocation(load, &w, 64) > 5);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,7 +203,6 @@ int main(void)
         cmocka_unit_test(a_way_through_two_dimensions),
         cmocka_unit_test(times_add_up_on_any_network),
         cmocka_unit_test(what_time_cannot_hold_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

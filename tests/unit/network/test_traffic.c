@@ -441,22 +441,6 @@ CLAIM(the_same_messages_arrive_at_the_same_ticks_again)
 
 /* ---- memory and refusals ------------------------------------------------------------------- */
 
-/* The second time all memory is there. */
-CLAIM(messages_need_no_memory_that_others_have_left_behind)
-{
-    wire_simple("Torus2D", shape_of("Torus2D", 4, 4, 0, ""), 50);
-    for (int round = 0; round < 2; round++) {
-        wire.n_messages = 0;
-        if (round)
-            dse_alloc_fail_after(0);
-        for (uint32_t i = 0; i < 200; i++)
-            wire_send(wire.now + 1, i % 16, (i + 1 + i / 16 % 15) % 16, 1000 + i);
-        wire_run();
-    }
-    dse_alloc_fail_after(-1);
-    wire_end();
-}
-
 CLAIM(time_that_runs_over_is_refused)
 {
     wire_simple("FullyConnected", shape_line("FullyConnected", 2), 50);
@@ -489,16 +473,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *err)
     return st;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    wire_begin();
-    wire_dimension("Switch", shape_line("Switch", 3), 50, 500);
-    wire_dimension("Mesh2D", shape_of("Mesh2D", 2, 2, 0, ""), 25, 5);
-    wire_finish();
-    assert_true(unit_fail_each_allocation(load, &wire.net, 1024) > 10);
-    wire_end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,9 +498,7 @@ int main(void)
         cmocka_unit_test(with_fractions_of_a_tick_truncation_at_each_hop_may_be_less),
         cmocka_unit_test(others_never_make_a_message_arrive_earlier_than_alone),
         cmocka_unit_test(the_same_messages_arrive_at_the_same_ticks_again),
-        cmocka_unit_test(messages_need_no_memory_that_others_have_left_behind),
         cmocka_unit_test(time_that_runs_over_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -312,21 +312,6 @@ static dse_status print_again(void *what, dse_arena *a, dse_error *err)
     return failed ? dse_fail_nomem(err) : DSE_OK;
 }
 
-CLAIM(each_allocation_may_fail)
-{
-    begin_comparison(&x);
-    for (int i = 0; i < 6; i++)
-        add_run(&x, 4 + i, i == 3 ? NAN : 5, 0)->n_notes = 1;
-    x.step[3].why_measured = "the watch stopped";
-    summarize(&x);
-    assert_true(unit_fail_each_allocation(print_again, &x.c, 256u * 1024u) > 20);
-    add_run(&x, 4, 5, 0);
-    x.run[0].n_pairs = sizeof all_kinds / sizeof all_kinds[0];
-    x.run[0].pair = (cmp_pair *)(uintptr_t)all_kinds;
-    x.c.n_runs = 1;
-    assert_true(unit_fail_each_allocation(print_again, &x.c, 256u * 1024u) > 20);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,7 +326,6 @@ int main(void)
         cmocka_unit_test(without_any_run_what_was_left_out_is_all_there_is),
         cmocka_unit_test(what_differs_between_runs_is_said_of_each),
         cmocka_unit_test(tables_of_long_names_fit_a_hundred_columns),
-        cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -88,31 +88,12 @@ CLAIM(a_failure_has_its_reason_and_no_figures)
     dse_strbuf_free(&out);
 }
 
-CLAIM(out_of_memory_marks_the_text)
-{
-    const store_row r = row();
-    bool failed = true;
-
-    for (long n = 0; failed; n++) {
-        dse_strbuf out;
-
-        dse_strbuf_init(&out);
-        dse_alloc_fail_after(n);
-        report_details_print(&r, &out);
-        dse_alloc_fail_after(-1);
-        failed = out.failed;
-        assert_true(failed || strstr(out.data, "simulated\n"));
-        dse_strbuf_free(&out);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_result_has_every_figure_readable_and_exact),
         cmocka_unit_test(every_column_has_its_line),
         cmocka_unit_test(a_failure_has_its_reason_and_no_figures),
-        cmocka_unit_test(out_of_memory_marks_the_text),
     };
     return RUN_TESTS(tests);
 }

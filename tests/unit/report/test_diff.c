@@ -318,18 +318,6 @@ CLAIM(small_changes_keep_a_digit_and_changes_from_0_have_none)
     end();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const store_row x = row("s", "x", 1, 1, 1), y = row("s", "y", 1, 1, 1);
-    report_pair *p;
-    size_t n;
-
-    (void)what;
-    return report_diff_pair(&x, 1, &y, 1, a, &p, &n, e);
-}
-
-CLAIM(every_allocation_may_fail) { assert_true(unit_fail_each_allocation(load, NULL, 256) >= 1); }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,7 +336,6 @@ int main(void)
         cmocka_unit_test(sides_of_which_points_were_skipped_are_named),
         cmocka_unit_test(what_one_side_does_not_know_is_not_compared_but_named),
         cmocka_unit_test(small_changes_keep_a_digit_and_changes_from_0_have_none),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -455,24 +455,6 @@ CLAIM(another_metric_ranks_and_the_step_is_explained)
     end();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    report_study *s = what;
-    dse_status st;
-
-    s->n_ranked = s->n_too_large = s->n_unknown_memory = s->n_failed = 0;
-    s->unlimited_best = NULL;
-    st = report_rank(s, a, e);
-    return st == DSE_OK ? report_explain(s, a, &why, e) : st;
-}
-
-CLAIM(every_allocation_may_fail)
-{
-    six_points();
-    assert_true(unit_fail_each_allocation(load, &study, 64) > 0);
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,7 +470,6 @@ int main(void)
         cmocka_unit_test(every_axis_that_differs_is_a_change),
         cmocka_unit_test(of_equal_changes_the_best_counts),
         cmocka_unit_test(another_metric_ranks_and_the_step_is_explained),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -152,8 +152,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return report_keyed_select(rows, 2, a, &k, e);
 }
 
-CLAIM(every_allocation_may_fail) { assert_true(unit_fail_each_allocation(load, NULL, 256) >= 2); }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,7 +161,6 @@ int main(void)
         cmocka_unit_test(nothing_is_an_empty_object),
         cmocka_unit_test(rows_without_figures_or_key_are_counted),
         cmocka_unit_test(two_configurations_of_a_model_and_a_system_are_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

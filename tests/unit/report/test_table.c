@@ -72,19 +72,6 @@ CLAIM(a_cell_may_be_long)
     assert_printed(expected);
 }
 
-CLAIM(out_of_memory_marks_the_text)
-{
-    begin();
-    report_table_column(&table, "a", true);
-    dse_alloc_fail_after(0);
-    report_table_cell(&table, "1");
-    dse_alloc_fail_after(-1);
-    report_table_print(&table, &out);
-    assert_true(out.failed);
-    report_table_free(&table);
-    dse_strbuf_free(&out);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,7 +79,6 @@ int main(void)
         cmocka_unit_test(headings_may_take_two_lines),
         cmocka_unit_test(without_rows_there_are_headings),
         cmocka_unit_test(a_cell_may_be_long),
-        cmocka_unit_test(out_of_memory_marks_the_text),
     };
     return RUN_TESTS(tests);
 }

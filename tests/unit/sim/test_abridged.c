@@ -429,42 +429,6 @@ static void mixed(void)
     }
 }
 
-/* Every failure is told, or makes the plain engine do the run, for which there is memory again. */
-CLAIM(every_allocation_may_fail)
-{
-    for (int symmetry = 0; symmetry < 2; symmetry++) {
-        unsigned long told = 0, abridged = 0;
-
-        mixed();
-        world.shortcuts.symmetry = symmetry;
-        dse_arena_init(&world.arena);
-        world_make(&world.arena);
-        for (size_t used = 0; used < 256u * 1024u; used += 2048)
-            for (long n = 0;; n++) {
-                dse_arena arena;
-                run_outcome o = {.err = DSE_ERROR_INIT};
-
-                dse_arena_init(&arena);
-                assert_non_null(dse_arena_alloc(&arena, 256u * 1024u - used));
-                dse_alloc_fail_after(n);
-                o.status = sim_run(&world.set, &world.net, &world.w, world.shortcuts, &arena, &o.result,
-                                   &o.record, &o.err);
-                dse_alloc_fail_after(-1);
-                assert_true(o.status == DSE_OK || o.status == DSE_E_NOMEM);
-                assert_int_equal(o.status, o.err.status);
-                told += o.status == DSE_E_NOMEM;
-                abridged += o.status == DSE_OK && !o.result.plain_because;
-                if (o.status == DSE_OK && !o.result.plain_because) {
-                    dse_arena_free(&arena);
-                    break;
-                }
-                dse_arena_free(&arena);
-            }
-        assert_true(told > 100 && abridged == 128);
-        world_end();
-    }
-}
-
 /* The others are not in it, or have no collective there; a broadcast and what is replayed ask nobody. */
 CLAIM(a_group_in_which_not_all_take_part_is_left_to_the_plain_engine)
 {
@@ -547,7 +511,6 @@ int main(void)
         cmocka_unit_test(messages_between_classes_arrive_at_all_their_ranks),
         cmocka_unit_test(a_broadcast_is_replayed),
         cmocka_unit_test(remote_memory_of_its_own_is_no_hindrance),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -456,30 +456,6 @@ CLAIM(with_dp_innermost_it_is_tp_that_crosses_the_nodes)
     assert_true(run.bound.wall >= tp + dp);
 }
 
-static dse_status bound_once(void *what, dse_arena *a, dse_error *e)
-{
-    const wl_totals *totals = what;
-    sim_bounds *b = NULL;
-    sim_bound bound;
-    dse_status st = sim_bounds_make(&run.set, &run.net, a, &b, e);
-
-    if (st == DSE_OK)
-        st = sim_bounds_of(b, totals, &bound, e);
-    sim_bounds_free(b);
-    return st;
-}
-
-CLAIM(no_allocation_that_fails_goes_unnoticed)
-{
-    const wl_outline *outline;
-    wl_totals totals;
-
-    begin_ring_of_4();
-    assert_ok(wl_outline_make(&doc, (wl_variant){false, false}, run.layers, &study, &outline, &err), &err);
-    assert_ok(wl_totals_of(outline, &run.symbols, &run.strategy, &study, &totals, &err), &err);
-    assert_true(unit_fail_each_allocation(bound_once, &totals, 64) > 3);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -494,7 +470,6 @@ int main(void)
         TEST(without_tracking_of_memory_nothing_is_said_of_it),
         TEST(with_tp_innermost_its_collectives_stay_in_the_node),
         TEST(with_dp_innermost_it_is_tp_that_crosses_the_nodes),
-        TEST(no_allocation_that_fails_goes_unnoticed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

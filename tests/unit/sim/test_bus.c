@@ -72,18 +72,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return sim_run(&world.set, &world.net, &world.w, world.shortcuts, a, &result, NULL, e);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    two_or_three(3);
-    world.set.splits = world.set.active_chunks = 30; /* so that requests queue up */
-    for (uint32_t r = 0; r < 3; r++)
-        world_coll(r, "c", WL_ALL_REDUCE, 30 * 3000, 0);
-    dse_arena_init(&world.arena);
-    world_make(&world.arena);
-    assert_true(unit_fail_each_allocation(load, NULL, 256) > 20);
-    world_end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,7 +80,6 @@ int main(void)
         cmocka_unit_test(a_packet_that_is_reduced_is_processed_in_between),
         cmocka_unit_test(packets_of_smaller_groups_do_not_use_the_bus),
         cmocka_unit_test(a_bus_without_latency_and_overhead_acts_at_tick_0_and_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -319,17 +319,6 @@ CLAIM(costs_are_kept_by_their_index)
     world_end();
 }
 
-CLAIM(no_memory_for_a_cost_is_the_engine_s_failure)
-{
-    world_begin("FullyConnected", 4, 50, "direct");
-    members(2, first_four, 2);
-    dse_alloc_fail_after(0);
-    assert_int_equal(find_cost(SIM_ALL_GATHER, 1000, 1), DSE_NONE);
-    dse_alloc_fail_after(-1);
-    assert_int_equal(t.engine.status, DSE_E_NOMEM);
-    world_end();
-}
-
 static void find_classes(sim_classes *c)
 {
     dse_arena_init(&world.arena);
@@ -419,7 +408,6 @@ int main(void)
         cmocka_unit_test(messages_of_no_time_have_no_closed_form),
         cmocka_unit_test(times_that_could_run_over_have_no_closed_form),
         cmocka_unit_test(costs_are_kept_by_their_index),
-        cmocka_unit_test(no_memory_for_a_cost_is_the_engine_s_failure),
         cmocka_unit_test(the_places_of_a_circle_are_its_classes_in_the_direction_of_messages),
         cmocka_unit_test(a_rank_that_differs_makes_all_places_of_its_circle_differ),
         cmocka_unit_test(a_class_that_has_a_group_in_two_slots_has_two_places),

@@ -534,24 +534,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *err)
     return sim_classes_find(&world.net, &world.w, *(bool *)what, a, &out, err);
 }
 
-/* Tags that do not ascend are sorted in memory of their own. */
-CLAIM(every_allocation_may_fail)
-{
-    for (int i = 0; i < 2; i++) {
-        bool symmetry = i;
-
-        world_begin("Switch", 8, 50, "ring");
-        gather_in_groups(4, 1);
-        for (uint32_t r = 0; r < 8; r++)
-            for (uint32_t tag = 2; tag-- > 0;)
-                world_message(r, "m", r < 4, (r + 4) % 8, 1000, tag);
-        dse_arena_init(&world.arena);
-        world_make(&world.arena);
-        assert_true(unit_fail_each_allocation(load, &symmetry, 16) > 30);
-        world_end();
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -586,7 +568,6 @@ int main(void)
         cmocka_unit_test(a_group_is_run_by_all_its_ranks_or_by_none),
         cmocka_unit_test(groups_may_not_have_the_same_neighbours),
         cmocka_unit_test(ways_that_have_no_class_have_no_classes),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -426,19 +426,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return sim_run(&world.set, &world.net, &world.w, world.shortcuts, a, &result, &record, e);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    for (int rendezvous = 0; rendezvous < 2; rendezvous++) {
-        mixed();
-        world.set.rendezvous = rendezvous;
-        dse_arena_init(&world.arena);
-        world_make(&world.arena);
-        /* The pools of events, batches, streams, messages, ...; and the state of four ranks in the arena. */
-        assert_true(unit_fail_each_allocation(load, NULL, 128) > 60);
-        world_end();
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -462,7 +449,6 @@ int main(void)
         cmocka_unit_test(the_record_tells_who_did_what_when),
         cmocka_unit_test(the_same_input_gives_the_same_run),
         cmocka_unit_test(time_never_runs_back),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

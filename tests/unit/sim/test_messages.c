@@ -205,17 +205,6 @@ CLAIM(idle_channels_go_by_the_half_of_the_most_there_were)
     sim_messages_free(&m);
 }
 
-CLAIM(posting_without_memory_is_seen)
-{
-    for (long n = 0; n < 3; n++) { /* the table, a channel, a message */
-        sim_messages_init(&m);
-        dse_alloc_fail_after(n);
-        assert_int_equal(sim_messages_post(&m, &k1, true, (sim_call){0, 0, 0}), DSE_NONE);
-        dse_alloc_fail_after(-1);
-        sim_messages_free(&m);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,7 +217,6 @@ int main(void)
         cmocka_unit_test(random_posts_agree_with_plain_lists),
         cmocka_unit_test(memory_is_reused),
         cmocka_unit_test(idle_channels_go_by_the_half_of_the_most_there_were),
-        cmocka_unit_test(posting_without_memory_is_seen),
     };
     return RUN_TESTS(tests);
 }

@@ -504,14 +504,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return st;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    begin();
-    /* The handle, the SQL texts, the list, the arena. */
-    assert_true(unit_fail_each_allocation(load, NULL, 256) >= 6);
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -534,7 +526,6 @@ int main(void)
         cmocka_unit_test(a_skipped_point_that_is_put_is_no_longer_skipped),
         cmocka_unit_test(skipped_points_are_part_of_a_transaction),
         cmocka_unit_test(studies_of_which_all_was_skipped_are_counted),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -128,16 +128,6 @@ static dse_status load_in(void *what, dse_arena *arena, dse_error *err)
     return trace_benchmark_load(what, arena, &b, err);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    fixture f;
-
-    start(&f);
-    put(&f, "bench_results.jsonl", "{\"ttfts\": [8, 1], \"itls\": [[0.5]]}");
-    assert_true(unit_fail_each_allocation(load_in, f.folder, 256) > 0);
-    stop(&f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,7 +137,6 @@ int main(void)
         cmocka_unit_test(two_records_are_refused),
         cmocka_unit_test(a_word_for_a_time_is_refused),
         cmocka_unit_test(several_files_are_averaged),
-        cmocka_unit_test(every_allocation_may_fail),
     };
 
     return RUN_TESTS(tests);

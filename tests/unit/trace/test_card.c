@@ -382,18 +382,6 @@ static dse_status load(void *path, dse_arena *a, dse_error *err)
     return st;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    char folder[64], path[128];
-
-    unit_make_folder(folder);
-    snprintf(path, sizeof path, "%s/workload_card.yaml", folder);
-    unit_write_text(path, "workload:\n  data: {batch_size: 4, sec_len: 3}\nmetric_source: {traces: [json]}\n"
-                          "Model-executor: {communication_library: {env: {A: b}}}\n");
-    assert_true(unit_fail_each_allocation(load, path, 64) > 20);
-    unit_remove_folder(folder);
-}
-
 CLAIM(a_card_that_is_not_there_is_said)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -426,7 +414,6 @@ int main(void)
         cmocka_unit_test(a_key_in_two_places_is_refused),
         cmocka_unit_test(another_document_is_no_card),
         cmocka_unit_test(a_long_key_is_cut_in_the_warning_alone),
-        cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_card_that_is_not_there_is_said),
     };
     return RUN_TESTS(tests);

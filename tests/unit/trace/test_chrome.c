@@ -687,16 +687,6 @@ static dse_status load(void *what, dse_arena *arena, dse_error *err)
     return st;
 }
 
-CLAIM(each_failing_allocation_is_reported)
-{
-    char text[sizeof all_sorts + 1];
-
-    memcpy(text, all_sorts, sizeof all_sorts);
-    assert_true(unit_fail_each_allocation(load, text, 256u * 1024u) > 10);
-    strcpy(strstr(text, "\"simulator\""), "\"simulator\":\"ccldse\"}");
-    assert_true(unit_fail_each_allocation(load, text, 256u * 1024u) > 20);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -726,7 +716,6 @@ int main(void)
         cmocka_unit_test(a_text_beyond_the_window_is_cut_and_said),
         cmocka_unit_test(a_broken_gzip_member_ends_the_trace),
         cmocka_unit_test(the_window_changes_nothing),
-        cmocka_unit_test(each_failing_allocation_is_reported),
     };
     return RUN_TESTS(tests);
 }

@@ -473,18 +473,6 @@ static dse_status find(void *folder, dse_arena *a, dse_error *err)
     return st;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    place p = begin();
-
-    add_folder(&p, "traces");
-    add(&p, "traces/rank0.json", TIMELINE);
-    add(&p, "traces/rank1.json", TIMELINE);
-    add(&p, "a.txt", "x");
-    assert_true(unit_fail_each_allocation(find, p.folder, 512) > 10);
-    finish(&p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,7 +499,6 @@ int main(void)
         cmocka_unit_test(the_card_is_found_by_its_name_first),
         cmocka_unit_test(a_file_in_a_directory_that_cannot_be_listed_has_no_card_of_another_name),
         cmocka_unit_test(several_cards_of_other_names_are_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -118,17 +118,6 @@ static dse_status load_in(void *what, dse_arena *arena, dse_error *err)
     return trace_experts_load(what, arena, &e, err);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    fixture f;
-
-    start(&f);
-    put_folder(&f, "gates_logs_a");
-    put(&f, "gates_logs_a/gate_logs_0.json", "{\"expert_loads\": [[1, 2], [3]]}");
-    assert_true(unit_fail_each_allocation(load_in, f.folder, 512) > 0);
-    stop(&f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,7 +125,6 @@ int main(void)
         cmocka_unit_test(the_directory_may_hold_the_logs_itself),
         cmocka_unit_test(without_logs_there_are_no_files),
         cmocka_unit_test(a_load_that_is_no_count_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
 
     return RUN_TESTS(tests);

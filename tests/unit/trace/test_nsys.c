@@ -429,22 +429,6 @@ CLAIM(any_path_will_do)
     trace_record_free(&r);
 }
 
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    trace_record r = {0};
-    dse_status st = trace_reader_nsys.read(what, &r, err);
-
-    (void)arena;
-    trace_record_free(&r);
-    return st;
-}
-
-CLAIM(every_allocation_may_fail)
-{
-    make(two_devices);
-    assert_true(unit_fail_each_allocation(load, path, 256 * 1024) > 20);
-}
-
 #define TEST(claim) cmocka_unit_test_setup_teardown(claim, set_up, tear_down)
 
 int main(void)
@@ -464,7 +448,6 @@ int main(void)
         TEST(broken_files_are_refused),
         TEST(thousands_of_other_tables_do_not_matter),
         TEST(any_path_will_do),
-        TEST(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

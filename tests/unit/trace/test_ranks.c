@@ -288,20 +288,6 @@ CLAIM(timelines_of_two_profilers_are_refused)
                 "one job at a time");
 }
 
-CLAIM(memory_that_runs_out_is_said)
-{
-    trace_record r = {0};
-    dse_error err = DSE_ERROR_INIT;
-    dse_status st;
-
-    add(&r, TRACE_KINETO, "a.json");
-    dse_alloc_fail_after(0);
-    st = trace_settle_ranks(&r, &err);
-    dse_alloc_fail_after(-1);
-    assert_failure(st, &err, DSE_E_NOMEM, "", "out of memory");
-    trace_record_free(&r);
-}
-
 CLAIM(nothing_is_one_job)
 {
     trace_record r = {0};
@@ -358,7 +344,6 @@ int main(void)
         cmocka_unit_test(other_members_of_the_group_of_all_are_refused),
         cmocka_unit_test(groups_of_some_ranks_may_be_others),
         cmocka_unit_test(timelines_of_two_profilers_are_refused),
-        cmocka_unit_test(memory_that_runs_out_is_said),
         cmocka_unit_test(nothing_is_one_job),
         cmocka_unit_test(a_rank_is_peeked_at),
     };

@@ -196,17 +196,6 @@ static dse_status load(void *what, dse_arena *arena, dse_error *err)
     return st;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    assert_true(unit_fail_each_allocation(
-                    load,
-                    "{\"segments\": [" SEGMENT(
-                        BLOCK("active_allocated", "1")) "], \"device_traces\":"
-                                                        " [[{\"action\": \"alloc\", \"size\": 1}]], "
-                                                        "\"allocator_settings\": {\"a\": {\"b\": [1]}}}",
-                    128 * 1024) > 10);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,7 +206,6 @@ int main(void)
         cmocka_unit_test(a_place_is_named_by_file_and_byte),
         cmocka_unit_test(a_history_in_two_places_is_refused),
         cmocka_unit_test(settings_that_unfold_without_end_are_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
 
     return RUN_TESTS(tests);

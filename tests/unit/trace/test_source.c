@@ -177,14 +177,6 @@ static dse_status load(void *what, dse_arena *arena, dse_error *err)
     return st;
 }
 
-CLAIM(each_failing_allocation_is_reported)
-{
-    unsigned char bytes[100];
-
-    assert_int_equal(compress_text("abc", 3, bytes, sizeof bytes), 23);
-    assert_int_equal(unit_fail_each_allocation(load, bytes, 256u * 1024u), 2);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,7 +186,6 @@ int main(void)
         cmocka_unit_test(what_came_before_a_fault_is_used),
         cmocka_unit_test(text_that_had_no_room_is_not_lost),
         cmocka_unit_test(files_are_read_as_bytes_are),
-        cmocka_unit_test(each_failing_allocation_is_reported),
     };
     return RUN_TESTS(tests);
 }

@@ -275,17 +275,6 @@ static dse_status load(void *what, dse_arena *arena, dse_error *err)
     return st;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    dse_strbuf space;
-
-    dse_strbuf_init(&space);
-    put_device(&space);
-    put_host(&space, 900);
-    assert_true(unit_fail_each_allocation(load, &space, 256 * 1024) > 10);
-    dse_strbuf_free(&space);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,7 +286,6 @@ int main(void)
         cmocka_unit_test(every_truncation_is_refused_or_a_shorter_file),
         cmocka_unit_test(a_file_is_told_by_its_first_plane),
         cmocka_unit_test(gzip_is_read_too_and_half_of_it_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -414,30 +414,6 @@ CLAIM(a_folder_that_cannot_be_made_is_refused)
     dse_arena_free(&arena);
 }
 
-CLAIM(writing_without_memory_is_nomem)
-{
-    char folder[64], pattern[100];
-
-    generate();
-    unit_make_folder(folder);
-    snprintf(pattern, sizeof pattern, "%s/w.%%d.et", folder);
-    for (long n = 0;; n++) {
-        dse_status st;
-
-        err = (dse_error)DSE_ERROR_INIT;
-        dse_alloc_fail_after(n);
-        st = wl_chakra_write_files(&w, &wl_schema_v004, pattern, &err);
-        dse_alloc_fail_after(-1);
-        if (st == DSE_OK) {
-            assert_true(n >= 4); /* the template's text and holes, the drafts of attributes, the file */
-            break;
-        }
-        assert_failure(st, &err, DSE_E_NOMEM, "", "out of memory");
-    }
-    unit_remove_folder(folder);
-    dse_arena_free(&arena);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,7 +430,6 @@ int main(void)
         cmocka_unit_test(groups_are_written_as_python_writes_them),
         cmocka_unit_test(a_pattern_without_a_place_for_the_rank_is_refused),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_refused),
-        cmocka_unit_test(writing_without_memory_is_nomem),
     };
     return RUN_TESTS(tests);
 }

@@ -511,15 +511,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return st;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    dse_strbuf file;
-
-    make(&file, &first);
-    assert_true(unit_fail_each_allocation(load, &file, 64) > 40);
-    dse_strbuf_free(&file);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -542,7 +533,6 @@ int main(void)
         cmocka_unit_test(every_change_of_a_bit_is_judged_as_parsing_judges_it),
         cmocka_unit_test(odd_shapes_are_never_mistaken),
         cmocka_unit_test(a_graph_of_very_many_groups_is_not_shared),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -375,17 +375,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return wl_chakra_read(prefix, groups, 2, a, &out, e);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    begin();
-    unit_write_text(groups, "{\"5\": [0, 1]}");
-    write_trace(0, "5");
-    write_trace(1, NULL);
-    assert_true(unit_fail_each_allocation(load, NULL, 64) > 40);
-    dse_arena_init(&arena);
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,7 +396,6 @@ int main(void)
         cmocka_unit_test(the_file_that_was_read_is_named),
         cmocka_unit_test(a_rank_outside_of_its_group_is_refused),
         cmocka_unit_test(group_files_are_checked),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -590,15 +590,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return wl_chakra_parse_et("w.3.et", (const unsigned char *)b->data, b->len, 3, a, &t, e);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    write_some();
-    /* Some twenty arrays on the heap, and as much in the arena. */
-    assert_true(unit_fail_each_allocation(load, &file, 32) > 40);
-    dse_strbuf_free(&file);
-    dse_strbuf_free(&node);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -632,7 +623,6 @@ int main(void)
         cmocka_unit_test(a_malformed_node_is_refused_with_its_place),
         cmocka_unit_test(a_truncated_file_is_refused_or_ends_between_two_nodes),
         cmocka_unit_test(damaged_bytes_never_break_the_reader),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -207,24 +207,6 @@ CLAIM(every_other_byte_must_be_equal)
     wl_template_free(&t);
 }
 
-CLAIM(without_memory_the_text_has_failed)
-{
-    for (long n = 0;; n++) {
-        bool failed;
-
-        wl_template_init(&t);
-        dse_alloc_fail_after(n);
-        draft_numbers();
-        dse_alloc_fail_after(-1);
-        failed = t.text.failed;
-        wl_template_free(&t);
-        if (!failed) {
-            assert_int_equal(n, 2); /* the text and the holes */
-            break;
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,7 +218,6 @@ int main(void)
         cmocka_unit_test(matching_finds_what_filling_took),
         cmocka_unit_test(holes_of_one_thing_must_agree),
         cmocka_unit_test(every_other_byte_must_be_equal),
-        cmocka_unit_test(without_memory_the_text_has_failed),
     };
     return RUN_TESTS(tests);
 }

@@ -191,20 +191,6 @@ CLAIM(what_is_printed_parses_to_the_same)
     }
 }
 
-CLAIM(printing_without_memory_is_seen_in_the_buffer)
-{
-    wl_dim d = dim("Batch/(dp*sp)");
-
-    dse_strbuf b;
-
-    dse_strbuf_init(&b);
-    dse_alloc_fail_after(0);
-    wl_dim_print(&symbols, &d, &b);
-    dse_alloc_fail_after(-1);
-    assert_true(b.failed);
-    dse_strbuf_free(&b);
-}
-
 /* ---- values -------------------------------------------------------------------------------- */
 
 static double value(const char *text, double scale)
@@ -320,9 +306,6 @@ CLAIM(a_size_with_an_exponent_is_read_as_its_first_digit)
     /* The digits of the shortest spelling: "1e+23", though the nearest double is 9.999999999999999161e22. */
     assert_u64(wl_size_as_read(1e23), 1);
     assert_u64(wl_size_as_read(9.999999999999997e22), 9);
-    dse_alloc_fail_after(0);
-    assert_u64(wl_size_as_read(7e20), 7); /* needs no memory, which it could not say it lacks */
-    dse_alloc_fail_after(-1);
 }
 
 int main(void)
@@ -340,7 +323,6 @@ int main(void)
         cmocka_unit_test(dimensions_print_as_sympy_prints_them),
         cmocka_unit_test(shapes_print_their_dimensions_with_commas),
         cmocka_unit_test(what_is_printed_parses_to_the_same),
-        cmocka_unit_test(printing_without_memory_is_seen_in_the_buffer),
         cmocka_unit_test(degrees_that_divide_give_the_plain_integer),
         cmocka_unit_test(the_scale_multiplies),
         cmocka_unit_test(random_products_that_divide_are_exact),

@@ -621,15 +621,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return wl_generate(what, &b8_m16, 0, &s, a, &out, e);
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    dse_arena_init(&arena);
-    err = (dse_error)DSE_ERROR_INIT;
-    assert_ok(cfg_parse_yaml("f.yaml", TWO, strlen(TWO), &arena, &doc, &err), &err);
-    assert_true(unit_fail_each_allocation(load, &doc, 64) > 100);
-    dse_arena_free(&arena);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -657,7 +648,6 @@ int main(void)
         cmocka_unit_test(memory_grows_with_the_stages_and_not_with_their_square),
         cmocka_unit_test(pp_may_be_layers_plus_2_and_no_more),
         cmocka_unit_test(parallelism_along_dp_and_tp_neither_makes_nor_loses_work),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -313,13 +313,6 @@ static dse_status load(void *what, dse_arena *a, dse_error *e)
     return st;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    begin_with(ONE_LINEAR);
-    assert_true(unit_fail_each_allocation(load, &doc, 64) > 100);
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,7 +326,6 @@ int main(void)
         cmocka_unit_test(memory_per_rank_is_small),
         cmocka_unit_test(a_failure_leaves_the_generator_as_it_was),
         cmocka_unit_test(a_variant_that_cannot_be_read_fails_every_time),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -66,22 +66,12 @@ static dse_status join(void *what, dse_arena *a, dse_error *err)
     return DSE_OK;
 }
 
-CLAIM(every_allocation_may_fail)
-{
-    static char text[10000];
-    wl_piece piece = {text, sizeof text};
-
-    memset(text, 'x', sizeof text);
-    assert_true(unit_fail_each_allocation(join, &piece, 4096) > 3);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_joined_in_their_order),
         cmocka_unit_test(names_stay_as_they_are),
         cmocka_unit_test(names_stand_side_by_side),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }
