@@ -341,7 +341,7 @@ dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error 
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
                               dse_error *err)
 {
-    wl_strategy strategy = {.dp = p->dp,
+    wl_strategy request = {.dp = p->dp,
                             .tp = p->tp,
                             .sp = p->sp,
                             .pp = p->pp,
@@ -354,12 +354,12 @@ dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_are
     dse_status st;
 
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
-        (st = wl_placement_parse(s->model.placement, &strategy.placement, err)) != DSE_OK ||
+        (st = wl_placement_parse(s->model.placement, &request.placement, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
         return st;
     if (s->generator)
-        return wl_generator_make(s->generator, &symbols, (uint32_t)s->model.layers, &strategy, a, out, err);
-    return wl_generate(&s->operators, &symbols, (uint32_t)s->model.layers, &strategy, a, out, err);
+        return wl_generator_make(s->generator, &symbols, (uint32_t)s->model.layers, &request, a, out, err);
+    return wl_generate(&s->operators, &symbols, (uint32_t)s->model.layers, &request, a, out, err);
 }
 
 dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_arena *a, sim_result *out,

@@ -334,8 +334,8 @@ static bool parse_places(const char **at, strategy *out)
     return true;
 }
 
-/* One "_ws" or "_name=value", which is then passed. */
-static bool parse_suffix(const char **at, strategy *out, uint64_t *said)
+/* One "_ws" or "_name=value", which is then passed; each once. */
+static bool parse_suffix(const char **at, strategy *out, uint64_t *seen)
 {
     const char *word = *at + 1;
 
@@ -346,7 +346,9 @@ static bool parse_suffix(const char **at, strategy *out, uint64_t *said)
 
         if (p->in_name || strncmp(word, key, n) || (p->suffix ? word[n] && word[n] != '_' : word[n] != '='))
             continue;
-        *said |= (uint64_t)1 << i;
+        if (*seen >> i & 1)
+            return false;
+        *seen |= (uint64_t)1 << i;
         word += n;
         if (p->suffix) {
             strategy_set(out, i, 1);
@@ -367,7 +369,7 @@ dse_status strategy_parse_name(const char *text, const strategy *base, strategy 
                                dse_error *err)
 {
     const char *at = text;
-    uint64_t by_name = 0;
+    uint64_t always = 0, seen = 0;
     bool understood;
 
     *out = base ? *base : strategy_default();
@@ -375,13 +377,13 @@ dse_status strategy_parse_name(const char *text, const strategy *base, strategy 
         if (strategy_parameters[i].suffix)
             strategy_set(out, i, 0);
         if (strategy_parameters[i].suffix || strategy_parameters[i].in_name)
-            by_name |= (uint64_t)1 << i;
+            always |= (uint64_t)1 << i;
     }
     understood = parse_places(&at, out);
     while (understood && *at == '_')
-        understood = parse_suffix(&at, out, &by_name);
+        understood = parse_suffix(&at, out, &seen);
     if (said)
-        *said = by_name;
+        *said = always | seen;
     if (understood && !*at)
         return DSE_OK;
     return dse_fail(err, DSE_E_USAGE, "'%.60s' is not a point; write %s, for example 8_1_8_1_1", text,

@@ -98,13 +98,6 @@ CLAIM(a_mesh_is_drawn_by_its_columns_and_rows)
     dse_arena_free(&arena);
 }
 
-static dse_status make(void *what, dse_arena *a, dse_error *err)
-{
-    draw_layout layout;
-
-    return draw_layout_make(what, a, &layout, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

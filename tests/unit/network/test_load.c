@@ -157,16 +157,6 @@ CLAIM(links_carry_bytes_times_hops)
     }
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const net_load *l;
-    const uint32_t *sorted;
-    dse_status st = net_load_of(&wire.traffic, 1, a, &l, e);
-
-    (void)what;
-    return st == DSE_OK ? net_load_sort(l, a, &sorted, e) : st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -677,16 +677,6 @@ CLAIM(the_window_changes_nothing)
     trace_record_free(&whole);
 }
 
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    trace_record t;
-    dse_status st = parse(what, &t, err);
-
-    (void)arena;
-    trace_record_free(&t);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

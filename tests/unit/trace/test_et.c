@@ -206,18 +206,6 @@ CLAIM(what_has_no_nodes_is_refused)
     stop(&f);
 }
 
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    fixture f;
-    dse_status st;
-
-    (void)arena;
-    st = read_text(what, &f);
-    *err = f.err;
-    stop(&f);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

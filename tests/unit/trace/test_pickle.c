@@ -267,23 +267,6 @@ CLAIM(a_pickle_is_known_by_its_first_bytes)
     assert_false(trace_is_pickle(BYTES("\x80")));
 }
 
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    static const char bytes[] = "\x80\x04}\x94(\x8c\x01"
-                                "a]\x94(K\x01K\x02"
-                                "e\x8c\x01"
-                                "bK\x03h\x01\x86u.";
-    dse_strbuf text;
-    dse_status st;
-
-    (void)what;
-    (void)arena;
-    dse_strbuf_init(&text);
-    st = read_in(bytes, sizeof bytes - 1, 64, &text, err);
-    dse_strbuf_free(&text);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -184,18 +184,6 @@ CLAIM(settings_that_unfold_without_end_are_refused)
     stop(&f);
 }
 
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    fixture f;
-    dse_status st;
-
-    (void)arena;
-    st = read_json(what, &f);
-    *err = f.err;
-    stop(&f);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -167,16 +167,6 @@ CLAIM(files_are_read_as_bytes_are)
     free(text);
 }
 
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    trace_source s;
-    dse_status st = trace_source_open_bytes(&s, what, 23, 64, err);
-
-    (void)arena;
-    trace_source_close(&s);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
