@@ -5,8 +5,6 @@
 #include "base/python_random.h"
 #include "unit/unit.h"
 
-static dse_error err;
-
 CLAIM(numbers_are_those_of_python)
 {
     static const struct {
