@@ -483,8 +483,6 @@ CLAIM(studies_of_which_all_was_skipped_are_counted)
     end();
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------- */
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
