@@ -296,7 +296,7 @@ CLAIM(values_are_refused_where_they_stand)
         {"axes: {layers: }\n", "s.yaml:1:16", "'layers' takes values, and this is none"},
         {"axes: {dp: [1, 0]}\n", "s.yaml:1:12", "dp takes positive whole numbers such as 1,2,4, not '0'"},
         {"axes: {dp: [1, 2.5]}\n", "s.yaml:1:12",
-         "dp takes positive whole numbers such as 1,2,4, not '1,2.5'"},
+         "dp takes positive whole numbers such as 1,2,4, not '2.5'"},
         {"axes: {dp: {from: 1, to: 65}}\n", "s.yaml:1:12", "dp takes at most 64 values"},
         {"axes: {recompute: maybe}\n", "s.yaml:1:19", "recompute takes yes, no or both, not 'maybe'"},
         {"axes: {recompute: [yes, true]}\n", "s.yaml:1:19", "recompute takes yes, no or both"},
