@@ -403,8 +403,6 @@ CLAIM(remote_memory_of_its_own_is_no_hindrance)
     world_end();
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
-
 /* The others are not in it, or have no collective there; a broadcast and what is replayed ask nobody. */
 CLAIM(a_group_in_which_not_all_take_part_is_left_to_the_plain_engine)
 {

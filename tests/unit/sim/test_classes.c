@@ -525,8 +525,6 @@ CLAIM(ways_that_have_no_class_have_no_classes)
     world_end();
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------ */
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

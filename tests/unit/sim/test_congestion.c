@@ -413,8 +413,6 @@ CLAIM(more_links_than_can_be_simulated_are_refused)
     dse_arena_free(&arena);
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
