@@ -53,8 +53,9 @@ typedef struct {
     uint32_t order;      /* enumerations and listings vary the parameter of the highest order fastest */
     const char *heading; /* of a column for people */
     const char *suffix;  /* of a switch: what a name has where it is on */
-    const char *on;      /* of a switch: what a sentence says where it is on */
-    const char *help;    /* what a value means */
+    const char *on, *off; /* of a switch: what a sentence says; NULL: nothing */
+    const char *help;    /* what a value means, */
+    const char *help_of_list; /* and what a list of values lists */
     const char *unit;    /* NULL: none */
     /* Whether the rest of the strategy goes with this value; NULL: it always does. DSE_E_RANGE. */
     dse_status (*check)(const strategy *s, dse_error *err);
@@ -109,6 +110,10 @@ uint64_t strategy_ranks(const strategy *s);
 /* "dp * tp * sp * pp", for messages; "dp 2 * tp 4 * sp 1 * pp 1". */
 const char *strategy_product(void);
 void strategy_print_product(const strategy *s, dse_strbuf *out);
+
+/* "dp 8, tp 1, sp 8, pp 1, no recomputation": for people. The axes, what switches have words for, and every other
+ * parameter that is not at its default. `blank` stands between the words of one part. */
+void strategy_say(const strategy *s, const char *blank, dse_strbuf *out);
 
 /* -1, 0, 1: in the order in which points are enumerated and listed. */
 int strategy_compare(const strategy *a, const strategy *b);
