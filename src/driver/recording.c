@@ -130,8 +130,8 @@ static dse_status read_sources(loading *l, size_t from, size_t to, dse_error *er
         exec_parallel(to - from, l->o->n_threads, read_one, l->o->progress ? show : NULL, &r, err);
 
     for (size_t i = from; i < to; i++) {
-        if (st == DSE_OK && !trace_record_take(&l->out->record, &l->source[i].record))
-            st = dse_fail_nomem(err);
+        if (st == DSE_OK)
+            trace_record_take(&l->out->record, &l->source[i].record);
         trace_record_free(&l->source[i].record);
     }
     return st;

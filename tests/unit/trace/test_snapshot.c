@@ -10,13 +10,12 @@ typedef struct {
 
 static dse_status read_bytes(trace_snapshot_reader *read, const void *bytes, size_t n, fixture *f)
 {
-    trace_source source = {0};
+    trace_source source;
     dse_status st;
 
     *f = (fixture){0};
-    st = trace_source_open_bytes(&source, bytes, n, 256, &f->err);
-    if (st == DSE_OK)
-        st = trace_snapshot_parse(read, &source, "s", &f->record, &f->err);
+    trace_source_open_bytes(&source, bytes, n, 256);
+    st = trace_snapshot_parse(read, &source, "s", &f->record, &f->err);
     trace_source_close(&source);
     return st;
 }
@@ -182,18 +181,6 @@ CLAIM(settings_that_unfold_without_end_are_refused)
                 "'allocator_settings' holds more than 10000 values");
     dse_strbuf_free(&bytes);
     stop(&f);
-}
-
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    fixture f;
-    dse_status st;
-
-    (void)arena;
-    st = read_json(what, &f);
-    *err = f.err;
-    stop(&f);
-    return st;
 }
 
 int main(void)
