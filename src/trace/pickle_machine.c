@@ -128,7 +128,7 @@ dse_status pickle_push_container(pickle_machine *m, trace_plain_kind kind)
 
 dse_status pickle_push_text(pickle_machine *m, const char *text, size_t n)
 {
-    uint32_t id = n <= TRACE_PLAIN_MAX_TEXT ? trace_names_add(m->to->names, text, n) : DSE_NONE;
+    uint32_t id = n <= TRACE_PLAIN_MAX_TEXT ? trace_names_add_bytes(m->to->names, text, n) : DSE_NONE;
 
     return pickle_push(m, (trace_plain){.kind = TRACE_PLAIN_TEXT, .id = id});
 }

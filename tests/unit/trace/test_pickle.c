@@ -137,6 +137,19 @@ CLAIM(texts_and_bytes_cross_the_end_of_a_window)
              "['abcdefghijklmnopqrstuvwxyz', 'xyz', 'q', bytes]");
 }
 
+/* As in JSON. In one text, and in one that crosses the end of a window; U+FFFD is ef bf bd. */
+CLAIM(a_nul_in_a_text_is_read_as_a_replacement_character)
+{
+    reads_as(BYTES("\x80\x04\x8c\x03"
+                   "a\x00"
+                   "b."),
+             "'a\xef\xbf\xbd"
+             "b'");
+    reads_as(BYTES("\x80\x04\x8c\x14"
+                   "0123456789012345678\x00."),
+             "'0123456789012345678\xef\xbf\xbd'");
+}
+
 /* {"a": [1, 2], "b": (3, [1, 2])}, the list by the memo. */
 CLAIM(a_shared_list_is_the_same_in_both_places)
 {
@@ -270,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_every_width_are_read),
         cmocka_unit_test(texts_and_bytes_cross_the_end_of_a_window),
+        cmocka_unit_test(a_nul_in_a_text_is_read_as_a_replacement_character),
         cmocka_unit_test(a_shared_list_is_the_same_in_both_places),
         cmocka_unit_test(a_container_that_waits_may_be_taken_again),
         cmocka_unit_test(protocol_0_is_read),
