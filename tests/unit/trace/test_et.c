@@ -9,13 +9,12 @@ typedef struct {
 
 static dse_status read_text(const char *text, fixture *f)
 {
-    trace_source source = {0};
+    trace_source source;
     dse_status st;
 
     *f = (fixture){0};
-    st = trace_source_open_bytes(&source, text, strlen(text), 256, &f->err);
-    if (st == DSE_OK)
-        st = trace_et_parse(&source, "et.json", &f->record, &f->err);
+    trace_source_open_bytes(&source, text, strlen(text), 256);
+    st = trace_et_parse(&source, "et.json", &f->record, &f->err);
     trace_source_close(&source);
     return st;
 }
