@@ -43,9 +43,7 @@ static bool is_native(const store_row *row)
 
 static void name_of(const store_row *row, char out[DESIGN_NAME_MAX])
 {
-    const design_point p = {row->dp, row->tp, row->sp, row->pp, row->recompute, row->weight_sharded};
-
-    design_point_name(&p, out);
+    strategy_name(&row->strategy, NULL, out);
 }
 
 /* Each --point as `sweep` spells it, and whether it has been seen. */

@@ -52,6 +52,7 @@ typedef struct {
     bool omit_default;   /* no configuration says it while it is the default: what was stored before there was one is found */
     uint32_t order;      /* enumerations and listings vary the parameter of the highest order fastest */
     const char *heading; /* of a column for people */
+    const char *noun;    /* in a sentence, "with sharded weights"; NULL: the name */
     const char *suffix;  /* of a switch: what a name has where it is on */
     const char *on, *off; /* of a switch: what a sentence says; NULL: nothing */
     const char *help;    /* what a value means, */
@@ -93,6 +94,12 @@ strategy strategy_default(void);
 
 /* How many values a parameter has; 0: a degree, which has any number. */
 uint32_t strategy_n_values(const strategy_parameter *p);
+
+/* Whether a column holds a value as its number (degrees, switches as 0 and 1), or as its text. */
+static inline bool strategy_is_number(const strategy_parameter *p)
+{
+    return p->kind == STRATEGY_DEGREE || p->kind == STRATEGY_SWITCH;
+}
 
 /* A value as text: "8", "yes", "turns", "tp-sp-dp-pp". Returns out. */
 const char *strategy_print(const strategy_parameter *p, uint32_t value, char out[STRATEGY_VALUE_MAX]);
