@@ -102,9 +102,10 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
         dse_strbuf_add_csv(out, r->model);
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->system);
-        dse_strbuf_addf(out, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%d,%d,%s,%s", r->dp, r->tp,
-                        r->sp, r->pp, r->recompute, r->weight_sharded, r->engine,
-                        r->done ? "done" : "failed");
+        dse_strbuf_addf(out, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%d,%d,", r->dp, r->tp, r->sp,
+                        r->pp, r->recompute, r->weight_sharded);
+        dse_strbuf_add_csv(out, r->engine);
+        dse_strbuf_adds(out, r->done ? ",done" : ",failed");
         for (size_t i = 0; i < n_columns; i++) {
             char value[REPORT_VALUE_MAX];
 

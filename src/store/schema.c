@@ -21,6 +21,22 @@ dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse
     return st;
 }
 
+/* XOR, which SQLite lacks. */
+#define XOR(a, b) "(" a " | " b ") - (" a " & " b ")"
+#define TOTAL_TRIGGER(name, event, table, id, sign, value)                                                   \
+    "CREATE TRIGGER " name " AFTER " event " ON " table " BEGIN UPDATE total SET n = n " sign                \
+    " 1, checksum = " XOR("checksum", value) " WHERE id = " id "; END;"
+
+/* How many rows each table has, and the exclusive or of their checksums (of a skipped point: of its two values): a row
+ * that is lost or doubled shows. Triggers keep it, so that it is right whatever program adds or removes a row. */
+#define TOTALS                                                                                               \
+    "CREATE TABLE total (id INTEGER PRIMARY KEY, n INTEGER NOT NULL, checksum INTEGER NOT "                  \
+    "NULL);" TOTAL_TRIGGER("result_added", "INSERT", "result", "1", "+", "new.checksum")                     \
+        TOTAL_TRIGGER("result_removed", "DELETE", "result", "1", "-", "old.checksum") TOTAL_TRIGGER(         \
+            "skipped_added", "INSERT", "skipped", "2", "+", "(" XOR("new.hash", "new.study") ")")            \
+            TOTAL_TRIGGER("skipped_removed", "DELETE", "skipped", "2", "-",                                  \
+                          "(" XOR("old.hash", "old.study") ")")
+
 static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
                                        [STORE_BYTES] = "INTEGER",
                                        [STORE_PEAK_U64] = "INTEGER",
@@ -47,11 +63,12 @@ dse_status store_schema_make(store *s, dse_error *err)
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++)
         dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
-    dse_strbuf_addf(&sql,
-                    ");CREATE INDEX result_hash ON result (hash);"
-                    "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"
-                    "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
-                    APPLICATION_ID, STORE_SCHEMA_VERSION);
+    dse_strbuf_addf(
+        &sql,
+        ", checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
+        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" TOTALS STORE_SET_TOTALS
+        "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
+        APPLICATION_ID, STORE_SCHEMA_VERSION);
     st = store_execute(s, sql.data, "make the database", err);
     dse_strbuf_free(&sql);
     return st;
@@ -118,7 +135,23 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
      "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"), /* clang takes two for a slip */
     ("ALTER TABLE result ADD COLUMN peak_optimizer INTEGER;"
      "ALTER TABLE result ADD COLUMN peak_gathered INTEGER;"),
+    "ALTER TABLE result ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;" TOTALS,
 };
+
+/* Rows of a version without checksums get theirs. */
+static dse_status set_checksums(store *s, dse_error *err)
+{
+    dse_strbuf sql;
+    dse_status st;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "UPDATE result SET checksum = row_checksum(");
+    store_add_columns(&sql);
+    dse_strbuf_adds(&sql, ");" STORE_SET_TOTALS);
+    st = store_execute(s, sql.data, "bring the database to this version", err);
+    dse_strbuf_free(&sql);
+    return st;
+}
 
 /* One transaction: a database is of one version or of the other. */
 dse_status store_schema_migrate(store *s, int version, dse_error *err)
@@ -130,6 +163,8 @@ dse_status store_schema_migrate(store *s, int version, dse_error *err)
         return st;
     for (int v = version; st == DSE_OK && v < STORE_SCHEMA_VERSION; v++)
         st = store_execute(s, migrations[v - 1], "bring the database to this version", err);
+    if (st == DSE_OK)
+        st = set_checksums(s, err);
     snprintf(done, sizeof done, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA_VERSION);
     if (st == DSE_OK)
         st = store_execute(s, done, "bring the database to this version", err);
