@@ -276,6 +276,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     progress_init(&screen, "points");
     st = drv_sweep_run(&sweep, r->arena, &p, err);
     progress_clear(&screen);
+    if (p.was_damaged)
+        report_warning("%s: " STORE_DAMAGE_WORDS, o->db, p.damaged_rows);
     if (st == DSE_E_INTERRUPT) {
         *err = (dse_error)DSE_ERROR_INIT;
         return dse_fail(err, st,

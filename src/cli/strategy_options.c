@@ -20,7 +20,7 @@ const char *strategy_option_name(uint32_t parameter)
 static const char *swept_text(const strategy_parameter *p, char out[STRATEGY_VALUE_MAX])
 {
     switch (p->swept) {
-    case STRATEGY_SWEEP_DIVISORS: return "every divisor of the number of NPUs";
+    case STRATEGY_SWEEP_DIVISORS: return "every divisor of the NPUs";
     case STRATEGY_SWEEP_ALL: return p->kind == STRATEGY_SWITCH ? "both" : "all";
     case STRATEGY_SWEEP_DEFAULT: break;
     }

@@ -16,13 +16,13 @@ typedef struct {
 } strategy_options;
 
 /* The marker rows; `f` is the name of the strategy_options in the command's struct. */
-#define STRATEGY_VALUE_OPTIONS(type, f)                                                                      \
+#define STRATEGY_VALUE_OPTIONS(options, f)                                                                      \
     {                                                                                                        \
-        .name = "", .type = OPT_STRATEGY_VALUES, .fallback = "", .offset = offsetof(type, f)                 \
+        .name = "", .type = OPT_STRATEGY_VALUES, .fallback = "", .offset = offsetof(options, f)                 \
     }
-#define STRATEGY_LIST_OPTIONS(type, f)                                                                       \
+#define STRATEGY_LIST_OPTIONS(options, f)                                                                       \
     {                                                                                                        \
-        .name = "", .type = OPT_STRATEGY_LISTS, .fallback = "", .offset = offsetof(type, f)                  \
+        .name = "", .type = OPT_STRATEGY_LISTS, .fallback = "", .offset = offsetof(options, f)                  \
     }
 
 /* The rows that a marker stands for: out[0 .. STRATEGY_N). Their texts live as long as the program. */

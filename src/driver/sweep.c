@@ -426,6 +426,18 @@ static dse_status run_rounds(state *s, uint32_t jobs, dse_error *err)
 
 /* ---- the sweep ----------------------------------------------------------------------------- */
 
+/* What is told to be in the database is there, or that is what is told. */
+static dse_status finish_store(store *db, dse_status st, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    if (store_finish(db, &why) == DSE_OK)
+        return st;
+    if (err)
+        *err = why;
+    return why.status;
+}
+
 /* What outlives the state. */
 static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *err)
 {
@@ -461,6 +473,8 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     if (st == DSE_OK)
         st = store_open(sweep->database, STORE_WRITE, &s.db, err);
     if (st == DSE_OK)
+        s.progress.was_damaged = store_was_damaged(s.db, &s.progress.damaged_rows);
+    if (st == DSE_OK)
         st = find_cached(&s, err);
     if (st == DSE_OK && sweep->begin)
         sweep->begin(sweep->user, &s.progress);
@@ -471,7 +485,10 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
         st = s.pruner ? run_rounds(&s, jobs, err) : run_tasks(&s, jobs, err);
     st = finish_batch(&s, st, err);
     end = finish(&s, a, out, st == DSE_OK ? err : NULL);
-    store_close(s.db);
+    if (st == DSE_OK || (st == DSE_E_INTERRUPT && s.db))
+        st = finish_store(s.db, st, err);
+    else
+        store_close(s.db);
     drv_pruner_free(s.pruner);
     dse_free(s.seen);
     dse_arena_free(&s.scratch);

@@ -21,6 +21,8 @@ typedef struct {
     const char *best_model, *best_system, *best_settings;
     report_traps traps;        /* of those that are there: done now, or cached */
     report_sizes sizes;        /* of the same */
+    bool was_damaged;          /* the database, when it was opened: */
+    uint64_t damaged_rows;     /* so many rows were removed, or missing */
     const char *first_failure; /* of the first point, in the order of the space, that failed; or NULL */
 } drv_progress;
 

@@ -22,8 +22,7 @@ static void head(const store_row *r, dse_strbuf *out)
     dse_strbuf_addf(out, "%s on %s: %s\n", r->model, r->system, name);
     dse_strbuf_addf(out, "  %-14s ", "strategy");
     strategy_say(&r->strategy, " ", out);
-    dse_strbuf_addc(out, '
-');
+    dse_strbuf_addc(out, '\n');
     dse_strbuf_addf(out, "  %-14s %s%s%s\n", "status", r->done ? "done" : "failed", r->done ? "" : ": ",
                     r->error);
     dse_strbuf_addf(out, "  %-14s %s\n", "engine", r->engine);

@@ -287,16 +287,19 @@ static void say_changes(const store_row *r, const store_row *from, dse_strbuf *p
 {
     const char *separator = "";
 
-    for (int axis = 0; axis < REPORT_N_AXES; axis++) {
-        uint32_t value = report_axis_value(r, axis), before = report_axis_value(from, axis);
+    for (uint32_t axis = 0; axis < STRATEGY_N; axis++) {
+        const strategy_parameter *parameter = &strategy_parameters[axis];
+        const uint32_t value = strategy_get(&r->strategy, axis), before = strategy_get(&from->strategy, axis);
+        char now[STRATEGY_VALUE_MAX], then[STRATEGY_VALUE_MAX];
 
         if (value == before)
             continue;
-        if (axis < REPORT_AXIS_SWITCHES)
-            dse_strbuf_addf(p, "%s%s" REPORT_UNBROKEN "%" PRIu32 " instead of" REPORT_UNBROKEN "%" PRIu32,
-                            separator, report_axis_names[axis], value, before);
+        if (parameter->kind == STRATEGY_SWITCH)
+            dse_strbuf_addf(p, "%s%s %s", separator, value ? "with" : "without", report_axis_name(axis));
         else
-            dse_strbuf_addf(p, "%s%s %s", separator, value ? "with" : "without", report_axis_names[axis]);
+            dse_strbuf_addf(p, "%s%s" REPORT_UNBROKEN "%s instead of" REPORT_UNBROKEN "%s", separator,
+                            report_axis_name(axis), strategy_print(parameter, value, now),
+                            strategy_print(parameter, before, then));
         separator = ", ";
     }
 }

@@ -106,7 +106,9 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
             else
                 dse_strbuf_addf(out, ",%s", strategy_print(&strategy_parameters[i], v, text));
         }
-        dse_strbuf_addf(out, ",%s,%s", r->engine, r->done ? "done" : "failed");
+        dse_strbuf_addc(out, ',');
+        dse_strbuf_add_csv(out, r->engine);
+        dse_strbuf_adds(out, r->done ? ",done" : ",failed");
         for (size_t i = 0; i < n_columns; i++) {
             char value[REPORT_VALUE_MAX];
 
