@@ -252,13 +252,14 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 
 static dse_status choose_point(const simulate_options *o, design_point *out, dse_error *err)
 {
+
     *out = (design_point){(uint32_t)o->dp, (uint32_t)o->tp, (uint32_t)o->sp,
                           (uint32_t)o->pp, o->recompute,    o->weight_sharded};
     if (!o->point)
         return DSE_OK;
     if (design_point_ranks(out) != 1 || o->recompute || o->weight_sharded)
         return dse_fail(err, DSE_E_USAGE, "give either --point or the degrees, not both");
-    return design_point_parse(o->point, out, err);
+    return strategy_parse_name(o->point, NULL, out, NULL, err);
 }
 
 static dse_status choose_engine(const simulate_options *o, dse_arena *a, const drv_external **tools,
