@@ -68,14 +68,6 @@ CLAIM(an_open_quote_is_refused)
     }
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const char **words;
-    size_t n;
-
-    return dse_split_words(what, a, &words, &n, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
