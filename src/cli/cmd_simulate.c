@@ -202,10 +202,8 @@ static void print_sizes(const drv_study *s, const design_point *p, dse_strbuf *o
 
     dse_strbuf_init(&config);
     drv_study_write_config(s, p, &config);
-    if (!config.failed)
-        report_sizes_print_one(config.data, out);
+    report_sizes_print_one(config.data, out);
     dse_strbuf_addc(out, '\n');
-    out->failed |= config.failed;
     dse_strbuf_free(&config);
 }
 

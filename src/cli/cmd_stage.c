@@ -67,8 +67,6 @@ static dse_status write_all(const stage_options *o, const wl_workload *w, const 
     dse_strbuf text;
     dse_status st;
 
-    if (!pattern || !groups)
-        return dse_fail_nomem(err);
     if ((st = dse_mkdirs(o->output_dir, err)) != DSE_OK)
         return st;
     dse_strbuf_init(&text);

@@ -47,8 +47,6 @@ static dse_status split(const char *text, dse_arena *a, const char ***out, size_
 
     *out = DSE_ARENA_NEW(a, const char *, strlen(text) + 1);
     *n = 0;
-    if (!copy || !*out)
-        return dse_fail_nomem(err);
     for (char *p = copy; p;) {
         char *comma = strchr(p, ',');
 
@@ -99,11 +97,8 @@ static dse_status join_settings(const cfg_settings *file, const option_list *set
 {
     const char **words = DSE_ARENA_NEW(a, const char *, file->n + set->n);
 
-    if (!words)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < file->n; i++)
-        if (!(words[i] = dse_arena_printf(a, "%s=%s", file->item[i].path, file->item[i].value)))
-            return dse_fail_nomem(err);
+        words[i] = dse_arena_printf(a, "%s=%s", file->item[i].path, file->item[i].value);
     for (size_t i = 0; i < set->n; i++)
         words[file->n + i] = set->item[i];
     return drv_settings_parse(words, file->n + set->n, a, out, err);
