@@ -8,6 +8,8 @@
 
 #include "base/alloc.h"
 
+#include <math.h>
+
 typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
 typedef enum {
     STORE_U64,
@@ -109,6 +111,12 @@ void store_close(store *s); /* accepts NULL */
 
 /* The parts of the step are there: the result is of this program's own simulator, and not of a database of version 1. */
 static inline bool store_has_step(const store_metrics *m) { return m->step_idle != STORE_ABSENT; }
+
+/* What "fits" means: the memory is known and at most hbm_bytes, or there is no limit (NaN). */
+static inline bool store_fits(uint64_t peak_memory, double hbm_bytes)
+{
+    return isnan(hbm_bytes) || (peak_memory != STORE_ABSENT && (double)peak_memory <= hbm_bytes);
+}
 
 /* Whether an engine's name is that of this program's own simulator, of whatever version: "native-1". */
 bool store_is_native(const char *engine);
