@@ -98,11 +98,11 @@ static void warn_of_elements(const report_study *studies, size_t n, dse_strbuf *
     for (size_t i = 0; i < n; i++) {
         size_t before = 0;
 
-        if (isnan(studies[i].hbm_bytes) || report_in_bytes(studies[i].row[0].config))
+        if (isnan(studies[i].hbm_bytes) || report_in_bytes(&studies[i].row[0].sizes))
             continue;
         while (before < i &&
                (strcmp(studies[before].row[0].model, studies[i].row[0].model) != 0 ||
-                isnan(studies[before].hbm_bytes) || report_in_bytes(studies[before].row[0].config)))
+                isnan(studies[before].hbm_bytes) || report_in_bytes(&studies[before].row[0].sizes)))
             before++;
         if (before == i)
             dse_strbuf_addf(names, "%s%s", names->len ? ", " : "", studies[i].row[0].model);
@@ -126,7 +126,7 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
         return;
     }
     for (size_t i = 0; i < n; i++)
-        report_sizes_add(&sizes, studies[i].row[0].config);
+        report_sizes_add(&sizes, &studies[i].row[0].sizes);
     for (size_t i = 0; i < n; i++) {
         bool ambiguous = (i && same_names(&studies[i], &studies[i - 1])) ||
                          (i + 1 < n && same_names(&studies[i], &studies[i + 1]));
@@ -135,7 +135,7 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
             dse_strbuf_addc(out, '\n');
         report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
         if (sizes.differ) {
-            report_sizes_print_one(studies[i].row[0].config, out);
+            report_sizes_print_one(&studies[i].row[0].sizes, out);
             dse_strbuf_addc(out, '\n');
         }
         if (remarked)

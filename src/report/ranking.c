@@ -329,7 +329,7 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
         dse_json_fixed(j, s->hbm_bytes, 0);
     }
     dse_json_key(j, "memory_counts");
-    dse_json_string(j, report_sizes_word(s->row[0].config));
+    dse_json_string(j, report_sizes_word(&s->row[0].sizes));
     dse_json_key(j, "points");
     dse_json_uint(j, s->n - s->n_failed);
     if (s->n_skipped) {

@@ -84,6 +84,11 @@ uint64_t store_count(const store_metrics *m, const store_column *c);
 /* Of a STORE_TEXT; NULL if it is not there. */
 const char *store_text(const store_metrics *m, const store_column *c);
 
+/* Bytes of an element in the memory of a result, by what the element is; all 0: memory counts elements. */
+typedef struct {
+    double weights, activations, gradients, optimizer, messages;
+} store_sizes;
+
 typedef struct {
     const char *config; /* JSON: model, system, point, engine; what the result is a function of */
     uint64_t hash;      /* of config */
@@ -98,6 +103,7 @@ typedef struct {
     bool memory_rounded; /* the engine printed its memory in GB, rounded */
     store_metrics metrics;
     uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
+    store_sizes sizes;         /* not stored: report_sizes_read (report/sizes.h) takes them from config */
 } store_row;
 
 typedef struct store store;
