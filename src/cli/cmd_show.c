@@ -168,7 +168,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if (o->config && o->json)
         return dse_fail(err, DSE_E_USAGE, "give either --config or --json, not both");
-    if ((st = design_point_parse(o->point, &p, err)) != DSE_OK ||
+    if ((st = strategy_parse_name(o->point, NULL, &p, NULL, err)) != DSE_OK ||
         (st = results_select(o->db, &o->which, r->arena, &rows, &n, err)) != DSE_OK)
         return st;
     if (!n)

@@ -46,11 +46,11 @@ static const option options[] = {
 static dse_status show(const topology_options *o, const drv_network *n, const net_graph *g, command_run *r,
                        dse_error *err)
 {
-    if (o->dot)
-        return draw_dot(g, n->name, r->arena, r->out, err);
-    if (o->svg)
+    if (o->svg && !o->dot)
         return draw_svg(g, n->name, r->arena, r->out, err);
-    if (o->json)
+    if (o->dot)
+        draw_dot(g, n->name, r->arena, r->out);
+    else if (o->json)
         topology_show_json(n, g, r->out);
     else
         topology_show_text(n, g, o->all, r->out);

@@ -60,7 +60,7 @@ static dse_status read_points(const option_list *points, dse_arena *a, const cha
         char name[DESIGN_NAME_MAX];
         design_point p;
 
-        if ((st = design_point_parse(points->item[i], &p, err)) != DSE_OK)
+        if ((st = strategy_parse_name(points->item[i], NULL, &p, NULL, err)) != DSE_OK)
             break;
         design_point_name(&p, name);
         (*names)[i] = dse_arena_strdup(a, name);

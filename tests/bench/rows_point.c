@@ -30,7 +30,7 @@ static dse_status run_point(const drv_study *study, const char *name, dse_arena 
     wl_workload w;
     dse_status st;
 
-    if ((st = design_point_parse(name, &point, err)) != DSE_OK ||
+    if ((st = strategy_parse_name(name, NULL, &point, NULL, err)) != DSE_OK ||
         (st = drv_point_generate(study, &point, a, &w, err)) != DSE_OK)
         return st;
     generated = cpu_seconds();

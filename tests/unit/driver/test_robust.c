@@ -71,7 +71,7 @@ static void rank(const char *const *points, size_t n, double limit)
     for (size_t i = 0; i < n; i++) {
         design_point p;
 
-        assert_ok(design_point_parse(points[i], &p, &err), &err);
+        assert_ok(strategy_parse_name(points[i], NULL, &p, NULL, &err), &err);
         fill_row(&rows[i], &p);
         assert_ok(drv_point_run(&study, &p, &arena, &rows[i].metrics, &err), &err);
     }

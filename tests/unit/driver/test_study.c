@@ -29,7 +29,7 @@ CLAIM(a_generator_changes_no_workload)
         design_point point;
         wl_workload kept, fresh;
 
-        assert_ok(design_point_parse(points[i], &point, &err), &err);
+        assert_ok(strategy_parse_name(points[i], NULL, &point, NULL, &err), &err);
         assert_ok(drv_point_generate(&study, &point, &arena, &kept, &err), &err);
         assert_ok(drv_point_generate(&plain, &point, &arena, &fresh, &err), &err);
         assert_same_workload(&kept, &fresh);

@@ -493,24 +493,6 @@ CLAIM(a_graph_of_very_many_groups_is_not_shared)
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    pb_range bytes = bytes_of(what);
-    wl_trace t, found;
-    wl_alike m;
-    uint32_t graph = 0;
-    dse_status st;
-
-    if ((st = wl_chakra_parse_et("w.0.et", bytes.p, (size_t)(bytes.end - bytes.p), 0, a, &t, e)) != DSE_OK)
-        return st;
-    wl_alike_init(&m);
-    if ((st = wl_alike_add(&m, bytes, &t, 0, e)) == DSE_OK)
-        st = wl_alike_find(&m, bytes, 0, &t.graph, a, &found, &graph, e);
-    wl_alike_free(&m);
-    assert_true(st != DSE_OK || graph == 0);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -298,21 +298,6 @@ CLAIM(a_variant_that_cannot_be_read_fails_every_time)
     end();
 }
 
-/* A shape of its own, the next of the same, and another. */
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const wl_symbols sizes = linear_sizes(8, 16);
-    const wl_strategy steps[] = {strategy(2, 1, 1, 1), strategy(4, 1, 1, 1), strategy(1, 2, 1, 1)};
-    wl_generator *g = NULL;
-    wl_workload out;
-    dse_status st = wl_generator_new(what, &g, e);
-
-    for (int i = 0; st == DSE_OK && i < 3; i++)
-        st = wl_generator_make(g, &sizes, 0, &steps[i], a, &out, e);
-    wl_generator_free(g);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -530,13 +530,6 @@ CLAIM(links_are_checked)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    wl_operators o;
-
-    return wl_operators_resolve(what, both, a, &o, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
