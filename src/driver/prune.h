@@ -13,8 +13,8 @@
 #include "driver/bound.h"
 
 typedef struct {
-    uint64_t top; /* wanted results of each study; 0: all that fit */
-    double hbm;   /* memory of an NPU in bytes; NaN: the system's, if it has a limit */
+    uint64_t top;     /* wanted results of each study; 0: all that fit */
+    double hbm_bytes; /* memory of an NPU; NaN: the system's, if it has a limit */
 } drv_prune;
 
 /* Why a point is skipped: it needs too much memory, or one of its bounds on time is too large. */
