@@ -67,7 +67,7 @@ static void format_progress(const drv_progress *p, char *out, size_t size)
     }
     if (waited >= WORTH_A_WORD) {
         format_left(time, sizeof time, waited);
-        snprintf(waiting, sizeof waiting, ", none since %s", time);
+        snprintf(waiting, sizeof waiting, ", no answer for %s", time);
     }
     if (p->failed)
         snprintf(failed, sizeof failed, ", %" PRIu64 " failed", p->failed);

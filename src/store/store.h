@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
 typedef enum {
@@ -92,6 +93,11 @@ uint64_t store_count(const store_metrics *m, const store_column *c);
 /* Of a STORE_TEXT; NULL if it is not there. */
 const char *store_text(const store_metrics *m, const store_column *c);
 
+/* Bytes of an element in the memory of a result, by what the element is; all 0: memory counts elements. */
+typedef struct {
+    double weights, activations, gradients, optimizer, messages;
+} store_sizes;
+
 typedef struct {
     const char *config; /* JSON: model, system, point, engine; what the result is a function of */
     uint64_t hash;      /* of config */
@@ -106,6 +112,7 @@ typedef struct {
     bool memory_rounded; /* the engine printed its memory in GB, rounded */
     store_metrics metrics;
     uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
+    store_sizes sizes;         /* not stored: report_sizes_read (report/sizes.h) takes them from config */
 } store_row;
 
 typedef struct store store;
@@ -129,6 +136,12 @@ bool store_was_damaged(const store *s, uint64_t *rows);
 
 /* The parts of the step are there: the result is of this program's own simulator, and not of a database of version 1. */
 static inline bool store_has_step(const store_metrics *m) { return m->step_idle != STORE_ABSENT; }
+
+/* What "fits" means: the memory is known and at most hbm_bytes, or there is no limit (NaN). */
+static inline bool store_fits(uint64_t peak_memory, double hbm_bytes)
+{
+    return isnan(hbm_bytes) || (peak_memory != STORE_ABSENT && (double)peak_memory <= hbm_bytes);
+}
 
 /* Whether an engine's name is that of this program's own simulator, of whatever version: "native-1". */
 bool store_is_native(const char *engine);
