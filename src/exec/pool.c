@@ -154,7 +154,7 @@ static void on_exit(uv_process_t *process, int64_t exit_status, int term_signal)
     close_pipe(&w->in);
     /* The outputs close at their end, so that the last words are read; a grandchild that holds them open must not
      * hold us. */
-    if (w->pool->stopping) {
+    if (w->pool->stopping || w->timed_out) {
         close_pipe(&w->out);
         close_pipe(&w->words);
     }
