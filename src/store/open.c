@@ -23,6 +23,9 @@ static dse_status fail_code(const store *s, int code, const char *words, const c
                            "the database is locked by another program; try again when it is done");
     if (code == SQLITE_NOTADB)
         return dse_fail_at(err, DSE_E_STORE, s->path, "this is not a results database");
+    if (code == SQLITE_IOERR && sqlite3_system_errno(s->db) == EFBIG)
+        return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: no file may be larger here (ulimit -f)",
+                           doing);
     if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_FULL)
         return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: %s", doing, words);
     return dse_fail_at(err, DSE_E_STORE, s->path, "cannot %s: %s", doing, words);

@@ -17,7 +17,6 @@
 #include "strategy/strategy.h"
 
 #include <inttypes.h>
-
 #include <math.h>
 
 typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
@@ -131,8 +130,8 @@ dse_status store_finish(store *s, dse_error *err);
 /* Whether a writer met damage, and removed or missed so many rows: points of theirs are not found any more. */
 bool store_was_damaged(const store *s, uint64_t *rows);
 #define STORE_DAMAGE_WORDS                                                                                   \
-    "the database was damaged; %" PRIu64                                                                     \
-    " rows that were not what was written, or missing, are gone; a sweep simulates their points again"
+    "the database was damaged; rows missing or not what was written: %" PRIu64                               \
+    "; a sweep simulates their points again"
 
 /* The parts of the step are there: the result is of this program's own simulator, and not of a database of version 1. */
 static inline bool store_has_step(const store_metrics *m) { return m->step_idle != STORE_ABSENT; }
