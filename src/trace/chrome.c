@@ -22,14 +22,13 @@ static uint8_t what_of(const chrome_reader *r, const trace_json_key_row *row, si
 
 #define WHAT_OF(r, rows) what_of(r, rows, sizeof rows / sizeof rows[0])
 
-/* Takes a value of one kind, or steps into it; what stands there instead is passed over. */
-static bool enter(chrome_reader *r, trace_json_kind wanted)
+/* Enters the next object of an array; skips other items. */
+static bool next_object(chrome_reader *r)
 {
-    trace_json_kind kind = trace_json_value(&r->json);
-
-    if (kind != wanted && (kind == TRACE_JSON_OBJECT || kind == TRACE_JSON_ARRAY))
-        trace_json_leave(&r->json, kind);
-    return kind == wanted;
+    while (trace_json_item(&r->json))
+        if (trace_json_enter(&r->json, TRACE_JSON_OBJECT))
+            return true;
+    return false;
 }
 
 /* 0: unknown. */
@@ -74,11 +73,9 @@ static void read_devices(chrome_reader *r)
 {
     trace_rank *rank = r->rank;
 
-    if (!enter(r, TRACE_JSON_ARRAY))
+    if (!trace_json_enter(&r->json, TRACE_JSON_ARRAY))
         return;
-    while (trace_json_item(&r->json)) {
-        if (!enter(r, TRACE_JSON_OBJECT))
-            continue;
+    while (next_object(r)) {
         DSE_GROW(rank->device, rank->cap_devices, rank->n_devices + 1);
         rank->device[rank->n_devices++] = read_device(r);
     }
@@ -108,11 +105,9 @@ static void read_groups(chrome_reader *r)
 {
     trace_rank *rank = r->rank;
 
-    if (!enter(r, TRACE_JSON_ARRAY))
+    if (!trace_json_enter(&r->json, TRACE_JSON_ARRAY))
         return;
-    while (trace_json_item(&r->json)) {
-        if (!enter(r, TRACE_JSON_OBJECT))
-            continue;
+    while (next_object(r)) {
         DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1);
         rank->group[rank->n_groups++] = read_group(r);
     }
@@ -127,7 +122,7 @@ static void read_distributed_info(chrome_reader *r)
 {
     uint64_t v;
 
-    if (!enter(r, TRACE_JSON_OBJECT))
+    if (!trace_json_enter(&r->json, TRACE_JSON_OBJECT))
         return;
     while (trace_json_key(&r->json))
         switch (WHAT_OF(r, info_rows)) {
@@ -159,7 +154,7 @@ static const trace_json_key_row top_rows[] = {
 
 static void read_peaks(chrome_reader *r)
 {
-    if (!enter(r, TRACE_JSON_ARRAY))
+    if (!trace_json_enter(&r->json, TRACE_JSON_ARRAY))
         return;
     while (trace_json_item(&r->json)) {
         DSE_GROW(r->peak, r->cap_peaks, r->n_peaks + 1);
@@ -174,7 +169,7 @@ static void read_top(chrome_reader *r)
     while (trace_json_key(&r->json))
         switch (WHAT_OF(r, top_rows)) {
         case T_EVENTS:
-            if (enter(r, TRACE_JSON_ARRAY))
+            if (trace_json_enter(&r->json, TRACE_JSON_ARRAY))
                 chrome_read_events(r);
             break;
         case T_INFO: read_distributed_info(r); break;
@@ -184,10 +179,13 @@ static void read_top(chrome_reader *r)
             r->base_time_ns = v == UINT64_MAX ? 0 : v > TRACE_MAX_NS ? TRACE_MAX_NS + 1 : (int64_t)v;
             break;
         case T_SIMULATOR:
-            r->is_simulated = enter(r, TRACE_JSON_STRING) && trace_json_is(&r->json, "ccldse");
+            r->is_simulated =
+                trace_json_enter(&r->json, TRACE_JSON_STRING) && trace_json_is(&r->json, "ccldse");
             break;
         case T_WORLD: r->world_size = small_of(r); break;
-        case T_SIZES: r->in_bytes = enter(r, TRACE_JSON_STRING) && trace_json_is(&r->json, "bytes"); break;
+        case T_SIZES:
+            r->in_bytes = trace_json_enter(&r->json, TRACE_JSON_STRING) && trace_json_is(&r->json, "bytes");
+            break;
         case T_PEAKS: read_peaks(r); break;
         default: trace_json_skip(&r->json);
         }
@@ -311,13 +309,7 @@ dse_status trace_chrome_parse(trace_source *source, const char *path, trace_reco
 
 static dse_status chrome_read(const char *path, trace_record *out, dse_error *err)
 {
-    trace_source source;
-    dse_status st = trace_source_open(&source, path, err);
-
-    if (st == DSE_OK)
-        st = trace_chrome_parse(&source, path, out, err);
-    trace_source_close(&source);
-    return st;
+    return trace_read_stream(trace_chrome_parse, path, out, err);
 }
 
 static bool is_chrome(const char *head, size_t n)

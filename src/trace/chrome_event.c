@@ -1,8 +1,6 @@
 /* Events of Chrome traces. Keys stand in any order, so that an event is put together before it is looked at. */
 #include "trace/chrome.h"
 
-#include "base/strbuf.h"
-
 #include <math.h>
 
 /* What is known of an event. */
@@ -62,19 +60,11 @@ static const trace_json_key_row args_rows[] = {
     {"name", A_META, 0},
 };
 
-/* Passes over a value that is not a number or text. */
-static bool scalar(chrome_reader *r, trace_json_kind kind)
-{
-    if (kind == TRACE_JSON_OBJECT || kind == TRACE_JSON_ARRAY)
-        trace_json_leave(&r->json, kind);
-    return kind == TRACE_JSON_STRING || kind == TRACE_JSON_NUMBER;
-}
-
 uint64_t chrome_whole_of(chrome_reader *r, uint64_t max)
 {
     trace_json_kind kind = trace_json_value(&r->json);
 
-    return scalar(r, kind) ? trace_whole_of(r->json.text, r->json.length, max) : UINT64_MAX;
+    return trace_json_scalar(&r->json, kind) ? trace_whole_of(r->json.text, r->json.length, max) : UINT64_MAX;
 }
 
 /* What XLA's profiler counts is a number, whose fraction is cut off, or a text of digits alone (spec, section 6). */
@@ -86,7 +76,7 @@ static uint64_t count_of(chrome_reader *r, uint64_t max)
     trace_decimal d;
     uint64_t v;
 
-    if (!scalar(r, kind))
+    if (!trace_json_scalar(&r->json, kind))
         return UINT64_MAX;
     while (digits < n && text[digits] >= '0' && text[digits] <= '9')
         digits++;
@@ -98,7 +88,9 @@ static uint64_t count_of(chrome_reader *r, uint64_t max)
 
 static double real_of(chrome_reader *r)
 {
-    return scalar(r, trace_json_value(&r->json)) ? trace_double_of(r->json.text, r->json.length) : NAN;
+    return trace_json_scalar(&r->json, trace_json_value(&r->json))
+               ? trace_double_of(r->json.text, r->json.length)
+               : NAN;
 }
 
 static uint32_t intern(chrome_reader *r, const char *text, size_t n)
@@ -106,31 +98,13 @@ static uint32_t intern(chrome_reader *r, const char *text, size_t n)
     return trace_names_add(&r->rank->names, text, n);
 }
 
-/* A list as Python prints it, which is how Kineto writes "Process Group Ranks". */
-static uint32_t list_name(chrome_reader *r)
-{
-    dse_strbuf text;
-    uint32_t id;
-
-    dse_strbuf_init(&text);
-    while (trace_json_item(&r->json))
-        if (scalar(r, trace_json_value(&r->json)) && text.len < TRACE_WINDOW_BYTES) {
-            dse_strbuf_adds(&text, text.len ? ", " : "[");
-            dse_strbuf_add(&text, r->json.text, r->json.length);
-        }
-    dse_strbuf_adds(&text, text.len ? "]" : "[]");
-    id = intern(r, text.data, text.len);
-    dse_strbuf_free(&text);
-    return id;
-}
-
 uint32_t chrome_name_of(chrome_reader *r)
 {
     trace_json_kind kind = trace_json_value(&r->json);
 
     if (kind == TRACE_JSON_ARRAY)
-        return list_name(r);
-    return scalar(r, kind) ? intern(r, r->json.text, r->json.length) : DSE_NONE;
+        return trace_json_list_name(&r->json, TRACE_WINDOW_BYTES, &r->rank->names);
+    return trace_json_scalar(&r->json, kind) ? intern(r, r->json.text, r->json.length) : DSE_NONE;
 }
 
 static void count(chrome_count *c, uint64_t at)
@@ -145,7 +119,7 @@ static void read_correlation(chrome_reader *r, chrome_event *e)
 
     e->correlation = 0;
     e->wrong_correlation = false;
-    if (!scalar(r, trace_json_value(&r->json)))
+    if (!trace_json_scalar(&r->json, trace_json_value(&r->json)))
         return;
     v = trace_whole_of(r->json.text, r->json.length, UINT64_MAX - 1);
     if (v <= UINT32_MAX)
@@ -182,7 +156,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
     uint8_t n;
 
     if (kind != TRACE_JSON_OBJECT) {
-        scalar(r, kind);
+        trace_json_scalar(&r->json, kind);
         return;
     }
     trace_json_guess_begin(&r->args_keys, e->cat % TRACE_JSON_KINDS);
@@ -224,7 +198,7 @@ static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
     good = kind == TRACE_JSON_NUMBER && trace_decimal_of(r->json.text, r->json.length, out);
     *wrong =
         !good && (kind == TRACE_JSON_NUMBER || (kind == TRACE_JSON_WORD && !trace_json_is(&r->json, "null")));
-    scalar(r, kind);
+    trace_json_scalar(&r->json, kind);
     return good;
 }
 
@@ -358,7 +332,7 @@ static uint32_t repeated(chrome_reader *r, chrome_last *last)
     size_t n = r->json.length;
     uint64_t begin, more;
 
-    if (!scalar(r, kind))
+    if (!trace_json_scalar(&r->json, kind))
         return DSE_NONE;
     if (n > 16)
         return intern(r, text, n);
@@ -371,7 +345,8 @@ static uint32_t repeated(chrome_reader *r, chrome_last *last)
 
 static char phase_of(chrome_reader *r)
 {
-    return scalar(r, trace_json_value(&r->json)) && r->json.length == 1 ? *r->json.text : '\0';
+    return trace_json_scalar(&r->json, trace_json_value(&r->json)) && r->json.length == 1 ? *r->json.text
+                                                                                          : '\0';
 }
 
 static void read_event(chrome_reader *r, chrome_event *e)
@@ -450,7 +425,7 @@ void chrome_read_events(chrome_reader *r)
         int64_t start_ps, dur_ps;
 
         if (kind != TRACE_JSON_OBJECT) {
-            scalar(r, kind);
+            trace_json_scalar(&r->json, kind);
             continue;
         }
         read_event(r, &e);

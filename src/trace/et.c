@@ -7,30 +7,6 @@
 
 /* ---- process groups ------------------------------------------------------------------------- */
 
-/* [0, 1] as the text that Kineto has for it. */
-static uint32_t ranks_of(et_reader *r)
-{
-    trace_json *j = &r->json;
-    dse_strbuf text;
-    uint32_t id;
-
-    dse_strbuf_init(&text);
-    while (trace_json_item(j)) {
-        trace_json_kind kind = trace_json_value(j);
-
-        if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT) {
-            trace_json_leave(j, kind);
-            continue;
-        }
-        dse_strbuf_adds(&text, text.len ? ", " : "[");
-        dse_strbuf_add(&text, j->text, j->length);
-    }
-    dse_strbuf_adds(&text, text.len ? "]" : "[]");
-    id = trace_names_add(&r->rank->names, text.data, text.len);
-    dse_strbuf_free(&text);
-    return id;
-}
-
 static void read_group(et_reader *r)
 {
     trace_group g = {DSE_NONE, DSE_NONE, DSE_NONE, 0};
@@ -40,21 +16,18 @@ static void read_group(et_reader *r)
     while (trace_json_key(j)) {
         bool name = trace_json_is(j, "pg_name"), desc = trace_json_is(j, "pg_desc"),
              size = trace_json_is(j, "pg_size"), ranks = trace_json_is(j, "ranks");
-        trace_json_kind kind;
 
-        if (!name && !desc && !size && !ranks) {
+        if (name || desc) {
+            if (trace_json_enter(j, TRACE_JSON_STRING))
+                *(name ? &g.name : &g.desc) = et_text_of(r);
+        } else if (size) {
+            if (trace_json_enter(j, TRACE_JSON_NUMBER))
+                g.size = (uint32_t)trace_whole_of(j->text, j->length, DSE_NONE - 1);
+        } else if (!ranks) {
             trace_json_skip(j);
-            continue;
+        } else if (trace_json_enter(j, TRACE_JSON_ARRAY)) {
+            g.ranks = trace_json_list_name(j, SIZE_MAX, &rank->names);
         }
-        kind = trace_json_value(j);
-        if (kind == TRACE_JSON_ARRAY && ranks)
-            g.ranks = ranks_of(r);
-        else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
-        else if (kind == TRACE_JSON_STRING && (name || desc))
-            *(name ? &g.name : &g.desc) = et_text_of(r);
-        else if (kind == TRACE_JSON_NUMBER && size)
-            g.size = (uint32_t)trace_whole_of(j->text, j->length, DSE_NONE - 1);
     }
     g.size = g.size == DSE_NONE ? 0 : g.size;
     DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1);
@@ -156,11 +129,8 @@ static void read_nodes(et_reader *r)
     r->has_nodes = true;
     while (trace_json_item(j)) {
         uint64_t at = trace_json_offset(j);
-        trace_json_kind kind = trace_json_value(j);
 
-        if (kind == TRACE_JSON_ARRAY)
-            trace_json_leave(j, kind);
-        if (kind != TRACE_JSON_OBJECT)
+        if (!trace_json_enter(j, TRACE_JSON_OBJECT))
             continue;
         et_read_node(r, &n);
         if (!j->fault)
@@ -175,20 +145,14 @@ static void read_top(et_reader *r)
     trace_json *j = &r->json;
 
     while (trace_json_key(j)) {
-        bool pid = trace_json_is(j, "pid"), nodes = trace_json_is(j, "nodes");
-        trace_json_kind kind;
-
-        if (!pid && !nodes) {
+        if (trace_json_is(j, "nodes")) {
+            if (trace_json_enter(j, TRACE_JSON_ARRAY))
+                read_nodes(r);
+        } else if (!trace_json_is(j, "pid")) {
             trace_json_skip(j);
-            continue;
-        }
-        kind = trace_json_value(j);
-        if (nodes && kind == TRACE_JSON_ARRAY)
-            read_nodes(r);
-        else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
-        else if (pid && kind == TRACE_JSON_NUMBER)
+        } else if (trace_json_enter(j, TRACE_JSON_NUMBER)) {
             r->pid = et_text_of(r);
+        }
     }
 }
 
@@ -243,13 +207,7 @@ dse_status trace_et_parse(trace_source *source, const char *path, trace_record *
 
 static dse_status read_file(const char *path, trace_record *out, dse_error *err)
 {
-    trace_source source = {0};
-    dse_status st = trace_source_open(&source, path, err);
-
-    if (st == DSE_OK)
-        st = trace_et_parse(&source, path, out, err);
-    trace_source_close(&source);
-    return st;
+    return trace_read_stream(trace_et_parse, path, out, err);
 }
 
 static bool is_et(const char *head, size_t n)

@@ -54,12 +54,11 @@ static void read_array(et_reader *r, et_values *v, unsigned depth)
         if (kind == TRACE_JSON_ARRAY && depth < MAX_NESTING) {
             a.nested = true;
             read_array(r, v, depth + 1);
-        } else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT) {
-            trace_json_leave(j, kind);
-        } else if (kind == TRACE_JSON_NUMBER && a.n_numbers < 5) {
-            a.number[a.n_numbers++] = trace_whole_of(j->text, j->length, UINT64_MAX - 1);
-        } else if (kind == TRACE_JSON_STRING && a.n_texts < 2) {
-            a.text[a.n_texts++] = et_text_of(r);
+        } else if (trace_json_scalar(j, kind)) {
+            if (kind == TRACE_JSON_NUMBER && a.n_numbers < 5)
+                a.number[a.n_numbers++] = trace_whole_of(j->text, j->length, UINT64_MAX - 1);
+            else if (kind == TRACE_JSON_STRING && a.n_texts < 2)
+                a.text[a.n_texts++] = et_text_of(r);
         }
         a.n++;
     }
@@ -91,18 +90,19 @@ static void keep_config(et_reader *r)
 static void read_values(et_reader *r, et_values *v)
 {
     trace_json *j = &r->json;
-    trace_json_kind kind;
 
     while (trace_json_item(j)) {
-        if ((kind = trace_json_value(j)) == TRACE_JSON_ARRAY)
+        trace_json_kind kind = trace_json_value(j);
+
+        if (kind == TRACE_JSON_ARRAY)
             read_array(r, v, 1);
-        else if (kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
+        else if (!trace_json_scalar(j, kind))
+            continue;
         else if (kind == TRACE_JSON_NUMBER)
             take_number(r, v);
-        else if (kind == TRACE_JSON_STRING && j->length && *j->text == '[')
+        else if (j->length && *j->text == '[')
             keep_config(r);
-        else if (kind == TRACE_JSON_STRING && v->word == DSE_NONE)
+        else if (v->word == DSE_NONE)
             v->word = et_text_of(r);
     }
 }
@@ -136,16 +136,9 @@ static uint32_t dtype_of(et_reader *r)
 
 static void read_types(et_reader *r, et_node *n)
 {
-    trace_json *j = &r->json;
-    trace_json_kind kind;
-
-    while (trace_json_item(j)) {
-        kind = trace_json_value(j);
-        if (kind == TRACE_JSON_STRING && n->dtype == DSE_NONE)
+    while (trace_json_item(&r->json))
+        if (trace_json_enter(&r->json, TRACE_JSON_STRING) && n->dtype == DSE_NONE)
             n->dtype = dtype_of(r);
-        else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
-    }
 }
 
 /* {"values": [...], "shapes": ..., "types": [...]}, or the values alone in older schemas. */
@@ -163,12 +156,12 @@ static void read_side(et_reader *r, et_node *n, et_values *v, bool types)
 
         if (!values && !(types && trace_json_is(j, "types")))
             trace_json_skip(j);
-        else if ((kind = trace_json_value(j)) == TRACE_JSON_ARRAY && values)
+        else if (!trace_json_enter(j, TRACE_JSON_ARRAY))
+            continue;
+        else if (values)
             read_values(r, v);
-        else if (kind == TRACE_JSON_ARRAY)
+        else
             read_types(r, n);
-        else if (kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
     }
 }
 
@@ -205,11 +198,7 @@ static void take_scalar(et_reader *r, et_node *n, const trace_json_key_row *row)
     char *field = (char *)n + row->offset;
     trace_decimal d;
 
-    if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT) {
-        trace_json_leave(j, kind);
-        return;
-    }
-    if (kind != TRACE_JSON_STRING && kind != TRACE_JSON_NUMBER)
+    if (!trace_json_scalar(j, kind))
         return;
     if (row->what == TAKE_NAME) {
         *(uint32_t *)(void *)field = et_text_of(r);
@@ -228,14 +217,11 @@ static void read_attr(et_reader *r, et_node *n)
 {
     const trace_json_key_row *row = NULL;
     trace_json *j = &r->json;
-    trace_json_kind kind;
 
     while (trace_json_key(j)) {
         if (trace_json_is(j, "name")) {
-            if ((kind = trace_json_value(j)) == TRACE_JSON_STRING)
+            if (trace_json_enter(j, TRACE_JSON_STRING))
                 row = trace_json_keys_find(&r->attr_keys, j->text, j->length);
-            else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
-                trace_json_leave(j, kind);
         } else if (row && trace_json_is(j, "value")) {
             take_scalar(r, n, row);
         } else {
@@ -247,18 +233,12 @@ static void read_attr(et_reader *r, et_node *n)
 static void read_attrs(et_reader *r, et_node *n)
 {
     trace_json *j = &r->json;
-    trace_json_kind kind = trace_json_value(j);
 
-    if (kind == TRACE_JSON_OBJECT)
-        trace_json_leave(j, kind);
-    if (kind != TRACE_JSON_ARRAY)
+    if (!trace_json_enter(j, TRACE_JSON_ARRAY))
         return;
-    while (trace_json_item(j)) {
-        if ((kind = trace_json_value(j)) == TRACE_JSON_OBJECT)
+    while (trace_json_item(j))
+        if (trace_json_enter(j, TRACE_JSON_OBJECT))
             read_attr(r, n);
-        else if (kind == TRACE_JSON_ARRAY)
-            trace_json_leave(j, kind);
-    }
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -273,7 +253,6 @@ void et_read_node(et_reader *r, et_node *n)
 {
     static const et_values none = {.word = DSE_NONE, .group_name = DSE_NONE, .group_desc = DSE_NONE};
     trace_json *j = &r->json;
-    trace_json_kind kind;
 
     *n = (et_node){.name = DSE_NONE,
                    .tid = DSE_NONE,
@@ -297,10 +276,8 @@ void et_read_node(et_reader *r, et_node *n)
         case TAKE_OUTPUTS: read_side(r, n, &n->out, false); break;
         case TAKE_ATTRS: read_attrs(r, n); break;
         case TAKE_TYPES:
-            if ((kind = trace_json_value(j)) == TRACE_JSON_ARRAY)
+            if (trace_json_enter(j, TRACE_JSON_ARRAY))
                 read_types(r, n);
-            else if (kind == TRACE_JSON_OBJECT)
-                trace_json_leave(j, kind);
             break;
         default: take_scalar(r, n, row);
         }
@@ -315,13 +292,10 @@ static uint32_t named(uint32_t first, uint32_t otherwise) { return first != DSE_
 static uint32_t group_of(et_reader *r, const et_node *n)
 {
     const et_values *v = &n->in;
-    char text[24];
-    int length;
 
     if (n->group_name != DSE_NONE || v->group_name != DSE_NONE || v->n_before != 3 || !v->before[1])
         return named(n->group_name, v->group_name);
-    length = snprintf(text, sizeof text, "%" PRIu64, v->before[1]);
-    return trace_names_add(&r->rank->names, text, (size_t)length);
+    return trace_names_addf(&r->rank->names, "%" PRIu64, v->before[1]);
 }
 
 static uint64_t elements_of(const et_values *v)

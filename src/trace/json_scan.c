@@ -1,6 +1,6 @@
 #include "trace/json_scan.h"
 
-#include "base/alloc.h"
+#include "base/strbuf.h"
 
 void trace_json_init(trace_json *s, trace_source *source)
 {
@@ -57,6 +57,23 @@ static size_t ensure(trace_json *s, size_t n)
 }
 
 bool trace_json_follows(trace_json *s) { return !s->fault && trace_json_peek(s) != 0; }
+
+uint32_t trace_json_list_name(trace_json *s, size_t max_bytes, trace_names *names)
+{
+    dse_strbuf text;
+    uint32_t id;
+
+    dse_strbuf_init(&text);
+    while (trace_json_item(s))
+        if (trace_json_scalar(s, trace_json_value(s)) && text.len < max_bytes) {
+            dse_strbuf_adds(&text, text.len ? ", " : "[");
+            dse_strbuf_add(&text, s->text, s->length);
+        }
+    dse_strbuf_adds(&text, text.len ? "]" : "[]");
+    id = trace_names_add(names, text.data, text.len);
+    dse_strbuf_free(&text);
+    return id;
+}
 
 /* ---- strings ------------------------------------------------------------------------------- */
 

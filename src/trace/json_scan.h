@@ -20,6 +20,7 @@
 #define DSE_TRACE_JSON_SCAN_H
 
 #include "trace/json_find.h"
+#include "trace/names.h"
 #include "trace/source.h"
 
 #include <string.h>
@@ -84,6 +85,20 @@ void trace_json_skip(trace_json *s);
 
 /* Passes over the rest of the object or array that one is in. */
 void trace_json_leave(trace_json *s, trace_json_kind container);
+
+/* Whether a value that was just read is a string or a number; leaves an object or array. */
+static inline bool trace_json_scalar(trace_json *s, trace_json_kind kind)
+{
+    if (kind == TRACE_JSON_OBJECT || kind == TRACE_JSON_ARRAY)
+        trace_json_leave(s, kind);
+    return kind == TRACE_JSON_STRING || kind == TRACE_JSON_NUMBER;
+}
+
+/* Reads a value and says whether it is of this kind; leaves an object or array that is not. */
+static inline bool trace_json_enter(trace_json *s, trace_json_kind wanted);
+
+/* The rest of an array of scalars as a name, spelt as Python prints a list: "[0, 1]". Ends after max_bytes. */
+uint32_t trace_json_list_name(trace_json *s, size_t max_bytes, trace_names *names);
 
 /* Whether anything but blanks follows: asked behind the outermost value. */
 bool trace_json_follows(trace_json *s);
@@ -220,6 +235,15 @@ static inline trace_json_kind trace_json_value(trace_json *s)
     s->at++;
     s->fresh = true;
     return c == '{' ? TRACE_JSON_OBJECT : TRACE_JSON_ARRAY;
+}
+
+static inline bool trace_json_enter(trace_json *s, trace_json_kind wanted)
+{
+    trace_json_kind kind = trace_json_value(s);
+
+    if (kind != wanted)
+        trace_json_scalar(s, kind);
+    return kind == wanted;
 }
 
 #endif

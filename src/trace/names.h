@@ -21,6 +21,9 @@ typedef struct {
 /* The id of a text of n bytes, a new one if need be; never DSE_NONE. Texts beyond 2^32 - 2, or 4 GiB, end as no memory does. */
 uint32_t trace_names_add(trace_names *t, const char *text, size_t n);
 
+/* The same of a formatted text of fewer than 64 bytes. */
+uint32_t trace_names_addf(trace_names *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* The same of bytes as a file has them: a NUL among them becomes U+FFFD. */
 uint32_t trace_names_add_bytes(trace_names *t, const void *bytes, size_t n);
 

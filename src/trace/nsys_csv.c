@@ -325,7 +325,7 @@ static dse_status read_line(report_import *x)
     return DSE_OK;
 }
 
-dse_status trace_nsys_csv_parse(const char *path, const char *bytes, size_t n, trace_record *out,
+dse_status trace_nsys_csv_parse(const char *path, const void *bytes, size_t n, trace_record *out,
                                 dse_error *err)
 {
     report_import x = {
@@ -347,15 +347,7 @@ dse_status trace_nsys_csv_parse(const char *path, const char *bytes, size_t n, t
 
 static dse_status nsys_csv_read(const char *path, trace_record *out, dse_error *err)
 {
-    dse_strbuf text;
-    dse_status st;
-
-    dse_strbuf_init(&text);
-    st = trace_read_whole(path, MAX_BYTES, &text, err);
-    if (st == DSE_OK)
-        st = trace_nsys_csv_parse(path, text.data, text.len, out, err);
-    dse_strbuf_free(&text);
-    return st;
+    return trace_read_whole(path, MAX_BYTES, trace_nsys_csv_parse, out, err);
 }
 
 static bool is_nsys_csv(const char *head, size_t n)

@@ -74,14 +74,6 @@ bool nsys_name_of(nsys_import *x, const nsys_rows *r, int column, uint32_t rank,
     return true;
 }
 
-static uint32_t add_number(trace_rank *r, const char *before, int64_t v)
-{
-    char text[48];
-    int n = snprintf(text, sizeof text, "%s%" PRId64, before, v);
-
-    return trace_names_add(&r->names, text, (size_t)n);
-}
-
 /* ---- devices ------------------------------------------------------------------------------- */
 
 static bool add_cuda_device(nsys_import *x, const nsys_rows *r, int word)
@@ -240,8 +232,9 @@ bool nsys_find_lane(nsys_import *x, uint32_t rank, bool is_host, int64_t number,
                     r->rank, MAX_LANES);
         return false;
     }
-    pid = add_number(r, "", is_host ? nsys_pid_of(number) : r->rank);
-    tid = is_host ? add_number(r, "", number & 0xffffff) : add_number(r, "stream ", number);
+    pid = trace_names_addf(&r->names, "%" PRId64, is_host ? nsys_pid_of(number) : r->rank);
+    tid = is_host ? trace_names_addf(&r->names, "%" PRId64, number & 0xffffff)
+                  : trace_names_addf(&r->names, "stream %" PRId64, number);
     *out = *lane = trace_add_lane(r, pid, tid);
     return true;
 }

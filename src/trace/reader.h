@@ -3,6 +3,7 @@
 #define DSE_TRACE_READER_H
 
 #include "trace/record.h"
+#include "trace/source.h"
 
 #define TRACE_HEAD_BYTES 65536
 
@@ -15,6 +16,11 @@ typedef struct {
      * what cannot names the file and the byte. DSE_E_IO, DSE_E_SYNTAX, DSE_E_RANGE. */
     dse_status (*read)(const char *path, trace_record *out, dse_error *err);
 } trace_reader;
+
+/* Opens a file as a stream and parses it. */
+typedef dse_status trace_stream_parser(trace_source *source, const char *path, trace_record *out,
+                                       dse_error *err);
+dse_status trace_read_stream(trace_stream_parser *parse, const char *path, trace_record *out, dse_error *err);
 
 /* The reader of a file by its content; NULL if it is of no known format (*err is as it was). DSE_E_IO: it cannot be
  * read, or is a gzip file that breaks before it tells what it is. */

@@ -143,19 +143,12 @@ static bool read_line_head(xplane *x, pb_range line, line_head *h)
     return got == 0;
 }
 
-static uint32_t add_number(xplane *x, int64_t v)
-{
-    char text[32];
-    int n = snprintf(text, sizeof text, "%" PRId64, v);
-
-    return trace_names_add(&x->r->names, text, (size_t)n);
-}
-
 /* A line is a lane of its own, even if a damaged or foreign file uses its number twice. */
 static void add_lane(xplane *x, uint32_t plane, const line_head *h)
 {
     trace_rank *r = x->r;
-    uint32_t pid = add_number(x, plane), tid = add_number(x, h->id); /* in this order */
+    uint32_t pid = trace_names_addf(&r->names, "%" PRIu32, plane); /* names count in this order */
+    uint32_t tid = trace_names_addf(&r->names, "%" PRId64, h->id);
     uint32_t process_name = xplane_add_name(x, x->plane_name);
     uint32_t thread = xplane_add_name(x, xplane_is_empty(h->name) ? h->display_name : h->name);
 
@@ -286,15 +279,7 @@ dse_status trace_xplane_parse(const char *path, const void *bytes, size_t n, tra
 
 static dse_status xplane_read(const char *path, trace_record *out, dse_error *err)
 {
-    dse_strbuf bytes;
-    dse_status st;
-
-    dse_strbuf_init(&bytes);
-    st = trace_read_whole(path, MAX_BYTES, &bytes, err);
-    if (st == DSE_OK)
-        st = trace_xplane_parse(path, bytes.data, bytes.len, out, err);
-    dse_strbuf_free(&bytes);
-    return st;
+    return trace_read_whole(path, MAX_BYTES, trace_xplane_parse, out, err);
 }
 
 /* Begins with a plane, and this with its number or its name, as XLA writes them: no other format here begins so. */
