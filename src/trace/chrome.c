@@ -1,16 +1,15 @@
 /* Chrome traces: PyTorch's profiler (Kineto), XLA's and JAX's, and our own timelines; JSON, plain or gzip.
  *
- * The file is read once, front to back, and only the record is kept. A fault (it ends early, or is no JSON from some byte
- * on) costs what comes behind it: all events before it stand, and a warning names the byte. */
+ * The file is read once, front to back, and only the record is kept. If it ends early, or is not JSON from
+ * some byte on, all complete events before that byte are used, and a warning names the byte. */
 #include "trace/chrome.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>
 
-/* ---- what stands beside the events --------------------------------------------------------- */
+/* ---- keys beside the events ------------------------------------------------------------------ */
 
-/* Passes over the value of a key that none of a table's rows asks for. */
-#define SKIP UINT8_MAX
+#define SKIP UINT8_MAX /* of a key that is in no row of a table */
 
 static uint8_t what_of(const chrome_reader *r, const trace_json_key_row *row, size_t n)
 {
@@ -137,7 +136,7 @@ static void read_distributed_info(chrome_reader *r)
         }
 }
 
-/* ---- the file ------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 enum { T_EVENTS, T_INFO, T_DEVICES, T_BASE, T_SIMULATOR, T_WORLD, T_SIZES, T_PEAKS };
 
@@ -206,7 +205,7 @@ static void warn_of_fault(chrome_reader *r, const char *path)
         trace_warn(r->record, path, "byte %" PRIu64 ": %s; " USED, j->fault_at, j->why, r->n_read);
 }
 
-/* What was met and gone on after. */
+/* Warns of everything that was left out or replaced. */
 static void warn(chrome_reader *r, const char *path)
 {
     const trace_json *j = &r->json;
@@ -235,7 +234,7 @@ static void warn(chrome_reader *r, const char *path)
                        met[i].what, met[i].n);
 }
 
-/* Nothing is there that could be used. */
+/* The error of a file without any usable event. */
 static dse_status refuse(const chrome_reader *r, const char *path, dse_error *err)
 {
     const trace_json *j = &r->json;
@@ -265,7 +264,7 @@ static void read_all(chrome_reader *r, const char *path)
                    trace_json_offset(&r->json));
 }
 
-/* Gives back what the arrays have grown to and do not need. */
+/* Frees the unused capacity of the events. */
 static void tighten(trace_rank *rank)
 {
     if (rank->device_time || rank->n_events == rank->cap_events)

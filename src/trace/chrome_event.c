@@ -1,23 +1,24 @@
-/* Events of Chrome traces. Keys stand in any order, so that an event is put together before it is looked at. */
+/* Events of Chrome traces. Keys come in any order, so an event is interpreted only after all of them were
+ * read. */
 #include "trace/chrome.h"
 
 #include <math.h>
 
-/* What is known of an event. */
+/* An event as read. */
 typedef struct {
     uint64_t at; /* byte */
     char ph;
     bool has_ts, has_dur;
-    bool wrong_ts, wrong_dur; /* there, but beyond all use */
+    bool wrong_ts, wrong_dur; /* present but not a usable number */
     trace_decimal ts, dur;
     uint32_t name, pid, tid, cat, meta_name;
     uint32_t correlation;
-    bool has_args; /* which are the reader's */
+    bool has_args; /* chrome_reader.args is filled */
     bool wrong_correlation;
     trace_device_time device_time;
 } chrome_event;
 
-/* ---- values of args ------------------------------------------------------------------------ */
+/* ---- values of args -------------------------------------------------------------------------- */
 
 enum {
     A_NAME,
@@ -67,7 +68,8 @@ uint64_t chrome_whole_of(chrome_reader *r, uint64_t max)
     return trace_json_scalar(&r->json, kind) ? trace_whole_of(r->json.text, r->json.length, max) : UINT64_MAX;
 }
 
-/* What XLA's profiler counts is a number, whose fraction is cut off, or a text of digits alone (spec, section 6). */
+/* XLA's profiler writes a count as a number, whose fraction is dropped, or as a text of digits only (spec,
+ * section 6). */
 static uint64_t count_of(chrome_reader *r, uint64_t max)
 {
     trace_json_kind kind = trace_json_value(&r->json);
@@ -173,7 +175,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
         case A_META: e->meta_name = chrome_name_of(r); break;
         case A_DEVICE_OFFSET:
         case A_DEVICE_DUR:
-            v = count_of(r, TRACE_MAX_PS / 2); /* so that their sum is near, too */
+            v = count_of(r, TRACE_MAX_PS / 2); /* so that offset + duration does not overflow */
             if (v == UINT64_MAX)
                 count(&r->device_times, e->at);
             *(row->what == A_DEVICE_DUR ? &e->device_time.dur_ps : &e->device_time.offset_ps) = (int64_t)v;
@@ -183,7 +185,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
     }
 }
 
-/* ---- times --------------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
 {
@@ -213,8 +215,8 @@ static bool relative(const trace_decimal *t, int64_t base_us, int64_t *ps)
 
 static bool is_positive(const trace_decimal *t) { return t->whole > 0 || t->millionths > 0; }
 
-/* Times count from the second that the first one is in. It may turn out to be nothing like the events' (metadata of
- * some writers have one of their own), so that the base moves as long as there is no event. */
+/* Times count from the second that the first one is in. It may turn out to be nothing like the events'
+ * (metadata of some writers have one of their own), so that the base moves as long as there is no event. */
 static bool place(chrome_reader *r, const trace_decimal *ts, int64_t *start_ps)
 {
     trace_rank *rank = r->rank;
@@ -249,7 +251,7 @@ static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, in
     return true;
 }
 
-/* ---- lanes --------------------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static bool same_process(const void *records, uint32_t id, const void *key)
 {
@@ -300,7 +302,7 @@ void chrome_name_lanes(chrome_reader *r)
     }
 }
 
-/* ---- events -------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 enum { E_NAME, E_PH, E_CAT, E_TS, E_DUR, E_PID, E_TID, E_ARGS };
 

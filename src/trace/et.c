@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* ---- process groups ------------------------------------------------------------------------- */
+/* ---- process groups -------------------------------------------------------------------------- */
 
 static void read_group(et_reader *r)
 {
@@ -34,8 +34,8 @@ static void read_group(et_reader *r)
     rank->group[rank->n_groups++] = g;
 }
 
-/* [{"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]}], as the text of a node. What is no such text
- * says nothing of groups. */
+/* [{"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]}], as the text of a node. Any
+ * other text declares no groups. */
 static void read_groups(et_reader *r)
 {
     et_reader inner = {.rank = r->rank};
@@ -51,7 +51,7 @@ static void read_groups(et_reader *r)
     trace_source_close(&source);
 }
 
-/* The group of all ranks says how many they are. */
+/* The group of all ranks gives the world size. */
 static void note_world(trace_rank *rank)
 {
     for (size_t i = 0; i < rank->n_groups; i++) {
@@ -63,7 +63,7 @@ static void note_world(trace_rank *rank)
     }
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static bool ps_of(trace_decimal us, int64_t base_us, int64_t *ps)
 {
@@ -74,7 +74,7 @@ static bool ps_of(trace_decimal us, int64_t base_us, int64_t *ps)
            !__builtin_add_overflow(*ps, us.millionths, ps);
 }
 
-/* Times count from the first node's second. */
+/* Times count from the second in which the first node starts. */
 static bool set_times(et_reader *r, const et_node *n, trace_event *e)
 {
     trace_rank *rank = r->rank;
@@ -101,7 +101,7 @@ static bool set_times(et_reader *r, const et_node *n, trace_event *e)
     return true;
 }
 
-/* `at` is the byte where it begins. */
+/* `at` is the byte where the node begins. */
 static void add_node(et_reader *r, const et_node *n, uint64_t at)
 {
     const char *name = TRACE_NAME(r->rank, n->name);
@@ -120,7 +120,7 @@ static void add_node(et_reader *r, const et_node *n, uint64_t at)
         read_groups(r);
 }
 
-/* A node that the file does not complete is none. */
+/* A node that is cut off is ignored. */
 static void read_nodes(et_reader *r)
 {
     trace_json *j = &r->json;
@@ -138,7 +138,7 @@ static void read_nodes(et_reader *r)
     }
 }
 
-/* ---- the file ------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void read_top(et_reader *r)
 {
@@ -156,7 +156,7 @@ static void read_top(et_reader *r)
     }
 }
 
-static const char *trouble(const trace_json *j)
+static const char *reason(const trace_json *j)
 {
     return *j->source->broken             ? j->source->broken
            : j->fault == TRACE_JSON_ENDED ? "the file ends here; it was cut off"
@@ -172,11 +172,11 @@ static dse_status finish(et_reader *r, const char *path, trace_record *out, dse_
     snprintf(where, sizeof where, "%.200s: byte %" PRIu64, path, j->fault_at);
     if (j->fault && !rank->n_events)
         return dse_fail_at(err, *j->source->broken ? DSE_E_IO : DSE_E_SYNTAX, where,
-                           "no node comes before this: %s", trouble(j));
+                           "no node comes before this: %s", reason(j));
     if (!r->has_nodes)
         return dse_fail_at(err, DSE_E_SYNTAX, path, "not an execution trace: it has no list 'nodes'");
     if (j->fault)
-        trace_warn(out, where, "%s; the %zu nodes before it are used", trouble(j), rank->n_events);
+        trace_warn(out, where, "%s; the %zu nodes before it are used", reason(j), rank->n_events);
     if (r->n_out_of_range)
         trace_warn(
             out, path,

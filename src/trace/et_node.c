@@ -3,16 +3,16 @@
  *
  *     tensors, sequence number, group, rank, "allreduce", input splits, output splits [, start, stride] [, ranks]
  *
- * The group is a number in older versions and a pair of texts, name and description, in newer. Without tensors (wait,
- * barrier) the list begins with the sequence number. Newest versions say the same again in attributes, which are
- * believed first. A tensor is [id, storage, offset, elements, bytes of one, device]. */
+ * The group is a number in older versions, and a pair of texts, name and description, in newer ones. Without
+ * tensors (wait, barrier) the list begins with the sequence number. The newest versions repeat all this in
+ * attributes, which take precedence. A tensor is [id, storage, offset, elements, bytes of one, device]. */
 #include "trace/et_node.h"
 
 #include <inttypes.h>
 
 uint32_t et_text_of(et_reader *r) { return trace_names_add(&r->rank->names, r->json.text, r->json.length); }
 
-/* ---- values --------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 #define MAX_NESTING 8
 
@@ -42,7 +42,7 @@ static void take_array(et_values *v, const et_array *a)
     }
 }
 
-/* The array that one is in. Recursion ends at MAX_NESTING. */
+/* Reads the array that the scanner is in. Recursion ends at MAX_NESTING. */
 static void read_array(et_reader *r, et_values *v, unsigned depth)
 {
     trace_json *j = &r->json;
@@ -86,7 +86,7 @@ static void keep_config(et_reader *r)
     dse_strbuf_add(&r->config, r->json.text, r->json.length);
 }
 
-/* The list of a node's values. A text that is JSON is kept whole; the first of the others is the word. */
+/* Reads the list of a node's values. A text that is JSON is kept whole; the first other text is the word. */
 static void read_values(et_reader *r, et_values *v)
 {
     trace_json *j = &r->json;
@@ -107,7 +107,7 @@ static void read_values(et_reader *r, et_values *v)
     }
 }
 
-/* "GenericList[Tensor(c10::Half)]" names Half. Kineto spells the types in words of their own. */
+/* "GenericList[Tensor(c10::Half)]" is Half: the name that Kineto uses. */
 static uint32_t dtype_of(et_reader *r)
 {
     static const struct {
@@ -165,7 +165,7 @@ static void read_side(et_reader *r, et_node *n, et_values *v, bool types)
     }
 }
 
-/* ---- attributes ----------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 enum { TAKE_NAME, TAKE_COUNT, TAKE_TIME, TAKE_INPUTS, TAKE_OUTPUTS, TAKE_TYPES, TAKE_ATTRS };
 
@@ -190,7 +190,7 @@ static const trace_json_key_row node_rows[] = {
     {"input_types", TAKE_TYPES, 0},     {"attrs", TAKE_ATTRS, 0},
 };
 
-/* The value that comes is a scalar for a field of the node. */
+/* Reads a scalar into a field of the node. */
 static void take_scalar(et_reader *r, et_node *n, const trace_json_key_row *row)
 {
     trace_json *j = &r->json;
@@ -212,7 +212,7 @@ static void take_scalar(et_reader *r, et_node *n, const trace_json_key_row *row)
     }
 }
 
-/* {"name": "pg_size", "type": "uint64", "value": 8}: the name is known before the value, in every version. */
+/* {"name": "pg_size", "type": "uint64", "value": 8}: every version writes the name before the value. */
 static void read_attr(et_reader *r, et_node *n)
 {
     const trace_json_key_row *row = NULL;
@@ -241,7 +241,7 @@ static void read_attrs(et_reader *r, et_node *n)
             read_attr(r, n);
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 void et_nodes_init(et_reader *r)
 {
@@ -288,7 +288,7 @@ static uint64_t given(uint64_t first, uint64_t otherwise) { return first != UINT
 
 static uint32_t named(uint32_t first, uint32_t otherwise) { return first != DSE_NONE ? first : otherwise; }
 
-/* Of an older version's group only its number is known; 0 is none. */
+/* Older versions give only a number for the group; 0 is none. */
 static uint32_t group_of(et_reader *r, const et_node *n)
 {
     const et_values *v = &n->in;
@@ -303,7 +303,7 @@ static uint64_t elements_of(const et_values *v)
     return v->has_tensor && !v->overflows ? v->elements : TRACE_UNKNOWN;
 }
 
-/* Of so many elements of tensors, which may be a part of them. */
+/* Bytes of so many elements, which may be a part of the tensors. */
 static uint64_t bytes_of(const et_values *v, uint64_t elements)
 {
     uint64_t bytes;

@@ -39,7 +39,7 @@ static dse_status read_json(const char *path, trace_record *out, dse_error *err)
     return trace_read_stream(parse_json, path, out, err);
 }
 
-/* Traces that carry a snapshot's words begin with theirs. */
+/* A trace that contains a snapshot's keys has traceEvents before them. */
 static bool is_json(const char *head, size_t n)
 {
     const char *p = head + strspn(head, " \t\r\n");
