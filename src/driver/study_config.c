@@ -223,8 +223,7 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
         if ((st = load_operators(s, operators_hash, &r->operators_arena, err)) != DSE_OK)
             return st;
         r->operators = s->operators;
-        if ((st = wl_generator_new(&r->operators, &r->generator, err)) != DSE_OK)
-            return st;
+        r->generator = wl_generator_new(&r->operators);
         r->operators_hash = s->operators_hash;
         memcpy(r->operators_name, s->model.operators, sizeof r->operators_name);
     }
@@ -280,7 +279,7 @@ dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n
     return DSE_OK;
 }
 
-dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err)
+dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err)
 {
     card_system system;
     cfg_doc doc = {0};
@@ -294,6 +293,6 @@ dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_e
         return DSE_OK;
     st = card_system_read_stored(&doc, &system, err);
     if (st == DSE_OK)
-        *out = system.memory_capacity;
+        *out = system.hbm_bytes;
     return st;
 }
