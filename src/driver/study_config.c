@@ -223,8 +223,7 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
         if ((st = load_operators(s, operators_hash, &r->operators_arena, err)) != DSE_OK)
             return st;
         r->operators = s->operators;
-        if ((st = wl_generator_new(&r->operators, &r->generator, err)) != DSE_OK)
-            return st;
+        r->generator = wl_generator_new(&r->operators);
         r->operators_hash = s->operators_hash;
         memcpy(r->operators_name, s->model.operators, sizeof r->operators_name);
     }

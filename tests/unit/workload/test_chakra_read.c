@@ -365,8 +365,6 @@ CLAIM(group_files_are_checked)
     end();
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -21,14 +21,14 @@ static void begin_with(const char *text)
 {
     begin();
     assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &docs, &doc, &err), &err);
-    assert_ok(wl_generator_new(&doc, &generator, &err), &err);
+    generator = wl_generator_new(&doc);
 }
 
 static void begin_with_transformer(void)
 {
     begin();
     assert_ok(cfg_load(TEST_SOURCE "/configs/operators/transformer.yaml", &docs, &doc, &err), &err);
-    assert_ok(wl_generator_new(&doc, &generator, &err), &err);
+    generator = wl_generator_new(&doc);
 }
 
 static void end(void)

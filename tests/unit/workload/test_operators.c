@@ -528,8 +528,6 @@ CLAIM(links_are_checked)
     refuse(LINKS("{loss: {min_layers: ^two}}"), "'min_layers' must be a whole number, not 'two'");
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
