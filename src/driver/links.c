@@ -136,8 +136,7 @@ static void dimensions_json(const net_load *l, dse_json *j)
 
         dse_json_begin_object(j);
         dse_json_key_uint(j, "dimension", i);
-        dse_json_key(j, "topology");
-        dse_json_string(j, l->graph->net->dim[i].topology->name);
+        dse_json_key_string(j, "topology", l->graph->net->dim[i].topology->name);
         dse_json_key_uint(j, "links", d->n_links);
         dse_json_key_uint(j, "used", d->n_used);
         dse_json_key_uint(j, "messages", d->n_messages);
