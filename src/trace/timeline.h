@@ -5,7 +5,8 @@
  *
  * A process is a rank, a thread a stream (node_event.h has their numbers). Every node is an event "X", ticks (ns) as
  * microseconds with three decimals; cat "kernel" (copies: "gpu_memcpy", the host's: "cpu_op") with Kineto's args. It
- * communicates if the args have a "Collective name": all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send,
+ * computes something that the generator knows if the args have a "kernel_class" (workload/kernel.h) with "m", "n", "k" and
+ * "batch". It communicates if the args have a "Collective name": all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send,
  * recv. Sizes are in elements of one "Byte": what the workload calls bytes, which "sizes" tells from upstream's elements.
  * The annotation ProfilerStep#0 is the rank's run, from 0 until it has finished. "peak_memory" is the most that each rank's
  * tensors take at a time, in the same sizes; not there if that was not tracked. */
