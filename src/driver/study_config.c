@@ -33,20 +33,13 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "engine");
-    dse_json_string(&j, s->engine);
-    dse_json_key(&j, "model_name");
-    dse_json_string(&j, s->model_name);
-    dse_json_key(&j, "system_name");
-    dse_json_string(&j, s->system_name);
-    if (*s->settings) {
-        dse_json_key(&j, "settings");
-        dse_json_string(&j, s->settings);
-    }
-    dse_json_key(&j, "operators_hash");
-    dse_json_string(&j, spell_hash(s->operators_hash, hash));
-    dse_json_key(&j, "tag_base");
-    dse_json_uint(&j, s->tag_base);
+    dse_json_key_string(&j, "engine", s->engine);
+    dse_json_key_string(&j, "model_name", s->model_name);
+    dse_json_key_string(&j, "system_name", s->system_name);
+    if (*s->settings)
+        dse_json_key_string(&j, "settings", s->settings);
+    dse_json_key_string(&j, "operators_hash", spell_hash(s->operators_hash, hash));
+    dse_json_key_uint(&j, "tag_base", s->tag_base);
     dse_json_key(&j, "model");
     cfg_table_write_json(&card_model_table, &model, &j);
     dse_json_key(&j, "system");
@@ -279,7 +272,7 @@ dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n
     return DSE_OK;
 }
 
-dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err)
+dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err)
 {
     card_system system;
     cfg_doc doc = {0};
@@ -293,6 +286,6 @@ dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_e
         return DSE_OK;
     st = card_system_read_stored(&doc, &system, err);
     if (st == DSE_OK)
-        *out = system.memory_capacity;
+        *out = system.hbm_bytes;
     return st;
 }

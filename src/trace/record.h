@@ -156,7 +156,7 @@ typedef struct {
     bool in_elements;
     uint64_t peak_memory; /* TRACE_UNKNOWN */
     /* Over all events of the file with ts > 0, whatever their ph, and over all kernels of an export of Nsight Systems:
-     * what the original tools call its length. all_first > all_last: none. */
+     * what the original tools call its length. all_first_ps > all_last_ps: none. */
     int64_t all_first_ps, all_last_ps;
     /* Over all events of a Chrome trace, also those with ts <= 0: the first start, the last start, the last end. Starts of
      * arrows between events count, though these are not kept. Empty as above. */
