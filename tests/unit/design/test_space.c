@@ -284,14 +284,6 @@ CLAIM(other_names_are_refused)
     }
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    design_point *p;
-    size_t count;
-
-    return design_enumerate(what, 64, a, &p, &count, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
