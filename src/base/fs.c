@@ -36,7 +36,7 @@ dse_status dse_read_file(const char *path, size_t max_bytes, dse_strbuf *out, ds
         return st;
     }
     fclose(f);
-    return out->failed ? dse_fail_nomem(err) : DSE_OK;
+    return DSE_OK;
 }
 
 dse_status dse_mkdirs(const char *path, dse_error *err)
@@ -146,7 +146,7 @@ dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_err
 
 dse_status dse_write_text(const char *path, const dse_strbuf *text, dse_error *err)
 {
-    return text->failed ? dse_fail_nomem(err) : dse_write_file(path, text->data, text->len, err);
+    return dse_write_file(path, text->data, text->len, err);
 }
 
 static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *at)

@@ -16,7 +16,7 @@ dse_status dse_mkdirs(const char *path, dse_error *err);
  * to. */
 dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_error *err);
 
-/* The same of a text that was built in memory; DSE_E_NOMEM if there was too little for it. */
+/* The same of a text that was built in memory. */
 dse_status dse_write_text(const char *path, const dse_strbuf *text, dse_error *err);
 
 /* dse_replacement -- the same for content that is too large for memory: open, write to fd, commit or give up. */

@@ -36,8 +36,6 @@ static inline bool dse_idtable_reserve(dse_idtable *t)
     if ((t->n_used + 1) * 2 <= t->n_slots)
         return true;
     slot = (dse_idslot *)dse_realloc(NULL, n * sizeof *slot);
-    if (!slot)
-        return false;
     for (size_t i = 0; i < n; i++)
         slot[i].id = DSE_NONE;
     for (size_t i = 0; i < t->n_slots; i++) {

@@ -93,14 +93,11 @@ static uint32_t below(dse_python_random *r, uint32_t n)
  * of the two takes less memory in Python. */
 static double list_limit(uint32_t k) { return 21 + (k > 5 ? pow(4, ceil(log((double)k * 3) / log(4))) : 0); }
 
-dse_status dse_python_random_sample(dse_python_random *r, uint32_t n, uint32_t k, uint32_t *out,
-                                    dse_error *err)
+void dse_python_random_sample(dse_python_random *r, uint32_t n, uint32_t k, uint32_t *out)
 {
     bool shuffles = n <= list_limit(k);
     uint32_t *pool = dse_calloc(n ? n : 1, sizeof *pool); /* the list; else nonzero for what is drawn */
 
-    if (!pool)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; shuffles && i < n; i++)
         pool[i] = i;
     for (uint32_t i = 0; i < k; i++) {
@@ -117,5 +114,4 @@ dse_status dse_python_random_sample(dse_python_random *r, uint32_t n, uint32_t k
         out[i] = j;
     }
     dse_free(pool);
-    return DSE_OK;
 }

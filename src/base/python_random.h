@@ -21,8 +21,7 @@ void dse_python_random_seed(dse_python_random *r, int64_t seed);
 /* random.getrandbits(32) */
 uint32_t dse_python_random_u32(dse_python_random *r);
 
-/* random.sample(range(n), k): k different indexes in the order drawn. k <= n < 2^32. DSE_E_NOMEM. */
-dse_status dse_python_random_sample(dse_python_random *r, uint32_t n, uint32_t k, uint32_t *out,
-                                    dse_error *err);
+/* random.sample(range(n), k): k different indexes in the order drawn. k <= n < 2^32. */
+void dse_python_random_sample(dse_python_random *r, uint32_t n, uint32_t k, uint32_t *out);
 
 #endif

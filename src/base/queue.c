@@ -82,8 +82,6 @@ uint32_t dse_queue_begin(dse_queue *q, dse_time at)
 {
     uint32_t id = DSE_SLOT_TAKE(q->tick, q->cap_ticks, q->n_ticks, q->free_tick, dse_queue_tick, next);
 
-    if (id == DSE_NONE)
-        return DSE_NONE;
     q->tick[id] = (dse_queue_tick){.at = at, .cells = {DSE_NONE, DSE_NONE}};
     put_tick(q, id);
     q->recent[dse_queue_place(at)].at = at;

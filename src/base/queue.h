@@ -61,29 +61,25 @@ typedef struct {
 void dse_queue_init(dse_queue *q);
 void dse_queue_free(dse_queue *q);
 
-/* queue.c: what the two below need only now and then. A new list for a tick after now; DSE_NONE when out of memory. The
- * next tick becomes now; false if there is none. */
+/* queue.c: what the two below need only now and then. A new list for a tick after now. The next tick becomes now; false
+ * if there is none. */
 uint32_t dse_queue_begin(dse_queue *q, dse_time at);
 bool dse_queue_advance(dse_queue *q);
 
 static inline size_t dse_queue_place(dse_time at) { return at * 0x9e3779b97f4a7c15u >> 58; }
 
-/* False when out of memory. `at` must not be earlier than the latest event taken. */
+/* `at` must not be earlier than the latest event taken. */
 static inline bool dse_queue_add(dse_queue *q, dse_time at, dse_event event)
 {
     uint32_t id = DSE_SLOT_TAKE(q->cell, q->cap_cells, q->n_cells, q->free_cell, dse_queue_cell, next);
     dse_queue_list *list = &q->due;
 
-    if (id == DSE_NONE)
-        return false;
     if (at != q->now) {
         size_t place = dse_queue_place(at);
         uint32_t tick = q->recent[place].tick;
 
         if (q->recent[place].at != at || at == DSE_TIME_NONE)
             tick = dse_queue_begin(q, at);
-        if (tick == DSE_NONE)
-            return false;
         list = &q->tick[tick].cells;
     }
     q->cell[id] = (dse_queue_cell){event, DSE_NONE};

@@ -39,8 +39,6 @@ dse_status dse_split_words(const char *text, dse_arena *a, const char ***words, 
     const char **list = DSE_ARENA_NEW(a, const char *, len / 2 + 2), *p = text;
     size_t found = 0;
 
-    if (!copy || !list)
-        return dse_fail_nomem(err);
     for (;;) {
         while (is_blank(*p))
             p++;

@@ -164,8 +164,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         r->code = EXIT_USAGE;
         return DSE_OK;
     }
-    st = drv_measure_kinds(o->metric.item, o->metric.n, o->compat, r->arena, &job.read.kinds, err);
-    return st == DSE_OK ? metrics_measure(&job, r, err) : st;
+    job.read.kinds = drv_measure_kinds(o->metric.item, o->metric.n, o->compat, r->arena);
+    return metrics_measure(&job, r, err);
 }
 
 static const exit_text exits[] = {

@@ -343,7 +343,7 @@ dse_status drv_astra_log_parse(const char *name, const char *text, size_t n, con
     drv_astra_log log = {0};
     parser p = {name, 0, wants, DSE_ARENA_NEW(scratch, uint32_t, wants->n_ranks), &log};
     rest r = {text, text};
-    dse_status st = p.seen ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
 
     while (st == DSE_OK && n && (r.end = memchr(r.at, '\n', (size_t)(text + n - r.at)))) {
         p.line++;

@@ -23,7 +23,7 @@
 /* Paths and what tools say may hold anything; a terminal gets only what prints. */
 void doctor_found(doctor *d, drv_check check, drv_state state, const char *fmt, ...)
 {
-    char text[1024], *copy;
+    char text[1024];
     va_list ap;
 
     va_start(ap, fmt);
@@ -32,12 +32,8 @@ void doctor_found(doctor *d, drv_check check, drv_state state, const char *fmt, 
     for (char *p = text; *p && !dse_is_printable(text); p++)
         if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f)
             *p = '?';
-    if (!(copy = dse_arena_strdup(d->arena, text))) {
-        d->status = dse_fail_nomem(d->err);
-        copy = "";
-    }
     d->finding[check].state = state;
-    d->finding[check].found = copy;
+    d->finding[check].found = dse_arena_strdup(d->arena, text);
 }
 
 /* ---- the machine --------------------------------------------------------------------------- */
@@ -97,8 +93,6 @@ static void look_at_cards(doctor *d, drv_check check)
         size_t n;
 
         if (card_list(card_kinds[i].kind, d->arena, &names, &n, &folder, &err) != DSE_OK) {
-            if (err.status == DSE_E_NOMEM)
-                d->status = dse_fail_nomem(d->err);
             doctor_found(d, check, DRV_ABSENT, "%s", err.text);
             return;
         }
@@ -144,12 +138,8 @@ static void look_at_results(doctor *d, drv_check check)
     struct statvfs sb;
     bool made;
 
-    if (folder)
-        parent_of(folder);
-    if (!folder || !(wanted = dse_arena_strdup(d->arena, folder))) {
-        d->status = dse_fail_nomem(d->err);
-        return;
-    }
+    parent_of(folder);
+    wanted = dse_arena_strdup(d->arena, folder);
     while (access(folder, F_OK) != 0 && strcmp(folder, ".") != 0 && strcmp(folder, "/") != 0)
         parent_of(folder);
     if (!dse_is_dir(folder)) {
@@ -178,8 +168,6 @@ static void look_at_database(doctor *d, drv_check check)
         doctor_found(d, check, DRV_BROKEN, "%s: %s", d->in->database, err.text);
     else
         doctor_found(d, check, DRV_THERE, "%s can be read", d->in->database);
-    if (err.status == DSE_E_NOMEM)
-        d->status = dse_fail_nomem(d->err);
     store_close(s);
 }
 

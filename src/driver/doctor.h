@@ -43,7 +43,7 @@ typedef struct {
     double timeout_seconds;                         /* for a tool to answer; 0: none */
 } drv_doctor_inputs;
 
-/* One finding a check; what is missing is a finding, not a failure. In the arena. DSE_E_NOMEM, DSE_E_USAGE (a quote
+/* One finding a check; what is missing is a finding, not a failure. In the arena. DSE_E_USAGE (a quote
  * that is not closed), DSE_E_IO (no folder for what tools say), DSE_E_CHILD, DSE_E_INTERRUPT. */
 dse_status drv_doctor(const drv_doctor_inputs *in, dse_arena *a, drv_finding out[DRV_N_CHECKS],
                       dse_error *err);

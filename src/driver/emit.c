@@ -62,8 +62,6 @@ dse_status drv_emit_system(const card_system *s, const char *folder, dse_error *
     dse_strbuf_init(&network);
     card_system_write_astra_system(s, &system);
     card_system_write_astra_network(s, &network);
-    if (st == DSE_OK && (system.failed || network.failed))
-        st = dse_fail_nomem(err);
     if (st == DSE_OK)
         st = write_text(folder, "system.json", system.data, system.len, err);
     if (st == DSE_OK)
@@ -97,8 +95,6 @@ dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char
     dse_strbuf groups;
     dse_status st;
 
-    if (!pattern || !script || !group_file)
-        return dse_fail_nomem(err);
     unlink(script); /* made last: without it the folder is not complete */
     dse_strbuf_init(&groups);
     wl_groups_write(w, &groups);

@@ -88,7 +88,7 @@ static dse_status give_failure(runner *r, lane *l, const char *why, double secon
 
 static dse_status give_text(runner *r, lane *l, dse_strbuf *why, double seconds, dse_error *err)
 {
-    dse_status st = why->failed ? dse_fail_nomem(err) : give_failure(r, l, why->data, seconds, err);
+    dse_status st = give_failure(r, l, why->data, seconds, err);
 
     dse_strbuf_free(why);
     return st;
@@ -104,12 +104,9 @@ static dse_status discard(lane *l, dse_error *err)
 {
     dse_status st = dse_remove_tree(l->point.workload, err);
 
-    for (uint32_t i = 0; st == DSE_OK && i < l->wants.n_ranks; i++) {
-        const char *path =
-            dse_arena_printf(&l->arena, "%s/local_mem_trace.%" PRIu32 ".json", l->point.results, i);
-
-        st = path ? dse_remove_tree(path, err) : dse_fail_nomem(err);
-    }
+    for (uint32_t i = 0; st == DSE_OK && i < l->wants.n_ranks; i++)
+        st = dse_remove_tree(
+            dse_arena_printf(&l->arena, "%s/local_mem_trace.%" PRIu32 ".json", l->point.results, i), err);
     return st;
 }
 
@@ -122,16 +119,13 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
     dse_error why = DSE_ERROR_INIT;
     drv_astra_log log;
     dse_strbuf text;
-    dse_status st = DSE_OK;
 
     dse_strbuf_init(&text);
     if (o->end != EXEC_DONE) {
         say_how_it_ended(l, o, &text);
         return give_text(r, l, &text, o->cpu_seconds, err);
     }
-    if ((st = read_statistics(l, &log, &why)) == DSE_E_NOMEM)
-        return dse_fail_nomem(err);
-    if (st != DSE_OK) {
+    if (read_statistics(l, &log, &why) != DSE_OK) {
         add_error(&why, &text);
         drv_log_meaning_add(path, &text);
         drv_log_tail_add(path, strstr(text.data, path) ? "it" : path, &text);
@@ -174,8 +168,6 @@ static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, ds
         st = drv_external_plan(r->tools, study, point, &l->arena, &l->point, &why);
         if (st == DSE_OK)
             st = drv_external_make_folders(study, &l->point, &why);
-        if (st == DSE_E_NOMEM)
-            return dse_fail_nomem(err);
         if (st == DSE_OK) {
             l->busy = true;
             l->wants = wants_of(&study->system);
@@ -204,8 +196,6 @@ dse_status drv_external_run(const drv_external *x, uint32_t jobs, const drv_exte
     const exec_job_calls job_calls = {next, done, tick, &r};
     dse_status st;
 
-    if (!r.lanes)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < jobs; i++)
         dse_arena_init(&r.lanes[i].arena);
     st = exec_jobs_run(jobs, &job_calls, err);
@@ -245,11 +235,12 @@ static dse_status keep_single(void *user, uint64_t task, store_row *row, const d
     single *s = user;
 
     (void)task;
+    (void)err;
     *s->row = *row;
     if (log)
         *s->log = *log;
     s->row->error = dse_arena_strdup(s->arena, row->error);
-    return s->row->error ? DSE_OK : dse_fail_nomem(err);
+    return DSE_OK;
 }
 
 static void tick_single(void *user) { (void)user; }

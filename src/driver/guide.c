@@ -56,12 +56,10 @@ static dse_status add_iterations(const char *folder, dse_arena *a, iterations *o
             continue;
         it.name = dse_arena_strdup(a, e->d_name);
         it.path = dse_arena_printf(a, "%s/%s", folder, e->d_name);
-        if (!it.name || !it.path || !DSE_GROW(out->item, out->cap, out->n + 1)) {
-            closedir(dir);
-            return dse_fail_nomem(err);
-        }
-        if (dse_is_dir(it.path))
-            out->item[out->n++] = it;
+        if (!dse_is_dir(it.path))
+            continue;
+        DSE_GROW(out->item, out->cap, out->n + 1);
+        out->item[out->n++] = it;
     }
     closedir(dir);
     if (out->n > first)
@@ -72,23 +70,15 @@ static dse_status add_iterations(const char *folder, dse_arena *a, iterations *o
 static dse_status find_iterations(drv_guide *g, dse_arena *a, dse_error *err)
 {
     const char *profiles = dse_arena_printf(a, "%s/profile_traces", g->traces);
+    const drv_iteration all = {"all", g->traces};
     iterations found = {0};
-    drv_iteration *list = NULL;
-    dse_status st = profiles ? add_iterations(profiles, a, &found, err) : dse_fail_nomem(err);
+    dse_status st = add_iterations(profiles, a, &found, err);
 
     if (st == DSE_OK)
         st = add_iterations(g->traces, a, &found, err);
     g->n = found.n ? found.n : 1;
-    if (st == DSE_OK && !(list = DSE_ARENA_NEW(a, drv_iteration, g->n)))
-        st = dse_fail_nomem(err);
-    if (st == DSE_OK) {
-        if (found.n)
-            memcpy(list, found.item, found.n * sizeof *list);
-        else
-            list[0] = (drv_iteration){"all", g->traces};
-        g->iteration = list;
-        g->chosen = &list[(g->n - 1) / 2];
-    }
+    g->iteration = dse_arena_copy(a, found.n ? found.item : &all, g->n, sizeof all);
+    g->chosen = &g->iteration[(g->n - 1) / 2];
     dse_free(found.item);
     return st;
 }
@@ -98,8 +88,6 @@ dse_status drv_guide_find(const char *workload, dse_arena *a, drv_guide *out, ds
     *out = (drv_guide){.workload = workload,
                        .traces = dse_arena_printf(a, "%s/traces", workload),
                        .card = dse_arena_printf(a, "%s/workload_card.yaml", workload)};
-    if (!out->traces || !out->card)
-        return dse_fail_nomem(err);
     if (!dse_is_dir(workload))
         return dse_fail(err, DSE_E_IO, "there is no folder '%s'", workload);
     if (!dse_is_dir(out->traces))
@@ -133,10 +121,8 @@ dse_status drv_guide_tools(const char *const *name, size_t n, dse_arena *a, cons
 {
     size_t n_all, n_known = 0, at = 0;
     const metric *const *all = metric_all(a, &n_all);
-    const char **known = all ? DSE_ARENA_NEW(a, const char *, n_all) : NULL;
+    const char **known = DSE_ARENA_NEW(a, const char *, n_all);
 
-    if (!known)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < n_all; i++) /* several rows may have a name, for several kinds of traces */
         if (strcmp(all[i]->group, GROUP) == 0 && !is_among(all[i]->name, known, n_known))
             known[n_known++] = all[i]->name;
@@ -201,20 +187,17 @@ static const char *model_of(const drv_recording *rec)
     return rec->has_card && rec->card.model_family ? rec->card.model_family : "not in the workload card";
 }
 
-static dse_status add_html(const drv_guide *g, const drv_recording *rec, const report_measured *m, size_t n,
-                           dse_arena *a, dse_strbuf *out, dse_error *err)
+static void add_html(const drv_guide *g, const drv_recording *rec, const report_measured *m, size_t n,
+                     dse_arena *a, dse_strbuf *out)
 {
-    const char *which = drv_guide_chosen(g, a), *ranks = dse_arena_printf(a, "%" PRIu32, rec->record.n_ranks);
     const report_fact facts[] = {
         {"traces", g->traces},
         {"workload card", g->card},
         {"model", model_of(rec)},
-        {"iteration", which},
-        {"traces read", ranks},
+        {"iteration", drv_guide_chosen(g, a)},
+        {"traces read", dse_arena_printf(a, "%" PRIu32, rec->record.n_ranks)},
         {"figures", "to six digits; all digits, and what tables and lists leave out, are in report.json"}};
 
-    if (!which || !ranks)
-        return dse_fail_nomem(err);
     report_page_html(&(report_page){.title = "Metrics of a workload",
                                     .n_facts = sizeof facts / sizeof facts[0],
                                     .fact = facts,
@@ -223,16 +206,6 @@ static dse_status add_html(const drv_guide *g, const drv_recording *rec, const r
                                     .n = n,
                                     .m = m},
                      out);
-    return DSE_OK;
-}
-
-/* Of the original each tool's data says which iteration it is of; the page says it once. */
-static bool add_iteration(const drv_guide *g, const report_measured *m, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (m[i].value && !metric_put_text(m[i].value, "iteration", g->chosen->name))
-            return false;
-    return true;
 }
 
 static dse_status write_files(const drv_guide *g, const drv_recording *rec, const char *output,
@@ -240,21 +213,22 @@ static dse_status write_files(const drv_guide *g, const drv_recording *rec, cons
 {
     const char *json = dse_arena_printf(a, "%s/report.json", output),
                *html = dse_arena_printf(a, "%s/report.html", output);
-    dse_status st = json && html ? dse_mkdirs(output, err) : dse_fail_nomem(err);
+    dse_status st = dse_mkdirs(output, err);
     dse_strbuf text;
 
+    if (st != DSE_OK)
+        return st;
     dse_strbuf_init(&text);
-    if (st == DSE_OK)
-        st = add_html(g, rec, m, n, a, &text, err);
-    if (st == DSE_OK)
-        st = dse_write_text(html, &text, err);
+    add_html(g, rec, m, n, a, &text);
+    st = dse_write_text(html, &text, err);
+    /* In the original each tool's data names its iteration; the page names it once. */
+    for (size_t i = 0; i < n; i++)
+        if (m[i].value)
+            metric_put_text(m[i].value, "iteration", g->chosen->name);
     dse_strbuf_clear(&text);
-    if (st == DSE_OK && !add_iteration(g, m, n))
-        st = dse_fail_nomem(err);
-    if (st == DSE_OK) {
-        add_json(g, m, n, &text);
+    add_json(g, m, n, &text);
+    if (st == DSE_OK)
         st = dse_write_text(json, &text, err);
-    }
     dse_strbuf_free(&text);
     return st;
 }
@@ -265,12 +239,10 @@ dse_status drv_guide_report(const drv_guide *g, const drv_recording *rec, const 
 {
     report_measured *list = DSE_ARENA_NEW(a, report_measured, n);
 
-    if (!list)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         const char *name = dse_arena_printf(a, GROUP ".%s", tool[i]);
         const metric *m = NULL;
-        dse_status st = name ? drv_measure_find(rec, name, o->compat, &m, err) : dse_fail_nomem(err);
+        dse_status st = drv_measure_find(rec, name, o->compat, &m, err);
 
         if (st == DSE_OK)
             st = drv_measure(rec, m, tool[i], o, a, &list[i], err);

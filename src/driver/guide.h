@@ -20,20 +20,19 @@ typedef struct {
     const drv_iteration *chosen;
 } drv_guide;
 
-/* Looks at a workload; everything is in the arena. DSE_E_IO: what it must have is missing; DSE_E_NOMEM. */
+/* Looks at a workload; everything is in the arena. DSE_E_IO: what it must have is missing. */
 dse_status drv_guide_find(const char *workload, dse_arena *a, drv_guide *out, dse_error *err);
 
-/* What was chosen, for people: "iteration_5, the middle one of 3"; "all of it (no iteration_<n> in it)". NULL when out of
- * memory. */
+/* What was chosen, for people: "iteration_5, the middle one of 3"; "all of it (no iteration_<n> in it)". */
 const char *drv_guide_chosen(const drv_guide *g, dse_arena *a);
 
 /* The names of the guide's metrics, ascending: those of `name`, all if there are none. DSE_E_USAGE: one is no metric of
- * the guide. DSE_E_NOMEM. */
+ * the guide. */
 dse_status drv_guide_tools(const char *const *name, size_t n, dse_arena *a, const char *const **out,
                            size_t *n_out, dse_error *err);
 
 /* Measures the chosen iteration, read into `rec` with the workload's card, and writes both files into `output`, which is
- * made. *out: the n metrics, in the order of the tools; values have an "iteration" more. DSE_E_IO, DSE_E_NOMEM. */
+ * made. *out: the n metrics, in the order of the tools; values have an "iteration" more. DSE_E_IO. */
 dse_status drv_guide_report(const drv_guide *g, const drv_recording *rec, const char *const *tool, size_t n,
                             const metric_options *o, const char *output, dse_arena *a, report_measured **out,
                             dse_error *err);

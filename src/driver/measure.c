@@ -22,20 +22,17 @@ static bool takes(const metric *m, const drv_recording *r, bool compat)
     return false;
 }
 
-dse_status drv_measure_kinds(const char *const *name, size_t n, bool compat, dse_arena *a, unsigned *out,
-                             dse_error *err)
+unsigned drv_measure_kinds(const char *const *name, size_t n, bool compat, dse_arena *a)
 {
     size_t n_all;
     const metric *const *all = metric_all(a, &n_all);
+    unsigned kinds = 0;
 
-    if (!all)
-        return dse_fail_nomem(err);
-    *out = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n_all; k++)
             if (metric_is_named(all[k], name[i]))
-                *out |= metric_kinds_of(all[k], compat);
-    return DSE_OK;
+                kinds |= metric_kinds_of(all[k], compat);
+    return kinds;
 }
 
 dse_status drv_measure_find(const drv_recording *r, const char *name, bool compat, const metric **out,
@@ -66,26 +63,15 @@ dse_status drv_measure_find(const drv_recording *r, const char *name, bool compa
     return st;
 }
 
-/* What a tool of the leaderboard prints where it has nothing to say. */
-static dse_status stand_in(const metric *m, const char *why, dse_arena *a, report_measured *out,
-                           dse_error *err)
+/* With compat, what a tool of the leaderboard prints where it has nothing to say: an absent headline. */
+static void set_absent(const metric *m, const char *why, bool compat, dse_arena *a, report_measured *out)
 {
-    metric_value *v = metric_object_new(a);
-
-    metric_put_absent(v, m->headline, why);
-    if (!v || v->failed)
-        return dse_fail_nomem(err);
-    out->value = v;
-    return DSE_OK;
-}
-
-static dse_status be_absent(const metric *m, const char *why, bool compat, dse_arena *a, report_measured *out,
-                            dse_error *err)
-{
-    if (!(out->why = dse_arena_strdup(a, why)))
-        return dse_fail_nomem(err);
+    out->why = dse_arena_strdup(a, why);
     out->value = NULL;
-    return compat && m->headline && strcmp(m->group, "later") == 0 ? stand_in(m, why, a, out, err) : DSE_OK;
+    if (compat && m->headline && strcmp(m->group, "later") == 0) {
+        out->value = metric_object_new(a);
+        metric_put_absent(out->value, m->headline, why);
+    }
 }
 
 dse_status drv_measure(const drv_recording *r, const metric *m, const char *name, const metric_options *o,
@@ -103,15 +89,17 @@ dse_status drv_measure(const drv_recording *r, const metric *m, const char *name
     dse_status st = metric_compute(m, &x, &value, &why);
 
     *out = (report_measured){.name = name, .row = m, .value = value, .other_kind = !takes(m, r, o->compat)};
-    if (st == DSE_E_ABSENT)
-        return be_absent(m, why.text, o->compat, a, out, err);
+    if (st == DSE_E_ABSENT) {
+        set_absent(m, why.text, o->compat, a, out);
+        return DSE_OK;
+    }
     if (st != DSE_OK)
         return dse_fail_at(err, st, why.where, "%s: %s", name, why.text);
     headline = report_measured_headline(out);
     if (m->headline && !headline)
-        return be_absent(m, "it is not in this trace", o->compat, a, out, err);
-    if (!o->compat && headline && headline->kind == METRIC_ABSENT)
-        return be_absent(m, headline->text ? headline->text : "it has no finite value", false, a, out, err);
+        set_absent(m, "it is not in this trace", o->compat, a, out);
+    else if (!o->compat && headline && headline->kind == METRIC_ABSENT)
+        set_absent(m, headline->text ? headline->text : "it has no finite value", false, a, out);
     return DSE_OK;
 }
 
@@ -134,8 +122,8 @@ static dse_status measure_rows(const drv_recording *r, const metric *const *row,
 
         if (!takes(row[i], r, o->compat))
             continue;
-        if (row[i] != plain && !(name = dse_arena_printf(a, "%s.%s", row[i]->group, row[i]->name)))
-            return dse_fail_nomem(err);
+        if (row[i] != plain)
+            name = dse_arena_printf(a, "%s.%s", row[i]->group, row[i]->name);
         if ((st = drv_measure(r, row[i], name, o, a, &list[(*at)++], err)) != DSE_OK)
             return st;
     }
@@ -147,11 +135,9 @@ dse_status drv_measure_all(const drv_recording *r, const metric_options *o, dse_
 {
     size_t n_all, at = 0, first = 0;
     const metric *const *all = metric_all(a, &n_all);
-    report_measured *list = all ? DSE_ARENA_NEW(a, report_measured, n_all) : NULL;
+    report_measured *list = DSE_ARENA_NEW(a, report_measured, n_all);
     dse_status st = DSE_OK;
 
-    if (!list)
-        return dse_fail_nomem(err);
     for (size_t i = 1; st == DSE_OK && i <= n_all; i++) {
         if (i < n_all && strcmp(all[i]->name, all[first]->name) == 0)
             continue;

@@ -43,8 +43,6 @@ dse_status drv_network_load(const char *system, const char *file, const cfg_sett
     card_system *card = DSE_ARENA_NEW(a, card_system, 1); /* the arena's: some of its text is returned */
     dse_status st;
 
-    if (!card)
-        return dse_fail_nomem(err);
     *out = (drv_network){0};
     st = system ? load_system(system, settings, a, card, out, err)
                 : load_file(file, settings, a, card, out, err);

@@ -57,16 +57,13 @@ const char *drv_skip_name(drv_skip why)
 
 const char *drv_skip_key(drv_skip why) { return reasons[why].key; }
 
-dse_status drv_pruner_make(const drv_prune *want, drv_pruner **out, dse_error *err)
+drv_pruner *drv_pruner_make(const drv_prune *want)
 {
     drv_pruner *p = dse_calloc(1, sizeof *p);
 
-    *out = p;
-    if (!p)
-        return dse_fail_nomem(err);
     p->want = *want;
     drv_bounds_init(&p->bounds);
-    return DSE_OK;
+    return p;
 }
 
 void drv_pruner_free(drv_pruner *p)
@@ -110,10 +107,10 @@ static dse_status enter_group(drv_pruner *p, const drv_study *s, uint64_t study,
 
     if (p->n_groups && p->group[p->entered].study == study)
         return DSE_OK;
-    if (!dse_idtable_reserve(&p->by_study) || !DSE_GROW(p->group, p->cap_groups, p->n_groups + 1))
-        return dse_fail_nomem(err);
+    dse_idtable_reserve(&p->by_study);
     slot = find_group(p, study);
     if (slot->id == DSE_NONE) {
+        DSE_GROW(p->group, p->cap_groups, p->n_groups + 1);
         p->group[p->n_groups] = (group){.study = study,
                                         .limit = isnan(p->want.hbm) ? s->system.memory_capacity : p->want.hbm,
                                         .round = first_round(p->want.top)};
@@ -123,8 +120,8 @@ static dse_status enter_group(drv_pruner *p, const drv_study *s, uint64_t study,
     return drv_bounds_enter(&p->bounds, s, err);
 }
 
-dse_status drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t study_hash, uint64_t hash,
-                          const design_point *point, dse_error *err)
+void drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t study_hash, uint64_t hash,
+                    const design_point *point)
 {
     sim_bound bound = {0};
     dse_error why = DSE_ERROR_INIT; /* the worker that runs the point will say it */
@@ -132,15 +129,14 @@ dse_status drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64
 
     if (st == DSE_OK)
         st = drv_bounds_of(&p->bounds, s, point, &bound, &why);
-    if (st == DSE_E_NOMEM || !DSE_GROW(p->candidate, p->cap_candidates, p->n_candidates + 1))
-        return dse_fail_nomem(err);
     if (st != DSE_OK)
         bound = (sim_bound){0};
-    if ((double)bound.held > p->group[p->entered].limit)
+    if ((double)bound.held > p->group[p->entered].limit) {
         p->skipped[DRV_SKIP_MEMORY]++;
-    else
-        p->candidate[p->n_candidates++] = (candidate){task, hash, bound.wall, p->entered, (drv_skip)bound.by};
-    return DSE_OK;
+        return;
+    }
+    DSE_GROW(p->candidate, p->cap_candidates, p->n_candidates + 1);
+    p->candidate[p->n_candidates++] = (candidate){task, hash, bound.wall, p->entered, (drv_skip)bound.by};
 }
 
 /* ---- results ------------------------------------------------------------------------------- */
@@ -165,16 +161,14 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /* Once all points are known. */
-static dse_status begin(drv_pruner *p, dse_error *err)
+static void begin(drv_pruner *p)
 {
     size_t n = p->n_candidates;
 
     if (p->has_begun)
-        return DSE_OK;
+        return;
     p->hash = dse_calloc(n + 1, sizeof *p->hash);
     p->task = dse_calloc(n + 1, sizeof *p->task);
-    if (!p->hash || !p->task)
-        return dse_fail_nomem(err);
     if (n)
         qsort(p->candidate, n, sizeof *p->candidate, compare_candidates);
     for (size_t i = 0; i < n; i++) {
@@ -187,7 +181,6 @@ static dse_status begin(drv_pruner *p, dse_error *err)
     }
     qsort(p->hash, n, sizeof *p->hash, compare_u64);
     p->has_begun = true;
-    return DSE_OK;
 }
 
 /* What `best` ranks: a result of a known step time that fits (report/ranking.c). */
@@ -197,24 +190,22 @@ static bool is_ranked(const store_time *t, double limit)
            (isnan(limit) || (t->peak_memory != STORE_ABSENT && (double)t->peak_memory <= limit));
 }
 
-dse_status drv_pruner_result(drv_pruner *p, const store_time *t, dse_error *err)
+void drv_pruner_result(drv_pruner *p, const store_time *t)
 {
-    dse_status st = begin(p, err);
     dse_idslot *slot;
     group *g;
 
-    if (st != DSE_OK || !p->n_groups)
-        return st;
+    begin(p);
+    if (!p->n_groups)
+        return;
     slot = find_group(p, t->study);
     if (slot->id == DSE_NONE || !is_ranked(t, p->group[slot->id].limit))
-        return DSE_OK;
+        return;
     if (!p->n_rounds && bsearch(&t->hash, p->hash, p->n_candidates, sizeof *p->hash, compare_u64))
-        return DSE_OK;
+        return;
     g = &p->group[slot->id];
-    if (!DSE_GROW(g->wall, g->cap, g->n + 1))
-        return dse_fail_nomem(err);
+    DSE_GROW(g->wall, g->cap, g->n + 1);
     g->wall[g->n++] = t->wall_time;
-    return DSE_OK;
 }
 
 /* ---- rounds -------------------------------------------------------------------------------- */
@@ -236,13 +227,11 @@ static size_t take_from(drv_pruner *p, group *g, size_t n)
     return n;
 }
 
-dse_status drv_pruner_round(drv_pruner *p, const size_t **tasks, size_t *n, uint64_t skipped[DRV_N_SKIPS],
-                            dse_error *err)
+void drv_pruner_round(drv_pruner *p, const size_t **tasks, size_t *n, uint64_t skipped[DRV_N_SKIPS])
 {
-    dse_status st = begin(p, err);
-
+    begin(p);
     *n = 0;
-    for (size_t i = 0; st == DSE_OK && i < p->n_groups; i++)
+    for (size_t i = 0; i < p->n_groups; i++)
         *n = take_from(p, &p->group[i], *n);
     *tasks = p->task;
     p->n_rounds++;
@@ -250,5 +239,4 @@ dse_status drv_pruner_round(drv_pruner *p, const size_t **tasks, size_t *n, uint
         skipped[i] += p->skipped[i];
         p->skipped[i] = 0;
     }
-    return st;
 }

@@ -33,22 +33,21 @@ const char *drv_skip_key(drv_skip why);
 
 typedef struct drv_pruner drv_pruner;
 
-/* `want` is copied. DSE_E_NOMEM. */
-dse_status drv_pruner_make(const drv_prune *want, drv_pruner **out, dse_error *err);
+/* `want` is copied. */
+drv_pruner *drv_pruner_make(const drv_prune *want);
 void drv_pruner_free(drv_pruner *p); /* accepts NULL */
 
 /* A point that would be run; the hashes are those that its row will have. A point without a bound, as the generator
- * refuses it, is run and fails as such. The study is borrowed for the call. DSE_E_NOMEM. */
-dse_status drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t study_hash, uint64_t hash,
-                          const design_point *point, dse_error *err);
+ * refuses it, is run and fails as such. The study is borrowed for the call. */
+void drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t study_hash, uint64_t hash,
+                    const design_point *point);
 
 /* A result: one that was there before the first round, or of a point of a round. Those of other studies, and before the
- * first round those of points that are to be run again, do not count. DSE_E_NOMEM. */
-dse_status drv_pruner_result(drv_pruner *p, const store_time *t, dse_error *err);
+ * first round those of points that are to be run again, do not count. */
+void drv_pruner_result(drv_pruner *p, const store_time *t);
 
 /* The points of the next round, in the order in which they are to be run; n 0: there are none left. They are the
  * pruner's, good until the next call. Adds to `skipped` how many were skipped by what since the last call. */
-dse_status drv_pruner_round(drv_pruner *p, const size_t **tasks, size_t *n, uint64_t skipped[DRV_N_SKIPS],
-                            dse_error *err);
+void drv_pruner_round(drv_pruner *p, const size_t **tasks, size_t *n, uint64_t skipped[DRV_N_SKIPS]);
 
 #endif

@@ -64,7 +64,7 @@ static bool takes_executions(const loading *l, const trace_found *found)
 }
 
 /* Of the files found, those whose kind is asked for; if that is none, all. */
-static dse_status choose(loading *l, const trace_found *found, dse_error *err)
+static void choose(loading *l, const trace_found *found)
 {
     bool executions = takes_executions(l, found);
     const trace_file *trace = executions ? found->execution : found->trace;
@@ -74,33 +74,20 @@ static dse_status choose(loading *l, const trace_found *found, dse_error *err)
     size_t n_traces = traces || !snapshots ? n_found : 0;
     size_t n_snapshots = snapshots || !n_traces ? found->n_snapshots : 0;
 
-    if (!(l->source = DSE_ARENA_NEW(&l->out->arena, source, n_traces + n_snapshots)))
-        return dse_fail_nomem(err);
+    l->source = DSE_ARENA_NEW(&l->out->arena, source, n_traces + n_snapshots);
     for (size_t i = 0; i < n_snapshots; i++)
         l->source[l->n_sources++] = (source){.file = &found->snapshot[i], .peeked = DSE_NONE};
     for (size_t i = 0; i < n_traces; i++)
         l->source[l->n_sources++] = (source){.file = &trace[i], .peeked = DSE_NONE};
     l->n_first = l->n_sources;
     if (!l->o->max_ranks || n_traces <= l->o->max_ranks)
-        return DSE_OK;
+        return;
     peek(l->source + n_snapshots, n_traces);
     if (l->source[l->n_sources - 1].peeked != DSE_NONE) /* who could be anybody is read */
         l->n_first = n_snapshots + l->o->max_ranks;
-    return DSE_OK;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
-
-static dse_status read_source(void *user, size_t i, dse_error *err)
-{
-    source *s = (source *)user + i;
-    dse_status st = s->file->reader->read(s->file->path, &s->record, err);
-
-    for (uint32_t r = 0; st == DSE_OK && r < s->record.n_ranks; r++)
-        if (!s->record.rank[r].path)
-            st = dse_fail_nomem(err);
-    return st;
-}
 
 /* exec_parallel hands one pointer to the task and to whoever shows progress. */
 typedef struct {
@@ -111,8 +98,9 @@ typedef struct {
 static dse_status read_one(void *user, size_t i, dse_error *err)
 {
     reading *r = user;
+    source *s = &r->l->source[r->from + i];
 
-    return read_source(r->l->source, r->from + i, err);
+    return s->file->reader->read(s->file->path, &s->record, err);
 }
 
 static void show(void *user, size_t done, size_t n)
@@ -130,8 +118,8 @@ static dse_status read_sources(loading *l, size_t from, size_t to, dse_error *er
         exec_parallel(to - from, l->o->n_threads, read_one, l->o->progress ? show : NULL, &r, err);
 
     for (size_t i = from; i < to; i++) {
-        if (st == DSE_OK && !trace_record_take(&l->out->record, &l->source[i].record))
-            st = dse_fail_nomem(err);
+        if (st == DSE_OK)
+            trace_record_take(&l->out->record, &l->source[i].record);
         trace_record_free(&l->source[i].record);
     }
     return st;
@@ -187,14 +175,11 @@ static dse_status view_one(void *user, size_t i, dse_error *err)
     return metric_view_init(&out->view[i], &out->record.rank[i], err);
 }
 
-static dse_status look_through(loading *l, dse_error *err)
+dse_status drv_recording_look_through(drv_recording *r, uint32_t n_threads, dse_error *err)
 {
-    drv_recording *out = l->out;
-
-    if (!(out->view = dse_calloc(out->record.n_ranks, sizeof *out->view)))
-        return dse_fail_nomem(err);
-    out->n_views = out->record.n_ranks; /* one that was not reached is zero, which may be freed */
-    return exec_parallel(out->n_views, l->o->n_threads, view_one, NULL, out, err);
+    r->view = dse_calloc(r->record.n_ranks, sizeof *r->view);
+    r->n_views = r->record.n_ranks; /* one that was not reached is zero, which may be freed */
+    return exec_parallel(r->n_views, n_threads, view_one, NULL, r, err);
 }
 
 /* ---- the card ------------------------------------------------------------------------------ */
@@ -291,19 +276,15 @@ dse_status drv_recording_load(const char *path, const drv_recording_options *o, 
     *out = (drv_recording){0};
     dse_arena_init(&out->arena);
     st = trace_discover(path, profiles[o->mode], &out->arena, &found, &out->record, err);
-    if (st == DSE_OK && !(out->record.path = dse_calloc(strlen(path) + 1, 1)))
-        st = dse_fail_nomem(err);
-    if (st == DSE_OK) {
-        memcpy(out->record.path, path, strlen(path));
-        st = load_card(&l, path, &found, err);
-    }
-    if (st == DSE_OK)
-        st = choose(&l, &found, err);
-    if (st == DSE_OK)
-        st = read_all(&l, err);
-    if (st == DSE_OK)
-        st = look_through(&l, err);
-    if (st == DSE_OK)
+    if (st != DSE_OK)
+        return st;
+    out->record.path = dse_calloc(strlen(path) + 1, 1);
+    memcpy(out->record.path, path, strlen(path));
+    if ((st = load_card(&l, path, &found, err)) != DSE_OK)
+        return st;
+    choose(&l, &found);
+    if ((st = read_all(&l, err)) == DSE_OK &&
+        (st = drv_recording_look_through(out, o->n_threads, err)) == DSE_OK)
         compare(out, !o->max_ranks);
     return st;
 }

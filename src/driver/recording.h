@@ -32,9 +32,11 @@ typedef struct {
 
 /* What does not stop it is a warning of the record: the card's, the readers', files that are left out, a card that says
  * otherwise than the traces. DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG (the card; two files of one rank; several jobs),
- * DSE_E_RANGE, DSE_E_NOMEM. Free it in any case. */
+ * DSE_E_RANGE. Free it in any case. */
 dse_status drv_recording_load(const char *path, const drv_recording_options *o, drv_recording *out,
                               dse_error *err);
+/* Prepares the views of a record that is complete, by so many threads. */
+dse_status drv_recording_look_through(drv_recording *r, uint32_t n_threads, dse_error *err);
 void drv_recording_free(drv_recording *r); /* accepts one that was only zeroed */
 
 #endif

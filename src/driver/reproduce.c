@@ -51,7 +51,6 @@ static void write_simulate(const store_row *r, const cfg_settings *settings, dse
         dse_strbuf_init(&setting);
         dse_strbuf_addf(&setting, "%s=%s", settings->item[i].path, settings->item[i].value);
         add_option(out, "--set", setting.data);
-        out->failed |= setting.failed;
         dse_strbuf_free(&setting);
     }
 }
@@ -76,8 +75,6 @@ static dse_status read_settings(const char *text, dse_arena *a, cfg_settings *ou
     const char **words = DSE_ARENA_NEW(a, const char *, strlen(text) + 1);
     size_t n = 0;
 
-    if (!copy || !words)
-        return dse_fail_nomem(err);
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         words[n++] = word;
     return drv_settings_parse(words, n, a, out, err);
@@ -99,9 +96,7 @@ static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *se
     *simulator = drv_simulator_of(&study.system);
     dse_strbuf_init(&text);
     drv_study_write_config(&study, &p, &text);
-    if (text.failed)
-        st = dse_fail_nomem(why);
-    else if (strcmp(text.data, r->config))
+    if (strcmp(text.data, r->config))
         st = dse_fail(why, DSE_E_CONFIG,
                       "the cards '%.60s' and '%.60s' are not, or no longer, what this was made from",
                       r->model, r->system);
@@ -123,74 +118,70 @@ dse_status drv_has_cards(const store_row *r, dse_arena *a, bool *out, dse_error 
     return st;
 }
 
-static dse_status say(drv_reproduction *out, const dse_strbuf *command, const char *note, dse_arena *a,
-                      dse_error *err)
-{
-    *out = (drv_reproduction){command->len ? dse_arena_strdup(a, command->data) : NULL, note};
-    return command->failed || !note || (command->len && !out->command) ? dse_fail_nomem(err) : DSE_OK;
-}
-
 /* By the stored configuration: a worker simulates it whatever the cards are now. */
-static dse_status by_configuration(const store_row *r, const char *db, const char *note, dse_arena *a,
-                                   drv_reproduction *out, dse_error *err)
+static void by_configuration(const store_row *r, const char *db, const char *note, dse_arena *a,
+                             drv_reproduction *out)
 {
     dse_error why = DSE_ERROR_INIT;
     design_point p;
     drv_study study;
     dse_strbuf command;
-    dse_status st = drv_study_read_config(r->config, strlen(r->config), a, &study, &p, &why);
 
-    if (st == DSE_E_NOMEM)
-        return dse_fail_nomem(err);
+    *out = (drv_reproduction){NULL, note};
+    if (drv_study_read_config(r->config, strlen(r->config), a, &study, &p, &why) != DSE_OK) {
+        out->note = describe(&why, a);
+        return;
+    }
     dse_strbuf_init(&command);
-    if (st == DSE_OK)
-        write_worker(r, db, &command);
-    else
-        note = describe(&why, a);
-    st = say(out, &command, note, a, err);
+    write_worker(r, db, &command);
+    out->command = dse_arena_strdup(a, command.data);
     dse_strbuf_free(&command);
-    return st;
+}
+
+/* By the cards, which are what the result was made from. */
+static void by_cards(const store_row *r, const cfg_settings *settings, drv_simulator simulator, dse_arena *a,
+                     drv_reproduction *out)
+{
+    dse_strbuf command;
+
+    dse_strbuf_init(&command);
+    write_simulate(r, settings, &command);
+    out->note = "";
+    if (!strcmp(r->engine, DRV_EXTERNAL_ENGINE)) {
+        add_option(&command, "--engine", r->engine);
+        dse_strbuf_addf(&command, " --stage-cmd \"python3 PATH/main.py\" %s PATH/%s",
+                        drv_simulators[simulator].option, drv_simulators[simulator].program);
+        out->note = "with the STAGE and ASTRA-sim it was made with; without the last three options this "
+                    "program gives the same";
+    }
+    out->command = dse_arena_strdup(a, command.data);
+    dse_strbuf_free(&command);
 }
 
 dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_reproduction *out,
                          dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;
-    const char *note = "";
     drv_simulator simulator;
     cfg_settings settings;
-    dse_strbuf command;
     bool has_cards;
     dse_status st = drv_has_cards(r, a, &has_cards, err);
 
     if (st != DSE_OK)
         return st;
-    dse_strbuf_init(&command);
     if (!has_cards)
-        return say(out, &command, "imported: there is no configuration to simulate again", a, err);
-    if (strcmp(r->engine, DRV_ENGINE) && strcmp(r->engine, DRV_EXTERNAL_ENGINE))
-        return by_configuration(r, db,
-                                store_is_native(r->engine)
-                                    ? "by another version of this program; figures may differ"
-                                    : "by another program; this one simulates the same natively",
-                                a, out, err);
-    st = check_cards(r, a, &settings, &simulator, &why);
-    if (st == DSE_E_NOMEM)
-        return dse_fail_nomem(err);
-    if (st != DSE_OK)
-        return by_configuration(r, db, describe(&why, a), a, out, err);
-    write_simulate(r, &settings, &command);
-    if (!strcmp(r->engine, DRV_EXTERNAL_ENGINE)) {
-        add_option(&command, "--engine", r->engine);
-        dse_strbuf_addf(&command, " --stage-cmd \"python3 PATH/main.py\" %s PATH/%s",
-                        drv_simulators[simulator].option, drv_simulators[simulator].program);
-        note = "with the STAGE and ASTRA-sim it was made with; without the last three options this program "
-               "gives the "
-               "same";
-    }
-    st = say(out, &command, note, a, err);
-    dse_strbuf_free(&command);
-    return st;
+        *out = (drv_reproduction){NULL, "imported: there is no configuration to simulate again"};
+    else if (strcmp(r->engine, DRV_ENGINE) && strcmp(r->engine, DRV_EXTERNAL_ENGINE))
+        by_configuration(r, db,
+                         store_is_native(r->engine)
+                             ? "by another version of this program; figures may differ"
+                             : "by another program; this one simulates the same natively",
+                         a, out);
+    else if (check_cards(r, a, &settings, &simulator, &why) != DSE_OK)
+        by_configuration(r, db, describe(&why, a), a, out);
+    else
+        by_cards(r, &settings, simulator, a, out);
+    return DSE_OK;
 }
 
 /* ---- a configuration for people ------------------------------------------------------------ */

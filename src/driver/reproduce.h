@@ -13,7 +13,7 @@ typedef struct {
 
 /* If the cards of the row's names, loaded now with its settings, are what the result was made from, the command is a
  * `simulate`; else one that hands the configuration stored in `db` to a worker. None for an imported result, which has no
- * configuration, nor if the operator file is another one now. Only a lack of memory fails. In the arena. */
+ * configuration, nor if the operator file is another one now. In the arena. DSE_E_SYNTAX: the row's configuration is no JSON. */
 dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_reproduction *out,
                          dse_error *err);
 

@@ -67,42 +67,34 @@ static double *number_at(const place *p, card_system *s)
 }
 
 /* Adds the parameter of a path if the system has it. One that is 0 is 0 times any factor. */
-static dse_status add_parameter(state *s, const cfg_param *row, uint32_t element, const char *path,
-                                dse_arena *a, report_robust *out, dse_error *err)
+static void add_parameter(state *s, const cfg_param *row, uint32_t element, const char *path, dse_arena *a,
+                          report_robust *out)
 {
     cfg_value v;
-    const char *key;
 
     if (!cfg_table_get(&card_system_table, &s->system, path, &v) || !(v.number > 0))
-        return DSE_OK;
-    if (!(key = dse_arena_strdup(a, path)))
-        return dse_fail_nomem(err);
-    out->parameter[s->n_places] = (report_robust_parameter){key, row->unit_name, v.number};
+        return;
+    out->parameter[s->n_places] =
+        (report_robust_parameter){dse_arena_strdup(a, path), row->unit_name, v.number};
     s->place[s->n_places++] = (place){row, element};
-    return DSE_OK;
 }
 
-static dse_status list_parameters(state *s, dse_arena *a, report_robust *out, dse_error *err)
+static void list_parameters(state *s, dse_arena *a, report_robust *out)
 {
-    dse_status st = DSE_OK;
-
     out->parameter = DSE_ARENA_NEW(a, report_robust_parameter, MOST_PARAMETERS);
-    if (!out->parameter)
-        return dse_fail_nomem(err);
-    for (size_t k = 0; st == DSE_OK && k < N_KEYS; k++) {
+    for (size_t k = 0; k < N_KEYS; k++) {
         const cfg_param *row = cfg_param_find(&card_system_table, keys[k]);
         bool is_list;
         char path[96];
 
         assert(row && (row->type == CFG_T_DOUBLE_LIST || row->type == CFG_T_DOUBLE));
         is_list = row->type == CFG_T_DOUBLE_LIST;
-        for (uint32_t i = 0; st == DSE_OK && i < (is_list ? CFG_MAX_DIMS : 1); i++) {
+        for (uint32_t i = 0; i < (is_list ? CFG_MAX_DIMS : 1); i++) {
             snprintf(path, sizeof path, is_list ? "%s[%u]" : "%s", keys[k], (unsigned)i);
-            st = add_parameter(s, row, i, path, a, out, err);
+            add_parameter(s, row, i, path, a, out);
         }
     }
     out->n_parameters = s->n_places;
-    return st;
 }
 
 /* ---- points --------------------------------------------------------------------------------- */
@@ -127,23 +119,15 @@ static int compare_times(const void *x, const void *y)
 }
 
 /* Whether a row that is above the limit could be below it on another system. What the generator refuses could not. */
-static dse_status might_fit(state *s, drv_bounds *bounds, const report_study *study, const store_row *row,
-                            bool *out, dse_error *err)
+static bool might_fit(state *s, drv_bounds *bounds, const report_study *study, const store_row *row)
 {
     design_point point = report_point(row);
     dse_error why = DSE_ERROR_INIT;
     sim_bound bound;
-    dse_status st;
 
-    *out = false;
-    if (!row->done || row->metrics.wall_time == STORE_ABSENT || row->metrics.peak_memory == STORE_ABSENT ||
-        report_fits(study, row))
-        return DSE_OK;
-    st = drv_bounds_of(bounds, &s->study, &point, &bound, &why);
-    if (st == DSE_E_NOMEM)
-        return dse_fail_nomem(err);
-    *out = st == DSE_OK && (double)bound.held <= s->limit_bytes;
-    return DSE_OK;
+    return row->done && row->metrics.wall_time != STORE_ABSENT && row->metrics.peak_memory != STORE_ABSENT &&
+           !report_fits(study, row) && drv_bounds_of(bounds, &s->study, &point, &bound, &why) == DSE_OK &&
+           (double)bound.held <= s->limit_bytes;
 }
 
 /* Behind the n rows there are; how many of those that might fit are left out. */
@@ -157,13 +141,9 @@ static dse_status add_others(state *s, const report_study *study, const store_ro
 
     drv_bounds_init(&bounds);
     st = drv_bounds_enter(&bounds, &s->study, err);
-    for (size_t i = 0; st == DSE_OK && i < study->n; i++) {
-        bool might;
-
-        st = might_fit(s, &bounds, study, &study->row[i], &might, err);
-        if (st == DSE_OK && might)
+    for (size_t i = 0; st == DSE_OK && i < study->n; i++)
+        if (might_fit(s, &bounds, study, &study->row[i]))
             other[n_others++] = &study->row[i];
-    }
     drv_bounds_free(&bounds);
     qsort(other, n_others, sizeof *other, compare_peaks);
     *n_left = n_others > DRV_ROBUST_OTHERS ? n_others - DRV_ROBUST_OTHERS : 0;
@@ -176,10 +156,8 @@ static dse_status list_points(state *s, const report_study *study, dse_arena *a,
 {
     const store_row **row = DSE_ARENA_NEW(a, const store_row *, study->n);
     size_t n = study->n_ranked < DRV_ROBUST_RANKED ? study->n_ranked : DRV_ROBUST_RANKED;
-    dse_status st = row ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
 
-    if (st != DSE_OK)
-        return st;
     memcpy(row, study->ranked, n * sizeof *row);
     out->n_ranked = n;
     if (!isnan(s->limit_bytes))
@@ -227,14 +205,14 @@ static dse_status simulate_one(void *user, size_t i, dse_error *err)
     candidate *c = &s->candidate[s->which[i]];
     cmp_outcome *out = &s->outcome[s->which[i]];
     scratch *mine = take_scratch(s);
-    dse_status st;
 
+    (void)err;
     dse_arena_reset(&mine->arena);
     c->failure = (dse_error)DSE_ERROR_INIT;
     *out = (cmp_outcome){NAN, false};
-    st = simulate(s, c, &mine->arena, out, &c->failure);
+    (void)simulate(s, c, &mine->arena, out, &c->failure);
     atomic_flag_clear(&mine->taken);
-    return st == DSE_E_NOMEM ? dse_fail_nomem(err) : DSE_OK;
+    return DSE_OK;
 }
 
 static void count_failures(state *s, size_t n)
@@ -279,13 +257,11 @@ static void tell(void *user, size_t done, size_t total)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static dse_status make(state *s, const report_robust *points, dse_error *err)
+static void make(state *s, const report_robust *points)
 {
     s->n_scratch = s->o->threads ? s->o->threads : exec_cores();
     s->scratch = dse_calloc(s->n_scratch, sizeof *s->scratch);
     s->candidate = dse_calloc(s->n, sizeof *s->candidate);
-    if (!s->scratch || !s->candidate)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < s->n_scratch; i++) {
         atomic_flag_clear(&s->scratch[i].taken);
         dse_arena_init(&s->scratch[i].arena);
@@ -294,7 +270,6 @@ static dse_status make(state *s, const report_robust *points, dse_error *err)
         s->candidate[i].point = report_point(points->candidate[i]);
         dse_arena_init(&s->candidate[i].arena);
     }
-    return DSE_OK;
 }
 
 static void release(state *s)
@@ -322,13 +297,6 @@ static const char *spell(const dse_error *e, dse_arena *a)
     return dse_arena_printf(a, "%s%s%s", e->where, *e->where ? ": " : "", e->text);
 }
 
-static dse_status keep_failure(const state *s, dse_arena *a, report_robust *out, dse_error *err)
-{
-    out->failed_first = s->failed_first;
-    out->failure = spell(&s->failure, a);
-    return out->failure ? DSE_OK : dse_fail_nomem(err);
-}
-
 static dse_status run(state *s, const report_study *study, dse_arena *a, report_robust *out, dse_error *err)
 {
     const drv_robust_options *o = s->o;
@@ -342,16 +310,22 @@ static dse_status run(state *s, const report_study *study, dse_arena *a, report_
                                   .progress = tell};
     dse_status st;
 
-    if ((st = read_study(s, study->ranked[0], a, err)) != DSE_OK ||
-        (st = list_parameters(s, a, out, err)) != DSE_OK ||
-        (st = list_points(s, study, a, out, err)) != DSE_OK || (st = make(s, out, err)) != DSE_OK)
+    if ((st = read_study(s, study->ranked[0], a, err)) != DSE_OK)
         return st;
+    list_parameters(s, a, out);
+    if ((st = list_points(s, study, a, out, err)) != DSE_OK)
+        return st;
+    make(s, out);
     problem.n = s->n;
     problem.p = s->n_places; /* not 0: a system without memory.bandwidth cannot be built */
     st = cmp_robust(&problem, a, &out->result, err);
     out->n_simulated = s->n_simulated;
     out->n_failed = s->n_failed;
-    return st == DSE_OK && s->n_failed ? keep_failure(s, a, out, err) : st;
+    if (st == DSE_OK && s->n_failed) {
+        out->failed_first = s->failed_first;
+        out->failure = spell(&s->failure, a);
+    }
+    return st;
 }
 
 /* Why nothing can be simulated, whatever the parameters; NULL: something can. */
@@ -363,15 +337,14 @@ static dse_status explain_refusal(const report_study *study, dse_arena *a, const
     *why = "no point is ranked";
     if (!study->n_ranked)
         return DSE_OK;
-    st = drv_has_cards(study->ranked[0], a, &has_cards, err);
-    if (st != DSE_OK)
+    if ((st = drv_has_cards(study->ranked[0], a, &has_cards, err)) != DSE_OK)
         return st;
-    *why = NULL;
-    if (has_cards)
-        return DSE_OK;
-    *why = dse_arena_printf(a, "results of '%s' came without a system whose parameters could be changed",
-                            study->ranked[0]->engine);
-    return *why ? DSE_OK : dse_fail_nomem(err);
+    *why =
+        has_cards
+            ? NULL
+            : dse_arena_printf(a, "results of '%s' came without a system whose parameters could be changed",
+                               study->ranked[0]->engine);
+    return DSE_OK;
 }
 
 dse_status drv_robust(const report_study *study, const drv_robust_options *o, dse_arena *a,
@@ -384,11 +357,8 @@ dse_status drv_robust(const report_study *study, const drv_robust_options *o, ds
     *out = (report_robust){.spread = o->spread, .reach = DRV_ROBUST_REACH, .seed = o->seed};
     if ((st = explain_refusal(study, a, &out->why_not, err)) != DSE_OK || out->why_not)
         return st;
-    st = run(&s, study, a, out, &why);
-    release(&s);
-    if (st == DSE_OK)
-        return DSE_OK;
-    if (st != DSE_E_NOMEM) /* where nothing can be chosen as the system is, a failure says more than that */
+    if (run(&s, study, a, out, &why) != DSE_OK) /* a point's failure says more than that none can be chosen */
         out->why_not = spell(s.n_failed ? &s.failure : &why, a);
-    return out->why_not ? DSE_OK : dse_fail_nomem(err);
+    release(&s);
+    return DSE_OK;
 }

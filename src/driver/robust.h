@@ -34,7 +34,7 @@ typedef struct {
 /* Of a study that was ranked by wall_time. What cannot be simulated is no failure but a `why_not`: nothing is ranked, an
  * imported result came without a system, an operator file has changed, a point that another engine ran and this one refuses,
  * or finds too large.
- * In the arena, and borrowing the study's rows. DSE_E_NOMEM. */
+ * In the arena, and borrowing the study's rows. DSE_E_SYNTAX: a row's configuration is no JSON. */
 dse_status drv_robust(const report_study *s, const drv_robust_options *o, dse_arena *a, report_robust *out,
                       dse_error *err);
 

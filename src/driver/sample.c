@@ -81,8 +81,10 @@ static dse_status draw(pool *pools, uint32_t i, uint32_t n, dse_python_random *r
         }
     }
     pools[i].drawn = DSE_ARENA_NEW(a, uint32_t, n);
-    return pools[i].drawn ? dse_python_random_sample(r, (uint32_t)pools[i].n, n, pools[i].drawn, err)
-                          : dse_fail_nomem(err);
+    if (!pools[i].drawn)
+        return dse_fail_nomem(err);
+    dse_python_random_sample(r, (uint32_t)pools[i].n, n, pools[i].drawn);
+    return DSE_OK;
 }
 
 dse_status drv_points_sample(drv_points *p, uint32_t n, int64_t seed, dse_arena *a, dse_error *err)

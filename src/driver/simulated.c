@@ -1,7 +1,6 @@
 #include "driver/simulated.h"
 
 #include "driver/timeline.h"
-#include "exec/parallel.h"
 #include "trace/simulated.h"
 
 #include <string.h>
@@ -17,55 +16,38 @@ static dse_status record_of(const drv_study *s, const design_point *p, dse_arena
     dse_status st;
 
     if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
-        (st = drv_point_simulate(s, &w, a, &result, &ticks, err)) != DSE_OK ||
-        (st = drv_timeline_describe(p, &w, &result, a, &d, err)) != DSE_OK ||
-        (st = trace_simulated_read(&ticks, &d.groups, &d.sizes, out, err)) != DSE_OK)
+        (st = drv_point_simulate(s, &w, a, &result, &ticks, err)) != DSE_OK)
         return st;
+    d = drv_timeline_describe(p, &w, &result, a);
     if (summary)
         drv_metrics_of(p, &w, &result, summary);
-    return DSE_OK;
+    return trace_simulated_read(&ticks, &d.groups, &d.sizes, out, err);
 }
 
 /* Texts of a summary are the workload's and the network's, which are gone with the run; that of the pass is a constant. */
-static dse_status keep_texts(store_metrics *m, dse_arena *a, dse_error *err)
+static void keep_texts(store_metrics *m, dse_arena *a)
 {
     const char **texts[] = {&m->peak_node, &m->busiest_link};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (*texts[i] && !(*texts[i] = dse_arena_strdup(a, *texts[i])))
-            return dse_fail_nomem(err);
-    return DSE_OK;
-}
-
-static dse_status view_one(void *user, size_t i, dse_error *err)
-{
-    drv_recording *out = user;
-
-    return metric_view_init(&out->view[i], &out->record.rank[i], err);
-}
-
-static dse_status look_through(drv_recording *out, dse_error *err)
-{
-    if (!(out->view = dse_calloc(out->record.n_ranks, sizeof *out->view)))
-        return dse_fail_nomem(err);
-    out->n_views = out->record.n_ranks; /* one that was not reached is zero, which may be freed */
-    return exec_parallel(out->n_views, 0, view_one, NULL, out, err);
+        if (*texts[i])
+            *texts[i] = dse_arena_strdup(a, *texts[i]);
 }
 
 /* The model's placement in the words of a workload card: whatever order the ranks of the trace have, the simulated ones
- * have this. NULL: out of memory. */
+ * have this. */
 static const char *order_of_ranks(const char *placement, dse_arena *a)
 {
     static const struct {
         const char *ours, *card;
     } words[] = {{"dp", "dp_shard,dp_replicate"}, {"tp", "tp"}, {"sp", "cp"}, {"pp", "pp"}};
-    const char *order = NULL, *text = "";
+    const char *text = "";
 
-    for (const char *p = placement; text && *p; p += strcspn(p, ","), p += *p == ',')
+    for (const char *p = placement; *p; p += strcspn(p, ","), p += *p == ',')
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
             if (strcspn(p, ",") == strlen(words[i].ours) && !strncmp(p, words[i].ours, strlen(words[i].ours)))
-                text = order = dse_arena_printf(a, "%s%s%s", text, *text ? "," : "", words[i].card);
-    return order;
+                text = dse_arena_printf(a, "%s%s%s", text, *text ? "," : "", words[i].card);
+    return text;
 }
 
 dse_status drv_simulated_run(const drv_study *s, const design_point *p, const trace_card *card,
@@ -79,13 +61,14 @@ dse_status drv_simulated_run(const drv_study *s, const design_point *p, const tr
     dse_arena_init(&run);
     st = record_of(s, p, &run, &out->record, summary, err);
     if (st == DSE_OK && summary)
-        st = keep_texts(summary, &out->arena, err);
+        keep_texts(summary, &out->arena);
     dse_arena_free(&run);
-    if (st == DSE_OK && card) {
+    if (st != DSE_OK)
+        return st;
+    if (card) {
         out->card = *card;
         out->card.rank_order = order_of_ranks(s->model.placement, &out->arena);
-        out->has_card = out->card.rank_order != NULL;
-        st = out->has_card ? DSE_OK : dse_fail_nomem(err);
+        out->has_card = true;
     }
-    return st == DSE_OK ? look_through(out, err) : st;
+    return drv_recording_look_through(out, 0, err);
 }

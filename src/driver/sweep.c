@@ -146,9 +146,9 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
         if (st != DSE_OK)
             return st;
         if (!s->seen[i]) {
-            if (s->pruner && (st = drv_pruner_add(s->pruner, i, &s->tasks.at->study, s->tasks.at->hash,
-                                                  tasks[i].hash, &s->points->point[i].point, err)) != DSE_OK)
-                return st;
+            if (s->pruner)
+                drv_pruner_add(s->pruner, i, &s->tasks.at->study, s->tasks.at->hash, tasks[i].hash,
+                               &s->points->point[i].point);
             continue;
         }
         s->progress.cached++;
@@ -264,8 +264,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     if (s->pruner && row->done) {
         const store_time t = {row->hash, row->study, row->metrics.wall_time, row->metrics.peak_memory};
 
-        if ((st = drv_pruner_result(s->pruner, &t, err)) != DSE_OK)
-            return st;
+        drv_pruner_result(s->pruner, &t);
     }
     return put_row(s, row, err);
 }
@@ -389,19 +388,20 @@ static dse_status finish_batch(state *s, dse_status st, dse_error *err)
 
 static dse_status note_time(void *user, const store_time *t, dse_error *err)
 {
-    return drv_pruner_result(user, t, err);
+    (void)err;
+    drv_pruner_result(user, t);
+    return DSE_OK;
 }
 
-static dse_status next_round(state *s, dse_error *err)
+static void next_round(state *s)
 {
     drv_progress *g = &s->progress;
-    dse_status st = drv_pruner_round(s->pruner, &s->round, &s->n_round, g->skipped_by, err);
 
+    drv_pruner_round(s->pruner, &s->round, &s->n_round, g->skipped_by);
     s->next = 0;
     g->skipped = 0;
     for (int i = 0; i < DRV_N_SKIPS; i++)
         g->skipped += g->skipped_by[i];
-    return st;
 }
 
 /* Once no round is left: what none has had. A sweep that ends before that has not skipped what it did not come to. */
@@ -420,9 +420,13 @@ static dse_status run_rounds(state *s, uint32_t jobs, dse_error *err)
 {
     dse_status st = store_times(s->db, note_time, s->pruner, err);
 
-    while (st == DSE_OK && (st = next_round(s, err)) == DSE_OK && s->n_round)
+    while (st == DSE_OK) {
+        next_round(s);
+        if (!s->n_round)
+            return keep_skipped(s, err);
         st = run_tasks(s, s->n_round < jobs ? (uint32_t)s->n_round : jobs, err);
-    return st == DSE_OK ? keep_skipped(s, err) : st;
+    }
+    return st;
 }
 
 /* ---- the sweep ----------------------------------------------------------------------------- */
@@ -454,13 +458,11 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     clock_gettime(CLOCK_MONOTONIC, &s.start);
     dse_arena_init(&s.scratch);
     s.progress.total = s.points->n;
-    st = drv_tasks_init(&s.tasks, s.points, sweep->tools ? DRV_EXTERNAL_ENGINE : NULL, err);
-    if (st == DSE_OK && !(s.seen = dse_calloc(s.points->n + 1, sizeof *s.seen)))
-        st = dse_fail_nomem(err);
-    if (st == DSE_OK && sweep->tools)
-        st = check_tools(&s, err);
-    if (st == DSE_OK && sweep->prune)
-        st = drv_pruner_make(sweep->prune, &s.pruner, err);
+    drv_tasks_init(&s.tasks, s.points, sweep->tools ? DRV_EXTERNAL_ENGINE : NULL);
+    s.seen = dse_calloc(s.points->n + 1, sizeof *s.seen);
+    st = sweep->tools ? check_tools(&s, err) : DSE_OK;
+    if (sweep->prune)
+        s.pruner = drv_pruner_make(sweep->prune);
     if (st == DSE_OK)
         st = store_open(sweep->database, STORE_WRITE, &s.db, err);
     if (st == DSE_OK)

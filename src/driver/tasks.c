@@ -2,23 +2,21 @@
 
 #include "base/hash.h"
 
-dse_status drv_tasks_init(drv_tasks *t, const drv_points *points, const char *engine, dse_error *err)
+void drv_tasks_init(drv_tasks *t, const drv_points *points, const char *engine)
 {
     *t = (drv_tasks){.points = points, .engine = engine};
     dse_strbuf_init(&t->config);
-    if (!(t->slot = dse_calloc(DRV_N_TASK_SLOTS, sizeof *t->slot)))
-        return dse_fail_nomem(err);
+    t->slot = dse_calloc(DRV_N_TASK_SLOTS, sizeof *t->slot);
     for (size_t i = 0; i < DRV_N_TASK_SLOTS; i++) {
         t->slot[i].variant = DSE_NONE;
         dse_arena_init(&t->slot[i].arena);
         dse_strbuf_init(&t->slot[i].config);
     }
-    return DSE_OK;
 }
 
 void drv_tasks_free(drv_tasks *t)
 {
-    for (size_t i = 0; t->slot && i < DRV_N_TASK_SLOTS; i++) {
+    for (size_t i = 0; i < DRV_N_TASK_SLOTS; i++) {
         dse_arena_free(&t->slot[i].arena);
         dse_strbuf_free(&t->slot[i].config);
     }
@@ -42,8 +40,6 @@ dse_status drv_tasks_enter_variant(drv_tasks *t, uint32_t variant, dse_error *er
     if (t->engine)
         v->study.engine = t->engine;
     drv_study_write_config(&v->study, NULL, &v->config);
-    if (v->config.failed)
-        return dse_fail_nomem(err);
     v->hash = dse_hash_bytes(v->config.data, v->config.len);
     v->point_hash = dse_hash_bytes(v->config.data, v->config.len - 1);
     v->variant = variant;
@@ -62,8 +58,6 @@ dse_status drv_tasks_enter(drv_tasks *t, size_t task, uint64_t *hash, dse_error 
     dse_strbuf_clear(&t->config);
     dse_strbuf_add(&t->config, t->at->config.data, t->at->config.len);
     drv_config_add_point(&p->point, &t->config);
-    if (t->config.failed)
-        return dse_fail_nomem(err);
     *hash = dse_hash_more(t->at->point_hash, t->config.data + same, t->config.len - same);
     return DSE_OK;
 }

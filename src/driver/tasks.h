@@ -27,8 +27,7 @@ typedef struct {
     drv_task_variant *slot;     /* variant v is in v % DRV_N_TASK_SLOTS */
 } drv_tasks;
 
-/* DSE_E_NOMEM; then, too, drv_tasks_free may be called. */
-dse_status drv_tasks_init(drv_tasks *t, const drv_points *points, const char *engine, dse_error *err);
+void drv_tasks_init(drv_tasks *t, const drv_points *points, const char *engine);
 void drv_tasks_free(drv_tasks *t);
 
 /* Makes t->at a variant: good until another one of the same slot is entered. Fails as drv_points_study. */

@@ -12,11 +12,11 @@ typedef struct {
     trace_timeline_sizes sizes;
 } drv_timeline;
 
-/* Of a point of the study, its workload and its result. DSE_E_NOMEM. */
-dse_status drv_timeline_describe(const design_point *p, const wl_workload *w, const sim_result *r,
-                                 dse_arena *a, drv_timeline *out, dse_error *err);
+/* Of a point of the study, its workload and its result. */
+drv_timeline drv_timeline_describe(const design_point *p, const wl_workload *w, const sim_result *r,
+                                   dse_arena *a);
 
-/* DSE_E_IO, DSE_E_NOMEM. */
+/* DSE_E_IO. */
 dse_status drv_timeline_save(const design_point *p, const wl_workload *w, const sim_result *r,
                              const trace_ticks *t, const char *path, dse_arena *a, dse_error *err);
 

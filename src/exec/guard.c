@@ -45,8 +45,6 @@ dse_status exec_guard_start(uint32_t n_slots, exec_guard *out, dse_error *err)
     dse_status st = DSE_OK;
     int ends[2];
 
-    if (!groups)
-        return dse_fail_nomem(err);
     if (pipe(ends) != 0) {
         st = dse_fail_errno(err, DSE_E_CHILD, "cannot make a pipe");
         dse_free(groups);

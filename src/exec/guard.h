@@ -17,7 +17,7 @@ typedef struct {
 } exec_guard;
 
 /* For groups in slots 0 .. n_slots - 1. To be started while this process has one thread and SIGPIPE is ignored.
- * DSE_E_NOMEM, DSE_E_CHILD. */
+ * DSE_E_CHILD. */
 dse_status exec_guard_start(uint32_t n_slots, exec_guard *out, dse_error *err);
 
 /* The group of a slot from now on; 0: none. A guard that is gone is not missed: it is for the worst case. */

@@ -274,8 +274,6 @@ dse_status exec_jobs_run(uint32_t n_jobs, const exec_job_calls *calls, dse_error
     int code;
 
     all.slots = dse_calloc(n_jobs, sizeof *all.slots);
-    if (!all.slots)
-        return dse_fail_nomem(err);
     sigaction(SIGPIPE, &ignore, &before); /* should the guard be gone */
     all.status = exec_guard_start(n_jobs, &all.guard, err);
     if (all.status == DSE_OK && (code = uv_loop_init(&all.loop)) != 0) {

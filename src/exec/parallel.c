@@ -87,22 +87,13 @@ static void alone(parallel *p, exec_progress *progress)
     }
 }
 
-static dse_status together(parallel *p, uint32_t n_threads, exec_progress *progress)
+static void together(parallel *p, uint32_t n_threads, exec_progress *progress)
 {
     uv_thread_t *thread = dse_calloc(n_threads, sizeof *thread);
     uint32_t started = 0;
 
-    if (!thread)
-        return DSE_E_NOMEM;
-    if (uv_mutex_init(&p->lock) != 0) {
-        dse_free(thread);
-        return DSE_E_NOMEM;
-    }
-    if (uv_cond_init(&p->ended) != 0) {
-        uv_mutex_destroy(&p->lock);
-        dse_free(thread);
-        return DSE_E_NOMEM;
-    }
+    if (uv_mutex_init(&p->lock) != 0 || uv_cond_init(&p->ended) != 0)
+        dse_out_of_memory();
     while (started < n_threads && uv_thread_create(&thread[started], work, p) == 0)
         started++;
     if (started)
@@ -114,7 +105,6 @@ static dse_status together(parallel *p, uint32_t n_threads, exec_progress *progr
     uv_cond_destroy(&p->ended);
     uv_mutex_destroy(&p->lock);
     dse_free(thread);
-    return DSE_OK;
 }
 
 dse_status exec_parallel(size_t n, uint32_t n_threads, exec_task *task, exec_progress *progress, void *user,
@@ -128,8 +118,8 @@ dse_status exec_parallel(size_t n, uint32_t n_threads, exec_task *task, exec_pro
         n_threads = (uint32_t)n;
     if (n_threads < 2)
         alone(&p, progress);
-    else if (together(&p, n_threads, progress) != DSE_OK)
-        return dse_fail_nomem(err);
+    else
+        together(&p, n_threads, progress);
     if (p.status != DSE_OK && err && err->status == DSE_OK)
         *err = p.error;
     return p.status;

@@ -199,7 +199,7 @@ static void on_written(uv_write_t *req, int status)
 }
 
 /* The lines that the worker has not been sent yet, in one write. */
-static dse_status send_lines(worker *w)
+static void send_lines(worker *w)
 {
     size_t n = 0, at = 0;
     write_request *r;
@@ -208,9 +208,8 @@ static dse_status send_lines(worker *w)
     for (uint32_t i = w->n_sent; i < w->n_lines; i++)
         n += w->line[(w->first + i) % MAX_AHEAD].text.len;
     if (!n)
-        return DSE_OK;
-    if (!(r = dse_realloc(NULL, sizeof *r + n)))
-        return dse_fail_nomem(w->pool->err);
+        return;
+    r = dse_realloc(NULL, sizeof *r + n);
     if (!w->n_sent)
         w->begun_ns = uv_hrtime();
     for (; w->n_sent < w->n_lines; w->n_sent++) {
@@ -225,11 +224,10 @@ static dse_status send_lines(worker *w)
         kill_worker(w);
         dse_free(r);
     }
-    return DSE_OK;
 }
 
 /* Takes as many lines as the worker may have. */
-static dse_status take_lines(worker *w)
+static void take_lines(worker *w)
 {
     pool *p = w->pool;
 
@@ -244,23 +242,19 @@ static dse_status take_lines(worker *w)
         dse_strbuf_clear(&l->text);
         dse_strbuf_adds(&l->text, text);
         dse_strbuf_addc(&l->text, '\n');
-        if (l->text.failed)
-            return dse_fail_nomem(p->err);
         w->n_lines++;
     }
-    return DSE_OK;
 }
 
 static void feed(worker *w)
 {
     pool *p = w->pool;
-    dse_status st;
 
     if (p->stopping || w->exited)
         return;
-    if ((st = take_lines(w)) != DSE_OK || (st = send_lines(w)) != DSE_OK) {
-        stop(p, st);
-    } else if (!w->n_lines) {
+    take_lines(w);
+    send_lines(w);
+    if (!w->n_lines) {
         close_pipe(&w->in); /* the worker ends */
         if (all_idle(p))
             stop(p, DSE_OK);
@@ -271,7 +265,7 @@ static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 {
     (void)h;
     buf->base = dse_realloc(NULL, suggested);
-    buf->len = buf->base ? suggested : 0;
+    buf->len = suggested;
 }
 
 static void look_ahead(worker *w)
@@ -325,10 +319,7 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
     if (n > 0 && w->n_sent) {
         dse_strbuf_add(&w->received, buf->base, (size_t)n);
-        if (w->received.failed)
-            kill_worker(w);
-        else
-            take_answers(w);
+        take_answers(w);
         if (w->received.len > MAX_ANSWER_BYTES)
             kill_worker(w); /* it talks without end */
     } else if (n < 0) {
@@ -423,11 +414,10 @@ dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec
     int code;
 
     p.workers = dse_calloc(n_workers, sizeof *p.workers);
-    code = p.workers ? uv_loop_init(&p.loop) : UV_ENOMEM;
+    code = uv_loop_init(&p.loop);
     if (code != 0) {
         dse_free(p.workers);
-        return code == UV_ENOMEM ? dse_fail_nomem(err)
-                                 : dse_fail(err, DSE_E_CHILD, "cannot start workers: %s", uv_strerror(code));
+        return dse_fail(err, DSE_E_CHILD, "cannot start workers: %s", uv_strerror(code));
     }
     /* A worker that dies before it reads its line is an error of that write, not the end of this process. */
     sigaction(SIGPIPE, &ignore, &before);

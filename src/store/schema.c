@@ -52,7 +52,7 @@ dse_status store_schema_make(store *s, dse_error *err)
                     "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"
                     "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
                     APPLICATION_ID, STORE_SCHEMA_VERSION);
-    st = sql.failed ? dse_fail_nomem(err) : store_execute(s, sql.data, "make the database", err);
+    st = store_execute(s, sql.data, "make the database", err);
     dse_strbuf_free(&sql);
     return st;
 }

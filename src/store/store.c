@@ -23,7 +23,7 @@
 static dse_status fail_code(const store *s, int code, const char *words, const char *doing, dse_error *err)
 {
     if (code == SQLITE_NOMEM)
-        return dse_fail_nomem(err);
+        dse_out_of_memory();
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
         return dse_fail_at(err, DSE_E_STORE, s->path,
                            "the database is locked by another program; try again when it is done");
@@ -95,22 +95,19 @@ static dse_status prepare(store *s, dse_error *err)
     for (size_t i = 1; i < n; i++)
         dse_strbuf_adds(&sql, ",?");
     dse_strbuf_addc(&sql, ')');
-    if (sql.failed)
-        st = dse_fail_nomem(err);
-    else if (sqlite3_prepare_v2(s->db, sql.data, -1, &s->put, NULL) != SQLITE_OK ||
-             sqlite3_prepare_v2(s->db,
-                                "SELECT engine, step_idle IS NOT NULL, wall_time, undercharged_messages,"
-                                " flat_ring_collectives FROM result"
-                                " WHERE hash = ? AND config = ? AND done",
-                                -1, &s->find, NULL) != SQLITE_OK ||
-             sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &s->drop,
-                                NULL) != SQLITE_OK ||
-             sqlite3_prepare_v2(s->db,
-                                "INSERT OR IGNORE INTO skipped SELECT ?1, ?2"
-                                " WHERE NOT EXISTS (SELECT 1 FROM result WHERE hash = ?1)",
-                                -1, &s->skip, NULL) != SQLITE_OK ||
-             sqlite3_prepare_v2(s->db, "DELETE FROM skipped WHERE hash = ?", -1, &s->unskip, NULL) !=
-                 SQLITE_OK)
+    if (sqlite3_prepare_v2(s->db, sql.data, -1, &s->put, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(s->db,
+                           "SELECT engine, step_idle IS NOT NULL, wall_time, undercharged_messages,"
+                           " flat_ring_collectives FROM result"
+                           " WHERE hash = ? AND config = ? AND done",
+                           -1, &s->find, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &s->drop, NULL) !=
+            SQLITE_OK ||
+        sqlite3_prepare_v2(s->db,
+                           "INSERT OR IGNORE INTO skipped SELECT ?1, ?2"
+                           " WHERE NOT EXISTS (SELECT 1 FROM result WHERE hash = ?1)",
+                           -1, &s->skip, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(s->db, "DELETE FROM skipped WHERE hash = ?", -1, &s->unskip, NULL) != SQLITE_OK)
         st = store_fail(s, err, "prepare the database");
     dse_strbuf_free(&sql);
     return st;
@@ -124,7 +121,7 @@ static dse_status copy_to_memory(store *s, dse_error *err)
     int code = sqlite3_open(":memory:", &copy);
 
     if (!copy)
-        return dse_fail_nomem(err);
+        dse_out_of_memory();
     if (code == SQLITE_OK && !(b = sqlite3_backup_init(copy, "main", file, "main")))
         code = sqlite3_errcode(copy);
     if (b) {
@@ -181,8 +178,6 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
     int version = STORE_NEW;
     dse_status st = DSE_OK;
 
-    if (!s)
-        return dse_fail_nomem(err);
     s->lock = -1;
     /* SQLite would keep ":memory:" nowhere; with a folder it is a name like others. */
     snprintf(file, sizeof file, "%s%s", strchr(path, '/') ? "" : "./", path);
@@ -197,7 +192,7 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
                                         mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                             : SQLITE_OPEN_READONLY,
                                         NULL) != SQLITE_OK)
-        st = s->db ? store_fail(s, err, "open the database") : dse_fail_nomem(err);
+        st = store_fail(s, err, "open the database");
     if (st == DSE_OK) {
         sqlite3_busy_timeout(s->db, BUSY_MS);
         st = store_schema_check(s, &version, err);
@@ -426,7 +421,7 @@ static const char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
     return dse_arena_strdup(a, text ? text : "");
 }
 
-static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
+static void read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
 {
     const store_column *c;
     size_t n;
@@ -458,13 +453,12 @@ static bool read_row(sqlite3_stmt *q, dse_arena *a, store_row *r)
 
         if (c[i].type == STORE_REAL)
             *(double *)field = absent ? NAN : sqlite3_column_double(q, at);
-        else if (c[i].type == STORE_TEXT && !absent && !(*(const char **)field = text_column(q, at, a)))
-            return false;
-        else if (c[i].type != STORE_TEXT)
+        else if (c[i].type == STORE_TEXT)
+            *(const char **)field = absent ? NULL : text_column(q, at, a);
+        else
             *(uint64_t *)field = count_column(q, at);
     }
     r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at); /* NULL is 0 */
-    return r->config && r->model && r->system && r->engine && r->settings && r->error;
 }
 
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
@@ -486,30 +480,22 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
                           " WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
                           " ORDER BY model, system, engine NOT GLOB 'native-*', engine, settings, study, pp, "
                           "dp, tp, sp, weight_sharded, recompute, engine");
-    if (sql.failed)
-        st = dse_fail_nomem(err);
-    else if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
         st = store_fail(s, err, "read the database");
     if (st == DSE_OK) {
         sqlite3_bind_text(q, 1, model, -1, SQLITE_STATIC);
         sqlite3_bind_text(q, 2, system, -1, SQLITE_STATIC);
     }
     while (st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
-        if (!DSE_GROW(list, cap, count + 1) || !read_row(q, a, &list[count]))
-            st = dse_fail_nomem(err);
-        else
-            count++;
+        DSE_GROW(list, cap, count + 1);
+        read_row(q, a, &list[count++]);
     }
     if (st == DSE_OK && code != SQLITE_DONE)
         st = store_fail(s, err, "read the database");
     sqlite3_finalize(q);
     dse_strbuf_free(&sql);
     if (st == DSE_OK) {
-        *rows = DSE_ARENA_NEW(a, store_row, count);
-        if (!*rows)
-            st = dse_fail_nomem(err);
-        else if (count)
-            memcpy(*rows, list, count * sizeof *list);
+        *rows = dse_arena_copy(a, list, count, sizeof *list);
         *n = count;
     }
     dse_free(list);

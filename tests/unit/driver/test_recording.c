@@ -375,8 +375,6 @@ CLAIM(an_empty_directory_is_refused)
     finish(&p);
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -26,7 +26,7 @@ CLAIM(a_task_has_its_configuration_in_whatever_order_it_is_entered)
     begin();
     dse_arena_init(&arena);
     dse_strbuf_init(&text);
-    assert_ok(drv_tasks_init(&t, &s.points, NULL, &s.err), &s.err);
+    drv_tasks_init(&t, &s.points, NULL);
     for (int i = 0; i < 500; i++) {
         size_t task = unit_random(&seed) % s.points.n;
         drv_study study;
@@ -55,7 +55,7 @@ CLAIM(an_engine_is_that_of_every_task)
     drv_tasks t;
 
     begin();
-    assert_ok(drv_tasks_init(&t, &s.points, "theirs", &s.err), &s.err);
+    drv_tasks_init(&t, &s.points, "theirs");
     for (size_t task = 0; task < s.points.n; task += 20) {
         assert_ok(drv_tasks_enter(&t, task, &hash, &s.err), &s.err);
         assert_string_equal(t.at->study.engine, "theirs");

@@ -483,27 +483,6 @@ CLAIM(studies_of_which_all_was_skipped_are_counted)
     end();
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------- */
-
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    store_row *rows, r = row("{1}", 1, "m", 8, 5);
-    size_t n;
-    store *s;
-    dse_status st = store_open(path, STORE_WRITE, &s, e);
-
-    (void)what;
-    if (st != DSE_OK)
-        return st;
-    st = store_put(s, &r, e);
-    if (st == DSE_OK)
-        st = store_skip(s, 2, 3, e);
-    if (st == DSE_OK)
-        st = store_list(s, NULL, NULL, a, &rows, &n, e);
-    store_close(s);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
