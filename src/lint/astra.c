@@ -313,7 +313,7 @@ static char *join_lines(const char *text, dse_arena *a)
 {
     char *copy = dse_arena_strdup(a, text);
 
-    for (char *p = copy; p && *p; p++) {
+    for (char *p = copy; *p; p++) {
         if (*p == '\\' && p[1 + (p[1] == '\r')] == '\n')
             *p = ' ';
         if (*p == '\r')
@@ -331,9 +331,7 @@ void lint_arguments(lint *l, const char *text)
     size_t n, behind = 0;
 
     lint_add_file(l, doc.path, "ASTRA-sim command line");
-    if (!line || dse_split_words(line, l->arena, &word, &n, &why) != DSE_OK) {
-        if (!line)
-            dse_fail_nomem(&why);
+    if (dse_split_words(line, l->arena, &word, &n, &why) != DSE_OK) {
         dse_error_set_where(&why, doc.path);
         lint_add_error(l, "", "", &why);
         return;
@@ -346,10 +344,6 @@ void lint_arguments(lint *l, const char *text)
             continue;
         key.text =
             dse_arena_strndup(l->arena, word[i], equals ? (size_t)(equals - word[i]) : strlen(word[i]));
-        if (!key.text) {
-            l->status = dse_fail_nomem(l->err);
-            return;
-        }
         key.column = column_of(line, key.text, &behind);
         key.text += 2;
         if (equals)

@@ -16,8 +16,6 @@
 typedef struct {
     lint_result *out;
     dse_arena *arena;
-    dse_error *err;
-    dse_status status; /* out of memory; then every call below does nothing */
     bool has_system, has_network;
     cfg_doc system, network; /* ASTRA-sim's files that wait for each other, and what the latter says */
     card_system waiting;
