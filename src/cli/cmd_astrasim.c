@@ -61,8 +61,6 @@ static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_ou
     const char *path = dse_arena_printf(r->arena, "%s/log.log", o->logging_folder);
     dse_status st;
 
-    if (!path)
-        return dse_fail_nomem(err);
     drv_astrasim_log(&out->result, out->log_memory, r->out);
     if ((st = dse_mkdirs(o->logging_folder, err)) != DSE_OK ||
         (st = dse_write_text(path, r->out, err)) != DSE_OK ||

@@ -107,24 +107,23 @@ static void warn_of_elements(const report_study *studies, size_t n, dse_strbuf *
         if (before == i)
             dse_strbuf_addf(names, "%s%s", names->len ? ", " : "", studies[i].row[0].model);
     }
-    if (names->len && !names->failed)
+    if (names->len)
         report_warning(
             "the limit is in bytes, and the memory of %.300s counts elements: set precision=mixed in the "
             "model card",
             names->data);
 }
 
-static dse_status print(const report_study *studies, size_t n, const store_unlisted *unlisted, remarks *m,
-                        const best_options *o, command_run *r, dse_error *err)
+static void print(const report_study *studies, size_t n, const store_unlisted *unlisted, remarks *m,
+                  const best_options *o, command_run *r)
 {
     report_sizes sizes = {0};
     bool remarked = m->why || m->trust; /* then a study ends with an empty line */
     dse_strbuf *out = r->out;
-    dse_status st;
 
     if (o->json) {
         report_ranking_json(studies, n, (size_t)o->top, remarks_json, m, out);
-        return DSE_OK;
+        return;
     }
     for (size_t i = 0; i < n; i++)
         report_sizes_add(&sizes, studies[i].row[0].config);
@@ -147,14 +146,13 @@ static dse_status print(const report_study *studies, size_t n, const store_unlis
             report_robust_print(&studies[i], &m->trust[i], out);
     }
     dse_strbuf_adds(out, remarked || !n ? "" : "\n");
-    st = report_overview_print(studies, n, r->arena, out, err);
+    report_overview_print(studies, n, r->arena, out);
     print_unlisted(unlisted, out);
     report_ranking_notes(studies, n, out);
     if (!sizes.differ) {
         report_sizes_print(&sizes, out);
         dse_strbuf_addc(out, '\n');
     }
-    return st;
 }
 
 /* ---- remarks -------------------------------------------------------------------------------- */
@@ -181,14 +179,12 @@ static dse_status make_remarks(const best_options *o, drv_robust_options *robust
     progress_screen screen;
     dse_status st = DSE_OK;
 
-    *out = (remarks){0};
-    if ((o->explain && !(out->why = DSE_ARENA_NEW(a, report_explanation, n))) ||
-        (!isnan(o->robust) && !(out->trust = DSE_ARENA_NEW(a, report_robust, n))))
-        return dse_fail_nomem(err);
+    *out = (remarks){.why = o->explain ? DSE_ARENA_NEW(a, report_explanation, n) : NULL,
+                     .trust = isnan(o->robust) ? NULL : DSE_ARENA_NEW(a, report_robust, n)};
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         if (out->why)
-            st = report_explain(&studies[i], a, &out->why[i], err);
-        if (st != DSE_OK || !out->trust)
+            report_explain(&studies[i], a, &out->why[i]);
+        if (!out->trust)
             continue;
         progress_init(&screen, "perturbed systems");
         robust->user = &screen;
@@ -232,24 +228,22 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         unlisted = (store_unlisted){0}; /* which of them they are of is not stored */
     if (unlisted.points)
         r->code = EXIT_NO;
-    st = report_split(rows, n_rows, a, &studies, &n, err);
-    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+    studies = report_split(rows, n_rows, a, &n);
+    for (size_t i = 0; i < n; i++) {
         studies[i].by = by;
-        st = limit_of(o, studies[i].row, a, &studies[i].limit_bytes, err);
-        if (st == DSE_OK)
-            st = report_rank(&studies[i], a, err);
+        if ((st = limit_of(o, studies[i].row, a, &studies[i].limit_bytes, err)) != DSE_OK)
+            return st;
+        report_rank(&studies[i], a);
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     }
-    if (st == DSE_OK)
-        st = make_remarks(o, &robust, studies, n, a, &said, err);
-    if (st == DSE_OK) {
-        dse_strbuf_init(&names);
-        warn_of_elements(studies, n, &names);
-        dse_strbuf_free(&names);
-        st = print(studies, n, &unlisted, &said, o, r, err);
-    }
-    return st;
+    if ((st = make_remarks(o, &robust, studies, n, a, &said, err)) != DSE_OK)
+        return st;
+    dse_strbuf_init(&names);
+    warn_of_elements(studies, n, &names);
+    dse_strbuf_free(&names);
+    print(studies, n, &unlisted, &said, o, r);
+    return DSE_OK;
 }
 
 extern const command command_best;

@@ -50,8 +50,9 @@ static const option options[] = {
 /* ---- options --------------------------------------------------------------------------------------- */
 
 /* Words between commas. */
-static dse_status split(const option_list *l, dse_arena *a, option_list *out, dse_error *err)
+static option_list split(const option_list *l, dse_arena *a)
 {
+    option_list out;
     size_t n = 0;
 
     for (size_t i = 0; i < l->n; i++) {
@@ -59,18 +60,16 @@ static dse_status split(const option_list *l, dse_arena *a, option_list *out, ds
         for (const char *p = l->item[i]; *p; p++)
             n += *p == ',';
     }
-    *out = (option_list){0, DSE_ARENA_NEW(a, const char *, n)};
-    if (!out->item)
-        return dse_fail_nomem(err);
+    out = (option_list){0, DSE_ARENA_NEW(a, const char *, n)};
     for (size_t i = 0; i < l->n; i++)
         for (const char *p = l->item[i]; *p; p += *p == ',') {
             size_t length = strcspn(p, ",");
 
-            if (length && !(out->item[out->n++] = dse_arena_strndup(a, p, length)))
-                return dse_fail_nomem(err);
+            if (length)
+                out.item[out.n++] = dse_arena_strndup(a, p, length);
             p += length;
         }
-    return DSE_OK;
+    return out;
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -119,7 +118,7 @@ static void say_left(const calibrating *c)
 
     dse_strbuf_init(&text);
     report_left_print(c->gathered.runs.left, c->gathered.runs.n_left, &text);
-    fputs(text.failed || !text.len ? "" : text.data, stderr);
+    fputs(text.data, stderr);
     dse_strbuf_free(&text);
 }
 
@@ -138,8 +137,7 @@ static dse_status gather(calibrating *c, dse_error *err)
     progress_clear(&c->screen);
     if (st != DSE_OK)
         return st;
-    if (!(c->settings = msr_runs_settings(c->gathered.of, c->gathered.n, c->r->arena)))
-        return dse_fail_nomem(err);
+    c->settings = msr_runs_settings(c->gathered.of, c->gathered.n, c->r->arena);
     if (c->gathered.n)
         return DSE_OK;
     say_left(c);
@@ -151,11 +149,9 @@ static dse_status gather(calibrating *c, dse_error *err)
 static dse_status fit(calibrating *c, dse_error *err)
 {
     const calibrate_options *o = c->o;
-    option_list chosen, fixed;
-    dse_status st = split(&o->fit, c->r->arena, &chosen, err);
+    const option_list chosen = split(&o->fit, c->r->arena), fixed = split(&o->fix, c->r->arena);
+    dse_status st;
 
-    if (st != DSE_OK || (st = split(&o->fix, c->r->arena, &fixed, err)) != DSE_OK)
-        return st;
     progress_init(&c->screen, "fits");
     st = msr_calibrate(&c->gathered.runs.machine, c->gathered.run, c->gathered.n,
                        &(msr_calibrate_options){.n_fit = chosen.n,
@@ -187,8 +183,6 @@ static dse_status write_card(const calibrating *c, dse_error *err)
     dse_strbuf text;
     dse_status st;
 
-    if (!sources.item)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < o->runs.trace.n; i++)
         sources.item[sources.n++] = o->runs.trace.item[i];
     for (size_t i = 0; i < o->runs.measured.n; i++)
@@ -228,14 +222,12 @@ static printer *printer_of(const calibrate_options *o)
     return by[i].print;
 }
 
-static dse_status print(const calibrating *c, dse_error *err)
+static void print(const calibrating *c)
 {
     const msr_gathered *g = &c->gathered;
     dse_arena *a = c->r->arena;
     report_calibrated_run *run = DSE_ARENA_NEW(a, report_calibrated_run, g->n);
 
-    if (!run)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < g->n; i++) {
         const msr_run *of = g->of[i];
         char point[DESIGN_NAME_MAX];
@@ -248,8 +240,6 @@ static dse_status print(const calibrating *c, dse_error *err)
                                          .measured_s = of->job.step_time_s,
                                          .n_notes = of->n_notes,
                                          .note = of->note};
-        if (!run[i].point)
-            return dse_fail_nomem(err);
     }
     printer_of(c->o)(&(report_calibrated){.system = c->gathered.runs.machine_name,
                                           .p = c->result.p,
@@ -267,7 +257,6 @@ static dse_status print(const calibrating *c, dse_error *err)
                                           .settings = c->settings,
                                           .output = output_of(c->o)},
                      c->r->out);
-    return DSE_OK;
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -281,7 +270,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     if (output_of(c.o) && (st = write_card(&c, err)) != DSE_OK)
         return st;
-    return print(&c, err);
+    print(&c);
+    return DSE_OK;
 }
 
 extern const command command_calibrate;

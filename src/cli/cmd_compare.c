@@ -48,8 +48,6 @@ static dse_status load_weights(const char *name, dse_arena *a, cmp_weights *out,
     const char *path;
     dse_status st = card_locate(CARD_SCORES, name, a, &path, err);
 
-    if (!known)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < msr_n_pair_kinds; i++)
         known[i] = msr_pair_kind_at(i).name;
     return st == DSE_OK ? cmp_weights_load(path, known, msr_n_pair_kinds, a, out, err) : st;

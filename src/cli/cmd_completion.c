@@ -51,10 +51,7 @@ static void add_names_of(const char *group, dse_strbuf *words)
     const char *before = "";
 
     dse_arena_init(&a);
-    if (!(all = metric_all(&a, &n))) {
-        words->failed = true;
-        n = 0;
-    }
+    all = metric_all(&a, &n);
     for (size_t i = 0; i < n; i++) {
         if ((group && strcmp(all[i]->group, group) != 0) || strcmp(all[i]->name, before) == 0)
             continue;

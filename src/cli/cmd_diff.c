@@ -46,8 +46,6 @@ static dse_status choose_columns(const diff_options *o, dse_arena *a, report_dif
 
     out->n_columns = o->metrics.n ? o->metrics.n : n;
     out->columns = DSE_ARENA_NEW(a, const store_column *, out->n_columns);
-    if (!out->columns)
-        return dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < out->n_columns; i++) {
         if (o->metrics.n)
             st = results_column(o->metrics.item[i], false, &out->columns[i], err);
@@ -70,7 +68,7 @@ static dse_status read_side(const diff_options *o, const char *db, const char *e
     out->name = engine ? dse_arena_printf(a, "%s, %s", db, engine) : db;
     out->which = o->which;
     out->which.engine = engine;
-    return out->name ? results_select(db, &out->which, a, &out->row, &out->n, err) : dse_fail_nomem(err);
+    return results_select(db, &out->which, a, &out->row, &out->n, err);
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -89,8 +87,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     if (!a.n && !b.n)
         return results_none(o->a, &a.which, err);
-    if ((st = report_diff_pair(a.row, a.n, b.row, b.n, r->arena, &pairs, &n, err)) != DSE_OK)
-        return st;
+    pairs = report_diff_pair(a.row, a.n, b.row, b.n, r->arena, &n);
     how.name_a = a.name;
     how.name_b = b.name;
     (o->json ? report_diff_json : report_diff_print)(pairs, n, &how, r->out);

@@ -128,7 +128,6 @@ static void print_checks(const drv_finding *found, dse_strbuf *out)
         dse_strbuf_add_wrapped(out, found[c].found, FOUND_COLUMN, WIDTH);
         dse_strbuf_addc(out, '\n');
     }
-    out->failed |= uses.failed;
     dse_strbuf_free(&uses);
 }
 
@@ -155,7 +154,6 @@ static void print_features(const drv_finding *found, dse_strbuf *out)
     }
     report_table_print(&t, out);
     report_table_free(&t);
-    out->failed |= missing.failed;
     dse_strbuf_free(&missing);
 }
 

@@ -69,11 +69,8 @@ static dse_status name_files(const export_options *o, const report_keyed *k, dse
                              const char ***paths, dse_error *err)
 {
     *paths = DSE_ARENA_NEW(a, const char *, k->n);
-    if (!*paths)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < k->n; i++) {
-        if (!((*paths)[i] = keyed_path(o->output, &k->pair[i], a)))
-            return dse_fail_nomem(err);
+        (*paths)[i] = keyed_path(o->output, &k->pair[i], a);
         for (size_t j = 0; j < i; j++)
             if (!strcmp((*paths)[j], (*paths)[i]))
                 return dse_fail(err, DSE_E_CONFIG,

@@ -243,7 +243,6 @@ static void put_options(const command *c, dse_strbuf *out)
         option_describe(&c->options[i], true, &text);
         put_text(text.data, out);
     }
-    out->failed |= text.failed;
     dse_strbuf_free(&text);
 }
 
@@ -308,8 +307,6 @@ static dse_status write_page(const char *folder, const command *c, dse_arena *a,
     dse_strbuf text;
     dse_status st;
 
-    if (!path)
-        return dse_fail_nomem(err);
     dse_strbuf_init(&text);
     if (c)
         put_command_page(c, &text);

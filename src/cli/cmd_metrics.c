@@ -130,42 +130,39 @@ static dse_status check(const metrics_options *o, dse_error *err)
 }
 
 /* Those of both lists. */
-static bool join(const option_list *a, const option_list *b, dse_arena *arena, option_list *out)
+static option_list join(const option_list *a, const option_list *b, dse_arena *arena)
 {
     const char **item = DSE_ARENA_NEW(arena, const char *, a->n + b->n);
 
-    if (!item)
-        return false;
     for (size_t i = 0; i < a->n + b->n; i++)
         item[i] = i < a->n ? a->item[i] : b->item[i - a->n];
-    *out = (option_list){a->n + b->n, item};
-    return true;
+    return (option_list){a->n + b->n, item};
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const metrics_options *o = opts;
     metrics_job job = job_of(o);
-    option_list tools;
-    bool known = true;
     dse_status st = check(o, err);
 
     if (st != DSE_OK)
         return st;
-    if (o->list)
-        return metrics_list(job.format, r->arena, r->out, err);
-    if (o->workload_dir)
-        return join(&o->tools, &o->more_tools, r->arena, &tools)
-                   ? metrics_guide(&job, o->workload_dir, o->output, &tools, r, err)
-                   : dse_fail_nomem(err);
-    if ((st = metrics_known(&o->metric, r->arena, &known, err)) != DSE_OK)
-        return st;
-    if (!known) {
+    if (o->list) {
+        metrics_list(job.format, r->arena, r->out);
+        return DSE_OK;
+    }
+    if (o->workload_dir) {
+        const option_list tools = join(&o->tools, &o->more_tools, r->arena);
+
+        return metrics_guide(&job, o->workload_dir, o->output, &tools, r, err);
+    }
+    if (!metrics_known(&o->metric, r->arena)) {
         r->code = EXIT_USAGE;
         return DSE_OK;
     }
     job.read.kinds = drv_measure_kinds(o->metric.item, o->metric.n, o->compat, r->arena);
-    return metrics_measure(&job, r, err);
+    metrics_measure(&job, r);
+    return DSE_OK;
 }
 
 static const exit_text exits[] = {

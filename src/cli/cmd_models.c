@@ -77,17 +77,15 @@ static dse_status add_system(const char *name, const char *path, dse_arena *a, r
         return st;
     dse_strbuf_init(&network);
     add_network(&net, &network);
-    if (network.failed)
-        st = dse_fail_nomem(err);
     report_table_cell(t, "%s", name);
     report_table_cell(t, "%" PRIu32, net.n_npus);
-    report_table_cell(t, "%s", network.failed ? "" : network.data);
+    report_table_cell(t, "%s", network.data);
     dse_strbuf_free(&network);
     list_number(t, &s.bandwidth);
     list_number(t, &s.latency);
     report_table_cell(t, "%g", s.memory_bandwidth);
     report_table_cell(t, isnan(s.peak_perf) ? "-" : "%g", s.peak_perf);
-    return st;
+    return DSE_OK;
 }
 
 typedef struct {
@@ -120,11 +118,8 @@ static dse_status list_cards(const listing *l, dse_arena *a, dse_strbuf *out, ds
     report_table_init(&t);
     for (size_t i = 0; i < 8 && l->headings[i]; i++)
         report_table_column(&t, l->headings[i], i == 0 || (l->kind == CARD_SYSTEMS && i == 2));
-    for (size_t i = 0; st == DSE_OK && i < n; i++) {
-        const char *path = dse_arena_printf(a, "%s/%s.yaml", folder, names[i]);
-
-        st = path ? l->add(names[i], path, a, &t, err) : dse_fail_nomem(err);
-    }
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        st = l->add(names[i], dse_arena_printf(a, "%s/%s.yaml", folder, names[i]), a, &t, err);
     if (st == DSE_OK)
         report_table_print(&t, out);
     report_table_free(&t);

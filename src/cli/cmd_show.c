@@ -64,15 +64,12 @@ static dse_status find_rows(const show_options *o, const design_point *point, ds
     const char **names = DSE_ARENA_NEW(a, const char *, *n);
     size_t kept = 0;
 
-    if (!names)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < *n; i++) {
         const design_point p = report_point(&rows[i]);
         char name[DESIGN_NAME_MAX];
 
         design_point_name(&p, name);
-        if (!(names[i] = dse_arena_strdup(a, name)))
-            return dse_fail_nomem(err);
+        names[i] = dse_arena_strdup(a, name);
         if (!strcmp(name, o->point))
             rows[kept++] = rows[i];
     }
@@ -171,7 +168,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if (o->config && o->json)
         return dse_fail(err, DSE_E_USAGE, "give either --config or --json, not both");
-    if ((st = design_point_parse(o->point, &p, err)) != DSE_OK ||
+    if ((st = strategy_parse_name(o->point, NULL, &p, NULL, err)) != DSE_OK ||
         (st = results_select(o->db, &o->which, r->arena, &rows, &n, err)) != DSE_OK)
         return st;
     if (!n)

@@ -124,13 +124,12 @@ static void network_json(const store_metrics *m, dse_json *j)
     }
 }
 
-static dse_status print_json(const simulate_options *o, const simulated *s, command_run *run, dse_error *err)
+static void print_json(const simulate_options *o, const simulated *s, command_run *run)
 {
     const sim_result *r = &s->result;
     const wl_precision precision = card_model_precision(&s->study.model);
     const store_metrics *m = &s->metrics;
     dse_strbuf *out = run->out;
-    dse_status st = DSE_OK;
     dse_json j;
 
     dse_json_init(&j, out);
@@ -154,7 +153,7 @@ static dse_status print_json(const simulate_options *o, const simulated *s, comm
     report_parts_json(m, &j);
     if (o->links) {
         dse_json_key(&j, "links");
-        st = drv_links_json(r->load, run->arena, &j, err);
+        drv_links_json(r->load, run->arena, &j);
     }
     dse_json_key(&j, "sys");
     dse_json_begin_object(&j);
@@ -168,7 +167,6 @@ static dse_status print_json(const simulate_options *o, const simulated *s, comm
     dse_json_end_object(&j);
     dse_json_end_object(&j);
     dse_strbuf_addc(out, '\n');
-    return st;
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -202,14 +200,12 @@ static void print_sizes(const drv_study *s, const design_point *p, dse_strbuf *o
 
     dse_strbuf_init(&config);
     drv_study_write_config(s, p, &config);
-    if (!config.failed)
-        report_sizes_print_one(config.data, out);
+    report_sizes_print_one(config.data, out);
     dse_strbuf_addc(out, '\n');
-    out->failed |= config.failed;
     dse_strbuf_free(&config);
 }
 
-static dse_status print_text(const simulate_options *o, const simulated *s, command_run *run, dse_error *err)
+static void print_text(const simulate_options *o, const simulated *s, command_run *run)
 {
     const drv_study *t = &s->study;
     const design_point *p = &s->point;
@@ -218,7 +214,6 @@ static dse_status print_text(const simulate_options *o, const simulated *s, comm
     const sim_rank_stats *zero = &r->rank[0];
     const wl_precision precision = card_model_precision(&t->model);
     dse_strbuf *out = run->out;
-    dse_status st = DSE_OK;
     char text[32];
 
     dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
@@ -248,23 +243,23 @@ static dse_status print_text(const simulate_options *o, const simulated *s, comm
         print_sizes(t, p, out);
     if (o->links) {
         dse_strbuf_addc(out, '\n');
-        st = drv_links_print(r->load, run->arena, out, err);
+        drv_links_print(r->load, run->arena, out);
     }
     report_traps_print_point(m, out);
-    return st;
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
 
 static dse_status choose_point(const simulate_options *o, design_point *out, dse_error *err)
 {
+
     *out = (design_point){(uint32_t)o->dp, (uint32_t)o->tp, (uint32_t)o->sp,
                           (uint32_t)o->pp, o->recompute,    o->weight_sharded};
     if (!o->point)
         return DSE_OK;
     if (design_point_ranks(out) != 1 || o->recompute || o->weight_sharded)
         return dse_fail(err, DSE_E_USAGE, "give either --point or the degrees, not both");
-    return design_point_parse(o->point, out, err);
+    return strategy_parse_name(o->point, NULL, out, NULL, err);
 }
 
 static dse_status choose_engine(const simulate_options *o, dse_arena *a, const drv_external **tools,
@@ -340,7 +335,9 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (tools)
         return external_simulate(tools, &s.study, &s.point, o->json, r, err);
     st = simulate(o, r->arena, &s, err);
-    return st == DSE_OK ? (o->json ? print_json : print_text)(o, &s, r, err) : st;
+    if (st == DSE_OK)
+        (o->json ? print_json : print_text)(o, &s, r);
+    return st;
 }
 
 extern const command command_simulate;

@@ -46,11 +46,11 @@ static const option options[] = {
 static dse_status show(const topology_options *o, const drv_network *n, const net_graph *g, command_run *r,
                        dse_error *err)
 {
-    if (o->dot)
-        return draw_dot(g, n->name, r->arena, r->out, err);
-    if (o->svg)
+    if (o->svg && !o->dot)
         return draw_svg(g, n->name, r->arena, r->out, err);
-    if (o->json)
+    if (o->dot)
+        draw_dot(g, n->name, r->arena, r->out);
+    else if (o->json)
         topology_show_json(n, g, r->out);
     else
         topology_show_text(n, g, o->all, r->out);
@@ -82,8 +82,7 @@ static dse_status parse_pairs(const topology_options *o, const drv_network *n, d
         return dse_fail(err, DSE_E_USAGE,
                         "'topology route' takes pairs of NPUs, from and to: 1 7, or 1 7 5 14%s",
                         l->n ? "; the last one has no destination" : "");
-    if (!(*out = DSE_ARENA_NEW(a, uint32_t, l->n)))
-        return dse_fail_nomem(err);
+    *out = DSE_ARENA_NEW(a, uint32_t, l->n);
     for (size_t i = 0; i < l->n; i++) {
         uint64_t npu;
 
@@ -152,8 +151,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if ((st = check_options(o, err)) != DSE_OK ||
         (st = drv_settings_parse(o->set.item, o->set.n, r->arena, &settings, err)) != DSE_OK)
         return st;
-    if (!(n = DSE_ARENA_NEW(r->arena, drv_network, 1)))
-        return dse_fail_nomem(err);
+    n = DSE_ARENA_NEW(r->arena, drv_network, 1);
     if ((st = drv_network_load(o->system, o->network, &settings, r->arena, n, err)) != DSE_OK)
         return st;
     if (n->n_unknown_keys)

@@ -56,17 +56,14 @@ static dse_status read_points(const option_list *points, dse_arena *a, const cha
 
     *names = DSE_ARENA_NEW(a, const char *, points->n);
     *seen = DSE_ARENA_NEW(a, bool, points->n);
-    if (!*names || !*seen)
-        return dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < points->n; i++) {
         char name[DESIGN_NAME_MAX];
         design_point p;
 
-        if ((st = design_point_parse(points->item[i], &p, err)) != DSE_OK)
+        if ((st = strategy_parse_name(points->item[i], NULL, &p, NULL, err)) != DSE_OK)
             break;
         design_point_name(&p, name);
-        if (!((*names)[i] = dse_arena_strdup(a, name)))
-            st = dse_fail_nomem(err);
+        (*names)[i] = dse_arena_strdup(a, name);
     }
     return st;
 }
@@ -267,7 +264,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (v.jobs > v.n_rows)
         v.jobs = (uint32_t)v.n_rows;
     found = DSE_ARENA_NEW(r->arena, drv_verified, v.n_rows);
-    st = found ? drv_verify(&v, r->arena, found, err) : dse_fail_nomem(err);
+    st = drv_verify(&v, r->arena, found, err);
     if (terminal)
         fprintf(stderr, "\r\033[2K");
     if (st == DSE_E_INTERRUPT)

@@ -49,8 +49,7 @@ static dse_status add_to_list(const option *o, const char *text, dse_arena *a, o
     if (!*text)
         return dse_fail(err, DSE_E_USAGE, "%s must not be empty", o->name);
     if (list->n % LIST_STEP == 0) {
-        if (!(more = DSE_ARENA_NEW(a, const char *, list->n + LIST_STEP)))
-            return dse_fail_nomem(err);
+        more = DSE_ARENA_NEW(a, const char *, list->n + LIST_STEP);
         if (list->n)
             memcpy(more, list->item, list->n * sizeof *more);
         list->item = more;

@@ -21,7 +21,7 @@ typedef struct {
 
 /* Offers for the value of an option. */
 void completion_offer_init(completion_offer *offer);
-void completion_offer_set(completion_offer *offer, const option *o); /* offer->words.failed: out of memory */
+void completion_offer_set(completion_offer *offer, const option *o);
 void completion_offer_free(completion_offer *offer);
 
 /* All commands that are listed: names separated by blanks, appended. */

@@ -98,7 +98,6 @@ static void put_command(const command *c, dse_strbuf *out)
         if (!option_is_positional(&c->options[i]))
             dse_strbuf_addf(out, " %s", c->options[i].name);
     dse_strbuf_adds(out, " --help ;;\n");
-    out->failed |= offer.words.failed;
     completion_offer_free(&offer);
 }
 

@@ -79,7 +79,6 @@ static void put_option(const command *c, const option *o, completion_offer *offe
     dse_strbuf_adds(out, " -d ");
     put_quoted(help.data, out);
     dse_strbuf_addc(out, '\n');
-    out->failed |= help.failed;
     dse_strbuf_free(&help);
 }
 
@@ -111,6 +110,5 @@ void completion_write_fish(dse_strbuf *out)
         dse_strbuf_addf(out, "complete -c ccldse -n '__ccldse_uses %s' -l help -d 'explain this command'\n",
                         commands[i]->name);
     }
-    out->failed |= offer.words.failed;
     completion_offer_free(&offer);
 }

@@ -79,7 +79,6 @@ static void put_option(const option *o, completion_offer *offer, dse_strbuf *out
         put_action(offer, out);
     }
     dse_strbuf_addc(out, '\'');
-    out->failed |= help.failed;
     dse_strbuf_free(&help);
 }
 
@@ -92,7 +91,6 @@ static void put_command(const command *c, dse_strbuf *out)
     for (size_t i = 0; i < c->n_options; i++)
         put_option(&c->options[i], &offer, out);
     dse_strbuf_adds(out, " \\\n            '--help[explain this command]' ;;\n");
-    out->failed |= offer.words.failed;
     completion_offer_free(&offer);
 }
 

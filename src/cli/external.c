@@ -38,8 +38,7 @@ dse_status external_choose(const external_options *o, dse_arena *a, const drv_ex
     }
     if (native)
         return DSE_OK;
-    if (!(out = DSE_ARENA_NEW(a, drv_external, 1)))
-        return dse_fail_nomem(err);
+    out = DSE_ARENA_NEW(a, drv_external, 1);
     *tools = out;
     return drv_external_init(&tools_given, a, out, err);
 }

@@ -98,11 +98,9 @@ static int run_command(const command *c, const char *program, int argc, char **a
     dse_arena_init(&arena);
     dse_strbuf_init(&out);
     options = dse_arena_zero(&arena, 1, c->size);
-    st = options ? command_parse(c, argc, argv, &arena, options, &err) : dse_fail_nomem(&err);
+    st = command_parse(c, argc, argv, &arena, options, &err);
     if (st == DSE_OK)
         st = c->run(options, &r, &err);
-    if (st == DSE_OK && out.failed)
-        st = dse_fail_nomem(&err);
     if (st == DSE_OK)
         fwrite(out.data, 1, out.len, stdout);
     dse_strbuf_free(&out);

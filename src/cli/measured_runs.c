@@ -12,8 +12,6 @@ dse_status measured_runs_parse(const measured_runs_options *o, dse_arena *a, msr
     cfg_settings *settings = DSE_ARENA_NEW(a, cfg_settings, 1);
     dse_status st;
 
-    if (!settings)
-        return dse_fail_nomem(err);
     if ((st = drv_settings_parse(o->set.item, o->set.n, a, settings, err)) != DSE_OK)
         return st;
     *runs = (msr_runs_options){.system = o->system,

@@ -17,20 +17,20 @@ typedef struct {
 } metrics_job;
 
 /* metrics_list.c. Names once each, sorted; as JSON everything there is to say of each row. */
-dse_status metrics_list(metrics_format format, dse_arena *a, dse_strbuf *out, dse_error *err);
+void metrics_list(metrics_format format, dse_arena *a, dse_strbuf *out);
 
-/* Whether there are metrics of all these names; if not, says so on stderr, with all names, and sets *known. DSE_E_NOMEM. */
-dse_status metrics_known(const option_list *names, dse_arena *a, bool *known, dse_error *err);
+/* Whether there are metrics of all these names; if not, says so on stderr, with all names. */
+bool metrics_known(const option_list *names, dse_arena *a);
 
-/* metrics_traces.c. Every trace; what fails is said on stderr, and r->code becomes EXIT_NO. DSE_E_NOMEM. */
-dse_status metrics_measure(const metrics_job *job, command_run *r, dse_error *err);
+/* metrics_traces.c. Every trace; what fails is said on stderr, and r->code becomes EXIT_NO. */
+void metrics_measure(const metrics_job *job, command_run *r);
 
 /* metrics_guide.c: --workload-dir. */
 dse_status metrics_guide(const metrics_job *job, const char *workload, const char *output,
                          const option_list *tools, command_run *r, dse_error *err);
 
-/* Says an error on stderr and sets the exit code of a failure; running out of memory is passed on. */
-dse_status metrics_failed(const dse_error *failure, command_run *r, dse_error *err);
+/* Says an error on stderr and sets the exit code of a failure. */
+void metrics_failed(const dse_error *failure, command_run *r);
 
 /* Reads a trace, how far it is on stderr if that is a terminal, and says there what its record warns of. Fails as
  * drv_recording_load does; *out is to be freed in any case. */

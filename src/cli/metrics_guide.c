@@ -29,8 +29,6 @@ static dse_status measure(const metrics_job *job, const drv_guide *g, const char
     report_measured *m;
     dse_status st;
 
-    if (!chosen)
-        return dse_fail_nomem(failure);
     read.card = read.card ? read.card : g->card;
     st = metrics_load(g->chosen->path, &read, &rec, failure);
     if (st == DSE_OK)
@@ -52,10 +50,12 @@ dse_status metrics_guide(const metrics_job *job, const char *workload, const cha
 
     if (st != DSE_OK)
         return st;
-    if (!output && !(output = dse_arena_printf(r->arena, "%s/analysis_output", workload)))
-        return dse_fail_nomem(err);
+    if (!output)
+        output = dse_arena_printf(r->arena, "%s/analysis_output", workload);
     st = drv_guide_find(workload, r->arena, &g, &failure);
     if (st == DSE_OK)
         st = measure(job, &g, tool, n, output, r, &failure);
-    return st == DSE_OK ? st : metrics_failed(&failure, r, err);
+    if (st != DSE_OK)
+        metrics_failed(&failure, r);
+    return DSE_OK;
 }

@@ -67,7 +67,7 @@ static void row_json(const metric *m, const char *name, dse_json *j)
     dse_json_end_object(j);
 }
 
-static dse_status list_json(const metric *const *all, size_t n, dse_arena *a, dse_strbuf *out, dse_error *err)
+static void list_json(const metric *const *all, size_t n, dse_arena *a, dse_strbuf *out)
 {
     dse_json j;
 
@@ -76,14 +76,11 @@ static dse_status list_json(const metric *const *all, size_t n, dse_arena *a, ds
     for (size_t i = 0; i < n; i++) {
         const char *name = drv_metric_name(all, n, i, a);
 
-        if (!name)
-            return dse_fail_nomem(err);
         row_json(all[i], name, &j);
     }
     dse_json_newline(&j);
     dse_json_end_array(&j);
     dse_strbuf_addc(out, '\n');
-    return DSE_OK;
 }
 
 /* One of several rows of a name. */
@@ -92,47 +89,43 @@ static bool is_first(const metric *const *all, size_t i)
     return i == 0 || strcmp(all[i - 1]->name, all[i]->name) != 0;
 }
 
-dse_status metrics_list(metrics_format format, dse_arena *a, dse_strbuf *out, dse_error *err)
+void metrics_list(metrics_format format, dse_arena *a, dse_strbuf *out)
 {
     size_t n;
     const metric *const *all = metric_all(a, &n);
 
-    if (!all)
-        return dse_fail_nomem(err);
-    if (format == METRICS_JSON)
-        return list_json(all, n, a, out, err);
+    if (format == METRICS_JSON) {
+        list_json(all, n, a, out);
+        return;
+    }
     dse_strbuf_adds(out, format == METRICS_CSV ? "metric\n" : "Available metrics:\n");
     for (size_t i = 0; i < n; i++)
         if (is_first(all, i))
             dse_strbuf_addf(out, "%s%s\n", format == METRICS_CSV ? "" : "  - ", all[i]->name);
-    return DSE_OK;
 }
 
-/* Names once each. NULL when out of memory. */
+/* Names once each. */
 static const char **plain_names(dse_arena *a, size_t *n)
 {
     size_t n_all;
     const metric *const *all = metric_all(a, &n_all);
-    const char **names = all ? DSE_ARENA_NEW(a, const char *, n_all) : NULL;
+    const char **names = DSE_ARENA_NEW(a, const char *, n_all);
 
     *n = 0;
-    for (size_t i = 0; names && i < n_all; i++)
+    for (size_t i = 0; i < n_all; i++)
         if (is_first(all, i))
             names[(*n)++] = all[i]->name;
     return names;
 }
 
 /* The error, then the names on lines of their own: an error holds a kilobyte, too little for all of them. */
-static dse_status say_unknown(const char *name, dse_arena *a, dse_error *err)
+static void say_unknown(const char *name, dse_arena *a)
 {
     dse_error unknown = DSE_ERROR_INIT;
     size_t n;
-    const char **names = plain_names(a, &n), *nearest;
+    const char **names = plain_names(a, &n), *nearest = dse_nearest(name, names, n);
     dse_strbuf list, lines;
 
-    if (!names)
-        return dse_fail_nomem(err);
-    nearest = dse_nearest(name, names, n);
     dse_fail(&unknown, DSE_E_USAGE,
              nearest ? "unknown metric '%.80s'; did you mean '%s'?" : "unknown metric '%.80s'", name,
              nearest);
@@ -145,19 +138,17 @@ static dse_status say_unknown(const char *name, dse_arena *a, dse_error *err)
     fprintf(stderr, "known metrics:\n%s\n", lines.data);
     dse_strbuf_free(&lines);
     dse_strbuf_free(&list);
-    return DSE_OK;
 }
 
-dse_status metrics_known(const option_list *names, dse_arena *a, bool *known, dse_error *err)
+bool metrics_known(const option_list *names, dse_arena *a)
 {
     const metric *m;
-    dse_status st = DSE_OK;
 
-    *known = true;
-    for (size_t i = 0; st == DSE_OK && *known && i < names->n; i++) {
-        *known = metric_find(names->item[i], TRACE_KINETO, false, &m, NULL) == DSE_OK;
-        if (!*known)
-            st = say_unknown(names->item[i], a, err);
+    for (size_t i = 0; i < names->n; i++) {
+        if (metric_find(names->item[i], TRACE_KINETO, false, &m, NULL) != DSE_OK) {
+            say_unknown(names->item[i], a);
+            return false;
+        }
     }
-    return st;
+    return true;
 }

@@ -17,13 +17,10 @@ typedef struct {
     report_measured *list;
 } measured;
 
-dse_status metrics_failed(const dse_error *failure, command_run *r, dse_error *err)
+void metrics_failed(const dse_error *failure, command_run *r)
 {
-    if (failure->status == DSE_E_NOMEM)
-        return dse_fail_nomem(err);
     report_error(failure);
     r->code = EXIT_NO;
-    return DSE_OK;
 }
 
 dse_status metrics_load(const char *path, const drv_recording_options *how, drv_recording *out,
@@ -222,8 +219,7 @@ static dse_status compute(measured *x, const drv_recording *rec, dse_error *err)
 
     if (job->all)
         return drv_measure_all(rec, &job->how, x->arena, &x->list, &x->n, err);
-    if (!(x->list = DSE_ARENA_NEW(x->arena, report_measured, job->metric.n)))
-        return dse_fail_nomem(err);
+    x->list = DSE_ARENA_NEW(x->arena, report_measured, job->metric.n);
     for (; st == DSE_OK && x->n < job->metric.n; x->n++) {
         const char *name = job->metric.item[x->n];
         const metric *m = NULL;
@@ -245,7 +241,7 @@ static void conclude(const measured *x)
         x->r->code = EXIT_NO;
 }
 
-static dse_status measure_trace(measured *x, dse_error *err)
+static void measure_trace(measured *x)
 {
     drv_recording rec = {0};
     dse_error failure = DSE_ERROR_INIT;
@@ -256,11 +252,11 @@ static dse_status measure_trace(measured *x, dse_error *err)
     if (st == DSE_OK) {
         print(x);
         conclude(x);
-    } else if ((st = metrics_failed(&failure, x->r, err)) == DSE_OK) {
+    } else {
+        metrics_failed(&failure, x->r);
         print_failure(x, &failure);
     }
     drv_recording_free(&rec);
-    return st;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -278,8 +274,7 @@ static const char *last_part(const char *path, size_t *n)
     return path + begin;
 }
 
-/* A trace among several is called by the last part of its path; by the whole of it if another one has the same. NULL when
- * out of memory. */
+/* A trace among several is called by the last part of its path; by the whole of it if another one has the same. */
 static const char *name_of(const option_list *traces, size_t at, dse_arena *a)
 {
     size_t n, n_other;
@@ -294,29 +289,27 @@ static const char *name_of(const option_list *traces, size_t at, dse_arena *a)
     return dse_arena_strndup(a, name, n);
 }
 
-dse_status metrics_measure(const metrics_job *job, command_run *r, dse_error *err)
+void metrics_measure(const metrics_job *job, command_run *r)
 {
     bool several = job->trace.n > 1, json = job->format == METRICS_JSON;
-    dse_status st = DSE_OK;
 
     if (job->format == METRICS_CSV)
         report_measured_csv_heading(several, r->out);
     if (several && json)
         dse_strbuf_adds(r->out, "[");
-    for (size_t i = 0; st == DSE_OK && i < job->trace.n; i++) {
+    for (size_t i = 0; i < job->trace.n; i++) {
         measured x = {.job = job, .r = r, .path = job->trace.item[i]};
         dse_arena arena;
 
-        if (several && !(x.workload = name_of(&job->trace, i, r->arena)))
-            return dse_fail_nomem(err);
+        if (several)
+            x.workload = name_of(&job->trace, i, r->arena);
         if (several && json)
             dse_strbuf_adds(r->out, i ? ",\n  " : "\n  ");
         dse_arena_init(&arena);
         x.arena = &arena;
-        st = measure_trace(&x, err);
+        measure_trace(&x);
         dse_arena_free(&arena);
     }
     if (several && json)
         dse_strbuf_adds(r->out, "\n]\n");
-    return st;
 }

@@ -22,21 +22,19 @@ static dse_status parse_axes(const points_options *o, design_axes *out, dse_erro
 {
     const struct {
         const char *name, *text;
-        design_axis *axis;
-    } axes[] = {{"--dp", o->dp, &out->dp},
-                {"--tp", o->tp, &out->tp},
-                {"--sp", o->sp, &out->sp},
-                {"--pp", o->pp, &out->pp}};
+        uint32_t parameter;
+    } axes[] = {{"--dp", o->dp, STRATEGY_dp},
+                {"--tp", o->tp, STRATEGY_tp},
+                {"--sp", o->sp, STRATEGY_sp},
+                {"--pp", o->pp, STRATEGY_pp},
+                {"--recompute", o->recompute, STRATEGY_recompute},
+                {"--weight-sharded", o->weight_sharded, STRATEGY_weight_sharded}};
     dse_status st = DSE_OK;
 
-    *out = (design_axes){.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_NO};
-    for (int i = 0; st == DSE_OK && i < 4; i++)
+    *out = (design_axes){0};
+    for (int i = 0; st == DSE_OK && i < 6; i++)
         if (axes[i].text)
-            st = design_axis_parse(axes[i].name, axes[i].text, axes[i].axis, err);
-    if (st == DSE_OK && o->recompute)
-        st = design_switch_parse("--recompute", o->recompute, &out->recompute, err);
-    if (st == DSE_OK && o->weight_sharded)
-        st = design_switch_parse("--weight-sharded", o->weight_sharded, &out->weight_sharded, err);
+            st = design_axis_parse(axes[i].parameter, axes[i].name, axes[i].text, &out->of[axes[i].parameter], err);
     return st;
 }
 
@@ -47,8 +45,6 @@ static dse_status split(const char *text, dse_arena *a, const char ***out, size_
 
     *out = DSE_ARENA_NEW(a, const char *, strlen(text) + 1);
     *n = 0;
-    if (!copy || !*out)
-        return dse_fail_nomem(err);
     for (char *p = copy; p;) {
         char *comma = strchr(p, ',');
 
@@ -99,11 +95,8 @@ static dse_status join_settings(const cfg_settings *file, const option_list *set
 {
     const char **words = DSE_ARENA_NEW(a, const char *, file->n + set->n);
 
-    if (!words)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < file->n; i++)
-        if (!(words[i] = dse_arena_printf(a, "%s=%s", file->item[i].path, file->item[i].value)))
-            return dse_fail_nomem(err);
+        words[i] = dse_arena_printf(a, "%s=%s", file->item[i].path, file->item[i].value);
     for (size_t i = 0; i < set->n; i++)
         words[file->n + i] = set->item[i];
     return drv_settings_parse(words, file->n + set->n, a, out, err);

@@ -104,8 +104,7 @@ static dse_status find_among(store *s, const store_row *rows, size_t n, const de
         if ((i && rows[i].study == rows[i - 1].study) || !rows[i].skipped_of_study ||
             !drv_config_of_point(rows[i].config, point, &config))
             continue;
-        st = config.failed ? dse_fail_nomem(err)
-                           : store_is_skipped(s, dse_hash_bytes(config.data, config.len), found, err);
+        st = store_is_skipped(s, dse_hash_bytes(config.data, config.len), found, err);
     }
     dse_strbuf_free(&config);
     return st;

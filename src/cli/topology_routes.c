@@ -65,7 +65,6 @@ static void print_messages(const net_graph *g, const net_routes *r, dse_strbuf *
         report_table_cell(&t, "%s", way.data);
     }
     report_table_print(&t, out);
-    out->failed |= way.failed;
     report_table_free(&t);
     dse_strbuf_free(&way);
 }

@@ -65,13 +65,11 @@ static void put_switch(const net_graph *g, const draw_layout *layout, uint32_t d
     dse_strbuf_adds(out, "]\n");
 }
 
-dse_status draw_dot(const net_graph *g, const char *name, dse_arena *a, dse_strbuf *out, dse_error *err)
+void draw_dot(const net_graph *g, const char *name, dse_arena *a, dse_strbuf *out)
 {
     draw_layout layout;
-    dse_status st = draw_layout_make(g->net, a, &layout, err);
 
-    if (st != DSE_OK)
-        return st;
+    draw_layout_make(g->net, a, &layout);
     dse_strbuf_adds(out, "// neato -n -Tsvg: the places below; dot, fdp, sfdp: places of their own\ngraph ");
     put_name(name, out);
     dse_strbuf_adds(
@@ -90,5 +88,4 @@ dse_status draw_dot(const net_graph *g, const char *name, dse_arena *a, dse_strb
                             colours[l->dim]);
     }
     dse_strbuf_adds(out, "}\n");
-    return out->failed ? dse_fail_nomem(err) : DSE_OK;
 }

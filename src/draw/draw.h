@@ -10,6 +10,6 @@
 dse_status draw_svg(const net_graph *g, const char *name, dse_arena *a, dse_strbuf *out, dse_error *err);
 
 /* Graphviz: a node for each device, with its place; an edge for each connection, which is a link each way. */
-dse_status draw_dot(const net_graph *g, const char *name, dse_arena *a, dse_strbuf *out, dse_error *err);
+void draw_dot(const net_graph *g, const char *name, dse_arena *a, dse_strbuf *out);
 
 #endif

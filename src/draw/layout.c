@@ -188,7 +188,7 @@ static void fit(draw_level *l)
     l->h = e.bottom - e.top;
 }
 
-dse_status draw_layout_make(const net_network *net, dse_arena *a, draw_layout *out, dse_error *err)
+void draw_layout_make(const net_network *net, dse_arena *a, draw_layout *out)
 {
     static void (*const place[])(draw_level * l) = {[NET_FORM_CIRCLE] = place_circle,
                                                     [NET_FORM_BAR] = place_bar,
@@ -205,12 +205,10 @@ dse_status draw_layout_make(const net_network *net, dse_arena *a, draw_layout *o
         l->dim = &net->dim[i];
         l->cell_w = below ? below->w + 2 * DRAW_BOX_PAD : 12 + DIGIT_WIDTH * (digits < 2 ? 2 : digits);
         l->cell_h = below ? below->h + 2 * DRAW_BOX_PAD + DRAW_BOX_CAPTION : NPU_HEIGHT;
-        if (!(l->cell = DSE_ARENA_NEW(a, draw_point, l->dim->shape.n)))
-            return dse_fail_nomem(err);
+        l->cell = DSE_ARENA_NEW(a, draw_point, l->dim->shape.n);
         place[l->dim->topology->form](l);
         fit(l);
     }
-    return DSE_OK;
 }
 
 draw_point draw_corner(const draw_level *l, uint32_t cell)

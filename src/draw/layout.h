@@ -32,7 +32,7 @@ typedef struct {
 } draw_layout;
 
 /* The cells belong to the arena. */
-dse_status draw_layout_make(const net_network *net, dse_arena *a, draw_layout *out, dse_error *err);
+void draw_layout_make(const net_network *net, dse_arena *a, draw_layout *out);
 
 /* Where the upper left corner of a cell of a level is, from that of the level; and that of what is in it. */
 draw_point draw_corner(const draw_level *l, uint32_t cell);

@@ -98,15 +98,12 @@ static void print_bottleneck(const net_load *l, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-dse_status drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out, dse_error *err)
+void drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out)
 {
     uint32_t shown = l->n_used < SHOWN ? l->n_used : SHOWN, unused = l->graph->n_links - l->n_used;
-    const uint32_t *slots;
+    const uint32_t *slots = net_load_sort(l, a);
     char time[32];
-    dse_status st = net_load_sort(l, a, &slots, err);
 
-    if (st != DSE_OK)
-        return st;
     dse_format_seconds(time, sizeof time, (double)l->end * 1e-9);
     dse_strbuf_addf(
         out, "links, each of one direction; shares are of the run's %s, until the last rank finished\n",
@@ -120,7 +117,6 @@ dse_status drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out, dse
                         l->n_used - shown);
     if (unused)
         dse_strbuf_addf(out, "%" PRIu32 " of %" PRIu32 " links were never used\n", unused, l->graph->n_links);
-    return DSE_OK;
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -173,13 +169,10 @@ static void link_json(const net_load *l, uint32_t slot, dse_json *j)
     dse_json_end_object(j);
 }
 
-dse_status drv_links_json(const net_load *l, dse_arena *a, dse_json *j, dse_error *err)
+void drv_links_json(const net_load *l, dse_arena *a, dse_json *j)
 {
-    const uint32_t *slots;
-    dse_status st = net_load_sort(l, a, &slots, err);
+    const uint32_t *slots = net_load_sort(l, a);
 
-    if (st != DSE_OK)
-        return st;
     dse_json_begin_object(j);
     dse_json_key_uint(j, "run_time_ns", l->end);
     dse_json_key_uint(j, "total", l->graph->n_links);
@@ -196,19 +189,16 @@ dse_status drv_links_json(const net_load *l, dse_arena *a, dse_json *j, dse_erro
         link_json(l, slots[i], j);
     dse_json_end_array(j);
     dse_json_end_object(j);
-    return DSE_OK;
 }
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
 
 dse_status drv_links_save_csv(const net_load *l, const char *path, dse_arena *a, dse_error *err)
 {
-    const uint32_t *slots;
+    const uint32_t *slots = net_load_sort(l, a);
     dse_strbuf text;
-    dse_status st = net_load_sort(l, a, &slots, err);
+    dse_status st;
 
-    if (st != DSE_OK)
-        return st;
     dse_strbuf_init(&text);
     dse_strbuf_adds(&text, "source,destination,dimension,messages,bytes,busy_ns,utilisation_pct\n");
     for (uint32_t i = 0; i < l->graph->n_links; i++) {

@@ -95,49 +95,6 @@ bool drv_config_of_point(const char *config, const design_point *point, dse_strb
     return true;
 }
 
-static dse_status read_degree(const cfg_doc *doc, const cfg_node *map, const char *key, uint32_t *out,
-                              dse_error *err)
-{
-    const cfg_node *node = cfg_get(map, key);
-    int64_t v = 0;
-    dse_status st;
-
-    if (!node)
-        return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing", key);
-    st = cfg_int(doc, node, key, 1, 1 << 24, &v, err);
-    *out = (uint32_t)v;
-    return st;
-}
-
-static dse_status read_flag(const cfg_doc *doc, const cfg_node *map, const char *key, bool *out,
-                            dse_error *err)
-{
-    const cfg_node *node = cfg_get(map, key);
-
-    if (!node || node->kind != CFG_SCALAR || dse_parse_bool(node->text, out, NULL) != DSE_OK)
-        return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing, or neither true nor false", key);
-    return DSE_OK;
-}
-
-static dse_status read_point(const cfg_doc *doc, const cfg_node *map, design_point *out, dse_error *err)
-{
-    const struct {
-        const char *key;
-        uint32_t *value;
-    } degrees[] = {{"dp", &out->dp}, {"tp", &out->tp}, {"sp", &out->sp}, {"pp", &out->pp}};
-    const struct {
-        const char *key;
-        bool *value;
-    } flags[] = {{"recompute", &out->recompute}, {"weight_sharded", &out->weight_sharded}};
-    dse_status st = DSE_OK;
-
-    for (size_t i = 0; st == DSE_OK && i < sizeof degrees / sizeof degrees[0]; i++)
-        st = read_degree(doc, map, degrees[i].key, degrees[i].value, err);
-    for (size_t i = 0; st == DSE_OK && i < sizeof flags / sizeof flags[0]; i++)
-        st = read_flag(doc, map, flags[i].key, flags[i].value, err);
-    return st;
-}
-
 static dse_status read_cards(const cfg_doc *doc, drv_study *out, dse_error *err)
 {
     const cfg_doc model = {doc->path, (cfg_node *)(uintptr_t)cfg_get(doc->root, "model")};
@@ -223,7 +180,7 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
             "a configuration has engine, model, system, point, their names, tag_base and operators_hash");
     if ((st = read_cards(&doc, out, err)) != DSE_OK ||
         (st = read_names(&doc, out, &operators_hash, err)) != DSE_OK ||
-        (st = read_point(&doc, point_map, point, err)) != DSE_OK)
+        (st = strategy_read(&doc, point_map, point, err)) != DSE_OK)
         return st;
     return load_operators(out, operators_hash, a, err);
 }
@@ -266,8 +223,7 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
         if ((st = load_operators(s, operators_hash, &r->operators_arena, err)) != DSE_OK)
             return st;
         r->operators = s->operators;
-        if ((st = wl_generator_new(&r->operators, &r->generator, err)) != DSE_OK)
-            return st;
+        r->generator = wl_generator_new(&r->operators);
         r->operators_hash = s->operators_hash;
         memcpy(r->operators_name, s->model.operators, sizeof r->operators_name);
     }
@@ -311,7 +267,7 @@ static bool read_split(drv_study_reader *r, const char *text, size_t n, dse_aren
 
     return at < n && keep_study(r, text, at) &&
            cfg_parse_json(source, text + start, n - 1 - start, a, &doc, NULL) == DSE_OK &&
-           read_point(&doc, doc.root, point, NULL) == DSE_OK;
+           strategy_read(&doc, doc.root, point, NULL) == DSE_OK;
 }
 
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,

@@ -31,7 +31,7 @@ typedef struct {
     drv_progress progress;
     size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
     bool has_failed;
-    char failure[1700];
+    char failure[2048];
     dse_error next_error; /* where `next_task` cannot say so */
     struct timespec start;
 } state;

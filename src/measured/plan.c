@@ -296,7 +296,7 @@ static void make_point(msr_plan *p, const msr_plan_options *o, dse_arena *a)
                        .tp = (uint32_t)j->tp,
                        .sp = (uint32_t)j->cp,
                        .pp = (uint32_t)j->pp,
-                       .recompute = o->recompute >= 0 ? o->recompute : j->recompute == MSR_RECOMPUTE_FULL,
+                       .recompute = o->recompute >= 0 ? o->recompute != 0 : j->recompute == MSR_RECOMPUTE_FULL,
                        .weight_sharded = MSR_GIVEN(j->dp_shard) && j->dp_shard > 1};
     if (o->recompute < 0 && j->recompute == MSR_RECOMPUTE_UNKNOWN)
         msr_plan_assume(p, a, "no recomputation: the source does not say");

@@ -79,8 +79,6 @@ dse_status net_graph_init(net_graph *g, const net_network *net, dse_arena *a, ds
     g->n_devices = (uint32_t)devices;
     g->n_slots = (uint32_t)n_slots;
     g->link = DSE_ARENA_NEW(a, net_link, g->n_slots);
-    if (!g->link)
-        return dse_fail_nomem(err);
     for (uint32_t dim = 0; dim < net->n_dims; dim++) {
         for (uint32_t npu = 0; npu < net->n_npus; npu++)
             fill_npu(g, npu, dim);

@@ -37,12 +37,10 @@ static void add_link(net_load *l, uint32_t slot)
     }
 }
 
-dse_status net_load_of(const net_traffic *t, dse_time end, dse_arena *a, const net_load **out, dse_error *err)
+const net_load *net_load_of(const net_traffic *t, dse_time end, dse_arena *a)
 {
     net_load *l = DSE_ARENA_NEW(a, net_load, 1);
 
-    if (!l)
-        return dse_fail_nomem(err);
     *l = (net_load){.graph = t->graph, .link = t->link, .end = end, .busiest = DSE_NONE};
     for (uint32_t slot = 0; slot < l->graph->n_slots; slot++)
         if (has_link(l->graph, slot))
@@ -56,8 +54,7 @@ dse_status net_load_of(const net_traffic *t, dse_time end, dse_arena *a, const n
     }
     if (l->busiest != DSE_NONE)
         net_link_name(l->graph, l->busiest, l->busiest_name, sizeof l->busiest_name);
-    *out = l;
-    return DSE_OK;
+    return l;
 }
 
 double net_load_util(const net_load *l, uint32_t slot)
@@ -82,19 +79,16 @@ static int compare(const void *x, const void *y)
     return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-dse_status net_load_sort(const net_load *l, dse_arena *a, const uint32_t **slots, dse_error *err)
+const uint32_t *net_load_sort(const net_load *l, dse_arena *a)
 {
     sort_key *key = DSE_ARENA_NEW(a, sort_key, l->graph->n_links);
     uint32_t *sorted = DSE_ARENA_NEW(a, uint32_t, l->graph->n_links), n = 0;
 
-    if (!key || !sorted)
-        return dse_fail_nomem(err);
     for (uint32_t slot = 0; slot < l->graph->n_slots; slot++)
         if (has_link(l->graph, slot))
             key[n++] = (sort_key){l->link[slot].busy, slot, l->link[slot].n_messages > 0};
     qsort(key, n, sizeof *key, compare);
     for (uint32_t i = 0; i < n; i++)
         sorted[i] = key[i].slot;
-    *slots = sorted;
-    return DSE_OK;
+    return sorted;
 }

@@ -31,15 +31,13 @@ typedef struct {
 } net_load;
 
 /* The load of a traffic that has come to its end; no link is busy after `end`. In the arena; the graph and the links are
- * borrowed. DSE_E_NOMEM. */
-dse_status net_load_of(const net_traffic *t, dse_time end, dse_arena *a, const net_load **out,
-                       dse_error *err);
+ * borrowed. */
+const net_load *net_load_of(const net_traffic *t, dse_time end, dse_arena *a);
 
 /* Of one link: a fraction. */
 double net_load_util(const net_load *l, uint32_t slot);
 
-/* All graph->n_links links: the n_used that are, the busiest first, and then the others; equals by slot. In the arena.
- * DSE_E_NOMEM. */
-dse_status net_load_sort(const net_load *l, dse_arena *a, const uint32_t **slots, dse_error *err);
+/* All graph->n_links links: the n_used that are, the busiest first, and then the others; equals by slot. In the arena. */
+const uint32_t *net_load_sort(const net_load *l, dse_arena *a);
 
 #endif

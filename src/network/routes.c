@@ -45,9 +45,7 @@ static dse_status find_routes(const net_graph *g, const uint32_t *pair, dse_aren
     for (uint32_t i = 0; i < r->n; i++)
         n_hops += net_graph_hops(g, pair[2 * i], pair[2 * i + 1]);
     r->route = DSE_ARENA_NEW(a, net_route, r->n);
-    r->hop = n_hops < DSE_NONE ? DSE_ARENA_NEW(a, net_route_hop, n_hops) : NULL;
-    if (!r->route || !r->hop)
-        return dse_fail_nomem(err);
+    r->hop = DSE_ARENA_NEW(a, net_route_hop, n_hops);
     for (uint32_t i = 0; st == DSE_OK && i < r->n; i++) {
         r->route[i] = (net_route){.src = pair[2 * i], .dst = pair[2 * i + 1]};
         st = find_route(g, i, r, err);
@@ -132,13 +130,11 @@ static void meet(const net_graph *g, net_route_hop *const *hop, uint32_t n, uint
     }
 }
 
-static dse_status find_shared(const net_graph *g, dse_arena *a, net_routes *r, dse_error *err)
+static void find_shared(const net_graph *g, dse_arena *a, net_routes *r)
 {
     net_route_hop **hop = DSE_ARENA_NEW(a, net_route_hop *, r->n_hops);
 
     r->shared = DSE_ARENA_NEW(a, net_shared_link, r->n_hops / 2); /* at least two messages each */
-    if (!hop || !r->shared)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < r->n_hops; i++)
         hop[i] = &r->hop[i];
     qsort(hop, r->n_hops, sizeof(net_route_hop *), by_link_and_time);
@@ -149,7 +145,6 @@ static dse_status find_shared(const net_graph *g, dse_arena *a, net_routes *r, d
             meet(g, &hop[i], n, r->bytes, &r->shared[r->n_shared++]);
     }
     qsort(r->shared, r->n_shared, sizeof *r->shared, busiest_first);
-    return DSE_OK;
 }
 
 dse_status net_routes_send(const net_graph *g, const uint32_t *pair, uint32_t n, uint64_t bytes, dse_arena *a,
@@ -161,16 +156,14 @@ dse_status net_routes_send(const net_graph *g, const uint32_t *pair, uint32_t n,
     dse_status st;
 
     *out = (net_routes){.bytes = bytes, .n = n};
-    if (!done)
-        return dse_fail_nomem(err);
     if ((st = find_routes(g, pair, a, out, err)) != DSE_OK)
         return st;
     dse_queue_init(&queue);
-    st = net_traffic_init(&traffic, g, &queue, a, err);
-    if (st == DSE_OK) {
-        st = run(&traffic, g, out, done, err);
-        net_traffic_free(&traffic);
-    }
+    net_traffic_init(&traffic, g, &queue, a);
+    st = run(&traffic, g, out, done, err);
+    net_traffic_free(&traffic);
     dse_queue_free(&queue);
-    return st == DSE_OK ? find_shared(g, a, out, err) : st;
+    if (st == DSE_OK)
+        find_shared(g, a, out);
+    return st;
 }

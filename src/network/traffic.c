@@ -2,16 +2,12 @@
 
 #include <inttypes.h>
 
-dse_status net_traffic_init(net_traffic *t, const net_graph *g, dse_queue *queue, dse_arena *a,
-                            dse_error *err)
+void net_traffic_init(net_traffic *t, const net_graph *g, dse_queue *queue, dse_arena *a)
 {
     *t = (net_traffic){.graph = g, .queue = queue, .free_transfer = DSE_NONE};
     t->link = DSE_ARENA_NEW(a, net_link_state, g->n_slots);
-    if (!t->link)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < g->n_slots; i++)
         t->link[i].head = t->link[i].tail = DSE_NONE;
-    return DSE_OK;
 }
 
 void net_traffic_free(net_traffic *t)
@@ -28,8 +24,7 @@ static dse_status schedule(net_traffic *t, dse_time now, dse_time delay, net_eve
                         "time runs over: a message takes a link for %" PRIu64 " ticks from tick %" PRIu64
                         " on",
                         delay, now);
-    if (!dse_queue_add(t->queue, now + delay, (dse_event){(uint32_t)kind, subject}))
-        return dse_fail_nomem(err);
+    dse_queue_add(t->queue, now + delay, (dse_event){(uint32_t)kind, subject});
     return DSE_OK;
 }
 
@@ -82,8 +77,6 @@ dse_status net_traffic_send(net_traffic *t, dse_time now, uint32_t src, uint32_t
     uint32_t id =
         DSE_SLOT_TAKE(t->transfer, t->cap_transfers, t->n_transfers, t->free_transfer, net_transfer, next);
 
-    if (id == DSE_NONE)
-        return dse_fail_nomem(err);
     t->transfer[id] = (net_transfer){.bytes = bytes, .dst = dst, .owner = owner, .next = DSE_NONE};
     begin_leg(t, &t->transfer[id], src);
     return enter_link(t, now, id, err);

@@ -50,11 +50,10 @@ typedef struct {
 } net_traffic;
 
 /* The graph and the queue outlive it. The state of the links is the arena's. */
-dse_status net_traffic_init(net_traffic *t, const net_graph *g, dse_queue *queue, dse_arena *a,
-                            dse_error *err);
+void net_traffic_init(net_traffic *t, const net_graph *g, dse_queue *queue, dse_arena *a);
 void net_traffic_free(net_traffic *t);
 
-/* Sends a message; src != dst, bytes > 0. DSE_E_SIM if time would run over, DSE_E_NOMEM. */
+/* Sends a message; src != dst, bytes > 0. DSE_E_SIM if time would run over. */
 dse_status net_traffic_send(net_traffic *t, dse_time now, uint32_t src, uint32_t dst, uint64_t bytes,
                             uint32_t owner, dse_error *err);
 

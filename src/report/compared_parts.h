@@ -40,7 +40,6 @@ typedef struct {
         const char *about, *text;
     } * item;
     size_t n, cap;
-    bool failed; /* out of memory */
 } compared_reasons;
 
 /* Appends " (1)" to a cell. Nothing if there is no text. */

@@ -82,14 +82,12 @@ static void pair_up(const entry *e, size_t n, int level, pairing *out)
     }
 }
 
-dse_status report_diff_pair(const store_row *a, size_t n_a, const store_row *b, size_t n_b, dse_arena *arena,
-                            report_pair **pairs, size_t *n, dse_error *err)
+report_pair *report_diff_pair(const store_row *a, size_t n_a, const store_row *b, size_t n_b,
+                              dse_arena *arena, size_t *n)
 {
     entry *e = DSE_ARENA_NEW(arena, entry, n_a + n_b);
     pairing out = {DSE_ARENA_NEW(arena, report_pair, n_a + n_b), 0};
 
-    if (!e || !out.pair)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < n_a; i++)
         e[i] = (entry){&a[i], false};
     for (size_t i = 0; i < n_b; i++)
@@ -97,9 +95,8 @@ dse_status report_diff_pair(const store_row *a, size_t n_a, const store_row *b, 
     qsort(e, n_a + n_b, sizeof *e, compare_entries);
     if (n_a + n_b)
         pair_up(e, n_a + n_b, 0, &out);
-    *pairs = out.pair;
     *n = out.n;
-    return DSE_OK;
+    return out.pair;
 }
 
 /* ---- figures ------------------------------------------------------------------------------- */

@@ -22,8 +22,8 @@ typedef struct {
 } report_diff_options;
 
 /* Pairs the rows, ordered by model, system, settings, point, engine; borrowed from both. In the arena. */
-dse_status report_diff_pair(const store_row *a, size_t n_a, const store_row *b, size_t n_b, dse_arena *arena,
-                            report_pair **pairs, size_t *n, dse_error *err);
+report_pair *report_diff_pair(const store_row *a, size_t n_a, const store_row *b, size_t n_b,
+                              dse_arena *arena, size_t *n);
 
 /* Whether both rows have the figure and it is the same: whole numbers exactly, others to the three decimals that are
  * printed, memory to the two decimals of its binary unit if an engine printed it so. */

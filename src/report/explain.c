@@ -30,11 +30,10 @@ static void take_better(const report_study *s, const store_row *r, const store_r
         *best = r;
 }
 
-static dse_status trend_of(const report_study *s, int axis, dse_arena *a, report_trend *out, dse_error *err)
+static report_trend trend_of(const report_study *s, int axis, dse_arena *a)
 {
-    *out = (report_trend){.axis = axis, .point = DSE_ARENA_NEW(a, report_trend_point, s->n)};
-    if (!out->point)
-        return dse_fail_nomem(err);
+    report_trend t = {.axis = axis, .point = DSE_ARENA_NEW(a, report_trend_point, s->n)};
+
     for (size_t i = 0; i < s->n; i++) {
         const store_row *r = &s->row[i];
         uint32_t value = report_axis_value(r, axis);
@@ -42,16 +41,16 @@ static dse_status trend_of(const report_study *s, int axis, dse_arena *a, report
 
         if (!r->done || isnan(report_rank_value(s, r)))
             continue;
-        while (at < out->n && out->point[at].value != value)
+        while (at < t.n && t.point[at].value != value)
             at++;
-        if (at == out->n)
-            out->point[out->n++] = (report_trend_point){.value = value};
-        take_better(s, r, &out->point[at].best);
+        if (at == t.n)
+            t.point[t.n++] = (report_trend_point){.value = value};
+        take_better(s, r, &t.point[at].best);
         if (report_fits(s, r))
-            take_better(s, r, &out->point[at].best_fits);
+            take_better(s, r, &t.point[at].best_fits);
     }
-    qsort(out->point, out->n, sizeof *out->point, compare_points);
-    return DSE_OK;
+    qsort(t.point, t.n, sizeof *t.point, compare_points);
+    return t;
 }
 
 /* ---- the smallest change -------------------------------------------------------------------- */
@@ -78,20 +77,17 @@ static void find_nearest(const report_study *s, report_explanation *e)
     }
 }
 
-dse_status report_explain(const report_study *s, dse_arena *a, report_explanation *out, dse_error *err)
+void report_explain(const report_study *s, dse_arena *a, report_explanation *out)
 {
-    dse_status st = DSE_OK;
-
     *out = (report_explanation){.winner = s->n_ranked ? s->ranked[0] : NULL,
                                 .runner_up = s->n_ranked > 1 ? s->ranked[1] : NULL};
     if (s->unlimited_best != out->winner)
         out->unlimited = s->unlimited_best;
     find_nearest(s, out);
-    for (int axis = 0; st == DSE_OK && axis < REPORT_N_AXES; axis++) {
+    for (int axis = 0; axis < REPORT_N_AXES; axis++) {
         report_trend *t = &out->trend[out->n_trends];
 
-        st = trend_of(s, axis, a, t, err);
-        out->n_trends += st == DSE_OK && t->n > 1;
+        *t = trend_of(s, axis, a);
+        out->n_trends += t->n > 1;
     }
-    return st;
 }

@@ -41,7 +41,7 @@ typedef struct {
 } report_explanation;
 
 /* The study must have been ranked; the explanation borrows its rows. */
-dse_status report_explain(const report_study *s, dse_arena *a, report_explanation *out, dse_error *err);
+void report_explain(const report_study *s, dse_arena *a, report_explanation *out);
 
 /* A table of the winner, the runner-up and the best without the limit, a table of the trends, and sentences, which are
  * wrapped at 80 columns. */

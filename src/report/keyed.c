@@ -60,10 +60,8 @@ dse_status report_keyed_select(const store_row *rows, size_t n, dse_arena *a, re
 {
     store_row *kept = DSE_ARENA_NEW(a, store_row, n);
     size_t n_kept = 0;
-    dse_status st;
+    dse_status st = DSE_OK;
 
-    if (!kept)
-        return dse_fail_nomem(err);
     *out = (report_keyed){0};
     for (size_t i = 0; i < n; i++) {
         if (!rows[i].done)
@@ -73,7 +71,7 @@ dse_status report_keyed_select(const store_row *rows, size_t n, dse_arena *a, re
         else
             kept[n_kept++] = rows[i];
     }
-    st = report_split(kept, n_kept, a, &out->pair, &out->n, err);
+    out->pair = report_split(kept, n_kept, a, &out->n);
     for (size_t i = 1; st == DSE_OK && i < out->n; i++)
         if (same_pair(&out->pair[i - 1], &out->pair[i]))
             st = two_configurations(&out->pair[i - 1], out->n - i + 1, err);

@@ -23,12 +23,10 @@ void report_left_print(const report_left *left, size_t n, dse_strbuf *out)
 
         dse_strbuf_init(&text);
         dse_strbuf_addf(&text, "%s%s %s", left[i].reason, left[i].n == 1 ? ":" : ", such as", left[i].first);
-        if (!text.failed)
-            dse_mask_controls(text.data, text.len, DSE_ONE_LINE);
+        dse_mask_controls(text.data, text.len, DSE_ONE_LINE);
         dse_strbuf_addf(out, "  %*zu  ", digits, left[i].n);
-        dse_strbuf_add_wrapped(out, text.failed ? "" : text.data, (size_t)digits + 4, WIDTH);
+        dse_strbuf_add_wrapped(out, text.data, (size_t)digits + 4, WIDTH);
         dse_strbuf_addc(out, '\n');
-        out->failed |= text.failed;
         dse_strbuf_free(&text);
     }
 }

@@ -282,7 +282,7 @@ static void add_leaves(const char *workload, const metric_value *v, const char *
         add_row(workload, name->data, value->data, out);
         return;
     }
-    for (const metric_value *i = v->first; i && !name->failed; i = i->next, place++) {
+    for (const metric_value *i = v->first; i; i = i->next, place++) {
         if (!i->key)
             dse_strbuf_addf(name, ".%zu", place);
         else if (!headline || strcmp(i->key, headline) != 0)
@@ -307,7 +307,6 @@ void report_measured_csv(const char *workload, const report_measured *m, size_t 
         else
             add_row(workload, m[i].name, "N/A", out);
     }
-    out->failed = out->failed || name.failed || value.failed;
     dse_strbuf_free(&name);
     dse_strbuf_free(&value);
 }

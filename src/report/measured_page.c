@@ -135,7 +135,6 @@ static void add_value(const metric_value *v, dse_strbuf *out)
         dse_strbuf_init(&text);
         metric_write_scalar(v, &text);
         add_text(text.data, out);
-        out->failed = out->failed || text.failed;
         dse_strbuf_free(&text);
     }
 }

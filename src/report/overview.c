@@ -109,8 +109,7 @@ static void settings_cell(report_table *t, const report_study *s, const report_s
         dse_strbuf_adds(words, "none");
     if (ambiguous)
         dse_strbuf_addf(words, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
-    report_table_cell(t, "%s", words->failed ? "" : words->data);
-    t->failed |= words->failed;
+    report_table_cell(t, "%s", words->data);
 }
 
 static void begin_table(report_table *t, bool links)
@@ -186,8 +185,7 @@ static void print_sizes(const report_study *group, size_t n, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-static dse_status print_group(const report_study *group, size_t n, dse_arena *a, dse_strbuf *out,
-                              dse_error *err)
+static void print_group(const report_study *group, size_t n, dse_arena *a, dse_strbuf *out)
 {
     const store_row *r = group->row;
     entry *e = DSE_ARENA_NEW(a, entry, n);
@@ -195,19 +193,17 @@ static dse_status print_group(const report_study *group, size_t n, dse_arena *a,
     size_t count = 0;
     uint64_t skipped = 0;
 
-    if (!e)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         skipped += group[i].n_skipped;
         if (group[i].n_ranked)
             e[count++] = (entry){&group[i], report_rank_value(&group[i], group[i].ranked[0])};
     }
     if (!count)
-        return DSE_OK;
+        return;
     qsort(e, count, sizeof *e, compare);
     dse_strbuf_init(&common);
     dse_strbuf_addf(out, "%s on %s", r->model, r->system);
-    if (add_words(group, group, n, true, &common) && !common.failed)
+    if (add_words(group, group, n, true, &common))
         dse_strbuf_addf(out, " with %s", common.data);
     if (!store_is_native(r->engine))
         dse_strbuf_addf(out, " by %s", r->engine);
@@ -219,19 +215,15 @@ static dse_status print_group(const report_study *group, size_t n, dse_arena *a,
     if (skipped)
         report_skipped_print(skipped, out);
     dse_strbuf_addc(out, '\n');
-    out->failed |= common.failed;
     dse_strbuf_free(&common);
-    return DSE_OK;
 }
 
 /* One table for each model of the network, in the order in which they come. */
-static dse_status print_together(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out,
-                                 dse_error *err)
+static void print_together(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out)
 {
     report_study *group = DSE_ARENA_NEW(a, report_study, n);
-    dse_status st = group ? DSE_OK : dse_fail_nomem(err);
 
-    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t before = 0, count = 0;
 
         while (before < i && !comparable(&studies[before], &studies[i]))
@@ -242,21 +234,16 @@ static dse_status print_together(const report_study *studies, size_t n, dse_aren
             if (comparable(&studies[i], &studies[k]))
                 group[count++] = studies[k];
         if (count > 1)
-            st = print_group(group, count, a, out, err);
+            print_group(group, count, a, out);
     }
-    return st;
 }
 
-dse_status report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out,
-                                 dse_error *err)
+void report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out)
 {
-    dse_status st = DSE_OK;
-
-    for (size_t i = 0, end; st == DSE_OK && i < n; i = end) {
+    for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && together(&studies[i], &studies[end]);)
             end++;
         if (end - i > 1)
-            st = print_together(&studies[i], end - i, a, out, err);
+            print_together(&studies[i], end - i, a, out);
     }
-    return st;
 }

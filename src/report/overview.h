@@ -10,8 +10,7 @@
 
 /* Of ranked studies, in the order of report_split: for each model and system with several of them by one engine and
  * one model of the network, a table of all and an empty line; settings are shown as far as not all have them. `a` is for
- * scratch. DSE_E_NOMEM. */
-dse_status report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out,
-                                 dse_error *err);
+ * scratch. */
+void report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out);
 
 #endif

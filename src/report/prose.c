@@ -127,6 +127,5 @@ void report_end_paragraph(dse_strbuf *p, dse_strbuf *out)
         if (out->data[i] == REPORT_UNBROKEN[0])
             out->data[i] = ' ';
     dse_strbuf_adds(out, "\n\n");
-    out->failed |= p->failed;
     dse_strbuf_clear(p);
 }

@@ -12,22 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-dse_status report_split(const store_row *rows, size_t n, dse_arena *a, report_study **studies,
-                        size_t *n_studies, dse_error *err)
+report_study *report_split(const store_row *rows, size_t n, dse_arena *a, size_t *n_studies)
 {
+    report_study *studies = DSE_ARENA_NEW(a, report_study, n);
     size_t count = 0;
 
-    *studies = DSE_ARENA_NEW(a, report_study, n);
-    if (!*studies)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         if (!i || rows[i].study != rows[i - 1].study || strcmp(rows[i].model, rows[i - 1].model) ||
             strcmp(rows[i].system, rows[i - 1].system))
-            (*studies)[count++].row = &rows[i];
-        (*studies)[count - 1].n++;
+            studies[count++].row = &rows[i];
+        studies[count - 1].n++;
     }
     *n_studies = count;
-    return DSE_OK;
+    return studies;
 }
 
 /* ---- ranking ------------------------------------------------------------------------------- */
@@ -62,14 +59,12 @@ static int compare(const void *x, const void *y)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-dse_status report_rank(report_study *s, dse_arena *a, dse_error *err)
+void report_rank(report_study *s, dse_arena *a)
 {
     candidate *c = DSE_ARENA_NEW(a, candidate, s->n);
     double best = 0;
 
     s->ranked = DSE_ARENA_NEW(a, const store_row *, s->n);
-    if (!c || !s->ranked)
-        return dse_fail_nomem(err);
     s->n_skipped = s->n ? s->row->skipped_of_study : 0;
     for (size_t i = 0; i < s->n; i++) {
         const store_row *r = &s->row[i];
@@ -97,7 +92,6 @@ dse_status report_rank(report_study *s, dse_arena *a, dse_error *err)
     qsort(c, s->n_ranked, sizeof *c, compare);
     for (size_t i = 0; i < s->n_ranked; i++)
         s->ranked[i] = c[i].row;
-    return DSE_OK;
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */

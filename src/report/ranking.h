@@ -25,10 +25,9 @@ typedef struct {
 } report_study;
 
 /* Splits rows, ordered as store_list orders them, into studies; limit_bytes and by are left to the caller. */
-dse_status report_split(const store_row *rows, size_t n, dse_arena *a, report_study **studies,
-                        size_t *n_studies, dse_error *err);
+report_study *report_split(const store_row *rows, size_t n, dse_arena *a, size_t *n_studies);
 
-dse_status report_rank(report_study *s, dse_arena *a, dse_error *err);
+void report_rank(report_study *s, dse_arena *a);
 
 /* What rows are ranked by: smaller is better. NaN if it is not known. */
 double report_rank_value(const report_study *s, const store_row *r);

@@ -31,10 +31,7 @@ void report_table_cell(report_table *t, const char *fmt, ...)
 {
     va_list ap;
 
-    if (!DSE_GROW(t->cell, t->cap_cells, t->n_cells + 1)) {
-        t->failed = true;
-        return;
-    }
+    DSE_GROW(t->cell, t->cap_cells, t->n_cells + 1);
     t->cell[t->n_cells++] = t->text.len;
     va_start(ap, fmt);
     dse_strbuf_vaddf(&t->text, fmt, ap);
@@ -43,7 +40,6 @@ void report_table_cell(report_table *t, const char *fmt, ...)
         dse_mask_controls(t->text.data + t->cell[t->n_cells - 1], t->text.len - t->cell[t->n_cells - 1],
                           DSE_ONE_LINE);
     dse_strbuf_addc(&t->text, '\0');
-    t->failed |= t->text.failed;
 }
 
 static const char *cell(const report_table *t, size_t i) { return t->text.data + t->cell[i]; }
@@ -92,9 +88,6 @@ void report_table_print(const report_table *t, dse_strbuf *out)
     bool two_lines = false;
     const char *text;
 
-    out->failed |= t->failed;
-    if (t->failed)
-        return;
     for (uint32_t c = 0; c < t->n_columns; c++) {
         size_t upper = heading_line(t->heading[c], 1, &text), lower = heading_line(t->heading[c], 0, &text);
 

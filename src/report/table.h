@@ -13,7 +13,6 @@ typedef struct {
     dse_strbuf text;               /* of all cells, each ended by a NUL */
     size_t *cell;                  /* n_rows * n_columns, row by row: where in text it begins */
     size_t n_cells, cap_cells;
-    bool failed; /* out of memory */
 } report_table;
 
 void report_table_init(report_table *t);

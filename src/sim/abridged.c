@@ -80,10 +80,7 @@ static void push(sim_engine *e, node_end end)
     struct sim_abridged *x = e->abridged;
     size_t i = x->n_ends;
 
-    if (x->n_ends == x->cap_ends && !DSE_GROW(x->end, x->cap_ends, x->n_ends + 1)) {
-        sim_fail_nomem(e);
-        return;
-    }
+    DSE_GROW(x->end, x->cap_ends, x->n_ends + 1);
     x->n_ends++;
     for (; i > 0 && is_before(&end, &x->end[(i - 1) / 2]); i = (i - 1) / 2)
         x->end[i] = x->end[(i - 1) / 2];
@@ -252,11 +249,9 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
         if (x->cost[i].collective == cost.collective && x->cost[i].involved == cost.involved &&
             x->cost[i].chunk_bytes == cost.chunk_bytes && x->cost[i].n_chunks == cost.n_chunks)
             return (uint32_t)i;
-    if (!DSE_GROW(x->cost, x->cap_costs, x->n_costs + 1) ||
-        (!x->lockstep && !(x->lockstep = sim_lockstep_new(e)))) {
-        sim_fail_nomem(e);
-        return DSE_NONE;
-    }
+    DSE_GROW(x->cost, x->cap_costs, x->n_costs + 1);
+    if (!x->lockstep)
+        x->lockstep = sim_lockstep_new(e);
     if ((st = sim_lockstep_run(x->lockstep, e, class, node, &cut, &cost.cost)) != DSE_OK) {
         sim_fail(e, st, "not all ranks do the same in a collective");
         return DSE_NONE;
@@ -389,10 +384,7 @@ static void take_now(sim_engine *e)
 
     x->n_now = 0;
     do {
-        if (x->n_now == x->cap_now && !DSE_GROW(x->now, x->cap_now, x->n_now + 1)) {
-            sim_fail_nomem(e);
-            return;
-        }
+        DSE_GROW(x->now, x->cap_now, x->n_now + 1);
         x->now[x->n_now++] = pop(x);
     } while (x->n_ends && x->end[0].at == x->now[0].at && x->end[0].class == x->now[0].class);
     e->now = x->now[0].at;
@@ -433,7 +425,7 @@ static void run_loop(sim_engine *e)
 /* ---- the whole --------------------------------------------------------------------------------- */
 
 /* Room for a circle of every class and slot; none yet. */
-static dse_status allocate_circles(sim_engine *e)
+static void allocate_circles(sim_engine *e)
 {
     struct sim_abridged *x = e->abridged;
     const sim_classes *c = &x->classes;
@@ -443,20 +435,15 @@ static dse_status allocate_circles(sim_engine *e)
     x->place_of = DSE_ARENA_NEW(e->arena, uint32_t *, c->n);
     x->collective_until = DSE_ARENA_NEW(e->arena, dse_time, c->n);
     x->longest = DSE_ARENA_NEW(e->arena, dse_time, c->n);
-    if (!x->circle_of || !x->place_of || !x->collective_until || !x->longest)
-        return dse_fail_nomem(e->err);
     for (uint32_t i = 0; i < c->n; i++) {
         uint32_t n = wl_rank_graph(&c->w, i)->n_group_slots;
 
         x->circle_of[i] = DSE_ARENA_NEW(e->arena, uint32_t, n);
         x->place_of[i] = DSE_ARENA_NEW(e->arena, uint32_t, n);
-        if (!x->circle_of[i] || !x->place_of[i])
-            return dse_fail_nomem(e->err);
         memset(x->circle_of[i], 0xff, n * sizeof(uint32_t)); /* DSE_NONE */
         n_slots += n;
     }
     x->circle = DSE_ARENA_NEW(e->arena, sim_circle, n_slots);
-    return x->circle ? DSE_OK : dse_fail_nomem(e->err);
 }
 
 /* The circle of a class's slot, which is that of all its places. */
@@ -482,8 +469,9 @@ static dse_status init_circles(sim_engine *e)
 {
     struct sim_abridged *x = e->abridged;
     const sim_classes *c = &x->classes;
-    dse_status st = allocate_circles(e);
+    dse_status st = DSE_OK;
 
+    allocate_circles(e);
     for (uint32_t i = 0; st == DSE_OK && i < c->n; i++)
         for (uint32_t k = 0; st == DSE_OK && k < wl_rank_graph(&c->w, i)->n_group_slots; k++)
             if (c->before[c->first[i]][k] != DSE_NONE && x->circle_of[i][k] == DSE_NONE)
@@ -500,7 +488,7 @@ static dse_status run(sim_engine *e, const wl_workload *w, bool symmetry)
     if (st == DSE_OK)
         st = init_circles(e);
     if (st == DSE_OK)
-        st = sim_ranks_init(e);
+        sim_ranks_init(e);
     for (uint32_t c = 0; st == DSE_OK && c < e->w->n_ranks; c++) {
         sim_rank_start(e, c);
         st = e->status;
@@ -527,14 +515,14 @@ dse_status sim_run_abridged(const sim_settings *settings, const net_network *net
 
     if (!can_be_abridged(settings, net))
         return dse_fail(err, DSE_E_SIM, "the system has what only the plain engine knows");
-    st = sim_engine_init(&e);
+    sim_engine_init(&e);
+    st = sim_logicals_init(settings, net, e.logical, err);
     if (st == DSE_OK)
         st = run(&e, w, symmetry);
     if (st == DSE_OK && record)
-        st = sim_expand_record(&e, &x.classes, record);
+        sim_expand_record(&e, &x.classes, record);
     if (st == DSE_OK)
-        st = sim_expand_result(&e, &x.classes, x.n_messages, x.n_events + sim_lockstep_events(x.lockstep),
-                               out);
+        sim_expand_result(&e, &x.classes, x.n_messages, x.n_events + sim_lockstep_events(x.lockstep), out);
     sim_lockstep_free(x.lockstep);
     sim_engine_free(&e);
     dse_free(x.end);

@@ -13,17 +13,12 @@ dse_status sim_bounds_make(const sim_settings *set, const net_network *net, dse_
                            dse_error *err)
 {
     sim_bounds *b = DSE_ARENA_NEW(a, sim_bounds, 1);
-    dse_status st = b ? DSE_OK : dse_fail_nomem(err);
 
     *out = b;
-    if (st != DSE_OK)
-        return st;
     b->set = set;
     b->net = net;
     sim_distances_init(&b->distances, net);
-    for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
-        st = sim_logical_init(&set->implementations[i], net, &b->logical[i], err);
-    return st;
+    return sim_logicals_init(set, net, b->logical, err);
 }
 
 void sim_bounds_free(sim_bounds *b)
@@ -61,21 +56,18 @@ static sim_ranks ranks_of(const wl_totals *t, uint32_t stage)
 }
 
 /* Of the collectives of a kind; what is replayed takes a tick. */
-static bool collective_time(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k,
-                            sim_sum *out)
+static sim_sum collective_time(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k)
 {
     const bound_groups g = {ranks_of(t, stage), t->stride[k->dimension], t->degree[k->dimension]};
 
-    *out = t->ranks_per_stage;
-    return b->set->replay_only || bound_collective(b, &g, k->coll, k->comm_size, out);
+    return b->set->replay_only ? t->ranks_per_stage : bound_collective(b, &g, k->coll, k->comm_size);
 }
 
-static bool find_times(sim_bounds *b, const wl_totals *t, uint32_t stage)
+static void find_times(sim_bounds *b, const wl_totals *t, uint32_t stage)
 {
     const uint32_t *count = &t->count[stage * t->n_kinds];
 
-    if (!DSE_GROW(b->time, b->cap_time, t->n_kinds))
-        return false;
+    DSE_GROW(b->time, b->cap_time, t->n_kinds);
     for (uint32_t i = 0; i < t->n_kinds; i++) {
         const wl_total *k = &t->kind[i];
 
@@ -84,28 +76,24 @@ static bool find_times(sim_bounds *b, const wl_totals *t, uint32_t stage)
             continue;
         if (k->type == WL_NODE_COMP)
             b->time[i] = (sim_sum)compute_ticks(b, k) * t->ranks_per_stage;
-        else if (!collective_time(b, t, stage, k, &b->time[i]))
-            return false;
+        else
+            b->time[i] = collective_time(b, t, stage, k);
     }
-    return true;
 }
 
 /* A send lasts until its message arrives. */
-static bool add_sends(sim_bounds *b, const wl_totals *t, const wl_total_sends *s, sim_sum *sum)
+static sim_sum sends_time(sim_bounds *b, const wl_totals *t, const wl_total_sends *s)
 {
     const sim_pairs pairs = {.pairing = SIM_PAIRS_OFFSET,
                              .senders = ranks_of(t, s->from),
                              .distance = (s->to - s->from) * t->stride[WL_PP]};
-    sim_sum time = t->ranks_per_stage;
 
-    if (!b->set->replay_only && !sim_distances_sum(&b->distances, &pairs, s->comm_size, &time))
-        return false;
-    *sum += time * s->n;
-    return true;
+    return s->n * (b->set->replay_only ? t->ranks_per_stage
+                                       : sim_distances_sum(&b->distances, &pairs, s->comm_size));
 }
 
 /* All nodes of the stage, by what keeps them from running at once. */
-static bool stage_sums(sim_bounds *b, const wl_totals *t, uint32_t stage, sim_sum *compute, sim_sum *comm)
+static void stage_sums(sim_bounds *b, const wl_totals *t, uint32_t stage, sim_sum *compute, sim_sum *comm)
 {
     const uint32_t *count = &t->count[stage * t->n_kinds];
 
@@ -113,9 +101,8 @@ static bool stage_sums(sim_bounds *b, const wl_totals *t, uint32_t stage, sim_su
     for (uint32_t i = 0; i < t->n_kinds; i++)
         *(t->kind[i].type == WL_NODE_COMP ? compute : comm) += b->time[i] * count[i];
     for (uint32_t i = 0; i < t->n_sends; i++)
-        if (t->sends[i].from == stage && !add_sends(b, t, &t->sends[i], comm))
-            return false;
-    return true;
+        if (t->sends[i].from == stage)
+            *comm += sends_time(b, t, &t->sends[i]);
 }
 
 /* The pieces of the chain that are on the stage. */
@@ -165,7 +152,7 @@ static void raise_part(sim_bound *out, sim_bound_kind kind, dse_time ticks)
         out->part[kind] = ticks;
 }
 
-dse_status sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out, dse_error *err)
+void sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out)
 {
     sim_sum compute, comm, chain = 0;
 
@@ -173,8 +160,8 @@ dse_status sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out, dse_
     for (uint32_t s = 0; s < t->n_stages; s++) {
         uint64_t held = stage_held(b, t, s);
 
-        if (!find_times(b, t, s) || !stage_sums(b, t, s, &compute, &comm))
-            return dse_fail_nomem(err);
+        find_times(b, t, s);
+        stage_sums(b, t, s, &compute, &comm);
         chain += stage_chain(b, t, s);
         raise_part(out, SIM_BOUND_COMPUTE, per_rank(t, compute));
         raise_part(out, SIM_BOUND_COMM, per_rank(t, comm));
@@ -189,5 +176,4 @@ dse_status sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out, dse_
         }
     if (out->wall < DSE_TIME_NONE - b->set->step_overhead)
         out->wall += b->set->step_overhead;
-    return DSE_OK;
 }

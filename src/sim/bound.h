@@ -44,7 +44,7 @@ dse_status sim_bounds_make(const sim_settings *set, const net_network *net, dse_
                            dse_error *err);
 void sim_bounds_free(sim_bounds *b); /* accepts NULL */
 
-/* The ranks of the totals are the NPUs of the network. DSE_E_NOMEM. */
-dse_status sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out, dse_error *err);
+/* The ranks of the totals are the NPUs of the network. */
+void sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out);
 
 #endif

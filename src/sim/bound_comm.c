@@ -71,44 +71,39 @@ static sim_sum endpoints(const phase_of *p, uint64_t n)
 }
 
 /* All of whose messages are of one size. A message of nothing is refused. */
-static bool ring_phase(const phase_of *p, sim_sum *out)
+static sim_sum ring_phase(const phase_of *p)
 {
     const sim_phase *phase = p->phase;
     sim_pairs next = pairs_of(p, SIM_PAIRS_RING, 1);
     uint64_t n_reduced = sim_ring_reductions(phase);
 
-    *out = 0;
     if (!phase->message_bytes)
-        return true;
-    if (!sim_distances_sum(&p->b->distances, &next, phase->message_bytes, out))
-        return false;
-    *out = times(*out, phase->steps) + endpoints(p, phase->steps + 1u) +
+        return 0;
+    return times(sim_distances_sum(&p->b->distances, &next, phase->message_bytes), phase->steps) +
+           endpoints(p, phase->steps + 1u) +
            times(p->groups->ranks.count, n_reduced * reduction(p, phase->message_bytes));
-    return true;
 }
 
 /* The message from the member at some distance: of the first and the middle one the later. An all-reduce
  * gathers when all has been scattered. With a window it depends on the order of messages which of them are
  * reduced. */
-static bool direct_phase(const phase_of *p, sim_sum *out)
+static sim_sum direct_phase(const phase_of *p)
 {
     const sim_phase *phase = p->phase;
     const uint32_t distances[] = {1, p->groups->n / 2};
     bool reduces = phase->coll == SIM_REDUCE_SCATTER && phase->width == p->groups->n - 1;
+    sim_sum latest = 0;
 
-    *out = 0;
-    for (int i = 0; phase->message_bytes && i < 2; i++) {
+    if (!phase->message_bytes)
+        return 0;
+    for (int i = 0; i < 2; i++) {
         sim_pairs at = pairs_of(p, SIM_PAIRS_RING, distances[i]);
-        sim_sum sum;
+        sim_sum sum = sim_distances_sum(&p->b->distances, &at, phase->message_bytes);
 
-        if (!sim_distances_sum(&p->b->distances, &at, phase->message_bytes, &sum))
-            return false;
-        *out = largest(*out, times(sum, phase->coll == SIM_ALL_REDUCE ? 2 : 1));
+        latest = largest(latest, times(sum, phase->coll == SIM_ALL_REDUCE ? 2 : 1));
     }
-    if (phase->message_bytes)
-        *out +=
-            endpoints(p, 2) + times(p->groups->ranks.count, reduces ? reduction(p, phase->message_bytes) : 0);
-    return true;
+    return latest + endpoints(p, 2) +
+           times(p->groups->ranks.count, reduces ? reduction(p, phase->message_bytes) : 0);
 }
 
 /* Halves of what is left with ever farther partners, or doubling pieces with ever nearer ones, or both. */
@@ -126,33 +121,30 @@ static void exchange(const sim_phase *p, uint32_t levels, uint32_t k, uint32_t *
     }
 }
 
-static bool halving_doubling_phase(const phase_of *p, sim_sum *out)
+static sim_sum halving_doubling_phase(const phase_of *p)
 {
     const sim_phase *phase = p->phase;
     uint32_t levels = (uint32_t)__builtin_ctz(phase->ring.n), distance;
+    sim_sum sum = 0;
     uint64_t bytes;
 
-    *out = 0;
     if (phase->ring.n & (phase->ring.n - 1)) /* partners do not meet */
-        return true;
+        return 0;
     for (uint32_t k = 0; k < phase->steps; k++) {
         sim_pairs partners;
-        sim_sum sum;
 
         exchange(phase, levels, k, &distance, &bytes);
         partners = pairs_of(p, SIM_PAIRS_EXCHANGE, distance);
-        if (!sim_distances_sum(&p->b->distances, &partners, bytes, &sum))
-            return false;
-        *out += sum + times(p->groups->ranks.count, is_reduced(phase, k) ? reduction(p, bytes) : 0);
+        sum += sim_distances_sum(&p->b->distances, &partners, bytes) +
+               times(p->groups->ranks.count, is_reduced(phase, k) ? reduction(p, bytes) : 0);
     }
-    *out += endpoints(p, phase->steps + 1u);
-    return true;
+    return sum + endpoints(p, phase->steps + 1u);
 }
 
 /* What a rank hears is the sum of all, its own part among it: that has gone up to the root and down again. Of
  * n = 2^L ranks, 2^k are at depth k + 1 below the root: (L - 1) n + 1 levels in all. Each takes a link at
  * least. */
-static bool double_binary_tree_phase(const phase_of *p, sim_sum *out)
+static sim_sum double_binary_tree_phase(const phase_of *p)
 {
     const net_network *net = p->b->net;
     uint32_t n = p->phase->ring.n, levels = (uint32_t)__builtin_ctz(n), dim = 0;
@@ -160,30 +152,28 @@ static bool double_binary_tree_phase(const phase_of *p, sim_sum *out)
 
     while (dim + 1 < net->n_dims && net->dim[dim].stride != p->groups->stride)
         dim++;
-    *out = times(times(p->groups->ranks.count / n, 2 * depths),
+    return times(times(p->groups->ranks.count / n, 2 * depths),
                  p->endpoint + net_link_delay(&net->dim[dim], p->phase->bytes));
-    return true;
 }
 
 #define DECLARE(id) extern const sim_algorithm sim_algorithm_##id;
 SIM_ALGORITHM_LIST(DECLARE)
 
 /* Of an algorithm without a row nothing is known. */
-static bool phase_time(const phase_of *p, sim_sum *out)
+static sim_sum phase_time(const phase_of *p)
 {
     static const struct {
         const sim_algorithm *algorithm;
-        bool (*time)(const phase_of *p, sim_sum *out);
+        sim_sum (*time)(const phase_of *p);
     } rows[] = {{&sim_algorithm_ring, ring_phase},
                 {&sim_algorithm_direct, direct_phase},
                 {&sim_algorithm_halving_doubling, halving_doubling_phase},
                 {&sim_algorithm_double_binary_tree, double_binary_tree_phase}};
 
-    *out = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].algorithm == p->phase->algorithm)
-            return rows[i].time(p, out);
-    return true;
+            return rows[i].time(p);
+    return 0;
 }
 
 /* ---- chunks -------------------------------------------------------------------------------- */
@@ -196,23 +186,20 @@ static uint64_t places(const sim_bounds *b, sim_queue_use use)
 
 /* ---- a group smaller than the system ------------------------------------------------------- */
 
-static bool group_time(sim_bounds *b, const bound_groups *g, sim_collective coll, sim_chunks c, sim_sum *out)
+static sim_sum group_time(sim_bounds *b, const bound_groups *g, sim_collective coll, sim_chunks c)
 {
     const sim_ring ring = {.n = g->n, .stride = g->stride};
     uint64_t at_once = places(b, sim_group_queue_use(b->set, coll));
     sim_phase phase;
     const phase_of p = {b, g, &phase, SIM_GROUP_ENDPOINT_DELAY};
+    sim_sum one;
 
-    *out = 0;
     if (sim_group_phase(&ring, coll, c.bytes, &phase))
-        return true;
-    if (!phase_time(&p, out))
-        return false;
+        return 0;
+    one = phase_time(&p);
     if (!b->net->congestion)
-        *out = times(*out, (c.n + at_once - 1) / at_once);
-    else if (c.n > at_once)
-        *out = times(*out, c.n) / at_once;
-    return true;
+        return times(one, (c.n + at_once - 1) / at_once);
+    return c.n > at_once ? times(one, c.n) / at_once : one;
 }
 
 /* ---- the whole system ---------------------------------------------------------------------- */
@@ -227,7 +214,7 @@ typedef struct {
     bool refused;
 } system_plan;
 
-static bool add_phase(system_plan *s, const sim_logical *l, const sim_dim_phase *of)
+static void add_phase(system_plan *s, const sim_logical *l, const sim_dim_phase *of)
 {
     sim_bounds *b = s->b;
     const sim_ranks all = {0, b->net->n_npus, b->net->n_npus, b->net->n_npus};
@@ -240,43 +227,38 @@ static bool add_phase(system_plan *s, const sim_logical *l, const sim_dim_phase 
     phase.ring = (sim_ring){.n = g.n, .stride = g.stride};
     s->refused = s->refused || phase.algorithm->plan(how, true, 0, &phase) != NULL;
     if (s->refused)
-        return true;
-    if (!phase_time(&p, &time))
-        return false;
+        return;
+    time = phase_time(&p);
     s->bytes = phase.final_bytes;
     s->in_row += time;
     *in_dim += time;
     s->busiest = largest(s->busiest, times(time, s->c.n) / places(b, of->use));
     s->busiest = largest(s->busiest, times(*in_dim, s->c.n) / places(b, SIM_QUEUE_ANY));
-    return true;
 }
 
-static bool system_time(sim_bounds *b, sim_collective coll, sim_chunks c, sim_sum *out)
+static sim_sum system_time(sim_bounds *b, sim_collective coll, sim_chunks c)
 {
     const sim_logical *l = &b->logical[coll];
     sim_dim_phase phase[2 * NET_MAX_DIMS];
     uint32_t n = sim_order_phases(b->set, l, coll, UINT32_MAX, phase);
     system_plan s = {.b = b, .c = c, .bytes = c.bytes};
-    bool ok = true;
 
-    for (uint32_t i = 0; ok && i < n; i++)
-        ok = add_phase(&s, l, &phase[i]);
-    *out = s.refused ? 0 : largest(s.in_row, s.busiest);
-    return ok;
+    for (uint32_t i = 0; i < n; i++)
+        add_phase(&s, l, &phase[i]);
+    return s.refused ? 0 : largest(s.in_row, s.busiest);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-bool bound_collective(sim_bounds *b, const bound_groups *g, uint32_t coll, uint64_t bytes, sim_sum *out)
+sim_sum bound_collective(sim_bounds *b, const bound_groups *g, uint32_t coll, uint64_t bytes)
 {
     sim_collective c;
     sim_chunks chunks;
 
-    *out = 0;
     if (!sim_collective_of(coll, &c) || g->n < 2)
-        return true;
+        return 0;
     chunks = sim_cut_chunks(b->set, b->net->n_npus, c, bytes);
     if (!chunks.bytes)
-        return true;
-    return g->n == b->net->n_npus ? system_time(b, c, chunks, out) : group_time(b, g, c, chunks, out);
+        return 0;
+    return g->n == b->net->n_npus ? system_time(b, c, chunks) : group_time(b, g, c, chunks);
 }

@@ -22,7 +22,7 @@ typedef struct {
 } bound_groups;
 
 /* The time for which a collective node keeps each of the ranks busy at least, added up over them. 0: nothing
- * is known. False when out of memory. */
-bool bound_collective(sim_bounds *b, const bound_groups *g, uint32_t coll, uint64_t bytes, sim_sum *out);
+ * is known. */
+sim_sum bound_collective(sim_bounds *b, const bound_groups *g, uint32_t coll, uint64_t bytes);
 
 #endif

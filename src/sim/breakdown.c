@@ -139,7 +139,7 @@ static void join(const message *m, uint32_t n, track *t)
 }
 
 /* Replayed nodes last as long as recorded, whatever is sent. */
-static dse_status add_receives(const sim_engine *e, uint32_t rank, track *t)
+static void add_receives(const sim_engine *e, uint32_t rank, track *t)
 {
     uint32_t n_sends = 0, n;
     message *receives = dse_calloc(e->rank[rank].n_issued, sizeof *receives), *sends;
@@ -147,11 +147,6 @@ static dse_status add_receives(const sim_engine *e, uint32_t rank, track *t)
     for (uint32_t i = 0; i < e->w->n_ranks; i++)
         n_sends = e->rank[i].n_issued > n_sends ? e->rank[i].n_issued : n_sends;
     sends = dse_calloc(n_sends, sizeof *sends);
-    if (!receives || !sends) {
-        dse_free(receives);
-        dse_free(sends);
-        return dse_fail_nomem(e->err);
-    }
     n = list_messages(e, rank, WL_NODE_RECV, DSE_NONE, receives);
     for (uint32_t i = 0, next; i < n && !e->set->replay_only; i = next) {
         for (next = i; next < n && receives[next].peer == receives[i].peer; next++)
@@ -162,7 +157,6 @@ static dse_status add_receives(const sim_engine *e, uint32_t rank, track *t)
     join(receives, n, t);
     dse_free(receives);
     dse_free(sends);
-    return DSE_OK;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -220,12 +214,11 @@ static void append_node(const sim_engine *e, const sim_rank *r, uint32_t node, t
     append(t, i);
 }
 
-static dse_status break_down(const sim_engine *e, uint32_t rank, interval *items, dse_time *part)
+static void break_down(const sim_engine *e, uint32_t rank, interval *items, dse_time *part)
 {
     const sim_rank *r = &e->rank[rank];
     track tracks[SIM_N_UNITS];
     bool receives = false;
-    dse_status st = DSE_OK;
 
     lay_out(r, items, tracks);
     for (uint32_t i = 0; i < r->n_issued; i++) {
@@ -238,20 +231,16 @@ static dse_status break_down(const sim_engine *e, uint32_t rank, interval *items
             append_node(e, r, node, &tracks[unit]);
     }
     if (receives)
-        st = add_receives(e, rank, &tracks[SIM_UNIT_RECV]);
-    if (st != DSE_OK)
-        return st;
+        add_receives(e, rank, &tracks[SIM_UNIT_RECV]);
     count_parts(tracks, e->stats[rank].wall - e->set->step_overhead, part);
     part[SIM_PART_COMPUTE_OTHER] += e->set->step_overhead;
-    return st;
 }
 
-dse_status sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out)
+void sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out)
 {
     uint32_t slowest = 0;
     interval *items;
     uint32_t room = 0;
-    dse_status st;
 
     for (uint32_t i = 1; i < e->w->n_ranks; i++)
         if (e->stats[i].wall > e->stats[slowest].wall)
@@ -262,9 +251,8 @@ dse_status sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out)
                            .n_parts = SIM_PART_GROUPS + wl_rank_graph(e->w, slowest)->n_group_slots};
     out->part = DSE_ARENA_NEW(e->arena, dse_time, out->n_parts);
     items = dse_calloc(room, sizeof *items);
-    st = out->part && items ? break_down(e, slowest, items, out->part) : dse_fail_nomem(e->err);
+    break_down(e, slowest, items, out->part);
     dse_free(items);
-    return st;
 }
 
 /* The node under way at a tick, by the same precedence; of several receives the one issued first. */

@@ -57,22 +57,19 @@ struct sim_bus {
     uint32_t free_request;
 };
 
-dse_status sim_bus_init(sim_engine *e, uint32_t rank)
+void sim_bus_init(sim_engine *e, uint32_t rank)
 {
     struct sim_bus *b;
 
     if (!e->set->bus.shared)
-        return DSE_OK;
+        return;
     b = DSE_ARENA_NEW(e->arena, struct sim_bus, 1);
-    if (!b)
-        return dse_fail_nomem(e->err);
     for (int i = 0; i < N_SIDES; i++) {
         const fifo empty = {DSE_NONE, DSE_NONE, 0};
         b->side[i].sends = b->side[i].receives = b->side[i].processing = empty;
     }
     b->free_request = DSE_NONE;
     e->rank[rank].bus = b;
-    return DSE_OK;
 }
 
 void sim_bus_free(sim_engine *e, uint32_t rank)
@@ -83,14 +80,11 @@ void sim_bus_free(sim_engine *e, uint32_t rank)
 
 /* ---- requests and queues ------------------------------------------------------------------- */
 
-static uint32_t new_request(sim_engine *e, struct sim_bus *b, request r)
+static uint32_t new_request(struct sim_bus *b, request r)
 {
     uint32_t id = DSE_SLOT_TAKE(b->request, b->cap_requests, b->n_requests, b->free_request, request, next);
 
-    if (id != DSE_NONE)
-        b->request[id] = r;
-    else
-        sim_fail_nomem(e);
+    b->request[id] = r;
     return id;
 }
 
@@ -169,11 +163,8 @@ static void send_if_free(sim_engine *e, uint32_t rank, int which)
 static void enter(sim_engine *e, uint32_t rank, int which, request r)
 {
     struct sim_bus *b = e->rank[rank].bus;
-    uint32_t id = new_request(e, b, r);
 
-    if (id == DSE_NONE)
-        return;
-    push(b, &b->side[which].sends, id);
+    push(b, &b->side[which].sends, new_request(b, r));
     send_if_free(e, rank, which);
 }
 
@@ -289,13 +280,10 @@ void sim_bus_enter(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t bytes
                  .then = THEN_BUNDLE,
                  .subject = stream,
                  .value = value};
-    uint32_t id;
 
     if (way != SIM_TO_NETWORK) {
         enter(e, rank, MA, r);
         return;
     }
-    id = new_request(e, b, r);
-    if (id != DSE_NONE)
-        through_memory(e, rank, id, true, false, THEN_SEND_BACK);
+    through_memory(e, rank, new_request(b, r), true, false, THEN_SEND_BACK);
 }

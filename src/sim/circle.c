@@ -40,8 +40,6 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
     out->place = DSE_ARENA_NEW(a, sim_circle_place, n);
     out->begin = DSE_ARENA_NEW(a, dse_time, n);
     out->scratch = DSE_ARENA_NEW(a, int64_t, 2 * (size_t)n + 1);
-    if (!out->place || !out->begin || !out->scratch)
-        return dse_fail_nomem(err);
     r = first;
     for (uint32_t i = n; i-- > 0;) {
         uint32_t k = sim_classes_slot(c->full, r, group), before = c->before[r][k];
@@ -63,10 +61,6 @@ static bool fill_offsets(sim_engine *e, const sim_circle *circle, uint64_t bytes
     uint32_t n = circle->n_places;
 
     out->offset = DSE_ARENA_NEW(e->arena, dse_time, n + 1u);
-    if (!out->offset) {
-        sim_fail_nomem(e);
-        return false;
-    }
     for (uint32_t i = 0; i < n; i++) {
         dse_time d = net_delay(e->net, circle->place[i].before, circle->place[i].rank, bytes);
 
@@ -115,17 +109,12 @@ uint32_t sim_circle_add_cost(sim_engine *e, sim_circle *circle, uint32_t coll, u
     if (!fill_cost(e, circle, cut, &cost))
         return DSE_NONE;
     if (circle->n_costs == circle->cap_costs) { /* there are about ten */
-        size_t cap = circle->cap_costs ? circle->cap_costs * 2 : 8;
-        sim_circle_cost *more = DSE_ARENA_NEW(e->arena, sim_circle_cost, cap);
+        sim_circle_cost *had = circle->cost;
 
-        if (!more) {
-            sim_fail_nomem(e);
-            return DSE_NONE;
-        }
-        if (circle->n_costs)
-            memcpy(more, circle->cost, circle->n_costs * sizeof *more);
-        circle->cost = more;
-        circle->cap_costs = cap;
+        circle->cap_costs = circle->cap_costs ? circle->cap_costs * 2 : 8;
+        circle->cost = DSE_ARENA_RAW(e->arena, sim_circle_cost, circle->cap_costs);
+        if (had)
+            memcpy(circle->cost, had, circle->n_costs * sizeof *had);
     }
     circle->cost[circle->n_costs] = cost;
     return (uint32_t)circle->n_costs++;

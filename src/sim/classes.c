@@ -36,8 +36,6 @@ static dse_status look_at_graph(finder *f, uint32_t i)
 
     f->in_use[i] = DSE_ARENA_NEW(f->arena, bool, g->n_group_slots);
     f->c->of_slot[i] = DSE_ARENA_NEW(f->arena, uint32_t, g->n_p2p_slots);
-    if (!f->in_use[i] || !f->c->of_slot[i])
-        return dse_fail_nomem(f->err);
     memset(f->c->of_slot[i], 0xff, g->n_p2p_slots * sizeof(uint32_t)); /* DSE_NONE */
     for (uint32_t k = 0; k < g->n_nodes; k++) {
         const wl_node *n = &g->node[k];
@@ -64,8 +62,6 @@ static dse_status look_at_graphs(finder *f)
     f->leader = DSE_ARENA_NEW(f->arena, uint32_t, w->n_graphs);
     f->c->of_slot = DSE_ARENA_NEW(f->arena, uint32_t *, w->n_graphs);
     f->c->mate = DSE_ARENA_NEW(f->arena, uint32_t *, w->n_graphs);
-    if (!f->in_use || !f->c->peer_no || !f->n_peers || !f->leader || !f->c->of_slot || !f->c->mate)
-        return dse_fail_nomem(f->err);
     memset(f->leader, 0xff, w->n_graphs * sizeof *f->leader); /* DSE_NONE */
     for (uint32_t r = w->n_ranks; r-- > 0;)
         f->leader[w->rank[r].graph] = r;
@@ -77,8 +73,8 @@ static dse_status look_at_graphs(finder *f)
 /* ---- links between ranks -------------------------------------------------------------------- */
 
 /* For each rank so many ranks that it meets, none yet, and the paths from there. */
-static dse_status allocate_links(finder *f, uint32_t (*count)(const finder *f, uint32_t r), uint32_t ***whom,
-                                 uint64_t ***path)
+static void allocate_links(finder *f, uint32_t (*count)(const finder *f, uint32_t r), uint32_t ***whom,
+                           uint64_t ***path)
 {
     uint32_t n_ranks = f->c->full->n_ranks, *all_whom;
     uint64_t *all_paths;
@@ -90,8 +86,6 @@ static dse_status allocate_links(finder *f, uint32_t (*count)(const finder *f, u
     all_paths = DSE_ARENA_NEW(f->arena, uint64_t, n);
     *whom = DSE_ARENA_NEW(f->arena, uint32_t *, n_ranks);
     *path = DSE_ARENA_NEW(f->arena, uint64_t *, n_ranks);
-    if (!all_whom || !all_paths || !*whom || !*path)
-        return dse_fail_nomem(f->err);
     memset(all_whom, 0xff, n * sizeof *all_whom); /* DSE_NONE */
     for (uint32_t r = 0; r < n_ranks; r++) {
         (*whom)[r] = all_whom;
@@ -99,7 +93,6 @@ static dse_status allocate_links(finder *f, uint32_t (*count)(const finder *f, u
         all_whom += count(f, r);
         all_paths += count(f, r);
     }
-    return DSE_OK;
 }
 
 /* ---- rings ---------------------------------------------------------------------------------- */
@@ -166,8 +159,9 @@ static uint32_t count_slots(const finder *f, uint32_t r) { return graph_of(f, r)
 static dse_status link_rings(finder *f)
 {
     const wl_workload *w = f->c->full;
-    dse_status st = allocate_links(f, count_slots, &f->c->before, &f->path_from_before);
+    dse_status st = DSE_OK;
 
+    allocate_links(f, count_slots, &f->c->before, &f->path_from_before);
     for (uint32_t i = 0; st == DSE_OK && i < w->n_groups; i++)
         if (w->group[i].n > 1 && w->group[i].n < w->n_ranks)
             st = link_ring(f, i);
@@ -212,8 +206,6 @@ static dse_status look_at_leader(finder *f, uint32_t graph)
 
     f->c->peer_no[graph] = DSE_ARENA_NEW(f->arena, uint32_t, n);
     f->c->mate[graph] = DSE_ARENA_NEW(f->arena, uint32_t, n);
-    if (!peers || !f->c->peer_no[graph] || !f->c->mate[graph])
-        return dse_fail_nomem(f->err);
     for (uint32_t s = 0; r != DSE_NONE && s < n; s++) {
         uint32_t peer = w->rank[r].p2p[s].peer, i = 0, tried = 0, n_mates;
 
@@ -265,8 +257,6 @@ static dse_status check_tags(finder *f, uint32_t r)
     if (ascending >= n && (!n || p[n - 1].tag - p[0].tag < SIM_TAG_SPAN))
         return DSE_OK;
     keys = dse_calloc(n, sizeof *keys);
-    if (!keys)
-        return dse_fail_nomem(f->err);
     for (uint32_t s = 0; s < n; s++)
         keys[s] = (message_key){p[s].peer, p[s].tag % SIM_TAG_SPAN, node_of_slot(f, r, s)->type};
     qsort(keys, n, sizeof *keys, compare_keys);
@@ -311,7 +301,7 @@ static dse_status link_messages(finder *f)
     for (uint32_t i = 0; st == DSE_OK && i < w->n_graphs; i++)
         st = look_at_leader(f, i);
     if (st == DSE_OK)
-        st = allocate_links(f, count_peers, &f->peer, &f->path_from_peer);
+        allocate_links(f, count_peers, &f->peer, &f->path_from_peer);
     for (uint32_t r = 0; st == DSE_OK && r < w->n_ranks; r++)
         st = list_peers(f, r);
     return st;
@@ -385,85 +375,71 @@ static bool same_at_second_look(const void *finder_of, uint32_t color, const voi
     return true;
 }
 
-/* Colors in the order of their lowest ranks; *n is how many there are. */
-static dse_status paint(finder *f, uint64_t (*look)(const finder *f, uint32_t r), dse_id_equal *same,
-                        uint32_t *n)
+/* Colors in the order of their lowest ranks; returns how many there are. */
+static uint32_t paint(finder *f, uint64_t (*look)(const finder *f, uint32_t r), dse_id_equal *same)
 {
     dse_idtable table = {0};
-    dse_status st = DSE_OK;
+    uint32_t n = 0;
 
-    *n = 0;
     for (uint32_t r = 0; r < f->c->full->n_ranks; r++) {
         uint32_t hash = (uint32_t)(look(f, r) >> 32);
         dse_idslot *slot;
 
-        if (!dse_idtable_reserve(&table)) {
-            st = dse_fail_nomem(f->err);
-            break;
-        }
+        dse_idtable_reserve(&table);
         slot = dse_idtable_find(&table, hash, same, f, &r);
         if (slot->id == DSE_NONE) {
-            f->example[*n] = r;
-            dse_idtable_put(&table, slot, hash, (*n)++);
+            f->example[n] = r;
+            dse_idtable_put(&table, slot, hash, n++);
         }
         f->next_color[r] = slot->id;
     }
     dse_idtable_free(&table);
-    return st;
+    return n;
 }
 
-static dse_status split(finder *f)
+static void split(finder *f)
 {
     uint32_t n_ranks = f->c->full->n_ranks, before = 0, n;
-    dse_status st;
 
     f->color = DSE_ARENA_NEW(f->arena, uint32_t, n_ranks);
     f->next_color = DSE_ARENA_NEW(f->arena, uint32_t, n_ranks);
-    if (!f->color || !f->next_color)
-        return dse_fail_nomem(f->err);
-    st = paint(f, first_look, same_at_first_look, &n);
-    while (st == DSE_OK && n != before) {
+    n = paint(f, first_look, same_at_first_look);
+    while (n != before) {
         uint32_t *t = f->color;
 
         f->color = f->next_color;
         f->next_color = t;
         before = n;
-        st = paint(f, second_look, same_at_second_look, &n);
+        n = paint(f, second_look, same_at_second_look);
     }
     f->c->of = f->next_color;
     f->c->n = n;
-    return st;
 }
 
-static dse_status tell_all_apart(finder *f)
+static void tell_all_apart(finder *f)
 {
     f->c->n = f->c->full->n_ranks;
     f->c->of = DSE_ARENA_NEW(f->arena, uint32_t, f->c->n);
-    for (uint32_t r = 0; f->c->of && r < f->c->n; r++)
+    for (uint32_t r = 0; r < f->c->n; r++)
         f->c->of[r] = f->example[r] = r;
-    return f->c->of ? DSE_OK : dse_fail_nomem(f->err);
 }
 
 /* ---- the workload of the classes --------------------------------------------------------------- */
 
 /* Tags count the slots of all classes: both ends of a message have the sender's. */
-static dse_status make_workload(finder *f)
+static void make_workload(finder *f)
 {
     sim_classes *c = f->c;
     const wl_workload *w = c->full;
     uint32_t *slots_before = DSE_ARENA_NEW(f->arena, uint32_t, c->n + 1u);
     wl_p2p *p2p;
 
-    if (!slots_before)
-        return dse_fail_nomem(f->err);
     for (uint32_t i = 0; i < c->n; i++)
         slots_before[i + 1] = slots_before[i] + graph_of(f, c->first[i])->n_p2p_slots;
     c->w = *w;
     c->w.n_ranks = c->n;
     c->w.rank = DSE_ARENA_NEW(f->arena, wl_rank, c->n);
     p2p = DSE_ARENA_NEW(f->arena, wl_p2p, slots_before[c->n]);
-    if (!c->w.rank || !p2p)
-        return dse_fail_nomem(f->err);
     for (uint32_t i = 0; i < c->n; i++) {
         const wl_rank *rank = &w->rank[c->first[i]];
         uint32_t n = graph_of(f, c->first[i])->n_p2p_slots;
@@ -480,27 +456,22 @@ static dse_status make_workload(finder *f)
                          .id = rank->p2p[s].id};
         }
     }
-    return DSE_OK;
 }
 
 /* ---- what the network's model leaves out ------------------------------------------------------- */
 
-static dse_status count_undercharged(finder *f)
+static void count_undercharged(finder *f)
 {
     sim_classes *c = f->c;
     const wl_workload *w = c->full;
 
     c->n_undercharged_rings = DSE_ARENA_NEW(f->arena, uint32_t *, c->n);
     c->n_undercharged_sends = DSE_ARENA_NEW(f->arena, uint32_t *, c->n);
-    if (!c->n_undercharged_rings || !c->n_undercharged_sends)
-        return dse_fail_nomem(f->err);
     for (uint32_t i = 0; i < c->n; i++) {
         uint32_t graph = w->rank[c->first[i]].graph;
 
         c->n_undercharged_rings[i] = DSE_ARENA_NEW(f->arena, uint32_t, w->graph[graph].n_group_slots);
         c->n_undercharged_sends[i] = DSE_ARENA_NEW(f->arena, uint32_t, f->n_peers[graph]);
-        if (!c->n_undercharged_rings[i] || !c->n_undercharged_sends[i])
-            return dse_fail_nomem(f->err);
     }
     for (uint32_t r = 0; !c->net->full_multi_hop && r < w->n_ranks; r++) {
         const uint32_t *before = c->before[r];
@@ -511,7 +482,6 @@ static dse_status count_undercharged(finder *f)
         for (uint32_t i = 0; i < f->n_peers[w->rank[r].graph]; i++)
             c->n_undercharged_sends[c->of[r]][i] += net_differ_in_several(c->net, r, f->peer[r][i]);
     }
-    return DSE_OK;
 }
 
 dse_status sim_classes_find(const net_network *net, const wl_workload *w, bool symmetry, dse_arena *a,
@@ -522,17 +492,18 @@ dse_status sim_classes_find(const net_network *net, const wl_workload *w, bool s
 
     *out = (sim_classes){.net = net, .full = w};
     f.example = DSE_ARENA_NEW(a, uint32_t, w->n_ranks);
-    if (!f.example)
-        return dse_fail_nomem(err);
     if ((st = look_at_graphs(&f)) != DSE_OK || (st = link_rings(&f)) != DSE_OK ||
-        (st = link_messages(&f)) != DSE_OK || (st = symmetry ? split(&f) : tell_all_apart(&f)) != DSE_OK)
+        (st = link_messages(&f)) != DSE_OK)
         return st;
+    if (symmetry)
+        split(&f);
+    else
+        tell_all_apart(&f);
     out->first = f.example;
     out->n_alike = DSE_ARENA_NEW(a, uint32_t, out->n);
-    if (!out->n_alike)
-        return dse_fail_nomem(err);
     for (uint32_t r = 0; r < w->n_ranks; r++)
         out->n_alike[out->of[r]]++;
-    st = count_undercharged(&f);
-    return st == DSE_OK ? make_workload(&f) : st;
+    count_undercharged(&f);
+    make_workload(&f);
+    return DSE_OK;
 }

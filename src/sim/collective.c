@@ -91,6 +91,16 @@ dse_status sim_logical_init(const sim_implementations *impl, const net_network *
     return DSE_OK;
 }
 
+dse_status sim_logicals_init(const sim_settings *set, const net_network *net,
+                             sim_logical out[SIM_N_COLLECTIVES], dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
+        st = sim_logical_init(&set->implementations[i], net, &out[i], err);
+    return st;
+}
+
 /* ---- what settings alone decide ------------------------------------------------------------- */
 
 bool sim_collective_of(uint32_t chakra, sim_collective *out)

@@ -100,6 +100,9 @@ typedef struct {
 /* DSE_E_CONFIG if the list is longer than the network has dimensions. */
 dse_status sim_logical_init(const sim_implementations *impl, const net_network *net, sim_logical *out,
                             dse_error *err);
+/* The same for every collective. */
+dse_status sim_logicals_init(const sim_settings *set, const net_network *net,
+                             sim_logical out[SIM_N_COLLECTIVES], dse_error *err);
 
 extern const sim_algorithm sim_algorithm_ring; /* also what every group smaller than the system runs */
 

@@ -57,7 +57,7 @@ static dse_time least_delay(const net_network *net, uint32_t src, uint32_t dst, 
 /* ---- patterns ------------------------------------------------------------------------------ */
 
 /* Counts one more pair of this route, among the distances from `first` on. */
-static bool count_pair(sim_distances *d, size_t first, uint32_t src, uint32_t dst)
+static void count_pair(sim_distances *d, size_t first, uint32_t src, uint32_t dst)
 {
     route r = route_of(d->net, src, dst);
 
@@ -66,13 +66,11 @@ static bool count_pair(sim_distances *d, size_t first, uint32_t src, uint32_t ds
 
         if (!memcmp(&known, &r, sizeof r)) {
             d->distance[i].n++;
-            return true;
+            return;
         }
     }
-    if (!DSE_GROW(d->distance, d->cap_distances, d->n_distances + 1))
-        return false;
+    DSE_GROW(d->distance, d->cap_distances, d->n_distances + 1);
     d->distance[d->n_distances++] = (sim_distance){src, dst, 1};
-    return true;
 }
 
 static bool has_pairs(const void *patterns, uint32_t id, const void *pairs)
@@ -86,34 +84,31 @@ static const sim_pattern *find_pattern(sim_distances *d, const sim_pairs *pairs)
     size_t first = d->n_distances;
     dse_idslot *slot;
 
-    if (!dse_idtable_reserve(&d->by_pairs))
-        return NULL;
+    dse_idtable_reserve(&d->by_pairs);
     slot = dse_idtable_find(&d->by_pairs, hash, has_pairs, d->pattern, pairs);
     if (slot->id != DSE_NONE)
         return &d->pattern[slot->id];
-    if (!DSE_GROW(d->pattern, d->cap_patterns, d->n_patterns + 1))
-        return NULL;
+    DSE_GROW(d->pattern, d->cap_patterns, d->n_patterns + 1);
     for (uint32_t i = 0; i < pairs->senders.count; i++) {
         const sim_ranks *s = &pairs->senders;
         uint32_t rank = s->first + i / s->piece * s->period + i % s->piece;
 
-        if (!count_pair(d, first, rank, peer_of(pairs, rank)))
-            return NULL;
+        count_pair(d, first, rank, peer_of(pairs, rank));
     }
     d->pattern[d->n_patterns] = (sim_pattern){*pairs, (uint32_t)first, (uint32_t)(d->n_distances - first)};
     dse_idtable_put(&d->by_pairs, slot, hash, (uint32_t)d->n_patterns);
     return &d->pattern[d->n_patterns++];
 }
 
-bool sim_distances_sum(sim_distances *d, const sim_pairs *pairs, uint64_t bytes, sim_sum *out)
+sim_sum sim_distances_sum(sim_distances *d, const sim_pairs *pairs, uint64_t bytes)
 {
     const sim_pattern *p = find_pattern(d, pairs);
+    sim_sum sum = 0;
 
-    *out = 0;
-    for (uint32_t i = 0; p && i < p->n; i++) {
+    for (uint32_t i = 0; i < p->n; i++) {
         const sim_distance *k = &d->distance[p->first + i];
 
-        *out += (sim_sum)least_delay(d->net, k->src, k->dst, bytes) * k->n;
+        sum += (sim_sum)least_delay(d->net, k->src, k->dst, bytes) * k->n;
     }
-    return p != NULL;
+    return sum;
 }

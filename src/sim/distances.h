@@ -53,7 +53,7 @@ void sim_distances_init(sim_distances *d, const net_network *net); /* borrowed *
 void sim_distances_free(sim_distances *d);
 
 /* The ticks that a message of `bytes` takes at least between each of the pairs, added up. Without congestion
- * it takes just that, with it that if it never waits for a link. False when out of memory. */
-bool sim_distances_sum(sim_distances *d, const sim_pairs *pairs, uint64_t bytes, sim_sum *out);
+ * it takes just that, with it that if it never waits for a link. */
+sim_sum sim_distances_sum(sim_distances *d, const sim_pairs *pairs, uint64_t bytes);
 
 #endif

@@ -24,12 +24,6 @@ void sim_fail(sim_engine *e, dse_status st, const char *fmt, ...)
     e->status = dse_fail(e->err, st, "%s", text);
 }
 
-void sim_fail_nomem(sim_engine *e)
-{
-    if (e->status == DSE_OK)
-        e->status = dse_fail_nomem(e->err);
-}
-
 const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_place *out)
 {
     snprintf(out->text, sizeof out->text, "rank %" PRIu32 ", node %" PRIu64 " '%.100s'", rank,
@@ -44,8 +38,8 @@ static void schedule(sim_engine *e, dse_time delay, sim_event_kind kind, uint32_
     if (e->now + delay < e->now)
         sim_fail(e, DSE_E_SIM, "time runs over: an event is due %" PRIu64 " ticks after tick %" PRIu64, delay,
                  e->now);
-    else if (!dse_queue_add(&e->queue, e->now + delay, (dse_event){(uint32_t)kind, subject}))
-        sim_fail_nomem(e);
+    else
+        dse_queue_add(&e->queue, e->now + delay, (dse_event){(uint32_t)kind, subject});
 }
 
 typedef struct {
@@ -73,14 +67,11 @@ static uint32_t find_batch(sim_engine *e, uint32_t rank, dse_time delay)
     uint32_t hash = batch_hash(&key), id;
     dse_idslot *slot;
 
-    if (!dse_idtable_reserve(&e->by_rank_tick))
-        return DSE_NONE;
+    dse_idtable_reserve(&e->by_rank_tick);
     slot = dse_idtable_find(&e->by_rank_tick, hash, batch_has_key, e->batch, &key);
     if (slot->id != DSE_NONE)
         return slot->id;
     id = DSE_SLOT_TAKE(e->batch, e->cap_batches, e->n_batches, e->free_batch, sim_batch, head);
-    if (id == DSE_NONE)
-        return DSE_NONE;
     e->batch[id] = (sim_batch){.at = key.at, .rank = rank, .head = DSE_NONE, .tail = DSE_NONE};
     dse_idtable_put(&e->by_rank_tick, slot, hash, id);
     schedule(e, delay, SIM_EV_BATCH, id);
@@ -93,17 +84,9 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
     uint32_t batch, id = DSE_SLOT_TAKE(e->rank_event, e->cap_rank_events, e->n_rank_events,
                                        e->free_rank_event, sim_rank_event, next);
 
-    if (id == DSE_NONE) {
-        sim_fail_nomem(e);
-        return;
-    }
     e->rank_event[id] =
         (sim_rank_event){.value = value, .kind = (uint32_t)kind, .subject = subject, .next = DSE_NONE};
     batch = find_batch(e, rank, delay);
-    if (batch == DSE_NONE) {
-        sim_fail_nomem(e);
-        return;
-    }
     if (e->batch[batch].tail == DSE_NONE)
         e->batch[batch].head = id;
     else
@@ -136,21 +119,14 @@ static void transmit(sim_engine *e, const sim_message_key *key, uint32_t message
 
 static void post_send(sim_engine *e, const sim_message_key *key, sim_call on_sent)
 {
-    uint32_t message = sim_messages_post(&e->messages, key, true, on_sent);
-
-    if (message == DSE_NONE)
-        sim_fail_nomem(e);
-    else
-        transmit(e, key, message);
+    transmit(e, key, sim_messages_post(&e->messages, key, true, on_sent));
 }
 
 static void post_receive(sim_engine *e, const sim_message_key *key, sim_call on_received)
 {
     uint32_t message = sim_messages_post(&e->messages, key, false, on_received);
 
-    if (message == DSE_NONE)
-        sim_fail_nomem(e);
-    else if (e->messages.message[message].arrived)
+    if (e->messages.message[message].arrived)
         schedule(e, 0, SIM_EV_RECEIVED, message);
 }
 
@@ -187,10 +163,6 @@ static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, b
     uint32_t id = DSE_SLOT_TAKE(e->postponed, e->cap_postponed, e->n_postponed, e->free_postponed,
                                 sim_postponed, next_free);
 
-    if (id == DSE_NONE) {
-        sim_fail_nomem(e);
-        return;
-    }
     e->postponed[id] = (sim_postponed){.rank = rank, .key = *key, .call = c};
     if (send)
         post_receive(e, &shake, (sim_call){SIM_CALL_RENDEZVOUS_SEND, rank, id});
@@ -402,25 +374,20 @@ static dse_status init_traffic(sim_engine *e)
     dse_status st;
 
     e->traffic = DSE_ARENA_NEW(e->arena, net_traffic, 1);
-    if (!net || !graph || !e->traffic)
-        return dse_fail_nomem(e->err);
     *net = *e->net;
     st = net_graph_init(graph, net, e->arena, e->err);
-    return st == DSE_OK ? net_traffic_init(e->traffic, graph, &e->queue, e->arena, e->err) : st;
+    net_traffic_init(e->traffic, graph, &e->queue, e->arena);
+    return st;
 }
 
-dse_status sim_engine_init(sim_engine *e)
+void sim_engine_init(sim_engine *e)
 {
     uint32_t max_phases = 2 * e->net->n_dims;
-    dse_status st = DSE_OK;
 
     dse_queue_init(&e->queue);
     sim_messages_init(&e->messages);
     e->free_rank_event = e->free_batch = e->free_stream = e->free_postponed = DSE_NONE;
     e->stream_stride = sizeof(sim_stream) + max_phases * sizeof(sim_phase);
-    for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
-        st = sim_logical_init(&e->set->implementations[i], e->net, &e->logical[i], e->err);
-    return st;
 }
 
 void sim_engine_free(sim_engine *e)
@@ -449,14 +416,15 @@ static const sim_ways message_by_message = {
 
 static dse_status run(sim_engine *e)
 {
-    dse_status st = sim_engine_init(e);
+    dse_status st;
 
-    if (st == DSE_OK)
-        st = sim_remote_init(e);
+    sim_engine_init(e);
+    sim_remote_init(e);
+    st = sim_logicals_init(e->set, e->net, e->logical, e->err);
     if (st == DSE_OK && e->net->congestion)
         st = init_traffic(e);
     if (st == DSE_OK)
-        st = sim_ranks_init(e);
+        sim_ranks_init(e);
     for (uint32_t r = 0; st == DSE_OK && r < e->w->n_ranks; r++) {
         sim_rank_start(e, r);
         st = e->status;
@@ -475,9 +443,9 @@ dse_status sim_run_plain(const sim_settings *settings, const net_network *net, c
     dse_status st = run(&e);
 
     if (st == DSE_OK && record)
-        st = sim_fill_record(&e, record);
+        sim_fill_record(&e, record);
     if (st == DSE_OK)
-        st = sim_fill_result(&e, out);
+        sim_fill_result(&e, out);
     sim_engine_free(&e);
     return st;
 }

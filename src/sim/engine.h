@@ -197,13 +197,12 @@ struct sim_engine {
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
                          dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err);
 
-/* What every engine has: the rest is zero, but for ways, set, net, w, arena and err. */
-dse_status sim_engine_init(sim_engine *e);
+/* What every engine has: the rest is zero, but for ways, set, net, w, arena, err, and logical. */
+void sim_engine_init(sim_engine *e);
 void sim_engine_free(sim_engine *e);
 
 /* Keeps the first failure. */
 void sim_fail(sim_engine *e, dse_status st, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void sim_fail_nomem(sim_engine *e);
 
 /* Registers an event of a rank, `delay` ticks from now. */
 void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32_t subject, uint64_t value,
@@ -232,8 +231,8 @@ const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_pla
 
 /* rank.c ------------------------------------------------------------------------------------ */
 
-dse_status sim_ranks_init(sim_engine *e);
-dse_status sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_slots);
+void sim_ranks_init(sim_engine *e);
+void sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_slots);
 void sim_rank_start(sim_engine *e, uint32_t rank);                          /* tick 0 */
 void sim_cost_of(const sim_settings *set, const wl_node *n, sim_cost *out); /* n computes, and moves bytes */
 void sim_node_done(sim_engine *e, uint32_t rank, uint32_t node);
@@ -283,7 +282,7 @@ void sim_lockstep_refuse(sim_engine *e);
 
 /* bus.c ------------------------------------------------------------------------------------- */
 
-dse_status sim_bus_init(sim_engine *e, uint32_t rank);
+void sim_bus_init(sim_engine *e, uint32_t rank);
 void sim_bus_free(sim_engine *e, uint32_t rank);
 /* A packet of the stream enters the bus; sim_bundle_passed(..., value) follows when it is through. */
 void sim_bus_enter(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t bytes, uint64_t value,
@@ -296,16 +295,16 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node);    /* the n
 void sim_memory_peak(const sim_rank *r, uint64_t *bytes, dse_time *at); /* once */
 void sim_memory_held(const sim_engine *e, uint32_t rank, dse_time at, uint64_t held[WL_N_TENSOR_KINDS]);
 void sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out);
-dse_status sim_remote_init(sim_engine *e);
+void sim_remote_init(sim_engine *e);
 void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_remote_next(sim_engine *e, uint32_t memory);
 /* breakdown.c: of a run that has ended. */
-dse_status sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out);
+void sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out);
 void sim_peak_of_largest(const sim_engine *e, sim_peak *out);
 /* result.c: of a run that has ended; in its arena. */
-dse_status sim_fill_record(const sim_engine *e, trace_ticks *out);
+void sim_fill_record(const sim_engine *e, trace_ticks *out);
 uint32_t sim_ticks_with(const wl_workload *w, uint32_t rank, uint32_t node); /* of trace_ticks */
-dse_status sim_fill_result(const sim_engine *e, sim_result *out);
+void sim_fill_result(const sim_engine *e, sim_result *out);
 dse_status sim_deadlock(sim_engine *e); /* some ranks never finished: says which and why */
 
 #endif

@@ -3,23 +3,18 @@
 #include <string.h>
 
 /* The classes' record has the intervals of class after class. */
-dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ticks *out)
+void sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ticks *out)
 {
     const wl_workload *w = c->full;
     uint64_t *begin = DSE_ARENA_NEW(e->arena, uint64_t, c->n + 1u), n = 0, at = 0;
     trace_ticks one;
-    dse_status st = sim_fill_record(e, &one);
 
-    if (st != DSE_OK)
-        return st;
-    if (!begin)
-        return dse_fail_nomem(e->err);
+    sim_fill_record(e, &one);
     for (uint32_t i = 0; i < c->n; i++) {
         begin[i + 1] = begin[i] + e->rank[i].n_issued;
         n += (uint64_t)e->rank[i].n_issued * c->n_alike[i];
     }
-    if ((st = trace_ticks_init(out, w->n_ranks, n, e->arena, e->err)) != DSE_OK)
-        return st;
+    trace_ticks_init(out, w->n_ranks, n, e->arena);
     for (uint32_t r = 0; r < w->n_ranks; r++) {
         uint64_t first = begin[c->of[r]], n_here = begin[c->of[r] + 1] - first;
 
@@ -39,19 +34,16 @@ dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ti
         }
         at += n_here;
     }
-    return DSE_OK;
 }
 
 /* By the tick, then by rank: ranks are dealt out to the places that the classes' order leaves for their
  * tick. */
-static dse_status expand_order(const sim_engine *e, const sim_classes *c, uint32_t *out)
+static void expand_order(const sim_engine *e, const sim_classes *c, uint32_t *out)
 {
     uint32_t *first = DSE_ARENA_NEW(e->arena, uint32_t, c->n); /* per class: the first class of its tick */
     uint32_t *next = DSE_ARENA_NEW(e->arena, uint32_t, c->n); /* per such class: its tick's next free place */
     uint32_t n = 0;
 
-    if (!first || !next)
-        return dse_fail_nomem(e->err);
     for (uint32_t i = 0; i < c->n; i++) {
         uint32_t class = e->finish_order[i], before = i ? e->finish_order[i - 1] : class;
 
@@ -62,34 +54,26 @@ static dse_status expand_order(const sim_engine *e, const sim_classes *c, uint32
     }
     for (uint32_t r = 0; r < c->full->n_ranks; r++)
         out[next[first[c->of[r]]]++] = r;
-    return DSE_OK;
 }
 
-dse_status sim_expand_result(const sim_engine *e, const sim_classes *c, uint64_t n_messages,
-                             uint64_t n_events, sim_result *out)
+void sim_expand_result(const sim_engine *e, const sim_classes *c, uint64_t n_messages, uint64_t n_events,
+                       sim_result *out)
 {
     uint32_t n = c->full->n_ranks, *order = DSE_ARENA_NEW(e->arena, uint32_t, n);
     sim_rank_stats *rank = DSE_ARENA_NEW(e->arena, sim_rank_stats, n);
-    sim_result result;
-    dse_status st = sim_fill_result(e, &result);
 
-    if (st != DSE_OK)
-        return st;
-    if (!order || !rank)
-        return dse_fail_nomem(e->err);
+    sim_fill_result(e, out);
     for (uint32_t r = 0; r < n; r++)
-        rank[r] = result.rank[c->of[r]];
-    result.n_ranks = n;
-    result.rank = rank;
-    result.finish_order = order;
-    result.n_nodes = 0;
+        rank[r] = out->rank[c->of[r]];
+    out->n_ranks = n;
+    out->rank = rank;
+    out->finish_order = order;
+    out->n_nodes = 0;
     for (uint32_t i = 0; i < c->n; i++)
-        result.n_nodes += (uint64_t)e->rank[i].n_issued * c->n_alike[i];
-    result.n_messages = n_messages;
-    result.n_events = n_events;
-    result.step.rank = c->first[result.step.rank];
-    result.peak.rank = e->set->track_memory ? c->first[result.peak.rank] : 0;
-    if ((st = expand_order(e, c, order)) == DSE_OK)
-        *out = result;
-    return st;
+        out->n_nodes += (uint64_t)e->rank[i].n_issued * c->n_alike[i];
+    out->n_messages = n_messages;
+    out->n_events = n_events;
+    out->step.rank = c->first[out->step.rank];
+    out->peak.rank = e->set->track_memory ? c->first[out->peak.rank] : 0;
+    expand_order(e, c, order);
 }

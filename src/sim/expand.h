@@ -6,8 +6,8 @@
 #include "sim/engine.h"
 
 /* As sim_fill_record and sim_fill_result. Ranks that finish in one tick are in ascending order. */
-dse_status sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ticks *out);
-dse_status sim_expand_result(const sim_engine *e, const sim_classes *c, uint64_t n_messages,
-                             uint64_t n_events, sim_result *out);
+void sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ticks *out);
+void sim_expand_result(const sim_engine *e, const sim_classes *c, uint64_t n_messages, uint64_t n_events,
+                       sim_result *out);
 
 #endif

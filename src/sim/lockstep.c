@@ -47,8 +47,8 @@ static void receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, 
     (void)tag;
     if (!delay || e->now + delay < e->now)
         refuse(e->lockstep);
-    else if (!dse_queue_add(&e->queue, e->now + delay, (dse_event){EV_RECEIVED, call.subject}))
-        sim_fail_nomem(e);
+    else
+        dse_queue_add(&e->queue, e->now + delay, (dse_event){EV_RECEIVED, call.subject});
 }
 
 static void ended(sim_engine *e, uint32_t rank)
@@ -69,8 +69,6 @@ sim_lockstep *sim_lockstep_new(const sim_engine *e)
     sim_lockstep *l = DSE_ARENA_NEW(e->arena, sim_lockstep, 1);
     uint32_t slots = 0;
 
-    if (!l)
-        return NULL;
     l->why = (dse_error)DSE_ERROR_INIT;
     l->workload = *e->w;
     l->workload.n_ranks = 1;
@@ -84,9 +82,9 @@ sim_lockstep *sim_lockstep_new(const sim_engine *e)
     for (uint32_t i = 0; i < e->w->n_graphs; i++)
         slots = e->w->graph[i].n_group_slots > slots ? e->w->graph[i].n_group_slots : slots;
     l->engine.rank = DSE_ARENA_NEW(e->arena, sim_rank, 1);
-    if (sim_engine_init(&l->engine) != DSE_OK || !l->engine.rank ||
-        sim_rank_init_collectives(&l->engine, 0, slots) != DSE_OK)
-        return NULL;
+    sim_engine_init(&l->engine);
+    memcpy(l->engine.logical, e->logical, sizeof e->logical);
+    sim_rank_init_collectives(&l->engine, 0, slots);
     return l;
 }
 
@@ -118,15 +116,13 @@ static bool all_alike(const sim_engine *e, const sim_cut *cut)
     return true;
 }
 
-static bool reserve_ticks(sim_lockstep *l)
+static void reserve_ticks(sim_lockstep *l)
 {
     size_t had = l->cap_ticks;
 
-    if (!DSE_GROW(l->ticks, l->cap_ticks, l->engine.n_streams))
-        return false;
+    DSE_GROW(l->ticks, l->cap_ticks, l->engine.n_streams);
     if (l->cap_ticks > had)
         memset(l->ticks + had, 0xff, (l->cap_ticks - had) * sizeof *l->ticks); /* DSE_TIME_NONE */
-    return true;
 }
 
 static void run_event(sim_lockstep *l, dse_event ev)
@@ -166,12 +162,9 @@ dse_status sim_lockstep_run(sim_lockstep *l, const sim_engine *of, uint32_t rank
     l->ended = false;
     l->n_messages = 0;
     sim_coll_start(e, 0, node);
-    if (!reserve_ticks(l))
-        return DSE_E_NOMEM;
+    reserve_ticks(l);
     while (e->status == DSE_OK && !l->order_matters && dse_queue_take(&e->queue, &e->now, &ev))
         run_event(l, ev);
     *out = (sim_lockstep_cost){l->end - begin, l->n_messages};
-    if (e->status == DSE_E_NOMEM)
-        return DSE_E_NOMEM;
     return e->status == DSE_OK && !l->order_matters && l->ended ? DSE_OK : DSE_E_SIM;
 }

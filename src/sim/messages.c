@@ -36,8 +36,7 @@ static uint32_t find_channel(sim_messages *m, const sim_message_key *key)
     uint32_t hash = hash_key(key), id;
     dse_idslot *slot;
 
-    if (!dse_idtable_reserve(&m->by_key))
-        return DSE_NONE;
+    dse_idtable_reserve(&m->by_key);
     slot = dse_idtable_find(&m->by_key, hash, channel_has_key, m->channel, key);
     if (slot->id != DSE_NONE) {
         sim_channel *c = &m->channel[slot->id];
@@ -47,8 +46,6 @@ static uint32_t find_channel(sim_messages *m, const sim_message_key *key)
         return slot->id;
     }
     id = DSE_SLOT_TAKE(m->channel, m->cap_channels, m->n_channels, m->free_channel, sim_channel, next_free);
-    if (id == DSE_NONE)
-        return DSE_NONE;
     m->channel[id] = (sim_channel){.key = *key, .first = DSE_NONE, .last = DSE_NONE, .waiting = DSE_NONE};
     dse_idtable_put(&m->by_key, slot, hash, id);
     return id;
@@ -87,8 +84,6 @@ static uint32_t new_message(sim_messages *m, uint32_t channel)
     uint32_t id =
         DSE_SLOT_TAKE(m->message, m->cap_messages, m->n_messages, m->free_message, sim_message, next);
 
-    if (id == DSE_NONE)
-        return DSE_NONE;
     m->message[id] = (sim_message){.channel = channel, .next = DSE_NONE};
     if (c->last == DSE_NONE)
         c->first = id;
@@ -103,16 +98,13 @@ static uint32_t new_message(sim_messages *m, uint32_t channel)
 uint32_t sim_messages_post(sim_messages *m, const sim_message_key *key, bool send, sim_call call)
 {
     uint32_t ci = find_channel(m, key), id;
-    sim_channel *c;
+    sim_channel *c = &m->channel[ci];
 
-    if (ci == DSE_NONE)
-        return DSE_NONE;
-    c = &m->channel[ci];
     if (send ? c->n_sent < c->n_received : c->n_received < c->n_sent) {
         id = c->waiting; /* the other end came first */
         c->waiting = m->message[id].next;
-    } else if ((id = new_message(m, ci)) == DSE_NONE) {
-        return DSE_NONE;
+    } else {
+        id = new_message(m, ci);
     }
     if (send) {
         c->n_sent++;

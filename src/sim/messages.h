@@ -67,8 +67,7 @@ typedef struct {
 void sim_messages_init(sim_messages *m);
 void sim_messages_free(sim_messages *m);
 
-/* Posts a send or a receive and yields its message, which may have been posted from the other end before.
- * DSE_NONE when out of memory. */
+/* Posts a send or a receive and yields its message, which may have been posted from the other end before. */
 uint32_t sim_messages_post(sim_messages *m, const sim_message_key *key, bool send, sim_call call);
 
 /* Takes a message out once both ends are done with it. */

@@ -232,11 +232,9 @@ void sim_cost_of(const sim_settings *set, const wl_node *n, sim_cost *out)
     out->memory_bound = perf < set->peak_ops_per_s;
 }
 
-static dse_status init_graphs(sim_engine *e)
+static void init_graphs(sim_engine *e)
 {
     e->graph = DSE_ARENA_NEW(e->arena, sim_graph, e->w->n_graphs);
-    if (!e->graph)
-        return dse_fail_nomem(e->err);
     for (uint32_t i = 0; i < e->w->n_graphs; i++) {
         const wl_graph *wg = &e->w->graph[i];
         sim_graph *g = &e->graph[i];
@@ -246,8 +244,6 @@ static dse_status init_graphs(sim_engine *e)
         g->position = DSE_ARENA_NEW(e->arena, uint32_t, wg->n_nodes);
         g->unit = DSE_ARENA_NEW(e->arena, uint8_t, wg->n_nodes);
         g->type = DSE_ARENA_NEW(e->arena, uint8_t, wg->n_nodes);
-        if (!g->cost || !g->position || !g->unit || !g->type)
-            return dse_fail_nomem(e->err);
         g->all_have_io = true;
         for (uint32_t k = 0; k < wg->n_nodes; k++) {
             g->unit[k] = (uint8_t)sim_unit_of(&wg->node[k]);
@@ -259,10 +255,9 @@ static dse_status init_graphs(sim_engine *e)
                 sim_cost_of(e->set, &wg->node[k], &g->cost[k]);
         }
     }
-    return DSE_OK;
 }
 
-dse_status sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_slots)
+void sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_slots)
 {
     sim_rank *r = &e->rank[rank];
     uint32_t lanes = e->net->n_dims * e->set->queues_per_dim;
@@ -271,16 +266,13 @@ dse_status sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_gr
     r->next_queue = DSE_ARENA_NEW(e->arena, uint32_t, e->net->n_dims * (uint32_t)SIM_N_QUEUE_USES);
     r->trees = DSE_ARENA_NEW(e->arena, uint32_t, SIM_N_COLLECTIVES * NET_MAX_DIMS);
     r->group_streams = DSE_ARENA_NEW(e->arena, uint32_t, n_group_slots);
-    if (!r->lane || !r->next_queue || !r->trees || !r->group_streams)
-        return dse_fail_nomem(e->err);
     for (uint32_t i = 0; i < lanes; i++)
         r->lane[i] = (sim_lane){.wait_head = DSE_NONE, .wait_tail = DSE_NONE, .last_came = DSE_TIME_NONE};
     for (uint32_t i = 0; i < n_group_slots; i++)
         r->group_streams[i] = FIRST_GROUP_STREAM;
-    return DSE_OK;
 }
 
-static dse_status init_rank(sim_engine *e, uint32_t rank)
+static void init_rank(sim_engine *e, uint32_t rank)
 {
     sim_rank *r = &e->rank[rank];
     const wl_graph *g = wl_rank_graph(e->w, rank);
@@ -292,44 +284,31 @@ static dse_status init_rank(sim_engine *e, uint32_t rank)
     r->end = DSE_ARENA_NEW(e->arena, dse_time, n);
     r->issued = DSE_ARENA_NEW(e->arena, uint32_t, n);
     r->freed = DSE_ARENA_NEW(e->arena, uint32_t, n);
-    if (!r->left || !r->start || !r->end || !r->issued || !r->freed)
-        return dse_fail_nomem(e->err);
-    if (sim_rank_init_collectives(e, rank, g->n_group_slots) != DSE_OK)
-        return DSE_E_NOMEM;
+    sim_rank_init_collectives(e, rank, g->n_group_slots);
     for (int u = 0; u < SIM_N_UNITS; u++) {
         r->ready[u].place = DSE_ARENA_NEW(e->arena, uint32_t, r->graph->n_of_unit[u]);
-        if (!r->ready[u].place)
-            return dse_fail_nomem(e->err);
     }
     if (e->set->track_memory) {
         r->tensor = DSE_ARENA_NEW(e->arena, sim_tensor, g->n_tensors);
         r->ended = DSE_ARENA_NEW(e->arena, uint32_t, n);
-        if (!r->tensor || !r->ended)
-            return dse_fail_nomem(e->err);
         for (uint32_t i = 0; i < g->n_tensors; i++)
             r->tensor[i] = (sim_tensor){DSE_TIME_NONE, DSE_TIME_NONE, 0, DSE_NONE};
     }
-    if (sim_bus_init(e, rank) != DSE_OK)
-        return DSE_E_NOMEM;
+    sim_bus_init(e, rank);
     for (uint32_t i = 0; i < n; i++) {
         r->start[i] = r->end[i] = DSE_TIME_NONE;
         r->left[i] = wl_n_parents(g, i);
         if (!r->left[i])
             make_ready(r, i);
     }
-    return DSE_OK;
 }
 
-dse_status sim_ranks_init(sim_engine *e)
+void sim_ranks_init(sim_engine *e)
 {
-    dse_status st = init_graphs(e);
-
+    init_graphs(e);
     e->rank = DSE_ARENA_NEW(e->arena, sim_rank, e->w->n_ranks);
     e->stats = DSE_ARENA_NEW(e->arena, sim_rank_stats, e->w->n_ranks);
     e->finish_order = DSE_ARENA_NEW(e->arena, uint32_t, e->w->n_ranks);
-    if (!e->rank || !e->stats || !e->finish_order)
-        return dse_fail_nomem(e->err);
-    for (uint32_t r = 0; st == DSE_OK && r < e->w->n_ranks; r++)
-        st = init_rank(e, r);
-    return st;
+    for (uint32_t r = 0; r < e->w->n_ranks; r++)
+        init_rank(e, r);
 }

@@ -21,25 +21,20 @@ struct sim_remote {
     request *waiting; /* two places a rank: a node of the communication unit, a node of the CPU */
 };
 
-dse_status sim_remote_init(sim_engine *e)
+void sim_remote_init(sim_engine *e)
 {
     const sim_remote_memory *m = &e->set->remote;
     struct sim_remote *r;
 
     if (m->kind != SIM_REMOTE_POOL && m->kind != SIM_REMOTE_PER_NODE)
-        return DSE_OK;
+        return;
     r = DSE_ARENA_NEW(e->arena, struct sim_remote, 1);
-    if (!r)
-        return dse_fail_nomem(e->err);
     r->n_memories = m->kind == SIM_REMOTE_POOL ? 1 : (e->net->n_npus - 1) / m->npus_per_node + 1;
     r->memory = dse_arena_zero(e->arena, r->n_memories, sizeof *r->memory);
     r->waiting = DSE_ARENA_NEW(e->arena, request, 2 * (size_t)e->net->n_npus);
-    if (!r->memory || !r->waiting)
-        return dse_fail_nomem(e->err);
     for (uint32_t i = 0; i < r->n_memories; i++)
         r->memory[i].head = r->memory[i].tail = DSE_NONE;
     e->remote = r;
-    return DSE_OK;
 }
 
 static dse_time access_ticks(const sim_engine *e, uint32_t rank, uint32_t node)

@@ -26,15 +26,13 @@ uint32_t sim_ticks_with(const wl_workload *w, uint32_t rank, uint32_t node)
     return n->type == WL_NODE_COLL && n->slot != DSE_NONE ? r->group[n->slot] : DSE_NONE;
 }
 
-dse_status sim_fill_record(const sim_engine *e, trace_ticks *out)
+void sim_fill_record(const sim_engine *e, trace_ticks *out)
 {
     uint64_t n = 0, at = 0;
-    dse_status st;
 
     for (uint32_t r = 0; r < e->w->n_ranks; r++)
         n += e->rank[r].n_issued;
-    if ((st = trace_ticks_init(out, e->w->n_ranks, n, e->arena, e->err)) != DSE_OK)
-        return st;
+    trace_ticks_init(out, e->w->n_ranks, n, e->arena);
     for (uint32_t r = 0; r < e->w->n_ranks; r++) {
         const sim_rank *rank = &e->rank[r];
 
@@ -54,29 +52,23 @@ dse_status sim_fill_record(const sim_engine *e, trace_ticks *out)
             out->name[at] = wn->name;
         }
     }
-    return DSE_OK;
 }
 
-dse_status sim_fill_result(const sim_engine *e, sim_result *out)
+void sim_fill_result(const sim_engine *e, sim_result *out)
 {
-    sim_result result = {.n_ranks = e->w->n_ranks,
-                         .rank = e->stats,
-                         .finish_order = e->finish_order,
-                         .n_nodes = e->n_nodes,
-                         .n_messages = e->messages.n_posted,
-                         .n_events = e->queue.n_events,
-                         .n_undercharged = e->n_undercharged,
-                         .n_flat_rings = e->n_flat_rings};
-    dse_status st = sim_breakdown_of_slowest(e, &result.step);
-
+    *out = (sim_result){.n_ranks = e->w->n_ranks,
+                        .rank = e->stats,
+                        .finish_order = e->finish_order,
+                        .n_nodes = e->n_nodes,
+                        .n_messages = e->messages.n_posted,
+                        .n_events = e->queue.n_events,
+                        .n_undercharged = e->n_undercharged,
+                        .n_flat_rings = e->n_flat_rings};
+    sim_breakdown_of_slowest(e, &out->step);
     /* No link is busy after the last event; it is the last rank's finish but for the step's fixed cost, unless
      * messages are left that nobody waits for. */
-    if (st == DSE_OK && e->traffic)
-        st = net_load_of(e->traffic, e->now + e->set->step_overhead, e->arena, &result.load, e->err);
-    if (st != DSE_OK)
-        return st;
+    if (e->traffic)
+        out->load = net_load_of(e->traffic, e->now + e->set->step_overhead, e->arena);
     if (e->set->track_memory)
-        sim_peak_of_largest(e, &result.peak);
-    *out = result;
-    return DSE_OK;
+        sim_peak_of_largest(e, &out->peak);
 }

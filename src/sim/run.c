@@ -18,12 +18,10 @@ dse_status sim_run(const sim_settings *settings, const net_network *net, const w
         st = sim_run_abridged(settings, net, w, shortcuts.symmetry, a, out, record, &why);
         if (st == DSE_OK)
             return st;
-        if (st == DSE_E_NOMEM)
-            return dse_fail_nomem(err);
     }
     /* Also what failed: this one says where and why. */
     st = sim_run_plain(settings, net, w, a, out, record, err);
-    if (st == DSE_OK && !(out->plain_because = dse_arena_strdup(a, why.text)))
-        st = dse_fail_nomem(err);
+    if (st == DSE_OK)
+        out->plain_because = dse_arena_strdup(a, why.text);
     return st;
 }

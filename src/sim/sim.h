@@ -89,8 +89,7 @@ typedef struct {
  * belong to the arena; so does the scratch memory of the run. `record` may be NULL; it has the nodes alone, so
  * that a rank's wall is later than its last line by the fixed cost of a step. Apart from n_events and
  * the order in finish_order of ranks that finish at one tick, and plain_because, nothing depends on the
- * shortcuts. DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM, DSE_E_RANGE, DSE_E_NOMEM; *out is set on success
- * only. */
+ * shortcuts. DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM, DSE_E_RANGE; *out is set on success only. */
 dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
                    sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_ticks *record,
                    dse_error *err);

@@ -17,13 +17,8 @@ static sim_stream *new_stream(sim_engine *e)
 {
     uint32_t id = dse_slot_take((void **)&e->streams, &e->cap_streams, &e->n_streams, &e->free_stream,
                                 e->stream_stride, offsetof(sim_stream, next));
-    sim_stream *s;
+    sim_stream *s = sim_stream_at(e, id);
 
-    if (id == DSE_NONE) {
-        sim_fail_nomem(e);
-        return NULL;
-    }
-    s = sim_stream_at(e, id);
     memset(s, 0, sizeof *s);
     s->id = id;
     s->next = DSE_NONE;
@@ -312,8 +307,6 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
         sim_stream *s = new_stream(e);
         uint32_t id, lane;
 
-        if (!s)
-            return;
         s->rank = rank;
         s->tag = sim_take_tags(r, r->graph->graph->node[node].slot, 1);
         if (cut.is_ring)

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-dse_status trace_ticks_init(trace_ticks *r, uint32_t n_ranks, uint64_t n, dse_arena *a, dse_error *err)
+void trace_ticks_init(trace_ticks *r, uint32_t n_ranks, uint64_t n, dse_arena *a)
 {
     *r = (trace_ticks){.n_ranks = n_ranks, .n = n};
     r->rank = DSE_ARENA_NEW(a, uint32_t, n);
@@ -17,10 +17,6 @@ dse_status trace_ticks_init(trace_ticks *r, uint32_t n_ranks, uint64_t n, dse_ar
     r->collective = DSE_ARENA_NEW(a, uint8_t, n);
     r->with = DSE_ARENA_NEW(a, uint32_t, n);
     r->name = DSE_ARENA_NEW(a, const char *, n);
-    if (!r->rank || !r->id || !r->start || !r->end || !r->category || !r->type || !r->bytes ||
-        !r->collective || !r->with || !r->name)
-        return dse_fail_nomem(err);
-    return DSE_OK;
 }
 
 void trace_ticks_write_csv(const trace_ticks *r, dse_strbuf *out)

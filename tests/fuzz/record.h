@@ -93,15 +93,14 @@ static inline int fuzz_stream(const uint8_t *data, size_t size, size_t window, t
                               fuzz_stream_reader *read)
 {
     dse_error err = DSE_ERROR_INIT;
-    trace_source source = {0};
+    trace_source source;
     trace_record record = {0};
     dse_status st;
 
     if (size > FUZZ_MAX_BYTES)
         return 0;
-    st = trace_source_open_bytes(&source, (const char *)data, size, window, &err);
-    if (st == DSE_OK)
-        st = read(&source, &record, &err);
+    trace_source_open_bytes(&source, (const char *)data, size, window);
+    st = read(&source, &record, &err);
     if (fuzz_ok(st, &err)) {
         ENSURE(record.n_ranks);
         for (uint32_t i = 0; i < record.n_ranks; i++) {

@@ -3,11 +3,10 @@
 /* 4 + 4 connections of two rings, and one of each NPU to its switch: 16 edges; 8 NPUs and 4 switches. */
 CLAIM(each_connection_is_one_edge)
 {
-    dse_error err = DSE_ERROR_INIT;
     picture p;
 
     picture_begin(&p, "Ring 4, Switch 2");
-    assert_ok(draw_dot(&p.graph, "n", &p.arena, &p.text, &err), &err);
+    draw_dot(&p.graph, "n", &p.arena, &p.text);
     assert_int_equal(picture_count(p.text.data, " -- "), 4 + 4 + 8);
     assert_int_equal(picture_count(p.text.data, " -- "), p.graph.n_links / 2);
     assert_int_equal(picture_count(p.text.data, "pos=\""), 12);
@@ -18,11 +17,10 @@ CLAIM(each_connection_is_one_edge)
 
 CLAIM(a_name_may_hold_quotes)
 {
-    dse_error err = DSE_ERROR_INIT;
     picture p;
 
     picture_begin(&p, "Ring 2");
-    assert_ok(draw_dot(&p.graph, "a\"b\\c", &p.arena, &p.text, &err), &err);
+    draw_dot(&p.graph, "a\"b\\c", &p.arena, &p.text);
     assert_non_null(strstr(p.text.data, "graph \"a\\\"b\\\\c\" {"));
     picture_end(&p);
 }

@@ -284,13 +284,6 @@ CLAIM(more_than_2_to_the_26_links_are_refused)
     wire_end();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *err)
-{
-    net_graph graph;
-
-    return net_graph_init(&graph, what, a, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

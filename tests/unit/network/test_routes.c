@@ -185,15 +185,6 @@ CLAIM(what_time_cannot_hold_is_refused)
     dse_arena_free(&w.arena);
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *err)
-{
-    static const uint32_t pair[] = {0, 5, 1, 5, 2, 5, 3, 4};
-    world *w = what;
-    dse_status st = net_graph_init(&w->graph, &w->net, a, err);
-
-    return st == DSE_OK ? net_routes_send(&w->graph, pair, 4, MIB, a, &w->routes, err) : st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -449,30 +449,6 @@ CLAIM(time_that_runs_over_is_refused)
     wire_end();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *err)
-{
-    const net_network *net = what;
-    net_graph graph;
-    net_traffic traffic = {0};
-    dse_queue queue;
-    dse_time at;
-    dse_event ev;
-    uint32_t owner;
-    dse_status st;
-
-    dse_queue_init(&queue);
-    if ((st = net_graph_init(&graph, net, a, err)) == DSE_OK)
-        st = net_traffic_init(&traffic, &graph, &queue, a, err);
-    for (uint32_t i = 0; i < 300 && st == DSE_OK; i++)
-        st = net_traffic_send(&traffic, 0, i % 12, (i + 5) % 12, 1000 + i, i, err);
-    while (st == DSE_OK && dse_queue_take(&queue, &at, &ev))
-        st = ev.kind == NET_EV_HOP ? net_traffic_hop(&traffic, at, ev.subject, &owner, err)
-                                   : net_traffic_free_link(&traffic, at, ev.subject, err);
-    net_traffic_free(&traffic);
-    dse_queue_free(&queue);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -294,24 +294,6 @@ CLAIM(tables_of_long_names_fit_a_hundred_columns)
     dse_strbuf_free(&out);
 }
 
-static dse_status print_again(void *what, dse_arena *a, dse_error *err)
-{
-    static compared_report *const reports[] = {report_compared_print, report_compared_json,
-                                               report_compared_csv, report_compared_markdown};
-    bool failed = false;
-
-    (void)a;
-    for (size_t i = 0; i < 4; i++) {
-        dse_strbuf out;
-
-        dse_strbuf_init(&out);
-        reports[i](what, &out);
-        failed |= out.failed;
-        dse_strbuf_free(&out);
-    }
-    return failed ? dse_fail_nomem(err) : DSE_OK;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

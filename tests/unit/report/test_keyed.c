@@ -143,15 +143,6 @@ CLAIM(two_configurations_of_a_model_and_a_system_are_refused)
     end();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const store_row rows[] = {row("a", "s", 1, 1), row("b", "s", 2, 2)};
-    report_keyed k;
-
-    (void)what;
-    return report_keyed_select(rows, 2, a, &k, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

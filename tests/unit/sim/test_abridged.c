@@ -403,32 +403,6 @@ CLAIM(remote_memory_of_its_own_is_no_hindrance)
     world_end();
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
-
-/* Rings, collectives of all ranks, messages and tensors. */
-static void mixed(void)
-{
-    static const uint32_t members[][2] = {{0, 1}, {2, 3}};
-    uint32_t g[2];
-
-    begin();
-    world.set.track_memory = true;
-    for (int i = 0; i < 2; i++)
-        g[i] = world_group("g", 2, members[i]);
-    for (uint32_t r = 0; r < 4; r++) {
-        uint32_t a = world_coll(r, "a", WL_ALL_GATHER, 1000, g[r / 2]);
-        uint32_t b = world_coll(r, "b", WL_ALL_REDUCE, 100000, 0), m;
-
-        world_after(r, b, a);
-        m = world_message(r, "m", r < 2, (r + 2) % 4, 5000, r % 2);
-        world_after(r, m, b);
-        for (uint32_t i = 0; i < world.rank[r].n; i++)
-            world.rank[r].node[i].has_io = true;
-        world_tensor(r, a, true, "t", 64);
-        world_tensor(r, b, false, "t", 64);
-    }
-}
-
 /* The others are not in it, or have no collective there; a broadcast and what is replayed ask nobody. */
 CLAIM(a_group_in_which_not_all_take_part_is_left_to_the_plain_engine)
 {

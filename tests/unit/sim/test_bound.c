@@ -105,7 +105,7 @@ static dse_status find_bound(void)
     if ((st = wl_outline_make(&doc, variant, run.layers, &arena, &outline, &err)) == DSE_OK &&
         (st = wl_totals_of(outline, &run.symbols, &run.strategy, &arena, &totals, &err)) == DSE_OK &&
         (st = sim_bounds_make(&run.set, &run.net, &arena, &b, &err)) == DSE_OK)
-        st = sim_bounds_of(b, &totals, &run.bound, &err);
+        sim_bounds_of(b, &totals, &run.bound);
     sim_bounds_free(b);
     return st;
 }

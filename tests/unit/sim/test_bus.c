@@ -64,14 +64,6 @@ CLAIM(a_bus_without_latency_and_overhead_acts_at_tick_0_and_is_refused)
     world_end();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    sim_result result;
-
-    (void)what;
-    return sim_run(&world.set, &world.net, &world.w, world.shortcuts, a, &result, NULL, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -525,15 +525,6 @@ CLAIM(ways_that_have_no_class_have_no_classes)
     world_end();
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------ */
-
-static dse_status load(void *what, dse_arena *a, dse_error *err)
-{
-    sim_classes out;
-
-    return sim_classes_find(&world.net, &world.w, *(bool *)what, a, &out, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -413,16 +413,6 @@ CLAIM(more_links_than_can_be_simulated_are_refused)
     dse_arena_free(&arena);
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    sim_result result;
-
-    (void)what;
-    return sim_run(&world.set, &world.net, &world.w, world.shortcuts, a, &result, NULL, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

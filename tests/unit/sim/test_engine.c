@@ -417,15 +417,6 @@ CLAIM(time_never_runs_back)
     world_end();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    sim_result result;
-    trace_ticks record;
-
-    (void)what;
-    return sim_run(&world.set, &world.net, &world.w, world.shortcuts, a, &result, &record, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -15,10 +15,11 @@ static bool run_lockstep(uint32_t times, sim_lockstep_cost *out)
     dse_arena_init(&world.arena);
     world.err = (dse_error)DSE_ERROR_INIT;
     world_make(&world.arena);
-    assert_ok(sim_engine_init(&e), &world.err);
-    assert_ok(sim_ranks_init(&e), &world.err);
+    sim_engine_init(&e);
+    assert_ok(sim_logicals_init(e.set, e.net, e.logical, e.err), &world.err);
+    sim_ranks_init(&e);
     assert_true(sim_coll_cut(&e, 0, 0, &cut));
-    assert_non_null(l = sim_lockstep_new(&e));
+    l = sim_lockstep_new(&e);
     assert_u64(sim_lockstep_events(l), 0);
     for (uint32_t i = 0; ok && i < times; i++) {
         uint64_t before = sim_lockstep_events(l);
