@@ -199,8 +199,7 @@ static void network_alone(lint *l)
     net_network net;
 
     if (card_network_build(&l->waiting, &in, &net, &why) != DSE_OK) {
-        dse_error_set_where(&why, l->network.path);
-        lint_add_error(l, "", "", &why);
+        lint_add_failure(l, l->network.path, &why);
         return;
     }
     lint_link_rates(&l->waiting, rates);
@@ -332,8 +331,7 @@ void lint_arguments(lint *l, const char *text)
 
     lint_add_file(l, doc.path, "ASTRA-sim command line");
     if (dse_split_words(line, l->arena, &word, &n, &why) != DSE_OK) {
-        dse_error_set_where(&why, doc.path);
-        lint_add_error(l, "", "", &why);
+        lint_add_failure(l, doc.path, &why);
         return;
     }
     for (size_t i = 0; i < n; i++) {

@@ -100,9 +100,8 @@ static bool load(lint *l, const char *path, const char *kind, cfg_doc *out)
 
     if (cfg_load(path, l->arena, out, &why) == DSE_OK)
         return true;
-    dse_error_set_where(&why, path);
     lint_add_file(l, path, kind);
-    lint_add_error(l, "", "", &why);
+    lint_add_failure(l, path, &why);
     return false;
 }
 

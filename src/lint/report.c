@@ -151,6 +151,12 @@ void lint_add_error(lint *l, const char *key, const char *said, const dse_error 
     lint_add(l, LINT_ERROR, why->where, key, "%s", text);
 }
 
+void lint_add_failure(lint *l, const char *path, dse_error *why)
+{
+    dse_error_set_where(why, path);
+    lint_add_error(l, "", "", why);
+}
+
 static bool is_harmless(const lint_row *row, const cfg_node *value)
 {
     return row->harmless && value->kind == CFG_SCALAR && !strcmp(value->text, row->harmless);

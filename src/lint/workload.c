@@ -264,8 +264,7 @@ void lint_workload(lint *l, const char *prefix, const char *groups)
     counts c = {0};
 
     if (wl_chakra_read(prefix, groups, l->net.n_npus, l->arena, &w, &why) != DSE_OK) {
-        dse_error_set_where(&why, prefix);
-        lint_add_error(l, "", "", &why);
+        lint_add_failure(l, prefix, &why);
         return;
     }
     for (uint32_t r = 0; r < w.n_ranks; r++)
