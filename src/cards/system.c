@@ -157,7 +157,7 @@ static const cfg_param rows[] = {
     {.key = "memory.capacity",
      .type = CFG_T_DOUBLE,
      QUANTITY(DSE_UNIT_BYTES, 1, "B", 1, 1e18),
-     FIELD(memory_capacity),
+     FIELD(hbm_bytes),
      .fallback = "",
      .help = "local memory of an NPU; what 'best' takes if it gets no --hbm"},
 

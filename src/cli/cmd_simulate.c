@@ -127,7 +127,7 @@ static void network_json(const store_metrics *m, dse_json *j)
 static void print_json(const simulate_options *o, const simulated *s, command_run *run)
 {
     const sim_result *r = &s->result;
-    const wl_precision precision = card_model_precision(&s->study.model);
+    const store_sizes sizes = drv_sizes_of(&s->study.model);
     const store_metrics *m = &s->metrics;
     dse_strbuf *out = run->out;
     dse_json j;
@@ -144,7 +144,7 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
         dse_json_uint(&j, m->peak_memory);
     }
     dse_json_key(&j, "memory_counts");
-    dse_json_string(&j, wl_in_bytes(&precision) ? "bytes" : "elements");
+    dse_json_string(&j, report_sizes_word(&sizes));
     dse_json_key(&j, "nodes");
     dse_json_uint(&j, r->n_nodes);
     dse_json_key(&j, "messages");
@@ -193,18 +193,6 @@ static void time_line(const sim_result *r, const char *label, size_t offset, dse
     dse_strbuf_addc(out, '\n');
 }
 
-/* What an element has, as all other tables say it. */
-static void print_sizes(const drv_study *s, const design_point *p, dse_strbuf *out)
-{
-    dse_strbuf config;
-
-    dse_strbuf_init(&config);
-    drv_study_write_config(s, p, &config);
-    report_sizes_print_one(config.data, out);
-    dse_strbuf_addc(out, '\n');
-    dse_strbuf_free(&config);
-}
-
 static void print_text(const simulate_options *o, const simulated *s, command_run *run)
 {
     const drv_study *t = &s->study;
@@ -212,7 +200,7 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     const sim_result *r = &s->result;
     const store_metrics *m = &s->metrics;
     const sim_rank_stats *zero = &r->rank[0];
-    const wl_precision precision = card_model_precision(&t->model);
+    const store_sizes sizes = drv_sizes_of(&t->model);
     dse_strbuf *out = run->out;
     char text[32];
 
@@ -228,7 +216,7 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     if (m->peak_memory != STORE_ABSENT) {
         dse_format_bytes(text, sizeof text, (double)m->peak_memory);
         dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 ", %s)\n", "peak memory", text, m->peak_memory,
-                        wl_in_bytes(&precision) ? "bytes" : "elements counted as bytes");
+                        report_in_bytes(&sizes) ? "bytes" : "elements counted as bytes");
     }
     if (zero->has_utilisation) {
         dse_strbuf_addf(out, "  %-22s %.3f %%\n", "compute utilisation", zero->compute_util * 100);
@@ -239,8 +227,10 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "simulated",
                     r->n_ranks, r->n_nodes, r->n_messages);
     report_parts_print(m, out);
-    if (wl_in_bytes(&precision))
-        print_sizes(t, p, out);
+    if (report_in_bytes(&sizes)) {
+        report_sizes_print_one(&sizes, out);
+        dse_strbuf_addc(out, '\n');
+    }
     if (o->links) {
         dse_strbuf_addc(out, '\n');
         drv_links_print(r->load, run->arena, out);

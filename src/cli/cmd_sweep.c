@@ -21,7 +21,7 @@ typedef struct {
     shortcuts_options shortcuts;
     const char *db;
     int64_t jobs, top;
-    double hbm;
+    double hbm_bytes;
     bool json, dry_run, prune;
 } sweep_options;
 
@@ -40,7 +40,7 @@ static const option options[] = {
      .min = 0, .max = 1e9, FIELD(top)},
     {"--hbm", OPT_SIZE, "SIZE", "",
      "with --prune: memory of an NPU, 80GB (10^9) or 80GiB (2^30); what the system card gives if not given",
-     FIELD(hbm)},
+     FIELD(hbm_bytes)},
     {"--jobs", OPT_INT, "N", "0", "worker processes, or points side by side; 0: one per core", .min = 0,
      .max = 4096, FIELD(jobs)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db",
@@ -228,8 +228,8 @@ static void warn_of_unknown_keys(const drv_space *s)
 /* What --prune needs, and what needs it. */
 static dse_status check_prune(const sweep_options *o, const drv_external *tools, dse_error *err)
 {
-    if (!o->prune && (o->top != strtoll(DEFAULT_TOP, NULL, 10) || !isnan(o->hbm)))
-        return dse_fail(err, DSE_E_USAGE, "%s needs --prune", isnan(o->hbm) ? "--top" : "--hbm");
+    if (!o->prune && (o->top != strtoll(DEFAULT_TOP, NULL, 10) || !isnan(o->hbm_bytes)))
+        return dse_fail(err, DSE_E_USAGE, "%s needs --prune", isnan(o->hbm_bytes) ? "--top" : "--hbm");
     if (o->prune && o->dry_run)
         return dse_fail(err, DSE_E_USAGE,
                         "give either --prune or --dry-run, not both: what is skipped depends on results");
@@ -248,7 +248,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     drv_progress p = {0};
     drv_space space;
     drv_points points;
-    const drv_prune prune = {.top = (uint64_t)o->top, .hbm = o->hbm};
+    const drv_prune prune = {.top = (uint64_t)o->top, .hbm_bytes = o->hbm_bytes};
     drv_sweep sweep = {.points = &points,
                        .database = o->db,
                        .jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(),

@@ -18,7 +18,7 @@ typedef struct {
 /* Points of one study. Without a number that is wanted nothing is learnt between rounds: one takes all. */
 typedef struct {
     uint64_t study;
-    double limit;     /* bytes; NaN: none */
+    double hbm_bytes; /* NaN: no limit */
     size_t next, end; /* its candidates that are neither run nor skipped, in their final order */
     size_t round;     /* size of its next one */
     uint64_t *wall;   /* of the results that fit */
@@ -111,9 +111,10 @@ static dse_status enter_group(drv_pruner *p, const drv_study *s, uint64_t study,
     slot = find_group(p, study);
     if (slot->id == DSE_NONE) {
         DSE_GROW(p->group, p->cap_groups, p->n_groups + 1);
-        p->group[p->n_groups] = (group){.study = study,
-                                        .limit = isnan(p->want.hbm) ? s->system.memory_capacity : p->want.hbm,
-                                        .round = first_round(p->want.top)};
+        p->group[p->n_groups] =
+            (group){.study = study,
+                    .hbm_bytes = isnan(p->want.hbm_bytes) ? s->system.hbm_bytes : p->want.hbm_bytes,
+                    .round = first_round(p->want.top)};
         dse_idtable_put(&p->by_study, slot, (uint32_t)dse_hash_u64(study), (uint32_t)p->n_groups++);
     }
     p->entered = slot->id;
@@ -131,7 +132,7 @@ void drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t stu
         st = drv_bounds_of(&p->bounds, s, point, &bound, &why);
     if (st != DSE_OK)
         bound = (sim_bound){0};
-    if ((double)bound.held > p->group[p->entered].limit) {
+    if (!store_fits(bound.held, p->group[p->entered].hbm_bytes)) {
         p->skipped[DRV_SKIP_MEMORY]++;
         return;
     }
@@ -184,10 +185,9 @@ static void begin(drv_pruner *p)
 }
 
 /* What `best` ranks: a result of a known step time that fits (report/ranking.c). */
-static bool is_ranked(const store_time *t, double limit)
+static bool is_ranked(const store_time *t, double hbm_bytes)
 {
-    return t->wall_time != STORE_ABSENT &&
-           (isnan(limit) || (t->peak_memory != STORE_ABSENT && (double)t->peak_memory <= limit));
+    return t->wall_time != STORE_ABSENT && store_fits(t->peak_memory, hbm_bytes);
 }
 
 void drv_pruner_result(drv_pruner *p, const store_time *t)
@@ -199,7 +199,7 @@ void drv_pruner_result(drv_pruner *p, const store_time *t)
     if (!p->n_groups)
         return;
     slot = find_group(p, t->study);
-    if (slot->id == DSE_NONE || !is_ranked(t, p->group[slot->id].limit))
+    if (slot->id == DSE_NONE || !is_ranked(t, p->group[slot->id].hbm_bytes))
         return;
     if (!p->n_rounds && bsearch(&t->hash, p->hash, p->n_candidates, sizeof *p->hash, compare_u64))
         return;

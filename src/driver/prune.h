@@ -14,8 +14,8 @@
 
 /* What is wanted. */
 typedef struct {
-    uint64_t top; /* so many of each study; 0: all that fit */
-    double hbm;   /* memory of an NPU in bytes; NaN: what the system gives, if it gives one */
+    uint64_t top;     /* so many of each study; 0: all that fit */
+    double hbm_bytes; /* memory of an NPU; NaN: what the system gives, if it gives one */
 } drv_prune;
 
 /* Why a point is skipped: it holds too much, or one of the bounds of its time is too large. */

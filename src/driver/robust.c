@@ -43,8 +43,8 @@ typedef struct {
 
 typedef struct {
     const drv_robust_options *o;
-    double limit_bytes; /* NaN: none */
-    drv_study study;    /* its system as it is perturbed now */
+    double hbm_bytes; /* NaN: none */
+    drv_study study;  /* its system as it is perturbed now */
     card_system system;
     size_t n_places, n, n_scratch;
     place place[MOST_PARAMETERS];
@@ -126,8 +126,9 @@ static bool might_fit(state *s, drv_bounds *bounds, const report_study *study, c
     sim_bound bound;
 
     return row->done && row->metrics.wall_time != STORE_ABSENT && row->metrics.peak_memory != STORE_ABSENT &&
-           !report_fits(study, row) && drv_bounds_of(bounds, &s->study, &point, &bound, &why) == DSE_OK &&
-           (double)bound.held <= s->limit_bytes;
+           !store_fits(row->metrics.peak_memory, study->hbm_bytes) &&
+           drv_bounds_of(bounds, &s->study, &point, &bound, &why) == DSE_OK &&
+           store_fits(bound.held, s->hbm_bytes);
 }
 
 /* Behind the n rows there are; how many of those that might fit are left out. */
@@ -160,7 +161,7 @@ static dse_status list_points(state *s, const report_study *study, dse_arena *a,
 
     memcpy(row, study->ranked, n * sizeof *row);
     out->n_ranked = n;
-    if (!isnan(s->limit_bytes))
+    if (!isnan(s->hbm_bytes))
         st = add_others(s, study, row, &n, &out->n_left, err);
     qsort(row, n, sizeof *row, compare_times);
     out->candidate = row;
@@ -193,8 +194,7 @@ static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outco
     if (!m.wall_time)
         return dse_fail(err, DSE_E_RANGE, "a step takes no time, which leaves nothing to compare");
     out->value = (double)m.wall_time;
-    out->fits =
-        isnan(s->limit_bytes) || (m.peak_memory != STORE_ABSENT && (double)m.peak_memory <= s->limit_bytes);
+    out->fits = store_fits(m.peak_memory, s->hbm_bytes);
     return DSE_OK;
 }
 
@@ -350,7 +350,7 @@ static dse_status explain_refusal(const report_study *study, dse_arena *a, const
 dse_status drv_robust(const report_study *study, const drv_robust_options *o, dse_arena *a,
                       report_robust *out, dse_error *err)
 {
-    state s = {.o = o, .limit_bytes = study->limit_bytes};
+    state s = {.o = o, .hbm_bytes = study->hbm_bytes};
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
 

@@ -279,7 +279,7 @@ dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n
     return DSE_OK;
 }
 
-dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err)
+dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err)
 {
     card_system system;
     cfg_doc doc = {0};
@@ -293,6 +293,6 @@ dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_e
         return DSE_OK;
     st = card_system_read_stored(&doc, &system, err);
     if (st == DSE_OK)
-        *out = system.memory_capacity;
+        *out = system.hbm_bytes;
     return st;
 }

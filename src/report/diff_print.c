@@ -240,7 +240,7 @@ static report_sizes sizes_of(const report_pair *pairs, size_t n)
     for (size_t i = 0; i < n; i++)
         for (int which = 0; which < 2; which++)
             if (side(&pairs[i], which))
-                report_sizes_add(&sizes, side(&pairs[i], which)->config);
+                report_sizes_add(&sizes, &side(&pairs[i], which)->sizes);
     return sizes;
 }
 

@@ -81,7 +81,7 @@ static void trend_json(const report_study *s, const report_trend *t, dse_json *j
         else
             dse_json_bool(j, t->point[i].value);
         point_json("best", t->point[i].best, j);
-        if (!isnan(s->limit_bytes))
+        if (!isnan(s->hbm_bytes))
             point_json("best_that_fits", t->point[i].best_fits, j);
         dse_json_end_object(j);
     }

@@ -62,7 +62,9 @@ static size_t count_winners(const report_robust *r)
 /* "*" behind what the limit on memory drops as the system is; the tables' footnote says so. */
 static const char *mark(const report_study *s, const report_robust *r, size_t candidate)
 {
-    return candidate == CMP_NOBODY || report_fits(s, r->candidate[candidate]) ? "" : "*";
+    return candidate == CMP_NOBODY || store_fits(r->candidate[candidate]->metrics.peak_memory, s->hbm_bytes)
+               ? ""
+               : "*";
 }
 
 static bool any_marked(const report_study *s, const report_robust *r)
@@ -235,7 +237,7 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
     print_crossovers(s, r, out);
     if (any_marked(s, r)) {
         dse_strbuf_adds(&p, "* needs more than ");
-        report_say_bytes(s->limit_bytes, &p);
+        report_say_bytes(s->hbm_bytes, &p);
         dse_strbuf_adds(&p, " as the system is: what a point holds depends on when its communication ends.");
         report_end_paragraph(&p, out);
     }

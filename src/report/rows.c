@@ -60,7 +60,7 @@ void report_row_fields(const store_row *r, dse_json *j)
         report_value_json(&r->metrics, &c[i], j);
     }
     dse_json_key(j, "sizes");
-    dse_json_string(j, report_sizes_word(r->config));
+    dse_json_string(j, report_sizes_word(&r->sizes));
     if (r->memory_rounded) {
         dse_json_key(j, "memory_rounded");
         dse_json_bool(j, true);
@@ -118,6 +118,6 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
         dse_strbuf_add_csv(out, r->error);
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->settings);
-        dse_strbuf_addf(out, ",%d,%s\n", r->memory_rounded, report_sizes_word(r->config));
+        dse_strbuf_addf(out, ",%d,%s\n", r->memory_rounded, report_sizes_word(&r->sizes));
     }
 }
