@@ -71,7 +71,7 @@ static uint64_t track(const gen_sizes *sizes, uint32_t size, uint32_t state, wl_
     return (uint64_t)tensor->elements;
 }
 
-/* Of the places of an entry, counted as wl_operators.h says, one is on the stage. */
+/* Of the places of an entry, counted as workload/operators.h says, one is on the stage. */
 static bool has_entry(const gen_key *key, const wl_entry *e, uint32_t coordinate)
 {
     const uint32_t first = e->is_layers ? 1 : e->is_last ? key->layers + 1 : 0;
