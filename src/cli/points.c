@@ -34,7 +34,8 @@ static dse_status parse_axes(const points_options *o, design_axes *out, dse_erro
     *out = (design_axes){0};
     for (int i = 0; st == DSE_OK && i < 6; i++)
         if (axes[i].text)
-            st = design_axis_parse(axes[i].parameter, axes[i].name, axes[i].text, &out->of[axes[i].parameter], err);
+            st = design_axis_parse(axes[i].parameter, axes[i].name, axes[i].text, &out->of[axes[i].parameter],
+                                   err);
     return st;
 }
 
@@ -61,7 +62,7 @@ static dse_status split(const char *text, dse_arena *a, const char ***out, size_
     return DSE_OK;
 }
 
-/* Options that say what a file says already, or that need another one. */
+/* Refuses options that repeat what a file says, or that lack another option. */
 static dse_status check_options(const points_options *o, dse_error *err)
 {
     const struct {
@@ -143,7 +144,7 @@ static dse_status read_request(const points_options *o, dse_arena *a, request *o
     return o->space ? DSE_OK : parse_axes(o, &out->space.strategy, err);
 }
 
-/* Refuses what nobody may have meant. */
+/* Refuses a space that is probably too large by mistake. */
 static dse_status check_size(const drv_space *space, dse_error *err)
 {
     static const struct {

@@ -12,6 +12,14 @@ design_point report_point(const store_row *r)
     return (design_point){r->dp, r->tp, r->sp, r->pp, r->recompute, r->weight_sharded};
 }
 
+const char *report_point_name(const store_row *r, char out[DESIGN_NAME_MAX])
+{
+    const design_point p = report_point(r);
+
+    design_point_name(&p, out);
+    return out;
+}
+
 int report_compare(const store_row *a, const store_row *b)
 {
     const uint32_t x[] = {a->pp, a->dp, a->tp, a->sp, a->weight_sharded, a->recompute};
