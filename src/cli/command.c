@@ -300,7 +300,7 @@ void command_help(const command *c)
     dse_strbuf_free(&text);
 }
 
-/* Names from files and arguments may hold anything; a terminal gets only what prints. */
+/* Names from files and arguments may hold any bytes; only printable ones go to the terminal. */
 static void put_printable(const char *text)
 {
     char part[256];

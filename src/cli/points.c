@@ -41,7 +41,7 @@ static dse_status split(const char *text, dse_arena *a, const char ***out, size_
     return DSE_OK;
 }
 
-/* Options that say what a file says already, or that need another one. */
+/* Refuses options that repeat what a file says, or that lack another option. */
 static dse_status check_options(const points_options *o, dse_error *err)
 {
     const char *file = o->space ? "--space" : o->points ? "--points" : NULL;
@@ -114,7 +114,7 @@ static dse_status read_request(const points_options *o, dse_arena *a, request *o
     return o->space ? DSE_OK : strategy_options_axes(&o->strategy, &out->space.strategy, err);
 }
 
-/* Refuses what nobody may have meant. */
+/* Refuses a space that is probably too large by mistake. */
 static dse_status check_size(const drv_space *space, dse_error *err)
 {
     static const struct {

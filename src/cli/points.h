@@ -56,8 +56,8 @@ typedef struct {
             .offset = offsetof(type, f.force)                                                                 \
     }
 
-/* The points, and the space they are of; everything belongs to the arena. Every refusal comes from here, before
- * anything runs. */
+/* The points, and the space they are of; everything belongs to the arena. Every refusal comes from here,
+ * before anything runs. */
 dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, drv_points *out,
                        dse_error *err);
 

@@ -20,7 +20,7 @@ static int compare_points(const void *a, const void *b)
     return x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* Rows come in the order in which equals are ranked. */
+/* Rows come in the order of the ranking of equals. */
 static void take_better(const report_study *s, const store_row *r, const store_row **best)
 {
     if (!*best || report_rank_value(s, r) < report_rank_value(s, *best))
@@ -52,7 +52,7 @@ static report_trend trend_of(const report_study *s, uint32_t axis, dse_arena *a)
 
 /* ---- the smallest change -------------------------------------------------------------------- */
 
-/* Axes on which two points differ: whoever moves a factor from dp to tp changes two. */
+/* Number of axes on which two points differ: moving a factor from dp to tp changes two. */
 static unsigned changes_between(const store_row *a, const store_row *b)
 {
     unsigned n = 0;

@@ -1,6 +1,6 @@
 /* report_explanation -- why the winner of a study wins, and what would change the answer.
  *
- * Worked out from the stored rows alone; what they do not have is said to be missing. */
+ * Computed from the stored rows alone; values that they lack are reported as missing. */
 #ifndef DSE_REPORT_EXPLAIN_H
 #define DSE_REPORT_EXPLAIN_H
 
@@ -27,8 +27,8 @@ typedef struct {
     const store_row
         *unlimited; /* the best without the limit; NULL: it is the winner, or none can be ranked */
 
-    /* Of the points that fit the one that differs from `unlimited` on the fewest axes, of equals the best. NULL: there is
-     * no unlimited one, or nothing fits. */
+    /* Of the points that fit the one that differs from `unlimited` on the fewest axes, of equals the best.
+     * NULL: there is no unlimited one, or nothing fits. */
     const store_row *nearest;
     unsigned n_changes;
 
@@ -39,8 +39,8 @@ typedef struct {
 /* The study must have been ranked; the explanation borrows its rows. */
 void report_explain(const report_study *s, dse_arena *a, report_explanation *out);
 
-/* A table of the winner, the runner-up and the best without the limit, a table of the trends, and sentences, which are
- * wrapped at 80 columns. */
+/* A table of the winner, the runner-up and the best without the limit, a table of the trends, and sentences,
+ * which are wrapped at 80 columns. */
 void report_explain_print(const report_study *s, const report_explanation *e, dse_strbuf *out);
 
 /* The part of it that is about the trends; `p` is an empty paragraph. */

@@ -1,4 +1,5 @@
-/* The explanation in tables and sentences. Every figure is one of a row, or the difference or ratio of two. */
+/* The explanation in tables and sentences. Every figure is one of a row, or the difference or ratio of
+ * two. */
 #include "report/explain.h"
 
 #include "base/units.h"

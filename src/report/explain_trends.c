@@ -13,11 +13,9 @@
 /* The point in one word, as --point takes it. */
 static void point_cell(report_table *t, const store_row *r)
 {
-    const design_point p = report_point(r);
     char name[DESIGN_NAME_MAX];
 
-    design_point_name(&p, name);
-    report_table_cell(t, "%s", name);
+    report_table_cell(t, "%s", report_point_name(r, name));
 }
 
 /* "dp 8", "recomp yes": as the ranking heads these columns. */
@@ -82,7 +80,8 @@ static void print_table(const report_explanation *e, bool limited, dse_strbuf *o
 
 /* ---- sentences ------------------------------------------------------------------------------ */
 
-/* Values along an axis, in its order: of the best point, or of the best that fits; its step, or its memory. */
+/* Values along an axis, in its order: of the best point, or of the best that fits; its step, or its
+ * memory. */
 typedef struct {
     const report_trend *trend;
     bool fits, time;

@@ -104,11 +104,8 @@ static void points_json(const report_study *pair, dse_json *j)
 
     dse_json_begin_object(j);
     for (size_t i = 0; i < pair->n; i++) {
-        const design_point p = report_point(&pair->row[i]);
-
-        design_point_name(&p, name);
         dse_json_newline(j);
-        dse_json_key(j, name);
+        dse_json_key(j, report_point_name(&pair->row[i], name));
         point_json(&pair->row[i], j);
     }
     dse_strbuf_addc(j->out, '\n');

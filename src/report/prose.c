@@ -56,7 +56,7 @@ typedef struct {
     bool less;
 } share;
 
-/* Largest first; what comes first of equals stays first. Returns how many there are now. */
+/* Largest first, stable. Returns the new length. */
 static size_t insert(share *list, size_t n, share s)
 {
     size_t at = n;

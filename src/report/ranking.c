@@ -125,7 +125,7 @@ static uint64_t fastest_of(const report_study *s)
     return fastest;
 }
 
-/* NaN of a step that takes no time: a result of somebody else's. */
+/* NaN for a step that takes no time, which an imported result may have. */
 static double slowdown(const store_row *r, uint64_t fastest)
 {
     return fastest ? (double)r->metrics.wall_time / (double)fastest : NAN;
@@ -221,7 +221,8 @@ void report_skipped_print(uint64_t n_skipped, dse_strbuf *out)
                     n_skipped, n_skipped == 1 ? " was" : "s were");
 }
 
-/* What the limit on memory leaves out, and what it costs. Of the points that were skipped nobody knows. */
+/* What the limit on memory leaves out, and what it costs. Nothing is known of the points that were
+ * skipped. */
 static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
 {
     char limit[32];

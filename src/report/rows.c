@@ -9,6 +9,14 @@
 
 design_point report_point(const store_row *r) { return r->strategy; }
 
+const char *report_point_name(const store_row *r, char out[DESIGN_NAME_MAX])
+{
+    const design_point p = report_point(r);
+
+    design_point_name(&p, out);
+    return out;
+}
+
 int report_compare(const store_row *a, const store_row *b)
 {
     int names[] = {strcmp(a->model, b->model), strcmp(a->system, b->system),
