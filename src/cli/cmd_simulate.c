@@ -98,13 +98,10 @@ static void rank_json(const sim_rank_stats *s, dse_json *j)
     for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
         if (!ticks[i].present)
             continue;
-        dse_json_key(j, ticks[i].key);
-        dse_json_uint(j, ticks[i].v);
+        dse_json_key_uint(j, ticks[i].key, ticks[i].v);
     }
-    for (size_t i = 0; s->has_utilisation && i < sizeof rates / sizeof rates[0]; i++) {
-        dse_json_key(j, rates[i].key);
-        dse_json_fixed(j, rates[i].v, 3);
-    }
+    for (size_t i = 0; s->has_utilisation && i < sizeof rates / sizeof rates[0]; i++)
+        dse_json_key_fixed(j, rates[i].key, rates[i].v, 3);
     dse_json_end_object(j);
 }
 
@@ -137,18 +134,12 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
     dse_json_key(&j, "config");
     dse_json_raw(&j);
     drv_study_write_config(&s->study, &s->point, out);
-    dse_json_key(&j, "wall_time");
-    dse_json_uint(&j, m->wall_time);
-    if (m->peak_memory != STORE_ABSENT) {
-        dse_json_key(&j, "peak_memory_bytes");
-        dse_json_uint(&j, m->peak_memory);
-    }
-    dse_json_key(&j, "memory_counts");
-    dse_json_string(&j, report_sizes_word(&sizes));
-    dse_json_key(&j, "nodes");
-    dse_json_uint(&j, r->n_nodes);
-    dse_json_key(&j, "messages");
-    dse_json_uint(&j, r->n_messages);
+    dse_json_key_uint(&j, "wall_time", m->wall_time);
+    if (m->peak_memory != STORE_ABSENT)
+        dse_json_key_uint(&j, "peak_memory_bytes", m->peak_memory);
+    dse_json_key_string(&j, "memory_counts", report_sizes_word(&sizes));
+    dse_json_key_uint(&j, "nodes", r->n_nodes);
+    dse_json_key_uint(&j, "messages", r->n_messages);
     network_json(m, &j);
     report_parts_json(m, &j);
     if (o->links) {

@@ -210,10 +210,8 @@ static const char *config_text(reader *r, const char *model, const char *system,
     dse_strbuf_clear(&r->text);
     dse_json_init(&j, &r->text);
     dse_json_begin_object(&j);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        dse_json_key(&j, names[i].key);
-        dse_json_string(&j, names[i].value);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        dse_json_key_string(&j, names[i].key, names[i].value);
     if (point) {
         dse_json_key(&j, "point");
         drv_point_write_json(point, &j);

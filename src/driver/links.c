@@ -123,8 +123,7 @@ void drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out)
 
 static void percent_json(const char *key, double fraction, dse_json *j)
 {
-    dse_json_key(j, key);
-    dse_json_fixed(j, fraction * 100, 3);
+    dse_json_key_fixed(j, key, fraction * 100, 3);
 }
 
 static void dimensions_json(const net_load *l, dse_json *j)

@@ -33,20 +33,13 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "engine");
-    dse_json_string(&j, s->engine);
-    dse_json_key(&j, "model_name");
-    dse_json_string(&j, s->model_name);
-    dse_json_key(&j, "system_name");
-    dse_json_string(&j, s->system_name);
-    if (*s->settings) {
-        dse_json_key(&j, "settings");
-        dse_json_string(&j, s->settings);
-    }
-    dse_json_key(&j, "operators_hash");
-    dse_json_string(&j, spell_hash(s->operators_hash, hash));
-    dse_json_key(&j, "tag_base");
-    dse_json_uint(&j, s->tag_base);
+    dse_json_key_string(&j, "engine", s->engine);
+    dse_json_key_string(&j, "model_name", s->model_name);
+    dse_json_key_string(&j, "system_name", s->system_name);
+    if (*s->settings)
+        dse_json_key_string(&j, "settings", s->settings);
+    dse_json_key_string(&j, "operators_hash", spell_hash(s->operators_hash, hash));
+    dse_json_key_uint(&j, "tag_base", s->tag_base);
     dse_json_key(&j, "model");
     cfg_table_write_json(&card_model_table, &model, &j);
     dse_json_key(&j, "system");

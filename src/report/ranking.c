@@ -312,46 +312,29 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     size_t n = top && top < s->n_ranked ? top : s->n_ranked;
     uint64_t fastest = fastest_of(s);
 
-    dse_json_key(j, "model");
-    dse_json_string(j, s->row[0].model);
-    dse_json_key(j, "system");
-    dse_json_string(j, s->row[0].system);
-    dse_json_key(j, "by");
-    dse_json_string(j, s->by->name);
-    dse_json_key(j, "engine");
-    dse_json_string(j, s->row[0].engine);
-    if (*s->row[0].settings) {
-        dse_json_key(j, "settings");
-        dse_json_string(j, s->row[0].settings);
-    }
-    if (!isnan(s->hbm_bytes)) {
-        dse_json_key(j, "hbm_bytes");
-        dse_json_fixed(j, s->hbm_bytes, 0);
-    }
-    dse_json_key(j, "memory_counts");
-    dse_json_string(j, report_sizes_word(&s->row[0].sizes));
-    dse_json_key(j, "points");
-    dse_json_uint(j, s->n - s->n_failed);
-    if (s->n_skipped) {
-        dse_json_key(j, "skipped");
-        dse_json_uint(j, s->n_skipped);
-    }
-    dse_json_key(j, "dropped_for_memory");
-    dse_json_uint(j, s->n_too_large + s->n_unknown_memory);
-    if (s->n_unknown_value) {
-        dse_json_key(j, "not_ranked");
-        dse_json_uint(j, s->n_unknown_value);
-    }
-    dse_json_key(j, "failed");
-    dse_json_uint(j, s->n_failed);
+    dse_json_key_string(j, "model", s->row[0].model);
+    dse_json_key_string(j, "system", s->row[0].system);
+    dse_json_key_string(j, "by", s->by->name);
+    dse_json_key_string(j, "engine", s->row[0].engine);
+    if (*s->row[0].settings)
+        dse_json_key_string(j, "settings", s->row[0].settings);
+    if (!isnan(s->hbm_bytes))
+        dse_json_key_fixed(j, "hbm_bytes", s->hbm_bytes, 0);
+    dse_json_key_string(j, "memory_counts", report_sizes_word(&s->row[0].sizes));
+    dse_json_key_uint(j, "points", s->n - s->n_failed);
+    if (s->n_skipped)
+        dse_json_key_uint(j, "skipped", s->n_skipped);
+    dse_json_key_uint(j, "dropped_for_memory", s->n_too_large + s->n_unknown_memory);
+    if (s->n_unknown_value)
+        dse_json_key_uint(j, "not_ranked", s->n_unknown_value);
+    dse_json_key_uint(j, "failed", s->n_failed);
     dse_json_key(j, "ranking");
     dse_json_begin_array(j);
     for (size_t i = 0; i < n; i++) {
         double slower = slowdown(s->ranked[i], fastest);
 
         dse_json_begin_object(j);
-        dse_json_key(j, "rank");
-        dse_json_uint(j, i + 1);
+        dse_json_key_uint(j, "rank", i + 1);
         dse_json_key(j, "slowdown");
         if (isnan(slower))
             dse_json_null(j);

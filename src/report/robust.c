@@ -269,11 +269,7 @@ static void number_json(const char *key, double v, dse_json *j)
 
 static void point_json(const char *key, const report_robust *r, size_t candidate, dse_json *j)
 {
-    dse_json_key(j, key);
-    if (candidate == CMP_NOBODY)
-        dse_json_null(j);
-    else
-        dse_json_string(j, name_of(r, candidate).text);
+    dse_json_key_string(j, key, candidate == CMP_NOBODY ? NULL : name_of(r, candidate).text);
 }
 
 static void crossover_json(const char *key, const report_robust *r, const report_robust_parameter *p,
@@ -299,10 +295,8 @@ static void parameters_json(const report_robust *r, dse_json *j)
         const report_robust_parameter *p = &r->parameter[k];
 
         dse_json_begin_object(j);
-        dse_json_key(j, "parameter");
-        dse_json_string(j, p->key);
-        dse_json_key(j, "unit");
-        dse_json_string(j, p->unit);
+        dse_json_key_string(j, "parameter", p->key);
+        dse_json_key_string(j, "unit", p->unit);
         number_json("value", p->value, j);
         number_json("worst_factor", r->result.worst_factor[k], j);
         crossover_json("below", r, p, &r->result.below[k], j);
@@ -331,8 +325,7 @@ void report_robust_json(const report_robust *r, dse_json *j)
 {
     dse_json_begin_object(j);
     if (r->why_not) {
-        dse_json_key(j, "why_not");
-        dse_json_string(j, r->why_not);
+        dse_json_key_string(j, "why_not", r->why_not);
         dse_json_end_object(j);
         return;
     }
@@ -343,10 +336,8 @@ void report_robust_json(const report_robust *r, dse_json *j)
     dse_json_key_uint(j, "compared", r->n);
     dse_json_key_uint(j, "simulations", r->n_simulated);
     dse_json_key_uint(j, "failed", r->n_failed);
-    if (r->failure) {
-        dse_json_key(j, "first_failure");
-        dse_json_string(j, r->failure);
-    }
+    if (r->failure)
+        dse_json_key_string(j, "first_failure", r->failure);
     point_json("winner", r, r->result.winner, j);
     dse_json_key_uint(j, "stays_best", r->result.wins[r->result.winner]);
     dse_json_key_uint(j, "does_not_fit", r->result.dropped);

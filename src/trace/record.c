@@ -42,7 +42,7 @@ trace_category trace_category_of(const char *word, size_t n)
     return TRACE_OTHER;
 }
 
-/* ---- the record ---------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------ */
 
 void trace_rank_free(trace_rank *r)
 {
@@ -130,9 +130,9 @@ void trace_record_take(trace_record *r, trace_record *from)
     trace_record_free(from);
 }
 
-/* ---- for readers --------------------------------------------------------------------------- */
+/* ---- for readers ----------------------------------------------------------------------------- */
 
-/* By half as much again: what is not written to costs no memory, and what is need not be copied. */
+/* Grows by half: untouched pages cost no memory, and large arrays are moved without a copy. */
 static void grow(void **v, size_t *cap, size_t need, size_t size)
 {
     size_t want = *cap + *cap / 2 + 1024;
@@ -169,7 +169,7 @@ static bool same_args(const void *records, uint32_t id, const void *key)
     return memcmp((const trace_args *)records + id, key, sizeof(trace_args)) == 0;
 }
 
-/* Compared as bytes: whoever fills one begins with trace_args_clear, which leaves no padding undefined. */
+/* Compares bytes: all args begin with trace_args_clear, which also clears the padding. */
 uint32_t trace_add_args(trace_rank *r, const trace_args *a)
 {
     uint32_t hash = (uint32_t)dse_hash_words(a, sizeof *a);

@@ -1,8 +1,8 @@
-/* trace_ticks -- a simulated run node by node: who did what from when to when, in the simulator's own ticks.
+/* trace_ticks -- a simulated run node by node: the times of each node, in the simulator's ticks.
  *
- * The simulator fills one when asked. Events of one rank stand together, in the order of their start. Parallel arrays of
- * length n; everything belongs to the arena of whoever filled it. trace/record.h has the neutral terms in which
- * simulated and measured runs are compared. */
+ * The simulator fills one on request. Events of a rank are contiguous, in the order of their start. Parallel
+ * arrays of length n, in the arena of the caller. trace/record.h is the neutral form in which simulated and
+ * measured runs are compared. */
 #ifndef DSE_TRACE_TICKS_H
 #define DSE_TRACE_TICKS_H
 

@@ -393,8 +393,6 @@ CLAIM(without_a_trace_only_side_files_are_measured)
     dse_arena_free(&w.arena);
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
