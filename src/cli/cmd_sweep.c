@@ -181,7 +181,7 @@ static void list_text(const drv_points *points, dse_strbuf *out)
     }
 }
 
-/* Of each system once. */
+/* Warns once per system. */
 static void warn_of_models(const drv_space *s)
 {
     for (uint32_t i = 0; i < s->n_studies; i++) {
@@ -209,7 +209,7 @@ static void warn_of_unknown_keys(const drv_space *s)
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-/* What --prune needs, and what needs it. */
+/* Options that --prune excludes, and options that need it. */
 static dse_status check_prune(const sweep_options *o, const drv_external *tools, dse_error *err)
 {
     if (!o->prune && (o->top != strtoll(DEFAULT_TOP, NULL, 10) || !isnan(o->hbm_bytes)))

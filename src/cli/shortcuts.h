@@ -1,4 +1,4 @@
-/* The options that keep the simulator from its shortcuts: for who wants to see that they change nothing. */
+/* The options that switch off the simulator's shortcuts, to check that they change nothing. */
 #ifndef DSE_CLI_SHORTCUTS_H
 #define DSE_CLI_SHORTCUTS_H
 

@@ -253,12 +253,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     row->system = study->system_name;
     row->engine = study->engine;
     row->settings = study->settings;
-    row->dp = p->dp;
-    row->tp = p->tp;
-    row->sp = p->sp;
-    row->pp = p->pp;
-    row->recompute = p->recompute;
-    row->weight_sharded = p->weight_sharded;
+    row->strategy = *p;
     if (row->done) {
         s->progress.done++;
         note_best(s, task, row->metrics.wall_time);

@@ -170,17 +170,35 @@ static dse_status copy_to_memory(store *s, dse_error *err)
                                     : fail_code(s, code, sqlite3_errstr(code), "read the database", err);
 }
 
+/* Whether a file is of an older version, or lacks a column. */
+static dse_status is_old(store *s, int version, bool *out, dse_error *err)
+{
+    dse_strbuf missing;
+    dse_status st;
+
+    *out = false;
+    if (version == STORE_NEW)
+        return DSE_OK;
+    dse_strbuf_init(&missing);
+    st = store_schema_missing(s, &missing, err);
+    *out = version < STORE_SCHEMA_VERSION || missing.len;
+    dse_strbuf_free(&missing);
+    return st;
+}
+
 /* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the copy says
  * of itself counts: since the first look at the file a writer may have brought it forward. */
 static dse_status prepare_reading(store *s, int version, dse_error *err)
 {
-    dse_status st = DSE_OK;
+    bool old = false;
+    dse_status st = is_old(s, version, &old, err);
 
-    if (version != STORE_NEW && version < STORE_SCHEMA_VERSION && (st = copy_to_memory(s, err)) == DSE_OK)
-        st = store_schema_check(s, &version, err);
+    if (st == DSE_OK && old && (st = copy_to_memory(s, err)) == DSE_OK &&
+        (st = store_schema_check(s, &version, err)) == DSE_OK)
+        st = is_old(s, version, &old, err);
     if (st == DSE_OK && version == STORE_NEW)
         return dse_fail_at(err, DSE_E_STORE, s->path, "the database is empty; run 'ccldse sweep' first");
-    return st == DSE_OK && version < STORE_SCHEMA_VERSION ? store_schema_migrate(s, version, err) : st;
+    return st == DSE_OK && old ? store_schema_migrate(s, version, err) : st;
 }
 
 static dse_status make_folder(const char *path, dse_error *err)
@@ -216,10 +234,13 @@ static dse_status prepare_writing(store *s, int version, dse_error *err)
 {
     dse_status st = store_execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL",
                                   "open the database for writing", err);
+    bool old = false;
 
+    if (st == DSE_OK)
+        st = is_old(s, version, &old, err);
     if (st == DSE_OK && version == STORE_NEW)
         st = store_schema_make(s, err);
-    else if (st == DSE_OK && version < STORE_SCHEMA_VERSION)
+    else if (st == DSE_OK && old)
         st = store_schema_migrate(s, version, err);
     if (st == DSE_OK)
         st = check_structure(s, err);

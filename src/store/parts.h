@@ -72,7 +72,11 @@ dse_status store_schema_check(store *s, int *version, dse_error *err);
 /* The tables of this version, in a new file. */
 dse_status store_schema_make(store *s, dse_error *err);
 
-/* Brings a file of an older version forward; after a failure it is as it was. */
+/* Appends what adds the columns that a file of this version lacks, as their rows (store/columns.c, strategy/parameters.h)
+ * are newer than it; "" if there are none. */
+dse_status store_schema_missing(store *s, dse_strbuf *alter, dse_error *err);
+
+/* Brings a file of an older version forward, and adds such columns; after a failure it is as it was. */
 dse_status store_schema_migrate(store *s, int version, dse_error *err);
 
 #endif

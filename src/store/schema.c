@@ -43,6 +43,14 @@ static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
                                        [STORE_REAL] = "REAL",
                                        [STORE_TEXT] = "TEXT"};
 
+/* One that is omitted at its default is NULL there (row.c). */
+static const char *strategy_type(uint32_t parameter)
+{
+    const strategy_parameter *p = &strategy_parameters[parameter];
+
+    return !strategy_is_number(p) ? "TEXT" : p->omit_default ? "INTEGER" : "INTEGER NOT NULL";
+}
+
 dse_status store_schema_make(store *s, dse_error *err)
 {
     const store_column *c;
@@ -55,11 +63,10 @@ dse_status store_schema_make(store *s, dse_error *err)
         &sql, "BEGIN IMMEDIATE;"
               "CREATE TABLE result (id INTEGER PRIMARY KEY, config TEXT NOT NULL, hash INTEGER NOT NULL,"
               " study INTEGER NOT NULL, model TEXT NOT NULL, system TEXT NOT NULL, engine TEXT NOT NULL,"
-              " settings TEXT NOT NULL,"
-              " dp INTEGER NOT NULL, tp INTEGER NOT NULL, sp INTEGER NOT NULL, pp INTEGER NOT NULL,"
-              " recompute INTEGER NOT NULL, weight_sharded INTEGER NOT NULL, done INTEGER NOT NULL,"
-              " memory_rounded INTEGER NOT NULL, error TEXT,"
+              " settings TEXT NOT NULL, done INTEGER NOT NULL, memory_rounded INTEGER NOT NULL, error TEXT,"
               " seconds REAL");
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        dse_strbuf_addf(&sql, ", %s %s", strategy_parameters[i].name, strategy_type(i));
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++)
         dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
@@ -153,17 +160,53 @@ static dse_status set_checksums(store *s, dse_error *err)
     return st;
 }
 
+/* ---- columns of rows that came later -------------------------------------------------------- */
+
+static dse_status add_if_missing(store *s, const char *name, const char *type, dse_strbuf *alter, dse_error *err)
+{
+    char sql[160];
+    int64_t there = 0;
+    dse_status st;
+
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('result') WHERE name = '%s'", name);
+    st = store_get_numbers(s, sql, 1, &there, err);
+    if (st == DSE_OK && !there)
+        dse_strbuf_addf(alter, "ALTER TABLE result ADD COLUMN %s %s;", name, type);
+    return st;
+}
+
+dse_status store_schema_missing(store *s, dse_strbuf *alter, dse_error *err)
+{
+    size_t n;
+    const store_column *c = store_columns(&n);
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        st = add_if_missing(s, c[i].name, sql_type[c[i].type], alter, err);
+    for (uint32_t i = 0; st == DSE_OK && i < STRATEGY_N; i++)
+        if (strategy_parameters[i].omit_default)
+            st = add_if_missing(s, strategy_parameters[i].name, strategy_type(i), alter, err);
+    return st;
+}
+
 /* One transaction: a database is of one version or of the other. */
 dse_status store_schema_migrate(store *s, int version, dse_error *err)
 {
     dse_status st = store_execute(s, "BEGIN IMMEDIATE", "bring the database to this version", err);
+    dse_strbuf alter;
     char done[80];
 
     if (st != DSE_OK)
         return st;
     for (int v = version; st == DSE_OK && v < STORE_SCHEMA_VERSION; v++)
         st = store_execute(s, migrations[v - 1], "bring the database to this version", err);
+    dse_strbuf_init(&alter);
     if (st == DSE_OK)
+        st = store_schema_missing(s, &alter, err);
+    if (st == DSE_OK && alter.len)
+        st = store_execute(s, alter.data, "bring the database to this version", err);
+    dse_strbuf_free(&alter);
+    if (st == DSE_OK && version < STORE_SCHEMA_VERSION)
         st = set_checksums(s, err);
     snprintf(done, sizeof done, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA_VERSION);
     if (st == DSE_OK)

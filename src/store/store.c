@@ -178,8 +178,9 @@ static dse_status list_rows(store *s, const char *model, const char *system, dse
                           " LEFT JOIN (SELECT study, count(*) AS n_skipped FROM skipped GROUP BY study)"
                           " USING (study)"
                           " WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
-                          " ORDER BY model, system, engine NOT GLOB 'native-*', engine, settings, study, pp, "
-                          "dp, tp, sp, weight_sharded, recompute, engine");
+                          " ORDER BY model, system, engine NOT GLOB 'native-*', engine, settings, study");
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        dse_strbuf_addf(&sql, ", %s", strategy_parameters[strategy_in_order(i)].name);
     if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
         st = store_fail(s, err, "read the database");
     dse_strbuf_free(&sql);

@@ -14,7 +14,7 @@
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H
 
-#include "base/alloc.h"
+#include "strategy/strategy.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -104,8 +104,7 @@ typedef struct {
     uint64_t study;     /* of config without the point: rows that may be ranked against each other */
     const char *model, *system, *engine;
     const char *settings; /* what was set over the cards: "layers=4 network.bandwidth[1]=50GB/s"; "" */
-    uint32_t dp, tp, sp, pp;
-    bool recompute, weight_sharded;
+    strategy strategy;
     bool done; /* else it failed, for the reason in error */
     const char *error;
     double seconds;      /* CPU time that the result took; NaN: unknown */

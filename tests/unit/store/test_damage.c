@@ -27,8 +27,8 @@ static dse_status print_rows(dse_strbuf *out, dse_error *e)
         dse_strbuf_addf(out,
                         "%s|%s|%s|%s|%s|%s|%d|%g|%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %u %u %d %d",
                         r->config, r->model, r->system, r->engine, r->settings, r->error, r->done, r->seconds,
-                        r->memory_rounded, r->hash, r->study, r->skipped_of_study, r->dp, r->tp, r->sp, r->pp,
-                        r->recompute, r->weight_sharded);
+                        r->memory_rounded, r->hash, r->study, r->skipped_of_study, r->strategy.dp, r->strategy.tp, r->strategy.sp, r->strategy.pp,
+                        r->strategy.recompute, r->strategy.weight_sharded);
         for (size_t k = 0; k < n_columns; k++) {
             dse_strbuf_addf(out, "|%.17g", store_value(&r->metrics, &c[k]));
             if (c[k].type == STORE_TEXT && store_text(&r->metrics, &c[k]))
@@ -243,8 +243,8 @@ CLAIM(a_row_with_such_a_name_or_degree_is_refused_when_it_is_read)
     static const char *const refused[][3] = {
         {"model", "'../../escaped'", "a row has the model '../../escaped', which is no plain name"},
         {"system", "'a/b'", "a row has the system 'a/b', which is no plain name"},
-        {"dp", "0", "the row of m on s has a degree that is none"},
-        {"tp", "4294967297", "the row of m on s has a degree that is none"}};
+        {"dp", "0", "the row of m on s has a strategy that is none"},
+        {"tp", "4294967297", "the row of m on s has a strategy that is none"}};
 
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         store_row *rows;
