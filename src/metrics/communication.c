@@ -5,6 +5,7 @@
  * link of a ring (comm_size.h). The original adds up what the host spends on enqueueing, nested operators twice. */
 #include "metrics/comm_size.h"
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 
 #include <math.h>
 #include <string.h>
@@ -232,13 +233,12 @@ static void measure_all(const guide_ranks *ranks, rank_comm *c)
 
 static dse_status communication(const metric_context *x, metric_value *out, dse_error *err)
 {
-    rank_comm *c;
     type_sum type[METRIC_COMM_TYPES] = {{0}}, all = {0};
     metric_value *per_rank;
     guide_ranks ranks = guide_ranks_of(x);
+    rank_comm *c = DSE_ARENA_NEW(x->arena, rank_comm, ranks.n);
 
     (void)err;
-    c = DSE_ARENA_NEW(x->arena, rank_comm, ranks.n);
     measure_all(&ranks, c);
     metric_put_number(out, "total_communication_time_ms", GUIDE_MEAN(c, ranks.n, time_ms));
     metric_put_number(out, "total_communication_count", GUIDE_MEAN(c, ranks.n, calls));

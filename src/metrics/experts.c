@@ -98,14 +98,12 @@ static dse_status assignment(const metric_context *x, bool devices, metric_value
     metric_value *totals, *shares;
     trace_experts e;
     spread s;
-    dse_status st = DSE_OK;
+    dse_status st;
 
     if (!x->record->path)
         return metric_absent(
             err, "it takes gate logs beside the traces, and a run that was just simulated has no files");
-    st = trace_experts_load(x->record->path, x->arena, &e, err);
-
-    if (st != DSE_OK)
+    if ((st = trace_experts_load(x->record->path, x->arena, &e, err)) != DSE_OK)
         return st;
     if (!e.n_files)
         return metric_absent(err,

@@ -5,6 +5,7 @@
  * GPU time is the union of the kernels launched while a class is innermost. The original adds up nested ranges. */
 #include "metrics/fsdp.h"
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -322,27 +323,24 @@ static void put_all(const guide_ranks *ranks, const rank_cost *r, dse_arena *a, 
 
 static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *err)
 {
-    rank_cost *r;
     dse_arena scratch;
     uint64_t n_ranges = 0;
     dse_status st = DSE_OK;
     guide_ranks ranks = guide_ranks_of(x);
+    rank_cost *r = DSE_ARENA_NEW(x->arena, rank_cost, ranks.n);
 
-    if (st != DSE_OK)
-        return st;
-    r = DSE_ARENA_NEW(x->arena, rank_cost, ranks.n);
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks.n && st == DSE_OK; i++) {
+    for (uint32_t i = 0; i < ranks.n; i++) {
         uint32_t n;
 
         dse_arena_reset(&scratch);
         measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n);
         n_ranges += n;
     }
-    if (st == DSE_OK && !n_ranges)
+    if (!n_ranges)
         st = metric_absent(err, "no FSDP range (FSDP::..., fsdp::...) in the steps: the run does not shard "
                                 "its weights with FSDP2, or its ranges were not recorded");
-    if (st == DSE_OK)
+    else
         put_all(&ranks, r, &scratch, out);
     for (uint32_t i = 0; i < ranks.n; i++)
         fsdp_layers_free(&r[i].layers);

@@ -143,12 +143,11 @@ static void put_all(const guide_ranks *ranks, const compat_row *row, dse_arena *
 
 dse_status fsdp_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    compat_row *row;
     dse_arena scratch;
     guide_ranks ranks = guide_ranks_compat(x);
+    compat_row *row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
 
     (void)err;
-    row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < ranks.n; i++) {
         dse_arena_reset(&scratch);

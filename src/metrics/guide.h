@@ -7,7 +7,7 @@
 #define DSE_METRICS_GUIDE_H
 
 #include "metrics/classes.h"
-#include "metrics/metric.h"
+#include "metrics/context.h"
 #include "metrics/numbers.h"
 
 /* A rank as the originals call it. */

@@ -3,6 +3,7 @@
  * The original divides one step's tokens by the length of the whole recording, start-up and all its steps. For inference
  * a step is no batch of tokens: throughput_tokens knows its passes. */
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 #include "metrics/steps.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
  * before communication, so that ncclDevKernel_AllReduce_Sum_* is a reduction there; kinds.h has the order of the
  * definition. */
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -383,12 +384,11 @@ static void put_kinds_compat(const compat_row *row, uint32_t n, metric_value *to
 
 static dse_status kernel_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    compat_row *row;
     metric_value *list;
     guide_ranks ranks = guide_ranks_compat(x);
+    compat_row *row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
 
     (void)err;
-    row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++)
         measure_compat(&ranks.rank[i], x->arena, &row[i]);
     guide_put_round(out, "avg_kernel_time_ms", GUIDE_MEAN(row, ranks.n, time_ms));

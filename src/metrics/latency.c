@@ -1,4 +1,5 @@
 #include "metrics/latency.h"
+#include "metrics/metric.h"
 
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"

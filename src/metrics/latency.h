@@ -6,7 +6,7 @@
 #ifndef DSE_METRICS_LATENCY_H
 #define DSE_METRICS_LATENCY_H
 
-#include "metrics/metric.h"
+#include "metrics/context.h"
 
 /* A forward pass, or engine step. */
 typedef struct {

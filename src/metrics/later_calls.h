@@ -3,7 +3,7 @@
 #ifndef DSE_METRICS_LATER_CALLS_H
 #define DSE_METRICS_LATER_CALLS_H
 
-#include "metrics/metric.h"
+#include "metrics/context.h"
 
 typedef struct {
     metric_comm_type type;

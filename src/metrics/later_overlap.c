@@ -113,13 +113,12 @@ static metric_spans named_time(const metric_context *x, const trace_rank *r, con
 static void xla_upstream_overlap(const metric_context *x, later_result *out)
 {
     const trace_rank *r = &x->record->rank[0];
-    metric_spans both;
     double over = 0, all = 0;
     later_steps steps = xla_steps(x, r);
     metric_spans comm = named_time(x, r, &later_comm_xla, NULL);
     metric_spans compute = named_time(x, r, &later_compute_xla, &later_comm_xla);
+    metric_spans both = metric_spans_intersect(&comm, &compute, x->arena);
 
-    both = metric_spans_intersect(&comm, &compute, x->arena);
     add_steps(&comm, &both, &steps, &over, &all);
     later_add(out, NULL, over, all);
 }

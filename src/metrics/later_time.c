@@ -227,10 +227,9 @@ static dse_status total_kernel_time(const metric_context *x, metric_value *out, 
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
-        double own;
         later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        double own = seconds(later_sum(&k, true) + later_sum(&k, false));
 
-        own = seconds(later_sum(&k, true) + later_sum(&k, false));
         sum += own;
         n += k.n;
         if (ranks)

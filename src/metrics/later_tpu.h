@@ -3,7 +3,7 @@
 #ifndef DSE_METRICS_LATER_TPU_H
 #define DSE_METRICS_LATER_TPU_H
 
-#include "metrics/metric.h"
+#include "metrics/context.h"
 
 typedef struct {
     const trace_rank *rank;

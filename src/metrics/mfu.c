@@ -6,6 +6,7 @@
  * decode one a sequence, and the two are reported apart. Source: spec of the metrics, section 4.1. */
 #include "metrics/compat_kineto.h"
 #include "metrics/latency.h"
+#include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/peak.h"
 #include "metrics/steps.h"

@@ -1,5 +1,7 @@
 #include "metrics/sieve.h"
 
+#include "metrics/kinds.h"
+
 #include <string.h>
 
 #define PICK(p) (1u << PICK_##p)

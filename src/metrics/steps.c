@@ -1,5 +1,6 @@
 /* Time of steps. */
 #include "metrics/steps.h"
+#include "metrics/metric.h"
 
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"

@@ -2,7 +2,7 @@
 #ifndef DSE_METRICS_STEPS_H
 #define DSE_METRICS_STEPS_H
 
-#include "metrics/metric.h"
+#include "metrics/context.h"
 
 /* The steps that count, of v->step: all, or without the first and the last where there are more than two (--trim). */
 void metric_steps_kept(const metric_view *v, bool trim, uint32_t *first, uint32_t *n);

@@ -213,22 +213,6 @@ static void align(matching *m)
     }
 }
 
-/* Whether the card puts the ranks on more than one node. */
-static bool on_nodes(const metric_context *x)
-{
-    int64_t each = x->card ? x->card->count_per_node : TRACE_CARD_NONE;
-
-    for (uint32_t i = 1; each > 0 && i < x->n_views; i++)
-        if (x->view[i].rank->rank / each != x->view[0].rank->rank / each)
-            return true;
-    return false;
-}
-
-bool metric_aligns_clocks(const metric_context *x)
-{
-    return x->options->align == METRIC_ALIGN_AUTO ? on_nodes(x) : x->options->align == METRIC_ALIGN_END;
-}
-
 /* Whether there is a time at which every rank was recorded. */
 static bool are_together(const matching *m)
 {
@@ -343,7 +327,7 @@ static void put_lags(const matching *m, bool aligned, metric_value *out)
     put_ranks(m, out);
 }
 
-static dse_status straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
+dse_status metric_straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
 {
     bool aligned = metric_aligns_clocks(x);
     matching m = {.x = x, .a = x->arena, .by_rank = DSE_ARENA_NEW(x->arena, member, x->n_views)};
@@ -367,8 +351,8 @@ static const metric rows[] = {
              "order: mean, "
              "quantiles, in steps; by rank; --align",
      .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM,
-     .compute = straggler_lag,
+     .needs = METRIC_LAG_NEEDS,
+     .compute = metric_straggler_lag,
      METRIC_ENTRIES(entries),
      .compat = metric_straggler_compat,
      .compat_kinds = METRIC_ON_HOST},

@@ -4,6 +4,7 @@
  * from the first step's start to the last step's end. Inference: output tokens only. */
 #include "metrics/compat_kineto.h"
 #include "metrics/latency.h"
+#include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/steps.h"
 

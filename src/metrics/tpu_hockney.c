@@ -2,6 +2,7 @@
  * other traces. */
 #include "metrics/comm_size.h"
 #include "metrics/hockney.h"
+#include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"

@@ -410,7 +410,13 @@ void tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
     *out = (tpu_rank){0};
     dse_arena_init(&b.scratch);
     b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1);
-    tpu_lanes_find(r, a, &b.scratch, out, &b.lanes);
+    b.lanes = tpu_lanes_of(r, &b.scratch);
+    out->n = b.lanes.n;
+    out->device = DSE_ARENA_NEW(a, tpu_device, out->n);
+    for (uint32_t d = 0; d < out->n; d++) {
+        out->device[d].number = b.lanes.plane[d].number;
+        out->device[d].pid = b.lanes.plane[d].pid;
+    }
     if (out->n)
         fill_devices(&b);
     drop_empty(out);

@@ -2,7 +2,7 @@
 #ifndef DSE_METRICS_TPU_RUN_H
 #define DSE_METRICS_TPU_RUN_H
 
-#include "metrics/metric.h"
+#include "metrics/context.h"
 
 #include <math.h>
 

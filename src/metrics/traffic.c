@@ -1,4 +1,5 @@
 #include "metrics/traffic.h"
+#include "metrics/metric.h"
 
 #include "metrics/comm_size.h"
 #include "metrics/numbers.h"

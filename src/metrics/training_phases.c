@@ -8,6 +8,7 @@
  * PyTorch did before 1.10. */
 #include "metrics/guide.h"
 #include "metrics/layer_times.h"
+#include "metrics/metric.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -322,14 +323,11 @@ static void put_all(const guide_ranks *ranks, const rank_phases *r, metric_layer
 
 static dse_status training_phases(const metric_context *x, metric_value *out, dse_error *err)
 {
-    rank_phases *r;
     metric_layer_times layers = {0};
     dse_status st = DSE_OK;
     guide_ranks ranks = guide_ranks_of(x);
+    rank_phases *r = DSE_ARENA_NEW(x->arena, rank_phases, ranks.n);
 
-    if (st != DSE_OK)
-        return st;
-    r = DSE_ARENA_NEW(x->arena, rank_phases, ranks.n);
     if ((st = measure_all(x, &ranks, r, &layers, err)) == DSE_OK)
         put_all(&ranks, r, &layers, out);
     metric_layer_times_free(&layers);

@@ -5,6 +5,7 @@
  * recording with the host's start-up in it. */
 #include "metrics/compat_kineto.h"
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -171,12 +172,11 @@ static void put_device(const guide_ranks *ranks, metric_value *to)
 
 static dse_status gpu_utilization(const metric_context *x, metric_value *out, dse_error *err)
 {
-    utilization *u;
     metric_value *per_rank;
     guide_ranks ranks = guide_ranks_of(x);
+    utilization *u = DSE_ARENA_NEW(x->arena, utilization, ranks.n);
 
     (void)err;
-    u = DSE_ARENA_NEW(x->arena, utilization, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++)
         u[i] = measure(ranks.rank[i].view, x->options->trim);
     GUIDE_PUT_MEAN(out, "avg_gpu_utilization_pct", u, ranks.n, of_span, nothing);

@@ -1,3 +1,5 @@
+#include "metrics/view.h"
+
 #include "metrics/launches.h"
 
 #include <stdlib.h>
@@ -259,8 +261,8 @@ void metric_view_init(metric_view *v, const trace_rank *rank)
     lists_init(v, &s);
     if (!v->comm.n)
         comm_of_annotations(v, &s, &scratch);
-    metric_launches_init(v, &s);
-    metric_comm_types_init(v, &s);
+    v->launch = metric_launches_of(&s, &v->kernels, &v->arena);
+    v->comm_type = metric_comm_types_of(&s, &v->comm, v->comm_at, v->launch, &v->arena);
     steps_init(v, &s);
     dse_arena_free(&scratch);
     times_init(v);

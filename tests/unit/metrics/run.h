@@ -5,7 +5,7 @@
 
 #include "unit/unit.h"
 
-#include "metrics/metric.h"
+#include "metrics/registry.h"
 #include "trace/reader.h"
 
 #define RUN_MAX_RANKS 8

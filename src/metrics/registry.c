@@ -1,7 +1,8 @@
-#include "metrics/metric.h"
+#include "metrics/registry.h"
 
 #include "base/names.h"
 #include "metrics/metric_list.h"
+#include "metrics/needs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +39,6 @@ const metric *const *metric_all(dse_arena *a, size_t *n)
             all[(*n)++] = &families[i]->row[j];
     qsort(all, *n, sizeof *all, by_name);
     return all;
-}
-
-unsigned metric_kinds_of(const metric *m, bool compat)
-{
-    return compat && m->compat_kinds ? m->compat_kinds : m->kinds;
 }
 
 bool metric_is_named(const metric *m, const char *name)
@@ -110,7 +106,7 @@ static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_c
     own.arena = scratch;
     st = metric_narrow(m, &own, compat, &narrow, err);
     if (st == DSE_OK && !compat)
-        st = metric_check_needs(m, &narrow, err);
+        st = metric_check_needs(m->needs, &narrow, err);
     return st == DSE_OK ? (compat ? m->compat : m->compute)(&narrow, out, err) : st;
 }
 
