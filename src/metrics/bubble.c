@@ -222,15 +222,15 @@ typedef struct {
 
 static void collect(const trace_rank *r, dse_arena *a, activity *out)
 {
+    const metric_words activities = METRIC_WORDS(r, "kernel", "cpu_op"),
+                       annotation = METRIC_WORDS(r, "user_annotation");
     metric_classes names;
-    uint8_t words[256];
 
     *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
     names = metric_classes_of(r, says, a);
-    metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t what = metric_class_of(&names, e), word = words[e->word];
+        uint8_t what = metric_class_of(&names, e);
 
         if (!metric_compat_is_timed(r, e))
             continue;
@@ -239,8 +239,7 @@ static void collect(const trace_rank *r, dse_arena *a, activity *out)
             continue;
         if (what & IS_STEP)
             out->last_step = e->dur_ps;
-        if (!(word & (METRIC_LITERAL_KERNEL | METRIC_LITERAL_CPU_OP)) &&
-            !((word & METRIC_LITERAL_ANNOTATION) && (what & IS_CALL)))
+        if (!activities.is[e->word] && !(annotation.is[e->word] && (what & IS_CALL)))
             continue;
         out->span[out->n++] = (metric_span){e->start_ps, metric_end(e)};
         if (e->start_ps >= out->last.start)

@@ -170,14 +170,6 @@ static void put_sized(metric_value *to, const type_sum *type, const type_sum *al
     metric_put_integer(to, "kernels_with_size", all->n_sized);
 }
 
-static void put_or_why(metric_value *to, const char *key, double v, const char *why)
-{
-    if (isnan(v))
-        metric_put_absent(to, key, why);
-    else
-        metric_put_number(to, key, v);
-}
-
 static const char no_gpu[] = "no kernels or copies", no_steps[] = GUIDE_NO_STEPS,
                   no_gather[] = "no all-gather";
 
@@ -186,9 +178,9 @@ static void put_rank(const metric_view *v, const rank_comm *c, metric_value *to)
     metric_put_text(to, "layer", metric_layer_name(v->comm_layer));
     metric_put_ms(to, "union_ms_all", c->all.union_ps);
     metric_put_ms(to, "sum_ms_all", c->all.sum_ps);
-    put_or_why(to, "percentage_of_gpu_span", c->percentage, no_gpu);
-    put_or_why(to, "calls_per_step", c->calls_per_step, no_steps);
-    put_or_why(to, "prefetch_efficiency_pct", c->prefetch_pct, no_gather);
+    metric_put_number_or(to, "percentage_of_gpu_span", c->percentage, no_gpu);
+    metric_put_number_or(to, "calls_per_step", c->calls_per_step, no_steps);
+    metric_put_number_or(to, "prefetch_efficiency_pct", c->prefetch_pct, no_gather);
     put_types(to, "count_by_type", c->type, put_count);
     put_types(to, "time_union_ms_by_type", c->type, put_union);
     put_types(to, "time_sum_ms_by_type", c->type, put_sum);

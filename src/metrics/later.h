@@ -67,7 +67,7 @@ typedef struct {
 } later_kernels;
 
 /* Of the i-th rank; `words` say what communicates under --compat. */
-later_kernels later_kernels_of(const metric_context *x, uint32_t i, const later_words *words);
+later_kernels later_kernels_of(const metric_context *x, uint32_t i, metric_classify *words);
 
 /* The union of those that communicate, or of those that do not. */
 metric_spans later_union(const later_kernels *k, bool comm, dse_arena *a);
@@ -101,17 +101,5 @@ later_steps later_inner(const later_steps *s);
 /* The words for a category by which a tool takes an event for a kernel: "kernel", "Op", "gpu_op", "device_op", or none, as
  * a TPU's events have none. */
 metric_words later_kernel_words(const trace_rank *r);
-
-/* ---- words --------------------------------------------------------------------------------- */
-
-/* What words say of a rank's names, asked once a name. */
-typedef struct {
-    const trace_rank *rank;
-    const later_words *words;
-    uint8_t *said;
-} later_names;
-
-later_names later_names_of(const trace_rank *r, const later_words *w, dse_arena *a);
-bool later_name_says(later_names *n, const trace_event *e);
 
 #endif

@@ -136,7 +136,7 @@ static void upstream_utilization(const metric_context *x, later_result *r)
     static const char kernel[] = "ncclDevKernel_AllReduce";
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         for (uint32_t e = 0; k.rank->rank == 0 && e < k.n; e++) {
             const trace_event *v = &k.rank->event[k.event[e]];

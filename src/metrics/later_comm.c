@@ -65,7 +65,7 @@ static void gpu_fraction(const metric_context *x, later_result *r)
 {
     for (uint32_t i = 0; i < x->n_views; i++) {
         double comm, all;
-        later_kernels k = later_kernels_of(x, i, &later_comm_wide);
+        later_kernels k = later_kernels_of(x, i, later_comm_wide);
         later_steps steps = later_steps_of(x, i, LATER_PROFILER_STEPS, false);
 
         if (steps.n)
@@ -78,7 +78,7 @@ static void gpu_fraction(const metric_context *x, later_result *r)
 }
 
 /* Sums over the kernels of all ranks. */
-static void pooled(const metric_context *x, const later_words *words, later_result *r)
+static void pooled(const metric_context *x, metric_classify *words, later_result *r)
 {
     double comm = 0, all = 0;
 
@@ -147,7 +147,7 @@ static dse_status communication_fraction(const metric_context *x, metric_value *
     if (tpu)
         (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, true, &r);
     else if (pool)
-        pooled(x, &later_comm_nsys, &r);
+        pooled(x, later_comm_nsys, &r);
     else
         gpu_fraction(x, &r);
     return later_end(&r, x, -1, "the trace has no kernels", err);
@@ -160,7 +160,7 @@ static dse_status communication_ratio(const metric_context *x, metric_value *out
     if (later_kind(x) == TRACE_XLA)
         (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, false, &r);
     else
-        pooled(x, &later_comm_plain, &r);
+        pooled(x, later_comm_plain, &r);
     return later_end(&r, x, -1, "the trace has no kernels", err);
 }
 
@@ -186,7 +186,7 @@ static dse_status communication_overhead(const metric_context *x, metric_value *
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         double comm = 0, all = 0;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         if (compat && k.rank->rank != 0)
             continue;
@@ -209,7 +209,7 @@ static void rank_time(const metric_context *x, uint32_t i, later_result *r)
     later_steps s;
     metric_spans comm;
     double time;
-    later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+    later_kernels k = later_kernels_of(x, i, later_comm_plain);
     later_steps all = later_steps_of(x, i, LATER_PROFILER_STEPS, false);
 
     if (!k.n)
@@ -228,7 +228,7 @@ static void summed_time(const metric_context *x, later_result *r)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         sum += seconds(later_sum(&k, true));
         n += k.n;

@@ -227,7 +227,7 @@ static dse_status total_kernel_time(const metric_context *x, metric_value *out, 
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
         double own = seconds(later_sum(&k, true) + later_sum(&k, false));
 
         sum += own;
@@ -276,7 +276,7 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
     for (uint32_t i = 0; i < x->n_views; i++) {
         double base = ((double)x->view[i].rank->base_ns - (double)x->view[0].rank->base_ns) * TRACE_PS_PER_NS;
         metric_span span;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         if (!kernel_span(&k, &span))
             continue;
@@ -299,7 +299,7 @@ static void merged_utilization(const metric_context *x, later_result *r)
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         metric_span span;
-        later_kernels k = later_kernels_of(x, i, &later_comm_nsys);
+        later_kernels k = later_kernels_of(x, i, later_comm_nsys);
         metric_spans busy = later_busy(&k, x->arena);
 
         if (!kernel_span(&k, &span))
@@ -323,7 +323,7 @@ static dse_status aggregate_gpu_utilization(const metric_context *x, metric_valu
     r.scale = 1;
     for (uint32_t i = 0; i < x->n_views; i++) {
         metric_span span;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
         metric_spans busy = later_busy(&k, x->arena);
 
         if (kernel_span(&k, &span) && span.end > span.start)
@@ -342,7 +342,7 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         double s;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
         metric_spans busy = later_busy(&k, x->arena);
 
         if (!k.n)

@@ -269,12 +269,11 @@ static double compat_step_s(const metric_context *x)
     uint32_t ranks = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        uint8_t words[256];
+        const metric_words annotation = METRIC_WORDS(x->view[i].rank, "user_annotation");
         bool literal = false;
 
-        metric_compat_words(x->view[i].rank, words);
         for (int w = 0; w < 256; w++)
-            literal = literal || (words[w] & METRIC_LITERAL_ANNOTATION);
+            literal = literal || annotation.is[w];
         if (!literal || !x->view[i].n_steps)
             continue;
         sum += metric_step_mean_ps(&x->view[i], true);

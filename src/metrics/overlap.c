@@ -147,12 +147,11 @@ static void add(interval_list *list, const trace_event *e)
 static void collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
 {
     metric_classes names;
-    uint8_t words[256];
+    const metric_words kernel = METRIC_WORDS(r, "kernel");
 
     *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     names = metric_classes_of(r, says, a);
-    metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t what;
@@ -162,8 +161,7 @@ static void collect(const trace_rank *r, dse_arena *a, interval_list *comm, inte
         what = metric_class_of(&names, e);
         if (what == COMM)
             add(comm, e);
-        else if (what == COMPUTE_ANYWHERE ||
-                 (what == COMPUTE_AS_KERNEL && (words[e->word] & METRIC_LITERAL_KERNEL)))
+        else if (what == COMPUTE_ANYWHERE || (what == COMPUTE_AS_KERNEL && kernel.is[e->word]))
             add(compute, e);
     }
 }

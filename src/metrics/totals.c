@@ -91,7 +91,6 @@ static dse_status gather(const metric_context *x, kernel_totals *out, dse_error 
 static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_error *err)
 {
     uint64_t calls[METRIC_COMM_TYPES] = {0}, all = 0;
-    metric_value *types;
     kernel_totals t;
     dse_status st = gather(x, &t, err);
 
@@ -103,10 +102,7 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
             all += t.kernel[i].count;
         }
     metric_put_count(out, "total_calls", all);
-    types = metric_put_object(out, "calls_by_type");
-    for (int c = 0; c < METRIC_COMM_TYPES; c++)
-        if (calls[c])
-            metric_put_count(types, metric_comm_type_name((metric_comm_type)c), calls[c]);
+    metric_put_types(out, "calls_by_type", calls);
     metric_put_absent(out, "calls_per_iteration", "a report of totals has no steps");
     metric_put_integer(out, "num_traces", x->record->n_ranks);
     return DSE_OK;
@@ -190,7 +186,7 @@ static dse_status share(const metric_context *x, const char *key, bool (*takes_p
 static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_COMM; }
 
 /* Words of the specification, section 8. "combine" takes flash_fwd_splitkv_combine_kernel as well, as there. */
-static bool is_of_experts(const kernel_total *k) { return later_says(k->name, &later_moe); }
+static bool is_of_experts(const kernel_total *k) { return later_moe(k->name); }
 
 static dse_status communication_ratio(const metric_context *x, metric_value *out, dse_error *err)
 {

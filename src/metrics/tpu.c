@@ -54,10 +54,7 @@ static double put_devices(const tpu_run *run, metric_value *out, const quantity 
         for (size_t k = 0; k < n; k++) {
             double v = q[k]->of(run->device[i]);
 
-            if (isfinite(v))
-                metric_put_number(to, q[k]->key, v);
-            else
-                metric_put_absent(to, q[k]->key, q[k]->why);
+            metric_put_number_or(to, q[k]->key, v, q[k]->why);
             if (!k && isfinite(v)) {
                 sum += v;
                 ++*with;
@@ -400,17 +397,13 @@ static dse_status put_upstream(const metric_context *x, const char *name, bool c
     uint32_t n = 0;
     tpu_upstream u;
     dse_status st = chips ? tpu_upstream_chips(x, &n, err) : DSE_OK;
-    double v;
 
     if (st == DSE_OK)
         st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, err);
     if (st != DSE_OK)
         return st;
-    v = of(&u, n, x->options->model_params);
-    if (isfinite(v))
-        metric_put_number(out, name, v);
-    else
-        metric_put_absent(out, name, "no event of the trace has what it takes");
+    metric_put_number_or(out, name, of(&u, n, x->options->model_params),
+                         "no event of the trace has what it takes");
     return DSE_OK;
 }
 

@@ -9,24 +9,16 @@
 
 static double inverse(double beta) { return beta > 0 ? 1 / beta : (double)NAN; }
 
-static void put_or(metric_value *to, const char *key, double v, const char *why)
-{
-    if (isfinite(v))
-        metric_put_number(to, key, v);
-    else
-        metric_put_absent(to, key, why);
-}
-
 /* ---- definition ---------------------------------------------------------------------------- */
 
 static void put_line(metric_value *to, const hockney_line *l)
 {
     metric_put_number(to, "alpha_s", l->alpha);
-    put_or(to, "alpha_standard_error_s", l->alpha_error, "no degree of freedom");
+    metric_put_number_or(to, "alpha_standard_error_s", l->alpha_error, "no degree of freedom");
     metric_put_number(to, "beta_s_per_byte", l->beta);
-    put_or(to, "beta_standard_error_s_per_byte", l->beta_error, "no degree of freedom");
-    put_or(to, "inverse_beta_Bps", inverse(l->beta), "the slope is not positive");
-    put_or(to, "r2", l->r2, "all times are the same");
+    metric_put_number_or(to, "beta_standard_error_s_per_byte", l->beta_error, "no degree of freedom");
+    metric_put_number_or(to, "inverse_beta_Bps", inverse(l->beta), "the slope is not positive");
+    metric_put_number_or(to, "r2", l->r2, "all times are the same");
 }
 
 static void put_fit(metric_value *to, const hockney_fit *f)
@@ -110,9 +102,9 @@ static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *
     if (!isfinite(v))
         return metric_absent(err, "the slope of the fit is %g s/byte, not positive", f->ordinary.beta);
     metric_put_number(out, w->name, v);
-    put_or(out, "standard_error", w->error(&f->ordinary), "no degree of freedom");
+    metric_put_number_or(out, "standard_error", w->error(&f->ordinary), "no degree of freedom");
     if (f->has_robust)
-        put_or(out, "robust_value", w->of(&f->robust), "the slope is not positive");
+        metric_put_number_or(out, "robust_value", w->of(&f->robust), "the slope is not positive");
     if (f->ordinary.alpha < 0)
         metric_put_text(out, "warning",
                         "the fitted alpha is negative: the model does not hold for these sizes");
@@ -223,7 +215,7 @@ static dse_status upstream(const metric_context *x, const wanted *w, metric_valu
     }
     st = hockney_fit_samples(u.all_reduce, u.n_all_reduces, &f, err);
     if (st == DSE_OK)
-        put_or(out, w->name, w->of(&f.ordinary), "the slope of the fit is not positive");
+        metric_put_number_or(out, w->name, w->of(&f.ordinary), "the slope of the fit is not positive");
     return st;
 }
 

@@ -8,7 +8,20 @@
 #include <string.h>
 #include <strings.h>
 
-#define COUNTED (METRIC_LITERAL_KERNEL | METRIC_LITERAL_CPU_OP | METRIC_LITERAL_ANNOTATION)
+/* ---- what a category says ---------------------------------------------------------------------- */
+
+/* user_annotation in any case, and whatever contains nvtx. */
+static metric_words range_words(const trace_rank *r)
+{
+    metric_words w = {{false}};
+
+    for (uint32_t i = 0; i < r->n_words; i++) {
+        const char *word = TRACE_NAME(r, r->word[i]);
+
+        w.is[i] = word && (metric_has(word, "nvtx") || strcasecmp(word, "user_annotation") == 0);
+    }
+    return w;
+}
 
 /* ---- what a name says -------------------------------------------------------------------------- */
 
@@ -139,19 +152,19 @@ static uint8_t operator_says(const char *name)
     return says;
 }
 
-static void operators_of(const trace_rank *r, const uint8_t words[256], dse_arena *a, operators *out)
+static void operators_of(const trace_rank *r, dse_arena *a, operators *out)
 {
+    const metric_words op = METRIC_WORDS(r, "cpu_op");
     size_t n = 0;
     metric_classes names = metric_classes_of(r, operator_says, a);
 
     for (size_t i = 0; i < r->n_events; i++)
-        n += (words[r->event[i].word] & METRIC_LITERAL_CPU_OP) && metric_class_of(&names, &r->event[i]);
+        n += op.is[r->event[i].word] && metric_class_of(&names, &r->event[i]);
     *out = (operators){0, DSE_ARENA_NEW(a, operator_start, n)};
     for (size_t i = 0; i < r->n_events && n; i++) {
         const trace_event *e = &r->event[i];
 
-        if ((words[e->word] & METRIC_LITERAL_CPU_OP) && metric_class_of(&names, e) &&
-            metric_compat_is_timed(r, e))
+        if (op.is[e->word] && metric_class_of(&names, e) && metric_compat_is_timed(r, e))
             out->op[out->n++] = (operator_start){e->start_ps, metric_class_of(&names, e), {0}};
     }
     qsort(out->op, out->n, sizeof *out->op, by_time);
@@ -214,23 +227,22 @@ static int by_range_start(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static bool is_range(const trace_rank *r, const trace_event *e, const uint8_t words[256],
+static bool is_range(const trace_rank *r, const trace_event *e, const metric_words *words,
                      metric_classes *names)
 {
-    return (words[e->word] & METRIC_LITERAL_RANGE) && (metric_class_of(names, e) & IS_RANGE) &&
-           metric_compat_is_timed(r, e);
+    return words->is[e->word] && (metric_class_of(names, e) & IS_RANGE) && metric_compat_is_timed(r, e);
 }
 
-static void ranges_of(const trace_rank *r, metric_classes *names, const uint8_t words[256], dse_arena *a,
-                      ranges *out)
+static void ranges_of(const trace_rank *r, metric_classes *names, dse_arena *a, ranges *out)
 {
+    const metric_words words = range_words(r);
     metric_classes classes;
     size_t room = 0;
 
     *out = (ranges){0};
     classes = metric_classes_of(r, range_says, a);
     for (size_t i = 0; i < r->n_events; i++)
-        if (is_range(r, &r->event[i], words, names)) {
+        if (is_range(r, &r->event[i], &words, names)) {
             out->any = true;
             room += metric_class_of(&classes, &r->event[i]) != METRIC_UNKNOWN;
         }
@@ -239,7 +251,7 @@ static void ranges_of(const trace_rank *r, metric_classes *names, const uint8_t 
     for (size_t i = 0; i < r->n_events && out->n < room; i++) {
         const trace_event *e = &r->event[i];
 
-        if (is_range(r, e, words, names) && metric_class_of(&classes, e) != METRIC_UNKNOWN)
+        if (is_range(r, e, &words, names) && metric_class_of(&classes, e) != METRIC_UNKNOWN)
             out->of[out->n++] =
                 (range){e->start_ps, metric_end(e), (uint32_t)i, metric_class_of(&classes, e)};
     }
@@ -291,20 +303,20 @@ typedef struct {
 static void add_file(const trace_rank *r, dse_arena *a, totals *t)
 {
     metric_classes names;
-    uint8_t words[256];
+    const metric_words counted = METRIC_WORDS(r, "kernel", "cpu_op", "user_annotation"),
+                       annotation = METRIC_WORDS(r, "user_annotation");
     metric_events comm = {0, NULL};
     operators ops;
     ranges open;
 
-    metric_compat_words(r, words);
     names = metric_classes_of(r, says, a);
     comm.event = DSE_ARENA_NEW(a, uint32_t, r->n_events);
-    operators_of(r, words, a, &ops);
-    ranges_of(r, &names, words, a, &open);
+    operators_of(r, a, &ops);
+    ranges_of(r, &names, a, &open);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if ((words[e->word] & COUNTED) && (metric_class_of(&names, e) & IS_COMM))
+        if (counted.is[e->word] && (metric_class_of(&names, e) & IS_COMM))
             comm.event[comm.n++] = (uint32_t)i;
     }
     metric_sort_by_start(r, &comm, a);
@@ -314,8 +326,7 @@ static void add_file(const trace_rank *r, dse_arena *a, totals *t)
         uint8_t said = metric_class_of(&names, e);
 
         if (said & IS_COALESCED)
-            p = (words[e->word] & METRIC_LITERAL_ANNOTATION) && e->dur_ps > 0 ? class_of_coalesced(&ops, e)
-                                                                              : METRIC_UNKNOWN;
+            p = annotation.is[e->word] && e->dur_ps > 0 ? class_of_coalesced(&ops, e) : METRIC_UNKNOWN;
         else if (p == METRIC_UNKNOWN)
             p = (metric_parallel)(said & CLASS);
         t->us[p] += (double)e->dur_ps / TRACE_PS_PER_US;

@@ -261,10 +261,7 @@ static void put_phase(metric_value *to, const char *form, phase p, double v)
     char key[64];
 
     snprintf(key, sizeof key, form, phase_name[p]);
-    if (isnan(v))
-        metric_put_absent(to, key, unknown);
-    else
-        metric_put_number(to, key, v);
+    metric_put_number_or(to, key, v, unknown);
 }
 
 static void put_mean_phase(metric_value *to, const char *form, phase p, const double *first, uint32_t n)

@@ -34,6 +34,8 @@ metric_value *metric_object_new(dse_arena *a);
 /* Each adds an entry `key` at the end of an object (of a list: key NULL) and returns it. Keys and texts are copied. A
  * number that is NaN or infinite is absent. */
 metric_value *metric_put_number(metric_value *to, const char *key, double v);
+/* Absent with the reason if v is NaN or infinite. */
+metric_value *metric_put_number_or(metric_value *to, const char *key, double v, const char *why);
 metric_value *metric_put_integer(metric_value *to, const char *key, int64_t v);
 metric_value *metric_put_count(metric_value *to, const char *key, uint64_t v);
 metric_value *metric_put_bool(metric_value *to, const char *key, bool v);
