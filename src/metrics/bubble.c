@@ -1,9 +1,9 @@
 /* Time that a pipeline's stages wait.
  *
- * A rank's window is its GPU timeline, or what of it lies in the profiled steps where the GPU's side of the trace marks
- * them. Busy is compute, memory operations, and communication that is not point-to-point: a send or receive kernel that
- * waits for its peer is bubble, one that compute covers is not. All-to-all is no point-to-point, though its kernels are
- * called SendRecv. */
+ * A rank's window is its GPU timeline, or what of it lies in the profiled steps where the GPU's side of the
+ * trace marks them. Busy is compute, memory operations, and communication that is not point-to-point: a send
+ * or receive kernel that waits for its peer is bubble, one that compute covers is not. All-to-all is no
+ * point-to-point, though its kernels are called SendRecv. */
 #include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -136,7 +136,8 @@ static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric
 
 /* ---- pipeline_bubble ------------------------------------------------------------------------- */
 
-/* Of a schedule without interleaving, p stages and m micro-batches: (p - 1) / (m + p - 1). */
+/* The ideal of a schedule without interleaving, with p stages and m micro-batches, is (p - 1) / (m + p -
+ * 1). */
 static void put_ideal(const trace_card *card, metric_value *out)
 {
     if (card && card->pp > 1 && card->pp_mb > 0)

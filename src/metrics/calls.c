@@ -80,7 +80,8 @@ static void count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRI
     }
 }
 
-/* A file of several ranks, as simulated runs are, is one file. One that calls itself metadata is passed over. */
+/* A file of several ranks, as simulated runs are, is one file. One that calls itself metadata is passed
+ * over. */
 static dse_status coll_call_num_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     uint64_t by_type[METRIC_COMM_TYPES] = {0}, before = 0, total = 0;

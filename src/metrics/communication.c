@@ -1,8 +1,9 @@
 /* Communication: how long, how often, how much, how fast, by collective.
  *
- * Counted from one layer of the trace (view.h), so that a call counts once. Bandwidths are sums of bytes over sums of time,
- * of the kernels whose size is given: algorithm bandwidth is the whole buffer over time, bus bandwidth what crosses each
- * link of a ring (comm_size.h). The original adds up what the host spends on enqueueing, nested operators twice. */
+ * Counted from one layer of the trace (view.h), so that a call counts once. Bandwidths are sums of bytes over
+ * sums of time, of the kernels whose size is given: algorithm bandwidth is the whole buffer over time, bus
+ * bandwidth what crosses each link of a ring (comm_size.h). The original adds up what the host spends on
+ * enqueueing, nested operators twice. */
 #include "metrics/comm_size.h"
 #include "metrics/guide.h"
 #include "metrics/metric.h"
@@ -92,7 +93,7 @@ static void measure(const metric_view *v, dse_arena *scratch, rank_comm *out)
         out->calls_per_step = (double)v->comm.n / v->n_steps;
 }
 
-/* What is said of each collective that there is. */
+/* Puts one figure of a collective. */
 typedef void put_type(metric_value *to, const char *name, const type_sum *s);
 
 static void put_union(metric_value *to, const char *name, const type_sum *s)
@@ -250,7 +251,8 @@ static dse_status communication(const metric_context *x, metric_value *out, dse_
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-/* Its words of operators and annotations, in the order of its tests; the first four are looked for in kernels too. */
+/* Its words of operators and annotations, in the order of its tests; the first four are looked for in kernels
+ * too. */
 static const struct {
     const char *name, *with, *without; /* an underscore */
 } words[] = {{"all_gather", "all_gather", "allgather"},

@@ -1,5 +1,5 @@
-/* Rules that the original tools for Kineto traces have in common (CCL-Bench 273229f): which events are calls of a
- * collective, and which events count. */
+/* Rules that the original tools for Kineto traces have in common (CCL-Bench 273229f): which events are calls
+ * of a collective, and which events count. */
 #ifndef DSE_METRICS_COMPAT_KINETO_H
 #define DSE_METRICS_COMPAT_KINETO_H
 
@@ -15,7 +15,7 @@ bool metric_compat_is_timed(const trace_rank *rank, const trace_event *e);
 /* The time of the file, in microseconds. */
 double metric_compat_us(const trace_rank *rank, int64_t ps);
 
-/* What must be added to times of `rank` to compare them with those of `origin`. */
+/* The offset that makes times of `rank` comparable with those of `origin`, by addition. */
 int64_t metric_clock_offset(const trace_rank *rank, const trace_rank *origin);
 
 #endif

@@ -1,4 +1,5 @@
-/* metric_context -- what metrics are computed of: the ranks and their views, the workload card, the options. */
+/* metric_context -- what metrics are computed of: the ranks and their views, the workload card, the
+ * options. */
 #ifndef DSE_METRICS_CONTEXT_H
 #define DSE_METRICS_CONTEXT_H
 
@@ -31,11 +32,11 @@ typedef struct {
     dse_arena *arena;
 } metric_context;
 
-/* What the workload does: --phase, or else the card. */
+/* The phase of the workload: --phase, or else the card's. */
 trace_phase metric_phase_of(const metric_context *x);
 
-/* Whether clocks are aligned by the ends of collectives: as --align says, or else if the card puts the ranks on more than
- * one node. */
+/* Whether clocks are aligned by the ends of collectives: as --align says, or else if the card puts the ranks
+ * on more than one node. */
 bool metric_aligns_clocks(const metric_context *x);
 
 /* The value is absent: fails with DSE_E_ABSENT and the reason. */

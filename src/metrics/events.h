@@ -29,11 +29,11 @@ void metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *s
 /* Union of the times of a list by start, in the arena. */
 metric_spans metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a);
 
-/* The same of those of one class, as which are numbered the events at the same places of the list. */
+/* The union of one class; class_of has the class of each event of the list. */
 metric_spans metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
                                    uint8_t class, dse_arena *a);
 
-/* How long the union of each class is, of a list by start. In one pass. */
+/* The length of the union of each class of a list by start, in one pass. */
 void metric_class_lengths(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
                           uint8_t n_classes, int64_t *ps);
 

@@ -1,5 +1,6 @@
-/* How evenly tokens are spread over the experts of a mixture of experts. Source: spec of the metrics, section 4.4; its
- * per-device form, which upstream planned, puts expert e of E on device floor(e * D / E) of D = ep of the card. */
+/* How evenly tokens are spread over the experts of a mixture of experts. Source: spec of the metrics, section
+ * 4.4; its per-device form, which upstream planned, puts expert e of E on device floor(e * D / E) of D = ep
+ * of the card. */
 #include "trace/experts.h"
 
 #include "metrics/metric.h"
@@ -51,7 +52,7 @@ static void put_summary(metric_value *out, const trace_experts *e, const spread 
         metric_put_count(v, "files_without_expert_loads", e->n_files_without);
 }
 
-/* NULL if the devices cannot be told; *why says why. */
+/* NULL if the number of devices is unknown; *why is the reason. */
 static double *sum_devices(const metric_context *x, const trace_experts *e, const char **why)
 {
     int64_t n = x->card ? x->card->ep : TRACE_CARD_NONE;

@@ -1,5 +1,5 @@
-/* The cost of FSDP as CCL-Bench's tool works it out: plain sums of its ranges on the host, nested ones again, of the whole
- * recording. Without FSDP everything is 0. */
+/* The cost of FSDP as CCL-Bench's tool works it out: plain sums of its ranges on the host, nested ones again,
+ * of the whole recording. Without FSDP everything is 0. */
 #include "metrics/fsdp.h"
 #include "metrics/guide.h"
 

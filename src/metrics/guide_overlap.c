@@ -1,7 +1,7 @@
 /* How much of the communication compute hides, and how long the GPU runs no kernel at all.
  *
- * The guide's tool is right as it stands, but for compute kernels with "broadcast" in their name, which it takes for
- * communication. Copies of memory are idle time here; gpu_utilization counts them as work. */
+ * The guide's tool is right as it stands, but for compute kernels with "broadcast" in their name, which it
+ * takes for communication. Copies of memory are idle time here; gpu_utilization counts them as work. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 

@@ -1,8 +1,9 @@
-/* Which rank the others wait for.
+/* Finds the rank that the others wait for.
  *
- * In a synchronous job all ranks take the same time for a step, and the slow one is known by how little of it it spends
- * waiting in collectives: a rank's own time is its step without the communication that no compute covers. The original
- * compares how long the recordings are, and asks for two standard deviations, which fewer than six ranks cannot reach. */
+ * In a synchronous job all ranks take the same time for a step, and the slow rank is the one that waits least
+ * in collectives: a rank's own time is its step without the communication that no compute covers. The
+ * original compares the lengths of the recordings and asks for two standard deviations, which fewer than six
+ * ranks cannot reach. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/needs.h"
@@ -256,7 +257,7 @@ static void put_late(const late_rank *late, uint32_t n, metric_value *out)
     }
 }
 
-/* What follows from the durations, by way of their rounded statistics. */
+/* Figures derived from the rounded statistics of the durations. */
 static void put_durations(const guide_ranks *ranks, const double *ms, metric_value *out)
 {
     metric_summary s = metric_summarise(ms, ranks->n);

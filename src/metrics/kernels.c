@@ -1,8 +1,8 @@
-/* Which kernels a run spends its time in: by kind of work, and the ten that take most.
+/* The kernels in which a run spends its time: by kind of work, and the ten that take most.
  *
- * Times are plain sums: kernels of different streams that run side by side count each. The original tries reductions
- * before communication, so that ncclDevKernel_AllReduce_Sum_* is a reduction there; kinds.h has the order of the
- * definition. */
+ * Times are plain sums: kernels of different streams that run side by side both count. The original tests for
+ * reductions before communication, so that ncclDevKernel_AllReduce_Sum_* is a reduction there; kinds.h has
+ * the order of the definition. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 
@@ -98,7 +98,7 @@ static kind_sums sum_kinds(const rank_kernels *k)
     return s;
 }
 
-/* By time, longest first; equal ones as they came. */
+/* Orders by time, longest first; equal times keep their order. */
 static int by_time(const void *a, const void *b)
 {
     const name_sum *x = *(const name_sum *const *)a, *y = *(const name_sum *const *)b;

@@ -1,4 +1,5 @@
-/* How much communication there is: coll_call_num, communication_fraction, _ratio, _overhead, total_communication_time. */
+/* How much communication there is: coll_call_num, communication_fraction, _ratio, _overhead,
+ * total_communication_time. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/tpu_run.h"
@@ -12,8 +13,8 @@ static double ps_of(const later_kernels *k, uint32_t i) { return (double)k->rank
 
 /* ---- communication_fraction ---------------------------------------------------------------- */
 
-/* Of the kernels that touch a step, whole: communication over all; 0 kernels: false. `reach` is the latest end of the
- * kernels up to each, so that those that ended before are passed over by bisection. */
+/* Communication over all kernels that overlap a step, each counted whole; false if there are none. reach[i]
+ * is the latest end of the first i + 1 kernels, so that bisection skips those that ended before the step. */
 static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_span step, double *out)
 {
     double comm = 0, all = 0;
@@ -203,7 +204,8 @@ static dse_status communication_overhead(const metric_context *x, metric_value *
 
 /* ---- total_communication_time -------------------------------------------------------------- */
 
-/* From the first to the last inner step, or anywhere if there are no more than two, over how many they are. */
+/* Communication from the first to the last inner step, per step; over the whole trace if there are no more
+ * than two steps. */
 static void rank_time(const metric_context *x, uint32_t i, later_result *r)
 {
     later_steps s;
@@ -272,7 +274,8 @@ static dse_status total_communication_time(const metric_context *x, metric_value
 
 /* ---- coll_call_num ------------------------------------------------------------------------- */
 
-/* Under --compat the tool reads one file, kineto_trace_0.json, and knows one prefix; without that file it says 0. */
+/* Under --compat the tool reads one file, kineto_trace_0.json, and knows one prefix; without that file it
+ * says 0. */
 static uint64_t upstream_calls(const metric_view *v)
 {
     static const char prefix[] = "ncclDevKernel_";

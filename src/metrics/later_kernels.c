@@ -1,4 +1,4 @@
-/* What the time of kernels goes to: dominant_kernel_concentration, moe_fraction, memory_bound_fraction. */
+/* Where the time of kernels goes: dominant_kernel_concentration, moe_fraction, memory_bound_fraction. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
@@ -155,7 +155,7 @@ static uint8_t is_bound(const char *name)
     return bound[later_class_of(name)];
 }
 
-/* Of the view's kernels; the tool takes events of any kind that the file calls so. */
+/* The definition takes the view's kernels; the tool takes all events with one of its category words. */
 static void bound_by_name(const metric_context *x, later_result *out)
 {
     for (uint32_t i = 0; i < x->n_views; i++) {
@@ -179,7 +179,7 @@ static void bound_by_name(const metric_context *x, later_result *out)
     }
 }
 
-/* Of a TPU the leaf operations of its devices, by the same words. */
+/* For TPUs: the leaf operations of the devices, classified by the same words. */
 static void bound_of_devices(const metric_context *x, later_result *out)
 {
     tpu_run run = tpu_run_of(x);
@@ -199,7 +199,8 @@ static void bound_of_devices(const metric_context *x, later_result *out)
     }
 }
 
-/* Blocks a processor. Where an export does not say how many processors there are, the original takes an A100's. */
+/* Blocks a processor. Where an export does not say how many processors there are, the original takes an
+ * A100's. */
 static double filled(const metric_context *x, const trace_rank *r, const trace_event *e)
 {
     const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];

@@ -22,7 +22,8 @@ static double copied_bytes(const trace_rank *r, const trace_event *e)
     return 0;
 }
 
-/* Whose name is of a copy, or, by the definition, that a GPU copies or sets memory. Bytes over ps are TB/s. */
+/* Events whose name is that of a copy; by the definition, events in which a GPU copies memory. Bytes over ps
+ * are TB/s. */
 static void gpu_bandwidth(const metric_context *x, later_result *out)
 {
     bool by_name = x->options->compat && later_kind(x) != TRACE_NSYS;
@@ -210,7 +211,7 @@ static void tpu_overhead(const metric_context *x, later_result *out)
     }
 }
 
-/* What the tool takes for compute: all device events but copies, whole programs and waits. */
+/* The tool's notion of compute: all device events except copies, whole programs and waits. */
 static bool is_device_compute(const char *name)
 {
     return !strstr(name, "copy-start.") && !strstr(name, "copy-done.") && !metric_begins(name, "jit_") &&

@@ -1,4 +1,5 @@
-/* Communication that compute covers, as the later tools measure it: within steps, and over the whole trace. */
+/* Communication that compute covers, as the later tools measure it: within steps, and over the whole
+ * trace. */
 #include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/tpu_run.h"
@@ -7,7 +8,7 @@
 
 /* ---- compute_comm_overlap ------------------------------------------------------------------ */
 
-/* Both clipped to each inner step; added up. */
+/* Sums of both, clipped to each inner step. */
 static void add_steps(const metric_spans *comm, const metric_spans *both, const later_steps *all,
                       double *over, double *whole)
 {
@@ -91,7 +92,7 @@ static later_steps xla_steps(const metric_context *x, const trace_rank *r)
     return s;
 }
 
-/* Of all duration events of the file, the union of those that words name and `without` do not. */
+/* The union of all duration events of the file that `words` matches and `without` does not. */
 static metric_spans named_time(const metric_context *x, const trace_rank *r, metric_classify *words,
                                metric_classify *without)
 {

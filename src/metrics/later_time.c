@@ -70,7 +70,7 @@ static int by_lane(const void *a, const void *b)
     return (x->span.end < y->span.end) - (x->span.end > y->span.end);
 }
 
-/* Those that lie in no other of their thread, whose number a step has here. */
+/* Keeps the steps that lie in no other step of their thread; `number` holds the thread here. */
 static void keep_outermost(later_steps *s)
 {
     uint32_t kept = 0;
@@ -125,7 +125,7 @@ static later_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
     return s;
 }
 
-/* Of all events, flows and what begins at 0 included. */
+/* The length over all events, including flows and events at time 0. */
 static double length_s(const trace_rank *r)
 {
     return r->any_last_ps > r->any_first_ps ? seconds(r->any_last_ps - r->any_first_ps) : 0;
@@ -251,7 +251,8 @@ static bool kernel_span(const later_kernels *k, metric_span *out)
     return k->n > 0;
 }
 
-/* Over the lines of TPUs; the tool takes microseconds for nanoseconds, and so its seconds are a thousandth. */
+/* Over the lines of TPUs; the tool takes microseconds for nanoseconds, and so its seconds are a
+ * thousandth. */
 static dse_status tpu_trace_time(const metric_context *x, metric_value *out, dse_error *err)
 {
     const trace_rank *r = &x->record->rank[0];

@@ -1,8 +1,9 @@
-/* later_words -- the words by which the later tools of the leaderboard know a kernel from its name. Each tool has its own
- * expression, and they differ; they are what --compat reproduces.
+/* later_words -- the words by which the later tools of the leaderboard know a kernel from its name. Each tool
+ * has its own expression, and they differ; they are what --compat reproduces.
  *
- * Each classifier is 1 for a name that has one of its words. A word is found anywhere, whatever its case; "^nccl" at the beginning only, "<gate>" as a whole word only,
- * "reduce!scatter" where no "scatter" follows. */
+ * Each classifier is 1 for a name that has one of its words. A word is found anywhere, whatever its case;
+ * "^nccl" at the beginning only, "<gate>" as a whole word only, "reduce!scatter" where no "scatter"
+ * follows. */
 #ifndef DSE_METRICS_LATER_WORDS_H
 #define DSE_METRICS_LATER_WORDS_H
 

@@ -17,7 +17,8 @@ static int by_key(const void *a, const void *b)
     return (x->event > y->event) - (x->event < y->event);
 }
 
-/* Launches by correlation, the first in the file of each: by number where a profiler counted them up, else sorted. */
+/* Launches by correlation, the first in the file of each: by number where a profiler counted them up, else
+ * sorted. */
 typedef struct {
     uint32_t low, high; /* none if low > high */
     uint32_t *by_number;
@@ -142,7 +143,7 @@ static const trace_event *range_at(const trace_rank *r, const nccl_ranges *range
     return NULL;
 }
 
-/* Of the short name, or else of the long one. */
+/* The type by the short name, or else by the long one. */
 static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
 {
     const char *long_name = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].long_name);

@@ -1,20 +1,21 @@
-/* Metrics: one row each, one file per family. Definitions: the field's, as CCL-Bench's documents state them and with
- * their flaws mended; `compat` is what the original tool computes, so that published values can be reproduced.
+/* Metrics: one row each, one file per family. Definitions: the field's, as CCL-Bench's documents state them
+ * and with their flaws mended; `compat` is what the original tool computes, so that published values can be
+ * reproduced.
  *
- * Groups, after the tools they come from: `kineto` (Kineto traces), `guide` (the nine tools of the metrics guide), `tpu`
- * (Torch-XLA), `later` (the leaderboard's later ones), and `et` of ours (execution traces). A name may stand in several
- * groups where the same word means different things on different traces; the kinds of trace that a row takes tell them
- * apart, or the full name does ("tpu.communication_fraction"). */
+ * Groups, after the tools they come from: `kineto` (Kineto traces), `guide` (the nine tools of the metrics
+ * guide), `tpu` (Torch-XLA), `later` (the leaderboard's later ones), and `et` of ours (execution traces). A
+ * name may stand in several groups where the same word means different things on different traces; the kinds
+ * of trace that a row takes tell them apart, or the full name does ("tpu.communication_fraction"). */
 #ifndef DSE_METRICS_METRIC_H
 #define DSE_METRICS_METRIC_H
 
 #include "metrics/context.h"
 
-/* Computes into *out, an empty object that copies what is put into it. DSE_E_ABSENT: it cannot be computed, and err says
- * why. */
+/* Computes into *out, an empty object that copies what is put into it. DSE_E_ABSENT: it cannot be computed,
+ * and err says why. */
 typedef dse_status metric_fn(const metric_context *x, metric_value *out, dse_error *err);
 
-/* What a metric needs; checked in one place (needs.c) before it runs, each with its own reason and remedy. */
+/* The needs of a metric, which needs.c checks before it runs, each with its own reason and remedy. */
 enum {
     METRIC_NEEDS_RANKS = 1 << 0,     /* two ranks or more */
     METRIC_NEEDS_STEPS = 1 << 1,     /* step markers on every rank */
@@ -40,10 +41,11 @@ enum {
 
 typedef enum { METRIC_NEITHER, METRIC_LOWER, METRIC_HIGHER } metric_better;
 
-/* A figure of a row's result by which a simulated run and a measured one are compared. The tolerance is of the relative
- * difference, as a fraction, within which the two are said to agree: a tenth for what a whole step comes to (published
- * simulators of training are 4 % off on average and 9 % at worst on systems that they were made for), twice that for what
- * waiting decides, and next to nothing for counts and sizes, which follow from the strategy. */
+/* A figure of a row's result by which a simulated run and a measured one are compared. The tolerance is of
+ * the relative difference, as a fraction, within which the two are said to agree: a tenth for what a whole
+ * step comes to (published simulators of training are 4 % off on average and 9 % at worst on systems that
+ * they were made for), twice that for what waiting decides, and next to nothing for counts and sizes, which
+ * follow from the strategy. */
 typedef struct {
     const char *path; /* "avg_iter_time_ms"; of an object, each of its entries: "calls_by_type" */
     const char *unit;

@@ -63,7 +63,7 @@ metric_value *metric_put_ratio(metric_value *to, const char *key, double part, d
     return whole != 0 ? metric_put_number(to, key, part / whole) : metric_put_absent(to, key, why);
 }
 
-/* By way of the decimal text, as CPython does: printf rounds the exact binary value, half to even. */
+/* Rounds through the decimal text, as CPython does: printf rounds the exact binary value, half to even. */
 double metric_round(double v, int digits)
 {
     char text[400];

@@ -3,7 +3,7 @@
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
-/* Of one rank, or sums over ranks. */
+/* The overlap of one rank, or sums over ranks. */
 typedef struct {
     int64_t comm, compute, both; /* ps */
     uint64_t n_comm, n_compute;
@@ -41,7 +41,8 @@ static uint64_t begin_in(const metric_view *v, const metric_events *list, const 
     return n;
 }
 
-/* The steps but the first and the last, or all if there are only two; kernels are counted that begin there. */
+/* The steps but the first and the last, or all if there are only two; kernels are counted that begin
+ * there. */
 static void within_steps(const metric_view *v, dse_arena *a, overlap *o)
 {
     uint32_t skip = v->n_steps > 2, n = 0;

@@ -50,8 +50,8 @@ bool metric_is_named(const metric *m, const char *name)
     return strcmp(name, m->name) == 0 || (m->alias && strcmp(name, m->alias) == 0);
 }
 
-/* How well a row suits: 0 not; one that takes such traces only under --compat less than one that always does, one that
- * takes other kinds as well less than one that takes few. */
+/* How well a row suits: 0 not; one that takes such traces only under --compat less than one that always does,
+ * one that takes other kinds as well less than one that takes few. */
 static int suits(const metric *m, trace_kind kind, bool compat)
 {
     unsigned taken = metric_kinds_of(m, compat);
@@ -95,7 +95,8 @@ dse_status metric_find(const char *name, trace_kind kind, bool compat, const met
     return DSE_OK;
 }
 
-/* With an arena of its own in the context: long lists are gone when it is done, whatever else is computed of the trace. */
+/* With an arena of its own in the context: long lists are gone when it is done, whatever else is computed of
+ * the trace. */
 static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_context *x, metric_value *out,
                              dse_error *err)
 {

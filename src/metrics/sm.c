@@ -1,5 +1,5 @@
-/* How many of a GPU's multiprocessors kernels cover at launch, and the profiler's estimate of their occupancy. Means over
- * kernels by their durations; not what the multiprocessors then do. */
+/* How many of a GPU's multiprocessors kernels cover at launch, and the profiler's estimate of their
+ * occupancy. Means over kernels by their durations; not what the multiprocessors then do. */
 #include "metrics/classes.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -91,7 +91,7 @@ static dse_status sm(const metric_context *x, metric_value *out, dse_error *err)
     return DSE_OK;
 }
 
-/* By duration on Kineto traces; on Nsight Systems exports every kernel counts the same. */
+/* Kineto traces weight by duration; on Nsight Systems exports every kernel counts the same. */
 static dse_status sm_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     mean m = {0};

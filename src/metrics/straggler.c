@@ -1,9 +1,9 @@
 /* How much later than the first the last rank of a collective starts it.
  *
- * Collectives are matched over the ranks of their process group: the k-th of one type and group on one rank is the k-th
- * of them on the others. Clocks of ranks on different nodes differ; --align end takes from each rank's times the median
- * over matched collectives of how much later than the first it ends them, for a collective ends everywhere at about the
- * same time. */
+ * Collectives are matched over the ranks of their process group: the k-th of one type and group on one rank
+ * is the k-th of them on the others. Clocks of ranks on different nodes differ; --align end takes from each
+ * rank's times the median over matched collectives of how much later than the first it ends them, for a
+ * collective ends everywhere at about the same time. */
 #include "metrics/straggler.h"
 #include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
@@ -132,7 +132,8 @@ static void members_init(matching *m)
 
 static uint32_t count_of(const member *m, size_t k) { return k < m->n_of ? m->of[k].n : 0; }
 
-/* Which ranks of the record a kind is of: those of its group, or without one those that have it. */
+/* The ranks of the record that take part in a kind: those of its group, or without a group those that have
+ * it. */
 static uint32_t parties(const matching *m, size_t k, uint32_t *who)
 {
     const kind *of = &m->kind[k];

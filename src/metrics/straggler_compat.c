@@ -1,5 +1,5 @@
-/* straggler_lag as CCL-Bench 273229f computes it: the k-th communication of one rank, of whatever layer and group, against
- * the k-th of the others; no interpolation of quantiles. */
+/* straggler_lag as CCL-Bench 273229f computes it: the k-th communication of one rank, of whatever layer and
+ * group, against the k-th of the others; no interpolation of quantiles. */
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 #include "metrics/straggler.h"
@@ -47,8 +47,8 @@ static void calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
     metric_sort_by_start(r, &out->calls, a);
 }
 
-/* A time of the file. Clocks of two hosts, one that counts from 1970 and one from its start, are further apart than
- * picoseconds can say. */
+/* A time of the file. Clocks of two hosts, one that counts from 1970 and one from its start, are further
+ * apart than picoseconds can say. */
 typedef struct {
     int64_t ns, ps; /* 0 <= ps < TRACE_PS_PER_NS */
 } moment;

@@ -1,6 +1,6 @@
-/* What totals per kernel name say, of a report of Nsight Systems: shares of time and numbers of calls. There are no
- * intervals, so nothing of overlap, idle time or steps; and communication is told and typed by the names of kernels
- * alone, so that an all-to-all is a SendRecv. Several reports are taken together. */
+/* Metrics of a report of Nsight Systems with totals per kernel name: shares of time and numbers of calls.
+ * There are no intervals, so no overlap, idle time or steps; and communication is recognised and typed by
+ * kernel names alone, so that an all-to-all is a SendRecv. Several reports are taken together. */
 #include "metrics/later_words.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -185,7 +185,8 @@ static dse_status share(const metric_context *x, const char *key, bool (*takes_p
 
 static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_COMM; }
 
-/* Words of the specification, section 8. "combine" takes flash_fwd_splitkv_combine_kernel as well, as there. */
+/* Words of the specification, section 8. "combine" takes flash_fwd_splitkv_combine_kernel as well, as
+ * there. */
 static bool is_of_experts(const kernel_total *k) { return later_moe(k->name); }
 
 static dse_status communication_ratio(const metric_context *x, metric_value *out, dse_error *err)

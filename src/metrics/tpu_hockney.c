@@ -1,5 +1,5 @@
-/* Hockney's alpha and beta of all-reduces (hockney.h says what is fitted): operations of an XLA trace's devices, kernels of
- * other traces. */
+/* Hockney's alpha and beta of all-reduces (hockney.h says what is fitted): operations of an XLA trace's
+ * devices, kernels of other traces. */
 #include "metrics/comm_size.h"
 #include "metrics/hockney.h"
 #include "metrics/metric.h"
@@ -33,7 +33,7 @@ static void put_fit(metric_value *to, const hockney_fit *f)
         metric_put_absent(to, "robust", "the robust fit did not converge");
 }
 
-/* Those of known size and time, whose group has two members or more; sorted. */
+/* The all-reduces of known size and time in groups of two members or more, sorted. */
 static void samples_of(const tpu_run *run, uint32_t chips, hockney_sample **out, size_t *count)
 {
     size_t most = 0;
@@ -228,7 +228,7 @@ static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
     X(beta, "hockney_beta_s_per_byte", "s/byte", METRIC_LOWER, "time of a byte in an all-reduce, fitted")    \
     X(inverse, "hockney_inverse_beta_Bps", "bytes/s", METRIC_HIGHER, "bandwidth of an all-reduce, fitted")
 
-/* What the original tools take: any Chrome trace. */
+/* The original tools accept any Chrome trace. */
 #define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
 
 #define FUNCTIONS(id, of_name, unit, better, help)                                                           \

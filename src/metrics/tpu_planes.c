@@ -40,14 +40,14 @@ static uint32_t plane_number(const char *process)
     return isdigit((unsigned char)*s) && !*end && n < DSE_NONE ? (uint32_t)n : DSE_NONE;
 }
 
-/* By pid, which is a name: a process's place among the devices, DSE_NONE, and whether it names its lines. Processes may
- * be as many as events. */
+/* By pid, which is a name id: a process's place among the devices or DSE_NONE, and whether it names its
+ * lines. There may be as many processes as events. */
 typedef struct {
     uint32_t *place;
     bool *named;
 } by_pid;
 
-/* Of a pid that is not given, the place behind the others. */
+/* A missing pid has the place after all others. */
 static uint32_t pid_of(const trace_rank *r, uint32_t lane)
 {
     return r->lane[lane].pid == DSE_NONE ? r->names.n : r->lane[lane].pid;
@@ -87,8 +87,8 @@ static void find_planes(const trace_rank *r, by_pid *p, tpu_lanes *lanes)
     }
 }
 
-/* Without planes: processes with events that say how long they took on a device. What their lines are is unknown, so
- * what holds another event of the process is no leaf. */
+/* Without planes: processes with events that have a device duration. Their lines are unknown, so an event
+ * that holds another event of the process is no leaf. */
 static void find_processes(const trace_rank *r, by_pid *p, tpu_lanes *lanes)
 {
     for (size_t i = 0; i < r->n_events; i++) {

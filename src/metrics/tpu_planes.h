@@ -10,8 +10,8 @@ typedef struct {
     uint32_t pid;    /* a name */
 } tpu_plane;
 
-/* The devices, and by lane: the place of its device among them, DSE_NONE if it holds no operations of one; and what line
- * it is, a number that is the same for lanes whose events may nest. */
+/* The devices, and by lane: the place of its device among them, DSE_NONE if it holds no operations of one;
+ * and what line it is, a number that is the same for lanes whose events may nest. */
 typedef struct {
     uint32_t n;
     tpu_plane *plane; /* by number */
@@ -21,8 +21,8 @@ typedef struct {
 
 tpu_lanes tpu_lanes_of(const trace_rank *r, dse_arena *a);
 
-/* By lane: whether its process has "/device:TPU:" in its name, SparseCores included; all lanes if none has. That is how
- * the original tools of section 8 read a file. */
+/* Whether the process of each lane has "/device:TPU:" in its name, SparseCores included; all lanes if none
+ * has. The original tools of section 8 read a file this way. */
 bool *tpu_device_lanes(const trace_rank *r, dse_arena *a);
 
 #endif

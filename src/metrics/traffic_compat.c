@@ -1,5 +1,5 @@
-/* traffic_distribution as CCL-Bench 273229f computes it: whatever is named like communication, of three layers, and its
- * time in microseconds where the keys say bytes. */
+/* traffic_distribution as CCL-Bench 273229f computes it: whatever is named like communication, of three
+ * layers, and its time in microseconds where the keys say bytes. */
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 #include "metrics/traffic.h"
@@ -84,8 +84,8 @@ static bool has_part(const char *name, const char *word)
     return false;
 }
 
-/* The class that a range names. Its parts are asked for words first, in the order of the classes; the words of two parts
- * ("data_parallel") can only be found in the whole name. */
+/* The class that a range names. Its parts are asked for words first, in the order of the classes; the words
+ * of two parts ("data_parallel") can only be found in the whole name. */
 static metric_parallel class_of_range(const char *name)
 {
     static const struct {
@@ -110,7 +110,7 @@ static uint8_t range_says(const char *name) { return (uint8_t)class_of_range(nam
 
 /* ---- coalesced calls ---------------------------------------------------------------------------- */
 
-/* Of the c10d operators up to one, by start: how many of each kind. */
+/* Counts, by kind, of the c10d operators up to one, by start. */
 enum { SEND_RECV, ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, TO_ALL, KINDS };
 
 typedef struct {
@@ -138,7 +138,7 @@ static bool is_kind(const char *name, int kind)
     return metric_has(name, words[kind]) || (kind == SEND_RECV && metric_has(name, "recv"));
 }
 
-/* What the name of a c10d operator says: a bit for each kind, and one more. */
+/* A c10d operator by its name: a bit for each kind, and one more. */
 enum { IS_OPERATOR = 1 << KINDS };
 
 static uint8_t operator_says(const char *name)
@@ -282,7 +282,8 @@ static void pop(ranges *h)
     h->open[at] = last;
 }
 
-/* The class of the first range in the file that holds this time; times must be asked for in ascending order. */
+/* The class of the first range in the file that holds this time; times must be asked for in ascending
+ * order. */
 static metric_parallel range_at(ranges *h, int64_t at)
 {
     for (; h->next < h->n && h->of[h->next].start <= at; h->next++)

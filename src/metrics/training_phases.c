@@ -1,11 +1,13 @@
-/* What the host does in a step: forward, backward, optimizer, something else; and which of it the GPU's time is for.
+/* The host's work in a step (forward, backward, optimizer, other), and the GPU's time for each.
  *
- * The step's time is divided among them, each instant once: first the optimizer's own ranges, then what autograd runs on
- * any thread, then the operators of the thread that has the steps; the rest is other, and so is the upkeep of FSDP, which
- * the metric of that name divides. A kernel belongs to the phase in which it was launched. The original adds up nested operators, and takes ProfilerStep#, with its "step", for an optimizer.
+ * The step's time is divided among the phases, each instant once: first the optimizer's own ranges, then what
+ * autograd runs on any thread, then the operators of the thread that has the steps. The rest is other,
+ * including the upkeep of FSDP, which metric fsdp divides. A kernel belongs to the phase in which it was
+ * launched. The original adds up nested operators, and takes ProfilerStep#, with its "step", for an
+ * optimizer.
  *
- * Backward time is absent where operators are called ...Backward and no range of the autograd engine is recorded, as
- * PyTorch did before 1.10. */
+ * Backward time is absent where operators are called ...Backward and no range of the autograd engine is
+ * recorded, as in PyTorch before 1.10. */
 #include "metrics/guide.h"
 #include "metrics/layer_times.h"
 #include "metrics/metric.h"

@@ -1,7 +1,8 @@
-/* metric_view -- what most metrics ask of one rank, worked out once: which events are kernels, which communicate and how,
- * the unions of their times, the steps.
+/* metric_view -- the common knowledge about one rank, worked out once: which events are kernels, which
+ * communicate and how, the unions of their times, the steps.
  *
- * Kernels that last no time are in the lists and count, but are in no union. Everything is in the view's arena. */
+ * Kernels without duration are in the lists and count, but are in no union. Everything is in the view's
+ * arena. */
 #ifndef DSE_METRICS_VIEW_H
 #define DSE_METRICS_VIEW_H
 
@@ -9,7 +10,7 @@
 #include "metrics/kinds.h"
 #include "metrics/tpu_ops.h"
 
-/* Which layer of a trace reports its collectives: one and the same call shows in several. */
+/* The layer of a trace that reports its collectives; the same call appears in several. */
 typedef enum {
     METRIC_LAYER_NONE,
     METRIC_LAYER_KERNEL,
@@ -53,7 +54,8 @@ typedef struct {
 void metric_view_init(metric_view *v, const trace_rank *rank);
 void metric_view_free(metric_view *v);
 
-/* Union of the communication kernels alone: empty where the communications are annotations, which are no GPU time. */
+/* Union of the communication kernels alone: empty where the communications are annotations, which are no GPU
+ * time. */
 static inline metric_spans metric_comm_kernel_time(const metric_view *v)
 {
     return v->comm_layer == METRIC_LAYER_KERNEL ? v->comm_time : (metric_spans){0, NULL};

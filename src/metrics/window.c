@@ -1,5 +1,5 @@
-/* When the ways of parallelism communicate: how long each does in a step, and how long it is from one's traffic to
- * another's. */
+/* When the ways of parallelism communicate: how long each does in a step, and how long it is from one's
+ * traffic to another's. */
 #include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* From the end of a communication to the start of the next, where that is of another class. Negative: they overlap. */
+/* The time from the end of a communication to the start of the next, where that has another class. Negative:
+ * they overlap. */
 typedef struct {
     uint8_t from, to;
     double seconds;
@@ -147,8 +148,8 @@ static uint8_t says(const char *name)
 
 #define SYNC_NAME "RedistributeBackward"
 
-/* The first file's operators of that name, which are taken for the ends of steps: how many, and their times, ends
- * included. */
+/* The first file's operators of that name, which are taken for the ends of steps: how many, and their times,
+ * ends included. */
 static void syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_spans *out)
 {
     uint32_t name = trace_names_find(&r->names, SYNC_NAME), n = 0;

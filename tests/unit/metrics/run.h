@@ -1,5 +1,5 @@
-/* A run and what metrics say of it. It is made by hand, of ranks, events and a card (times are microseconds); or read, from
- * tests/data/traces or from text. */
+/* A run and what metrics say of it. It is made by hand, of ranks, events and a card (times are microseconds);
+ * or read, from tests/data/traces or from text. */
 #ifndef UNIT_METRICS_RUN_H
 #define UNIT_METRICS_RUN_H
 

@@ -1,4 +1,5 @@
-/* The later metrics of a GPU trace: data/traces/later_two_ranks, whose README.md derives what is expected here. */
+/* The later metrics of a GPU trace: data/traces/later_two_ranks, whose README.md derives what is expected
+ * here. */
 #include "unit/metrics/run.h"
 
 #include "metrics/later_words.h"
