@@ -50,10 +50,11 @@ static uint32_t move_lane(mover *m, uint32_t id)
 
 static uint32_t move_args(mover *m, uint32_t id)
 {
-    static const size_t names[] = {offsetof(trace_args, collective),  offsetof(trace_args, dtype),
-                                   offsetof(trace_args, group_name),  offsetof(trace_args, group_desc),
-                                   offsetof(trace_args, group_ranks), offsetof(trace_args, hlo_category),
-                                   offsetof(trace_args, long_name),   offsetof(trace_args, shape)};
+    static const size_t names[] = {offsetof(trace_args, collective),   offsetof(trace_args, dtype),
+                                   offsetof(trace_args, group_name),   offsetof(trace_args, group_desc),
+                                   offsetof(trace_args, group_ranks),  offsetof(trace_args, kernel_class),
+                                   offsetof(trace_args, hlo_category), offsetof(trace_args, long_name),
+                                   offsetof(trace_args, shape)};
     trace_args a;
 
     if (id == DSE_NONE)

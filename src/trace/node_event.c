@@ -141,6 +141,7 @@ bool trace_node_next(trace_node_walk *w, trace_node_event *out)
                               .stream = stream_number(f, lane),
                               .stream_is = families[f].stream,
                               .on_device = f != HOST,
+                              .kernel = t->kernel ? t->kernel[i] : NULL,
                               .in = TRACE_TICKS_UNKNOWN,
                               .out = TRACE_TICKS_UNKNOWN};
     if (f == COLLECTIVES)

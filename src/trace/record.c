@@ -191,7 +191,8 @@ void trace_args_clear(trace_args *a)
     a->collective = a->dtype = a->group_name = a->group_desc = a->group_ranks = DSE_NONE;
     a->in_elements = a->out_elements = a->bytes = a->blocks = TRACE_UNKNOWN;
     a->blocks_per_sm = a->occupancy_pct = a->model_flops = NAN;
-    a->stream = a->device = a->hlo_category = a->long_name = a->shape = DSE_NONE;
+    a->m = a->n = a->k = a->batch = TRACE_UNKNOWN;
+    a->kernel_class = a->stream = a->device = a->hlo_category = a->long_name = a->shape = DSE_NONE;
     a->bytes_accessed = a->raw_bytes_accessed = TRACE_UNKNOWN;
 }
 

@@ -86,6 +86,8 @@ typedef struct {
     uint64_t blocks;                     /* of the launch; TRACE_UNKNOWN */
     double blocks_per_sm, occupancy_pct; /* "est. achieved occupancy %"; NaN: not given */
     uint32_t stream, device;             /* DSE_NONE */
+    uint32_t kernel_class;               /* of a simulated one: "matmul" */
+    uint64_t m, n, k, batch;             /* its shape (ticks.h); TRACE_UNKNOWN */
     /* An operation of XLA; `long_name` is its HLO text. Of a kernel of Nsight Systems: its demangled name. */
     uint32_t hlo_category, long_name, shape;     /* shape_with_layout */
     uint64_t bytes_accessed, raw_bytes_accessed; /* TRACE_UNKNOWN */

@@ -46,6 +46,13 @@ static uint32_t add_args(builder *b, const trace_node_event *e)
     trace_args_clear(&a);
     a.device = b->rank->rank;
     a.stream = e->stream;
+    if (e->kernel) {
+        a.kernel_class = intern(b, e->kernel->class);
+        a.m = e->kernel->m;
+        a.n = e->kernel->n;
+        a.k = e->kernel->k;
+        a.batch = e->kernel->batch;
+    }
     a.in_elements = e->in == TRACE_TICKS_UNKNOWN ? TRACE_UNKNOWN : e->in;
     a.out_elements = e->out == TRACE_TICKS_UNKNOWN ? TRACE_UNKNOWN : e->out;
     a.collective = intern(b, e->collective);

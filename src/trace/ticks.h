@@ -20,6 +20,12 @@ typedef enum {
     TRACE_TICKS_CPU /* compute of the host */
 } trace_ticks_category;
 
+/* What a compute node is: of a matrix product `batch` products of m x k by k x n, else m elements. */
+typedef struct {
+    const char *class; /* "matmul" */
+    uint64_t m, n, k, batch;
+} trace_kernel;
+
 typedef struct {
     uint32_t n_ranks;
     uint64_t n;
@@ -32,6 +38,7 @@ typedef struct {
     uint8_t *collective;   /* Chakra's collective type, of a TRACE_TICKS_COLLECTIVE */
     uint32_t *with; /* a collective's group, of the workload's; a message's rank at the other end; DSE_NONE */
     const char **name;
+    const trace_kernel **kernel; /* NULL: not a compute node, or not known; the array may be NULL, too */
 } trace_ticks;
 
 /* Room for n events. */

@@ -80,6 +80,11 @@ static void add_event(writer *w, uint32_t rank, const trace_node_event *e)
     dse_strbuf_addf(&w->text, ",\"args\":{\"node\":%" PRIu64, e->node);
     if (e->on_device)
         dse_strbuf_addf(&w->text, ",\"device\":%" PRIu32 ",\"stream\":%" PRIu32, rank, e->stream);
+    if (e->kernel && e->on_device)
+        dse_strbuf_addf(&w->text,
+                        ",\"kernel_class\":\"%s\",\"m\":%" PRIu64 ",\"n\":%" PRIu64 ",\"k\":%" PRIu64
+                        ",\"batch\":%" PRIu64,
+                        e->kernel->class, e->kernel->m, e->kernel->n, e->kernel->k, e->kernel->batch);
     if (e->collective)
         add_communication(e, &w->text);
     dse_strbuf_adds(&w->text, "}}");

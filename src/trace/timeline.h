@@ -5,7 +5,8 @@
  *
  * A process is a rank, a thread a stream (node_event.h has their numbers). Every node is an event "X", ticks
  * (ns) as microseconds with three decimals; cat "kernel" (copies: "gpu_memcpy", the host's: "cpu_op") with
- * Kineto's args. It communicates if the args have a "Collective name": all_reduce, all_gather,
+ * Kineto's args. A compute node of a generated workload has its "kernel_class" and its shape, "m", "n", "k"
+ * and "batch" (ticks.h). An event communicates if the args have a "Collective name": all_reduce, all_gather,
  * reduce_scatter, all_to_all, broadcast, send, recv. Sizes are in elements of one "Byte": what the workload
  * calls bytes, which "sizes" tells from upstream's elements. The annotation ProfilerStep#0 is the rank's run,
  * from 0 until it has finished. "peak_memory" is the most that each rank's tensors take at a time, in the
