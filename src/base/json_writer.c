@@ -98,6 +98,24 @@ void dse_json_key_uint(dse_json *j, const char *key, uint64_t v)
     dse_json_uint(j, v);
 }
 
+void dse_json_key_int(dse_json *j, const char *key, int64_t v)
+{
+    dse_json_key(j, key);
+    dse_json_int(j, v);
+}
+
+void dse_json_key_bool(dse_json *j, const char *key, bool v)
+{
+    dse_json_key(j, key);
+    dse_json_bool(j, v);
+}
+
+void dse_json_key_fixed(dse_json *j, const char *key, double v, int decimals)
+{
+    dse_json_key(j, key);
+    dse_json_fixed(j, v, decimals);
+}
+
 void dse_json_key_double(dse_json *j, const char *key, double v)
 {
     dse_json_key(j, key);

@@ -221,7 +221,7 @@ static const cfg_param rows[] = {
      .unit_name = "B",
      .min = 1,
      .max = 1e18,
-     FIELD(memory_capacity),
+     FIELD(hbm_bytes),
      .fallback = "",
      .help = "local memory of an NPU; what 'best' takes if it gets no --hbm"},
 

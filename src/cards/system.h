@@ -19,7 +19,7 @@ typedef struct {
     cfg_name_list all, all_reduce, all_gather, reduce_scatter, all_to_all;
     double peak_perf;            /* TFLOPS, 10^12; NaN: not given */
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
-    double memory_capacity;      /* bytes; NaN: not given */
+    double hbm_bytes;            /* bytes; NaN: not given */
     double per_kernel, per_step; /* ns; 0: none */
     bool bus_shared;             /* and its parameters; NaN: not given */
     double bus_L, bus_o, bus_g, bus_G, local_reduction_delay;

@@ -16,7 +16,7 @@
 
 typedef struct {
     const char *db, *model, *system, *by;
-    double hbm, robust;
+    double hbm_bytes, robust;
     int64_t top, draws, seed;
     bool json, explain;
 } best_options;
@@ -28,7 +28,7 @@ typedef struct {
 
 static const option options[] = {
     {"--hbm", OPT_SIZE, "SIZE", "",
-     "memory of an NPU; points that need more are dropped: 80GB (10^9), 80GiB (2^30)", FIELD(hbm)},
+     "memory of an NPU; points that need more are dropped: 80GB (10^9), 80GiB (2^30)", FIELD(hbm_bytes)},
     {"--model", OPT_STRING, "NAME", "", "only this model", FIELD(model)},
     {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(system)},
     {"--top", OPT_INT, "N", "10", "so many per model and system; 0: all", .min = 0, .max = 1e9, FIELD(top)},
@@ -55,11 +55,11 @@ typedef struct {
 } remarks;
 
 /* Without --hbm, the capacity that the system card gave, if it gave one; NAN is no limit. */
-static dse_status limit_of(const best_options *o, const store_row *row, dse_arena *a, double *out,
-                           dse_error *err)
+static dse_status hbm_bytes_of(const best_options *o, const store_row *row, dse_arena *a, double *out,
+                               dse_error *err)
 {
-    *out = o->hbm;
-    return isnan(o->hbm) ? drv_study_capacity(row->config, a, out, err) : DSE_OK;
+    *out = o->hbm_bytes;
+    return isnan(o->hbm_bytes) ? drv_study_hbm_bytes(row->config, a, out, err) : DSE_OK;
 }
 
 static bool same_names(const report_study *a, const report_study *b)
@@ -98,11 +98,11 @@ static void warn_of_elements(const report_study *studies, size_t n, dse_strbuf *
     for (size_t i = 0; i < n; i++) {
         size_t before = 0;
 
-        if (isnan(studies[i].limit_bytes) || report_in_bytes(studies[i].row[0].config))
+        if (isnan(studies[i].hbm_bytes) || report_in_bytes(&studies[i].row[0].sizes))
             continue;
         while (before < i &&
                (strcmp(studies[before].row[0].model, studies[i].row[0].model) != 0 ||
-                isnan(studies[before].limit_bytes) || report_in_bytes(studies[before].row[0].config)))
+                isnan(studies[before].hbm_bytes) || report_in_bytes(&studies[before].row[0].sizes)))
             before++;
         if (before == i)
             dse_strbuf_addf(names, "%s%s", names->len ? ", " : "", studies[i].row[0].model);
@@ -126,7 +126,7 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
         return;
     }
     for (size_t i = 0; i < n; i++)
-        report_sizes_add(&sizes, studies[i].row[0].config);
+        report_sizes_add(&sizes, &studies[i].row[0].sizes);
     for (size_t i = 0; i < n; i++) {
         bool ambiguous = (i && same_names(&studies[i], &studies[i - 1])) ||
                          (i + 1 < n && same_names(&studies[i], &studies[i + 1]));
@@ -135,7 +135,7 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
             dse_strbuf_addc(out, '\n');
         report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
         if (sizes.differ) {
-            report_sizes_print_one(studies[i].row[0].config, out);
+            report_sizes_print_one(&studies[i].row[0].sizes, out);
             dse_strbuf_addc(out, '\n');
         }
         if (remarked)
@@ -231,7 +231,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     studies = report_split(rows, n_rows, a, &n);
     for (size_t i = 0; i < n; i++) {
         studies[i].by = by;
-        if ((st = limit_of(o, studies[i].row, a, &studies[i].limit_bytes, err)) != DSE_OK)
+        if ((st = hbm_bytes_of(o, studies[i].row, a, &studies[i].hbm_bytes, err)) != DSE_OK)
             return st;
         report_rank(&studies[i], a);
         if (!studies[i].n_ranked)

@@ -164,12 +164,9 @@ static void checks_json(const drv_finding *found, dse_json *j)
     dse_json_begin_array(j);
     for (drv_check c = 0; c < DRV_N_CHECKS; c++) {
         dse_json_begin_object(j);
-        dse_json_key(j, "check");
-        dse_json_string(j, found[c].name);
-        dse_json_key(j, "state");
-        dse_json_string(j, state_names[found[c].state]);
-        dse_json_key(j, "found");
-        dse_json_string(j, found[c].found);
+        dse_json_key_string(j, "check", found[c].name);
+        dse_json_key_string(j, "state", state_names[found[c].state]);
+        dse_json_key_string(j, "found", found[c].found);
         dse_json_key(j, "needed_for");
         dse_json_begin_array(j);
         for (size_t i = 0; i < N_FEATURES; i++)
@@ -188,12 +185,9 @@ static void features_json(const drv_finding *found, dse_json *j)
         if (!has_feature(i))
             continue;
         dse_json_begin_object(j);
-        dse_json_key(j, "feature");
-        dse_json_string(j, features[i].name);
-        dse_json_key(j, "commands");
-        dse_json_string(j, features[i].what);
-        dse_json_key(j, "works");
-        dse_json_bool(j, works(i, found));
+        dse_json_key_string(j, "feature", features[i].name);
+        dse_json_key_string(j, "commands", features[i].what);
+        dse_json_key_bool(j, "works", works(i, found));
         dse_json_key(j, "missing");
         dse_json_begin_array(j);
         for (drv_check c = 0; c < DRV_N_CHECKS; c++)
@@ -211,8 +205,7 @@ static void print_json(const drv_finding *found, dse_strbuf *out)
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "version");
-    dse_json_string(&j, CCLDSE_VERSION);
+    dse_json_key_string(&j, "version", CCLDSE_VERSION);
     dse_json_key(&j, "checks");
     checks_json(found, &j);
     dse_json_key(&j, "features");

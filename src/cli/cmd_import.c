@@ -79,19 +79,15 @@ static void print_json(const import_options *o, const drv_import *io, dse_strbuf
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "engine");
-    dse_json_string(&j, o->engine);
+    dse_json_key_string(&j, "engine", o->engine);
     dse_json_key(&j, "imported");
     dse_json_begin_array(&j);
     for (size_t i = 0, n; i < io->n; i += n) {
         n = pair_length(&io->row[i], io->n - i);
         dse_json_begin_object(&j);
-        dse_json_key(&j, "model");
-        dse_json_string(&j, io->row[i].model);
-        dse_json_key(&j, "system");
-        dse_json_string(&j, io->row[i].system);
-        dse_json_key(&j, "points");
-        dse_json_uint(&j, n);
+        dse_json_key_string(&j, "model", io->row[i].model);
+        dse_json_key_string(&j, "system", io->row[i].system);
+        dse_json_key_uint(&j, "points", n);
         dse_json_end_object(&j);
     }
     dse_json_end_array(&j);

@@ -35,27 +35,19 @@ static const char *const levels[LINT_N_LEVELS] = {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void string(dse_json *j, const char *key, const char *value)
-{
-    dse_json_key(j, key);
-    dse_json_string(j, value);
-}
-
 static void key_json(const lint_key *k, dse_json *j)
 {
     dse_json_begin_object(j);
-    string(j, "key", k->key);
-    if (k->line) {
-        dse_json_key(j, "line");
-        dse_json_uint(j, k->line);
-    }
+    dse_json_key_string(j, "key", k->key);
+    if (k->line)
+        dse_json_key_uint(j, "line", k->line);
     if (*k->value)
-        string(j, k->line ? "value" : "default", k->value);
+        dse_json_key_string(j, k->line ? "value" : "default", k->value);
     if (*k->unit)
-        string(j, "unit", k->unit);
-    string(j, "effect", lint_effect_name(k->effect));
+        dse_json_key_string(j, "unit", k->unit);
+    dse_json_key_string(j, "effect", lint_effect_name(k->effect));
     if (*k->meaning)
-        string(j, "meaning", k->meaning);
+        dse_json_key_string(j, "meaning", k->meaning);
     dse_json_end_object(j);
 }
 
@@ -71,8 +63,8 @@ static void print_json(const lint_result *l, dse_strbuf *out)
         const lint_file *f = &l->file[i];
 
         dse_json_begin_object(&j);
-        string(&j, "path", f->path);
-        string(&j, "kind", f->kind);
+        dse_json_key_string(&j, "path", f->path);
+        dse_json_key_string(&j, "kind", f->kind);
         dse_json_key(&j, "keys");
         dse_json_begin_array(&j);
         for (size_t k = 0; k < f->n_keys; k++)
@@ -87,11 +79,11 @@ static void print_json(const lint_result *l, dse_strbuf *out)
         const lint_finding *f = &l->finding[i];
 
         dse_json_begin_object(&j);
-        string(&j, "level", levels[f->level]);
-        string(&j, "where", f->where);
+        dse_json_key_string(&j, "level", levels[f->level]);
+        dse_json_key_string(&j, "where", f->where);
         if (*f->key)
-            string(&j, "key", f->key);
-        string(&j, "text", f->text);
+            dse_json_key_string(&j, "key", f->key);
+        dse_json_key_string(&j, "text", f->text);
         dse_json_end_object(&j);
     }
     dse_json_end_array(&j);

@@ -7,7 +7,6 @@
 #include "report/rows.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,23 +112,13 @@ static dse_status print_json(const show_options *o, const store_row *r, command_
     dse_json_init(&j, run->out);
     dse_json_begin_object(&j);
     report_row_fields(r, &j);
-    dse_json_key(&j, "seconds");
-    if (isnan(r->seconds))
-        dse_json_null(&j);
-    else
-        dse_json_double(&j, r->seconds);
-    dse_json_key(&j, "configuration");
-    dse_json_string(&j, configuration);
+    dse_json_key_double(&j, "seconds", r->seconds);
+    dse_json_key_string(&j, "configuration", configuration);
     dse_json_key(&j, "config");
     dse_json_raw(&j);
     dse_strbuf_adds(run->out, r->config);
-    dse_json_key(&j, "reproduce");
-    if (again.command)
-        dse_json_string(&j, again.command);
-    else
-        dse_json_null(&j);
-    dse_json_key(&j, "note");
-    dse_json_string(&j, again.note);
+    dse_json_key_string(&j, "reproduce", again.command);
+    dse_json_key_string(&j, "note", again.note);
     dse_json_end_object(&j);
     return DSE_OK;
 }
@@ -168,7 +157,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if (o->config && o->json)
         return dse_fail(err, DSE_E_USAGE, "give either --config or --json, not both");
-    if ((st = design_point_parse(o->point, &p, err)) != DSE_OK ||
+    if ((st = strategy_parse_name(o->point, NULL, &p, NULL, err)) != DSE_OK ||
         (st = results_select(o->db, &o->which, r->arena, &rows, &n, err)) != DSE_OK)
         return st;
     if (!n)

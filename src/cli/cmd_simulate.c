@@ -98,13 +98,10 @@ static void rank_json(const sim_rank_stats *s, dse_json *j)
     for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
         if (!ticks[i].present)
             continue;
-        dse_json_key(j, ticks[i].key);
-        dse_json_uint(j, ticks[i].v);
+        dse_json_key_uint(j, ticks[i].key, ticks[i].v);
     }
-    for (size_t i = 0; s->has_utilisation && i < sizeof rates / sizeof rates[0]; i++) {
-        dse_json_key(j, rates[i].key);
-        dse_json_fixed(j, rates[i].v, 3);
-    }
+    for (size_t i = 0; s->has_utilisation && i < sizeof rates / sizeof rates[0]; i++)
+        dse_json_key_fixed(j, rates[i].key, rates[i].v, 3);
     dse_json_end_object(j);
 }
 
@@ -127,7 +124,7 @@ static void network_json(const store_metrics *m, dse_json *j)
 static void print_json(const simulate_options *o, const simulated *s, command_run *run)
 {
     const sim_result *r = &s->result;
-    const wl_precision precision = card_model_precision(&s->study.model);
+    const store_sizes sizes = drv_sizes_of(&s->study.model);
     const store_metrics *m = &s->metrics;
     dse_strbuf *out = run->out;
     dse_json j;
@@ -137,18 +134,12 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
     dse_json_key(&j, "config");
     dse_json_raw(&j);
     drv_study_write_config(&s->study, &s->point, out);
-    dse_json_key(&j, "wall_time");
-    dse_json_uint(&j, m->wall_time);
-    if (m->peak_memory != STORE_ABSENT) {
-        dse_json_key(&j, "peak_memory_bytes");
-        dse_json_uint(&j, m->peak_memory);
-    }
-    dse_json_key(&j, "memory_counts");
-    dse_json_string(&j, wl_in_bytes(&precision) ? "bytes" : "elements");
-    dse_json_key(&j, "nodes");
-    dse_json_uint(&j, r->n_nodes);
-    dse_json_key(&j, "messages");
-    dse_json_uint(&j, r->n_messages);
+    dse_json_key_uint(&j, "wall_time", m->wall_time);
+    if (m->peak_memory != STORE_ABSENT)
+        dse_json_key_uint(&j, "peak_memory_bytes", m->peak_memory);
+    dse_json_key_string(&j, "memory_counts", report_sizes_word(&sizes));
+    dse_json_key_uint(&j, "nodes", r->n_nodes);
+    dse_json_key_uint(&j, "messages", r->n_messages);
     network_json(m, &j);
     report_parts_json(m, &j);
     if (o->links) {
@@ -193,18 +184,6 @@ static void time_line(const sim_result *r, const char *label, size_t offset, dse
     dse_strbuf_addc(out, '\n');
 }
 
-/* What an element has, as all other tables say it. */
-static void print_sizes(const drv_study *s, const design_point *p, dse_strbuf *out)
-{
-    dse_strbuf config;
-
-    dse_strbuf_init(&config);
-    drv_study_write_config(s, p, &config);
-    report_sizes_print_one(config.data, out);
-    dse_strbuf_addc(out, '\n');
-    dse_strbuf_free(&config);
-}
-
 static void print_text(const simulate_options *o, const simulated *s, command_run *run)
 {
     const drv_study *t = &s->study;
@@ -212,7 +191,7 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     const sim_result *r = &s->result;
     const store_metrics *m = &s->metrics;
     const sim_rank_stats *zero = &r->rank[0];
-    const wl_precision precision = card_model_precision(&t->model);
+    const store_sizes sizes = drv_sizes_of(&t->model);
     dse_strbuf *out = run->out;
     char text[32];
 
@@ -228,7 +207,7 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     if (m->peak_memory != STORE_ABSENT) {
         dse_format_bytes(text, sizeof text, (double)m->peak_memory);
         dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 ", %s)\n", "peak memory", text, m->peak_memory,
-                        wl_in_bytes(&precision) ? "bytes" : "elements counted as bytes");
+                        report_in_bytes(&sizes) ? "bytes" : "elements counted as bytes");
     }
     if (zero->has_utilisation) {
         dse_strbuf_addf(out, "  %-22s %.3f %%\n", "compute utilisation", zero->compute_util * 100);
@@ -239,8 +218,10 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "simulated",
                     r->n_ranks, r->n_nodes, r->n_messages);
     report_parts_print(m, out);
-    if (wl_in_bytes(&precision))
-        print_sizes(t, p, out);
+    if (report_in_bytes(&sizes)) {
+        report_sizes_print_one(&sizes, out);
+        dse_strbuf_addc(out, '\n');
+    }
     if (o->links) {
         dse_strbuf_addc(out, '\n');
         drv_links_print(r->load, run->arena, out);
@@ -252,13 +233,14 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 
 static dse_status choose_point(const simulate_options *o, design_point *out, dse_error *err)
 {
+
     *out = (design_point){(uint32_t)o->dp, (uint32_t)o->tp, (uint32_t)o->sp,
                           (uint32_t)o->pp, o->recompute,    o->weight_sharded};
     if (!o->point)
         return DSE_OK;
     if (design_point_ranks(out) != 1 || o->recompute || o->weight_sharded)
         return dse_fail(err, DSE_E_USAGE, "give either --point or the degrees, not both");
-    return design_point_parse(o->point, out, err);
+    return strategy_parse_name(o->point, NULL, out, NULL, err);
 }
 
 static dse_status choose_engine(const simulate_options *o, dse_arena *a, const drv_external **tools,

@@ -83,7 +83,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const wl_symbols sizes = {.n = 7,
                               .name = {"Din", "Dout", "Dmodel", "Dff", "Batch", "Seq", "Head"},
                               .value = {o->din, o->dout, o->dmodel, o->dff, o->batch, o->seq, o->head}};
-    const wl_strategy strategy = {.dp = (uint32_t)o->dp,
+    const wl_strategy request = {.dp = (uint32_t)o->dp,
                                   .tp = (uint32_t)o->tp,
                                   .sp = (uint32_t)o->sp,
                                   .pp = (uint32_t)o->pp,
@@ -99,7 +99,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     assert(schema && "every choice of --chakra_schema_version is a schema");
     if ((st = card_locate(CARD_OPERATORS, o->operators, a, &path, err)) != DSE_OK ||
         (st = cfg_load(path, a, &operators, err)) != DSE_OK ||
-        (st = wl_generate(&operators, &sizes, (uint32_t)o->num_stacks, &strategy, a, &w, err)) != DSE_OK)
+        (st = wl_generate(&operators, &sizes, (uint32_t)o->num_stacks, &request, a, &w, err)) != DSE_OK)
         return st;
     return write_all(o, &w, schema, a, err);
 }

@@ -21,7 +21,7 @@ typedef struct {
     shortcuts_options shortcuts;
     const char *db;
     int64_t jobs, top;
-    double hbm;
+    double hbm_bytes;
     bool json, dry_run, prune;
 } sweep_options;
 
@@ -40,7 +40,7 @@ static const option options[] = {
      .min = 0, .max = 1e9, FIELD(top)},
     {"--hbm", OPT_SIZE, "SIZE", "",
      "with --prune: memory of an NPU, 80GB (10^9) or 80GiB (2^30); what the system card gives if not given",
-     FIELD(hbm)},
+     FIELD(hbm_bytes)},
     {"--jobs", OPT_INT, "N", "0", "worker processes, or points side by side; 0: one per core", .min = 0,
      .max = 4096, FIELD(jobs)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db",
@@ -70,12 +70,9 @@ static void skipped_json(const drv_progress *p, dse_json *j)
 {
     dse_json_key(j, "skipped");
     dse_json_begin_object(j);
-    dse_json_key(j, "points");
-    dse_json_uint(j, p->skipped);
-    for (int i = 0; i < DRV_N_SKIPS; i++) {
-        dse_json_key(j, drv_skip_key((drv_skip)i));
-        dse_json_uint(j, p->skipped_by[i]);
-    }
+    dse_json_key_uint(j, "points", p->skipped);
+    for (int i = 0; i < DRV_N_SKIPS; i++)
+        dse_json_key_uint(j, drv_skip_key((drv_skip)i), p->skipped_by[i]);
     dse_json_end_object(j);
 }
 
@@ -117,38 +114,26 @@ static void print_summary_json(const sweep_options *o, const drv_progress *p, ds
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "points");
-    dse_json_uint(&j, p->total);
-    dse_json_key(&j, "cached");
-    dse_json_uint(&j, p->cached);
-    dse_json_key(&j, "done");
-    dse_json_uint(&j, p->done);
-    dse_json_key(&j, "failed");
-    dse_json_uint(&j, p->failed);
+    dse_json_key_uint(&j, "points", p->total);
+    dse_json_key_uint(&j, "cached", p->cached);
+    dse_json_key_uint(&j, "done", p->done);
+    dse_json_key_uint(&j, "failed", p->failed);
     if (o->prune)
         skipped_json(p, &j);
-    if (p->sizes.n) {
-        dse_json_key(&j, "memory_counts");
-        dse_json_string(&j, report_sizes_key(&p->sizes));
-    }
+    if (p->sizes.n)
+        dse_json_key_string(&j, "memory_counts", report_sizes_key(&p->sizes));
     if (p->has_best) {
         char name[DESIGN_NAME_MAX];
 
         design_point_name(&p->best, name);
         dse_json_key(&j, "best");
         dse_json_begin_object(&j);
-        dse_json_key(&j, "model");
-        dse_json_string(&j, p->best_model);
-        dse_json_key(&j, "system");
-        dse_json_string(&j, p->best_system);
-        if (*p->best_settings) {
-            dse_json_key(&j, "settings");
-            dse_json_string(&j, p->best_settings);
-        }
-        dse_json_key(&j, "point");
-        dse_json_string(&j, name);
-        dse_json_key(&j, "wall_time");
-        dse_json_uint(&j, p->best_wall_time);
+        dse_json_key_string(&j, "model", p->best_model);
+        dse_json_key_string(&j, "system", p->best_system);
+        if (*p->best_settings)
+            dse_json_key_string(&j, "settings", p->best_settings);
+        dse_json_key_string(&j, "point", name);
+        dse_json_key_uint(&j, "wall_time", p->best_wall_time);
         dse_json_end_object(&j);
     }
     dse_json_end_object(&j);
@@ -169,18 +154,13 @@ static void list_json(const drv_points *points, dse_strbuf *out)
 
         design_point_name(&points->point[i].point, name);
         dse_json_begin_object(&j);
-        dse_json_key(&j, "model");
-        dse_json_string(&j, points->space->model[v->study]);
-        dse_json_key(&j, "system");
-        dse_json_string(&j, points->space->system[v->study]);
-        dse_json_key(&j, "point");
-        dse_json_string(&j, name);
+        dse_json_key_string(&j, "model", points->space->model[v->study]);
+        dse_json_key_string(&j, "system", points->space->system[v->study]);
+        dse_json_key_string(&j, "point", name);
         dse_strbuf_clear(&settings);
         drv_settings_print(points->space->study[v->study].settings, &v->settings, &settings);
-        if (settings.len) {
-            dse_json_key(&j, "settings");
-            dse_json_string(&j, settings.data);
-        }
+        if (settings.len)
+            dse_json_key_string(&j, "settings", settings.data);
         dse_json_end_object(&j);
     }
     dse_json_end_array(&j);
@@ -228,8 +208,8 @@ static void warn_of_unknown_keys(const drv_space *s)
 /* What --prune needs, and what needs it. */
 static dse_status check_prune(const sweep_options *o, const drv_external *tools, dse_error *err)
 {
-    if (!o->prune && (o->top != strtoll(DEFAULT_TOP, NULL, 10) || !isnan(o->hbm)))
-        return dse_fail(err, DSE_E_USAGE, "%s needs --prune", isnan(o->hbm) ? "--top" : "--hbm");
+    if (!o->prune && (o->top != strtoll(DEFAULT_TOP, NULL, 10) || !isnan(o->hbm_bytes)))
+        return dse_fail(err, DSE_E_USAGE, "%s needs --prune", isnan(o->hbm_bytes) ? "--top" : "--hbm");
     if (o->prune && o->dry_run)
         return dse_fail(err, DSE_E_USAGE,
                         "give either --prune or --dry-run, not both: what is skipped depends on results");
@@ -248,7 +228,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     drv_progress p = {0};
     drv_space space;
     drv_points points;
-    const drv_prune prune = {.top = (uint64_t)o->top, .hbm = o->hbm};
+    const drv_prune prune = {.top = (uint64_t)o->top, .hbm_bytes = o->hbm_bytes};
     drv_sweep sweep = {.points = &points,
                        .database = o->db,
                        .jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(),

@@ -60,7 +60,7 @@ static dse_status read_points(const option_list *points, dse_arena *a, const cha
         char name[DESIGN_NAME_MAX];
         design_point p;
 
-        if ((st = design_point_parse(points->item[i], &p, err)) != DSE_OK)
+        if ((st = strategy_parse_name(points->item[i], NULL, &p, NULL, err)) != DSE_OK)
             break;
         design_point_name(&p, name);
         (*names)[i] = dse_arena_strdup(a, name);
@@ -168,14 +168,10 @@ static void json_name(const store_row *row, dse_json *j)
 
     name_of(row, name);
     dse_json_begin_object(j);
-    dse_json_key(j, "model");
-    dse_json_string(j, row->model);
-    dse_json_key(j, "system");
-    dse_json_string(j, row->system);
-    dse_json_key(j, "settings");
-    dse_json_string(j, row->settings);
-    dse_json_key(j, "point");
-    dse_json_string(j, name);
+    dse_json_key_string(j, "model", row->model);
+    dse_json_key_string(j, "system", row->system);
+    dse_json_key_string(j, "settings", row->settings);
+    dse_json_key_string(j, "point", name);
 }
 
 static void json_differences(const store_row *rows, const drv_verified *v, size_t n, dse_json *j)
@@ -184,12 +180,9 @@ static void json_differences(const store_row *rows, const drv_verified *v, size_
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < v[i].n_differences; k++) {
             json_name(&rows[i], j);
-            dse_json_key(j, "statistic");
-            dse_json_string(j, v[i].difference[k].statistic);
-            dse_json_key(j, "stored");
-            dse_json_string(j, v[i].difference[k].stored);
-            dse_json_key(j, "external");
-            dse_json_string(j, v[i].difference[k].external);
+            dse_json_key_string(j, "statistic", v[i].difference[k].statistic);
+            dse_json_key_string(j, "stored", v[i].difference[k].stored);
+            dse_json_key_string(j, "external", v[i].difference[k].external);
             dse_json_end_object(j);
         }
     dse_json_end_array(j);
@@ -201,8 +194,7 @@ static void json_failures(const store_row *rows, const drv_verified *v, size_t n
     for (size_t i = 0; i < n; i++)
         if (v[i].failure) {
             json_name(&rows[i], j);
-            dse_json_key(j, "error");
-            dse_json_string(j, v[i].failure);
+            dse_json_key_string(j, "error", v[i].failure);
             dse_json_end_object(j);
         }
     dse_json_end_array(j);
@@ -215,14 +207,10 @@ static void print_json(const store_row *rows, const drv_verified *v, size_t n, d
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "verified");
-    dse_json_uint(&j, n - t.failed);
-    dse_json_key(&j, "compared");
-    dse_json_uint(&j, t.compared);
-    dse_json_key(&j, "differ");
-    dse_json_uint(&j, t.differ);
-    dse_json_key(&j, "failed");
-    dse_json_uint(&j, t.failed);
+    dse_json_key_uint(&j, "verified", n - t.failed);
+    dse_json_key_uint(&j, "compared", t.compared);
+    dse_json_key_uint(&j, "differ", t.differ);
+    dse_json_key_uint(&j, "failed", t.failed);
     dse_json_key(&j, "differences");
     json_differences(rows, v, n, &j);
     dse_json_key(&j, "failures");

@@ -85,16 +85,12 @@ static void print_json(const drv_study *s, const design_point *p, const store_ro
     dse_json_key(&j, "config");
     dse_json_raw(&j);
     drv_study_write_config(s, p, out);
-    dse_json_key(&j, "wall_time");
-    dse_json_uint(&j, row->metrics.wall_time);
+    dse_json_key_uint(&j, "wall_time", row->metrics.wall_time);
     if (row->metrics.peak_memory != STORE_ABSENT) {
-        dse_json_key(&j, "peak_memory_bytes");
-        dse_json_uint(&j, row->metrics.peak_memory);
-        dse_json_key(&j, "memory_rounded");
-        dse_json_bool(&j, row->memory_rounded);
+        dse_json_key_uint(&j, "peak_memory_bytes", row->metrics.peak_memory);
+        dse_json_key_bool(&j, "memory_rounded", row->memory_rounded);
     }
-    dse_json_key(&j, "memory_counts");
-    dse_json_string(&j, "elements");
+    dse_json_key_string(&j, "memory_counts", "elements");
     dse_json_key(&j, "sys");
     dse_json_begin_object(&j);
     dse_json_key(&j, "0");

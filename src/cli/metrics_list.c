@@ -31,12 +31,9 @@ static void entries_json(const metric *m, dse_json *j)
         const metric_entry *e = &m->entry[i];
 
         dse_json_begin_object(j);
-        dse_json_key(j, "entry");
-        dse_json_string(j, e->path);
-        dse_json_key(j, "unit");
-        dse_json_string(j, e->unit);
-        dse_json_key(j, "better");
-        dse_json_string(j, betters[e->better]);
+        dse_json_key_string(j, "entry", e->path);
+        dse_json_key_string(j, "unit", e->unit);
+        dse_json_key_string(j, "better", betters[e->better]);
         dse_json_key(j, "tolerance");
         dse_json_double(j, e->tolerance);
         dse_json_end_object(j);
@@ -56,8 +53,7 @@ static void row_json(const metric *m, const char *name, dse_json *j)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!texts[i].text)
             continue;
-        dse_json_key(j, texts[i].key);
-        dse_json_string(j, texts[i].text);
+        dse_json_key_string(j, texts[i].key, texts[i].text);
     }
     dse_json_key(j, "kinds");
     kinds_json(m->kinds, j);

@@ -22,21 +22,19 @@ static dse_status parse_axes(const points_options *o, design_axes *out, dse_erro
 {
     const struct {
         const char *name, *text;
-        design_axis *axis;
-    } axes[] = {{"--dp", o->dp, &out->dp},
-                {"--tp", o->tp, &out->tp},
-                {"--sp", o->sp, &out->sp},
-                {"--pp", o->pp, &out->pp}};
+        uint32_t parameter;
+    } axes[] = {{"--dp", o->dp, STRATEGY_dp},
+                {"--tp", o->tp, STRATEGY_tp},
+                {"--sp", o->sp, STRATEGY_sp},
+                {"--pp", o->pp, STRATEGY_pp},
+                {"--recompute", o->recompute, STRATEGY_recompute},
+                {"--weight-sharded", o->weight_sharded, STRATEGY_weight_sharded}};
     dse_status st = DSE_OK;
 
-    *out = (design_axes){.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_NO};
-    for (int i = 0; st == DSE_OK && i < 4; i++)
+    *out = (design_axes){0};
+    for (int i = 0; st == DSE_OK && i < 6; i++)
         if (axes[i].text)
-            st = design_axis_parse(axes[i].name, axes[i].text, axes[i].axis, err);
-    if (st == DSE_OK && o->recompute)
-        st = design_switch_parse("--recompute", o->recompute, &out->recompute, err);
-    if (st == DSE_OK && o->weight_sharded)
-        st = design_switch_parse("--weight-sharded", o->weight_sharded, &out->weight_sharded, err);
+            st = design_axis_parse(axes[i].parameter, axes[i].name, axes[i].text, &out->of[axes[i].parameter], err);
     return st;
 }
 

@@ -50,7 +50,7 @@ static void format_progress(const drv_progress *p, char *out, size_t size)
 {
     uint64_t run = p->done + p->failed, left = p->total - p->cached - p->skipped - run;
     double rate = p->seconds > 0 ? (double)run / p->seconds : 0;
-    char best[160] = "", remaining[48] = "", time[32], name[DESIGN_NAME_MAX], failed[48] = "";
+    char best[STRATEGY_NAME_MAX + 64] = "", remaining[48] = "", time[32], name[DESIGN_NAME_MAX], failed[48] = "";
 
     if (p->has_best) {
         dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);

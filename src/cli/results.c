@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "cards/locate.h"
 #include "driver/study.h"
+#include "report/sizes.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -79,6 +80,7 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
             (*rows)[kept++] = (*rows)[i];
     }
     *n = kept;
+    report_sizes_read(*rows, kept);
     return DSE_OK;
 }
 

@@ -229,8 +229,7 @@ void topology_routes_json(const drv_network *n, const net_graph *g, const net_ro
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "system");
-    dse_json_string(&j, n->name);
+    dse_json_key_string(&j, "system", n->name);
     dse_json_key_uint(&j, "bytes", r->bytes);
     dse_json_key(&j, "messages");
     dse_json_begin_array(&j);

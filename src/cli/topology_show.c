@@ -208,8 +208,7 @@ static void write_dimension(const net_dimension *d, dse_json *j)
 {
     dse_json_newline(j);
     dse_json_begin_object(j);
-    dse_json_key(j, "topology");
-    dse_json_string(j, d->topology->name);
+    dse_json_key_string(j, "topology", d->topology->name);
     dse_json_key_uint(j, "npus_count", d->shape.n);
     for (uint32_t axis = 0; axis < d->topology->n_axes; axis++)
         dse_json_key_uint(j, net_axis_name(axis), d->shape.extent[axis]);
@@ -228,8 +227,7 @@ static void write_device(const net_graph *g, uint32_t device, dse_json *j)
     dse_json_newline(j);
     dse_json_begin_object(j);
     dse_json_key_uint(j, "id", device);
-    dse_json_key(j, "kind");
-    dse_json_string(j, npu ? "npu" : "switch");
+    dse_json_key_string(j, "kind", npu ? "npu" : "switch");
     dse_json_key_uint(j, "degree", net_degree(g, device));
     if (npu)
         n = places_of(g->net, device, place);
@@ -270,8 +268,7 @@ static void write_facts(const net_graph *g, dse_json *j)
     dse_json_key_uint(j, "diameter", f.diameter);
     dse_json_key_uint(j, "bisection_links", f.bisection_links);
     key_double(j, "bisection_bytes_per_s", f.bisection_gib_per_s * GIB);
-    dse_json_key(j, "bisection_is_bound");
-    dse_json_bool(j, f.bisection_is_bound);
+    dse_json_key_bool(j, "bisection_is_bound", f.bisection_is_bound);
     key_double(j, "total_bytes_per_s", f.total_gib_per_s * GIB);
 }
 
@@ -281,8 +278,7 @@ void topology_show_json(const drv_network *n, const net_graph *g, dse_strbuf *ou
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "system");
-    dse_json_string(&j, n->name);
+    dse_json_key_string(&j, "system", n->name);
     write_facts(g, &j);
     dse_json_key(&j, "dimensions");
     dse_json_begin_array(&j);

@@ -8,18 +8,18 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of a number; 2^64 has 20 digits. */
+/* The longest number; 2^64 has 20 digits. */
 #define MAX_DIGITS 24
-/* Of memory: beyond it a count would not fit. */
+/* The largest memory that a double counts exactly. */
 #define MAX_BYTES 9007199254740992.0 /* 2^53 */
 
 typedef enum { TICKS, REAL, MEMORY } kind;
 
-/* One row a statistic: what it is called behind "sys[0], ", and for messages. */
+/* One row a statistic: its name after "sys[0], " and in messages. */
 static const struct {
     const char *label;
     kind kind;
-    const char *inner; /* the number stands behind these words of the line, not behind the label */
+    const char *inner; /* the number follows these words, not the label */
 } fields[DRV_LOG_N] = {
     [DRV_LOG_EXPOSED_COMM] = {"finished", TICKS, "exposed communication"},
     [DRV_LOG_WALL_TIME] = {"Wall time", TICKS, NULL},
@@ -41,7 +41,7 @@ static const char *const units[][3] = {
 
 /* ---- a line -------------------------------------------------------------------------------- */
 
-/* What is left of a line. */
+/* The unread part of a line. */
 typedef struct {
     const char *at, *end;
 } rest;
@@ -65,7 +65,7 @@ static bool skip_word(rest *r, const char *word)
     return true;
 }
 
-/* Behind the first `word` of the line. */
+/* Skips to the end of the first `word` of the line. */
 static bool skip_to(rest *r, const char *word)
 {
     for (rest try = *r; try.at < r->end; try.at++) {
@@ -87,7 +87,7 @@ static bool skip_one_of(rest *r, const char *characters)
     return true;
 }
 
-/* "sys[12]" and what separates it from what is said about it. False if the line has none. */
+/* Skips "sys[12]" and the separator after it. False if the line has none. */
 static bool find_rank(rest *r, uint64_t *rank)
 {
     char digits[MAX_DIGITS];
@@ -105,7 +105,7 @@ static bool find_rank(rest *r, uint64_t *rank)
     return true;
 }
 
-/* The field that the rest of the line is about; DRV_LOG_N: none that we know. Leaves r behind the separator. */
+/* The field whose name comes next; DRV_LOG_N: none that is known. Leaves r behind the separator. */
 static drv_log_field find_field(rest *r)
 {
     for (int i = 0; i < DRV_LOG_N; i++) {
@@ -194,7 +194,7 @@ static bool read_ticks(rest *r, drv_log_value *out)
     return true;
 }
 
-/* What a division by 0 leaves, as ASTRA-sim prints it: "nan", "-nan", "inf", "-inf". */
+/* The result of a division by 0, as ASTRA-sim prints it: "nan", "-nan", "inf", "-inf". */
 static bool read_not_finite(rest *r, double *out)
 {
     bool negative = r->at < r->end && *r->at == '-';
@@ -271,7 +271,7 @@ static dse_status fail(const parser *p, dse_error *err, const char *what, uint64
     return dse_fail_at(err, DSE_E_SYNTAX, where, "%s sys[%" PRIu64 "] '%s'", what, rank, fields[field].label);
 }
 
-static dse_status take_line(parser *p, rest r, dse_error *err)
+static dse_status parse_line(parser *p, rest r, dse_error *err)
 {
     drv_log_value v, *worst;
     drv_log_field field;
@@ -347,7 +347,7 @@ dse_status drv_astra_log_parse(const char *name, const char *text, size_t n, con
 
     while (st == DSE_OK && n && (r.end = memchr(r.at, '\n', (size_t)(text + n - r.at)))) {
         p.line++;
-        st = take_line(&p, r, err);
+        st = parse_line(&p, r, err);
         r.at = r.end + 1;
         if (r.at == text + n)
             break;
@@ -399,7 +399,7 @@ const drv_log_value *drv_astra_log_value(const drv_astra_log *log, const char *c
         if (strcmp(columns[i].column, column) != 0)
             continue;
         v = value_of(log, columns[i].field, columns[i].of_all);
-        /* A count that the database has no place for: an exposed communication of -1. */
+        /* An exposed communication of -1 is a count that the database cannot hold. */
         return v->present && v->count != STORE_ABSENT ? v : NULL;
     }
     return NULL;
@@ -448,7 +448,7 @@ void drv_log_format_stored(const store_metrics *m, const store_column *c, const 
         v.real = store_value(m, c);
     else
         v.count = store_count(m, c);
-    if (v.unit) /* a float, there as well: above 2^24 it may round to another last digit than a double */
+    if (v.unit) /* ASTRA-sim divides in float, too: above 2^24 the last digit may differ from a double's */
         v.real = (double)ldexpf((float)v.count, -10 * v.unit);
     drv_log_format(&v, c, out);
 }

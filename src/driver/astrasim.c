@@ -34,7 +34,8 @@ static dse_status load_remote(const char *path, dse_arena *a, sim_remote_memory 
     return st == DSE_OK ? card_remote_read(&doc, out, err) : st;
 }
 
-/* What the released program refuses; called by our own name that is only the Ring of two, for which it has no answer. */
+/* Refuses what the released program refuses; under our own name only the Ring of two, for which it has no
+ * result. */
 static dse_status check_released(const drv_astrasim_inputs *in, const net_network *net, dse_error *err)
 {
     dse_status st = DSE_OK;
@@ -48,8 +49,8 @@ static dse_status check_released(const drv_astrasim_inputs *in, const net_networ
     return st;
 }
 
-/* A program has the backend of its name, whatever --backend says. */
-static const char *how_to_have_links(const drv_astrasim_inputs *in)
+/* The name of a released program determines its backend, whatever --backend says. */
+static const char *links_remedy(const drv_astrasim_inputs *in)
 {
     return in->as_released ? "call it " DRV_AWARE_PROGRAM : "give --backend congestion_aware";
 }
@@ -65,7 +66,7 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
 
     *out = (drv_astrasim_output){0};
     if ((st = load_system(in, a, &system, err)) != DSE_OK ||
-        (in->links && (st = drv_links_check(&system, how_to_have_links(in), err)) != DSE_OK) ||
+        (in->links && (st = drv_links_check(&system, links_remedy(in), err)) != DSE_OK) ||
         (st = card_system_build(&system, &net, &settings, err)) != DSE_OK ||
         (st = check_released(in, &net, err)) != DSE_OK ||
         (st = load_remote(in->remote, a, &settings.remote, err)) != DSE_OK)

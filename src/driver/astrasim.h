@@ -10,14 +10,14 @@ typedef struct {
     const char *groups;   /* NULL: only the group of all ranks */
     const char *system, *network, *remote;
     const char *backend; /* NULL: the network file's, which is congestion-unaware if it says nothing */
-    /* As the program of that backend: the network file has its keys alone, and what it cannot simulate is refused
-     * (net_released_check). */
+    /* Behave as the released program of that backend: the network file has only that program's keys, and
+     * systems that it cannot simulate are refused (net_released_check). */
     bool as_released;
     uint32_t queues_per_dim;
     double injection_scale; /* of the endpoint delay, if the file gives one */
     bool rendezvous;
     sim_shortcuts shortcuts;
-    bool links; /* are asked for: a network without congestion has none and is refused */
+    bool links; /* wanted: a network without congestion has none and is refused */
 } drv_astrasim_inputs;
 
 typedef struct {
@@ -31,8 +31,8 @@ typedef struct {
 dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_astrasim_output *out,
                             trace_ticks *record, dse_error *err);
 
-/* The lines that the reference logs when a rank has finished, in the order in which they do. Memory in bytes. Each
- * line has the reference's prefix; the time in it is fixed, so that equal runs give equal bytes. */
+/* The lines that the reference logs when a rank finishes, in the order of finishing. Memory is in bytes. Each
+ * line has the reference's prefix with a fixed time, so that equal runs give equal bytes. */
 void drv_astrasim_log(const sim_result *r, bool memory, dse_strbuf *out);
 
 #endif

@@ -20,7 +20,7 @@
 
 /* ---- findings ------------------------------------------------------------------------------ */
 
-/* Paths and what tools say may hold anything; a terminal gets only what prints. */
+/* Paths and the output of tools may contain any bytes; only printable ones reach the terminal. */
 void doctor_found(doctor *d, drv_check check, drv_state state, const char *fmt, ...)
 {
     char text[1024];
@@ -38,12 +38,9 @@ void doctor_found(doctor *d, drv_check check, drv_state state, const char *fmt, 
 
 /* ---- the machine --------------------------------------------------------------------------- */
 
-static void look_at_cores(doctor *d, drv_check check)
-{
-    doctor_found(d, check, DRV_THERE, "%u", exec_cores());
-}
+static void check_cores(doctor *d, drv_check check) { doctor_found(d, check, DRV_THERE, "%u", exec_cores()); }
 
-static void look_at_memory(doctor *d, drv_check check)
+static void check_memory(doctor *d, drv_check check)
 {
     uint64_t total, available;
     char all[32], rest[32];
@@ -58,7 +55,7 @@ static void look_at_memory(doctor *d, drv_check check)
     doctor_found(d, check, DRV_THERE, "%s, %s of it free", all, rest);
 }
 
-static void look_at_terminal(doctor *d, drv_check check)
+static void check_terminal(doctor *d, drv_check check)
 {
     const char *term = getenv("TERM");
     struct winsize size = {0};
@@ -80,8 +77,8 @@ static const struct {
                   {CARD_SYSTEMS, "system", "systems"},
                   {CARD_OPERATORS, "operator file", "operator files"}};
 
-/* Where each kind is found; configs may lie in several places, one of which has all kinds as a rule. */
-static void look_at_cards(doctor *d, drv_check check)
+/* Where each kind of card is; configs may lie in several folders, but one of them usually has all kinds. */
+static void check_cards(doctor *d, drv_check check)
 {
     char text[900] = "", before[512] = "";
     size_t used = 0;
@@ -109,7 +106,7 @@ static void look_at_cards(doctor *d, drv_check check)
     doctor_found(d, check, DRV_THERE, "%s", text);
 }
 
-static void look_at_folder(doctor *d, drv_check check)
+static void check_folder(doctor *d, drv_check check)
 {
     char path[900];
     bool known = getcwd(path, sizeof path);
@@ -130,8 +127,8 @@ static void parent_of(char *path)
         slash[slash == path] = '\0'; /* "/" stays */
 }
 
-/* The folder of the database; or, as a sweep makes those that are missing, the nearest one above it that is there. */
-static void look_at_results(doctor *d, drv_check check)
+/* The folder of the database, or its nearest existing parent, as a sweep makes missing folders. */
+static void check_results(doctor *d, drv_check check)
 {
     char *folder = dse_arena_printf(d->arena, "%s ", d->in->database); /* with room for "." */
     char *wanted, space[32];
@@ -157,7 +154,7 @@ static void look_at_results(doctor *d, drv_check check)
                  made ? "made" : "written to", space);
 }
 
-static void look_at_database(doctor *d, drv_check check)
+static void check_database(doctor *d, drv_check check)
 {
     dse_error err = DSE_ERROR_INIT;
     store *s = NULL;
@@ -175,20 +172,20 @@ static void look_at_database(doctor *d, drv_check check)
 
 static const struct {
     const char *name;
-    void (*look)(doctor *d, drv_check check);
+    void (*run)(doctor *d, drv_check check);
 } checks[DRV_N_CHECKS] = {
-    [DRV_CHECK_CORES] = {"cores", look_at_cores},
-    [DRV_CHECK_MEMORY] = {"memory", look_at_memory},
-    [DRV_CHECK_CARDS] = {"cards", look_at_cards},
-    [DRV_CHECK_FOLDER] = {"this folder", look_at_folder},
-    [DRV_CHECK_RESULTS] = {"results", look_at_results},
-    [DRV_CHECK_DATABASE] = {"database", look_at_database},
-    [DRV_CHECK_TERMINAL] = {"terminal", look_at_terminal},
-    [DRV_CHECK_PYTHON] = {"python3", doctor_look_at_python},
-    [DRV_CHECK_STAGE] = {"STAGE", doctor_look_at_stage},
-    [DRV_CHECK_ASTRASIM] = {"ASTRA-sim", doctor_look_at_astrasim},
-    [DRV_CHECK_AWARE] = {"ASTRA-sim aware", doctor_look_at_aware},
-    [DRV_CHECK_SLURM] = {"Slurm", doctor_look_at_slurm},
+    [DRV_CHECK_CORES] = {"cores", check_cores},
+    [DRV_CHECK_MEMORY] = {"memory", check_memory},
+    [DRV_CHECK_CARDS] = {"cards", check_cards},
+    [DRV_CHECK_FOLDER] = {"this folder", check_folder},
+    [DRV_CHECK_RESULTS] = {"results", check_results},
+    [DRV_CHECK_DATABASE] = {"database", check_database},
+    [DRV_CHECK_TERMINAL] = {"terminal", check_terminal},
+    [DRV_CHECK_PYTHON] = {"python3", doctor_check_python},
+    [DRV_CHECK_STAGE] = {"STAGE", doctor_check_stage},
+    [DRV_CHECK_ASTRASIM] = {"ASTRA-sim", doctor_check_astrasim},
+    [DRV_CHECK_AWARE] = {"ASTRA-sim aware", doctor_check_aware},
+    [DRV_CHECK_SLURM] = {"Slurm", doctor_check_slurm},
 };
 
 dse_status drv_doctor(const drv_doctor_inputs *in, dse_arena *a, drv_finding out[DRV_N_CHECKS],
@@ -198,7 +195,7 @@ dse_status drv_doctor(const drv_doctor_inputs *in, dse_arena *a, drv_finding out
 
     for (drv_check i = 0; i < DRV_N_CHECKS && d.status == DSE_OK; i++) {
         out[i] = (drv_finding){checks[i].name, DRV_UNTRIED, ""};
-        checks[i].look(&d, i);
+        checks[i].run(&d, i);
     }
     return d.status == DSE_OK ? doctor_run_probes(&d) : d.status;
 }

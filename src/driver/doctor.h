@@ -1,7 +1,7 @@
-/* drv_doctor -- what there is to work with: the machine, the current folder, the tools of others.
+/* drv_doctor -- checks the environment: the machine, the current folder, external tools.
  *
- * Looks, and changes nothing. Tools are run for their version, or with --help, side by side and with a timeout. What
- * needs which of these is not known here. */
+ * Changes nothing. Tools are run for their version or with --help, side by side and with a timeout. The
+ * caller knows which task needs which of them. */
 #ifndef DSE_DRIVER_DOCTOR_H
 #define DSE_DRIVER_DOCTOR_H
 
@@ -27,14 +27,14 @@ typedef enum {
 typedef enum {
     DRV_THERE,
     DRV_ABSENT,
-    DRV_BROKEN, /* there, and of no use as it is */
-    DRV_UNTRIED /* not known: nothing was given to try */
+    DRV_BROKEN, /* present but not usable as it is */
+    DRV_UNTRIED /* unknown: there was nothing to try */
 } drv_state;
 
 typedef struct {
     const char *name; /* of the check, in a word or two */
     drv_state state;
-    const char *found; /* a version, a path, a figure; or what is wrong. One line, printable */
+    const char *found; /* a version, a path, a number, or what is wrong; one printable line */
 } drv_finding;
 
 typedef struct {
@@ -43,8 +43,8 @@ typedef struct {
     double timeout_seconds;                         /* for a tool to answer; 0: none */
 } drv_doctor_inputs;
 
-/* One finding a check; what is missing is a finding, not a failure. In the arena. DSE_E_USAGE (a quote
- * that is not closed), DSE_E_IO (no folder for what tools say), DSE_E_CHILD, DSE_E_INTERRUPT. */
+/* One finding a check, in the arena; a missing tool is a finding, not a failure. DSE_E_USAGE (a quote that is
+ * not closed), DSE_E_IO (no folder for the tools' output), DSE_E_CHILD, DSE_E_INTERRUPT. */
 dse_status drv_doctor(const drv_doctor_inputs *in, dse_arena *a, drv_finding out[DRV_N_CHECKS],
                       dse_error *err);
 

@@ -1,4 +1,4 @@
-/* Other people's programs: run for a moment, to see whether they run. */
+/* External programs, started briefly to see whether they run. */
 #include "driver/doctor_tools.h"
 
 #include "base/fs.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_HEARD_BYTES (1u << 20)
+#define MAX_ANSWER_BYTES (1u << 20)
 
 /* A line of text, the first or the last that is not blank; "" if there is none. Returns its bytes. */
 static int line_of(const char *text, bool last, const char **line)
@@ -30,13 +30,13 @@ static int line_of(const char *text, bool last, const char **line)
 }
 
 static void add_probe(doctor *d, drv_check check, const char *const *argv,
-                      void (*heard)(doctor *, drv_check, const exec_outcome *, const char *))
+                      void (*read_answer)(doctor *, drv_check, const exec_outcome *, const char *))
 {
-    d->probe[d->n_probes++] = (doctor_probe){check, argv, heard, NULL};
+    d->probe[d->n_probes++] = (doctor_probe){check, argv, read_answer, NULL};
 }
 
-/* How it ended, and the last it said. */
-static void found_broken(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+/* How the program ended, and its last line. */
+static void report_broken(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
 {
     char how[256];
     const char *line;
@@ -47,7 +47,8 @@ static void found_broken(doctor *d, drv_check check, const exec_outcome *outcome
                  n ? ": " : "", n, line);
 }
 
-/* Prints the version, then what is not there of the modules that STAGE's main.py and its own modules import. */
+/* Prints the version, then the missing ones of the modules that STAGE's main.py and its own modules
+ * import. */
 static const char python_script[] = "import importlib.util, sys\n"
                                     "def there(m):\n"
                                     "    try:\n"
@@ -58,21 +59,20 @@ static const char python_script[] = "import importlib.util, sys\n"
                                     "print(', '.join(m for m in ('sympy', 'numpy', 'pandas', 'graphviz', "
                                     "'google.protobuf') if not there(m)))\n";
 
-static void heard_python(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+static void read_python_answer(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
 {
     const char *version, *missing;
     int n = line_of(text, false, &version), n_missing = line_of(text, true, &missing);
 
     if (outcome->end != EXEC_DONE)
-        found_broken(d, check, outcome, text);
+        report_broken(d, check, outcome, text);
     else if (missing != version)
         doctor_found(d, check, DRV_BROKEN, "%.*s, without %.*s", n, version, n_missing, missing);
     else
         doctor_found(d, check, DRV_THERE, "%.*s, with what STAGE imports", n, version);
 }
 
-/* The python that STAGE's command line begins with; python3 if it begins with something else, or there is none. NULL
- * with d->status set. */
+/* The python at the start of STAGE's command line; python3 if there is none. NULL with d->status set. */
 static const char *python_of(doctor *d)
 {
     const char **words, *name;
@@ -89,7 +89,7 @@ static const char *python_of(doctor *d)
     return strncmp(name, "python", 6) == 0 ? words[0] : "python3";
 }
 
-void doctor_look_at_python(doctor *d, drv_check check)
+void doctor_check_python(doctor *d, drv_check check)
 {
     const char *python = python_of(d), **argv;
     char path[900];
@@ -104,10 +104,10 @@ void doctor_look_at_python(doctor *d, drv_check check)
     argv[0] = python;
     argv[1] = "-c";
     argv[2] = python_script;
-    add_probe(d, check, argv, heard_python);
+    add_probe(d, check, argv, read_python_answer);
 }
 
-/* A command line and --help behind it; NULL if it cannot be had, which has been said. */
+/* A command line followed by --help; NULL after a failure or a finding. */
 static const char *const *with_help(doctor *d, drv_check check, const char *command)
 {
     const char **words, **argv;
@@ -125,27 +125,27 @@ static const char *const *with_help(doctor *d, drv_check check, const char *comm
     return argv;
 }
 
-static void heard_stage(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+static void read_stage_answer(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
 {
     if (outcome->end == EXEC_DONE)
         doctor_found(d, check, DRV_THERE, "'%s' answers", d->in->stage);
     else
-        found_broken(d, check, outcome, text);
+        report_broken(d, check, outcome, text);
 }
 
-void doctor_look_at_stage(doctor *d, drv_check check)
+void doctor_check_stage(doctor *d, drv_check check)
 {
     const char *const *argv;
 
     if (!d->in->stage)
         doctor_found(d, check, DRV_UNTRIED, "not tried; say --stage-cmd \"python3 PATH/main.py\"");
     else if ((argv = with_help(d, check, d->in->stage)))
-        add_probe(d, check, argv, heard_stage);
+        add_probe(d, check, argv, read_stage_answer);
 }
 
-/* ASTRA-sim knows no --help: it ends with 255 because options are missing, which shows that it starts. A shell's 126 and
- * 127, which the loader uses as well, show that it does not. */
-static void heard_astrasim(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+/* ASTRA-sim has no --help: it exits with 255 because options are missing, which shows that it starts. Exit
+ * codes 126 and 127, of a shell or the loader, show that it does not. */
+static void read_astrasim_answer(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
 {
     bool starts = outcome->end == EXEC_DONE ||
                   (outcome->end == EXEC_EXITED && outcome->code != 126 && outcome->code != 127);
@@ -153,10 +153,10 @@ static void heard_astrasim(doctor *d, drv_check check, const exec_outcome *outco
     if (starts)
         doctor_found(d, check, DRV_THERE, "%s starts", d->finding[check].found);
     else
-        found_broken(d, check, outcome, text);
+        report_broken(d, check, outcome, text);
 }
 
-static void look_at_simulator(doctor *d, drv_check check, drv_simulator which)
+static void check_simulator(doctor *d, drv_check check, drv_simulator which)
 {
     static const char *const in_path[DRV_N_SIMULATORS][3] = {
         [DRV_UNAWARE] = {DRV_UNAWARE_PROGRAM, "--help", NULL},
@@ -176,25 +176,25 @@ static void look_at_simulator(doctor *d, drv_check check, drv_simulator which)
     if (command)
         argv = with_help(d, check, command);
     if (argv)
-        add_probe(d, check, argv, heard_astrasim);
+        add_probe(d, check, argv, read_astrasim_answer);
 }
 
-void doctor_look_at_astrasim(doctor *d, drv_check check) { look_at_simulator(d, check, DRV_UNAWARE); }
+void doctor_check_astrasim(doctor *d, drv_check check) { check_simulator(d, check, DRV_UNAWARE); }
 
-void doctor_look_at_aware(doctor *d, drv_check check) { look_at_simulator(d, check, DRV_AWARE); }
+void doctor_check_aware(doctor *d, drv_check check) { check_simulator(d, check, DRV_AWARE); }
 
-static void heard_slurm(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+static void read_slurm_answer(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
 {
     const char *line;
     int n = line_of(text, false, &line);
 
     if (outcome->end != EXEC_DONE)
-        found_broken(d, check, outcome, text);
+        report_broken(d, check, outcome, text);
     else
         doctor_found(d, check, DRV_THERE, "%.*s", n, line);
 }
 
-void doctor_look_at_slurm(doctor *d, drv_check check)
+void doctor_check_slurm(doctor *d, drv_check check)
 {
     static const char *const programs[] = {"sbatch", "srun", "sinfo"};
     static const char *const argv[] = {"sbatch", "--version", NULL};
@@ -208,7 +208,7 @@ void doctor_look_at_slurm(doctor *d, drv_check check)
     if (used)
         doctor_found(d, check, DRV_ABSENT, "no %s in PATH", missing);
     else
-        add_probe(d, check, argv, heard_slurm);
+        add_probe(d, check, argv, read_slurm_answer);
 }
 
 /* ---- running them -------------------------------------------------------------------------- */
@@ -236,8 +236,8 @@ static dse_status probe_done(void *user, uint64_t task, const exec_outcome *outc
     (void)err;
     dse_strbuf_init(&text);
     if (outcome->end != EXEC_CANNOT_START) /* output that is too long counts as none */
-        (void)dse_read_file(p->output, MAX_HEARD_BYTES, &text, NULL);
-    p->heard(d, p->check, outcome, text.data);
+        (void)dse_read_file(p->output, MAX_ANSWER_BYTES, &text, NULL);
+    p->read_answer(d, p->check, outcome, text.data);
     dse_strbuf_free(&text);
     return DSE_OK;
 }

@@ -9,11 +9,11 @@
 
 typedef struct doctor doctor;
 
-/* A program that is run, and who hears what it says. */
+/* A program to run, and the function that reads its output. */
 typedef struct {
     drv_check check;
     const char *const *argv;
-    void (*heard)(doctor *d, drv_check check, const exec_outcome *outcome, const char *text);
+    void (*read_answer)(doctor *d, drv_check check, const exec_outcome *outcome, const char *text);
     const char *output; /* file */
 } doctor_probe;
 
@@ -23,7 +23,7 @@ struct doctor {
     drv_finding *finding; /* DRV_N_CHECKS */
     doctor_probe probe[DOCTOR_MAX_PROBES];
     uint32_t n_probes, next;
-    dse_status status; /* of what stops all */
+    dse_status status; /* a failure that ends the checks */
     dse_error *err;
 };
 
@@ -31,12 +31,12 @@ struct doctor {
 void doctor_found(doctor *d, drv_check check, drv_state state, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Each says what is there, or adds the probe that will. */
-void doctor_look_at_python(doctor *d, drv_check check);
-void doctor_look_at_stage(doctor *d, drv_check check);
-void doctor_look_at_astrasim(doctor *d, drv_check check);
-void doctor_look_at_aware(doctor *d, drv_check check);
-void doctor_look_at_slurm(doctor *d, drv_check check);
+/* Each sets a finding, or adds a probe that will set it. */
+void doctor_check_python(doctor *d, drv_check check);
+void doctor_check_stage(doctor *d, drv_check check);
+void doctor_check_astrasim(doctor *d, drv_check check);
+void doctor_check_aware(doctor *d, drv_check check);
+void doctor_check_slurm(doctor *d, drv_check check);
 
 /* Runs the probes, side by side. */
 dse_status doctor_run_probes(doctor *d);

@@ -25,7 +25,7 @@ static const char script_body[] =
     "  --system-configuration=system.json --network-configuration=network.yml \\\n"
     "  --remote-memory-configuration=remote_memory.json\n";
 
-/* Names the program that simulates this system, or says why ASTRA-sim has none; and what traces cannot hold. */
+/* The script names the program that simulates this system, or explains why ASTRA-sim has none. */
 static void write_script(const card_system *s, bool in_bytes, dse_strbuf *out)
 {
     dse_error why = DSE_ERROR_INIT;
@@ -95,7 +95,7 @@ dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char
     dse_strbuf groups;
     dse_status st;
 
-    unlink(script); /* made last: without it the folder is not complete */
+    unlink(script); /* made last: its absence marks an incomplete folder */
     dse_strbuf_init(&groups);
     wl_groups_write(w, &groups);
     if ((st = drv_emit_system(s, folder, err)) == DSE_OK)

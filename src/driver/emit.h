@@ -1,4 +1,4 @@
-/* A point as files that the upstream tools take as they are. */
+/* Writes a point as input files of the upstream tools. */
 #ifndef DSE_DRIVER_EMIT_H
 #define DSE_DRIVER_EMIT_H
 
@@ -7,8 +7,8 @@
 /* <folder>/system.json, network.yml, remote_memory.json. */
 dse_status drv_emit_system(const card_system *s, const char *folder, dse_error *err);
 
-/* The same, and workload.<rank>.et, comm_group.json, and run.sh, which runs ASTRA-sim (or `ccldse astrasim`) on
- * them. */
+/* The same, with workload.<rank>.et, comm_group.json, and run.sh, which runs ASTRA-sim (or `ccldse astrasim`)
+ * on them. */
 dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char *folder, dse_arena *a,
                           dse_error *err);
 

@@ -1,4 +1,4 @@
-/* Running points with the external tools: what their commands' ends and logs mean. */
+/* Runs points with the external tools and interprets their exit codes and logs. */
 #include "base/fs.h"
 #include "driver/external.h"
 #include "driver/log_tail.h"
@@ -9,7 +9,7 @@
 
 #define MAX_LOG_BYTES (256u << 20)
 
-/* One point at a time; its memory is used again for the next. */
+/* Runs one point at a time and reuses its memory for the next. */
 typedef struct {
     bool busy;
     dse_arena arena;
@@ -25,9 +25,9 @@ typedef struct {
     uint32_t n_lanes;
 } runner;
 
-/* ---- what is said of a failure ------------------------------------------------------------- */
+/* ---- failures ------------------------------------------------------------------------------ */
 
-static void say_how_it_ended(const lane *l, const exec_outcome *o, dse_strbuf *out)
+static void add_outcome(const lane *l, const exec_outcome *o, dse_strbuf *out)
 {
     bool stage = o->command == 0;
     const char *path = stage ? l->point.stage_log : l->point.simulator_log;
@@ -63,7 +63,7 @@ static dse_status read_log(const char *path, lane *l, drv_astra_log *log, dse_er
     return st;
 }
 
-/* What it printed, or, if there are no statistics in that, the log that it keeps itself. */
+/* From what ASTRA-sim printed or, if that has no statistics, from its own log file. */
 static dse_status read_statistics(lane *l, drv_astra_log *log, dse_error *err)
 {
     dse_status st = read_log(l->point.simulator_log, l, log, err);
@@ -77,7 +77,7 @@ static dse_status read_statistics(lane *l, drv_astra_log *log, dse_error *err)
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-static dse_status give_failure(runner *r, lane *l, const char *why, double seconds, dse_error *err)
+static dse_status report_failure(runner *r, lane *l, const char *why, double seconds, dse_error *err)
 {
     store_row row = {.error = why, .seconds = seconds};
 
@@ -86,9 +86,9 @@ static dse_status give_failure(runner *r, lane *l, const char *why, double secon
     return r->calls->result(r->calls->user, l->task, &row, NULL, err);
 }
 
-static dse_status give_text(runner *r, lane *l, dse_strbuf *why, double seconds, dse_error *err)
+static dse_status report_text(runner *r, lane *l, dse_strbuf *why, double seconds, dse_error *err)
 {
-    dse_status st = give_failure(r, l, why->data, seconds, err);
+    dse_status st = report_failure(r, l, why->data, seconds, err);
 
     dse_strbuf_free(why);
     return st;
@@ -99,7 +99,8 @@ static void add_error(const dse_error *e, dse_strbuf *out)
     dse_strbuf_addf(out, "%s%s%s", e->where, e->where[0] ? ": " : "", e->text);
 }
 
-/* What is large and of no more use: STAGE's traces, and ASTRA-sim's of the local memory (LocalMemUsageTracker.cc). */
+/* Removes large files that are no longer needed: STAGE's traces and ASTRA-sim's memory traces
+ * (LocalMemUsageTracker.cc). */
 static dse_status discard(lane *l, dse_error *err)
 {
     dse_status st = dse_remove_tree(l->point.workload, err);
@@ -122,18 +123,18 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
 
     dse_strbuf_init(&text);
     if (o->end != EXEC_DONE) {
-        say_how_it_ended(l, o, &text);
-        return give_text(r, l, &text, o->cpu_seconds, err);
+        add_outcome(l, o, &text);
+        return report_text(r, l, &text, o->cpu_seconds, err);
     }
     if (read_statistics(l, &log, &why) != DSE_OK) {
         add_error(&why, &text);
         drv_log_meaning_add(path, &text);
         drv_log_tail_add(path, strstr(text.data, path) ? "it" : path, &text);
-        return give_text(r, l, &text, o->cpu_seconds, err);
+        return report_text(r, l, &text, o->cpu_seconds, err);
     }
     if (r->tools->discard_workloads && discard(l, &why) != DSE_OK) {
         add_error(&why, &text);
-        return give_text(r, l, &text, o->cpu_seconds, err);
+        return report_text(r, l, &text, o->cpu_seconds, err);
     }
     drv_astra_log_metrics(&log, &row.metrics, &row.memory_rounded);
     l->busy = false;
@@ -151,7 +152,7 @@ static lane *free_lane(runner *r)
     return l;
 }
 
-/* The next point that can be tried; the others have failed. */
+/* The next point that can be started; those that cannot are reported as failed. */
 static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, dse_error *err)
 {
     runner *r = user;
@@ -177,7 +178,7 @@ static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, ds
         }
         dse_strbuf_init(&text);
         add_error(&why, &text);
-        st = give_text(r, l, &text, NAN, err);
+        st = report_text(r, l, &text, NAN, err);
     }
     return st;
 }

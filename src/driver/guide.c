@@ -20,7 +20,7 @@ typedef struct {
     drv_iteration *item;
 } iterations;
 
-/* By their numbers, of any length; what is no number after those, by its text. */
+/* By number, of any length; then names without a number, by text. */
 static int by_number(const void *a, const void *b)
 {
     const char *x = ((const drv_iteration *)a)->name + strlen(ITERATION),
@@ -38,7 +38,7 @@ static int by_number(const void *a, const void *b)
     return order ? order : strcmp(((const drv_iteration *)a)->name, ((const drv_iteration *)b)->name);
 }
 
-/* Adds those of one folder, if it is there. */
+/* Adds the iterations of one folder, if it exists. */
 static dse_status add_iterations(const char *folder, dse_arena *a, iterations *out, dse_error *err)
 {
     DIR *dir = opendir(folder);

@@ -1,9 +1,10 @@
-/* drv_guide -- the nine metrics of the metrics guide on one iteration of a recorded workload, as report.json and
- * report.html. The original is main.py of CCL-Bench at commit 33ae115.
+/* drv_guide -- the nine metrics of the metrics guide on one iteration of a recorded workload, as report.json
+ * and report.html. The original is main.py of CCL-Bench at commit 33ae115.
  *
- * A workload is a directory with traces/ and workload_card.yaml. Its iterations are traces/profile_traces/iteration_<n>,
- * then traces/iteration_<n>, each ascending by n (the original: by the text, 10 before 5); without any, traces/ itself
- * under the name "all". The middle one, the lower of two, stands for all. */
+ * A workload is a directory with traces/ and workload_card.yaml. Its iterations are
+ * traces/profile_traces/iteration_<n>, then traces/iteration_<n>, each ascending by n (the original sorts by
+ * text, 10 before 5); without any, traces/ itself under the name "all". The middle one (the lower of two)
+ * represents them. */
 #ifndef DSE_DRIVER_GUIDE_H
 #define DSE_DRIVER_GUIDE_H
 
@@ -20,19 +21,20 @@ typedef struct {
     const drv_iteration *chosen;
 } drv_guide;
 
-/* Looks at a workload; everything is in the arena. DSE_E_IO: what it must have is missing. */
+/* Finds the parts of a workload; everything is in the arena. DSE_E_IO: a required part is missing. */
 dse_status drv_guide_find(const char *workload, dse_arena *a, drv_guide *out, dse_error *err);
 
-/* What was chosen, for people: "iteration_5, the middle one of 3"; "all of it (no iteration_<n> in it)". */
+/* A description of the choice: "iteration_5, the middle one of 3"; "all of it (no iteration_<n> in it)". */
 const char *drv_guide_chosen(const drv_guide *g, dse_arena *a);
 
-/* The names of the guide's metrics, ascending: those of `name`, all if there are none. DSE_E_USAGE: one is no metric of
- * the guide. */
+/* The names of the guide's metrics, ascending: those in `name`, or all if n is 0. DSE_E_USAGE: one is not a
+ * metric of the guide. */
 dse_status drv_guide_tools(const char *const *name, size_t n, dse_arena *a, const char *const **out,
                            size_t *n_out, dse_error *err);
 
-/* Measures the chosen iteration, read into `rec` with the workload's card, and writes both files into `output`, which is
- * made. *out: the n metrics, in the order of the tools; values have an "iteration" more. DSE_E_IO. */
+/* Measures the chosen iteration, read into `rec` with the workload's card, and writes both files into
+ * `output`, which is made. *out: the n metrics in the order of the tools, their values extended by
+ * "iteration". DSE_E_IO. */
 dse_status drv_guide_report(const drv_guide *g, const drv_recording *rec, const char *const *tool, size_t n,
                             const metric_options *o, const char *output, dse_arena *a, report_measured **out,
                             dse_error *err);

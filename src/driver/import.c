@@ -210,10 +210,8 @@ static const char *config_text(reader *r, const char *model, const char *system,
     dse_strbuf_clear(&r->text);
     dse_json_init(&j, &r->text);
     dse_json_begin_object(&j);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        dse_json_key(&j, names[i].key);
-        dse_json_string(&j, names[i].value);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        dse_json_key_string(&j, names[i].key, names[i].value);
     if (point) {
         dse_json_key(&j, "point");
         drv_point_write_json(point, &j);
@@ -255,10 +253,10 @@ static dse_status read_point(reader *r, const char *model, const char *system, u
     store_row row;
     dse_status st;
 
-    if (design_point_parse(key->text, &p, NULL) != DSE_OK || p.weight_sharded)
+    if (strategy_parse_name(key->text, NULL, &p, NULL, NULL) != DSE_OK || p.weight_sharded)
         return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, key, &at),
-                           "'%.60s' is not a point; a key is dp_tp_sp_pp_recompute, for example 32_1_2_1_0",
-                           key->text);
+                           "'%.60s' is not a point; a key is %s, for example 32_1_2_1_0", key->text,
+                           strategy_name_form());
     if (node->kind != CFG_MAP)
         return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at),
                            "point '%s' must be an object of figures, not %s", key->text,

@@ -123,8 +123,7 @@ void drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out)
 
 static void percent_json(const char *key, double fraction, dse_json *j)
 {
-    dse_json_key(j, key);
-    dse_json_fixed(j, fraction * 100, 3);
+    dse_json_key_fixed(j, key, fraction * 100, 3);
 }
 
 static void dimensions_json(const net_load *l, dse_json *j)
@@ -136,8 +135,7 @@ static void dimensions_json(const net_load *l, dse_json *j)
 
         dse_json_begin_object(j);
         dse_json_key_uint(j, "dimension", i);
-        dse_json_key(j, "topology");
-        dse_json_string(j, l->graph->net->dim[i].topology->name);
+        dse_json_key_string(j, "topology", l->graph->net->dim[i].topology->name);
         dse_json_key_uint(j, "links", d->n_links);
         dse_json_key_uint(j, "used", d->n_used);
         dse_json_key_uint(j, "messages", d->n_messages);

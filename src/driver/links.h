@@ -1,7 +1,8 @@
-/* Where the traffic of a run went: the load of its links, for people and for programs.
+/* The load of the links in a run, as text, JSON and CSV.
  *
- * Utilisation is a link's busy time over the time of the run, which ends with its last event: the last rank's finish,
- * unless there are messages that nobody waits for. The busiest link comes first, those never used last. */
+ * Utilisation is a link's busy time over the time of the run, which ends with its last event: the last rank's
+ * finish, unless messages arrive later that no rank waits for. The busiest link comes first, unused links
+ * last. */
 #ifndef DSE_DRIVER_LINKS_H
 #define DSE_DRIVER_LINKS_H
 
@@ -9,17 +10,17 @@
 #include "cards/system.h"
 #include "network/load.h"
 
-/* DSE_E_USAGE for a system whose network has no congestion and so no links; `remedy` is how to have one: "give this". */
+/* DSE_E_USAGE for a network without congestion, which has no links; `remedy` ends the message. */
 dse_status drv_links_check(const card_system *s, const char *remedy, dse_error *err);
 
 /* The bottleneck, each dimension, and the 20 busiest links. `a` is for scratch, here and below. */
 void drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out);
 
-/* The keys by which every list of links names one: "source", "destination", "dimension". */
+/* The keys that identify a link: "source", "destination", "dimension". */
 void drv_link_json_keys(const net_link *l, dse_json *j);
 
-/* All of it and every link, as one object. Devices are the ids of the graph, as `topology show` lists them; times in ns,
- * utilisation in percent of three decimals. */
+/* The summary and every link, as one object. Devices are ids of the graph, as `topology show` lists them;
+ * times are in ns, utilisation in percent with three decimals. */
 void drv_links_json(const net_load *l, dse_arena *a, dse_json *j);
 
 /* A heading and every link: source,destination,dimension,messages,bytes,busy_ns,utilisation_pct. */

@@ -3,16 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a failed command's log: its last lines. */
+/* Limits of the quoted last lines. */
 #define TAIL_BYTES 1200
 #define TAIL_LINES 4
 #define TAIL_CHARS 240
-/* A sentence that stands across the end of such a piece is not seen; the tools' lines are shorter. */
+/* The log is searched in pieces of this size; a message across two pieces is missed, but lines are
+ * shorter. */
 #define LINE_BYTES 4096
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-/* The last bytes of a file; none if there is none. */
+/* The last bytes of a file; 0 if it cannot be read. */
 static size_t read_tail(const char *path, char out[TAIL_BYTES])
 {
     FILE *f = fopen(path, "rb");
@@ -30,7 +31,7 @@ static size_t read_tail(const char *path, char out[TAIL_BYTES])
     return n;
 }
 
-/* What is no character of ASCII is a '?': the text goes into a database, into JSON, and onto terminals. */
+/* Replaces all but printable ASCII by '?', as the text goes into a database, into JSON, and to terminals. */
 static void make_printable(char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -40,23 +41,23 @@ static void make_printable(char *text, size_t n)
             text[i] = '?';
 }
 
-static bool says_something(char c)
+static bool is_alphanumeric(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* Leaves the lines that say something, a '\n' between two. Returns the bytes left. */
+/* Keeps the lines that have a letter or digit, separated by '\n'. Returns their size. */
 static size_t keep_lines(char *text, size_t n)
 {
     size_t kept = 0;
 
     for (size_t start = 0, end; start < n; start = end + 1) {
         size_t last, first = start;
-        bool says = false;
+        bool is_kept = false;
 
         for (end = start; end < n && text[end] != '\n'; end++)
-            says |= says_something(text[end]);
-        if (!says)
+            is_kept |= is_alphanumeric(text[end]);
+        if (!is_kept)
             continue;
         for (last = end; text[last - 1] == ' ';)
             last--;
@@ -70,7 +71,7 @@ static size_t keep_lines(char *text, size_t n)
     return kept;
 }
 
-/* Where the last lines begin; if the last alone is too long, in it. */
+/* The start of the last lines, or a position inside the last line if it is too long. */
 static size_t find_tail(const char *text, size_t n)
 {
     size_t start = n;
@@ -109,7 +110,8 @@ void drv_log_tail_add(const char *path, const char *name, dse_strbuf *out)
 
 /* ---- what it means ------------------------------------------------------------------------- */
 
-/* Sentences of ASTRA-sim (af2492b: LocalMemUsageTracker.cc, HardwareResource.cc). The first that is there is the cause. */
+/* Messages of ASTRA-sim (af2492b: LocalMemUsageTracker.cc, HardwareResource.cc). The first one found is the
+ * cause. */
 static const struct {
     const char *sentence, *meaning;
 } known[] = {

@@ -103,8 +103,7 @@ dse_status drv_measure(const drv_recording *r, const metric *m, const char *name
     return DSE_OK;
 }
 
-/* Those of the rows of one name that take the recording: the one that the plain name finds by that name, others with
- * their group. If none does, the first of them, to say so. */
+/* Measures the rows of one name that can read the recording; if none can, the first one, to report that. */
 static dse_status measure_rows(const drv_recording *r, const metric *const *row, size_t n,
                                const metric_options *o, dse_arena *a, report_measured *list, size_t *at,
                                dse_error *err)

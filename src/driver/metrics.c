@@ -132,3 +132,10 @@ void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_resul
     if (r->rank[0].has_memory)
         add_memory(w, r, out);
 }
+
+store_sizes drv_sizes_of(const card_model *m)
+{
+    const wl_precision p = card_model_precision(m);
+
+    return (store_sizes){p.weights, p.activations, p.gradients, p.optimizer, p.messages};
+}

@@ -40,7 +40,7 @@ static dse_status load_file(const char *file, const cfg_settings *settings, dse_
 dse_status drv_network_load(const char *system, const char *file, const cfg_settings *settings, dse_arena *a,
                             drv_network *out, dse_error *err)
 {
-    card_system *card = DSE_ARENA_NEW(a, card_system, 1); /* the arena's: some of its text is returned */
+    card_system *card = DSE_ARENA_NEW(a, card_system, 1); /* in the arena, as some of its text is returned */
     dse_status st;
 
     *out = (drv_network){0};

@@ -158,7 +158,7 @@ static dse_status read_line(reader *r, char **word, size_t n, dse_error *err)
         return dse_fail(err, DSE_E_CONFIG, "a line is POINT, or MODEL SYSTEM POINT [KEY=VALUE...]");
     if (n == 1 && !r->n_context)
         return dse_fail(err, DSE_E_CONFIG, "the line names no model and system; give --model and --system");
-    if ((st = design_point_parse(word[n == 1 ? 0 : 2], &point, err)) != DSE_OK)
+    if ((st = strategy_parse_name(word[n == 1 ? 0 : 2], NULL, &point, NULL, err)) != DSE_OK)
         return st;
     if (n > 3)
         st = drv_settings_parse((const char *const *)word + 3, n - 3, r->arena, &settings, err);
@@ -201,23 +201,12 @@ static dse_status read_lines(reader *r, char *text)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static int compare_points(const design_point *a, const design_point *b)
-{
-    const uint32_t x[] = {a->dp, a->tp, a->sp, a->pp, a->recompute, a->weight_sharded};
-    const uint32_t y[] = {b->dp, b->tp, b->sp, b->pp, b->recompute, b->weight_sharded};
-
-    for (int i = 0; i < 6; i++)
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
-    return 0;
-}
-
 static int compare_entries(const void *x, const void *y)
 {
     const entry *a = x, *b = y;
     int c = a->study != b->study ? (a->study < b->study ? -1 : 1) : strcmp(a->settings, b->settings);
 
-    return c ? c : compare_points(&a->point, &b->point);
+    return c ? c : strategy_compare(&a->point, &b->point);
 }
 
 static int compare_entries_and_lines(const void *x, const void *y)

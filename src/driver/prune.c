@@ -12,15 +12,15 @@ typedef struct {
     uint64_t hash;
     uint64_t bound; /* ns; 0: none */
     uint32_t group;
-    drv_skip by; /* if it is skipped for its time */
+    drv_skip by; /* the reason if it is skipped for its time */
 } candidate;
 
-/* Points of one study. Without a number that is wanted nothing is learnt between rounds: one takes all. */
+/* The points of one study. If all results are wanted, one round takes all of them. */
 typedef struct {
     uint64_t study;
-    double limit;     /* bytes; NaN: none */
+    double hbm_bytes; /* NaN: no limit */
     size_t next, end; /* its candidates that are neither run nor skipped, in their final order */
-    size_t round;     /* size of its next one */
+    size_t round;     /* size of the next round */
     uint64_t *wall;   /* of the results that fit */
     size_t n, cap;
 } group;
@@ -35,9 +35,9 @@ struct drv_pruner {
     size_t n_groups, cap_groups;
     dse_idtable by_study;
     uint32_t entered;              /* group */
-    uint64_t skipped[DRV_N_SKIPS]; /* not told yet */
+    uint64_t skipped[DRV_N_SKIPS]; /* not reported yet */
     size_t *task;                  /* of the round */
-    bool has_begun;
+    bool is_sorted;
     uint64_t n_rounds;
 };
 
@@ -100,7 +100,7 @@ static size_t first_round(uint64_t top)
     return top > MIN_ROUND ? (size_t)top : MIN_ROUND;
 }
 
-/* Makes the group of a study the one of the bounds. A study without bounds has a group all the same. */
+/* Makes a study's group the current one and enters its bounds; a study whose bounds fail has a group, too. */
 static dse_status enter_group(drv_pruner *p, const drv_study *s, uint64_t study, dse_error *err)
 {
     dse_idslot *slot;
@@ -111,9 +111,10 @@ static dse_status enter_group(drv_pruner *p, const drv_study *s, uint64_t study,
     slot = find_group(p, study);
     if (slot->id == DSE_NONE) {
         DSE_GROW(p->group, p->cap_groups, p->n_groups + 1);
-        p->group[p->n_groups] = (group){.study = study,
-                                        .limit = isnan(p->want.hbm) ? s->system.memory_capacity : p->want.hbm,
-                                        .round = first_round(p->want.top)};
+        p->group[p->n_groups] =
+            (group){.study = study,
+                    .hbm_bytes = isnan(p->want.hbm_bytes) ? s->system.hbm_bytes : p->want.hbm_bytes,
+                    .round = first_round(p->want.top)};
         dse_idtable_put(&p->by_study, slot, (uint32_t)dse_hash_u64(study), (uint32_t)p->n_groups++);
     }
     p->entered = slot->id;
@@ -124,14 +125,14 @@ void drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t stu
                     const design_point *point)
 {
     sim_bound bound = {0};
-    dse_error why = DSE_ERROR_INIT; /* the worker that runs the point will say it */
+    dse_error why = DSE_ERROR_INIT; /* the worker that runs the point will report it */
     dse_status st = enter_group(p, s, study_hash, &why);
 
     if (st == DSE_OK)
         st = drv_bounds_of(&p->bounds, s, point, &bound, &why);
     if (st != DSE_OK)
         bound = (sim_bound){0};
-    if ((double)bound.held > p->group[p->entered].limit) {
+    if (!store_fits(bound.held, p->group[p->entered].hbm_bytes)) {
         p->skipped[DRV_SKIP_MEMORY]++;
         return;
     }
@@ -148,7 +149,7 @@ static int compare_u64(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* In the order of the groups, and of their bounds. */
+/* By group, then by bound. */
 static int compare_candidates(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
@@ -160,12 +161,12 @@ static int compare_candidates(const void *a, const void *b)
     return (x->task > y->task) - (x->task < y->task);
 }
 
-/* Once all points are known. */
-static void begin(drv_pruner *p)
+/* Called once all points are known. */
+static void sort_candidates(drv_pruner *p)
 {
     size_t n = p->n_candidates;
 
-    if (p->has_begun)
+    if (p->is_sorted)
         return;
     p->hash = dse_calloc(n + 1, sizeof *p->hash);
     p->task = dse_calloc(n + 1, sizeof *p->task);
@@ -180,14 +181,13 @@ static void begin(drv_pruner *p)
         p->hash[i] = p->candidate[i].hash;
     }
     qsort(p->hash, n, sizeof *p->hash, compare_u64);
-    p->has_begun = true;
+    p->is_sorted = true;
 }
 
-/* What `best` ranks: a result of a known step time that fits (report/ranking.c). */
-static bool is_ranked(const store_time *t, double limit)
+/* Whether `best` ranks it: its step time is known, and it fits (report/ranking.c). */
+static bool is_ranked(const store_time *t, double hbm_bytes)
 {
-    return t->wall_time != STORE_ABSENT &&
-           (isnan(limit) || (t->peak_memory != STORE_ABSENT && (double)t->peak_memory <= limit));
+    return t->wall_time != STORE_ABSENT && store_fits(t->peak_memory, hbm_bytes);
 }
 
 void drv_pruner_result(drv_pruner *p, const store_time *t)
@@ -195,11 +195,11 @@ void drv_pruner_result(drv_pruner *p, const store_time *t)
     dse_idslot *slot;
     group *g;
 
-    begin(p);
+    sort_candidates(p);
     if (!p->n_groups)
         return;
     slot = find_group(p, t->study);
-    if (slot->id == DSE_NONE || !is_ranked(t, p->group[slot->id].limit))
+    if (slot->id == DSE_NONE || !is_ranked(t, p->group[slot->id].hbm_bytes))
         return;
     if (!p->n_rounds && bsearch(&t->hash, p->hash, p->n_candidates, sizeof *p->hash, compare_u64))
         return;
@@ -210,9 +210,9 @@ void drv_pruner_result(drv_pruner *p, const store_time *t)
 
 /* ---- rounds -------------------------------------------------------------------------------- */
 
-/* Skips those of a group that are too slow, and appends the next ones to the round. As values they are ranked by are
- * doubles, they are compared as such. */
-static size_t take_from(drv_pruner *p, group *g, size_t n)
+/* Skips the points of a group that are too slow and appends its next points to the round. `best` ranks by
+ * doubles, so times are compared as doubles. */
+static size_t plan_round(drv_pruner *p, group *g, size_t n)
 {
     uint64_t top = p->want.top;
 
@@ -229,10 +229,10 @@ static size_t take_from(drv_pruner *p, group *g, size_t n)
 
 void drv_pruner_round(drv_pruner *p, const size_t **tasks, size_t *n, uint64_t skipped[DRV_N_SKIPS])
 {
-    begin(p);
+    sort_candidates(p);
     *n = 0;
     for (size_t i = 0; i < p->n_groups; i++)
-        *n = take_from(p, &p->group[i], *n);
+        *n = plan_round(p, &p->group[i], *n);
     *tasks = p->task;
     p->n_rounds++;
     for (int i = 0; i < DRV_N_SKIPS; i++) {

@@ -1,24 +1,23 @@
-/* drv_pruner -- which points of a sweep need not be simulated, as they cannot be among the best that fit.
+/* drv_pruner -- skips points of a sweep that cannot be among the best that fit.
  *
- * A point is skipped if it cannot fit, or if as many results of its study as are wanted fit and are strictly faster
- * than it can be: `best` with the same limit, ranking by step time, then prints the same rows. Studies are those that
- * `best` ranks apart. What is in the database counts.
+ * A point is skipped if it cannot fit in memory, or if the wanted number of results of its study fit and are
+ * strictly faster than its bound: `best` with the same limit, ranking by step time, then prints the same
+ * rows. Studies are those that `best` ranks separately. Results in the database count.
  *
- * Points are run in rounds, in the order of their bounds, and what is skipped is decided between rounds: so it is a
- * function of the points and of what was in the database, whatever the number of workers. The first round of a
- * study has as many points as are wanted, at least four; each one after it half as many more. */
+ * Points run in rounds, in the order of their bounds, and points are skipped only between rounds: so the
+ * choice depends on the points and the database, not on the number of workers. The first round of a study has
+ * the wanted number of points, at least four; each later round is half as large again. */
 #ifndef DSE_DRIVER_PRUNE_H
 #define DSE_DRIVER_PRUNE_H
 
 #include "driver/bound.h"
 
-/* What is wanted. */
 typedef struct {
-    uint64_t top; /* so many of each study; 0: all that fit */
-    double hbm;   /* memory of an NPU in bytes; NaN: what the system gives, if it gives one */
+    uint64_t top;     /* wanted results of each study; 0: all that fit */
+    double hbm_bytes; /* memory of an NPU; NaN: the system's, if it has a limit */
 } drv_prune;
 
-/* Why a point is skipped: it holds too much, or one of the bounds of its time is too large. */
+/* Why a point is skipped: it needs too much memory, or one of its bounds on time is too large. */
 typedef enum {
     DRV_SKIP_COMPUTE = SIM_BOUND_COMPUTE,
     DRV_SKIP_COMM = SIM_BOUND_COMM,
@@ -37,17 +36,17 @@ typedef struct drv_pruner drv_pruner;
 drv_pruner *drv_pruner_make(const drv_prune *want);
 void drv_pruner_free(drv_pruner *p); /* accepts NULL */
 
-/* A point that would be run; the hashes are those that its row will have. A point without a bound, as the generator
- * refuses it, is run and fails as such. The study is borrowed for the call. */
+/* Adds a point; the hashes are those of its future row. A point that the generator refuses has no bound, is
+ * run, and fails. The study is borrowed for the call. */
 void drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t study_hash, uint64_t hash,
                     const design_point *point);
 
-/* A result: one that was there before the first round, or of a point of a round. Those of other studies, and before the
- * first round those of points that are to be run again, do not count. */
+/* Adds a result, from before the first round or of a point of a round. Results of other studies do not count,
+ * nor do, before the first round, results of points that will run again. */
 void drv_pruner_result(drv_pruner *p, const store_time *t);
 
-/* The points of the next round, in the order in which they are to be run; n 0: there are none left. They are the
- * pruner's, good until the next call. Adds to `skipped` how many were skipped by what since the last call. */
+/* The points of the next round, in the order to run them, borrowed until the next call; n 0: none are left.
+ * Adds to `skipped` how many points were skipped for each reason since the last call. */
 void drv_pruner_round(drv_pruner *p, const size_t **tasks, size_t *n, uint64_t skipped[DRV_N_SKIPS]);
 
 #endif

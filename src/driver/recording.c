@@ -10,10 +10,10 @@
 
 /* ---- which files --------------------------------------------------------------------------- */
 
-/* A file, and what was read of it. */
+/* A file, and the record read from it. */
 typedef struct {
     const trace_file *file;
-    uint32_t peeked; /* the rank that it seems to be; DSE_NONE: not known, or nobody asked */
+    uint32_t peeked; /* the rank that it seems to be; DSE_NONE: unknown or not needed */
     trace_record record;
 } source;
 
@@ -22,7 +22,7 @@ typedef struct {
     drv_recording *out;
     size_t n_sources;
     source *source;
-    size_t n_first; /* of them that are read first: enough for max_ranks, if they are what they seem */
+    size_t n_first; /* sources to read first: enough for max_ranks if the peeked ranks are right */
 } loading;
 
 static bool asks_for(const drv_recording_options *o, unsigned kinds)
@@ -46,8 +46,8 @@ static void peek(source *s, size_t n)
     qsort(s, n, sizeof *s, by_peeked);
 }
 
-/* Who asks for nothing that others have gets them; who asks for anything is told of them. */
-static bool takes_executions(const loading *l, const trace_found *found)
+/* Execution traces are read if no other kind is asked for; otherwise a warning mentions them. */
+static bool uses_executions(const loading *l, const trace_found *found)
 {
     const unsigned others = METRIC_ON_ANY & ~(METRIC_ON(TRACE_ET) | METRIC_ON(TRACE_SNAPSHOT));
 
@@ -63,10 +63,10 @@ static bool takes_executions(const loading *l, const trace_found *found)
     return false;
 }
 
-/* Of the files found, those whose kind is asked for; if that is none, all. */
+/* Chooses the files whose kind is asked for; all if there are none. */
 static void choose(loading *l, const trace_found *found)
 {
-    bool executions = takes_executions(l, found);
+    bool executions = uses_executions(l, found);
     const trace_file *trace = executions ? found->execution : found->trace;
     size_t n_found = executions ? found->n_executions : found->n_traces;
     bool traces = n_found && asks_for(l->o, METRIC_ON_ANY & ~METRIC_ON(TRACE_SNAPSHOT));
@@ -83,13 +83,13 @@ static void choose(loading *l, const trace_found *found)
     if (!l->o->max_ranks || n_traces <= l->o->max_ranks)
         return;
     peek(l->source + n_snapshots, n_traces);
-    if (l->source[l->n_sources - 1].peeked != DSE_NONE) /* who could be anybody is read */
+    if (l->source[l->n_sources - 1].peeked != DSE_NONE) /* files of unknown rank are all read */
         l->n_first = n_snapshots + l->o->max_ranks;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* exec_parallel hands one pointer to the task and to whoever shows progress. */
+/* exec_parallel passes one pointer to the task and to the progress function. */
 typedef struct {
     loading *l;
     size_t from;
@@ -125,8 +125,8 @@ static dse_status read_sources(loading *l, size_t from, size_t to, dse_error *er
     return st;
 }
 
-/* Whether every file that was read first is the rank that it seemed to be. */
-static bool was_foreseen(const loading *l)
+/* Whether every file that was read first has the rank that it seemed to have. */
+static bool peeks_were_right(const loading *l)
 {
     const trace_record *r = &l->out->record;
 
@@ -139,7 +139,7 @@ static bool was_foreseen(const loading *l)
 }
 
 /* Keeps the first max_ranks of each kind. */
-static void cut(trace_record *r, uint32_t max_ranks)
+static void keep_first_ranks(trace_record *r, uint32_t max_ranks)
 {
     uint32_t n = 0, of_kind = 0;
 
@@ -157,12 +157,12 @@ static dse_status read_all(loading *l, dse_error *err)
 {
     dse_status st = read_sources(l, 0, l->n_first, err);
 
-    if (st == DSE_OK && l->n_first < l->n_sources && !was_foreseen(l))
+    if (st == DSE_OK && l->n_first < l->n_sources && !peeks_were_right(l))
         st = read_sources(l, l->n_first, l->n_sources, err);
     if (st == DSE_OK)
         st = trace_settle_ranks(&l->out->record, err);
     if (st == DSE_OK && l->o->max_ranks)
-        cut(&l->out->record, l->o->max_ranks);
+        keep_first_ranks(&l->out->record, l->o->max_ranks);
     return st;
 }
 
@@ -172,10 +172,12 @@ static dse_status view_one(void *user, size_t i, dse_error *err)
 {
     drv_recording *out = user;
 
-    return metric_view_init(&out->view[i], &out->record.rank[i], err);
+    (void)err;
+    metric_view_init(&out->view[i], &out->record.rank[i]);
+    return DSE_OK;
 }
 
-dse_status drv_recording_look_through(drv_recording *r, uint32_t n_threads, dse_error *err)
+dse_status drv_recording_make_views(drv_recording *r, uint32_t n_threads, dse_error *err)
 {
     r->view = dse_calloc(r->record.n_ranks, sizeof *r->view);
     r->n_views = r->record.n_ranks; /* one that was not reached is zero, which may be freed */
@@ -201,7 +203,7 @@ static dse_status load_card(loading *l, const char *path, const trace_found *fou
     return st;
 }
 
-/* As metric_source.traces calls them. Source: section 7 of the spec, and the published cards. */
+/* The names in metric_source.traces. Source: section 7 of the spec, and the published cards. */
 static const char *const words_of_kinds[TRACE_KINDS][6] = {
     [TRACE_KINETO] = {"kineto_trace", "json", "kineto"},
     [TRACE_XLA] = {"json_tpu", "xla_trace", "tpu_profiler", "xplane", "json"},
@@ -249,7 +251,7 @@ static void compare_counts(const drv_recording *r, trace_record *notes)
                    c->total_count);
 }
 
-/* What the card says otherwise than the traces. */
+/* Warns of differences between card and traces. */
 static void compare(drv_recording *r, bool all_ranks)
 {
     if (!r->has_card || !r->record.n_ranks)
@@ -284,7 +286,7 @@ dse_status drv_recording_load(const char *path, const drv_recording_options *o, 
         return st;
     choose(&l, &found);
     if ((st = read_all(&l, err)) == DSE_OK &&
-        (st = drv_recording_look_through(out, o->n_threads, err)) == DSE_OK)
+        (st = drv_recording_make_views(out, o->n_threads, err)) == DSE_OK)
         compare(out, !o->max_ranks);
     return st;
 }

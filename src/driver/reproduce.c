@@ -10,7 +10,7 @@
 
 /* ---- command lines ------------------------------------------------------------------------- */
 
-/* As a shell takes it for one word. */
+/* Quoted where a shell needs it. */
 static void add_word(dse_strbuf *out, const char *word)
 {
     dse_strbuf_addc(out, ' ');
@@ -66,9 +66,9 @@ static void write_worker(const store_row *r, const char *db, dse_strbuf *out)
     dse_strbuf_addf(out, " --configuration %016" PRIx64 " --config | ccldse worker", r->study);
 }
 
-/* ---- what may be said ---------------------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------------------------- */
 
-/* "batch=256 layers=4", as a row has it, into settings; they contain no spaces. */
+/* Parses a row's settings, "batch=256 layers=4"; none contains a space. */
 static dse_status read_settings(const char *text, dse_arena *a, cfg_settings *out, dse_error *err)
 {
     char *copy = dse_arena_strdup(a, text), *rest = NULL;
@@ -80,7 +80,7 @@ static dse_status read_settings(const char *text, dse_arena *a, cfg_settings *ou
     return drv_settings_parse(words, n, a, out, err);
 }
 
-/* DSE_OK: the cards of these names are what the result was made from. Else `why` says what they are. */
+/* DSE_OK: the row's cards still give its configuration. */
 static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *settings,
                               drv_simulator *simulator, dse_error *why)
 {
@@ -104,7 +104,7 @@ static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *se
     return st;
 }
 
-static const char *describe(const dse_error *why, dse_arena *a)
+static const char *error_text(const dse_error *why, dse_arena *a)
 {
     return dse_arena_printf(a, "%s%s%s", why->where, why->where[0] ? ": " : "", why->text);
 }
@@ -129,7 +129,7 @@ static void by_configuration(const store_row *r, const char *db, const char *not
 
     *out = (drv_reproduction){NULL, note};
     if (drv_study_read_config(r->config, strlen(r->config), a, &study, &p, &why) != DSE_OK) {
-        out->note = describe(&why, a);
+        out->note = error_text(&why, a);
         return;
     }
     dse_strbuf_init(&command);
@@ -178,7 +178,7 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
                              : "by another program; this one simulates the same natively",
                          a, out);
     else if (check_cards(r, a, &settings, &simulator, &why) != DSE_OK)
-        by_configuration(r, db, describe(&why, a), a, out);
+        by_configuration(r, db, error_text(&why, a), a, out);
     else
         by_cards(r, &settings, simulator, a, out);
     return DSE_OK;

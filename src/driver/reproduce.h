@@ -1,4 +1,4 @@
-/* What a stored result was made from, and how to make it again. */
+/* How a stored result was made, and the command that makes it again. */
 #ifndef DSE_DRIVER_REPRODUCE_H
 #define DSE_DRIVER_REPRODUCE_H
 
@@ -7,17 +7,18 @@
 #include "base/strbuf.h"
 
 typedef struct {
-    const char *command; /* a line for a shell that gives the result again; NULL: there is none */
-    const char *note;    /* why there is none, or what is to be known about it; "": nothing */
+    const char *command; /* a shell command that gives the result again; NULL: there is none */
+    const char *note;    /* why there is none, or a remark about it; "": nothing */
 } drv_reproduction;
 
-/* If the cards of the row's names, loaded now with its settings, are what the result was made from, the command is a
- * `simulate`; else one that hands the configuration stored in `db` to a worker. None for an imported result, which has no
- * configuration, nor if the operator file is another one now. In the arena. DSE_E_SYNTAX: the row's configuration is no JSON. */
+/* If the row's cards with its settings still give the stored configuration, the command is a `simulate`;
+ * otherwise it passes the configuration stored in `db` to a worker. There is none for an imported result,
+ * which has no configuration, nor if the operator file has changed. In the arena. DSE_E_SYNTAX: the row's
+ * configuration is no JSON. */
 dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_reproduction *out,
                          dse_error *err);
 
-/* Whether the row's configuration is one to simulate: it has cards. */
+/* Whether the row's configuration can be simulated: it has cards. */
 dse_status drv_has_cards(const store_row *r, dse_arena *a, bool *out, dse_error *err);
 
 /* A configuration as lines, a group for each card, with the units of the cards' values. Appended to out. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is perturbed; each element of a list by itself. */
+/* The perturbed parameters; each element of a list separately. */
 static const char *const keys[] = {
     "compute.peak_perf", "memory.bandwidth",     "network.bandwidth",
     "network.latency",   "overheads.per_kernel", "overheads.per_step",
@@ -31,11 +31,11 @@ typedef struct {
     design_point point;
     bool is_made;
     wl_workload workload;
-    dse_arena arena;   /* of it */
-    dse_error failure; /* of the simulation under way */
+    dse_arena arena;   /* of the workload */
+    dse_error failure; /* of the current simulation */
 } candidate;
 
-/* Scratch of a simulation, for as many as run at a time. */
+/* Scratch memory of one simulation; there are as many as run in parallel. */
 typedef struct {
     atomic_flag taken;
     dse_arena arena;
@@ -43,18 +43,18 @@ typedef struct {
 
 typedef struct {
     const drv_robust_options *o;
-    double limit_bytes; /* NaN: none */
-    drv_study study;    /* its system as it is perturbed now */
+    double hbm_bytes; /* NaN: none */
+    drv_study study;  /* with the perturbed system */
     card_system system;
     size_t n_places, n, n_scratch;
     place place[MOST_PARAMETERS];
     candidate *candidate;
     scratch *scratch;
-    const size_t *which; /* of the evaluation under way */
+    const size_t *which; /* of the current evaluation */
     cmp_outcome *outcome;
     uint64_t n_simulated, n_failed;
-    size_t failed_first; /* candidate, */
-    dse_error failure;   /* and how */
+    size_t failed_first; /* the first candidate that failed */
+    dse_error failure;
 } state;
 
 /* ---- parameters ----------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static double *number_at(const place *p, card_system *s)
     return p->row->type == CFG_T_DOUBLE_LIST ? &((cfg_double_list *)field)->v[p->element] : (double *)field;
 }
 
-/* Adds the parameter of a path if the system has it. One that is 0 is 0 times any factor. */
+/* Adds the parameter of a path if the system has it and it is not 0. */
 static void add_parameter(state *s, const cfg_param *row, uint32_t element, const char *path, dse_arena *a,
                           report_robust *out)
 {
@@ -108,7 +108,7 @@ static int compare_peaks(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* As they are ranked. */
+/* In the order of the ranking. */
 static int compare_times(const void *x, const void *y)
 {
     const store_row *a = *(const store_row *const *)x, *b = *(const store_row *const *)y;
@@ -118,7 +118,7 @@ static int compare_times(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Whether a row that is above the limit could be below it on another system. What the generator refuses could not. */
+/* Whether a row above the memory limit might be below it on a perturbed system. */
 static bool might_fit(state *s, drv_bounds *bounds, const report_study *study, const store_row *row)
 {
     design_point point = report_point(row);
@@ -126,11 +126,12 @@ static bool might_fit(state *s, drv_bounds *bounds, const report_study *study, c
     sim_bound bound;
 
     return row->done && row->metrics.wall_time != STORE_ABSENT && row->metrics.peak_memory != STORE_ABSENT &&
-           !report_fits(study, row) && drv_bounds_of(bounds, &s->study, &point, &bound, &why) == DSE_OK &&
-           (double)bound.held <= s->limit_bytes;
+           !store_fits(row->metrics.peak_memory, study->hbm_bytes) &&
+           drv_bounds_of(bounds, &s->study, &point, &bound, &why) == DSE_OK &&
+           store_fits(bound.held, s->hbm_bytes);
 }
 
-/* Behind the n rows there are; how many of those that might fit are left out. */
+/* Appends rows that might fit to the n rows; *n_left: how many are left out. */
 static dse_status add_others(state *s, const report_study *study, const store_row **row, size_t *n,
                              size_t *n_left, dse_error *err)
 {
@@ -160,7 +161,7 @@ static dse_status list_points(state *s, const report_study *study, dse_arena *a,
 
     memcpy(row, study->ranked, n * sizeof *row);
     out->n_ranked = n;
-    if (!isnan(s->limit_bytes))
+    if (!isnan(s->hbm_bytes))
         st = add_others(s, study, row, &n, &out->n_left, err);
     qsort(row, n, sizeof *row, compare_times);
     out->candidate = row;
@@ -170,7 +171,7 @@ static dse_status list_points(state *s, const report_study *study, dse_arena *a,
 
 /* ---- simulations ---------------------------------------------------------------------------- */
 
-/* There are as many as threads, so one is free. */
+/* There are as many as threads, so one is always free. */
 static scratch *take_scratch(state *s)
 {
     for (size_t i = 0;; i = (i + 1) % s->n_scratch)
@@ -193,12 +194,11 @@ static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outco
     if (!m.wall_time)
         return dse_fail(err, DSE_E_RANGE, "a step takes no time, which leaves nothing to compare");
     out->value = (double)m.wall_time;
-    out->fits =
-        isnan(s->limit_bytes) || (m.peak_memory != STORE_ABSENT && (double)m.peak_memory <= s->limit_bytes);
+    out->fits = store_fits(m.peak_memory, s->hbm_bytes);
     return DSE_OK;
 }
 
-/* A system on which a point fails, as messages of two collectives meet, is one on which it cannot be chosen. */
+/* A point that fails on a system (messages of two collectives collide) cannot be chosen there. */
 static dse_status simulate_one(void *user, size_t i, dse_error *err)
 {
     state *s = user;
@@ -247,7 +247,7 @@ static dse_status evaluate(void *user, const double *factor, const size_t *which
     return st;
 }
 
-static void tell(void *user, size_t done, size_t total)
+static void show_progress(void *user, size_t done, size_t total)
 {
     const state *s = user;
 
@@ -282,7 +282,7 @@ static void release(state *s)
     dse_free(s->candidate);
 }
 
-/* The rows of a study have one configuration, but for their points. */
+/* The configurations of a study's rows differ in the point alone. */
 static dse_status read_study(state *s, const store_row *row, dse_arena *a, dse_error *err)
 {
     design_point point;
@@ -292,7 +292,7 @@ static dse_status read_study(state *s, const store_row *row, dse_arena *a, dse_e
     return st;
 }
 
-static const char *spell(const dse_error *e, dse_arena *a)
+static const char *error_text(const dse_error *e, dse_arena *a)
 {
     return dse_arena_printf(a, "%s%s%s", e->where, *e->where ? ": " : "", e->text);
 }
@@ -307,7 +307,7 @@ static dse_status run(state *s, const report_study *study, dse_arena *a, report_
                                   .draws = o->draws,
                                   .seed = o->seed,
                                   .reach = DRV_ROBUST_REACH,
-                                  .progress = tell};
+                                  .progress = show_progress};
     dse_status st;
 
     if ((st = read_study(s, study->ranked[0], a, err)) != DSE_OK)
@@ -323,12 +323,12 @@ static dse_status run(state *s, const report_study *study, dse_arena *a, report_
     out->n_failed = s->n_failed;
     if (st == DSE_OK && s->n_failed) {
         out->failed_first = s->failed_first;
-        out->failure = spell(&s->failure, a);
+        out->failure = error_text(&s->failure, a);
     }
     return st;
 }
 
-/* Why nothing can be simulated, whatever the parameters; NULL: something can. */
+/* Why nothing can be simulated with any parameters; NULL: something can. */
 static dse_status explain_refusal(const report_study *study, dse_arena *a, const char **why, dse_error *err)
 {
     bool has_cards;
@@ -350,15 +350,16 @@ static dse_status explain_refusal(const report_study *study, dse_arena *a, const
 dse_status drv_robust(const report_study *study, const drv_robust_options *o, dse_arena *a,
                       report_robust *out, dse_error *err)
 {
-    state s = {.o = o, .limit_bytes = study->limit_bytes};
+    state s = {.o = o, .hbm_bytes = study->hbm_bytes};
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
     *out = (report_robust){.spread = o->spread, .reach = DRV_ROBUST_REACH, .seed = o->seed};
     if ((st = explain_refusal(study, a, &out->why_not, err)) != DSE_OK || out->why_not)
         return st;
-    if (run(&s, study, a, out, &why) != DSE_OK) /* a point's failure says more than that none can be chosen */
-        out->why_not = spell(s.n_failed ? &s.failure : &why, a);
+    if (run(&s, study, a, out, &why) !=
+        DSE_OK) /* a point's failure explains more than that no point can be chosen */
+        out->why_not = error_text(s.n_failed ? &s.failure : &why, a);
     release(&s);
     return DSE_OK;
 }

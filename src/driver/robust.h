@@ -1,23 +1,25 @@
-/* drv_robust -- the ranking of a study, simulated again with the system's parameters a little off.
+/* drv_robust -- simulates the ranking of a study again with slightly different system parameters.
  *
- * Perturbed are the rates and times that a system card has: peak compute, memory bandwidth, bandwidth and latency of each
- * network dimension, fixed costs; of these, what is given and not 0. The model and the scheduler's settings stay.
+ * It perturbs the rates and times of a system card: peak compute, memory bandwidth, bandwidth and latency of
+ * each network dimension, fixed costs; those that are given and not 0. The model and the scheduler's settings
+ * stay.
  *
- * Compared are points of the study, whatever engine they are of, by this program's own simulator: their workloads do not
- * depend on the parameters, and are generated once. Which of them can win a draw, and so must be simulated, follows from
- * compare/robust.h: a step is made of nodes that last a sum or a maximum of such terms, and of waiting for several of them,
- * a maximum. Where a scheduler's choices turn out otherwise this holds only nearly.
+ * This program's own simulator compares the points of the study, whatever engine their results are of.
+ * Workloads do not depend on the parameters and are generated once. compare/robust.h tells which points can
+ * win a draw and so must be simulated: a step is made of nodes whose durations are sums or maxima of such
+ * terms, and of waiting for several of them, a maximum. This holds only approximately where the scheduler
+ * then chooses another order.
  *
- * What a point holds at its peak depends on when its communication ends, and so on the parameters: of the points that are
- * above the limit on memory those are compared, too, that might fit (sim/bound.h), and what no longer fits has lost. */
+ * Peak memory depends on when communication ends, and so on the parameters. Points above the memory limit
+ * that might fit (sim/bound.h) are therefore compared, too, and a point that no longer fits loses. */
 #ifndef DSE_DRIVER_ROBUST_H
 #define DSE_DRIVER_ROBUST_H
 
 #include "driver/study.h"
 #include "report/robust.h"
 
-/* Points that are compared, as a kept workload takes megabytes: the best of those that are ranked, and of those above the
- * limit the ones that need least. */
+/* The most points that are compared, as a workload takes megabytes: the best ranked ones, and those above the
+ * limit that need least memory. */
 #define DRV_ROBUST_RANKED 64
 #define DRV_ROBUST_OTHERS 32
 #define DRV_ROBUST_REACH  10.0
@@ -31,10 +33,10 @@ typedef struct {
     void *user;
 } drv_robust_options;
 
-/* Of a study that was ranked by wall_time. What cannot be simulated is no failure but a `why_not`: nothing is ranked, an
- * imported result came without a system, an operator file has changed, a point that another engine ran and this one refuses,
- * or finds too large.
- * In the arena, and borrowing the study's rows. DSE_E_SYNTAX: a row's configuration is no JSON. */
+/* `s` was ranked by wall_time. What cannot be simulated is a `why_not`, not a failure: nothing is ranked, an
+ * imported result has no system, an operator file has changed, or this engine refuses a point that another
+ * engine ran. In the arena, and borrowing the study's rows. DSE_E_SYNTAX: a row's configuration is no
+ * JSON. */
 dse_status drv_robust(const report_study *s, const drv_robust_options *o, dse_arena *a, report_robust *out,
                       dse_error *err);
 

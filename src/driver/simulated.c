@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The record of a point; what the run itself took is in the arena `a`. */
+/* The record of a point; the run's own memory is in the arena `a`. */
 static dse_status record_of(const drv_study *s, const design_point *p, dse_arena *a, trace_record *out,
                             store_metrics *summary, dse_error *err)
 {
@@ -24,7 +24,7 @@ static dse_status record_of(const drv_study *s, const design_point *p, dse_arena
     return trace_simulated_read(&ticks, &d.groups, &d.sizes, out, err);
 }
 
-/* Texts of a summary are the workload's and the network's, which are gone with the run; that of the pass is a constant. */
+/* Copies the texts of a summary that belong to the workload and the network, which are freed with the run. */
 static void keep_texts(store_metrics *m, dse_arena *a)
 {
     const char **texts[] = {&m->peak_node, &m->busiest_link};
@@ -34,8 +34,7 @@ static void keep_texts(store_metrics *m, dse_arena *a)
             *texts[i] = dse_arena_strdup(a, *texts[i]);
 }
 
-/* The model's placement in the words of a workload card: whatever order the ranks of the trace have, the simulated ones
- * have this. */
+/* The model's placement in the words of a workload card. */
 static const char *order_of_ranks(const char *placement, dse_arena *a)
 {
     static const struct {
@@ -70,5 +69,5 @@ dse_status drv_simulated_run(const drv_study *s, const design_point *p, const tr
         out->card.rank_order = order_of_ranks(s->model.placement, &out->arena);
         out->has_card = true;
     }
-    return drv_recording_look_through(out, 0, err);
+    return drv_recording_make_views(out, 0, err);
 }

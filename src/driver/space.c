@@ -7,29 +7,24 @@
 #define MAX_VISITS                                                                                           \
     5000000u /* variants that are looked at one by one, unasked, to count the points: half a minute */
 
-/* What a constraint may name besides the values of cards. */
-typedef enum {
-    NAME_DP,
-    NAME_TP,
-    NAME_SP,
-    NAME_PP,
-    NAME_RECOMPUTE,
-    NAME_WEIGHT_SHARDED,
-    NAME_NPUS,
-    NAME_MODEL,
-    NAME_SYSTEM,
-    N_NAMES
-} own_name;
-static const char *const own_names[N_NAMES] = {"dp",   "tp",    "sp",    "pp", "recompute", "weight_sharded",
-                                               "npus", "model", "system"};
+/* What a constraint may name besides the values of cards: the parameters of a strategy, by their rows, and these. */
+enum { NAME_NPUS = STRATEGY_N, NAME_MODEL, NAME_SYSTEM, N_NAMES };
+static const char *const more_names[] = {"npus", "model", "system"};
 
-static own_name find_own(const char *name)
+/* A row of the strategy, one of the names above; N_NAMES: none of them. */
+static uint32_t find_own(const char *name)
 {
-    own_name i = 0;
+    uint32_t i = strategy_find(name);
 
-    while (i < N_NAMES && strcmp(own_names[i], name) != 0)
+    while (i >= STRATEGY_N && i < N_NAMES && strcmp(more_names[i - STRATEGY_N], name) != 0)
         i++;
     return i;
+}
+
+static void list_own_names(const char *out[N_NAMES])
+{
+    for (uint32_t i = 0; i < N_NAMES; i++)
+        out[i] = i < STRATEGY_N ? strategy_parameters[i].name : more_names[i - STRATEGY_N];
 }
 
 dse_status drv_space_load(const char *const *models, size_t n_models, const char *const *systems,
@@ -62,17 +57,18 @@ static bool is_card_path(const char *path)
 
 static dse_status unknown_name(const drv_constraint *c, const char *name, dse_error *err)
 {
-    const char *nearest = drv_nearest_key(name, own_names, N_NAMES);
+    const char *own[N_NAMES], *nearest;
 
+    list_own_names(own);
+    nearest = drv_nearest_key(name, own, N_NAMES);
     if (nearest)
         return dse_fail_at(err, DSE_E_CONFIG, c->where,
                            "unknown name '%.60s' in '%.100s'; did you mean '%s'?", name, c->expr.text,
                            nearest);
     return dse_fail_at(
         err, DSE_E_CONFIG, c->where,
-        "unknown name '%.60s' in '%.100s'; there are dp, tp, sp, pp, recompute, weight_sharded, npus, "
-        "model, system, and the keys of cards",
-        name, c->expr.text);
+        "unknown name '%.60s' in '%.100s'; there are %s, npus, model, system, and the keys of cards", name,
+        c->expr.text, strategy_names());
 }
 
 static dse_status check_names(const drv_space *s, dse_error *err)
@@ -108,7 +104,7 @@ static bool matters(const drv_space *s, const drv_axis *axis)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (changes(axis, sizes[i]))
             return true;
-    if (changes(axis, "layers") && s->strategy.pp.n)
+    if (changes(axis, "layers") && s->strategy.of[STRATEGY_pp].n)
         return true;
     for (uint32_t i = 0; i < s->n_constraints; i++)
         for (uint32_t k = 0; k < s->constraint[i].expr.n_names; k++)
@@ -123,7 +119,7 @@ static bool matters(const drv_space *s, const drv_axis *axis)
 typedef struct {
     const drv_space *s;
     design_value **value; /* per constraint and name */
-    own_name **own;       /* what each name is */
+    uint32_t **own;       /* what each name is */
 } binding;
 
 static bool card_value(const drv_study *study, const char *path, cfg_value *out)
@@ -162,7 +158,7 @@ static dse_status bind_card(const drv_constraint *c, const char *name, const drv
     return DSE_OK;
 }
 
-static dse_status bind_name(const drv_constraint *c, const char *name, own_name own, const drv_study *study,
+static dse_status bind_name(const drv_constraint *c, const char *name, uint32_t own, const drv_study *study,
                             design_value *out, dse_error *err)
 {
     switch (own) {
@@ -181,14 +177,14 @@ static dse_status bind(const drv_space *s, const drv_study *study, dse_arena *a,
     dse_status st = DSE_OK;
 
     *out = (binding){s, DSE_ARENA_NEW(a, design_value *, s->n_constraints),
-                     DSE_ARENA_NEW(a, own_name *, s->n_constraints)};
+                     DSE_ARENA_NEW(a, uint32_t *, s->n_constraints)};
     if (!out->value || !out->own)
         return dse_fail_nomem(err);
     for (uint32_t i = 0; st == DSE_OK && i < s->n_constraints; i++) {
         const drv_constraint *c = &s->constraint[i];
 
         out->value[i] = DSE_ARENA_NEW(a, design_value, c->expr.n_names);
-        out->own[i] = DSE_ARENA_NEW(a, own_name, c->expr.n_names);
+        out->own[i] = DSE_ARENA_NEW(a, uint32_t, c->expr.n_names);
         if (!out->value[i] || !out->own[i])
             return dse_fail_nomem(err);
         for (uint32_t k = 0; st == DSE_OK && k < c->expr.n_names; k++) {
@@ -203,23 +199,32 @@ static dse_status bind(const drv_space *s, const drv_study *study, dse_arena *a,
 static bool is_of_points(const binding *b, uint32_t i)
 {
     for (uint32_t k = 0; k < b->s->constraint[i].expr.n_names; k++)
-        if (b->own[i][k] <= NAME_WEIGHT_SHARDED)
+        if (b->own[i][k] < STRATEGY_N)
             return true;
     return false;
+}
+
+/* A choice or an order is text, everything else a number. */
+static design_value parameter_value(uint32_t parameter, const strategy *s)
+{
+    const strategy_parameter *p = &strategy_parameters[parameter];
+    const uint32_t value = strategy_get(s, parameter);
+
+    return p->kind == STRATEGY_CHOICE ? (design_value){.kind = DESIGN_TEXT, .text = p->choices[value]}
+                                      : (design_value){DESIGN_INT, {value}};
 }
 
 /* Whether constraint i holds at a point. */
 static dse_status holds(binding *b, uint32_t i, const design_point *p, bool *out, dse_error *err)
 {
-    const uint32_t own[] = {p->dp, p->tp, p->sp, p->pp, p->recompute, p->weight_sharded};
     const drv_constraint *c = &b->s->constraint[i];
     dse_error why = DSE_ERROR_INIT;
     char name[DESIGN_NAME_MAX];
     dse_status st;
 
     for (uint32_t k = 0; k < c->expr.n_names; k++)
-        if (b->own[i][k] <= NAME_WEIGHT_SHARDED)
-            b->value[i][k] = (design_value){DESIGN_INT, {own[b->own[i][k]]}};
+        if (b->own[i][k] < STRATEGY_N)
+            b->value[i][k] = parameter_value(b->own[i][k], p);
     st = design_expr_holds(&c->expr, b->value[i], out, &why);
     if (st == DSE_OK)
         return st;
@@ -306,11 +311,12 @@ static dse_status settings_of(const drv_space *s, const uint32_t *number, dse_ar
 /* The strategies on so many NPUs, in the scratch. */
 static dse_status strategies(walk *w, uint64_t npus, design_point **points, size_t *n, dse_error *err)
 {
+    const strategy base = strategy_default();
     dse_status st = DSE_OK;
 
     if (npus != w->npus) {
         dse_arena_reset(&w->enumerated);
-        st = design_enumerate(&w->s->strategy, npus, &w->enumerated, &w->strategy, &w->n_strategies, err);
+        st = design_enumerate(&w->s->strategy, &base, npus, &w->enumerated, &w->strategy, &w->n_strategies, err);
         w->npus = st == DSE_OK ? npus : 0;
     }
     if (st != DSE_OK)
@@ -335,7 +341,7 @@ static bool is_dropped(walk *w, const drv_study *varied)
         bool known = value != NULL, holds = true;
 
         for (uint32_t k = 0; known && k < c->expr.n_names; k++) {
-            own_name own = find_own(c->expr.name[k]);
+            uint32_t own = find_own(c->expr.name[k]);
 
             known = (own == NAME_MODEL || own == NAME_SYSTEM || own == N_NAMES) &&
                     bind_name(c, c->expr.name[k], own, varied, &value[k], NULL) == DSE_OK;
@@ -448,9 +454,8 @@ static dse_status no_points(const drv_space *s, const uint64_t *survivors, dse_e
         i++;
     if (i == RULE_PRODUCT)
         return dse_fail(err, DSE_E_RANGE,
-                        "the space has no point: no dp * tp * sp * pp is the number of NPUs (%s has %" PRIu64
-                        ")",
-                        s->study[0].system_name, npus);
+                        "the space has no point: no %s is the number of NPUs (%s has %" PRIu64 ")",
+                        strategy_product(), s->study[0].system_name, npus);
     if (i == RULE_STAGES)
         return dse_fail(err, DSE_E_RANGE,
                         "the space has no point: pp is always more than the stages that the layers and two "

@@ -211,68 +211,19 @@ static dse_status read_systems(const reader *r, const cfg_node *node)
     return read_names(r, node, "systems", &r->out->system, &r->out->n_systems);
 }
 
-/* The values as one would type them after the option: "1,2,4". */
-static dse_status joined(const reader *r, const values *v, const char **out)
-{
-    dse_strbuf text;
-    dse_status st;
-
-    dse_strbuf_init(&text);
-    for (uint32_t i = 0; i < v->n; i++)
-        dse_strbuf_addf(&text, "%s%s", i ? "," : "", v->text[i]);
-    st = text.failed || !(*out = dse_arena_strdup(r->arena, text.data)) ? dse_fail_nomem(r->err) : DSE_OK;
-    dse_strbuf_free(&text);
-    return st;
-}
-
-/* [no, yes] as well as no, yes and both. */
-static dse_status read_switch(const char *name, const values *v, design_switch *out, dse_error *err)
-{
-    design_switch second;
-    dse_status st = design_switch_parse(name, v->text[0], out, err);
-
-    if (st != DSE_OK || v->n == 1)
-        return st;
-    st = design_switch_parse(name, v->text[1], &second, err);
-    if (st == DSE_OK && (v->n > 2 || *out == second || *out == DESIGN_BOTH || second == DESIGN_BOTH))
-        st = dse_fail(err, DSE_E_USAGE, "%s takes yes, no or both", name);
-    *out = DESIGN_BOTH;
-    return st;
-}
-
 /* An axis of the strategy; *known is false if `name` is none. */
 static dse_status read_strategy_axis(const reader *r, const cfg_node *node, const char *name, const values *v,
                                      bool *known)
 {
-    design_axes *s = &r->out->space.strategy;
-    const struct {
-        const char *name;
-        design_axis *axis;
-        design_switch *which;
-    } axes[] = {{"dp", &s->dp, NULL},
-                {"tp", &s->tp, NULL},
-                {"sp", &s->sp, NULL},
-                {"pp", &s->pp, NULL},
-                {"recompute", NULL, &s->recompute},
-                {"weight_sharded", NULL, &s->weight_sharded}};
+    const uint32_t parameter = strategy_find(name);
     dse_error why = DSE_ERROR_INIT;
-    const char *text;
     cfg_place at;
     dse_status st;
-    size_t i = 0;
 
-    while (i < 6 && strcmp(axes[i].name, name) != 0)
-        i++;
-    *known = i < 6;
+    *known = parameter < STRATEGY_N;
     if (!*known)
         return DSE_OK;
-    if (axes[i].which) {
-        st = read_switch(name, v, axes[i].which, &why);
-    } else {
-        if ((st = joined(r, v, &text)) != DSE_OK)
-            return st;
-        st = design_axis_parse(name, text, axes[i].axis, &why);
-    }
+    st = design_axis_of(parameter, name, v->text, v->n, &r->out->space.strategy.of[parameter], &why);
     return st == DSE_OK ? st
                         : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s", why.text);
 }
@@ -323,8 +274,8 @@ static dse_status read_card_axis(const reader *r, const cfg_node *key, const cfg
 
     if (st != DSE_OK)
         return dse_fail_at(r->err, st, cfg_where(r->doc, key, &at),
-                           "'%.60s' is none of dp, tp, sp, pp, recompute, weight_sharded, and %s", key->text,
-                           why.text);
+                           "'%.60s' is none of %s, and %s", key->text,
+                           strategy_names(), why.text);
     *axis = (drv_axis){key->text, v->n, v->text};
     for (uint32_t i = 0; st == DSE_OK && i < v->n; i++) {
         cfg_setting s = {0};
@@ -456,7 +407,7 @@ dse_status drv_space_file_parse(const char *path, const char *text, size_t n, ds
     reader r = {&doc, a, out, err};
     dse_status st = cfg_parse_yaml(path, text, n, a, &doc, err);
 
-    *out = (drv_space_file){.space.strategy = {.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_NO}};
+    *out = (drv_space_file){0};
     return st == DSE_OK ? read_file(&r, doc.root) : st;
 }
 

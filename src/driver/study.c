@@ -320,12 +320,16 @@ dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error 
 {
     uint64_t ranks = design_point_ranks(p), npus = card_system_npus(&s->system);
 
-    if (ranks != npus)
-        return dse_fail(err, DSE_E_RANGE,
-                        "dp %" PRIu32 " * tp %" PRIu32 " * sp %" PRIu32 " * pp %" PRIu32 " is %s%" PRIu64
-                        ", but %s has %" PRIu64 " NPUs",
-                        p->dp, p->tp, p->sp, p->pp, ranks == UINT64_MAX ? "more than " : "", ranks,
-                        s->system_name, npus);
+    if (ranks != npus) {
+        dse_strbuf product;
+
+        dse_strbuf_init(&product);
+        strategy_print_product(p, &product);
+        dse_fail(err, DSE_E_RANGE, "%s is %s%" PRIu64 ", but %s has %" PRIu64 " NPUs", product.data,
+                 ranks == UINT64_MAX ? "more than " : "", ranks, s->system_name, npus);
+        dse_strbuf_free(&product);
+        return DSE_E_RANGE;
+    }
     if (p->pp > DESIGN_MAX_STAGES(s->model.layers))
         return dse_fail(err, DSE_E_RANGE,
                         "pp %" PRIu32 " is more than the %" PRId64
@@ -337,12 +341,12 @@ dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error 
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
                               dse_error *err)
 {
-    wl_strategy strategy = {.dp = p->dp,
+    wl_strategy request = {.dp = p->dp,
                             .tp = p->tp,
                             .sp = p->sp,
                             .pp = p->pp,
-                            .recompute = p->recompute,
-                            .weight_sharded = p->weight_sharded,
+                            .recompute = p->recompute != 0,
+                            .weight_sharded = p->weight_sharded != 0,
                             .tag_base = s->tag_base,
                             .precision = card_model_precision(&s->model),
                             .stages = card_model_stages(&s->model)};
@@ -350,12 +354,12 @@ dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_are
     dse_status st;
 
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
-        (st = wl_placement_parse(s->model.placement, &strategy.placement, err)) != DSE_OK ||
+        (st = wl_placement_parse(s->model.placement, &request.placement, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
         return st;
     if (s->generator)
-        return wl_generator_make(s->generator, &symbols, (uint32_t)s->model.layers, &strategy, a, out, err);
-    return wl_generate(&s->operators, &symbols, (uint32_t)s->model.layers, &strategy, a, out, err);
+        return wl_generator_make(s->generator, &symbols, (uint32_t)s->model.layers, &request, a, out, err);
+    return wl_generate(&s->operators, &symbols, (uint32_t)s->model.layers, &request, a, out, err);
 }
 
 dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_arena *a, sim_result *out,

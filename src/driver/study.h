@@ -120,7 +120,7 @@ void drv_point_write_json(const design_point *p, dse_json *j);
 
 /* The memory of an NPU in bytes, as the system of such a text gives it; NaN if it gives none, as that of an imported
  * result, which came without a system. Unlike a whole study it needs no operator file, which may be gone by now. */
-dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err);
+dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err);
 
 /* The workload of a point. With a generator it is good until that makes the next one. */
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
@@ -139,6 +139,9 @@ dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error 
 
 /* What is stored of a point's generated workload and its result. Text in *out is theirs. */
 void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_result *r, store_metrics *out);
+
+/* What the memory of its results counts. */
+store_sizes drv_sizes_of(const card_model *m);
 
 /* How long a step takes: until its slowest rank has finished, fixed costs included. */
 dse_time drv_step_time(const sim_result *r);

@@ -33,20 +33,13 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "engine");
-    dse_json_string(&j, s->engine);
-    dse_json_key(&j, "model_name");
-    dse_json_string(&j, s->model_name);
-    dse_json_key(&j, "system_name");
-    dse_json_string(&j, s->system_name);
-    if (*s->settings) {
-        dse_json_key(&j, "settings");
-        dse_json_string(&j, s->settings);
-    }
-    dse_json_key(&j, "operators_hash");
-    dse_json_string(&j, spell_hash(s->operators_hash, hash));
-    dse_json_key(&j, "tag_base");
-    dse_json_uint(&j, s->tag_base);
+    dse_json_key_string(&j, "engine", s->engine);
+    dse_json_key_string(&j, "model_name", s->model_name);
+    dse_json_key_string(&j, "system_name", s->system_name);
+    if (*s->settings)
+        dse_json_key_string(&j, "settings", s->settings);
+    dse_json_key_string(&j, "operators_hash", spell_hash(s->operators_hash, hash));
+    dse_json_key_uint(&j, "tag_base", s->tag_base);
     dse_json_key(&j, "model");
     cfg_table_write_json(&card_model_table, &model, &j);
     dse_json_key(&j, "system");
@@ -93,49 +86,6 @@ bool drv_config_of_point(const char *config, const design_point *point, dse_strb
     dse_strbuf_addc(out, '}');
     drv_config_add_point(point, out);
     return true;
-}
-
-static dse_status read_degree(const cfg_doc *doc, const cfg_node *map, const char *key, uint32_t *out,
-                              dse_error *err)
-{
-    const cfg_node *node = cfg_get(map, key);
-    int64_t v = 0;
-    dse_status st;
-
-    if (!node)
-        return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing", key);
-    st = cfg_int(doc, node, key, 1, 1 << 24, &v, err);
-    *out = (uint32_t)v;
-    return st;
-}
-
-static dse_status read_flag(const cfg_doc *doc, const cfg_node *map, const char *key, bool *out,
-                            dse_error *err)
-{
-    const cfg_node *node = cfg_get(map, key);
-
-    if (!node || node->kind != CFG_SCALAR || dse_parse_bool(node->text, out, NULL) != DSE_OK)
-        return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing, or neither true nor false", key);
-    return DSE_OK;
-}
-
-static dse_status read_point(const cfg_doc *doc, const cfg_node *map, design_point *out, dse_error *err)
-{
-    const struct {
-        const char *key;
-        uint32_t *value;
-    } degrees[] = {{"dp", &out->dp}, {"tp", &out->tp}, {"sp", &out->sp}, {"pp", &out->pp}};
-    const struct {
-        const char *key;
-        bool *value;
-    } flags[] = {{"recompute", &out->recompute}, {"weight_sharded", &out->weight_sharded}};
-    dse_status st = DSE_OK;
-
-    for (size_t i = 0; st == DSE_OK && i < sizeof degrees / sizeof degrees[0]; i++)
-        st = read_degree(doc, map, degrees[i].key, degrees[i].value, err);
-    for (size_t i = 0; st == DSE_OK && i < sizeof flags / sizeof flags[0]; i++)
-        st = read_flag(doc, map, flags[i].key, flags[i].value, err);
-    return st;
 }
 
 static dse_status read_cards(const cfg_doc *doc, drv_study *out, dse_error *err)
@@ -223,7 +173,7 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
             "a configuration has engine, model, system, point, their names, tag_base and operators_hash");
     if ((st = read_cards(&doc, out, err)) != DSE_OK ||
         (st = read_names(&doc, out, &operators_hash, err)) != DSE_OK ||
-        (st = read_point(&doc, point_map, point, err)) != DSE_OK)
+        (st = strategy_read(&doc, point_map, point, err)) != DSE_OK)
         return st;
     return load_operators(out, operators_hash, a, err);
 }
@@ -266,8 +216,7 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
         if ((st = load_operators(s, operators_hash, &r->operators_arena, err)) != DSE_OK)
             return st;
         r->operators = s->operators;
-        if ((st = wl_generator_new(&r->operators, &r->generator, err)) != DSE_OK)
-            return st;
+        r->generator = wl_generator_new(&r->operators);
         r->operators_hash = s->operators_hash;
         memcpy(r->operators_name, s->model.operators, sizeof r->operators_name);
     }
@@ -311,7 +260,7 @@ static bool read_split(drv_study_reader *r, const char *text, size_t n, dse_aren
 
     return at < n && keep_study(r, text, at) &&
            cfg_parse_json(source, text + start, n - 1 - start, a, &doc, NULL) == DSE_OK &&
-           read_point(&doc, doc.root, point, NULL) == DSE_OK;
+           strategy_read(&doc, doc.root, point, NULL) == DSE_OK;
 }
 
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
@@ -323,7 +272,7 @@ dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n
     return DSE_OK;
 }
 
-dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_error *err)
+dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err)
 {
     card_system system;
     cfg_doc doc = {0};
@@ -337,6 +286,6 @@ dse_status drv_study_capacity(const char *text, dse_arena *a, double *out, dse_e
         return DSE_OK;
     st = card_system_read_stored(&doc, &system, err);
     if (st == DSE_OK)
-        *out = system.memory_capacity;
+        *out = system.hbm_bytes;
     return st;
 }

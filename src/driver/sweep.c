@@ -32,7 +32,7 @@ typedef struct {
     drv_progress progress;
     size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
     bool has_failed;
-    char failure[1700];
+    char failure[2048];
     dse_error next_error; /* where `next_task` cannot say so */
     struct timespec start;
 } state;
@@ -55,6 +55,13 @@ static void report(void *user)
 }
 
 /* ---- what is to be done -------------------------------------------------------------------- */
+
+static void note_sizes(state *s)
+{
+    const store_sizes sizes = drv_sizes_of(&s->tasks.at->study.model);
+
+    report_sizes_add(&s->progress.sizes, &sizes);
+}
 
 static void note_best(state *s, size_t task, uint64_t wall_time)
 {
@@ -155,7 +162,7 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
         s->progress.cached++;
         note_best(s, i, brief.wall_time);
         report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
-        report_sizes_add(&s->progress.sizes, s->tasks.config.data);
+        note_sizes(s);
     }
     return DSE_OK;
 }
@@ -255,7 +262,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
         note_best(s, task, row->metrics.wall_time);
         report_traps_add(&s->progress.traps, row->metrics.undercharged_messages,
                          row->metrics.flat_ring_collectives);
-        report_sizes_add(&s->progress.sizes, row->config);
+        note_sizes(s);
     } else {
         s->progress.failed++;
         note_failure(s, task, row->error);

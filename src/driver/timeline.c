@@ -1,7 +1,7 @@
 #include "driver/timeline.h"
 
-/* "mesh_tp", as torchtitan names the groups of a device mesh; a group along several degrees is "mesh_dp_sp"; NULL for a
- * group of one rank. */
+/* "mesh_tp", as torchtitan names the groups of a device mesh; a group along several degrees is "mesh_dp_sp";
+ * NULL for a group of one rank. */
 static const char *describe(const design_point *p, const wl_workload *w, const wl_group *g, dse_arena *a)
 {
     unsigned varies = drv_group_degrees(p, w, g);

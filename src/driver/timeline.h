@@ -1,18 +1,18 @@
-/* What a simulated point is called as a recording: its communicator groups by the degrees they are of, what its sizes mean,
- * its memory; and its Chrome trace (trace/timeline.h). */
+/* Describes a simulated point as a recording (names of communicator groups, meaning of sizes, memory), and
+ * writes its Chrome trace (trace/timeline.h). */
 #ifndef DSE_DRIVER_TIMELINE_H
 #define DSE_DRIVER_TIMELINE_H
 
 #include "driver/study.h"
 #include "trace/timeline.h"
 
-/* Borrows from the workload, the rest is in the arena. */
+/* Borrows from the workload; the rest is in the arena. */
 typedef struct {
     trace_timeline_groups groups;
     trace_timeline_sizes sizes;
 } drv_timeline;
 
-/* Of a point of the study, its workload and its result. */
+/* The description of a point, its workload and its result. */
 drv_timeline drv_timeline_describe(const design_point *p, const wl_workload *w, const sim_result *r,
                                    dse_arena *a);
 

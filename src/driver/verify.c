@@ -5,10 +5,10 @@
 
 typedef struct {
     const drv_verification *v;
-    dse_arena *arena; /* of what is found */
+    dse_arena *arena; /* of the findings */
     drv_verified *out;
     size_t next, finished;
-    dse_arena study_arena; /* of the row given last: there may be more rows than memory for their studies */
+    dse_arena study_arena; /* of the current row alone: the studies of all rows may not fit in memory */
     drv_study study;
     design_point point;
 } state;
@@ -19,7 +19,7 @@ static void fail_row(state *s, size_t row, const char *why)
     s->out[row].failure = dse_arena_strdup(s->arena, why);
 }
 
-/* The next row whose study can be had; of the others it is noted why not. */
+/* The next row whose study can be read; the others get a failure. */
 static bool next(void *user, uint64_t *task, const drv_study **study, const design_point **point)
 {
     state *s = user;

@@ -1,7 +1,7 @@
-/* drv_verify -- stored native results run again by the external tools, and compared figure by figure.
+/* drv_verify -- runs stored native results again with the external tools and compares the figures.
  *
- * A count must be equal; a percentage, an intensity or a rounded memory must be equal as the tools print it. What the
- * log does not say is not compared. Nothing is written to the database. */
+ * Counts must be equal; percentages, intensities and rounded memory must be equal as the tools print them.
+ * Figures that the log lacks are not compared. Nothing is written to the database. */
 #ifndef DSE_DRIVER_VERIFY_H
 #define DSE_DRIVER_VERIFY_H
 
@@ -20,14 +20,14 @@ typedef struct {
 
 typedef struct {
     const drv_external *tools;
-    const store_row *rows; /* done, of the native engine */
+    const store_row *rows; /* successful results of the native engine */
     size_t n_rows;
     uint32_t jobs;
     void (*progress)(void *user, size_t finished, size_t total); /* often */
     void *user;
 } drv_verification;
 
-/* out: n_rows, in the order of the rows. Everything is in the arena. DSE_E_INTERRUPT after Ctrl-C. */
+/* out: n_rows entries in the order of the rows. Everything is in the arena. DSE_E_INTERRUPT after Ctrl-C. */
 dse_status drv_verify(const drv_verification *v, dse_arena *a, drv_verified *out, dse_error *err);
 
 #endif

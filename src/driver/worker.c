@@ -58,8 +58,7 @@ static void answer(drv_study_reader *r, const char *line, size_t n, sim_shortcut
         st = drv_point_run(&study, &point, a, &metrics, &err);
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "seconds");
-    dse_json_fixed(&j, cpu_seconds() - start, 6);
+    dse_json_key_fixed(&j, "seconds", cpu_seconds() - start, 6);
     if (st == DSE_OK) {
         dse_json_key(&j, "metrics");
         drv_answer_write_metrics(&metrics, &j);
@@ -67,8 +66,7 @@ static void answer(drv_study_reader *r, const char *line, size_t n, sim_shortcut
         char text[sizeof err.where + sizeof err.text + 2];
 
         snprintf(text, sizeof text, "%s%s%s", err.where, err.where[0] ? ": " : "", err.text);
-        dse_json_key(&j, "error");
-        dse_json_string(&j, text);
+        dse_json_key_string(&j, "error", text);
     }
     dse_json_end_object(&j);
     dse_strbuf_addc(out, '\n');

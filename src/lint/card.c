@@ -324,7 +324,7 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
              "sizes in a workload are taken as bytes, and STAGE writes numbers of elements: figures are "
              "those of one byte an "
              "element");
-    if (!isnan(s->memory_capacity))
+    if (!isnan(s->hbm_bytes))
         lint_add(l, LINT_NOTE, path, "",
                  "memory.capacity is in bytes, and peak memory counts elements as if they were bytes, unless "
                  "the model "

@@ -315,7 +315,7 @@ static dse_status make_point(msr_plan *p, const msr_plan_options *o, dse_arena *
                        .tp = (uint32_t)j->tp,
                        .sp = (uint32_t)j->cp,
                        .pp = (uint32_t)j->pp,
-                       .recompute = o->recompute >= 0 ? o->recompute : j->recompute == MSR_RECOMPUTE_FULL,
+                       .recompute = o->recompute >= 0 ? o->recompute != 0 : j->recompute == MSR_RECOMPUTE_FULL,
                        .weight_sharded = MSR_GIVEN(j->dp_shard) && j->dp_shard > 1};
     if (o->recompute < 0 && j->recompute == MSR_RECOMPUTE_UNKNOWN)
         st = msr_plan_assume(p, a, err, "no recomputation: the source does not say");

@@ -40,52 +40,47 @@ static metric_span window_of(const metric_view *v)
     return window;
 }
 
-static dse_status idle_of(const metric_view *v, dse_arena *scratch, idle *out, dse_error *err)
+static idle idle_of(const metric_view *v, dse_arena *scratch)
 {
     metric_events kernels = metric_comm_kernels(v);
     metric_span *span = DSE_ARENA_NEW(scratch, metric_span, kernels.n);
     metric_span window = window_of(v);
     metric_spans work, busy, comm;
     uint32_t n = 0;
+    idle of = {0};
 
-    for (uint32_t i = 0; span && i < kernels.n; i++) {
+    for (uint32_t i = 0; i < kernels.n; i++) {
         const trace_event *e = &v->rank->event[kernels.event[i]];
 
         if (v->comm_type[i] != METRIC_SEND_RECV)
             span[n++] = (metric_span){metric_start(e), metric_end(e)};
     }
-    if (!span || !metric_spans_unite(&v->compute_time, &v->memory_time, scratch, &work))
-        return dse_fail_nomem(err);
+    work = metric_spans_unite(&v->compute_time, &v->memory_time, scratch);
     comm = metric_spans_merge(span, n);
-    if (!metric_spans_unite(&work, &comm, scratch, &busy))
-        return dse_fail_nomem(err);
-    *out = (idle){0};
+    busy = metric_spans_unite(&work, &comm, scratch);
     if (window.end > window.start)
-        out->window = window.end - window.start;
-    out->bubble = out->window - metric_spans_within(&busy, window.start, window.end);
-    return DSE_OK;
+        of.window = window.end - window.start;
+    of.bubble = of.window - metric_spans_within(&busy, window.start, window.end);
+    return of;
 }
 
 /* ---- stages --------------------------------------------------------------------------------- */
 
 /* Place in the pipeline group that the trace itself declares; DSE_NONE. */
-static dse_status stage_of_groups(const trace_rank *r, dse_arena *a, uint32_t *stage, dse_error *err)
+static uint32_t stage_of_groups(const trace_rank *r, dse_arena *a)
 {
-    metric_ranks ranks;
-
-    *stage = DSE_NONE;
-    for (size_t g = 0; g < r->n_groups && *stage == DSE_NONE; g++) {
+    for (size_t g = 0; g < r->n_groups; g++) {
         const char *desc = TRACE_NAME(r, r->group[g].desc), *list = TRACE_NAME(r, r->group[g].ranks);
+        metric_ranks ranks;
 
         if (!desc || !list || metric_parallel_of_description(desc) != METRIC_PP)
             continue;
-        if (!metric_ranks_of(list, r->group[g].size, a, &ranks))
-            return dse_fail_nomem(err);
-        for (uint32_t i = 0; i < ranks.n; i++)
+        ranks = metric_ranks_of(list, r->group[g].size, a);
+        for (uint32_t i = ranks.n; i-- > 0;)
             if (ranks.rank[i] == r->rank)
-                *stage = i;
+                return i;
     }
-    return DSE_OK;
+    return DSE_NONE;
 }
 
 static dse_status stage_of(const metric_context *x, const trace_rank *r, uint32_t *stage, dse_error *err)
@@ -99,7 +94,9 @@ static dse_status stage_of(const metric_context *x, const trace_rank *r, uint32_
             return st;
         *stage = metric_layout_stage(&layout, r->rank);
     }
-    return *stage == DSE_NONE ? stage_of_groups(r, x->arena, stage, err) : DSE_OK;
+    if (*stage == DSE_NONE)
+        *stage = stage_of_groups(r, x->arena);
+    return DSE_OK;
 }
 
 /* The lowest stage above one, from DSE_NONE on; DSE_NONE: there is none. */
@@ -185,14 +182,13 @@ static dse_status pipeline_bubble(const metric_context *x, metric_value *out, ds
 {
     uint32_t *stage = DSE_ARENA_NEW(x->arena, uint32_t, x->n_views);
     idle *of = DSE_ARENA_NEW(x->arena, idle, x->n_views);
-    dse_status st = of && stage ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
     dse_arena scratch;
 
     dse_arena_init(&scratch);
     for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
-        st = idle_of(&x->view[i], &scratch, &of[i], err);
-        if (st == DSE_OK)
-            st = stage_of(x, x->view[i].rank, &stage[i], err);
+        of[i] = idle_of(&x->view[i], &scratch);
+        st = stage_of(x, x->view[i].rank, &stage[i], err);
         dse_arena_reset(&scratch);
     }
     dse_arena_free(&scratch);
@@ -224,14 +220,13 @@ typedef struct {
     bool has_marker;
 } activity;
 
-static bool collect(const trace_rank *r, dse_arena *a, activity *out)
+static void collect(const trace_rank *r, dse_arena *a, activity *out)
 {
     metric_classes names;
     uint8_t words[256];
 
     *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
-    if (!out->span || !metric_classes_init(&names, r, says, a))
-        return false;
+    names = metric_classes_of(r, says, a);
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -251,7 +246,6 @@ static bool collect(const trace_rank *r, dse_arena *a, activity *out)
         if (e->start_ps >= out->last.start)
             out->last = out->span[out->n - 1];
     }
-    return true;
 }
 
 static idle compat_idle(const activity *a, const metric_spans *busy)
@@ -293,18 +287,18 @@ static void put_compat(idle sum, bool any, bool marked, uint32_t n_ranks, metric
 
 static dse_status pipeline_bubble_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    bool any = false, marked = false, ok = true;
+    bool any = false, marked = false;
     dse_arena scratch;
     idle sum = {0};
 
+    (void)err;
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; ok && i < x->n_views; i++) {
+    for (uint32_t i = 0; i < x->n_views; i++) {
         metric_spans busy;
         activity a;
         idle one;
 
-        if (!(ok = collect(x->view[i].rank, &scratch, &a)))
-            break;
+        collect(x->view[i].rank, &scratch, &a);
         busy = metric_spans_merge_any(a.span, a.n);
         if ((one = compat_idle(&a, &busy)).window > 0) {
             sum = (idle){sum.window + one.window, sum.bubble + one.bubble};
@@ -314,8 +308,6 @@ static dse_status pipeline_bubble_compat(const metric_context *x, metric_value *
         dse_arena_reset(&scratch);
     }
     dse_arena_free(&scratch);
-    if (!ok)
-        return dse_fail_nomem(err);
     put_compat(sum, any, marked, x->n_views, out);
     return DSE_OK;
 }

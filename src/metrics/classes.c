@@ -2,10 +2,9 @@
 
 #include <string.h>
 
-bool metric_classes_init(metric_classes *c, const trace_rank *r, metric_classify *classify, dse_arena *a)
+metric_classes metric_classes_of(const trace_rank *r, metric_classify *classify, dse_arena *a)
 {
-    *c = (metric_classes){r, classify, DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)};
-    return c->class_of != NULL;
+    return (metric_classes){r, classify, DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)};
 }
 
 metric_words metric_words_of(const trace_rank *r, const char *const *words, size_t n)

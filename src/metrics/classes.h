@@ -15,8 +15,7 @@ typedef struct {
     uint8_t *class_of; /* by name id, plus 1; 0: not asked */
 } metric_classes;
 
-/* False when out of memory. */
-bool metric_classes_init(metric_classes *c, const trace_rank *r, metric_classify *classify, dse_arena *a);
+metric_classes metric_classes_of(const trace_rank *r, metric_classify *classify, dse_arena *a);
 
 /* That of "" if the event has no name. */
 static inline uint8_t metric_class_of(metric_classes *c, const trace_event *e)

@@ -64,7 +64,7 @@ static void add(type_sum *to, const type_sum *s)
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-static bool measure(const metric_view *v, dse_arena *scratch, rank_comm *out)
+static void measure(const metric_view *v, dse_arena *scratch, rank_comm *out)
 {
     int64_t span = v->gpu_span.end > v->gpu_span.start ? v->gpu_span.end - v->gpu_span.start : 0;
     int64_t ps[METRIC_COMM_TYPES];
@@ -78,8 +78,7 @@ static bool measure(const metric_view *v, dse_arena *scratch, rank_comm *out)
         out->type[t].union_ps = ps[t];
         add(&out->all, &out->type[t]);
     }
-    if (!metric_union_of_class(v->rank, &v->comm, v->comm_type, METRIC_ALL_GATHER, scratch, &gathers))
-        return false;
+    gathers = metric_union_of_class(v->rank, &v->comm, v->comm_type, METRIC_ALL_GATHER, scratch);
     if (ps[METRIC_ALL_GATHER])
         out->prefetch_pct =
             100 * (double)metric_spans_overlap(&gathers, &v->compute_time) / (double)ps[METRIC_ALL_GATHER];
@@ -90,7 +89,6 @@ static bool measure(const metric_view *v, dse_arena *scratch, rank_comm *out)
         out->percentage = 100 * (double)out->all.union_ps / (double)span;
     if (v->n_steps)
         out->calls_per_step = (double)v->comm.n / v->n_steps;
-    return true;
 }
 
 /* What is said of each collective that there is. */
@@ -220,32 +218,28 @@ static void put_operations(const rank_comm *c, uint32_t n, type_sum *all, metric
     }
 }
 
-static bool measure_all(const guide_ranks *ranks, rank_comm *c)
+static void measure_all(const guide_ranks *ranks, rank_comm *c)
 {
     dse_arena scratch;
-    bool ok = true;
 
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n && ok; i++) {
+    for (uint32_t i = 0; i < ranks->n; i++) {
         dse_arena_reset(&scratch);
-        ok = measure(ranks->rank[i].view, &scratch, &c[i]);
+        measure(ranks->rank[i].view, &scratch, &c[i]);
     }
     dse_arena_free(&scratch);
-    return ok;
 }
 
 static dse_status communication(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     rank_comm *c;
     type_sum type[METRIC_COMM_TYPES] = {{0}}, all = {0};
     metric_value *per_rank;
-    dse_status st = guide_ranks_of(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_of(x);
 
-    if (st != DSE_OK)
-        return st;
-    if (!(c = DSE_ARENA_NEW(x->arena, rank_comm, ranks.n)) || !measure_all(&ranks, c))
-        return dse_fail_nomem(err);
+    (void)err;
+    c = DSE_ARENA_NEW(x->arena, rank_comm, ranks.n);
+    measure_all(&ranks, c);
     metric_put_number(out, "total_communication_time_ms", GUIDE_MEAN(c, ranks.n, time_ms));
     metric_put_number(out, "total_communication_count", GUIDE_MEAN(c, ranks.n, calls));
     GUIDE_PUT_MEAN(out, "communication_percentage", c, ranks.n, percentage, no_gpu);
@@ -317,16 +311,15 @@ static void add_compat(class_sum *s, int64_t dur_ps)
     s->n++;
 }
 
-static bool measure_compat(const trace_rank *r, dse_arena *scratch, compat_row *out)
+static void measure_compat(const trace_rank *r, dse_arena *scratch, compat_row *out)
 {
     const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op"),
                        kernel = METRIC_WORDS(r, "kernel");
     metric_classes of_host, of_kernel;
 
     *out = (compat_row){.recording_us = guide_recording_us(r)};
-    if (!metric_classes_init(&of_host, r, class_of_host, scratch) ||
-        !metric_classes_init(&of_kernel, r, class_of_kernel, scratch))
-        return false;
+    of_host = metric_classes_of(r, class_of_host, scratch);
+    of_kernel = metric_classes_of(r, class_of_kernel, scratch);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t class = NO_CLASS;
@@ -346,7 +339,6 @@ static bool measure_compat(const trace_rank *r, dse_arena *scratch, compat_row *
     }
     out->time_ms = out->time_us / 1000;
     out->percentage = out->recording_us > 0 ? out->time_us / out->recording_us * 100 : 0;
-    return true;
 }
 
 static metric_value *put_class(metric_value *to, size_t class)
@@ -411,24 +403,19 @@ static void put_operations_compat(const compat_row *c, uint32_t n, metric_value 
 
 static dse_status communication_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     compat_row *c;
     metric_value *list;
     dse_arena scratch;
-    bool ok;
-    dse_status st = guide_ranks_compat(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_compat(x);
 
-    if (st != DSE_OK)
-        return st;
+    (void)err;
     dse_arena_init(&scratch);
-    ok = (c = DSE_ARENA_NEW(x->arena, compat_row, ranks.n)) != NULL;
-    for (uint32_t i = 0; i < ranks.n && ok; i++) {
+    c = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
+    for (uint32_t i = 0; i < ranks.n; i++) {
         dse_arena_reset(&scratch);
-        ok = measure_compat(ranks.rank[i].rank, &scratch, &c[i]);
+        measure_compat(ranks.rank[i].rank, &scratch, &c[i]);
     }
     dse_arena_free(&scratch);
-    if (!ok)
-        return dse_fail_nomem(err);
     metric_put_number(out, "total_communication_time_ms", GUIDE_MEAN(c, ranks.n, time_ms));
     metric_put_integer(out, "total_communication_count", (int64_t)GUIDE_MEAN(c, ranks.n, calls));
     guide_put_round(out, "communication_percentage", GUIDE_MEAN(c, ranks.n, percentage));

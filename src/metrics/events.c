@@ -28,7 +28,7 @@ void metric_sort_items(metric_sort_item *item, metric_sort_item *other, uint32_t
         memcpy(item, from, n * sizeof *item);
 }
 
-bool metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *scratch)
+void metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *scratch)
 {
     int64_t low = INT64_MAX, last = INT64_MIN;
     uint64_t span = 0;
@@ -44,9 +44,8 @@ bool metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *s
         low = at < low ? at : low;
     }
     if (sorted)
-        return true;
-    if (!(item = DSE_ARENA_NEW(scratch, metric_sort_item, 2 * (size_t)e->n)))
-        return false;
+        return;
+    item = DSE_ARENA_NEW(scratch, metric_sort_item, 2 * (size_t)e->n);
     for (uint32_t i = 0; i < e->n; i++) {
         item[i] =
             (metric_sort_item){(uint64_t)rank->event[e->event[i]].start_ps - (uint64_t)low, e->event[i]};
@@ -57,12 +56,11 @@ bool metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *s
     metric_sort_items(item, item + e->n, e->n, bits);
     for (uint32_t i = 0; i < e->n; i++)
         e->event[i] = item[i].event;
-    return true;
 }
 
 /* Twice over the events: how many spans they make, and which. class_of NULL: all of them. */
-bool metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
-                           uint8_t class, dse_arena *a, metric_spans *out)
+metric_spans metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                                   uint8_t class, dse_arena *a)
 {
     metric_span *span = NULL;
     size_t n = 0;
@@ -87,16 +85,15 @@ bool metric_union_of_class(const trace_rank *rank, const metric_events *e, const
                     span[n - 1].end = end;
             }
         }
-        if (!pass && !(span = DSE_ARENA_NEW(a, metric_span, n)))
-            return false;
+        if (!pass)
+            span = DSE_ARENA_NEW(a, metric_span, n);
     }
-    *out = (metric_spans){n, span};
-    return true;
+    return (metric_spans){n, span};
 }
 
-bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a, metric_spans *out)
+metric_spans metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a)
 {
-    return metric_union_of_class(rank, e, NULL, 0, a, out);
+    return metric_union_of_class(rank, e, NULL, 0, a);
 }
 
 void metric_class_lengths(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
@@ -120,17 +117,11 @@ void metric_class_lengths(const trace_rank *rank, const metric_events *e, const 
     }
 }
 
-bool metric_room(metric_events *e, uint32_t n, dse_arena *a)
-{
-    e->event = DSE_ARENA_NEW(a, uint32_t, n);
-    return e->event != NULL;
-}
+void metric_room(metric_events *e, uint32_t n, dse_arena *a) { e->event = DSE_ARENA_NEW(a, uint32_t, n); }
 
-bool metric_keep(const metric_events *picked, dse_arena *a, metric_events *out)
+void metric_keep(const metric_events *picked, dse_arena *a, metric_events *out)
 {
-    if (!metric_room(out, picked->n, a))
-        return false;
+    metric_room(out, picked->n, a);
     memcpy(out->event, picked->event, picked->n * sizeof *out->event);
     out->n = picked->n;
-    return true;
 }

@@ -12,10 +12,10 @@ typedef struct {
 /* Radix sort by the low `bits` of the keys, stable. The result is in `item`; `other` is as long. */
 void metric_sort_items(metric_sort_item *item, metric_sort_item *other, uint32_t n, unsigned bits);
 
-/* Room for n events in an empty list; false when out of memory. */
-bool metric_room(metric_events *e, uint32_t n, dse_arena *a);
+/* Room for n events in an empty list. */
+void metric_room(metric_events *e, uint32_t n, dse_arena *a);
 
-/* A copy of a list; false when out of memory. */
-bool metric_keep(const metric_events *picked, dse_arena *a, metric_events *out);
+/* A copy of a list. */
+void metric_keep(const metric_events *picked, dse_arena *a, metric_events *out);
 
 #endif

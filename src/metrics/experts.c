@@ -51,7 +51,7 @@ static void put_summary(metric_value *out, const trace_experts *e, const spread 
         metric_put_count(v, "files_without_expert_loads", e->n_files_without);
 }
 
-/* NULL if the devices cannot be told; *why says why, unless memory ran out. */
+/* NULL if the devices cannot be told; *why says why. */
 static double *sum_devices(const metric_context *x, const trace_experts *e, const char **why)
 {
     int64_t n = x->card ? x->card->ep : TRACE_CARD_NONE;
@@ -64,26 +64,24 @@ static double *sum_devices(const metric_context *x, const trace_experts *e, cons
         *why = "the workload card does not give Model-executor.model_plan_parallelization.ep";
     else if (n > e->n)
         *why = "the workload card's ep is larger than the number of experts";
-    if (*why || !(load = DSE_ARENA_NEW(x->arena, double, (size_t)n)))
+    if (*why)
         return NULL;
+    load = DSE_ARENA_NEW(x->arena, double, (size_t)n);
     for (uint32_t i = 0; i < e->n; i++)
         load[(uint64_t)i * (uint64_t)n / e->n] += e->load[i];
     return load;
 }
 
-static dse_status put_devices(const metric_context *x, const trace_experts *e, metric_value *out,
-                              dse_error *err)
+static void put_devices(const metric_context *x, const trace_experts *e, metric_value *out)
 {
     const char *why;
     double *load = sum_devices(x, e, &why);
     metric_value *v, *totals;
     spread s;
 
-    if (!load && !why)
-        return dse_fail_nomem(err);
     if (!load) {
         metric_put_absent(out, "per_device", why);
-        return DSE_OK;
+        return;
     }
     s = spread_of(load, (size_t)x->card->ep);
     v = metric_put_object(out, "per_device");
@@ -93,7 +91,6 @@ static dse_status put_devices(const metric_context *x, const trace_experts *e, m
     totals = metric_put_list(v, "totals");
     for (int64_t i = 0; i < x->card->ep; i++)
         metric_put_number(totals, NULL, load[i]);
-    return DSE_OK;
 }
 
 static dse_status assignment(const metric_context *x, bool devices, metric_value *out, dse_error *err)
@@ -127,7 +124,9 @@ static dse_status assignment(const metric_context *x, bool devices, metric_value
         metric_put_number(shares, NULL, e.load[i] / s.total);
     }
     put_summary(out, &e, &s);
-    return devices ? put_devices(x, &e, out, err) : DSE_OK;
+    if (devices)
+        put_devices(x, &e, out);
+    return DSE_OK;
 }
 
 static dse_status definition(const metric_context *x, metric_value *out, dse_error *err)

@@ -56,7 +56,7 @@ static bool is_in(const metric_spans *steps, const trace_event *e)
 }
 
 /* Those of the steps. On the heap. */
-static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
+static void find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
                         uint32_t *n)
 {
     metric_classes classes;
@@ -64,8 +64,7 @@ static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_aren
 
     *out = NULL;
     *n = 0;
-    if (!metric_classes_init(&classes, r, fsdp_class_of, scratch))
-        return false;
+    classes = metric_classes_of(r, fsdp_class_of, scratch);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t class;
@@ -75,14 +74,12 @@ static bool find_ranges(const trace_rank *r, const metric_spans *steps, dse_aren
         class = metric_class_of(&classes, e);
         if (class == FSDP_CLASSES || !is_in(steps, e))
             continue;
-        if (!DSE_GROW(*out, cap, (size_t)*n + 1))
-            return false;
+        DSE_GROW(*out, cap, (size_t)*n + 1);
         (*out)[(*n)++] = (range){
             .start = metric_start(e), .end = metric_end(e), .lane = e->lane, .name = e->name, .class = class};
     }
     if (*n)
         qsort(*out, *n, sizeof **out, by_place);
-    return true;
 }
 
 /* ---- own time ------------------------------------------------------------------------------ */
@@ -121,7 +118,7 @@ static void advance(sweep *s, int64_t until)
 }
 
 /* The pieces in the order of threads and times: at most one for each beginning and one for each end. */
-static bool find_pieces(range *r, uint32_t n, const metric_spans *steps, dse_arena *a, piece **out,
+static void find_pieces(range *r, uint32_t n, const metric_spans *steps, dse_arena *a, piece **out,
                         size_t *n_out)
 {
     sweep s = {.range = r,
@@ -129,8 +126,6 @@ static bool find_pieces(range *r, uint32_t n, const metric_spans *steps, dse_are
                .open = DSE_ARENA_NEW(a, uint32_t, n),
                .piece = DSE_ARENA_NEW(a, piece, 2 * (size_t)n)};
 
-    if (!s.open || !s.piece)
-        return false;
     for (uint32_t i = 0; i < n; i++) {
         if (i && r[i].lane != r[i - 1].lane)
             advance(&s, INT64_MAX);
@@ -142,19 +137,16 @@ static bool find_pieces(range *r, uint32_t n, const metric_spans *steps, dse_are
     advance(&s, INT64_MAX);
     *out = s.piece;
     *n_out = s.n;
-    return true;
 }
 
-/* Time of the steps in which any range is open; -1 when out of memory. */
+/* Time of the steps in which any range is open. */
 static int64_t open_ps(const piece *p, size_t n, const metric_spans *steps, dse_arena *a)
 {
     metric_span *span = DSE_ARENA_NEW(a, metric_span, n);
     metric_spans all;
 
-    for (size_t i = 0; span && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         span[i] = p[i].span;
-    if (!span)
-        return -1;
     all = metric_spans_merge_any(span, n);
     return metric_spans_overlap(&all, steps);
 }
@@ -177,13 +169,13 @@ static const piece *piece_at(const piece *p, size_t n, uint32_t lane, int64_t at
 }
 
 /* Of kernels launched in the steps. */
-static bool gpu_times(const metric_view *v, const metric_spans *steps, const range *r, const piece *p,
+static void gpu_times(const metric_view *v, const metric_spans *steps, const range *r, const piece *p,
                       size_t n, dse_arena *a, rank_cost *out)
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
     int64_t ps[FSDP_CLASSES + 1]; /* the last: of none */
 
-    for (uint32_t i = 0; class && i < v->kernels.n; i++) {
+    for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &v->rank->event[v->launch[i]];
         const piece *in = launch && metric_spans_at(steps, launch->start_ps)
                               ? piece_at(p, n, launch->lane, launch->start_ps)
@@ -192,55 +184,46 @@ static bool gpu_times(const metric_view *v, const metric_spans *steps, const ran
         out->has_launches = out->has_launches || launch;
         class[i] = in ? r[in->range].class : FSDP_CLASSES;
     }
-    if (!class)
-        return false;
     metric_class_lengths(v->rank, &v->kernels, class, FSDP_CLASSES + 1, ps);
     for (int c = 0; c < FSDP_CLASSES; c++)
         out->class[c].gpu_ms = guide_us(ps[c]) / 1000 / out->n_steps;
-    return true;
 }
 
 /* ---- a rank -------------------------------------------------------------------------------- */
 
-static bool fill(const metric_view *v, const metric_spans *steps, range *r, uint32_t n, dse_arena *a,
+static void fill(const metric_view *v, const metric_spans *steps, range *r, uint32_t n, dse_arena *a,
                  rank_cost *out)
 {
     double each = (double)TRACE_PS_PER_MS * out->n_steps;
-    int64_t open;
     piece *p;
     size_t n_pieces;
 
-    if (!find_pieces(r, n, steps, a, &p, &n_pieces) || (open = open_ps(p, n_pieces, steps, a)) < 0 ||
-        !gpu_times(v, steps, r, p, n_pieces, a, out))
-        return false;
+    find_pieces(r, n, steps, a, &p, &n_pieces);
+    gpu_times(v, steps, r, p, n_pieces, a, out);
     for (uint32_t i = 0; i < n; i++) {
         out->class[r[i].class].n += 1.0 / out->n_steps;
         out->class[r[i].class].own_ms += (double)r[i].own_ps;
-        if (!fsdp_layers_add(&out->layers, r[i].name, r[i].own_ps))
-            return false;
+        fsdp_layers_add(&out->layers, r[i].name, r[i].own_ps);
     }
     for (int c = 0; c < FSDP_CLASSES; c++)
         out->class[c].own_ms /= each;
     out->step_ms = (double)metric_spans_length(steps) / each;
-    out->fsdp_ms = (double)open / each;
+    out->fsdp_ms = (double)open_ps(p, n_pieces, steps, a) / each;
     out->share = 100 * out->fsdp_ms / out->step_ms;
     out->comm_ms = out->class[FSDP_ALL_GATHER].own_ms + out->class[FSDP_REDUCE_SCATTER].own_ms;
     out->copy_ms = out->class[FSDP_COPY_IN].own_ms + out->class[FSDP_COPY_OUT].own_ms;
-    return true;
 }
 
-static bool measure(const guide_rank *r, bool trim, dse_arena *a, rank_cost *out, uint32_t *n)
+static void measure(const guide_rank *r, bool trim, dse_arena *a, rank_cost *out, uint32_t *n)
 {
     metric_spans steps;
-    range *ranges = NULL;
-    bool ok;
+    range *ranges;
 
     out->layers.rank = r->rank;
-    *n = 0;
-    ok = guide_steps_of(r->view, trim, a, &out->n_steps, &steps) &&
-         find_ranges(r->rank, &steps, a, &ranges, n) && fill(r->view, &steps, ranges, *n, a, out);
+    steps = guide_steps_of(r->view, trim, a, &out->n_steps);
+    find_ranges(r->rank, &steps, a, &ranges, n);
+    fill(r->view, &steps, ranges, *n, a, out);
     dse_free(ranges);
-    return ok;
 }
 
 /* ---- the result ---------------------------------------------------------------------------- */
@@ -264,21 +247,20 @@ static void put_class(const rank_cost *r, int c, metric_value *to)
         metric_put_absent(o, "gpu_time_ms", no_launches);
 }
 
-static bool put_layers(const rank_cost *r, dse_arena *a, metric_value *to)
+static void put_layers(const rank_cost *r, dse_arena *a, metric_value *to)
 {
     const uint32_t *id = fsdp_layers_sorted(&r->layers, a);
 
-    for (uint32_t i = 0; id && i < r->layers.names.n; i++) {
+    for (uint32_t i = 0; i < r->layers.names.n; i++) {
         const struct fsdp_layer *l = &r->layers.layer[id[i]];
         metric_value *o = metric_put_object(to, r->layers.names.text[id[i]]);
 
         metric_put_number(o, "count_per_step", (double)l->n / r->n_steps);
         metric_put_number(o, "self_time_ms", guide_us(l->time_ps) / 1000 / r->n_steps);
     }
-    return id != NULL;
 }
 
-static bool put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
+static void put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
 {
     metric_value *operations;
 
@@ -291,7 +273,7 @@ static bool put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
     for (int c = 0; c < FSDP_CLASSES; c++)
         put_class(r, c, operations);
     metric_put_integer(to, "num_layers", r->layers.names.n);
-    return put_layers(r, a, metric_put_object(to, "layer_breakdown"));
+    put_layers(r, a, metric_put_object(to, "layer_breakdown"));
 }
 
 /* Over all ranks, those without the class too. */
@@ -323,7 +305,7 @@ static void put_operations(const rank_cost *r, uint32_t n, metric_value *to)
     }
 }
 
-static bool put_all(const guide_ranks *ranks, const rank_cost *r, dse_arena *a, metric_value *out)
+static void put_all(const guide_ranks *ranks, const rank_cost *r, dse_arena *a, metric_value *out)
 {
     metric_value *per_rank;
 
@@ -335,37 +317,33 @@ static bool put_all(const guide_ranks *ranks, const rank_cost *r, dse_arena *a, 
     metric_put_integer(out, "num_ranks", ranks->n);
     per_rank = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < ranks->n; i++)
-        if (!put_rank(&r[i], a, metric_put_rank(per_rank, ranks->rank[i].rank)))
-            return false;
-    return true;
+        put_rank(&r[i], a, metric_put_rank(per_rank, ranks->rank[i].rank));
 }
 
 static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     rank_cost *r;
     dse_arena scratch;
     uint64_t n_ranges = 0;
-    dse_status st = guide_ranks_of(x, &ranks, err);
+    dse_status st = DSE_OK;
+    guide_ranks ranks = guide_ranks_of(x);
 
     if (st != DSE_OK)
         return st;
-    if (!(r = DSE_ARENA_NEW(x->arena, rank_cost, ranks.n)))
-        return dse_fail_nomem(err);
+    r = DSE_ARENA_NEW(x->arena, rank_cost, ranks.n);
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < ranks.n && st == DSE_OK; i++) {
         uint32_t n;
 
         dse_arena_reset(&scratch);
-        if (!measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n))
-            st = dse_fail_nomem(err);
+        measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n);
         n_ranges += n;
     }
     if (st == DSE_OK && !n_ranges)
         st = metric_absent(err, "no FSDP range (FSDP::..., fsdp::...) in the steps: the run does not shard "
                                 "its weights with FSDP2, or its ranges were not recorded");
-    if (st == DSE_OK && !put_all(&ranks, r, &scratch, out))
-        st = dse_fail_nomem(err);
+    if (st == DSE_OK)
+        put_all(&ranks, r, &scratch, out);
     for (uint32_t i = 0; i < ranks.n; i++)
         fsdp_layers_free(&r[i].layers);
     dse_arena_free(&scratch);

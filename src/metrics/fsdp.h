@@ -44,11 +44,10 @@ typedef struct {
 
 void fsdp_layers_free(fsdp_layers *l);
 
-/* Adds a range of this name. False when out of memory. */
-bool fsdp_layers_add(fsdp_layers *l, uint32_t name, int64_t time_ps);
+/* Adds a range of this name. */
+void fsdp_layers_add(fsdp_layers *l, uint32_t name, int64_t time_ps);
 
-/* Ids in the order of reports: layers.<n> by number, then the others by text; n of them, in the arena; NULL when out of
- * memory. */
+/* Ids in the order of reports: layers.<n> by number, then the others by text; n of them, in the arena. */
 const uint32_t *fsdp_layers_sorted(const fsdp_layers *l, dse_arena *a);
 
 /* fsdp_compat.c: as the original tool. */

@@ -18,7 +18,7 @@ typedef struct {
     fsdp_layers layers;
 } compat_row;
 
-static bool add(const trace_event *e, fsdp_class class, compat_row *row)
+static void add(const trace_event *e, fsdp_class class, compat_row *row)
 {
     class_sum *s = &row->class[class];
 
@@ -27,18 +27,17 @@ static bool add(const trace_event *e, fsdp_class class, compat_row *row)
     s->n++;
     s->sum_ps += e->dur_ps;
     row->sum_ps += e->dur_ps;
-    return fsdp_layers_add(&row->layers, e->name, e->dur_ps);
+    fsdp_layers_add(&row->layers, e->name, e->dur_ps);
 }
 
-static bool measure(const trace_rank *r, dse_arena *scratch, compat_row *row)
+static void measure(const trace_rank *r, dse_arena *scratch, compat_row *row)
 {
     const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op");
     const class_sum *c = row->class;
     metric_classes classes;
 
     row->layers.rank = r;
-    if (!metric_classes_init(&classes, r, fsdp_class_of, scratch))
-        return false;
+    classes = metric_classes_of(r, fsdp_class_of, scratch);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t class;
@@ -46,8 +45,8 @@ static bool measure(const trace_rank *r, dse_arena *scratch, compat_row *row)
         if (e->instant || !host.is[e->word] || e->name == DSE_NONE)
             continue;
         class = metric_class_of(&classes, e);
-        if (class != FSDP_CLASSES && !add(e, (fsdp_class) class, row))
-            return false;
+        if (class != FSDP_CLASSES)
+            add(e, (fsdp_class) class, row);
     }
     row->recording_us = guide_recording_us(r);
     row->fsdp_ms = guide_us(row->sum_ps) / 1000;
@@ -56,7 +55,6 @@ static bool measure(const trace_rank *r, dse_arena *scratch, compat_row *row)
     row->copy_ms = guide_us(c[FSDP_COPY_IN].sum_ps + c[FSDP_COPY_OUT].sum_ps) / 1000;
     for (int i = 0; i < FSDP_CLASSES; i++)
         row->class[i].ms = guide_us(row->class[i].sum_ps) / 1000;
-    return true;
 }
 
 static void put_classes(const compat_row *row, metric_value *to)
@@ -77,13 +75,11 @@ static void put_classes(const compat_row *row, metric_value *to)
     }
 }
 
-static bool put_rank(const compat_row *row, const char *label, dse_arena *a, metric_value *to)
+static void put_rank(const compat_row *row, const char *label, dse_arena *a, metric_value *to)
 {
     const uint32_t *id = fsdp_layers_sorted(&row->layers, a);
     metric_value *layers;
 
-    if (!id)
-        return false;
     metric_put_number(to, "total_fsdp_time_ms", row->fsdp_ms);
     metric_put_number(to, "total_trace_time_ms", row->recording_us / 1000);
     metric_put_number(to, "fsdp_overhead_percentage", row->share);
@@ -100,7 +96,6 @@ static bool put_rank(const compat_row *row, const char *label, dse_arena *a, met
     }
     metric_put_integer(to, "num_layers", row->layers.names.n);
     metric_put_text(to, "rank", label);
-    return true;
 }
 
 /* Classes in the order of the alphabet, ranks without one as 0. */
@@ -131,7 +126,7 @@ static void put_operations(const compat_row *row, uint32_t n, metric_value *to)
     }
 }
 
-static bool put_all(const guide_ranks *ranks, const compat_row *row, dse_arena *a, metric_value *out)
+static void put_all(const guide_ranks *ranks, const compat_row *row, dse_arena *a, metric_value *out)
 {
     metric_value *list;
 
@@ -142,32 +137,26 @@ static bool put_all(const guide_ranks *ranks, const compat_row *row, dse_arena *
     put_operations(row, ranks->n, metric_put_object(out, "operation_breakdown"));
     list = metric_put_list(out, "per_rank_stats");
     for (uint32_t i = 0; i < ranks->n; i++)
-        if (!put_rank(&row[i], ranks->rank[i].label, a, metric_put_object(list, NULL)))
-            return false;
+        put_rank(&row[i], ranks->rank[i].label, a, metric_put_object(list, NULL));
     metric_put_integer(out, "num_ranks", ranks->n);
-    return true;
 }
 
 dse_status fsdp_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     compat_row *row;
     dse_arena scratch;
-    bool ok = true;
-    dse_status st = guide_ranks_compat(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_compat(x);
 
-    if (st != DSE_OK)
-        return st;
-    if (!(row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n)))
-        return dse_fail_nomem(err);
+    (void)err;
+    row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks.n && ok; i++) {
+    for (uint32_t i = 0; i < ranks.n; i++) {
         dse_arena_reset(&scratch);
-        ok = measure(ranks.rank[i].rank, &scratch, &row[i]);
+        measure(ranks.rank[i].rank, &scratch, &row[i]);
     }
-    ok = ok && put_all(&ranks, row, &scratch, out);
+    put_all(&ranks, row, &scratch, out);
     for (uint32_t i = 0; i < ranks.n; i++)
         fsdp_layers_free(&row[i].layers);
     dse_arena_free(&scratch);
-    return ok ? DSE_OK : dse_fail_nomem(err);
+    return DSE_OK;
 }

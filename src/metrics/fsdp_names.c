@@ -109,38 +109,33 @@ void fsdp_layers_free(fsdp_layers *l)
     trace_names_free(&l->names);
 }
 
-static bool layer_id(fsdp_layers *l, const char *text, size_t n, uint32_t *place)
+static uint32_t layer_id(fsdp_layers *l, const char *text, size_t n)
 {
     uint32_t known = l->names.n, id = trace_names_add(&l->names, text, n);
 
-    if (id == DSE_NONE || !DSE_GROW(l->layer, l->cap, (size_t)id + 1))
-        return false;
+    DSE_GROW(l->layer, l->cap, (size_t)id + 1);
     if (id == known)
         l->layer[id] = (struct fsdp_layer){0, 0};
-    *place = id + 2;
-    return true;
+    return id;
 }
 
-bool fsdp_layers_add(fsdp_layers *l, uint32_t name, int64_t time_ps)
+void fsdp_layers_add(fsdp_layers *l, uint32_t name, int64_t time_ps)
 {
     uint32_t id;
 
-    if (!l->of && !(l->of = dse_calloc((size_t)l->rank->names.n + 1, sizeof *l->of)))
-        return false;
+    if (!l->of)
+        l->of = dse_calloc((size_t)l->rank->names.n + 1, sizeof *l->of);
     if (!l->of[name]) {
         size_t n;
         const char *text = layer_of(l->rank->names.text[name], &n);
 
-        l->of[name] = 1;
-        if (n && !layer_id(l, text, n, &l->of[name]))
-            return false;
+        l->of[name] = n ? layer_id(l, text, n) + 2 : 1;
     }
     if (l->of[name] == 1)
-        return true;
+        return;
     id = l->of[name] - 2;
     l->layer[id].n++;
     l->layer[id].time_ps += time_ps;
-    return true;
 }
 
 typedef struct {
@@ -181,8 +176,6 @@ const uint32_t *fsdp_layers_sorted(const fsdp_layers *l, dse_arena *a)
     sort_key *key = DSE_ARENA_NEW(a, sort_key, (size_t)l->names.n + 1);
     uint32_t *id = DSE_ARENA_NEW(a, uint32_t, (size_t)l->names.n + 1);
 
-    if (!key || !id)
-        return NULL;
     for (uint32_t i = 0; i < l->names.n; i++)
         key[i] = key_of(i, l->names.text[i]);
     qsort(key, l->names.n, sizeof *key, by_key);

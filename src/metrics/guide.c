@@ -19,20 +19,13 @@ static const char *label_of(const trace_rank *r, dse_arena *a)
     return dse_arena_printf(a, "rank%" PRIu32 "_trace", r->rank);
 }
 
-dse_status guide_ranks_of(const metric_context *x, guide_ranks *out, dse_error *err)
+guide_ranks guide_ranks_of(const metric_context *x)
 {
-    *out = (guide_ranks){x->n_views, DSE_ARENA_NEW(x->arena, guide_rank, x->n_views)};
-    if (!out->rank)
-        return dse_fail_nomem(err);
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        guide_rank *r = &out->rank[i];
+    guide_ranks all = {x->n_views, DSE_ARENA_NEW(x->arena, guide_rank, x->n_views)};
 
-        r->view = &x->view[i];
-        r->rank = x->view[i].rank;
-        if (!(r->label = label_of(r->rank, x->arena)))
-            return dse_fail_nomem(err);
-    }
-    return DSE_OK;
+    for (uint32_t i = 0; i < x->n_views; i++)
+        all.rank[i] = (guide_rank){&x->view[i], x->view[i].rank, label_of(x->view[i].rank, x->arena)};
+    return all;
 }
 
 static int by_label(const void *a, const void *b)
@@ -42,13 +35,12 @@ static int by_label(const void *a, const void *b)
     return strcmp(x->label, y->label);
 }
 
-dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_error *err)
+guide_ranks guide_ranks_compat(const metric_context *x)
 {
-    dse_status st = guide_ranks_of(x, out, err);
+    guide_ranks all = guide_ranks_of(x);
 
-    if (st == DSE_OK)
-        qsort(out->rank, out->n, sizeof *out->rank, by_label);
-    return st;
+    qsort(all.rank, all.n, sizeof *all.rank, by_label);
+    return all;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -58,14 +50,12 @@ double guide_recording_us(const trace_rank *r)
     return r->any_last_ps > r->any_first_ps ? guide_us(r->any_last_ps - r->any_first_ps) : 0;
 }
 
-bool guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
+void guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
                     metric_spans *out, uint32_t *n)
 {
     metric_span *span = DSE_ARENA_NEW(a, metric_span, list->n);
 
     *n = 0;
-    if (!span)
-        return false;
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &r->event[list->event[i]];
 
@@ -73,21 +63,18 @@ bool guide_union_of(const trace_rank *r, const metric_events *list, const metric
             span[(*n)++] = (metric_span){metric_start(e), metric_end(e)};
     }
     *out = metric_spans_merge(span, *n);
-    return true;
 }
 
-bool guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, metric_spans *out)
+metric_spans guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n)
 {
     uint32_t first;
     metric_span *span;
 
     metric_steps_kept(v, trim, &first, n);
-    if (!(span = DSE_ARENA_NEW(a, metric_span, *n)))
-        return false;
+    span = DSE_ARENA_NEW(a, metric_span, *n);
     for (uint32_t i = 0; i < *n; i++)
         span[i] = v->step[first + i].span;
-    *out = metric_spans_merge_any(span, *n);
-    return true;
+    return metric_spans_merge_any(span, *n);
 }
 
 /* ---- figures ------------------------------------------------------------------------------- */

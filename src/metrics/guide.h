@@ -22,12 +22,12 @@ typedef struct {
     guide_rank *rank;
 } guide_ranks;
 
-/* All ranks of the context, ascending. DSE_E_NOMEM. In the arena of x. */
-dse_status guide_ranks_of(const metric_context *x, guide_ranks *out, dse_error *err);
+/* All ranks of the context, ascending. In the arena of x. */
+guide_ranks guide_ranks_of(const metric_context *x);
 
 /* The same in the order of the labels, as the originals go through files: rank10_trace stands before rank1_trace. A file
  * that the originals would not take as it is (compressed, of several ranks, another name) is called rank<n>_trace. */
-dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_error *err);
+guide_ranks guide_ranks_compat(const metric_context *x);
 
 /* ---- events as the originals see them ------------------------------------------------------- */
 
@@ -35,11 +35,11 @@ dse_status guide_ranks_compat(const metric_context *x, guide_ranks *out, dse_err
 double guide_recording_us(const trace_rank *r);
 
 /* Union of those events of a list whose category is literally one of the words; *n counts the ones that last. */
-bool guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
+void guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
                     metric_spans *out, uint32_t *n);
 
-/* The time of the steps that count (steps.h); *n of them. In the arena; false when out of memory. */
-bool guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n, metric_spans *out);
+/* The time of the steps that count (steps.h); *n of them. In the arena. */
+metric_spans guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n);
 
 static inline double guide_us(int64_t ps) { return (double)ps / TRACE_PS_PER_US; }
 

@@ -58,16 +58,13 @@ static void put_rank(const rank_overlap *o, metric_value *to)
 
 static dse_status overlap(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     rank_overlap *o;
     metric_value *per_rank;
     int64_t n_compute = 0, n_comm = 0;
-    dse_status st = guide_ranks_of(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_of(x);
 
-    if (st != DSE_OK)
-        return st;
-    if (!(o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n)))
-        return dse_fail_nomem(err);
+    (void)err;
+    o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++) {
         const metric_view *v = ranks.rank[i].view;
         metric_spans comm = metric_comm_kernel_time(v);
@@ -97,7 +94,7 @@ static uint8_t is_comm(const char *name)
     return METRIC_HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast");
 }
 
-static bool measure_compat(const guide_rank *r, dse_arena *a, rank_overlap *out)
+static void measure_compat(const guide_rank *r, dse_arena *a, rank_overlap *out)
 {
     const metric_events *kernels = &r->view->kernels;
     const metric_words words = METRIC_WORDS(r->rank, "kernel");
@@ -108,9 +105,8 @@ static bool measure_compat(const guide_rank *r, dse_arena *a, rank_overlap *out)
 
     side[0] = DSE_ARENA_NEW(a, metric_span, kernels->n);
     side[1] = DSE_ARENA_NEW(a, metric_span, kernels->n);
-    if (!side[0] || !side[1] || !metric_classes_init(&classes, r->rank, is_comm, a) ||
-        !guide_union_of(r->rank, kernels, &words, a, &all, &n_all))
-        return false;
+    classes = metric_classes_of(r->rank, is_comm, a);
+    guide_union_of(r->rank, kernels, &words, a, &all, &n_all);
     for (uint32_t i = 0; i < kernels->n; i++) {
         const trace_event *e = &r->rank->event[kernels->event[i]];
         uint8_t to;
@@ -126,7 +122,6 @@ static bool measure_compat(const guide_rank *r, dse_arena *a, rank_overlap *out)
     out->n_compute = n[0];
     out->n_comm = n[1];
     out->efficiency = metric_round(out->comm_us > 0 ? out->overlap_us / out->comm_us * 100 : 0, 2);
-    return true;
 }
 
 static void put_rank_compat(const rank_overlap *o, const char *label, metric_value *to)
@@ -151,28 +146,22 @@ static void put_rank_compat(const rank_overlap *o, const char *label, metric_val
 
 static dse_status overlap_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     rank_overlap *o;
     metric_value *list;
     int64_t n_compute = 0, n_comm = 0;
     dse_arena scratch;
-    bool ok = true;
-    dse_status st = guide_ranks_compat(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_compat(x);
 
-    if (st != DSE_OK)
-        return st;
-    if (!(o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n)))
-        return dse_fail_nomem(err);
+    (void)err;
+    o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks.n && ok; i++) {
+    for (uint32_t i = 0; i < ranks.n; i++) {
         dse_arena_reset(&scratch);
-        ok = measure_compat(&ranks.rank[i], &scratch, &o[i]);
+        measure_compat(&ranks.rank[i], &scratch, &o[i]);
         n_compute += o[i].n_compute;
         n_comm += o[i].n_comm;
     }
     dse_arena_free(&scratch);
-    if (!ok)
-        return dse_fail_nomem(err);
     guide_put_round(out, "avg_overlap_efficiency", GUIDE_MEAN(o, ranks.n, efficiency));
     guide_put_round(out, "avg_compute_time_ms", GUIDE_MEAN(o, ranks.n, compute_ms));
     guide_put_round(out, "avg_communication_time_ms", GUIDE_MEAN(o, ranks.n, comm_ms));

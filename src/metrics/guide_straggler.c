@@ -49,32 +49,28 @@ static int64_t exposed_ps(const metric_view *v, const metric_spans *exposed, boo
     return sum;
 }
 
-static bool measure(const metric_view *v, bool trim, dse_arena *scratch, rank_time *out)
+static void measure(const metric_view *v, bool trim, dse_arena *scratch, rank_time *out)
 {
     metric_spans exposed, comm = metric_comm_kernel_time(v);
     uint32_t first, n;
 
-    if (!metric_spans_subtract(&comm, &v->compute_time, scratch, &exposed))
-        return false;
+    exposed = metric_spans_subtract(&comm, &v->compute_time, scratch);
     metric_steps_kept(v, trim, &first, &n);
     out->step = metric_step_mean_ps(v, trim) / TRACE_PS_PER_MS;
     out->exposed = (double)exposed_ps(v, &exposed, trim) / TRACE_PS_PER_MS / n;
     out->own = out->step - out->exposed;
-    return true;
 }
 
-static bool measure_all(const guide_ranks *ranks, bool trim, rank_time *t)
+static void measure_all(const guide_ranks *ranks, bool trim, rank_time *t)
 {
     dse_arena scratch;
-    bool ok = true;
 
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n && ok; i++) {
+    for (uint32_t i = 0; i < ranks->n; i++) {
         dse_arena_reset(&scratch);
-        ok = measure(ranks->rank[i].view, trim, &scratch, &t[i]);
+        measure(ranks->rank[i].view, trim, &scratch, &t[i]);
     }
     dse_arena_free(&scratch);
-    return ok;
 }
 
 static void put_extreme(metric_value *to, const char *key, const guide_ranks *ranks, const rank_time *t,
@@ -102,22 +98,18 @@ static void put_stragglers(metric_value *out, const guide_ranks *ranks, const ra
         metric_put_integer(s, "rank", ranks->rank[i].rank->rank);
         metric_put_number(s, "self_time_ms", t[i].own);
         metric_put_ratio(s, "slowdown_percentage", 100 * (t[i].own - median), median, "a median of 0");
-        if (has && n) {
-            has->integer = 1;
-            n->integer++;
-        }
+        has->integer = 1;
+        n->integer++;
     }
 }
 
-static bool put_times(const guide_ranks *ranks, const rank_time *t, dse_arena *a, metric_value *out)
+static void put_times(const guide_ranks *ranks, const rank_time *t, dse_arena *a, metric_value *out)
 {
     double *own = DSE_ARENA_NEW(a, double, ranks->n), *step = DSE_ARENA_NEW(a, double, ranks->n);
     uint32_t slow = 0, fast = 0;
     metric_summary s, steps;
     double wait = 0, median;
 
-    if (!own || !step)
-        return false;
     for (uint32_t i = 0; i < ranks->n; i++) {
         own[i] = t[i].own;
         step[i] = t[i].step;
@@ -139,7 +131,6 @@ static bool put_times(const guide_ranks *ranks, const rank_time *t, dse_arena *a
     metric_put_number(out, "sync_overhead_ms", wait);
     metric_put_ratio(out, "coefficient_of_variation", 100 * s.deviation, s.mean, "steps without own time");
     metric_put_number(out, "step_time_std_ms", steps.deviation);
-    return true;
 }
 
 /* How far apart the ranks begin their collectives: the metric of that name. */
@@ -152,31 +143,28 @@ static dse_status put_lag(const metric_context *x, trace_kind kind, metric_value
 
     if (st != DSE_OK)
         return st;
-    if (!lag)
-        return dse_fail_nomem(err);
     if ((st = metric_check_needs(m, x, &why)) == DSE_OK)
         st = m->compute(x, lag, &why);
-    if (st == DSE_E_ABSENT) {
+    if (st != DSE_OK) {
         lag->kind = METRIC_ABSENT;
         lag->first = lag->last = NULL;
-        return (lag->text = dse_arena_strdup(lag->arena, why.text)) ? DSE_OK : dse_fail_nomem(err);
+        lag->text = dse_arena_strdup(lag->arena, why.text);
     }
-    return st == DSE_OK ? DSE_OK : dse_fail_nomem(err);
+    return DSE_OK;
 }
 
 static dse_status straggler(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     rank_time *t;
     metric_value *per_rank;
-    dse_status st = guide_ranks_of(x, &ranks, err);
+    dse_status st = DSE_OK;
+    guide_ranks ranks = guide_ranks_of(x);
 
     if (st != DSE_OK)
         return st;
-    if (!(t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n)) || !measure_all(&ranks, x->options->trim, t))
-        return dse_fail_nomem(err);
-    if (!put_times(&ranks, t, x->arena, out))
-        return dse_fail_nomem(err);
+    t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n);
+    measure_all(&ranks, x->options->trim, t);
+    put_times(&ranks, t, x->arena, out);
     if ((st = put_lag(x, ranks.rank[0].rank->kind, out, err)) != DSE_OK)
         return st;
     metric_put_integer(out, "num_ranks", ranks.n);
@@ -205,14 +193,12 @@ static const char *const time_key[N_TIMES] = {"total_duration_ms", "kernel_time_
                          *const stats_key[N_TIMES] = {"duration_stats", "kernel_time_stats",
                                                       "communication_time_stats"};
 
-static bool measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, uint32_t stride)
+static void measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, uint32_t stride)
 {
     const metric_words kernel = METRIC_WORDS(r, "kernel");
     int64_t kernel_ps = 0, comm_ps = 0;
-    metric_classes comm;
+    metric_classes comm = metric_classes_of(r, is_comm, scratch);
 
-    if (!metric_classes_init(&comm, r, is_comm, scratch))
-        return false;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
@@ -226,7 +212,6 @@ static bool measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, 
     ms[DURATION * stride] = guide_recording_us(r) / 1000;
     ms[KERNEL * stride] = guide_us(kernel_ps) / 1000;
     ms[COMM * stride] = guide_us(comm_ps) / 1000;
-    return true;
 }
 
 typedef struct {
@@ -303,27 +288,21 @@ static void put_durations(const guide_ranks *ranks, const double *ms, metric_val
 
 static dse_status straggler_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     late_rank *late;
     double *ms; /* the first time of all ranks, the second, the third */
     metric_value *list;
     dse_arena scratch;
-    bool ok;
-    dse_status st = guide_ranks_compat(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_compat(x);
 
-    if (st != DSE_OK)
-        return st;
+    (void)err;
     dse_arena_init(&scratch);
     ms = DSE_ARENA_NEW(x->arena, double, N_TIMES *(size_t)ranks.n);
     late = DSE_ARENA_NEW(x->arena, late_rank, ranks.n);
-    ok = ms && late;
-    for (uint32_t i = 0; i < ranks.n && ok; i++) {
+    for (uint32_t i = 0; i < ranks.n; i++) {
         dse_arena_reset(&scratch);
-        ok = measure_compat(ranks.rank[i].rank, &scratch, ms + i, ranks.n);
+        measure_compat(ranks.rank[i].rank, &scratch, ms + i, ranks.n);
     }
     dse_arena_free(&scratch);
-    if (!ok)
-        return dse_fail_nomem(err);
     put_late(late, find_late(&ranks, ms, late), out);
     for (int k = 0; k < N_TIMES; k++)
         put_stats(metric_put_object(out, stats_key[k]), ms + (size_t)k * ranks.n, ranks.n, true);

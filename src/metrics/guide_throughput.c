@@ -49,14 +49,12 @@ static dse_status throughput(const metric_context *x, metric_value *out, dse_err
     rank_steps *s;
     metric_value *per_rank;
     double tokens = 0, least = INFINITY, most = 0, mean;
-    dse_status st = guide_ranks_of(x, &ranks, err);
+    dse_status st = tokens_of(x, &tokens, err);
 
-    if (st == DSE_OK)
-        st = tokens_of(x, &tokens, err);
     if (st != DSE_OK)
         return st;
-    if (!(s = DSE_ARENA_NEW(x->arena, rank_steps, ranks.n)))
-        return dse_fail_nomem(err);
+    ranks = guide_ranks_of(x);
+    s = DSE_ARENA_NEW(x->arena, rank_steps, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++) {
         s[i] = measure(ranks.rank[i].view, x->options->trim);
         least = s[i].step_s < least ? s[i].step_s : least;
@@ -122,40 +120,34 @@ static double tokens_compat(const trace_card *c)
            (c->seq_len == TRACE_CARD_NONE ? 1024 : (double)c->seq_len);
 }
 
-static bool times_compat(const guide_ranks *ranks, double *s, uint32_t *n)
+static void times_compat(const guide_ranks *ranks, double *s, uint32_t *n)
 {
     dse_arena scratch;
-    bool ok = true;
 
     *n = 0;
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n && ok; i++) {
+    for (uint32_t i = 0; i < ranks->n; i++) {
         const trace_rank *r = ranks->rank[i].rank;
         metric_classes markers;
 
         dse_arena_reset(&scratch);
-        if (!(ok = metric_classes_init(&markers, r, marker_of, &scratch)))
-            break;
+        markers = metric_classes_of(r, marker_of, &scratch);
         s[*n] = iteration_s(r, &markers);
         *n += s[*n] > 0;
     }
     dse_arena_free(&scratch);
-    return ok;
 }
 
 static dse_status throughput_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     metric_value *list;
     metric_summary all;
     uint32_t n;
     double *s, tokens = tokens_compat(x->card);
-    dse_status st = guide_ranks_compat(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_compat(x);
 
-    if (st != DSE_OK)
-        return st;
-    if (!(s = DSE_ARENA_NEW(x->arena, double, (size_t)ranks.n + 1)) || !times_compat(&ranks, s, &n))
-        return dse_fail_nomem(err);
+    s = DSE_ARENA_NEW(x->arena, double, (size_t)ranks.n + 1);
+    times_compat(&ranks, s, &n);
     if (!n)
         return metric_absent(err, "no trace here lasts any time");
     all = metric_summarise(s, n);

@@ -43,11 +43,9 @@ typedef struct {
     double x_unit, y_unit;
 } points;
 
-static bool points_init(const hockney_sample *s, size_t n, dse_arena *a, points *p)
+static void points_init(const hockney_sample *s, size_t n, dse_arena *a, points *p)
 {
     *p = (points){n, DSE_ARENA_NEW(a, double, n), DSE_ARENA_NEW(a, double, n), 0, 0};
-    if (!p->x || !p->y)
-        return false;
     for (size_t i = 0; i < n; i++) {
         p->x[i] = s[i].bytes / s[i].n;
         p->y[i] = s[i].seconds / (2.0 * (s[i].n - 1));
@@ -58,7 +56,6 @@ static bool points_init(const hockney_sample *s, size_t n, dse_arena *a, points 
         p->x[i] /= p->x_unit;
         p->y[i] /= p->y_unit;
     }
-    return true;
 }
 
 /* A line in the points' units, with the variances of its coefficients, in those of the samples. */
@@ -81,32 +78,33 @@ static bool fit_ordinary(const points *p, hockney_line *out)
     return isfinite(c0) && isfinite(c1);
 }
 
-/* GSL_SUCCESS; GSL_ENOMEM; another of its codes if it did not converge. */
-static int fit_robust(const points *p, hockney_line *out)
+/* False if it did not converge. */
+static bool fit_robust(const points *p, hockney_line *out)
 {
     gsl_multifit_robust_workspace *w = gsl_multifit_robust_alloc(gsl_multifit_robust_bisquare, p->n, 2);
     gsl_matrix *x = gsl_matrix_alloc(p->n, 2), *cov = gsl_matrix_alloc(2, 2);
     gsl_vector *c = gsl_vector_alloc(2);
     gsl_vector_const_view y = gsl_vector_const_view_array(p->y, p->n);
-    int code = w && x && cov && c ? GSL_SUCCESS : GSL_ENOMEM;
+    bool good;
 
-    for (size_t i = 0; code == GSL_SUCCESS && i < p->n; i++) {
+    if (!w || !x || !cov || !c)
+        dse_out_of_memory();
+    for (size_t i = 0; i < p->n; i++) {
         gsl_matrix_set(x, i, 0, 1);
         gsl_matrix_set(x, i, 1, p->x[i]);
     }
-    if (code == GSL_SUCCESS)
-        code = gsl_multifit_robust(x, &y.vector, c, cov, w);
-    if (code == GSL_SUCCESS) {
+    good = gsl_multifit_robust(x, &y.vector, c, cov, w) == GSL_SUCCESS;
+    if (good) {
         gsl_multifit_robust_stats s = gsl_multifit_robust_statistics(w);
         *out = scaled(p, gsl_vector_get(c, 0), gsl_vector_get(c, 1), gsl_matrix_get(cov, 0, 0),
                       gsl_matrix_get(cov, 1, 1), spread(p) > 0 ? s.Rsq : NAN);
-        code = isfinite(out->alpha) && isfinite(out->beta) ? GSL_SUCCESS : GSL_EFAILED;
+        good = isfinite(out->alpha) && isfinite(out->beta);
     }
     gsl_vector_free(c);
     gsl_matrix_free(cov);
     gsl_matrix_free(x);
     gsl_multifit_robust_free(w);
-    return code;
+    return good;
 }
 
 dse_status hockney_fit_samples(const hockney_sample *s, size_t count, hockney_fit *out, dse_error *err)
@@ -116,19 +114,13 @@ dse_status hockney_fit_samples(const hockney_sample *s, size_t count, hockney_fi
     dse_status st = DSE_OK;
     dse_arena arena;
     points p;
-    int code;
 
     dse_arena_init(&arena);
-    if (!points_init(s, count, &arena, &p)) {
-        st = dse_fail_nomem(err);
-    } else if (!fit_ordinary(&p, &fit.ordinary)) {
+    points_init(s, count, &arena, &p);
+    if (fit_ordinary(&p, &fit.ordinary))
+        fit.has_robust = fit_robust(&p, &fit.robust);
+    else
         st = dse_fail(err, DSE_E_RANGE, "least squares over %zu all-reduces failed", count);
-    } else {
-        code = fit_robust(&p, &fit.robust);
-        fit.has_robust = code == GSL_SUCCESS;
-        if (code == GSL_ENOMEM)
-            st = dse_fail_nomem(err);
-    }
     dse_arena_free(&arena);
     gsl_set_error_handler(old);
     if (st == DSE_OK)

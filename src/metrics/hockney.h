@@ -42,7 +42,7 @@ void hockney_sort(hockney_sample *s, size_t count);
 /* How many different sizes there are among these sorted samples. */
 size_t hockney_sizes(const hockney_sample *s, size_t count);
 
-/* Fits samples that all have the same n, at least HOCKNEY_SAMPLES of HOCKNEY_SIZES sizes. DSE_E_NOMEM; DSE_E_RANGE if
+/* Fits samples that all have the same n, at least HOCKNEY_SAMPLES of HOCKNEY_SIZES sizes. DSE_E_RANGE if
  * GSL refuses the numbers. */
 dse_status hockney_fit_samples(const hockney_sample *s, size_t count, hockney_fit *out, dse_error *err);
 

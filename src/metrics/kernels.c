@@ -48,7 +48,7 @@ static uint32_t *find_names(const guide_rank *r, const metric_words *keep, dse_a
     uint32_t *place = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->rank->names.n + 1);
 
     *n = 0;
-    for (uint32_t i = 0; place && i < list->n; i++) {
+    for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &r->rank->event[list->event[i]];
 
         if (!place[e->name] && counts(e, keep))
@@ -58,16 +58,15 @@ static uint32_t *find_names(const guide_rank *r, const metric_words *keep, dse_a
 }
 
 /* keep: the category words that count, of kernels that last; NULL: all. kinds NULL: those of the view. */
-static bool sum_kernels(const guide_rank *r, const metric_words *keep, metric_classes *kinds, dse_arena *a,
+static void sum_kernels(const guide_rank *r, const metric_words *keep, metric_classes *kinds, dse_arena *a,
                         dse_arena *scratch, rank_kernels *out)
 {
     const metric_events *list = &r->view->kernels;
     const uint32_t *place;
 
     *out = (rank_kernels){0};
-    if (!(place = find_names(r, keep, scratch, &out->n_names)) ||
-        !(out->name = DSE_ARENA_NEW(a, name_sum, out->n_names)))
-        return false;
+    place = find_names(r, keep, scratch, &out->n_names);
+    out->name = DSE_ARENA_NEW(a, name_sum, out->n_names);
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &r->rank->event[list->event[i]];
         name_sum *s;
@@ -85,7 +84,6 @@ static bool sum_kernels(const guide_rank *r, const metric_words *keep, metric_cl
         out->n_kernels++;
         out->time_ps += e->dur_ps;
     }
-    return true;
 }
 
 static kind_sums sum_kinds(const rank_kernels *k)
@@ -113,10 +111,9 @@ static const name_sum **sorted(const rank_kernels *k, dse_arena *a)
 {
     const name_sum **by = DSE_ARENA_NEW(a, const name_sum *, (size_t)k->n_names + 1);
 
-    for (uint32_t i = 0; by && i < k->n_names; i++)
+    for (uint32_t i = 0; i < k->n_names; i++)
         by[i] = &k->name[i];
-    if (by)
-        qsort(by, k->n_names, sizeof *by, by_time);
+    qsort(by, k->n_names, sizeof *by, by_time);
     return by;
 }
 
@@ -128,29 +125,27 @@ static const metric_work by_alphabet[METRIC_WORKS] = {
 /* ---- the definition ------------------------------------------------------------------------ */
 
 /* Adds a rank's sums to those over all ranks, whose names have a table of their own. */
-static bool add_names(const trace_rank *r, const rank_kernels *k, trace_names *names, rank_kernels *all,
+static void add_names(const trace_rank *r, const rank_kernels *k, trace_names *names, rank_kernels *all,
                       size_t *cap)
 {
     for (uint32_t i = 0; i < k->n_names; i++) {
         const name_sum *s = &k->name[i];
         uint32_t id = trace_names_add(names, r->names.text[s->name], r->names.length[s->name]);
 
-        if (id == DSE_NONE || !DSE_GROW(all->name, *cap, (size_t)all->n_names + 1))
-            return false;
+        DSE_GROW(all->name, *cap, (size_t)all->n_names + 1);
         if (id == all->n_names)
             all->name[all->n_names++] = (name_sum){.name = id, .first = id, .kind = s->kind};
         all->name[id].n += s->n;
         all->name[id].time_ps += s->time_ps;
     }
     all->time_ps += k->time_ps;
-    return true;
 }
 
-static bool put_top(const trace_names *names, const rank_kernels *all, dse_arena *a, metric_value *list)
+static void put_top(const trace_names *names, const rank_kernels *all, dse_arena *a, metric_value *list)
 {
     const name_sum **by = sorted(all, a);
 
-    for (uint32_t i = 0; by && i < all->n_names && i < TOP; i++) {
+    for (uint32_t i = 0; i < all->n_names && i < TOP; i++) {
         metric_value *to = metric_put_object(list, NULL);
 
         metric_put_text(to, "name", names->text[by[i]->name]);
@@ -160,7 +155,6 @@ static bool put_top(const trace_names *names, const rank_kernels *all, dse_arena
         guide_put_percent(to, "percentage", (double)by[i]->time_ps, (double)all->time_ps, "no time");
         metric_put_text(to, "type", metric_work_name(by[i]->kind));
     }
-    return by != NULL;
 }
 
 static void put_rank(const rank_kernels *k, const kind_sums *kinds, metric_value *to)
@@ -204,7 +198,7 @@ static void put_kinds(const kind_sums *kinds, uint32_t n, int64_t all_ps, metric
     }
 }
 
-static bool kernel_of(const guide_ranks *ranks, dse_arena *a, dse_arena *scratch, trace_names *names,
+static void kernel_of(const guide_ranks *ranks, dse_arena *a, dse_arena *scratch, trace_names *names,
                       rank_kernels *all, metric_value *out)
 {
     rank_kernels *k = DSE_ARENA_NEW(a, rank_kernels, ranks->n);
@@ -213,13 +207,10 @@ static bool kernel_of(const guide_ranks *ranks, dse_arena *a, dse_arena *scratch
     metric_value *per_rank;
     size_t cap = 0;
 
-    if (!k || !kinds)
-        return false;
     for (uint32_t i = 0; i < ranks->n; i++) {
         dse_arena_reset(scratch);
-        if (!sum_kernels(&ranks->rank[i], NULL, NULL, a, scratch, &k[i]) ||
-            !add_names(ranks->rank[i].rank, &k[i], names, all, &cap))
-            return false;
+        sum_kernels(&ranks->rank[i], NULL, NULL, a, scratch, &k[i]);
+        add_names(ranks->rank[i].rank, &k[i], names, all, &cap);
         kinds[i] = sum_kinds(&k[i]);
         n_names += k[i].n_names;
         n_kernels += k[i].n_kernels;
@@ -228,30 +219,27 @@ static bool kernel_of(const guide_ranks *ranks, dse_arena *a, dse_arena *scratch
     metric_put_number(out, "avg_unique_kernels", n_names / ranks->n);
     metric_put_number(out, "avg_kernel_launches", n_kernels / ranks->n);
     put_kinds(kinds, ranks->n, all->time_ps, metric_put_object(out, "type_breakdown"));
-    if (!put_top(names, all, a, metric_put_list(out, "top_kernels")))
-        return false;
+    put_top(names, all, a, metric_put_list(out, "top_kernels"));
     metric_put_integer(out, "num_ranks", ranks->n);
     per_rank = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < ranks->n; i++)
         put_rank(&k[i], &kinds[i], metric_put_rank(per_rank, ranks->rank[i].rank));
-    return true;
 }
 
 static dse_status kernel(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     trace_names names = {0};
     rank_kernels all = {0};
     dse_arena scratch;
-    dse_status st = guide_ranks_of(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_of(x);
 
+    (void)err;
     dse_arena_init(&scratch);
-    if (st == DSE_OK && !kernel_of(&ranks, x->arena, &scratch, &names, &all, out))
-        st = dse_fail_nomem(err);
+    kernel_of(&ranks, x->arena, &scratch, &names, &all, out);
     dse_arena_free(&scratch);
     dse_free(all.name);
     trace_names_free(&names);
-    return st;
+    return DSE_OK;
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -304,11 +292,11 @@ static void put_cut_name(metric_value *to, const char *name)
     metric_put_text(to, "name", cut);
 }
 
-static bool put_top_compat(const guide_rank *r, const rank_kernels *k, dse_arena *a, metric_value *list)
+static void put_top_compat(const guide_rank *r, const rank_kernels *k, dse_arena *a, metric_value *list)
 {
     const name_sum **by = sorted(k, a);
 
-    for (uint32_t i = 0; by && i < k->n_names && i < TOP; i++) {
+    for (uint32_t i = 0; i < k->n_names && i < TOP; i++) {
         double us = guide_us(by[i]->time_ps);
         metric_value *to = metric_put_object(list, NULL);
 
@@ -319,7 +307,6 @@ static bool put_top_compat(const guide_rank *r, const rank_kernels *k, dse_arena
         guide_put_round(to, "percentage", guide_percent(us, guide_us(k->time_ps)));
         metric_put_text(to, "type", metric_work_name(by[i]->kind));
     }
-    return by != NULL;
 }
 
 typedef struct {
@@ -332,20 +319,17 @@ typedef struct {
     kind_row kind[METRIC_WORKS]; /* zeros where the rank has none */
 } compat_row;
 
-static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
+static void measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
 {
     const metric_words words = METRIC_WORDS(r->rank, "kernel");
     metric_classes classes;
     dse_arena scratch;
     kind_sums kinds;
-    bool ok;
 
     dse_arena_init(&scratch);
-    ok = metric_classes_init(&classes, r->rank, kind_compat, &scratch) &&
-         sum_kernels(r, &words, &classes, a, &scratch, &out->k);
+    classes = metric_classes_of(r->rank, kind_compat, &scratch);
+    sum_kernels(r, &words, &classes, a, &scratch, &out->k);
     dse_arena_free(&scratch);
-    if (!ok)
-        return false;
     kinds = sum_kinds(&out->k);
     out->time_ms = guide_us(out->k.time_ps) / 1000;
     out->n_names = out->k.n_names;
@@ -356,18 +340,16 @@ static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
         out->kind[i] = (kind_row){kinds.of[i].n, us / 1000,
                                   metric_round(guide_percent(us, guide_us(out->k.time_ps)), 2)};
     }
-    return true;
 }
 
-static bool put_rank_compat(const guide_rank *r, const compat_row *row, dse_arena *a, metric_value *to)
+static void put_rank_compat(const guide_rank *r, const compat_row *row, dse_arena *a, metric_value *to)
 {
     metric_value *types;
 
     metric_put_number(to, "total_kernel_time_ms", row->time_ms);
     metric_put_integer(to, "num_unique_kernels", row->k.n_names);
     metric_put_integer(to, "total_kernel_launches", row->k.n_kernels);
-    if (!put_top_compat(r, &row->k, a, metric_put_list(to, "top_kernels")))
-        return false;
+    put_top_compat(r, &row->k, a, metric_put_list(to, "top_kernels"));
     types = metric_put_object(to, "type_breakdown");
     for (int i = 0; i < METRIC_WORKS; i++) {
         const kind_row *k = &row->kind[by_alphabet[i]];
@@ -381,7 +363,6 @@ static bool put_rank_compat(const guide_rank *r, const compat_row *row, dse_aren
         metric_put_number(type, "percentage", k->percentage);
     }
     metric_put_text(to, "rank", r->label);
-    return true;
 }
 
 static void put_kinds_compat(const compat_row *row, uint32_t n, metric_value *to)
@@ -402,28 +383,22 @@ static void put_kinds_compat(const compat_row *row, uint32_t n, metric_value *to
 
 static dse_status kernel_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     compat_row *row;
     metric_value *list;
-    dse_status st = guide_ranks_compat(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_compat(x);
 
-    if (st != DSE_OK)
-        return st;
-    if (!(row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n)))
-        return dse_fail_nomem(err);
+    (void)err;
+    row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++)
-        if (!measure_compat(&ranks.rank[i], x->arena, &row[i]))
-            return dse_fail_nomem(err);
+        measure_compat(&ranks.rank[i], x->arena, &row[i]);
     guide_put_round(out, "avg_kernel_time_ms", GUIDE_MEAN(row, ranks.n, time_ms));
     metric_put_number(out, "avg_unique_kernels", metric_round(GUIDE_MEAN(row, ranks.n, n_names), 0));
     metric_put_number(out, "avg_kernel_launches", metric_round(GUIDE_MEAN(row, ranks.n, n_kernels), 0));
     put_kinds_compat(row, ranks.n, metric_put_object(out, "type_breakdown"));
-    if (!put_top_compat(&ranks.rank[0], &row[0].k, x->arena, metric_put_list(out, "top_kernels")))
-        return dse_fail_nomem(err);
+    put_top_compat(&ranks.rank[0], &row[0].k, x->arena, metric_put_list(out, "top_kernels"));
     list = metric_put_list(out, "per_rank_stats");
     for (uint32_t i = 0; i < ranks.n; i++)
-        if (!put_rank_compat(&ranks.rank[i], &row[i], x->arena, metric_put_object(list, NULL)))
-            return dse_fail_nomem(err);
+        put_rank_compat(&ranks.rank[i], &row[i], x->arena, metric_put_object(list, NULL));
     metric_put_integer(out, "num_ranks", ranks.n);
     return DSE_OK;
 }

@@ -108,22 +108,20 @@ static bool is_pass(const trace_event *e, const marker *m, metric_classes *names
            metric_class_of(names, e);
 }
 
-static bool passes_of(const trace_rank *r, const marker *m, bool compat, dse_arena *a, metric_passes *out)
+static void passes_of(const trace_rank *r, const marker *m, bool compat, dse_arena *a, metric_passes *out)
 {
     metric_classes names;
     uint32_t n = 0;
 
     *out = (metric_passes){0, NULL};
     if (!(m->kinds & METRIC_ON(r->kind)))
-        return true;
-    if (!metric_classes_init(&names, r, compat ? m->is_compat : m->is, a))
-        return false;
+        return;
+    names = metric_classes_of(r, compat ? m->is_compat : m->is, a);
     for (size_t i = 0; i < r->n_events; i++)
         n += is_pass(&r->event[i], m, &names);
     if (!n)
-        return true;
-    if (!(out->pass = DSE_ARENA_NEW(a, metric_pass, n)))
-        return false;
+        return;
+    out->pass = DSE_ARENA_NEW(a, metric_pass, n);
     for (size_t i = 0; i < r->n_events && out->n < n; i++) {
         const trace_event *e = &r->event[i];
 
@@ -135,32 +133,26 @@ static bool passes_of(const trace_rank *r, const marker *m, bool compat, dse_are
     qsort(out->pass, out->n, sizeof *out->pass, by_start);
     if (!compat)
         out->n = outermost(out->pass, out->n);
-    return true;
 }
 
-static dse_status all_passes(const metric_context *x, bool compat, metric_passes **by_rank, const char **name,
-                             dse_error *err)
+static void all_passes(const metric_context *x, bool compat, metric_passes **by_rank, const char **name)
 {
     bool any = false;
 
     *name = NULL;
-    if (!(*by_rank = DSE_ARENA_NEW(x->arena, metric_passes, x->n_views)))
-        return dse_fail_nomem(err);
+    *by_rank = DSE_ARENA_NEW(x->arena, metric_passes, x->n_views);
     for (size_t m = 0; m < N_MARKERS && !any; m++) {
         for (uint32_t i = 0; i < x->n_views; i++) {
-            if (!passes_of(x->view[i].rank, &markers[m], compat, x->arena, &(*by_rank)[i]))
-                return dse_fail_nomem(err);
+            passes_of(x->view[i].rank, &markers[m], compat, x->arena, &(*by_rank)[i]);
             any = any || (*by_rank)[i].n;
         }
         *name = any ? markers[m].name : NULL;
     }
-    return DSE_OK;
 }
 
-dse_status metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **marker_name,
-                            dse_error *err)
+void metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **marker_name)
 {
-    return all_passes(x, false, by_rank, marker_name, err);
+    all_passes(x, false, by_rank, marker_name);
 }
 
 /* With counts: a prompt in chunks takes several passes that generate nothing, and the first token comes out of the last
@@ -220,10 +212,8 @@ static double mean_of(const metric_passes *by_rank, uint32_t n, bool compat,
 static dse_status latency_of_trace(const metric_context *x, metric_latency *out, dse_error *err)
 {
     metric_passes *by_rank;
-    dse_status st = all_passes(x, false, &by_rank, &out->from, err);
 
-    if (st != DSE_OK)
-        return st;
+    all_passes(x, false, &by_rank, &out->from);
     if (!out->from)
         return metric_absent(err,
                              "there is neither a benchmark's record beside the trace nor a marker of forward "
@@ -303,13 +293,11 @@ static dse_status compat(const metric_context *x, const char *key,
 {
     metric_passes *by_rank;
     const char *name;
-    dse_status st;
     double v;
 
     if (!x->card || x->card->phase != TRACE_PHASE_INFERENCE)
         return metric_absent(err, "the workload card does not say that the phase is inference");
-    if ((st = all_passes(x, true, &by_rank, &name, err)) != DSE_OK)
-        return st;
+    all_passes(x, true, &by_rank, &name);
     v = mean_of(by_rank, x->n_views, true, of);
     if (isnan(v))
         return metric_absent(

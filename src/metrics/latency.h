@@ -22,9 +22,8 @@ typedef struct {
 } metric_passes;
 
 /* Of every rank, by the first kind of marker that any rank has: vLLM's execute_context_*, SGLang's run_batch, the engine
- * core's steps on a TPU. *marker is NULL if there is none. DSE_E_NOMEM. */
-dse_status metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **marker,
-                            dse_error *err);
+ * core's steps on a TPU. *marker is NULL if there is none. */
+void metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **marker);
 
 /* Whether a name is that of a forward pass, or engine step: vLLM's, SGLang's, and on a TPU, where a tracer of Python gives
  * file and line, of which _line is the one that the original tools look for. */
@@ -44,7 +43,7 @@ typedef struct {
     const char *no_ttft, *no_tpot;
 } metric_latency;
 
-/* DSE_E_ABSENT: there is neither a benchmark nor a marker. What trace_benchmark_load fails with; DSE_E_NOMEM. */
+/* DSE_E_ABSENT: there is neither a benchmark nor a marker. What trace_benchmark_load fails with. */
 dse_status metric_latency_of(const metric_context *x, metric_latency *out, dse_error *err);
 
 #endif

@@ -35,8 +35,6 @@ dse_status later_end(later_result *r, const metric_context *x, int digits, const
 {
     double v = r->scale * r->part / r->whole;
 
-    if (!r->value)
-        return dse_fail_nomem(err);
     if (!(r->whole > 0) || !isfinite(v))
         return metric_absent(err, "%s", why);
     r->value->number = x->options->compat && digits >= 0 ? metric_round(v, digits) : v;
@@ -50,11 +48,9 @@ metric_words later_kernel_words(const trace_rank *r)
     return METRIC_WORDS(r, "kernel", "Op", "gpu_op", "device_op", "");
 }
 
-dse_status later_names_init(const trace_rank *r, const later_words *w, dse_arena *a, later_names *out,
-                            dse_error *err)
+later_names later_names_of(const trace_rank *r, const later_words *w, dse_arena *a)
 {
-    *out = (later_names){r, w, DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)};
-    return out->said ? DSE_OK : dse_fail_nomem(err);
+    return (later_names){r, w, DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)};
 }
 
 bool later_name_says(later_names *n, const trace_event *e)
@@ -68,16 +64,14 @@ bool later_name_says(later_names *n, const trace_event *e)
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-static dse_status literal_kernels(const metric_context *x, const later_words *words, later_kernels *k,
-                                  dse_error *err)
+static void literal_kernels(const metric_context *x, const later_words *words, later_kernels *k)
 {
     const metric_view *v = k->view;
-    later_names names;
-    dse_status st = later_names_init(k->rank, words, x->arena, &names, err);
+    later_names names = later_names_of(k->rank, words, x->arena);
     metric_words kernel = METRIC_WORDS(k->rank, "kernel");
     bool literal = k->rank->kind == TRACE_KINETO;
 
-    for (uint32_t i = 0; st == DSE_OK && i < v->kernels.n; i++) {
+    for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *e = &k->rank->event[v->kernels.event[i]];
 
         if (literal && !kernel.is[e->word])
@@ -85,45 +79,40 @@ static dse_status literal_kernels(const metric_context *x, const later_words *wo
         k->comm[k->n] = later_name_says(&names, e);
         k->event[k->n++] = v->kernels.event[i];
     }
-    return st;
 }
 
-dse_status later_kernels_of(const metric_context *x, uint32_t i, const later_words *words, later_kernels *out,
-                            dse_error *err)
+later_kernels later_kernels_of(const metric_context *x, uint32_t i, const later_words *words)
 {
     const metric_view *v = &x->view[i];
+    later_kernels k = {.rank = v->rank, .view = v, .defined = !x->options->compat};
 
-    *out = (later_kernels){.rank = v->rank, .view = v, .defined = !x->options->compat};
-    if (!(out->comm = DSE_ARENA_NEW(x->arena, uint8_t, v->kernels.n)))
-        return dse_fail_nomem(err);
+    k.comm = DSE_ARENA_NEW(x->arena, uint8_t, v->kernels.n);
     if (!x->options->compat) {
-        out->n = v->kernels.n;
-        out->event = v->kernels.event;
+        k.n = v->kernels.n;
+        k.event = v->kernels.event;
         for (uint32_t c = 0; v->comm_at && c < v->comm.n; c++)
-            out->comm[v->comm_at[c]] = 1;
-        return DSE_OK;
+            k.comm[v->comm_at[c]] = 1;
+    } else {
+        k.event = DSE_ARENA_NEW(x->arena, uint32_t, v->kernels.n);
+        literal_kernels(x, words, &k);
     }
-    if (!(out->event = DSE_ARENA_NEW(x->arena, uint32_t, v->kernels.n)))
-        return dse_fail_nomem(err);
-    return literal_kernels(x, words, out, err);
+    return k;
 }
 
-bool later_union(const later_kernels *k, bool comm, dse_arena *a, metric_spans *out)
+metric_spans later_union(const later_kernels *k, bool comm, dse_arena *a)
 {
     const metric_events list = {k->n, k->event};
 
     if (!k->defined)
-        return metric_union_of_class(k->rank, &list, k->comm, comm, a, out);
-    *out = comm ? metric_comm_kernel_time(k->view) : k->view->compute_time;
-    return true;
+        return metric_union_of_class(k->rank, &list, k->comm, comm, a);
+    return comm ? metric_comm_kernel_time(k->view) : k->view->compute_time;
 }
 
-bool later_busy(const later_kernels *k, dse_arena *a, metric_spans *out)
+metric_spans later_busy(const later_kernels *k, dse_arena *a)
 {
     const metric_events list = {k->n, k->event};
 
-    *out = k->view->kernel_time;
-    return k->defined || metric_union_of(k->rank, &list, a, out);
+    return k->defined ? k->view->kernel_time : metric_union_of(k->rank, &list, a);
 }
 
 int64_t later_sum(const later_kernels *k, bool comm)
@@ -186,24 +175,19 @@ static bool is_mark(metric_classes *names, const trace_event *e, later_mark mark
            metric_class_of(names, e);
 }
 
-dse_status later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere,
-                          later_steps *out, dse_error *err)
+later_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere)
 {
     const trace_rank *r = x->view[i].rank;
     metric_classes names;
+    later_steps s = {0};
     uint32_t n = 0;
 
-    *out = (later_steps){0};
-    if (mark == LATER_PROFILER_STEPS && !x->options->compat) {
-        *out = (later_steps){x->view[i].n_steps, x->view[i].step};
-        return DSE_OK;
-    }
-    if (!metric_classes_init(&names, r, anywhere ? marks[mark].is_anywhere : marks[mark].is, x->arena))
-        return dse_fail_nomem(err);
+    if (mark == LATER_PROFILER_STEPS && !x->options->compat)
+        return (later_steps){x->view[i].n_steps, x->view[i].step};
+    names = metric_classes_of(r, anywhere ? marks[mark].is_anywhere : marks[mark].is, x->arena);
     for (size_t e = 0; e < r->n_events; e++)
         n += is_mark(&names, &r->event[e], mark);
-    if (!(out->step = DSE_ARENA_NEW(x->arena, metric_step, n)))
-        return dse_fail_nomem(err);
+    s.step = DSE_ARENA_NEW(x->arena, metric_step, n);
     for (size_t k = 0; n && k < r->n_events; k++) {
         const trace_event *e = &r->event[k];
         metric_step step = {0, {metric_start(e), metric_end(e)}};
@@ -212,11 +196,11 @@ dse_status later_steps_of(const metric_context *x, uint32_t i, later_mark mark, 
             continue;
         if (mark == LATER_PROFILER_STEPS)
             step.number = strtoll(r->names.text[e->name] + strlen(METRIC_STEP_PREFIX), NULL, 10);
-        out->step[out->n++] = step;
+        s.step[s.n++] = step;
     }
-    if (out->n)
-        qsort(out->step, out->n, sizeof *out->step, by_number);
-    return DSE_OK;
+    if (s.n)
+        qsort(s.step, s.n, sizeof *s.step, by_number);
+    return s;
 }
 
 later_steps later_inner(const later_steps *s) { return s->n > 2 ? (later_steps){s->n - 2, s->step + 1} : *s; }

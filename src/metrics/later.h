@@ -66,15 +66,14 @@ typedef struct {
     bool defined;    /* they are those of the view, and so are their unions */
 } later_kernels;
 
-/* Of the i-th rank; `words` say what communicates under --compat. DSE_E_NOMEM. */
-dse_status later_kernels_of(const metric_context *x, uint32_t i, const later_words *words, later_kernels *out,
-                            dse_error *err);
+/* Of the i-th rank; `words` say what communicates under --compat. */
+later_kernels later_kernels_of(const metric_context *x, uint32_t i, const later_words *words);
 
-/* The union of those that communicate, or of those that do not. False when out of memory. */
-bool later_union(const later_kernels *k, bool comm, dse_arena *a, metric_spans *out);
+/* The union of those that communicate, or of those that do not. */
+metric_spans later_union(const later_kernels *k, bool comm, dse_arena *a);
 
-/* The union of all. False when out of memory. */
-bool later_busy(const later_kernels *k, dse_arena *a, metric_spans *out);
+/* The union of all. */
+metric_spans later_busy(const later_kernels *k, dse_arena *a);
 
 /* Sum of their durations. */
 int64_t later_sum(const later_kernels *k, bool comm);
@@ -94,8 +93,7 @@ typedef struct {
 } later_steps;
 
 /* Steps of one kind of mark. `anywhere`: run_batch as a word anywhere in the name, as compute_comm_overlap takes it. */
-dse_status later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere,
-                          later_steps *out, dse_error *err);
+later_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere);
 
 /* Without the first and the last where there are more than two. */
 later_steps later_inner(const later_steps *s);
@@ -113,8 +111,7 @@ typedef struct {
     uint8_t *said;
 } later_names;
 
-dse_status later_names_init(const trace_rank *r, const later_words *w, dse_arena *a, later_names *out,
-                            dse_error *err);
+later_names later_names_of(const trace_rank *r, const later_words *w, dse_arena *a);
 bool later_name_says(later_names *n, const trace_event *e);
 
 #endif

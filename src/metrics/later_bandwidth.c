@@ -51,8 +51,7 @@ static dse_status upstream_bandwidth(const metric_context *x, metric_comm_type t
 
         if (st != DSE_OK)
             return st;
-        if (!(rate = DSE_ARENA_NEW(x->arena, double, c.n)))
-            return dse_fail_nomem(err);
+        rate = DSE_ARENA_NEW(x->arena, double, c.n);
         if (!(n = add_rates(&c, type, rate, 0)))
             continue;
         metric_sort(rate, n);
@@ -71,8 +70,6 @@ static dse_status bandwidth(const metric_context *x, metric_comm_type type, cons
     size_t most = 0, n = 0;
     double *rate;
 
-    if (!c || !median || !samples)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < x->n_views; i++) {
         dse_status st = later_calls_of(x, i, &c[i], err);
 
@@ -80,8 +77,7 @@ static dse_status bandwidth(const metric_context *x, metric_comm_type type, cons
             return st;
         most += c[i].n;
     }
-    if (!(rate = DSE_ARENA_NEW(x->arena, double, most)))
-        return dse_fail_nomem(err);
+    rate = DSE_ARENA_NEW(x->arena, double, most);
     for (uint32_t i = 0; i < x->n_views; i++) {
         size_t own = add_rates(&c[i], type, rate + n, 0);
 
@@ -135,16 +131,13 @@ static double float_bytes(const char *dtype)
 }
 
 /* Of rank 0: the mean over all-reduces of (S/n)(n-1) over what the link could, which is half of what a ring sends. */
-static dse_status upstream_utilization(const metric_context *x, later_result *r, dse_error *err)
+static void upstream_utilization(const metric_context *x, later_result *r)
 {
     static const char kernel[] = "ncclDevKernel_AllReduce";
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k;
-        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
 
-        if (st != DSE_OK)
-            return st;
         for (uint32_t e = 0; k.rank->rank == 0 && e < k.n; e++) {
             const trace_event *v = &k.rank->event[k.event[e]];
             const trace_args *a = v->args == DSE_NONE ? NULL : &k.rank->args[v->args];
@@ -161,7 +154,6 @@ static dse_status upstream_utilization(const metric_context *x, later_result *r,
                                     ((double)v->dur_ps / TRACE_PS_PER_S));
         }
     }
-    return DSE_OK;
 }
 
 /* Of all ranks: bus bandwidth over the card's, of a node's links if the group fits into one. */
@@ -199,9 +191,13 @@ static dse_status utilization(const metric_context *x, later_result *r, dse_erro
 static dse_status bandwidth_utilization(const metric_context *x, metric_value *out, dse_error *err)
 {
     later_result r = later_begin(x, out, "bandwidth_utilization", 1);
-    dse_status st = (x->options->compat ? upstream_utilization : utilization)(x, &r, err);
+    dse_status st = DSE_OK;
 
-    return st == DSE_OK ? later_end(&r, x, -1, "no all-reduce has a size and a known group", err) : st;
+    if (x->options->compat)
+        upstream_utilization(x, &r);
+    else
+        st = utilization(x, &r, err);
+    return st != DSE_OK ? st : later_end(&r, x, -1, "no all-reduce has a size and a known group", err);
 }
 
 /* ---- collective_vol_*_gb ------------------------------------------------------------------- */
@@ -247,8 +243,7 @@ static dse_status volume(const metric_context *x, unsigned types, const char *na
         return metric_absent(err, "none of the %u calls says how much it moves" SIZES_OF, unknown);
     if (!compat)
         metric_put_integer(out, "without_size", unknown);
-    if (mean)
-        mean->number = sum / holders;
+    mean->number = sum / holders;
     return DSE_OK;
 }
 

@@ -77,15 +77,11 @@ static double upstream_dtype_bytes(const char *dtype)
     return 0;
 }
 
-static dse_status upstream_gpu(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+static void upstream_gpu(const metric_context *x, uint32_t i, later_calls *out)
 {
-    later_kernels k;
-    dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+    later_kernels k = later_kernels_of(x, i, &later_comm_plain);
 
-    if (st != DSE_OK)
-        return st;
-    if (!(out->call = DSE_ARENA_NEW(x->arena, later_call, k.n)))
-        return dse_fail_nomem(err);
+    out->call = DSE_ARENA_NEW(x->arena, later_call, k.n);
     for (uint32_t e = 0; e < k.n; e++) {
         const trace_event *v = &k.rank->event[k.event[e]];
         const trace_args *a = v->args == DSE_NONE ? NULL : &k.rank->args[v->args];
@@ -97,7 +93,6 @@ static dse_status upstream_gpu(const metric_context *x, uint32_t i, later_calls 
                 known[kind].type, a ? elements * upstream_dtype_bytes(text_of(k.rank, v, a->dtype)) : 0,
                 (double)v->dur_ps / TRACE_PS_PER_S, ring_factor(kind, a ? a->group_size : 0)};
     }
-    return DSE_OK;
 }
 
 /* ---- and a TPU's --------------------------------------------------------------------------- */
@@ -121,9 +116,8 @@ static uint32_t *count_members(const trace_rank *r, place *p, size_t n, dse_aren
 {
     uint32_t *members = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1);
 
-    if (!members || !n)
-        return members;
-    qsort(p, n, sizeof *p, by_place);
+    if (n)
+        qsort(p, n, sizeof *p, by_place);
     for (size_t i = 0; i < n; i++)
         members[p[i].name] += !i || by_place(&p[i], &p[i - 1]) != 0;
     return members;
@@ -139,7 +133,7 @@ static size_t upstream_hlo(const trace_rank *r, const trace_event *e)
     return k;
 }
 
-static dse_status upstream_tpu(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+static void upstream_tpu(const metric_context *x, uint32_t i, later_calls *out)
 {
     const trace_rank *r = x->view[i].rank;
     uint32_t *members;
@@ -150,13 +144,10 @@ static dse_status upstream_tpu(const metric_context *x, uint32_t i, later_calls 
         n += upstream_hlo(r, &r->event[e]) < N_KNOWN;
     places = DSE_ARENA_NEW(x->arena, place, n);
     out->call = DSE_ARENA_NEW(x->arena, later_call, n);
-    if (!places || !out->call)
-        return dse_fail_nomem(err);
     for (size_t e = 0; e < r->n_events; e++)
         if (upstream_hlo(r, &r->event[e]) < N_KNOWN)
             places[at++] = (place){r->event[e].name, r->lane[r->event[e].lane].pid};
-    if (!(members = count_members(r, places, n, x->arena)))
-        return dse_fail_nomem(err);
+    members = count_members(r, places, n, x->arena);
     for (size_t e = 0; e < r->n_events; e++) {
         const trace_event *v = &r->event[e];
         size_t kind = upstream_hlo(r, v);
@@ -170,17 +161,15 @@ static dse_status upstream_tpu(const metric_context *x, uint32_t i, later_calls 
             (later_call){known[kind].type, bytes == TRACE_UNKNOWN ? 0 : (double)bytes,
                          ps > 0 ? (double)ps / TRACE_PS_PER_S : 0, ring_factor(kind, members[v->name])};
     }
-    return DSE_OK;
 }
 
 /* ---- by the definitions -------------------------------------------------------------------- */
 
-static dse_status defined_gpu(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+static void defined_gpu(const metric_context *x, uint32_t i, later_calls *out)
 {
     const metric_view *v = &x->view[i];
 
-    if (!(out->call = DSE_ARENA_NEW(x->arena, later_call, v->comm.n)))
-        return dse_fail_nomem(err);
+    out->call = DSE_ARENA_NEW(x->arena, later_call, v->comm.n);
     for (uint32_t c = 0; c < v->comm.n; c++) {
         const trace_event *e = &v->rank->event[v->comm.event[c]];
         metric_comm_type type = (metric_comm_type)v->comm_type[c];
@@ -190,7 +179,6 @@ static dse_status defined_gpu(const metric_context *x, uint32_t i, later_calls *
             (later_call){type, s.state == METRIC_SIZE_KNOWN ? (double)s.bytes : 0,
                          (double)e->dur_ps / TRACE_PS_PER_S, metric_bus_factor(type, s.group_size)};
     }
-    return DSE_OK;
 }
 
 static const metric_comm_type of_tpu[TPU_COMMS] = {[TPU_ALL_REDUCE] = METRIC_ALL_REDUCE,
@@ -208,17 +196,14 @@ static dse_status defined_tpu(const metric_context *x, uint32_t i, later_calls *
     const tpu_rank *t = &x->view[i].tpu;
     uint64_t most = 0;
     uint32_t chips;
-    tpu_run run;
-    dse_status st = tpu_run_init(x, &run, err);
+    dse_status st;
+    tpu_run run = tpu_run_of(x);
 
-    if (st == DSE_OK)
-        st = tpu_run_chips(&run, &chips, err);
-    if (st != DSE_OK)
+    if ((st = tpu_run_chips(&run, &chips, err)) != DSE_OK)
         return st;
     for (uint32_t d = 0; d < t->n; d++)
         most += t->device[d].n_comms;
-    if (!(out->call = DSE_ARENA_NEW(x->arena, later_call, most)))
-        return dse_fail_nomem(err);
+    out->call = DSE_ARENA_NEW(x->arena, later_call, most);
     for (uint32_t d = 0; d < t->n; d++)
         for (size_t k = 0; k < t->device[d].n; k++) {
             const tpu_op *op = &t->device[d].op[k];
@@ -238,7 +223,8 @@ dse_status later_calls_of(const metric_context *x, uint32_t i, later_calls *out,
     bool tpu = later_kind(x) == TRACE_XLA;
 
     *out = (later_calls){0};
-    if (x->options->compat)
-        return (tpu ? upstream_tpu : upstream_gpu)(x, i, out, err);
-    return (tpu ? defined_tpu : defined_gpu)(x, i, out, err);
+    if (tpu && !x->options->compat)
+        return defined_tpu(x, i, out, err);
+    (tpu ? upstream_tpu : x->options->compat ? upstream_gpu : defined_gpu)(x, i, out);
+    return DSE_OK;
 }

@@ -17,8 +17,7 @@ typedef struct {
     later_call *call;
 } later_calls;
 
-/* Of the i-th rank; calls of the four types that the tools know. Under --compat as they read them. DSE_E_NOMEM;
- * DSE_E_ABSENT if the members of a TPU's group are unknown. */
+/* Of the i-th rank; calls of the four types that the tools know. Under --compat as they read them. DSE_E_ABSENT if the members of a TPU's group are unknown. */
 dse_status later_calls_of(const metric_context *x, uint32_t i, later_calls *out, dse_error *err);
 
 #endif

@@ -40,16 +40,14 @@ static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_s
     return all > 0;
 }
 
-static dse_status steps_fraction(const metric_context *x, const later_kernels *k, const later_steps *all,
-                                 later_result *r, dse_error *err)
+static void steps_fraction(const metric_context *x, const later_kernels *k, const later_steps *all,
+                           later_result *r)
 {
     int64_t *reach = DSE_ARENA_NEW(x->arena, int64_t, k->n), last = INT64_MIN;
     later_steps s = later_inner(all);
     double sum = 0, one;
     uint32_t n = 0;
 
-    if (!reach)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < k->n; i++) {
         int64_t end = metric_end(&k->rank->event[k->event[i]]);
         reach[i] = last = end > last ? end : last;
@@ -61,44 +59,34 @@ static dse_status steps_fraction(const metric_context *x, const later_kernels *k
         }
     if (n)
         later_add_value(r, k->rank, sum / n);
-    return DSE_OK;
 }
 
-static dse_status gpu_fraction(const metric_context *x, later_result *r, dse_error *err)
+static void gpu_fraction(const metric_context *x, later_result *r)
 {
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_steps steps;
-        later_kernels k;
         double comm, all;
-        dse_status st = later_kernels_of(x, i, &later_comm_wide, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_wide);
+        later_steps steps = later_steps_of(x, i, LATER_PROFILER_STEPS, false);
 
-        if (st == DSE_OK)
-            st = later_steps_of(x, i, LATER_PROFILER_STEPS, false, &steps, err);
-        if (st == DSE_OK && steps.n)
-            st = steps_fraction(x, &k, &steps, r, err);
-        if (st != DSE_OK)
-            return st;
+        if (steps.n)
+            steps_fraction(x, &k, &steps, r);
         comm = (double)later_sum(&k, true);
         all = comm + (double)later_sum(&k, false);
         if (!steps.n && all > 0)
             later_add_value(r, k.rank, 100 * comm / all);
     }
-    return DSE_OK;
 }
 
 /* Sums over the kernels of all ranks. */
-static dse_status pooled(const metric_context *x, const later_words *words, later_result *r, dse_error *err)
+static void pooled(const metric_context *x, const later_words *words, later_result *r)
 {
     double comm = 0, all = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *rank = x->view[i].rank;
-        later_kernels k;
         double own, own_all;
-        dse_status st = later_kernels_of(x, i, words, &k, err);
+        later_kernels k = later_kernels_of(x, i, words);
 
-        if (st != DSE_OK)
-            return st;
         own = (double)later_sum(&k, true);
         own_all = own + (double)later_sum(&k, false);
         comm += own;
@@ -107,16 +95,14 @@ static dse_status pooled(const metric_context *x, const later_words *words, late
     }
     r->part = comm;
     r->whole = all;
-    return DSE_OK;
 }
 
 /* Upstream takes every line of a device, modules and steps included; by processes here, each once. */
-static dse_status tpu_upstream_fraction(const metric_context *x, bool mean, later_result *r, dse_error *err)
+static void tpu_upstream_fraction(const metric_context *x, bool mean, later_result *r)
 {
-    later_tpu t;
-    dse_status st = later_tpu_init(x, &t, err);
+    later_tpu t = later_tpu_of(x);
 
-    for (uint32_t i = 0; st == DSE_OK && i < t.rank->n_lanes; i++) {
+    for (uint32_t i = 0; i < t.rank->n_lanes; i++) {
         double comm = t.comm[i], all = t.total[i];
 
         for (uint32_t k = i + 1; k < t.rank->n_lanes; k++)
@@ -130,16 +116,14 @@ static dse_status tpu_upstream_fraction(const metric_context *x, bool mean, late
         else if (all > 0)
             later_add(r, NULL, comm, all);
     }
-    return st;
 }
 
 /* Over the leaf operations of each device, their plain sums. */
-static dse_status tpu_fraction(const metric_context *x, bool mean, later_result *r, dse_error *err)
+static void tpu_fraction(const metric_context *x, bool mean, later_result *r)
 {
-    tpu_run run;
-    dse_status st = tpu_run_init(x, &run, err);
+    tpu_run run = tpu_run_of(x);
 
-    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
+    for (uint32_t i = 0; i < run.n; i++) {
         const tpu_device *d = run.device[i];
         double comm = 0, all = 0;
 
@@ -153,32 +137,31 @@ static dse_status tpu_fraction(const metric_context *x, bool mean, later_result 
         else
             later_add(r, NULL, comm, all);
     }
-    return st;
 }
 
 static dse_status communication_fraction(const metric_context *x, metric_value *out, dse_error *err)
 {
     bool pool = later_kind(x) == TRACE_NSYS, tpu = later_kind(x) == TRACE_XLA;
     later_result r = later_begin(x, out, "communication_fraction", pool ? 100 : 1);
-    dse_status st;
 
     if (tpu)
-        st = (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, true, &r, err);
+        (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, true, &r);
+    else if (pool)
+        pooled(x, &later_comm_nsys, &r);
     else
-        st = pool ? pooled(x, &later_comm_nsys, &r, err) : gpu_fraction(x, &r, err);
-    return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
+        gpu_fraction(x, &r);
+    return later_end(&r, x, -1, "the trace has no kernels", err);
 }
 
 static dse_status communication_ratio(const metric_context *x, metric_value *out, dse_error *err)
 {
     later_result r = later_begin(x, out, "communication_ratio", 100);
-    dse_status st;
 
     if (later_kind(x) == TRACE_XLA)
-        st = (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, false, &r, err);
+        (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, false, &r);
     else
-        st = pooled(x, &later_comm_plain, &r, err);
-    return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
+        pooled(x, &later_comm_plain, &r);
+    return later_end(&r, x, -1, "the trace has no kernels", err);
 }
 
 /* ---- communication_overhead ---------------------------------------------------------------- */
@@ -202,12 +185,9 @@ static dse_status communication_overhead(const metric_context *x, metric_value *
     bool compat = x->options->compat;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k;
         double comm = 0, all = 0;
-        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
 
-        if (st != DSE_OK)
-            return st;
         if (compat && k.rank->rank != 0)
             continue;
         for (uint32_t e = 0; e < k.n; e++) {
@@ -224,45 +204,37 @@ static dse_status communication_overhead(const metric_context *x, metric_value *
 /* ---- total_communication_time -------------------------------------------------------------- */
 
 /* From the first to the last inner step, or anywhere if there are no more than two, over how many they are. */
-static dse_status rank_time(const metric_context *x, uint32_t i, later_result *r, dse_error *err)
+static void rank_time(const metric_context *x, uint32_t i, later_result *r)
 {
-    later_steps all, s;
-    later_kernels k;
+    later_steps s;
     metric_spans comm;
     double time;
-    dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+    later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+    later_steps all = later_steps_of(x, i, LATER_PROFILER_STEPS, false);
 
-    if (st == DSE_OK)
-        st = later_steps_of(x, i, LATER_PROFILER_STEPS, false, &all, err);
-    if (st != DSE_OK || !k.n)
-        return st;
-    if (!later_union(&k, true, x->arena, &comm))
-        return dse_fail_nomem(err);
+    if (!k.n)
+        return;
+    comm = later_union(&k, true, x->arena);
     s = later_inner(&all);
     time = seconds(all.n > 2 ? metric_spans_within(&comm, s.step[0].span.start, s.step[s.n - 1].span.end)
                              : metric_spans_length(&comm));
     later_add_value(r, k.rank, s.n ? time / s.n : time);
-    return DSE_OK;
 }
 
 /* The original adds the kernels of all devices of an Nsight Systems export up. */
-static dse_status summed_time(const metric_context *x, later_result *r, dse_error *err)
+static void summed_time(const metric_context *x, later_result *r)
 {
     double sum = 0;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k;
-        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
 
-        if (st != DSE_OK)
-            return st;
         sum += seconds(later_sum(&k, true));
         n += k.n;
     }
     if (n)
         later_add_value(r, NULL, sum);
-    return DSE_OK;
 }
 
 static dse_status tpu_time(const metric_context *x, later_result *r, dse_error *err)
@@ -277,10 +249,10 @@ static dse_status tpu_time(const metric_context *x, later_result *r, dse_error *
             later_add_value(r, NULL, tpu_upstream_time(&u.comm) / iterations);
         return st;
     }
-    st = tpu_run_init(x, &run, err);
-    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++)
+    run = tpu_run_of(x);
+    for (uint32_t i = 0; i < run.n; i++)
         later_add_value(r, NULL, seconds(metric_spans_length(&run.device[i]->comm)));
-    return st;
+    return DSE_OK;
 }
 
 static dse_status total_communication_time(const metric_context *x, metric_value *out, dse_error *err)
@@ -291,10 +263,10 @@ static dse_status total_communication_time(const metric_context *x, metric_value
     if (later_kind(x) == TRACE_XLA)
         st = tpu_time(x, &r, err);
     else if (x->options->compat && later_kind(x) == TRACE_NSYS)
-        st = summed_time(x, &r, err);
+        summed_time(x, &r);
     else
-        for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
-            st = rank_time(x, i, &r, err);
+        for (uint32_t i = 0; i < x->n_views; i++)
+            rank_time(x, i, &r);
     return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
 }
 

@@ -16,76 +16,64 @@ typedef struct {
     size_t cap;
 } by_name;
 
-static bool add_time(by_name *b, const char *name, double ps)
+static void add_time(by_name *b, const char *name, double ps)
 {
     uint32_t id = trace_names_add(&b->names, name, strlen(name));
     size_t old = b->cap;
 
-    if (id == DSE_NONE || !DSE_GROW(b->ps, b->cap, (size_t)id + 1))
-        return false;
+    DSE_GROW(b->ps, b->cap, (size_t)id + 1);
     for (size_t i = old; i < b->cap; i++)
         b->ps[i] = 0;
     b->ps[id] += ps;
-    return true;
 }
 
 /* The times of a rank's names, then those of the names that have any. */
-static dse_status add_rank(const trace_rank *r, const double *ps, by_name *b, dse_error *err)
+static void add_rank(const trace_rank *r, const double *ps, by_name *b)
 {
     for (uint32_t i = 0; i < r->names.n; i++)
-        if (ps[i] > 0 && !add_time(b, r->names.text[i], ps[i]))
-            return dse_fail_nomem(err);
-    return DSE_OK;
+        if (ps[i] > 0)
+            add_time(b, r->names.text[i], ps[i]);
 }
 
-static dse_status gpu_times(const metric_context *x, by_name *b, dse_error *err)
+static void gpu_times(const metric_context *x, by_name *b)
 {
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
-        later_kernels k;
-        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
 
-        if (st != DSE_OK || !ps)
-            return st != DSE_OK ? st : dse_fail_nomem(err);
         for (uint32_t e = 0; e < k.n; e++)
             ps[r->event[k.event[e]].name] += (double)r->event[k.event[e]].dur_ps;
-        if ((st = add_rank(r, ps, b, err)) != DSE_OK)
-            return st;
+        add_rank(r, ps, b);
     }
-    return DSE_OK;
 }
 
 /* Fusions have names of their own, so of a TPU it is the categories. All lines of a device have some. */
-static dse_status tpu_upstream_times(const metric_context *x, by_name *b, dse_error *err)
+static void tpu_upstream_times(const metric_context *x, by_name *b)
 {
     const trace_rank *r = &x->record->rank[0];
     double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
-    later_tpu t;
-    dse_status st = later_tpu_init(x, &t, err);
+    later_tpu t = later_tpu_of(x);
 
-    if (st != DSE_OK || !ps)
-        return st != DSE_OK ? st : dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
         if (later_tpu_has(&t, e) && *later_tpu_category(r, e))
             ps[r->args[e->args].hlo_category] += later_tpu_ps(&t, i);
     }
-    return add_rank(r, ps, b, err);
+    add_rank(r, ps, b);
 }
 
-static dse_status tpu_times(const metric_context *x, by_name *b, dse_error *err)
+static void tpu_times(const metric_context *x, by_name *b)
 {
-    tpu_run run;
-    dse_status st = tpu_run_init(x, &run, err);
     double *ps = NULL; /* of a rank's devices together: they may be as many as its names */
+    tpu_run run = tpu_run_of(x);
 
-    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
+    for (uint32_t i = 0; i < run.n; i++) {
         const trace_rank *r = run.rank[i];
 
-        if ((!i || r != run.rank[i - 1]) && !(ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1)))
-            return dse_fail_nomem(err);
+        if (!i || r != run.rank[i - 1])
+            ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
         for (size_t k = 0; k < run.device[i]->n; k++) {
             const tpu_op *op = &run.device[i]->op[k];
             const trace_event *e = &r->event[op->event];
@@ -94,9 +82,8 @@ static dse_status tpu_times(const metric_context *x, by_name *b, dse_error *err)
                 ps[r->args[e->args].hlo_category] += (double)(op->span.end - op->span.start);
         }
         if (i + 1 == run.n || run.rank[i + 1] != r)
-            st = add_rank(r, ps, b, err);
+            add_rank(r, ps, b);
     }
-    return st;
 }
 
 static dse_status put_dominant(const metric_context *x, const by_name *b, metric_value *out, dse_error *err)
@@ -124,12 +111,8 @@ static dse_status dominant_kernel_concentration(const metric_context *x, metric_
     by_name b = {0};
     dse_status st;
 
-    if (later_kind(x) == TRACE_XLA)
-        st = (x->options->compat ? tpu_upstream_times : tpu_times)(x, &b, err);
-    else
-        st = gpu_times(x, &b, err);
-    if (st == DSE_OK)
-        st = put_dominant(x, &b, out, err);
+    (later_kind(x) != TRACE_XLA ? gpu_times : x->options->compat ? tpu_upstream_times : tpu_times)(x, &b);
+    st = put_dominant(x, &b, out, err);
     trace_names_free(&b.names);
     dse_free(b.ps);
     return st;
@@ -145,14 +128,9 @@ static dse_status moe_fraction(const metric_context *x, metric_value *out, dse_e
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *rank = x->view[i].rank;
         double moe = 0, all = 0;
-        later_kernels k;
-        later_names names;
-        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+        later_names names = later_names_of(rank, words, x->arena);
+        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
 
-        if (st == DSE_OK)
-            st = later_names_init(rank, words, x->arena, &names, err);
-        if (st != DSE_OK)
-            return st;
         for (uint32_t e = 0; e < k.n; e++) {
             const trace_event *v = &rank->event[k.event[e]];
             all += (double)v->dur_ps;
@@ -178,7 +156,7 @@ static uint8_t is_bound(const char *name)
 }
 
 /* Of the view's kernels; the tool takes events of any kind that the file calls so. */
-static dse_status bound_by_name(const metric_context *x, later_result *out, dse_error *err)
+static void bound_by_name(const metric_context *x, later_result *out)
 {
     for (uint32_t i = 0; i < x->n_views; i++) {
         const metric_view *v = &x->view[i];
@@ -187,10 +165,8 @@ static dse_status bound_by_name(const metric_context *x, later_result *out, dse_
         bool all_events = x->options->compat;
         size_t n = all_events ? r->n_events : v->kernels.n;
         double bound = 0, all = 0;
-        metric_classes names;
+        metric_classes names = metric_classes_of(r, is_bound, x->arena);
 
-        if (!metric_classes_init(&names, r, is_bound, x->arena))
-            return dse_fail_nomem(err);
         for (size_t k = 0; k < n; k++) {
             const trace_event *e = &r->event[all_events ? k : v->kernels.event[k]];
 
@@ -201,22 +177,18 @@ static dse_status bound_by_name(const metric_context *x, later_result *out, dse_
         }
         later_add(out, r, bound, all);
     }
-    return DSE_OK;
 }
 
 /* Of a TPU the leaf operations of its devices, by the same words. */
-static dse_status bound_of_devices(const metric_context *x, later_result *out, dse_error *err)
+static void bound_of_devices(const metric_context *x, later_result *out)
 {
-    tpu_run run;
-    dse_status st = tpu_run_init(x, &run, err);
+    tpu_run run = tpu_run_of(x);
 
-    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
+    for (uint32_t i = 0; i < run.n; i++) {
         const trace_rank *r = run.rank[i];
         double bound = 0, all = 0;
-        metric_classes names;
+        metric_classes names = metric_classes_of(r, is_bound, x->arena);
 
-        if (!metric_classes_init(&names, r, is_bound, x->arena))
-            return dse_fail_nomem(err);
         for (size_t k = 0; k < run.device[i]->n; k++) {
             const tpu_op *op = &run.device[i]->op[k];
             double ps = (double)(op->span.end - op->span.start);
@@ -225,7 +197,6 @@ static dse_status bound_of_devices(const metric_context *x, later_result *out, d
         }
         later_add(out, NULL, bound, all);
     }
-    return st;
 }
 
 /* Blocks a processor. Where an export does not say how many processors there are, the original takes an A100's. */
@@ -244,11 +215,8 @@ static dse_status bound_by_coverage(const metric_context *x, later_result *out, 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         double bound = 0, all = 0;
-        later_kernels k;
-        dse_status st = later_kernels_of(x, i, &later_comm_nsys, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_nsys);
 
-        if (st != DSE_OK)
-            return st;
         for (uint32_t e = 0; e < k.n; e++) {
             const trace_event *v = &r->event[k.event[e]];
             double blocks = filled(x, r, v);
@@ -268,14 +236,14 @@ static dse_status memory_bound_fraction(const metric_context *x, metric_value *o
 {
     later_result r = later_begin(x, out, "memory_bound_fraction", 100);
     bool nsys = later_kind(x) == TRACE_NSYS;
-    dse_status st;
+    dse_status st = DSE_OK;
 
     if (nsys)
         st = bound_by_coverage(x, &r, err);
     else if (later_kind(x) == TRACE_XLA && !x->options->compat)
-        st = bound_of_devices(x, &r, err);
+        bound_of_devices(x, &r);
     else
-        st = bound_by_name(x, &r, err);
+        bound_by_name(x, &r);
     return st == DSE_OK ? later_end(&r, x, nsys ? -1 : 4, "the trace has no kernels", err) : st;
 }
 

@@ -19,45 +19,38 @@ static void add_steps(const metric_spans *comm, const metric_spans *both, const 
     }
 }
 
-static dse_status first_steps(const metric_context *x, uint32_t i, later_steps *s, dse_error *err)
+static later_steps first_steps(const metric_context *x, uint32_t i)
 {
-    dse_status st = DSE_OK;
+    later_steps s = {0};
 
-    *s = (later_steps){0};
-    for (later_mark mark = 0; st == DSE_OK && mark < LATER_MARKS && !s->n; mark++)
-        st = later_steps_of(x, i, mark, x->options->compat, s, err);
-    return st;
+    for (later_mark mark = 0; mark < LATER_MARKS && !s.n; mark++)
+        s = later_steps_of(x, i, mark, x->options->compat);
+    return s;
 }
 
 /* Unions of a rank's communication, and of what compute covers of it. */
-static dse_status covered(const metric_context *x, uint32_t i, const later_words *words, later_kernels *k,
-                          metric_spans *comm, metric_spans *both, dse_error *err)
+static void covered(const metric_context *x, uint32_t i, const later_words *words, later_kernels *k,
+                    metric_spans *comm, metric_spans *both)
 {
     metric_spans compute;
-    dse_status st = later_kernels_of(x, i, words, k, err);
 
-    if (st == DSE_OK &&
-        (!later_union(k, true, x->arena, comm) || !later_union(k, false, x->arena, &compute) ||
-         !metric_spans_intersect(comm, &compute, x->arena, both)))
-        st = dse_fail_nomem(err);
-    return st;
+    *k = later_kernels_of(x, i, words);
+    *comm = later_union(k, true, x->arena);
+    compute = later_union(k, false, x->arena);
+    *both = metric_spans_intersect(comm, &compute, x->arena);
 }
 
-static dse_status gpu_overlap(const metric_context *x, later_result *r, dse_error *err)
+static void gpu_overlap(const metric_context *x, later_result *r)
 {
     bool whole = later_kind(x) == TRACE_NSYS;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_steps steps;
         later_kernels k;
         metric_spans comm, both;
         double over = 0, all = 0;
-        dse_status st = first_steps(x, i, &steps, err);
+        later_steps steps = first_steps(x, i);
 
-        if (st == DSE_OK)
-            st = covered(x, i, &later_comm_overlap, &k, &comm, &both, err);
-        if (st != DSE_OK)
-            return st;
+        covered(x, i, &later_comm_overlap, &k, &comm, &both);
         if (whole) { /* such an export names no steps: all of it, the devices pooled */
             later_add(r, k.rank, (double)metric_spans_length(&both), (double)metric_spans_length(&comm));
             continue;
@@ -66,19 +59,19 @@ static dse_status gpu_overlap(const metric_context *x, later_result *r, dse_erro
         if (all > 0)
             later_add_value(r, k.rank, 100 * over / all);
     }
-    return DSE_OK;
 }
 
 /* ---- XLA under --compat -------------------------------------------------------------------- */
 
 /* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
-static dse_status xla_steps(const metric_context *x, const trace_rank *r, later_steps *out, dse_error *err)
+static later_steps xla_steps(const metric_context *x, const trace_rank *r)
 {
     static const char *const names[] = {METRIC_ENGINE_LINE, "StepMarker"};
     metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
+    later_steps s = {0};
     int64_t longest = 0;
 
-    for (size_t m = 0; list.event && m < 2 && !list.n; m++) {
+    for (size_t m = 0; m < 2 && !list.n; m++) {
         uint32_t name = trace_names_find(&r->names, names[m]);
 
         for (size_t i = 0; i < r->n_events && name != DSE_NONE; i++)
@@ -87,74 +80,60 @@ static dse_status xla_steps(const metric_context *x, const trace_rank *r, later_
                 longest = m && r->event[i].dur_ps > longest ? r->event[i].dur_ps : longest;
             }
     }
-    *out = (later_steps){0, DSE_ARENA_NEW(x->arena, metric_step, list.n)};
-    if (!list.event || !out->step || !metric_sort_by_start(r, &list, x->arena))
-        return dse_fail_nomem(err);
+    s.step = DSE_ARENA_NEW(x->arena, metric_step, list.n);
+    metric_sort_by_start(r, &list, x->arena);
     for (uint32_t i = 0; i < list.n; i++) {
         const trace_event *e = &r->event[list.event[i]];
 
         if (!longest || (double)e->dur_ps > (double)longest * 0.1)
-            out->step[out->n++] = (metric_step){0, {metric_start(e), metric_end(e)}};
+            s.step[s.n++] = (metric_step){0, {metric_start(e), metric_end(e)}};
     }
-    return DSE_OK;
+    return s;
 }
 
 /* Of all duration events of the file, the union of those that words name and `without` do not. */
-static dse_status named_time(const metric_context *x, const trace_rank *r, const later_words *words,
-                             const later_words *without, metric_spans *out, dse_error *err)
+static metric_spans named_time(const metric_context *x, const trace_rank *r, const later_words *words,
+                               const later_words *without)
 {
     metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
-    later_names says, not = {0};
-    dse_status st = later_names_init(r, words, x->arena, &says, err);
+    later_names says = later_names_of(r, words, x->arena), not = {0};
 
-    if (st == DSE_OK && without)
-        st = later_names_init(r, without, x->arena, &not, err);
-    if (st != DSE_OK || !list.event)
-        return st != DSE_OK ? st : dse_fail_nomem(err);
+    if (without)
+        not = later_names_of(r, without, x->arena);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
         if (!e->instant && later_name_says(&says, e) && (!without || !later_name_says(&not, e)))
             list.event[list.n++] = (uint32_t)i;
     }
-    if (!metric_sort_by_start(r, &list, x->arena) || !metric_union_of(r, &list, x->arena, out))
-        return dse_fail_nomem(err);
-    return DSE_OK;
+    metric_sort_by_start(r, &list, x->arena);
+    return metric_union_of(r, &list, x->arena);
 }
 
-static dse_status xla_upstream_overlap(const metric_context *x, later_result *out, dse_error *err)
+static void xla_upstream_overlap(const metric_context *x, later_result *out)
 {
     const trace_rank *r = &x->record->rank[0];
-    metric_spans comm, compute, both;
+    metric_spans both;
     double over = 0, all = 0;
-    later_steps steps;
-    dse_status st = xla_steps(x, r, &steps, err);
+    later_steps steps = xla_steps(x, r);
+    metric_spans comm = named_time(x, r, &later_comm_xla, NULL);
+    metric_spans compute = named_time(x, r, &later_compute_xla, &later_comm_xla);
 
-    if (st == DSE_OK)
-        st = named_time(x, r, &later_comm_xla, NULL, &comm, err);
-    if (st == DSE_OK)
-        st = named_time(x, r, &later_compute_xla, &later_comm_xla, &compute, err);
-    if (st != DSE_OK)
-        return st;
-    if (!metric_spans_intersect(&comm, &compute, x->arena, &both))
-        return dse_fail_nomem(err);
+    both = metric_spans_intersect(&comm, &compute, x->arena);
     add_steps(&comm, &both, &steps, &over, &all);
     later_add(out, NULL, over, all);
-    return DSE_OK;
 }
 
 /* The operations of each device, whose clock knows no steps of the host. */
-static dse_status xla_overlap(const metric_context *x, later_result *r, dse_error *err)
+static void xla_overlap(const metric_context *x, later_result *r)
 {
-    tpu_run run;
-    dse_status st = tpu_run_init(x, &run, err);
+    tpu_run run = tpu_run_of(x);
 
-    for (uint32_t i = 0; st == DSE_OK && i < run.n; i++) {
+    for (uint32_t i = 0; i < run.n; i++) {
         const tpu_device *d = run.device[i];
         later_add(r, NULL, (double)metric_spans_overlap(&d->comm, &d->compute),
                   (double)metric_spans_length(&d->comm));
     }
-    return st;
 }
 
 static dse_status compute_comm_overlap(const metric_context *x, metric_value *out, dse_error *err)
@@ -162,13 +141,9 @@ static dse_status compute_comm_overlap(const metric_context *x, metric_value *ou
     trace_kind kind = later_kind(x);
     later_result r =
         later_begin(x, out, "compute_comm_overlap", kind == TRACE_XLA || kind == TRACE_NSYS ? 100 : 1);
-    dse_status st;
 
-    if (kind == TRACE_XLA)
-        st = (x->options->compat ? xla_upstream_overlap : xla_overlap)(x, &r, err);
-    else
-        st = gpu_overlap(x, &r, err);
-    return st == DSE_OK ? later_end(&r, x, -1, "no step has both a marker and communication", err) : st;
+    (kind != TRACE_XLA ? gpu_overlap : x->options->compat ? xla_upstream_overlap : xla_overlap)(x, &r);
+    return later_end(&r, x, -1, "no step has both a marker and communication", err);
 }
 
 /* ---- communication_overlap_ratio ----------------------------------------------------------- */
@@ -182,10 +157,8 @@ static dse_status communication_overlap_ratio(const metric_context *x, metric_va
         later_kernels k;
         metric_spans comm, both;
         double over, all;
-        dse_status st = covered(x, i, pool ? &later_comm_nsys : &later_comm_plain, &k, &comm, &both, err);
 
-        if (st != DSE_OK)
-            return st;
+        covered(x, i, pool ? &later_comm_nsys : &later_comm_plain, &k, &comm, &both);
         over = (double)metric_spans_length(&both);
         all = (double)metric_spans_length(&comm);
         if (all > 0 && pool)

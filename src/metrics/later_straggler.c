@@ -23,15 +23,13 @@ static void add_extreme(extremes *x, double v)
 }
 
 /* A process of the file is a rank to the original, which knows the kernels of newer NCCL by name. */
-static dse_status add_processes(const metric_context *x, uint32_t i, extremes *out, dse_error *err)
+static void add_processes(const metric_context *x, uint32_t i, extremes *out)
 {
     const trace_rank *r = x->view[i].rank;
     double *sum = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
     bool *has = DSE_ARENA_NEW(x->arena, bool, (size_t)r->names.n + 1);
     const metric_events *kernels = &x->view[i].kernels;
 
-    if (!sum || !has)
-        return dse_fail_nomem(err);
     for (uint32_t k = 0; k < kernels->n; k++) {
         const trace_event *e = &r->event[kernels->event[k]];
         uint32_t pid = r->lane[e->lane].pid;
@@ -44,27 +42,19 @@ static dse_status add_processes(const metric_context *x, uint32_t i, extremes *o
     for (uint32_t p = 0; p < r->names.n; p++)
         if (has[p])
             add_extreme(out, sum[p]);
-    return DSE_OK;
 }
 
-static dse_status upstream_metrics(const metric_context *x, metric_value *list, dse_error *err)
+static void upstream_metrics(const metric_context *x, metric_value *list)
 {
     extremes e = {0};
+    bool usable;
 
     /* It opens rank*_trace.json, and without any says 0. */
-    for (uint32_t i = 0; i < x->n_views && later_kind(x) != TRACE_NSYS; i++) {
-        dse_status st = add_processes(x, i, &e, err);
-        if (st != DSE_OK)
-            return st;
-    }
-    if (e.n < 2 || !(e.most > 0)) {
-        metric_put_number(list, NULL, 0);
-        metric_put_number(list, NULL, 0);
-        return DSE_OK;
-    }
-    metric_put_number(list, NULL, (e.most - e.least) / e.most);
-    metric_put_number(list, NULL, e.most / e.least);
-    return DSE_OK;
+    for (uint32_t i = 0; i < x->n_views && later_kind(x) != TRACE_NSYS; i++)
+        add_processes(x, i, &e);
+    usable = e.n > 1 && e.most > 0;
+    metric_put_number(list, NULL, usable ? (e.most - e.least) / e.most : 0);
+    metric_put_number(list, NULL, usable ? e.most / e.least : 0);
 }
 
 /* The sums of communication kernels of each rank: (most - least) / most, and most / least. */
@@ -73,8 +63,10 @@ static dse_status straggler_metrics(const metric_context *x, metric_value *out, 
     metric_value *list = metric_put_list(out, "straggler_metrics"), *ranks;
     extremes e = {0};
 
-    if (x->options->compat)
-        return upstream_metrics(x, list, err);
+    if (x->options->compat) {
+        upstream_metrics(x, list);
+        return DSE_OK;
+    }
     ranks = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < x->n_views; i++) {
         const metric_view *v = &x->view[i];
@@ -146,15 +138,14 @@ static int by_ordinal(const void *a, const void *b)
 }
 
 /* All calls in the order of group, type, ordinal, rank. */
-static dse_status calls_of(const metric_context *x, call **out, size_t *n, dse_error *err)
+static void calls_of(const metric_context *x, call **out, size_t *n)
 {
     size_t most = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++)
         most += x->view[i].comm.n;
     *n = 0;
-    if (!(*out = DSE_ARENA_NEW(x->arena, call, most)))
-        return dse_fail_nomem(err);
+    *out = DSE_ARENA_NEW(x->arena, call, most);
     for (uint32_t i = 0; i < x->n_views; i++) {
         const metric_view *v = &x->view[i];
 
@@ -164,14 +155,13 @@ static dse_status calls_of(const metric_context *x, call **out, size_t *n, dse_e
         }
     }
     if (!*n)
-        return DSE_OK;
+        return;
     qsort(*out, *n, sizeof **out, by_rank); /* in start order, which becomes the ordinal */
     for (size_t i = 0; i < *n; i++) {
         bool next = i && !same_stream(&(*out)[i], &(*out)[i - 1]) && (*out)[i].rank == (*out)[i - 1].rank;
         (*out)[i].ordinal = next ? (*out)[i - 1].ordinal + 1 : 0;
     }
     qsort(*out, *n, sizeof **out, by_ordinal);
-    return DSE_OK;
 }
 
 /* Mean over calls that two ranks or more made of (longest - shortest) / longest. */
@@ -183,10 +173,8 @@ static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_
     double sum = 0;
     call *c;
     size_t n, k;
-    dse_status st = calls_of(x, &c, &n, err);
 
-    if (st != DSE_OK)
-        return st;
+    calls_of(x, &c, &n);
     for (size_t i = 0; i < n; i = k) {
         extremes e = {0};
 
@@ -200,8 +188,6 @@ static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_
     }
     if (!events)
         return metric_absent(err, "no collective was recorded on two ranks");
-    if (!mean || !matched)
-        return dse_fail_nomem(err);
     mean->number = sum / (double)events;
     matched->integer = (int64_t)events;
     metric_put_count(out, "unmatched", alone);

@@ -25,19 +25,15 @@ static double mean_step_s(const later_steps *all)
 /* ---- avg_step_time ------------------------------------------------------------------------- */
 
 /* The kind of marks that any rank has decides for all. */
-static dse_status add_gpu_steps(const metric_context *x, later_result *r, dse_error *err)
+static void add_gpu_steps(const metric_context *x, later_result *r)
 {
     for (later_mark mark = 0; mark < LATER_MARKS && r->whole == 0; mark++)
         for (uint32_t i = 0; i < x->n_views; i++) {
-            later_steps s;
-            dse_status st = later_steps_of(x, i, mark, false, &s, err);
+            later_steps s = later_steps_of(x, i, mark, false);
 
-            if (st != DSE_OK)
-                return st;
             if (s.n)
                 later_add_value(r, x->view[i].rank, mean_step_s(&s));
         }
-    return DSE_OK;
 }
 
 static uint8_t is_upstream_step(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
@@ -45,26 +41,22 @@ static uint8_t is_upstream_step(const char *name) { return strcmp(name, METRIC_E
 static uint8_t is_jit_step(const char *name) { return metric_begins(name, "jit_train_step"); }
 
 /* Steps of a rank by their names, in the order of the file, with their lanes for numbers. */
-static dse_status named_steps(const metric_context *x, const trace_rank *r, metric_classify *is,
-                              later_steps *out, dse_error *err)
+static later_steps named_steps(const metric_context *x, const trace_rank *r, metric_classify *is)
 {
-    metric_classes names;
     uint32_t n = 0;
+    metric_classes names = metric_classes_of(r, is, x->arena);
+    later_steps s = {0};
 
-    if (!metric_classes_init(&names, r, is, x->arena))
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++)
         n += metric_class_of(&names, &r->event[i]);
-    *out = (later_steps){0, DSE_ARENA_NEW(x->arena, metric_step, n)};
-    if (!out->step)
-        return dse_fail_nomem(err);
+    s.step = DSE_ARENA_NEW(x->arena, metric_step, n);
     for (size_t i = 0; n && i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
         if (!e->instant && metric_class_of(&names, e))
-            out->step[out->n++] = (metric_step){e->lane, {metric_start(e), metric_end(e)}};
+            s.step[s.n++] = (metric_step){e->lane, {metric_start(e), metric_end(e)}};
     }
-    return DSE_OK;
+    return s;
 }
 
 static int by_lane(const void *a, const void *b)
@@ -118,17 +110,19 @@ static void keep_process(const trace_rank *r, uint32_t pid, later_steps *s)
     s->n = kept;
 }
 
-static dse_status tpu_steps_of(const metric_context *x, const trace_rank *r, later_steps *s, dse_error *err)
+static later_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
 {
     bool compat = x->options->compat;
-    dse_status st = named_steps(x, r, compat ? is_upstream_step : metric_is_engine_step, s, err);
+    later_steps s = named_steps(x, r, compat ? is_upstream_step : metric_is_engine_step);
 
-    if (st != DSE_OK || compat)
-        return st;
-    keep_outermost(s);
-    if (!s->n && (st = named_steps(x, r, is_jit_step, s, err)) == DSE_OK)
-        keep_process(r, lowest_pid(r, s), s);
-    return st;
+    if (compat)
+        return s;
+    keep_outermost(&s);
+    if (!s.n) {
+        s = named_steps(x, r, is_jit_step);
+        keep_process(r, lowest_pid(r, &s), &s);
+    }
+    return s;
 }
 
 /* Of all events, flows and what begins at 0 included. */
@@ -138,24 +132,20 @@ static double length_s(const trace_rank *r)
 }
 
 /* Without marks: the length of the trace over the card's iterations. */
-static dse_status add_tpu_steps(const metric_context *x, later_result *out, dse_error *err)
+static void add_tpu_steps(const metric_context *x, later_result *out)
 {
     uint32_t n = x->options->compat ? 1 : x->record->n_ranks;
 
     for (uint32_t i = 0; i < n; i++) {
         const trace_rank *r = &x->record->rank[i];
-        later_steps s;
-        dse_status st = tpu_steps_of(x, r, &s, err);
+        later_steps s = tpu_steps_of(x, r);
 
-        if (st != DSE_OK)
-            return st;
         if (s.n)
             later_add_value(out, r, mean_step_s(&s));
         else if (x->card && x->card->iteration > 0 && length_s(r) > 0)
             later_add_value(
                 out, r, metric_round(length_s(r) / (double)x->card->iteration, x->options->compat ? 6 : 15));
     }
-    return DSE_OK;
 }
 
 static dse_status put_step_time(const metric_context *x, metric_value *out, double *value, dse_error *err)
@@ -163,16 +153,16 @@ static dse_status put_step_time(const metric_context *x, metric_value *out, doub
     later_result r = later_begin(x, out, "avg_step_time", 1);
     bool tpu = later_kind(x) == TRACE_XLA;
     bool unread = x->options->compat && later_kind(x) == TRACE_NSYS;
-    dse_status st = unread ? DSE_OK : tpu ? add_tpu_steps(x, &r, err) : add_gpu_steps(x, &r, err);
+    dse_status st;
 
-    if (st == DSE_OK)
-        st =
-            later_end(&r, x, -1,
-                      unread ? "the original tool does not read databases of Nsight Systems"
-                      : tpu ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
-                              "workload card"
-                            : "no step markers (ProfilerStep#, execute_context_, run_batch)",
-                      err);
+    if (!unread)
+        (tpu ? add_tpu_steps : add_gpu_steps)(x, &r);
+    st = later_end(&r, x, -1,
+                   unread ? "the original tool does not read databases of Nsight Systems"
+                   : tpu  ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
+                            "workload card"
+                          : "no step markers (ProfilerStep#, execute_context_, run_batch)",
+                   err);
     if (st == DSE_OK)
         *value = r.value->number;
     return st;
@@ -208,8 +198,6 @@ static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse
     double gpus = 0, step_s;
     dse_status st = put_step_time(x, ignored, &step_s, err);
 
-    if (!score)
-        return dse_fail_nomem(err);
     if (st != DSE_OK)
         return st;
     if (!x->options->compat && x->card && x->card->total_count > 0)
@@ -237,16 +225,11 @@ static dse_status total_kernel_time(const metric_context *x, metric_value *out, 
     double sum = 0;
     uint64_t n = 0;
 
-    if (!total)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
-        later_kernels k;
         double own;
-        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
 
-        if (st != DSE_OK)
-            return st;
         own = seconds(later_sum(&k, true) + later_sum(&k, false));
         sum += own;
         n += k.n;
@@ -274,11 +257,8 @@ static dse_status tpu_trace_time(const metric_context *x, metric_value *out, dse
 {
     const trace_rank *r = &x->record->rank[0];
     metric_span all = METRIC_NO_SPAN;
-    later_tpu t;
-    dse_status st = later_tpu_init(x, &t, err);
+    later_tpu t = later_tpu_of(x);
 
-    if (st != DSE_OK)
-        return st;
     for (size_t i = 0; i < r->n_events; i++)
         if (later_tpu_has(&t, &r->event[i]) && !r->event[i].endless)
             metric_span_extend(&all, metric_start(&r->event[i]), metric_end(&r->event[i]));
@@ -297,11 +277,8 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
     for (uint32_t i = 0; i < x->n_views; i++) {
         double base = ((double)x->view[i].rank->base_ns - (double)x->view[0].rank->base_ns) * TRACE_PS_PER_NS;
         metric_span span;
-        later_kernels k;
-        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
 
-        if (st != DSE_OK)
-            return st;
         if (!kernel_span(&k, &span))
             continue;
         first = fmin(first, base + (double)span.start);
@@ -315,57 +292,41 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
 
 /* ---- utilization --------------------------------------------------------------------------- */
 
-static dse_status busy_of(const metric_context *x, const later_kernels *k, metric_spans *busy, dse_error *err)
-{
-    return later_busy(k, x->arena, busy) ? DSE_OK : dse_fail_nomem(err);
-}
-
 /* The original merges the kernels of all devices of an Nsight Systems export, as if they were one. */
-static dse_status merged_utilization(const metric_context *x, later_result *r, dse_error *err)
+static void merged_utilization(const metric_context *x, later_result *r)
 {
     metric_spans all = {0, NULL};
     metric_span window = METRIC_NO_SPAN;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k;
-        metric_spans busy;
         metric_span span;
-        dse_status st = later_kernels_of(x, i, &later_comm_nsys, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_nsys);
+        metric_spans busy = later_busy(&k, x->arena);
 
-        if (st == DSE_OK)
-            st = busy_of(x, &k, &busy, err);
-        if (st != DSE_OK)
-            return st;
         if (!kernel_span(&k, &span))
             continue;
         metric_span_extend(&window, span.start, span.end);
-        if (!metric_spans_unite(&all, &busy, x->arena, &all))
-            return dse_fail_nomem(err);
+        all = metric_spans_unite(&all, &busy, x->arena);
     }
     if (window.end > window.start)
         later_add(r, NULL, (double)metric_spans_length(&all), (double)(window.end - window.start));
-    return DSE_OK;
 }
 
 static dse_status aggregate_gpu_utilization(const metric_context *x, metric_value *out, dse_error *err)
 {
     later_result r = later_begin(x, out, "aggregate_gpu_utilization", 1);
-    dse_status st = DSE_OK;
 
     r.scale = 100;
     if (x->options->compat && later_kind(x) == TRACE_NSYS) {
-        st = merged_utilization(x, &r, err);
-        return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
+        merged_utilization(x, &r);
+        return later_end(&r, x, -1, "the trace has no kernels", err);
     }
     r.scale = 1;
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k;
-        metric_spans busy;
         metric_span span;
+        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        metric_spans busy = later_busy(&k, x->arena);
 
-        if ((st = later_kernels_of(x, i, &later_comm_plain, &k, err)) != DSE_OK ||
-            (st = busy_of(x, &k, &busy, err)) != DSE_OK)
-            return st;
         if (kernel_span(&k, &span) && span.end > span.start)
             later_add_value(&r, k.rank,
                             100 * (double)metric_spans_length(&busy) / (double)(span.end - span.start));
@@ -381,15 +342,10 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k;
-        metric_spans busy;
         double s;
-        dse_status st = later_kernels_of(x, i, &later_comm_plain, &k, err);
+        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        metric_spans busy = later_busy(&k, x->arena);
 
-        if (st == DSE_OK)
-            st = busy_of(x, &k, &busy, err);
-        if (st != DSE_OK)
-            return st;
         if (!k.n)
             continue;
         s = seconds(metric_spans_length(&busy));
@@ -401,8 +357,7 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
     }
     if (n < 2 || !(least > 0))
         return metric_absent(err, "it compares ranks: kernels of %u of them are not enough", n);
-    if (ratio)
-        ratio->number = most / least;
+    ratio->number = most / least;
     return DSE_OK;
 }
 

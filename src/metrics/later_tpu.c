@@ -43,7 +43,7 @@ static bool says(later_tpu *t, uint32_t name)
     return t->said[name] == 2;
 }
 
-dse_status later_tpu_init(const metric_context *x, later_tpu *out, dse_error *err)
+later_tpu later_tpu_of(const metric_context *x)
 {
     const trace_rank *r = &x->record->rank[0];
     later_tpu t = {.rank = r, .lane = tpu_device_lanes(r, x->arena)};
@@ -51,8 +51,6 @@ dse_status later_tpu_init(const metric_context *x, later_tpu *out, dse_error *er
     t.said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
     t.total = DSE_ARENA_NEW(x->arena, double, (size_t)r->n_lanes + 1);
     t.comm = DSE_ARENA_NEW(x->arena, double, (size_t)r->n_lanes + 1);
-    if (!t.lane || !t.said || !t.total || !t.comm)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         double s = later_tpu_ps(&t, i) / TRACE_PS_PER_S;
@@ -63,8 +61,7 @@ dse_status later_tpu_init(const metric_context *x, later_tpu *out, dse_error *er
         if (says(&t, e->name) || (e->args != DSE_NONE && says(&t, r->args[e->args].hlo_category)))
             t.comm[e->lane] += s;
     }
-    *out = t;
-    return DSE_OK;
+    return t;
 }
 
 /* ---- copies -------------------------------------------------------------------------------- */
@@ -111,20 +108,17 @@ typedef struct {
     uint32_t *start, *done; /* by name */
 } copy_names;
 
-static bool copy_names_init(const trace_rank *r, dse_arena *a, copy_names *c)
+static void copy_names_init(const trace_rank *r, dse_arena *a, copy_names *c)
 {
     c->n_slots = 2 * (size_t)r->names.n + 1;
     c->slot = DSE_ARENA_NEW(a, waiting, c->n_slots);
     c->start = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1);
     c->done = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1);
-    if (!c->slot || !c->start || !c->done)
-        return false;
     memset(c->slot, 0xff, c->n_slots * sizeof *c->slot);
     for (uint32_t i = 0; i < r->names.n; i++) {
         c->start[i] = number_of(r->names.text[i], false);
         c->done[i] = number_of(r->names.text[i], true);
     }
-    return true;
 }
 
 static waiting *slot_of(copy_names *c, uint32_t number)
@@ -150,19 +144,17 @@ static bool is_on(const later_copies *w, size_t event)
            trace_device_time_of(w->rank, event).offset_ps >= 0;
 }
 
-static dse_status find_copies(const later_copies *which, dse_arena *scratch, dse_arena *a, later_copy **out,
-                              size_t *n, dse_error *err)
+static void find_copies(const later_copies *which, dse_arena *scratch, dse_arena *a, later_copy **out,
+                        size_t *n)
 {
     const trace_rank *r = which->rank;
     size_t most = 0;
     copy_names c;
 
-    if (!copy_names_init(r, scratch, &c))
-        return dse_fail_nomem(err);
+    copy_names_init(r, scratch, &c);
     for (size_t i = 0; i < r->n_events; i++)
         most += is_on(which, i) && c.done[r->event[i].name] != DSE_NONE;
-    if (!(*out = DSE_ARENA_NEW(a, later_copy, most)))
-        return dse_fail_nomem(err);
+    *out = DSE_ARENA_NEW(a, later_copy, most);
     for (size_t i = 0; most && i < r->n_events; i++) {
         uint32_t name = r->event[i].name;
         waiting *slot;
@@ -182,19 +174,15 @@ static dse_status find_copies(const later_copies *which, dse_arena *scratch, dse
             slot->event = DSE_NONE;
         }
     }
-    return DSE_OK;
 }
 
 /* What it needs on the way is as large as the file, and it is asked once a device: given back each time. */
-dse_status later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n,
-                             dse_error *err)
+void later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n)
 {
     dse_arena scratch;
-    dse_status st;
 
     *n = 0;
     dse_arena_init(&scratch);
-    st = find_copies(which, &scratch, x->arena, out, n, err);
+    find_copies(which, &scratch, x->arena, out, n);
     dse_arena_free(&scratch);
-    return st;
 }

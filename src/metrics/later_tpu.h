@@ -12,8 +12,7 @@ typedef struct {
     double *total, *comm; /* seconds by lane; of collectives by their exact names */
 } later_tpu;
 
-/* DSE_E_NOMEM. */
-dse_status later_tpu_init(const metric_context *x, later_tpu *out, dse_error *err);
+later_tpu later_tpu_of(const metric_context *x);
 
 /* Whether the event is a duration event of a device. */
 static inline bool later_tpu_has(const later_tpu *t, const trace_event *e)
@@ -52,8 +51,7 @@ typedef struct {
     bool bare;
 } later_copies;
 
-/* In the order of the file. DSE_E_NOMEM. */
-dse_status later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n,
-                             dse_error *err);
+/* In the order of the file. */
+void later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n);
 
 #endif

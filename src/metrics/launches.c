@@ -23,7 +23,7 @@ typedef struct {
     metric_sort_item *item;
 } launch_index;
 
-static bool launch_index_init(const trace_rank *r, const metric_events *launches, dse_arena *scratch,
+static void launch_index_init(const trace_rank *r, const metric_events *launches, dse_arena *scratch,
                               launch_index *x)
 {
     *x = (launch_index){.low = UINT32_MAX, .n = launches->n};
@@ -34,23 +34,20 @@ static bool launch_index_init(const trace_rank *r, const metric_events *launches
         x->high = c > x->high ? c : x->high;
     }
     if (!x->n)
-        return true;
+        return;
     if ((uint64_t)x->high - x->low < (uint64_t)x->n * 4 + 1024) {
         size_t places = (size_t)x->high - x->low + 1;
 
-        if (!(x->by_number = dse_arena_alloc(scratch, places * sizeof *x->by_number)))
-            return false;
+        x->by_number = dse_arena_alloc(scratch, places * sizeof *x->by_number);
         memset(x->by_number, 0xff, places * sizeof *x->by_number);
         for (uint32_t i = x->n; i-- > 0;)
             x->by_number[r->event[launches->event[i]].correlation - x->low] = launches->event[i];
-        return true;
+        return;
     }
-    if (!(x->item = DSE_ARENA_NEW(scratch, metric_sort_item, x->n)))
-        return false;
+    x->item = DSE_ARENA_NEW(scratch, metric_sort_item, x->n);
     for (uint32_t i = 0; i < x->n; i++)
         x->item[i] = (metric_sort_item){r->event[launches->event[i]].correlation, launches->event[i]};
     qsort(x->item, x->n, sizeof *x->item, by_key);
-    return true;
 }
 
 static uint32_t launch_of(const launch_index *x, uint32_t correlation)
@@ -73,20 +70,18 @@ static uint32_t launch_of(const launch_index *x, uint32_t correlation)
 }
 
 /* The first event in the file with a kernel's correlation that is a call of the runtime. */
-bool metric_launches_init(metric_view *v, const metric_sieve *s)
+void metric_launches_init(metric_view *v, const metric_sieve *s)
 {
     const trace_rank *r = v->rank;
     launch_index index;
     dse_arena scratch;
-    bool good;
 
     dse_arena_init(&scratch);
-    good = (v->launch = DSE_ARENA_NEW(&v->arena, uint32_t, v->kernels.n)) &&
-           launch_index_init(r, &s->list[PICK_LAUNCHES], &scratch, &index);
-    for (uint32_t k = 0; k < v->kernels.n && good; k++)
+    v->launch = DSE_ARENA_NEW(&v->arena, uint32_t, v->kernels.n);
+    launch_index_init(r, &s->list[PICK_LAUNCHES], &scratch, &index);
+    for (uint32_t k = 0; k < v->kernels.n; k++)
         v->launch[k] = launch_of(&index, r->event[v->kernels.event[k]].correlation);
     dse_arena_free(&scratch);
-    return good;
 }
 
 /* ---- which collective ---------------------------------------------------------------------- */
@@ -97,17 +92,15 @@ typedef struct {
     uint32_t *before; /* the last one before it, of the same thread, that ends later; DSE_NONE */
 } nccl_ranges;
 
-static bool ranges_init(const trace_rank *r, const metric_sieve *s, dse_arena *scratch, nccl_ranges *out)
+static void ranges_init(const trace_rank *r, const metric_sieve *s, dse_arena *scratch, nccl_ranges *out)
 {
     uint32_t n = s->list[PICK_RANGES].n;
     metric_sort_item *item;
 
-    if (!metric_keep(&s->list[PICK_RANGES], scratch, &out->list) ||
-        !(out->before = DSE_ARENA_NEW(scratch, uint32_t, n)) ||
-        !(item = DSE_ARENA_NEW(scratch, metric_sort_item, 2 * (size_t)n + 1)))
-        return false;
-    if (!metric_sort_by_start(r, &out->list, scratch))
-        return false;
+    metric_keep(&s->list[PICK_RANGES], scratch, &out->list);
+    out->before = DSE_ARENA_NEW(scratch, uint32_t, n);
+    item = DSE_ARENA_NEW(scratch, metric_sort_item, 2 * (size_t)n + 1);
+    metric_sort_by_start(r, &out->list, scratch);
     for (uint32_t i = 0; i < n; i++)
         item[i] = (metric_sort_item){r->event[out->list.event[i]].lane, out->list.event[i]};
     metric_sort_items(item, item + n, n, 32);
@@ -120,7 +113,6 @@ static bool ranges_init(const trace_rank *r, const metric_sieve *s, dse_arena *s
             before = out->before[before];
         out->before[i] = before;
     }
-    return true;
 }
 
 /* The innermost range of the thread that holds this time; NULL. */
@@ -157,14 +149,13 @@ static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
     return type == METRIC_OTHER_COMM && long_name ? metric_comm_type_of_kernel(long_name) : type;
 }
 
-static bool types_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch)
+static void types_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
     nccl_ranges ranges;
 
-    if (!(v->comm_type = DSE_ARENA_NEW(&v->arena, uint8_t, v->comm.n)) ||
-        !ranges_init(r, s, scratch, &ranges))
-        return false;
+    v->comm_type = DSE_ARENA_NEW(&v->arena, uint8_t, v->comm.n);
+    ranges_init(r, s, scratch, &ranges);
     for (uint32_t i = 0; i < v->comm.n; i++) {
         const trace_event *e = &r->event[v->comm.event[i]], *host, *range;
         const char *word = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].collective);
@@ -179,16 +170,13 @@ static bool types_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch
         }
         v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word) : type_of_names(r, e));
     }
-    return true;
 }
 
-bool metric_comm_types_init(metric_view *v, const metric_sieve *s)
+void metric_comm_types_init(metric_view *v, const metric_sieve *s)
 {
     dse_arena scratch;
-    bool good;
 
     dse_arena_init(&scratch);
-    good = types_fill(v, s, &scratch);
+    types_fill(v, s, &scratch);
     dse_arena_free(&scratch);
-    return good;
 }

@@ -4,10 +4,10 @@
 
 #include "metrics/sieve.h"
 
-/* Fills v->launch, of v->kernels. False when out of memory. */
-bool metric_launches_init(metric_view *v, const metric_sieve *s);
+/* Fills v->launch, of v->kernels. */
+void metric_launches_init(metric_view *v, const metric_sieve *s);
 
-/* Fills v->comm_type, of v->comm; after the launches. False when out of memory. */
-bool metric_comm_types_init(metric_view *v, const metric_sieve *s);
+/* Fills v->comm_type, of v->comm; after the launches. */
+void metric_comm_types_init(metric_view *v, const metric_sieve *s);
 
 #endif

@@ -43,28 +43,27 @@ static bool is_host(const trace_event *e)
 }
 
 /* The events that name a layer, in the order of the file. */
-static bool find_ranges(const trace_rank *r, bool host_only, layer_range **range, size_t *n)
+static void find_ranges(const trace_rank *r, bool host_only, layer_range **range, size_t *n)
 {
     uint64_t *layer = dse_calloc((size_t)r->names.n + 1, sizeof *layer);
     size_t cap = 0;
-    bool any = false, ok = layer != NULL;
+    bool any = false;
 
     *range = NULL;
     *n = 0;
-    for (uint32_t i = 0; ok && i < r->names.n; i++) {
+    for (uint32_t i = 0; i < r->names.n; i++) {
         layer[i] = layer_of(r->names.text[i]);
         any = any || layer[i] != NO_LAYER;
     }
-    for (size_t i = 0; ok && any && i < r->n_events; i++) {
+    for (size_t i = 0; any && i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
         if (e->instant || e->name == DSE_NONE || layer[e->name] == NO_LAYER || (host_only && !is_host(e)))
             continue;
-        if ((ok = DSE_GROW(*range, cap, *n + 1)))
-            (*range)[(*n)++] = (layer_range){layer[e->name], {e->start_ps, e->start_ps + e->dur_ps}};
+        DSE_GROW(*range, cap, *n + 1);
+        (*range)[(*n)++] = (layer_range){layer[e->name], {e->start_ps, e->start_ps + e->dur_ps}};
     }
     dse_free(layer);
-    return ok;
 }
 
 static int by_layer(const void *a, const void *b)
@@ -92,29 +91,28 @@ static int64_t time_of(const layer_range *range, size_t n, const metric_spans *w
     return metric_spans_overlap(&merged, within);
 }
 
-bool metric_layer_times_add(metric_layer_times *t, const trace_rank *r, const metric_spans *within,
+void metric_layer_times_add(metric_layer_times *t, const trace_rank *r, const metric_spans *within,
                             uint32_t n_steps)
 {
     layer_range *range;
-    metric_span *span = NULL;
+    metric_span *span;
     size_t n, end;
-    bool ok = find_ranges(r, within != NULL, &range, &n) && (span = dse_calloc(n + 1, sizeof *span));
 
-    if (ok && n) {
+    find_ranges(r, within != NULL, &range, &n);
+    span = dse_calloc(n + 1, sizeof *span);
+    if (n) {
         qsort(range, n, sizeof *range, by_layer);
         t->n_ranks++;
     }
-    for (size_t i = 0; ok && i < n; i = end) {
+    for (size_t i = 0; i < n; i = end) {
         for (end = i + 1; end < n && range[end].layer == range[i].layer; end++)
             ;
-        if ((ok = DSE_GROW(t->time, t->cap, t->n + 1)))
-            t->time[t->n++] =
-                (metric_layer_time){range[i].layer, (double)time_of(range + i, end - i, within, span) /
-                                                        TRACE_PS_PER_MS / n_steps};
+        DSE_GROW(t->time, t->cap, t->n + 1);
+        t->time[t->n++] = (metric_layer_time){
+            range[i].layer, (double)time_of(range + i, end - i, within, span) / TRACE_PS_PER_MS / n_steps};
     }
     dse_free(span);
     dse_free(range);
-    return ok;
 }
 
 static int by_number(const void *a, const void *b)

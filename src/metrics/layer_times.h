@@ -22,8 +22,8 @@ void metric_layer_times_free(metric_layer_times *t);
 
 /* Adds a rank: the part of `within`, its steps, in which ranges of the host (operators, annotations) name the layer,
  * nested ones once, for each of n_steps. within NULL: the sum of all durations of all events, as the original has it.
- * False when out of memory. */
-bool metric_layer_times_add(metric_layer_times *t, const trace_rank *r, const metric_spans *within,
+ * */
+void metric_layer_times_add(metric_layer_times *t, const trace_rank *r, const metric_spans *within,
                             uint32_t n_steps);
 
 /* "layer_0": mean over the ranks that name any layer, layers ascending. Reorders t. */

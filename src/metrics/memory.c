@@ -164,13 +164,12 @@ static memory_devices *devices_of_all(const metric_context *x, totals *t)
 {
     memory_devices *all = DSE_ARENA_NEW(x->arena, memory_devices, (size_t)x->record->n_ranks + 1);
 
-    for (uint32_t i = 0; all && i < x->record->n_ranks; i++) {
+    for (uint32_t i = 0; i < x->record->n_ranks; i++) {
         const trace_allocator *a = x->record->rank[i].allocator;
 
         if (!a)
             continue;
-        if (!memory_devices_of(a, x->arena, &all[i]))
-            return NULL;
+        all[i] = memory_devices_of(a, x->arena);
         t->n_ranks++;
         for (size_t d = 0; d < all[i].n; d++)
             add_to_totals(t, &all[i].device[d]);
@@ -184,8 +183,6 @@ static dse_status memory(const metric_context *x, metric_value *out, dse_error *
     const memory_devices *all = devices_of_all(x, &t);
     metric_value *ranks;
 
-    if (!all)
-        return dse_fail_nomem(err);
     if (!t.n_devices)
         return metric_absent(err, "no snapshot has a segment or a history: nothing was allocated on a GPU");
     put_totals(out, &t);
@@ -255,18 +252,16 @@ static void put_tensor_peak(metric_value *to, const tensor_peak *p)
     metric_put_bool(to, "peak_is_lower_bound", p->lower_bound);
 }
 
-static bool tensor_peak_of(const trace_rank *r, dse_arena *a, tensor_peak *out)
+static void tensor_peak_of(const trace_rank *r, dse_arena *a, tensor_peak *out)
 {
     memory_devices devices;
 
     if (!r->allocator) {
         *out = peak_of_simulated(r);
-        return true;
+        return;
     }
-    if (!memory_devices_of(r->allocator, a, &devices))
-        return false;
+    devices = memory_devices_of(r->allocator, a);
     *out = peak_of_devices(&devices);
-    return true;
 }
 
 /* Of the fullest rank: it decides whether a run fits. Unknown if one rank's is, as above. */
@@ -276,8 +271,7 @@ static dse_status peak_memory(const metric_context *x, metric_value *out, dse_er
     metric_value *ranks;
 
     for (uint32_t i = 0; i < x->record->n_ranks; i++) {
-        if (!of || !tensor_peak_of(&x->record->rank[i], x->arena, &of[i]))
-            return dse_fail_nomem(err);
+        tensor_peak_of(&x->record->rank[i], x->arena, &of[i]);
         if (!of[i].known)
             return metric_absent(err, "%s", of[i].why);
         most.bytes = of[i].bytes > most.bytes ? of[i].bytes : most.bytes;
@@ -434,8 +428,6 @@ static dse_status memory_compat(const metric_context *x, metric_value *out, dse_
     upstream_totals t = {0};
     metric_value *list;
 
-    if (!of)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < x->record->n_ranks; i++) {
         const trace_rank *r = &x->record->rank[i];
 

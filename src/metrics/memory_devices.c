@@ -78,26 +78,24 @@ static memory_device *find(const memory_devices *all, uint32_t number)
     return bsearch(&key, all->device, all->n, sizeof key, by_device);
 }
 
-bool memory_devices_of(const trace_allocator *a, dse_arena *arena, memory_devices *out)
+memory_devices memory_devices_of(const trace_allocator *a, dse_arena *arena)
 {
+    memory_devices all = {0, DSE_ARENA_NEW(arena, memory_device, a->n_segments + a->n_histories + 1)};
     size_t n = 0;
 
-    *out = (memory_devices){0, DSE_ARENA_NEW(arena, memory_device, a->n_segments + a->n_histories + 1)};
-    if (!out->device)
-        return false;
     for (size_t i = 0; i < a->n_segments; i++)
-        out->device[n++].device = a->segment[i].device;
+        all.device[n++].device = a->segment[i].device;
     for (size_t i = 0; i < a->n_histories; i++)
         if (a->history[i].n)
-            out->device[n++].device = a->history[i].device;
-    qsort(out->device, n, sizeof *out->device, by_device);
+            all.device[n++].device = a->history[i].device;
+    qsort(all.device, n, sizeof *all.device, by_device);
     for (size_t i = 0; i < n; i++)
-        if (!out->n || out->device[out->n - 1].device != out->device[i].device)
-            out->device[out->n++] = (memory_device){.device = out->device[i].device, .has_requested = true};
+        if (!all.n || all.device[all.n - 1].device != all.device[i].device)
+            all.device[all.n++] = (memory_device){.device = all.device[i].device, .has_requested = true};
     for (size_t i = 0; i < a->n_segments; i++)
-        memory_add_segment(find(out, a->segment[i].device), &a->segment[i]);
+        memory_add_segment(find(&all, a->segment[i].device), &a->segment[i]);
     for (size_t i = 0; i < a->n_histories; i++)
         if (a->history[i].n)
-            replay(find(out, a->history[i].device), &a->history[i]);
-    return true;
+            replay(find(&all, a->history[i].device), &a->history[i]);
+    return all;
 }

@@ -37,7 +37,7 @@ void memory_add_segment(memory_device *d, const trace_segment *s);
 /* Whether the history does not reach back to where nothing was held: the peak may lie before it. */
 bool memory_is_lower_bound(const memory_device *d);
 
-/* Those with segments or a history, in the arena. False when out of memory. */
-bool memory_devices_of(const trace_allocator *a, dse_arena *arena, memory_devices *out);
+/* Those with segments or a history, in the arena. */
+memory_devices memory_devices_of(const trace_allocator *a, dse_arena *arena);
 
 #endif

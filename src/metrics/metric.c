@@ -31,8 +31,7 @@ const metric *const *metric_all(dse_arena *a, size_t *n)
     *n = 0;
     for (size_t i = 0; i < N_FAMILIES; i++)
         *n += families[i]->n;
-    if (!(all = DSE_ARENA_NEW(a, const metric *, *n)))
-        return NULL;
+    all = DSE_ARENA_NEW(a, const metric *, *n);
     *n = 0;
     for (size_t i = 0; i < N_FAMILIES; i++)
         for (size_t j = 0; j < families[i]->n; j++)
@@ -121,13 +120,9 @@ dse_status metric_compute(const metric *m, const metric_context *x, metric_value
     dse_arena scratch;
     dse_status st;
 
-    if (!v)
-        return dse_fail_nomem(err);
     dse_arena_init(&scratch);
     st = compute_in(&scratch, m, x, v, err);
     dse_arena_free(&scratch);
-    if (st == DSE_OK && v->failed)
-        st = dse_fail_nomem(err);
     if (st == DSE_OK)
         *out = v;
     return st;

@@ -38,7 +38,7 @@ typedef struct {
 } metric_context;
 
 /* Computes into *out, an empty object that copies what is put into it. DSE_E_ABSENT: it cannot be computed, and err says
- * why; DSE_E_NOMEM. */
+ * why. */
 typedef dse_status metric_fn(const metric_context *x, metric_value *out, dse_error *err);
 
 /* What a metric needs; checked in one place (needs.c) before it runs, each with its own reason and remedy. */
@@ -112,7 +112,7 @@ typedef struct {
     extern const metric_family metric_family_##name;                                                         \
     const metric_family metric_family_##name = {rows, sizeof rows / sizeof rows[0]}
 
-/* All, sorted by name, then group; *n of them. The list belongs to the arena; NULL when out of memory. */
+/* All, sorted by name, then group; *n of them. The list belongs to the arena. */
 const metric *const *metric_all(dse_arena *a, size_t *n);
 
 /* Whether a row is called so: by its name or its alias, plain or with its group. */
@@ -126,11 +126,11 @@ unsigned metric_kinds_of(const metric *m, bool compat);
 dse_status metric_find(const char *name, trace_kind kind, bool compat, const metric **out, dse_error *err);
 
 /* Leaves out ranks of kinds that the row does not take, checks what it needs, then computes. *out is a new object in the
- * arena of the context. DSE_E_ABSENT with the reason; DSE_E_NOMEM. */
+ * arena of the context. DSE_E_ABSENT with the reason. */
 dse_status metric_compute(const metric *m, const metric_context *x, metric_value **out, dse_error *err);
 
 /* needs.c: the context of a row, with the ranks that it takes alone, so that it need not ask of what kind one is (a memory
- * snapshot lies beside a timeline). *out borrows from *x and its arena. DSE_E_ABSENT: there is none; DSE_E_NOMEM. */
+ * snapshot lies beside a timeline). *out borrows from *x and its arena. DSE_E_ABSENT: there is none. */
 dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, metric_context *out,
                          dse_error *err);
 

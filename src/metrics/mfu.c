@@ -148,8 +148,9 @@ static dse_status infer(const metric_context *x, double peak, metric_value *out,
     work prefill = {0}, decode = {0};
     metric_passes *by_rank;
     const char *marker;
-    dse_status st = metric_passes_of(x, &by_rank, &marker, err);
+    dse_status st = DSE_OK;
 
+    metric_passes_of(x, &by_rank, &marker);
     if (st == DSE_OK)
         st = marker ? add_passes(x, by_rank, &prefill, &decode, err) : add_steps(x, &prefill, err);
     if (st != DSE_OK)
@@ -174,21 +175,20 @@ static dse_status infer(const metric_context *x, double peak, metric_value *out,
 /* ---- what XLA counted ----------------------------------------------------------------------------- */
 
 /* Sum of model_flops, over the union of the times of events that have it; all ranks. NaN: none has. */
-static dse_status active_tflops(const metric_context *x, double *out, dse_error *err)
+static double active_tflops(const metric_context *x)
 {
     double flops = 0;
     int64_t time = 0;
     dse_arena scratch;
-    bool ok = true;
 
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; ok && i < x->n_views; i++) {
+    for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         metric_span *span = DSE_ARENA_NEW(&scratch, metric_span, r->n_events);
         metric_spans busy;
         size_t n = 0;
 
-        for (size_t e = 0; span && e < r->n_events; e++) {
+        for (size_t e = 0; e < r->n_events; e++) {
             const trace_event *ev = &r->event[e];
 
             if (ev->args == DSE_NONE || !(r->args[ev->args].model_flops > 0))
@@ -197,23 +197,18 @@ static dse_status active_tflops(const metric_context *x, double *out, dse_error 
             if (ev->dur_ps > 0)
                 span[n++] = (metric_span){ev->start_ps, metric_end(ev)};
         }
-        ok = span != NULL;
         busy = metric_spans_merge_any(span, n);
         time += metric_spans_length(&busy);
         dse_arena_reset(&scratch);
     }
     dse_arena_free(&scratch);
-    *out = time > 0 ? flops / 1e12 / ((double)time / TRACE_PS_PER_S) : NAN;
-    return ok ? DSE_OK : dse_fail_nomem(err);
+    return time > 0 ? flops / 1e12 / ((double)time / TRACE_PS_PER_S) : NAN;
 }
 
 static dse_status of_xla(const metric_context *x, double peak_tflops, metric_value *out, dse_error *err)
 {
-    double tflops;
-    dse_status st = active_tflops(x, &tflops, err);
+    double tflops = active_tflops(x);
 
-    if (st != DSE_OK)
-        return st;
     if (isnan(tflops))
         return metric_absent(err, "no event has model_flops");
     metric_put_number(out, "mfu", 100 * tflops / peak_tflops / (double)x->card->total_count);
@@ -298,10 +293,8 @@ static dse_status latency_of_record(const char *folder, int depth, dse_arena *a,
     for (size_t i = 0; st == DSE_OK && isnan(*out) && i < files.n; i++) {
         cfg_doc doc;
 
-        st = cfg_load(files.path[i], a, &doc, NULL);
-        if (st == DSE_OK && doc.root && doc.root->kind == CFG_MAP)
-            st = trace_json_number(&doc, doc.root, "avg_latency", out, NULL);
-        st = st == DSE_E_NOMEM ? dse_fail_nomem(err) : DSE_OK;
+        if (cfg_load(files.path[i], a, &doc, NULL) == DSE_OK && doc.root && doc.root->kind == CFG_MAP)
+            trace_json_number(&doc, doc.root, "avg_latency", out, NULL);
     }
     if (st == DSE_OK && depth < RECORD_DEPTH)
         st = trace_paths_add(&below, folder, "*", true, a, err);
@@ -317,8 +310,6 @@ static dse_status compat_seconds(const metric_context *x, double *out, dse_error
     dse_status st = DSE_OK;
 
     *out = NAN;
-    if (path && !folder)
-        return dse_fail_nomem(err);
     if (folder)
         st = latency_of_record(folder, 0, x->arena, out, err);
     if (st == DSE_OK && isnan(*out))
@@ -377,15 +368,15 @@ static dse_status mfu_xla_compat(const metric_context *x, metric_value *out, dse
     double peak, tflops;
     dse_status st = compat_device(x->card, &peak, err);
 
-    if (st == DSE_OK && x->card->total_count == TRACE_CARD_NONE)
+    if (st != DSE_OK)
+        return st;
+    if (x->card->total_count == TRACE_CARD_NONE)
         return metric_absent(err, NO_COUNT);
-    if (st == DSE_OK)
-        st = active_tflops(x, &tflops, err);
-    if (st == DSE_OK && isnan(tflops))
+    tflops = active_tflops(x);
+    if (isnan(tflops))
         return metric_absent(err, "no event has model_flops");
-    if (st == DSE_OK)
-        metric_put_number(out, "mfu", metric_round(tflops / (peak * (double)x->card->total_count) * 100, 4));
-    return st;
+    metric_put_number(out, "mfu", metric_round(tflops / (peak * (double)x->card->total_count) * 100, 4));
+    return DSE_OK;
 }
 
 static const metric_entry entries[] = {{"mfu", "%", METRIC_HIGHER, METRIC_STEP_TOLERANCE}};

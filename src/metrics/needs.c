@@ -52,8 +52,7 @@ dse_status metric_narrow(const metric *m, const metric_context *x, bool compat, 
         return DSE_OK;
     record = DSE_ARENA_NEW(x->arena, trace_record, 1);
     out->view = DSE_ARENA_NEW(x->arena, metric_view, n);
-    if (!record || !out->view || !(record->rank = DSE_ARENA_NEW(x->arena, trace_rank, n)))
-        return dse_fail_nomem(err);
+    record->rank = DSE_ARENA_NEW(x->arena, trace_rank, n);
     record->path = x->record->path;
     for (uint32_t i = 0; i < x->n_views; i++) {
         if (!(taken & METRIC_ON(x->view[i].rank->kind)))

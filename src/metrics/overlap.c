@@ -42,23 +42,21 @@ static uint64_t begin_in(const metric_view *v, const metric_events *list, const 
 }
 
 /* The steps but the first and the last, or all if there are only two; kernels are counted that begin there. */
-static dse_status within_steps(const metric_view *v, dse_arena *a, overlap *o, dse_error *err)
+static void within_steps(const metric_view *v, dse_arena *a, overlap *o)
 {
     uint32_t skip = v->n_steps > 2, n = 0;
     metric_span *span = DSE_ARENA_NEW(a, metric_span, v->n_steps);
     metric_spans steps, comm, compute, comm_time = metric_comm_kernel_time(v);
     metric_events kernels = metric_comm_kernels(v);
 
-    for (uint32_t i = skip; span && i + skip < v->n_steps; i++)
+    for (uint32_t i = skip; i + skip < v->n_steps; i++)
         span[n++] = v->step[i].span;
     steps = metric_spans_merge_any(span, n);
-    if (!span || !metric_spans_intersect(&comm_time, &steps, a, &comm) ||
-        !metric_spans_intersect(&v->compute_time, &steps, a, &compute))
-        return dse_fail_nomem(err);
+    comm = metric_spans_intersect(&comm_time, &steps, a);
+    compute = metric_spans_intersect(&v->compute_time, &steps, a);
     *o = (overlap){metric_spans_length(&comm), metric_spans_length(&compute),
                    metric_spans_overlap(&comm, &compute), begin_in(v, &kernels, &steps),
                    begin_in(v, &v->compute, &steps)};
-    return DSE_OK;
 }
 
 static dse_status overlap_of(const metric_context *x, const metric_view *v, overlap *o, dse_error *err)
@@ -71,9 +69,10 @@ static dse_status overlap_of(const metric_context *x, const metric_view *v, over
                              "--steps inner",
                              v->rank->rank);
     if (x->options->inner_steps)
-        return within_steps(v, x->arena, o, err);
-    *o = (overlap){metric_spans_length(&comm), metric_spans_length(&v->compute_time),
-                   metric_spans_overlap(&comm, &v->compute_time), metric_comm_kernels(v).n, v->compute.n};
+        within_steps(v, x->arena, o);
+    else
+        *o = (overlap){metric_spans_length(&comm), metric_spans_length(&v->compute_time),
+                       metric_spans_overlap(&comm, &v->compute_time), metric_comm_kernels(v).n, v->compute.n};
     return DSE_OK;
 }
 
@@ -82,7 +81,7 @@ static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, 
     overlap sum = {0}, *of = DSE_ARENA_NEW(x->arena, overlap, x->n_views);
     double of_comm = 0, of_compute = 0;
     uint32_t n_comm = 0, n_compute = 0;
-    dse_status st = of ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
     metric_value *ranks;
 
     for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
@@ -145,15 +144,14 @@ static void add(interval_list *list, const trace_event *e)
     list->sum += e->dur_ps;
 }
 
-static bool collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
+static void collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
 {
     metric_classes names;
     uint8_t words[256];
 
     *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
-    if (!comm->span || !compute->span || !metric_classes_init(&names, r, says, a))
-        return false;
+    names = metric_classes_of(r, says, a);
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -168,7 +166,6 @@ static bool collect(const trace_rank *r, dse_arena *a, interval_list *comm, inte
                  (what == COMPUTE_AS_KERNEL && (words[e->word] & METRIC_LITERAL_KERNEL)))
             add(compute, e);
     }
-    return true;
 }
 
 static double ratio(int64_t part, int64_t whole)
@@ -185,12 +182,12 @@ static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value
     uint32_t first = 0;
     int64_t both;
 
+    (void)err;
     /* The first file that has any, of whatever kind. */
     while (first + 1 < x->n_views &&
            x->view[first].rank->any_first_ps > x->view[first].rank->any_last_start_ps)
         first++;
-    if (!collect(x->view[first].rank, x->arena, &comm, &compute))
-        return dse_fail_nomem(err);
+    collect(x->view[first].rank, x->arena, &comm, &compute);
     comm_time = metric_spans_merge_any(comm.span, comm.n);
     compute_time = metric_spans_merge_any(compute.span, compute.n);
     both = metric_spans_overlap(&comm_time, &compute_time);

@@ -70,44 +70,38 @@ static uint32_t stride_of(const uint32_t *rank, uint32_t n, uint32_t dots, uint3
 }
 
 /* Fills in what an abbreviation leaves out. n is 0 if what it says is not regular. */
-static bool expand(const uint32_t *rank, uint32_t n, uint32_t dots, uint32_t group_size, dse_arena *a,
-                   metric_ranks *out)
+static metric_ranks expand(const uint32_t *rank, uint32_t n, uint32_t dots, uint32_t group_size, dse_arena *a)
 {
-    uint32_t stride, total;
+    const metric_ranks none = {0, NULL};
+    uint32_t stride, total, *all;
 
-    *out = (metric_ranks){0, NULL};
     if (dots == 0 || dots == n || n < 2 || !(stride = stride_of(rank, n, dots, group_size)) ||
         rank[n - 1] < rank[0] || (rank[n - 1] - rank[0]) % stride)
-        return true;
+        return none;
     total = (rank[n - 1] - rank[0]) / stride + 1;
     if (total > MAX_RANKS || total < n || (group_size && total != group_size))
-        return true;
+        return none;
     for (uint32_t i = 0; i < n; i++)
         if (rank[i] != rank[0] + stride * (i < dots ? i : total - n + i))
-            return true;
-    if (!(out->rank = DSE_ARENA_NEW(a, uint32_t, total)))
-        return false;
-    out->n = total;
+            return none;
+    all = DSE_ARENA_NEW(a, uint32_t, total);
     for (uint32_t i = 0; i < total; i++)
-        out->rank[i] = rank[0] + stride * i;
-    return true;
+        all[i] = rank[0] + stride * i;
+    return (metric_ranks){total, all};
 }
 
-bool metric_ranks_of(const char *text, uint32_t group_size, dse_arena *a, metric_ranks *out)
+metric_ranks metric_ranks_of(const char *text, uint32_t group_size, dse_arena *a)
 {
     uint32_t dots, n = numbers_of(text, NULL, &dots), *rank;
 
-    *out = (metric_ranks){0, NULL};
     if (!n || n > MAX_RANKS)
-        return true;
-    if (!(rank = DSE_ARENA_NEW(a, uint32_t, n)))
-        return false;
+        return (metric_ranks){0, NULL};
+    rank = DSE_ARENA_NEW(a, uint32_t, n);
     numbers_of(text, rank, &dots);
     if (dots != DSE_NONE)
-        return expand(rank, n, dots, group_size, a, out);
+        return expand(rank, n, dots, group_size, a);
     qsort(rank, n, sizeof *rank, ascending);
-    *out = (metric_ranks){n, rank};
-    return true;
+    return (metric_ranks){n, rank};
 }
 
 bool metric_ranks_have(const metric_ranks *r, uint32_t rank)

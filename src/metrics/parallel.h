@@ -27,8 +27,8 @@ typedef struct {
 } metric_ranks;
 
 /* Of the text of a list, "[0, 1, 2]" or abbreviated "[0, 8, ..., 56]"; group_size 0 is unknown. n is 0 if the text does
- * not say them: an empty list, no list, one whose abbreviation is not regular. False when out of memory. */
-bool metric_ranks_of(const char *text, uint32_t group_size, dse_arena *a, metric_ranks *out);
+ * not say them: an empty list, no list, one whose abbreviation is not regular. */
+metric_ranks metric_ranks_of(const char *text, uint32_t group_size, dse_arena *a);
 bool metric_ranks_have(const metric_ranks *r, uint32_t rank);
 
 typedef struct {

@@ -55,26 +55,22 @@ static unsigned picks_of(const metric_sieve *s, const trace_event *e)
            (lasts & (said & SAYS_NCCL ? PICK(HOST_COMM) : PICK(STEPS)));
 }
 
-bool metric_sieve_init(metric_sieve *s, const trace_rank *r, dse_arena *scratch)
+void metric_sieve_init(metric_sieve *s, const trace_rank *r, dse_arena *scratch)
 {
     uint8_t *said = DSE_ARENA_NEW(scratch, uint8_t, (size_t)r->names.n + 1);
     uint32_t n[PICKS] = {0};
 
     *s = (metric_sieve){.rank = r, .said = said, .marker = step_marker(r)};
-    if (!said)
-        return false;
     for (uint32_t i = 0; i < r->names.n; i++)
         said[i] = said_by(r->names.text[i], s->marker);
     for (size_t i = 0; i < r->n_events; i++)
         for (unsigned picks = picks_of(s, &r->event[i]); picks; picks &= picks - 1)
             n[__builtin_ctz(picks)]++;
     for (unsigned p = 0; p < PICKS; p++)
-        if (!metric_room(&s->list[p], n[p], scratch))
-            return false;
+        metric_room(&s->list[p], n[p], scratch);
     for (size_t i = 0; i < r->n_events; i++)
         for (unsigned picks = picks_of(s, &r->event[i]); picks; picks &= picks - 1) {
             metric_events *list = &s->list[__builtin_ctz(picks)];
             list->event[list->n++] = (uint32_t)i;
         }
-    return true;
 }

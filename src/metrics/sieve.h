@@ -25,7 +25,7 @@ typedef struct {
     metric_events list[PICKS];
 } metric_sieve;
 
-/* False when out of memory. The lists, in the order of the file, are in the arena. */
-bool metric_sieve_init(metric_sieve *s, const trace_rank *r, dse_arena *scratch);
+/* The lists, in the order of the file, are in the arena. */
+void metric_sieve_init(metric_sieve *s, const trace_rank *r, dse_arena *scratch);
 
 #endif

@@ -78,8 +78,6 @@ static dse_status sm(const metric_context *x, metric_value *out, dse_error *err)
     cover *of = DSE_ARENA_NEW(x->arena, cover, x->n_views), sum = {0};
     metric_value *ranks;
 
-    if (!of)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < x->n_views; i++) {
         of[i] = cover_of(&x->view[i], false);
         sum = (cover){both(sum.coverage, of[i].coverage), both(sum.occupancy, of[i].occupancy),

@@ -100,12 +100,10 @@ int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end)
     return length;
 }
 
-bool metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out)
+metric_spans metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_arena *arena)
 {
     metric_spans both = {0, DSE_ARENA_NEW(arena, metric_span, a->n + b->n + 1)};
 
-    if (!both.span)
-        return false;
     for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
         int64_t start = later(a->span[i].start, b->span[j].start),
                 end = earlier(a->span[i].end, b->span[j].end);
@@ -117,31 +115,25 @@ bool metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_ar
         else
             j++;
     }
-    *out = both;
-    return true;
+    return both;
 }
 
-bool metric_spans_unite(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out)
+metric_spans metric_spans_unite(const metric_spans *a, const metric_spans *b, dse_arena *arena)
 {
     metric_span *all = DSE_ARENA_NEW(arena, metric_span, a->n + b->n + 1);
     size_t n = 0;
 
-    if (!all)
-        return false;
     for (size_t i = 0, j = 0; i < a->n || j < b->n;)
         all[n++] =
             j == b->n || (i < a->n && a->span[i].start <= b->span[j].start) ? a->span[i++] : b->span[j++];
-    *out = metric_spans_merge(all, n);
-    return true;
+    return metric_spans_merge(all, n);
 }
 
-bool metric_spans_subtract(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out)
+metric_spans metric_spans_subtract(const metric_spans *a, const metric_spans *b, dse_arena *arena)
 {
     metric_spans left = {0, DSE_ARENA_NEW(arena, metric_span, a->n + b->n + 1)};
     size_t j = 0;
 
-    if (!left.span)
-        return false;
     for (size_t i = 0; i < a->n; i++) {
         int64_t from = a->span[i].start, end = a->span[i].end;
 
@@ -155,6 +147,5 @@ bool metric_spans_subtract(const metric_spans *a, const metric_spans *b, dse_are
         if (from < end)
             left.span[left.n++] = (metric_span){from, end};
     }
-    *out = left;
-    return true;
+    return left;
 }

@@ -40,10 +40,9 @@ const metric_span *metric_spans_at(const metric_spans *s, int64_t at);
 /* Length of what lies within [start, end): found by bisection, so that it may be asked of every step. */
 int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end);
 
-/* New sets in the arena; false when out of memory. */
-bool metric_spans_unite(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out);
-bool metric_spans_subtract(const metric_spans *a, const metric_spans *b, dse_arena *arena, metric_spans *out);
-bool metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_arena *arena,
-                            metric_spans *out);
+/* New sets in the arena. */
+metric_spans metric_spans_unite(const metric_spans *a, const metric_spans *b, dse_arena *arena);
+metric_spans metric_spans_subtract(const metric_spans *a, const metric_spans *b, dse_arena *arena);
+metric_spans metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_arena *arena);
 
 #endif

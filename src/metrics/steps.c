@@ -72,21 +72,19 @@ static void put_list(const double *ms, uint32_t n, metric_value *out)
         metric_put_number(list, NULL, ms[i]);
 }
 
-/* Of one rank. False when out of memory. */
-static bool put_times(const metric_view *v, const metric_options *o, dse_arena *a, metric_value *out)
+/* Of one rank. */
+static void put_times(const metric_view *v, const metric_options *o, dse_arena *a, metric_value *out)
 {
     uint32_t first, n;
     double *ms;
 
     metric_steps_kept(v, o->trim, &first, &n);
-    if (!(ms = DSE_ARENA_NEW(a, double, n)))
-        return false;
+    ms = DSE_ARENA_NEW(a, double, n);
     for (uint32_t i = 0; i < n; i++)
         ms[i] = (double)(v->step[first + i].span.end - v->step[first + i].span.start) / TRACE_PS_PER_MS;
     put_summary(ms, n, out);
     metric_put_integer(out, "gpu_side_step_events_ignored", v->n_gpu_steps);
     put_list(ms, n, out);
-    return true;
 }
 
 static dse_status iter_time(const metric_context *x, metric_value *out, dse_error *err)
@@ -94,13 +92,13 @@ static dse_status iter_time(const metric_context *x, metric_value *out, dse_erro
     double mean_ps = 0;
     metric_value *ranks;
 
+    (void)err;
     for (uint32_t i = 0; i < x->n_views; i++)
         mean_ps += metric_step_mean_ps(&x->view[i], x->options->trim) / x->n_views;
     metric_put_number(out, "avg_iter_time_ms", mean_ps / TRACE_PS_PER_MS);
     ranks = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < x->n_views; i++)
-        if (!put_times(&x->view[i], x->options, x->arena, metric_put_rank(ranks, x->view[i].rank)))
-            return dse_fail_nomem(err);
+        put_times(&x->view[i], x->options, x->arena, metric_put_rank(ranks, x->view[i].rank));
     return DSE_OK;
 }
 
@@ -139,12 +137,10 @@ static uint32_t markers_of(const trace_rank *r, bool *timed, dse_arena *a, marke
     metric_classes names;
 
     *timed = false;
-    if (!metric_classes_init(&names, r, is_marker, a))
-        return DSE_NONE;
+    names = metric_classes_of(r, is_marker, a);
     for (size_t i = 0; i < r->n_events; i++)
         room += metric_class_of(&names, &r->event[i]);
-    if (!(*out = DSE_ARENA_NEW(a, marker, room)))
-        return DSE_NONE;
+    *out = DSE_ARENA_NEW(a, marker, room);
     for (size_t i = 0; i < r->n_events && n < room; i++) {
         const trace_event *e = &r->event[i];
         const char *number;
@@ -181,11 +177,11 @@ static dse_status iter_time_compat(const metric_context *x, metric_value *out, d
     marker *m;
     bool timed;
 
+    (void)err;
     for (uint32_t i = 0; i < x->n_views && !n; i++) {
         uint32_t found = markers_of(x->view[i].rank, &timed, x->arena, &m);
 
-        if (found == DSE_NONE || !(ms = DSE_ARENA_NEW(x->arena, double, found)))
-            return dse_fail_nomem(err);
+        ms = DSE_ARENA_NEW(x->arena, double, found);
         n = times_of(m, found, timed, ms);
     }
     if (n) {

@@ -56,25 +56,22 @@ typedef struct {
     double *lag_us;
 } matching;
 
-/* DSE_NONE when out of memory. */
 static uint32_t kind_of(matching *m, const char *ranks, uint32_t size, uint8_t type)
 {
     uint32_t group = ranks ? trace_names_add(&m->groups, ranks, strlen(ranks)) : DSE_NONE, *known;
     size_t place = ranks ? (size_t)group + 1 : 0, old = m->cap_known;
     kind *k;
 
-    if ((ranks && group == DSE_NONE) || !DSE_GROW(m->known, m->cap_known, (place + 1) * METRIC_COMM_TYPES))
-        return DSE_NONE;
+    DSE_GROW(m->known, m->cap_known, (place + 1) * METRIC_COMM_TYPES);
     memset(m->known + old, 0xff, (m->cap_known - old) * sizeof *m->known);
     known = &m->known[place * METRIC_COMM_TYPES + type];
     if (*known != DSE_NONE)
         return *known;
-    if (!DSE_GROW(m->kind, m->cap_kinds, m->n_kinds + 1))
-        return DSE_NONE;
+    DSE_GROW(m->kind, m->cap_kinds, m->n_kinds + 1);
     k = &m->kind[m->n_kinds];
     *k = (kind){ranks, type, {0, NULL}};
-    if (ranks && !metric_ranks_of(ranks, size, m->a, &k->members))
-        return DSE_NONE;
+    if (ranks)
+        k->members = metric_ranks_of(ranks, size, m->a);
     return *known = (uint32_t)m->n_kinds++;
 }
 
@@ -86,8 +83,6 @@ static uint32_t *kinds_of(matching *m, const metric_view *v, dse_arena *scratch)
     uint32_t *known = dse_arena_alloc(scratch, room * sizeof *known),
              *of = DSE_ARENA_NEW(scratch, uint32_t, v->comm.n);
 
-    if (!known || !of)
-        return NULL;
     memset(known, 0xff, room * sizeof *known);
     for (uint32_t i = 0; i < v->comm.n; i++) {
         uint32_t args = r->event[v->comm.event[i]].args;
@@ -97,23 +92,21 @@ static uint32_t *kinds_of(matching *m, const metric_view *v, dse_arena *scratch)
         if (*k == DSE_NONE) {
             metric_group g = args == DSE_NONE ? (metric_group){0} : metric_group_of(r, &r->args[args]);
 
-            if ((*k = kind_of(m, g.ranks, g.size, v->comm_type[i])) == DSE_NONE)
-                return NULL;
+            *k = kind_of(m, g.ranks, g.size, v->comm_type[i]);
         }
         of[i] = *k;
     }
     return of;
 }
 
-static bool member_init(matching *m, const metric_view *v, dse_arena *scratch, member *out)
+static void member_init(matching *m, const metric_view *v, dse_arena *scratch, member *out)
 {
     uint32_t *of = kinds_of(m, v, scratch), sum = 0;
 
     *out = (member){.list = DSE_ARENA_NEW(m->a, uint32_t, v->comm.n),
                     .n_of = (uint32_t)m->n_kinds,
                     .offset = metric_clock_offset(v->rank, m->x->view[0].rank)};
-    if (!of || !out->list || !(out->of = DSE_ARENA_NEW(m->a, slice, m->n_kinds)))
-        return false;
+    out->of = DSE_ARENA_NEW(m->a, slice, m->n_kinds);
     for (uint32_t i = 0; i < v->comm.n; i++)
         out->of[of[i]].n++;
     for (uint32_t k = 0; k < out->n_of; k++) {
@@ -123,21 +116,18 @@ static bool member_init(matching *m, const metric_view *v, dse_arena *scratch, m
     }
     for (uint32_t i = 0; i < v->comm.n; i++)
         out->list[out->of[of[i]].start + out->of[of[i]].n++] = i;
-    return true;
 }
 
-static bool members_init(matching *m)
+static void members_init(matching *m)
 {
     dse_arena scratch;
-    bool ok = true;
 
     dse_arena_init(&scratch);
-    for (uint32_t r = 0; ok && r < m->x->n_views; r++) {
-        ok = member_init(m, &m->x->view[r], &scratch, &m->by_rank[r]);
+    for (uint32_t r = 0; r < m->x->n_views; r++) {
+        member_init(m, &m->x->view[r], &scratch, &m->by_rank[r]);
         dse_arena_reset(&scratch);
     }
     dse_arena_free(&scratch);
-    return ok;
 }
 
 static uint32_t count_of(const member *m, size_t k) { return k < m->n_of ? m->of[k].n : 0; }
@@ -171,12 +161,12 @@ static int64_t start_of(const matching *m, uint32_t rank, const trace_event *e)
 /* Calls `visit` for every matched collective; *total is how many there are. */
 typedef void visitor(matching *m, size_t k, uint32_t ordinal, const uint32_t *who, uint32_t n);
 
-static bool each_match(matching *m, visitor *visit, size_t *total)
+static void each_match(matching *m, visitor *visit, size_t *total)
 {
     uint32_t *who = DSE_ARENA_NEW(m->a, uint32_t, m->x->n_views);
 
     *total = 0;
-    for (size_t k = 0; who && k < m->n_kinds; k++) {
+    for (size_t k = 0; k < m->n_kinds; k++) {
         uint32_t n = parties(m, k, who), least = n < 2 ? 0 : UINT32_MAX;
 
         for (uint32_t i = 0; i < n && least; i++)
@@ -185,7 +175,6 @@ static bool each_match(matching *m, visitor *visit, size_t *total)
             visit(m, k, o, who, n);
         *total += least;
     }
-    return who != NULL;
 }
 
 /* ---- clocks ------------------------------------------------------------------------------------- */
@@ -207,15 +196,13 @@ static void note_ends(matching *m, size_t k, uint32_t ordinal, const uint32_t *w
     }
 }
 
-static bool align(matching *m)
+static void align(matching *m)
 {
     size_t total;
 
     for (uint32_t r = 0; r < m->x->n_views; r++)
-        if (!(m->by_rank[r].late_ps = DSE_ARENA_NEW(m->a, double, m->x->view[r].comm.n)))
-            return false;
-    if (!each_match(m, note_ends, &total))
-        return false;
+        m->by_rank[r].late_ps = DSE_ARENA_NEW(m->a, double, m->x->view[r].comm.n);
+    each_match(m, note_ends, &total);
     for (uint32_t r = 0; r < m->x->n_views; r++) {
         member *of = &m->by_rank[r];
 
@@ -224,7 +211,6 @@ static bool align(matching *m)
             of->later_by = (int64_t)metric_quantile(of->late_ps, of->n_matched, 0.5);
         of->n_matched = 0;
     }
-    return true;
 }
 
 /* Whether the card puts the ranks on more than one node. */
@@ -289,17 +275,16 @@ static dse_status match(matching *m, bool aligned, dse_error *err)
     const metric_context *x = m->x;
     size_t total;
 
-    if (!members_init(m))
-        return dse_fail_nomem(err);
-    if ((aligned && !align(m)) || !each_match(m, NULL, &total) ||
-        !(m->lag_us = DSE_ARENA_NEW(m->a, double, total)))
-        return dse_fail_nomem(err);
+    members_init(m);
+    if (aligned)
+        align(m);
+    each_match(m, NULL, &total);
+    m->lag_us = DSE_ARENA_NEW(m->a, double, total);
     if (!are_together(m))
         return metric_absent(
             err, "the ranks were not recorded at the same time: their clocks or their jobs differ%s",
             aligned ? "" : "; try --align end");
-    if (!each_match(m, note_starts, &total))
-        return dse_fail_nomem(err);
+    each_match(m, note_starts, &total);
     if (!total)
         return metric_absent(err, "no collective is in the traces of two ranks of its group");
     for (uint32_t r = 0; r < x->n_views; r++)
@@ -362,7 +347,7 @@ static dse_status straggler_lag(const metric_context *x, metric_value *out, dse_
 {
     bool aligned = metric_aligns_clocks(x);
     matching m = {.x = x, .a = x->arena, .by_rank = DSE_ARENA_NEW(x->arena, member, x->n_views)};
-    dse_status st = m.by_rank ? match(&m, aligned, err) : dse_fail_nomem(err);
+    dse_status st = match(&m, aligned, err);
 
     if (st == DSE_OK)
         put_lags(&m, aligned, out);

@@ -66,8 +66,7 @@ static dse_status gather(const metric_context *x, kernel_totals *out, dse_error 
     *out = (kernel_totals){0};
     for (uint32_t i = 0; i < x->record->n_ranks; i++)
         n += x->record->rank[i].n_totals;
-    if (!(out->kernel = DSE_ARENA_NEW(x->arena, kernel_total, n)))
-        return dse_fail_nomem(err);
+    out->kernel = DSE_ARENA_NEW(x->arena, kernel_total, n);
     for (uint32_t i = 0; i < x->record->n_ranks; i++) {
         const trace_rank *r = &x->record->rank[i];
 

@@ -76,8 +76,6 @@ static dse_status put_mean(const tpu_run *run, metric_value *out, const char *na
     uint32_t with;
     double sum = put_devices(run, out, q, n, &with);
 
-    if (!mean || (sum_name && !total))
-        return dse_fail_nomem(err);
     if (!with)
         return metric_absent(err, "no device has it: %s", q[0]->why);
     mean->number = sum / with;
@@ -275,7 +273,7 @@ static dse_status achieved_flops_from_trace_json(const tpu_run *run, metric_valu
         PUT_MEAN("achieved_flops_from_trace_json", "achieved_flops_slice", &q_flops_per_s, &q_flops);
     const metric_value *mean = metric_get(out, "achieved_flops_from_trace_json");
 
-    if (st == DSE_OK && mean)
+    if (st == DSE_OK)
         metric_put_number(out, "achieved_flops_per_device", mean->number);
     return st;
 }
@@ -335,8 +333,7 @@ static dse_status put_tokens(const tpu_run *run, const char *name, double per, m
     if (!(per_token > 0) || !(per > 0))
         return metric_absent(err, "it needs --model_params above 0 and operations that take time");
     metric_put_number(out, "total_model_flops_all_devices", all);
-    if (v)
-        v->number = all / per_token / per;
+    v->number = all / per_token / per;
     return DSE_OK;
 }
 
@@ -423,13 +420,12 @@ typedef dse_status define_fn(const tpu_run *run, metric_value *out, dse_error *e
 static dse_status put_defined(const metric_context *x, const char *name, bool chips, define_fn *define,
                               upstream_fn *of, metric_value *out, dse_error *err)
 {
-    tpu_run run;
-    dse_status st = tpu_run_init(x, &run, err);
+    dse_status st;
+    tpu_run run = tpu_run_of(x);
 
-    if (st == DSE_OK && run.n)
+    if (run.n)
         return define(&run, out, err);
-    if (st == DSE_OK)
-        st = put_upstream(x, name, chips, of, out, err);
+    st = put_upstream(x, name, chips, of, out, err);
     if (st == DSE_OK)
         metric_put_text(out, "confidence", "low");
     return st;

@@ -41,16 +41,14 @@ static void put_fit(metric_value *to, const hockney_fit *f)
 }
 
 /* Those of known size and time, whose group has two members or more; sorted. */
-static dse_status samples_of(const tpu_run *run, uint32_t chips, hockney_sample **out, size_t *count,
-                             dse_error *err)
+static void samples_of(const tpu_run *run, uint32_t chips, hockney_sample **out, size_t *count)
 {
     size_t most = 0;
 
     for (uint32_t i = 0; i < run->n; i++)
         most += run->device[i]->n_comm[TPU_ALL_REDUCE];
     *count = 0;
-    if (!(*out = DSE_ARENA_NEW(run->x->arena, hockney_sample, most)))
-        return dse_fail_nomem(err);
+    *out = DSE_ARENA_NEW(run->x->arena, hockney_sample, most);
     for (uint32_t i = 0; i < run->n; i++)
         for (size_t k = 0; k < run->device[i]->n; k++) {
             const tpu_op *op = &run->device[i]->op[k];
@@ -62,7 +60,6 @@ static dse_status samples_of(const tpu_run *run, uint32_t chips, hockney_sample 
                 (*out)[(*count)++] = (hockney_sample){bytes, (double)ps / TRACE_PS_PER_S, n};
         }
     hockney_sort(*out, *count);
-    return DSE_OK;
 }
 
 /* A fit for each group size that has enough samples, under "fits"; *best: of the size with the most. */
@@ -119,10 +116,10 @@ static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *
         metric_put_text(out, "warning",
                         "the fitted alpha is negative: the model does not hold for these sizes");
     put_fit(out, f);
-    if (fits && fits->first != fits->last) {
+    if (fits->first != fits->last) {
         metric_value *all = metric_put_list(out, "fits");
-        if (all)
-            all->first = fits->first, all->last = fits->last;
+        all->first = fits->first;
+        all->last = fits->last;
     }
     return DSE_OK;
 }
@@ -130,15 +127,15 @@ static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *
 static dse_status samples_of_devices(const metric_context *x, hockney_sample **out, size_t *count,
                                      dse_error *err)
 {
-    tpu_run run;
     uint32_t chips;
-    dse_status st = tpu_run_init(x, &run, err);
+    dse_status st;
+    tpu_run run = tpu_run_of(x);
 
-    if (st == DSE_OK && !run.n)
+    if (!run.n)
         return metric_absent(err, "the trace has no device events");
-    if (st == DSE_OK)
-        st = tpu_run_chips(&run, &chips, err);
-    return st == DSE_OK ? samples_of(&run, chips, out, count, err) : st;
+    if ((st = tpu_run_chips(&run, &chips, err)) == DSE_OK)
+        samples_of(&run, chips, out, count);
+    return st;
 }
 
 /* Kernels that say their size and the members of their group. */
@@ -150,8 +147,7 @@ static dse_status samples_of_kernels(const metric_context *x, hockney_sample **o
     for (uint32_t i = 0; i < x->n_views; i++)
         most += x->view[i].comm.n;
     *count = 0;
-    if (!(*out = DSE_ARENA_NEW(x->arena, hockney_sample, most)))
-        return dse_fail_nomem(err);
+    *out = DSE_ARENA_NEW(x->arena, hockney_sample, most);
     for (uint32_t i = 0; i < x->n_views; i++) {
         const metric_view *v = &x->view[i];
 
@@ -185,8 +181,6 @@ static dse_status hockney(const metric_context *x, const wanted *w, metric_value
     size_t count;
     dse_status st = (devices ? samples_of_devices : samples_of_kernels)(x, &s, &count, err);
 
-    if (!fits)
-        return dse_fail_nomem(err);
     if (st == DSE_OK)
         st = put_fits(s, count, fits, &best, err);
     if (st == DSE_OK && !count)

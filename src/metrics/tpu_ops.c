@@ -103,15 +103,11 @@ typedef struct {
     waiting *start; /* by name of an instruction */
     size_t cap_start;
     tpu_rank *out;
-    bool failed; /* out of memory */
 } builder;
 
 static uint32_t name_id(builder *b, hlo_word w)
 {
-    uint32_t id = w.n ? trace_names_add(&b->names, w.at, w.n) : DSE_NONE;
-
-    b->failed = b->failed || (w.n && id == DSE_NONE);
-    return id;
+    return w.n ? trace_names_add(&b->names, w.at, w.n) : DSE_NONE;
 }
 
 static bool is_async(hlo_word w)
@@ -236,7 +232,7 @@ static uint32_t start_of(builder *b, const instruction *done)
 }
 
 /* Adds an operation, or lets the start that it ends last until its end. */
-static bool add_op(builder *b, uint32_t device, const candidate *c)
+static void add_op(builder *b, uint32_t device, const candidate *c)
 {
     tpu_device *d = &b->out->device[device];
     instruction own = {0};
@@ -245,9 +241,8 @@ static bool add_op(builder *b, uint32_t device, const candidate *c)
     uint32_t start = DSE_NONE;
 
     if (x->wraps)
-        return !b->failed;
-    if (b->failed || !DSE_GROW(b->start, b->cap_start, (size_t)b->names.n + 1))
-        return false;
+        return;
+    DSE_GROW(b->start, b->cap_start, (size_t)b->names.n + 1);
     memset(b->start + old, 0xff, (b->cap_start - old) * sizeof *b->start);
     if (x->work == TPU_COMMUNICATION && x->phase == HLO_DONE)
         start = start_of(b, x);
@@ -258,12 +253,11 @@ static bool add_op(builder *b, uint32_t device, const candidate *c)
         if (x->bytes != HLO_UNKNOWN && x->bytes) /* a start's shape is operands and results */
             op->bytes = x->bytes;
         b->start[start].device = DSE_NONE;
-        return true;
+        return;
     }
     if (x->work == TPU_COMMUNICATION && x->phase != HLO_DONE && x->self != DSE_NONE)
         b->start[x->self] = (waiting){device, (uint32_t)d->n};
     d->op[d->n++] = (tpu_op){c->event, c->span, x->bytes, x->group, x->work, x->comm};
-    return true;
 }
 
 /* On the device's clock, unless one of its operations has no time on that. */
@@ -283,20 +277,17 @@ static void time_candidates(const trace_rank *r, candidate *c, size_t n)
     }
 }
 
-static bool fill_device(builder *b, uint32_t device, candidate *c, size_t n)
+static void fill_device(builder *b, uint32_t device, candidate *c, size_t n)
 {
-    bool ok;
-
     time_candidates(b->r, c, n);
     if (n) {
         qsort(c, n, sizeof *c, by_line);
         n = keep_leaves(c, n);
         qsort(c, n, sizeof *c, by_start);
     }
-    ok = (b->out->device[device].op = DSE_ARENA_NEW(b->a, tpu_op, n)) != NULL;
-    for (size_t i = 0; ok && i < n; i++)
-        ok = add_op(b, device, &c[i]);
-    return ok;
+    b->out->device[device].op = DSE_ARENA_NEW(b->a, tpu_op, n);
+    for (size_t i = 0; i < n; i++)
+        add_op(b, device, &c[i]);
 }
 
 /* ---- times --------------------------------------------------------------------------------- */
@@ -325,7 +316,7 @@ static double flops_of(const trace_rank *r, const tpu_op *op)
 
 static bool has_flops(const tpu_op *op, const void *rank) { return flops_of(rank, op) > 0; }
 
-static bool union_of(const tpu_device *d, bool (*is)(const tpu_op *, const void *), const void *what,
+static void union_of(const tpu_device *d, bool (*is)(const tpu_op *, const void *), const void *what,
                      dse_arena *a, metric_spans *out)
 {
     metric_span *span;
@@ -333,17 +324,15 @@ static bool union_of(const tpu_device *d, bool (*is)(const tpu_op *, const void 
 
     for (size_t i = 0; i < d->n; i++)
         n += is(&d->op[i], what);
-    if (!(span = DSE_ARENA_NEW(a, metric_span, n)))
-        return false;
+    span = DSE_ARENA_NEW(a, metric_span, n);
     n = 0;
     for (size_t i = 0; i < d->n; i++)
         if (is(&d->op[i], what))
             span[n++] = d->op[i].span;
     *out = metric_spans_merge(span, n);
-    return true;
 }
 
-static bool sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
+static void sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
 {
     const tpu_work works[] = {TPU_COMPUTE, TPU_COMMUNICATION, TPU_MEMORY};
 
@@ -359,11 +348,13 @@ static bool sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
         }
     }
     for (tpu_comm c = 0; c < TPU_COMMS; c++)
-        if (d->n_comm[c] && !union_of(d, is_comm, &c, a, &d->of_comm[c]))
-            return false;
-    return union_of(d, is_any, NULL, a, &d->busy) && union_of(d, is_work, &works[0], a, &d->compute) &&
-           union_of(d, is_work, &works[1], a, &d->comm) && union_of(d, is_work, &works[2], a, &d->memory) &&
-           union_of(d, has_flops, r, a, &d->with_flops);
+        if (d->n_comm[c])
+            union_of(d, is_comm, &c, a, &d->of_comm[c]);
+    union_of(d, is_any, NULL, a, &d->busy);
+    union_of(d, is_work, &works[0], a, &d->compute);
+    union_of(d, is_work, &works[1], a, &d->comm);
+    union_of(d, is_work, &works[2], a, &d->memory);
+    union_of(d, has_flops, r, a, &d->with_flops);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -379,15 +370,13 @@ static uint32_t device_of(const builder *b, size_t event)
 }
 
 /* The events of each device, which may be as many as these. */
-static bool fill_devices(builder *b)
+static void fill_devices(builder *b)
 {
     const trace_rank *r = b->r;
     uint32_t n = b->out->n;
     size_t *end = DSE_ARENA_NEW(&b->scratch, size_t, (size_t)n + 1), begin = 0; /* by device */
     candidate *c = DSE_ARENA_NEW(&b->scratch, candidate, r->n_events);
 
-    if (!end || !c)
-        return false;
     for (size_t i = 0; i < r->n_events; i++)
         if (device_of(b, i) != DSE_NONE)
             end[device_of(b, i) + 1]++;
@@ -397,10 +386,10 @@ static bool fill_devices(builder *b)
         if (device_of(b, i) != DSE_NONE)
             c[end[device_of(b, i)]++] =
                 (candidate){.line = b->lanes.line[r->event[i].lane], .event = (uint32_t)i};
-    for (uint32_t d = 0; d < n; begin = end[d++])
-        if (!fill_device(b, d, c + begin, end[d] - begin) || !sum_device(r, b->a, &b->out->device[d]))
-            return false;
-    return true;
+    for (uint32_t d = 0; d < n; begin = end[d++]) {
+        fill_device(b, d, c + begin, end[d] - begin);
+        sum_device(r, b->a, &b->out->device[d]);
+    }
 }
 
 /* Devices without an operation are none. */
@@ -414,19 +403,18 @@ static void drop_empty(tpu_rank *out)
     out->n = kept;
 }
 
-bool tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
+void tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
 {
     builder b = {.r = r, .a = a, .out = out};
-    bool ok;
 
     *out = (tpu_rank){0};
     dse_arena_init(&b.scratch);
-    ok = (b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1)) &&
-         tpu_lanes_find(r, a, &b.scratch, out, &b.lanes) && (!out->n || fill_devices(&b));
-    if (ok)
-        drop_empty(out);
+    b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1);
+    tpu_lanes_find(r, a, &b.scratch, out, &b.lanes);
+    if (out->n)
+        fill_devices(&b);
+    drop_empty(out);
     dse_free(b.start);
     trace_names_free(&b.names);
     dse_arena_free(&b.scratch);
-    return ok;
 }

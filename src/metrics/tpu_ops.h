@@ -64,7 +64,7 @@ typedef struct tpu_rank {
     tpu_device *device; /* by number */
 } tpu_rank;
 
-/* The devices of a rank of any kind; none if it has no device events. False when out of memory. */
-bool tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out);
+/* The devices of a rank of any kind; none if it has no device events. */
+void tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out);
 
 #endif

@@ -15,13 +15,13 @@ bool *tpu_device_lanes(const trace_rank *r, dse_arena *a)
 {
     bool *is = DSE_ARENA_NEW(a, bool, (size_t)r->n_lanes + 1), any = false;
 
-    for (uint32_t i = 0; is && i < r->n_lanes; i++) {
+    for (uint32_t i = 0; i < r->n_lanes; i++) {
         const char *process = process_of(r, i);
 
         is[i] = process && strstr(process, PLANE);
         any = any || is[i];
     }
-    for (uint32_t i = 0; is && !any && i < r->n_lanes; i++)
+    for (uint32_t i = 0; !any && i < r->n_lanes; i++)
         is[i] = true;
     return is;
 }
@@ -123,7 +123,7 @@ static void sort_devices(const trace_rank *r, by_pid *p, tpu_rank *out, tpu_lane
         }
 }
 
-bool tpu_lanes_find(const trace_rank *r, dse_arena *a, dse_arena *scratch, tpu_rank *out, tpu_lanes *lanes)
+void tpu_lanes_find(const trace_rank *r, dse_arena *a, dse_arena *scratch, tpu_rank *out, tpu_lanes *lanes)
 {
     by_pid p = {DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->names.n + 1),
                 DSE_ARENA_NEW(scratch, bool, (size_t)r->names.n + 1)};
@@ -131,8 +131,6 @@ bool tpu_lanes_find(const trace_rank *r, dse_arena *a, dse_arena *scratch, tpu_r
     lanes->device = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->n_lanes + 1);
     lanes->line = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->n_lanes + 1);
     out->device = DSE_ARENA_NEW(a, tpu_device, (size_t)r->n_lanes + 1);
-    if (!p.place || !p.named || !lanes->device || !lanes->line || !out->device)
-        return false;
     memset(p.place, 0xff, ((size_t)r->names.n + 1) * sizeof *p.place);
     memset(lanes->device, 0xff, r->n_lanes * sizeof *lanes->device);
     find_planes(r, &p, out, lanes);
@@ -140,5 +138,4 @@ bool tpu_lanes_find(const trace_rank *r, dse_arena *a, dse_arena *scratch, tpu_r
     if (lanes->timed_only)
         find_processes(r, &p, out, lanes);
     sort_devices(r, &p, out, lanes);
-    return true;
 }

@@ -13,10 +13,10 @@ typedef struct {
 
 /* Finds the devices, sorted by number and otherwise empty, in arena `a`; the lanes are in `scratch`. False when out of
  * memory. */
-bool tpu_lanes_find(const trace_rank *r, dse_arena *a, dse_arena *scratch, tpu_rank *out, tpu_lanes *lanes);
+void tpu_lanes_find(const trace_rank *r, dse_arena *a, dse_arena *scratch, tpu_rank *out, tpu_lanes *lanes);
 
 /* By lane: whether its process has "/device:TPU:" in its name, SparseCores included; all lanes if none has. That is how
- * the original tools of section 8 read a file. NULL when out of memory. */
+ * the original tools of section 8 read a file. */
 bool *tpu_device_lanes(const trace_rank *r, dse_arena *a);
 
 #endif

@@ -3,22 +3,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-dse_status tpu_run_init(const metric_context *x, tpu_run *out, dse_error *err)
+tpu_run tpu_run_of(const metric_context *x)
 {
+    tpu_run run = {.x = x};
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++)
         n += x->view[i].tpu.n;
-    *out = (tpu_run){.x = x};
-    if (!(out->device = DSE_ARENA_NEW(x->arena, const tpu_device *, n)) ||
-        !(out->rank = DSE_ARENA_NEW(x->arena, const trace_rank *, n)))
-        return dse_fail_nomem(err);
+    run.device = DSE_ARENA_NEW(x->arena, const tpu_device *, n);
+    run.rank = DSE_ARENA_NEW(x->arena, const trace_rank *, n);
     for (uint32_t i = 0; i < x->n_views; i++)
         for (uint32_t k = 0; k < x->view[i].tpu.n; k++) {
-            out->device[out->n] = &x->view[i].tpu.device[k];
-            out->rank[out->n++] = x->view[i].rank;
+            run.device[run.n] = &x->view[i].tpu.device[k];
+            run.rank[run.n++] = x->view[i].rank;
         }
-    return DSE_OK;
+    return run;
 }
 
 metric_value *tpu_put_device(const tpu_run *run, metric_value *devices, uint32_t i)

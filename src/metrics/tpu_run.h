@@ -13,8 +13,8 @@ typedef struct {
     const trace_rank **rank; /* of each device */
 } tpu_run;
 
-/* In the context's arena, by rank and number. n 0: the trace has no device events. DSE_E_NOMEM. */
-dse_status tpu_run_init(const metric_context *x, tpu_run *out, dse_error *err);
+/* In the context's arena, by rank and number. n 0: the trace has no device events. */
+tpu_run tpu_run_of(const metric_context *x);
 
 /* The object of the i-th device in an object of devices: "<number>", "<rank>:<number>" if there are several ranks. */
 metric_value *tpu_put_device(const tpu_run *run, metric_value *devices, uint32_t i);

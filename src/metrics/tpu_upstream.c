@@ -130,13 +130,11 @@ dse_status tpu_upstream_init(const trace_rank *r, dse_arena *a, tpu_upstream *ou
     size_t n = 0;
 
     *out = (tpu_upstream){0};
-    if (!(d.of_name = DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)))
-        return dse_fail_nomem(err);
+    d.of_name = DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1);
     for (size_t i = 0; i < r->n_events; i++)
         n += lasts(&r->event[i]) &&
              (said_of(&d, &r->event[i]) & (SAYS_COMM | SAYS_ALL_REDUCE)) == (SAYS_COMM | SAYS_ALL_REDUCE);
-    if (!(out->all_reduce = DSE_ARENA_NEW(a, hockney_sample, n)))
-        return dse_fail_nomem(err);
+    out->all_reduce = DSE_ARENA_NEW(a, hockney_sample, n);
     for (size_t i = 0; i < r->n_events; i++)
         if (lasts(&r->event[i]))
             add(&d, i, out);

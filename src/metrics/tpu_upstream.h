@@ -27,7 +27,7 @@ typedef struct {
     double flops_of_timed, s_with_flops; /* over those with both above 0 */
 } tpu_upstream;
 
-/* Arrays in the arena. DSE_E_NOMEM; DSE_E_ABSENT if there is no duration event. */
+/* Arrays in the arena. DSE_E_ABSENT if there is no duration event. */
 dse_status tpu_upstream_init(const trace_rank *r, dse_arena *a, tpu_upstream *out, dse_error *err);
 
 /* The time rule: device time if any event of the kind has it, else the sum of durations. */

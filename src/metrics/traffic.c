@@ -10,20 +10,18 @@
 /* ---- classes ---------------------------------------------------------------------------------- */
 
 /* What the arguments of an event say; many events share them, so each combination is asked once. */
-static dse_status ask(const trace_rank *r, const trace_args *args, const metric_layout *layout,
-                      bool all_to_all, dse_arena *a, uint8_t *out, dse_error *err)
+static metric_parallel ask(const trace_rank *r, const trace_args *args, const metric_layout *layout,
+                           bool all_to_all, dse_arena *a)
 {
     metric_group g = metric_group_of(r, args);
     metric_parallel p = g.desc ? metric_parallel_of_description(g.desc) : METRIC_UNKNOWN;
     metric_ranks ranks;
 
     if (p == METRIC_UNKNOWN && layout && g.ranks) {
-        if (!metric_ranks_of(g.ranks, g.size, a, &ranks))
-            return dse_fail_nomem(err);
+        ranks = metric_ranks_of(g.ranks, g.size, a);
         p = metric_layout_class(layout, &ranks, all_to_all);
     }
-    *out = (uint8_t)p;
-    return DSE_OK;
+    return p;
 }
 
 static metric_parallel by_kind(metric_comm_type type)
@@ -48,20 +46,18 @@ dse_status metric_traffic_of(const metric_context *x, const metric_view *v, dse_
     dse_status st = DSE_OK;
 
     *out = (metric_traffic){DSE_ARENA_NEW(a, uint8_t, v->comm.n), DSE_ARENA_NEW(a, uint8_t, v->comm.n)};
-    if (!said || !out->parallel || !out->low)
-        return dse_fail_nomem(err);
     if (x->card && (st = metric_layout_of(x->card, &layout, err)) != DSE_OK)
         return st;
     memset(said, NOT_ASKED, 2 * (size_t)r->n_args);
-    for (uint32_t i = 0; st == DSE_OK && i < v->comm.n; i++) {
+    for (uint32_t i = 0; i < v->comm.n; i++) {
         const trace_event *e = &r->event[v->comm.event[i]];
         bool all_to_all = v->comm_type[i] == METRIC_ALL_TO_ALL;
         uint8_t *answer = e->args == DSE_NONE ? NULL : &said[2 * (size_t)e->args + all_to_all];
 
         if (answer && *answer == NOT_ASKED)
-            st = ask(r, &r->args[e->args], x->card ? &layout : NULL, all_to_all, a, answer, err);
+            *answer = (uint8_t)ask(r, &r->args[e->args], x->card ? &layout : NULL, all_to_all, a);
         out->parallel[i] = answer ? *answer : METRIC_UNKNOWN;
-        if (st == DSE_OK && out->parallel[i] == METRIC_UNKNOWN) {
+        if (out->parallel[i] == METRIC_UNKNOWN) {
             out->parallel[i] = (uint8_t)by_kind((metric_comm_type)v->comm_type[i]);
             out->low[i] = out->parallel[i] != METRIC_UNKNOWN;
         }
@@ -173,7 +169,7 @@ static dse_status traffic_distribution(const metric_context *x, metric_value *ou
 {
     share(*of)[METRIC_PARALLELS] = dse_arena_zero(x->arena, x->n_views, sizeof *of),
     sum[METRIC_PARALLELS] = {{0}};
-    dse_status st = of ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
     metric_value *ranks;
     dse_arena scratch;
 

@@ -14,7 +14,7 @@ typedef struct {
     uint8_t *low;      /* 1: by its kind only */
 } metric_traffic;
 
-/* The arrays belong to the arena. DSE_E_CONFIG: the card's rank_order; DSE_E_NOMEM. */
+/* The arrays belong to the arena. DSE_E_CONFIG: the card's rank_order. */
 dse_status metric_traffic_of(const metric_context *x, const metric_view *v, dse_arena *a, metric_traffic *out,
                              dse_error *err);
 

@@ -139,18 +139,14 @@ static uint8_t operator_says(const char *name)
     return says;
 }
 
-static bool operators_of(const trace_rank *r, const uint8_t words[256], dse_arena *a, operators *out)
+static void operators_of(const trace_rank *r, const uint8_t words[256], dse_arena *a, operators *out)
 {
-    metric_classes names;
     size_t n = 0;
+    metric_classes names = metric_classes_of(r, operator_says, a);
 
-    if (!metric_classes_init(&names, r, operator_says, a))
-        return false;
     for (size_t i = 0; i < r->n_events; i++)
         n += (words[r->event[i].word] & METRIC_LITERAL_CPU_OP) && metric_class_of(&names, &r->event[i]);
     *out = (operators){0, DSE_ARENA_NEW(a, operator_start, n)};
-    if (!out->op)
-        return false;
     for (size_t i = 0; i < r->n_events && n; i++) {
         const trace_event *e = &r->event[i];
 
@@ -162,7 +158,6 @@ static bool operators_of(const trace_rank *r, const uint8_t words[256], dse_aren
     for (size_t i = 0; i < out->n; i++)
         for (int k = 0; k < KINDS; k++)
             out->op[i].upto[k] = (i ? out->op[i - 1].upto[k] : 0) + (out->op[i].says >> k & 1);
-    return true;
 }
 
 /* Operators that start before `at`, or at it. */
@@ -226,22 +221,21 @@ static bool is_range(const trace_rank *r, const trace_event *e, const uint8_t wo
            metric_compat_is_timed(r, e);
 }
 
-static bool ranges_of(const trace_rank *r, metric_classes *names, const uint8_t words[256], dse_arena *a,
+static void ranges_of(const trace_rank *r, metric_classes *names, const uint8_t words[256], dse_arena *a,
                       ranges *out)
 {
     metric_classes classes;
     size_t room = 0;
 
     *out = (ranges){0};
-    if (!metric_classes_init(&classes, r, range_says, a))
-        return false;
+    classes = metric_classes_of(r, range_says, a);
     for (size_t i = 0; i < r->n_events; i++)
         if (is_range(r, &r->event[i], words, names)) {
             out->any = true;
             room += metric_class_of(&classes, &r->event[i]) != METRIC_UNKNOWN;
         }
-    if (!(out->of = DSE_ARENA_NEW(a, range, room)) || !(out->open = DSE_ARENA_NEW(a, range *, room)))
-        return false;
+    out->of = DSE_ARENA_NEW(a, range, room);
+    out->open = DSE_ARENA_NEW(a, range *, room);
     for (size_t i = 0; i < r->n_events && out->n < room; i++) {
         const trace_event *e = &r->event[i];
 
@@ -250,7 +244,6 @@ static bool ranges_of(const trace_rank *r, metric_classes *names, const uint8_t 
                 (range){e->start_ps, metric_end(e), (uint32_t)i, metric_class_of(&classes, e)};
     }
     qsort(out->of, out->n, sizeof *out->of, by_range_start);
-    return true;
 }
 
 static void push(ranges *h, range *one)
@@ -295,7 +288,7 @@ typedef struct {
     bool has_ranges;
 } totals;
 
-static bool add_file(const trace_rank *r, dse_arena *a, totals *t)
+static void add_file(const trace_rank *r, dse_arena *a, totals *t)
 {
     metric_classes names;
     uint8_t words[256];
@@ -304,17 +297,17 @@ static bool add_file(const trace_rank *r, dse_arena *a, totals *t)
     ranges open;
 
     metric_compat_words(r, words);
-    if (!metric_classes_init(&names, r, says, a) || !(comm.event = DSE_ARENA_NEW(a, uint32_t, r->n_events)) ||
-        !operators_of(r, words, a, &ops) || !ranges_of(r, &names, words, a, &open))
-        return false;
+    names = metric_classes_of(r, says, a);
+    comm.event = DSE_ARENA_NEW(a, uint32_t, r->n_events);
+    operators_of(r, words, a, &ops);
+    ranges_of(r, &names, words, a, &open);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
         if ((words[e->word] & COUNTED) && (metric_class_of(&names, e) & IS_COMM))
             comm.event[comm.n++] = (uint32_t)i;
     }
-    if (!metric_sort_by_start(r, &comm, a))
-        return false;
+    metric_sort_by_start(r, &comm, a);
     for (uint32_t i = 0; i < comm.n; i++) {
         const trace_event *e = &r->event[comm.event[i]];
         metric_parallel p = range_at(&open, e->start_ps);
@@ -329,7 +322,6 @@ static bool add_file(const trace_rank *r, dse_arena *a, totals *t)
     }
     t->calls += comm.n;
     t->has_ranges = t->has_ranges || open.any;
-    return true;
 }
 
 dse_status metric_traffic_compat(const metric_context *x, metric_value *out, dse_error *err)
@@ -339,17 +331,15 @@ dse_status metric_traffic_compat(const metric_context *x, metric_value *out, dse
     totals t = {0};
     double total = 0;
     dse_arena scratch;
-    bool ok = true;
     char key[32];
 
+    (void)err;
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; ok && i < x->n_views; i++) {
-        ok = add_file(x->view[i].rank, &scratch, &t);
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        add_file(x->view[i].rank, &scratch, &t);
         dse_arena_reset(&scratch);
     }
     dse_arena_free(&scratch);
-    if (!ok)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         snprintf(key, sizeof key, "%s_bytes", metric_parallel_name(order[i]));
         metric_put_number(out, key, t.us[order[i]]);

@@ -80,18 +80,16 @@ static void host_time_free(host_time *h)
 }
 
 /* One that begins within the last of its list makes that longer: most operators are nested. */
-static bool add_range(span_list *l, metric_span s)
+static void add_range(span_list *l, metric_span s)
 {
     metric_span *last = l->n ? &l->span[l->n - 1] : NULL;
 
     if (last && s.start >= last->start && s.start <= last->end) {
         last->end = s.end > last->end ? s.end : last->end;
-        return true;
+        return;
     }
-    if (!DSE_GROW(l->span, l->cap, l->n + 1))
-        return false;
+    DSE_GROW(l->span, l->cap, l->n + 1);
     l->span[l->n++] = s;
-    return true;
 }
 
 /* PHASES: none of them. */
@@ -106,7 +104,7 @@ static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
     return e->category == TRACE_CPU_OP && e->lane == lane ? FORWARD : PHASES;
 }
 
-static bool find_ranges(const trace_rank *r, metric_classes *names, host_time *h)
+static void find_ranges(const trace_rank *r, metric_classes *names, host_time *h)
 {
     uint32_t lane = main_lane(r, names);
 
@@ -122,14 +120,13 @@ static bool find_ranges(const trace_rank *r, metric_classes *names, host_time *h
         h->has_autograd = h->has_autograd || class == NAME_AUTOGRAD;
         h->has_backward = h->has_backward || class == NAME_BACKWARD;
         p = phase_of(e, class, lane);
-        if (p != PHASES && !add_range(&h->list[p], (metric_span){metric_start(e), metric_end(e)}))
-            return false;
+        if (p != PHASES)
+            add_range(&h->list[p], (metric_span){metric_start(e), metric_end(e)});
     }
-    return true;
 }
 
 /* The sets of the three phases within the steps; each leaves out what comes before it. */
-static bool divide(host_time *h, dse_arena *a)
+static void divide(host_time *h, dse_arena *a)
 {
     static const phase order[] = {OPTIMIZER, BACKWARD, FORWARD};
     metric_spans left = h->steps;
@@ -138,12 +135,10 @@ static bool divide(host_time *h, dse_arena *a)
         span_list *l = &h->list[order[i]];
         metric_spans all = metric_spans_merge_any(l->span, l->n);
 
-        if (!metric_spans_intersect(&all, &left, a, &h->set[order[i]]) ||
-            !metric_spans_subtract(&left, &all, a, &left))
-            return false;
+        h->set[order[i]] = metric_spans_intersect(&all, &left, a);
+        left = metric_spans_subtract(&left, &all, a);
     }
     h->set[OTHER] = left;
-    return true;
 }
 
 /* ---- the GPU's time ------------------------------------------------------------------------ */
@@ -162,14 +157,14 @@ typedef struct {
     size_t at; /* where the last search ended: kernels are launched about in the order of their start */
 } pieces;
 
-static bool pieces_init(const host_time *h, dse_arena *a, pieces *out)
+static void pieces_init(const host_time *h, dse_arena *a, pieces *out)
 {
     size_t next[PHASES] = {0}, n = 0;
 
     for (int p = 0; p < PHASES; p++)
         n += h->set[p].n;
     *out = (pieces){.piece = DSE_ARENA_NEW(a, piece, n)};
-    for (; out->piece && out->n < n; out->n++) {
+    for (; out->n < n; out->n++) {
         int first = PHASES;
 
         for (int p = 0; p < PHASES; p++)
@@ -178,7 +173,6 @@ static bool pieces_init(const host_time *h, dse_arena *a, pieces *out)
                 first = p;
         out->piece[out->n] = (piece){h->set[first].span[next[first]++], (uint8_t)first};
     }
-    return out->piece != NULL;
 }
 
 /* OUTSIDE: none holds this time. */
@@ -204,28 +198,25 @@ static uint8_t phase_at(pieces *s, int64_t at)
 }
 
 /* Time of the kernels of each phase, in ps. */
-static bool gpu_times(const metric_view *v, const host_time *h, dse_arena *a, int64_t ps[KERNEL_CLASSES])
+static void gpu_times(const metric_view *v, const host_time *h, dse_arena *a, int64_t ps[KERNEL_CLASSES])
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
     pieces all;
 
-    if (!class || !pieces_init(h, a, &all))
-        return false;
+    pieces_init(h, a, &all);
     for (uint32_t i = 0; i < v->kernels.n; i++)
         class[i] = v->launch[i] == DSE_NONE ? UNKNOWN : phase_at(&all, v->rank->event[v->launch[i]].start_ps);
     metric_class_lengths(v->rank, &v->kernels, class, KERNEL_CLASSES, ps);
-    return true;
 }
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-static bool fill(const metric_view *v, const host_time *h, uint32_t n_steps, dse_arena *a, rank_phases *out)
+static void fill(const metric_view *v, const host_time *h, uint32_t n_steps, dse_arena *a, rank_phases *out)
 {
     int64_t gpu[KERNEL_CLASSES];
     double each = (double)TRACE_PS_PER_MS * n_steps, all = (double)metric_spans_length(&h->steps);
 
-    if (!gpu_times(v, h, a, gpu))
-        return false;
+    gpu_times(v, h, a, gpu);
     out->step = all / each;
     out->gpu_unknown = (double)gpu[UNKNOWN] / TRACE_PS_PER_MS;
     for (int p = 0; p < PHASES; p++) {
@@ -237,7 +228,6 @@ static bool fill(const metric_view *v, const host_time *h, uint32_t n_steps, dse
     }
     if (h->has_backward && !h->has_autograd)
         out->host[BACKWARD] = out->share[BACKWARD] = out->gpu[BACKWARD] = NAN;
-    return true;
 }
 
 static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, metric_layer_times *layers,
@@ -246,16 +236,19 @@ static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, metric_l
     host_time h = {0};
     metric_classes names;
     uint32_t n;
-    bool ok = guide_steps_of(r->view, trim, a, &n, &h.steps) &&
-              metric_classes_init(&names, r->rank, name_class, a) && find_ranges(r->rank, &names, &h);
     dse_status st = DSE_OK;
 
-    if (ok && !h.has_operators)
+    h.steps = guide_steps_of(r->view, trim, a, &n);
+    names = metric_classes_of(r->rank, name_class, a);
+    find_ranges(r->rank, &names, &h);
+    if (h.has_operators) {
+        divide(&h, a);
+        fill(r->view, &h, n, a, out);
+        metric_layer_times_add(layers, r->rank, &h.steps, n);
+    } else {
         st = metric_absent(err, "%s has no operators of the host (cpu_op); record with ProfilerActivity.CPU",
                            r->label);
-    else if (!ok || !divide(&h, a) || !fill(r->view, &h, n, a, out) ||
-             !metric_layer_times_add(layers, r->rank, &h.steps, n))
-        st = dse_fail_nomem(err);
+    }
     host_time_free(&h);
     return st;
 }
@@ -329,15 +322,14 @@ static void put_all(const guide_ranks *ranks, const rank_phases *r, metric_layer
 
 static dse_status training_phases(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     rank_phases *r;
     metric_layer_times layers = {0};
-    dse_status st = guide_ranks_of(x, &ranks, err);
+    dse_status st = DSE_OK;
+    guide_ranks ranks = guide_ranks_of(x);
 
     if (st != DSE_OK)
         return st;
-    if (!(r = DSE_ARENA_NEW(x->arena, rank_phases, ranks.n)))
-        return dse_fail_nomem(err);
+    r = DSE_ARENA_NEW(x->arena, rank_phases, ranks.n);
     if ((st = measure_all(x, &ranks, r, &layers, err)) == DSE_OK)
         put_all(&ranks, r, &layers, out);
     metric_layer_times_free(&layers);
@@ -370,7 +362,7 @@ typedef struct {
     double fsdp_ms, fsdp_share, pure_ms;
 } compat_row;
 
-static bool measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
+static void measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
 {
     const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op");
     int64_t ps[C_PHASES] = {0}, all = 0;
@@ -378,8 +370,7 @@ static bool measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
     metric_classes names;
 
     *out = (compat_row){0};
-    if (!metric_classes_init(&names, r, compat_class, a))
-        return false;
+    names = metric_classes_of(r, compat_class, a);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t class;
@@ -400,7 +391,6 @@ static bool measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
     out->fsdp_ms = fsdp / 1000;
     out->fsdp_share = metric_round(guide_percent(fsdp, guide_us(all)), 2);
     out->pure_ms = guide_us(ps[C_FORWARD] + ps[C_BACKWARD] + ps[C_OPTIMIZER]) / 1000;
-    return true;
 }
 
 static void put_rank_compat(const compat_row *row, const char *label, metric_value *to)
@@ -442,40 +432,36 @@ static void put_means_compat(const compat_row *row, uint32_t n, metric_value *ou
         guide_put_round(out, means[i].key, guide_mean(means[i].first, n, sizeof *row));
 }
 
-static bool phases_compat(const guide_ranks *ranks, dse_arena *a, metric_layer_times *layers,
+static void phases_compat(const guide_ranks *ranks, dse_arena *a, metric_layer_times *layers,
                           metric_value *out)
 {
     compat_row *row = DSE_ARENA_NEW(a, compat_row, ranks->n);
     metric_value *list;
 
-    for (uint32_t i = 0; row && i < ranks->n; i++)
-        if (!measure_compat(ranks->rank[i].rank, a, &row[i]) ||
-            !metric_layer_times_add(layers, ranks->rank[i].rank, NULL, 1))
-            return false;
-    if (!row)
-        return false;
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        measure_compat(ranks->rank[i].rank, a, &row[i]);
+        metric_layer_times_add(layers, ranks->rank[i].rank, NULL, 1);
+    }
     put_means_compat(row, ranks->n, out);
     metric_layer_times_put(layers, true, metric_put_object(out, "layer_breakdown_ms"));
     list = metric_put_list(out, "per_rank_stats");
     for (uint32_t i = 0; i < ranks->n; i++)
         put_rank_compat(&row[i], ranks->rank[i].label, metric_put_object(list, NULL));
     metric_put_integer(out, "num_ranks", ranks->n);
-    return true;
 }
 
 static dse_status training_phases_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     dse_arena scratch;
     metric_layer_times layers = {0};
-    dse_status st = guide_ranks_compat(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_compat(x);
 
+    (void)err;
     dse_arena_init(&scratch);
-    if (st == DSE_OK && !phases_compat(&ranks, &scratch, &layers, out))
-        st = dse_fail_nomem(err);
+    phases_compat(&ranks, &scratch, &layers, out);
     metric_layer_times_free(&layers);
     dse_arena_free(&scratch);
-    return st;
+    return DSE_OK;
 }
 
 static const metric rows[] = {

@@ -171,15 +171,12 @@ static void put_device(const guide_ranks *ranks, metric_value *to)
 
 static dse_status gpu_utilization(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     utilization *u;
     metric_value *per_rank;
-    dse_status st = guide_ranks_of(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_of(x);
 
-    if (st != DSE_OK)
-        return st;
-    if (!(u = DSE_ARENA_NEW(x->arena, utilization, ranks.n)))
-        return dse_fail_nomem(err);
+    (void)err;
+    u = DSE_ARENA_NEW(x->arena, utilization, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++)
         u[i] = measure(ranks.rank[i].view, x->options->trim);
     GUIDE_PUT_MEAN(out, "avg_gpu_utilization_pct", u, ranks.n, of_span, nothing);
@@ -221,7 +218,7 @@ typedef struct {
     double n_kernels, n_memcpy;
 } compat_row;
 
-static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
+static void measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
 {
     const metric_words kernel = METRIC_WORDS(r->rank, "kernel"), copy = METRIC_WORDS(r->rank, "gpu_memcpy");
     metric_span span = recorded(r->rank, true);
@@ -230,11 +227,10 @@ static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
 
     *out = (compat_row){.usable = span.start <= span.end, .label = r->label};
     if (!out->usable)
-        return true;
-    if (!guide_union_of(r->rank, &r->view->kernels, &kernel, a, &kernels, &n_kernels) ||
-        !guide_union_of(r->rank, &r->view->memory_ops, &copy, a, &copies, &n_copies) ||
-        !metric_spans_unite(&kernels, &copies, a, &both))
-        return false;
+        return;
+    guide_union_of(r->rank, &r->view->kernels, &kernel, a, &kernels, &n_kernels);
+    guide_union_of(r->rank, &r->view->memory_ops, &copy, a, &copies, &n_copies);
+    both = metric_spans_unite(&kernels, &copies, a);
     out->n_kernels = n_kernels;
     out->n_memcpy = n_copies;
     out->span_us = guide_us(span.end - span.start);
@@ -246,7 +242,6 @@ static bool measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
     out->memcpy_pct = metric_round(guide_percent(out->memcpy_us, out->span_us), 2);
     out->busy_pct = metric_round(guide_percent(out->busy_us, out->span_us), 2);
     out->idle_pct = metric_round(guide_percent(out->idle_us, out->span_us), 2);
-    return true;
 }
 
 static void put_rank_compat(const compat_row *u, metric_value *to)
@@ -265,34 +260,29 @@ static void put_rank_compat(const compat_row *u, metric_value *to)
     metric_put_text(to, "rank", u->label);
 }
 
-static bool measure_all_compat(const guide_ranks *ranks, compat_row *row, uint32_t *n)
+static void measure_all_compat(const guide_ranks *ranks, compat_row *row, uint32_t *n)
 {
     dse_arena scratch;
-    bool ok = true;
 
     *n = 0;
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n && ok; i++) {
+    for (uint32_t i = 0; i < ranks->n; i++) {
         dse_arena_reset(&scratch);
-        ok = measure_compat(&ranks->rank[i], &scratch, &row[*n]);
-        *n += ok && row[*n].usable;
+        measure_compat(&ranks->rank[i], &scratch, &row[*n]);
+        *n += row[*n].usable;
     }
     dse_arena_free(&scratch);
-    return ok;
 }
 
 static dse_status gpu_utilization_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks;
     compat_row *u;
     metric_value *list;
     uint32_t n;
-    dse_status st = guide_ranks_compat(x, &ranks, err);
+    guide_ranks ranks = guide_ranks_compat(x);
 
-    if (st != DSE_OK)
-        return st;
-    if (!(u = DSE_ARENA_NEW(x->arena, compat_row, ranks.n)) || !measure_all_compat(&ranks, u, &n))
-        return dse_fail_nomem(err);
+    u = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
+    measure_all_compat(&ranks, u, &n);
     if (!n)
         return metric_absent(err, "no trace here has an event that lasts");
     guide_put_round(out, "avg_gpu_utilization_pct", GUIDE_MEAN(u, n, busy_pct));

@@ -8,31 +8,19 @@ static metric_value *new_value(dse_arena *a, metric_value_kind kind)
 {
     metric_value *v = DSE_ARENA_NEW(a, metric_value, 1);
 
-    if (v) {
-        v->kind = kind;
-        v->arena = a;
-        v->root = v;
-    }
+    v->kind = kind;
+    v->arena = a;
     return v;
 }
 
 metric_value *metric_object_new(dse_arena *a) { return new_value(a, METRIC_OBJECT); }
 
-static metric_value *fail(metric_value *in)
-{
-    in->root->failed = true;
-    return NULL;
-}
-
 static metric_value *put(metric_value *to, const char *key, metric_value_kind kind)
 {
-    metric_value *v;
+    metric_value *v = new_value(to->arena, kind);
 
-    if (!to)
-        return NULL;
-    if (!(v = new_value(to->arena, kind)) || (key && !(v->key = dse_arena_strdup(to->arena, key))))
-        return fail(to);
-    v->root = to->root;
+    if (key)
+        v->key = dse_arena_strdup(to->arena, key);
     if (to->last)
         to->last->next = v;
     else
@@ -45,8 +33,7 @@ metric_value *metric_put_number(metric_value *to, const char *key, double number
 {
     metric_value *v = put(to, key, isfinite(number) ? METRIC_NUMBER : METRIC_ABSENT);
 
-    if (v)
-        v->number = number;
+    v->number = number;
     return v;
 }
 
@@ -54,8 +41,7 @@ metric_value *metric_put_integer(metric_value *to, const char *key, int64_t inte
 {
     metric_value *v = put(to, key, METRIC_INTEGER);
 
-    if (v)
-        v->integer = integer;
+    v->integer = integer;
     return v;
 }
 
@@ -68,8 +54,7 @@ metric_value *metric_put_bool(metric_value *to, const char *key, bool yes)
 {
     metric_value *v = put(to, key, METRIC_BOOL);
 
-    if (v)
-        v->integer = yes;
+    v->integer = yes;
     return v;
 }
 
@@ -77,8 +62,7 @@ metric_value *metric_put_text(metric_value *to, const char *key, const char *tex
 {
     metric_value *v = put(to, key, METRIC_TEXT);
 
-    if (v && !(v->text = dse_arena_strdup(to->arena, text)))
-        return fail(to);
+    v->text = dse_arena_strdup(to->arena, text);
     return v;
 }
 
@@ -86,8 +70,8 @@ metric_value *metric_put_absent(metric_value *to, const char *key, const char *w
 {
     metric_value *v = put(to, key, METRIC_ABSENT);
 
-    if (v && why && !(v->text = dse_arena_strdup(to->arena, why)))
-        return fail(to);
+    if (why)
+        v->text = dse_arena_strdup(to->arena, why);
     return v;
 }
 

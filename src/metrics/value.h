@@ -1,8 +1,7 @@
 /* metric_value -- what a metric says: a tree of numbers, texts, objects and lists, in an arena.
  *
  * Objects keep the order in which they are filled. A quantity that cannot be computed is not in the tree, or absent with
- * a reason; it is never 0 or NaN. Every function accepts a NULL object, as is returned when memory runs out, so that
- * builders need not check each call: the root remembers it, and metric_compute asks there. */
+ * a reason; it is never 0 or NaN. */
 #ifndef DSE_METRICS_VALUE_H
 #define DSE_METRICS_VALUE_H
 
@@ -27,9 +26,7 @@ struct metric_value {
     int64_t integer; /* METRIC_INTEGER, METRIC_BOOL */
     const char *text;
     metric_value *first, *last, *next; /* of METRIC_OBJECT and METRIC_LIST; beside them */
-    metric_value *root;                /* itself, of the outermost */
     dse_arena *arena;
-    bool failed; /* of the root: memory ran out, the tree is not complete */
 };
 
 metric_value *metric_object_new(dse_arena *a);

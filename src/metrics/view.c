@@ -46,14 +46,12 @@ static void ask_long_name(metric_view *v, const trace_event *e, bool *asked)
 }
 
 /* The kind of work of each kernel's name, asked once a name; how many kernels communicate. */
-static bool work_init(metric_view *v, dse_arena *scratch, uint32_t *n_comm)
+static void work_init(metric_view *v, dse_arena *scratch, uint32_t *n_comm)
 {
     const trace_rank *r = v->rank;
     bool *asked = DSE_ARENA_NEW(scratch, bool, 2 * ((size_t)r->names.n + 1)), *asked_long;
 
     v->work = DSE_ARENA_NEW(&v->arena, uint8_t, (size_t)r->names.n + 1);
-    if (!asked || !v->work)
-        return false;
     asked_long = asked + r->names.n + 1;
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *e = &r->event[v->kernels.event[i]];
@@ -74,21 +72,21 @@ static bool work_init(metric_view *v, dse_arena *scratch, uint32_t *n_comm)
             (*n_comm)++;
         }
     }
-    return true;
 }
 
-static bool lists_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch)
+static void lists_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
     uint32_t n_comm;
 
-    if (!metric_keep(&s->list[PICK_KERNELS], &v->arena, &v->kernels) ||
-        !metric_keep(&s->list[PICK_MEMORY], &v->arena, &v->memory_ops) || !work_init(v, scratch, &n_comm) ||
-        !metric_sort_by_start(r, &v->kernels, scratch) || !metric_sort_by_start(r, &v->memory_ops, scratch) ||
-        !metric_room(&v->comm, n_comm, &v->arena) ||
-        !metric_room(&v->compute, v->kernels.n - n_comm, &v->arena) ||
-        !(v->comm_at = DSE_ARENA_NEW(&v->arena, uint32_t, n_comm)))
-        return false;
+    metric_keep(&s->list[PICK_KERNELS], &v->arena, &v->kernels);
+    metric_keep(&s->list[PICK_MEMORY], &v->arena, &v->memory_ops);
+    work_init(v, scratch, &n_comm);
+    metric_sort_by_start(r, &v->kernels, scratch);
+    metric_sort_by_start(r, &v->memory_ops, scratch);
+    metric_room(&v->comm, n_comm, &v->arena);
+    metric_room(&v->compute, v->kernels.n - n_comm, &v->arena);
+    v->comm_at = DSE_ARENA_NEW(&v->arena, uint32_t, n_comm);
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         uint32_t event = v->kernels.event[i];
 
@@ -100,23 +98,20 @@ static bool lists_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch
         }
     }
     v->comm_layer = n_comm ? METRIC_LAYER_KERNEL : METRIC_LAYER_NONE;
-    return true;
 }
 
 /* What a stage needs for itself it gives back: together they would be the most that a trace takes. */
-static bool lists_init(metric_view *v, const metric_sieve *s)
+static void lists_init(metric_view *v, const metric_sieve *s)
 {
     dse_arena scratch;
-    bool good;
 
     dse_arena_init(&scratch);
-    good = lists_fill(v, s, &scratch);
+    lists_fill(v, s, &scratch);
     dse_arena_free(&scratch);
-    return good;
 }
 
 /* A file without a communication kernel may still have its annotations. */
-static bool comm_of_annotations(metric_view *v, const metric_sieve *s, dse_arena *scratch)
+static void comm_of_annotations(metric_view *v, const metric_sieve *s, dse_arena *scratch)
 {
     static const struct {
         int pick;
@@ -130,9 +125,10 @@ static bool comm_of_annotations(metric_view *v, const metric_sieve *s, dse_arena
         if (!picked->n)
             continue;
         v->comm_layer = layers[l].layer;
-        return metric_keep(picked, &v->arena, &v->comm) && metric_sort_by_start(v->rank, &v->comm, scratch);
+        metric_keep(picked, &v->arena, &v->comm);
+        metric_sort_by_start(v->rank, &v->comm, scratch);
+        return;
     }
-    return true;
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -157,15 +153,14 @@ static int64_t number_after(const char *name, const char *marker)
     return *name ? strtoll(name, NULL, 10) : NO_NUMBER;
 }
 
-static bool steps_of(const trace_rank *r, const metric_events *picked, const char *marker, dse_arena *a,
+static void steps_of(const trace_rank *r, const metric_events *picked, const char *marker, dse_arena *a,
                      uint32_t *n, metric_step **out)
 {
     *n = picked->n;
     *out = NULL;
     if (!*n)
-        return true;
-    if (!(*out = DSE_ARENA_NEW(a, metric_step, *n)))
-        return false;
+        return;
+    *out = DSE_ARENA_NEW(a, metric_step, *n);
     for (uint32_t i = 0; i < *n; i++) {
         const trace_event *e = &r->event[picked->event[i]];
 
@@ -173,7 +168,6 @@ static bool steps_of(const trace_rank *r, const metric_events *picked, const cha
             (metric_step){number_after(METRIC_TEXT_OF(r, e), marker), {metric_start(e), metric_end(e)}};
     }
     qsort(*out, *n, sizeof **out, by_number);
-    return true;
 }
 
 static int by_span(const void *a, const void *b)
@@ -205,16 +199,14 @@ static void settle_ranges(metric_view *v)
     qsort(v->step, n, sizeof *v->step, by_number);
 }
 
-static bool steps_init(metric_view *v, const metric_sieve *s)
+static void steps_init(metric_view *v, const metric_sieve *s)
 {
     const metric_events *host = &s->list[s->list[PICK_STEPS].n ? PICK_STEPS : PICK_CPU_STEPS];
 
-    if (!steps_of(v->rank, host, s->marker, &v->arena, &v->n_steps, &v->step) ||
-        !steps_of(v->rank, &s->list[PICK_GPU_STEPS], s->marker, &v->arena, &v->n_gpu_steps, &v->gpu_step))
-        return false;
+    steps_of(v->rank, host, s->marker, &v->arena, &v->n_steps, &v->step);
+    steps_of(v->rank, &s->list[PICK_GPU_STEPS], s->marker, &v->arena, &v->n_gpu_steps, &v->gpu_step);
     if (v->rank->kind == TRACE_NSYS && v->n_steps)
         settle_ranges(v);
-    return true;
 }
 
 /* ---- the view ------------------------------------------------------------------------------ */
@@ -232,44 +224,48 @@ static void widen(metric_view *v, const metric_events *list)
     }
 }
 
-static bool unions_init(metric_view *v)
+static void unions_init(metric_view *v)
 {
     const trace_rank *r = v->rank;
 
-    if (!metric_union_of(r, &v->kernels, &v->arena, &v->kernel_time) ||
-        !metric_union_of(r, &v->comm, &v->arena, &v->comm_time) ||
-        !metric_union_of(r, &v->memory_ops, &v->arena, &v->memory_time))
-        return false;
+    v->kernel_time = metric_union_of(r, &v->kernels, &v->arena);
+    v->comm_time = metric_union_of(r, &v->comm, &v->arena);
+    v->memory_time = metric_union_of(r, &v->memory_ops, &v->arena);
     v->compute_time = v->kernel_time; /* unless some kernels communicate */
     v->gpu_time = v->kernel_time;
-    return (v->compute.n == v->kernels.n || metric_union_of(r, &v->compute, &v->arena, &v->compute_time)) &&
-           (!v->memory_time.n ||
-            metric_spans_unite(&v->kernel_time, &v->memory_time, &v->arena, &v->gpu_time));
+    if (v->compute.n != v->kernels.n)
+        v->compute_time = metric_union_of(r, &v->compute, &v->arena);
+    if (v->memory_time.n)
+        v->gpu_time = metric_spans_unite(&v->kernel_time, &v->memory_time, &v->arena);
 }
 
-static bool times_init(metric_view *v)
+static void times_init(metric_view *v)
 {
     v->gpu_span = (metric_span){INT64_MAX, INT64_MIN};
     widen(v, &v->kernels);
     widen(v, &v->memory_ops);
-    return unions_init(v);
+    unions_init(v);
 }
 
-dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *err)
+void metric_view_init(metric_view *v, const trace_rank *rank)
 {
     dse_arena scratch;
     metric_sieve s;
-    bool ok;
 
     *v = (metric_view){.rank = rank};
     dse_arena_init(&v->arena);
     dse_arena_init(&scratch);
-    ok = metric_sieve_init(&s, rank, &scratch) && lists_init(v, &s) &&
-         (v->comm.n || comm_of_annotations(v, &s, &scratch)) && metric_launches_init(v, &s) &&
-         metric_comm_types_init(v, &s) && steps_init(v, &s);
+    metric_sieve_init(&s, rank, &scratch);
+    lists_init(v, &s);
+    if (!v->comm.n)
+        comm_of_annotations(v, &s, &scratch);
+    metric_launches_init(v, &s);
+    metric_comm_types_init(v, &s);
+    steps_init(v, &s);
     dse_arena_free(&scratch);
-    ok = ok && times_init(v) && (rank->kind != TRACE_XLA || tpu_rank_init(rank, &v->arena, &v->tpu));
-    return ok ? DSE_OK : dse_fail_nomem(err);
+    times_init(v);
+    if (rank->kind == TRACE_XLA)
+        tpu_rank_init(rank, &v->arena, &v->tpu);
 }
 
 void metric_view_free(metric_view *v) { dse_arena_free(&v->arena); }

@@ -56,22 +56,22 @@ typedef struct {
     tpu_rank tpu; /* the devices of a TRACE_XLA; none of others */
 } metric_view;
 
-/* Puts event indexes into the order of start. False when out of memory. */
-bool metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *scratch);
+/* Puts event indexes into the order of start. */
+void metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *scratch);
 
-/* Union of the times of a list by start, in the arena. False when out of memory. */
-bool metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a, metric_spans *out);
+/* Union of the times of a list by start, in the arena. */
+metric_spans metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a);
 
 /* The same of those of one class, as which are numbered the events at the same places of the list. */
-bool metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
-                           uint8_t class, dse_arena *a, metric_spans *out);
+metric_spans metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                                   uint8_t class, dse_arena *a);
 
 /* How long the union of each class is, of a list by start. In one pass. */
 void metric_class_lengths(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
                           uint8_t n_classes, int64_t *ps);
 
-/* Works it out. DSE_E_NOMEM. The rank is borrowed. */
-dse_status metric_view_init(metric_view *v, const trace_rank *rank, dse_error *err);
+/* Works it out. The rank is borrowed. */
+void metric_view_init(metric_view *v, const trace_rank *rank);
 void metric_view_free(metric_view *v);
 
 /* Union of the communication kernels alone: empty where the communications are annotations, which are no GPU time. */

@@ -29,8 +29,6 @@ static dse_status windows_of(const metric_context *x, const metric_view *v, dse_
     if (st != DSE_OK)
         return st;
     *out = (windows){.gap = DSE_ARENA_NEW(a, gap, v->comm.n)};
-    if (!out->gap)
-        return dse_fail_nomem(err);
     metric_class_lengths(v->rank, &v->comm, t.parallel, METRIC_PARALLELS, ps);
     for (int p = 0; p < METRIC_PARALLELS; p++)
         out->per_step_s[p] = v->n_steps ? (double)ps[p] / TRACE_PS_PER_S / v->n_steps : NAN;
@@ -66,8 +64,8 @@ static void put_times(const windows *of, uint32_t n, metric_value *out)
     metric_put_number(times, "total", sum);
 }
 
-/* "dp->pp": those of one pair of classes, over ranks. False when out of memory. */
-static bool put_pair(const windows *of, uint32_t n, uint8_t from, uint8_t to, dse_arena *a, metric_value *out)
+/* "dp->pp": those of one pair of classes, over ranks. */
+static void put_pair(const windows *of, uint32_t n, uint8_t from, uint8_t to, dse_arena *a, metric_value *out)
 {
     size_t count = 0, at = 0;
     metric_value *pair;
@@ -79,9 +77,8 @@ static bool put_pair(const windows *of, uint32_t n, uint8_t from, uint8_t to, ds
         for (size_t g = 0; g < of[i].n_gaps; g++)
             count += of[i].gap[g].from == from && of[i].gap[g].to == to;
     if (!count)
-        return true;
-    if (!(seconds = DSE_ARENA_NEW(a, double, count)))
-        return false;
+        return;
+    seconds = DSE_ARENA_NEW(a, double, count);
     for (uint32_t i = 0; i < n; i++)
         for (size_t g = 0; g < of[i].n_gaps; g++)
             if (of[i].gap[g].from == from && of[i].gap[g].to == to)
@@ -95,38 +92,34 @@ static bool put_pair(const windows *of, uint32_t n, uint8_t from, uint8_t to, ds
     metric_put_number(pair, "mean", s.mean);
     metric_put_number(pair, "p50", metric_quantile(seconds, count, 0.5));
     metric_put_number(pair, "p95", metric_quantile(seconds, count, 0.95));
-    return true;
 }
 
-static bool put(const windows *of, uint32_t n, dse_arena *a, metric_value *out)
+static void put(const windows *of, uint32_t n, dse_arena *a, metric_value *out)
 {
     metric_value *pairs;
-    bool ok = true;
 
     put_times(of, n, out);
     pairs = metric_put_object(out, "window_s");
     for (uint8_t from = 0; from < METRIC_PARALLELS; from++)
         for (uint8_t to = 0; to < METRIC_PARALLELS; to++)
-            ok = ok && put_pair(of, n, from, to, a, pairs);
-    return ok;
+            put_pair(of, n, from, to, a, pairs);
 }
 
 static dse_status traffic_window(const metric_context *x, metric_value *out, dse_error *err)
 {
     windows *of = DSE_ARENA_NEW(x->arena, windows, x->n_views);
-    dse_status st = of ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
     metric_value *ranks;
     dse_arena scratch;
 
     dse_arena_init(&scratch);
     for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
         st = windows_of(x, &x->view[i], &scratch, &of[i], err);
-    if (st == DSE_OK && !put(of, x->n_views, &scratch, out))
-        st = dse_fail_nomem(err);
+    if (st == DSE_OK)
+        put(of, x->n_views, &scratch, out);
     ranks = st == DSE_OK ? metric_put_object(out, "per_rank") : NULL;
     for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
-        if (!put(&of[i], 1, &scratch, metric_put_rank(ranks, x->view[i].rank)))
-            st = dse_fail_nomem(err);
+        put(&of[i], 1, &scratch, metric_put_rank(ranks, x->view[i].rank));
     dse_arena_free(&scratch);
     return st;
 }
@@ -155,7 +148,7 @@ static uint8_t says(const char *name)
 
 /* The first file's operators of that name, which are taken for the ends of steps: how many, and their times, ends
  * included. */
-static bool syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_spans *out)
+static void syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_spans *out)
 {
     uint32_t name = trace_names_find(&r->names, SYNC_NAME), n = 0;
     uint8_t words[256];
@@ -164,25 +157,21 @@ static bool syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events && name != DSE_NONE; i++)
         n += r->event[i].name == name && (words[r->event[i].word] & METRIC_LITERAL_CPU_OP);
-    if (!(span = DSE_ARENA_NEW(a, metric_span, n)))
-        return false;
+    span = DSE_ARENA_NEW(a, metric_span, n);
     *count = n;
     n = 0;
     for (size_t i = 0; i < r->n_events && n < *count; i++)
         if (r->event[i].name == name && (words[r->event[i].word] & METRIC_LITERAL_CPU_OP))
             span[n++] = (metric_span){r->event[i].start_ps, metric_end(&r->event[i]) + 1};
     *out = metric_spans_merge_any(span, n);
-    return true;
 }
 
-static bool add_file(const trace_rank *r, int64_t offset, const metric_spans *syncs, dse_arena *a,
+static void add_file(const trace_rank *r, int64_t offset, const metric_spans *syncs, dse_arena *a,
                      double seconds[CLASSES])
 {
-    metric_classes names;
     uint8_t words[256];
+    metric_classes names = metric_classes_of(r, says, a);
 
-    if (!metric_classes_init(&names, r, says, a))
-        return false;
     metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
@@ -194,7 +183,6 @@ static bool add_file(const trace_rank *r, int64_t offset, const metric_spans *sy
             class = metric_spans_at(syncs, e->start_ps + offset) ? DP : TP;
         seconds[class] += (double)e->dur_ps / TRACE_PS_PER_S;
     }
-    return true;
 }
 
 static dse_status traffic_window_compat(const metric_context *x, metric_value *out, dse_error *err)
@@ -205,16 +193,14 @@ static dse_status traffic_window_compat(const metric_context *x, metric_value *o
     metric_spans syncs;
     uint32_t count;
     dse_arena scratch;
-    bool ok;
 
+    (void)err;
     dse_arena_init(&scratch);
-    ok = syncs_of(x->view[0].rank, &scratch, &count, &syncs);
-    for (uint32_t i = 0; ok && i < x->n_views; i++)
-        ok = add_file(x->view[i].rank, metric_clock_offset(x->view[i].rank, x->view[0].rank), &syncs,
-                      &scratch, seconds);
+    syncs_of(x->view[0].rank, &scratch, &count, &syncs);
+    for (uint32_t i = 0; i < x->n_views; i++)
+        add_file(x->view[i].rank, metric_clock_offset(x->view[i].rank, x->view[0].rank), &syncs, &scratch,
+                 seconds);
     dse_arena_free(&scratch);
-    if (!ok)
-        return dse_fail_nomem(err);
     n = (double)(count ? count : 1) * x->n_views;
     for (int c = 0; c < CLASSES; c++) {
         metric_put_number(out, keys[c], metric_round(seconds[c] / n, 6));

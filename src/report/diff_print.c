@@ -240,7 +240,7 @@ static report_sizes sizes_of(const report_pair *pairs, size_t n)
     for (size_t i = 0; i < n; i++)
         for (int which = 0; which < 2; which++)
             if (side(&pairs[i], which))
-                report_sizes_add(&sizes, side(&pairs[i], which)->config);
+                report_sizes_add(&sizes, &side(&pairs[i], which)->sizes);
     return sizes;
 }
 
@@ -273,10 +273,8 @@ static void only_json(const group *g, int which, const char *key, dse_json *j)
         if (!r)
             continue;
         dse_json_begin_object(j);
-        dse_json_key(j, "point");
-        dse_json_string(j, name_of(r, name));
-        dse_json_key(j, "engine");
-        dse_json_string(j, r->engine);
+        dse_json_key_string(j, "point", name_of(r, name));
+        dse_json_key_string(j, "engine", r->engine);
         dse_json_end_object(j);
     }
     dse_json_end_array(j);
@@ -293,10 +291,8 @@ static void begin_change(const report_pair *p, const char *figure, dse_json *j)
                  {"figure", figure}};
 
     dse_json_begin_object(j);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        dse_json_key(j, words[i].key);
-        dse_json_string(j, words[i].value);
-    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        dse_json_key_string(j, words[i].key, words[i].value);
 }
 
 static void change_json(const report_pair *p, const store_column *c, dse_json *j)
@@ -319,10 +315,8 @@ static void change_json(const report_pair *p, const store_column *c, dse_json *j
 static void status_json(const report_pair *p, dse_json *j)
 {
     begin_change(p, "status", j);
-    dse_json_key(j, "a");
-    dse_json_string(j, p->a->done ? "done" : "failed");
-    dse_json_key(j, "b");
-    dse_json_string(j, p->b->done ? "done" : "failed");
+    dse_json_key_string(j, "a", p->a->done ? "done" : "failed");
+    dse_json_key_string(j, "b", p->b->done ? "done" : "failed");
     dse_json_end_object(j);
 }
 
@@ -351,29 +345,18 @@ static void group_json(const group *g, const report_diff_options *o, dse_json *j
     char name[DESIGN_NAME_MAX];
 
     dse_json_begin_object(j);
-    dse_json_key(j, "model");
-    dse_json_string(j, r->model);
-    dse_json_key(j, "system");
-    dse_json_string(j, r->system);
-    dse_json_key(j, "settings");
-    dse_json_string(j, r->settings);
-    dse_json_key(j, "both");
-    dse_json_uint(j, g->n_both);
-    dse_json_key(j, "equal");
-    dse_json_uint(j, g->n_equal);
+    dse_json_key_string(j, "model", r->model);
+    dse_json_key_string(j, "system", r->system);
+    dse_json_key_string(j, "settings", r->settings);
+    dse_json_key_uint(j, "both", g->n_both);
+    dse_json_key_uint(j, "equal", g->n_equal);
     only_json(g, 0, "only_a", j);
     only_json(g, 1, "only_b", j);
     changes_json(g, o, j);
     for (int which = 0; which < 2; which++) {
-        dse_json_key(j, best[which]);
-        if (g->best[which])
-            dse_json_string(j, name_of(g->best[which], name));
-        else
-            dse_json_null(j);
-        if (g->skipped[which]) {
-            dse_json_key(j, skipped[which]);
-            dse_json_bool(j, true);
-        }
+        dse_json_key_string(j, best[which], g->best[which] ? name_of(g->best[which], name) : NULL);
+        if (g->skipped[which])
+            dse_json_key_bool(j, skipped[which], true);
     }
     dse_json_end_object(j);
 }
@@ -385,16 +368,11 @@ void report_diff_json(const report_pair *pairs, size_t n, const report_diff_opti
 
     dse_json_init(&j, out);
     dse_json_begin_object(&j);
-    dse_json_key(&j, "a");
-    dse_json_string(&j, o->name_a);
-    dse_json_key(&j, "b");
-    dse_json_string(&j, o->name_b);
-    dse_json_key(&j, "by");
-    dse_json_string(&j, o->by->name);
-    dse_json_key(&j, "memory_counts");
-    dse_json_string(&j, report_sizes_key(&sizes));
-    dse_json_key(&j, "same");
-    dse_json_bool(&j, report_diff_same(pairs, n, o));
+    dse_json_key_string(&j, "a", o->name_a);
+    dse_json_key_string(&j, "b", o->name_b);
+    dse_json_key_string(&j, "by", o->by->name);
+    dse_json_key_string(&j, "memory_counts", report_sizes_key(&sizes));
+    dse_json_key_bool(&j, "same", report_diff_same(pairs, n, o));
     dse_json_key(&j, "studies");
     dse_json_begin_array(&j);
     for (size_t i = 0; i < n;) {

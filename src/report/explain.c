@@ -46,7 +46,7 @@ static report_trend trend_of(const report_study *s, int axis, dse_arena *a)
         if (at == t.n)
             t.point[t.n++] = (report_trend_point){.value = value};
         take_better(s, r, &t.point[at].best);
-        if (report_fits(s, r))
+        if (store_fits(r->metrics.peak_memory, s->hbm_bytes))
             take_better(s, r, &t.point[at].best_fits);
     }
     qsort(t.point, t.n, sizeof *t.point, compare_points);

@@ -28,12 +28,9 @@ static void begin_point(const char *key, const store_row *r, dse_json *j)
     }
     dse_json_begin_object(j);
     degrees_json(r, j);
-    dse_json_key(j, "wall_time");
-    dse_json_uint(j, r->metrics.wall_time);
-    if (r->metrics.peak_memory != STORE_ABSENT) {
-        dse_json_key(j, "peak_memory");
-        dse_json_uint(j, r->metrics.peak_memory);
-    }
+    dse_json_key_uint(j, "wall_time", r->metrics.wall_time);
+    if (r->metrics.peak_memory != STORE_ABSENT)
+        dse_json_key_uint(j, "peak_memory", r->metrics.peak_memory);
 }
 
 static void point_json(const char *key, const store_row *r, dse_json *j)
@@ -55,14 +52,13 @@ static void role_json(const char *key, const store_row *r, const store_row *winn
     if (winner) {
         dse_json_key(j, "more_than_winner");
         dse_json_begin_object(j);
-        dse_json_key(j, "wall_time");
-        dse_json_int(j, difference(r->metrics.wall_time, winner->metrics.wall_time));
+        dse_json_key_int(j, "wall_time", difference(r->metrics.wall_time, winner->metrics.wall_time));
         for (size_t i = 0;
              i < REPORT_N_STEP_PARTS && store_has_step(&r->metrics) && store_has_step(&winner->metrics);
              i++) {
-            dse_json_key(j, report_step_parts[i].column);
-            dse_json_int(j, difference(report_part_of(&r->metrics, &report_step_parts[i]),
-                                       report_part_of(&winner->metrics, &report_step_parts[i])));
+            dse_json_key_int(j, report_step_parts[i].column,
+                             difference(report_part_of(&r->metrics, &report_step_parts[i]),
+                                        report_part_of(&winner->metrics, &report_step_parts[i])));
         }
         dse_json_end_object(j);
     }
@@ -81,7 +77,7 @@ static void trend_json(const report_study *s, const report_trend *t, dse_json *j
         else
             dse_json_bool(j, t->point[i].value);
         point_json("best", t->point[i].best, j);
-        if (!isnan(s->limit_bytes))
+        if (!isnan(s->hbm_bytes))
             point_json("best_that_fits", t->point[i].best_fits, j);
         dse_json_end_object(j);
     }
@@ -95,10 +91,8 @@ void report_explain_json(const report_study *s, const report_explanation *e, dse
     role_json("runner_up", e->runner_up, e->winner, j);
     role_json("without_limit", e->unlimited, e->winner, j);
     point_json("smallest_change_that_fits", e->nearest, j);
-    if (e->nearest) {
-        dse_json_key(j, "changes");
-        dse_json_uint(j, e->n_changes);
-    }
+    if (e->nearest)
+        dse_json_key_uint(j, "changes", e->n_changes);
     dse_json_key(j, "trends");
     dse_json_begin_object(j);
     for (size_t i = 0; i < e->n_trends; i++)

@@ -187,7 +187,7 @@ static void say_winner(const report_study *s, const store_row *r, dse_strbuf *p,
         {" No other point was run.", " Nothing else that was run fits."},
     };
 
-    dse_strbuf_addf(p, "The winner%s is ", isnan(s->limit_bytes) ? "" : " of what fits");
+    dse_strbuf_addf(p, "The winner%s is ", isnan(s->hbm_bytes) ? "" : " of what fits");
     report_say_point(r, p);
     dse_strbuf_adds(p, ". ");
     if (store_has_step(&r->metrics)) {
@@ -195,7 +195,7 @@ static void say_winner(const report_study *s, const store_row *r, dse_strbuf *p,
         dse_strbuf_adds(p, " Communication counts where no compute covers it.");
     }
     if (s->n_ranked == 1)
-        dse_strbuf_adds(p, alone[s->n_skipped != 0][!isnan(s->limit_bytes)]);
+        dse_strbuf_adds(p, alone[s->n_skipped != 0][!isnan(s->hbm_bytes)]);
     report_end_paragraph(p, out);
 }
 
@@ -258,9 +258,9 @@ static void say_unlimited(const report_study *s, const report_explanation *e, ds
         dse_strbuf_adds(p, " It needs ");
         report_say_bytes((double)m->peak_memory, p);
         dse_strbuf_adds(p, " of memory, ");
-        report_say_bytes((double)m->peak_memory - s->limit_bytes, p);
+        report_say_bytes((double)m->peak_memory - s->hbm_bytes, p);
         dse_strbuf_adds(p, " more than the limit of ");
-        report_say_bytes(s->limit_bytes, p);
+        report_say_bytes(s->hbm_bytes, p);
         dse_strbuf_addc(p, '.');
     }
     report_end_paragraph(p, out);

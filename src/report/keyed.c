@@ -92,10 +92,8 @@ static void point_json(const store_row *r, dse_json *j)
         report_value_json(&r->metrics, c, j);
     }
     report_keyed_values(r, degree);
-    for (size_t i = 0; i < REPORT_KEYED_DEGREES; i++) {
-        dse_json_key(j, report_keyed_degrees[i]);
-        dse_json_uint(j, degree[i]);
-    }
+    for (size_t i = 0; i < REPORT_KEYED_DEGREES; i++)
+        dse_json_key_uint(j, report_keyed_degrees[i], degree[i]);
     dse_json_end_object(j);
 }
 

@@ -31,7 +31,7 @@ void report_markdown_point(const char *point, dse_strbuf *out)
 {
     design_point p;
 
-    if (design_point_parse(point, &p, NULL) != DSE_OK) {
+    if (strategy_parse_name(point, NULL, &p, NULL, NULL) != DSE_OK) {
         report_markdown_cell(point, out);
         return;
     }

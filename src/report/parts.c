@@ -90,8 +90,7 @@ static void parts_json(const store_metrics *m, const report_part *parts, size_t 
     for (size_t i = 0; i < n; i++) {
         if (!store_has(m, store_column_find(parts[i].column)))
             continue;
-        dse_json_key(j, parts[i].column);
-        dse_json_uint(j, report_part_of(m, &parts[i]));
+        dse_json_key_uint(j, parts[i].column, report_part_of(m, &parts[i]));
     }
 }
 
@@ -106,16 +105,12 @@ void report_parts_json(const store_metrics *m, dse_json *j)
     if (!report_has_peak(m))
         return;
     parts_json(m, report_peak_parts, REPORT_N_PEAK_PARTS, j);
-    dse_json_key(j, "peak_time");
-    dse_json_uint(j, m->peak_time);
-    if (m->peak_layer != STORE_ABSENT) {
-        dse_json_key(j, "peak_layer");
-        dse_json_uint(j, m->peak_layer);
-    }
+    dse_json_key_uint(j, "peak_time", m->peak_time);
+    if (m->peak_layer != STORE_ABSENT)
+        dse_json_key_uint(j, "peak_layer", m->peak_layer);
     for (size_t i = 0; i < 2; i++) {
         if (!texts[i].value)
             continue;
-        dse_json_key(j, texts[i].key);
-        dse_json_string(j, texts[i].value);
+        dse_json_key_string(j, texts[i].key, texts[i].value);
     }
 }

@@ -43,12 +43,6 @@ double report_rank_value(const report_study *s, const store_row *r)
     return s->by->better == STORE_HIGHER ? -v : v;
 }
 
-bool report_fits(const report_study *s, const store_row *r)
-{
-    return isnan(s->limit_bytes) ||
-           (has_memory(&r->metrics) && (double)r->metrics.peak_memory <= s->limit_bytes);
-}
-
 /* Equal values keep the order of the rows, which is that of the points. */
 static int compare(const void *x, const void *y)
 {
@@ -82,7 +76,7 @@ void report_rank(report_study *s, dse_arena *a)
             s->unlimited_best = r;
             best = value;
         }
-        if (report_fits(s, r))
+        if (store_fits(r->metrics.peak_memory, s->hbm_bytes))
             c[s->n_ranked++] = (candidate){r, value};
         else if (has_memory(&r->metrics))
             s->n_too_large++;
@@ -226,7 +220,7 @@ static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
 {
     char limit[32];
 
-    dse_format_bytes(limit, sizeof limit, s->limit_bytes);
+    dse_format_bytes(limit, sizeof limit, s->hbm_bytes);
     dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done, limit);
     if (s->n_unknown_memory)
         dse_strbuf_addf(out, " %zu dropped: their memory was not tracked.", s->n_unknown_memory);
@@ -249,7 +243,7 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     const char *rounding = rounding_engine(s);
     char limit[32];
 
-    dse_format_bytes(limit, sizeof limit, s->limit_bytes);
+    dse_format_bytes(limit, sizeof limit, s->hbm_bytes);
     dse_strbuf_addf(out, "%s on %s", s->row[0].model, s->row[0].system);
     if (*s->row[0].settings)
         dse_strbuf_addf(out, " with %s", s->row[0].settings);
@@ -258,12 +252,12 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     if (ambiguous)
         dse_strbuf_addf(out, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
     dse_strbuf_addf(out, ": %zu point%s, by %s", n_done, n_done == 1 ? "" : "s", s->by->name);
-    if (!isnan(s->limit_bytes))
+    if (!isnan(s->hbm_bytes))
         dse_strbuf_addf(out, ", at most %s", limit);
     dse_strbuf_addc(out, '\n');
     if (n)
         table_of(s, n, out);
-    if (!isnan(s->limit_bytes))
+    if (!isnan(s->hbm_bytes))
         print_dropped(s, n_done, out);
     if (s->n_skipped)
         report_skipped_print(s->n_skipped, out);
@@ -318,46 +312,29 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     size_t n = top && top < s->n_ranked ? top : s->n_ranked;
     uint64_t fastest = fastest_of(s);
 
-    dse_json_key(j, "model");
-    dse_json_string(j, s->row[0].model);
-    dse_json_key(j, "system");
-    dse_json_string(j, s->row[0].system);
-    dse_json_key(j, "by");
-    dse_json_string(j, s->by->name);
-    dse_json_key(j, "engine");
-    dse_json_string(j, s->row[0].engine);
-    if (*s->row[0].settings) {
-        dse_json_key(j, "settings");
-        dse_json_string(j, s->row[0].settings);
-    }
-    if (!isnan(s->limit_bytes)) {
-        dse_json_key(j, "hbm_bytes");
-        dse_json_fixed(j, s->limit_bytes, 0);
-    }
-    dse_json_key(j, "memory_counts");
-    dse_json_string(j, report_sizes_word(s->row[0].config));
-    dse_json_key(j, "points");
-    dse_json_uint(j, s->n - s->n_failed);
-    if (s->n_skipped) {
-        dse_json_key(j, "skipped");
-        dse_json_uint(j, s->n_skipped);
-    }
-    dse_json_key(j, "dropped_for_memory");
-    dse_json_uint(j, s->n_too_large + s->n_unknown_memory);
-    if (s->n_unknown_value) {
-        dse_json_key(j, "not_ranked");
-        dse_json_uint(j, s->n_unknown_value);
-    }
-    dse_json_key(j, "failed");
-    dse_json_uint(j, s->n_failed);
+    dse_json_key_string(j, "model", s->row[0].model);
+    dse_json_key_string(j, "system", s->row[0].system);
+    dse_json_key_string(j, "by", s->by->name);
+    dse_json_key_string(j, "engine", s->row[0].engine);
+    if (*s->row[0].settings)
+        dse_json_key_string(j, "settings", s->row[0].settings);
+    if (!isnan(s->hbm_bytes))
+        dse_json_key_fixed(j, "hbm_bytes", s->hbm_bytes, 0);
+    dse_json_key_string(j, "memory_counts", report_sizes_word(&s->row[0].sizes));
+    dse_json_key_uint(j, "points", s->n - s->n_failed);
+    if (s->n_skipped)
+        dse_json_key_uint(j, "skipped", s->n_skipped);
+    dse_json_key_uint(j, "dropped_for_memory", s->n_too_large + s->n_unknown_memory);
+    if (s->n_unknown_value)
+        dse_json_key_uint(j, "not_ranked", s->n_unknown_value);
+    dse_json_key_uint(j, "failed", s->n_failed);
     dse_json_key(j, "ranking");
     dse_json_begin_array(j);
     for (size_t i = 0; i < n; i++) {
         double slower = slowdown(s->ranked[i], fastest);
 
         dse_json_begin_object(j);
-        dse_json_key(j, "rank");
-        dse_json_uint(j, i + 1);
+        dse_json_key_uint(j, "rank", i + 1);
         dse_json_key(j, "slowdown");
         if (isnan(slower))
             dse_json_null(j);

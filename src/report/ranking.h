@@ -9,7 +9,7 @@
 typedef struct {
     const store_row *row; /* n rows, borrowed */
     size_t n;
-    double limit_bytes; /* NaN: no limit on memory */
+    double hbm_bytes; /* NaN: no limit on memory */
     const store_column *by;
 
     /* Filled in by report_rank: */
@@ -24,16 +24,13 @@ typedef struct {
     const store_row *unlimited_best; /* of all that are done and of a known value; NULL: none is */
 } report_study;
 
-/* Splits rows, ordered as store_list orders them, into studies; limit_bytes and by are left to the caller. */
+/* Splits rows, ordered as store_list orders them, into studies; hbm_bytes and by are left to the caller. */
 report_study *report_split(const store_row *rows, size_t n, dse_arena *a, size_t *n_studies);
 
 void report_rank(report_study *s, dse_arena *a);
 
 /* What rows are ranked by: smaller is better. NaN if it is not known. */
 double report_rank_value(const report_study *s, const store_row *r);
-
-/* The row's memory is within the limit, or there is none. */
-bool report_fits(const report_study *s, const store_row *r);
 
 /* A heading, a table of the `top` best (0: all), and what was left out. `ambiguous`: several studies carry these
  * names, so the heading tells them apart. */

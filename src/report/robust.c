@@ -62,7 +62,9 @@ static size_t count_winners(const report_robust *r)
 /* "*" behind what the limit on memory drops as the system is; the tables' footnote says so. */
 static const char *mark(const report_study *s, const report_robust *r, size_t candidate)
 {
-    return candidate == CMP_NOBODY || report_fits(s, r->candidate[candidate]) ? "" : "*";
+    return candidate == CMP_NOBODY || store_fits(r->candidate[candidate]->metrics.peak_memory, s->hbm_bytes)
+               ? ""
+               : "*";
 }
 
 static bool any_marked(const report_study *s, const report_robust *r)
@@ -235,7 +237,7 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
     print_crossovers(s, r, out);
     if (any_marked(s, r)) {
         dse_strbuf_adds(&p, "* needs more than ");
-        report_say_bytes(s->limit_bytes, &p);
+        report_say_bytes(s->hbm_bytes, &p);
         dse_strbuf_adds(&p, " as the system is: what a point holds depends on when its communication ends.");
         report_end_paragraph(&p, out);
     }
@@ -267,11 +269,7 @@ static void number_json(const char *key, double v, dse_json *j)
 
 static void point_json(const char *key, const report_robust *r, size_t candidate, dse_json *j)
 {
-    dse_json_key(j, key);
-    if (candidate == CMP_NOBODY)
-        dse_json_null(j);
-    else
-        dse_json_string(j, name_of(r, candidate).text);
+    dse_json_key_string(j, key, candidate == CMP_NOBODY ? NULL : name_of(r, candidate).text);
 }
 
 static void crossover_json(const char *key, const report_robust *r, const report_robust_parameter *p,
@@ -297,10 +295,8 @@ static void parameters_json(const report_robust *r, dse_json *j)
         const report_robust_parameter *p = &r->parameter[k];
 
         dse_json_begin_object(j);
-        dse_json_key(j, "parameter");
-        dse_json_string(j, p->key);
-        dse_json_key(j, "unit");
-        dse_json_string(j, p->unit);
+        dse_json_key_string(j, "parameter", p->key);
+        dse_json_key_string(j, "unit", p->unit);
         number_json("value", p->value, j);
         number_json("worst_factor", r->result.worst_factor[k], j);
         crossover_json("below", r, p, &r->result.below[k], j);
@@ -329,8 +325,7 @@ void report_robust_json(const report_robust *r, dse_json *j)
 {
     dse_json_begin_object(j);
     if (r->why_not) {
-        dse_json_key(j, "why_not");
-        dse_json_string(j, r->why_not);
+        dse_json_key_string(j, "why_not", r->why_not);
         dse_json_end_object(j);
         return;
     }
@@ -341,10 +336,8 @@ void report_robust_json(const report_robust *r, dse_json *j)
     dse_json_key_uint(j, "compared", r->n);
     dse_json_key_uint(j, "simulations", r->n_simulated);
     dse_json_key_uint(j, "failed", r->n_failed);
-    if (r->failure) {
-        dse_json_key(j, "first_failure");
-        dse_json_string(j, r->failure);
-    }
+    if (r->failure)
+        dse_json_key_string(j, "first_failure", r->failure);
     point_json("winner", r, r->result.winner, j);
     dse_json_key_uint(j, "stays_best", r->result.wins[r->result.winner]);
     dse_json_key_uint(j, "does_not_fit", r->result.dropped);

@@ -34,22 +34,15 @@ void report_row_fields(const store_row *r, dse_json *j)
     const store_column *c;
     size_t n;
 
-    dse_json_key(j, "model");
-    dse_json_string(j, r->model);
-    dse_json_key(j, "system");
-    dse_json_string(j, r->system);
+    dse_json_key_string(j, "model", r->model);
+    dse_json_key_string(j, "system", r->system);
     design_point_write_fields(&p, j);
-    dse_json_key(j, "engine");
-    dse_json_string(j, r->engine);
-    if (*r->settings) {
-        dse_json_key(j, "settings");
-        dse_json_string(j, r->settings);
-    }
-    dse_json_key(j, "status");
-    dse_json_string(j, r->done ? "done" : "failed");
+    dse_json_key_string(j, "engine", r->engine);
+    if (*r->settings)
+        dse_json_key_string(j, "settings", r->settings);
+    dse_json_key_string(j, "status", r->done ? "done" : "failed");
     if (!r->done) {
-        dse_json_key(j, "error");
-        dse_json_string(j, r->error);
+        dse_json_key_string(j, "error", r->error);
         return;
     }
     c = store_columns(&n);
@@ -59,12 +52,9 @@ void report_row_fields(const store_row *r, dse_json *j)
         dse_json_key(j, c[i].name);
         report_value_json(&r->metrics, &c[i], j);
     }
-    dse_json_key(j, "sizes");
-    dse_json_string(j, report_sizes_word(r->config));
-    if (r->memory_rounded) {
-        dse_json_key(j, "memory_rounded");
-        dse_json_bool(j, true);
-    }
+    dse_json_key_string(j, "sizes", report_sizes_word(&r->sizes));
+    if (r->memory_rounded)
+        dse_json_key_bool(j, "memory_rounded", true);
 }
 
 void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out)
@@ -118,6 +108,6 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
         dse_strbuf_add_csv(out, r->error);
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->settings);
-        dse_strbuf_addf(out, ",%d,%s\n", r->memory_rounded, report_sizes_word(r->config));
+        dse_strbuf_addf(out, ",%d,%s\n", r->memory_rounded, report_sizes_word(&r->sizes));
     }
 }

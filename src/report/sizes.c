@@ -1,68 +1,92 @@
 #include "report/sizes.h"
 
+#include "config/doc.h"
+
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* As the configuration has them, and for people. In a string its quotes would have backslashes. */
+/* As the model of a configuration has them, and for people. */
+#define SIZE(name)                                                                                           \
+    {                                                                                                        \
+        "precision." #name, #name, offsetof(store_sizes, name)                                               \
+    }
 static const struct {
     const char *key, *word;
-} sizes[REPORT_N_SIZES] = {
-    {"\"precision.weights\":", "weights"},     {"\"precision.activations\":", "activations"},
-    {"\"precision.gradients\":", "gradients"}, {"\"precision.optimizer\":", "optimizer"},
-    {"\"precision.messages\":", "messages"},
-};
+    size_t offset;
+} sizes[] = {SIZE(weights), SIZE(activations), SIZE(gradients), SIZE(optimizer), SIZE(messages)};
+#define N_SIZES (sizeof sizes / sizeof sizes[0])
 
-static void read_numbers(const char *config, double out[REPORT_N_SIZES])
+static double size_at(const store_sizes *s, size_t i)
 {
-    for (int i = 0; i < REPORT_N_SIZES; i++) {
-        const char *at = config ? strstr(config, sizes[i].key) : NULL;
+    return *(const double *)(const void *)((const char *)s + sizes[i].offset);
+}
 
-        out[i] = at ? strtod(at + strlen(sizes[i].key), NULL) : 0;
+static store_sizes read_config(const char *config, dse_arena *a)
+{
+    store_sizes out = {0};
+    cfg_doc doc;
+
+    if (!config || cfg_parse_json("configuration", config, strlen(config), a, &doc, NULL) != DSE_OK)
+        return out;
+    for (size_t i = 0; i < N_SIZES; i++) {
+        const cfg_node *node = cfg_get(cfg_get(doc.root, "model"), sizes[i].key);
+
+        if (node && node->kind == CFG_SCALAR)
+            *(double *)(void *)((char *)&out + sizes[i].offset) = strtod(node->text, NULL);
     }
+    return out;
 }
 
-void report_sizes_add(report_sizes *s, const char *config)
+void report_sizes_read(store_row *rows, size_t n)
 {
-    double number[REPORT_N_SIZES];
+    dse_arena a;
 
-    read_numbers(config, number);
-    if (!s->n++)
-        memcpy(s->number, number, sizeof number);
-    for (int i = 0; i < REPORT_N_SIZES; i++)
-        s->differ |= s->number[i] != number[i];
+    dse_arena_init(&a);
+    for (size_t i = 0; i < n; i++) {
+        if (i && rows[i].study == rows[i - 1].study) {
+            rows[i].sizes = rows[i - 1].sizes;
+            continue;
+        }
+        dse_arena_reset(&a);
+        rows[i].sizes = read_config(rows[i].config, &a);
+    }
+    dse_arena_free(&a);
 }
 
-bool report_in_bytes(const char *config) { return config && strstr(config, sizes[0].key); }
+void report_sizes_add(report_sizes *s, const store_sizes *one)
+{
+    if (!s->n++)
+        s->first = *one;
+    for (size_t i = 0; i < N_SIZES; i++)
+        s->differ |= size_at(&s->first, i) != size_at(one, i);
+}
 
-const char *report_sizes_word(const char *config) { return report_in_bytes(config) ? "bytes" : "elements"; }
+const char *report_sizes_word(const store_sizes *s) { return report_in_bytes(s) ? "bytes" : "elements"; }
 
 const char *report_sizes_key(const report_sizes *s)
 {
-    return s->differ ? "differs" : s->number[0] > 0 ? "bytes" : "elements";
+    return s->differ ? "differs" : report_sizes_word(&s->first);
 }
 
 void report_sizes_print(const report_sizes *s, dse_strbuf *out)
 {
+    if (s->differ)
+        dse_strbuf_adds(out, "Memory counts bytes in some of these results, and elements or other bytes in "
+                             "others: that does not "
+                             "compare.");
+    else
+        report_sizes_print_one(&s->first, out);
+}
+
+void report_sizes_print_one(const store_sizes *s, dse_strbuf *out)
+{
     dse_strbuf_adds(out, "Memory counts ");
-    if (s->differ) {
-        dse_strbuf_adds(
-            out, "bytes in some of these results, and elements or other bytes in others: that does not "
-                 "compare.");
-        return;
-    }
-    if (!(s->number[0] > 0)) {
+    if (!report_in_bytes(s)) {
         dse_strbuf_adds(out, "elements, as ASTRA-sim does, not bytes.");
         return;
     }
-    for (int i = 0; i < REPORT_N_SIZES; i++)
-        dse_strbuf_addf(out, "%s%s %g", i ? ", " : "bytes (", sizes[i].word, s->number[i]);
+    for (size_t i = 0; i < N_SIZES; i++)
+        dse_strbuf_addf(out, "%s%s %g", i ? ", " : "bytes (", sizes[i].word, size_at(s, i));
     dse_strbuf_adds(out, " an element).");
-}
-
-void report_sizes_print_one(const char *config, dse_strbuf *out)
-{
-    report_sizes s = {0};
-
-    report_sizes_add(&s, config);
-    report_sizes_print(&s, out);
 }

@@ -1,28 +1,29 @@
-/* report_sizes -- whether the memory of results counts bytes, or elements as ASTRA-sim does.
- *
- * A resolved configuration says it: its model has the numbers of a precision, or none of them (cards/model.h). Without one
- * (NULL) it is elements. */
+/* report_sizes -- whether the memory of results counts bytes, or elements as ASTRA-sim does. */
 #ifndef DSE_REPORT_SIZES_H
 #define DSE_REPORT_SIZES_H
 
 #include "base/strbuf.h"
-
-#define REPORT_N_SIZES 5
+#include "store/store.h"
 
 /* What results have in common; all 0: no result is known yet. */
 typedef struct {
     size_t n;
-    bool differ;                   /* not all of them count the same */
-    double number[REPORT_N_SIZES]; /* bytes of an element, of the first; all 0: it counts elements */
+    bool differ;       /* not all of them count the same */
+    store_sizes first; /* of the first */
 } report_sizes;
 
-/* One more result, by its configuration. */
-void report_sizes_add(report_sizes *s, const char *config);
+/* Fills in the sizes of rows as store_list orders them from their configurations, parsed once a study: the model of one
+ * has the numbers of a precision, or none (cards/model.h). One without a model, as of an imported result, counts
+ * elements. */
+void report_sizes_read(store_row *rows, size_t n);
 
-bool report_in_bytes(const char *config);
+/* One more result. */
+void report_sizes_add(report_sizes *s, const store_sizes *one);
+
+static inline bool report_in_bytes(const store_sizes *s) { return s->weights > 0; }
 
 /* For programs: "bytes" or "elements". */
-const char *report_sizes_word(const char *config);
+const char *report_sizes_word(const store_sizes *s);
 
 /* The same of several; "differs". */
 const char *report_sizes_key(const report_sizes *s);
@@ -31,7 +32,7 @@ const char *report_sizes_key(const report_sizes *s);
  * elements. */
 void report_sizes_print(const report_sizes *s, dse_strbuf *out);
 
-/* The same of one configuration. */
-void report_sizes_print_one(const char *config, dse_strbuf *out);
+/* The same of one result. */
+void report_sizes_print_one(const store_sizes *s, dse_strbuf *out);
 
 #endif

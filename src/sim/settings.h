@@ -1,6 +1,6 @@
 /* sim_settings -- everything about the simulated system except its network.
  *
- * Plain data, filled by driver/ from a system card or from ASTRA-sim's system.json. Rates are in
+ * Plain data, filled by cards/system.h from a system card or from ASTRA-sim's system.json. Rates are in
  * operations and bytes per second; memory bandwidth counts in 10^9 (link bandwidth in 2^30: network/). */
 #ifndef DSE_SIM_SETTINGS_H
 #define DSE_SIM_SETTINGS_H

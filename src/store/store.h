@@ -8,6 +8,8 @@
 
 #include "base/alloc.h"
 
+#include <math.h>
+
 typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
 typedef enum {
     STORE_U64,
@@ -82,6 +84,11 @@ uint64_t store_count(const store_metrics *m, const store_column *c);
 /* Of a STORE_TEXT; NULL if it is not there. */
 const char *store_text(const store_metrics *m, const store_column *c);
 
+/* Bytes of an element in the memory of a result, by what the element is; all 0: memory counts elements. */
+typedef struct {
+    double weights, activations, gradients, optimizer, messages;
+} store_sizes;
+
 typedef struct {
     const char *config; /* JSON: model, system, point, engine; what the result is a function of */
     uint64_t hash;      /* of config */
@@ -96,6 +103,7 @@ typedef struct {
     bool memory_rounded; /* the engine printed its memory in GB, rounded */
     store_metrics metrics;
     uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
+    store_sizes sizes;         /* not stored: report_sizes_read (report/sizes.h) takes them from config */
 } store_row;
 
 typedef struct store store;
@@ -109,6 +117,12 @@ void store_close(store *s); /* accepts NULL */
 
 /* The parts of the step are there: the result is of this program's own simulator, and not of a database of version 1. */
 static inline bool store_has_step(const store_metrics *m) { return m->step_idle != STORE_ABSENT; }
+
+/* What "fits" means: the memory is known and at most hbm_bytes, or there is no limit (NaN). */
+static inline bool store_fits(uint64_t peak_memory, double hbm_bytes)
+{
+    return isnan(hbm_bytes) || (peak_memory != STORE_ABSENT && (double)peak_memory <= hbm_bytes);
+}
 
 /* Whether an engine's name is that of this program's own simulator, of whatever version: "native-1". */
 bool store_is_native(const char *engine);

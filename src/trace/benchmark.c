@@ -57,8 +57,7 @@ static dse_status median_of_requests(const cfg_doc *doc, const char *key, dse_ar
     *out = NAN;
     if (!list || list->kind != CFG_LIST)
         return DSE_OK;
-    if (!(v = DSE_ARENA_NEW(a, double, (size_t)list->n + 1)))
-        return dse_fail_nomem(err);
+    v = DSE_ARENA_NEW(a, double, (size_t)list->n + 1);
     for (uint32_t i = 0; i < list->n; i++) {
         dse_status st = request_of(doc, list->item[i], key, &v[n], err);
 
@@ -202,10 +201,8 @@ static dse_status load_vllm(const char *folder, dse_arena *a, trace_benchmark *o
 dse_status trace_benchmark_load(const char *trace, dse_arena *a, trace_benchmark *out, dse_error *err)
 {
     const char *beside = trace_folder_of(trace, a);
-    const char *record = beside ? dse_arena_printf(a, "%s/bench_results.jsonl", beside) : NULL;
-    const char *folder = beside ? dse_arena_printf(a, "%s/results_json", beside) : NULL;
+    const char *record = dse_arena_printf(a, "%s/bench_results.jsonl", beside);
+    const char *folder = dse_arena_printf(a, "%s/results_json", beside);
 
-    if (!record || !folder)
-        return dse_fail_nomem(err);
     return dse_is_file(record) ? load_sglang(record, a, out, err) : load_vllm(folder, a, out, err);
 }

@@ -17,7 +17,7 @@ typedef struct {
 } trace_benchmark;
 
 /* Reads it from the directory of a trace, or that of a trace's file. None there is success: out->found is false. DSE_E_IO, DSE_E_SYNTAX,
- * DSE_E_CONFIG (with file, line and column), DSE_E_NOMEM. */
+ * DSE_E_CONFIG (with file, line and column). */
 dse_status trace_benchmark_load(const char *trace, dse_arena *a, trace_benchmark *out, dse_error *err);
 
 #endif

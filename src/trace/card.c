@@ -243,8 +243,6 @@ static dse_status set_texts(card_reading *r, const card_row *row, const cfg_node
     _Static_assert(AT(protocol) == AT(n_protocols) + sizeof(size_t), "its count is before it");
     _Static_assert(AT(trace) == AT(n_traces) + sizeof(size_t), "its count is before it");
     _Static_assert(AT(specific) == AT(n_specific) + sizeof(size_t), "its count is before it");
-    if (!text)
-        return dse_fail_nomem(err);
     if (v->kind == CFG_SCALAR && !v->text[0])
         return DSE_OK;
     if (v->kind != CFG_LIST)
@@ -294,8 +292,6 @@ static dse_status set_env(card_reading *r, const card_row *row, const cfg_node *
         return wrong(r, v, row->path, "a mapping", err);
     c->env_name = DSE_ARENA_NEW(r->arena, const char *, v->n);
     c->env_value = DSE_ARENA_NEW(r->arena, const char *, v->n);
-    if (!c->env_name || !c->env_value)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < v->n; i++) {
         if (v->item[i]->kind != CFG_SCALAR)
             return wrong(r, v->item[i], row->path, "names with texts", err);
@@ -348,7 +344,7 @@ static bool is_section(const char *path)
 }
 
 /* The keys of a section: the part of each row's path behind it. */
-static dse_status warn_unknown(card_reading *r, const char *section, const cfg_node *key, dse_error *err)
+static void warn_unknown(card_reading *r, const char *section, const cfg_node *key)
 {
     const char *known[N_ROWS], *near;
     size_t prefix = strlen(section), n = 0;
@@ -356,20 +352,15 @@ static dse_status warn_unknown(card_reading *r, const char *section, const cfg_n
 
     for (size_t i = 0; i < N_ROWS; i++) {
         const char *rest = rows[i].path + prefix + (prefix > 0);
-        char *word;
 
-        if (strncmp(rows[i].path, section, prefix) != 0 || (prefix && rows[i].path[prefix] != '.'))
-            continue;
-        if (!(word = dse_arena_strndup(r->arena, rest, strcspn(rest, "."))))
-            return dse_fail_nomem(err);
-        known[n++] = word;
+        if (strncmp(rows[i].path, section, prefix) == 0 && (!prefix || rows[i].path[prefix] == '.'))
+            known[n++] = dse_arena_strndup(r->arena, rest, strcspn(rest, "."));
     }
     near = dse_nearest(key->text, known, n);
     trace_warn(r->notes, cfg_where(r->doc, key, &at),
                near ? "unknown key '%.80s%s%.80s' is ignored; did you mean '%s'?"
                     : "unknown key '%.80s%s%.80s' is ignored",
                section, prefix ? "." : "", key->text, near);
-    return DSE_OK;
 }
 
 static dse_status set_row(card_reading *r, size_t row, const cfg_node *key, const cfg_node *v, dse_error *err)
@@ -401,7 +392,7 @@ static dse_status read_section(card_reading *r, const char *section, const cfg_n
         if (row < N_ROWS)
             st = set_row(r, row, map->key[i], map->item[i], err);
         else if (!is_section(path))
-            st = warn_unknown(r, section, map->key[i], err);
+            warn_unknown(r, section, map->key[i]);
         else if (map->item[i]->kind == CFG_MAP)
             st = read_section(r, path, map->item[i], err);
         else if (!says_nothing(map->item[i]))

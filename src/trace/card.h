@@ -61,7 +61,7 @@ typedef struct {
 /* Reads and checks one. What is warned of in `notes`, with its place: a key that it does not know, a word that is none of
  * those that a key takes, contradictions that a metric need not mind (degrees whose product is not total_count, ...). A
  * value of the wrong type is DSE_E_CONFIG with file, line and column, a number out of range DSE_E_RANGE. A value that is
- * empty, and "N/A", "TBD" or "unknown" where a number belongs, is absent. Also DSE_E_IO, DSE_E_SYNTAX, DSE_E_NOMEM. */
+ * empty, and "N/A", "TBD" or "unknown" where a number belongs, is absent. Also DSE_E_IO, DSE_E_SYNTAX. */
 dse_status trace_card_load(const char *path, dse_arena *a, trace_card *out, trace_record *notes,
                            dse_error *err);
 

@@ -77,15 +77,10 @@ static void read_devices(chrome_reader *r)
     if (!enter(r, TRACE_JSON_ARRAY))
         return;
     while (trace_json_item(&r->json)) {
-        trace_device d;
-
         if (!enter(r, TRACE_JSON_OBJECT))
             continue;
-        d = read_device(r);
-        if (DSE_GROW(rank->device, rank->cap_devices, rank->n_devices + 1))
-            rank->device[rank->n_devices++] = d;
-        else
-            trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
+        DSE_GROW(rank->device, rank->cap_devices, rank->n_devices + 1);
+        rank->device[rank->n_devices++] = read_device(r);
     }
 }
 
@@ -116,15 +111,10 @@ static void read_groups(chrome_reader *r)
     if (!enter(r, TRACE_JSON_ARRAY))
         return;
     while (trace_json_item(&r->json)) {
-        trace_group g;
-
         if (!enter(r, TRACE_JSON_OBJECT))
             continue;
-        g = read_group(r);
-        if (DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1))
-            rank->group[rank->n_groups++] = g;
-        else
-            trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
+        DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1);
+        rank->group[rank->n_groups++] = read_group(r);
     }
 }
 
@@ -172,12 +162,8 @@ static void read_peaks(chrome_reader *r)
     if (!enter(r, TRACE_JSON_ARRAY))
         return;
     while (trace_json_item(&r->json)) {
-        uint64_t v = chrome_whole_of(r, UINT64_MAX - 1); /* UINT64_MAX is TRACE_UNKNOWN */
-
-        if (DSE_GROW(r->peak, r->cap_peaks, r->n_peaks + 1))
-            r->peak[r->n_peaks++] = v;
-        else
-            trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
+        DSE_GROW(r->peak, r->cap_peaks, r->n_peaks + 1);
+        r->peak[r->n_peaks++] = chrome_whole_of(r, UINT64_MAX - 1); /* UINT64_MAX is TRACE_UNKNOWN */
     }
 }
 
@@ -257,8 +243,6 @@ static dse_status refuse(const chrome_reader *r, const char *path, dse_error *er
     const trace_json *j = &r->json;
     dse_error where = DSE_ERROR_INIT;
 
-    if (j->fault == TRACE_JSON_NO_MEMORY)
-        return dse_fail_nomem(err);
     snprintf(where.where, sizeof where.where, "%.200s: byte %" PRIu64, path,
              j->fault ? j->fault_at : trace_json_offset(j));
     if (*j->source->broken)
@@ -286,23 +270,16 @@ static void read_all(chrome_reader *r, const char *path)
 /* Gives back what the arrays have grown to and do not need. */
 static void tighten(trace_rank *rank)
 {
-    trace_event *event;
-
     if (rank->device_time || rank->n_events == rank->cap_events)
         return; /* trace_device_time_of looks at the capacity */
-    if ((event = dse_realloc(rank->event, rank->n_events * sizeof *event))) {
-        rank->event = event;
-        rank->cap_events = rank->n_events;
-    }
+    rank->event = dse_realloc(rank->event, rank->n_events * sizeof *rank->event);
+    rank->cap_events = rank->n_events;
 }
 
 static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
 {
     trace_rank *rank = r->rank;
-    dse_status st = DSE_OK;
 
-    if (r->json.fault == TRACE_JSON_NO_MEMORY)
-        return dse_fail_nomem(err);
     if (!r->has_events || (r->json.fault && !r->n_read))
         return refuse(r, path, err);
     rank->kind = r->is_simulated ? TRACE_SIMULATED : r->is_xla ? TRACE_XLA : TRACE_KINETO;
@@ -313,21 +290,16 @@ static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
     chrome_name_lanes(r);
     tighten(rank);
     warn(r, path);
-    if (!(rank->path = dse_calloc(1, strlen(path) + 1)))
-        return dse_fail_nomem(err);
-    strcpy(rank->path, path);
     if (r->is_simulated)
-        st = chrome_split_ranks(r, path, err);
-    return st;
+        chrome_split_ranks(r, path);
+    return DSE_OK;
 }
 
 dse_status trace_chrome_parse(trace_source *source, const char *path, trace_record *out, dse_error *err)
 {
-    chrome_reader r = {.record = out, .rank = trace_record_add_rank(out)};
+    chrome_reader r = {.record = out, .rank = trace_record_add_file(out, TRACE_KINETO, path)};
     dse_status st;
 
-    if (!r.rank)
-        return dse_fail_nomem(err);
     trace_json_init(&r.json, source);
     chrome_events_init(&r);
     read_all(&r, path);

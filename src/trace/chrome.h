@@ -49,20 +49,19 @@ typedef struct {
 /* Reads a trace; `path` is for messages. As trace_reader.read. */
 dse_status trace_chrome_parse(trace_source *source, const char *path, trace_record *out, dse_error *err);
 
-/* chrome_event.c: all events of the list that one is in; running out of memory is the scanner's fault. */
+/* chrome_event.c: all events of the list that one is in. */
 void chrome_events_init(chrome_reader *r);
 void chrome_read_events(chrome_reader *r);
 void chrome_name_lanes(chrome_reader *r); /* once all metadata are known */
 void chrome_events_free(chrome_reader *r);
 
-/* The text of a string, number, or list of those, as a name: "[0, 1]". DSE_NONE: it is none (and then it is passed over),
- * or memory ran out, which is the scanner's fault then. */
+/* The text of a string, number, or list of those, as a name: "[0, 1]". DSE_NONE: it is none, and was skipped. */
 uint32_t chrome_name_of(chrome_reader *r);
 
 /* A number, or text of one: from 0 to max; UINT64_MAX. */
 uint64_t chrome_whole_of(chrome_reader *r, uint64_t max);
 
 /* chrome_split.c: a simulated run has a rank for each pid, which the file's only one becomes. */
-dse_status chrome_split_ranks(const chrome_reader *r, const char *path, dse_error *err);
+void chrome_split_ranks(const chrome_reader *r, const char *path);
 
 #endif

@@ -101,25 +101,16 @@ static double real_of(chrome_reader *r)
     return scalar(r, trace_json_value(&r->json)) ? trace_double_of(r->json.text, r->json.length) : NAN;
 }
 
-static bool no_memory(chrome_reader *r)
-{
-    return trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
-}
-
 static uint32_t intern(chrome_reader *r, const char *text, size_t n)
 {
-    uint32_t id = trace_names_add(&r->rank->names, text, n);
-
-    if (id == DSE_NONE)
-        no_memory(r);
-    return id;
+    return trace_names_add(&r->rank->names, text, n);
 }
 
 /* A list as Python prints it, which is how Kineto writes "Process Group Ranks". */
 static uint32_t list_name(chrome_reader *r)
 {
-    uint32_t id = DSE_NONE;
     dse_strbuf text;
+    uint32_t id;
 
     dse_strbuf_init(&text);
     while (trace_json_item(&r->json))
@@ -128,10 +119,7 @@ static uint32_t list_name(chrome_reader *r)
             dse_strbuf_add(&text, r->json.text, r->json.length);
         }
     dse_strbuf_adds(&text, text.len ? "]" : "[]");
-    if (text.failed)
-        no_memory(r);
-    else
-        id = intern(r, text.data, text.len);
+    id = intern(r, text.data, text.len);
     dse_strbuf_free(&text);
     return id;
 }
@@ -294,22 +282,19 @@ static bool same_process(const void *records, uint32_t id, const void *key)
     return ((const chrome_process *)records)[id].pid == *(const uint32_t *)key;
 }
 
-static bool name_process(chrome_reader *r, uint32_t pid, uint32_t name)
+static void name_process(chrome_reader *r, uint32_t pid, uint32_t name)
 {
     uint32_t hash = (uint32_t)dse_hash_u64(pid);
     dse_idslot *slot;
 
-    if (!dse_idtable_reserve(&r->processes))
-        return no_memory(r);
+    dse_idtable_reserve(&r->processes);
     slot = dse_idtable_find(&r->processes, hash, same_process, r->process, &pid);
     if (slot->id == DSE_NONE) {
-        if (!DSE_GROW(r->process, r->cap_processes, r->n_processes + 1))
-            return no_memory(r);
+        DSE_GROW(r->process, r->cap_processes, r->n_processes + 1);
         dse_idtable_put(&r->processes, slot, hash, (uint32_t)r->n_processes);
         r->process[r->n_processes++].pid = pid;
     }
     r->process[slot->id].name = name;
-    return true;
 }
 
 static void keep_metadata(chrome_reader *r, const chrome_event *e)
@@ -320,12 +305,13 @@ static void keep_metadata(chrome_reader *r, const chrome_event *e)
 
     if (!text || (!process && (!what || strcmp(what, "thread_name") != 0)))
         return;
-    if ((lane = trace_add_lane(r->rank, e->pid, e->tid)) == DSE_NONE)
-        no_memory(r);
-    else if (process && name_process(r, e->pid, e->meta_name))
-        r->is_xla = r->is_xla || strncmp(text, "/device:", strlen("/device:")) == 0;
-    else if (!process)
+    lane = trace_add_lane(r->rank, e->pid, e->tid);
+    if (!process) {
         r->rank->lane[lane].thread = e->meta_name;
+        return;
+    }
+    name_process(r, e->pid, e->meta_name);
+    r->is_xla = r->is_xla || strncmp(text, "/device:", strlen("/device:")) == 0;
 }
 
 void chrome_name_lanes(chrome_reader *r)
@@ -417,8 +403,6 @@ static uint8_t word_of(chrome_reader *r, uint32_t cat)
 
     if (cat == DSE_NONE)
         cat = intern(r, "", 0);
-    if (cat == DSE_NONE)
-        return 0;
     word = (uint8_t)trace_add_word(rank, cat);
     if (rank->n_words > known)
         r->category[word] = (uint8_t)trace_category_of(rank->names.text[cat], rank->names.length[cat]);
@@ -443,9 +427,9 @@ static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps,
     v.category = r->category[v.word];
     if (says_something)
         v.args = trace_add_args(r->rank, &r->args);
-    if (v.lane == DSE_NONE || (says_something && v.args == DSE_NONE) || !trace_add_event(r->rank, &v) ||
-        (has_device_time && !trace_set_device_time(r->rank, r->rank->n_events - 1, e->device_time)))
-        no_memory(r);
+    trace_add_event(r->rank, &v);
+    if (has_device_time)
+        trace_set_device_time(r->rank, r->rank->n_events - 1, e->device_time);
     r->is_xla = r->is_xla || e->device_time.dur_ps >= 0;
     if (e->wrong_correlation)
         count(&r->correlations, e->at);

@@ -18,7 +18,6 @@ typedef struct {
     moved *name;   /* by name of `from` */
     moved *lane;   /* by lane */
     moved *args;   /* by args */
-    bool no_memory;
 } mover;
 
 static bool is_new(const mover *m, moved *v)
@@ -33,10 +32,8 @@ static uint32_t move_name(mover *m, uint32_t id)
 {
     if (id == DSE_NONE)
         return DSE_NONE;
-    if (is_new(m, &m->name[id])) {
+    if (is_new(m, &m->name[id]))
         m->name[id].id = trace_names_add(&m->to->names, m->from->names.text[id], m->from->names.length[id]);
-        m->no_memory = m->no_memory || m->name[id].id == DSE_NONE;
-    }
     return m->name[id].id;
 }
 
@@ -46,10 +43,6 @@ static uint32_t move_lane(mover *m, uint32_t id)
     uint32_t pid = move_name(m, lane->pid), tid = move_name(m, lane->tid); /* in this order */
     uint32_t to = trace_add_lane(m->to, pid, tid);
 
-    if (to == DSE_NONE) {
-        m->no_memory = true;
-        return to;
-    }
     m->to->lane[to].process_name = move_name(m, lane->process_name);
     m->to->lane[to].thread = move_name(m, lane->thread);
     return to;
@@ -72,7 +65,6 @@ static uint32_t move_args(mover *m, uint32_t id)
             *field = move_name(m, *field);
         }
         m->args[id].id = trace_add_args(m->to, &a);
-        m->no_memory = m->no_memory || m->args[id].id == DSE_NONE;
     }
     return m->args[id].id;
 }
@@ -88,34 +80,15 @@ static void move_event(mover *m, const trace_event *e)
     v.lane = m->lane[e->lane].id;
     v.args = move_args(m, e->args);
     v.word = (uint8_t)trace_add_word(to, move_name(m, m->from->word[e->word]));
-    m->no_memory = m->no_memory || !trace_add_event(to, &v);
+    trace_add_event(to, &v);
     trace_extend(to, e->start_ps, e->start_ps + e->dur_ps, e->start_ps > 0 || m->from->base_ns > 0);
 }
 
-static bool mover_init(mover *m, const trace_rank *from)
+/* The rank of each lane; DSE_NONE: its pid is no number. Ranks count in the order of their first lane; returns how many. */
+static uint32_t ranks_of_lanes(const trace_rank *from, uint32_t *rank, uint32_t *pid)
 {
-    *m = (mover){.from = from,
-                 .name = dse_calloc(from->names.n, sizeof *m->name),
-                 .lane = dse_calloc(from->n_lanes, sizeof *m->lane),
-                 .args = dse_calloc(from->n_args, sizeof *m->args)};
-    return m->name && m->lane && m->args;
-}
+    uint32_t *by_name = dse_realloc(NULL, from->names.n * sizeof *by_name), n = 0;
 
-static void mover_free(mover *m)
-{
-    dse_free(m->name);
-    dse_free(m->lane);
-    dse_free(m->args);
-}
-
-/* The rank of each lane; DSE_NONE: its pid is no number. Ranks count in the order of their first lane. */
-static bool ranks_of_lanes(const trace_rank *from, uint32_t *rank, uint32_t *pid, uint32_t *n)
-{
-    uint32_t *by_name = dse_realloc(NULL, from->names.n * sizeof *by_name);
-
-    *n = 0;
-    if (!by_name)
-        return false;
     memset(by_name, 0xff, from->names.n * sizeof *by_name);
     for (uint32_t i = 0; i < from->n_lanes; i++) {
         uint32_t name = from->lane[i].pid;
@@ -128,13 +101,13 @@ static bool ranks_of_lanes(const trace_rank *from, uint32_t *rank, uint32_t *pid
 
             if (number == UINT64_MAX)
                 continue;
-            by_name[name] = *n;
-            pid[(*n)++] = (uint32_t)number;
+            by_name[name] = n;
+            pid[n++] = (uint32_t)number;
         }
         rank[i] = by_name[name];
     }
     dse_free(by_name);
-    return true;
+    return n;
 }
 
 /* The events of the file, rank by rank: order[start[k]..start[k + 1]) are those of rank k. */
@@ -151,22 +124,18 @@ static void sort_by_rank(const trace_rank *from, const uint32_t *rank_of_lane, u
             order[start[rank_of_lane[from->event[i].lane] + 1]++] = (uint32_t)i;
 }
 
-static bool move_rank(mover *m, trace_record *to, const char *path, uint32_t number, const uint32_t *order,
+static void move_rank(mover *m, trace_record *to, const char *path, uint32_t number, const uint32_t *order,
                       size_t n)
 {
     const trace_rank *from = m->from;
 
     m->rank++;
-    if (!(m->to = trace_record_add_rank(to)) || !(m->to->path = dse_calloc(1, strlen(path) + 1)))
-        return false;
-    strcpy(m->to->path, path);
+    m->to = trace_record_add_file(to, TRACE_SIMULATED, path);
     m->to->rank = number;
     m->to->has_rank = true;
-    m->to->kind = TRACE_SIMULATED;
     m->to->base_ns = from->base_ns;
-    for (size_t i = 0; i < n && !m->no_memory; i++)
+    for (size_t i = 0; i < n; i++)
         move_event(m, &from->event[order[i]]);
-    return !m->no_memory;
 }
 
 /* What the file says of its ranks beside their events. */
@@ -177,50 +146,45 @@ static void tell_of_run(const chrome_reader *r, trace_rank *to)
     to->peak_memory = to->rank < r->n_peaks ? r->peak[to->rank] : TRACE_UNKNOWN;
 }
 
-static bool split(const chrome_reader *r, trace_record *to, const char *path)
+static void split(const chrome_reader *r, trace_record *to, const char *path)
 {
     const trace_rank *from = &r->record->rank[0];
-    uint32_t *rank = dse_realloc(NULL, from->n_lanes * sizeof *rank), n = 0;
+    uint32_t *rank = dse_realloc(NULL, from->n_lanes * sizeof *rank);
     uint32_t *pid = dse_realloc(NULL, from->n_lanes * sizeof *pid);
     uint32_t *order = dse_realloc(NULL, from->n_events * sizeof *order);
     size_t *start = dse_calloc((size_t)from->n_lanes + 3, sizeof *start);
-    mover m = {0};
-    bool good = rank && pid && order && start && mover_init(&m, from) && ranks_of_lanes(from, rank, pid, &n);
+    mover m = {.from = from,
+               .name = dse_calloc(from->names.n, sizeof *m.name),
+               .lane = dse_calloc(from->n_lanes, sizeof *m.lane),
+               .args = dse_calloc(from->n_args, sizeof *m.args)};
+    uint32_t n = ranks_of_lanes(from, rank, pid);
 
-    if (good)
-        sort_by_rank(from, rank, n, start, order);
-    for (uint32_t k = 0; k < n && good; k++) {
-        good = move_rank(&m, to, path, pid[k], order + start[k], start[k + 1] - start[k]);
-        if (good)
-            tell_of_run(r, m.to);
+    sort_by_rank(from, rank, n, start, order);
+    for (uint32_t k = 0; k < n; k++) {
+        move_rank(&m, to, path, pid[k], order + start[k], start[k + 1] - start[k]);
+        tell_of_run(r, m.to);
     }
-    if (good && start[n] < from->n_events)
+    if (start[n] < from->n_events)
         trace_warn(to, path,
                    "events of a simulated run left out because their pid is no number of a rank: %zu",
                    from->n_events - start[n]);
-    mover_free(&m);
+    dse_free(m.name);
+    dse_free(m.lane);
+    dse_free(m.args);
     dse_free(rank);
     dse_free(pid);
     dse_free(order);
     dse_free(start);
-    return good;
 }
 
-dse_status chrome_split_ranks(const chrome_reader *r, const char *path, dse_error *err)
+void chrome_split_ranks(const chrome_reader *r, const char *path)
 {
     trace_record *record = r->record;
     trace_record ranks = {0};
-    dse_status st = DSE_OK;
 
-    if (!split(r, &ranks, path))
-        st = dse_fail_nomem(err);
-    for (size_t i = 0; st == DSE_OK && i < record->n_warnings; i++)
+    split(r, &ranks, path);
+    for (size_t i = 0; i < record->n_warnings; i++)
         trace_warn(&ranks, NULL, "%s", record->warning[i].text);
-    if (st == DSE_OK) {
-        trace_record_free(record);
-        *record = ranks;
-    } else {
-        trace_record_free(&ranks);
-    }
-    return st;
+    trace_record_free(record);
+    *record = ranks;
 }

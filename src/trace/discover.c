@@ -23,34 +23,27 @@ static const struct {
 
 /* ---- places -------------------------------------------------------------------------------- */
 
-static dse_status keep(const trace_file_list *l, dse_arena *a, trace_file **to, size_t *n, dse_error *err)
+static void keep(const trace_file_list *l, dse_arena *a, trace_file **to, size_t *n)
 {
-    if (!(*to = DSE_ARENA_NEW(a, trace_file, l->n)))
-        return dse_fail_nomem(err);
-    if (l->n)
-        memcpy(*to, l->file, l->n * sizeof *l->file);
+    *to = dse_arena_copy(a, l->file, l->n, sizeof *l->file);
     *n = l->n;
-    return DSE_OK;
 }
 
-dse_status trace_take(trace_search *s, const trace_listing *l, trace_found *out, dse_error *err)
+void trace_take(trace_search *s, const trace_listing *l, trace_found *out)
 {
-    if (profiles[s->which].takes[TRACE_FAMILY_SNAPSHOTS] &&
-        keep(&l->of[TRACE_FAMILY_SNAPSHOTS], s->arena, &out->snapshot, &out->n_snapshots, err) != DSE_OK)
-        return DSE_E_NOMEM;
+    if (profiles[s->which].takes[TRACE_FAMILY_SNAPSHOTS])
+        keep(&l->of[TRACE_FAMILY_SNAPSHOTS], s->arena, &out->snapshot, &out->n_snapshots);
     for (int f = 0; f < TRACE_FAMILY_SNAPSHOTS; f++) {
         if (!profiles[s->which].takes[f] || !l->of[f].n)
             continue;
         if (f == TRACE_FAMILY_TIMELINES && l->of[TRACE_FAMILY_EXPORTS].n && s->which == TRACE_PROFILES_AUTO)
             trace_warn(s->notes, l->of[TRACE_FAMILY_EXPORTS].file[0].path,
                        "is left out beside the traces of PyTorch's profiler; --profile-mode nsys takes it");
-        if (f != TRACE_FAMILY_EXECUTION_TRACES && profiles[s->which].takes[TRACE_FAMILY_EXECUTION_TRACES] &&
-            keep(&l->of[TRACE_FAMILY_EXECUTION_TRACES], s->arena, &out->execution, &out->n_executions, err) !=
-                DSE_OK)
-            return DSE_E_NOMEM;
-        return keep(&l->of[f], s->arena, &out->trace, &out->n_traces, err);
+        if (f != TRACE_FAMILY_EXECUTION_TRACES && profiles[s->which].takes[TRACE_FAMILY_EXECUTION_TRACES])
+            keep(&l->of[TRACE_FAMILY_EXECUTION_TRACES], s->arena, &out->execution, &out->n_executions);
+        keep(&l->of[f], s->arena, &out->trace, &out->n_traces);
+        return;
     }
-    return DSE_OK;
 }
 
 /* A link may lead back. */
@@ -72,14 +65,13 @@ static dse_status expand(trace_search *s, const char *dir, const char *pattern, 
 
     *n = 0;
     if (pattern[strlen(pattern) - 1] != '*') {
-        if (!(*out = DSE_ARENA_NEW(s->arena, const char *, 1)) ||
-            !((*out)[0] = dse_arena_printf(s->arena, "%s/%s", dir, pattern)))
-            return dse_fail_nomem(err);
+        *out = DSE_ARENA_NEW(s->arena, const char *, 1);
+        (*out)[0] = dse_arena_printf(s->arena, "%s/%s", dir, pattern);
         *n = dse_is_dir((*out)[0]);
         return DSE_OK;
     }
-    if (last && !(parent = dse_arena_printf(s->arena, "%s/%.*s", dir, (int)(last - pattern), pattern)))
-        return dse_fail_nomem(err);
+    if (last)
+        parent = dse_arena_printf(s->arena, "%s/%.*s", dir, (int)(last - pattern), pattern);
     if (!dse_is_dir(parent) || access(parent, R_OK | X_OK) != 0)
         return DSE_OK;
     if ((st = trace_list_names(parent, s->arena, &name, &n_names, err)) != DSE_OK)
@@ -88,8 +80,6 @@ static dse_status expand(trace_search *s, const char *dir, const char *pattern, 
     for (size_t i = 0; i < n_names; i++) {
         const char *path = dse_arena_printf(s->arena, "%s/%s", parent, name[i]);
 
-        if (!path)
-            return dse_fail_nomem(err);
         if (name[i][0] != '.' && strcmp(name[i], "analysis_output") != 0 && is_another_dir(path, dir))
             name[(*n)++] = path;
     }
@@ -124,7 +114,7 @@ static dse_status look_in(trace_search *s, const char *dir, const char **place, 
         else
             st = trace_list_dir(s, place[i], &l, err);
         if (st == DSE_OK)
-            st = trace_take(s, &l, &here, err);
+            trace_take(s, &l, &here);
         trace_listing_free(&l);
         if (!here.n_traces)
             continue;
@@ -181,12 +171,10 @@ static dse_status find_snapshots(trace_search *s, const char *dir, trace_found *
         const char *place = dse_arena_printf(s->arena, "%s/%s%s%s", dir, places[i].below,
                                              places[i].named ? "/" : "", places[i].named ? name : "");
 
-        if (!place)
-            st = dse_fail_nomem(err);
-        else if (dse_is_dir(place) && access(place, R_OK | X_OK) == 0)
+        if (dse_is_dir(place) && access(place, R_OK | X_OK) == 0)
             st = trace_list_dir(s, place, &l, err);
         if (st == DSE_OK)
-            st = keep(&l.of[TRACE_FAMILY_SNAPSHOTS], s->arena, &out->snapshot, &out->n_snapshots, err);
+            keep(&l.of[TRACE_FAMILY_SNAPSHOTS], s->arena, &out->snapshot, &out->n_snapshots);
         trace_listing_free(&l);
     }
     return st;
@@ -200,8 +188,7 @@ static dse_status find_all_snapshots(trace_search *s, const char *dir, trace_fou
 
     if (st != DSE_OK || out->n_snapshots || !trace)
         return st;
-    if (!(dir = dse_arena_strndup(s->arena, trace, (size_t)(strrchr(trace, '/') - trace))))
-        return dse_fail_nomem(err);
+    dir = dse_arena_strndup(s->arena, trace, (size_t)(strrchr(trace, '/') - trace));
     return find_snapshots(s, dir, out, err);
 }
 
@@ -262,7 +249,7 @@ static dse_status discover_file(trace_search *s, const char *path, trace_found *
     if (st == DSE_OK)
         st = trace_list_file(s, path, &l, err);
     if (st == DSE_OK)
-        st = trace_take(s, &l, out, err);
+        trace_take(s, &l, out);
     trace_listing_free(&l);
     return st;
 }
@@ -273,8 +260,6 @@ static dse_status list_both(trace_search *s, const char *dir, trace_listing *l, 
     const char *below = dse_arena_printf(s->arena, "%s/profile_trace", dir);
     dse_status st = trace_list_dir(s, dir, l, err);
 
-    if (!below)
-        return dse_fail_nomem(err);
     if (st != DSE_OK || !is_another_dir(below, dir))
         return st;
     if (access(below, R_OK | X_OK) == 0)
@@ -289,7 +274,7 @@ static dse_status discover_dir(trace_search *s, const char *dir, trace_found *ou
     dse_status st = list_both(s, dir, &l, err);
 
     if (st == DSE_OK)
-        st = trace_take(s, &l, out, err);
+        trace_take(s, &l, out);
     trace_listing_free(&l);
     if (st == DSE_OK && !out->n_traces && !out->n_snapshots)
         st = find_below(s, dir, out, err);
@@ -317,8 +302,7 @@ dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, 
     struct stat sb;
 
     *out = (trace_found){0};
-    if (!(path = tidy(a, path)))
-        return dse_fail_nomem(err);
+    path = tidy(a, path);
     if (stat(path, &sb) != 0)
         return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
     if (!S_ISDIR(sb.st_mode) &&

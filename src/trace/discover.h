@@ -37,13 +37,12 @@ typedef struct {
 
 /* `path` is a directory, or one file, which is taken whatever its name. Texts are in the arena; warnings go to `notes`.
  * DSE_E_IO: there is no such path, it is a pipe or a device, nothing in it is a trace or a side file (the message says
- * what is there instead), a file cannot be read or is broken. DSE_E_CONFIG: several runs. DSE_E_NOMEM. */
+ * what is there instead), a file cannot be read or is broken. DSE_E_CONFIG: several runs. */
 dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, trace_found *out,
                           trace_record *notes, dse_error *err);
 
 /* The workload card of a directory: workload_card.yaml, else workload_card_{tp,pp,dp_tp,dp_pp,3d}.yaml, else the only
- * other *.yaml or *.yml that is a card; NULL: there is none. Of a file, that of its directory, if it may be listed. DSE_E_CONFIG: several.
- * DSE_E_NOMEM. */
+ * other *.yaml or *.yml that is a card; NULL: there is none. Of a file, that of its directory, if it may be listed. DSE_E_CONFIG: several. */
 dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse_error *err);
 
 #endif

@@ -11,8 +11,8 @@
 static uint32_t ranks_of(et_reader *r)
 {
     trace_json *j = &r->json;
-    uint32_t id = DSE_NONE;
     dse_strbuf text;
+    uint32_t id;
 
     dse_strbuf_init(&text);
     while (trace_json_item(j)) {
@@ -26,10 +26,7 @@ static uint32_t ranks_of(et_reader *r)
         dse_strbuf_add(&text, j->text, j->length);
     }
     dse_strbuf_adds(&text, text.len ? "]" : "[]");
-    if (!text.failed)
-        id = trace_names_add(&r->rank->names, text.data, text.len);
-    if (id == DSE_NONE)
-        trace_json_fail(j, TRACE_JSON_NO_MEMORY, "out of memory");
+    id = trace_names_add(&r->rank->names, text.data, text.len);
     dse_strbuf_free(&text);
     return id;
 }
@@ -60,10 +57,8 @@ static void read_group(et_reader *r)
             g.size = (uint32_t)trace_whole_of(j->text, j->length, DSE_NONE - 1);
     }
     g.size = g.size == DSE_NONE ? 0 : g.size;
-    if (!DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1))
-        trace_json_fail(j, TRACE_JSON_NO_MEMORY, "out of memory");
-    else
-        rank->group[rank->n_groups++] = g;
+    DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1);
+    rank->group[rank->n_groups++] = g;
 }
 
 /* [{"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]}], as the text of a node. What is no such text
@@ -71,21 +66,14 @@ static void read_group(et_reader *r)
 static void read_groups(et_reader *r)
 {
     et_reader inner = {.rank = r->rank};
-    trace_source source = {0};
+    trace_source source;
     size_t n = r->config.len;
 
-    if (r->config.failed ||
-        trace_source_open_bytes(&source, r->config.data, n, n > 16 ? n : 16, NULL) != DSE_OK) {
-        trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
-        trace_source_close(&source);
-        return;
-    }
+    trace_source_open_bytes(&source, r->config.data, n, n > 16 ? n : 16);
     trace_json_init(&inner.json, &source);
     if (trace_json_value(&inner.json) == TRACE_JSON_ARRAY)
         while (trace_json_item(&inner.json) && trace_json_value(&inner.json) == TRACE_JSON_OBJECT)
             read_group(&inner);
-    if (inner.json.fault == TRACE_JSON_NO_MEMORY)
-        trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
     trace_json_free(&inner.json);
     trace_source_close(&source);
 }
@@ -145,7 +133,6 @@ static void add_node(et_reader *r, const et_node *n, uint64_t at)
 {
     const char *name = TRACE_NAME(r->rank, n->name);
     trace_event e = {.name = n->name, .args = DSE_NONE, .category = TRACE_CPU_OP};
-    bool fine;
 
     if (!set_times(r, n, &e)) {
         if (!r->n_out_of_range++)
@@ -153,12 +140,10 @@ static void add_node(et_reader *r, const et_node *n, uint64_t at)
         return;
     }
     e.lane = trace_add_lane(r->rank, r->pid, n->tid);
-    fine = e.lane != DSE_NONE;
-    if (fine && name && strcmp(name, TRACE_ET_COLLECTIVE) == 0)
-        fine = (e.args = et_comm_args(r, n)) != DSE_NONE;
-    if (!fine || !trace_add_event(r->rank, &e))
-        trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
-    else if (name && strstr(name, "process_group:init") && r->config.len)
+    if (name && strcmp(name, TRACE_ET_COLLECTIVE) == 0)
+        e.args = et_comm_args(r, n);
+    trace_add_event(r->rank, &e);
+    if (name && strstr(name, "process_group:init") && r->config.len)
         read_groups(r);
 }
 
@@ -220,8 +205,6 @@ static dse_status finish(et_reader *r, const char *path, trace_record *out, dse_
     trace_rank *rank = r->rank;
     char where[256];
 
-    if (j->fault == TRACE_JSON_NO_MEMORY)
-        return dse_fail_nomem(err);
     snprintf(where, sizeof where, "%.200s: byte %" PRIu64, path, j->fault_at);
     if (j->fault && !rank->n_events)
         return dse_fail_at(err, *j->source->broken ? DSE_E_IO : DSE_E_SYNTAX, where,
@@ -237,30 +220,20 @@ static dse_status finish(et_reader *r, const char *path, trace_record *out, dse_
             " nodes are left out because their durations are negative, or their times too large; this is the "
             "first",
             r->first_out_of_range, r->n_out_of_range);
-    rank->kind = TRACE_ET;
     note_world(rank);
-    if (!(rank->path = dse_calloc(1, strlen(path) + 1)))
-        return dse_fail_nomem(err);
-    strcpy(rank->path, path);
     return DSE_OK;
 }
 
 dse_status trace_et_parse(trace_source *source, const char *path, trace_record *out, dse_error *err)
 {
-    et_reader r = {.rank = trace_record_add_rank(out), .pid = DSE_NONE};
-    trace_json_kind kind;
+    et_reader r = {.rank = trace_record_add_file(out, TRACE_ET, path), .pid = DSE_NONE};
     dse_status st;
 
-    if (!r.rank)
-        return dse_fail_nomem(err);
     trace_json_init(&r.json, source);
     dse_strbuf_init(&r.config);
     et_nodes_init(&r);
-    kind = trace_json_value(&r.json);
-    /* The word of all nodes, which have none. */
-    if (trace_add_word(r.rank, trace_names_add(&r.rank->names, "", 0)) != 0 || r.rank->word[0] == DSE_NONE)
-        trace_json_fail(&r.json, TRACE_JSON_NO_MEMORY, "out of memory");
-    else if (kind == TRACE_JSON_OBJECT)
+    trace_add_word(r.rank, trace_names_add(&r.rank->names, "", 0)); /* all nodes have no category */
+    if (trace_json_value(&r.json) == TRACE_JSON_OBJECT)
         read_top(&r);
     st = finish(&r, path, out, err);
     dse_strbuf_free(&r.config);

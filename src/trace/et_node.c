@@ -10,14 +10,7 @@
 
 #include <inttypes.h>
 
-uint32_t et_text_of(et_reader *r)
-{
-    uint32_t id = trace_names_add(&r->rank->names, r->json.text, r->json.length);
-
-    if (id == DSE_NONE)
-        trace_json_fail(&r->json, TRACE_JSON_NO_MEMORY, "out of memory");
-    return id;
-}
+uint32_t et_text_of(et_reader *r) { return trace_names_add(&r->rank->names, r->json.text, r->json.length); }
 
 /* ---- values --------------------------------------------------------------------------------- */
 

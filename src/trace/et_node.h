@@ -42,13 +42,13 @@ typedef struct {
 /* Begins with the keys that nodes and attributes may have. */
 void et_nodes_init(et_reader *r);
 
-/* The object that one is in. Running out of memory is the scanner's fault. */
+/* Reads the object that the scanner is in. */
 void et_read_node(et_reader *r, et_node *n);
 
-/* What a record_param_comms says, as args of an event; DSE_NONE when out of memory. */
+/* What a record_param_comms says, as args of an event. */
 uint32_t et_comm_args(et_reader *r, const et_node *n);
 
-/* The text that one is at as a name; DSE_NONE when out of memory, which is the scanner's fault then. */
+/* The text that the scanner read last, as a name. */
 uint32_t et_text_of(et_reader *r);
 
 #endif

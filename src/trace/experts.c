@@ -14,16 +14,15 @@ typedef struct {
     dse_arena *arena; /* of the result */
 } sums;
 
-static bool reserve(sums *s, uint32_t n)
+static void reserve(sums *s, uint32_t n)
 {
     size_t cap = s->cap ? s->cap : 64;
-    double *v;
 
     while (cap < n)
         cap *= 2;
     if (cap > s->cap) {
-        if (!(v = DSE_ARENA_NEW(s->arena, double, cap)))
-            return false;
+        double *v = DSE_ARENA_NEW(s->arena, double, cap);
+
         if (s->e.n)
             memcpy(v, s->e.load, s->e.n * sizeof *v);
         s->e.load = v;
@@ -31,7 +30,6 @@ static bool reserve(sums *s, uint32_t n)
     }
     if (n > s->e.n)
         s->e.n = n; /* what lies behind is 0 still */
-    return true;
 }
 
 static dse_status add_step(sums *s, const cfg_doc *doc, const cfg_node *step, dse_error *err)
@@ -42,8 +40,7 @@ static dse_status add_step(sums *s, const cfg_doc *doc, const cfg_node *step, ds
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, step, &place),
                            "a step of expert_loads is to be a list of numbers, not %s",
                            cfg_describe(step, &what));
-    if (!reserve(s, step->n))
-        return dse_fail_nomem(err);
+    reserve(s, step->n);
     for (uint32_t i = 0; i < step->n; i++) {
         const cfg_node *x = step->item[i];
         double v;
@@ -103,11 +100,8 @@ dse_status trace_experts_load(const char *trace, dse_arena *a, trace_experts *ou
     const char *dir = trace_folder_of(trace, a);
     trace_paths folders = {0}, files = {0};
     sums s = {.arena = a};
-    dse_status st;
+    dse_status st = find_folders(dir, a, &folders, err);
 
-    if (!dir)
-        return dse_fail_nomem(err);
-    st = find_folders(dir, a, &folders, err);
     for (size_t i = 0; st == DSE_OK && i < folders.n; i++)
         st = trace_paths_add(&files, folders.path[i], "gate_logs_*.json", false, a, err);
     for (size_t i = 0; st == DSE_OK && i < files.n; i++)

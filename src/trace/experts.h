@@ -17,7 +17,7 @@ typedef struct {
 } trace_experts;
 
 /* Reads the logs of a trace's directory, or of that of its file. No log: n_files is 0. Everything is in the arena.
- * DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG (a load that is no number from 0 on; file, line and column), DSE_E_NOMEM. */
+ * DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG (a load that is no number from 0 on; file, line and column). */
 dse_status trace_experts_load(const char *trace, dse_arena *a, trace_experts *out, dse_error *err);
 
 #endif

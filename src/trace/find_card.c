@@ -27,8 +27,7 @@ static dse_status only_card(const char *dir, const char *const *name, size_t n, 
 
         if (name[i][0] == '.' || !trace_matches_any(name[i], patterns))
             continue;
-        if (!(path = dse_arena_printf(a, "%s/%s", dir, name[i])))
-            return dse_fail_nomem(err);
+        path = dse_arena_printf(a, "%s/%s", dir, name[i]);
         if (!dse_is_file(path) || !is_card(path, a))
             continue;
         if (*out)
@@ -52,13 +51,9 @@ dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse
     *out = NULL;
     if (!dse_is_dir(path))
         dir = slash ? dse_arena_strndup(a, path, slash == path ? 1 : (size_t)(slash - path)) : ".";
-    if (!dir)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *card = dse_arena_printf(a, "%s/%s", dir, names[i]);
 
-        if (!card)
-            return dse_fail_nomem(err);
         if (dse_is_file(card)) {
             *out = card;
             return DSE_OK;

@@ -66,65 +66,48 @@ typedef struct {
     uint64_t from;
 } decoding;
 
-static bool grow_decoded(trace_json *s, size_t n)
+static void grow_decoded(trace_json *s, size_t n)
 {
     size_t known = s->cap_decoded;
 
-    if (!DSE_GROW(s->decoded, s->cap_decoded, n + 16)) /* which may be read */
-        return trace_json_fail(s, TRACE_JSON_NO_MEMORY, "out of memory");
+    DSE_GROW(s->decoded, s->cap_decoded, n + 16); /* which may be read */
     memset(s->decoded + known, 0, s->cap_decoded - known);
-    return true;
 }
 
 /* What does not fit, and all behind it, is left out; `whole`: or all of it is taken. */
-static bool append(trace_json *s, decoding *d, const char *bytes, size_t n, bool whole)
+static void append(trace_json *s, decoding *d, const char *bytes, size_t n, bool whole)
 {
     size_t room = s->source->cap - s->n_decoded;
 
     if (d->cut)
-        return true;
+        return;
     if (n > room) {
         d->cut = true;
         n = whole ? 0 : room;
     }
-    if (!grow_decoded(s, s->n_decoded + n))
-        return false;
+    grow_decoded(s, s->n_decoded + n);
     if (n)
         memcpy(s->decoded + s->n_decoded, bytes, n);
     s->n_decoded += n;
-    return true;
 }
 
-static bool append_invalid(trace_json *s, decoding *d)
+static void append_invalid(trace_json *s, decoding *d)
 {
     d->invalid = true;
-    return append(s, d, "\xef\xbf\xbd", 3, true);
+    append(s, d, "\xef\xbf\xbd", 3, true);
 }
 
-static bool append_code(trace_json *s, decoding *d, uint32_t c)
+/* A code point as UTF-8: the first byte says how many follow, each of which has six of its bits. */
+static void append_code(trace_json *s, decoding *d, uint32_t c)
 {
+    static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+    size_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
     char b[4];
 
-    if (c < 0x80) {
-        b[0] = (char)c;
-        return append(s, d, b, 1, true);
-    }
-    if (c < 0x800) {
-        b[0] = (char)(0xc0 | c >> 6);
-        b[1] = (char)(0x80 | (c & 0x3f));
-        return append(s, d, b, 2, true);
-    }
-    if (c < 0x10000) {
-        b[0] = (char)(0xe0 | c >> 12);
-        b[1] = (char)(0x80 | (c >> 6 & 0x3f));
-        b[2] = (char)(0x80 | (c & 0x3f));
-        return append(s, d, b, 3, true);
-    }
-    b[0] = (char)(0xf0 | c >> 18);
-    b[1] = (char)(0x80 | (c >> 12 & 0x3f));
-    b[2] = (char)(0x80 | (c >> 6 & 0x3f));
-    b[3] = (char)(0x80 | (c & 0x3f));
-    return append(s, d, b, 4, true);
+    for (size_t i = more; i > 0; i--, c >>= 6)
+        b[i] = (char)(0x80 | (c & 0x3f));
+    b[0] = (char)(first[more] | c);
+    append(s, d, b, more + 1, true);
 }
 
 /* Of the four digits of \uXXXX at p; -1: they are none. */
@@ -154,14 +137,16 @@ static bool decode_unicode(trace_json *s, decoding *d, size_t n)
     s->at += 6;
     if (c >= 0xd800 && c < 0xdc00) {
         low = code_at(s->at, n - 6);
-        if (low < 0xdc00 || low > 0xdfff)
-            return append_invalid(s, d);
-        s->at += 6;
-        c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-    } else if (c == 0 || (c >= 0xdc00 && c < 0xe000)) {
-        return append_invalid(s, d);
+        if (low >= 0xdc00 && low <= 0xdfff) {
+            s->at += 6;
+            c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+        }
     }
-    return append_code(s, d, (uint32_t)c);
+    if (c == 0 || (c >= 0xd800 && c < 0xe000))
+        append_invalid(s, d);
+    else
+        append_code(s, d, (uint32_t)c);
+    return true;
 }
 
 static bool decode_escape(trace_json *s, decoding *d)
@@ -178,7 +163,8 @@ static bool decode_escape(trace_json *s, decoding *d)
     if (!letter)
         return trace_json_fail(s, TRACE_JSON_BROKEN, "there is no such escape");
     s->at += 2;
-    return append(s, d, &meant[letter - letters], 1, true);
+    append(s, d, &meant[letter - letters], 1, true);
+    return true;
 }
 
 /* Length of the valid UTF-8 sequence at p; 0. Table 3-7 of the Unicode standard. */
@@ -213,33 +199,34 @@ static bool decode_special(trace_json *s, decoding *d)
     n = ensure(s, 4);
     n = sequence_at((const unsigned char *)s->at, n);
     s->at += n ? n : 1;
-    return n ? append(s, d, s->at - n, n, true) : append_invalid(s, d);
+    if (n)
+        append(s, d, s->at - n, n, true);
+    else
+        append_invalid(s, d);
+    return true;
 }
 
 /* A string that does not stand in the window as it is. s->at is its opening quote. */
 static bool decode(trace_json *s)
 {
     decoding d = {.from = trace_json_offset(s)};
-    bool good = true;
 
     s->n_decoded = 0;
     s->at++;
-    while (good) {
+    for (;;) {
         const char *p = trace_json_find_special(s->at), *from = s->at;
 
         s->at = p;
-        good = append(s, &d, from, (size_t)(p - from), false);
-        if (good && *p == '"')
+        append(s, &d, from, (size_t)(p - from), false);
+        if (*p == '"')
             break;
-        if (good && p == s->end) {
-            if (!trace_json_more(s))
-                return trace_json_fail(s, TRACE_JSON_ENDED, "the text ends within a string");
-        } else if (good) {
-            good = decode_special(s, &d);
+        if (p != s->end) {
+            if (!decode_special(s, &d))
+                return false;
+        } else if (!trace_json_more(s)) {
+            return trace_json_fail(s, TRACE_JSON_ENDED, "the text ends within a string");
         }
     }
-    if (!good)
-        return false;
     s->at++;
     if (d.invalid && !s->n_invalid++)
         s->invalid_at = d.from;
@@ -269,8 +256,7 @@ bool trace_json_string_slow(trace_json *s)
 bool trace_json_colon_slow(trace_json *s)
 {
     if (s->text != s->decoded) {
-        if (!grow_decoded(s, s->length))
-            return false;
+        grow_decoded(s, s->length);
         memcpy(s->decoded, s->text, s->length);
         s->text = s->decoded;
     }

@@ -37,9 +37,8 @@ typedef enum {
 
 typedef enum {
     TRACE_JSON_FINE,
-    TRACE_JSON_ENDED,  /* the bytes end within a value */
-    TRACE_JSON_BROKEN, /* they are not JSON */
-    TRACE_JSON_NO_MEMORY
+    TRACE_JSON_ENDED, /* the bytes end within a value */
+    TRACE_JSON_BROKEN /* they are not JSON */
 } trace_json_fault;
 
 typedef struct {

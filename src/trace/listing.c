@@ -120,8 +120,7 @@ dse_status trace_list_file(trace_search *s, const char *path, trace_listing *out
         return DSE_OK;
     }
     to = &out->of[trace_family_of(reader)];
-    if (!DSE_GROW(to->file, to->cap, to->n + 1))
-        return dse_fail_nomem(err);
+    DSE_GROW(to->file, to->cap, to->n + 1);
     to->file[to->n++] = (trace_file){path, reader};
     return DSE_OK;
 }
@@ -134,8 +133,7 @@ static dse_status add_entry(trace_search *s, const char *dir, const char *name, 
 
     if (is_no_trace(name))
         return DSE_OK;
-    if (!(path = dse_arena_printf(s->arena, "%s/%s", dir, name)))
-        return dse_fail_nomem(err);
+    path = dse_arena_printf(s->arena, "%s/%s", dir, name);
     if (stat(path, &sb) != 0) {
         trace_warn(s->notes, path, "is a link to nothing that can be reached, and is left out");
         return DSE_OK;
@@ -148,40 +146,30 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in a directory, in the order of their bytes, in the arena. */
 dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, size_t *n, dse_error *err)
 {
     const char **name = NULL;
     size_t cap = 0;
     struct dirent *e;
     DIR *d = opendir(dir);
-    dse_status st = DSE_OK;
 
     *n = 0;
     *out = NULL;
     if (!d)
         return dse_fail_errno(err, DSE_E_IO, "cannot read the directory '%s'", dir);
-    while (st == DSE_OK && (e = readdir(d))) {
-        char *copy;
-
+    while ((e = readdir(d))) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        copy = dse_arena_strdup(a, e->d_name);
-        if (!copy || !DSE_GROW(name, cap, *n + 1))
-            st = dse_fail_nomem(err);
-        else
-            name[(*n)++] = copy;
+        DSE_GROW(name, cap, *n + 1);
+        name[(*n)++] = dse_arena_strdup(a, e->d_name);
     }
     closedir(d);
-    if (st == DSE_OK && *n) {
+    if (*n) {
         qsort(name, *n, sizeof *name, by_text);
-        if (!(*out = DSE_ARENA_NEW(a, const char *, *n)))
-            st = dse_fail_nomem(err);
-        else
-            memcpy(*out, name, *n * sizeof *name);
+        *out = dse_arena_copy(a, name, *n, sizeof *name);
     }
     dse_free(name);
-    return st;
+    return DSE_OK;
 }
 
 /* ---- copies of a timeline ------------------------------------------------------------------ */

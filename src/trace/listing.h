@@ -41,13 +41,13 @@ dse_status trace_list_file(trace_search *s, const char *path, trace_listing *out
 void trace_drop_copies(trace_file_list *l);
 
 /* Of what a directory holds, the first family that the search takes, and snapshots beside it. */
-dse_status trace_take(trace_search *s, const trace_listing *l, trace_found *out, dse_error *err);
+void trace_take(trace_search *s, const trace_listing *l, trace_found *out);
 
 /* Adds the files of a directory, and drops timelines that are copies of others. */
 dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, dse_error *err);
 void trace_listing_free(trace_listing *l);
 
-/* The names in a directory, in the order of their bytes, in the arena. DSE_E_IO, DSE_E_NOMEM. */
+/* The names in a directory, in the order of their bytes, in the arena. DSE_E_IO. */
 dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, size_t *n, dse_error *err);
 
 /* Whether a name matches one of these patterns of the shell; NULL ends them. */

@@ -22,17 +22,18 @@ uint32_t trace_names_add(trace_names *t, const char *text, size_t n)
     uint32_t hash = (uint32_t)dse_hash_words(text, n);
     name_key key = {text, n};
     dse_idslot *slot;
-    char *copy;
 
-    if (n >= UINT32_MAX || !dse_idtable_reserve(&t->table))
-        return DSE_NONE;
+    if (n >= UINT32_MAX)
+        dse_out_of_memory();
+    dse_idtable_reserve(&t->table);
     slot = dse_idtable_find(&t->table, hash, same_text, t, &key);
     if (slot->id != DSE_NONE)
         return slot->id;
-    if (t->n == DSE_NONE - 1 || !DSE_GROW(t->text, t->cap, t->n + 1) ||
-        !DSE_GROW(t->length, t->cap_length, t->n + 1) || !(copy = dse_arena_strndup(&t->texts, text, n)))
-        return DSE_NONE;
-    t->text[t->n] = copy;
+    if (t->n == DSE_NONE - 1)
+        dse_out_of_memory();
+    DSE_GROW(t->text, t->cap, t->n + 1);
+    DSE_GROW(t->length, t->cap_length, t->n + 1);
+    t->text[t->n] = dse_arena_strndup(&t->texts, text, n);
     t->length[t->n] = (uint32_t)n;
     dse_idtable_put(&t->table, slot, hash, t->n);
     return t->n++;
@@ -49,7 +50,7 @@ uint32_t trace_names_add_bytes(trace_names *t, const void *bytes, size_t n)
     dse_strbuf_init(&clean);
     for (size_t i = 0; i < n; i++)
         dse_strbuf_add(&clean, text[i] ? text + i : "\xef\xbf\xbd", text[i] ? 1 : 3);
-    id = clean.failed ? DSE_NONE : trace_names_add(t, clean.data, clean.len);
+    id = trace_names_add(t, clean.data, clean.len);
     dse_strbuf_free(&clean);
     return id;
 }

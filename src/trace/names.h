@@ -18,7 +18,7 @@ typedef struct {
     dse_arena texts;
 } trace_names;
 
-/* The id of a text of n bytes, a new one if need be; DSE_NONE when out of memory. */
+/* The id of a text of n bytes, a new one if need be; never DSE_NONE. Texts beyond 2^32 - 2, or 4 GiB, end as no memory does. */
 uint32_t trace_names_add(trace_names *t, const char *text, size_t n);
 
 /* The same of bytes as a file has them: a NUL among them becomes U+FFFD. */

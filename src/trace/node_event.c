@@ -52,21 +52,19 @@ bool trace_node_stream(const trace_node_walk *w, size_t k, uint32_t *number, con
 }
 
 /* The lowest stream that is free, a linear search: no more streams than run at a time, which is a handful, but for the
- * receives of a pipeline's stage, all of which wait from the start. False when out of memory. */
-static bool take_lane(trace_node_lanes *l, dse_time start, dse_time end, size_t *out)
+ * receives of a pipeline's stage, all of which wait from the start. */
+static size_t take_lane(trace_node_lanes *l, dse_time start, dse_time end)
 {
     size_t i = 0;
 
     while (i < l->n && l->end[i] > start)
         i++;
     if (i == l->n) {
-        if (!DSE_GROW(l->end, l->cap, l->n + 1))
-            return false;
+        DSE_GROW(l->end, l->cap, l->n + 1);
         l->n++;
     }
     l->end[i] = end;
-    *out = i;
-    return true;
+    return i;
 }
 
 /* ---- what an event says --------------------------------------------------------------------- */
@@ -124,19 +122,17 @@ static void say_message(trace_node_walk *w, uint64_t i, trace_node_event *e)
     e->group = &w->pair;
 }
 
-dse_status trace_node_next(trace_node_walk *w, trace_node_event *out, bool *any, dse_error *err)
+bool trace_node_next(trace_node_walk *w, trace_node_event *out)
 {
     const trace_ticks *t = w->t;
     uint64_t i = w->next;
     size_t lane;
     int f;
 
-    *any = i < w->end;
-    if (!*any)
-        return DSE_OK;
+    if (i == w->end)
+        return false;
     f = family_of[t->category[i]];
-    if (!take_lane(&w->lane[f], t->start[i], t->end[i], &lane))
-        return dse_fail_nomem(err);
+    lane = take_lane(&w->lane[f], t->start[i], t->end[i]);
     *out = (trace_node_event){.node = t->id[i],
                               .name = t->name[i] ? t->name[i] : "",
                               .word = families[f].word,
@@ -152,7 +148,7 @@ dse_status trace_node_next(trace_node_walk *w, trace_node_event *out, bool *any,
     else if (f == MESSAGES)
         say_message(w, i, out);
     w->next++;
-    return DSE_OK;
+    return true;
 }
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -172,25 +168,19 @@ static void add_ranks(const uint32_t *rank, uint32_t n, dse_strbuf *b)
     dse_strbuf_addc(b, '\0');
 }
 
-dse_status trace_node_walk_init(trace_node_walk *w, const trace_ticks *t, const trace_timeline_groups *g,
-                                dse_error *err)
+void trace_node_walk_init(trace_node_walk *w, const trace_ticks *t, const trace_timeline_groups *g)
 {
     const char *ranks;
 
-    *w = (trace_node_walk){.t = t, .groups = g};
+    *w = (trace_node_walk){.t = t, .groups = g, .group = dse_calloc(g->n, sizeof *w->group)};
     dse_strbuf_init(&w->texts);
-    if (!(w->group = dse_calloc(g->n, sizeof *w->group)))
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < g->n; i++)
         add_ranks(g->group[i].rank, g->group[i].n, &w->texts);
-    if (w->texts.failed)
-        return dse_fail_nomem(err);
     ranks = w->texts.data;
     for (uint32_t i = 0; i < g->n; i++) {
         w->group[i] = (trace_node_group){g->group[i].n, g->group[i].name, g->group[i].desc, ranks};
         ranks += strlen(ranks) + 1;
     }
-    return DSE_OK;
 }
 
 void trace_node_walk_free(trace_node_walk *w)

@@ -56,16 +56,15 @@ typedef struct {
     trace_node_lanes lane[TRACE_NODE_FAMILIES];
 } trace_node_walk;
 
-/* Both are borrowed. DSE_E_NOMEM; free it in any case. */
-dse_status trace_node_walk_init(trace_node_walk *w, const trace_ticks *t, const trace_timeline_groups *g,
-                                dse_error *err);
+/* Both are borrowed. */
+void trace_node_walk_init(trace_node_walk *w, const trace_ticks *t, const trace_timeline_groups *g);
 void trace_node_walk_free(trace_node_walk *w);
 
 /* Goes on to a rank, the one after the last or the first; *wall: its last end. */
 void trace_node_walk_rank(trace_node_walk *w, uint32_t rank, dse_time *wall);
 
-/* Its next event; *any false: there is none. DSE_E_NOMEM. */
-dse_status trace_node_next(trace_node_walk *w, trace_node_event *out, bool *any, dse_error *err);
+/* Its next event; false: there is none. */
+bool trace_node_next(trace_node_walk *w, trace_node_event *out);
 
 /* The k-th of the streams that the rank's events took so far, by family: its number, and what it is. False: there are not
  * so many. */

@@ -83,17 +83,14 @@ static bool place(nsys_import *x, const nsys_rows *r, trace_event *e)
 }
 
 /* The correlation in the record: those of several processes may share a number. */
-static bool add_launch(nsys_import *x, int64_t process, int64_t correlation, uint32_t rank, uint32_t *out)
+static uint32_t add_launch(nsys_import *x, int64_t process, int64_t correlation, uint32_t rank)
 {
     bool is_new;
     uint32_t *launch = trace_pairs_at(&x->launches, process, correlation, &is_new);
 
-    if (!launch)
-        return nsys_nomem(x);
     if (is_new)
         *launch = rank;
-    *out = trace_pairs_place(&x->launches, launch) + 1;
-    return true;
+    return trace_pairs_place(&x->launches, launch) + 1;
 }
 
 static uint64_t size_of(const nsys_rows *r, int column)
@@ -131,9 +128,8 @@ static bool fill_kernel(nsys_import *x, const nsys_rows *r, uint32_t rank, trace
         return false;
     if (e->name == DSE_NONE)
         e->name = a->long_name;
-    if (e->name == DSE_NONE &&
-        (e->name = trace_names_add(&nsys_rank(x, rank)->names, "Unknown", 7)) == DSE_NONE)
-        return nsys_nomem(x);
+    if (e->name == DSE_NONE)
+        e->name = trace_names_add(&nsys_rank(x, rank)->names, "Unknown", 7);
     if (size_of(r, GRID_X) == TRACE_UNKNOWN || size_of(r, GRID_Y) == TRACE_UNKNOWN ||
         size_of(r, GRID_Z) == TRACE_UNKNOWN ||
         __builtin_mul_overflow(size_of(r, GRID_Y), size_of(r, GRID_Z), &yz) ||
@@ -142,14 +138,13 @@ static bool fill_kernel(nsys_import *x, const nsys_rows *r, uint32_t rank, trace
     return true;
 }
 
-static bool fill_copy(nsys_import *x, const nsys_rows *r, uint32_t rank, int word, trace_event *e,
+static void fill_copy(nsys_import *x, const nsys_rows *r, uint32_t rank, int word, trace_event *e,
                       trace_args *a)
 {
     const char *name = word == NSYS_MEMSET ? "Memset" : copy_name(nsys_int(r, COPY_KIND));
 
     a->bytes = size_of(r, BYTES);
     e->name = trace_names_add(&nsys_rank(x, rank)->names, name, strlen(name));
-    return e->name != DSE_NONE || nsys_nomem(x);
 }
 
 /* A row of what a device did. */
@@ -169,20 +164,22 @@ static bool add_device_event(nsys_import *x, const nsys_rows *r, int word)
     trace_args_clear(&a);
     a.device = (uint32_t)nsys_int(r, DEVICE);
     a.stream = nsys_is_null(r, STREAM) ? DSE_NONE : (uint32_t)nsys_int(r, STREAM);
-    if (!nsys_find_rank(x, nsys_int(r, DEVICE), process, &rank) || !nsys_add_use(x, process, rank) ||
+    if (!nsys_find_rank(x, nsys_int(r, DEVICE), process, &rank) ||
         !nsys_find_lane(x, rank, false, nsys_int(r, STREAM), &e.lane))
         return false;
-    if (nsys_int(r, CORRELATION) && !add_launch(x, process, nsys_int(r, CORRELATION), rank, &e.correlation))
-        return false;
-    if (!(word == NSYS_KERNEL ? fill_kernel(x, r, rank, &e, &a) : fill_copy(x, r, rank, word, &e, &a)))
-        return false;
-    if (word == NSYS_KERNEL) {
+    nsys_add_use(x, process, rank);
+    if (nsys_int(r, CORRELATION))
+        e.correlation = add_launch(x, process, nsys_int(r, CORRELATION), rank);
+    if (word != NSYS_KERNEL) {
+        fill_copy(x, r, rank, word, &e, &a);
+    } else {
+        if (!fill_kernel(x, r, rank, &e, &a))
+            return false;
         x->first_ps = e.start_ps < x->first_ps ? e.start_ps : x->first_ps;
         x->last_ps = e.start_ps + e.dur_ps > x->last_ps ? e.start_ps + e.dur_ps : x->last_ps;
     }
-    if ((e.args = trace_add_args(nsys_rank(x, rank), &a)) == DSE_NONE ||
-        !trace_add_event(nsys_rank(x, rank), &e))
-        return nsys_nomem(x);
+    e.args = trace_add_args(nsys_rank(x, rank), &a);
+    trace_add_event(nsys_rank(x, rank), &e);
     return true;
 }
 
@@ -196,8 +193,10 @@ static bool add_host_event(nsys_import *x, const nsys_rows *r, uint32_t rank, in
         return false;
     if (e->name == DSE_NONE)
         return true;
-    return nsys_find_lane(x, rank, true, tid == NSYS_ANYONE ? 0 : tid, &e->lane) &&
-           (trace_add_event(nsys_rank(x, rank), e) || nsys_nomem(x));
+    if (!nsys_find_lane(x, rank, true, tid == NSYS_ANYONE ? 0 : tid, &e->lane))
+        return false;
+    trace_add_event(nsys_rank(x, rank), e);
+    return true;
 }
 
 /* Adds the event on each rank that its thread uses. */
@@ -230,7 +229,9 @@ static bool note_thread(nsys_import *x, const nsys_rows *r, int word)
     uint32_t rank;
 
     (void)word;
-    return !find_launch(x, r, &rank) || nsys_add_use(x, nsys_int(r, CALL_THREAD), rank);
+    if (find_launch(x, r, &rank))
+        nsys_add_use(x, nsys_int(r, CALL_THREAD), rank);
+    return true;
 }
 
 static bool call_name(nsys_import *x, const nsys_rows *r, uint32_t rank, uint32_t *out)
@@ -282,11 +283,10 @@ static bool range_name(nsys_import *x, const nsys_rows *r, uint32_t rank, uint32
             return true;
         *out = trace_names_add(names, text, plain);
     } else {
-        if (!(text = nsys_text(r, RANGE_TEXT, &n)))
-            return nsys_nomem(x);
+        text = nsys_text(r, RANGE_TEXT, &n);
         *out = trace_names_add_bytes(names, text, plain_length(text, n));
     }
-    return *out != DSE_NONE || nsys_nomem(x);
+    return true;
 }
 
 static bool add_range(nsys_import *x, const nsys_rows *r, int word)
@@ -323,8 +323,6 @@ static bool add_process_name(nsys_import *x, const nsys_rows *r, int word)
         bool is_new;
         uint32_t *known = trace_pairs_at(&x->processes, x->use[u].rank, process, &is_new);
 
-        if (!known)
-            return nsys_nomem(x);
         if (!nsys_name_of(x, r, PROCESS_NAME, x->use[u].rank, &name))
             return false;
         *known = name;

@@ -241,10 +241,10 @@ typedef struct {
     table table;
     bool done; /* a table of kernels was read */
     dse_error *err;
-} import;
+} report_import;
 
-static dse_status fail_line(import *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static dse_status fail_line(import *x, const char *fmt, ...)
+static dse_status fail_line(report_import *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static dse_status fail_line(report_import *x, const char *fmt, ...)
 {
     char where[256], text[512];
     va_list ap;
@@ -256,19 +256,17 @@ static dse_status fail_line(import *x, const char *fmt, ...)
     return dse_fail_at(x->err, DSE_E_SYNTAX, where, "%s", text);
 }
 
-static dse_status add_total(import *x, const char *name, uint64_t count, int64_t ns)
+static dse_status add_total(report_import *x, const char *name, uint64_t count, int64_t ns)
 {
     trace_rank *r = x->r;
     uint32_t id = trace_names_add(&r->names, name, strlen(name));
     trace_total *t;
 
-    if (id == DSE_NONE || !DSE_GROW(x->total_of, x->cap_total_of, (size_t)r->names.n))
-        return dse_fail_nomem(x->err);
+    DSE_GROW(x->total_of, x->cap_total_of, (size_t)r->names.n);
     while (x->n_total_of < r->names.n)
         x->total_of[x->n_total_of++] = DSE_NONE;
     if (x->total_of[id] == DSE_NONE) {
-        if (!DSE_GROW(r->total, r->cap_totals, r->n_totals + 1))
-            return dse_fail_nomem(x->err);
+        DSE_GROW(r->total, r->cap_totals, r->n_totals + 1);
         x->total_of[id] = (uint32_t)r->n_totals;
         r->total[r->n_totals++] = (trace_total){.name = id};
     }
@@ -280,7 +278,7 @@ static dse_status add_total(import *x, const char *name, uint64_t count, int64_t
 }
 
 /* A row of the table under way. */
-static dse_status read_row(import *x)
+static dse_status read_row(report_import *x)
 {
     const csv *c = &x->csv;
     const table *t = &x->table;
@@ -302,7 +300,7 @@ static dse_status read_row(import *x)
 }
 
 /* One record. */
-static dse_status read_line(import *x)
+static dse_status read_line(report_import *x)
 {
     table heading;
     const csv *c = &x->csv;
@@ -330,16 +328,13 @@ static dse_status read_line(import *x)
 dse_status trace_nsys_csv_parse(const char *path, const char *bytes, size_t n, trace_record *out,
                                 dse_error *err)
 {
-import x = {.path = path, .out = out, .err = err };
+    report_import x = {
+        .path = path, .out = out, .r = trace_record_add_file(out, TRACE_NSYS_CSV, path), .err = err};
     dse_status st = DSE_OK;
 
-    if (!(x.r = trace_record_add_rank(out)) || !(x.r->path = dse_realloc(NULL, strlen(path) + 1)))
-        return dse_fail_nomem(err);
-    strcpy(x.r->path, path);
-    x.r->kind = TRACE_NSYS_CSV;
     csv_init(&x.csv, bytes, n);
     while (st == DSE_OK && next_record(&x.csv))
-        st = x.csv.text.failed ? dse_fail_nomem(err) : read_line(&x);
+        st = read_line(&x);
     dse_strbuf_free(&x.csv.text);
     dse_free(x.total_of);
     if (st == DSE_OK && !x.done)
@@ -370,7 +365,7 @@ static bool is_nsys_csv(const char *head, size_t n)
     csv c;
 
     csv_init(&c, head, n);
-    while (!found && c.next_line <= MAX_LINES && next_record(&c) && !c.text.failed)
+    while (!found && c.next_line <= MAX_LINES && next_record(&c))
         found = read_heading(&c, &t);
     dse_strbuf_free(&c.text);
     return found;

@@ -56,9 +56,6 @@ typedef struct {
     trace_pairs processes; /* rank, process -> name */
 } nsys_import;
 
-/* Out of memory. */
-bool nsys_nomem(nsys_import *x);
-
 /* Calls row for each row of a table, while it returns true, and then says what was left out. */
 typedef bool nsys_row_fn(nsys_import *x, const nsys_rows *r, int word);
 bool nsys_each_row(nsys_import *x, const nsys_table *t, nsys_row_fn *row, int word);
@@ -77,7 +74,7 @@ bool nsys_find_rank(nsys_import *x, int64_t device, int64_t process, uint32_t *o
 bool nsys_describe_devices(nsys_import *x);
 
 /* A thread or a process uses a rank. */
-bool nsys_add_use(nsys_import *x, int64_t user, uint32_t rank);
+void nsys_add_use(nsys_import *x, int64_t user, uint32_t rank);
 
 /* The first in the chain of uses of a thread, or else of its process, or else, if kernels have no process, of anyone;
  * DSE_NONE: none. */

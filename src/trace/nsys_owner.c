@@ -25,12 +25,6 @@ const trace_category nsys_category[NSYS_WORDS] = {TRACE_KERNEL,  TRACE_MEMCPY, T
 static const char *const words[NSYS_WORDS] = {"kernel",       "gpu_memcpy",  "gpu_memset",
                                               "cuda_runtime", "cuda_driver", "user_annotation"};
 
-bool nsys_nomem(nsys_import *x)
-{
-    dse_fail_nomem(x->err);
-    return false;
-}
-
 bool nsys_each_row(nsys_import *x, const nsys_table *t, nsys_row_fn *row, int word)
 {
     nsys_rows r;
@@ -67,21 +61,17 @@ bool nsys_name_of(nsys_import *x, const nsys_rows *r, int column, uint32_t rank,
     if (sqlite3_column_type(r->stmt, column) == SQLITE_INTEGER) {
         int64_t id = nsys_int(r, column);
 
-        if (!(known = trace_pairs_at(&x->strings, rank, id, &is_new)))
-            return nsys_nomem(x);
-        if (is_new) {
-            if (nsys_string(&x->db, id, &text, &n, x->err) != DSE_OK)
-                return false;
-            if (text && (*known = trace_names_add_bytes(names, text, n)) == DSE_NONE)
-                return nsys_nomem(x);
-        }
+        known = trace_pairs_at(&x->strings, rank, id, &is_new);
+        if (is_new && nsys_string(&x->db, id, &text, &n, x->err) != DSE_OK)
+            return false;
+        if (is_new && text)
+            *known = trace_names_add_bytes(names, text, n);
         *out = *known;
         return true;
     }
-    if (!(text = nsys_text(r, column, &n)))
-        return nsys_nomem(x);
+    text = nsys_text(r, column, &n);
     *out = trace_names_add_bytes(names, text, n);
-    return *out != DSE_NONE || nsys_nomem(x);
+    return true;
 }
 
 static uint32_t add_number(trace_rank *r, const char *before, int64_t v)
@@ -104,8 +94,7 @@ static bool add_cuda_device(nsys_import *x, const nsys_rows *r, int word)
         return true;
     for (size_t i = 0; i < x->n_cuda; i++)
         x->by_gpu = x->by_gpu || (x->cuda[i].cuda_id == d.cuda_id && x->cuda[i].gpu_id != d.gpu_id);
-    if (!DSE_GROW(x->cuda, x->cap_cuda, x->n_cuda + 1))
-        return nsys_nomem(x);
+    DSE_GROW(x->cuda, x->cap_cuda, x->n_cuda + 1);
     x->cuda[x->n_cuda++] = d;
     return true;
 }
@@ -132,24 +121,15 @@ static bool add_rank(nsys_import *x, int64_t id, const nsys_cuda_device *cuda, u
                     MAX_DEVICES);
         return false;
     }
-    if (!DSE_GROW(x->rank_device, x->cap_rank_devices, x->n_rank_devices + 1))
-        return nsys_nomem(x);
+    DSE_GROW(x->rank_device, x->cap_rank_devices, x->n_rank_devices + 1);
     *out = x->out->n_ranks;
     x->rank_device[x->n_rank_devices++] =
         (nsys_rank_device){cuda ? cuda->gpu_id : id, cuda ? cuda->n_sms : 0};
-    if (!(r = trace_record_add_rank(x->out)) || !(r->path = dse_realloc(NULL, strlen(x->path) + 1)))
-        return nsys_nomem(x);
-    strcpy(r->path, x->path);
+    r = trace_record_add_file(x->out, TRACE_NSYS, x->path);
     r->rank = (uint32_t)id;
-    r->kind = TRACE_NSYS;
     r->base_ns = x->base_ns;
-    for (int w = 0; w < NSYS_WORDS; w++) {
-        uint32_t name = trace_names_add(&r->names, words[w], strlen(words[w]));
-
-        if (name == DSE_NONE)
-            return nsys_nomem(x);
-        trace_add_word(r, name);
-    }
+    for (int w = 0; w < NSYS_WORDS; w++)
+        trace_add_word(r, trace_names_add(&r->names, words[w], strlen(words[w])));
     return true;
 }
 
@@ -160,8 +140,6 @@ bool nsys_find_rank(nsys_import *x, int64_t device, int64_t process, uint32_t *o
     uint32_t *rank = trace_pairs_at(&x->devices, device, process, &is_new), at;
     int64_t id;
 
-    if (!rank)
-        return nsys_nomem(x);
     *out = *rank;
     if (!is_new)
         return true;
@@ -201,8 +179,7 @@ bool nsys_describe_devices(nsys_import *x)
     for (uint32_t i = x->first; i < x->out->n_ranks; i++) {
         trace_rank *r = nsys_rank(x, i);
 
-        if (!DSE_GROW(r->device, r->cap_devices, 1))
-            return nsys_nomem(x);
+        DSE_GROW(r->device, r->cap_devices, 1);
         r->device[r->n_devices++] = (trace_device){.name = DSE_NONE};
     }
     if (!nsys_each_row(x, &gpus, add_gpu, 0))
@@ -222,21 +199,19 @@ bool nsys_describe_devices(nsys_import *x)
 
 /* ---- who uses which device ----------------------------------------------------------------- */
 
-bool nsys_add_use(nsys_import *x, int64_t user, uint32_t rank)
+void nsys_add_use(nsys_import *x, int64_t user, uint32_t rank)
 {
     bool is_new;
     uint32_t *first = trace_pairs_at(&x->users, 0, user, &is_new);
 
-    if (!first)
-        return nsys_nomem(x);
     for (uint32_t u = *first; u != DSE_NONE; u = x->use[u].next)
         if (x->use[u].rank == rank)
-            return true;
-    if (x->n_uses == DSE_NONE - 1 || !DSE_GROW(x->use, x->cap_uses, x->n_uses + 1))
-        return nsys_nomem(x);
+            return;
+    if (x->n_uses == DSE_NONE - 1)
+        dse_out_of_memory();
+    DSE_GROW(x->use, x->cap_uses, x->n_uses + 1);
     x->use[x->n_uses] = (nsys_use){rank, *first};
     *first = (uint32_t)x->n_uses++;
-    return true;
 }
 
 uint32_t nsys_first_use(const nsys_import *x, int64_t tid)
@@ -257,8 +232,6 @@ bool nsys_find_lane(nsys_import *x, uint32_t rank, bool is_host, int64_t number,
     bool is_new;
     uint32_t *lane = trace_pairs_at(&x->lanes, 2 * (int64_t)rank + is_host, number, &is_new), pid, tid;
 
-    if (!lane)
-        return nsys_nomem(x);
     *out = *lane;
     if (!is_new)
         return true;
@@ -269,8 +242,6 @@ bool nsys_find_lane(nsys_import *x, uint32_t rank, bool is_host, int64_t number,
     }
     pid = add_number(r, "", is_host ? nsys_pid_of(number) : r->rank);
     tid = is_host ? add_number(r, "", number & 0xffffff) : add_number(r, "stream ", number);
-    if (pid == DSE_NONE || tid == DSE_NONE || (*lane = trace_add_lane(r, pid, tid)) == DSE_NONE)
-        return nsys_nomem(x);
-    *out = *lane;
+    *out = *lane = trace_add_lane(r, pid, tid);
     return true;
 }

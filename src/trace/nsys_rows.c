@@ -1,5 +1,6 @@
 #include "trace/nsys_rows.h"
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@ static dse_status fail(const nsys_db *d, const char *place, dse_error *err)
     int code = d->db ? sqlite3_errcode(d->db) & 0xff : SQLITE_NOMEM;
 
     if (code == SQLITE_NOMEM)
-        return dse_fail_nomem(err);
+        dse_out_of_memory();
     return dse_fail_at(err, code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? DSE_E_IO : DSE_E_SYNTAX,
                        d->path, "%s%s", place, sqlite3_errmsg(d->db));
 }
@@ -60,17 +61,13 @@ dse_status nsys_open(nsys_db *d, const char *path, dse_error *err)
 {
     dse_status st = check_head(path, err);
     dse_strbuf uri;
-    int code;
 
     *d = (nsys_db){.path = path};
     if (st != DSE_OK)
         return st;
     dse_strbuf_init(&uri);
     add_uri(&uri, path);
-    if (uri.failed)
-        st = dse_fail_nomem(err);
-    else if ((code = sqlite3_open_v2(uri.data, &d->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL)) !=
-             SQLITE_OK)
+    if (sqlite3_open_v2(uri.data, &d->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) != SQLITE_OK)
         st = fail(d, "", err);
     dse_strbuf_free(&uri);
     if (st != DSE_OK)
@@ -211,7 +208,7 @@ dse_status nsys_string(nsys_db *d, int64_t id, const char **text, size_t *n, dse
         *text = (const char *)sqlite3_column_text(d->string, 0);
         *n = (size_t)sqlite3_column_bytes(d->string, 0);
         if (!*text)
-            return dse_fail_nomem(err);
+            dse_out_of_memory();
     }
     if (code == SQLITE_ROW || code == SQLITE_DONE)
         return DSE_OK;
@@ -239,7 +236,7 @@ static dse_status add_query(nsys_db *d, const nsys_table *t, dse_strbuf *sql, ds
             dse_strbuf_addf(sql, "%sNULL", i ? ", " : "");
     }
     dse_strbuf_addf(sql, " FROM \"%s\"", t->name);
-    return sql->failed ? dse_fail_nomem(err) : DSE_OK;
+    return DSE_OK;
 }
 
 dse_status nsys_rows_open(nsys_rows *r, nsys_db *d, const nsys_table *t, dse_error *err)
@@ -286,6 +283,8 @@ const char *nsys_text(const nsys_rows *r, int column, size_t *n)
 {
     const char *text = (const char *)sqlite3_column_text(r->stmt, column);
 
-    *n = text ? (size_t)sqlite3_column_bytes(r->stmt, column) : 0;
+    if (!text)
+        dse_out_of_memory();
+    *n = (size_t)sqlite3_column_bytes(r->stmt, column);
     return text;
 }

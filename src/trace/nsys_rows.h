@@ -35,7 +35,7 @@ typedef struct {
 } nsys_rows;
 
 /* For reading alone: the file is not locked, not written, and not what its schema would run. DSE_E_IO, DSE_E_SYNTAX (it is
- * no database), DSE_E_NOMEM. Close it in any case. */
+ * no database). Close it in any case. */
 dse_status nsys_open(nsys_db *d, const char *path, dse_error *err);
 void nsys_close(nsys_db *d);
 
@@ -68,7 +68,7 @@ static inline bool nsys_is_null(const nsys_rows *r, int column)
 {
     return sqlite3_column_type(r->stmt, column) == SQLITE_NULL;
 }
-/* Bytes that are valid up to the next row; NULL if the value is. */
+/* The bytes of a value that is not NULL, valid up to the next row. */
 const char *nsys_text(const nsys_rows *r, int column, size_t *n);
 
 /* The text of a number of StringIds, valid up to the next call; *text is NULL if there is none. */

@@ -18,14 +18,14 @@ uint32_t *trace_pairs_at(trace_pairs *p, int64_t a, int64_t b, bool *is_new)
     uint32_t hash = hash_of(&key);
     dse_idslot *slot;
 
-    if (!dse_idtable_reserve(&p->table))
-        return NULL;
+    dse_idtable_reserve(&p->table);
     slot = dse_idtable_find(&p->table, hash, same_pair, p->entry, &key);
     *is_new = slot->id == DSE_NONE;
     if (!*is_new)
         return &p->entry[slot->id].value;
-    if (p->n >= DSE_NONE - 1 || !DSE_GROW(p->entry, p->cap, p->n + 1))
-        return NULL;
+    if (p->n >= DSE_NONE - 1)
+        dse_out_of_memory();
+    DSE_GROW(p->entry, p->cap, p->n + 1);
     p->entry[p->n] = key;
     dse_idtable_put(&p->table, slot, hash, (uint32_t)p->n);
     return &p->entry[p->n++].value;

@@ -17,7 +17,7 @@ typedef struct {
     dse_idtable table;
 } trace_pairs;
 
-/* The value of a pair, valid up to the next call; of a new one (*is_new) it is DSE_NONE. NULL when out of memory. */
+/* The value of a pair, valid up to the next call; of a new one (*is_new) it is DSE_NONE. */
 uint32_t *trace_pairs_at(trace_pairs *p, int64_t a, int64_t b, bool *is_new);
 
 /* The place of a pair in entry[]; DSE_NONE if it is not there. */

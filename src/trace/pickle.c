@@ -48,8 +48,7 @@ static dse_status op_mark(pickle_machine *m)
 {
     if (m->n_marks == PICKLE_MAX_STACK)
         return pickle_fail(m, "more than %u marks on the stack", PICKLE_MAX_STACK);
-    if (!DSE_GROW(m->mark, m->cap_marks, m->n_marks + 1))
-        return dse_fail_nomem(m->err);
+    DSE_GROW(m->mark, m->cap_marks, m->n_marks + 1);
     m->mark[m->n_marks++] = m->n_stack;
     return DSE_OK;
 }
@@ -303,8 +302,7 @@ static dse_status put(pickle_machine *m, uint64_t index)
         return pickle_fail(m, "%s to memo entry %" PRIu64 " of a memo of %zu", m->op->name, index, m->n_memo);
     if (index >= MAX_MEMO)
         return pickle_fail(m, "more than %u entries of the memo", MAX_MEMO);
-    if (!DSE_GROW(m->memo, m->cap_memo, (size_t)index + 1))
-        return dse_fail_nomem(m->err);
+    DSE_GROW(m->memo, m->cap_memo, (size_t)index + 1);
     while (m->n_memo <= index)
         m->memo[m->n_memo++].kind = UNSET;
     m->memo[index] = m->stack[m->n_stack - 1];

@@ -13,7 +13,7 @@
 #include "trace/source.h"
 
 /* Tells the listener all containers, then sets *root. The source is borrowed; `path` is for messages, which say "path:
- * byte N". DSE_E_IO, DSE_E_SYNTAX (truncated, or not plain data), DSE_E_NOMEM, or what the listener returned. */
+ * byte N". DSE_E_IO, DSE_E_SYNTAX (truncated, or not plain data), or what the listener returned. */
 dse_status trace_pickle_read(trace_source *source, const char *path, const trace_plain_listener *to,
                              trace_plain *root, dse_error *err);
 

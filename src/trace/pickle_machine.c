@@ -72,7 +72,7 @@ dse_status pickle_take_bytes(pickle_machine *m, uint64_t n, uint64_t keep)
         m->p += here;
         n -= here;
     }
-    return m->text.failed ? dse_fail_nomem(m->err) : DSE_OK;
+    return DSE_OK;
 }
 
 dse_status pickle_take_line(pickle_machine *m, size_t keep)
@@ -91,7 +91,7 @@ dse_status pickle_take_line(pickle_machine *m, size_t keep)
     }
     if (m->text.len && m->text.data[m->text.len - 1] == '\r')
         m->text.data[--m->text.len] = '\0';
-    return m->text.failed ? dse_fail_nomem(m->err) : DSE_OK;
+    return DSE_OK;
 }
 
 /* ---- the stack ------------------------------------------------------------------------------ */
@@ -107,8 +107,7 @@ dse_status pickle_push(pickle_machine *m, trace_plain v)
 {
     if (m->n_stack == PICKLE_MAX_STACK)
         return pickle_fail(m, "more than %u values wait on the stack", PICKLE_MAX_STACK);
-    if (!DSE_GROW(m->stack, m->cap_stack, m->n_stack + 1))
-        return dse_fail_nomem(m->err);
+    DSE_GROW(m->stack, m->cap_stack, m->n_stack + 1);
     m->stack[m->n_stack++] = v;
     return DSE_OK;
 }
@@ -122,18 +121,15 @@ dse_status pickle_push_container(pickle_machine *m, trace_plain_kind kind)
 {
     if (m->n_all == MAX_CONTAINERS)
         return pickle_fail(m, "more than %u lists, tuples and dictionaries", MAX_CONTAINERS);
-    if (!DSE_GROW(m->all, m->cap_all, m->n_all + 1))
-        return dse_fail_nomem(m->err);
+    DSE_GROW(m->all, m->cap_all, m->n_all + 1);
     m->all[m->n_all] = (pickle_container){DSE_NONE, (uint8_t)kind, false};
     return pickle_push(m, (trace_plain){.kind = kind, .id = (uint32_t)m->n_all++});
 }
 
 dse_status pickle_push_text(pickle_machine *m, const char *text, size_t n)
 {
-    uint32_t id = DSE_NONE;
+    uint32_t id = n <= TRACE_PLAIN_MAX_TEXT ? trace_names_add_bytes(m->to->names, text, n) : DSE_NONE;
 
-    if (n <= TRACE_PLAIN_MAX_TEXT && (id = trace_names_add(m->to->names, text, n)) == DSE_NONE)
-        return dse_fail_nomem(m->err);
     return pickle_push(m, (trace_plain){.kind = TRACE_PLAIN_TEXT, .id = id});
 }
 
@@ -175,8 +171,7 @@ dse_status pickle_fill(pickle_machine *m, uint32_t into, size_t from)
         if (st == DSE_OK)
             st = pickle_give(m, &m->stack[i + step - 1], &value);
         if (st == DSE_OK)
-            st = pickle_placed(
-                m, m->to->item(m->to->to, kind, &m->all[into].mine, step == 2 ? &key : NULL, &value, m->err));
+            m->to->item(m->to->to, kind, &m->all[into].mine, step == 2 ? &key : NULL, &value);
     }
     m->n_stack = from;
     return st;

@@ -42,8 +42,8 @@ typedef struct {
     trace_names *names; /* of all texts */
     /* An item of a container: of a dictionary with its key, else key is NULL. *mine is the listener's own number for the
      * container: DSE_NONE at first. */
-    dse_status (*item)(void *to, trace_plain_kind kind, uint32_t *mine, const trace_plain *key,
-                       const trace_plain *value, dse_error *err);
+    void (*item)(void *to, trace_plain_kind kind, uint32_t *mine, const trace_plain *key,
+                 const trace_plain *value);
     /* The container is complete; *mine is its id from now on. */
     dse_status (*close)(void *to, trace_plain_kind kind, uint32_t *mine, dse_error *err);
 } trace_plain_listener;

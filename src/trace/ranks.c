@@ -126,12 +126,10 @@ static uint32_t rank_in(const char *head)
 uint32_t trace_peek_rank(const char *path)
 {
     char *head = dse_realloc(NULL, TRACE_HEAD_BYTES);
-    uint32_t v = DSE_NONE;
+    uint32_t v;
 
-    if (head) { /* without memory for it the name is all there is: what was foreseen is checked in any case */
-        trace_source_head(path, head, TRACE_HEAD_BYTES);
-        v = rank_in(head);
-    }
+    trace_source_head(path, head, TRACE_HEAD_BYTES);
+    v = rank_in(head);
     dse_free(head);
     return v != DSE_NONE ? v : trace_rank_of_name(path, TRACE_KINETO);
 }
@@ -223,12 +221,10 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Ranks without a number: the lowest that nobody has. */
-static dse_status number_the_rest(const kind_ranks *k, trace_record *notes, dse_error *err)
+static void number_the_rest(const kind_ranks *k, trace_record *notes)
 {
     uint32_t *taken = dse_calloc(k->n, sizeof *taken), n_taken = 0, next = 0, at = 0, first = DSE_NONE, n = 0;
 
-    if (!taken)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < k->n; i++)
         if (k->rank[i].has_rank)
             taken[n_taken++] = k->rank[i].rank;
@@ -247,30 +243,26 @@ static dse_status number_the_rest(const kind_ranks *k, trace_record *notes, dse_
                    "neither this file nor its name says which rank it is%s: numbered %" PRIu32
                    " by the order of names",
                    n > 1 ? " (nor others do)" : "", k->rank[first].rank);
-    return DSE_OK;
 }
 
-static dse_status settle_kind(const kind_ranks *k, trace_record *notes, dse_error *err)
+static void settle_kind(const kind_ranks *k, trace_record *notes)
 {
     for (uint32_t i = 0; i < k->n; i++)
         if (!says_its_rank(k, &k->rank[i]))
             ask_the_name(k, i);
-    return number_the_rest(k, notes, err);
+    number_the_rest(k, notes);
 }
 
-static dse_status settle_kinds(trace_record *r, dse_error *err)
+static void settle_kinds(trace_record *r)
 {
-    dse_status st = DSE_OK;
-
-    for (uint32_t a = 0, b = 0; st == DSE_OK && a < r->n_ranks; a = b) {
+    for (uint32_t a = 0, b = 0; a < r->n_ranks; a = b) {
         kind_ranks k = {.rank = &r->rank[a], .n_files = 1};
 
         while (++b < r->n_ranks && r->rank[b].kind == r->rank[a].kind)
             k.n_files += !same_file(&r->rank[b - 1], &r->rank[b]);
         k.n = b - a;
-        st = settle_kind(&k, r, err);
+        settle_kind(&k, r);
     }
-    return st;
 }
 
 /* ---- one job ------------------------------------------------------------------------------- */
@@ -366,13 +358,12 @@ dse_status trace_settle_ranks(trace_record *r, dse_error *err)
 
     if (r->n_ranks)
         qsort(r->rank, r->n_ranks, sizeof *r->rank, by_kind);
-    st = check_kinds(r, err);
-    if (st == DSE_OK)
-        st = settle_kinds(r, err);
-    if (st == DSE_OK && r->n_ranks)
+    if ((st = check_kinds(r, err)) != DSE_OK)
+        return st;
+    settle_kinds(r);
+    if (r->n_ranks)
         qsort(r->rank, r->n_ranks, sizeof *r->rank, by_number);
-    if (st == DSE_OK)
-        st = check_numbers(r, err);
+    st = check_numbers(r, err);
     if (st == DSE_OK)
         st = check_groups(r, err);
     return st;

@@ -22,7 +22,7 @@ uint32_t trace_peek_rank(const char *path);
 /* Gives every rank of a record its number, sorts them by kind and number, and checks that they are one job. Ranks that
  * neither file nor name numbers get the lowest free numbers in the order of their names (trace2 before trace10), with a warning if there are
  * several files. DSE_E_CONFIG, each with the two files: two of one rank and kind, other world sizes, other groups, kinds
- * that one run does not have. DSE_E_NOMEM. */
+ * that one run does not have. */
 dse_status trace_settle_ranks(trace_record *r, dse_error *err);
 
 #endif

@@ -12,12 +12,12 @@ typedef struct {
     /* Whether a file that begins with these n bytes, decompressed, is one. They end with a NUL that is not counted. */
     bool (*is)(const char *head, size_t n);
     /* Adds the ranks of a file to a record that has none; what can be gone on after is a warning in it. The error of
-     * what cannot names the file and the byte. DSE_E_IO, DSE_E_SYNTAX, DSE_E_RANGE, DSE_E_NOMEM. */
+     * what cannot names the file and the byte. DSE_E_IO, DSE_E_SYNTAX, DSE_E_RANGE. */
     dse_status (*read)(const char *path, trace_record *out, dse_error *err);
 } trace_reader;
 
 /* The reader of a file by its content; NULL if it is of no known format (*err is as it was). DSE_E_IO: it cannot be
- * read, or is a gzip file that breaks before it tells what it is; DSE_E_NOMEM. */
+ * read, or is a gzip file that breaks before it tells what it is. */
 dse_status trace_reader_find(const char *path, const trace_reader **out, dse_error *err);
 
 #endif

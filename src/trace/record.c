@@ -74,12 +74,21 @@ trace_rank *trace_record_add_rank(trace_record *r)
 {
     trace_rank *rank;
 
-    if (!DSE_GROW(r->rank, r->cap_ranks, (size_t)r->n_ranks + 1))
-        return NULL;
+    DSE_GROW(r->rank, r->cap_ranks, (size_t)r->n_ranks + 1);
     rank = &r->rank[r->n_ranks];
     *rank = (trace_rank){.rank = r->n_ranks, .peak_memory = TRACE_UNKNOWN};
     trace_clear_extent(rank);
     r->n_ranks++;
+    return rank;
+}
+
+trace_rank *trace_record_add_file(trace_record *r, trace_kind kind, const char *path)
+{
+    trace_rank *rank = trace_record_add_rank(r);
+    size_t size = strlen(path) + 1;
+
+    rank->kind = kind;
+    rank->path = memcpy(dse_realloc(NULL, size), path, size);
     return rank;
 }
 
@@ -95,8 +104,9 @@ void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
     va_list ap;
     int n;
 
-    if (r->n_warnings > MAX_WARNINGS || !DSE_GROW(r->warning, r->cap_warnings, r->n_warnings + 1))
+    if (r->n_warnings > MAX_WARNINGS)
         return;
+    DSE_GROW(r->warning, r->cap_warnings, r->n_warnings + 1);
     w = &r->warning[r->n_warnings++];
     if (r->n_warnings > MAX_WARNINGS) {
         snprintf(w->text, sizeof w->text, "there are more warnings than these %d", MAX_WARNINGS);
@@ -108,10 +118,9 @@ void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
     va_end(ap);
 }
 
-bool trace_record_take(trace_record *r, trace_record *from)
+void trace_record_take(trace_record *r, trace_record *from)
 {
-    if (!DSE_GROW(r->rank, r->cap_ranks, (size_t)r->n_ranks + from->n_ranks))
-        return false;
+    DSE_GROW(r->rank, r->cap_ranks, (size_t)r->n_ranks + from->n_ranks);
     if (from->n_ranks)
         memcpy(r->rank + r->n_ranks, from->rank, from->n_ranks * sizeof *r->rank);
     r->n_ranks += from->n_ranks;
@@ -119,50 +128,40 @@ bool trace_record_take(trace_record *r, trace_record *from)
     for (size_t i = 0; i < from->n_warnings; i++)
         trace_warn(r, NULL, "%s", from->warning[i].text);
     trace_record_free(from);
-    return true;
 }
 
 /* ---- for readers --------------------------------------------------------------------------- */
 
 /* By half as much again: what is not written to costs no memory, and what is need not be copied. */
-static bool grow(void **v, size_t *cap, size_t need, size_t size)
+static void grow(void **v, size_t *cap, size_t need, size_t size)
 {
     size_t want = *cap + *cap / 2 + 1024;
-    void *p;
 
     if (need <= *cap)
-        return true;
-    if (want < need)
-        want = need;
-    if (want > SIZE_MAX / size || !(p = dse_realloc(*v, want * size)))
-        return false;
-    *v = p;
-    *cap = want;
-    return true;
+        return;
+    if (need >= DSE_NONE) /* not an index */
+        dse_out_of_memory();
+    *cap = want < need ? need : want;
+    *v = dse_realloc(*v, *cap * size);
 }
 
-bool trace_add_event(trace_rank *r, const trace_event *e)
+void trace_add_event(trace_rank *r, const trace_event *e)
 {
-    if (r->n_events == DSE_NONE - 1 ||
-        (r->n_events == r->cap_events &&
-         !grow((void **)&r->event, &r->cap_events, r->n_events + 1, sizeof *r->event)))
-        return false;
+    if (r->n_events == r->cap_events)
+        grow((void **)&r->event, &r->cap_events, r->n_events + 1, sizeof *r->event);
     r->event[r->n_events++] = *e;
-    return true;
 }
 
-bool trace_set_device_time(trace_rank *r, size_t event, trace_device_time t)
+void trace_set_device_time(trace_rank *r, size_t event, trace_device_time t)
 {
     size_t old = r->cap_device_time;
 
     if (event >= old) {
-        if (!grow((void **)&r->device_time, &r->cap_device_time, r->cap_events, sizeof *r->device_time))
-            return false;
+        grow((void **)&r->device_time, &r->cap_device_time, r->cap_events, sizeof *r->device_time);
         for (size_t i = old; i < r->cap_device_time; i++)
             r->device_time[i] = (trace_device_time){-1, -1};
     }
     r->device_time[event] = t;
-    return true;
 }
 
 static bool same_args(const void *records, uint32_t id, const void *key)
@@ -176,14 +175,11 @@ uint32_t trace_add_args(trace_rank *r, const trace_args *a)
     uint32_t hash = (uint32_t)dse_hash_words(a, sizeof *a);
     dse_idslot *slot;
 
-    if (!dse_idtable_reserve(&r->args_table))
-        return DSE_NONE;
+    dse_idtable_reserve(&r->args_table);
     slot = dse_idtable_find(&r->args_table, hash, same_args, r->args, a);
     if (slot->id != DSE_NONE)
         return slot->id;
-    if (r->n_args == DSE_NONE - 1 ||
-        !grow((void **)&r->args, &r->cap_args, (size_t)r->n_args + 1, sizeof *r->args))
-        return DSE_NONE;
+    grow((void **)&r->args, &r->cap_args, (size_t)r->n_args + 1, sizeof *r->args);
     memcpy(&r->args[r->n_args], a, sizeof *a);
     dse_idtable_put(&r->args_table, slot, hash, r->n_args);
     return r->n_args++;
@@ -212,13 +208,13 @@ uint32_t trace_add_lane(trace_rank *r, uint32_t pid, uint32_t tid)
     trace_lane key = {pid, tid, DSE_NONE, DSE_NONE};
     dse_idslot *slot;
 
-    if (!dse_idtable_reserve(&r->lanes))
-        return DSE_NONE;
+    dse_idtable_reserve(&r->lanes);
     slot = dse_idtable_find(&r->lanes, hash, same_lane, r->lane, &key);
     if (slot->id != DSE_NONE)
         return slot->id;
-    if (r->n_lanes == DSE_NONE - 1 || !DSE_GROW(r->lane, r->cap_lanes, (size_t)r->n_lanes + 1))
-        return DSE_NONE;
+    if (r->n_lanes == DSE_NONE - 1)
+        dse_out_of_memory();
+    DSE_GROW(r->lane, r->cap_lanes, (size_t)r->n_lanes + 1);
     r->lane[r->n_lanes] = key;
     dse_idtable_put(&r->lanes, slot, hash, r->n_lanes);
     return r->n_lanes++;

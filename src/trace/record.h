@@ -154,7 +154,7 @@ typedef struct {
     bool in_elements;
     uint64_t peak_memory; /* TRACE_UNKNOWN */
     /* Over all events of the file with ts > 0, whatever their ph, and over all kernels of an export of Nsight Systems:
-     * what the original tools call its length. all_first > all_last: none. */
+     * what the original tools call its length. all_first_ps > all_last_ps: none. */
     int64_t all_first_ps, all_last_ps;
     /* Over all events of a Chrome trace, also those with ts <= 0: the first start, the last start, the last end. Starts of
      * arrows between events count, though these are not kept. Empty as above. */
@@ -178,8 +178,11 @@ typedef struct {
 void trace_rank_free(trace_rank *r);     /* what belongs to it */
 void trace_record_free(trace_record *r); /* accepts a record that was only zeroed */
 
-/* One more rank at the end, empty; its number is its place. NULL when out of memory. May move the others. */
+/* One more rank at the end, empty; its number is its place. May move the others. */
 trace_rank *trace_record_add_rank(trace_record *r);
+
+/* The same, read from a file of this kind. */
+trace_rank *trace_record_add_file(trace_record *r, trace_kind kind, const char *path);
 
 /* Notes a warning, with the place (NULL: it is in the text; cut after 400 bytes); at most 100, and one more that says that there are others. */
 void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
@@ -187,9 +190,8 @@ void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
 
 /* ---- for readers ---------------------------------------------------------------------------- */
 
-/* All of these return false, or DSE_NONE, when out of memory. */
-bool trace_add_event(trace_rank *r, const trace_event *e);
-bool trace_set_device_time(trace_rank *r, size_t event, trace_device_time t);
+void trace_add_event(trace_rank *r, const trace_event *e);
+void trace_set_device_time(trace_rank *r, size_t event, trace_device_time t);
 uint32_t trace_add_args(trace_rank *r, const trace_args *a);
 uint32_t trace_add_lane(trace_rank *r, uint32_t pid, uint32_t tid); /* the same again for the same two */
 uint32_t trace_add_word(trace_rank *r, uint32_t name);              /* of a category */
@@ -227,8 +229,8 @@ static inline trace_device_time trace_device_time_of(const trace_rank *r, size_t
     return event < r->cap_device_time ? r->device_time[event] : (trace_device_time){-1, -1};
 }
 
-/* Moves all ranks and warnings of `from` behind those of r; `from` is empty then. False when out of memory. */
-bool trace_record_take(trace_record *r, trace_record *from);
+/* Moves all ranks and warnings of `from` behind those of r; `from` is empty then. */
+void trace_record_take(trace_record *r, trace_record *from);
 
 #define TRACE_NAME(r, id) ((id) == DSE_NONE ? NULL : (r)->names.text[id])
 

@@ -15,28 +15,23 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static dse_status add(trace_paths *to, const char *path, dse_arena *a, dse_error *err)
+static void add(trace_paths *to, const char *path, dse_arena *a)
 {
-    size_t cap = to->cap ? to->cap * 2 : 16;
-    const char **v = to->path;
-
     if (to->n == to->cap) {
-        if (!(v = DSE_ARENA_NEW(a, const char *, cap)))
-            return dse_fail_nomem(err);
+        const char **v = DSE_ARENA_RAW(a, const char *, to->cap ? to->cap * 2 : 16);
+
         if (to->n)
             memcpy(v, to->path, to->n * sizeof *v);
         to->path = v;
-        to->cap = cap;
+        to->cap = to->cap ? to->cap * 2 : 16;
     }
     to->path[to->n++] = path;
-    return DSE_OK;
 }
 
 dse_status trace_paths_add(trace_paths *to, const char *dir, const char *pattern, bool folders, dse_arena *a,
                            dse_error *err)
 {
     size_t first = to->n;
-    dse_status st = DSE_OK;
     struct dirent *e;
     DIR *d;
 
@@ -44,20 +39,19 @@ dse_status trace_paths_add(trace_paths *to, const char *dir, const char *pattern
         return DSE_OK;
     if (!(d = opendir(dir)))
         return dse_fail_errno(err, DSE_E_IO, "cannot read folder '%s'", dir);
-    while (st == DSE_OK && (e = readdir(d))) {
+    while ((e = readdir(d))) {
         const char *path;
 
         if (fnmatch(pattern, e->d_name, FNM_PERIOD) != 0)
             continue;
-        if (!(path = dse_arena_printf(a, "%s/%s", dir, e->d_name)))
-            st = dse_fail_nomem(err);
-        else if (folders ? dse_is_dir(path) : dse_is_file(path))
-            st = add(to, path, a, err);
+        path = dse_arena_printf(a, "%s/%s", dir, e->d_name);
+        if (folders ? dse_is_dir(path) : dse_is_file(path))
+            add(to, path, a);
     }
     closedir(d);
-    if (st == DSE_OK && to->n > first)
+    if (to->n > first)
         qsort(to->path + first, to->n - first, sizeof *to->path, by_name);
-    return st;
+    return DSE_OK;
 }
 
 const char *trace_folder_of(const char *path, dse_arena *a)

@@ -10,11 +10,11 @@ typedef struct {
 } trace_paths;
 
 /* Appends the files (or the folders) of `dir` whose names match a shell pattern, sorted by name. A `dir` that is not
- * there, or is a file, has none. Everything is in the arena. DSE_E_IO, DSE_E_NOMEM. */
+ * there, or is a file, has none. Everything is in the arena. DSE_E_IO. */
 dse_status trace_paths_add(trace_paths *to, const char *dir, const char *pattern, bool folders, dse_arena *a,
                            dse_error *err);
 
-/* The directory itself, or that of a file. NULL when out of memory. */
+/* The directory itself, or that of a file. */
 const char *trace_folder_of(const char *path, dse_arena *a);
 
 /* A number of a JSON object; NaN if it has no such key, or null. DSE_E_CONFIG with the place if it is none. */

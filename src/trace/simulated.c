@@ -14,15 +14,11 @@
 typedef struct {
     trace_rank *rank;
     trace_node_walk walk;
-    bool no_memory;
 } builder;
 
 static uint32_t intern(builder *b, const char *text)
 {
-    uint32_t id = text ? trace_names_add(&b->rank->names, text, strlen(text)) : DSE_NONE;
-
-    b->no_memory = b->no_memory || (text && id == DSE_NONE);
-    return id;
+    return text ? trace_names_add(&b->rank->names, text, strlen(text)) : DSE_NONE;
 }
 
 static uint32_t intern_number(builder *b, const char *before, uint32_t number)
@@ -41,10 +37,6 @@ static uint32_t add_lane(builder *b, uint32_t stream, const char *is)
     uint32_t id = trace_add_lane(r, pid, tid);
     char before[40];
 
-    if (id == DSE_NONE) {
-        b->no_memory = true;
-        return id;
-    }
     if (r->lane[id].process_name != DSE_NONE)
         return id; /* it was met before */
     r->lane[id].process_name = intern_number(b, "rank ", r->rank);
@@ -58,7 +50,6 @@ static uint32_t add_lane(builder *b, uint32_t stream, const char *is)
 static uint32_t add_args(builder *b, const trace_node_event *e)
 {
     trace_args a;
-    uint32_t id;
 
     if (!e->on_device)
         return DSE_NONE;
@@ -75,9 +66,7 @@ static uint32_t add_args(builder *b, const trace_node_event *e)
         a.group_desc = intern(b, e->group->desc);
         a.group_ranks = intern(b, e->group->ranks);
     }
-    id = trace_add_args(b->rank, &a);
-    b->no_memory = b->no_memory || id == DSE_NONE;
-    return id;
+    return trace_add_args(b->rank, &a);
 }
 
 static void add_event(builder *b, const trace_node_event *e)
@@ -91,7 +80,7 @@ static void add_event(builder *b, const trace_node_event *e)
     v.name = intern(b, e->name);
     v.args = add_args(b, e);
     v.word = (uint8_t)trace_add_word(r, intern(b, e->word));
-    b->no_memory = b->no_memory || !trace_add_event(r, &v);
+    trace_add_event(r, &v);
     trace_extend(r, v.start_ps, v.start_ps + v.dur_ps, v.start_ps > 0);
 }
 
@@ -99,12 +88,9 @@ static dse_status add_rank(builder *b, trace_record *out, const trace_timeline_s
 {
     uint32_t number = out->n_ranks;
     trace_node_event e;
-    dse_status st;
     dse_time wall;
-    bool any;
 
-    if (!(b->rank = trace_record_add_rank(out)))
-        return dse_fail_nomem(err);
+    b->rank = trace_record_add_rank(out);
     b->rank->has_rank = true;
     b->rank->kind = TRACE_SIMULATED;
     b->rank->world_size = b->walk.t->n_ranks;
@@ -120,17 +106,18 @@ static dse_status add_rank(builder *b, trace_record *out, const trace_timeline_s
                         number, wall / 1000000000);
     add_event(b, &(trace_node_event){
                      .name = TRACE_STEP_NAME, .word = TRACE_STEP_WORD, .end = wall, .stream = STEP_THREAD});
-    while ((st = trace_node_next(&b->walk, &e, &any, err)) == DSE_OK && any && !b->no_memory)
+    while (trace_node_next(&b->walk, &e))
         add_event(b, &e);
-    return st == DSE_OK && b->no_memory ? dse_fail_nomem(err) : st;
+    return DSE_OK;
 }
 
 dse_status trace_simulated_read(const trace_ticks *t, const trace_timeline_groups *g,
                                 const trace_timeline_sizes *sizes, trace_record *out, dse_error *err)
 {
     builder b = {0};
-    dse_status st = trace_node_walk_init(&b.walk, t, g, err);
+    dse_status st = DSE_OK;
 
+    trace_node_walk_init(&b.walk, t, g);
     for (uint32_t rank = 0; st == DSE_OK && rank < t->n_ranks; rank++)
         st = add_rank(&b, out, sizes, err);
     trace_node_walk_free(&b.walk);

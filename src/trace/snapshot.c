@@ -9,14 +9,10 @@ dse_status trace_snapshot_parse(trace_snapshot_reader *read, trace_source *sourc
                                 trace_record *out, dse_error *err)
 {
     trace_snapshot *s = trace_snapshot_new();
-    trace_plain_listener to;
+    trace_plain_listener to = trace_snapshot_listener(s);
     trace_plain root;
-    dse_status st;
+    dse_status st = read(source, path, &to, &root, err);
 
-    if (!s)
-        return dse_fail_nomem(err);
-    to = trace_snapshot_listener(s);
-    st = read(source, path, &to, &root, err);
     if (st == DSE_OK)
         st = trace_snapshot_finish(s, path, &root, out, err);
     trace_snapshot_free(s);

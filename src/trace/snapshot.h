@@ -11,7 +11,7 @@
 
 typedef struct trace_snapshot trace_snapshot;
 
-trace_snapshot *trace_snapshot_new(void); /* NULL when out of memory */
+trace_snapshot *trace_snapshot_new(void);
 void trace_snapshot_free(trace_snapshot *s);
 
 trace_plain_listener trace_snapshot_listener(trace_snapshot *s);
@@ -27,7 +27,7 @@ typedef dse_status trace_snapshot_reader(trace_source *source, const char *path,
 dse_status trace_snapshot_parse(trace_snapshot_reader *read, trace_source *source, const char *path,
                                 trace_record *out, dse_error *err);
 
-/* Adds a rank with the allocator to the record. DSE_E_SYNTAX: the root is no snapshot; DSE_E_NOMEM. */
+/* Adds a rank with the allocator to the record. DSE_E_SYNTAX: the root is no snapshot. */
 dse_status trace_snapshot_finish(trace_snapshot *s, const char *path, const trace_plain *root,
                                  trace_record *out, dse_error *err);
 

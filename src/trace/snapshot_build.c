@@ -49,18 +49,13 @@ trace_snapshot *trace_snapshot_new(void)
 {
     trace_snapshot *s = dse_calloc(1, sizeof *s);
 
-    if (!s)
-        return NULL;
     s->free_draft = s->free_item = DSE_NONE;
     for (uint32_t i = 0; i < N_WORDS; i++) {
         const char *word = i < W_ACTIONS  ? fields[i]
                            : i < W_STATES ? trace_action_name((trace_action)(i - W_ACTIONS))
                                           : trace_block_state_name((trace_block_state)(i - W_STATES));
 
-        if (trace_names_add(&s->names, word, strlen(word)) != i) {
-            trace_snapshot_free(s);
-            return NULL;
-        }
+        trace_names_add(&s->names, word, strlen(word));
     }
     return s;
 }
@@ -83,55 +78,45 @@ void trace_snapshot_free(trace_snapshot *s)
 
 /* ---- items ---------------------------------------------------------------------------------- */
 
-static bool add_item(trace_snapshot *s, uint32_t *first, uint32_t *last, uint32_t key,
+static void add_item(trace_snapshot *s, uint32_t *first, uint32_t *last, uint32_t key,
                      const trace_plain *value)
 {
     uint32_t id = DSE_SLOT_TAKE(s->items, s->cap_items, s->n_items, s->free_item, snapshot_item, next);
 
-    if (id == DSE_NONE)
-        return false;
     s->items[id] = (snapshot_item){key, DSE_NONE, *value};
     if (*first == DSE_NONE)
         *first = id;
     else
         s->items[*last].next = id;
     *last = id;
-    return true;
 }
 
 /* Lists of lists keep their empty ones, since their places are numbers of devices. What is dropped else are frames, and
  * entries of unknown actions. */
-static dse_status add_to_list(trace_snapshot *s, trace_plain_kind kind, uint32_t *mine,
-                              const trace_plain *value, dse_error *err)
+static void add_to_list(trace_snapshot *s, trace_plain_kind kind, uint32_t *mine, const trace_plain *value)
 {
     snapshot_list *l;
 
     if ((value->kind == TRACE_PLAIN_DICT && value->id == DSE_NONE) ||
         (kind == TRACE_PLAIN_TUPLE && !trace_plain_is_container(value)))
-        return DSE_OK;
+        return;
     if (*mine == DSE_NONE) {
-        if (s->n_lists > INDEX_MASK || !DSE_GROW(s->lists, s->cap_lists, s->n_lists + 1))
-            return dse_fail_nomem(err);
+        DSE_GROW(s->lists, s->cap_lists, s->n_lists + 1);
         s->lists[s->n_lists] = (snapshot_list){DSE_NONE, DSE_NONE, 0, false};
         *mine = (uint32_t)s->n_lists++;
     }
     l = &s->lists[*mine];
-    if (!add_item(s, &l->first, &l->last, DSE_NONE, value))
-        return dse_fail_nomem(err);
+    add_item(s, &l->first, &l->last, DSE_NONE, value);
     l->n++;
-    return DSE_OK;
 }
 
-static dse_status add_to_draft(trace_snapshot *s, uint32_t *mine, const trace_plain *key,
-                               const trace_plain *value, dse_error *err)
+static void add_to_draft(trace_snapshot *s, uint32_t *mine, const trace_plain *key, const trace_plain *value)
 {
     uint32_t word = key->kind == TRACE_PLAIN_TEXT ? key->id : DSE_NONE;
     snapshot_draft *d;
 
     if (*mine == DSE_NONE) {
         *mine = DSE_SLOT_TAKE(s->drafts, s->cap_drafts, s->n_drafts, s->free_draft, snapshot_draft, link);
-        if (*mine == DSE_NONE)
-            return dse_fail_nomem(err);
         d = &s->drafts[*mine];
         d->has = 0;
         d->forget = false;
@@ -143,17 +128,18 @@ static dse_status add_to_draft(trace_snapshot *s, uint32_t *mine, const trace_pl
         d->field[word] = *value;
     } else if (word == W_FILENAME || word == W_STAGE) {
         d->forget = true;
-    } else if (word != W_FRAMES && !add_item(s, &d->first, &d->last, word, value)) {
-        return dse_fail_nomem(err);
+    } else if (word != W_FRAMES) {
+        add_item(s, &d->first, &d->last, word, value);
     }
-    return DSE_OK;
 }
 
-static dse_status on_item(void *to, trace_plain_kind kind, uint32_t *mine, const trace_plain *key,
-                          const trace_plain *value, dse_error *err)
+static void on_item(void *to, trace_plain_kind kind, uint32_t *mine, const trace_plain *key,
+                    const trace_plain *value)
 {
-    return kind == TRACE_PLAIN_DICT ? add_to_draft(to, mine, key, value, err)
-                                    : add_to_list(to, kind, mine, value, err);
+    if (kind == TRACE_PLAIN_DICT)
+        add_to_draft(to, mine, key, value);
+    else
+        add_to_list(to, kind, mine, value);
 }
 
 /* ---- drafts --------------------------------------------------------------------------------- */
@@ -175,10 +161,14 @@ static dse_status unsigned_of(const snapshot_draft *d, int word, const char *of,
     return DSE_OK;
 }
 
-static uint32_t new_id(unsigned is, size_t index) { return is << INDEX_BITS | (uint32_t)index; }
-
-/* Room for one more, whose index fits into an id. */
-#define ROOM(v, cap, n) ((n) <= INDEX_MASK && DSE_GROW((v), (cap), (n) + 1))
+static dse_status new_id(unsigned is, size_t index, uint32_t *id, dse_error *err)
+{
+    if (index > INDEX_MASK)
+        return dse_fail(err, DSE_E_RANGE, "a snapshot holds more than %u entries, blocks, or lists",
+                        INDEX_MASK + 1);
+    *id = is << INDEX_BITS | (uint32_t)index;
+    return DSE_OK;
+}
 
 static dse_status close_entry(trace_snapshot *s, const snapshot_draft *d, uint32_t *id, dse_error *err)
 {
@@ -203,11 +193,9 @@ static dse_status close_entry(trace_snapshot *s, const snapshot_draft *d, uint32
         return st;
     if (has(d, W_TIME) && time->kind == TRACE_PLAIN_INT)
         e.time_us = time->v.integer;
-    if (!ROOM(s->entries, s->cap_entries, s->n_entries))
-        return dse_fail_nomem(err);
+    DSE_GROW(s->entries, s->cap_entries, s->n_entries + 1);
     s->entries[s->n_entries] = e;
-    *id = new_id(IS_ENTRY, s->n_entries++);
-    return DSE_OK;
+    return new_id(IS_ENTRY, s->n_entries++, id, err);
 }
 
 static dse_status close_block(trace_snapshot *s, const snapshot_draft *d, uint32_t *id, dse_error *err)
@@ -224,13 +212,11 @@ static dse_status close_block(trace_snapshot *s, const snapshot_draft *d, uint32
         s->n_unknown_states++;
     if (b.has_requested)
         st = unsigned_of(d, W_REQUESTED, "a block", &b.requested, err);
-    if (st == DSE_OK && !ROOM(s->blocks, s->cap_blocks, s->n_blocks))
-        st = dse_fail_nomem(err);
     if (st != DSE_OK)
         return st;
+    DSE_GROW(s->blocks, s->cap_blocks, s->n_blocks + 1);
     s->blocks[s->n_blocks] = b;
-    *id = new_id(IS_BLOCK, s->n_blocks++);
-    return DSE_OK;
+    return new_id(IS_BLOCK, s->n_blocks++, id, err);
 }
 
 static dse_status close_segment(trace_snapshot *s, const snapshot_draft *d, uint32_t *id, dse_error *err)
@@ -252,41 +238,35 @@ static dse_status close_segment(trace_snapshot *s, const snapshot_draft *d, uint
         st = dse_fail(err, DSE_E_SYNTAX, "a segment of device %" PRIu64, device);
     if (st == DSE_OK && has(d, W_BLOCKS) && blocks->kind != TRACE_PLAIN_LIST)
         st = dse_fail(err, DSE_E_SYNTAX, "'blocks' of a segment is to be a list");
-    if (st == DSE_OK && !ROOM(s->segments, s->cap_segments, s->n_segments))
-        st = dse_fail_nomem(err);
     if (st != DSE_OK)
         return st;
     g.s.device = (uint32_t)device;
     g.s.has_requested = has(d, W_REQUESTED);
     if (has(d, W_BLOCKS))
         g.blocks = blocks->id;
+    DSE_GROW(s->segments, s->cap_segments, s->n_segments + 1);
     s->segments[s->n_segments] = g;
-    *id = new_id(IS_SEGMENT, s->n_segments++);
-    return DSE_OK;
+    return new_id(IS_SEGMENT, s->n_segments++, id, err);
 }
 
 static dse_status close_root(trace_snapshot *s, const snapshot_draft *d, uint32_t *id, dse_error *err)
 {
     static const trace_plain none = {.kind = TRACE_PLAIN_NONE, .id = DSE_NONE};
 
-    if (!ROOM(s->roots, s->cap_roots, s->n_roots))
-        return dse_fail_nomem(err);
+    DSE_GROW(s->roots, s->cap_roots, s->n_roots + 1);
     s->roots[s->n_roots] = (snapshot_root){has(d, W_SEGMENTS) ? d->field[W_SEGMENTS] : none,
                                            has(d, W_TRACES) ? d->field[W_TRACES] : none,
                                            has(d, W_SETTINGS) ? d->field[W_SETTINGS] : none};
-    *id = new_id(IS_ROOT, s->n_roots++);
-    return DSE_OK;
+    return new_id(IS_ROOT, s->n_roots++, id, err);
 }
 
 /* What is neither keeps its items. */
 static dse_status close_settings(trace_snapshot *s, snapshot_draft *d, uint32_t *id, dse_error *err)
 {
-    if (!ROOM(s->settings, s->cap_settings, s->n_settings))
-        return dse_fail_nomem(err);
+    DSE_GROW(s->settings, s->cap_settings, s->n_settings + 1);
     s->settings[s->n_settings] = d->first;
     d->first = DSE_NONE;
-    *id = new_id(IS_SETTINGS, s->n_settings++);
-    return DSE_OK;
+    return new_id(IS_SETTINGS, s->n_settings++, id, err);
 }
 
 static dse_status close_draft(trace_snapshot *s, uint32_t *mine, dse_error *err)
@@ -321,8 +301,7 @@ static dse_status on_close(void *to, trace_plain_kind kind, uint32_t *mine, dse_
         return DSE_OK;
     if (kind == TRACE_PLAIN_DICT)
         return close_draft(to, mine, err);
-    *mine = new_id(IS_LIST, *mine);
-    return DSE_OK;
+    return new_id(IS_LIST, *mine, mine, err);
 }
 
 trace_plain_listener trace_snapshot_listener(trace_snapshot *s)

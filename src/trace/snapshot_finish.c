@@ -67,8 +67,7 @@ static dse_status take_segments(trace_snapshot *s, const snapshot_root *r, trace
 
     if (st != DSE_OK || !l)
         return st;
-    if (!DSE_GROW(a->segment, a->cap_segments, l->n))
-        return dse_fail_nomem(err);
+    DSE_GROW(a->segment, a->cap_segments, l->n);
     for (uint32_t i = l->first; st == DSE_OK && i != DSE_NONE; i = s->items[i].next) {
         const trace_plain *v = &s->items[i].value;
         const snapshot_segment *g;
@@ -89,8 +88,7 @@ static dse_status take_history(trace_snapshot *s, const trace_plain *v, trace_hi
 
     if (st != DSE_OK || !l)
         return st;
-    if (!DSE_GROW(to->entry, to->cap, l->n))
-        return dse_fail_nomem(err);
+    DSE_GROW(to->entry, to->cap, l->n);
     for (uint32_t i = l->first; i != DSE_NONE; i = s->items[i].next) {
         const trace_plain *e = &s->items[i].value;
 
@@ -111,8 +109,7 @@ static dse_status take_histories(trace_snapshot *s, const snapshot_root *r, trac
         st = list_of(s, &r->traces, "'device_traces'", &l, err);
     if (st != DSE_OK || !l)
         return st;
-    if (!DSE_GROW(a->history, a->cap_histories, l->n))
-        return dse_fail_nomem(err);
+    DSE_GROW(a->history, a->cap_histories, l->n);
     for (uint32_t i = l->first; st == DSE_OK && i != DSE_NONE; i = s->items[i].next) {
         a->history[a->n_histories] = (trace_history){.device = (uint32_t)a->n_histories};
         st = take_history(s, &s->items[i].value, &a->history[a->n_histories++], err);
@@ -129,15 +126,11 @@ typedef struct {
     dse_error *err;
 } copying;
 
-static dse_status copy_text(const copying *c, uint32_t id, uint32_t *out)
+static uint32_t copy_text(const copying *c, uint32_t id)
 {
     const trace_names *from = &c->s->names;
 
-    *out = DSE_NONE;
-    if (id == DSE_NONE)
-        return DSE_OK;
-    *out = trace_names_add(c->names, from->text[id], from->length[id]);
-    return *out == DSE_NONE ? dse_fail_nomem(c->err) : DSE_OK;
+    return id == DSE_NONE ? DSE_NONE : trace_names_add(c->names, from->text[id], from->length[id]);
 }
 
 static dse_status copy_setting(copying *c, uint32_t key, const trace_plain *v, int depth);
@@ -172,8 +165,11 @@ static const trace_setting_kind setting_kinds[] = {
 static dse_status copy_setting(copying *c, uint32_t key, const trace_plain *v, int depth)
 {
     uint32_t at = (uint32_t)c->a->n_settings;
-    trace_setting t = {.kind = setting_kinds[v->kind], .first = DSE_NONE, .next = DSE_NONE, .text = DSE_NONE};
-    dse_status st = copy_text(c, key, &t.key);
+    trace_setting t = {.kind = setting_kinds[v->kind],
+                       .key = copy_text(c, key),
+                       .text = v->kind == TRACE_PLAIN_TEXT ? copy_text(c, v->id) : DSE_NONE,
+                       .first = DSE_NONE,
+                       .next = DSE_NONE};
 
     if (at == MAX_SETTINGS || depth == MAX_DEPTH)
         return dse_fail(c->err, DSE_E_SYNTAX,
@@ -183,12 +179,7 @@ static dse_status copy_setting(copying *c, uint32_t key, const trace_plain *v, i
         t.number = v->v.number;
     else if (v->kind == TRACE_PLAIN_INT || v->kind == TRACE_PLAIN_BOOL)
         t.integer = v->v.integer;
-    if (st == DSE_OK && v->kind == TRACE_PLAIN_TEXT)
-        st = copy_text(c, v->id, &t.text);
-    if (st == DSE_OK && !DSE_GROW(c->a->setting, c->a->cap_settings, c->a->n_settings + 1))
-        st = dse_fail_nomem(c->err);
-    if (st != DSE_OK)
-        return st;
+    DSE_GROW(c->a->setting, c->a->cap_settings, c->a->n_settings + 1);
     c->a->setting[c->a->n_settings++] = t;
     if (is(v, IS_SETTINGS))
         return copy_items(c, at, c->s->settings[v->id & INDEX_MASK], depth);
@@ -219,16 +210,10 @@ static dse_status fill(trace_snapshot *s, const trace_plain *top, trace_rank *ra
 dse_status trace_snapshot_finish(trace_snapshot *s, const char *path, const trace_plain *top,
                                  trace_record *out, dse_error *err)
 {
-    trace_rank *rank = trace_record_add_rank(out);
-    size_t n = strlen(path) + 1;
+    trace_rank *rank = trace_record_add_file(out, TRACE_SNAPSHOT, path);
     dse_status st;
 
-    if (!rank)
-        return dse_fail_nomem(err);
-    rank->kind = TRACE_SNAPSHOT;
-    if (!(rank->path = dse_realloc(NULL, n)) || !(rank->allocator = dse_calloc(1, sizeof *rank->allocator)))
-        return dse_fail_nomem(err);
-    memcpy(rank->path, path, n);
+    rank->allocator = dse_calloc(1, sizeof *rank->allocator);
     if ((st = fill(s, top, rank, err)) != DSE_OK && err)
         dse_error_set_where(err, path);
     if (st == DSE_OK && s->n_unknown_actions)

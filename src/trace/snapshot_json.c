@@ -21,8 +21,6 @@ static dse_status stopped(const reader *r)
 
     if (s->fault == TRACE_JSON_FINE)
         return DSE_OK;
-    if (s->fault == TRACE_JSON_NO_MEMORY)
-        return dse_fail_nomem(r->err);
     if (*s->source->broken)
         return dse_fail(r->err, DSE_E_IO, "cannot read on: %s", s->source->broken);
     return dse_fail(r->err, DSE_E_SYNTAX, "%s",
@@ -31,13 +29,11 @@ static dse_status stopped(const reader *r)
                         : s->why);
 }
 
-static dse_status text_of(reader *r, trace_plain *out)
+static void text_of(reader *r, trace_plain *out)
 {
     *out = (trace_plain){.kind = TRACE_PLAIN_TEXT, .id = DSE_NONE};
-    if (r->json.length > TRACE_PLAIN_MAX_TEXT)
-        return DSE_OK;
-    out->id = trace_names_add(r->to->names, r->json.text, r->json.length);
-    return out->id == DSE_NONE ? dse_fail_nomem(r->err) : DSE_OK;
+    if (r->json.length <= TRACE_PLAIN_MAX_TEXT)
+        out->id = trace_names_add(r->to->names, r->json.text, r->json.length);
 }
 
 /* Whole numbers of up to 64 bits are exact, whatever way they are spelt. */
@@ -80,11 +76,10 @@ static dse_status read_container(reader *r, trace_plain_kind kind, trace_plain *
     while (st == DSE_OK &&
            (kind == TRACE_PLAIN_DICT ? trace_json_key(&r->json) : trace_json_item(&r->json))) {
         if (kind == TRACE_PLAIN_DICT)
-            st = text_of(r, &key);
+            text_of(r, &key);
+        st = read_value(r, &value, depth + 1);
         if (st == DSE_OK)
-            st = read_value(r, &value, depth + 1);
-        if (st == DSE_OK)
-            st = to->item(to->to, kind, &out->id, kind == TRACE_PLAIN_DICT ? &key : NULL, &value, r->err);
+            to->item(to->to, kind, &out->id, kind == TRACE_PLAIN_DICT ? &key : NULL, &value);
     }
     if (st == DSE_OK)
         st = stopped(r);
@@ -102,7 +97,7 @@ static dse_status read_value(reader *r, trace_plain *out, int depth)
     switch (kind) {
     case TRACE_JSON_OBJECT: return read_container(r, TRACE_PLAIN_DICT, out, depth);
     case TRACE_JSON_ARRAY: return read_container(r, TRACE_PLAIN_LIST, out, depth);
-    case TRACE_JSON_STRING: return text_of(r, out);
+    case TRACE_JSON_STRING: text_of(r, out); return DSE_OK;
     case TRACE_JSON_NUMBER: return number_of(r, out);
     case TRACE_JSON_WORD: word_of(r, out); return DSE_OK;
     default: return stopped(r);

@@ -120,16 +120,12 @@ static size_t fill_gzip(trace_source *s, char *to, size_t room)
     return room - g->z.avail_out;
 }
 
-static dse_status start_gzip(trace_source *s, dse_error *err)
+static void start_gzip(trace_source *s)
 {
     struct trace_gzip *g = dse_calloc(1, sizeof *g);
 
-    if (!g)
-        return dse_fail_nomem(err);
-    if (inflateInit2(&g->z, 15 + 16) != Z_OK) { /* gzip with the largest window */
-        dse_free(g);
-        return dse_fail_nomem(err);
-    }
+    if (inflateInit2(&g->z, 15 + 16) != Z_OK) /* gzip with the largest window */
+        dse_out_of_memory();
     memcpy(g->in, s->window, s->n); /* its beginning, which told that it is one */
     g->z.next_in = g->in;
     g->z.avail_in = (uInt)s->n;
@@ -137,7 +133,6 @@ static dse_status start_gzip(trace_source *s, dse_error *err)
     s->gzip = g;
     s->n = 0;
     s->ended = false;
-    return DSE_OK;
 }
 
 /* ---- the window ---------------------------------------------------------------------------- */
@@ -159,42 +154,37 @@ size_t trace_source_more(trace_source *s, size_t used)
     return got;
 }
 
-static dse_status start(trace_source *s, size_t cap, dse_error *err)
+static void start(trace_source *s, size_t cap)
 {
-    dse_status st = DSE_OK;
     size_t begin = 0, got;
 
-    if (!(s->window = dse_realloc(NULL, cap + TRACE_WINDOW_BEHIND)))
-        return dse_fail_nomem(err);
+    s->window = dse_realloc(NULL, cap + TRACE_WINDOW_BEHIND);
     while (begin < 2 && (got = read_some(s, s->window + begin, 2 - begin)) > 0)
         begin += got;
     s->n = begin;
     s->cap = cap;
     s->ended = begin < 2;
     if (begin == 2 && memcmp(s->window, "\x1f\x8b", 2) == 0)
-        st = start_gzip(s, err);
+        start_gzip(s);
     trace_source_more(s, 0);
-    return st;
 }
 
 dse_status trace_source_open(trace_source *s, const char *path, dse_error *err)
 {
-    dse_status st;
-
     *s = (trace_source){.file = open(path, O_RDONLY | O_CLOEXEC)};
     s->has_file = s->file >= 0;
     if (!s->has_file)
         return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
-    st = start(s, TRACE_WINDOW_BYTES, err);
-    if (st == DSE_OK && !s->n && *s->broken)
-        st = dse_fail(err, DSE_E_IO, "cannot read '%s': %s", path, s->broken);
-    return st;
+    start(s, TRACE_WINDOW_BYTES);
+    if (!s->n && *s->broken)
+        return dse_fail(err, DSE_E_IO, "cannot read '%s': %s", path, s->broken);
+    return DSE_OK;
 }
 
-dse_status trace_source_open_bytes(trace_source *s, const char *bytes, size_t n, size_t cap, dse_error *err)
+void trace_source_open_bytes(trace_source *s, const char *bytes, size_t n, size_t cap)
 {
     *s = (trace_source){.bytes = bytes, .bytes_end = bytes + n};
-    return start(s, cap, err);
+    start(s, cap);
 }
 
 size_t trace_source_head(const char *path, char *to, size_t n)

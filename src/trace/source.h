@@ -28,11 +28,11 @@ typedef struct {
     struct trace_gzip *gzip;       /* NULL: plain */
 } trace_source;
 
-/* The window is filled. DSE_E_IO: it cannot be opened or read at all; DSE_E_NOMEM. Close it in any case. */
+/* The window is filled. DSE_E_IO: it cannot be opened or read at all. Close it in any case. */
 dse_status trace_source_open(trace_source *s, const char *path, dse_error *err);
 
 /* The same of n bytes in memory (borrowed), with a window of `cap` bytes, at least 16. */
-dse_status trace_source_open_bytes(trace_source *s, const char *bytes, size_t n, size_t cap, dse_error *err);
+void trace_source_open_bytes(trace_source *s, const char *bytes, size_t n, size_t cap);
 
 /* Drops the first `used` bytes of the window and fills it up; how many bytes are new. 0: the window is full, or there
  * are no more. */

@@ -40,7 +40,7 @@ void trace_ticks_init(trace_ticks *r, uint32_t n_ranks, uint64_t n, dse_arena *a
 /* A heading, then one line an event: sys,node_id,issue_tick,finish_tick,node_type,node_name. */
 void trace_ticks_write_csv(const trace_ticks *r, dse_strbuf *out);
 
-/* The same into a file. DSE_E_IO, DSE_E_NOMEM. */
+/* The same into a file. DSE_E_IO. */
 dse_status trace_ticks_save_csv(const trace_ticks *r, const char *path, dse_error *err);
 
 #endif

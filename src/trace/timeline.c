@@ -120,8 +120,6 @@ static dse_status flush(writer *w, const char *path, dse_error *err)
     const char *at = w->text.data;
     size_t left = w->text.len;
 
-    if (w->text.failed)
-        return dse_fail_nomem(err);
     while (left) {
         unsigned part = left < CHUNK_BYTES ? (unsigned)left : CHUNK_BYTES;
 
@@ -139,17 +137,16 @@ static dse_status write_rank(writer *w, uint32_t rank, const char *path, dse_err
     trace_node_event e;
     dse_time wall;
     dse_status st;
-    bool any;
 
     trace_node_walk_rank(&w->walk, rank, &wall);
     add_rank(w, rank, w->sizes->wall ? w->sizes->wall[rank] : wall);
-    while ((st = trace_node_next(&w->walk, &e, &any, err)) == DSE_OK && any) {
+    while (trace_node_next(&w->walk, &e)) {
         add_event(w, rank, &e);
         if (w->text.len >= CHUNK_BYTES && (st = flush(w, path, err)) != DSE_OK)
             return st;
     }
     add_streams(w, rank);
-    return st;
+    return DSE_OK;
 }
 
 /* What the run is, beside its events. */
@@ -187,10 +184,8 @@ static dse_status open_file(writer *w, int fd, const char *path, dse_error *err)
 
     if (own < 0)
         return dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
-    if (!(w->file = gzdopen(own, compressed ? "wb" : "wbT"))) {
-        close(own);
-        return dse_fail_nomem(err);
-    }
+    if (!(w->file = gzdopen(own, compressed ? "wb" : "wbT")))
+        dse_out_of_memory();
     return DSE_OK;
 }
 
@@ -204,8 +199,8 @@ dse_status trace_timeline_save(const trace_ticks *t, const trace_timeline_groups
     if (st != DSE_OK)
         return st;
     dse_strbuf_init(&w.text);
-    if ((st = trace_node_walk_init(&w.walk, t, g, err)) == DSE_OK)
-        st = open_file(&w, r.fd, path, err);
+    trace_node_walk_init(&w.walk, t, g);
+    st = open_file(&w, r.fd, path, err);
     if (st == DSE_OK)
         st = write_all(&w, path, err);
     if (w.file && gzclose(w.file) != Z_OK && st == DSE_OK)

@@ -36,7 +36,7 @@ typedef struct {
 } trace_timeline_sizes;
 
 /* Written as it goes, and put in the place of what was there when it is complete; compressed if the name ends in
- * ".gz". DSE_E_IO, DSE_E_NOMEM. */
+ * ".gz". DSE_E_IO. */
 dse_status trace_timeline_save(const trace_ticks *t, const trace_timeline_groups *g,
                                const trace_timeline_sizes *sizes, const char *path, dse_error *err);
 

@@ -20,8 +20,6 @@ static dse_status read_all(gzFile f, const char *path, size_t max_bytes, char *c
             return dse_fail_at(err, DSE_E_RANGE, path, "is larger than %zu MiB, decompressed",
                                max_bytes >> 20);
         dse_strbuf_add(out, chunk, (size_t)n);
-        if (out->failed)
-            return dse_fail_nomem(err);
     }
     why = gzerror(f, &code); /* Z_BUF_ERROR: the last member has no end, which gzread alone does not say */
     if (n < 0 || code == Z_BUF_ERROR)
@@ -39,14 +37,14 @@ dse_status trace_read_whole(const char *path, size_t max_bytes, dse_strbuf *out,
     dse_status st;
     gzFile f;
 
-    if (!chunk)
-        return dse_fail_nomem(err);
     errno = 0;
-    if (!(f = gzopen(path, "rb"))) {
-        st = errno ? dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path) : dse_fail_nomem(err);
-    } else {
+    if ((f = gzopen(path, "rb"))) {
         st = read_all(f, path, max_bytes, chunk, out, err);
         gzclose_r(f);
+    } else if (errno) {
+        st = dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
+    } else {
+        dse_out_of_memory();
     }
     dse_free(chunk);
     return st;

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 
 /* Appends what path holds, decompressed, to *out. Refuses more than max_bytes. DSE_E_IO (it cannot be opened or read; a
- * gzip member is broken or ends too early), DSE_E_RANGE, DSE_E_NOMEM. */
+ * gzip member is broken or ends too early), DSE_E_RANGE. */
 dse_status trace_read_whole(const char *path, size_t max_bytes, dse_strbuf *out, dse_error *err);
 
 #endif

@@ -51,21 +51,19 @@ static bool read_event_stats(xplane *x, pb_range event, trace_event *e, trace_de
     while (xplane_next(x, &event, &f) > 0) /* it was read before: it does not fail */
         if (FIELD_OF(f) == EVENT_STAT && !xplane_apply_stat(x, f.bytes, &a, t, &any))
             return false;
-    if (any && (e->args = trace_add_args(x->r, &a)) == DSE_NONE)
-        return xplane_nomem(x);
+    if (any)
+        e->args = trace_add_args(x->r, &a);
     return true;
 }
 
-static bool add_event(xplane *x, const trace_event *e, trace_device_time t)
+static void add_event(xplane *x, const trace_event *e, trace_device_time t)
 {
     trace_rank *r = x->r;
-    int64_t end = e->start_ps + e->dur_ps;
 
-    if (!trace_add_event(r, e) ||
-        (t.dur_ps >= 0 && t.offset_ps >= 0 && !trace_set_device_time(r, r->n_events - 1, t)))
-        return xplane_nomem(x);
-    trace_extend(r, e->start_ps, end, true);
-    return true;
+    trace_add_event(r, e);
+    if (t.dur_ps >= 0 && t.offset_ps >= 0)
+        trace_set_device_time(r, r->n_events - 1, t);
+    trace_extend(r, e->start_ps, e->start_ps + e->dur_ps, true);
 }
 
 /* The start from the line's timestamp and the event's offset; false if it is not to be held. */
@@ -113,7 +111,10 @@ static bool read_event(xplane *x, pb_range event, int64_t line_ns)
         e.name = x->name[at];
         e.args = x->args[at];
     }
-    return (!has_stats || read_event_stats(x, again, &e, &t)) && add_event(x, &e, t);
+    if (has_stats && !read_event_stats(x, again, &e, &t))
+        return false;
+    add_event(x, &e, t);
+    return true;
 }
 
 /* ---- lines and planes ---------------------------------------------------------------------- */
@@ -151,20 +152,16 @@ static uint32_t add_number(xplane *x, int64_t v)
 }
 
 /* A line is a lane of its own, even if a damaged or foreign file uses its number twice. */
-static bool add_lane(xplane *x, uint32_t plane, const line_head *h)
+static void add_lane(xplane *x, uint32_t plane, const line_head *h)
 {
     trace_rank *r = x->r;
-    trace_lane lane = {.pid = add_number(x, plane), .tid = add_number(x, h->id)};
+    uint32_t pid = add_number(x, plane), tid = add_number(x, h->id); /* in this order */
+    uint32_t process_name = xplane_add_name(x, x->plane_name);
+    uint32_t thread = xplane_add_name(x, xplane_is_empty(h->name) ? h->display_name : h->name);
 
-    if (lane.pid == DSE_NONE || lane.tid == DSE_NONE ||
-        !DSE_GROW(r->lane, r->cap_lanes, (size_t)r->n_lanes + 1))
-        return xplane_nomem(x);
-    if (!xplane_add_name(x, x->plane_name, &lane.process_name) ||
-        !xplane_add_name(x, xplane_is_empty(h->name) ? h->display_name : h->name, &lane.thread))
-        return false;
+    DSE_GROW(r->lane, r->cap_lanes, (size_t)r->n_lanes + 1);
     x->lane = r->n_lanes;
-    r->lane[r->n_lanes++] = lane;
-    return true;
+    r->lane[r->n_lanes++] = (trace_lane){pid, tid, process_name, thread};
 }
 
 static bool read_line(xplane *x, uint32_t plane, pb_range line)
@@ -176,8 +173,7 @@ static bool read_line(xplane *x, uint32_t plane, pb_range line)
         return false;
     if (!h.has_events)
         return true;
-    if (!add_lane(x, plane, &h))
-        return false;
+    add_lane(x, plane, &h);
     while (xplane_next(x, &line, &f) > 0) /* it was read before: it does not fail */
         if (FIELD_OF(f) == LINE_EVENT && !read_event(x, f.bytes, h.timestamp_ns))
             return false;
@@ -261,9 +257,8 @@ static bool read_space(xplane *x, pb_range space)
 
     if (!find_base(x, space))
         return false;
-    if (trace_add_word(x->r, trace_names_add(&x->r->names, "", 0)) != 0 || x->r->word[0] == DSE_NONE)
-        return xplane_nomem(x);
-    while (xplane_next(x, &space, &f) > 0) /* it was read before: it does not fail */
+    trace_add_word(x->r, trace_names_add(&x->r->names, "", 0)); /* no event has a category */
+    while (xplane_next(x, &space, &f) > 0)                      /* it was read before: it does not fail */
         if (FIELD_OF(f) == SPACE_PLANE && !read_plane(x, n_planes++, f.bytes))
             return false;
     if (x->n_left_out)
@@ -278,17 +273,13 @@ dse_status trace_xplane_parse(const char *path, const void *bytes, size_t n, tra
                               dse_error *err)
 {
     dse_error first = DSE_ERROR_INIT;
-    xplane x = {.path = path, .begin = bytes, .out = out, .err = &first};
-    pb_range space = {bytes, (const unsigned char *)bytes + n};
-    bool ok = (x.r = trace_record_add_rank(out)) != NULL;
+    xplane x = {.path = path,
+                .begin = bytes,
+                .out = out,
+                .r = trace_record_add_file(out, TRACE_XLA, path),
+                .err = &first};
+    bool ok = read_space(&x, (pb_range){bytes, (const unsigned char *)bytes + n});
 
-    if (ok) {
-        x.r->kind = TRACE_XLA;
-        ok = (x.r->path = dse_realloc(NULL, strlen(path) + 1)) != NULL;
-    }
-    if (ok)
-        strcpy(x.r->path, path);
-    ok = ok ? read_space(&x, space) : xplane_nomem(&x);
     xplane_free_metadata(&x);
     return ok ? DSE_OK : dse_fail_at(err, first.status, first.where, "%s", first.text);
 }

@@ -4,8 +4,7 @@
 
 #include "trace/record.h"
 
-/* Adds the rank of a message of n bytes, read from path. DSE_E_SYNTAX with the byte at which it is no message;
- * DSE_E_NOMEM. */
+/* Adds the rank of a message of n bytes, read from path. DSE_E_SYNTAX with the byte at which it is no message. */
 dse_status trace_xplane_parse(const char *path, const void *bytes, size_t n, trace_record *out,
                               dse_error *err);
 

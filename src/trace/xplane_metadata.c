@@ -52,16 +52,9 @@ int xplane_next(xplane *x, pb_range *message, pb_field *f)
     return got;
 }
 
-bool xplane_nomem(xplane *x)
+uint32_t xplane_add_name(xplane *x, pb_range text)
 {
-    dse_fail_nomem(x->err);
-    return false;
-}
-
-bool xplane_add_name(xplane *x, pb_range text, uint32_t *out)
-{
-    *out = trace_names_add_bytes(&x->r->names, text.p, (size_t)(text.end - text.p));
-    return *out != DSE_NONE || xplane_nomem(x);
+    return trace_names_add_bytes(&x->r->names, text.p, (size_t)(text.end - text.p));
 }
 
 /* ---- metadata ------------------------------------------------------------------------------ */
@@ -77,23 +70,22 @@ uint32_t xplane_find_id(const xplane_ids *m, int64_t id)
                 : DSE_NONE;
 }
 
-static bool put_id(xplane *x, xplane_ids *m, int64_t id, pb_range message)
+static void put_id(xplane_ids *m, int64_t id, pb_range message)
 {
     uint32_t hash = (uint32_t)dse_hash_u64((uint64_t)id);
     dse_idslot *slot;
 
-    if (m->n >= DSE_NONE || !dse_idtable_reserve(&m->table) || !DSE_GROW(m->id, m->cap_id, m->n + 1) ||
-        !DSE_GROW(m->message, m->cap_message, m->n + 1))
-        return xplane_nomem(x);
+    dse_idtable_reserve(&m->table); /* n is below 2^31, as the file's bytes are */
+    DSE_GROW(m->id, m->cap_id, m->n + 1);
+    DSE_GROW(m->message, m->cap_message, m->n + 1);
     slot = dse_idtable_find(&m->table, hash, same_id, m, &id);
     if (slot->id != DSE_NONE) {
         m->message[slot->id] = message;
-        return true;
+        return;
     }
     m->id[m->n] = id;
     m->message[m->n] = message;
     dse_idtable_put(&m->table, slot, hash, (uint32_t)m->n++);
-    return true;
 }
 
 static void clear_ids(xplane_ids *m)
@@ -123,7 +115,9 @@ static bool read_map_entry(xplane *x, xplane_ids *m, pb_range entry)
         else if (FIELD_OF(f) == MAP_VALUE)
             value = f.bytes;
     }
-    return got == 0 && put_id(x, m, id, value);
+    if (got == 0)
+        put_id(m, id, value);
+    return got == 0;
 }
 
 static stat_key key_of(pb_range name)
@@ -148,8 +142,7 @@ static stat_key key_of(pb_range name)
 /* Leaves of each statistic's metadata its name, and finds what it is about. */
 static bool name_stats(xplane *x)
 {
-    if (!DSE_GROW(x->key, x->cap_key, x->stats.n))
-        return xplane_nomem(x);
+    DSE_GROW(x->key, x->cap_key, x->stats.n);
     for (size_t i = 0; i < x->stats.n; i++) {
         pb_range message = x->stats.message[i], name = {message.p, message.p};
         pb_field f;
@@ -184,8 +177,8 @@ bool xplane_read_metadata(xplane *x, pb_range plane)
     }
     if (got < 0 || !name_stats(x))
         return false;
-    if (!DSE_GROW(x->name, x->cap_name, x->events.n) || !DSE_GROW(x->args, x->cap_args, x->events.n))
-        return xplane_nomem(x);
+    DSE_GROW(x->name, x->cap_name, x->events.n);
+    DSE_GROW(x->args, x->cap_args, x->events.n);
     for (size_t i = 0; i < x->events.n; i++)
         x->name[i] = NOT_READ;
     return true;
@@ -285,7 +278,9 @@ bool xplane_apply_stat(xplane *x, pb_range stat, trace_args *a, trace_device_tim
     default: return true;
     }
     *any = true;
-    return !text || v.kind != VALUE_TEXT || xplane_add_name(x, v.text, text);
+    if (text && v.kind == VALUE_TEXT)
+        *text = xplane_add_name(x, v.text);
+    return true;
 }
 
 /* ---- what metadata say of their events ------------------------------------------------------ */
@@ -319,15 +314,15 @@ bool xplane_describe(xplane *x, uint32_t at)
         else if (FIELD_OF(f) == METADATA_STAT && !xplane_apply_stat(x, f.bytes, &a, &unused, &any))
             return false;
     }
-    if (got < 0 || !xplane_add_name(x, xplane_is_empty(display) ? name : display, &x->name[at]))
+    if (got < 0)
         return false;
+    x->name[at] = xplane_add_name(x, xplane_is_empty(display) ? name : display);
     if (a.long_name == DSE_NONE && is_hlo(name)) {
         any = true;
-        if (!xplane_add_name(x, name, &a.long_name))
-            return false;
+        a.long_name = xplane_add_name(x, name);
     }
     x->args[at] = any ? trace_add_args(x->r, &a) : DSE_NONE;
-    return !any || x->args[at] != DSE_NONE || xplane_nomem(x);
+    return true;
 }
 
 void xplane_free_metadata(xplane *x)

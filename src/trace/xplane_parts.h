@@ -37,14 +37,11 @@ typedef struct {
     uint32_t lane;
 } xplane;
 
-/* Out of memory. */
-bool xplane_nomem(xplane *x);
-
 /* The next field: 1, or 0 at the end of the message. -1: it is none, and the error says where. */
 int xplane_next(xplane *x, pb_range *message, pb_field *f);
 
 /* The id of a text in the rank's names. */
-bool xplane_add_name(xplane *x, pb_range text, uint32_t *out);
+uint32_t xplane_add_name(xplane *x, pb_range text);
 
 /* The place of a number; DSE_NONE: the plane has no such metadata. */
 uint32_t xplane_find_id(const xplane_ids *m, int64_t id);

@@ -40,24 +40,19 @@ static void writer_free(writer *r)
     dse_free(r->page);
 }
 
-/* One rank's file; false when out of memory. The ranks of a graph that stand together share the draft. */
-static bool write_rank(writer *r, uint32_t rank, pb_range *out)
+/* One rank's file. Consecutive ranks with the same graph share the draft. */
+static pb_range write_rank(writer *r, uint32_t rank)
 {
     uint32_t graph = r->w->rank[rank].graph;
 
     if (r->graph != graph) {
         wl_template_clear(&r->common);
         r->schema->draft(&r->w->graph[graph], &r->common);
-        if (r->common.text.failed)
-            return false;
         r->graph = graph;
         r->room = wl_template_room(&r->common, r->w);
-        if (!DSE_GROW(r->page, r->cap, r->room + 1)) /* a graph may have no nodes */
-            return false;
+        DSE_GROW(r->page, r->cap, r->room + 1); /* a graph may have no nodes */
     }
-    out->end = r->page + r->room;
-    out->p = wl_template_fill(&r->common, r->w, rank, r->page + r->room);
-    return true;
+    return (pb_range){wl_template_fill(&r->common, r->w, rank, r->page + r->room), r->page + r->room};
 }
 
 void wl_chakra_write(const wl_workload *w, const wl_schema *schema, uint32_t rank, dse_strbuf *out)
@@ -66,10 +61,8 @@ void wl_chakra_write(const wl_workload *w, const wl_schema *schema, uint32_t ran
     pb_range file;
 
     writer_init(&r, w, schema);
-    if (write_rank(&r, rank, &file))
-        dse_strbuf_add(out, file.p, (size_t)(file.end - file.p));
-    else
-        out->failed = true;
+    file = write_rank(&r, rank);
+    dse_strbuf_add(out, file.p, (size_t)(file.end - file.p));
     writer_free(&r);
 }
 
@@ -93,12 +86,12 @@ dse_status wl_chakra_write_files(const wl_workload *w, const wl_schema *schema, 
     writer_init(&r, w, schema);
     for (uint32_t rank = 0; st == DSE_OK && rank < w->n_ranks; rank++) {
         if (snprintf(path, sizeof path, "%.*s%" PRIu32 "%s", (int)(mark - pattern), pattern, rank,
-                     mark + 2) >= (int)sizeof path)
+                     mark + 2) >= (int)sizeof path) {
             st = dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", pattern);
-        else if (!write_rank(&r, rank, &file))
-            st = dse_fail_nomem(err);
-        else
+        } else {
+            file = write_rank(&r, rank);
             st = dse_write_file(path, file.p, (size_t)(file.end - file.p), err);
+        }
     }
     writer_free(&r);
     return st;

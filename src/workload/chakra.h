@@ -14,7 +14,7 @@ typedef struct wl_template wl_template; /* chakra_template.h */
 typedef struct {
     const char *name; /* as STAGE's --chakra_schema_version takes it */
     const char *summary;
-    /* Appends what the files of all ranks of a graph have in common; out->text.failed: out of memory. */
+    /* Appends what the files of all ranks of a graph have in common. */
     void (*draft)(const wl_graph *g, wl_template *out);
 } wl_schema;
 
@@ -22,7 +22,7 @@ extern const wl_schema wl_schema_v004, wl_schema_v001, wl_schema_json; /* one fi
 
 const wl_schema *wl_schema_find(const char *name);
 
-/* Appends one rank's file; out->failed: out of memory. */
+/* Appends one rank's file. */
 void wl_chakra_write(const wl_workload *w, const wl_schema *schema, uint32_t rank, dse_strbuf *out);
 
 /* Writes one file per rank; `pattern` is a path whose file name holds %d for the rank ("w.%d.et").

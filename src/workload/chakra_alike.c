@@ -191,7 +191,7 @@ static bool draft_trace(pb_range file, const wl_trace *t, wl_template *out)
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
-dse_status wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t graph, dse_error *err)
+void wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t graph)
 {
     bool full = m->n == WL_ALIKE_MAX;
     uint32_t i = full ? m->oldest : m->n;
@@ -199,24 +199,21 @@ dse_status wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t 
     size_t n_p2p = t->graph.n_p2p_slots, n_names = t->graph.n_group_slots;
 
     if (n_names > WL_ALIKE_MAX_GROUP_SLOTS || m->n_single == WL_ALIKE_MAX)
-        return DSE_OK;
+        return;
     m->n_single++;
-    if (!DSE_GROW(m->has_id, m->cap_has_id, n_p2p + 1) || !DSE_GROW(m->p2p, m->cap_p2p, n_p2p + 1) ||
-        !DSE_GROW(m->group_name, m->cap_names, n_names + 1))
-        return dse_fail_nomem(err);
+    DSE_GROW(m->has_id, m->cap_has_id, n_p2p + 1);
+    DSE_GROW(m->p2p, m->cap_p2p, n_p2p + 1);
+    DSE_GROW(m->group_name, m->cap_names, n_names + 1);
     wl_template_clear(common);
     if (!draft_trace(file, t, common)) {
         wl_template_clear(common);
         m->known[i].graph = DSE_NONE;
-    } else if (common->text.failed) {
-        return dse_fail_nomem(err);
     } else {
         m->known[i].graph = graph;
         m->last = i;
     }
     m->n += !full;
     m->oldest = (m->oldest + full) % WL_ALIKE_MAX;
-    return DSE_OK;
 }
 
 /* The simulator tries nodes in the order of their ids. */
@@ -250,29 +247,22 @@ static bool are_distinct_names(const pb_range *name, uint32_t n)
     return true;
 }
 
-static dse_status keep_trace(const wl_graph *g, const wl_binding *b, dse_arena *a, wl_trace *out,
-                             dse_error *err)
+static void keep_trace(const wl_graph *g, const wl_binding *b, dse_arena *a, wl_trace *out)
 {
     *out = (wl_trace){.graph = *g, .id_base = b->id_base};
-    out->p2p = DSE_ARENA_NEW(a, wl_p2p, g->n_p2p_slots);
-    out->group_name = DSE_ARENA_NEW(a, const char *, g->n_group_slots);
-    if (!out->p2p || !out->group_name)
-        return dse_fail_nomem(err);
-    memcpy(out->p2p, b->p2p, g->n_p2p_slots * sizeof *out->p2p);
+    out->p2p = dse_arena_copy(a, b->p2p, g->n_p2p_slots, sizeof *out->p2p);
+    out->group_name = DSE_ARENA_RAW(a, const char *, g->n_group_slots);
     for (uint32_t i = 0; i < g->n_group_slots; i++) {
         pb_range name = b->group_name[i];
 
         /* A slot without a hole is that of the group of all ranks. */
         out->group_name[i] =
             dse_arena_strndup(a, name.p ? (const char *)name.p : "", (size_t)(name.end - name.p));
-        if (!out->group_name[i])
-            return dse_fail_nomem(err);
     }
-    return DSE_OK;
 }
 
-dse_status wl_alike_find(wl_alike *m, pb_range file, uint32_t rank, const wl_graph *graphs, dse_arena *a,
-                         wl_trace *out, uint32_t *graph, dse_error *err)
+uint32_t wl_alike_find(wl_alike *m, pb_range file, uint32_t rank, const wl_graph *graphs, dse_arena *a,
+                       wl_trace *out)
 {
     /* Bytes compared with other graphs; of small files it is no matter. */
     size_t in_vain = 0, enough = 4096 + (size_t)(file.end - file.p) / 4;
@@ -293,9 +283,8 @@ dse_status wl_alike_find(wl_alike *m, pb_range file, uint32_t rank, const wl_gra
         }
         m->last = k;
         m->n_single = 0;
-        *graph = m->known[k].graph;
-        return keep_trace(g, &b, a, out, err);
+        keep_trace(g, &b, a, out);
+        return m->known[k].graph;
     }
-    *graph = DSE_NONE;
-    return DSE_OK;
+    return DSE_NONE;
 }

@@ -34,13 +34,13 @@ void wl_alike_free(wl_alike *m);
 
 /* Remembers a file of schema v0.0.4 by what the parser made of it. A file of a shape that its template could
  * not tell from another (an attribute of two values, two ids) is left out, and so is every file after
- * WL_ALIKE_MAX in a row that had no like. DSE_E_NOMEM. */
-dse_status wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t graph, dse_error *err);
+ * WL_ALIKE_MAX in a row that had no like. */
+void wl_alike_add(wl_alike *m, pb_range file, const wl_trace *t, uint32_t graph);
 
 /* A known graph that this file describes too: its index into `graphs`, or DSE_NONE. If there is one, *out is
  * the file's trace, but for its path: what parsing would give, save that the ids are those of the graph plus
- * id_base and that the slots are the graph's. DSE_E_NOMEM. */
-dse_status wl_alike_find(wl_alike *m, pb_range file, uint32_t rank, const wl_graph *graphs, dse_arena *a,
-                         wl_trace *out, uint32_t *graph, dse_error *err);
+ * id_base and that the slots are the graph's. */
+uint32_t wl_alike_find(wl_alike *m, pb_range file, uint32_t rank, const wl_graph *graphs, dse_arena *a,
+                       wl_trace *out);
 
 #endif

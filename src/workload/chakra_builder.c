@@ -43,12 +43,11 @@ dse_status wl_builder_begin_node(wl_builder *b)
 {
     if (b->n_nodes >= UINT32_MAX / 2)
         return dse_fail_at(b->err, DSE_E_RANGE, b->path, "too many nodes");
-    if (!DSE_GROW(b->node, b->cap_nodes, b->n_nodes + 1) || !DSE_GROW(b->id, b->cap_id, b->n_nodes + 1))
-        return dse_fail_nomem(b->err);
+    DSE_GROW(b->node, b->cap_nodes, b->n_nodes + 1);
+    DSE_GROW(b->id, b->cap_id, b->n_nodes + 1);
     for (int i = 0; i < 2; i++) {
-        if (!DSE_GROW(b->deps[i].start, b->deps[i].cap_start, b->n_nodes + 1) ||
-            !DSE_GROW(b->io[i].start, b->io[i].cap_start, b->n_nodes + 1))
-            return dse_fail_nomem(b->err);
+        DSE_GROW(b->deps[i].start, b->deps[i].cap_start, b->n_nodes + 1);
+        DSE_GROW(b->io[i].start, b->io[i].cap_start, b->n_nodes + 1);
         b->deps[i].start[b->n_nodes] = (uint32_t)b->deps[i].n;
         b->io[i].start[b->n_nodes] = (uint32_t)b->io[i].n;
     }
@@ -59,8 +58,7 @@ dse_status wl_builder_add_dep(wl_builder *b, bool control, uint64_t id)
 {
     if (b->deps[control].n >= UINT32_MAX / 2)
         return dse_fail_at(b->err, DSE_E_RANGE, b->path, "too many dependencies");
-    if (!DSE_GROW(b->deps[control].item, b->deps[control].cap, b->deps[control].n + 1))
-        return dse_fail_nomem(b->err);
+    DSE_GROW(b->deps[control].item, b->deps[control].cap, b->deps[control].n + 1);
     b->deps[control].item[b->deps[control].n++] = id;
     return DSE_OK;
 }
@@ -80,25 +78,20 @@ static bool tensor_has_name(const void *tensors, uint32_t id, const void *key)
     return !strncmp(name, k->text, k->n) && !name[k->n];
 }
 
-static dse_status intern_tensor(wl_builder *b, const char *name, size_t n, uint32_t *out)
+static uint32_t intern_tensor(wl_builder *b, const char *name, size_t n)
 {
     name_key key = {name, n};
     uint32_t hash = (uint32_t)dse_hash_words(name, n);
     dse_idslot *slot;
 
-    if (!dse_idtable_reserve(&b->tensor_by_name))
-        return dse_fail_nomem(b->err);
+    dse_idtable_reserve(&b->tensor_by_name);
     slot = dse_idtable_find(&b->tensor_by_name, hash, tensor_has_name, b->tensor, &key);
     if (slot->id == DSE_NONE) {
-        char *copy = dse_arena_strndup(b->arena, name, n);
-
-        if (!copy || !DSE_GROW(b->tensor, b->cap_tensors, b->n_tensors + 1))
-            return dse_fail_nomem(b->err);
-        b->tensor[b->n_tensors] = (wl_tensor_info){.name = copy};
+        DSE_GROW(b->tensor, b->cap_tensors, b->n_tensors + 1);
+        b->tensor[b->n_tensors] = (wl_tensor_info){.name = dse_arena_strndup(b->arena, name, n)};
         dse_idtable_put(&b->tensor_by_name, slot, hash, (uint32_t)b->n_tensors++);
     }
-    *out = slot->id;
-    return DSE_OK;
+    return slot->id;
 }
 
 dse_status wl_builder_add_io(wl_builder *b, bool output, const char *name, size_t name_n, const char *size,
@@ -106,7 +99,6 @@ dse_status wl_builder_add_io(wl_builder *b, bool output, const char *name, size_
 {
     uint64_t value = 0;
     size_t i = 0;
-    wl_io *io;
 
     if (memchr(name, '\0', name_n))
         return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path, "a NUL character in a tensor's name");
@@ -125,11 +117,9 @@ dse_status wl_builder_add_io(wl_builder *b, bool output, const char *name, size_
     }
     if (b->io[output].n >= UINT32_MAX / 2)
         return dse_fail_at(b->err, DSE_E_RANGE, b->path, "too many tensors");
-    if (!DSE_GROW(b->io[output].item, b->io[output].cap, b->io[output].n + 1))
-        return dse_fail_nomem(b->err);
-    io = &b->io[output].item[b->io[output].n++];
-    io->size = value;
-    return intern_tensor(b, name, name_n, &io->tensor);
+    DSE_GROW(b->io[output].item, b->io[output].cap, b->io[output].n + 1);
+    b->io[output].item[b->io[output].n++] = (wl_io){intern_tensor(b, name, name_n), value};
+    return DSE_OK;
 }
 
 /* ---- nodes --------------------------------------------------------------------------------- */
@@ -139,22 +129,19 @@ static bool group_has_name(const void *groups, uint32_t id, const void *name)
     return !strcmp(((const char *const *)groups)[id], name);
 }
 
-static dse_status group_slot(wl_builder *b, const char *name, uint32_t *out)
+static uint32_t group_slot(wl_builder *b, const char *name)
 {
     uint32_t hash = (uint32_t)dse_hash_words(name, strlen(name));
     dse_idslot *slot;
 
-    if (!dse_idtable_reserve(&b->group_by_name))
-        return dse_fail_nomem(b->err);
+    dse_idtable_reserve(&b->group_by_name);
     slot = dse_idtable_find(&b->group_by_name, hash, group_has_name, b->group, name);
     if (slot->id == DSE_NONE) {
-        if (!DSE_GROW(b->group, b->cap_groups, b->n_groups + 1))
-            return dse_fail_nomem(b->err);
+        DSE_GROW(b->group, b->cap_groups, b->n_groups + 1);
         b->group[b->n_groups] = name;
         dse_idtable_put(&b->group_by_name, slot, hash, (uint32_t)b->n_groups++);
     }
-    *out = slot->id;
-    return DSE_OK;
+    return slot->id;
 }
 
 /* The attribute without which the node cannot be run, or NULL. */
@@ -186,8 +173,7 @@ static dse_status bind_message(wl_builder *b, uint64_t id, wl_node *node, const 
     if (send ? f->has_src && f->src != b->rank : f->has_dst && f->dst != b->rank)
         return wl_builder_fail(b, id, "a %s of rank %" PRIu32 " in the file of rank %" PRIu32,
                                send ? "send" : "receive", send ? f->src : f->dst, b->rank);
-    if (!DSE_GROW(b->p2p, b->cap_p2p, b->n_p2p + 1))
-        return dse_fail_nomem(b->err);
+    DSE_GROW(b->p2p, b->cap_p2p, b->n_p2p + 1);
     node->slot = (uint32_t)b->n_p2p;
     b->p2p[b->n_p2p++] = (wl_p2p){send ? f->dst : f->src, f->tag, id};
     return DSE_OK;
@@ -203,10 +189,10 @@ dse_status wl_builder_end_node(wl_builder *b, uint64_t id, wl_node node, const w
     node.has_io = f->has_inputs && f->has_outputs;
     node.lacks = missing(node.type, f);
     node.slot = DSE_NONE;
-    if (!node.name && !(node.name = dse_arena_strdup(b->arena, "")))
-        return dse_fail_nomem(b->err);
+    if (!node.name)
+        node.name = "";
     if (node.type == WL_NODE_COLL && !f->has_involved_dims)
-        st = group_slot(b, f->group ? f->group : "", &node.slot);
+        node.slot = group_slot(b, f->group ? f->group : "");
     else if (node.type == WL_NODE_SEND || node.type == WL_NODE_RECV)
         st = bind_message(b, id, &node, f);
     if (st != DSE_OK)
@@ -229,8 +215,7 @@ static dse_status index_ids(wl_builder *b, dse_idtable *t)
         uint32_t hash = (uint32_t)dse_hash_u64(b->id[i]);
         dse_idslot *slot;
 
-        if (!dse_idtable_reserve(t))
-            return dse_fail_nomem(b->err);
+        dse_idtable_reserve(t);
         slot = dse_idtable_find(t, hash, node_has_id, b->id, &b->id[i]);
         if (slot->id != DSE_NONE)
             return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path, "node id %" PRIu64 " stands twice", b->id[i]);
@@ -244,10 +229,8 @@ static dse_status resolve_deps(wl_builder *b, const dse_idtable *t, int kind, wl
 {
     size_t n = b->deps[kind].n;
 
-    out->start = DSE_ARENA_NEW(b->arena, uint32_t, b->n_nodes + 1);
-    out->item = DSE_ARENA_NEW(b->arena, uint32_t, n);
-    if (!out->start || !out->item)
-        return dse_fail_nomem(b->err);
+    out->start = DSE_ARENA_RAW(b->arena, uint32_t, b->n_nodes + 1);
+    out->item = DSE_ARENA_RAW(b->arena, uint32_t, n);
     for (size_t i = 0; i < b->n_nodes; i++) {
         uint32_t end = i + 1 < b->n_nodes ? b->deps[kind].start[i + 1] : (uint32_t)n;
 
@@ -266,25 +249,12 @@ static dse_status resolve_deps(wl_builder *b, const dse_idtable *t, int kind, wl
     return DSE_OK;
 }
 
-static void *keep(dse_arena *a, const void *items, size_t n, size_t size)
+static void keep_io(wl_builder *b, int kind, wl_io_csr *out)
 {
-    void *copy = dse_arena_alloc(a, n * size); /* as many as there are: it does not overflow */
-
-    if (copy && n)
-        memcpy(copy, items, n * size);
-    return copy;
-}
-
-static dse_status keep_io(wl_builder *b, int kind, wl_io_csr *out)
-{
-    out->start = DSE_ARENA_NEW(b->arena, uint32_t, b->n_nodes + 1);
-    out->item = keep(b->arena, b->io[kind].item, b->io[kind].n, sizeof *b->io[kind].item);
-    if (!out->start || !out->item)
-        return dse_fail_nomem(b->err);
-    if (b->n_nodes)
-        memcpy(out->start, b->io[kind].start, b->n_nodes * sizeof *out->start);
+    out->start = DSE_ARENA_RAW(b->arena, uint32_t, b->n_nodes + 1);
+    out->item = dse_arena_copy(b->arena, b->io[kind].item, b->io[kind].n, sizeof *b->io[kind].item);
+    memcpy(out->start, b->io[kind].start, b->n_nodes * sizeof *out->start);
     out->start[b->n_nodes] = (uint32_t)b->io[kind].n;
-    return DSE_OK;
 }
 
 dse_status wl_builder_finish(wl_builder *b, wl_trace *out)
@@ -300,20 +270,18 @@ dse_status wl_builder_finish(wl_builder *b, wl_trace *out)
     g->n_tensors = (uint32_t)b->n_tensors;
     g->n_group_slots = (uint32_t)b->n_groups;
     g->n_p2p_slots = (uint32_t)b->n_p2p;
-    g->node = keep(b->arena, b->node, b->n_nodes, sizeof *b->node);
-    g->tensor = keep(b->arena, b->tensor, b->n_tensors, sizeof *b->tensor);
-    out->id = keep(b->arena, b->id, b->n_nodes, sizeof *b->id);
-    out->p2p = keep(b->arena, b->p2p, b->n_p2p, sizeof *b->p2p);
-    out->group_name = keep(b->arena, b->group, b->n_groups, sizeof *b->group);
-    if (!g->node || !g->tensor || !out->id || !out->p2p || !out->group_name)
-        return dse_fail_nomem(b->err);
+    g->node = dse_arena_copy(b->arena, b->node, b->n_nodes, sizeof *b->node);
+    g->tensor = dse_arena_copy(b->arena, b->tensor, b->n_tensors, sizeof *b->tensor);
+    out->id = dse_arena_copy(b->arena, b->id, b->n_nodes, sizeof *b->id);
+    out->p2p = dse_arena_copy(b->arena, b->p2p, b->n_p2p, sizeof *b->p2p);
+    out->group_name = dse_arena_copy(b->arena, b->group, b->n_groups, sizeof *b->group);
+    keep_io(b, 0, &g->inputs);
+    keep_io(b, 1, &g->outputs);
     st = index_ids(b, &by_id);
     if (st == DSE_OK)
         st = resolve_deps(b, &by_id, 0, &g->data_deps);
     if (st == DSE_OK)
         st = resolve_deps(b, &by_id, 1, &g->ctrl_deps);
-    for (int kind = 0; st == DSE_OK && kind < 2; kind++)
-        st = keep_io(b, kind, kind ? &g->outputs : &g->inputs);
     if (st == DSE_OK)
         st = wl_graph_finish(g, out->id, b->path, b->arena, b->err);
     dse_idtable_free(&by_id);

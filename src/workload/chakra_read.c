@@ -42,8 +42,6 @@ static dse_status inflate_file(const char *path, dse_strbuf *out, dse_error *err
                          n < 0 ? gzerror(f, &code) : "unexpected end of the compressed data");
     else if (out->len > MAX_TRACE_BYTES)
         st = dse_fail_at(err, DSE_E_RANGE, path, "the trace is larger than %zu bytes", MAX_TRACE_BYTES);
-    else if (out->failed)
-        st = dse_fail_nomem(err);
     gzclose(f);
     return st;
 }
@@ -89,7 +87,7 @@ static dse_status find_file(reader *r, uint32_t rank, const char **out, bool *js
             strcpy(path, other);
     }
     *out = dse_arena_strdup(r->arena, path);
-    return *out ? DSE_OK : dse_fail_nomem(r->err);
+    return DSE_OK;
 }
 
 /* Parses the file at hand; its graph is a new one. */
@@ -107,14 +105,14 @@ static dse_status parse_rank(reader *r, const char *path, bool json, uint32_t ra
         return st;
     r->w->rank[rank].graph = r->w->n_graphs;
     r->w->graph[r->w->n_graphs++] = out->graph;
-    if (json || rank + 1 == r->w->n_ranks)
-        return DSE_OK;
-    return wl_alike_add(&r->alike, (pb_range){bytes, bytes + n}, out, r->w->rank[rank].graph, r->err);
+    if (!json && rank + 1 < r->w->n_ranks)
+        wl_alike_add(&r->alike, (pb_range){bytes, bytes + n}, out, r->w->rank[rank].graph);
+    return DSE_OK;
 }
 
 static dse_status read_rank(reader *r, uint32_t rank, wl_trace *out)
 {
-    const char *path;
+    const char *path = NULL;
     bool json = false;
     dse_status st = find_file(r, rank, &path, &json);
 
@@ -123,12 +121,12 @@ static dse_status read_rank(reader *r, uint32_t rank, wl_trace *out)
     if (!json && !(json = looks_like_json(&r->text))) {
         const unsigned char *bytes = (const unsigned char *)r->text.data;
         pb_range file = {bytes, bytes + r->text.len};
-        uint32_t *graph = &r->w->rank[rank].graph;
+        uint32_t graph = wl_alike_find(&r->alike, file, rank, r->w->graph, r->arena, out);
 
-        st = wl_alike_find(&r->alike, file, rank, r->w->graph, r->arena, out, graph, r->err);
-        if (st != DSE_OK || *graph != DSE_NONE) {
+        if (graph != DSE_NONE) {
+            r->w->rank[rank].graph = graph;
             out->path = path;
-            return st;
+            return DSE_OK;
         }
     }
     return parse_rank(r, path, json, rank, out);
@@ -148,8 +146,6 @@ static dse_status group_members(const cfg_doc *doc, const cfg_node *key, const c
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, list, &at),
                            "group '%.60s' must be a list of ranks", key->text);
     *out = (wl_group){.name = key->text, .n = list->n, .rank = DSE_ARENA_NEW(a, uint32_t, list->n)};
-    if (!out->rank)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < list->n; i++) {
         int64_t v;
         dse_status st = cfg_int(doc, list->item[i], "a rank", 0, (int64_t)n_ranks - 1, &v, err);
@@ -166,8 +162,6 @@ static dse_status check_unique(const wl_workload *w, uint32_t n_ranks, const cha
 {
     uint32_t *seen = DSE_ARENA_NEW(a, uint32_t, n_ranks);
 
-    if (!seen)
-        return dse_fail_nomem(err);
     for (uint32_t i = 1; i < w->n_groups; i++) {
         for (uint32_t k = 0; k < w->group[i].n; k++) {
             if (seen[w->group[i].rank[k]] == i)
@@ -192,8 +186,7 @@ dse_status wl_groups_parse(const char *path, const char *text, size_t n_text, ui
         return dse_fail_at(err, DSE_E_CONFIG, path, "a group file maps names to lists of ranks");
     n = text ? doc.root->n : 0;
     w->group = DSE_ARENA_NEW(a, wl_group, n + 1u);
-    if (!w->group || !(w->group[0].rank = DSE_ARENA_NEW(a, uint32_t, n_ranks)))
-        return dse_fail_nomem(err);
+    w->group[0].rank = DSE_ARENA_RAW(a, uint32_t, n_ranks);
     w->group[0].name = "";
     w->group[0].n = n_ranks;
     for (uint32_t i = 0; i < n_ranks; i++)
@@ -252,8 +245,6 @@ static dse_status bind_rank(reader *rd, uint32_t rank, const wl_trace *t)
     r->id_base = t->id_base;
     r->p2p = t->p2p;
     r->group = DSE_ARENA_NEW(rd->arena, uint32_t, t->graph.n_group_slots);
-    if (!r->group)
-        return dse_fail_nomem(rd->err);
     for (uint32_t i = 0; i < t->graph.n_group_slots; i++) {
         const char *name = t->group_name[i];
         const dse_idslot *slot =
@@ -281,8 +272,7 @@ static dse_status index_groups(const wl_workload *w, const char *path, dse_idtab
         uint32_t hash = (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name)));
         dse_idslot *slot;
 
-        if (!dse_idtable_reserve(t))
-            return dse_fail_nomem(err);
+        dse_idtable_reserve(t);
         slot = dse_idtable_find(t, hash, group_has_name, w->group, name);
         if (slot->id != DSE_NONE)
             return dse_fail_at(err, DSE_E_CONFIG, path, "group '%.60s' stands twice", name);
@@ -300,8 +290,6 @@ dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t 
     *out = (wl_workload){.n_ranks = n_ranks};
     out->rank = DSE_ARENA_NEW(a, wl_rank, n_ranks);
     out->graph = DSE_ARENA_NEW(a, wl_graph, n_ranks);
-    if (!out->rank || !out->graph)
-        return dse_fail_nomem(err);
     dse_strbuf_init(&r.text);
     wl_alike_init(&r.alike);
     st = read_groups(groups_path, n_ranks, a, out, err);

@@ -180,7 +180,7 @@ static dse_status set_string(reader *r, pb_range s, const char **out)
     if (n && memchr(s.p, '\0', n))
         return wl_builder_fail(&r->b, r->id, "a NUL character in a name");
     *out = dse_arena_strndup(r->b.arena, n ? (const char *)s.p : "", n);
-    return *out ? DSE_OK : dse_fail_nomem(r->b.err);
+    return DSE_OK;
 }
 
 static dse_status set_attribute(reader *r, pb_range bytes)

@@ -28,10 +28,9 @@ void wl_template_hole(wl_template *t, wl_hole_kind kind, uint64_t value)
 {
     size_t before = t->text.len - t->n_placed;
 
-    if (t->text.failed || before > UINT32_MAX || !DSE_GROW(t->hole, t->cap_holes, t->n_holes + 1)) {
-        t->text.failed = true;
-        return;
-    }
+    if (before > UINT32_MAX) /* no file of that size is read or written */
+        dse_out_of_memory();
+    DSE_GROW(t->hole, t->cap_holes, t->n_holes + 1);
     t->hole[t->n_holes++] = (wl_hole){value, (uint32_t)before, kind};
     t->n_placed = t->text.len;
 }

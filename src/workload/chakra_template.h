@@ -33,7 +33,7 @@ _Static_assert(sizeof(wl_hole) == 16, "a file of a megabyte has 50,000 of them")
 enum { WL_TEMPLATE_MAX_DEPTH = 4 };
 
 struct wl_template {
-    dse_strbuf text; /* append to it; text.failed: out of memory */
+    dse_strbuf text; /* append to it */
     wl_hole *hole;
     size_t n_holes, cap_holes;
     size_t n_placed; /* bytes of text in front of the last hole */

@@ -148,7 +148,6 @@ static void draft_v004(const wl_graph *g, wl_template *out)
         add_node(&s, g, i);
         wl_template_hole(out, WL_HOLE_END, 0);
     }
-    out->text.failed |= s.attr.failed || s.list.failed || s.number.failed;
     dse_strbuf_free(&s.attr);
     dse_strbuf_free(&s.list);
     dse_strbuf_free(&s.number);

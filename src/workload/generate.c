@@ -54,7 +54,8 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
     if ((st = gen_shape_build(&key, a, a, &shape, err)) != DSE_OK ||
         (st = gen_workload_fill(&key, &shape, &sizes, true, a, out, err)) != DSE_OK)
         return st;
-    return gen_workload_bind(&shape, s, a, out, err);
+    gen_workload_bind(&shape, s, a, out);
+    return DSE_OK;
 }
 
 /* ---- a kept generator ---------------------------------------------------------------------- */
@@ -79,18 +80,15 @@ struct wl_generator {
     wl_generator_use use;
 };
 
-dse_status wl_generator_new(const cfg_doc *operators, wl_generator **out, dse_error *err)
+wl_generator *wl_generator_new(const cfg_doc *operators)
 {
     wl_generator *g = dse_calloc(1, sizeof *g);
 
-    if (!g)
-        return dse_fail_nomem(err);
     g->operators = *operators;
     for (int i = 0; i < 4; i++)
         dse_arena_init(&g->of[i].arena);
     dse_arena_init(&g->scratch);
-    *out = g;
-    return DSE_OK;
+    return g;
 }
 
 static void free_kept(kept *k)
@@ -182,22 +180,14 @@ static void drop_oldest(wl_generator *g)
 
 static dse_status keep_new(wl_generator *g, const gen_key *key, dse_error *err)
 {
-    const size_t n = key->variant->n_sizes * sizeof *key->is_free;
     kept *k = dse_calloc(1, sizeof *k);
-    bool *is_free;
     dse_status st;
 
-    if (!k)
-        return dse_fail_nomem(err);
     dse_arena_init(&k->arena);
     dse_arena_reset(&g->scratch);
     k->key = *key;
-    k->key.is_free = is_free = dse_arena_alloc(&k->arena, n);
-    st = is_free ? DSE_OK : dse_fail_nomem(err);
-    if (st == DSE_OK) {
-        memcpy(is_free, key->is_free, n);
-        st = gen_shape_build(&k->key, &k->arena, &g->scratch, &k->shape, err);
-    }
+    k->key.is_free = dse_arena_copy(&k->arena, key->is_free, key->variant->n_sizes, sizeof *key->is_free);
+    st = gen_shape_build(&k->key, &k->arena, &g->scratch, &k->shape, err);
     if (g->scratch.total_bytes > WL_KEPT_BYTES) /* of a giant: the next is likely none */
         dse_arena_free(&g->scratch);
     if (st != DSE_OK) {
@@ -228,5 +218,6 @@ dse_status wl_generator_make(wl_generator *g, const wl_symbols *symbols, uint32_
     if ((!find_kept(g, &key) && (st = keep_new(g, &key, err)) != DSE_OK) ||
         (st = gen_workload_fill(&g->newest->key, &g->newest->shape, &sizes, false, a, out, err)) != DSE_OK)
         return st;
-    return gen_workload_bind(&g->newest->shape, s, a, out, err);
+    gen_workload_bind(&g->newest->shape, s, a, out);
+    return DSE_OK;
 }

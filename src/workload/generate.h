@@ -57,8 +57,8 @@ typedef struct {
     uint64_t n_built;  /* since the generator was made */
 } wl_generator_use;
 
-/* What `operators` points to is borrowed for the generator's life. *out is the caller's to free. */
-dse_status wl_generator_new(const cfg_doc *operators, wl_generator **out, dse_error *err);
+/* What `operators` points to is borrowed for the generator's life. The caller frees it. */
+wl_generator *wl_generator_new(const cfg_doc *operators);
 void wl_generator_free(wl_generator *g);
 const wl_generator_use *wl_generator_usage(const wl_generator *g);
 

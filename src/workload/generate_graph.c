@@ -67,7 +67,7 @@ static void count_weights(const gen_build *b, const gen_stage *s, uint32_t *out)
 
 /* The tensor's place in the graph's table of inputs and outputs. A copy goes by the name of what it
  * copies. */
-static dse_status io_tensor(gen_build *b, gen_stage *s, gen_graph *out, uint32_t ti, wl_io *io)
+static wl_io io_tensor(gen_build *b, gen_stage *s, gen_graph *out, uint32_t ti)
 {
     wl_graph *graph = &out->graph;
     gen_tensor *t;
@@ -86,11 +86,8 @@ static dse_status io_tensor(gen_build *b, gen_stage *s, gen_graph *out, uint32_t
         info->name = wl_name_join(&b->names, piece, GEN_N_TENSOR_PIECES + 1, NULL);
         out->tensor_size[t->info] = op->y;
         out->tensor_state[t->info] = state_of(b, t);
-        if (!info->name)
-            return dse_fail_nomem(b->err);
     }
-    io->tensor = t->info;
-    return DSE_OK;
+    return (wl_io){.tensor = t->info};
 }
 
 /* What a node reads and writes of the memory that the simulator tracks: tensors of the stage. */
@@ -120,29 +117,27 @@ static touched touched_by(const gen_stage *s, const gen_draft *d)
     return out;
 }
 
-static dse_status fill_io(gen_build *b, gen_stage *s, gen_graph *out, const uint32_t *order)
+static void fill_io(gen_build *b, gen_stage *s, gen_graph *out, const uint32_t *order)
 {
     wl_io_csr *in = &out->graph.inputs, *made = &out->graph.outputs;
     uint32_t n_in = 0, n_out = 0;
-    dse_status st = DSE_OK;
 
-    for (uint32_t i = 0; st == DSE_OK && i < out->graph.n_nodes; i++) {
+    for (uint32_t i = 0; i < out->graph.n_nodes; i++) {
         const touched t = touched_by(s, &s->drafts[order[i]]);
 
-        for (uint32_t k = 0; st == DSE_OK && k < t.n_in; k++)
-            st = io_tensor(b, s, out, t.in[k], &in->item[n_in++]);
-        if (st == DSE_OK && t.n_out)
-            st = io_tensor(b, s, out, t.out, &made->item[n_out++]);
+        for (uint32_t k = 0; k < t.n_in; k++)
+            in->item[n_in++] = io_tensor(b, s, out, t.in[k]);
+        if (t.n_out)
+            made->item[n_out++] = io_tensor(b, s, out, t.out);
         in->start[i + 1] = n_in;
         made->start[i + 1] = n_out;
     }
-    return st;
 }
 
 /* ---- the graph ----------------------------------------------------------------------------- */
 
-static dse_status allocate_graph(gen_build *b, const gen_stage *s, const uint32_t *order, uint32_t n,
-                                 gen_graph *out)
+static void allocate_graph(gen_build *b, const gen_stage *s, const uint32_t *order, uint32_t n,
+                           gen_graph *out)
 {
     wl_graph *g = &out->graph;
     uint32_t n_in = 0, n_out = 0, n_data = 0, n_ctrl = 0;
@@ -159,25 +154,22 @@ static dse_status allocate_graph(gen_build *b, const gen_stage *s, const uint32_
     g->n_nodes = n;
     g->n_group_slots = WL_N_PARALLEL;
     g->n_p2p_slots = s->n_p2p;
-    g->node = GEN_ARRAY(b->keep, wl_node, n);
-    g->by_id = GEN_ARRAY(b->keep, uint32_t, n);
-    g->tensor = GEN_ARRAY(b->keep, wl_tensor_info, s->n_tensors);
-    g->inputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, wl_io, n_in)};
-    g->outputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, wl_io, n_out)};
-    g->data_deps = (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, uint32_t, n_data)};
-    g->ctrl_deps = (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), GEN_ARRAY(b->keep, uint32_t, n_ctrl)};
-    out->figures = GEN_ARRAY(b->keep, uint32_t, n);
-    out->tensor_size = GEN_ARRAY(b->keep, uint32_t, s->n_tensors);
-    out->tensor_state = GEN_ARRAY(b->keep, uint32_t, s->n_tensors);
+    g->node = DSE_ARENA_RAW(b->keep, wl_node, n);
+    g->by_id = DSE_ARENA_RAW(b->keep, uint32_t, n);
+    g->tensor = DSE_ARENA_RAW(b->keep, wl_tensor_info, s->n_tensors);
+    g->inputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), DSE_ARENA_RAW(b->keep, wl_io, n_in)};
+    g->outputs = (wl_io_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), DSE_ARENA_RAW(b->keep, wl_io, n_out)};
+    g->data_deps =
+        (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), DSE_ARENA_RAW(b->keep, uint32_t, n_data)};
+    g->ctrl_deps =
+        (wl_csr){DSE_ARENA_NEW(b->keep, uint32_t, n + 1u), DSE_ARENA_RAW(b->keep, uint32_t, n_ctrl)};
+    out->figures = DSE_ARENA_RAW(b->keep, uint32_t, n);
+    out->tensor_size = DSE_ARENA_RAW(b->keep, uint32_t, s->n_tensors);
+    out->tensor_state = DSE_ARENA_RAW(b->keep, uint32_t, s->n_tensors);
     out->n_weights = DSE_ARENA_NEW(b->keep, uint32_t, b->v->n_sizes);
-    if (!g->node || !g->by_id || !g->tensor || !g->inputs.start || !g->inputs.item || !g->outputs.start ||
-        !g->outputs.item || !g->data_deps.start || !g->data_deps.item || !g->ctrl_deps.start ||
-        !g->ctrl_deps.item || !out->figures || !out->tensor_size || !out->tensor_state || !out->n_weights)
-        return dse_fail_nomem(b->err);
-    return DSE_OK;
 }
 
-static dse_status fill_node(gen_build *b, const gen_stage *s, uint32_t draft, wl_node *out)
+static wl_node make_node(gen_build *b, const gen_stage *s, uint32_t draft)
 {
     static const uint8_t types[] = {[GEN_COMP] = WL_NODE_COMP,
                                     [GEN_X1_COLL] = WL_NODE_COLL,
@@ -187,7 +179,7 @@ static dse_status fill_node(gen_build *b, const gen_stage *s, uint32_t draft, wl
     const gen_draft *d = &s->drafts[draft];
     uint32_t place = gen_model_tensor(b, &s->tensor[d->tensor])->place;
 
-    *out = (wl_node){.name = gen_node_name(b, s, d),
+    return (wl_node){.name = gen_node_name(b, s, d),
                      .id = draft < s->n_numbered ? draft + 1u : 0,
                      .slot = d->slot,
                      .type = types[d->role],
@@ -195,7 +187,6 @@ static dse_status fill_node(gen_build *b, const gen_stage *s, uint32_t draft, wl
                      .has_io = true,
                      .tensor_kind = (uint8_t)gen_tensor_kind(b, &s->tensor[d->tensor]),
                      .layer = place >= 1 && place <= b->key->layers ? place - 1 : DSE_NONE};
-    return out->name ? DSE_OK : dse_fail_nomem(b->err);
 }
 
 static dse_status fill_nodes(gen_build *b, const gen_stage *s, const uint32_t *order, gen_graph *out)
@@ -205,10 +196,8 @@ static dse_status fill_nodes(gen_build *b, const gen_stage *s, const uint32_t *o
 
     for (uint32_t i = 0; i < out->graph.n_nodes; i++) {
         const gen_draft *d = &s->drafts[order[i]];
-        dse_status st = fill_node(b, s, order[i], &out->graph.node[i]);
 
-        if (st != DSE_OK)
-            return st;
+        out->graph.node[i] = make_node(b, s, order[i]);
         out->figures[i] = d->figures;
         for (uint32_t k = 0; k < d->n_data; k++) {
             uint32_t parent = s->drafts[d->data[k]].final;
@@ -228,34 +217,29 @@ static dse_status fill_nodes(gen_build *b, const gen_stage *s, const uint32_t *o
 
 /* Sends and receives get their ids after everything else, in the order of their slots. Until ranks are bound
  * these ids are for messages about the graph alone. */
-static dse_status order_by_id(gen_build *b, const gen_stage *s, const uint32_t *order, wl_graph *g,
-                              uint64_t **id_of)
+static const uint64_t *order_by_id(gen_build *b, const gen_stage *s, const uint32_t *order, wl_graph *g)
 {
     uint32_t n_numbered = g->n_nodes - s->n_p2p, n = 0;
+    uint64_t *id_of = DSE_ARENA_RAW(b->scratch, uint64_t, g->n_nodes);
 
-    *id_of = GEN_ARRAY(b->scratch, uint64_t, g->n_nodes);
-    if (!*id_of)
-        return dse_fail_nomem(b->err);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         if (order[i] < s->n_numbered) {
             g->by_id[n++] = i;
-            (*id_of)[i] = order[i] + 1u;
+            id_of[i] = order[i] + 1u;
         } else {
             g->by_id[n_numbered + g->node[i].slot] = i;
-            (*id_of)[i] = (uint64_t)s->n_numbered + g->node[i].slot + 1u;
+            id_of[i] = (uint64_t)s->n_numbered + g->node[i].slot + 1u;
         }
     }
-    return DSE_OK;
+    return id_of;
 }
 
 dse_status gen_finish_stage(gen_build *b, gen_stage *s, gen_graph *out)
 {
-    uint32_t *order = GEN_ARRAY(b->scratch, uint32_t, s->n_drafts), n = 0;
-    uint64_t *id_of;
+    uint32_t *order = DSE_ARENA_RAW(b->scratch, uint32_t, s->n_drafts), n = 0;
+    const uint64_t *id_of;
     dse_status st;
 
-    if (!order)
-        return dse_fail_nomem(b->err);
     for (uint32_t ti = 0; ti < s->n_tensors; ti++)
         n += list_drafts(s, ti, order + n);
     chain_first_communications(order, n, s->drafts);
@@ -263,10 +247,11 @@ dse_status gen_finish_stage(gen_build *b, gen_stage *s, gen_graph *out)
         s->drafts[order[i]].final = i;
     out->coordinate = s->value;
     out->n_numbered = s->n_numbered;
-    if ((st = allocate_graph(b, s, order, n, out)) != DSE_OK ||
-        (st = fill_nodes(b, s, order, out)) != DSE_OK || (st = fill_io(b, s, out, order)) != DSE_OK ||
-        (st = order_by_id(b, s, order, &out->graph, &id_of)) != DSE_OK)
+    allocate_graph(b, s, order, n, out);
+    if ((st = fill_nodes(b, s, order, out)) != DSE_OK)
         return st;
+    fill_io(b, s, out, order);
+    id_of = order_by_id(b, s, order, &out->graph);
     count_weights(b, s, out->n_weights);
     return wl_graph_link(&out->graph, id_of, b->v->ops.doc.path, b->keep, b->scratch, b->err);
 }

@@ -13,12 +13,8 @@ static gen_draft *add_draft(gen_build *b, gen_stage *s, gen_role role, uint32_t 
     if (s->n_drafts == s->cap_drafts) {
         /* A transformer has up to 2.1 drafts a tensor; what is never written to takes no memory. */
         uint32_t cap = s->cap_drafts ? s->cap_drafts * 2 : s->n_tensors * 3 + 16;
-        gen_draft *more = GEN_ARRAY(b->scratch, gen_draft, cap);
+        gen_draft *more = DSE_ARENA_RAW(b->scratch, gen_draft, cap);
 
-        if (!more) {
-            dse_fail_nomem(b->err);
-            return NULL;
-        }
         if (s->n_drafts)
             memcpy(more, s->drafts, s->n_drafts * sizeof *more);
         s->drafts = more;
@@ -60,24 +56,21 @@ static void depend(gen_draft *d, uint32_t on) { d->data[d->n_data++] = on; }
 
 /* ---- figures ------------------------------------------------------------------------------- */
 
-static dse_status add_figures(gen_build *b, const gen_stage *s, const gen_draft *d, const gen_figures *f,
-                              uint32_t *out)
+/* Their index. */
+static uint32_t add_figures(gen_build *b, const gen_stage *s, const gen_draft *d, const gen_figures *f)
 {
     gen_shape *shape = b->out;
     uint32_t i = 0;
 
     while (i < shape->n_figures && memcmp(&shape->figures[i], f, sizeof *f) != 0)
         i++;
-    *out = i;
     if (i < shape->n_figures)
-        return DSE_OK;
+        return i;
     if (i == b->cap_figures) {
         uint32_t cap = i ? i * 2 : 64;
-        gen_figures *more = GEN_ARRAY(b->keep, gen_figures, cap);
-        const char **users = GEN_ARRAY(b->keep, const char *, cap);
+        gen_figures *more = DSE_ARENA_RAW(b->keep, gen_figures, cap);
+        const char **users = DSE_ARENA_RAW(b->keep, const char *, cap);
 
-        if (!more || !users)
-            return dse_fail_nomem(b->err);
         if (i) {
             memcpy(more, shape->figures, i * sizeof *more);
             memcpy(users, shape->user, i * sizeof *users);
@@ -88,10 +81,7 @@ static dse_status add_figures(gen_build *b, const gen_stage *s, const gen_draft 
     }
     shape->figures[i] = *f;
     shape->user[i] = gen_node_name(b, s, d);
-    if (!shape->user[i])
-        return dse_fail_nomem(b->err);
-    shape->n_figures++;
-    return DSE_OK;
+    return shape->n_figures++;
 }
 
 static const gen_figures no_figures = {
@@ -117,30 +107,28 @@ static gen_figures figures_for(gen_use use, const gen_operator *op)
 }
 
 /* They are the same whichever tensor it is that the operator makes. */
-static dse_status set_figures(gen_build *b, const gen_stage *s, gen_use use, gen_draft *d)
+static void set_figures(gen_build *b, const gen_stage *s, gen_use use, gen_draft *d)
 {
     const wl_operator *op = gen_model_tensor(b, &s->tensor[d->tensor])->op;
     uint32_t *known = &b->used[op->number][use];
-    dse_status st = DSE_OK;
 
     if (*known == DSE_NONE) {
         const gen_figures f = figures_for(use, gen_operator_of(b->v, op));
 
-        st = add_figures(b, s, d, &f, known);
+        *known = add_figures(b, s, d, &f);
     }
     d->figures = *known;
-    return st;
 }
 
 /* ---- computations and collectives ---------------------------------------------------------- */
 
-static dse_status add_compute(gen_build *b, gen_stage *s, uint32_t ti)
+static void add_compute(gen_build *b, gen_stage *s, uint32_t ti)
 {
     gen_tensor *t = &s->tensor[ti];
     gen_draft *d = add_draft(b, s, GEN_COMP, ti, &t->comp);
 
     t->x1_in = t->x2_in = t->comp;
-    return d ? set_figures(b, s, t->kind == WL_OP_SHADOW ? GEN_STANDS_FOR : GEN_MAKES, d) : DSE_E_NOMEM;
+    set_figures(b, s, t->kind == WL_OP_SHADOW ? GEN_STANDS_FOR : GEN_MAKES, d);
 }
 
 /* The collectives that turn the sharding the operand was left in into the one that the operator needs. */
@@ -180,15 +168,12 @@ static dse_status add_collectives(gen_build *b, gen_stage *s, uint32_t ti, gen_r
         uint32_t index;
         gen_draft *d = add_draft(b, s, role, ti, &index);
 
-        if (!d)
-            return DSE_E_NOMEM;
         if (met->figures == DSE_NONE) {
             gen_figures f = no_figures;
 
             f.communicated = gen_operator_of(b->v, from_op)->y;
             f.result = is_x1 ? sizes->x1 : sizes->x2;
-            if ((st = add_figures(b, s, d, &f, &met->figures)) != DSE_OK)
-                return st;
+            met->figures = add_figures(b, s, d, &f);
         }
         d->figures = met->figures;
         d->coll = met->match[i].coll;
@@ -208,9 +193,10 @@ dse_status gen_add_nodes(gen_build *b, gen_stage *s)
 {
     for (uint32_t i = 0; i < s->n_tensors; i++) {
         const gen_tensor *t = &s->tensor[i];
-        dse_status st = add_compute(b, s, i);
+        dse_status st = DSE_OK;
 
-        if (st == DSE_OK && t->x1 != DSE_NONE)
+        add_compute(b, s, i);
+        if (t->x1 != DSE_NONE)
             st = add_collectives(b, s, i, GEN_X1_COLL);
         if (st == DSE_OK && t->x2 != DSE_NONE)
             st = add_collectives(b, s, i, GEN_X2_COLL);
@@ -223,15 +209,13 @@ dse_status gen_add_nodes(gen_build *b, gen_stage *s)
 
 /* ---- messages between stages --------------------------------------------------------------- */
 
-static dse_status add_send(gen_build *b, gen_link *l)
+static void add_send(gen_build *b, gen_link *l)
 {
     gen_stage *from = &b->stages[l->from_stage];
     gen_tensor *source = &from->tensor[l->from_tensor];
     uint32_t index;
     gen_draft *d = add_draft(b, from, GEN_SEND, l->from_tensor, &index);
 
-    if (!d)
-        return DSE_E_NOMEM;
     depend(d, source->comp);
     d->slot = l->send_slot = from->n_p2p++;
     if (source->first_send == DSE_NONE)
@@ -239,29 +223,25 @@ static dse_status add_send(gen_build *b, gen_link *l)
     else
         from->drafts[source->last_send].next_send = index;
     source->last_send = index;
-    return set_figures(b, from, GEN_SENDS, d);
+    set_figures(b, from, GEN_SENDS, d);
 }
 
-static dse_status add_recv(gen_build *b, gen_link *l)
+static void add_recv(gen_build *b, gen_link *l)
 {
     gen_stage *to = &b->stages[l->to_stage];
     gen_tensor *shadow = &to->tensor[l->to_tensor];
     gen_draft *d = add_draft(b, to, GEN_RECV, l->to_tensor, &shadow->recv);
 
-    if (!d)
-        return DSE_E_NOMEM;
     d->slot = l->recv_slot = to->n_p2p++;
-    return set_figures(b, to, GEN_RECEIVES, d);
+    set_figures(b, to, GEN_RECEIVES, d);
 }
 
-dse_status gen_add_messages(gen_build *b)
+void gen_add_messages(gen_build *b)
 {
-    dse_status st = DSE_OK;
-
-    for (uint32_t i = 0; st == DSE_OK && i < b->n_links; i++)
-        if ((st = add_send(b, &b->links[i])) == DSE_OK)
-            st = add_recv(b, &b->links[i]);
-    return st;
+    for (uint32_t i = 0; i < b->n_links; i++) {
+        add_send(b, &b->links[i]);
+        add_recv(b, &b->links[i]);
+    }
 }
 
 /* ---- dependencies -------------------------------------------------------------------------- */
@@ -298,26 +278,21 @@ static bool replace_dependency(gen_draft *child, uint32_t gone, uint32_t by)
 }
 
 /* Who waits for whom: children of draft i are item[start[i]] .. item[start[i + 1] - 1]. */
-static dse_status list_children(gen_build *b, const gen_stage *s, wl_csr *out)
+static void list_children(gen_build *b, const gen_stage *s, wl_csr *out)
 {
-    uint32_t n = s->n_drafts, *fill = GEN_ARRAY(b->scratch, uint32_t, n + 1u);
+    uint32_t n = s->n_drafts, *fill = DSE_ARENA_RAW(b->scratch, uint32_t, n + 1u);
 
     out->start = DSE_ARENA_NEW(b->scratch, uint32_t, n + 1u);
-    if (!fill || !out->start)
-        return dse_fail_nomem(b->err);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < s->drafts[i].n_data; k++)
             out->start[s->drafts[i].data[k] + 1]++;
     for (uint32_t i = 0; i < n; i++)
         out->start[i + 1] += out->start[i];
     memcpy(fill, out->start, (n + 1u) * sizeof *fill);
-    out->item = GEN_ARRAY(b->scratch, uint32_t, out->start[n]);
-    if (!out->item)
-        return dse_fail_nomem(b->err);
+    out->item = DSE_ARENA_RAW(b->scratch, uint32_t, out->start[n]);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < s->drafts[i].n_data; k++)
             out->item[fill[s->drafts[i].data[k]]++] = i;
-    return DSE_OK;
 }
 
 static bool costs_nothing(const gen_build *b, const gen_draft *d)
@@ -329,11 +304,8 @@ static bool costs_nothing(const gen_build *b, const gen_draft *d)
 
 static dse_status fail_waits_for_several(gen_build *b, const gen_stage *s, const gen_draft *d)
 {
-    const char *name = gen_node_name(b, s, d);
-
-    return name ? dse_fail_at(b->err, DSE_E_CONFIG, b->v->ops.doc.path,
-                              "'%.80s' costs nothing but waits for several nodes", name)
-                : dse_fail_nomem(b->err);
+    return dse_fail_at(b->err, DSE_E_CONFIG, b->v->ops.doc.path,
+                       "'%.80s' costs nothing but waits for several nodes", gen_node_name(b, s, d));
 }
 
 /* Takes out computations of no operations: who waited for one waits for what it waited for. They go in
@@ -341,9 +313,9 @@ static dse_status fail_waits_for_several(gen_build *b, const gen_stage *s, const
 static dse_status remove_free_nodes(gen_build *b, gen_stage *s)
 {
     wl_csr children = {0};
-    dse_status st = list_children(b, s, &children);
 
-    for (uint32_t ti = 0; st == DSE_OK && ti < s->n_tensors; ti++) {
+    list_children(b, s, &children);
+    for (uint32_t ti = 0; ti < s->n_tensors; ti++) {
         uint32_t i = s->tensor[ti].comp;
         gen_draft *d = &s->drafts[i];
 
@@ -355,7 +327,7 @@ static dse_status remove_free_nodes(gen_build *b, gen_stage *s)
                 !replace_dependency(&s->drafts[children.item[k]], i, d->n_data ? d->data[0] : DSE_NONE))
                 return fail_waits_for_several(b, s, d);
     }
-    return st;
+    return DSE_OK;
 }
 
 /* The node that a tensor waits for: what makes it; of a copy, or what was made elsewhere, what brings it here. DSE_NONE:

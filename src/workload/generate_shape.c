@@ -24,13 +24,11 @@ static dse_status split_stages(gen_build *b)
 {
     uint32_t n = b->model.n, pp = b->key->pp, *stage_of_value;
 
-    b->stage_of = GEN_ARRAY(b->scratch, uint32_t, n);
-    b->local = GEN_ARRAY(b->scratch, uint32_t, n);
+    b->stage_of = DSE_ARENA_RAW(b->scratch, uint32_t, n);
+    b->local = DSE_ARENA_RAW(b->scratch, uint32_t, n);
     b->shadow = DSE_ARENA_NEW(b->scratch, uint32_t, n);
     b->stages = DSE_ARENA_NEW(b->scratch, gen_stage, pp);
-    stage_of_value = GEN_ARRAY(b->scratch, uint32_t, pp);
-    if (!b->stage_of || !b->local || !b->shadow || !b->stages || !stage_of_value)
-        return dse_fail_nomem(b->err);
+    stage_of_value = DSE_ARENA_RAW(b->scratch, uint32_t, pp);
     number_stages(b, stage_of_value);
     if (b->n_stages < pp)
         return dse_fail(b->err, DSE_E_RANGE, "pp is %" PRIu32 ", but only %" PRIu32 " stages get a tensor",
@@ -68,7 +66,7 @@ static uint32_t localise(gen_build *b, uint32_t st, uint32_t *n_shadows, uint32_
     return b->shadow[operand] = end;
 }
 
-static dse_status allocate_stages(gen_build *b)
+static void allocate_stages(gen_build *b)
 {
     uint32_t crossings = 0;
 
@@ -81,25 +79,17 @@ static dse_status allocate_stages(gen_build *b)
         b->stages[st].n_crossings += n;
         crossings += n;
     }
-    b->links = GEN_ARRAY(b->scratch, gen_link, crossings);
-    if (!b->links)
-        return dse_fail_nomem(b->err);
+    b->links = DSE_ARENA_RAW(b->scratch, gen_link, crossings);
     for (uint32_t st = 0; st < b->n_stages; st++) {
         gen_stage *s = &b->stages[st];
 
-        s->tensor = GEN_ARRAY(b->scratch, gen_tensor, s->n_tensors + s->n_crossings);
-        if (!s->tensor)
-            return dse_fail_nomem(b->err);
+        s->tensor = DSE_ARENA_RAW(b->scratch, gen_tensor, s->n_tensors + s->n_crossings);
     }
-    return DSE_OK;
 }
 
-static dse_status fill_stages(gen_build *b)
+static void fill_stages(gen_build *b)
 {
-    dse_status st = allocate_stages(b);
-
-    if (st != DSE_OK)
-        return st;
+    allocate_stages(b);
     for (uint32_t i = 0; i < b->model.n; i++)
         b->stages[b->stage_of[i]].tensor[b->local[i]] =
             (gen_tensor){.model = i, .kind = b->model.tensor[i].kind};
@@ -120,27 +110,22 @@ static dse_status fill_stages(gen_build *b)
             t->comp = t->x1_in = t->x2_in = t->recv = t->first_send = t->last_send = t->info = DSE_NONE;
         }
     }
-    return DSE_OK;
 }
 
 /* Who sends what to whom, by slot. */
-static dse_status list_messages(gen_build *b)
+static void list_messages(gen_build *b)
 {
-    for (uint32_t st = 0; st < b->n_stages; st++) {
-        b->out->graph[st].p2p = GEN_ARRAY(b->keep, gen_p2p, b->stages[st].n_p2p);
-        if (!b->out->graph[st].p2p)
-            return dse_fail_nomem(b->err);
-    }
+    for (uint32_t st = 0; st < b->n_stages; st++)
+        b->out->graph[st].p2p = DSE_ARENA_RAW(b->keep, gen_p2p, b->stages[st].n_p2p);
     for (uint32_t i = 0; i < b->n_links; i++) {
         const gen_link *l = &b->links[i];
 
         b->out->graph[l->from_stage].p2p[l->send_slot] = (gen_p2p){i, l->to_stage, false};
         b->out->graph[l->to_stage].p2p[l->recv_slot] = (gen_p2p){i, l->from_stage, true};
     }
-    return DSE_OK;
 }
 
-static dse_status prepare(gen_build *b)
+static void prepare(gen_build *b)
 {
     const uint32_t n_ops = b->v->ops.n_ops;
 
@@ -149,10 +134,7 @@ static dse_status prepare(gen_build *b)
         b->parallel.degree[k] = b->key->sharded >> k & 1 ? 2 : 1; /* a collective only asks whether it is 1 */
     b->used = dse_arena_alloc(b->scratch, n_ops * sizeof *b->used);
     b->met = dse_arena_zero(b->scratch, n_ops, sizeof *b->met);
-    if (!b->used || !b->met)
-        return dse_fail_nomem(b->err);
     memset(b->used, 0xff, n_ops * sizeof *b->used); /* DSE_NONE */
-    return DSE_OK;
 }
 
 dse_status gen_shape_build(const gen_key *key, dse_arena *keep, dse_arena *scratch, gen_shape *out,
@@ -168,20 +150,21 @@ dse_status gen_shape_build(const gen_key *key, dse_arena *keep, dse_arena *scrat
     dse_status st;
 
     *out = (gen_shape){0};
-    if ((st = prepare(&b)) != DSE_OK ||
-        (st = wl_model_build(&b.v->ops, key->layers, scratch, &b.model, err)) != DSE_OK ||
-        (st = split_stages(&b)) != DSE_OK || (st = fill_stages(&b)) != DSE_OK)
+    prepare(&b);
+    if ((st = wl_model_build(&b.v->ops, key->layers, scratch, &b.model, err)) != DSE_OK ||
+        (st = split_stages(&b)) != DSE_OK)
         return st;
+    fill_stages(&b);
     out->n_graphs = b.n_stages;
     out->graph = DSE_ARENA_NEW(keep, gen_graph, b.n_stages);
-    if (!out->graph)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; st == DSE_OK && i < b.n_stages; i++)
         st = gen_add_nodes(&b, &b.stages[i]);
     if (st == DSE_OK)
-        st = gen_add_messages(&b);
+        gen_add_messages(&b);
     for (uint32_t i = 0; st == DSE_OK && i < b.n_stages; i++)
         if ((st = gen_add_dependencies(&b, &b.stages[i])) == DSE_OK)
             st = gen_finish_stage(&b, &b.stages[i], &out->graph[i]);
-    return st == DSE_OK ? list_messages(&b) : st;
+    if (st == DSE_OK)
+        list_messages(&b);
+    return st;
 }

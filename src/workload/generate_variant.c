@@ -85,8 +85,8 @@ static gen_work work_of(gen_variant *v, const wl_block *b, const wl_operator *op
                  updates ? WL_TENSOR_WEIGHT_GRADIENT : operand_kind(b, op->x2)}};
 }
 
-static dse_status measure_operator(gen_variant *v, const wl_block *b, const wl_operator *op, dse_strbuf *text,
-                                   dse_arena *a, dse_error *err)
+static void measure_operator(gen_variant *v, const wl_block *b, const wl_operator *op, dse_strbuf *text,
+                             dse_arena *a)
 {
     gen_operator *out = &v->op[op->number];
 
@@ -97,21 +97,16 @@ static dse_status measure_operator(gen_variant *v, const wl_block *b, const wl_o
     assert(out->y != DSE_NONE); /* a result has dimensions */
     dse_strbuf_clear(text);
     wl_shape_print(&v->ops.symbols, &op->y_shape, text);
-    out->y_text = (wl_piece){text->failed ? NULL : dse_arena_strdup(a, text->data), text->len};
-    if (!out->y_text.text)
-        return dse_fail_nomem(err);
-    return op->update ? measure_operator(v, b, op->update, text, a, err) : DSE_OK;
+    out->y_text = (wl_piece){dse_arena_strdup(a, text->data), text->len};
+    if (op->update)
+        measure_operator(v, b, op->update, text, a);
 }
 
-static dse_status measure_entry(gen_variant *v, const wl_entry *e, dse_strbuf *text, dse_arena *a,
-                                dse_error *err)
+static void measure_entry(gen_variant *v, const wl_entry *e, dse_strbuf *text, dse_arena *a)
 {
-    dse_status st = DSE_OK;
-
     for (uint32_t k = 0; k < e->n_parts; k++)
-        for (uint32_t i = 0; st == DSE_OK && i < e->part[k].block->n; i++)
-            st = measure_operator(v, e->part[k].block, &e->part[k].block->op[i], text, a, err);
-    return st;
+        for (uint32_t i = 0; i < e->part[k].block->n; i++)
+            measure_operator(v, e->part[k].block, &e->part[k].block->op[i], text, a);
 }
 
 static wl_parallel parallel_of(const wl_symbols *symbols)
@@ -137,15 +132,13 @@ dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant
     if ((st = wl_operators_resolve(operators, which, a, &v->ops, err)) != DSE_OK)
         return st;
     v->parallel = parallel_of(&v->ops.symbols);
-    v->op = GEN_ARRAY(a, gen_operator, v->ops.n_ops);
-    v->size = GEN_ARRAY(a, gen_size, (size_t)v->ops.n_ops * SIZES_PER_OPERATOR);
-    if (!v->op || !v->size)
-        return dse_fail_nomem(err);
+    v->op = DSE_ARENA_RAW(a, gen_operator, v->ops.n_ops);
+    v->size = DSE_ARENA_RAW(a, gen_size, (size_t)v->ops.n_ops * SIZES_PER_OPERATOR);
     dse_strbuf_init(&text);
-    for (uint32_t i = 0; st == DSE_OK && i < v->ops.n_entries; i++)
-        st = measure_entry(v, &v->ops.entry[i], &text, a, err);
+    for (uint32_t i = 0; i < v->ops.n_entries; i++)
+        measure_entry(v, &v->ops.entry[i], &text, a);
     dse_strbuf_free(&text);
-    return st;
+    return DSE_OK;
 }
 
 /* ---- for a strategy ------------------------------------------------------------------------ */
@@ -182,10 +175,8 @@ dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, c
 
     if (st != DSE_OK)
         return st;
-    out->value = GEN_ARRAY(a, double, v->n_sizes);
-    out->is_free = GEN_ARRAY(a, bool, v->n_sizes);
-    if (!out->value || !out->is_free)
-        return dse_fail_nomem(err);
+    out->value = DSE_ARENA_RAW(a, double, v->n_sizes);
+    out->is_free = DSE_ARENA_RAW(a, bool, v->n_sizes);
     out->precision = s->precision;
     for (uint32_t i = 0; i < v->n_sizes; i++) {
         out->value[i] = wl_dim_value(&bound, &v->size[i].product, v->size[i].scale);

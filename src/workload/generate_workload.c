@@ -21,10 +21,8 @@ static bool to_count(double v, uint64_t *out)
 static dse_status work_out_figures(const gen_shape *shape, const gen_sizes *sizes, dse_arena *a,
                                    figures **out, dse_error *err)
 {
-    figures *f = GEN_ARRAY(a, figures, shape->n_figures);
+    figures *f = DSE_ARENA_RAW(a, figures, shape->n_figures);
 
-    if (!f)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < shape->n_figures; i++) {
         const gen_figures *of = &shape->figures[i];
         double operations, moved;
@@ -39,23 +37,14 @@ static dse_status work_out_figures(const gen_shape *shape, const gen_sizes *size
     return DSE_OK;
 }
 
-static void *copy(const void *of, size_t n, size_t each, dse_arena *a)
-{
-    void *out = dse_arena_alloc(a, n * each);
-
-    if (out && n)
-        memcpy(out, of, n * each);
-    return out;
-}
-
 /* Arrays of its own for what sizes are written to. */
-static dse_status copy_sized(wl_graph *g, dse_arena *a, dse_error *err)
+static void copy_sized(wl_graph *g, dse_arena *a)
 {
-    g->node = copy(g->node, g->n_nodes, sizeof *g->node, a);
-    g->inputs.item = copy(g->inputs.item, g->inputs.start[g->n_nodes], sizeof *g->inputs.item, a);
-    g->outputs.item = copy(g->outputs.item, g->outputs.start[g->n_nodes], sizeof *g->outputs.item, a);
-    g->tensor = copy(g->tensor, g->n_tensors, sizeof *g->tensor, a);
-    return g->node && g->inputs.item && g->outputs.item && g->tensor ? DSE_OK : dse_fail_nomem(err);
+    g->node = dse_arena_copy(a, g->node, g->n_nodes, sizeof *g->node);
+    g->inputs.item = dse_arena_copy(a, g->inputs.item, g->inputs.start[g->n_nodes], sizeof *g->inputs.item);
+    g->outputs.item =
+        dse_arena_copy(a, g->outputs.item, g->outputs.start[g->n_nodes], sizeof *g->outputs.item);
+    g->tensor = dse_arena_copy(a, g->tensor, g->n_tensors, sizeof *g->tensor);
 }
 
 static void fill_io(wl_io_csr *io, uint32_t n_nodes, const uint64_t *tracked)
@@ -82,7 +71,7 @@ static uint64_t track(const gen_sizes *sizes, uint32_t size, uint32_t state, wl_
     return (uint64_t)tensor->elements;
 }
 
-/* Of the places of an entry, counted as wl_operators.h says, one is on the stage. */
+/* Of the places of an entry, counted as workload/operators.h says, one is on the stage. */
 static bool has_entry(const gen_key *key, const wl_entry *e, uint32_t coordinate)
 {
     const uint32_t first = e->is_layers ? 1 : e->is_last ? key->layers + 1 : 0;
@@ -150,16 +139,14 @@ dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const g
         return st;
     for (uint32_t i = 0; i < shape->n_graphs; i++)
         most = shape->graph[i].graph.n_tensors > most ? shape->graph[i].graph.n_tensors : most;
-    tracked = GEN_ARRAY(a, uint64_t, most);
+    tracked = DSE_ARENA_RAW(a, uint64_t, most);
     out->in_bytes = wl_in_bytes(&sizes->precision);
     out->n_graphs = shape->n_graphs;
-    out->graph = GEN_ARRAY(a, wl_graph, shape->n_graphs);
-    if (!tracked || !out->graph)
-        return dse_fail_nomem(err);
+    out->graph = DSE_ARENA_RAW(a, wl_graph, shape->n_graphs);
     for (uint32_t i = 0; i < shape->n_graphs; i++) {
         out->graph[i] = shape->graph[i].graph;
-        if (!in_place && (st = copy_sized(&out->graph[i], a, err)) != DSE_OK)
-            return st;
+        if (!in_place)
+            copy_sized(&out->graph[i], a);
         fill_graph(&shape->graph[i], f, sizes, tracked, &out->graph[i]);
         fill_resident(key, &shape->graph[i], sizes, out->graph[i].resident);
     }
@@ -173,12 +160,10 @@ dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const g
 _Static_assert(1u + 3u * WL_MAX_RANKS < 10000000u, "a group's name has at most seven digits");
 
 /* "1", "2", ...: all in one piece. Group 0 is everybody, under no name. */
-static dse_status name_groups(wl_workload *w, dse_arena *a, dse_error *err)
+static void name_groups(wl_workload *w, dse_arena *a)
 {
     char *name = dse_arena_alloc(a, (size_t)w->n_groups * NAME_BYTES);
 
-    if (!name)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < w->n_groups; i++) {
         char *end = name + (i + 1u) * (size_t)NAME_BYTES - 1;
 
@@ -187,7 +172,6 @@ static dse_status name_groups(wl_workload *w, dse_arena *a, dse_error *err)
             *--end = (char)('0' + left % 10);
         w->group[i].name = end;
     }
-    return DSE_OK;
 }
 
 /* The groups along dimension k: numbered by the pp coordinate, then by the other two coordinates in their
@@ -220,22 +204,17 @@ static void bind_dimension(const gen_shape *shape, const wl_strategy *s, int k, 
 }
 
 /* Groups are numbered from 1: all along dp, then along tp, then along sp. */
-static dse_status bind_groups(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *w,
-                              dse_error *err)
+static void bind_groups(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *w)
 {
     const uint32_t degree[] = {s->dp, s->tp, s->sp};
     uint32_t *members, first = 1;
-    dse_status st;
 
     w->n_groups = 1;
     for (int k = 0; k < WL_N_PARALLEL; k++)
         w->n_groups += w->n_ranks / degree[k];
-    w->group = GEN_ARRAY(a, wl_group, w->n_groups);
+    w->group = DSE_ARENA_RAW(a, wl_group, w->n_groups);
     members = dse_arena_alloc(a, (1u + WL_N_PARALLEL) * (size_t)w->n_ranks * sizeof *members);
-    if (!w->group || !members)
-        return dse_fail_nomem(err);
-    if ((st = name_groups(w, a, err)) != DSE_OK)
-        return st;
+    name_groups(w, a);
     w->group[0].n = w->n_ranks;
     w->group[0].rank = members;
     for (uint32_t i = 0; i < w->n_ranks; i++)
@@ -245,7 +224,6 @@ static dse_status bind_groups(const gen_shape *shape, const wl_strategy *s, dse_
         first += w->n_ranks / degree[k];
         members += w->n_ranks;
     }
-    return DSE_OK;
 }
 
 /* ---- ranks --------------------------------------------------------------------------------- */
@@ -275,33 +253,29 @@ static void bind_messages(const wl_workload *w, const gen_graph *g, const wl_str
 }
 
 /* Every rank's arrays in one piece for all of them. */
-static dse_status allocate_ranks(const gen_shape *shape, uint32_t per_stage, dse_arena *a, wl_workload *w,
-                                 uint32_t **group, wl_p2p **p2p, dse_error *err)
+static void allocate_ranks(const gen_shape *shape, uint32_t per_stage, dse_arena *a, wl_workload *w,
+                           uint32_t **group, wl_p2p **p2p)
 {
     size_t n_p2p = 0;
 
     for (uint32_t st = 0; st < shape->n_graphs; st++)
         n_p2p += (size_t)shape->graph[st].graph.n_p2p_slots * per_stage;
-    w->rank = GEN_ARRAY(a, wl_rank, w->n_ranks);
+    w->rank = DSE_ARENA_RAW(a, wl_rank, w->n_ranks);
     *group = dse_arena_alloc(a, WL_N_PARALLEL * (size_t)w->n_ranks * sizeof **group);
     *p2p = dse_arena_alloc(a, n_p2p * sizeof **p2p);
-    return w->rank && *group && *p2p ? DSE_OK : dse_fail_nomem(err);
 }
 
-dse_status gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *out,
-                             dse_error *err)
+void gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *out)
 {
     const uint32_t per_stage = s->dp * s->tp * s->sp;
     uint64_t n_numbered = 0, base = 0;
     const uint32_t degree[] = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp, [WL_PP] = s->pp};
     uint32_t *group;
     wl_p2p *p2p;
-    dse_status st;
 
     out->n_ranks = per_stage * shape->n_graphs;
     wl_placement_strides(s->placement, degree, out->stride);
-    if ((st = allocate_ranks(shape, per_stage, a, out, &group, &p2p, err)) != DSE_OK)
-        return st;
+    allocate_ranks(shape, per_stage, a, out, &group, &p2p);
     for (uint32_t i = 0; i < shape->n_graphs; i++)
         n_numbered += (uint64_t)shape->graph[i].n_numbered * per_stage;
     for (uint32_t i = 0; i < shape->n_graphs; i++) {
@@ -318,5 +292,5 @@ dse_status gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_a
             p2p += g->graph.n_p2p_slots;
         }
     }
-    return bind_groups(shape, s, a, out, err);
+    bind_groups(shape, s, a, out);
 }

@@ -14,9 +14,6 @@
 #include "workload/model.h"
 #include "workload/name_pool.h"
 
-/* An array that is about to be filled, not cleared as by DSE_ARENA_NEW. Counts are of 32 bits. */
-#define GEN_ARRAY(a, type, n) ((type *)dse_arena_alloc((a), (size_t)(n) * sizeof(type)))
-
 /* ---- generate_variant.c: operators and their sizes ------------------------------------------- */
 
 /* `scale` times a product of symbols. */
@@ -145,8 +142,7 @@ dse_status gen_shape_build(const gen_key *key, dse_arena *keep, dse_arena *scrat
  * rest is shared. */
 dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const gen_sizes *sizes,
                              bool in_place, dse_arena *a, wl_workload *out, dse_error *err);
-dse_status gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *out,
-                             dse_error *err);
+void gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *out);
 
 /* ---- a shape under construction -------------------------------------------------------------- */
 
@@ -246,13 +242,13 @@ static inline wl_tensor_kind gen_tensor_kind(const gen_build *b, const gen_tenso
 /* generate_nodes.c: computations, collectives, messages and dependencies, in this order. ----- */
 
 dse_status gen_add_nodes(gen_build *b, gen_stage *s);
-dse_status gen_add_messages(gen_build *b); /* of all stages */
+void gen_add_messages(gen_build *b); /* of all stages */
 dse_status gen_add_dependencies(gen_build *b, gen_stage *s);
 
 /* "shadow_stack_3_mha_x@0", in pieces. */
 #define GEN_N_TENSOR_PIECES 3
 void gen_tensor_name(const gen_build *b, const gen_tensor *t, wl_piece out[GEN_N_TENSOR_PIECES]);
-const char *gen_node_name(gen_build *b, const gen_stage *s, const gen_draft *d); /* NULL: out of memory */
+const char *gen_node_name(gen_build *b, const gen_stage *s, const gen_draft *d);
 
 /* generate_graph.c: drafts to a graph. --------------------------------------------------------- */
 

@@ -43,8 +43,6 @@ static dse_status sort_by_id(wl_graph *g, const uint64_t *id_of, const char *whe
     uint64_t least = UINT64_MAX, greatest = 0;
     bool ascending = true;
 
-    if (!order || !other)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < n; i++) {
         order[i] = i;
         ascending = ascending && (!i || id_of[i] > id_of[i - 1]);
@@ -67,7 +65,7 @@ static dse_status sort_by_id(wl_graph *g, const uint64_t *id_of, const char *whe
 }
 
 /* Data and control dependencies in one list, each parent once: what the simulator waits for. */
-static dse_status merge_parents(wl_graph *g, dse_arena *a, dse_arena *scratch, dse_error *err)
+static void merge_parents(wl_graph *g, dse_arena *a, dse_arena *scratch)
 {
     uint32_t n = g->n_nodes, total = g->data_deps.start[n] + g->ctrl_deps.start[n];
     uint32_t *seen = DSE_ARENA_NEW(scratch, uint32_t, n);
@@ -76,8 +74,6 @@ static dse_status merge_parents(wl_graph *g, dse_arena *a, dse_arena *scratch, d
 
     out->start = DSE_ARENA_NEW(a, uint32_t, n + 1u);
     out->item = DSE_ARENA_NEW(a, uint32_t, total);
-    if (!seen || !out->start || !out->item)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t end = out->start[i];
 
@@ -93,18 +89,15 @@ static dse_status merge_parents(wl_graph *g, dse_arena *a, dse_arena *scratch, d
         }
         out->start[i + 1] = end;
     }
-    return DSE_OK;
 }
 
-static dse_status link_children(wl_graph *g, dse_arena *a, dse_arena *scratch, dse_error *err)
+static void link_children(wl_graph *g, dse_arena *a, dse_arena *scratch)
 {
     uint32_t n = g->n_nodes, total = g->parents.start[n], *fill = DSE_ARENA_NEW(scratch, uint32_t, n + 1u);
     wl_csr *out = &g->children;
 
     out->start = DSE_ARENA_NEW(a, uint32_t, n + 1u);
     out->item = DSE_ARENA_NEW(a, uint32_t, total);
-    if (!fill || !out->start || !out->item)
-        return dse_fail_nomem(err);
     for (uint32_t k = 0; k < total; k++)
         out->start[g->parents.item[k] + 1]++;
     for (uint32_t i = 0; i < n; i++)
@@ -113,7 +106,6 @@ static dse_status link_children(wl_graph *g, dse_arena *a, dse_arena *scratch, d
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = g->parents.start[i]; k < g->parents.start[i + 1]; k++)
             out->item[fill[g->parents.item[k]]++] = i;
-    return DSE_OK;
 }
 
 /* Runs the graph without time: what never becomes ready is on a cycle or behind one. */
@@ -123,8 +115,6 @@ static dse_status check_cycles(const wl_graph *g, const uint64_t *id_of, const c
     uint32_t n = g->n_nodes, done = 0, ready = 0, at;
     uint32_t *left = DSE_ARENA_NEW(scratch, uint32_t, n), *queue = DSE_ARENA_NEW(scratch, uint32_t, n);
 
-    if (!left || !queue)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < n; i++)
         if (!(left[i] = wl_n_parents(g, i)))
             queue[ready++] = i;
@@ -156,13 +146,9 @@ static dse_status check_cycles(const wl_graph *g, const uint64_t *id_of, const c
 dse_status wl_graph_link(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,
                          dse_arena *scratch, dse_error *err)
 {
-    dse_status st = merge_parents(g, a, scratch, err);
-
-    if (st == DSE_OK)
-        st = link_children(g, a, scratch, err);
-    if (st == DSE_OK)
-        st = check_cycles(g, id_of, where, scratch, err);
-    return st;
+    merge_parents(g, a, scratch);
+    link_children(g, a, scratch);
+    return check_cycles(g, id_of, where, scratch, err);
 }
 
 dse_status wl_graph_finish(wl_graph *g, const uint64_t *id_of, const char *where, dse_arena *a,

@@ -35,7 +35,7 @@ static uint32_t count_weights(const wl_entry *e)
 
 static uint32_t shifted(uint32_t index, uint32_t by) { return index == DSE_NONE ? DSE_NONE : index + by; }
 
-static dse_status add_part(builder *b, const char *prefix, const wl_part *part, uint32_t place)
+static void add_part(builder *b, const char *prefix, const wl_part *part, uint32_t place)
 {
     uint32_t first = b->out->n;
     size_t prefix_len = strlen(prefix);
@@ -53,25 +53,19 @@ static dse_status add_part(builder *b, const char *prefix, const wl_part *part, 
                          .after = shifted(op->after, first),
                          .gradient_of = shifted(op->gradient_of, first)};
         t->name = wl_name_join(&b->names, name, 3, &t->name_len);
-        if (!t->name)
-            return dse_fail_nomem(b->err);
     }
-    return DSE_OK;
 }
 
-static dse_status add_layers(builder *b, const wl_entry *e)
+static void add_layers(builder *b, const wl_entry *e)
 {
     for (uint32_t l = 0; l < b->layers; l++) {
         for (uint32_t i = 0; i < e->n_parts; i++) {
             const char *prefix =
                 dse_arena_printf(b->arena, "%s_%" PRIu32 "_%s", e->prefix, l, e->part[i].prefix);
-            dse_status st = prefix ? add_part(b, prefix, &e->part[i], l + 1) : dse_fail_nomem(b->err);
 
-            if (st != DSE_OK)
-                return st;
+            add_part(b, prefix, &e->part[i], l + 1);
         }
     }
-    return DSE_OK;
 }
 
 /* ---- links --------------------------------------------------------------------------------- */
@@ -100,18 +94,14 @@ static dse_status fail_no_tensor(const builder *b, const cfg_node *at, const cha
         n += entry_size(&o->entry[i]);
     known = DSE_ARENA_NEW(b->arena, const char *, n);
     n = 0;
-    for (uint32_t i = 0; known && i < o->n_entries; i++) {
+    for (uint32_t i = 0; i < o->n_entries; i++) {
         for (uint32_t k = 0; k < o->entry[i].n_parts; k++) {
             const wl_part *part = &o->entry[i].part[k];
 
             for (uint32_t t = 0; t < part->block->n; t++)
-                if (!(known[n++] =
-                          dse_arena_printf(b->arena, "%s_%s", part->prefix, part->block->op[t].name)))
-                    return dse_fail_nomem(b->err);
+                known[n++] = dse_arena_printf(b->arena, "%s_%s", part->prefix, part->block->op[t].name);
         }
     }
-    if (!known)
-        return dse_fail_nomem(b->err);
     return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&o->doc, at, &place),
                        "links: no tensor is called '%.80s'%s", at->text, wl_hint(hint, name, known, n));
 }
@@ -190,8 +180,6 @@ static dse_status apply_links(builder *b, wl_link_kind kind, uint32_t layer, uin
     if (!n || ((int64_t)b->layers < b->o->min_layers[kind] && kind != WL_LINK_LOSS))
         return DSE_OK;
     ends = dse_arena_alloc(b->arena, n_links * sizeof *ends);
-    if (!ends)
-        return dse_fail_nomem(b->err);
     for (uint32_t l = layer; l < layer + n; l++) {
         for (uint32_t i = 0; i < n_links; i++) {
             const wl_link *link = &b->o->link[kind][i];
@@ -231,8 +219,6 @@ static dse_status add_updates(builder *b)
     uint32_t n = b->out->n, *gradient = DSE_ARENA_NEW(b->arena, uint32_t, n);
     wl_tensor *tensors = b->out->tensor;
 
-    if (!gradient)
-        return dse_fail_nomem(b->err);
     memset(gradient, 0xff, n * sizeof *gradient); /* DSE_NONE */
     for (uint32_t i = 0; i < n; i++)
         if (tensors[i].gradient_of != DSE_NONE)
@@ -261,7 +247,7 @@ dse_status wl_model_build(const wl_operators *o, uint32_t layers, dse_arena *a, 
 {
     builder b = {.o = o, .layers = layers, .arena = a, .names = {.arena = a}, .out = out, .err = err};
     uint64_t total = 0;
-    dse_status st = DSE_OK;
+    dse_status st;
 
     *out = (wl_model){0};
     for (uint32_t i = 0; i < o->n_entries; i++) {
@@ -271,17 +257,14 @@ dse_status wl_model_build(const wl_operators *o, uint32_t layers, dse_arena *a, 
     if (total > UINT32_MAX / 8)
         return dse_fail(err, DSE_E_RANGE, "%" PRIu32 " layers make too many tensors", layers);
     out->tensor = DSE_ARENA_NEW(a, wl_tensor, total);
-    if (!out->tensor)
-        return dse_fail_nomem(err);
-    for (uint32_t i = 0; st == DSE_OK && i < o->n_entries; i++) {
+    for (uint32_t i = 0; i < o->n_entries; i++) {
         const wl_entry *e = &o->entry[i];
 
         if (e->is_layers)
-            st = add_layers(&b, e);
+            add_layers(&b, e);
         else
-            st = add_part(&b, e->part[0].prefix, &e->part[0], e->is_last ? layers + 1 : 0);
+            add_part(&b, e->part[0].prefix, &e->part[0], e->is_last ? layers + 1 : 0);
     }
-    if (st == DSE_OK)
-        st = link_model(&b);
+    st = link_model(&b);
     return st == DSE_OK ? add_updates(&b) : st;
 }

@@ -11,10 +11,7 @@ static char *take(wl_name_pool *p, size_t n)
     if (n > p->left) {
         size_t room = n > POOL_BYTES ? n : POOL_BYTES;
 
-        if (!(p->at = dse_arena_alloc(p->arena, room))) {
-            p->left = 0;
-            return NULL;
-        }
+        p->at = dse_arena_alloc(p->arena, room);
         p->left = room;
     }
     out = p->at;
@@ -30,8 +27,7 @@ const char *wl_name_join(wl_name_pool *p, const wl_piece *piece, int n, uint32_t
 
     for (int i = 0; i < n; i++)
         total += piece[i].n;
-    if (!(out = end = take(p, total + 1)))
-        return NULL;
+    out = end = take(p, total + 1);
     for (int i = 0; i < n; i++) {
         memcpy(end, piece[i].text, piece[i].n);
         end += piece[i].n;

@@ -24,7 +24,7 @@ typedef struct {
         literal, sizeof literal - 1                                                                          \
     }
 
-/* The pieces in a row; *len (NULL: not asked for) without the end. NULL when out of memory. */
+/* The pieces in a row; *len (NULL: not asked for) without the end. */
 const char *wl_name_join(wl_name_pool *p, const wl_piece *piece, int n, uint32_t *len);
 
 #endif

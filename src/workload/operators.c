@@ -84,8 +84,6 @@ static dse_status fail_not_a_key(const resolver *r, const cfg_node *at, const ch
     const char **known = DSE_ARENA_NEW(r->arena, const char *, n_keys);
     char hint[WL_HINT_SIZE];
 
-    if (!known)
-        return dse_fail_nomem(r->err);
     for (uint32_t i = 0; i < n_keys; i++)
         if (strcmp(map->key[i]->text, name) != 0)
             known[n++] = map->key[i]->text;
@@ -182,8 +180,6 @@ static dse_status find_tensor(const resolver *r, const wl_block *b, const cfg_no
         }
     }
     known = DSE_ARENA_NEW(r->arena, const char *, b->n);
-    if (!known)
-        return dse_fail_nomem(r->err);
     for (uint32_t i = 0; i < b->n; i++)
         known[i] = b->op[i].name;
     return fail(r, at, "no tensor '%.60s' in block '%.60s' (of this variant)%s", name, b->name,
@@ -560,7 +556,7 @@ static dse_status is_present(const resolver *r, const cfg_node *map, bool *out)
 
 /* Last, when all is known of an operator that its weight's update takes over. Whatever the gradient's
  * sharding, the update asks for that of the weight. */
-static dse_status number_operators(const resolver *r, const wl_block *b)
+static void number_operators(const resolver *r, const wl_block *b)
 {
     for (uint32_t i = 0; i < b->n; i++) {
         wl_operator *op = &b->op[i], *update;
@@ -569,8 +565,6 @@ static dse_status number_operators(const resolver *r, const wl_block *b)
         if (!op->is_weight)
             continue;
         update = dse_arena_alloc(r->arena, sizeof *update);
-        if (!update)
-            return dse_fail_nomem(r->err);
         *update = *op;
         update->number = r->out->n_ops++;
         update->kind = WL_OP_ADD;
@@ -578,7 +572,6 @@ static dse_status number_operators(const resolver *r, const wl_block *b)
         update->makes = WL_TENSOR_UPDATED_WEIGHT;
         op->update = update;
     }
-    return DSE_OK;
 }
 
 /* `recompute` names, for a block, the tensor after which its forward pass is made again. */
@@ -591,7 +584,9 @@ static dse_status recompute_block(const resolver *r, wl_block *b)
     if (!node || !r->variant.recompute)
         return DSE_OK;
     st = read_tensor_name(r, b, node, &after);
-    return st == DSE_OK ? wl_block_recompute(b, after, r->variant.weight_sharded, r->arena, r->err) : st;
+    if (st == DSE_OK)
+        wl_block_recompute(b, after, r->variant.weight_sharded, r->arena);
+    return st;
 }
 
 static dse_status read_block(const resolver *r, const char *name, const cfg_node *at, const wl_block **out)
@@ -606,8 +601,7 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
     map = cfg_get(blocks, name);
     if (!map || map->kind != CFG_MAP)
         return fail_not_a_key(r, at, "block", name, blocks);
-    if (!b || !(b->op = dse_arena_zero(r->arena, map->n, sizeof *b->op)))
-        return dse_fail_nomem(r->err);
+    b->op = dse_arena_zero(r->arena, map->n, sizeof *b->op);
     b->name = name;
     /* Names first: an operator may refer to tensors that come later. */
     for (uint32_t i = 0; i < map->n; i++) {
@@ -634,8 +628,10 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
     }
     tell_kinds(b);
     *out = b;
-    st = recompute_block(r, b);
-    return st == DSE_OK ? number_operators(r, b) : st;
+    if ((st = recompute_block(r, b)) != DSE_OK)
+        return st;
+    number_operators(r, b);
+    return DSE_OK;
 }
 
 /* ---- the model ----------------------------------------------------------------------------- */
@@ -693,8 +689,6 @@ static dse_status read_entry(resolver *r, const char *name, const cfg_node *map,
         return fail(r, blocks, "'blocks' must be a mapping");
     out->n_parts = blocks ? blocks->n : 1;
     out->part = dse_arena_zero(r->arena, out->n_parts, sizeof *out->part);
-    if (!out->part)
-        return dse_fail_nomem(r->err);
     if (block)
         st = read_part(r, name, block, &out->part[0]);
     for (uint32_t i = 0; blocks && st == DSE_OK && i < blocks->n; i++)
@@ -720,8 +714,6 @@ static dse_status read_links(resolver *r)
         if (map->kind != CFG_MAP)
             return fail(r, map, "'%s' must be a mapping", link_names[kind]);
         link = dse_arena_zero(r->arena, map->n, sizeof *link);
-        if (!link)
-            return dse_fail_nomem(r->err);
         r->out->link[kind] = link;
         for (uint32_t i = 0; i < map->n; i++) {
             if (!strcmp(map->key[i]->text, "min_layers")) {
@@ -756,8 +748,6 @@ dse_status wl_operators_resolve(const cfg_doc *doc, wl_variant variant, dse_aren
         (st = read_symbols(&r)) != DSE_OK || (st = get_map(&r, doc->root, "model", &model)) != DSE_OK)
         return st;
     out->entry = dse_arena_zero(a, model->n, sizeof *out->entry);
-    if (!out->entry)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < model->n; i++) {
         if ((st = read_entry(&r, model->key[i]->text, model->item[i], &out->entry[i])) != DSE_OK)
             return st;

@@ -19,76 +19,66 @@ void *outline_room(outliner *o, void *items, uint32_t n, uint32_t *cap, size_t s
         return items;
     *cap = *cap ? *cap * 2 : 32;
     more = dse_arena_zero(o->scratch, *cap, size);
-    if (more && n)
+    if (n)
         memcpy(more, items, n * size);
     return more;
 }
 
 /* add_compute: its operations, and what it moves. */
-static bool add_compute(outliner *o, const wl_tensor *t, uint32_t *index)
+static uint32_t add_compute(outliner *o, const wl_tensor *t)
 {
     wl_outline *out = o->out;
     const gen_operator *op = gen_operator_of(&out->variant, t->op);
     const gen_work c = op->work;
 
-    *index = DSE_NONE;
     if (!outline_has_cost(t->kind))
-        return true;
-    for (*index = 0; *index < out->n_computes; ++*index)
-        if (!memcmp(&out->compute[*index], &c, sizeof c))
-            return true;
+        return DSE_NONE;
+    for (uint32_t i = 0; i < out->n_computes; i++)
+        if (!memcmp(&out->compute[i], &c, sizeof c))
+            return i;
     out->compute = outline_room(o, out->compute, out->n_computes, &o->cap_computes, sizeof *out->compute);
-    if (!out->compute)
-        return false;
-    out->compute[out->n_computes++] = c;
-    return true;
+    out->compute[out->n_computes] = c;
+    return out->n_computes++;
 }
 
 /* add_collectives: what `from` leaves, brought to what is needed. */
-static bool add_operand(outliner *o, uint32_t from, const wl_shape *need, const wl_shape *unsummed,
-                        uint32_t *index)
+static uint32_t add_operand(outliner *o, uint32_t from, const wl_shape *need, const wl_shape *unsummed)
 {
     wl_outline *out = o->out;
     outline_operand *x;
     const wl_operator *op;
 
-    *index = DSE_NONE;
     if (from == DSE_NONE)
-        return true;
+        return DSE_NONE;
     op = o->model->tensor[from].op;
     if (same_shape(&op->y_shape, need) && !op->y_reduced.n && !unsummed->n)
-        return true; /* none, whatever the degrees */
-    for (*index = 0; *index < out->n_operands; ++*index) {
-        x = &out->operand[*index];
+        return DSE_NONE; /* none, whatever the degrees */
+    for (uint32_t i = 0; i < out->n_operands; i++) {
+        x = &out->operand[i];
         if (same_shape(&x->have, &op->y_shape) && same_shape(&x->reduced, &op->y_reduced) &&
             same_shape(&x->need, need) && same_shape(&x->unsummed, unsummed))
-            return true;
+            return i;
     }
     out->operand = outline_room(o, out->operand, out->n_operands, &o->cap_operands, sizeof *out->operand);
-    if (!out->operand)
-        return false;
-    x = &out->operand[out->n_operands++];
-    *x = (outline_operand){op->y_shape, op->y_reduced, *need, *unsummed,
-                           gen_operator_of(&out->variant, op)->y};
-    return true;
+    out->operand[out->n_operands] = (outline_operand){op->y_shape, op->y_reduced, *need, *unsummed,
+                                                      gen_operator_of(&out->variant, op)->y};
+    return out->n_operands++;
 }
 
-static bool find_kinds(outliner *o)
+static void find_kinds(outliner *o)
 {
     for (uint32_t i = 0; i < o->model->n; i++) {
         const wl_tensor *t = &o->model->tensor[i];
         outline_facts *f = &o->facts[i];
 
-        *f = (outline_facts){.size = gen_operator_of(&o->out->variant, t->op)->y,
+        *f = (outline_facts){.compute = add_compute(o, t),
+                             .operand = {add_operand(o, t->x1, &t->op->x1_shape, &t->op->unsummed),
+                                         add_operand(o, t->x2, &t->op->x2_shape, &t->op->unsummed)},
+                             .size = gen_operator_of(&o->out->variant, t->op)->y,
                              .start_at = DSE_NONE,
                              .loss_at = DSE_NONE,
                              .segment = DSE_NONE};
-        if (!add_compute(o, t, &f->compute) ||
-            !add_operand(o, t->x1, &t->op->x1_shape, &t->op->unsummed, &f->operand[0]) ||
-            !add_operand(o, t->x2, &t->op->x2_shape, &t->op->unsummed, &f->operand[1]))
-            return false;
     }
-    return true;
 }
 
 /* ---- readers, and what is held ------------------------------------------------------------- */
@@ -107,12 +97,10 @@ static void list_readers(outliner *o)
         }
 }
 
-bool outline_mark(const outliner *o, uint32_t from, bool waiting, bool *marks)
+void outline_mark(const outliner *o, uint32_t from, bool waiting, bool *marks)
 {
     uint32_t *todo = DSE_ARENA_NEW(o->scratch, uint32_t, o->model->n + 1u), n = 0;
 
-    if (!todo)
-        return false;
     if (from != DSE_NONE)
         todo[n++] = from;
     while (n) {
@@ -128,7 +116,6 @@ bool outline_mark(const outliner *o, uint32_t from, bool waiting, bool *marks)
                 }
         }
     }
-    return true;
 }
 
 /* The place of a computation that reads the tensor, itself or as a copy of it, and that is `among`; or
@@ -175,7 +162,7 @@ static uint32_t find_loss(const wl_operators *ops, const wl_model *m)
 
 /* ---- places -------------------------------------------------------------------------------- */
 
-static bool add_crossings(outliner *o)
+static void add_crossings(outliner *o)
 {
     wl_outline *out = o->out;
 
@@ -192,13 +179,10 @@ static bool add_crossings(outliner *o)
                     continue;
                 out->crossing = outline_room(o, out->crossing, out->n_crossings, &o->cap_crossings,
                                              sizeof *out->crossing);
-                if (!out->crossing)
-                    return false;
                 out->crossing[out->n_crossings++] =
                     (outline_crossing){i, o->model->tensor[i].place, to, o->facts[i].size};
             }
     }
-    return true;
 }
 
 static void add_one(uint32_t *row, uint32_t at, uint32_t kind)
@@ -249,7 +233,7 @@ static void find_classes(wl_outline *out, uint32_t *rows)
     }
 }
 
-static bool fill_places(outliner *o)
+static void fill_places(outliner *o)
 {
     wl_outline *out = o->out;
     bool *seen = DSE_ARENA_NEW(o->scratch, bool, out->n_places);
@@ -257,8 +241,6 @@ static bool fill_places(outliner *o)
 
     out->n_counts = outline_segments_at(out) + out->n_segments;
     rows = DSE_ARENA_NEW(o->scratch, uint32_t, (size_t)out->n_places * out->n_counts);
-    if (!seen || !rows)
-        return false;
     for (uint32_t i = 0; i < o->model->n; i++) {
         uint32_t place = o->model->tensor[i].place;
 
@@ -269,12 +251,11 @@ static bool fill_places(outliner *o)
     count_places(o, rows);
     find_classes(out, rows);
     out->count = rows;
-    return true;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static bool outline_model(outliner *o)
+static void outline_model(outliner *o)
 {
     uint32_t n = o->model->n;
 
@@ -282,35 +263,26 @@ static bool outline_model(outliner *o)
     o->readers = DSE_ARENA_NEW(o->scratch, outline_readers, n);
     o->before = DSE_ARENA_NEW(o->scratch, bool, n);
     o->after = DSE_ARENA_NEW(o->scratch, bool, n);
-    if (!o->facts || !o->readers || !o->before || !o->after || !find_kinds(o))
-        return false;
+    find_kinds(o);
     o->out->loss = o->loss == DSE_NONE ? DSE_NONE : o->facts[o->loss].compute;
     list_readers(o);
-    if (!outline_mark(o, o->loss, false, o->before) || !outline_mark(o, o->loss, true, o->after))
-        return false;
+    outline_mark(o, o->loss, false, o->before);
+    outline_mark(o, o->loss, true, o->after);
     find_held(o);
-    return add_crossings(o) && outline_add_chain(o) && fill_places(o);
-}
-
-static void *keep(dse_arena *a, const void *items, size_t size)
-{
-    void *to = dse_arena_alloc(a, size);
-
-    if (to && size)
-        memcpy(to, items, size);
-    return to;
+    add_crossings(o);
+    outline_add_chain(o);
+    fill_places(o);
 }
 
 /* The tables grew in the scratch arena. */
-static bool keep_tables(wl_outline *out, dse_arena *a)
+static void keep_tables(wl_outline *out, dse_arena *a)
 {
-    out->compute = keep(a, out->compute, out->n_computes * sizeof *out->compute);
-    out->operand = keep(a, out->operand, out->n_operands * sizeof *out->operand);
-    out->crossing = keep(a, out->crossing, out->n_crossings * sizeof *out->crossing);
-    out->count = keep(a, out->count, (size_t)out->n_classes * out->n_counts * sizeof *out->count);
-    out->segment = keep(a, out->segment, out->n_segments * sizeof *out->segment);
-    out->item = keep(a, out->item, out->n_items * sizeof *out->item);
-    return out->compute && out->operand && out->crossing && out->count && out->segment && out->item;
+    out->compute = dse_arena_copy(a, out->compute, out->n_computes, sizeof *out->compute);
+    out->operand = dse_arena_copy(a, out->operand, out->n_operands, sizeof *out->operand);
+    out->crossing = dse_arena_copy(a, out->crossing, out->n_crossings, sizeof *out->crossing);
+    out->count = dse_arena_copy(a, out->count, (size_t)out->n_classes * out->n_counts, sizeof *out->count);
+    out->segment = dse_arena_copy(a, out->segment, out->n_segments, sizeof *out->segment);
+    out->item = dse_arena_copy(a, out->item, out->n_items, sizeof *out->item);
 }
 
 dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t layers, dse_arena *a,
@@ -322,20 +294,17 @@ dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t laye
     outliner o = {.out = made, .model = &model, .scratch = &scratch};
     dse_status st;
 
-    if (!made)
-        return dse_fail_nomem(err);
     if ((st = gen_variant_init(&made->variant, doc, variant, a, err)) != DSE_OK)
         return st;
     made->n_places = layers + 2;
     made->place_order = DSE_ARENA_NEW(a, uint32_t, made->n_places);
     made->class_of = DSE_ARENA_NEW(a, uint32_t, made->n_places);
-    if (!made->place_order || !made->class_of)
-        return dse_fail_nomem(err);
     dse_arena_init(&scratch);
     st = wl_model_build(&made->variant.ops, layers, &scratch, &model, err);
     if (st == DSE_OK) {
         o.loss = find_loss(&made->variant.ops, &model);
-        st = outline_model(&o) && keep_tables(made, a) ? DSE_OK : dse_fail_nomem(err);
+        outline_model(&o);
+        keep_tables(made, a);
     }
     dse_arena_free(&scratch);
     *out = made;

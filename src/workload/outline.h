@@ -110,13 +110,13 @@ static inline bool outline_has_cost(wl_op_kind kind)
            kind == WL_OP_RESHAPE;
 }
 
-/* Room for one more in an array of the scratch arena. NULL when out of memory. */
+/* Room for one more in an array of the scratch arena. */
 void *outline_room(outliner *o, void *items, uint32_t n, uint32_t *cap, size_t size);
 
-/* Marks what waits for `from`, or what it waits for; not itself. False when out of memory. */
-bool outline_mark(const outliner *o, uint32_t from, bool waiting, bool *marks);
+/* Marks what waits for `from`, or what it waits for; not itself. */
+void outline_mark(const outliner *o, uint32_t from, bool waiting, bool *marks);
 
-/* outline_chain.c: the segments, and the tensors they end with. False when out of memory. */
-bool outline_add_chain(outliner *o);
+/* outline_chain.c: the segments, and the tensors they end with. */
+void outline_add_chain(outliner *o);
 
 #endif

@@ -20,12 +20,10 @@ typedef struct {
 } chain_order;
 
 /* All tensors, each behind what it waits for. */
-static bool sort_tensors(const outliner *o, uint32_t *order)
+static void sort_tensors(const outliner *o, uint32_t *order)
 {
     uint32_t n = o->model->n, *left = DSE_ARENA_NEW(o->scratch, uint32_t, n), ready = 0;
 
-    if (!left)
-        return false;
     for (uint32_t i = 0; i < n; i++) {
         for (int w = 0; w < OUTLINE_N_WAITS; w++)
             left[i] += outline_wait(&o->model->tensor[i], w) != DSE_NONE;
@@ -37,17 +35,15 @@ static bool sort_tensors(const outliner *o, uint32_t *order)
             for (uint32_t i = o->readers[order[at]].first[w]; i != DSE_NONE; i = o->readers[i].next[w])
                 if (!--left[i])
                     order[ready++] = i;
-    return true; /* fewer of a model that is a cycle: the generator refuses it */
+    /* fewer of a model that is a cycle: the generator refuses it */
 }
 
 /* The one of `among` with most computations on the way to or from the loss. */
-static bool find_farthest(const outliner *o, const uint32_t *order, const bool *among, bool behind,
-                          uint32_t *out)
+static uint32_t find_farthest(const outliner *o, const uint32_t *order, const bool *among, bool behind)
 {
-    uint32_t n = o->model->n, *steps = DSE_ARENA_NEW(o->scratch, uint32_t, n);
+    uint32_t n = o->model->n, *steps = DSE_ARENA_NEW(o->scratch, uint32_t, n), farthest = o->loss;
 
-    *out = o->loss;
-    for (uint32_t k = 0; steps && k < n; k++) {
+    for (uint32_t k = 0; k < n; k++) {
         uint32_t i = order[behind ? k : n - 1 - k];
 
         if (!among[i])
@@ -60,14 +56,14 @@ static bool find_farthest(const outliner *o, const uint32_t *order, const bool *
                     steps[i] = steps[other];
         }
         steps[i] += outline_has_cost(o->model->tensor[i].kind);
-        if (steps[i] > steps[*out])
-            *out = i;
+        if (steps[i] > steps[farthest])
+            farthest = i;
     }
-    return steps != NULL;
+    return farthest;
 }
 
 /* What waits for `first`, and what `last` waits for, and they themselves. */
-static bool order_chain(const outliner *o, const uint32_t *order, uint32_t first, uint32_t last,
+static void order_chain(const outliner *o, const uint32_t *order, uint32_t first, uint32_t last,
                         chain_order *c)
 {
     uint32_t n = o->model->n;
@@ -77,9 +73,8 @@ static bool order_chain(const outliner *o, const uint32_t *order, uint32_t first
                        .position = DSE_ARENA_NEW(o->scratch, uint32_t, n),
                        .last = DSE_ARENA_NEW(o->scratch, uint32_t, n),
                        .next = DSE_ARENA_NEW(o->scratch, uint32_t, n)};
-    if (!behind || !before || !c->tensor || !c->position || !c->last || !c->next ||
-        !outline_mark(o, first, true, behind) || !outline_mark(o, last, false, before))
-        return false;
+    outline_mark(o, first, true, behind);
+    outline_mark(o, last, false, before);
     behind[first] = before[last] = true;
     memset(c->position, 0xff, n * sizeof *c->position); /* DSE_NONE */
     memset(c->next, 0xff, n * sizeof *c->next);
@@ -103,17 +98,14 @@ static bool order_chain(const outliner *o, const uint32_t *order, uint32_t first
                 c->next[p] = at;
         }
     }
-    return true;
 }
 
 /* A link: everything before it leads to it, as each thing leads to something that is not behind it;
  * everything behind it comes from it, as each thing waits for something that is not before it. */
-static bool find_links(const outliner *o, const chain_order *c, bool *link)
+static void find_links(const outliner *o, const chain_order *c, bool *link)
 {
     uint32_t *from = DSE_ARENA_NEW(o->scratch, uint32_t, c->n + 1u), to = 0;
 
-    if (!from)
-        return false;
     from[c->n] = DSE_NONE;
     for (uint32_t p = c->n; p-- > 0;) /* the least `last` of what stands at p or behind */
         from[p] = c->last[p] < from[p + 1] ? c->last[p] : from[p + 1];
@@ -121,7 +113,6 @@ static bool find_links(const outliner *o, const chain_order *c, bool *link)
         link[p] = to <= p && from[p + 1] >= p;
         to = c->next[p] > to ? c->next[p] : to; /* the greatest `next` of what stands before */
     }
-    return true;
 }
 
 /* ---- segments ------------------------------------------------------------------------------ */
@@ -133,14 +124,12 @@ static int compare_items(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static bool add_item(outliner *o, uint32_t item)
+static void add_item(outliner *o, uint32_t item)
 {
     wl_outline *out = o->out;
 
     out->item = outline_room(o, out->item, out->n_items, &o->cap_items, sizeof *out->item);
-    if (out->item)
-        out->item[out->n_items++] = item;
-    return out->item != NULL;
+    out->item[out->n_items++] = item;
 }
 
 static bool stands_behind(const chain_order *c, uint32_t tensor, uint32_t position)
@@ -149,35 +138,33 @@ static bool stands_behind(const chain_order *c, uint32_t tensor, uint32_t positi
 }
 
 /* Of a tensor in the segment that begins with the link at `begin`. */
-static bool add_tensor(outliner *o, const chain_order *c, uint32_t begin, uint32_t i)
+static void add_tensor(outliner *o, const chain_order *c, uint32_t begin, uint32_t i)
 {
     const wl_tensor *t = &o->model->tensor[i];
     const outline_facts *f = &o->facts[i];
     const bool inside[] = {stands_behind(c, t->x1, begin) || stands_behind(c, t->after, begin),
                            stands_behind(c, t->x2, begin)};
 
-    if (f->compute != DSE_NONE && !add_item(o, f->compute))
-        return false;
+    if (f->compute != DSE_NONE)
+        add_item(o, f->compute);
     for (int w = 0; w < 2; w++)
-        if (inside[w] && f->operand[w] != DSE_NONE &&
-            !add_item(o, outline_operands_at(o->out) + f->operand[w]))
-            return false;
-    return true;
+        if (inside[w] && f->operand[w] != DSE_NONE)
+            add_item(o, outline_operands_at(o->out) + f->operand[w]);
 }
 
 /* What follows the link at `begin` up to the one at `end`. Equal segments are one. */
-static bool add_segment(outliner *o, const chain_order *c, uint32_t begin, uint32_t end)
+static void add_segment(outliner *o, const chain_order *c, uint32_t begin, uint32_t end)
 {
     wl_outline *out = o->out;
     const wl_tensor *t = o->model->tensor;
     uint32_t place = t[c->tensor[end]].place, first = out->n_items, n, k;
 
     for (uint32_t p = begin + 1; p <= end; p++)
-        if (t[c->tensor[p]].place == place && !add_tensor(o, c, begin, c->tensor[p]))
-            return false;
+        if (t[c->tensor[p]].place == place)
+            add_tensor(o, c, begin, c->tensor[p]);
     n = out->n_items - first;
     if (!n)
-        return true;
+        return;
     qsort(&out->item[first], n, sizeof *out->item, compare_items);
     for (k = 0; k < out->n_segments; k++)
         if (out->segment[k].n == n &&
@@ -186,34 +173,28 @@ static bool add_segment(outliner *o, const chain_order *c, uint32_t begin, uint3
     o->facts[c->tensor[end]].segment = k;
     if (k < out->n_segments) {
         out->n_items = first;
-        return true;
+        return;
     }
     out->segment = outline_room(o, out->segment, out->n_segments, &o->cap_segments, sizeof *out->segment);
-    if (out->segment)
-        out->segment[out->n_segments++] = (outline_segment){first, n};
-    return out->segment != NULL;
+    out->segment[out->n_segments++] = (outline_segment){first, n};
 }
 
-bool outline_add_chain(outliner *o)
+void outline_add_chain(outliner *o)
 {
-    uint32_t n = o->model->n, *order = DSE_ARENA_NEW(o->scratch, uint32_t, n), first, last, begin = 0;
+    uint32_t n = o->model->n, *order = DSE_ARENA_NEW(o->scratch, uint32_t, n), begin = 0;
     bool *link = DSE_ARENA_NEW(o->scratch, bool, n);
     chain_order c;
 
-    if (!order || !link)
-        return false;
     if (o->loss == DSE_NONE)
-        return true;
-    if (!sort_tensors(o, order) || !find_farthest(o, order, o->before, false, &first) ||
-        !find_farthest(o, order, o->after, true, &last) || !order_chain(o, order, first, last, &c) ||
-        !find_links(o, &c, link))
-        return false;
+        return;
+    sort_tensors(o, order);
+    order_chain(o, order, find_farthest(o, order, o->before, false), find_farthest(o, order, o->after, true),
+                &c);
+    find_links(o, &c, link);
     for (uint32_t p = 1; p < c.n; p++) {
         if (!link[p])
             continue;
-        if (!add_segment(o, &c, begin, p))
-            return false;
+        add_segment(o, &c, begin, p);
         begin = p;
     }
-    return true;
 }

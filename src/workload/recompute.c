@@ -45,13 +45,11 @@ static bool is_taken_twice(const wl_block *b, uint32_t weight, const bool *wante
     return forward && back;
 }
 
-static bool make_plan(const wl_block *b, uint32_t after, bool sharded, dse_arena *a, plan *out)
+static void make_plan(const wl_block *b, uint32_t after, bool sharded, dse_arena *a, plan *out)
 {
     bool *wanted = DSE_ARENA_NEW(a, bool, b->n);
 
     *out = (plan){.old = b, .after = after, .again = DSE_ARENA_NEW(a, uint32_t, b->n)};
-    if (!wanted || !out->again)
-        return false;
     while (out->at < b->n && !is_gradient(&b->op[out->at]))
         out->at++;
     for (uint32_t i = 0; i < b->n; i++)
@@ -64,7 +62,6 @@ static bool make_plan(const wl_block *b, uint32_t after, bool sharded, dse_arena
             wanted[i] = true;
     for (uint32_t i = 0; i < b->n; i++)
         out->again[i] = wanted[i] ? out->at + out->n++ : DSE_NONE;
-    return true;
 }
 
 static uint32_t moved(const plan *p, uint32_t old)
@@ -115,23 +112,20 @@ static void keep(const plan *p, const wl_operator *from, wl_operator *out)
     out->after = moved(p, from->after);
 }
 
-dse_status wl_block_recompute(wl_block *b, uint32_t after, bool sharded, dse_arena *a, dse_error *err)
+void wl_block_recompute(wl_block *b, uint32_t after, bool sharded, dse_arena *a)
 {
     plan p;
     wl_operator *op;
 
-    if (!make_plan(b, after, sharded, a, &p) || !(op = DSE_ARENA_NEW(a, wl_operator, b->n + p.n)))
-        return dse_fail_nomem(err);
+    make_plan(b, after, sharded, a, &p);
+    op = DSE_ARENA_NEW(a, wl_operator, b->n + p.n);
     for (uint32_t i = 0; i < b->n; i++) {
         keep(&p, &b->op[i], &op[moved(&p, i)]);
         if (p.again[i] == DSE_NONE)
             continue;
         make_again(&p, i, &op[p.again[i]]);
         op[p.again[i]].name = dse_arena_printf(a, "%s_recomp", b->op[i].name);
-        if (!op[p.again[i]].name)
-            return dse_fail_nomem(err);
     }
     b->op = op;
     b->n += p.n;
-    return DSE_OK;
 }

@@ -9,7 +9,7 @@
 
 #include "workload/operators.h"
 
-/* Of a block whose operators are complete but for their numbers. DSE_E_NOMEM. */
-dse_status wl_block_recompute(wl_block *b, uint32_t after, bool sharded, dse_arena *a, dse_error *err);
+/* Of a block whose operators are complete but for their numbers. */
+void wl_block_recompute(wl_block *b, uint32_t after, bool sharded, dse_arena *a);
 
 #endif

@@ -39,8 +39,6 @@ static dse_status split_stages(counter *c, wl_stages how, uint32_t pp)
 
     c->stage_of = DSE_ARENA_NEW(c->arena, uint32_t, o->n_places);
     c->classes = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)pp * o->n_classes);
-    if (!stage_of_value || !c->stage_of || !c->classes)
-        return dse_fail_nomem(c->err);
     memset(stage_of_value, 0xff, pp * sizeof *stage_of_value); /* DSE_NONE */
     for (uint32_t i = 0; i < o->n_ordered; i++) {
         uint32_t place = o->place_order[i], value = wl_stage_of(how, place, layers, pp);
@@ -115,8 +113,6 @@ static dse_status add_kinds(counter *c)
 
     c->out->kind = DSE_ARENA_NEW(c->arena, wl_total, o->n_computes + WL_N_PARALLEL * o->n_operands);
     c->first_operand = DSE_ARENA_NEW(c->arena, uint32_t, o->n_operands + 1u);
-    if (!c->out->kind || !c->first_operand)
-        return dse_fail_nomem(c->err);
     st = add_computes(c);
     return st == DSE_OK ? add_collectives(c) : st;
 }
@@ -127,14 +123,12 @@ static bool leaves_a_node(const counter *c, uint32_t compute)
     return !c->sizes.is_free[c->o->compute[compute].operations];
 }
 
-static dse_status count_kinds(counter *c)
+static void count_kinds(counter *c)
 {
     const wl_outline *o = c->o;
     wl_totals *out = c->out;
 
     out->count = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)out->n_stages * out->n_kinds);
-    if (!out->count)
-        return dse_fail_nomem(c->err);
     for (uint32_t s = 0; s < out->n_stages; s++) {
         uint32_t *count = &out->count[s * out->n_kinds];
 
@@ -147,7 +141,6 @@ static dse_status count_kinds(counter *c)
                 count[k] = n;
         }
     }
-    return DSE_OK;
 }
 
 /* ---- the chain ----------------------------------------------------------------------------- */
@@ -166,7 +159,7 @@ static void add_item(counter *c, uint32_t item)
         c->out->segment_kind[c->n_segment_kinds++] = k;
 }
 
-static dse_status add_segments(counter *c)
+static void add_segments(counter *c)
 {
     const wl_outline *o = c->o;
     wl_totals *out = c->out;
@@ -174,8 +167,6 @@ static dse_status add_segments(counter *c)
     out->segment = DSE_ARENA_NEW(c->arena, wl_segment, o->n_segments);
     out->segment_kind = DSE_ARENA_NEW(c->arena, uint32_t, WL_N_PARALLEL * o->n_items);
     out->segment_count = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)out->n_stages * o->n_segments);
-    if (!out->segment || !out->segment_kind || !out->segment_count)
-        return dse_fail_nomem(c->err);
     out->n_segments = o->n_segments;
     for (uint32_t i = 0; i < o->n_segments; i++) {
         const outline_segment *of = &o->segment[i];
@@ -187,7 +178,6 @@ static dse_status add_segments(counter *c)
         for (uint32_t s = 0; s < out->n_stages; s++)
             out->segment_count[s * out->n_segments + i] = count_on(c, s, outline_segments_at(o) + i);
     }
-    return DSE_OK;
 }
 
 /* ---- messages between stages --------------------------------------------------------------- */
@@ -211,8 +201,6 @@ static dse_status count_sends(counter *c)
     uint32_t first = 0;
 
     out->sends = DSE_ARENA_NEW(c->arena, wl_total_sends, o->n_crossings);
-    if (!out->sends)
-        return dse_fail_nomem(c->err);
     for (uint32_t i = 0; out->n_stages > 1 && i < o->n_crossings; i++) {
         const outline_crossing *x = &o->crossing[i];
         uint32_t from = c->stage_of[x->from], to = c->stage_of[x->to], k;
@@ -263,13 +251,11 @@ static void hold_bytes(const counter *c, uint32_t size, const uint64_t n[OUTLINE
     out->at_loss += n[OUTLINE_LOSS] * each + state;
 }
 
-static dse_status add_held(counter *c)
+static void add_held(counter *c)
 {
     const wl_outline *o = c->o;
 
     c->out->held = DSE_ARENA_NEW(c->arena, wl_held, c->out->n_stages);
-    if (!c->out->held)
-        return dse_fail_nomem(c->err);
     for (uint32_t s = 0; all_count(c) && s < c->out->n_stages; s++)
         for (uint32_t i = 0; i < o->variant.n_sizes; i++) {
             uint64_t n[OUTLINE_N_HELD];
@@ -278,7 +264,6 @@ static dse_status add_held(counter *c)
                 n[how] = count_on(c, s, outline_held_at(o, (outline_held)how) + i);
             (wl_in_bytes(&c->sizes.precision) ? hold_bytes : hold_elements)(c, i, n, &c->out->held[s]);
         }
-    return DSE_OK;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -297,9 +282,10 @@ dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl
     memcpy(c.parallel.degree, out->degree, sizeof out->degree);
     wl_placement_strides(s->placement, degree, out->stride);
     if ((st = gen_sizes_evaluate(&o->variant, symbols, s, a, &c.sizes, err)) != DSE_OK ||
-        (st = split_stages(&c, s->stages, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK ||
-        (st = count_kinds(&c)) != DSE_OK || (st = add_segments(&c)) != DSE_OK ||
-        (st = count_sends(&c)) != DSE_OK)
+        (st = split_stages(&c, s->stages, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK)
         return st;
-    return add_held(&c);
+    count_kinds(&c);
+    add_segments(&c);
+    add_held(&c);
+    return count_sends(&c);
 }

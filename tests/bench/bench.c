@@ -123,7 +123,8 @@ const char *const *bench_points(void)
 {
     static char text[BENCH_POINTS][DESIGN_NAME_MAX];
     static const char *names[BENCH_POINTS];
-    design_axes axes = {.pp = {1, {1}}, .recompute = DESIGN_BOTH};
+    const strategy base = strategy_default();
+    design_axes axes = {.of[STRATEGY_pp] = {1, {1}}, .of[STRATEGY_recompute] = {2, {0, 1}}};
     design_point *points;
     size_t n = 0;
     dse_arena a;
@@ -131,7 +132,7 @@ const char *const *bench_points(void)
     if (names[0])
         return names;
     dse_arena_init(&a);
-    if (design_enumerate(&axes, 64, &a, &points, &n, NULL) != DSE_OK || n != BENCH_POINTS)
+    if (design_enumerate(&axes, &base, 64, &a, &points, &n, NULL) != DSE_OK || n != BENCH_POINTS)
         fail("the default space on 64 NPUs has not 56 points");
     for (size_t i = 0; i < n; i++) {
         design_point_name(&points[i], text[i]);

@@ -30,7 +30,7 @@ static dse_status run_point(const drv_study *study, const char *name, dse_arena 
     wl_workload w;
     dse_status st;
 
-    if ((st = design_point_parse(name, &point, err)) != DSE_OK ||
+    if ((st = strategy_parse_name(name, NULL, &point, NULL, err)) != DSE_OK ||
         (st = drv_point_generate(study, &point, a, &w, err)) != DSE_OK)
         return st;
     generated = cpu_seconds();
@@ -57,7 +57,7 @@ static dse_status run_all(const point_run *p, dse_arena *study_arena, dse_arena 
         return st;
     if (p->shortcuts)
         study.shortcuts = *p->shortcuts;
-    st = wl_generator_new(&study.operators, &study.generator, err); /* as workers have one */
+    study.generator = wl_generator_new(&study.operators); /* as workers have one */
     cost[0].load = cpu_seconds() - start;
     for (size_t i = 0; st == DSE_OK && i < p->n; i++) {
         dse_arena_reset(a);

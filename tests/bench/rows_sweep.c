@@ -122,7 +122,7 @@ static const char *write_requests(const bench *b)
     for (size_t i = 0; st == DSE_OK && i < 2; i++)
         st = drv_study_load(studies[i].model, studies[i].system, NULL, &a, &study[i], &err);
     for (size_t i = 0; st == DSE_OK && i < SWEEP_POINTS; i++) {
-        st = design_point_parse(points[i % BENCH_POINTS], &point, &err);
+        st = strategy_parse_name(points[i % BENCH_POINTS], NULL, &point, NULL, &err);
         drv_study_write_config(&study[i / BENCH_POINTS], &point, &text);
         dse_strbuf_addc(&text, '\n');
     }

@@ -85,11 +85,8 @@ static void generate_thrice(const cfg_doc *doc, wl_generator *generator, const w
 
 static void generate(const cfg_doc *doc, const wl_symbols *symbols, dse_arena *a)
 {
-    dse_error err = DSE_ERROR_INIT;
-    wl_generator *generator;
+    wl_generator *generator = wl_generator_new(doc);
 
-    if (!fuzz_ok(wl_generator_new(doc, &generator, &err), &err))
-        return;
     for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++)
         for (uint32_t layers = i % 2; layers <= 2; layers++)
             generate_thrice(doc, generator, symbols, layers, &strategies[i], a);

@@ -77,24 +77,25 @@ static void check_design(const char *text)
 {
     dse_error err = DSE_ERROR_INIT;
     char name[DESIGN_NAME_MAX];
-    design_axes axes = {.weight_sharded = DESIGN_BOTH};
-    design_switch which;
+    design_axes axes = {.of[STRATEGY_weight_sharded] = {2, {0, 1}}};
+    const strategy base = strategy_default();
+    design_axis which;
     design_point p, *points;
     dse_arena arena;
     size_t n;
 
-    if (fuzz_ok(design_point_parse(text, &p, &err), &err)) {
+    if (fuzz_ok(strategy_parse_name(text, NULL, &p, NULL, &err), &err)) {
         design_point_name(&p, name);
         ENSURE(!strcmp(name, text) && p.dp && p.tp && p.sp && p.pp);
     }
     err = (dse_error)DSE_ERROR_INIT;
-    fuzz_ok(design_switch_parse("--recompute", text, &which, &err), &err);
+    fuzz_ok(design_axis_parse(STRATEGY_recompute, "--recompute", text, &which, &err), &err);
     err = (dse_error)DSE_ERROR_INIT;
-    if (!fuzz_ok(design_axis_parse("--dp", text, &axes.dp, &err), &err))
+    if (!fuzz_ok(design_axis_parse(STRATEGY_dp, "--dp", text, &axes.of[STRATEGY_dp], &err), &err))
         return;
-    ENSURE(axes.dp.n >= 1 && axes.dp.n <= DESIGN_MAX_VALUES);
+    ENSURE(axes.of[STRATEGY_dp].n >= 1 && axes.of[STRATEGY_dp].n <= DESIGN_MAX_VALUES);
     dse_arena_init(&arena);
-    if (fuzz_ok(design_enumerate(&axes, 96, &arena, &points, &n, &err), &err)) {
+    if (fuzz_ok(design_enumerate(&axes, &base, 96, &arena, &points, &n, &err), &err)) {
         for (size_t i = 0; i < n; i++)
             ENSURE(points[i].dp * points[i].tp * points[i].sp * points[i].pp == 96 &&
                    (!i || compare_points(&points[i - 1], &points[i]) < 0));

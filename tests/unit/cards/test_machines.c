@@ -115,7 +115,7 @@ CLAIM(rates_of_links_are_those_of_data_sheets)
     assert_double(card.bandwidth.v[1], 25e9 / 1073741824);
     assert_double(card.bandwidth.v[0], 300e9 / 1073741824);
     assert_double(card.memory_bandwidth, 1555);
-    assert_double(card.memory_capacity, 40e9);
+    assert_double(card.hbm_bytes, 40e9);
 }
 
 /* ---- collectives --------------------------------------------------------------------------- */

@@ -649,13 +649,6 @@ CLAIM(progress_counts_starts_and_runs_left_out)
     dse_arena_free(&f.arena);
 }
 
-static dse_status try(void *what, dse_arena *arena, dse_error *err)
-{
-    cmp_fit_result r;
-
-    return cmp_fit(what, arena, &r, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

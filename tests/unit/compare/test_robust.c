@@ -418,8 +418,6 @@ CLAIM(the_progress_comes_to_its_end)
     }
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e) { return cmp_robust(what, a, &result, e); }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

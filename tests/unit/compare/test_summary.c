@@ -237,14 +237,6 @@ CLAIM(neither_the_order_of_the_runs_nor_the_numbers_of_groups_matter)
     assert_memory_equal(&first, &s, sizeof s);
 }
 
-static dse_status summarize_again(void *what, dse_arena *a, dse_error *err)
-{
-    const cmp_bootstrap few = {.seed = 1, .resamples = 3};
-    cmp_summary out;
-
-    return cmp_summarize(what, MANY, &few, a, &out, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -112,14 +112,6 @@ CLAIM(a_file_of_something_else_is_refused)
     assert_int_equal(cmp_weights_load("/nonexistent/w.yaml", NULL, 0, &arena, &w, &err), DSE_E_IO);
 }
 
-static dse_status load_again(void *what, dse_arena *a, dse_error *e)
-{
-    cmp_weights again;
-
-    (void)what;
-    return cmp_weights_load(path, known, 3, a, &again, e);
-}
-
 /* Read by whoever measures; here only that it is one. */
 CLAIM(the_weights_that_ship_can_be_read)
 {

@@ -141,13 +141,6 @@ CLAIM(the_document_does_not_borrow_the_path)
     unit_remove_folder(folder);
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    cfg_doc d;
-
-    return cfg_load(what, a, &d, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -227,13 +227,6 @@ CLAIM(nesting_ends_at_the_limit)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    cfg_doc d;
-
-    return cfg_parse_json("f.json", what, strlen(what), a, &d, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -271,13 +271,6 @@ CLAIM(thousands_of_entries_are_too_many)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    cfg_doc d;
-
-    return cfg_parse_yaml("f.yaml", what, strlen(what), a, &d, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -327,13 +327,6 @@ CLAIM(chains_within_chains_end)
     assert_says(holds(repeat("0<=(", 40, "1", ")<=1"), &out), &err, DSE_E_CONFIG, "it takes too many steps");
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    design_expr expr;
-
-    return design_expr_parse(what, a, &expr, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

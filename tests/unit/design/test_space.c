@@ -10,20 +10,21 @@ static size_t n;
 /* As a sweep does without constraints. */
 static dse_status enumerate(const design_axes *axes, uint64_t npus, uint32_t layers)
 {
+    const strategy base = strategy_default();
     dse_status st;
 
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     points = NULL;
     n = 0;
-    st = design_enumerate(axes, npus, &arena, &points, &n, &err);
+    st = design_enumerate(axes, &base, npus, &arena, &points, &n, &err);
     return st == DSE_OK ? design_check_values(axes, npus, layers, points, n, &err) : st;
 }
 
 /* What the command line gives if nothing is asked for. */
 static design_axes defaults(void)
 {
-    return (design_axes){.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_NO};
+    return (design_axes){0};
 }
 
 /* ---- counts -------------------------------------------------------------------------------------- */
@@ -57,18 +58,18 @@ CLAIM(counts_are_those_of_ordered_factorisations)
 
 CLAIM(switches_double_the_points)
 {
-    design_axes axes = {.recompute = DESIGN_NO, .weight_sharded = DESIGN_NO};
+    design_axes axes = {.of[STRATEGY_recompute] = {1, {0}}, .of[STRATEGY_weight_sharded] = {1, {0}}};
 
     assert_ok(enumerate(&axes, 64, 80), &err);
     assert_int_equal(n, 28);
     dse_arena_free(&arena);
-    axes.weight_sharded = DESIGN_BOTH;
-    axes.recompute = DESIGN_BOTH;
+    axes.of[STRATEGY_weight_sharded] = (design_axis){2, {0, 1}};
+    axes.of[STRATEGY_recompute] = (design_axis){2, {0, 1}};
     assert_ok(enumerate(&axes, 64, 80), &err);
     assert_int_equal(n, 112);
     dse_arena_free(&arena);
-    axes.weight_sharded = DESIGN_YES;
-    axes.recompute = DESIGN_YES;
+    axes.of[STRATEGY_weight_sharded] = (design_axis){1, {1}};
+    axes.of[STRATEGY_recompute] = (design_axis){1, {1}};
     assert_ok(enumerate(&axes, 64, 80), &err);
     assert_int_equal(n, 28);
     for (size_t i = 0; i < n; i++)
@@ -80,7 +81,7 @@ CLAIM(pipelines_share_the_npus)
 {
     design_axes axes = defaults();
 
-    axes.pp = (design_axis){2, {4, 1}};
+    axes.of[STRATEGY_pp] = (design_axis){2, {4, 1}};
     assert_ok(enumerate(&axes, 64, 80), &err);
     assert_int_equal(n, 2 * (28 + 15)); /* 64 and 16 NPUs for the other three */
     dse_arena_free(&arena);
@@ -90,8 +91,8 @@ CLAIM(degrees_that_are_given_narrow_the_space)
 {
     design_axes axes = defaults();
 
-    axes.tp = (design_axis){1, {1}};
-    axes.dp = (design_axis){2, {8, 2}};
+    axes.of[STRATEGY_tp] = (design_axis){1, {1}};
+    axes.of[STRATEGY_dp] = (design_axis){2, {8, 2}};
     assert_ok(enumerate(&axes, 64, 80), &err);
     assert_int_equal(n, 4);
     assert_int_equal(points[0].dp, 2); /* in ascending order, whatever was typed */
@@ -102,7 +103,7 @@ CLAIM(degrees_that_are_given_narrow_the_space)
 
 CLAIM(every_point_fills_the_npus_and_stands_once_in_order)
 {
-    design_axes axes = {.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_BOTH, .pp = {3, {1, 2, 3}}};
+    design_axes axes = {.of[STRATEGY_recompute] = {2, {0, 1}}, .of[STRATEGY_weight_sharded] = {2, {0, 1}}, .of[STRATEGY_pp] = {3, {1, 2, 3}}};
 
     assert_ok(enumerate(&axes, 72, 80), &err);
     for (size_t i = 0; i < n; i++) {
@@ -126,16 +127,16 @@ CLAIM(a_value_that_is_in_no_point_is_refused)
 {
     design_axes axes = defaults();
 
-    axes.dp = (design_axis){2, {2, 3}};
+    axes.of[STRATEGY_dp] = (design_axis){2, {2, 3}};
     refuse(&axes, 64, 80, "dp 3 does not divide the 64 NPUs of the system");
     axes = defaults();
-    axes.dp = (design_axis){1, {8}};
-    axes.tp = (design_axis){1, {8}};
-    axes.sp = (design_axis){1, {8}};
+    axes.of[STRATEGY_dp] = (design_axis){1, {8}};
+    axes.of[STRATEGY_tp] = (design_axis){1, {8}};
+    axes.of[STRATEGY_sp] = (design_axis){1, {8}};
     refuse(&axes, 64, 80, "no combination with dp 8 has dp * tp * sp * pp = 64 NPUs");
     axes = defaults();
-    axes.tp = (design_axis){2, {1, 64}};
-    axes.dp = (design_axis){1, {2}};
+    axes.of[STRATEGY_tp] = (design_axis){2, {1, 64}};
+    axes.of[STRATEGY_dp] = (design_axis){1, {2}};
     refuse(&axes, 64, 80, "no combination with tp 64 has dp * tp * sp * pp = 64 NPUs");
 }
 
@@ -143,10 +144,10 @@ CLAIM(more_stages_than_layers_and_embeddings_are_refused)
 {
     design_axes axes = defaults();
 
-    axes.pp = (design_axis){1, {4}};
+    axes.of[STRATEGY_pp] = (design_axis){1, {4}};
     assert_ok(enumerate(&axes, 64, 2), &err);
     dse_arena_free(&arena);
-    axes.pp = (design_axis){1, {8}};
+    axes.of[STRATEGY_pp] = (design_axis){1, {8}};
     refuse(&axes, 64, 2, "pp 8 is more than the 4 stages that 2 layers and two embeddings can fill");
 }
 
@@ -167,14 +168,14 @@ CLAIM(an_axis_is_a_list_of_positive_numbers)
     design_axis a;
 
     err = (dse_error)DSE_ERROR_INIT;
-    assert_ok(design_axis_parse("--dp", "8", &a, &err), &err);
+    assert_ok(design_axis_parse(STRATEGY_dp, "--dp", "8", &a, &err), &err);
     assert_int_equal(a.n, 1);
     assert_int_equal(a.value[0], 8);
-    assert_ok(design_axis_parse("--dp", "4,1,2", &a, &err), &err);
+    assert_ok(design_axis_parse(STRATEGY_dp, "--dp", "4,1,2", &a, &err), &err);
     assert_int_equal(a.n, 3);
     assert_int_equal(a.value[0], 4);
     assert_int_equal(a.value[2], 2);
-    assert_ok(design_axis_parse("--dp", "16777216", &a, &err), &err);
+    assert_ok(design_axis_parse(STRATEGY_dp, "--dp", "16777216", &a, &err), &err);
     assert_int_equal(a.value[0], 1 << 24);
 }
 
@@ -183,7 +184,7 @@ static void refuse_axis(const char *text, const char *message)
     design_axis a;
 
     err = (dse_error)DSE_ERROR_INIT;
-    assert_failure(design_axis_parse("--dp", text, &a, &err), &err, DSE_E_USAGE, "", message);
+    assert_failure(design_axis_parse(STRATEGY_dp, "--dp", text, &a, &err), &err, DSE_E_USAGE, "", message);
 }
 
 CLAIM(other_axes_are_refused)
@@ -210,28 +211,39 @@ CLAIM(an_axis_has_at_most_64_values)
     for (int i = 1; i <= 64; i++)
         dse_strbuf_addf(&b, "%s%d", i > 1 ? "," : "", i);
     err = (dse_error)DSE_ERROR_INIT;
-    assert_ok(design_axis_parse("--dp", b.data, &a, &err), &err);
+    assert_ok(design_axis_parse(STRATEGY_dp, "--dp", b.data, &a, &err), &err);
     assert_int_equal(a.n, 64);
     dse_strbuf_adds(&b, ",65");
     refuse_axis(b.data, "--dp takes at most 64 values");
     dse_strbuf_free(&b);
 }
 
-CLAIM(a_switch_is_yes_no_or_both)
+static void check_switch(const char *text, uint32_t n_values, uint32_t first)
 {
-    design_switch s;
+    design_axis a;
 
     err = (dse_error)DSE_ERROR_INIT;
-    assert_ok(design_switch_parse("--recompute", "both", &s, &err), &err);
-    assert_int_equal(s, DESIGN_BOTH);
-    assert_ok(design_switch_parse("--recompute", "yes", &s, &err), &err);
-    assert_int_equal(s, DESIGN_YES);
-    assert_ok(design_switch_parse("--recompute", "false", &s, &err), &err);
-    assert_int_equal(s, DESIGN_NO);
-    assert_ok(design_switch_parse("--recompute", "true", &s, &err), &err);
-    assert_int_equal(s, DESIGN_YES);
-    assert_failure(design_switch_parse("--recompute", "maybe", &s, &err), &err, DSE_E_USAGE, "",
-                   "--recompute takes yes, no or both, not 'maybe'");
+    assert_ok(design_axis_parse(STRATEGY_recompute, "--recompute", text, &a, &err), &err);
+    assert_int_equal(a.n, n_values);
+    assert_int_equal(a.value[0], first);
+    assert_true(n_values == 1 || a.value[1] == 1);
+}
+
+CLAIM(a_switch_is_yes_no_or_both)
+{
+    static const char *const bad[] = {"maybe", "both,no", "yes,yes", "no,yes,no"};
+    design_axis a;
+
+    check_switch("both", 2, 0);
+    check_switch("yes", 1, 1);
+    check_switch("true", 1, 1);
+    check_switch("false", 1, 0);
+    check_switch("yes,no", 2, 0);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        err = (dse_error)DSE_ERROR_INIT;
+        assert_says(design_axis_parse(STRATEGY_recompute, "--recompute", bad[i], &a, &err), &err, DSE_E_USAGE,
+                    "--recompute takes yes, no or both");
+    }
 }
 
 /* ---- names ----------------------------------------------------------------------------------------- */
@@ -252,7 +264,7 @@ CLAIM(names_are_dp_tp_sp_pp_recompute)
 
 CLAIM(every_point_is_read_back_from_its_name)
 {
-    design_axes axes = {.recompute = DESIGN_BOTH, .weight_sharded = DESIGN_BOTH, .pp = {2, {1, 2}}};
+    design_axes axes = {.of[STRATEGY_recompute] = {2, {0, 1}}, .of[STRATEGY_weight_sharded] = {2, {0, 1}}, .of[STRATEGY_pp] = {2, {1, 2}}};
 
     assert_ok(enumerate(&axes, 96, 80), &err);
     for (size_t i = 0; i < n; i++) {
@@ -260,7 +272,7 @@ CLAIM(every_point_is_read_back_from_its_name)
         design_point p;
 
         design_point_name(&points[i], name);
-        assert_ok(design_point_parse(name, &p, &err), &err);
+        assert_ok(strategy_parse_name(name, NULL, &p, NULL, &err), &err);
         assert_int_equal(compare_points(&p, &points[i]), 0);
     }
     dse_arena_free(&arena);
@@ -280,16 +292,8 @@ CLAIM(other_names_are_refused)
         err = (dse_error)DSE_ERROR_INIT;
         snprintf(message, sizeof message,
                  "'%s' is not a point; write dp_tp_sp_pp_recompute, for example 8_1_8_1_1", texts[i]);
-        assert_failure(design_point_parse(texts[i], &p, &err), &err, DSE_E_USAGE, "", message);
+        assert_failure(strategy_parse_name(texts[i], NULL, &p, NULL, &err), &err, DSE_E_USAGE, "", message);
     }
-}
-
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    design_point *p;
-    size_t count;
-
-    return design_enumerate(what, 64, a, &p, &count, e);
 }
 
 int main(void)

@@ -68,8 +68,9 @@ CLAIM(the_parts_of_a_step_and_of_a_peak_add_up)
         {CARDS "/systems/ring8.yaml", 1, {"network.backend=congestion_aware"}},
         {CARDS "/systems/boxes8.yaml", 1, {"network.backend=congestion_aware"}},
     };
+    const strategy base = strategy_default();
     const design_axes axes = {
-        .pp = {4, {1, 2, 4, 8}}, .recompute = DESIGN_BOTH, .weight_sharded = DESIGN_BOTH};
+        .of[STRATEGY_pp] = {4, {1, 2, 4, 8}}, .of[STRATEGY_recompute] = {2, {0, 1}}, .of[STRATEGY_weight_sharded] = {2, {0, 1}}};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         design_point *points;
@@ -78,7 +79,7 @@ CLAIM(the_parts_of_a_step_and_of_a_peak_add_up)
         load(ways[i].system, ways[i].n, ways[i].words);
         study.model.layers =
             study.model.layers < 6 ? 6 : study.model.layers; /* so that 8 stages are possible */
-        assert_ok(design_enumerate(&axes, 8, &arena, &points, &n, &err), &err);
+        assert_ok(design_enumerate(&axes, &base, 8, &arena, &points, &n, &err), &err);
         for (size_t k = 0; k < n; k++) {
             if (i == 8 && is_point(&points[k], "2_1_4_1_1_ws"))
                 continue; /* a deadlock, in the reference's congestion-aware branch too */

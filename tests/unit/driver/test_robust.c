@@ -71,11 +71,11 @@ static void rank(const char *const *points, size_t n, double limit)
     for (size_t i = 0; i < n; i++) {
         design_point p;
 
-        assert_ok(design_point_parse(points[i], &p, &err), &err);
+        assert_ok(strategy_parse_name(points[i], NULL, &p, NULL, &err), &err);
         fill_row(&rows[i], &p);
         assert_ok(drv_point_run(&study, &p, &arena, &rows[i].metrics, &err), &err);
     }
-    ranked = (report_study){.row = rows, .n = n, .limit_bytes = limit, .by = store_column_find("wall_time")};
+    ranked = (report_study){.row = rows, .n = n, .hbm_bytes = limit, .by = store_column_find("wall_time")};
     report_rank(&ranked, &arena);
 }
 
@@ -245,7 +245,7 @@ CLAIM(of_the_points_above_the_limit_those_are_compared_that_might_fit)
             compared |= robust.candidate[k] == &rows[i];
         assert_ok(drv_bounds_of(&bounds, &study, &p, &bound, &err), &err);
         assert_int_equal(compared, (double)bound.held <= 12e6);
-        n_others += compared && !report_fits(&ranked, &rows[i]);
+        n_others += compared && !store_fits(rows[i].metrics.peak_memory, ranked.hbm_bytes);
         n_hopeless += !compared;
     }
     drv_bounds_free(&bounds);

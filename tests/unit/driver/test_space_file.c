@@ -37,9 +37,9 @@ static const char *degrees(const char *dp)
     assert_ok(parse(text), &err);
     assert_int_equal(file.space.n_axes, 0);
     out[0] = '\0';
-    for (uint32_t i = 0; i < file.space.strategy.dp.n; i++)
+    for (uint32_t i = 0; i < file.space.strategy.of[STRATEGY_dp].n; i++)
         snprintf(out + strlen(out), sizeof out - strlen(out), "%s%u", i ? " " : "",
-                 file.space.strategy.dp.value[i]);
+                 file.space.strategy.of[STRATEGY_dp].value[i]);
     return out;
 }
 
@@ -64,7 +64,7 @@ CLAIM(a_file_has_five_sections)
     assert_string_equal(file.model[1], "./my cards/big.yaml"); /* names keep their spaces */
     assert_int_equal(file.n_systems, 1);
     assert_string_equal(file.system[0], "ring8");
-    assert_int_equal(file.space.strategy.tp.n, 2);
+    assert_int_equal(file.space.strategy.of[STRATEGY_tp].n, 2);
     assert_int_equal(file.space.n_axes, 2);
     assert_string_equal(file.space.axis[0].path, "layers");
     assert_string_equal(file.space.axis[1].path, "network.topology");
@@ -83,9 +83,9 @@ CLAIM(what_is_not_said_is_as_on_the_command_line)
     assert_int_equal(file.n_models, 0);
     assert_int_equal(file.space.n_axes, 0);
     assert_int_equal(file.space.n_constraints, 0);
-    assert_int_equal(file.space.strategy.dp.n, 0);
-    assert_int_equal(file.space.strategy.recompute, DESIGN_BOTH);
-    assert_int_equal(file.space.strategy.weight_sharded, DESIGN_NO);
+    assert_int_equal(file.space.strategy.of[STRATEGY_dp].n, 0);
+    assert_int_equal(file.space.strategy.of[STRATEGY_recompute].n, 0); /* not given */
+    assert_int_equal(file.space.strategy.of[STRATEGY_weight_sharded].n, 0);
 }
 
 CLAIM(carriage_returns_and_byte_order_marks_change_nothing)
@@ -152,17 +152,19 @@ CLAIM(switches_are_one_word_or_two)
 {
     static const struct {
         const char *text;
-        design_switch expected;
-    } rows[] = {{"yes", DESIGN_YES},    {"no", DESIGN_NO},          {"both", DESIGN_BOTH},
-                {"[yes]", DESIGN_YES},  {"[no, yes]", DESIGN_BOTH}, {"[true, false]", DESIGN_BOTH},
-                {"'false'", DESIGN_NO}, {"true", DESIGN_YES}};
+        uint32_t n, first;
+    } rows[] = {{"yes", 1, 1},      {"no", 1, 0},        {"both", 2, 0},    {"[yes]", 1, 1},
+                {"[no, yes]", 2, 0}, {"[true, false]", 2, 0}, {"'false'", 1, 0}, {"true", 1, 1}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const design_axis *axis = &file.space.strategy.of[STRATEGY_recompute];
         char text[80];
 
         snprintf(text, sizeof text, "axes: {recompute: %s}\n", rows[i].text);
         assert_ok(parse(text), &err);
-        assert_int_equal(file.space.strategy.recompute, rows[i].expected);
+        assert_int_equal(axis->n, rows[i].n);
+        assert_int_equal(axis->value[0], rows[i].first);
+        assert_true(rows[i].n == 1 || axis->value[1] == 1);
     }
 }
 
@@ -292,9 +294,9 @@ CLAIM(values_are_refused_where_they_stand)
         {"axes: {network.bandwidth: [[1, 2], [ 1,2 ]]}\n", "s.yaml:1:36",
          "'network.bandwidth' has this value twice"},
         {"axes: {layers: }\n", "s.yaml:1:16", "'layers' takes values, and this is none"},
-        {"axes: {dp: [1, 0]}\n", "s.yaml:1:12", "dp takes positive whole numbers such as 1,2,4, not '1,0'"},
+        {"axes: {dp: [1, 0]}\n", "s.yaml:1:12", "dp takes positive whole numbers such as 1,2,4, not '0'"},
         {"axes: {dp: [1, 2.5]}\n", "s.yaml:1:12",
-         "dp takes positive whole numbers such as 1,2,4, not '1,2.5'"},
+         "dp takes positive whole numbers such as 1,2,4, not '2.5'"},
         {"axes: {dp: {from: 1, to: 65}}\n", "s.yaml:1:12", "dp takes at most 64 values"},
         {"axes: {recompute: maybe}\n", "s.yaml:1:19", "recompute takes yes, no or both, not 'maybe'"},
         {"axes: {recompute: [yes, true]}\n", "s.yaml:1:19", "recompute takes yes, no or both"},

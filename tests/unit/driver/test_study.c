@@ -14,7 +14,7 @@ static void load(void)
     assert_int_equal(chdir(TEST_SOURCE), 0);
     assert_ok(drv_study_load("llama70b", "system1", NULL, &arena, &study, &err), &err);
     study.model.layers = 2;
-    assert_ok(wl_generator_new(&study.operators, &study.generator, &err), &err);
+    study.generator = wl_generator_new(&study.operators);
 }
 
 CLAIM(a_generator_changes_no_workload)
@@ -29,7 +29,7 @@ CLAIM(a_generator_changes_no_workload)
         design_point point;
         wl_workload kept, fresh;
 
-        assert_ok(design_point_parse(points[i], &point, &err), &err);
+        assert_ok(strategy_parse_name(points[i], NULL, &point, NULL, &err), &err);
         assert_ok(drv_point_generate(&study, &point, &arena, &kept, &err), &err);
         assert_ok(drv_point_generate(&plain, &point, &arena, &fresh, &err), &err);
         assert_same_workload(&kept, &fresh);

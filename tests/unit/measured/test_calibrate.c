@@ -92,7 +92,7 @@ static int begin(void **state)
                                  &settings, &arena, &study[i], &err),
                   &err);
         run[i] = (msr_calibrate_run){.name = dse_arena_printf(&arena, "run %zu", i), .study = &study[i]};
-        assert_ok(design_point_parse(jobs[i].point, &run[i].point, &err), &err);
+        assert_ok(strategy_parse_name(jobs[i].point, NULL, &run[i].point, NULL, &err), &err);
         run[i].measured_s = measure(&machine, &run[i]);
     }
     return 0;
@@ -168,7 +168,7 @@ CLAIM(a_trace_is_predicted_as_a_trace_is_measured)
 
     memcpy(runs, run, sizeof run);
     *row = run[0];
-    assert_ok(design_point_parse("2_2_1_2_0", &row->point, &err), &err);
+    assert_ok(strategy_parse_name("2_2_1_2_0", NULL, &row->point, NULL, &err), &err);
     row->measured_s = measure(&machine, row);
     *trace = *row;
     trace->is_mean = true;

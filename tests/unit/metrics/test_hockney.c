@@ -98,14 +98,6 @@ CLAIM(sizes_are_counted_once_each)
     assert_int_equal(hockney_sizes(s, 0), 0);
 }
 
-static dse_status try(void *what, dse_arena *arena, dse_error *err)
-{
-    hockney_fit f;
-
-    (void)arena;
-    return hockney_fit_samples(what, 5, &f, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

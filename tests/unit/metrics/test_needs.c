@@ -393,18 +393,6 @@ CLAIM(without_a_trace_only_side_files_are_measured)
     dse_arena_free(&w.arena);
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
-static dse_status narrow(void *what, dse_arena *a, dse_error *err)
-{
-    metric gpu = {.name = "gpu", .kinds = METRIC_ON_GPU, .compute = note};
-    world *w = what;
-    metric_context own;
-
-    w->x.arena = a;
-    return metric_narrow(&gpu, &w->x, false, &own, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

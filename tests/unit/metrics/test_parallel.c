@@ -9,7 +9,7 @@ static const char *ranks_of(const char *text, uint32_t size)
     metric_ranks r;
 
     dse_arena_init(&a);
-    assert_true(metric_ranks_of(text, size, &a, &r));
+    r = metric_ranks_of(text, size, &a);
     out[0] = '\0';
     for (uint32_t i = 0; i < r.n; i++)
         snprintf(out + strlen(out), sizeof out - strlen(out), "%s%u", i ? " " : "", r.rank[i]);
@@ -58,7 +58,7 @@ static metric_parallel class_of(const metric_layout *l, const char *text, bool a
     dse_arena a;
 
     dse_arena_init(&a);
-    assert_true(metric_ranks_of(text, 0, &a, &r));
+    r = metric_ranks_of(text, 0, &a);
     p = metric_layout_class(l, &r, all_to_all);
     dse_arena_free(&a);
     return p;

@@ -69,7 +69,7 @@ static void begin(double limit)
     dse_arena_init(&arena);
     dse_strbuf_init(&text);
     err = (dse_error)DSE_ERROR_INIT;
-    study = (report_study){.row = rows, .limit_bytes = limit, .by = store_column_find("wall_time")};
+    study = (report_study){.row = rows, .hbm_bytes = limit, .by = store_column_find("wall_time")};
 }
 
 static void explain(void)

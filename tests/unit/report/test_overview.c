@@ -30,7 +30,7 @@ static store_row *add(const char *model, const char *settings, uint64_t study, u
 }
 
 /* Prints the overview of the rows. */
-static const char *print(double limit_bytes)
+static const char *print(double hbm_bytes)
 {
     report_study *studies;
     size_t n;
@@ -42,7 +42,7 @@ static const char *print(double limit_bytes)
     studies = report_split(rows, n_rows, &arena, &n);
     for (size_t i = 0; i < n; i++) {
         studies[i].by = store_column_find("wall_time");
-        studies[i].limit_bytes = limit_bytes;
+        studies[i].hbm_bytes = hbm_bytes;
         report_rank(&studies[i], &arena);
     }
     report_overview_print(studies, n, &arena, &out);

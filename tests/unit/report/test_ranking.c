@@ -10,12 +10,12 @@ static dse_strbuf out;
 static store_row rows[4];
 static report_study study;
 
-static void begin(const char *by, double limit_bytes)
+static void begin(const char *by, double hbm_bytes)
 {
     dse_arena_init(&arena);
     dse_strbuf_init(&out);
     err = (dse_error)DSE_ERROR_INIT;
-    study = (report_study){.row = rows, .limit_bytes = limit_bytes, .by = store_column_find(by)};
+    study = (report_study){.row = rows, .hbm_bytes = hbm_bytes, .by = store_column_find(by)};
 }
 
 static void end(void)

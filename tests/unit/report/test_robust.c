@@ -30,7 +30,7 @@ static void begin(size_t n)
         value[i] = 1e9;
         wins[i] = 0;
     }
-    study = (report_study){.row = rows, .n = n, .limit_bytes = 60, .ranked = ranked, .n_ranked = n};
+    study = (report_study){.row = rows, .n = n, .hbm_bytes = 60, .ranked = ranked, .n_ranked = n};
     robust = (report_robust){.spread = 0.1,
                              .reach = 10,
                              .seed = 3,

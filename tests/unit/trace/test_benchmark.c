@@ -121,13 +121,6 @@ CLAIM(several_files_are_averaged)
     stop(&f);
 }
 
-static dse_status load_in(void *what, dse_arena *arena, dse_error *err)
-{
-    trace_benchmark b;
-
-    return trace_benchmark_load(what, arena, &b, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

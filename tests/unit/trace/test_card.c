@@ -372,16 +372,6 @@ CLAIM(a_long_key_is_cut_in_the_warning_alone)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status load(void *path, dse_arena *a, dse_error *err)
-{
-    trace_record notes = {0};
-    trace_card card;
-    dse_status st = trace_card_load(path, a, &card, &notes, err);
-
-    trace_record_free(&notes);
-    return st;
-}
-
 CLAIM(a_card_that_is_not_there_is_said)
 {
     dse_error err = DSE_ERROR_INIT;

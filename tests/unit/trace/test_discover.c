@@ -460,19 +460,6 @@ CLAIM(several_cards_of_other_names_are_refused)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static dse_status find(void *folder, dse_arena *a, dse_error *err)
-{
-    trace_record notes = {0};
-    trace_found found;
-    const char *card;
-    dse_status st = trace_discover(folder, TRACE_PROFILES_AUTO, a, &found, &notes, err);
-
-    if (st == DSE_OK)
-        st = trace_find_card(folder, a, &card, err);
-    trace_record_free(&notes);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -9,13 +9,12 @@ typedef struct {
 
 static dse_status read_text(const char *text, fixture *f)
 {
-    trace_source source = {0};
+    trace_source source;
     dse_status st;
 
     *f = (fixture){0};
-    st = trace_source_open_bytes(&source, text, strlen(text), 256, &f->err);
-    if (st == DSE_OK)
-        st = trace_et_parse(&source, "et.json", &f->record, &f->err);
+    trace_source_open_bytes(&source, text, strlen(text), 256);
+    st = trace_et_parse(&source, "et.json", &f->record, &f->err);
     trace_source_close(&source);
     return st;
 }
@@ -204,18 +203,6 @@ CLAIM(what_has_no_nodes_is_refused)
     assert_says(read_text("{\"schema\": \"1.1.0\", \"nodes\": [{", &f), &f.err, DSE_E_SYNTAX,
                 "no node comes before this");
     stop(&f);
-}
-
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    fixture f;
-    dse_status st;
-
-    (void)arena;
-    st = read_text(what, &f);
-    *err = f.err;
-    stop(&f);
-    return st;
 }
 
 int main(void)

@@ -111,13 +111,6 @@ CLAIM(a_load_that_is_no_count_is_refused)
     stop(&f);
 }
 
-static dse_status load_in(void *what, dse_arena *arena, dse_error *err)
-{
-    trace_experts e;
-
-    return trace_experts_load(what, arena, &e, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -12,9 +12,7 @@ typedef struct {
 
 static void open_bytes(scanner *s, const char *text, size_t n, size_t cap)
 {
-    dse_error err = DSE_ERROR_INIT;
-
-    assert_ok(trace_source_open_bytes(&s->source, text, n, cap, &err), &err);
+    trace_source_open_bytes(&s->source, text, n, cap);
     trace_json_init(&s->json, &s->source);
 }
 

@@ -131,16 +131,6 @@ CLAIM(other_texts_are_no_report)
     assert_false(trace_reader_nsys_csv.is("metric,value\niter_time,5\n", 25));
 }
 
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    trace_record r = {0};
-    dse_status st = trace_nsys_csv_parse("a", what, strlen(what), &r, err);
-
-    (void)arena;
-    trace_record_free(&r);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -271,16 +271,6 @@ CLAIM(a_file_may_say_little_of_its_memory)
     unit_remove_folder(folder);
 }
 
-static dse_status read_run(void *what, dse_arena *arena, dse_error *err)
-{
-    trace_record r = {0};
-    dse_status st = trace_simulated_read(&ticks, &groups, &in_bytes, &r, err);
-
-    (void)what, (void)arena;
-    trace_record_free(&r);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -10,13 +10,12 @@ typedef struct {
 
 static dse_status read_bytes(trace_snapshot_reader *read, const void *bytes, size_t n, fixture *f)
 {
-    trace_source source = {0};
+    trace_source source;
     dse_status st;
 
     *f = (fixture){0};
-    st = trace_source_open_bytes(&source, bytes, n, 256, &f->err);
-    if (st == DSE_OK)
-        st = trace_snapshot_parse(read, &source, "s", &f->record, &f->err);
+    trace_source_open_bytes(&source, bytes, n, 256);
+    st = trace_snapshot_parse(read, &source, "s", &f->record, &f->err);
     trace_source_close(&source);
     return st;
 }
@@ -79,6 +78,28 @@ CLAIM(a_snapshot_has_segments_histories_settings)
     assert_int_equal(a->setting[0].kind, TRACE_SETTING_MAP);
     assert_double(a->setting[a->setting[2].first].number, 2.5);
     stop(&f);
+}
+
+/* {"segments": [], "allocator_settings": {"k": "a\0b"}} */
+CLAIM(both_readers_replace_a_nul_in_a_text_alike)
+{
+    static const char pickle[] = "\x80\x04}(\x8c\x08segments]\x8c\x12"
+                                 "allocator_settings}\x8c\x01k\x8c\x03"
+                                 "a\x00"
+                                 "bsu.";
+    fixture f[2];
+
+    assert_ok(read_bytes(trace_pickle_read, pickle, sizeof pickle - 1, &f[0]), &f[0].err);
+    assert_ok(read_json("{\"segments\": [], \"allocator_settings\": {\"k\": \"a\\u0000b\"}}", &f[1]),
+              &f[1].err);
+    for (int i = 0; i < 2; i++) {
+        const trace_rank *r = &f[i].record.rank[0];
+
+        assert_int_equal(r->allocator->n_settings, 2);
+        assert_string_equal(r->names.text[r->allocator->setting[1].text], "a\xef\xbf\xbd"
+                                                                          "b");
+        stop(&f[i]);
+    }
 }
 
 CLAIM(blocks_that_do_not_say_what_was_requested_are_noted)
@@ -184,22 +205,11 @@ CLAIM(settings_that_unfold_without_end_are_refused)
     stop(&f);
 }
 
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    fixture f;
-    dse_status st;
-
-    (void)arena;
-    st = read_json(what, &f);
-    *err = f.err;
-    stop(&f);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_snapshot_has_segments_histories_settings),
+        cmocka_unit_test(both_readers_replace_a_nul_in_a_text_alike),
         cmocka_unit_test(blocks_that_do_not_say_what_was_requested_are_noted),
         cmocka_unit_test(unknown_actions_and_states_are_counted_in_a_warning),
         cmocka_unit_test(what_is_no_snapshot_is_refused),

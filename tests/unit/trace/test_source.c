@@ -38,11 +38,10 @@ static void expect(const void *bytes, size_t n, const char *text, size_t length,
     static const size_t caps[] = {16, 17, 100, 65536, 300000};
 
     for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++) {
-        dse_error err = DSE_ERROR_INIT;
         trace_source s;
         dse_strbuf seen;
 
-        assert_ok(trace_source_open_bytes(&s, bytes, n, caps[i], &err), &err);
+        trace_source_open_bytes(&s, bytes, n, caps[i]);
         read_all(&s, &seen);
         assert_int_equal(seen.len, length);
         assert_memory_equal(seen.data, text, length);
@@ -165,16 +164,6 @@ CLAIM(files_are_read_as_bytes_are)
     trace_source_close(&s);
     unit_remove_folder(folder);
     free(text);
-}
-
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    trace_source s;
-    dse_status st = trace_source_open_bytes(&s, what, 23, 64, err);
-
-    (void)arena;
-    trace_source_close(&s);
-    return st;
 }
 
 int main(void)

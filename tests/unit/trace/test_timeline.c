@@ -155,12 +155,6 @@ CLAIM(a_full_disk_is_a_failure)
                    "cannot write '/dev/full': No space left on device");
 }
 
-static dse_status save(void *what, dse_arena *arena, dse_error *err)
-{
-    (void)what, (void)arena;
-    return trace_timeline_save(&ticks, &groups, &sizes, path, err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -264,17 +264,6 @@ CLAIM(gzip_is_read_too_and_half_of_it_is_refused)
     unit_remove_folder(folder);
 }
 
-static dse_status load(void *what, dse_arena *arena, dse_error *err)
-{
-    const dse_strbuf *space = what;
-    trace_record r = {0};
-    dse_status st = trace_xplane_parse("a", space->data, space->len, &r, err);
-
-    (void)arena;
-    trace_record_free(&r);
-    return st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

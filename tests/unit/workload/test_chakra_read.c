@@ -365,16 +365,6 @@ CLAIM(group_files_are_checked)
     end();
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    wl_workload out;
-
-    (void)what;
-    return wl_chakra_read(prefix, groups, 2, a, &out, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -582,14 +582,6 @@ CLAIM(damaged_bytes_never_break_the_reader)
     done();
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const dse_strbuf *b = what;
-    wl_trace t;
-
-    return wl_chakra_parse_et("w.3.et", (const unsigned char *)b->data, b->len, 3, a, &t, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -154,13 +154,6 @@ CLAIM(workloads_that_cannot_be_run_are_refused)
            DSE_E_WORKLOAD, "w.3.json", "the size 'big' of tensor 'x' is not a number");
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    wl_trace t;
-
-    return wl_chakra_parse_json("w.3.json", what, strlen(what), 3, a, &t, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

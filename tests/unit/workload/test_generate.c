@@ -613,14 +613,6 @@ CLAIM(parallelism_along_dp_and_tp_neither_makes_nor_loses_work)
     }
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const wl_strategy s = {.dp = 2, .tp = 1, .sp = 1, .pp = 2, .tag_base = 0};
-    wl_workload out;
-
-    return wl_generate(what, &b8_m16, 0, &s, a, &out, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

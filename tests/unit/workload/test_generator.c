@@ -21,14 +21,14 @@ static void begin_with(const char *text)
 {
     begin();
     assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &docs, &doc, &err), &err);
-    assert_ok(wl_generator_new(&doc, &generator, &err), &err);
+    generator = wl_generator_new(&doc);
 }
 
 static void begin_with_transformer(void)
 {
     begin();
     assert_ok(cfg_load(TEST_SOURCE "/configs/operators/transformer.yaml", &docs, &doc, &err), &err);
-    assert_ok(wl_generator_new(&doc, &generator, &err), &err);
+    generator = wl_generator_new(&doc);
 }
 
 static void end(void)
@@ -296,21 +296,6 @@ CLAIM(a_variant_that_cannot_be_read_fails_every_time)
     assert_false(make_and_compare(&sizes, 0, strategy(1, 1, 1, 1)));
     assert_false(make_and_compare(&sizes, 0, strategy(1, 1, 1, 1)));
     end();
-}
-
-/* A shape of its own, the next of the same, and another. */
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    const wl_symbols sizes = linear_sizes(8, 16);
-    const wl_strategy steps[] = {strategy(2, 1, 1, 1), strategy(4, 1, 1, 1), strategy(1, 2, 1, 1)};
-    wl_generator *g = NULL;
-    wl_workload out;
-    dse_status st = wl_generator_new(what, &g, e);
-
-    for (int i = 0; st == DSE_OK && i < 3; i++)
-        st = wl_generator_make(g, &sizes, 0, &steps[i], a, &out, e);
-    wl_generator_free(g);
-    return st;
 }
 
 int main(void)

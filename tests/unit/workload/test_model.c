@@ -242,13 +242,6 @@ CLAIM(too_many_layers_are_refused)
     dse_arena_free(&arena);
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    wl_model m;
-
-    return wl_model_build(what, 3, a, &m, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

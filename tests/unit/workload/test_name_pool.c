@@ -56,16 +56,6 @@ CLAIM(names_stand_side_by_side)
     dse_arena_free(&arena);
 }
 
-static dse_status join(void *what, dse_arena *a, dse_error *err)
-{
-    wl_name_pool pool = {.arena = a};
-
-    for (int i = 0; i < 3; i++)
-        if (!wl_name_join(&pool, what, 1, NULL))
-            return dse_fail_nomem(err);
-    return DSE_OK;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -528,15 +528,6 @@ CLAIM(links_are_checked)
     refuse(LINKS("{loss: {min_layers: ^two}}"), "'min_layers' must be a whole number, not 'two'");
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    wl_operators o;
-
-    return wl_operators_resolve(what, both, a, &o, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -119,13 +119,6 @@ CLAIM(the_tensor_that_it_waits_for_must_be_there)
     dse_arena_free(&arena);
 }
 
-static dse_status load(void *what, dse_arena *a, dse_error *e)
-{
-    wl_operators o;
-
-    return wl_operators_resolve(what, (wl_variant){true, true}, a, &o, e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -201,16 +201,6 @@ CLAIM(a_symbol_without_a_value_and_a_size_beyond_63_bits_are_refused)
                    "a size does not fit in 63 bits");
 }
 
-static dse_status count_all(void *what, dse_arena *a, dse_error *e)
-{
-    const wl_strategy s = {.dp = 2, .tp = 2, .sp = 1, .pp = 3};
-    const wl_outline *outline;
-    wl_totals t;
-    dse_status st = wl_outline_make(what, (wl_variant){true, false}, 3, a, &outline, e);
-
-    return st == DSE_OK ? wl_totals_of(outline, &symbols, &s, a, &t, e) : st;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

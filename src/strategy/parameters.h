@@ -1,0 +1,24 @@
+/* The parameters of a strategy, one row each: the only list of them.
+ *
+ * A row drives the options of every command, space files, points files, names of points, the configuration with its
+ * hash, the columns of SQL, CSV and JSON, constraints, the axes of explanations, measured runs, completion and help. To
+ * add a parameter, add its row, and its meaning in the generator (workload/). strategy.h says what a field means.
+ *
+ * Not guarded: strategy.h and strategy.c include it with STRATEGY_PARAMETER(name, fields...) defined. */
+
+STRATEGY_PARAMETER(dp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
+                   .is_axis = true, .shards_tensors = true, .in_name = true, .order = 1, .heading = "dp",
+                   .help = "data parallel degree")
+STRATEGY_PARAMETER(tp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
+                   .is_axis = true, .shards_tensors = true, .in_name = true, .order = 2, .heading = "tp",
+                   .help = "tensor parallel degree")
+STRATEGY_PARAMETER(sp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
+                   .is_axis = true, .shards_tensors = true, .in_name = true, .order = 3, .heading = "sp",
+                   .help = "sequence parallel degree")
+STRATEGY_PARAMETER(pp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .is_axis = true, .in_name = true,
+                   .order = 0, .heading = "pp", .help = "pipeline parallel degree")
+STRATEGY_PARAMETER(recompute, .kind = STRATEGY_SWITCH, .swept = STRATEGY_SWEEP_ALL, .in_name = true, .order = 5,
+                   .heading = "recomp", .on = "recomputing activations",
+                   .help = "recompute activations in the backward pass")
+STRATEGY_PARAMETER(weight_sharded, .kind = STRATEGY_SWITCH, .order = 4, .heading = "shard", .suffix = "ws",
+                   .on = "weights sharded", .help = "shard weights over dp and sp")

@@ -1,0 +1,469 @@
+#include "strategy/strategy.h"
+
+#include "base/units.h"
+#include "strategy/order.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const strategy_parameter strategy_parameters[STRATEGY_N] = {
+#define STRATEGY_PARAMETER(name_, ...)                                                                       \
+    [STRATEGY_##name_] = {.name = #name_, .offset = offsetof(strategy, name_), __VA_ARGS__},
+#include "strategy/parameters.h"
+#undef STRATEGY_PARAMETER
+};
+
+#define EACH(i) (uint32_t i = 0; i < STRATEGY_N; i++)
+
+uint32_t strategy_find(const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < STRATEGY_N && strcmp(strategy_parameters[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+uint32_t strategy_in_order(uint32_t order)
+{
+    uint32_t i = 0;
+
+    while (i + 1 < STRATEGY_N && strategy_parameters[i].order != order)
+        i++;
+    return i;
+}
+
+strategy strategy_default(void)
+{
+    strategy s;
+
+    for EACH (i)
+        strategy_set(&s, i, strategy_parameters[i].fallback);
+    return s;
+}
+
+/* ---- the mesh ------------------------------------------------------------------------------ */
+
+/* The names of the axes; returns how many there are. */
+static uint32_t axis_names(const char *out[STRATEGY_N])
+{
+    uint32_t n = 0;
+
+    for EACH (i)
+        if (strategy_parameters[i].is_axis)
+            out[n++] = strategy_parameters[i].name;
+    return n;
+}
+
+mesh strategy_mesh(const strategy *s, dse_arena *a)
+{
+    mesh_axis *axis = DSE_ARENA_NEW(a, mesh_axis, STRATEGY_N);
+    uint8_t item[STRATEGY_N];
+    uint32_t n = 0, ranks = 1;
+
+    for EACH (i)
+        if (strategy_parameters[i].is_axis)
+            axis[n++] = (mesh_axis){strategy_parameters[i].name, strategy_get(s, i), 0};
+    order_items(0, n, item);
+    for (uint32_t i = 0; i < n; i++) {
+        axis[item[i]].stride = ranks;
+        ranks *= axis[item[i]].degree;
+    }
+    return (mesh){n, axis};
+}
+
+uint64_t strategy_ranks(const strategy *s)
+{
+    uint64_t ranks = 1;
+
+    for EACH (i)
+        if (strategy_parameters[i].is_axis && __builtin_mul_overflow(ranks, strategy_get(s, i), &ranks))
+            return UINT64_MAX;
+    return ranks;
+}
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+/* Names of rows, in the row's order, with something between; made once. */
+static const char *joined(char *out, size_t size, const char *between, bool (*takes)(const strategy_parameter *))
+{
+    size_t used = 0;
+
+    if (*out)
+        return out;
+    for EACH (i)
+        if (takes(&strategy_parameters[i]) && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? between : "",
+                                     strategy_parameters[i].name);
+    return out;
+}
+
+static bool any(const strategy_parameter *p) { return p->name != NULL; }
+static bool axis(const strategy_parameter *p) { return p->is_axis; }
+static bool in_name(const strategy_parameter *p) { return p->in_name; }
+
+const char *strategy_names(void)
+{
+    static char text[512];
+
+    return joined(text, sizeof text, ", ", any);
+}
+
+const char *strategy_product(void)
+{
+    static char text[128];
+
+    return joined(text, sizeof text, " * ", axis);
+}
+
+const char *strategy_name_form(void)
+{
+    static char text[128];
+
+    return joined(text, sizeof text, "_", in_name);
+}
+
+void strategy_print_product(const strategy *s, dse_strbuf *out)
+{
+    const char *between = "";
+
+    for EACH (i) {
+        if (!strategy_parameters[i].is_axis)
+            continue;
+        dse_strbuf_addf(out, "%s%s %" PRIu32, between, strategy_parameters[i].name, strategy_get(s, i));
+        between = " * ";
+    }
+}
+
+/* ---- values as text ------------------------------------------------------------------------ */
+
+uint32_t strategy_n_values(const strategy_parameter *p)
+{
+    const char *names[STRATEGY_N];
+    uint32_t n = 0;
+
+    switch (p->kind) {
+    case STRATEGY_DEGREE: return 0;
+    case STRATEGY_SWITCH: return 2;
+    case STRATEGY_ORDER: return order_count(axis_names(names));
+    case STRATEGY_CHOICE:
+        while (p->choices[n])
+            n++;
+        return n;
+    }
+    return 0;
+}
+
+const char *strategy_print(const strategy_parameter *p, uint32_t value, char out[STRATEGY_VALUE_MAX])
+{
+    const char *names[STRATEGY_N];
+
+    switch (p->kind) {
+    case STRATEGY_DEGREE: snprintf(out, STRATEGY_VALUE_MAX, "%" PRIu32, value); break;
+    case STRATEGY_SWITCH: snprintf(out, STRATEGY_VALUE_MAX, "%s", value ? "yes" : "no"); break;
+    case STRATEGY_CHOICE: snprintf(out, STRATEGY_VALUE_MAX, "%s", p->choices[value]); break;
+    case STRATEGY_ORDER: order_print(value, names, axis_names(names), out, STRATEGY_VALUE_MAX); break;
+    }
+    return out;
+}
+
+static dse_status parse_degree(const strategy_parameter *p, const char *label, const char *text, uint32_t *out,
+                               dse_error *err)
+{
+    const uint32_t max = p->max ? p->max : STRATEGY_MAX_DEGREE;
+    int64_t v;
+
+    if (dse_parse_int(text, &v, NULL) != DSE_OK || v < p->min || v > max)
+        return dse_fail(err, DSE_E_USAGE, "%s takes positive whole numbers such as 1,2,4, not '%.60s'", label,
+                        text);
+    *out = (uint32_t)v;
+    return DSE_OK;
+}
+
+static dse_status parse_switch(const char *label, const char *text, uint32_t *out, dse_error *err)
+{
+    static const char *const words[] = {"no", "yes", "false", "true"};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        if (!strcmp(words[i], text)) {
+            *out = i & 1;
+            return DSE_OK;
+        }
+    }
+    return dse_fail(err, DSE_E_USAGE, "%s takes yes, no or both, not '%.60s'", label, text);
+}
+
+static dse_status parse_choice(const strategy_parameter *p, const char *label, const char *text, uint32_t *out,
+                               dse_error *err)
+{
+    dse_strbuf known;
+
+    for (uint32_t i = 0; p->choices[i]; i++) {
+        if (!strcmp(p->choices[i], text)) {
+            *out = i;
+            return DSE_OK;
+        }
+    }
+    dse_strbuf_init(&known);
+    for (uint32_t i = 0; p->choices[i]; i++)
+        dse_strbuf_addf(&known, "%s%s", !i ? "" : p->choices[i + 1] ? ", " : " or ", p->choices[i]);
+    dse_fail(err, DSE_E_USAGE, "%s takes %s, not '%.60s'", label, known.data, text);
+    dse_strbuf_free(&known);
+    return DSE_E_USAGE;
+}
+
+static dse_status parse_order(const char *label, const char *text, uint32_t *out, dse_error *err)
+{
+    const char *names[STRATEGY_N];
+    const uint32_t n = axis_names(names);
+    char first[STRATEGY_VALUE_MAX];
+
+    if (order_parse(text, names, n, out))
+        return DSE_OK;
+    order_print(0, names, n, first, sizeof first);
+    return dse_fail(err, DSE_E_USAGE,
+                    "%s takes an order such as %s: each axis once, the innermost first; not '%.60s'", label, first,
+                    text);
+}
+
+dse_status strategy_parse(const strategy_parameter *p, const char *label, const char *text, uint32_t *out,
+                          dse_error *err)
+{
+    switch (p->kind) {
+    case STRATEGY_DEGREE: return parse_degree(p, label, text, out, err);
+    case STRATEGY_SWITCH: return parse_switch(label, text, out, err);
+    case STRATEGY_CHOICE: return parse_choice(p, label, text, out, err);
+    case STRATEGY_ORDER: break;
+    }
+    return parse_order(label, text, out, err);
+}
+
+/* ---- rules --------------------------------------------------------------------------------- */
+
+dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err)
+{
+    for EACH (i) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const uint32_t value = strategy_get(s, i);
+        char text[STRATEGY_VALUE_MAX];
+        dse_status st;
+
+        if (value != p->fallback && p->profiles && !(p->profiles & profile))
+            return dse_fail(err, DSE_E_RANGE, "%s %s: this profile has no such parameter", p->name,
+                            strategy_print(p, value, text));
+        if (p->check && (st = p->check(s, err)) != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+int strategy_compare(const strategy *a, const strategy *b)
+{
+    for EACH (k) {
+        const uint32_t i = strategy_in_order(k), x = strategy_get(a, i), y = strategy_get(b, i);
+
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+void strategy_name(const strategy *s, const strategy *base, char out[STRATEGY_NAME_MAX])
+{
+    size_t used = 0;
+
+    for EACH (i)
+        if (strategy_parameters[i].in_name)
+            used += (size_t)snprintf(out + used, STRATEGY_NAME_MAX - used, "%s%" PRIu32, used ? "_" : "",
+                                     strategy_get(s, i));
+    for EACH (i) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const uint32_t value = strategy_get(s, i);
+        char text[STRATEGY_VALUE_MAX];
+
+        if (p->in_name || used >= STRATEGY_NAME_MAX)
+            continue;
+        if (p->suffix && value)
+            used += (size_t)snprintf(out + used, STRATEGY_NAME_MAX - used, "_%s", p->suffix);
+        else if (!p->suffix && value != (base ? strategy_get(base, i) : p->fallback))
+            used += (size_t)snprintf(out + used, STRATEGY_NAME_MAX - used, "_%s=%s", p->name,
+                                     strategy_print(p, value, text));
+    }
+}
+
+/* The value of a parameter in a name, n bytes. */
+static bool parse_part(uint32_t parameter, const char *text, size_t n, strategy *out)
+{
+    const strategy_parameter *p = &strategy_parameters[parameter];
+    char word[STRATEGY_VALUE_MAX];
+    uint32_t value;
+
+    if (n >= sizeof word)
+        return false;
+    snprintf(word, sizeof word, "%.*s", (int)n, text);
+    if (strategy_parse(p, p->name, word, &value, NULL) != DSE_OK)
+        return false;
+    strategy_set(out, parameter, value);
+    return true;
+}
+
+/* The parameters in_name, from *at on: numbers as strategy_name writes them. */
+static bool parse_places(const char **at, strategy *out)
+{
+    bool first = true;
+
+    for EACH (i) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        size_t n;
+
+        if (!p->in_name)
+            continue;
+        if (!first && *(*at)++ != '_')
+            return false;
+        first = false;
+        n = strspn(*at, "0123456789");
+        if (p->kind == STRATEGY_SWITCH && n == 1 && **at <= '1')
+            strategy_set(out, i, (uint32_t)(**at - '0'));
+        else if (p->kind == STRATEGY_SWITCH || **at == '0' || !n || !parse_part(i, *at, n, out))
+            return false;
+        *at += n;
+    }
+    return true;
+}
+
+/* One "_ws" or "_name=value", which is then passed; each once. */
+static bool parse_suffix(const char **at, strategy *out, uint64_t *seen)
+{
+    const char *word = *at + 1;
+
+    for EACH (i) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const char *key = p->suffix ? p->suffix : p->name;
+        const size_t n = strlen(key);
+
+        if (p->in_name || strncmp(word, key, n) || (p->suffix ? word[n] && word[n] != '_' : word[n] != '='))
+            continue;
+        if (*seen >> i & 1)
+            return false;
+        *seen |= (uint64_t)1 << i;
+        word += n;
+        if (p->suffix) {
+            strategy_set(out, i, 1);
+        } else {
+            const size_t length = strcspn(++word, "_");
+
+            if (!parse_part(i, word, length, out))
+                return false;
+            word += length;
+        }
+        *at = word;
+        return true;
+    }
+    return false;
+}
+
+dse_status strategy_parse_name(const char *text, const strategy *base, strategy *out, uint64_t *said,
+                               dse_error *err)
+{
+    const char *at = text;
+    uint64_t always = 0, seen = 0;
+    bool understood;
+
+    *out = base ? *base : strategy_default();
+    for EACH (i) {
+        if (strategy_parameters[i].suffix)
+            strategy_set(out, i, 0);
+        if (strategy_parameters[i].suffix || strategy_parameters[i].in_name)
+            always |= (uint64_t)1 << i;
+    }
+    understood = parse_places(&at, out);
+    while (understood && *at == '_')
+        understood = parse_suffix(&at, out, &seen);
+    if (said)
+        *said = always | seen;
+    if (understood && !*at)
+        return DSE_OK;
+    return dse_fail(err, DSE_E_USAGE, "'%.60s' is not a point; write %s, for example 8_1_8_1_1", text,
+                    strategy_name_form());
+}
+
+bool strategy_equal(const strategy *a, const strategy *b, uint64_t which)
+{
+    for EACH (i)
+        if (which >> i & 1 && strategy_get(a, i) != strategy_get(b, i))
+            return false;
+    return true;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+void strategy_write_value(const strategy_parameter *p, uint32_t value, dse_json *j)
+{
+    char text[STRATEGY_VALUE_MAX];
+
+    switch (p->kind) {
+    case STRATEGY_DEGREE: dse_json_uint(j, value); break;
+    case STRATEGY_SWITCH: dse_json_bool(j, value != 0); break;
+    case STRATEGY_CHOICE:
+    case STRATEGY_ORDER: dse_json_string(j, strategy_print(p, value, text)); break;
+    }
+}
+
+void strategy_write_fields(const strategy *s, dse_json *j)
+{
+    for EACH (i) {
+        const strategy_parameter *p = &strategy_parameters[i];
+
+        if (p->omit_default && strategy_get(s, i) == p->fallback)
+            continue;
+        dse_json_key(j, p->name);
+        strategy_write_value(p, strategy_get(s, i), j);
+    }
+}
+
+/* As messages have always said it. */
+static dse_status fail_value(const cfg_doc *doc, const strategy_parameter *p, dse_error *err)
+{
+    return dse_fail_at(err, DSE_E_CONFIG, doc->path,
+                       p->kind == STRATEGY_SWITCH ? "'%s' is missing, or neither true nor false"
+                                                  : "'%s' is missing, or no value of it",
+                       p->name);
+}
+
+static dse_status read_degree(const cfg_doc *doc, const cfg_node *node, const strategy_parameter *p,
+                              uint32_t *out, dse_error *err)
+{
+    int64_t v = 0;
+    dse_status st = cfg_int(doc, node, p->name, p->min, p->max ? p->max : STRATEGY_MAX_DEGREE, &v, err);
+
+    *out = (uint32_t)v;
+    return st;
+}
+
+dse_status strategy_read(const cfg_doc *doc, const cfg_node *map, strategy *out, dse_error *err)
+{
+    *out = strategy_default();
+    for EACH (i) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const cfg_node *node = cfg_get(map, p->name);
+        uint32_t value = p->fallback;
+        dse_status st;
+
+        if (!node && p->omit_default)
+            continue;
+        if (!node && p->kind == STRATEGY_DEGREE)
+            return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing", p->name);
+        if (p->kind == STRATEGY_DEGREE) {
+            if ((st = read_degree(doc, node, p, &value, err)) != DSE_OK)
+                return st;
+        } else if (!node || node->kind != CFG_SCALAR ||
+                   strategy_parse(p, p->name, node->text, &value, NULL) != DSE_OK) {
+            return fail_value(doc, p, err);
+        }
+        strategy_set(out, i, value);
+    }
+    return DSE_OK;
+}
