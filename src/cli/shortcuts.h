@@ -26,8 +26,7 @@ typedef struct {
          "simulate every message of every rank; slower, the same results",                                   \
          .offset = offsetof(type, f.no_memo)},                                                               \
     {                                                                                                        \
-        "--plain-memory", OPT_SIZE, "SIZE", "4GiB",                                                          \
-            "memory that a run may take by its estimate where every message must be simulated",              \
+        "--plain-memory", OPT_SIZE, "SIZE", "4GiB", "memory for a run without these shortcuts",              \
             .offset = offsetof(type, f.plain_memory)                                                         \
     }
 

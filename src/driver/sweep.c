@@ -326,7 +326,7 @@ static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
     if (!take.memo)
         argv[n++] = "--no-memo";
     if (take.max_bytes) {
-        snprintf(memory, sizeof memory, "%" PRIu64, take.max_bytes);
+        snprintf(memory, sizeof memory, "%" PRIu64 "B", take.max_bytes);
         argv[n++] = "--plain-memory";
         argv[n++] = memory;
     }
