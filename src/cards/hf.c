@@ -127,94 +127,80 @@ static dse_status check_architecture(const cfg_doc *doc, dse_error *err)
 
 /* ---- what is left out ---------------------------------------------------------------------- */
 
-static dse_status add_note(card_hf_notes *notes, const cfg_node *key, const char *text, dse_error *err)
+static void add_note(card_hf_notes *notes, const cfg_node *key, const char *text)
 {
-    if (!text)
-        return dse_fail_nomem(err);
     if (notes->n < CARD_HF_MAX_NOTES)
         notes->item[notes->n++] = (card_hf_note){key, text};
-    return DSE_OK;
 }
 
-static dse_status note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, card_hf_notes *notes,
-                                dse_error *err)
+static void note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, card_hf_notes *notes)
 {
     int64_t n;
 
     /* falcon: whatever num_kv_heads says */
-    if (says(root, "multi_query", "true") && !says(root, "new_decoder_architecture", "true"))
-        return add_note(notes, root->key[find(root, "multi_query")],
-                        dse_arena_printf(a, "keys and values have one head, not %" PRId64, heads), err);
+    if (says(root, "multi_query", "true") && !says(root, "new_decoder_architecture", "true")) {
+        add_note(notes, root->key[find(root, "multi_query")],
+                 dse_arena_printf(a, "keys and values have one head, not %" PRId64, heads));
+        return;
+    }
     for (size_t k = 0; k < COUNT(kv_heads); k++) {
         uint32_t i = find(root, kv_heads[k].key);
 
         if (i == DSE_NONE || !number(root->item[i], &n) ||
             (kv_heads[k].needs && says(root, kv_heads[k].needs, "false")))
             continue;
-        if (n >= heads)
-            return DSE_OK;
-        return add_note(notes, root->key[i],
-                        dse_arena_printf(a, "keys and values have %" PRId64 " heads, not %" PRId64, n, heads),
-                        err);
+        if (n < heads)
+            add_note(notes, root->key[i],
+                     dse_arena_printf(a, "keys and values have %" PRId64 " heads, not %" PRId64, n, heads));
+        return;
     }
-    return DSE_OK;
 }
 
-static dse_status note_gate(const cfg_node *root, dse_arena *a, card_hf_notes *notes, dse_error *err)
+static void note_gate(const cfg_node *root, dse_arena *a, card_hf_notes *notes)
 {
-    for (size_t k = 0; k < COUNT(gated); k++)
-        if (says(root, gated[k].key, gated[k].value))
-            return add_note(
-                notes, root->key[find(root, gated[k].key)],
-                dse_arena_printf(a, "the feed-forward network has a gate, a third matrix ('%s' is %s)",
-                                 gated[k].key, gated[k].value),
-                err);
-    return DSE_OK;
+    for (size_t k = 0; k < COUNT(gated); k++) {
+        if (!says(root, gated[k].key, gated[k].value))
+            continue;
+        add_note(notes, root->key[find(root, gated[k].key)],
+                 dse_arena_printf(a, "the feed-forward network has a gate, a third matrix ('%s' is %s)",
+                                  gated[k].key, gated[k].value));
+        return;
+    }
 }
 
-static dse_status note_head_size(const cfg_node *root, int64_t d_model, int64_t heads, dse_arena *a,
-                                 card_hf_notes *notes, dse_error *err)
+static void note_head_size(const cfg_node *root, int64_t d_model, int64_t heads, dse_arena *a,
+                           card_hf_notes *notes)
 {
     uint32_t i = find(root, "head_dim");
     int64_t n;
 
-    if (i == DSE_NONE || !number(root->item[i], &n) || heads < 1 || n == d_model / heads)
-        return DSE_OK;
-    return add_note(notes, root->key[i],
-                    dse_arena_printf(a, "a head is %" PRId64 " wide, not d_model / heads", n), err);
+    if (i != DSE_NONE && number(root->item[i], &n) && heads >= 1 && n != d_model / heads)
+        add_note(notes, root->key[i],
+                 dse_arena_printf(a, "a head is %" PRId64 " wide, not d_model / heads", n));
 }
 
-static dse_status take_notes(const cfg_node *root, const cfg_node *card, dse_arena *a, card_hf_notes *notes,
-                             dse_error *err)
+static void take_notes(const cfg_node *root, const cfg_node *card, dse_arena *a, card_hf_notes *notes)
 {
     const cfg_node *d_model = cfg_get(card, "d_model"), *heads = cfg_get(card, "heads");
-    int64_t width = 0, n = 0;
-    dse_status st = DSE_OK;
+    int64_t width, n;
+    const bool has_heads = heads && number(heads, &n);
 
-    if (heads && number(heads, &n))
-        st = note_kv_heads(root, n, a, notes, err);
-    if (st == DSE_OK)
-        st = note_gate(root, a, notes, err);
-    if (st == DSE_OK && d_model && heads && number(d_model, &width) && number(heads, &n))
-        st = note_head_size(root, width, n, a, notes, err);
-    return st;
+    if (has_heads)
+        note_kv_heads(root, n, a, notes);
+    note_gate(root, a, notes);
+    if (has_heads && d_model && number(d_model, &width))
+        note_head_size(root, width, n, a, notes);
 }
 
 /* ---- the card ------------------------------------------------------------------------------ */
 
-static dse_status add(cfg_node *card, const char *key, const cfg_node *at, const cfg_node *value,
-                      dse_arena *a, dse_error *err)
+static void add(cfg_node *card, const char *key, const cfg_node *at, const cfg_node *value, dse_arena *a)
 {
-    cfg_node *name = dse_arena_zero(a, 1, sizeof *name), *copy = dse_arena_zero(a, 1, sizeof *copy);
+    cfg_node *name = dse_arena_copy(a, at, 1, sizeof *at);
 
-    if (!name || !copy)
-        return dse_fail_nomem(err);
-    *name = *at;
     name->text = key;
-    *copy = *value;
     card->key[card->n] = name;
-    card->item[card->n++] = copy;
-    return DSE_OK;
+    card->item[card->n++] = dse_arena_copy(a, value, 1, sizeof *value);
 }
 
 static dse_status add_size(const cfg_doc *doc, size_t size, cfg_node *card, dse_arena *a, dse_error *err)
@@ -237,12 +223,13 @@ static dse_status add_size(const cfg_doc *doc, size_t size, cfg_node *card, dse_
                                root->key[i]->text, root->item[i]->text, root->key[first]->text,
                                root->item[first]->text, sizes[size].card);
     }
-    return first == DSE_NONE ? DSE_OK
-                             : add(card, sizes[size].card, root->key[first], root->item[first], a, err);
+    if (first != DSE_NONE)
+        add(card, sizes[size].card, root->key[first], root->item[first], a);
+    return DSE_OK;
 }
 
 /* A feed-forward width that the architecture implies. */
-static dse_status add_implied_width(const cfg_node *root, cfg_node *card, dse_arena *a, dse_error *err)
+static void add_implied_width(const cfg_node *root, cfg_node *card, dse_arena *a)
 {
     const cfg_node *d_model = cfg_get(card, "d_model");
     uint32_t ratio = find(root, "expansion_ratio");
@@ -255,38 +242,35 @@ static dse_status add_implied_width(const cfg_node *root, cfg_node *card, dse_ar
     if (cfg_get(card, "d_ff") || !known || !d_model || !number(d_model, &width) ||
         (ratio != DSE_NONE && !number(root->item[ratio], &times)) || width < 1 || times < 1 ||
         width > INT64_MAX / times)
-        return DSE_OK;
+        return;
     value = *d_model;
-    if (!(value.text = dse_arena_printf(a, "%" PRId64, width * times)))
-        return dse_fail_nomem(err);
-    return add(card, "d_ff", d_model, &value, a, err);
+    value.text = dse_arena_printf(a, "%" PRId64, width * times);
+    add(card, "d_ff", d_model, &value, a);
 }
 
 dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err)
 {
-    cfg_node *card = dse_arena_zero(a, 1, sizeof *card);
+    cfg_node *card = DSE_ARENA_NEW(a, cfg_node, 1);
     card_hf_notes unused;
     dse_status st;
 
     if (!notes)
         notes = &unused;
     notes->n = 0;
-    if (!card || !(card->key = DSE_ARENA_NEW(a, cfg_node *, N_SIZES)) ||
-        !(card->item = DSE_ARENA_NEW(a, cfg_node *, N_SIZES)))
-        return dse_fail_nomem(err);
-    card->kind = CFG_MAP;
-    card->line = doc->root->line;
-    card->column = doc->root->column;
+    *card = (cfg_node){.kind = CFG_MAP,
+                       .line = doc->root->line,
+                       .column = doc->root->column,
+                       .key = DSE_ARENA_NEW(a, cfg_node *, N_SIZES),
+                       .item = DSE_ARENA_NEW(a, cfg_node *, N_SIZES)};
     st = check_architecture(doc, err);
     for (size_t i = 0; st == DSE_OK && i < N_SIZES; i++)
         st = add_size(doc, i, card, a, err);
-    if (st == DSE_OK)
-        st = add_implied_width(doc->root, card, a, err);
-    if (st == DSE_OK)
-        st = take_notes(doc->root, card, a, notes, err);
-    if (st == DSE_OK)
-        *out = (cfg_doc){doc->path, card};
-    return st;
+    if (st != DSE_OK)
+        return st;
+    add_implied_width(doc->root, card, a);
+    take_notes(doc->root, card, a, notes);
+    *out = (cfg_doc){doc->path, card};
+    return DSE_OK;
 }
 
 static bool is_known(const cfg_doc *card, const card_model *m, const char *key)
@@ -319,20 +303,20 @@ dse_status card_hf_check(const cfg_doc *card, const card_model *m, dse_error *er
     return m ? card_model_check_precision(m, card->path, err) : DSE_OK;
 }
 
-static dse_status join_notes(const char *path, const card_hf_notes *notes, dse_arena *a, const char **out,
-                             dse_error *err)
+static const char *join_notes(const char *path, const card_hf_notes *notes, dse_arena *a)
 {
     dse_strbuf text;
+    const char *joined;
 
     if (!notes->n)
-        return DSE_OK;
+        return NULL;
     dse_strbuf_init(&text);
     dse_strbuf_addf(&text, "%s: not simulated: ", path);
     for (uint32_t i = 0; i < notes->n; i++)
         dse_strbuf_addf(&text, "%s%s", i ? "; " : "", notes->item[i].text);
-    *out = text.failed ? NULL : dse_arena_strdup(a, text.data);
+    joined = dse_arena_strdup(a, text.data);
     dse_strbuf_free(&text);
-    return *out ? DSE_OK : dse_fail_nomem(err);
+    return joined;
 }
 
 dse_status card_hf_resolve(cfg_doc *doc, dse_arena *a, const char **note, dse_error *err)
@@ -344,9 +328,9 @@ dse_status card_hf_resolve(cfg_doc *doc, dse_arena *a, const char **note, dse_er
     *note = NULL;
     if (!card_hf_is_config(doc))
         return DSE_OK;
-    if ((st = card_hf_card(doc, a, &card, &notes, err)) != DSE_OK ||
-        (st = join_notes(doc->path, &notes, a, note, err)) != DSE_OK)
+    if ((st = card_hf_card(doc, a, &card, &notes, err)) != DSE_OK)
         return st;
+    *note = join_notes(doc->path, &notes, a);
     *doc = card;
     return DSE_OK;
 }

@@ -43,8 +43,6 @@ static dse_status find_folder(card_kind kind, dse_arena *a, const char **out, ds
     candidates[3] = dse_arena_printf(a, "%s/../configs/%s", program, kinds[kind].folder);
     candidates[4] = dse_arena_printf(a, "%s/../share/ccldse/configs/%s", program, kinds[kind].folder);
     for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
-        if (!candidates[i] && (i || (env && *env)))
-            return dse_fail_nomem(err);
         if (candidates[i] && dse_is_dir(candidates[i])) {
             *out = candidates[i];
             return DSE_OK;
@@ -77,7 +75,7 @@ dse_status card_list(card_kind kind, dse_arena *a, const char ***names, size_t *
     size_t cap = 0, count = 0;
     struct dirent *entry;
     DIR *dir;
-    dse_status st = DSE_OK;
+    dse_status st;
 
     if (env && *env && !dse_is_dir(env))
         return dse_fail(err, DSE_E_CONFIG, "CCLDSE_CONFIGS is '%s', and there is no such folder", env);
@@ -86,56 +84,42 @@ dse_status card_list(card_kind kind, dse_arena *a, const char ***names, size_t *
     dir = opendir(*folder);
     if (!dir)
         return dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", *folder);
-    while (st == DSE_OK && (entry = readdir(dir))) {
+    while ((entry = readdir(dir))) {
         size_t len = strlen(entry->d_name), stem = stem_length(kind, entry->d_name, len);
 
         if (stem == len)
             continue;
-        if (!DSE_GROW(list, cap, count + 1) || !(list[count] = dse_arena_strndup(a, entry->d_name, stem)))
-            st = dse_fail_nomem(err);
-        else
-            count++;
+        DSE_GROW(list, cap, count + 1);
+        list[count++] = dse_arena_strndup(a, entry->d_name, stem);
     }
     closedir(dir);
-    if (st == DSE_OK) {
-        if (count)
-            qsort(list, count, sizeof *list, compare_names);
-        *names = DSE_ARENA_NEW(a, const char *, count);
-        if (!*names)
-            st = dse_fail_nomem(err);
-        else if (count)
-            memcpy(*names, list, count * sizeof *list);
-        *n = count;
-    }
+    if (count)
+        qsort(list, count, sizeof *list, compare_names);
+    *names = dse_arena_copy(a, list, count, sizeof *list);
+    *n = count;
     dse_free(list);
-    return st;
+    return DSE_OK;
 }
 
-/* What is in a folder that is given as a model; *path is NULL if it has no config. */
-static dse_status find_in_folder(const char *folder, dse_arena *a, const char **path, dse_error *err)
+/* The config in a folder that is given as a model; NULL if it has none. */
+static const char *find_in_folder(const char *folder, dse_arena *a)
 {
     size_t n = strlen(folder);
     const char *file = dse_arena_printf(a, "%s%s%s", folder, folder[n - 1] == '/' ? "" : "/", hf_config);
 
-    *path = file && dse_is_file(file) ? file : NULL;
-    return file ? DSE_OK : dse_fail_nomem(err);
+    return dse_is_file(file) ? file : NULL;
 }
 
-/* <folder>/<name>.json or <folder>/<name>/config.json; *path is NULL if neither is there. */
-static dse_status find_hf_config(const char *folder, const char *name, dse_arena *a, const char **path,
-                                 dse_error *err)
+/* <folder>/<name>.json or <folder>/<name>/config.json; NULL if neither is there. */
+static const char *find_hf_config(const char *folder, const char *name, dse_arena *a)
 {
     const char *const candidates[] = {dse_arena_printf(a, "%s/%s.json", folder, name),
                                       dse_arena_printf(a, "%s/%s/%s", folder, name, hf_config)};
 
-    *path = NULL;
-    for (int i = 0; i < 2; i++) {
-        if (!candidates[i])
-            return dse_fail_nomem(err);
-        if (!*path && dse_is_file(candidates[i]))
-            *path = candidates[i];
-    }
-    return DSE_OK;
+    for (int i = 0; i < 2; i++)
+        if (dse_is_file(candidates[i]))
+            return candidates[i];
+    return NULL;
 }
 
 /* Whether what is at a path is taken for the card itself. */
@@ -166,13 +150,10 @@ dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const cha
 
     if (is_card(kind, name, is_folder)) {
         *path = dse_arena_strdup(a, name);
-        return *path ? DSE_OK : dse_fail_nomem(err);
+        return DSE_OK;
     }
-    if (kind == CARD_MODELS && is_folder) {
-        st = find_in_folder(name, a, path, err);
-        if (st != DSE_OK || *path)
-            return st;
-    }
+    if (kind == CARD_MODELS && is_folder && (*path = find_in_folder(name, a)))
+        return DSE_OK;
     if (strchr(name, '/') && kind == CARD_MODELS && is_folder)
         return dse_fail(err, DSE_E_CONFIG, "the folder '%s' has no %s", name, hf_config);
     if (strchr(name, '/'))
@@ -181,19 +162,14 @@ dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const cha
     if (st != DSE_OK)
         return st;
     stem = dse_arena_strndup(a, name, stem_length(kind, name, strlen(name)));
-    if (!stem)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         if (!strcmp(names[i], stem)) {
             *path = dse_arena_printf(a, "%s/%s%s", folder, stem, kinds[kind].extension);
-            return *path ? DSE_OK : dse_fail_nomem(err);
+            return DSE_OK;
         }
     }
-    if (kind == CARD_MODELS) {
-        st = find_hf_config(folder, stem, a, path, err);
-        if (st != DSE_OK || *path)
-            return st;
-    }
+    if (kind == CARD_MODELS && (*path = find_hf_config(folder, stem, a)))
+        return DSE_OK;
     if (kind == CARD_MODELS && is_folder)
         return dse_fail(err, DSE_E_CONFIG, "the folder '%s' has no %s, and no card has that name; %s", name,
                         hf_config, kinds[kind].where);
@@ -253,8 +229,6 @@ dse_status card_name(const char *argument, dse_arena *a, const char **out, dse_e
     } else {
         *out = dse_arena_strndup(a, argument + start, name_length(argument + start, n));
     }
-    if (!*out)
-        return dse_fail_nomem(err);
     return **out && dse_is_printable(*out)
                ? DSE_OK
                : dse_fail(err, DSE_E_CONFIG, "results cannot be kept under the name of '%s'; rename it",

@@ -73,18 +73,9 @@ static bool is_for_outer(const net_network *net, uint32_t axis, uint32_t n_dims)
 }
 
 /* Extents, and the order of axes: entries may be null, and one alone is for the only dimension that can have it. */
-static void keep_ints(cfg_int_list *l, const net_network *net, uint32_t axis, uint32_t n_dims)
+static void keep_of_axis(uint32_t *n, const net_network *net, uint32_t axis, uint32_t n_dims)
 {
-    keep(&l->n, n_dims);
-    if (is_for_outer(net, axis, n_dims))
-        l->n = 0;
-}
-
-static void keep_names(cfg_name_list *l, const net_network *net, uint32_t n_dims)
-{
-    keep(&l->n, n_dims);
-    if (is_for_outer(net, 0, n_dims))
-        l->n = 0;
+    keep(n, is_for_outer(net, axis, n_dims) ? 0 : n_dims);
 }
 
 static void cut_lists(card_system *s, const net_network *net, uint32_t n_dims)
@@ -95,10 +86,10 @@ static void cut_lists(card_system *s, const net_network *net, uint32_t n_dims)
     keep(&s->npus_count.n, n_dims);
     keep(&s->bandwidth.n, n_dims);
     keep(&s->latency.n, n_dims);
-    keep_ints(&s->width, net, 0, n_dims);
-    keep_ints(&s->height, net, 1, n_dims);
-    keep_ints(&s->depth, net, 2, n_dims);
-    keep_names(&s->routing, net, n_dims);
+    keep_of_axis(&s->width.n, net, 0, n_dims);
+    keep_of_axis(&s->height.n, net, 1, n_dims);
+    keep_of_axis(&s->depth.n, net, 2, n_dims);
+    keep_of_axis(&s->routing.n, net, 0, n_dims);
     for (size_t i = 0; i < sizeof implementations / sizeof implementations[0]; i++)
         keep(&implementations[i]->n, n_dims);
 }

@@ -82,7 +82,7 @@ static void remarks_json(const report_study *s, size_t index, void *user, dse_js
     }
 }
 
-/* Studies that have no row to be told apart by. */
+/* Studies without rows. */
 static void print_unlisted(const store_unlisted *u, dse_strbuf *out)
 {
     if (u->points)
@@ -92,7 +92,7 @@ static void print_unlisted(const store_unlisted *u, dse_strbuf *out)
                         u->points, u->studies, u->studies == 1 ? "" : "s");
 }
 
-/* A limit in bytes says nothing of memory that counts elements. One line, with each model once. */
+/* A limit in bytes does not apply to memory that counts elements. Prints one line, with each model once. */
 static void warn_of_elements(const report_study *studies, size_t n, dse_strbuf *names)
 {
     for (size_t i = 0; i < n; i++) {

@@ -81,7 +81,7 @@ static bool is_same_file(const char *a, const char *b)
 
 static const char *output_of(const calibrate_options *o) { return o->output ? o->output : o->o; }
 
-/* What is read is not written over: a table of measurements is not to be had again. */
+/* Inputs are not overwritten: measurements cannot be recovered. */
 static dse_status check(const calibrate_options *o, const char *system_path, dse_error *err)
 {
     const char *output = output_of(o);
@@ -111,7 +111,7 @@ typedef struct {
     const char *settings; /* of the runs' models */
 } calibrating;
 
-/* Where there is no table that would say it. */
+/* For cases without a table. */
 static void say_left(const calibrating *c)
 {
     dse_strbuf text;

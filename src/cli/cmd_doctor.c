@@ -37,8 +37,8 @@ static const option options[] = {
 #define EXTERNAL_TOOLS                                                                                       \
     BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_STAGE) | BIT(DRV_CHECK_ASTRASIM)
 
-/* What takes something that may not be there. A row counts if the program has its command and option. The first
- * decides the exit code. */
+/* What takes something that may not be there. A row counts if the program has its command and option. The
+ * first decides the exit code. */
 static const struct {
     const char *name, *what;
     const char *command, *option; /* option NULL: the command is enough */

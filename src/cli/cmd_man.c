@@ -1,7 +1,7 @@
 /* Manual pages, in roff's man(7) macros, from the tables that --help is printed from.
  *
- * A page is a function of the tables alone: its date is the version's. Hyphens are written "\-" everywhere, so
- * that what is copied from a page can be typed. Checked with groff -ww and mandoc -T lint. */
+ * A page is a function of the tables alone: its date is the version's. Hyphens are written "\-" everywhere,
+ * so that what is copied from a page can be typed. Checked with groff -ww and mandoc -T lint. */
 #include "base/fs.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
@@ -67,7 +67,8 @@ static void put_escaped(const char *text, size_t n, bool begins_line, dse_strbuf
 
 static void put_word(const char *text, dse_strbuf *out) { put_escaped(text, strlen(text), false, out); }
 
-/* Running text after `column` bytes of a line. Lines of the source are broken at spaces, and after a sentence. */
+/* Running text after `column` bytes of a line. Lines of the source are broken at spaces, and after a
+ * sentence. */
 static void put_text_from(size_t column, const char *text, dse_strbuf *out)
 {
     size_t at = column;
@@ -178,8 +179,8 @@ static void end_page(const command *c, dse_strbuf *out)
     put_entries("FILES", files, sizeof files / sizeof files[0], out);
 }
 
-/* "--model NAME" bold and italic, or an argument by its place: "FILE...". The \& keeps dots at its end from being
- * taken for a sentence's. */
+/* "--model NAME" bold and italic, or an argument by its place: "FILE...". The \& keeps dots at its end from
+ * being taken for a sentence's. */
 static void put_option_head(const option *o, dse_strbuf *out)
 {
     bool by_place = option_is_positional(o);

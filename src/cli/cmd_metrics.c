@@ -1,5 +1,5 @@
-/* Metrics of traces. Exit codes differ from the other commands': scripts that were written for the original tools take 1
- * for whatever fails, 2 for a wrong command line. */
+/* Metrics of traces. Exit codes differ from the other commands': scripts that were written for the original
+ * tools take 1 for whatever fails, 2 for a wrong command line. */
 #include "cli/exit.h"
 #include "cli/metrics.h"
 #include "driver/measure.h"

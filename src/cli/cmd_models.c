@@ -126,7 +126,7 @@ static dse_status list_cards(const listing *l, dse_arena *a, dse_strbuf *out, ds
     return st;
 }
 
-/* Reads no card, so that one that is broken hides no other: completion asks for these. */
+/* For completion. Reads no card, so that a broken card does not hide the others. */
 static dse_status list_names(const listing *l, dse_arena *a, dse_strbuf *out, dse_error *err)
 {
     const char **names, *folder;

@@ -1,4 +1,4 @@
-/* Everything that is known about one point. */
+/* One point in full. */
 #include "base/names.h"
 #include "cli/command.h"
 #include "cli/results.h"
@@ -39,7 +39,7 @@ static dse_status no_such_point(const show_options *o, const char *const *names,
                     nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-/* Says why there is no row of the point. */
+/* Explains why the point has no row. */
 static dse_status no_row(const show_options *o, const design_point *point, const store_row *rows,
                          const char *const *names, size_t n, dse_error *err)
 {
@@ -64,11 +64,9 @@ static dse_status find_rows(const show_options *o, const design_point *point, ds
     size_t kept = 0;
 
     for (size_t i = 0; i < *n; i++) {
-        const design_point p = report_point(&rows[i]);
         char name[DESIGN_NAME_MAX];
 
-        design_point_name(&p, name);
-        names[i] = dse_arena_strdup(a, name);
+        names[i] = dse_arena_strdup(a, report_point_name(&rows[i], name));
         if (!strcmp(name, o->point))
             rows[kept++] = rows[i];
     }
@@ -137,7 +135,7 @@ static dse_status print_config(const show_options *o, const store_row *r, comman
     return DSE_OK;
 }
 
-/* How rows are printed, and what stands before, between and after them. */
+/* How rows are printed, with the texts before, between and after them. */
 typedef struct {
     dse_status (*print)(const show_options *o, const store_row *r, command_run *run, dse_error *err);
     const char *before, *between, *after;

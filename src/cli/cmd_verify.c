@@ -1,10 +1,11 @@
-/* Stored results, once more by the tools whose figures they claim to be. */
+/* Stored results, simulated again by the upstream tools and compared. */
 #include "base/json_writer.h"
 #include "cli/exit.h"
 #include "cli/external.h"
 #include "cli/results.h"
 #include "driver/verify.h"
 #include "exec/pool.h"
+#include "report/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,16 +37,9 @@ static const option options[] = {
 
 static bool is_native(const store_row *row)
 {
-    const char prefix[] = "native-"; /* of any version: what is stored is what was promised */
+    const char prefix[] = "native-"; /* of any version */
 
     return row->done && !strncmp(row->engine, prefix, sizeof prefix - 1);
-}
-
-static void name_of(const store_row *row, char out[DESIGN_NAME_MAX])
-{
-    const design_point p = {row->dp, row->tp, row->sp, row->pp, row->recompute, row->weight_sharded};
-
-    design_point_name(&p, out);
 }
 
 /* Each --point as `sweep` spells it, and whether it has been seen. */
@@ -73,7 +67,7 @@ static bool is_wanted(const store_row *row, const char *const *names, bool *seen
     char name[DESIGN_NAME_MAX];
     bool wanted = n == 0;
 
-    name_of(row, name);
+    report_point_name(row, name);
     for (size_t i = 0; i < n; i++)
         if (!strcmp(names[i], name))
             wanted = seen[i] = true;
@@ -137,7 +131,7 @@ static void print_name(const store_row *row, dse_strbuf *out)
 {
     char name[DESIGN_NAME_MAX];
 
-    name_of(row, name);
+    report_point_name(row, name);
     dse_strbuf_addf(out, "%s on %s%s%s, %s: ", row->model, row->system, *row->settings ? " with " : "",
                     row->settings, name);
 }
@@ -166,7 +160,7 @@ static void json_name(const store_row *row, dse_json *j)
 {
     char name[DESIGN_NAME_MAX];
 
-    name_of(row, name);
+    report_point_name(row, name);
     dse_json_begin_object(j);
     dse_json_key_string(j, "model", row->model);
     dse_json_key_string(j, "system", row->system);

@@ -23,7 +23,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const worker_options *o = opts;
 
     (void)r;
-    /* A point may take minutes, and nobody would hear the answer. */
+    /* A point may take minutes, and its answer would be lost. */
     if (o->parent && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != o->parent))
         return dse_fail(err, DSE_E_CHILD, "process %d is not the parent of this one", (int)o->parent);
     signal(SIGINT, SIG_IGN); /* a terminal's Ctrl-C reaches everybody; the sweep decides what becomes of us */

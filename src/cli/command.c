@@ -106,6 +106,8 @@ static dse_status set_value(const option *o, const char *text, dse_arena *a, voi
             return check_range(o, *(double *)field, err);
         break;
     case OPT_PERCENT: return set_percent(o, text, field, err);
+    case OPT_STRATEGY_VALUES: /* replaced before anything is parsed (commands.c) */
+    case OPT_STRATEGY_LISTS: return dse_fail(err, DSE_E_USAGE, "'%.40s' is no option", text);
     case OPT_SIZE:
         st = dse_parse_quantity(text, DSE_UNIT_BYTES, field, &had_unit, &why);
         if (st == DSE_OK && !had_unit)
@@ -298,7 +300,7 @@ void command_help(const command *c)
     dse_strbuf_free(&text);
 }
 
-/* Names from files and arguments may hold anything; a terminal gets only what prints. */
+/* Names from files and arguments may hold any bytes; only printable ones go to the terminal. */
 static void put_printable(const char *text)
 {
     char part[256];

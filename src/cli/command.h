@@ -1,8 +1,8 @@
 /* Commands and their options as data.
  *
  * A command is one file and one row of command_list.h. Its options are a table; main.c parses by it, checks
- * by it and prints the help from it. A command's run function gets its options as a struct, calls
- * driver/, and leaves its results in a buffer: they go to stdout if it succeeds, everything else goes to stderr. */
+ * by it and prints the help from it. A command's run function gets its options as a struct, calls driver/,
+ * and leaves its results in a buffer: they go to stdout if it succeeds, everything else goes to stderr. */
 #ifndef DSE_CLI_COMMAND_H
 #define DSE_CLI_COMMAND_H
 
@@ -23,7 +23,9 @@ typedef enum {
     OPT_SIZE,    /* double, bytes: 80GB, 80GiB */
     OPT_PERCENT, /* double, a fraction: 0.1 of "10%" and of "10" */
     OPT_BOOL,    /* bool; takes a value in STAGE's spellings */
-    OPT_LIST     /* option_list; may be given again and again */
+    OPT_LIST,    /* option_list; may be given again and again */
+    OPT_STRATEGY_VALUES, /* no option: stands for those of a strategy (strategy_options.h), one value each, */
+    OPT_STRATEGY_LISTS   /* or lists */
 } option_type;
 
 typedef struct {
@@ -33,8 +35,9 @@ typedef struct {
 
 /* What a shell offers for a value that is being typed. */
 typedef enum {
-    COMPLETE_BY_NAME, /* choices, true and false for an OPT_BOOL; or by what the option or its value is called: cards
-                       * for --model and --system, files for FILE, PREFIX and COMMAND, folders for DIR; else nothing */
+    /* choices, true and false for an OPT_BOOL; or by the name of the option or of its value: cards for --model and
+     * --system, files for FILE, PREFIX and COMMAND, folders for DIR; else nothing */
+    COMPLETE_BY_NAME,
     COMPLETE_COMMAND,      /* a command of this program */
     COMPLETE_METRIC,       /* a metric that can be ranked by */
     COMPLETE_TRACE_METRIC, /* a metric of traces */
@@ -86,13 +89,14 @@ typedef struct {
     dse_status (*run)(const void *options, command_run *r, dse_error *err);
 } command;
 
-/* Fills in *out from argv[0 .. argc). Arguments without dashes fill the rows that have none, in their order; an
- * OPT_LIST among them takes all that are left. Lists belong to the arena. */
+/* Fills in *out from argv[0 .. argc). Arguments without dashes fill the rows that have none, in their order;
+ * an OPT_LIST among them takes all that are left. Lists belong to the arena. */
 dse_status command_parse(const command *c, int argc, char **argv, dse_arena *a, void *out, dse_error *err);
 
 void command_help(const command *c);
 
-/* Columns for help on standard output: a terminal's if it is narrower than HELP_WIDTH, yet not less than 60. */
+/* Columns for help on standard output: a terminal's if it is narrower than HELP_WIDTH, yet not less than
+ * 60. */
 size_t command_help_width(void);
 
 /* What to know of an option: its help, the choices, whether it is required or what the default is; and the

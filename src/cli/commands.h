@@ -1,4 +1,4 @@
-/* The table of commands, for whoever prints it: the help, manual pages, completion. */
+/* The table of commands, for the help, manual pages and completion. */
 #ifndef DSE_CLI_COMMANDS_H
 #define DSE_CLI_COMMANDS_H
 

@@ -1,5 +1,5 @@
-/* For bash 4.2 or newer; needs nothing of the bash-completion package. Names of cards are compared as they are, never
- * through `compgen -W`, which would expand what stands in a file's name. */
+/* For bash 4.2 or newer; needs nothing of the bash-completion package. Names of cards are compared as they
+ * are, never through `compgen -W`, which would expand what stands in a file's name. */
 #include "cli/completion.h"
 
 static const char functions[] =

@@ -13,8 +13,8 @@ typedef struct {
 
 extern const char *const external_engines[]; /* native, astrasim, NULL */
 
-/* The rows of these options; `f` is the name of the external_options in the command's struct, `fallback` the engine
- * that is the default. */
+/* The rows of these options; `f` is the name of the external_options in the command's struct, `fallback` the
+ * engine that is the default. */
 #define EXTERNAL_OPTIONS(type, f, fallback)                                                                  \
     {"--engine",                                                                                             \
      OPT_STRING,                                                                                             \

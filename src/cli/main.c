@@ -3,6 +3,7 @@
 #include "driver/study.h"
 #include "driver/version.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ static void print_help(void)
     print_exit_codes();
 }
 
-/* What a result is made by: a bug report begins with it. */
+/* For bug reports. */
 static void print_version(void)
 {
     drv_library library[DRV_N_LIBRARIES];
@@ -64,18 +65,18 @@ static int unknown_command(const char *name)
     return report_error(&err);
 }
 
-/* Memory has run out, in whichever thread: nothing is allocated, and what is committed or in place stays. */
+/* Called when memory runs out, in any thread. Allocates nothing; committed results stay. */
 static void out_of_memory(void)
 {
     static const char words[] = "ccldse: error: out of memory\n";
 
     if (write(STDERR_FILENO, words, sizeof words - 1) < 0) {
-        /* then nobody hears it */
+        /* nothing else can report it */
     }
     _exit(EXIT_INTERNAL);
 }
 
-/* A result that could not be written is not a result. */
+/* Output that cannot be written is an error. */
 static int finish(int code)
 {
     if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -120,7 +121,7 @@ static int run_or_help(const command *c, const char *program, int argc, char **a
     return finish(run_command(c, program, argc, argv));
 }
 
-/* By the name of a program that a command stands in for. */
+/* A command that stands in for a program of this name. */
 static const command *find_by_program(const char *path, const char **program)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -142,6 +143,7 @@ int main(int argc, char **argv)
     const char *program;
 
     dse_on_out_of_memory(out_of_memory);
+    signal(SIGXFSZ, SIG_IGN); /* a file that would grow beyond its limit is an error of that write */
     if (argc && (c = find_by_program(argv[0], &program)))
         return run_or_help(c, program, argc - 1, argv + 1);
 

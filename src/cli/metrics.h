@@ -32,8 +32,8 @@ dse_status metrics_guide(const metrics_job *job, const char *workload, const cha
 /* Says an error on stderr and sets the exit code of a failure. */
 void metrics_failed(const dse_error *failure, command_run *r);
 
-/* Reads a trace, how far it is on stderr if that is a terminal, and says there what its record warns of. Fails as
- * drv_recording_load does; *out is to be freed in any case. */
+/* Reads a trace, how far it is on stderr if that is a terminal, and says there what its record warns of.
+ * Fails as drv_recording_load does; *out is to be freed in any case. */
 dse_status metrics_load(const char *path, const drv_recording_options *how, drv_recording *out,
                         dse_error *err);
 

@@ -1,4 +1,4 @@
-/* Which metrics there are. */
+/* The list of metrics. */
 #include "base/names.h"
 #include "cli/exit.h"
 #include "cli/metrics.h"
@@ -79,7 +79,7 @@ static void list_json(const metric *const *all, size_t n, dse_arena *a, dse_strb
     dse_strbuf_addc(out, '\n');
 }
 
-/* One of several rows of a name. */
+/* The first of several rows with the same name. */
 static bool is_first(const metric *const *all, size_t i)
 {
     return i == 0 || strcmp(all[i - 1]->name, all[i]->name) != 0;

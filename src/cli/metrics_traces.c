@@ -230,7 +230,7 @@ static dse_status compute(measured *x, const drv_recording *rec, dse_error *err)
     return st;
 }
 
-/* Without --all somebody asked for what is absent: that has failed. */
+/* Without --all every metric was requested by name, so an absent one is a failure. */
 static void conclude(const measured *x)
 {
     if (!x->job->all)
@@ -274,7 +274,8 @@ static const char *last_part(const char *path, size_t *n)
     return path + begin;
 }
 
-/* A trace among several is called by the last part of its path; by the whole of it if another one has the same. */
+/* A trace among several is called by the last part of its path; by the whole of it if another one has the
+ * same. */
 static const char *name_of(const option_list *traces, size_t at, dse_arena *a)
 {
     size_t n, n_other;

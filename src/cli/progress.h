@@ -1,4 +1,5 @@
-/* How far something is, on standard error: a line that is drawn again on a terminal, else a line now and then. */
+/* How far something is, on standard error: a line that is drawn again on a terminal, else a line now and
+ * then. */
 #ifndef DSE_CLI_PROGRESS_H
 #define DSE_CLI_PROGRESS_H
 

@@ -92,7 +92,7 @@ dse_status results_read(const char *db, const char *model, const char *system, d
     return results_select(db, &which, a, rows, n, err);
 }
 
-/* Of each study its first row will do: its other points differ in nothing but the point. */
+/* The first row of each study is enough: the others differ in the point alone. */
 static dse_status find_among(store *s, const store_row *rows, size_t n, const design_point *point,
                              bool *found, dse_error *err)
 {

@@ -34,8 +34,8 @@ typedef struct {
             FIELD(which.configuration)                                                                       \
     }
 
-/* The selected rows, in the order of store_list. There may be none. In the arena. DSE_E_USAGE: a configuration that
- * is not one. */
+/* The selected rows, in the order of store_list. There may be none. In the arena. DSE_E_USAGE: a
+ * configuration that is not one. */
 dse_status results_select(const char *db, const results_selection *which, dse_arena *a, store_row **rows,
                           size_t *n, dse_error *err);
 

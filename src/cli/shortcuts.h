@@ -1,5 +1,5 @@
-/* The options of how the simulator comes to its results: without shortcuts, to see that they change nothing, and with how
- * much memory where they cannot be taken. */
+/* The options that switch off the simulator's shortcuts, to check that they change nothing, and the memory limit of runs
+ * without them. */
 #ifndef DSE_CLI_SHORTCUTS_H
 #define DSE_CLI_SHORTCUTS_H
 

@@ -1,4 +1,5 @@
-/* Messages on a network as text and JSON: their ways, how long they take, who waited for whom. */
+/* Messages on a network as text and JSON: their routes, their durations, and which message waited for
+ * which. */
 #include "cli/topology.h"
 #include "driver/links.h"
 #include "network/load.h"

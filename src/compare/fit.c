@@ -36,7 +36,7 @@ static dse_status check(const cmp_problem *p, dse_error *err)
     return DSE_OK;
 }
 
-static bool point_init(fit_point *x, size_t p, dse_arena *a)
+static void point_init(fit_point *x, size_t p, dse_arena *a)
 {
     *x = (fit_point){.value = DSE_ARENA_NEW(a, double, p),
                      .wanted = DSE_ARENA_NEW(a, bool, p),
@@ -44,7 +44,6 @@ static bool point_init(fit_point *x, size_t p, dse_arena *a)
                      .kept = DSE_ARENA_NEW(a, bool, p),
                      .parameter = DSE_ARENA_NEW(a, cmp_fitted, p),
                      .effect = DSE_ARENA_NEW(a, double, p)};
-    return x->value && x->wanted && x->held && x->kept && x->parameter && x->effect;
 }
 
 /* ---- too few measurements ----------------------------------------------------------------------- */
@@ -84,7 +83,7 @@ static dse_status fail_too_few(const fit *f, const fit_point *x, dse_error *err)
         dse_strbuf_addf(&text, ", or leave %zu as %s, such as ", more, more == 1 ? "it is" : "they are");
         list_least(p, x->effect, more, &text);
     }
-    st = text.failed ? dse_fail_nomem(err) : dse_fail(err, DSE_E_RANGE, "%s", text.data);
+    st = dse_fail(err, DSE_E_RANGE, "%s", text.data);
     dse_strbuf_free(&text);
     return st;
 }
@@ -101,25 +100,23 @@ typedef struct {
 
 static void drawer_free(drawer *d)
 {
-    if (d->random)
-        gsl_rng_free(d->random);
+    gsl_rng_free(d->random);
     if (d->sobol)
         gsl_qrng_free(d->sobol);
 }
 
-static bool drawer_init(const cmp_problem *p, dse_arena *a, drawer *d)
+static void drawer_init(const cmp_problem *p, dse_arena *a, drawer *d)
 {
     bool even = p->p <= MAX_SOBOL;
 
     *d =
         (drawer){gsl_rng_alloc(gsl_rng_mt19937), even ? gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)p->p) : NULL,
                  DSE_ARENA_NEW(a, double, p->p), DSE_ARENA_NEW(a, double, p->p)};
-    if (!d->random || (even && !d->sobol) || !d->shift || !d->u)
-        return false;
+    if (!d->random || (even && !d->sobol))
+        dse_out_of_memory();
     gsl_rng_set(d->random, (unsigned long)p->seed);
     for (size_t j = 0; j < p->p; j++)
         d->shift[j] = gsl_rng_uniform(d->random);
-    return true;
 }
 
 /* Rates evenly in their logarithm; costs by the cube, as most are small against what is possible. */
@@ -171,15 +168,13 @@ static dse_status run_starts(session *s, dse_error *err)
 {
     const cmp_problem *p = s->p;
     drawer d;
-    dse_status st = drawer_init(p, s->arena, &d) ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
 
+    drawer_init(p, s->arena, &d);
     for (uint32_t k = 0; st == DSE_OK && k < p->starts; k++) {
         fit_point *x = &s->start[k];
 
-        if (!point_init(x, p->p, s->arena)) {
-            st = dse_fail_nomem(err);
-            break;
-        }
+        point_init(x, p->p, s->arena);
         if (k)
             draw(p, &d, x->value);
         for (size_t j = 0; j < p->p; j++) {
@@ -243,8 +238,7 @@ static dse_status leave_out(session *s, const fit_point *best, size_t i, double 
     fit_point x;
     dse_status st;
 
-    if (!point_init(&x, p->p, &s->scratch))
-        return dse_fail_nomem(err);
+    point_init(&x, p->p, &s->scratch);
     memcpy(x.value, best->value, p->p * sizeof *x.value);
     memcpy(x.wanted, best->wanted, p->p * sizeof *x.wanted);
     s->f.left_out = i;
@@ -265,7 +259,7 @@ static dse_status leave_out(session *s, const fit_point *best, size_t i, double 
 static dse_status leave_each_out(session *s, const fit_point *best, double *out, dse_error *err)
 {
     double *predicted = DSE_ARENA_NEW(s->arena, double, s->p->n);
-    dse_status st = predicted ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && i < s->p->n; i++) {
         if (cmp_first_of(s->p, i) == i)
@@ -277,13 +271,12 @@ static dse_status leave_each_out(session *s, const fit_point *best, double *out,
 
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
-static bool result_init(const cmp_problem *p, dse_arena *a, cmp_fit_result *r)
+static cmp_fit_result result_of(const cmp_problem *p, dse_arena *a)
 {
-    *r = (cmp_fit_result){.correlation = DSE_ARENA_NEW(a, double, p->p * p->p),
-                          .before = DSE_ARENA_NEW(a, double, p->n),
-                          .after = DSE_ARENA_NEW(a, double, p->n),
-                          .left_out = p->leave_one_out ? DSE_ARENA_NEW(a, double, p->n) : NULL};
-    return r->correlation && r->before && r->after && (r->left_out || !p->leave_one_out);
+    return (cmp_fit_result){.correlation = DSE_ARENA_NEW(a, double, p->p * p->p),
+                            .before = DSE_ARENA_NEW(a, double, p->n),
+                            .after = DSE_ARENA_NEW(a, double, p->n),
+                            .left_out = p->leave_one_out ? DSE_ARENA_NEW(a, double, p->n) : NULL};
 }
 
 static dse_status fill_result(session *s, fit_point *best, cmp_fit_result *r, dse_error *err)
@@ -292,8 +285,6 @@ static dse_status fill_result(session *s, fit_point *best, cmp_fit_result *r, ds
     double *start = DSE_ARENA_NEW(s->arena, double, p->p);
     dse_status st;
 
-    if (!start)
-        return dse_fail_nomem(err);
     for (size_t j = 0; j < p->p; j++) {
         start[j] = p->parameter[j].start;
         r->n_fitted += best->wanted[j];
@@ -318,8 +309,7 @@ static dse_status run_session(session *s, cmp_fit_result *r, dse_error *err)
     s->f.at = DSE_ARENA_NEW(s->arena, double, p->p);
     s->f.low = DSE_ARENA_NEW(s->arena, double, p->n);
     s->f.high = DSE_ARENA_NEW(s->arena, double, p->n);
-    if (!s->start || !s->f.at || !s->f.low || !s->f.high || !result_init(p, s->arena, r))
-        return dse_fail_nomem(err);
+    *r = result_of(p, s->arena);
     if ((st = run_starts(s, err)) != DSE_OK)
         return st;
     best = best_of(s);

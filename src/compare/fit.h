@@ -71,8 +71,8 @@ typedef struct {
  *
  * DSE_E_RANGE: fewer measurements, repeats not counted, than parameters that they constrain, plus one (says how many are needed
  * and which to fix);
- * no parameter changes any prediction; none of the starts converges; a measurement or a prediction is not > 0. DSE_E_NOMEM,
- * and whatever the model fails with. All in the arena. */
+ * no parameter changes any prediction; none of the starts converges; a measurement or a prediction is not > 0. And whatever the
+ * model fails with. All in the arena. */
 dse_status cmp_fit(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out, dse_error *err);
 
 #endif

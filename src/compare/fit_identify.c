@@ -68,8 +68,6 @@ static dse_status jacobian_at(fit *f, const fit_point *x, jacobian *out, dse_err
 
     *out = (jacobian){p->n, p->p, DSE_ARENA_NEW(f->arena, double, p->n * p->p),
                       DSE_ARENA_NEW(f->arena, double, p->p)};
-    if (!residual || !out->column || !out->length)
-        return dse_fail_nomem(err);
     st = fit_residuals(f, x->value, residual, err);
     for (size_t j = 0; st == DSE_OK && j < p->p; j++) {
         double *c = column_of(out, j);
@@ -110,8 +108,6 @@ static dse_status spectrum_of(const jacobian *j, const fit_point *x, dse_arena *
     size_t rows;
 
     *out = (spectrum){.index = DSE_ARENA_NEW(a, size_t, j->p)};
-    if (!out->index)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < j->p; i++)
         if (j->length[i] > 0 && !x->held[i])
             out->index[out->k++] = i;
@@ -123,7 +119,7 @@ static dse_status spectrum_of(const jacobian *j, const fit_point *x, dse_arena *
     out->s = gsl_vector_alloc(out->k);
     out->work = gsl_vector_alloc(out->k);
     if (!out->u || !out->v || !out->s || !out->work)
-        return dse_fail_nomem(err);
+        dse_out_of_memory();
     for (size_t c = 0; c < out->k; c++)
         for (size_t i = 0; i < j->n; i++)
             gsl_matrix_set(out->u, i, c, column_of(j, out->index[c])[i] / j->length[out->index[c]]);
@@ -195,18 +191,13 @@ typedef struct {
     double sum;
 } memory;
 
-static bool remember(const fit *f, const fit_point *x, memory *m)
+static memory remember(const fit *f, const fit_point *x)
 {
     size_t p = f->problem->p;
 
-    *m = (memory){DSE_ARENA_NEW(f->arena, double, p), DSE_ARENA_NEW(f->arena, bool, p),
-                  DSE_ARENA_NEW(f->arena, bool, p), x->sum};
-    if (!m->value || !m->wanted || !m->held)
-        return false;
-    memcpy(m->value, x->value, p * sizeof *m->value);
-    memcpy(m->wanted, x->wanted, p * sizeof *m->wanted);
-    memcpy(m->held, x->held, p * sizeof *m->held);
-    return true;
+    return (memory){dse_arena_copy(f->arena, x->value, p, sizeof *x->value),
+                    dse_arena_copy(f->arena, x->wanted, p, sizeof *x->wanted),
+                    dse_arena_copy(f->arena, x->held, p, sizeof *x->held), x->sum};
 }
 
 /* As before those without effect were put back: they have none here, but at their starts they had. */
@@ -225,12 +216,10 @@ static void keep(const fit *f, fit_point *x, const memory *m)
 /* Puts back what has no effect, if that does no harm. */
 static dse_status drop_ineffective(fit *f, fit_point *x, const jacobian *j, bool *any, dse_error *err)
 {
-    memory before;
+    const memory before = remember(f, x);
     dse_status st;
 
     *any = false;
-    if (!remember(f, x, &before))
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < j->p; i++)
         if (x->wanted[i] && !x->kept[i] && j->length[i] == 0) {
             put_back(f, x, i, CMP_NO_EFFECT, i);
@@ -372,8 +361,8 @@ dse_status fit_errors(fit *f, fit_point *x, double *correlation, dse_error *err)
 
     for (size_t i = 0; i < p * p; i++)
         correlation[i] = NAN;
-    if (st != DSE_OK || !index)
-        return st != DSE_OK ? st : dse_fail_nomem(err);
+    if (st != DSE_OK)
+        return st;
     for (size_t i = 0; i < p; i++)
         if (j.length[i] > 0 && !x->held[i])
             index[k++] = i;
@@ -381,17 +370,15 @@ dse_status fit_errors(fit *f, fit_point *x, double *correlation, dse_error *err)
         return DSE_OK; /* all at bounds, or no degree of freedom: no error is known */
     m = gsl_matrix_alloc(n, k);
     covariance = gsl_matrix_alloc(k, k);
-    if (!m || !covariance) {
-        st = dse_fail_nomem(err);
-    } else {
-        for (size_t i = 0; i < n; i++)
-            for (size_t c = 0; c < k; c++)
-                gsl_matrix_set(m, i, c, column_of(&j, index[c])[i]);
-        if (gsl_multifit_nlinear_covar(m, 0, covariance))
-            st = dse_fail(err, DSE_E_RANGE, "the fit is singular: its covariance cannot be computed");
-        else
-            put_errors(f, x, index, k, covariance, correlation);
-    }
+    if (!m || !covariance)
+        dse_out_of_memory();
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < k; c++)
+            gsl_matrix_set(m, i, c, column_of(&j, index[c])[i]);
+    if (gsl_multifit_nlinear_covar(m, 0, covariance))
+        st = dse_fail(err, DSE_E_RANGE, "the fit is singular: its covariance cannot be computed");
+    else
+        put_errors(f, x, index, k, covariance, correlation);
     gsl_matrix_free(covariance);
     gsl_matrix_free(m);
     return st;

@@ -267,11 +267,8 @@ static dse_status run_free(run *r, fit_point *x, ending *end, dse_error *err)
     fdf.n = r->rows = r->f->problem->n > r->k ? r->f->problem->n : r->k;
     how.solver = gsl_multifit_nlinear_solver_qr;
     w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, r->rows, r->k);
-    if (!w || !first) {
-        gsl_multifit_nlinear_free(w);
-        gsl_vector_free(first);
-        return dse_fail_nomem(err);
-    }
+    if (!w || !first)
+        dse_out_of_memory();
     for (size_t j = 0; j < r->k; j++)
         gsl_vector_set(first, j,
                        fit_coordinate(&r->f->problem->parameter[r->index[j]], x->value[r->index[j]]));
@@ -392,8 +389,6 @@ dse_status fit_solve(fit *f, fit_point *x, dse_error *err)
     bool any = true;
     dse_status st = DSE_OK;
 
-    if (!r.index || !r.value || !r.column || !residual || !releases)
-        return dse_fail_nomem(err);
     for (size_t j = 0; j < p; j++)
         x->held[j] = false;
     x->outcome = FIT_DONE;

@@ -66,13 +66,13 @@ static dse_status find_best(state *s, size_t n, size_t *best, dse_error *err)
 
 /* The sequence itself is always the same; shifted as a whole, modulo 1, it is as even, and another one for each seed
  * (Cranley and Patterson 1976). */
-static bool fill_sobol(gsl_rng *rng, size_t p, size_t draws, double *u)
+static void fill_sobol(gsl_rng *rng, size_t p, size_t draws, double *u)
 {
     gsl_qrng *q = gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)p);
     double shift[SOBOL_MOST];
 
     if (!q)
-        return false;
+        dse_out_of_memory();
     for (size_t k = 0; k < p; k++)
         shift[k] = gsl_rng_uniform(rng);
     for (size_t d = 0; d < draws; d++) {
@@ -81,16 +81,13 @@ static bool fill_sobol(gsl_rng *rng, size_t p, size_t draws, double *u)
             u[d * p + k] = fmod(u[d * p + k] + shift[k], 1);
     }
     gsl_qrng_free(q);
-    return true;
 }
 
 /* Each parameter has one draw in each of `draws` equal parts of its range; which ones meet is left to chance. */
-static bool fill_hypercube(gsl_rng *rng, size_t p, size_t draws, double *u)
+static void fill_hypercube(gsl_rng *rng, size_t p, size_t draws, double *u)
 {
     size_t *part = dse_calloc(draws, sizeof *part);
 
-    if (!part)
-        return false;
     for (size_t k = 0; k < p; k++) {
         for (size_t d = 0; d < draws; d++)
             part[d] = d;
@@ -99,25 +96,20 @@ static bool fill_hypercube(gsl_rng *rng, size_t p, size_t draws, double *u)
             u[d * p + k] = ((double)part[d] + gsl_rng_uniform(rng)) / (double)draws;
     }
     dse_free(part);
-    return true;
 }
 
-/* draws * p numbers in [0, 1), draw by draw; NULL when out of memory. */
+/* draws * p numbers in [0, 1), draw by draw. */
 static double *make_draws(const cmp_robust_problem *p)
 {
     double *u = dse_calloc(p->draws, p->p * sizeof *u);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    bool ok = u && rng;
 
-    if (ok) {
-        gsl_rng_set(rng, (unsigned long)p->seed);
-        ok = (p->p <= SOBOL_MOST ? fill_sobol : fill_hypercube)(rng, p->p, p->draws, u);
-    }
+    if (!rng)
+        dse_out_of_memory();
+    gsl_rng_set(rng, (unsigned long)p->seed);
+    (p->p <= SOBOL_MOST ? fill_sobol : fill_hypercube)(rng, p->p, p->draws, u);
     gsl_rng_free(rng);
-    if (ok)
-        return u;
-    dse_free(u);
-    return NULL;
+    return u;
 }
 
 /* Sets the factors, of which u is the place in the range's logarithm; the largest of them and their inverses. */
@@ -334,8 +326,10 @@ static dse_status run_searches(state *s, cmp_robust_result *out, dse_error *err)
                 .ratio = dse_calloc(s->p->n, sizeof(double)),
                 .err = err};
     size_t steps = count_steps(s->p);
-    dse_status st = solver && q.at && q.ratio ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
 
+    if (!solver)
+        dse_out_of_memory();
     for (size_t k = 0; k < s->p->p; k++)
         s->factor[k] = 1;
     for (; st == DSE_OK && q.parameter < s->p->p; q.parameter++) {
@@ -351,15 +345,14 @@ static dse_status run_searches(state *s, cmp_robust_result *out, dse_error *err)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static bool make_result(const cmp_robust_problem *p, dse_arena *a, cmp_robust_result *r)
+static cmp_robust_result result_of(const cmp_robust_problem *p, dse_arena *a)
 {
-    *r = (cmp_robust_result){.draws = p->draws,
-                             .value = DSE_ARENA_NEW(a, double, p->n),
-                             .wins = DSE_ARENA_NEW(a, uint32_t, p->n),
-                             .worst_factor = DSE_ARENA_NEW(a, double, p->p),
-                             .below = DSE_ARENA_NEW(a, cmp_crossover, p->p),
-                             .above = DSE_ARENA_NEW(a, cmp_crossover, p->p)};
-    return r->value && r->wins && r->worst_factor && r->below && r->above;
+    return (cmp_robust_result){.draws = p->draws,
+                               .value = DSE_ARENA_NEW(a, double, p->n),
+                               .wins = DSE_ARENA_NEW(a, uint32_t, p->n),
+                               .worst_factor = DSE_ARENA_NEW(a, double, p->p),
+                               .below = DSE_ARENA_NEW(a, cmp_crossover, p->p),
+                               .above = DSE_ARENA_NEW(a, cmp_crossover, p->p)};
 }
 
 static dse_status find_winner(state *s, cmp_robust_result *r, dse_error *err)
@@ -387,8 +380,7 @@ static dse_status run_all(state *s, cmp_robust_result *r, dse_error *err)
 
     if (st != DSE_OK)
         return st;
-    if (!(u = make_draws(s->p)))
-        return dse_fail_nomem(err);
+    u = make_draws(s->p);
     st = run_draws(s, u, r, err);
     dse_free(u);
     return st == DSE_OK ? run_searches(s, r, err) : st;
@@ -396,7 +388,7 @@ static dse_status run_all(state *s, cmp_robust_result *r, dse_error *err)
 
 dse_status cmp_robust(const cmp_robust_problem *p, dse_arena *a, cmp_robust_result *out, dse_error *err)
 {
-    cmp_robust_result r;
+    cmp_robust_result r = result_of(p, a);
     state s = {.p = p,
                .r = &r,
                .factor = dse_calloc(p->p, sizeof(double)),
@@ -404,12 +396,8 @@ dse_status cmp_robust(const cmp_robust_problem *p, dse_arena *a, cmp_robust_resu
                .outcome = dse_calloc(p->n, sizeof(cmp_outcome)),
                .total = 1 + p->draws + 2 * p->p * count_steps(p)};
     gsl_error_handler_t *old = gsl_set_error_handler_off();
-    dse_status st = DSE_E_NOMEM;
+    dse_status st = run_all(&s, &r, err);
 
-    if (make_result(p, a, &r) && s.factor && s.which && s.outcome)
-        st = run_all(&s, &r, err);
-    else
-        st = dse_fail_nomem(err);
     gsl_set_error_handler(old);
     dse_free(s.factor);
     dse_free(s.which);

@@ -61,8 +61,8 @@ typedef struct {
 
 /* A crossover is found on a grid of the factor's logarithm, in steps of less than 15 %, and refined by root finding (GSL,
  * Brent) to 1e-4 of it; at `factor` the winner has lost. One that is undone within a step of the grid may be missed.
- * All in the arena; *out is set on success only. DSE_E_RANGE: all are ruled out with all factors 1. DSE_E_NOMEM, and whatever
- * evaluate fails with. */
+ * All in the arena; *out is set on success only. DSE_E_RANGE: all are ruled out with all factors 1. And whatever evaluate
+ * fails with. */
 dse_status cmp_robust(const cmp_robust_problem *problem, dse_arena *a, cmp_robust_result *out,
                       dse_error *err);
 

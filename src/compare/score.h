@@ -76,8 +76,7 @@ typedef struct {
  *
  * The order of the runs does not matter, nor how groups are numbered, but for one thing: of runs of a group that are
  * simulated equal the earlier counts as the better when regret picks. The same seed gives the same figures to the last bit.
- * The arena is used for scratch. DSE_E_NOMEM. */
-dse_status cmp_summarize(const cmp_run *runs, size_t n, const cmp_bootstrap *b, dse_arena *a,
-                         cmp_summary *out, dse_error *err);
+ * The arena is used for scratch. */
+cmp_summary cmp_summarize(const cmp_run *runs, size_t n, const cmp_bootstrap *b, dse_arena *a);
 
 #endif

@@ -111,7 +111,7 @@ static void arrange(member *members, group *groups, sample *s)
 }
 
 /* A sample of at least one run. */
-static dse_status make_sample(const cmp_run *runs, size_t n, dse_arena *a, sample *out, dse_error *err)
+static void make_sample(const cmp_run *runs, size_t n, dse_arena *a, sample *out)
 {
     member *members = DSE_ARENA_NEW(a, member, n);
     group *groups = DSE_ARENA_NEW(a, group, n);
@@ -121,15 +121,12 @@ static dse_status make_sample(const cmp_run *runs, size_t n, dse_arena *a, sampl
                     .start = DSE_ARENA_NEW(a, size_t, n + 1),
                     .scratch = DSE_ARENA_NEW(a, double, 3 * n),
                     .sorted = DSE_ARENA_NEW(a, cmp_item, 2 * n)};
-    if (!members || !groups || !out->item || !out->start || !out->scratch || !out->sorted)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         assert(runs[i].simulated > 0 && runs[i].measured > 0 && isfinite(runs[i].simulated) &&
                isfinite(runs[i].measured));
         members[i] = (member){{runs[i].simulated, runs[i].measured, i}, runs[i].group};
     }
     arrange(members, groups, out);
-    return DSE_OK;
 }
 
 /* ---- figures -------------------------------------------------------------------------------- */
@@ -238,8 +235,7 @@ static void take_interval(double *value, size_t n, cmp_estimate *out)
     out->high = gsl_stats_quantile_from_sorted_data(value, 1, known, 1 - TAIL);
 }
 
-static dse_status resample(const sample *s, const cmp_bootstrap *b, dse_arena *a, cmp_summary *out,
-                           dse_error *err)
+static void resample(const sample *s, const cmp_bootstrap *b, dse_arena *a, cmp_summary *out)
 {
     double *value = dse_arena_zero(a, b->resamples, N_FIGURES * sizeof *value); /* figure after figure */
     double figure[N_FIGURES];
@@ -248,13 +244,11 @@ static dse_status resample(const sample *s, const cmp_bootstrap *b, dse_arena *a
     gsl_rng *rng;
 
     drawn.item = DSE_ARENA_NEW(a, cmp_item, s->n);
-    if (!value || !drawn.item)
-        return dse_fail_nomem(err);
     old = gsl_set_error_handler_off();
     rng = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_set_error_handler(old);
     if (!rng)
-        return dse_fail_nomem(err);
+        dse_out_of_memory();
     gsl_rng_set(rng, (unsigned long)b->seed);
     for (uint32_t r = 0; r < b->resamples; r++) {
         cmp_summary count = {0};
@@ -267,7 +261,6 @@ static dse_status resample(const sample *s, const cmp_bootstrap *b, dse_arena *a
     gsl_rng_free(rng);
     for (int f = 0; f < N_FIGURES; f++)
         take_interval(value + (size_t)f * b->resamples, b->resamples, estimate_of(out, f));
-    return DSE_OK;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -285,29 +278,26 @@ static void find_worst(const cmp_run *runs, size_t n, cmp_summary *s)
     }
 }
 
-dse_status cmp_summarize(const cmp_run *runs, size_t n, const cmp_bootstrap *b, dse_arena *a,
-                         cmp_summary *out, dse_error *err)
+cmp_summary cmp_summarize(const cmp_run *runs, size_t n, const cmp_bootstrap *b, dse_arena *a)
 {
     double figure[N_FIGURES];
     cmp_summary sum = {.n = n};
     sample s = {0};
-    dse_status st = n ? make_sample(runs, n, a, &s, err) : DSE_OK;
 
-    if (st != DSE_OK)
-        return st;
     for (int f = 0; f < N_FIGURES; f++)
         figure[f] = NAN;
     find_worst(runs, n, &sum);
     for (int t = 0; t < CMP_TOPS; t++)
         sum.worst_regret[t] = NAN;
-    if (n)
+    if (n) {
+        make_sample(runs, n, a, &s);
         measure(&s, figure, &sum);
+    }
     for (int f = 0; f < N_FIGURES; f++)
         *estimate_of(&sum, f) = (cmp_estimate){figure[f], NAN, NAN};
     sum.n_groups = s.n_groups - s.n_single;
     sum.n_runs = n - s.n_single;
-    if (n > 1 && b->resamples && (st = resample(&s, b, a, &sum, err)) != DSE_OK)
-        return st;
-    *out = sum;
-    return DSE_OK;
+    if (n > 1 && b->resamples)
+        resample(&s, b, a, &sum);
+    return sum;
 }

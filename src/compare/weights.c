@@ -68,8 +68,6 @@ dse_status cmp_weights_read(const cfg_doc *doc, const char *const *known, size_t
                       .n = root->n,
                       .name = DSE_ARENA_NEW(a, const char *, root->n),
                       .weight = DSE_ARENA_NEW(a, double, root->n)};
-    if (!w.path || !w.name || !w.weight)
-        return dse_fail_nomem(err);
     st = read_all(doc, known, n_known, &w, err);
     if (st == DSE_OK)
         *out = w;

@@ -14,8 +14,6 @@ dse_status cfg_load(const char *path, dse_arena *a, cfg_doc *out, dse_error *err
     dse_strbuf text;
     dse_status st;
 
-    if (!name)
-        return dse_fail_nomem(err);
     dse_strbuf_init(&text);
     st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
     if (st == DSE_OK) {

@@ -40,13 +40,11 @@ static void skip_string(walker *w)
 
 static cfg_node *new_node(walker *w, cfg_kind kind)
 {
-    cfg_node *node = dse_arena_zero(w->arena, 1, sizeof *node);
+    cfg_node *node = DSE_ARENA_NEW(w->arena, cfg_node, 1);
 
-    if (node) {
-        node->kind = kind;
-        node->line = w->line;
-        node->column = (uint32_t)(w->p - w->line_start) + 1;
-    }
+    node->kind = kind;
+    node->line = w->line;
+    node->column = (uint32_t)(w->p - w->line_start) + 1;
     return node;
 }
 
@@ -55,8 +53,6 @@ static cfg_node *scalar(walker *w, const json_t *value)
     cfg_node *node = new_node(w, CFG_SCALAR);
     const char *start = w->p;
 
-    if (!node)
-        return NULL;
     if (json_is_string(value)) {
         skip_string(w);
         node->quoted = true;
@@ -66,7 +62,7 @@ static cfg_node *scalar(walker *w, const json_t *value)
             w->p++;
         node->text = dse_arena_strndup(w->arena, start, (size_t)(w->p - start));
     }
-    return node->text ? node : NULL;
+    return node;
 }
 
 static dse_status walk(walker *w, json_t *value, int depth, cfg_node **out)
@@ -79,15 +75,14 @@ static dse_status walk(walker *w, json_t *value, int depth, cfg_node **out)
     skip_space(w);
     if (!map && !json_is_array(value)) {
         *out = scalar(w, value);
-        return *out ? DSE_OK : dse_fail_nomem(w->err);
+        return DSE_OK;
     }
     if (depth >= CFG_MAX_DEPTH)
         return dse_fail_at(w->err, DSE_E_SYNTAX, w->path, "nested too deeply");
     n = map ? json_object_size(value) : json_array_size(value);
     node = new_node(w, map ? CFG_MAP : CFG_LIST);
-    if (!node || !(node->item = dse_arena_zero(w->arena, n, sizeof *node->item)) ||
-        (map && !(node->key = dse_arena_zero(w->arena, n, sizeof *node->key))))
-        return dse_fail_nomem(w->err);
+    node->item = DSE_ARENA_RAW(w->arena, cfg_node *, n);
+    node->key = map ? DSE_ARENA_RAW(w->arena, cfg_node *, n) : NULL;
     w->p++; /* the bracket */
     for (; node->n < n; node->n++) {
         dse_status st;
@@ -96,8 +91,7 @@ static dse_status walk(walker *w, json_t *value, int depth, cfg_node **out)
         if (map) { /* jansson iterates in the order of the text */
             cfg_node *key = new_node(w, CFG_SCALAR);
 
-            if (!key || !(key->text = dse_arena_strdup(w->arena, json_object_iter_key(it))))
-                return dse_fail_nomem(w->err);
+            key->text = dse_arena_strdup(w->arena, json_object_iter_key(it));
             key->quoted = true;
             node->key[node->n] = key;
             skip_string(w);
@@ -132,13 +126,14 @@ dse_status cfg_parse_json(const char *path, const char *text, size_t n, dse_aren
     if (n > INT_MAX) /* jansson counts lines and columns in an int */
         return dse_fail_at(err, DSE_E_RANGE, path, "the JSON is larger than %d bytes", INT_MAX);
     value = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &je);
+    if (!value && json_error_code(&je) == json_error_out_of_memory)
+        dse_out_of_memory();
     if (!value) {
         char where[256];
 
         /* jansson counts the characters read: none yet at the start of a line. */
         snprintf(where, sizeof where, "%.200s:%d:%d", path, je.line, je.column > 0 ? je.column : 1);
-        return dse_fail_at(err, json_error_code(&je) == json_error_out_of_memory ? DSE_E_NOMEM : DSE_E_SYNTAX,
-                           where, "%s", je.text);
+        return dse_fail_at(err, DSE_E_SYNTAX, where, "%s", je.text);
     }
     st = walk(&w, value, 0, &out->root);
     if (st == DSE_OK)

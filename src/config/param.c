@@ -30,13 +30,19 @@ static bool is_list(const cfg_param *p)
     return p->type == CFG_T_INT_LIST || p->type == CFG_T_DOUBLE_LIST || p->type == CFG_T_NAME_LIST;
 }
 
-static uint32_t *list_length(const cfg_param *p, void *values)
+/* Every kind of list begins with its length. */
+_Static_assert(offsetof(cfg_int_list, n) == 0 && offsetof(cfg_double_list, n) == 0 &&
+                   offsetof(cfg_name_list, n) == 0,
+               "the length of a list is its first member");
+
+static uint32_t list_length(const cfg_param *p, const void *values)
 {
-    switch (p->type) {
-    case CFG_T_INT_LIST: return &((cfg_int_list *)field(p, values))->n;
-    case CFG_T_DOUBLE_LIST: return &((cfg_double_list *)field(p, values))->n;
-    default: return &((cfg_name_list *)field(p, values))->n;
-    }
+    return *(const uint32_t *)const_field(p, values);
+}
+
+static void set_list_length(const cfg_param *p, void *values, uint32_t n)
+{
+    *(uint32_t *)field(p, values) = n;
 }
 
 /* ---- one element --------------------------------------------------------------------------- */
@@ -162,7 +168,7 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
         items = &node;
         n = 1;
         if (is_list(p))
-            *list_length(p, out) = n;
+            set_list_length(p, out, n);
     } else if (node->kind != CFG_LIST) {
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
                            "%s must be a list of %s, not %s; write [%s]", p->key, type_names[p->type],
@@ -172,7 +178,7 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
                            "%s has %" PRIu32 " entries; at most %d dimensions are possible", p->key, n,
                            CFG_MAX_DIMS);
     } else {
-        *list_length(p, out) = n;
+        set_list_length(p, out, n);
     }
     for (uint32_t i = 0; i < n; i++) {
         dse_error why = DSE_ERROR_INIT;
@@ -201,7 +207,7 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
 dse_status cfg_param_default(const cfg_param *p, const char *text, void *out, dse_error *err)
 {
     if (is_list(p)) {
-        *list_length(p, out) = 0;
+        set_list_length(p, out, 0);
         return DSE_OK; /* lists are required or absent: a default would invent a fact */
     }
     if (!*text) {
@@ -234,10 +240,9 @@ static bool holds_nothing(const cfg_param *p, const void *values)
 {
     const void *f = const_field(p, values);
 
+    if (is_list(p))
+        return list_length(p, values) == 0;
     switch (p->type) {
-    case CFG_T_INT_LIST: return ((const cfg_int_list *)f)->n == 0;
-    case CFG_T_DOUBLE_LIST: return ((const cfg_double_list *)f)->n == 0;
-    case CFG_T_NAME_LIST: return ((const cfg_name_list *)f)->n == 0;
     case CFG_T_DOUBLE: return isnan(*(const double *)f);
     case CFG_T_NAME: return *(const char *)f == '\0';
     default: return false;
@@ -435,7 +440,7 @@ bool cfg_table_has(const cfg_table *t, const char *path)
 static dse_status set_element(const cfg_param *row, const cfg_setting *s, uint32_t i, void *values,
                               dse_error *err)
 {
-    uint32_t n = *list_length(row, values);
+    uint32_t n = list_length(row, values);
 
     if (i >= n)
         return dse_fail(err, DSE_E_CONFIG, "'%s' is not there: %s has %" PRIu32 " entries, counted from 0",
@@ -524,7 +529,7 @@ bool cfg_table_get(const cfg_table *t, const void *values, const char *path, cfg
     /* A number that is omitted is a number still: a cost of 0. */
     if (row->type == CFG_T_DOUBLE ? holds_nothing(row, values) : cfg_param_is_absent(row, values))
         return false;
-    n = is_list(row) ? *list_length(row, (void *)(uintptr_t)values) : 1;
+    n = is_list(row) ? list_length(row, values) : 1;
     if (index >= (int)n)
         return false;
     *out = element(row, values, index < 0 ? 0 : (uint32_t)index);
@@ -559,8 +564,6 @@ dse_status cfg_setting_parse(const char *text, dse_arena *a, cfg_setting *out, d
 {
     char *path = dse_arena_strdup(a, text), *equals;
 
-    if (!path)
-        return dse_fail_nomem(err);
     if (!remove_blanks(path))
         return dse_fail(err, DSE_E_USAGE, "a blank within a word of '%.80s'; a value cannot hold one", text);
     equals = strchr(path, '=');
@@ -598,39 +601,31 @@ static void write_double(dse_json *j, double v)
         dse_json_double(j, v);
 }
 
+static void write_element(const cfg_param *p, const void *values, uint32_t i, dse_json *j)
+{
+    cfg_value v = element(p, values, i);
+
+    if (p->sparse && (v.type == CFG_T_NAME ? !*v.name : !v.integer))
+        dse_json_null(j);
+    else if (v.type == CFG_T_DOUBLE)
+        write_double(j, v.number);
+    else if (v.type == CFG_T_NAME)
+        dse_json_string(j, v.name);
+    else if (p->type == CFG_T_BOOL)
+        dse_json_bool(j, v.integer != 0);
+    else
+        dse_json_int(j, v.integer);
+}
+
 void cfg_param_write_json(const cfg_param *p, const void *values, dse_json *j)
 {
-    const void *f = const_field(p, values);
-
-    switch (p->type) {
-    case CFG_T_INT: dse_json_int(j, *(const int64_t *)f); return;
-    case CFG_T_DOUBLE: write_double(j, *(const double *)f); return;
-    case CFG_T_BOOL: dse_json_bool(j, *(const bool *)f); return;
-    case CFG_T_NAME: dse_json_string(j, f); return;
-    default: break;
+    if (!is_list(p)) {
+        write_element(p, values, 0, j);
+        return;
     }
     dse_json_begin_array(j);
-    if (p->type == CFG_T_INT_LIST) {
-        const cfg_int_list *l = f;
-        for (uint32_t i = 0; i < l->n; i++) {
-            if (p->sparse && !l->v[i])
-                dse_json_null(j);
-            else
-                dse_json_int(j, l->v[i]);
-        }
-    } else if (p->type == CFG_T_DOUBLE_LIST) {
-        const cfg_double_list *l = f;
-        for (uint32_t i = 0; i < l->n; i++)
-            write_double(j, l->v[i]);
-    } else {
-        const cfg_name_list *l = f;
-        for (uint32_t i = 0; i < l->n; i++) {
-            if (p->sparse && !*l->v[i])
-                dse_json_null(j);
-            else
-                dse_json_string(j, l->v[i]);
-        }
-    }
+    for (uint32_t i = 0; i < list_length(p, values); i++)
+        write_element(p, values, i, j);
     dse_json_end_array(j);
 }
 

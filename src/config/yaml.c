@@ -53,7 +53,7 @@ static dse_status next_event(reader *r, yaml_event_t *event)
     if (yaml_parser_parse(&r->parser, event))
         return DSE_OK;
     if (r->parser.error == YAML_MEMORY_ERROR)
-        return dse_fail_nomem(r->err);
+        dse_out_of_memory();
     if (r->parser.error == YAML_READER_ERROR)
         return fail_reading(r);
     return fail(r, r->parser.problem_mark, r->parser.problem ? r->parser.problem : "this is not YAML");
@@ -61,13 +61,11 @@ static dse_status next_event(reader *r, yaml_event_t *event)
 
 static cfg_node *new_node(reader *r, cfg_kind kind, const yaml_event_t *event)
 {
-    cfg_node *node = dse_arena_zero(r->arena, 1, sizeof *node);
+    cfg_node *node = DSE_ARENA_NEW(r->arena, cfg_node, 1);
 
-    if (node) {
-        node->kind = kind;
-        node->line = (uint32_t)event->start_mark.line + 1;
-        node->column = (uint32_t)event->start_mark.column + 1;
-    }
+    node->kind = kind;
+    node->line = (uint32_t)event->start_mark.line + 1;
+    node->column = (uint32_t)event->start_mark.column + 1;
     return node;
 }
 
@@ -101,11 +99,8 @@ static dse_status read_entries(reader *r, cfg_node *node, yaml_event_type_t end,
             yaml_event_delete(&event);
             break;
         }
-        if (!DSE_GROW(items, item_cap, node->n + 1u) || !DSE_GROW(keys, key_cap, node->n + 1u)) {
-            yaml_event_delete(&event);
-            st = dse_fail_nomem(r->err);
-            break;
-        }
+        DSE_GROW(items, item_cap, node->n + 1u);
+        DSE_GROW(keys, key_cap, node->n + 1u);
         if (map) {
             yaml_mark_t mark = event.start_mark;
             cfg_node *key;
@@ -131,15 +126,8 @@ static dse_status read_entries(reader *r, cfg_node *node, yaml_event_type_t end,
         node->n++;
     }
     if (st == DSE_OK && node->n) {
-        node->item = dse_arena_alloc(r->arena, node->n * sizeof *items);
-        node->key = map ? dse_arena_alloc(r->arena, node->n * sizeof *keys) : NULL;
-        if (!node->item || (map && !node->key)) {
-            st = dse_fail_nomem(r->err);
-        } else {
-            memcpy(node->item, items, node->n * sizeof *items);
-            if (map)
-                memcpy(node->key, keys, node->n * sizeof *keys);
-        }
+        node->item = dse_arena_copy(r->arena, items, node->n, sizeof *items);
+        node->key = map ? dse_arena_copy(r->arena, keys, node->n, sizeof *keys) : NULL;
     }
     dse_free(items);
     dse_free(keys);
@@ -163,21 +151,16 @@ static dse_status read_node(reader *r, yaml_event_t *event, int depth, cfg_node 
         has_anchor = event->data.scalar.anchor != NULL;
         has_tag = event->data.scalar.tag != NULL;
         node = new_node(r, CFG_SCALAR, event);
-        if (strlen(text) != event->data.scalar.length) {
+        node->text = dse_arena_strdup(r->arena, text);
+        node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+        if (strlen(text) != event->data.scalar.length)
             st = fail(r, mark, "a NUL character in a value");
-        } else if (!node || !(node->text = dse_arena_strdup(r->arena, text))) {
-            st = dse_fail_nomem(r->err);
-        } else {
-            node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-        }
     } else if (type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT) {
         has_anchor = type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.anchor != NULL
                                                        : event->data.mapping_start.anchor != NULL;
         has_tag = type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.tag != NULL
                                                     : event->data.mapping_start.tag != NULL;
         node = new_node(r, type == YAML_MAPPING_START_EVENT ? CFG_MAP : CFG_LIST, event);
-        if (!node)
-            st = dse_fail_nomem(r->err);
     } else {
         st = fail(r, mark,
                   type == YAML_ALIAS_EVENT ? "aliases are not supported; write the value out"
@@ -239,7 +222,7 @@ dse_status cfg_parse_yaml(const char *path, const char *text, size_t n, dse_aren
     dse_status st;
 
     if (!yaml_parser_initialize(&r.parser))
-        return dse_fail_nomem(err);
+        dse_out_of_memory();
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, n);
     st = read_stream(&r);
     yaml_parser_delete(&r.parser);

@@ -109,10 +109,6 @@ static uint32_t add_node(parser *p, op o, uint32_t left, uint32_t right)
         uint32_t cap = p->cap_nodes ? 2 * p->cap_nodes : 16;
         design_expr_node *more = DSE_ARENA_NEW(p->arena, design_expr_node, cap);
 
-        if (!more) {
-            p->status = dse_fail_nomem(p->err);
-            return 0;
-        }
         if (p->cap_nodes)
             memcpy(more, p->e->node, p->cap_nodes * sizeof *more);
         p->e->node = more;
@@ -162,10 +158,6 @@ static uint32_t parse_text(parser *p)
     if (!end)
         return fail(p, "a quote without its other half");
     v.text = dse_arena_strndup(p->arena, p->at, (size_t)(end - p->at));
-    if (!v.text) {
-        p->status = dse_fail_nomem(p->err);
-        return 0;
-    }
     p->at = end + 1;
     return add_constant(p, v);
 }
@@ -178,10 +170,6 @@ static uint32_t name_number(parser *p, const char *name)
         if (!strcmp(p->e->name[i], name))
             return i;
     more = DSE_ARENA_NEW(p->arena, const char *, p->e->n_names + 1); /* few, and a text is short */
-    if (!more) {
-        p->status = dse_fail_nomem(p->err);
-        return 0;
-    }
     if (p->e->n_names)
         memcpy(more, p->e->name, p->e->n_names * sizeof *more);
     more[p->e->n_names] = name;
@@ -203,10 +191,6 @@ static uint32_t parse_name(parser *p)
         n++;
     }
     name = dse_arena_strndup(p->arena, p->at, n);
-    if (!name) {
-        p->status = dse_fail_nomem(p->err);
-        return 0;
-    }
     p->at += n;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!strcmp(words[i].word, name))
@@ -296,8 +280,6 @@ dse_status design_expr_parse(const char *text, dse_arena *a, design_expr *out, d
     parser p = {.e = out, .at = text, .arena = a, .err = err};
 
     *out = (design_expr){.text = dse_arena_strdup(a, text)};
-    if (!out->text)
-        return dse_fail_nomem(err);
     if (strlen(text) > MAX_BYTES)
         return dse_fail(err, DSE_E_CONFIG, "'%.40s...' is longer than %d characters", text, MAX_BYTES);
     out->whole = parse_level(&p, 0);

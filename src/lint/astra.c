@@ -199,8 +199,7 @@ static void network_alone(lint *l)
     net_network net;
 
     if (card_network_build(&l->waiting, &in, &net, &why) != DSE_OK) {
-        dse_error_set_where(&why, l->network.path);
-        lint_add_error(l, "", "", &why);
+        lint_add_failure(l, l->network.path, &why);
         return;
     }
     lint_link_rates(&l->waiting, rates);
@@ -313,7 +312,7 @@ static char *join_lines(const char *text, dse_arena *a)
 {
     char *copy = dse_arena_strdup(a, text);
 
-    for (char *p = copy; p && *p; p++) {
+    for (char *p = copy; *p; p++) {
         if (*p == '\\' && p[1 + (p[1] == '\r')] == '\n')
             *p = ' ';
         if (*p == '\r')
@@ -331,11 +330,8 @@ void lint_arguments(lint *l, const char *text)
     size_t n, behind = 0;
 
     lint_add_file(l, doc.path, "ASTRA-sim command line");
-    if (!line || dse_split_words(line, l->arena, &word, &n, &why) != DSE_OK) {
-        if (!line)
-            dse_fail_nomem(&why);
-        dse_error_set_where(&why, doc.path);
-        lint_add_error(l, "", "", &why);
+    if (dse_split_words(line, l->arena, &word, &n, &why) != DSE_OK) {
+        lint_add_failure(l, doc.path, &why);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -346,10 +342,6 @@ void lint_arguments(lint *l, const char *text)
             continue;
         key.text =
             dse_arena_strndup(l->arena, word[i], equals ? (size_t)(equals - word[i]) : strlen(word[i]));
-        if (!key.text) {
-            l->status = dse_fail_nomem(l->err);
-            return;
-        }
         key.column = column_of(line, key.text, &behind);
         key.text += 2;
         if (equals)

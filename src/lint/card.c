@@ -294,8 +294,7 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
     net_network net;
 
     if (card_system_check(s, in, &why) != DSE_OK || card_system_build(s, &net, &settings, &why) != DSE_OK) {
-        dse_error_set_where(&why, path);
-        lint_add_error(l, "", "", &why);
+        lint_add_failure(l, path, &why);
         return;
     }
     lint_check_dependencies(l, in, s);

@@ -90,7 +90,7 @@ void lint_document(lint *l, const cfg_doc *doc)
         lint_add(l, LINT_ERROR, doc->path, "",
                  "neither a card, nor a configuration of ASTRA-sim, nor communicator groups: it has none of "
                  "their keys");
-    else if (l->status == DSE_OK)
+    else
         kinds[kind].lint(l, doc);
 }
 
@@ -100,9 +100,8 @@ static bool load(lint *l, const char *path, const char *kind, cfg_doc *out)
 
     if (cfg_load(path, l->arena, out, &why) == DSE_OK)
         return true;
-    dse_error_set_where(&why, path);
     lint_add_file(l, path, kind);
-    lint_add_error(l, "", "", &why);
+    lint_add_failure(l, path, &why);
     return false;
 }
 
@@ -125,7 +124,7 @@ static void lint_group_path(lint *l, const char *path)
     lint_add_file(l, path, kind);
     if (!lint_is_group_file(&doc))
         lint_add(l, LINT_ERROR, path, "", "communicator groups map names to lists of ranks: {\"1\": [0, 1]}");
-    else if (l->status == DSE_OK)
+    else
         lint_groups(l, &doc);
 }
 
@@ -146,33 +145,28 @@ static dse_status lint_cards(lint *l, const char *folder, dse_error *err)
     size_t n = 0, cap = 0;
     DIR *dir = opendir(folder);
     struct dirent *e;
-    dse_status st = DSE_OK;
 
     if (!dir)
         return dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", folder);
-    while (st == DSE_OK && (e = readdir(dir))) {
+    while ((e = readdir(dir))) {
         size_t len = strlen(e->d_name);
 
         if (len < 6 || strcmp(e->d_name + len - 5, ".yaml"))
             continue;
-        if (!DSE_GROW(path, cap, n + 1) ||
-            !(path[n] = dse_arena_printf(l->arena, "%s/%s", folder, e->d_name)))
-            st = dse_fail_nomem(err);
-        else
-            n++;
+        DSE_GROW(path, cap, n + 1);
+        path[n++] = dse_arena_printf(l->arena, "%s/%s", folder, e->d_name);
     }
     closedir(dir);
-    if (n)
-        qsort(path, n, sizeof *path, compare_paths);
-    else if (st == DSE_OK)
-        st = dse_fail(err, DSE_E_CONFIG,
-                      "the folder '%s' has no system.json, network.yml, remote_memory.json or config.json, "
-                      "and no cards",
-                      folder);
-    for (size_t i = 0; st == DSE_OK && i < n; i++)
+    if (!n)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "the folder '%s' has no system.json, network.yml, remote_memory.json or config.json, "
+                        "and no cards",
+                        folder);
+    qsort(path, n, sizeof *path, compare_paths);
+    for (size_t i = 0; i < n; i++)
         lint_path(l, path[i]);
     dse_free(path);
-    return st;
+    return DSE_OK;
 }
 
 static dse_status lint_folder(lint *l, const char *name, dse_error *err)
@@ -183,14 +177,11 @@ static dse_status lint_folder(lint *l, const char *name, dse_error *err)
 
     while (n > 1 && name[n - 1] == '/')
         n--;
-    if (!(folder = dse_arena_strndup(l->arena, name, n)))
-        return dse_fail_nomem(err);
+    folder = dse_arena_strndup(l->arena, name, n);
     lint_astra_alone(l); /* those of another folder do not belong to these */
     for (size_t i = 0; i < sizeof folder_files / sizeof folder_files[0]; i++) {
         const char *path = dse_arena_printf(l->arena, "%s/%s", folder, folder_files[i]);
 
-        if (!path)
-            return dse_fail_nomem(err);
         if (!dse_is_file(path))
             continue;
         found = true;
@@ -203,36 +194,23 @@ static dse_status lint_folder(lint *l, const char *name, dse_error *err)
 static dse_status find_card(const char *name, dse_arena *a, const char **path, dse_error *err)
 {
     static const card_kind kinds_of_cards[] = {CARD_MODELS, CARD_SYSTEMS};
-    const char **names, *folder, **all = NULL, *nearest;
-    size_t n, n_all = 0, cap = 0;
-    dse_status st = DSE_OK;
+    const char **names[2], *folder, **all, *nearest;
+    size_t n[2];
 
-    for (int k = 0; k < 2 && st == DSE_OK; k++) {
-        dse_error unknown = DSE_ERROR_INIT;
+    for (int k = 0; k < 2; k++) {
+        dse_status st;
 
-        st = card_locate(kinds_of_cards[k], name, a, path, &unknown);
-        if (st == DSE_OK)
-            break;
-        if (st == DSE_E_NOMEM) {
-            st = dse_fail_nomem(err);
-            break;
-        }
-        st = card_list(kinds_of_cards[k], a, &names, &n, &folder, err);
-        for (size_t i = 0; st == DSE_OK && i < n; i++)
-            if (DSE_GROW(all, cap, n_all + 1))
-                all[n_all++] = names[i];
-            else
-                st = dse_fail_nomem(err);
-        if (st == DSE_OK)
-            *path = NULL;
+        if (card_locate(kinds_of_cards[k], name, a, path, NULL) == DSE_OK)
+            return DSE_OK;
+        if ((st = card_list(kinds_of_cards[k], a, &names[k], &n[k], &folder, err)) != DSE_OK)
+            return st;
     }
-    if (st == DSE_OK && !*path) {
-        nearest = dse_nearest(name, all, n_all);
-        st = dse_fail(err, DSE_E_CONFIG, "there is no file, folder or card '%s'%s%s%s", name,
-                      nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-    }
-    dse_free(all);
-    return st;
+    all = DSE_ARENA_RAW(a, const char *, n[0] + n[1]);
+    memcpy(all, names[0], n[0] * sizeof *all);
+    memcpy(all + n[0], names[1], n[1] * sizeof *all);
+    nearest = dse_nearest(name, all, n[0] + n[1]);
+    return dse_fail(err, DSE_E_CONFIG, "there is no file, folder or card '%s'%s%s%s", name,
+                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static dse_status lint_name(lint *l, const char *name, dse_error *err)
@@ -272,7 +250,7 @@ static dse_status lint_runs(lint *l, const lint_inputs *in, dse_error *err)
 
 dse_status lint_run(const lint_inputs *in, dse_arena *a, lint_result *out, dse_error *err)
 {
-    lint l = {.out = out, .arena = a, .err = err};
+    lint l = {.out = out, .arena = a};
     dse_status st = DSE_OK;
 
     *out = (lint_result){0};
@@ -281,7 +259,5 @@ dse_status lint_run(const lint_inputs *in, dse_arena *a, lint_result *out, dse_e
     lint_astra_alone(&l);
     if (st == DSE_OK && in->arguments)
         lint_arguments(&l, in->arguments);
-    if (st == DSE_OK)
-        st = lint_runs(&l, in, err);
-    return st == DSE_OK ? l.status : st;
+    return st == DSE_OK ? lint_runs(&l, in, err) : st;
 }

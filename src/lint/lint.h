@@ -69,8 +69,8 @@ typedef struct {
     const char *arguments;         /* options for ASTRA-sim's command line in one text; NULL: none */
 } lint_inputs;
 
-/* What is wrong with the inputs is a finding. Fails only if a name cannot be found (DSE_E_CONFIG, DSE_E_IO), if a
- * workload is given without the one system it is for (DSE_E_USAGE), and if memory runs out. Texts belong to the
+/* What is wrong with the inputs is a finding. Fails only if a name cannot be found (DSE_E_CONFIG, DSE_E_IO), and if a
+ * workload is given without the one system it is for (DSE_E_USAGE). Texts belong to the
  * arena, the arrays to *out, which lint_free takes, also after a failure. */
 dse_status lint_run(const lint_inputs *in, dse_arena *a, lint_result *out, dse_error *err);
 

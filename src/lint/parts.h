@@ -16,8 +16,6 @@
 typedef struct {
     lint_result *out;
     dse_arena *arena;
-    dse_error *err;
-    dse_status status; /* out of memory; then every call below does nothing */
     bool has_system, has_network;
     cfg_doc system, network; /* ASTRA-sim's files that wait for each other, and what the latter says */
     card_system waiting;
@@ -73,6 +71,8 @@ void lint_add(lint *l, lint_level level, const char *where, const char *key, con
     __attribute__((format(printf, 5, 6)));
 /* An error of a reader as a finding; `said` is what its text may begin with, to be left out: the key's other name. */
 void lint_add_error(lint *l, const char *key, const char *said, const dse_error *why);
+/* The same of a whole file, which is named where the reader named no place. */
+void lint_add_failure(lint *l, const char *path, dse_error *why);
 /* The key and its finding, as a row says. */
 void lint_row_key(lint *l, const cfg_doc *doc, const lint_row *row, const char *key, const cfg_node *key_node,
                   const cfg_node *value, const char *unit, const char *meaning);

@@ -36,21 +36,11 @@ void lint_free(lint_result *l)
 
 /* ---- building the report ------------------------------------------------------------------- */
 
-static void fail_nomem(lint *l)
-{
-    if (l->status == DSE_OK)
-        l->status = dse_fail_nomem(l->err);
-}
-
 /* A copy without what does not print: keys and values may hold anything, and go to a terminal and into JSON. */
 static const char *keep(lint *l, const char *text)
 {
     char *copy = dse_arena_strdup(l->arena, text);
 
-    if (!copy) {
-        fail_nomem(l);
-        return "";
-    }
     for (int pass = 0; pass < 2 && !dse_is_printable(copy);
          pass++) /* control characters, then what is no UTF-8 */
         for (char *p = copy; *p; p++)
@@ -63,10 +53,7 @@ void lint_add_file(lint *l, const char *path, const char *kind)
 {
     lint_result *r = l->out;
 
-    if (!DSE_GROW(r->file, r->cap_files, r->n_files + 1)) {
-        fail_nomem(l);
-        return;
-    }
+    DSE_GROW(r->file, r->cap_files, r->n_files + 1);
     r->file[r->n_files++] = (lint_file){.path = keep(l, path), .kind = kind, .first_key = r->n_keys};
 }
 
@@ -90,7 +77,7 @@ static void add_value(const cfg_node *node, dse_strbuf *out)
 /* As written, cut to what fits into a table. */
 static const char *value_text(lint *l, const cfg_node *node)
 {
-    const char *text = "";
+    const char *text;
     dse_strbuf b;
 
     dse_strbuf_init(&b);
@@ -102,10 +89,7 @@ static const char *value_text(lint *l, const cfg_node *node)
             n--;
         memcpy(b.data + n, "...", 4);
     }
-    if (b.failed)
-        fail_nomem(l);
-    else
-        text = keep(l, b.data);
+    text = keep(l, b.data);
     dse_strbuf_free(&b);
     return text;
 }
@@ -115,12 +99,7 @@ void lint_add_key(lint *l, const char *key, const cfg_node *key_node, const cfg_
 {
     lint_result *r = l->out;
 
-    if (l->status != DSE_OK)
-        return;
-    if (!DSE_GROW(r->key, r->cap_keys, r->n_keys + 1)) {
-        fail_nomem(l);
-        return;
-    }
+    DSE_GROW(r->key, r->cap_keys, r->n_keys + 1);
     r->key[r->n_keys++] = (lint_key){.key = keep(l, key),
                                      .value = value ? value_text(l, value) : "",
                                      .unit = unit,
@@ -151,18 +130,13 @@ void lint_add(lint *l, lint_level level, const char *where, const char *key, con
     dse_strbuf text;
     va_list ap;
 
-    if (l->status != DSE_OK)
-        return;
     dse_strbuf_init(&text);
     va_start(ap, fmt);
     dse_strbuf_vaddf(&text, fmt, ap);
     va_end(ap);
-    if (text.failed || !DSE_GROW(r->finding, r->cap_findings, r->n_findings + 1))
-        fail_nomem(l);
-    else {
-        r->finding[r->n_findings++] = (lint_finding){level, keep(l, where), keep(l, key), keep(l, text.data)};
-        r->n_level[level]++;
-    }
+    DSE_GROW(r->finding, r->cap_findings, r->n_findings + 1);
+    r->finding[r->n_findings++] = (lint_finding){level, keep(l, where), keep(l, key), keep(l, text.data)};
+    r->n_level[level]++;
     dse_strbuf_free(&text);
 }
 
@@ -174,10 +148,13 @@ void lint_add_error(lint *l, const char *key, const char *said, const dse_error 
     if (n && !strncmp(text, said, n) &&
         (text[n] == ' ' || text[n] == ':')) /* the key stands before the text */
         text += n + strspn(text + n, ": ");
-    if (why->status == DSE_E_NOMEM)
-        fail_nomem(l);
-    else
-        lint_add(l, LINT_ERROR, why->where, key, "%s", text);
+    lint_add(l, LINT_ERROR, why->where, key, "%s", text);
+}
+
+void lint_add_failure(lint *l, const char *path, dse_error *why)
+{
+    dse_error_set_where(why, path);
+    lint_add_error(l, "", "", why);
 }
 
 static bool is_harmless(const lint_row *row, const cfg_node *value)

@@ -46,15 +46,9 @@ static int compare_ranks(const void *a, const void *b)
 
 static void check_twice(lint *l, const cfg_doc *doc, const cfg_node *key, const cfg_node *list)
 {
-    const cfg_node **sorted = DSE_ARENA_NEW(l->arena, const cfg_node *, list->n);
+    const cfg_node **sorted = dse_arena_copy(l->arena, list->item, list->n, sizeof *sorted);
     cfg_place at;
 
-    if (!sorted) {
-        l->status = dse_fail_nomem(l->err);
-        return;
-    }
-    for (uint32_t k = 0; k < list->n; k++)
-        sorted[k] = list->item[k];
     if (list->n)
         qsort(sorted, list->n, sizeof *sorted, compare_ranks);
     for (uint32_t k = 1; k < list->n; k++) {
@@ -270,8 +264,7 @@ void lint_workload(lint *l, const char *prefix, const char *groups)
     counts c = {0};
 
     if (wl_chakra_read(prefix, groups, l->net.n_npus, l->arena, &w, &why) != DSE_OK) {
-        dse_error_set_where(&why, prefix);
-        lint_add_error(l, "", "", &why);
+        lint_add_failure(l, prefix, &why);
         return;
     }
     for (uint32_t r = 0; r < w.n_ranks; r++)

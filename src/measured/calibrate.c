@@ -91,8 +91,6 @@ static dse_status simulate(const calibration *c, size_t i, step_time *out, dse_e
 static dse_status fail_run(const calibration *c, size_t i, dse_status st, const dse_error *why,
                            dse_error *err)
 {
-    if (st == DSE_E_NOMEM)
-        return dse_fail_nomem(err);
     return dse_fail_at(err, st, c->run[i].name, "%s%s%s", why->where, *why->where ? ": " : "", why->text);
 }
 
@@ -145,21 +143,18 @@ static void no_predictions(prepared *r)
 }
 
 /* The configuration of a run as one text, and the first run that has the same. */
-static dse_status find_same(calibration *c, size_t i, const drv_study *s, dse_arena *a, dse_error *err)
+static void find_same(calibration *c, size_t i, const drv_study *s, dse_arena *a)
 {
     prepared *r = &c->prepared[i];
     dse_strbuf text;
 
     dse_strbuf_init(&text);
     drv_study_write_config(s, &c->run[i].point, &text);
-    r->config = text.failed ? NULL : dse_arena_strdup(a, text.data);
+    r->config = dse_arena_strdup(a, text.data);
     dse_strbuf_free(&text);
-    if (!r->config)
-        return dse_fail_nomem(err);
     for (r->same_as = 0; r->same_as < i; r->same_as++)
         if (!strcmp(c->prepared[r->same_as].config, r->config))
             break;
-    return DSE_OK;
 }
 
 static dse_status prepare_one(calibration *c, size_t i, dse_arena *a, dse_error *err)
@@ -169,13 +164,13 @@ static dse_status prepare_one(calibration *c, size_t i, dse_arena *a, dse_error 
     dse_status st;
 
     r->npus = design_point_ranks(&c->run[i].point);
-    if ((st = card_system_resize(c->machine, r->npus, &study.system, err)) != DSE_OK ||
-        (st = find_same(c, i, &study, a, err)) != DSE_OK || r->same_as != i)
+    if ((st = card_system_resize(c->machine, r->npus, &study.system, err)) != DSE_OK)
         return st;
+    find_same(c, i, &study, a);
+    if (r->same_as != i)
+        return DSE_OK;
     r->key = DSE_ARENA_NEW(a, double, SLOTS * c->p);
     r->step = DSE_ARENA_NEW(a, step_time, SLOTS);
-    if (!r->key || !r->step)
-        return dse_fail_nomem(err);
     no_predictions(r);
     r->n_dims = study.system.topology.n;
     study.generator = NULL; /* what that makes is good until the next one only */
@@ -189,8 +184,6 @@ static dse_status prepare(calibration *c, dse_arena *a, dse_error *err)
     c->prepared = DSE_ARENA_NEW(a, prepared, c->n);
     c->step = DSE_ARENA_NEW(a, step_time, c->n);
     c->simulated = DSE_ARENA_NEW(a, uint64_t, c->n);
-    if (!c->prepared || !c->step || !c->simulated)
-        return dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < c->n; i++) {
         dse_error why = DSE_ERROR_INIT;
 
@@ -209,15 +202,13 @@ static void show_progress(void *user, size_t done, size_t total)
         c->o->progress(c->o->user, done, total);
 }
 
-static dse_status problem_of(calibration *c, dse_arena *a, cmp_problem *out, dse_error *err)
+static cmp_problem problem_of(calibration *c, dse_arena *a)
 {
     double *measured = DSE_ARENA_NEW(a, double, c->n);
     const char **name = DSE_ARENA_NEW(a, const char *, c->n);
     size_t *repeats = DSE_ARENA_NEW(a, size_t, c->n);
     cmp_parameter *parameter = DSE_ARENA_NEW(a, cmp_parameter, c->p);
 
-    if (!measured || !name || !repeats || !parameter)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < c->n; i++) {
         measured[i] = c->run[i].measured_s;
         name[i] = c->run[i].name;
@@ -225,7 +216,7 @@ static dse_status problem_of(calibration *c, dse_arena *a, cmp_problem *out, dse
     }
     for (size_t j = 0; j < c->p; j++)
         parameter[j] = c->parameter[j].fit;
-    *out = (cmp_problem){.n = c->n,
+    return (cmp_problem){.n = c->n,
                          .measured = measured,
                          .repeats = repeats,
                          .name = name,
@@ -237,20 +228,17 @@ static dse_status problem_of(calibration *c, dse_arena *a, cmp_problem *out, dse
                          .starts = c->o->starts,
                          .leave_one_out = c->o->leave_one_out,
                          .progress = show_progress};
-    return DSE_OK;
 }
 
-static dse_status conclude(const calibration *c, const cmp_problem *problem, const cmp_fit_result *fit,
-                           dse_arena *a, msr_calibrated *out, dse_error *err)
+static msr_calibrated conclude(const calibration *c, const cmp_problem *problem, const cmp_fit_result *fit,
+                               dse_arena *a)
 {
-    msr_calibrated r = {.p = c->p, .card = DSE_ARENA_NEW(a, double, c->p), .fit = *fit};
+    msr_calibrated r = {.p = c->p,
+                        .card = DSE_ARENA_NEW(a, double, c->p),
+                        .parameter = DSE_ARENA_NEW(a, cmp_parameter, c->p),
+                        .fit = *fit};
     double *value = DSE_ARENA_NEW(a, double, c->p);
 
-    if (!r.card || !value)
-        return dse_fail_nomem(err);
-    r.parameter = DSE_ARENA_NEW(a, cmp_parameter, c->p);
-    if (!r.parameter)
-        return dse_fail_nomem(err);
     for (size_t j = 0; j < c->p; j++) {
         r.parameter[j] = problem->parameter[j];
         r.card[j] = c->parameter[j].card;
@@ -263,8 +251,7 @@ static dse_status conclude(const calibration *c, const cmp_problem *problem, con
         calibrate_give(&r.fitted, &c->parameter[j]);
     snprintf(r.fitted.source, sizeof r.fitted.source, "fitted to %zu measured run%s by ccldse calibrate",
              c->n, c->n == 1 ? "" : "s");
-    *out = r;
-    return DSE_OK;
+    return r;
 }
 
 dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *run, size_t n,
@@ -279,9 +266,11 @@ dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *ru
     c.parameter = parameter;
     if (st == DSE_OK)
         st = prepare(&c, a, err);
-    if (st == DSE_OK)
-        st = problem_of(&c, a, &problem, err);
-    if (st == DSE_OK)
-        st = cmp_fit(&problem, a, &fit, err);
-    return st == DSE_OK ? conclude(&c, &problem, &fit, a, out, err) : st;
+    if (st != DSE_OK)
+        return st;
+    problem = problem_of(&c, a);
+    if ((st = cmp_fit(&problem, a, &fit, err)) != DSE_OK)
+        return st;
+    *out = conclude(&c, &problem, &fit, a);
+    return DSE_OK;
 }

@@ -44,25 +44,20 @@ static void choose_starts(msr_gathered *g)
         }
 }
 
-static dse_status put_starts(msr_gathered *g, dse_arena *a, dse_error *err)
+static void put_starts(msr_gathered *g, dse_arena *a)
 {
     choose_starts(g);
-    if (!(g->start = DSE_ARENA_NEW(a, msr_calibrate_start, 2 * g->n_hockney)))
-        return dse_fail_nomem(err);
+    g->start = DSE_ARENA_NEW(a, msr_calibrate_start, 2 * g->n_hockney);
     for (size_t i = 0; i < g->n_hockney; i++) {
         const report_calibrated_hockney *h = &g->hockney[i];
-        const char *bandwidth, *latency;
 
         if (h->why)
             continue;
-        bandwidth = dse_arena_printf(a, "network.bandwidth[%" PRIu32 "]", h->dim);
-        latency = dse_arena_printf(a, "network.latency[%" PRIu32 "]", h->dim);
-        if (!bandwidth || !latency)
-            return dse_fail_nomem(err);
-        g->start[g->n_starts++] = (msr_calibrate_start){bandwidth, h->bandwidth};
-        g->start[g->n_starts++] = (msr_calibrate_start){latency, h->latency};
+        g->start[g->n_starts++] = (msr_calibrate_start){
+            dse_arena_printf(a, "network.bandwidth[%" PRIu32 "]", h->dim), h->bandwidth};
+        g->start[g->n_starts++] =
+            (msr_calibrate_start){dse_arena_printf(a, "network.latency[%" PRIu32 "]", h->dim), h->latency};
     }
-    return DSE_OK;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------- */
@@ -85,14 +80,18 @@ static dse_status add(msr_gathered *out, const msr_run *r, dse_arena *a, dse_err
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
-    if (!(r->job.step_time_s > 0))
-        return msr_runs_leave(&out->runs, &r->job, msr_gap_rows[MSR_GAP_NOT_MEASURED].name,
-                              "there is no step time", a, err);
+    if (!(r->job.step_time_s > 0)) {
+        msr_runs_leave(&out->runs, &r->job, msr_gap_rows[MSR_GAP_NOT_MEASURED].name, "there is no step time",
+                       a);
+        return DSE_OK;
+    }
     st = try_run(r, &why);
     if (st != DSE_OK && !msr_runs_is_own_failure(st))
         return dse_fail_at(err, st, why.where, "%s: %s", r->job.name, why.text);
-    if (st != DSE_OK)
-        return msr_runs_leave(&out->runs, &r->job, "the simulation fails", why.text, a, err);
+    if (st != DSE_OK) {
+        msr_runs_leave(&out->runs, &r->job, "the simulation fails", why.text, a);
+        return DSE_OK;
+    }
     out->of[out->n] = r;
     out->run[out->n++] = (msr_calibrate_run){.name = r->job.name,
                                              .study = &r->study,
@@ -109,17 +108,15 @@ dse_status msr_gather(const msr_runs_options *o, dse_arena *a, msr_gathered *out
     dse_status st;
 
     *out = (msr_gathered){.hockney = DSE_ARENA_NEW(a, report_calibrated_hockney, o->n_traces)};
-    if (!out->hockney)
-        return dse_fail_nomem(err);
     how.see = see_trace;
     how.seer = &g;
     if ((st = msr_runs_load(&how, a, &out->runs, err)) != DSE_OK)
         return st;
     out->run = DSE_ARENA_NEW(a, msr_calibrate_run, out->runs.n);
     out->of = DSE_ARENA_NEW(a, const msr_run *, out->runs.n);
-    if (!out->run || !out->of)
-        return dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < out->runs.n; i++)
         st = add(out, out->runs.run[i], a, err);
-    return st == DSE_OK ? put_starts(out, a, err) : st;
+    if (st == DSE_OK)
+        put_starts(out, a);
+    return st;
 }

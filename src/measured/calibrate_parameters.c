@@ -43,7 +43,7 @@ void calibrate_give(card_system *s, const calibrate_parameter *p)
 /* ---- which there are ------------------------------------------------------------------------------ */
 
 /* The i-th of a row on this card; its value is NaN if the card gives none. */
-static bool list_one(card_system *s, const row *r, uint32_t i, dse_arena *a, calibrate_parameter *out)
+static void list_one(card_system *s, const row *r, uint32_t i, dse_arena *a, calibrate_parameter *out)
 {
     const cfg_param *p = cfg_param_find(&card_system_table, r->key);
     bool list;
@@ -54,7 +54,6 @@ static bool list_one(card_system *s, const row *r, uint32_t i, dse_arena *a, cal
     out->fit = (cmp_parameter){.unit = p->unit_name, .is_cost = r->is_cost, .max = r->max, .step = r->step};
     out->fit.name = list ? dse_arena_printf(a, "%s[%" PRIu32 "]", r->key, i) : r->key;
     out->card = *calibrate_value(s, out);
-    return out->fit.name != NULL;
 }
 
 static uint32_t entries(card_system *s, const row *r)
@@ -64,21 +63,18 @@ static uint32_t entries(card_system *s, const row *r)
     return p->type == CFG_T_DOUBLE_LIST ? ((const cfg_double_list *)field(s, p))->n : 1;
 }
 
-static dse_status list_all(const card_system *machine, dse_arena *a, calibrate_parameter **out, size_t *n,
-                           dse_error *err)
+static calibrate_parameter *list_all(const card_system *machine, dse_arena *a, size_t *n)
 {
+    calibrate_parameter *all = DSE_ARENA_NEW(a, calibrate_parameter, CALIBRATE_MAX);
     card_system s = *machine;
 
     *n = 0;
-    if (!(*out = DSE_ARENA_NEW(a, calibrate_parameter, CALIBRATE_MAX)))
-        return dse_fail_nomem(err);
     for (size_t k = 0; k < N_ROWS; k++)
         for (uint32_t i = 0; i < entries(&s, &rows[k]); i++) {
             assert(*n < CALIBRATE_MAX);
-            if (!list_one(&s, &rows[k], i, a, &(*out)[(*n)++]))
-                return dse_fail_nomem(err);
+            list_one(&s, &rows[k], i, a, &all[(*n)++]);
         }
-    return DSE_OK;
+    return all;
 }
 
 /* The words for --fit and --fix, in the order of the table: "compute.peak_perf, memory.bandwidth, ...". */
@@ -124,9 +120,8 @@ static dse_status check_words(const char *option, const char *const *word, size_
         if (found)
             continue;
         add_names(machine, &known);
-        st = known.failed ? dse_fail_nomem(err)
-                          : dse_fail(err, DSE_E_USAGE, "%s: '%.80s' is nothing that can be fitted; known: %s",
-                                     option, word[i], known.data);
+        st = dse_fail(err, DSE_E_USAGE, "%s: '%.80s' is nothing that can be fitted; known: %s", option,
+                      word[i], known.data);
     }
     dse_strbuf_free(&known);
     return st;
@@ -156,11 +151,11 @@ static void set_bounds(const msr_calibrate_options *o, calibrate_parameter *p)
 dse_status calibrate_parameters(const card_system *machine, const msr_calibrate_options *o, dse_arena *a,
                                 calibrate_parameter **out, size_t *n, dse_error *err)
 {
-    calibrate_parameter *all;
     size_t n_all, kept = 0;
-    dse_status st = list_all(machine, a, &all, &n_all, err);
+    calibrate_parameter *all = list_all(machine, a, &n_all);
+    dse_status st;
 
-    if (st != DSE_OK || (st = check_words("--fit", o->fit, o->n_fit, machine, all, n_all, err)) != DSE_OK ||
+    if ((st = check_words("--fit", o->fit, o->n_fit, machine, all, n_all, err)) != DSE_OK ||
         (st = check_words("--fix", o->fix, o->n_fix, machine, all, n_all, err)) != DSE_OK)
         return st;
     for (size_t j = 0; j < n_all; j++) {

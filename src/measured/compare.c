@@ -26,7 +26,7 @@ static bool in_bytes(const drv_study *s)
     return wl_in_bytes(&p);
 }
 
-static dse_status describe(const msr_run *r, dse_arena *a, report_compared_run *to, dse_error *err)
+static void describe(const msr_run *r, dse_arena *a, report_compared_run *to)
 {
     char point[DESIGN_NAME_MAX];
 
@@ -41,7 +41,6 @@ static dse_status describe(const msr_run *r, dse_arena *a, report_compared_run *
                                 .score = NAN};
     to->sizes =
         in_bytes(&r->study) ? dse_arena_printf(a, "bytes (%s)", r->study.model.precision.word) : "elements";
-    return to->point && to->sizes ? DSE_OK : dse_fail_nomem(err);
 }
 
 /* A simulation that fails is the run's, not the comparison's. */
@@ -52,8 +51,8 @@ static dse_status conclude(dse_status st, const dse_error *why, const cmp_weight
         to->score = cmp_score(to->pair, to->n_pairs, w, &to->n_scored);
     else if (!msr_runs_is_own_failure(st))
         return dse_fail_at(err, st, why->where, "%s: %s", to->name, why->text);
-    else if (!(to->failed = dse_arena_strdup(a, why->text)))
-        return dse_fail_nomem(err);
+    else
+        to->failed = dse_arena_strdup(a, why->text);
     return DSE_OK;
 }
 
@@ -66,12 +65,10 @@ static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recordin
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
-    if (!DSE_GROW(c->run, c->cap, i + 1))
-        return dse_fail_nomem(err);
+    DSE_GROW(c->run, c->cap, i + 1);
     to = &c->run[i];
     c->n_traces = i + 1;
-    if ((st = describe(r, c->arena, to, err)) != DSE_OK)
-        return st;
+    describe(r, c->arena, to);
     st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, &why);
     if (st == DSE_OK)
         st = msr_pairs_make(&simulated, traces, &plain, c->arena, &to->pair, &to->n_pairs, &why);
@@ -109,23 +106,21 @@ static dse_status compare_row(void *user, size_t i, dse_error *err)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-static bool keep_text(const char **text, dse_arena *a)
+static void keep_text(const char **text, dse_arena *a)
 {
-    return !*text || (*text = dse_arena_strdup(a, *text));
+    if (*text)
+        *text = dse_arena_strdup(a, *text);
 }
 
 /* From a row's arena to the caller's; names and units are constants. */
-static dse_status keep(report_compared_run *r, dse_arena *a, dse_error *err)
+static void keep(report_compared_run *r, dse_arena *a)
 {
-    cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, r->n_pairs);
-    bool kept = pair && keep_text(&r->failed, a);
-
-    for (size_t i = 0; kept && i < r->n_pairs; i++) {
-        pair[i] = r->pair[i];
-        kept = keep_text(&pair[i].why_simulated, a) && keep_text(&pair[i].why_measured, a);
+    r->pair = dse_arena_copy(a, r->pair, r->n_pairs, sizeof *r->pair);
+    keep_text(&r->failed, a);
+    for (size_t i = 0; i < r->n_pairs; i++) {
+        keep_text(&r->pair[i].why_simulated, a);
+        keep_text(&r->pair[i].why_measured, a);
     }
-    r->pair = pair;
-    return kept ? DSE_OK : dse_fail_nomem(err);
 }
 
 static void report_progress(void *user, size_t done, size_t n)
@@ -139,17 +134,16 @@ static void report_progress(void *user, size_t done, size_t n)
 static dse_status compare_rows(comparing *c, dse_error *err)
 {
     size_t n = c->runs.n - c->n_traces;
-    dse_status st = DSE_OK;
+    dse_status st;
 
-    if (!DSE_GROW(c->run, c->cap, c->runs.n) || !(c->of = DSE_ARENA_NEW(c->arena, dse_arena, n)))
-        return dse_fail_nomem(err);
-    for (size_t i = c->n_traces; st == DSE_OK && i < c->runs.n; i++)
-        st = describe(c->runs.run[i], c->arena, &c->run[i], err);
-    if (st == DSE_OK)
-        st = exec_parallel(n, c->o->n_threads, compare_row, report_progress, c, err);
+    DSE_GROW(c->run, c->cap, c->runs.n);
+    c->of = DSE_ARENA_NEW(c->arena, dse_arena, n);
+    for (size_t i = c->n_traces; i < c->runs.n; i++)
+        describe(c->runs.run[i], c->arena, &c->run[i]);
+    st = exec_parallel(n, c->o->n_threads, compare_row, report_progress, c, err);
     for (size_t i = 0; i < n; i++) {
         if (st == DSE_OK)
-            st = keep(&c->run[c->n_traces + i], c->arena, err);
+            keep(&c->run[c->n_traces + i], c->arena);
         dse_arena_free(&c->of[i]);
     }
     return st;
@@ -161,23 +155,22 @@ static bool has_step(const report_compared_run *r)
     return !r->failed && r->n_pairs && r->pair[0].simulated > 0 && r->pair[0].measured > 0;
 }
 
-static dse_status summarize(const comparing *c, report_compared *out, dse_error *err)
+static void summarize(const comparing *c, report_compared *out)
 {
     cmp_run *runs = DSE_ARENA_NEW(c->arena, cmp_run, out->n_runs);
     size_t n = 0;
 
-    if (!runs)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < out->n_runs; i++)
         if (has_step(&out->run[i]))
             runs[n++] =
                 (cmp_run){out->run[i].pair[0].simulated, out->run[i].pair[0].measured, out->run[i].group};
     out->has_summary = n > 1;
-    return n > 1 ? cmp_summarize(runs, n, &c->o->bootstrap, c->arena, &out->summary, err) : DSE_OK;
+    if (n > 1)
+        out->summary = cmp_summarize(runs, n, &c->o->bootstrap, c->arena);
 }
 
 /* What was found, into the caller's arena. */
-static dse_status finish(const comparing *c, report_compared *out, dse_error *err)
+static void finish(const comparing *c, report_compared *out)
 {
     const msr_runs *r = &c->runs;
 
@@ -190,13 +183,11 @@ static dse_status finish(const comparing *c, report_compared *out, dse_error *er
                              .bootstrap = c->o->bootstrap,
                              .max_error = c->o->max_error};
     out->settings = msr_runs_settings((const msr_run *const *)r->run, r->n, c->arena);
-    if (!out->run || !out->settings)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n; i++) {
         out->run[i] = c->run[i];
         out->run[i].group = r->run[i]->group;
     }
-    return summarize(c, out, err);
+    summarize(c, out);
 }
 
 dse_status msr_compare(const msr_compare_options *o, dse_arena *a, report_compared *out, dse_error *err)
@@ -211,7 +202,7 @@ dse_status msr_compare(const msr_compare_options *o, dse_arena *a, report_compar
     if (st == DSE_OK)
         st = compare_rows(&c, err);
     if (st == DSE_OK)
-        st = finish(&c, out, err);
+        finish(&c, out);
     dse_free(c.run);
     return st;
 }

@@ -295,7 +295,7 @@ static dse_status consider_key(row_reading *r, found *f, const char *section, co
     f->key = key;
     f->value = value;
     f->path = *section ? dse_arena_printf(r->arena, "%s.%s", section, key) : key;
-    return f->path ? consider(r, f, err) : dse_fail_nomem(err);
+    return consider(r, f, err);
 }
 
 /* "step_time", "step_time_ms", ... : the key, an underscore, a unit. A number behind any other word is one of a unit that is not

@@ -101,10 +101,7 @@ static dse_status row_object(const table *t, uint32_t i, const cfg_node **out, d
         return dse_fail_at(err, DSE_E_CONFIG, place_of(t, row, i + 1),
                            "the row has %" PRIu32 " values, and there are %" PRIu32 " columns", row->n,
                            t->columns->n);
-    map = DSE_ARENA_NEW(t->arena, cfg_node, 1);
-    if (!map)
-        return dse_fail_nomem(err);
-    *map = *row;
+    map = dse_arena_copy(t->arena, row, 1, sizeof *row);
     map->kind = CFG_MAP;
     map->key = t->columns->item;
     *out = map;
@@ -117,8 +114,6 @@ static dse_status read_row(const table *t, const cfg_node *object, uint32_t i, m
     msr_row row;
     dse_status st;
 
-    if (!at.where)
-        return dse_fail_nomem(err);
     st = msr_row_read(&at, object, t->common, t->arena, &row, err);
     return st == DSE_OK ? msr_row_derive(&at, &row, t->arena, out, err) : st;
 }
@@ -198,8 +193,6 @@ static dse_status read_rows(const table *t, const char *const *only, size_t n_on
     size_t count = 0;
     dse_status st;
 
-    if (!jobs || !has_key)
-        return dse_fail_nomem(err);
     if (!t->rows->n)
         return dse_fail_at(err, DSE_E_CONFIG, t->doc.path, "the table has no rows");
     for (uint32_t i = 0; i < t->rows->n; i++) {

@@ -152,7 +152,7 @@ dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *m
     msr_pair_side both[2] = {{.recording = simulated, .o = &own, .a = a},
                              {.recording = measured, .o = &own, .a = a}};
     cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, N_ROWS);
-    dse_status st = pair ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
 
     own.compat = false;
     for (int i = 0; i < 2; i++)
@@ -188,13 +188,13 @@ dse_status msr_pairs_step_time(const drv_recording *r, dse_arena *a, double *out
 
 #define LISTED 4 /* ranks that are named; of more, their number */
 
-dse_status msr_pairs_reach(const drv_recording *measured, dse_arena *a, const char **out, dse_error *err)
+const char *msr_pairs_reach(const drv_recording *measured, dse_arena *a)
 {
     const trace_record *r = &measured->record;
+    const char *reach = NULL;
     uint32_t world = 0, n = 0;
     dse_strbuf b;
 
-    *out = NULL;
     dse_strbuf_init(&b);
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         if (!(METRIC_ON(r->rank[i].kind) & METRIC_ON_GPU))
@@ -206,18 +206,14 @@ dse_status msr_pairs_reach(const drv_recording *measured, dse_arena *a, const ch
         measured->card.total_count < (int64_t)DSE_NONE)
         world = (uint32_t)measured->card.total_count;
     if (n && n < world && n <= LISTED)
-        *out = dse_arena_printf(a, "of %" PRIu32 " ranks only rank%s %s %s there: measured figures are %s",
-                                world, n == 1 ? "" : "s", b.data, n == 1 ? "is" : "are",
-                                n == 1 ? "that rank's" : "theirs");
+        reach = dse_arena_printf(a, "of %" PRIu32 " ranks only rank%s %s %s there: measured figures are %s",
+                                 world, n == 1 ? "" : "s", b.data, n == 1 ? "is" : "are",
+                                 n == 1 ? "that rank's" : "theirs");
     else if (n && n < world)
-        *out = dse_arena_printf(
+        reach = dse_arena_printf(
             a, "of %" PRIu32 " ranks only %" PRIu32 " are there: measured figures are theirs", world, n);
-    if (b.failed || (n && n < world && !*out)) {
-        dse_strbuf_free(&b);
-        return dse_fail_nomem(err);
-    }
     dse_strbuf_free(&b);
-    return DSE_OK;
+    return reach;
 }
 
 /* ---- rows of tables ------------------------------------------------------------------------- */
@@ -241,13 +237,10 @@ dse_status msr_pairs_of_figures(const msr_figures *simulated, const msr_figures 
 {
     static const char no_time[] = "the step was not timed";
     cmp_pair *p = DSE_ARENA_NEW(a, cmp_pair, 2);
-    dse_status st = p ? DSE_OK : dse_fail_nomem(err);
+    dse_status st;
 
-    if (st == DSE_OK)
-        st = begin_pair(row_of("step_time"), &p[0], err);
-    if (st == DSE_OK)
-        st = begin_pair(row_of("peak_memory"), &p[1], err);
-    if (st != DSE_OK)
+    if ((st = begin_pair(row_of("step_time"), &p[0], err)) != DSE_OK ||
+        (st = begin_pair(row_of("peak_memory"), &p[1], err)) != DSE_OK)
         return st;
     p[0].simulated = simulated->step_time_s;
     p[0].measured = measured->step_time_s;

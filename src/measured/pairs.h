@@ -20,7 +20,7 @@ extern const size_t msr_n_pair_kinds;
 msr_pair_kind msr_pair_kind_at(size_t i);
 
 /* All of the table in pairs.c, in its order; those that both sides lack as well. `o` holds for both, but for compat, which is
- * not asked. Texts are in the arena or constant. DSE_E_NOMEM. */
+ * not asked. Texts are in the arena or constant. */
 dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *measured,
                           const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err);
 
@@ -29,8 +29,8 @@ dse_status msr_pairs_step_time(const drv_recording *r, dse_arena *a, double *out
                                dse_error *err);
 
 /* What there is to say of a measured recording's reach: "of 8 ranks only rank 3 is there: what is measured is that of it". NULL:
- * all ranks are there, or nobody knows how many there should be. DSE_E_NOMEM. */
-dse_status msr_pairs_reach(const drv_recording *measured, dse_arena *a, const char **out, dse_error *err);
+ * all ranks are there, or how many there should be is not known. */
+const char *msr_pairs_reach(const drv_recording *measured, dse_arena *a);
 
 /* Step time alone, and peak memory: of a table's row, which has no trace. Seconds, bytes; NaN: absent, for the reason. */
 typedef struct {

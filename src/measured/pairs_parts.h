@@ -54,7 +54,7 @@ typedef struct {
     const metric_entry *entry;
 } msr_pair_figure;
 
-/* The figure of one recording; of XLA traces by the second source if there is one. DSE_E_NOMEM. */
+/* The figure of one recording; of XLA traces by the second source if there is one. */
 dse_status msr_pair_measure(msr_pair_side *s, const msr_pair_row *row, msr_pair_figure *f, dse_error *err);
 
 /* What is compared of a metric's result; NULL: it is not. */

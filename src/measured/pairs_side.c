@@ -50,14 +50,13 @@ const metric_entry *msr_pair_entry(const metric *m, const char *path)
     return NULL;
 }
 
-static dse_status be_absent(msr_pair_side *s, msr_pair_figure *f, dse_error *err, const char *why)
+static void be_absent(const msr_pair_side *s, msr_pair_figure *f, const char *why)
 {
     const char *remedy = strstr(why, "; --"); /* an option of `metrics`: it is none here */
 
     f->value = NAN;
     f->none = false;
     f->why = dse_arena_strndup(s->a, why, remedy ? (size_t)(remedy - why) : strlen(why));
-    return f->why ? DSE_OK : dse_fail_nomem(err);
 }
 
 static bool number_of(const metric_value *v, double *out)
@@ -124,8 +123,8 @@ static dse_status check_sizes(msr_pair_side *s, char why[REASON], bool *good, ds
 }
 
 /* The number that a source names, as it stands in the metric's result. */
-static dse_status look_up(msr_pair_side *s, const msr_pair_source *source, const report_measured *m,
-                          msr_pair_figure *f, dse_error *err)
+static void look_up(const msr_pair_side *s, const msr_pair_source *source, const report_measured *m,
+                    msr_pair_figure *f)
 {
     const metric_value *v = metric_get(m->value, source->entry);
 
@@ -136,8 +135,7 @@ static dse_status look_up(msr_pair_side *s, const msr_pair_source *source, const
     if (f->none)
         f->value = 0;
     else if (!number_of(v, &f->value))
-        return be_absent(s, f, err, v && v->text ? v->text : "the trace does not say it");
-    return DSE_OK;
+        be_absent(s, f, v && v->text ? v->text : "the trace does not say it");
 }
 
 /* Its entries are there for every degree, 0 of those along which nobody communicates. */
@@ -171,8 +169,8 @@ static dse_status scale(msr_pair_side *s, const msr_pair_row *row, msr_pair_rule
                         const report_measured *m, msr_pair_figure *f, dse_error *err)
 {
     char why[REASON];
-    double steps;
-    bool good;
+    double steps = 0;
+    bool good = true;
     dse_status st;
 
     f->value *= factor(f->entry->unit, row->unit);
@@ -181,14 +179,12 @@ static dse_status scale(msr_pair_side *s, const msr_pair_row *row, msr_pair_rule
         return DSE_OK;
     if (rule == PAIR_OF_BYTES && (st = check_sizes(s, why, &good, err)) != DSE_OK)
         return st;
-    if (rule == PAIR_OF_BYTES && !good)
-        return be_absent(s, f, err, why);
-    if (is_degree(row) && !knows_degrees(m, why))
-        return be_absent(s, f, err, why);
-    steps = steps_of(s, m->row, why);
-    if (steps == 0)
-        return be_absent(s, f, err, why);
-    f->value /= steps;
+    if (good && (!is_degree(row) || knows_degrees(m, why)))
+        steps = steps_of(s, m->row, why);
+    if (steps > 0)
+        f->value /= steps;
+    else
+        be_absent(s, f, why);
     return DSE_OK;
 }
 
@@ -217,14 +213,17 @@ static dse_status measure_source(msr_pair_side *s, const msr_pair_row *row, cons
         return st;
     *f = (msr_pair_figure){.entry = msr_pair_entry(m->row, source->entry)};
     if (!m->value)
-        return be_absent(s, f, err, m->why);
-    if (!f->entry) /* a row of the same name, of reports */
-        return be_absent(s, f, err, "these traces have totals alone, no steps");
-    if ((st = look_up(s, source, m, f, err)) != DSE_OK || isnan(f->value))
-        return st;
-    if (row->condition == PAIR_UNLESS_POSTED && has_posted_receives(s->recording))
-        return be_absent(s, f, err,
-                         "simulated stages post their receives at the start, which covers all else");
+        be_absent(s, f, m->why);
+    else if (!f->entry) /* a row of the same name, of reports */
+        be_absent(s, f, "these traces have totals alone, no steps");
+    else
+        look_up(s, source, m, f);
+    if (isnan(f->value))
+        return DSE_OK;
+    if (row->condition == PAIR_UNLESS_POSTED && has_posted_receives(s->recording)) {
+        be_absent(s, f, "simulated stages post their receives at the start, which covers all else");
+        return DSE_OK;
+    }
     return scale(s, row, source->rule, m, f, err);
 }
 

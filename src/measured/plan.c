@@ -36,39 +36,33 @@ static const char *print(dse_arena *a, const char *fmt, va_list ap)
 }
 
 /* A new array for each entry: there are few of them. */
-dse_status msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, dse_error *err, const char *fmt, ...)
+void msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, const char *fmt, ...)
 {
-    msr_gap *gap = DSE_ARENA_NEW(a, msr_gap, p->n_gaps + 1);
+    msr_gap *gap = DSE_ARENA_RAW(a, msr_gap, p->n_gaps + 1);
     const char *text;
     va_list ap;
 
     va_start(ap, fmt);
     text = print(a, fmt, ap);
     va_end(ap);
-    if (!gap || !text)
-        return dse_fail_nomem(err);
     if (p->n_gaps)
         memcpy(gap, p->gap, p->n_gaps * sizeof *gap);
     gap[p->n_gaps++] = (msr_gap){kind, text};
     p->gap = gap;
-    return DSE_OK;
 }
 
-dse_status msr_plan_assume(msr_plan *p, dse_arena *a, dse_error *err, const char *fmt, ...)
+void msr_plan_assume(msr_plan *p, dse_arena *a, const char *fmt, ...)
 {
-    const char **assumed = DSE_ARENA_NEW(a, const char *, p->n_assumed + 1), *text;
+    const char **assumed = DSE_ARENA_RAW(a, const char *, p->n_assumed + 1), *text;
     va_list ap;
 
     va_start(ap, fmt);
     text = print(a, fmt, ap);
     va_end(ap);
-    if (!assumed || !text)
-        return dse_fail_nomem(err);
     if (p->n_assumed)
         memcpy(assumed, p->assumed, p->n_assumed * sizeof *assumed);
     assumed[p->n_assumed++] = text;
     p->assumed = assumed;
-    return DSE_OK;
 }
 
 /* Whether nothing is in the way, or nothing that `approximate` does not take a substitute for. */
@@ -149,72 +143,64 @@ typedef struct {
     int64_t v;
 } fact;
 
-static dse_status add_unknown(msr_plan *p, const fact *facts, size_t n, dse_arena *a, dse_error *err)
+static void add_unknown(msr_plan *p, const fact *facts, size_t n, dse_arena *a)
 {
-    dse_status st = DSE_OK;
-
-    for (size_t i = 0; st == DSE_OK && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (!MSR_GIVEN(facts[i].v))
-            st = msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, err, "the source lacks %s", facts[i].text);
-    return st;
+            msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the source lacks %s", facts[i].text);
 }
 
 /* ---- gaps ---------------------------------------------------------------------------------- */
 
-typedef dse_status gap_finder(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err);
+typedef void gap_finder(msr_plan *p, const msr_plan_options *o, dse_arena *a);
 
-static dse_status find_micro_batches(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_micro_batches(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
 
     (void)o;
-    if (!MSR_GIVEN(j->micro_batches))
-        return j->pp > 1 ? msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, err,
-                                        "the source does not say into how many micro-batches %" PRId64
-                                        " stages cut a batch",
-                                        j->pp)
-                         : DSE_OK;
-    if (j->micro_batches < 2)
-        return DSE_OK;
+    if (!MSR_GIVEN(j->micro_batches) && j->pp > 1)
+        msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a,
+                     "the source does not say into how many micro-batches %" PRId64 " stages cut a batch",
+                     j->pp);
+    if (j->micro_batches < 2) /* MSR_JOB_NONE among them */
+        return;
     if (MSR_GIVEN(j->micro_batch))
-        return msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, err,
-                            "%" PRId64 " micro-batches of %" PRId64 " sequence%s", j->micro_batches,
-                            j->micro_batch, j->micro_batch == 1 ? "" : "s");
-    return msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, err, "%" PRId64 " micro-batches", j->micro_batches);
+        msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, "%" PRId64 " micro-batches of %" PRId64 " sequence%s",
+                     j->micro_batches, j->micro_batch, j->micro_batch == 1 ? "" : "s");
+    else
+        msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, "%" PRId64 " micro-batches", j->micro_batches);
 }
 
-static dse_status find_interleaved(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_interleaved(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
 
     (void)o;
-    return j->interleaving > 1 && j->pp > 1
-               ? msr_plan_gap(p, MSR_GAP_INTERLEAVED, a, err,
-                              "%" PRId64 " chunks of layers in each of %" PRId64 " stages", j->interleaving,
-                              j->pp)
-               : DSE_OK;
+    if (j->interleaving > 1 && j->pp > 1)
+        msr_plan_gap(p, MSR_GAP_INTERLEAVED, a, "%" PRId64 " chunks of layers in each of %" PRId64 " stages",
+                     j->interleaving, j->pp);
 }
 
-static dse_status find_experts(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_experts(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
 
     (void)o;
     if (j->ep > 1)
-        return msr_plan_gap(p, MSR_GAP_EXPERTS, a, err, "a mixture of experts, ep %" PRId64, j->ep);
-    return j->moe == 1 ? msr_plan_gap(p, MSR_GAP_EXPERTS, a, err, "a mixture of experts") : DSE_OK;
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, ep %" PRId64, j->ep);
+    else if (j->moe == 1)
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts");
 }
 
-static dse_status find_inference(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_inference(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     (void)o;
-    return p->job->phase == TRACE_PHASE_INFERENCE
-               ? msr_plan_gap(p, MSR_GAP_INFERENCE, a, err,
-                              "the phase is inference; the generator makes training steps")
-               : DSE_OK;
+    if (p->job->phase == TRACE_PHASE_INFERENCE)
+        msr_plan_gap(p, MSR_GAP_INFERENCE, a, "the phase is inference; the generator makes training steps");
 }
 
-static dse_status find_partial(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_partial(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     static const char *const whole[] = {"model_fwd_bwd_pass", "step"};
     const char *g = p->job->granularity;
@@ -223,79 +209,75 @@ static dse_status find_partial(msr_plan *p, const msr_plan_options *o, dse_arena
     for (size_t i = 0; g && i < COUNT(whole); i++)
         if (!strcmp(g, whole[i]))
             g = NULL;
-    return g ? msr_plan_gap(p, MSR_GAP_PARTIAL_STEP, a, err, "the granularity is '%.60s'", g) : DSE_OK;
+    if (g)
+        msr_plan_gap(p, MSR_GAP_PARTIAL_STEP, a, "the granularity is '%.60s'", g);
 }
 
-static dse_status find_selective(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_selective(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
-    return o->recompute < 0 && p->job->recompute == MSR_RECOMPUTE_SELECTIVE
-               ? msr_plan_gap(p, MSR_GAP_SELECTIVE, a, err, "a part of the activations is recomputed")
-               : DSE_OK;
+    if (o->recompute < 0 && p->job->recompute == MSR_RECOMPUTE_SELECTIVE)
+        msr_plan_gap(p, MSR_GAP_SELECTIVE, a, "a part of the activations is recomputed");
 }
 
-static dse_status find_sequence_parallel(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
-{
-    const msr_job *j = p->job;
-
-    (void)o;
-    return j->sequence_parallel == 1 && j->tp > 1
-               ? msr_plan_gap(p, MSR_GAP_SEQUENCE_PARALLEL, a, err,
-                              "norms and dropouts are divided over the %" PRId64 " ranks of tp", j->tp)
-               : DSE_OK;
-}
-
-static dse_status find_optimizer_sharded(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_sequence_parallel(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
 
     (void)o;
-    return (j->zero_stage == 1 || j->zero_stage == 2) && j->dp > 1
-               ? msr_plan_gap(p, MSR_GAP_OPTIMIZER_SHARDED, a, err,
-                              "ZeRO stage %" PRId64 " over %" PRId64 " ranks", j->zero_stage, j->dp)
-               : DSE_OK;
+    if (j->sequence_parallel == 1 && j->tp > 1)
+        msr_plan_gap(p, MSR_GAP_SEQUENCE_PARALLEL, a,
+                     "norms and dropouts are divided over the %" PRId64 " ranks of tp", j->tp);
 }
 
-static dse_status find_float8(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_optimizer_sharded(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
 
     (void)o;
-    return j->float8 == 1 || (j->precision && msr_precision_is_8_bit(j->precision))
-               ? msr_plan_gap(p, MSR_GAP_FLOAT8, a, err, "matrices are multiplied in 8 bits")
-               : DSE_OK;
+    if ((j->zero_stage == 1 || j->zero_stage == 2) && j->dp > 1)
+        msr_plan_gap(p, MSR_GAP_OPTIMIZER_SHARDED, a, "ZeRO stage %" PRId64 " over %" PRId64 " ranks",
+                     j->zero_stage, j->dp);
 }
 
-static dse_status find_not_measured(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_float8(msr_plan *p, const msr_plan_options *o, dse_arena *a)
+{
+    const msr_job *j = p->job;
+
+    (void)o;
+    if (j->float8 == 1 || (j->precision && msr_precision_is_8_bit(j->precision)))
+        msr_plan_gap(p, MSR_GAP_FLOAT8, a, "matrices are multiplied in 8 bits");
+}
+
+static void find_not_measured(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     (void)o;
-    return p->job->not_measured ? msr_plan_gap(p, MSR_GAP_NOT_MEASURED, a, err, "%s", p->job->not_measured)
-                                : DSE_OK;
+    if (p->job->not_measured)
+        msr_plan_gap(p, MSR_GAP_NOT_MEASURED, a, "%s", p->job->not_measured);
 }
 
 /* Before "not measured": without these a rate of tokens is no time. */
-static dse_status find_unknown_work(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_unknown_work(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const fact facts[] = {{"the sequence length ('seq_len')", p->job->sequence},
                           {"the batch ('global_batch', 'batch_size')", p->job->batch}};
 
     (void)o;
-    return add_unknown(p, facts, COUNT(facts), a, err);
+    add_unknown(p, facts, COUNT(facts), a);
 }
 
-static dse_status find_unknown_strategy(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void find_unknown_strategy(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
     const fact facts[] = {{"the degree of data parallelism ('dp')", j->dp},
                           {"the degree 'tp'", j->tp},
                           {"the degree 'pp'", j->pp},
                           {"the degree 'cp'", j->cp}};
-    dse_status st = add_unknown(p, facts, COUNT(facts), a, err);
 
-    if (st == DSE_OK && !o->precision && j->precision && !msr_precision_word(j->precision) &&
+    add_unknown(p, facts, COUNT(facts), a);
+    if (!o->precision && j->precision && !msr_precision_word(j->precision) &&
         !msr_precision_is_8_bit(j->precision))
-        st = msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, err,
-                          "the precision '%.60s' is none of ours; give --precision", j->precision);
-    return st;
+        msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the precision '%.60s' is none of ours; give --precision",
+                     j->precision);
 }
 
 static gap_finder *const finders[] = {find_unknown_work,      find_not_measured,      find_inference,
@@ -305,10 +287,9 @@ static gap_finder *const finders[] = {find_unknown_work,      find_not_measured,
 
 /* ---- the point ----------------------------------------------------------------------------- */
 
-static dse_status make_point(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
+static void make_point(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
-    dse_status st = DSE_OK;
 
     p->point =
         (design_point){.dp = (uint32_t)j->dp,
@@ -318,22 +299,20 @@ static dse_status make_point(msr_plan *p, const msr_plan_options *o, dse_arena *
                        .recompute = o->recompute >= 0 ? o->recompute != 0 : j->recompute == MSR_RECOMPUTE_FULL,
                        .weight_sharded = MSR_GIVEN(j->dp_shard) && j->dp_shard > 1};
     if (o->recompute < 0 && j->recompute == MSR_RECOMPUTE_UNKNOWN)
-        st = msr_plan_assume(p, a, err, "no recomputation: the source does not say");
-    if (st == DSE_OK && !MSR_GIVEN(j->dp_shard) && j->dp > 1)
-        st = msr_plan_assume(p, a, err, "weights replicated over dp %" PRId64 ": the source does not say",
-                             j->dp);
-    if (st == DSE_OK && MSR_GIVEN(j->dp_replicate) && j->dp_replicate > 1 && p->point.weight_sharded)
-        st = msr_plan_assume(p, a, err,
-                             "weights sharded over all of dp %" PRId64 ", not over %" PRId64 " with %" PRId64
-                             " replicas",
-                             j->dp, j->dp_shard, j->dp_replicate);
-    if (st == DSE_OK && !MSR_GIVEN(j->micro_batches) && j->pp == 1)
-        st = msr_plan_assume(p, a, err, "one micro-batch: the source does not say");
-    return st;
+        msr_plan_assume(p, a, "no recomputation: the source does not say");
+    if (!MSR_GIVEN(j->dp_shard) && j->dp > 1)
+        msr_plan_assume(p, a, "weights replicated over dp %" PRId64 ": the source does not say", j->dp);
+    if (MSR_GIVEN(j->dp_replicate) && j->dp_replicate > 1 && p->point.weight_sharded)
+        msr_plan_assume(p, a,
+                        "weights sharded over all of dp %" PRId64 ", not over %" PRId64 " with %" PRId64
+                        " replicas",
+                        j->dp, j->dp_shard, j->dp_replicate);
+    if (!MSR_GIVEN(j->micro_batches) && j->pp == 1)
+        msr_plan_assume(p, a, "one micro-batch: the source does not say");
 }
 
 /* Sizes that a degree divides among ranks. */
-static dse_status find_uneven(msr_plan *p, const card_model *m, dse_arena *a, dse_error *err)
+static void find_uneven(msr_plan *p, const card_model *m, dse_arena *a)
 {
     const struct {
         const char *degree, *size;
@@ -343,17 +322,14 @@ static dse_status find_uneven(msr_plan *p, const card_model *m, dse_arena *a, ds
                   {"tp", "attention heads", p->job->tp, m->heads},
                   {"tp", "a width", p->job->tp, m->d_model},
                   {"tp", "a feed-forward width", p->job->tp, m->d_ff}};
-    dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && i < COUNT(shares); i++)
+    for (size_t i = 0; i < COUNT(shares); i++)
         if (shares[i].of % shares[i].by)
-            st = msr_plan_gap(p, MSR_GAP_UNEVEN, a, err, "%s %" PRId64 " does not divide %s of %" PRId64,
-                              shares[i].degree, shares[i].by, shares[i].size, shares[i].of);
-    if (st == DSE_OK && p->job->pp > DESIGN_MAX_STAGES(m->layers))
-        st = msr_plan_gap(p, MSR_GAP_UNEVEN, a, err,
-                          "pp %" PRId64 " has more stages than %" PRId64 " layers can fill", p->job->pp,
-                          m->layers);
-    return st;
+            msr_plan_gap(p, MSR_GAP_UNEVEN, a, "%s %" PRId64 " does not divide %s of %" PRId64,
+                         shares[i].degree, shares[i].by, shares[i].size, shares[i].of);
+    if (p->job->pp > DESIGN_MAX_STAGES(m->layers))
+        msr_plan_gap(p, MSR_GAP_UNEVEN, a, "pp %" PRId64 " has more stages than %" PRId64 " layers can fill",
+                     p->job->pp, m->layers);
 }
 
 dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_arena *a, msr_plan *out,
@@ -365,13 +341,17 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
     *out = (msr_plan){.job = job};
     if (!job->not_measured) /* what failed may have failed by this */
         st = check_degrees(job, err);
-    for (size_t i = 0; st == DSE_OK && i < COUNT(finders); i++)
-        st = finders[i](out, o, a, err);
-    if (st != DSE_OK || !can_run(out, o->approximate))
+    if (st != DSE_OK)
         return st;
+    for (size_t i = 0; i < COUNT(finders); i++)
+        finders[i](out, o, a);
+    if (!can_run(out, o->approximate))
+        return DSE_OK;
     if ((st = msr_plan_model(out, o, a, err)) != DSE_OK ||
-        (st = card_model_read(&out->model, o->settings, &m, err)) != DSE_OK ||
-        (st = find_uneven(out, &m, a, err)) != DSE_OK || !(out->can_run = can_run(out, o->approximate)))
+        (st = card_model_read(&out->model, o->settings, &m, err)) != DSE_OK)
         return st;
-    return make_point(out, o, a, err);
+    find_uneven(out, &m, a);
+    if ((out->can_run = can_run(out, o->approximate)))
+        make_point(out, o, a);
+    return DSE_OK;
 }

@@ -60,7 +60,6 @@ static const char *card_of_family(const char *family)
 typedef struct {
     cfg_node *map;
     dse_arena *arena;
-    bool failed;
 } making;
 
 /* Sets a key, in the place that it had or at the end. */
@@ -69,9 +68,6 @@ static void put(making *m, const char *key, const char *value)
     cfg_node *nodes = DSE_ARENA_NEW(m->arena, cfg_node, 2);
     uint32_t i = 0;
 
-    m->failed = m->failed || !nodes || !key || !value;
-    if (m->failed)
-        return;
     nodes[0] = (cfg_node){.kind = CFG_SCALAR, .line = 1, .column = 1, .text = key};
     nodes[1] = (cfg_node){.kind = CFG_SCALAR, .line = 1, .column = 1, .text = value};
     while (i < m->map->n && strcmp(m->map->key[i]->text, key) != 0)
@@ -87,28 +83,22 @@ static void put_int(making *m, const char *key, int64_t v)
 }
 
 /* A document with room, of another's entries (NULL: none). */
-static dse_status begin(making *m, const char *path, const cfg_doc *from, dse_arena *a, cfg_doc *out,
-                        dse_error *err)
+static void begin(making *m, const char *path, const cfg_doc *from, dse_arena *a, cfg_doc *out)
 {
     const uint32_t n = from ? from->root->n : 0;
 
     *m = (making){.map = DSE_ARENA_NEW(a, cfg_node, 1), .arena = a};
-    if (!m->map)
-        return dse_fail_nomem(err);
     *m->map = (cfg_node){.kind = CFG_MAP,
                          .line = 1,
                          .column = 1,
                          .n = n,
                          .item = DSE_ARENA_NEW(a, cfg_node *, n + MORE_KEYS),
                          .key = DSE_ARENA_NEW(a, cfg_node *, n + MORE_KEYS)};
-    if (!m->map->item || !m->map->key)
-        return dse_fail_nomem(err);
     if (n) {
         memcpy(m->map->item, from->root->item, n * sizeof *m->map->item);
         memcpy(m->map->key, from->root->key, n * sizeof *m->map->key);
     }
     *out = (cfg_doc){.path = path, .root = m->map};
-    return DSE_OK;
 }
 
 /* ---- a card -------------------------------------------------------------------------------- */
@@ -125,7 +115,9 @@ static dse_status load_card(msr_plan *p, const char *name, dse_arena *a, cfg_doc
         return st;
     if (out->root->kind != CFG_MAP)
         return dse_fail_at(err, DSE_E_CONFIG, path, "this is no model card: it is to be a mapping");
-    return note ? msr_plan_assume(p, a, err, "%s", note) : DSE_OK;
+    if (note)
+        msr_plan_assume(p, a, "%s", note);
+    return DSE_OK;
 }
 
 /* A job that says a family and sizes says the same twice. A vocabulary is padded as its training likes it. */
@@ -171,11 +163,12 @@ static dse_status of_card(msr_plan *p, const msr_plan_options *o, const char *fa
 
     if (st == DSE_OK && !o->model)
         st = check_family(p, &card, err);
-    if (st == DSE_OK)
-        st = begin(m, card.path, &card, a, &p->model, err);
-    if (st == DSE_OK && !o->model && MSR_GIVEN(p->job->vocabulary))
+    if (st != DSE_OK)
+        return st;
+    begin(m, card.path, &card, a, &p->model);
+    if (!o->model && MSR_GIVEN(p->job->vocabulary))
         put_int(m, "vocabulary", p->job->vocabulary);
-    return st;
+    return DSE_OK;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */
@@ -204,37 +197,32 @@ static int64_t vocabulary_of_params(const msr_job *j)
 }
 
 /* Fills in what follows from the other numbers, and says so. */
-static dse_status derive_sizes(msr_plan *p, msr_job *j, dse_arena *a, dse_error *err)
+static void derive_sizes(msr_plan *p, msr_job *j, dse_arena *a)
 {
-    dse_status st = DSE_OK;
-
     if (!MSR_GIVEN(j->d_model) && MSR_GIVEN(j->heads) && MSR_GIVEN(j->head_dim)) {
         if (__builtin_mul_overflow(j->heads, j->head_dim, &j->d_model))
             j->d_model = MSR_JOB_NONE;
         else
-            st = msr_plan_assume(p, a, err, "d_model %" PRId64 ": num_heads * head_dim", j->d_model);
+            msr_plan_assume(p, a, "d_model %" PRId64 ": num_heads * head_dim", j->d_model);
     }
-    if (st != DSE_OK || !MSR_GIVEN(j->d_model))
-        return st;
+    if (!MSR_GIVEN(j->d_model))
+        return;
     if (!MSR_GIVEN(j->vocabulary) && MSR_GIVEN(j->vocabulary = vocabulary_of_params(j)))
-        st = msr_plan_assume(p, a, err, "vocabulary %" PRId64 ": num_params_embedding / d_model",
-                             j->vocabulary);
-    if (st == DSE_OK && !MSR_GIVEN(j->d_ff) && MSR_GIVEN(j->layers) &&
-        MSR_GIVEN(j->d_ff = width_of_params(j)))
-        st = msr_plan_assume(p, a, err, "d_ff %" PRId64 ": what num_params leaves for it", j->d_ff);
-    return st;
+        msr_plan_assume(p, a, "vocabulary %" PRId64 ": num_params_embedding / d_model", j->vocabulary);
+    if (!MSR_GIVEN(j->d_ff) && MSR_GIVEN(j->layers) && MSR_GIVEN(j->d_ff = width_of_params(j)))
+        msr_plan_assume(p, a, "d_ff %" PRId64 ": what num_params leaves for it", j->d_ff);
 }
 
 /* Sizes do not say which operators they are of: a GPT's, but Llama's where heads share keys and values. */
-static dse_status put_operators(msr_plan *p, const msr_job *j, making *m, dse_error *err)
+static void put_operators(msr_plan *p, const msr_job *j, making *m)
 {
     const bool grouped = MSR_GIVEN(j->kv_heads) && j->kv_heads != j->heads;
 
     put(m, "operators", grouped ? "llama" : "gpt");
     if (grouped)
         put_int(m, "kv_heads", j->kv_heads);
-    return msr_plan_assume(p, m->arena, err, "the operators of a %s: the source gives sizes alone",
-                           grouped ? "Llama" : "GPT");
+    msr_plan_assume(p, m->arena, "the operators of a %s: the source gives sizes alone",
+                    grouped ? "Llama" : "GPT");
 }
 
 static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *err)
@@ -248,45 +236,40 @@ static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *er
                  {"d_ff", &job.d_ff},
                  {"heads", &job.heads},
                  {"layers", &job.layers}};
-    dse_status st = derive_sizes(p, &job, a, err);
 
-    for (size_t i = 0; st == DSE_OK && i < COUNT(sizes); i++)
+    derive_sizes(p, &job, a);
+    for (size_t i = 0; i < COUNT(sizes); i++)
         if (!MSR_GIVEN(*sizes[i].v))
             return dse_fail_at(err, DSE_E_CONFIG, job.where,
                                "%s%.60s%s, and its %s is not known; give the model's card with --model",
                                job.family ? "the model '" : "the model is not named",
                                job.family ? job.family : "", job.family ? "' is none of ours" : "",
                                sizes[i].key);
-    if (st == DSE_OK)
-        st = begin(m, job.where, NULL, a, &p->model, err);
-    for (size_t i = 0; st == DSE_OK && i < COUNT(sizes); i++)
+    begin(m, job.where, NULL, a, &p->model);
+    for (size_t i = 0; i < COUNT(sizes); i++)
         put_int(m, sizes[i].key, *sizes[i].v);
-    if (st == DSE_OK)
-        st = put_operators(p, &job, m, err);
+    put_operators(p, &job, m);
     /* Results are kept under the name. */
     p->model_name = job.family && *job.family && dse_is_printable(job.family)
                         ? job.family
                         : dse_arena_printf(a, "%" PRId64 "x%" PRId64, job.layers, job.d_model);
-    return st == DSE_OK && !p->model_name ? dse_fail_nomem(err) : st;
+    return DSE_OK;
 }
 
 /* ---- what every model gets ----------------------------------------------------------------- */
 
-static dse_status put_precision(msr_plan *p, const msr_plan_options *o, making *m, dse_error *err)
+static void put_precision(msr_plan *p, const msr_plan_options *o, making *m)
 {
     const char *word = o->precision;
-    dse_status st = DSE_OK;
 
     if (!word && p->job->precision)
         word = msr_precision_word(p->job->precision);
     if (!word) {
         word = "mixed";
         if (!p->job->precision)
-            st =
-                msr_plan_assume(p, m->arena, err, "mixed precision, 16 and 32 bits: the source does not say");
+            msr_plan_assume(p, m->arena, "mixed precision, 16 and 32 bits: the source does not say");
     }
     put(m, "precision", word);
-    return st;
 }
 
 static dse_status put_placement(msr_plan *p, making *m, dse_error *err)
@@ -334,7 +317,6 @@ dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
         return st;
     put_int(&m, "batch", p->job->batch);
     put_int(&m, "sequence", p->job->sequence);
-    if ((st = put_precision(p, o, &m, err)) != DSE_OK || (st = put_placement(p, &m, err)) != DSE_OK)
-        return st;
-    return m.failed ? dse_fail_nomem(err) : DSE_OK;
+    put_precision(p, o, &m);
+    return put_placement(p, &m, err);
 }

@@ -6,11 +6,10 @@
 
 #define MSR_GIVEN(v) ((v) != MSR_JOB_NONE)
 
-/* Adds a gap, or something assumed, with its text. DSE_E_NOMEM. */
-dse_status msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, dse_error *err, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
-dse_status msr_plan_assume(msr_plan *p, dse_arena *a, dse_error *err, const char *fmt, ...)
+/* Adds a gap, or something assumed, with its text. */
+void msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+void msr_plan_assume(msr_plan *p, dse_arena *a, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* p->model and its name: the card that the options name, or that of the job's family, or one of the job's own sizes; with the
  * job's batch, sequence, precision and rank order. DSE_E_CONFIG: the family is none of ours and a size is missing, or a size of

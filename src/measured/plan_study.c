@@ -25,19 +25,17 @@ static bool has_other_nodes(const msr_job *job, const card_system *machine)
 }
 
 /* Settings go over what the source says: then another step is simulated than was measured. */
-static dse_status say_other_work(msr_plan *p, const card_model *m, dse_arena *a, dse_error *err)
+static void say_other_work(msr_plan *p, const card_model *m, dse_arena *a)
 {
     const struct {
         const char *key;
         int64_t simulated, measured;
     } work[] = {{"batch", m->batch, p->job->batch}, {"sequence", m->sequence, p->job->sequence}};
-    dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && i < sizeof work / sizeof work[0]; i++)
+    for (size_t i = 0; i < sizeof work / sizeof work[0]; i++)
         if (work[i].simulated != work[i].measured)
-            st = msr_plan_assume(p, a, err, "%s %" PRId64 " is set: the source says %" PRId64, work[i].key,
-                                 work[i].simulated, work[i].measured);
-    return st;
+            msr_plan_assume(p, a, "%s %" PRId64 " is set: the source says %" PRId64, work[i].key,
+                            work[i].simulated, work[i].measured);
 }
 
 dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
@@ -49,23 +47,22 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
 
     if (is_other_device(p->job, machine)) {
         p->can_run = false;
-        return msr_plan_gap(p, MSR_GAP_OTHER_DEVICE, a, err, "measured on '%.80s'; %s has '%.80s'",
-                            p->job->device, machine_name, machine->device);
+        msr_plan_gap(p, MSR_GAP_OTHER_DEVICE, a, "measured on '%.80s'; %s has '%.80s'", p->job->device,
+                     machine_name, machine->device);
+        return DSE_OK;
     }
-    if (!p->job->device &&
-        (st = msr_plan_assume(p, a, err, "the device is that of %s: the source does not say",
-                              machine_name)) != DSE_OK)
-        return st;
-    if (has_other_nodes(p->job, machine) &&
-        (st = msr_plan_assume(p, a, err,
-                              "nodes of %" PRId64 " devices, as %s has; the run had nodes of %" PRId64,
-                              machine->npus_count.v[0], machine_name, p->job->devices_per_node)) != DSE_OK)
-        return st;
+    if (!p->job->device)
+        msr_plan_assume(p, a, "the device is that of %s: the source does not say", machine_name);
+    if (has_other_nodes(p->job, machine))
+        msr_plan_assume(p, a, "nodes of %" PRId64 " devices, as %s has; the run had nodes of %" PRId64,
+                        machine->npus_count.v[0], machine_name, p->job->devices_per_node);
     if (o->settings && card_system_has_any(o->settings) &&
         (st = card_system_set(&whole, o->settings, err)) != DSE_OK)
         return st;
     if ((st = card_system_resize(&whole, design_point_ranks(&p->point), &part, &why)) != DSE_OK)
         return dse_fail_at(err, st == DSE_E_CONFIG ? DSE_E_RANGE : st, why.where, "%s", why.text);
     st = drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err);
-    return st == DSE_OK ? say_other_work(p, &out->model, a, err) : st;
+    if (st == DSE_OK)
+        say_other_work(p, &out->model, a);
+    return st;
 }

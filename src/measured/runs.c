@@ -23,35 +23,30 @@ bool msr_runs_is_own_failure(dse_status st)
 }
 
 /* A new array for each reason: there are few of them. */
-static bool add_reason(msr_runs *r, const char *reason, const char *first, dse_arena *a)
+static void add_reason(msr_runs *r, const char *reason, const char *first, dse_arena *a)
 {
-    report_left *left = DSE_ARENA_NEW(a, report_left, r->n_left + 1);
+    report_left *left = DSE_ARENA_RAW(a, report_left, r->n_left + 1);
 
-    if (!left || !first)
-        return false;
     if (r->n_left)
         memcpy(left, r->left, r->n_left * sizeof *left);
     left[r->n_left++] = (report_left){reason, 0, first};
     r->left = left;
-    return true;
 }
 
-dse_status msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a,
-                          dse_error *err)
+void msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a)
 {
     size_t i = 0;
 
     while (i < r->n_left && strcmp(r->left[i].reason, reason) != 0)
         i++;
-    if (i == r->n_left && !add_reason(r, reason, dse_arena_printf(a, "%s: %s", job->name, text), a))
-        return dse_fail_nomem(err);
+    if (i == r->n_left)
+        add_reason(r, reason, dse_arena_printf(a, "%s: %s", job->name, text), a);
     r->left[i].n++;
-    return DSE_OK;
 }
 
-/* By the first gap that nothing can stand in for; else by the first that nobody allowed to be substituted, with what would be
- * taken for it. */
-static dse_status leave_for_gap(loading *l, const msr_plan *p, dse_error *err)
+/* By the first gap that nothing can stand in for; else by the first whose substitute the user did not allow, with that
+ * substitute. */
+static void leave_for_gap(loading *l, const msr_plan *p)
 {
     const msr_gap_row *row;
     const char *text;
@@ -63,35 +58,29 @@ static dse_status leave_for_gap(loading *l, const msr_plan *p, dse_error *err)
         first = 0;
     row = &msr_gap_rows[p->gap[first].kind];
     text = p->gap[first].text;
-    if (row->substitute &&
-        !(text = dse_arena_printf(l->arena, "%s; --approximate: %s instead", text, row->substitute)))
-        return dse_fail_nomem(err);
-    return msr_runs_leave(l->out, p->job, row->name, text, l->arena, err);
+    if (row->substitute)
+        text = dse_arena_printf(l->arena, "%s; --approximate: %s instead", text, row->substitute);
+    msr_runs_leave(l->out, p->job, row->name, text, l->arena);
 }
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
 /* Of a run of a trace, `reach` says which of its ranks there are; NULL: all, or it is of a table. */
-static dse_status note(loading *l, msr_run *r, const char *reach, dse_error *err)
+static void note(loading *l, msr_run *r, const char *reach)
 {
     const msr_plan *p = &r->plan;
 
-    if (!(r->note = DSE_ARENA_NEW(l->arena, const char *, p->n_gaps + p->n_assumed + 1)))
-        return dse_fail_nomem(err);
+    r->note = DSE_ARENA_NEW(l->arena, const char *, p->n_gaps + p->n_assumed + 1);
     for (size_t i = 0; i < p->n_gaps; i++) {
         const msr_gap_row *row = &msr_gap_rows[p->gap[i].kind];
-        const char *text =
-            dse_arena_printf(l->arena, "%s: %s instead (%s)", row->name, row->substitute, p->gap[i].text);
 
-        if (!text)
-            return dse_fail_nomem(err);
-        r->note[r->n_notes++] = text;
+        r->note[r->n_notes++] =
+            dse_arena_printf(l->arena, "%s: %s instead (%s)", row->name, row->substitute, p->gap[i].text);
     }
     for (size_t i = 0; i < p->n_assumed; i++)
         r->note[r->n_notes++] = p->assumed[i];
     if (reach)
         r->note[r->n_notes++] = reach;
-    return DSE_OK;
 }
 
 /* The machine cut to the job's devices; *out is NULL for a run that is left. */
@@ -102,25 +91,28 @@ static dse_status add(loading *l, const msr_job *job, msr_run **out, dse_error *
     dse_status st;
 
     *out = NULL;
-    if (!r)
-        return dse_fail_nomem(err);
     r->job = *job;
     if ((st = msr_plan_make(&r->job, &l->o->plan, l->arena, &r->plan, err)) != DSE_OK) {
         dse_error_set_where(err, job->where);
         return st;
     }
-    if (!r->plan.can_run)
-        return leave_for_gap(l, &r->plan, err);
+    if (!r->plan.can_run) {
+        leave_for_gap(l, &r->plan);
+        return DSE_OK;
+    }
     st = msr_plan_study(&r->plan, &l->out->machine, l->out->machine_name, &l->o->plan, l->arena, &r->study,
                         &why);
-    if (st == DSE_E_RANGE)
-        return msr_runs_leave(l->out, job, "the system cannot run it", why.text, l->arena, err);
+    if (st == DSE_E_RANGE) {
+        msr_runs_leave(l->out, job, "the system cannot run it", why.text, l->arena);
+        return DSE_OK;
+    }
     if (st != DSE_OK)
         return dse_fail_at(err, st, *why.where ? why.where : job->where, "%s", why.text);
-    if (!r->plan.can_run)
-        return leave_for_gap(l, &r->plan, err);
-    if (!DSE_GROW(l->out->run, l->cap, l->out->n + 1))
-        return dse_fail_nomem(err);
+    if (!r->plan.can_run) {
+        leave_for_gap(l, &r->plan);
+        return DSE_OK;
+    }
+    DSE_GROW(l->out->run, l->cap, l->out->n + 1);
     l->out->run[l->out->n++] = *out = r;
     return DSE_OK;
 }
@@ -181,8 +173,6 @@ static dse_status job_of(loading *l, const drv_recording *traces, const char *pa
     trace_record notes = {0};
     dse_status st;
 
-    if (!card || !at || !name)
-        return dse_fail_nomem(err);
     st = trace_card_load(at, l->arena, card, &notes, err);
     trace_record_free(&notes); /* the recording has said them */
     return st == DSE_OK ? msr_job_of_card(card, name, out, err) : st;
@@ -190,7 +180,6 @@ static dse_status job_of(loading *l, const drv_recording *traces, const char *pa
 
 static dse_status add_recording(loading *l, const char *path, const drv_recording *traces, dse_error *err)
 {
-    const char *reach;
     msr_run *r;
     msr_job job;
     dse_status st;
@@ -206,9 +195,7 @@ static dse_status add_recording(loading *l, const char *path, const drv_recordin
         (st = add(l, &job, &r, err)) != DSE_OK || !r)
         return st;
     r->is_trace = true;
-    if ((st = msr_pairs_reach(traces, l->arena, &reach, err)) != DSE_OK ||
-        (st = note(l, r, reach, err)) != DSE_OK)
-        return st;
+    note(l, r, msr_pairs_reach(traces, l->arena));
     return l->o->see(l->o->seer, l->out->n - 1, r, traces, err);
 }
 
@@ -236,7 +223,7 @@ static dse_status add_rows(loading *l, const char *table, dse_error *err)
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         st = add(l, &job[i], &r, err);
         if (st == DSE_OK && r)
-            st = note(l, r, NULL, err);
+            note(l, r, NULL);
     }
     return st;
 }
@@ -274,14 +261,12 @@ static int by_work_then_run(const void *a, const void *b)
 }
 
 /* Numbered in the order of the runs that are the first of theirs. */
-static dse_status group(msr_runs *r, dse_arena *a, dse_error *err)
+static void group(msr_runs *r, dse_arena *a)
 {
     grouped_job *sorted = DSE_ARENA_NEW(a, grouped_job, r->n);
     size_t *first = DSE_ARENA_NEW(a, size_t, r->n);
     uint32_t n = 0;
 
-    if (!sorted || !first)
-        return dse_fail_nomem(err);
     for (size_t i = 0; i < r->n; i++)
         sorted[i] = (grouped_job){&r->run[i]->job, i};
     if (r->n)
@@ -293,7 +278,6 @@ static dse_status group(msr_runs *r, dse_arena *a, dse_error *err)
     }
     for (size_t i = 0; i < r->n; i++)
         r->run[i]->group = first[i] == i ? n++ : r->run[first[i]]->group;
-    return DSE_OK;
 }
 
 /* ---- what they have in common --------------------------------------------------------------- */
@@ -312,7 +296,7 @@ const char *msr_runs_settings(const msr_run *const *run, size_t n, dse_arena *a)
     static const char *const keys[] = {"operators", "placement", "stages", "precision"};
     const char *text = "";
 
-    for (size_t k = 0; text && n && k < sizeof keys / sizeof keys[0]; k++) {
+    for (size_t k = 0; n && k < sizeof keys / sizeof keys[0]; k++) {
         const char *word = setting_of(&run[0]->study.model, k);
 
         for (size_t i = 1; word && i < n; i++)
@@ -340,21 +324,18 @@ static dse_status check(const msr_runs_options *o, dse_error *err)
 }
 
 /* Into the arena. */
-static dse_status keep(msr_runs *r, dse_arena *a, dse_error *err)
+static void keep(msr_runs *r, dse_arena *a)
 {
-    msr_run **kept = DSE_ARENA_NEW(a, msr_run *, r->n);
+    msr_run **kept = dse_arena_copy(a, r->run, r->n, sizeof *kept);
 
-    if (kept && r->n)
-        memcpy(kept, r->run, r->n * sizeof *kept);
     dse_free(r->run);
     r->run = kept;
-    return kept ? DSE_OK : dse_fail_nomem(err);
 }
 
 dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out, dse_error *err)
 {
     loading l = {.o = o, .arena = a, .out = out};
-    dse_status st, kept;
+    dse_status st;
 
     *out = (msr_runs){0};
     if ((st = check(o, err)) != DSE_OK || (st = drv_system_load(o->system, o->plan.settings, a, &out->machine,
@@ -364,7 +345,8 @@ dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out,
         st = add_trace(&l, o->trace[i], err);
     for (size_t i = 0; st == DSE_OK && i < o->n_tables; i++)
         st = add_rows(&l, o->table[i], err);
-    kept = keep(out, a, err);
-    st = st == DSE_OK ? kept : st;
-    return st == DSE_OK ? group(out, a, err) : st;
+    keep(out, a);
+    if (st == DSE_OK)
+        group(out, a);
+    return st;
 }

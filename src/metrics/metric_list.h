@@ -12,6 +12,7 @@
     X(guide_overlap)                                                                                         \
     X(guide_straggler)                                                                                       \
     X(guide_throughput)                                                                                      \
+    X(kernel_classes)                                                                                        \
     X(kernels)                                                                                               \
     X(latency)                                                                                               \
     X(later_bandwidth)                                                                                       \

@@ -135,7 +135,8 @@ static size_t known_errors(const report_calibrated *c)
     return n;
 }
 
-/* Of those that have a standard error; numbered, as their names are long. A table has 16 columns: what is beyond is in the JSON. */
+/* Of those that have a standard error; numbered, as their names are long. A table has 16 columns: what is
+ * beyond is in the JSON. */
 static void print_correlation(const report_calibrated *c, dse_strbuf *out)
 {
     char number[REPORT_MAX_COLUMNS][16];

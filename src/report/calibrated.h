@@ -1,5 +1,5 @@
-/* report_calibrated -- a calibration, for people and programs: each parameter with what is known of it, how the parameters
- * hang together, the errors before, after, and of each run by the fit to the others. */
+/* report_calibrated -- a calibration as text and JSON: each parameter with its uncertainty, the correlations
+ * of the parameters, the errors before and after, and the error of each run by a fit to the others. */
 #ifndef DSE_REPORT_CALIBRATED_H
 #define DSE_REPORT_CALIBRATED_H
 
@@ -16,9 +16,9 @@ typedef struct {
     const char *const *note; /* substitutions and assumptions */
 } report_calibrated_run;
 
-/* Hockney's alpha and beta of a trace's all-reduces (metrics/hockney.h), as a start for the one dimension of the network
- * whose ranks they join: a link carries 1/beta, or of fully connected ranks each link an equal part of it; a step takes
- * alpha, the latency of a link, or of the two through a Switch. */
+/* Hockney's alpha and beta of a trace's all-reduces (metrics/hockney.h), as a start for the one dimension of
+ * the network whose ranks they join: a link carries 1/beta, or of fully connected ranks each link an equal
+ * part of it; a step takes alpha, the latency of a link, or of the two through a Switch. */
 typedef struct {
     const char *run;
     const char *why;  /* they give no start; NULL: they do */

@@ -1,8 +1,9 @@
-/* report_compared -- simulated against measured, for people and programs.
+/* report_compared -- simulated against measured, as text, JSON, CSV and Markdown.
  *
- * As text a single run is a table of its metrics, several are a line each and a summary; no line but a name's or a path's is
- * longer than 100 columns. JSON and CSV have everything, for one run as for many; errors, scores and tolerances are fractions
- * there, step times seconds, and what is absent is null or empty. Nothing differs between two calls with equal input. */
+ * As text a single run is a table of its metrics, several are a line each and a summary; only a line with a
+ * long name or path exceeds 100 columns. JSON and CSV have everything, for one run as for many: errors,
+ * scores and tolerances are fractions, step times are in seconds, and an absent value is null or empty. Equal
+ * input gives equal output. */
 #ifndef DSE_REPORT_COMPARED_H
 #define DSE_REPORT_COMPARED_H
 
@@ -36,7 +37,7 @@ typedef struct {
     report_left *left;
     bool has_summary;        /* two runs or more */
     cmp_summary summary;     /* of the runs of which both step times are known */
-    cmp_bootstrap bootstrap; /* that its intervals are by */
+    cmp_bootstrap bootstrap; /* which gives its intervals */
     double max_error;        /* fraction; NaN: none was given */
 } report_compared;
 
@@ -46,7 +47,8 @@ double report_compared_worst(const report_compared *c);
 void report_compared_print(const report_compared *c, dse_strbuf *out);
 void report_compared_json(const report_compared *c, dse_strbuf *out);
 
-/* A row a run (RFC 4180, lines end with \n). Behind the fixed columns three of each metric that any run has. */
+/* One row per run (RFC 4180, lines end with \n): fixed columns, then three for each metric that any run
+ * has. */
 void report_compared_csv(const report_compared *c, dse_strbuf *out);
 
 /* The rows of a README's table: run, model, devices, degrees, step times, error. */

@@ -11,7 +11,7 @@ double compared_simulated(const report_compared_run *r);
 double compared_measured(const report_compared_run *r);
 double compared_error(const report_compared_run *r);
 
-/* Both sides are there, and there is no error all the same; why. */
+/* Both sides are known, but their error is undefined; the reason. */
 bool compared_lacks_error(const cmp_pair *p);
 extern const char compared_no_error[];
 
@@ -28,13 +28,15 @@ const char *compared_percent(double fraction, compared_text *t);
 /* "3.207 s", "41.2 %", "67.0 GB", "12 calls"; "-" of NaN. */
 const char *compared_value(double v, const char *unit, compared_text *t);
 
-/* A name in at most `width` (up to 95) bytes: what is cut out of its middle is "..". Control characters become "?". */
+/* A name in at most `width` (up to 95) bytes: ".." replaces its middle where it is longer. Control characters
+ * become "?". */
 typedef struct {
     char text[96];
 } compared_name;
 const char *compared_short(const char *name, size_t width, compared_name *n);
 
-/* Why something is absent: said once below a table, by number. `about` is what is absent, "simulated". */
+/* Why values are absent: each reason stands once below a table, with a number. `about` is what is absent,
+ * "simulated". */
 typedef struct {
     struct {
         const char *about, *text;
@@ -48,7 +50,8 @@ void compared_reason(compared_reasons *r, const char *about, const char *text, d
 void compared_pair_reasons(compared_reasons *r, const cmp_pair *p, dse_strbuf *cell);
 void compared_reasons_print(compared_reasons *r, dse_strbuf *out); /* and frees them */
 
-/* compared_runs.c: several runs; those that were left out. compared_plot.c: step times against each other, of 5 runs or more. */
+/* compared_runs.c: several runs; those that were left out. compared_plot.c: step times against each other, of
+ * 5 runs or more. */
 void compared_print_runs(const report_compared *c, dse_strbuf *out);
 void compared_plot(const report_compared *c, dse_strbuf *out);
 
@@ -57,7 +60,7 @@ void compared_plot(const report_compared *c, dse_strbuf *out);
 typedef struct {
     const char *name;  /* "mape": in JSON */
     const char *words; /* "mean absolute error (MAPE)" */
-    const char *why;   /* it cannot be said */
+    const char *why;   /* the reason if the figure is not known */
     const char *(*format)(double value, compared_text *t);
     size_t place; /* of the cmp_estimate in a cmp_summary */
 } compared_figure;
@@ -70,11 +73,11 @@ int compared_regret(const compared_figure *f);
 /* Of ranks and regrets: how many groups it rests on. False: it is of all runs. */
 bool compared_groups(const cmp_summary *s, const compared_figure *f, size_t *n);
 
-/* Why a figure that can be said has no interval. */
+/* Why a known figure has no interval. */
 const char *compared_no_interval(const report_compared *c);
 void compared_print_summary(const report_compared *c, dse_strbuf *out);
 
-/* Whether the error that is allowed was kept; nothing if none was given. */
+/* Whether all runs are within the allowed error; nothing if no limit was given. */
 void compared_print_limit(const report_compared *c, dse_strbuf *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* Simulated against measured step times in logarithmic scale, as characters: runs on the diagonal are simulated right. */
+/* Simulated against measured step times in logarithmic scale, as characters: runs on the diagonal are
+ * simulated right. */
 #include "report/compared_parts.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ typedef struct {
     unsigned count[ROWS][COLUMNS]; /* row 0 is the lowest */
 } plot;
 
-/* The largest of 1, 2, 5 times a power of ten that is not above v; with up: the smallest that is not below. */
+/* The largest of 1, 2, 5 times a power of ten that is not above v; with up: the smallest that is not
+ * below. */
 static double round_to_125(double v, bool up)
 {
     static const double steps[] = {1, 2, 5, 10};

@@ -1,4 +1,4 @@
-/* A row a run: CSV, and the table of a README. */
+/* One row per run: CSV, and the table of a README. */
 #include "report/compared_parts.h"
 #include "report/markdown.h"
 

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #define POINT_WIDTH 20
-#define MODEL_WIDTH 16 /* that a model gets in any case */
+#define MODEL_WIDTH 16 /* minimum for a model */
 #define SHOWN_NOTES 12
 
 /* ---- texts that many runs share ------------------------------------------------------------- */
 
 typedef struct {
     const char *text;
-    size_t length;   /* of what all of them have of it */
+    size_t length;   /* of the beginning that all of them share */
     size_t n, first; /* runs that have it; the first of them */
 } shared;
 
@@ -38,7 +38,7 @@ static void count_text(shared_list *l, const char *text, size_t run)
     l->item[i].n++;
 }
 
-/* What most have first; of equals what came first. */
+/* The text that most runs have first; of equals the earlier one. */
 static int compare_shared(const void *a, const void *b)
 {
     const shared *x = a, *y = b;
@@ -48,7 +48,7 @@ static int compare_shared(const void *a, const void *b)
     return order ? order : strcmp(x->text, y->text);
 }
 
-/* A line each below a label, with the number of runs where not all have it. Frees the list. */
+/* One line per text behind a label, with the number of runs unless all have it. Frees the list. */
 static void add_shared(const char *label, shared_list *l, size_t n_runs, size_t most, dse_strbuf *out)
 {
     dse_strbuf line;
@@ -126,8 +126,8 @@ typedef struct {
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Names and models get what the other columns leave of a line: devices, simulated, measured, error, score, and the number of
- * a reason, each with the two blanks in front of it. */
+/* Names and models get what the other columns leave of a line: devices, simulated, measured, error, score,
+ * and the number of a reason, each with the two blanks in front of it. */
 static layout make_layout(const report_compared *c)
 {
     size_t name = 0, model = 0, point = 5, room;

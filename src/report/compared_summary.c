@@ -1,4 +1,4 @@
-/* Figures over several runs, and why those that cannot be said are not. */
+/* Figures over several runs, and the reasons for missing ones. */
 #include "report/compared_parts.h"
 #include "report/table.h"
 

@@ -25,7 +25,7 @@ static size_t name_length(const char *engine)
     return dash && isdigit((unsigned char)dash[1]) ? (size_t)(dash - engine) : strlen(engine);
 }
 
-/* Versions of one engine are one engine: what a new version changes is what one wants to see. */
+/* Versions of one engine count as one engine, so that a diff shows what a new version changes. */
 static int compare_engines(const store_row *a, const store_row *b)
 {
     size_t n_a = name_length(a->engine), n_b = name_length(b->engine);
@@ -39,7 +39,7 @@ static int compare_studies(const store_row *a, const store_row *b)
     return a->study < b->study ? -1 : a->study > b->study;
 }
 
-/* What rows are told apart by, where the levels before leave several on a side. */
+/* What distinguishes rows, where the earlier levels leave several on one side. */
 static compare_rows *const levels[] = {report_compare, compare_engines, compare_studies};
 enum { N_LEVELS = sizeof levels / sizeof levels[0] };
 
@@ -58,7 +58,8 @@ typedef struct {
     size_t n;
 } pairing;
 
-/* Entries that are equal on all levels below this one: one pair, if no side has several; else split by this one. */
+/* Entries that are equal on all levels below this one: one pair, if no side has several; else split by this
+ * one. */
 static void pair_up(const entry *e, size_t n, int level, pairing *out)
 {
     size_t n_b = 0;
@@ -107,7 +108,8 @@ bool report_is_known(const store_row *r, const store_column *c)
 }
 
 /* ASTRA-sim prints memory as "{:.2f} GB" and so on, with units of 1024, computed in single precision
- * (LocalMemUsageTracker.cc, getPeakMemUsageFormatted): half of a hundredth of the unit, and a float's rounding. */
+ * (LocalMemUsageTracker.cc, getPeakMemUsageFormatted): half of a hundredth of the unit, and a float's
+ * rounding. */
 static double rounding_of(double bytes)
 {
     double unit = 1;

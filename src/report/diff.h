@@ -1,8 +1,8 @@
 /* report_diff -- two sets of results, strategy by strategy.
  *
- * Rows are the same strategy if model, system, settings and point are; engines may differ, since to compare them is what
- * it is mostly for. Where a side has several rows of a strategy the engine decides, whatever its version, then the
- * configuration. */
+ * Rows are the same strategy if model, system, settings and point are equal; engines may differ, since
+ * comparing them is the main use. Where a side has several rows of a strategy, the engine without its version
+ * decides, then the configuration. */
 #ifndef DSE_REPORT_DIFF_H
 #define DSE_REPORT_DIFF_H
 
@@ -17,16 +17,16 @@ typedef struct {
     const char *name_a, *name_b;  /* what the two sides are, for the headings */
     const store_column **columns; /* which figures are compared */
     size_t n_columns;
-    const store_column *by; /* what a best point is best by */
-    double tolerance;       /* a difference of at most this fraction of A's value is none */
+    const store_column *by; /* ranks the points */
+    double tolerance;       /* a difference of at most this fraction of A's value counts as equal */
 } report_diff_options;
 
 /* Pairs the rows, ordered by model, system, settings, point, engine; borrowed from both. In the arena. */
 report_pair *report_diff_pair(const store_row *a, size_t n_a, const store_row *b, size_t n_b,
                               dse_arena *arena, size_t *n);
 
-/* Whether both rows have the figure and it is the same: whole numbers exactly, others to the three decimals that are
- * printed, memory to the two decimals of its binary unit if an engine printed it so. */
+/* Whether both rows have the figure and it is the same: whole numbers exactly, others to the three decimals
+ * that are printed, memory to the two decimals of its binary unit if an engine printed it so. */
 bool report_diff_equal(const store_row *a, const store_row *b, const store_column *c, double tolerance);
 
 /* Whether a row has the figure. */
@@ -35,14 +35,14 @@ bool report_is_known(const store_row *r, const store_column *c);
 /* Both rows have the figure, and it is not the same. */
 bool report_diff_changed(const report_pair *p, const store_column *c, double tolerance);
 
-/* One row is not there, or done where the other failed, or a figure has changed. */
+/* One row is missing, or only one of them failed, or a figure has changed. */
 bool report_diff_differs(const report_pair *p, const report_diff_options *o);
 
-/* Nothing is on one side alone, and no figure that both sides have differs. */
+/* No row is on one side alone, and no figure that both sides have differs. */
 bool report_diff_same(const report_pair *pairs, size_t n, const report_diff_options *o);
 
-/* What is on one side alone, a table of the figures that differ, and whether the best point is another, for every
- * model, system and settings; and where points were skipped, so that they cannot be on both sides. */
+/* What is on one side alone, a table of the figures that differ, and whether the best point is another, for
+ * every model, system and settings; and where points were skipped, so that they cannot be on both sides. */
 void report_diff_print(const report_pair *pairs, size_t n, const report_diff_options *o, dse_strbuf *out);
 
 /* The same as one JSON object on one line. */

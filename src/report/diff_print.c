@@ -64,14 +64,6 @@ static group next_group(const report_pair *pairs, size_t n, const report_diff_op
     return g;
 }
 
-static const char *name_of(const store_row *r, char out[DESIGN_NAME_MAX])
-{
-    const design_point p = report_point(r);
-
-    design_point_name(&p, out);
-    return out;
-}
-
 /* ---- text ---------------------------------------------------------------------------------- */
 
 /* The row of a pair that the other side lacks; NULL: none. */
@@ -80,7 +72,7 @@ static const store_row *only(const report_pair *p, int which)
     return side(p, !which) ? NULL : side(p, which);
 }
 
-/* Those that the engine of the i-th gave; nothing if an earlier one has told of them. */
+/* The pairs of the engine of the i-th; nothing if an earlier pair has covered them. */
 static void print_only_by(const group *g, int which, size_t i, dse_strbuf *out)
 {
     const store_row *first = only(&g->pair[i], which), *r;
@@ -93,7 +85,8 @@ static void print_only_by(const group *g, int which, size_t i, dse_strbuf *out)
     dse_strbuf_addf(out, "only in %s, by %s:", which ? "B" : "A", first->engine);
     for (size_t k = i; k < g->n; k++)
         if ((r = only(&g->pair[k], which)) && !strcmp(r->engine, first->engine))
-            dse_strbuf_addf(out, "%s%s", count++ % NAMES_IN_A_LINE ? " " : "\n  ", name_of(r, name));
+            dse_strbuf_addf(out, "%s%s", count++ % NAMES_IN_A_LINE ? " " : "\n  ",
+                            report_point_name(r, name));
     dse_strbuf_addc(out, '\n');
 }
 
@@ -109,7 +102,7 @@ static void begin_line(report_table *t, const report_pair *p, const char *figure
     char name[DESIGN_NAME_MAX];
     bool one = !strcmp(p->a->engine, p->b->engine);
 
-    report_table_cell(t, "%s", name_of(p->a, name));
+    report_table_cell(t, "%s", report_point_name(p->a, name));
     report_table_cell(t, "%s%s%s", p->a->engine, one ? "" : ", ", one ? "" : p->b->engine);
     report_table_cell(t, "%s", figure);
 }
@@ -192,7 +185,7 @@ static void print_one_sided(const group *g, const report_diff_options *o, dse_st
         dse_strbuf_adds(out, ".\n");
 }
 
-/* What is on one side alone, and which point is best, must be read with that in mind. */
+/* A warning for reading which rows are on one side alone, and which point is best. */
 static void print_skipped(const group *g, dse_strbuf *out)
 {
     static const char *const sides[2][2] = {{NULL, "B"}, {"A", "A and B"}};
@@ -208,8 +201,8 @@ static void print_best(const group *g, const report_diff_options *o, dse_strbuf 
 
     if (!g->best[0] || !g->best[1])
         return;
-    name_of(g->best[0], a);
-    name_of(g->best[1], b);
+    report_point_name(g->best[0], a);
+    report_point_name(g->best[1], b);
     if (strcmp(a, b))
         dse_strbuf_addf(out, "The best point by %s is %s in A and %s in B.\n", o->by->name, a, b);
     else
@@ -273,7 +266,7 @@ static void only_json(const group *g, int which, const char *key, dse_json *j)
         if (!r)
             continue;
         dse_json_begin_object(j);
-        dse_json_key_string(j, "point", name_of(r, name));
+        dse_json_key_string(j, "point", report_point_name(r, name));
         dse_json_key_string(j, "engine", r->engine);
         dse_json_end_object(j);
     }
@@ -285,7 +278,7 @@ static void begin_change(const report_pair *p, const char *figure, dse_json *j)
     char name[DESIGN_NAME_MAX];
     const struct {
         const char *key, *value;
-    } words[] = {{"point", name_of(p->a, name)},
+    } words[] = {{"point", report_point_name(p->a, name)},
                  {"engine_a", p->a->engine},
                  {"engine_b", p->b->engine},
                  {"figure", figure}};
@@ -354,7 +347,7 @@ static void group_json(const group *g, const report_diff_options *o, dse_json *j
     only_json(g, 1, "only_b", j);
     changes_json(g, o, j);
     for (int which = 0; which < 2; which++) {
-        dse_json_key_string(j, best[which], g->best[which] ? name_of(g->best[which], name) : NULL);
+        dse_json_key_string(j, best[which], g->best[which] ? report_point_name(g->best[which], name) : NULL);
         if (g->skipped[which])
             dse_json_key_bool(j, skipped[which], true);
     }

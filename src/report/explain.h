@@ -1,17 +1,13 @@
 /* report_explanation -- why the winner of a study wins, and what would change the answer.
  *
- * Worked out from the stored rows alone; what they do not have is said to be missing. */
+ * Computed from the stored rows alone; values that they lack are reported as missing. */
 #ifndef DSE_REPORT_EXPLAIN_H
 #define DSE_REPORT_EXPLAIN_H
 
 #include "report/ranking.h"
 
-/* dp, tp, sp, pp: degrees; recomputation and sharded weights: 0 or 1. */
-#define REPORT_N_AXES 6
-extern const char *const report_axis_names[REPORT_N_AXES];
-#define REPORT_AXIS_SWITCHES 4 /* from this one on an axis is no degree, but off or on */
-
-uint32_t report_axis_value(const store_row *r, int axis);
+/* "dp", "sharded weights": what an axis, a parameter of the strategy, is called in a sentence. */
+const char *report_axis_name(uint32_t axis);
 
 typedef struct {
     uint32_t value;             /* on the axis */
@@ -20,7 +16,7 @@ typedef struct {
 } report_trend_point;
 
 typedef struct {
-    int axis;
+    uint32_t axis; /* a parameter of the strategy */
     size_t n; /* at least 2 */
     report_trend_point *point;
 } report_trend;
@@ -31,20 +27,20 @@ typedef struct {
     const store_row
         *unlimited; /* the best without the limit; NULL: it is the winner, or none can be ranked */
 
-    /* Of the points that fit the one that differs from `unlimited` on the fewest axes, of equals the best. NULL: there is
-     * no unlimited one, or nothing fits. */
+    /* Of the points that fit the one that differs from `unlimited` on the fewest axes, of equals the best.
+     * NULL: there is no unlimited one, or nothing fits. */
     const store_row *nearest;
     unsigned n_changes;
 
     size_t n_trends;
-    report_trend trend[REPORT_N_AXES]; /* of the axes on which the study has several values */
+    report_trend trend[STRATEGY_N]; /* of the axes on which the study has several values */
 } report_explanation;
 
 /* The study must have been ranked; the explanation borrows its rows. */
 void report_explain(const report_study *s, dse_arena *a, report_explanation *out);
 
-/* A table of the winner, the runner-up and the best without the limit, a table of the trends, and sentences, which are
- * wrapped at 80 columns. */
+/* A table of the winner, the runner-up and the best without the limit, a table of the trends, and sentences,
+ * which are wrapped at 80 columns. */
 void report_explain_print(const report_study *s, const report_explanation *e, dse_strbuf *out);
 
 /* The part of it that is about the trends; `p` is an empty paragraph. */

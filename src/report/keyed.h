@@ -1,12 +1,12 @@
-/* report_keyed -- the classic file of results: one JSON object for a model and a system, one point a key, named in the
- * order dp_tp_sp_pp_recompute.
+/* report_keyed -- the classic file of results: one JSON object for a model and a system, one key per point,
+ * named in the order dp_tp_sp_pp_recompute.
  *
  *   {"32_1_2_1_0":{"wall_time":3206889878,"gpu_time":...,"dp":32,"tp":1,"sp":2,"pp":1,"ar":0}, ...}
  *
- * wall_time, gpu_time and comm_time are ns, the others what their columns are (store/columns.c): wall_time and
- * peak_memory_usage of the slowest and the largest rank, the rest of rank 0. What is not known is null, what is infinite
- * "inf". "ar" is 0 or 1, as in the key. Several models or systems are objects within objects: {"llama70b":{"system1":{"32_1_2_1_0":...}}}. The other way
- * is driver/import.h. */
+ * Units are those of the columns (store/columns.c), for wall_time, gpu_time and comm_time ns. wall_time is of the
+ * slowest rank, peak_memory_usage of the largest, the rest of rank 0. An unknown value is null, an infinite one
+ * "inf". "ar" is 0 or 1, as in the key. Several models or systems are nested:
+ * {"llama70b":{"system1":{"32_1_2_1_0":...}}}. driver/import.h reads the file. */
 #ifndef DSE_REPORT_KEYED_H
 #define DSE_REPORT_KEYED_H
 
@@ -32,8 +32,8 @@ typedef struct {
         n_sharded; /* rows left out, as they have no figures, or no key: sharded weights are not in it */
 } report_keyed;
 
-/* What of these rows, ordered as store_list orders them, such files can say; in the arena. DSE_E_CONFIG if a model and
- * a system have two configurations: each point has one place. */
+/* What of these rows, ordered as store_list orders them, such files can say; in the arena. DSE_E_CONFIG if a
+ * model and a system have two configurations: each point has one place. */
 dse_status report_keyed_select(const store_row *rows, size_t n, dse_arena *a, report_keyed *out,
                                dse_error *err);
 

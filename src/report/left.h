@@ -1,4 +1,5 @@
-/* report_left -- what is to be said of runs beside their figures: why some were not simulated, and notes on the others. */
+/* report_left -- what accompanies the figures of runs: why some were not simulated, and notes on the
+ * others. */
 #ifndef DSE_REPORT_LEFT_H
 #define DSE_REPORT_LEFT_H
 
@@ -19,8 +20,9 @@ void report_left_markdown(const report_left *left, size_t n, dse_strbuf *out);
 /* The key "left_out" with a list of them. */
 void report_left_json(const report_left *left, size_t n, dse_json *j);
 
-/* A note is what stands in for what, or was assumed: "several micro-batches: one instead (8 of 2 sequences)". What is in the
- * parentheses at its end is of its run alone: bytes before that, and whether two notes are the same up to it. */
+/* A note is what stands in for what, or was assumed: "several micro-batches: one instead (8 of 2 sequences)".
+ * What is in the parentheses at its end is of its run alone: bytes before that, and whether two notes are the
+ * same up to it. */
 size_t report_note_stem(const char *note);
 bool report_same_note(const char *a, const char *b);
 

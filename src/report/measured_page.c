@@ -1,5 +1,6 @@
-/* A metric's value is a tree. Scalars of an object are a table of two columns; an object or a list of objects is a table
- * with a row for each and the scalars of all as columns; what is deeper comes below, under its name. */
+/* A metric's value is a tree. Scalars of an object are a table of two columns; an object or a list of objects
+ * is a table with a row for each and the scalars of all as columns; what is deeper comes below, under its
+ * name. */
 #include "report/measured_page.h"
 
 #include <stdio.h>
@@ -139,7 +140,7 @@ static void add_value(const metric_value *v, dse_strbuf *out)
     }
 }
 
-/* In a table there is no room for the reason of what is absent: it comes below, and where the pointer rests. */
+/* A table has no room for the reason of an absent value: it stands below, and in the tooltip of the cell. */
 static void add_cell(const metric_value *v, dse_strbuf *out)
 {
     if (v && v->kind == METRIC_ABSENT && v->text)

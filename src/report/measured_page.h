@@ -1,4 +1,5 @@
-/* Metrics as one HTML page that needs nothing else: no script, no font, no other file. For a screen of any width, and paper. */
+/* Metrics as one self-contained HTML page, without scripts, fonts or other files, for screens of any width
+ * and for paper. */
 #ifndef DSE_REPORT_MEASURED_PAGE_H
 #define DSE_REPORT_MEASURED_PAGE_H
 
@@ -11,11 +12,11 @@ typedef struct {
 typedef struct {
     const char *title;
     size_t n_facts;
-    const report_fact *fact; /* what is said above everything else */
+    const report_fact *fact; /* stand above everything else */
     size_t n_warnings;
     const trace_warning *warning;
     size_t n;
-    const report_measured *m; /* a section each, also of what is absent */
+    const report_measured *m; /* one section each, for absent ones as well */
 } report_page;
 
 void report_page_html(const report_page *p, dse_strbuf *out);

@@ -7,15 +7,15 @@
 #define MAX_COLUMNS 6
 #define MAX_ROWS    32
 #define WIDTH       120 /* of a line */
-#define LONG        24  /* characters of a text that is better off at the end of the line */
-#define LEAST_TAIL  44  /* characters of it that are worth a line */
+#define LONG        24  /* characters from which a text goes to the end of the line */
+#define LEAST_TAIL  44  /* minimum width of such a text */
 
 typedef struct {
     size_t n;
     const char *key[MAX_COLUMNS];
     size_t width[MAX_COLUMNS];
     size_t label; /* with what it is indented by */
-    bool tail;    /* the last one is long: it has the rest of the line */
+    bool tail;    /* the last one is long and takes the rest of the line */
 } columns;
 
 static bool is_scalar(const metric_value *v) { return v->kind != METRIC_OBJECT && v->kind != METRIC_LIST; }

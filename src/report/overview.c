@@ -16,8 +16,8 @@ static bool together(const report_study *a, const report_study *b)
            !strcmp(a->row[0].engine, b->row[0].engine);
 }
 
-/* What settings of these keys change is not the network but how it is simulated: figures of two models of one network do
- * not rank it. */
+/* Settings of these keys change how the network is simulated, not the network: figures of two models of one
+ * network cannot be ranked against each other. */
 static const char *const model_keys[] = {"network.backend=", "network.multi_hop="};
 
 /* The word that sets a key, or "". */
@@ -65,7 +65,8 @@ static bool all_have(const report_study *s, size_t n, const char *word, size_t l
     return true;
 }
 
-/* The words of a study's settings that all of the group have, or those that not all have. Returns how many. */
+/* The words of a study's settings that all of the group have, or those that not all have. Returns how
+ * many. */
 static size_t add_words(const report_study *of, const report_study *group, size_t n, bool common,
                         dse_strbuf *out)
 {
@@ -127,7 +128,6 @@ static void begin_table(report_table *t, bool links)
 
 static void row_cells(report_table *t, const store_row *r, uint64_t fastest, bool links)
 {
-    const design_point p = report_point(r);
     const store_metrics *m = &r->metrics;
     char text[DESIGN_NAME_MAX > 32 ? DESIGN_NAME_MAX : 32];
 
@@ -143,8 +143,7 @@ static void row_cells(report_table *t, const store_row *r, uint64_t fastest, boo
         report_table_cell(t, "-");
     else if (links)
         report_table_cell(t, "%.1f%%", m->busiest_link_util);
-    design_point_name(&p, text);
-    report_table_cell(t, "%s", text);
+    report_table_cell(t, "%s", report_point_name(r, text));
 }
 
 static void table_of(const entry *e, size_t shown, const report_study *group, size_t n, dse_strbuf *out)
@@ -172,7 +171,7 @@ static void table_of(const entry *e, size_t shown, const report_study *group, si
     dse_strbuf_free(&words);
 }
 
-/* Elements are said below the last table. */
+/* Elements are mentioned below the last table only. */
 static void print_sizes(const report_study *group, size_t n, dse_strbuf *out)
 {
     report_sizes sizes = {0};

@@ -1,16 +1,16 @@
 /* report_overview -- which settings over the cards are best: the best point of each study, side by side.
  *
- * A space that varies the cards makes a study of each combination of values, and each has a ranking of its own; this
- * ranks their winners. Those of different models of the network, with and without congestion, are ranked apart: the times
- * of two models say nothing about which configuration is faster. */
+ * A space that varies the cards makes a study of each combination of values, and each has a ranking of its
+ * own; this ranks their winners. Those of different models of the network, with and without congestion, are
+ * ranked apart: the times of two models say nothing about which configuration is faster. */
 #ifndef DSE_REPORT_OVERVIEW_H
 #define DSE_REPORT_OVERVIEW_H
 
 #include "report/ranking.h"
 
-/* Of ranked studies, in the order of report_split: for each model and system with several of them by one engine and
- * one model of the network, a table of all and an empty line; settings are shown as far as not all have them. `a` is for
- * scratch. */
+/* Of ranked studies, in the order of report_split: for each model and system with several of them by one
+ * engine and one model of the network, a table of all and an empty line; only settings that differ are shown.
+ * `a` is for scratch. */
 void report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out);
 
 #endif

@@ -87,19 +87,13 @@ void report_parts_print(const store_metrics *m, dse_strbuf *out)
 
 static void parts_json(const store_metrics *m, const report_part *parts, size_t n, dse_json *j)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!store_has(m, store_column_find(parts[i].column)))
-            continue;
-        dse_json_key_uint(j, parts[i].column, report_part_of(m, &parts[i]));
-    }
+    for (size_t i = 0; i < n; i++)
+        if (store_has(m, store_column_find(parts[i].column)))
+            dse_json_key_uint(j, parts[i].column, report_part_of(m, &parts[i]));
 }
 
 void report_parts_json(const store_metrics *m, dse_json *j)
 {
-    const struct {
-        const char *key, *value;
-    } texts[] = {{"peak_pass", m->peak_pass}, {"peak_node", m->peak_node}};
-
     if (store_has_step(m))
         parts_json(m, report_step_parts, REPORT_N_STEP_PARTS, j);
     if (!report_has_peak(m))
@@ -108,9 +102,8 @@ void report_parts_json(const store_metrics *m, dse_json *j)
     dse_json_key_uint(j, "peak_time", m->peak_time);
     if (m->peak_layer != STORE_ABSENT)
         dse_json_key_uint(j, "peak_layer", m->peak_layer);
-    for (size_t i = 0; i < 2; i++) {
-        if (!texts[i].value)
-            continue;
-        dse_json_key_string(j, texts[i].key, texts[i].value);
-    }
+    if (m->peak_pass)
+        dse_json_key_string(j, "peak_pass", m->peak_pass);
+    if (m->peak_node)
+        dse_json_key_string(j, "peak_node", m->peak_node);
 }

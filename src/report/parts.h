@@ -1,4 +1,4 @@
-/* report_parts -- the parts of a step and of a memory peak, by the words that people read. */
+/* report_parts -- the names of the parts of a step and of a memory peak. */
 #ifndef DSE_REPORT_PARTS_H
 #define DSE_REPORT_PARTS_H
 
@@ -17,8 +17,7 @@ typedef struct {
 #define REPORT_N_PEAK_PARTS 9
 extern const report_part report_step_parts[REPORT_N_STEP_PARTS], report_peak_parts[REPORT_N_PEAK_PARTS];
 
-/* Of a step or a peak that is known, 0 of a part that it does not have: an optimizer's where elements are counted, as in
- * all results before there was another way. */
+/* A part of a known step or peak; 0 if it lacks the part, as the optimizer's where memory counts elements. */
 static inline uint64_t report_part_of(const store_metrics *m, const report_part *p)
 {
     uint64_t v = *(const uint64_t *)(const void *)((const char *)m + p->offset);
@@ -32,7 +31,7 @@ static inline bool report_has_peak(const store_metrics *m) { return m->peak_time
 /* " in the backward pass of layer 79"; nothing if it is not known. */
 void report_peak_pass(const store_metrics *m, dse_strbuf *out);
 
-/* Two small tables, of the parts that are not nothing, with their shares; nothing where the parts are not known. */
+/* Two small tables of the parts that are not 0, with their shares; nothing where the parts are not known. */
 void report_parts_print(const store_metrics *m, dse_strbuf *out);
 
 /* The same as fields of an object that is open, all of them, by the names of the columns. */

@@ -32,14 +32,15 @@ void report_rank(report_study *s, dse_arena *a);
 /* What rows are ranked by: smaller is better. NaN if it is not known. */
 double report_rank_value(const report_study *s, const store_row *r);
 
-/* A heading, a table of the `top` best (0: all), and what was left out. `ambiguous`: several studies carry these
- * names, so the heading tells them apart. */
+/* A heading, a table of the `top` best (0: all), and what was left out. `ambiguous`: several studies carry
+ * these names, so the heading tells them apart. */
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out);
 
-/* Below the last table: a line for each system whose points met what the reference's model leaves out (traps.h). */
+/* Below the last table: a line for each system with points that the reference's model does not describe well
+ * (traps.h). */
 void report_ranking_notes(const report_study *studies, size_t n, dse_strbuf *out);
 
-/* "265 more points were skipped by ...": what a ranking of the others is worth, as a line. */
+/* "265 more points were skipped by ...": a line on the validity of a ranking of the others. */
 void report_skipped_print(uint64_t n_skipped, dse_strbuf *out);
 
 /* All studies as one JSON object on one line. `explain` adds to each study's object; NULL: nothing does. */

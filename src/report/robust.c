@@ -18,16 +18,13 @@ typedef struct {
 static point_name name_of(const report_robust *r, size_t candidate)
 {
     point_name name = {"none fits"};
-    design_point p;
 
-    if (candidate == CMP_NOBODY)
-        return name;
-    p = report_point(r->candidate[candidate]);
-    design_point_name(&p, name.text);
+    if (candidate != CMP_NOBODY)
+        report_point_name(r->candidate[candidate], name.text);
     return name;
 }
 
-/* ---- who wins ------------------------------------------------------------------------------- */
+/* ---- the winners ---------------------------------------------------------------------------- */
 
 /* The candidates that win most draws, of equals the one that is ranked first; how many are listed. */
 static size_t list_winners(const report_robust *r, size_t out[REPORT_ROBUST_WINNERS])
@@ -59,7 +56,7 @@ static size_t count_winners(const report_robust *r)
     return n;
 }
 
-/* "*" behind what the limit on memory drops as the system is; the tables' footnote says so. */
+/* "*" behind a point that the limit on memory drops on the unchanged system; a footnote explains it. */
 static const char *mark(const report_study *s, const report_robust *r, size_t candidate)
 {
     return candidate == CMP_NOBODY || store_fits(r->candidate[candidate]->metrics.peak_memory, s->hbm_bytes)
@@ -80,7 +77,7 @@ static bool any_marked(const report_study *s, const report_robust *r)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* What was compared, where that is not simply all that is ranked. */
+/* What was compared, unless it is all that is ranked. */
 static void say_compared(const report_study *s, const report_robust *r, const point_name *winner,
                          dse_strbuf *p)
 {
@@ -175,8 +172,8 @@ static void print_winners(const report_study *s, const report_robust *r, dse_str
     dse_strbuf_addc(out, '\n');
 }
 
-/* Four digits, as of a time; without an exponent where one would have to count zeros. The unit stands with the value that
- * the parameter has now. */
+/* Four digits, as for a time, without an exponent where possible. The unit stands with the current value of
+ * the parameter. */
 static void value_cell(report_table *t, double v, const char *unit)
 {
     report_table_cell(t, fabs(v) < 9999.5 ? "%.4g%s%s" : "%.0f%s%s", v, *unit ? " " : "", unit);
@@ -253,7 +250,7 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-/* Six digits, more than a crossover is known to; null: there is none. */
+/* Six digits, more than the precision of a crossover; null: there is none. */
 static void number_json(const char *key, double v, dse_json *j)
 {
     char text[40];

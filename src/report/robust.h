@@ -1,11 +1,12 @@
-/* report_robust -- how far the winner of a study can be trusted when the system's parameters are not known exactly. */
+/* report_robust -- how far the winner of a study can be trusted when the system's parameters are not known
+ * exactly. */
 #ifndef DSE_REPORT_ROBUST_H
 #define DSE_REPORT_ROBUST_H
 
 #include "compare/robust.h"
 #include "report/ranking.h"
 
-#define REPORT_ROBUST_WINNERS 5 /* so many of the points that win draws are listed */
+#define REPORT_ROBUST_WINNERS 5 /* points that win draws and are listed, at most */
 
 typedef struct {
     const char *key;  /* "network.bandwidth[1]" */
@@ -18,7 +19,7 @@ typedef struct {
     const char *why_not;
     double spread, reach;
     uint64_t seed;
-    size_t n_ranked; /* of the points that were compared; the others do not fit as the system is */
+    size_t n_ranked; /* of the points that were compared; the others do not fit on the unchanged system */
     /* points that do not fit, might, and were not compared: they need more than those that were */
     size_t n_left;
     size_t n; /* points that were compared, by the time of their step */
@@ -31,8 +32,8 @@ typedef struct {
     cmp_robust_result result;       /* its candidates and parameters are these */
 } report_robust;
 
-/* How often the winner stays the winner, and at what regret; who wins else; where each parameter alone flips it. Paragraphs
- * are wrapped at 80 columns and end with an empty line. */
+/* How often the winner stays the winner, and at what regret; the other winners; where each parameter alone
+ * changes it. Paragraphs are wrapped at 80 columns and end with an empty line. */
 void report_robust_print(const report_study *s, const report_robust *r, dse_strbuf *out);
 
 /* The same as an object, in the place of a value. */

@@ -12,9 +12,9 @@ typedef struct {
     store_sizes first; /* of the first */
 } report_sizes;
 
-/* Fills in the sizes of rows as store_list orders them from their configurations, parsed once a study: the model of one
- * has the numbers of a precision, or none (cards/model.h). One without a model, as of an imported result, counts
- * elements. */
+/* Fills in the sizes of rows as store_list orders them from their configurations, parsed once a study: the
+ * model of one has the numbers of a precision, or none (cards/model.h). One without a model, as of an
+ * imported result, counts elements. */
 void report_sizes_read(store_row *rows, size_t n);
 
 /* One more result. */
@@ -28,8 +28,8 @@ const char *report_sizes_word(const store_sizes *s);
 /* The same of several; "differs". */
 const char *report_sizes_key(const report_sizes *s);
 
-/* For people, a sentence without the end of its line: "Memory counts bytes (weights 2, ...)". Of no result as of
- * elements. */
+/* For people, a sentence without the end of its line: "Memory counts bytes (weights 2, ...)". Of no result as
+ * of elements. */
 void report_sizes_print(const report_sizes *s, dse_strbuf *out);
 
 /* The same of one result. */

@@ -19,7 +19,7 @@ void report_table_init(report_table *t);
 void report_table_free(report_table *t);
 /* A newline in the heading breaks it over two lines. */
 void report_table_column(report_table *t, const char *heading, bool left);
-/* The next cell, row by row. */
+/* Adds the next cell, row by row. */
 void report_table_cell(report_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void report_table_print(const report_table *t, dse_strbuf *out);
 

@@ -1,5 +1,5 @@
-/* report_traps -- what ASTRA-sim's model leaves out, as far as results met it: a line each, under the tables that it
- * affects. Results that do not know say nothing. */
+/* report_traps -- what ASTRA-sim's model leaves out, as far as results met it: a line each, under the tables
+ * that it affects. Results that do not know say nothing. */
 #ifndef DSE_REPORT_TRAPS_H
 #define DSE_REPORT_TRAPS_H
 

@@ -5,8 +5,8 @@
 #include "base/json_writer.h"
 #include "store/store.h"
 
-/* Without loss, but for the STORE_REALs: three decimals, as the reference prints percentages. null if it is not
- * known. */
+/* Without loss, but for the STORE_REALs: three decimals, as the reference prints percentages. null if it is
+ * not known. */
 void report_value_json(const store_metrics *m, const store_column *c, dse_json *j);
 
 /* The same as text: "3206889878", "92.803", "-". */

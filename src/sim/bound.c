@@ -33,15 +33,11 @@ void sim_bounds_free(sim_bounds *b)
  * tick. */
 static dse_time compute_ticks(const sim_bounds *b, const wl_total *k)
 {
-    const wl_node node = {.num_ops = k->num_ops, .tensor_size = k->tensor_size};
-    sim_cost cost;
+    const sim_device device = sim_device_of(b->set);
 
     if (b->set->replay_only || !b->set->roofline)
         return 1;
-    if (!k->tensor_size)
-        return 0;
-    sim_cost_of(b->set, &node, &cost);
-    return cost.ticks;
+    return k->kernel.bytes ? sim_kernel_time(&k->kernel, &device).ticks : 0;
 }
 
 /* ---- a stage ------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 
 #include "network/traffic.h"
 #include "sim/collective.h"
+#include "sim/kernel_time.h"
 #include "sim/messages.h"
 #include "sim/sim.h"
 
@@ -50,14 +51,6 @@ typedef struct {
     uint32_t head, tail; /* rank events; next free batch */
 } sim_batch;
 
-/* What a compute node costs; the same on every rank that shares the graph. */
-typedef struct {
-    dse_time ticks;                                 /* all of it, */
-    dse_time overhead;                              /* of which so much is the fixed cost of a kernel */
-    double op_intensity, compute_util, memory_util; /* the latter two: while it is not */
-    bool memory_bound;
-} sim_cost;
-
 /* Nodes that compete for one resource; a rank has one of each, receives need none. */
 typedef enum { SIM_UNIT_COMPUTE, SIM_UNIT_COMM, SIM_UNIT_CPU, SIM_UNIT_RECV, SIM_N_UNITS } sim_unit;
 
@@ -72,7 +65,7 @@ static inline sim_unit sim_unit_of(const wl_node *n)
 
 typedef struct {
     const wl_graph *graph;
-    sim_cost *cost;     /* per node */
+    sim_cost *cost;     /* per node; ranks that share the graph share it */
     uint32_t *position; /* per node: its place in graph->by_id */
     uint8_t *unit; /* per node: sim_unit, and wl_node_type: of all that a node says these are asked most */
     uint8_t *type;
@@ -234,8 +227,7 @@ const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_pla
 
 void sim_ranks_init(sim_engine *e);
 void sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_slots);
-void sim_rank_start(sim_engine *e, uint32_t rank);                          /* tick 0 */
-void sim_cost_of(const sim_settings *set, const wl_node *n, sim_cost *out); /* n computes, and moves bytes */
+void sim_rank_start(sim_engine *e, uint32_t rank); /* tick 0 */
 void sim_node_done(sim_engine *e, uint32_t rank, uint32_t node);
 void sim_rank_collective_ended(sim_engine *e, uint32_t rank);
 

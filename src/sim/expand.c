@@ -24,6 +24,7 @@ void sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ticks *o
         memcpy(out->type + at, one.type + first, n_here * sizeof *out->type);
         memcpy(out->collective + at, one.collective + first, n_here * sizeof *out->collective);
         memcpy(out->bytes + at, one.bytes + first, n_here * sizeof *out->bytes);
+        memcpy(out->kernel + at, one.kernel + first, n_here * sizeof *out->kernel);
         for (uint64_t k = 0; k < n_here; k++) {
             uint32_t node = e->rank[c->of[r]].issued[k];
 

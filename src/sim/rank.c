@@ -212,28 +212,10 @@ void sim_rank_collective_ended(sim_engine *e, uint32_t rank)
 
 /* ---- setting up ---------------------------------------------------------------------------- */
 
-/* The roofline: operations per second are bounded by the peak and by memory bandwidth times operational
- * intensity. A node of no operations lasts 0/0 seconds; see base/time.h for what becomes of that. The fixed
- * cost of a kernel comes on top, and is truncated with it: without one the ticks are the reference's. */
-void sim_cost_of(const sim_settings *set, const wl_node *n, sim_cost *out)
-{
-    double ops = (double)n->num_ops, bytes = (double)n->tensor_size, perf;
-    dse_time work;
-
-    out->op_intensity = ops / bytes;
-    perf = set->memory_bytes_per_s * out->op_intensity;
-    if (!(perf < set->peak_ops_per_s))
-        perf = set->peak_ops_per_s;
-    work = dse_ticks(ops / perf * 1e9);
-    out->ticks = dse_ticks(ops / perf * 1e9 + set->kernel_overhead_ns);
-    out->overhead = out->ticks > work ? out->ticks - work : 0;
-    out->compute_util = perf / set->peak_ops_per_s;
-    out->memory_util = perf / out->op_intensity / set->memory_bytes_per_s;
-    out->memory_bound = perf < set->peak_ops_per_s;
-}
-
 static void init_graphs(sim_engine *e)
 {
+    const sim_device device = sim_device_of(e->set);
+
     e->graph = DSE_ARENA_NEW(e->arena, sim_graph, e->w->n_graphs);
     for (uint32_t i = 0; i < e->w->n_graphs; i++) {
         const wl_graph *wg = &e->w->graph[i];
@@ -251,8 +233,11 @@ static void init_graphs(sim_engine *e)
             g->n_of_unit[g->unit[k]]++;
             g->all_have_io &= wg->node[k].has_io;
             g->position[wg->by_id[k]] = k;
-            if (wg->node[k].type == WL_NODE_COMP && wg->node[k].tensor_size && e->set->roofline)
-                sim_cost_of(e->set, &wg->node[k], &g->cost[k]);
+            if (wg->node[k].type == WL_NODE_COMP && wg->node[k].tensor_size && e->set->roofline) {
+                const wl_kernel kernel = wl_node_kernel(wg, k);
+
+                g->cost[k] = sim_kernel_time(&kernel, &device);
+            }
         }
     }
 }

@@ -26,8 +26,23 @@ uint32_t sim_ticks_with(const wl_workload *w, uint32_t rank, uint32_t node)
     return n->type == WL_NODE_COLL && n->slot != DSE_NONE ? r->group[n->slot] : DSE_NONE;
 }
 
+/* The kernels of a graph as a record has them; NULL: they are not known. */
+static const trace_kernel *list_kernels(const wl_graph *g, dse_arena *a)
+{
+    trace_kernel *out = g->kernel ? DSE_ARENA_RAW(a, trace_kernel, g->n_kernels) : NULL;
+
+    for (uint32_t i = 0; out && i < g->n_kernels; i++) {
+        const wl_kernel *k = &g->kernel[i];
+
+        out[i] = (trace_kernel){wl_kernel_class_name(k->class), k->extent[WL_EXTENT_M],
+                                k->extent[WL_EXTENT_N], k->extent[WL_EXTENT_K], k->extent[WL_EXTENT_BATCH]};
+    }
+    return out;
+}
+
 void sim_fill_record(const sim_engine *e, trace_ticks *out)
 {
+    const trace_kernel *kernel = list_kernels(&e->w->graph[0], e->arena); /* all graphs share them */
     uint64_t n = 0, at = 0;
 
     for (uint32_t r = 0; r < e->w->n_ranks; r++)
@@ -50,6 +65,8 @@ void sim_fill_record(const sim_engine *e, trace_ticks *out)
             out->collective[at] = wn->coll;
             out->with[at] = sim_ticks_with(e->w, r, node);
             out->name[at] = wn->name;
+            if (kernel && wn->type == WL_NODE_COMP)
+                out->kernel[at] = &kernel[rank->graph->graph->kernel_of[node]];
         }
     }
 }

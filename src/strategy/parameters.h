@@ -8,17 +8,17 @@
 
 STRATEGY_PARAMETER(dp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
                    .is_axis = true, .shards_tensors = true, .in_name = true, .order = 1, .heading = "dp",
-                   .help = "data parallel degree")
+                   .help = "data parallel degree", .help_of_list = "data parallel degrees")
 STRATEGY_PARAMETER(tp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
                    .is_axis = true, .shards_tensors = true, .in_name = true, .order = 2, .heading = "tp",
-                   .help = "tensor parallel degree")
+                   .help = "tensor parallel degree", .help_of_list = "tensor parallel degrees")
 STRATEGY_PARAMETER(sp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
                    .is_axis = true, .shards_tensors = true, .in_name = true, .order = 3, .heading = "sp",
-                   .help = "sequence parallel degree")
+                   .help = "sequence parallel degree", .help_of_list = "sequence parallel degrees")
 STRATEGY_PARAMETER(pp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .is_axis = true, .in_name = true,
-                   .order = 0, .heading = "pp", .help = "pipeline parallel degree")
+                   .order = 0, .heading = "pp", .help = "pipeline parallel degree", .help_of_list = "pipeline parallel degrees")
 STRATEGY_PARAMETER(recompute, .kind = STRATEGY_SWITCH, .swept = STRATEGY_SWEEP_ALL, .in_name = true, .order = 5,
-                   .heading = "recomp", .on = "recomputing activations",
-                   .help = "recompute activations in the backward pass")
+                   .heading = "recomp", .on = "recomputing", .off = "no recomputation", .noun = "recomputation",
+                   .help = "recompute activations in the backward pass", .help_of_list = "activation recomputation")
 STRATEGY_PARAMETER(weight_sharded, .kind = STRATEGY_SWITCH, .order = 4, .heading = "shard", .suffix = "ws",
-                   .on = "weights sharded", .help = "shard weights over dp and sp")
+                   .on = "sharded weights", .noun = "sharded weights", .help = "shard weights over dp and sp", .help_of_list = "weights sharded over dp and sp")

@@ -136,6 +136,40 @@ void strategy_print_product(const strategy *s, dse_strbuf *out)
     }
 }
 
+static void add_words(const char *words, const char *blank, dse_strbuf *out)
+{
+    for (; *words; words++) {
+        if (*words == ' ')
+            dse_strbuf_adds(out, blank);
+        else
+            dse_strbuf_addc(out, *words);
+    }
+}
+
+void strategy_say(const strategy *s, const char *blank, dse_strbuf *out)
+{
+    const char *between = "";
+
+    for EACH (i) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const uint32_t value = strategy_get(s, i);
+        char text[STRATEGY_VALUE_MAX], part[STRATEGY_VALUE_MAX + 32];
+        const char *words = part;
+
+        if (p->kind == STRATEGY_SWITCH)
+            words = value ? p->on : p->off;
+        else if (p->is_axis || value != p->fallback)
+            snprintf(part, sizeof part, "%s %s", p->name, strategy_print(p, value, text));
+        else
+            words = NULL;
+        if (!words)
+            continue;
+        dse_strbuf_adds(out, between);
+        add_words(words, blank, out);
+        between = ", ";
+    }
+}
+
 /* ---- values as text ------------------------------------------------------------------------ */
 
 uint32_t strategy_n_values(const strategy_parameter *p)

@@ -1,7 +1,8 @@
-/* trace_allocator -- what a PyTorch memory snapshot says of one process: the caching allocator's segments and blocks at
- * that moment, and the history that led there.
+/* trace_allocator -- what a PyTorch memory snapshot records of one process: the caching allocator's segments
+ * and blocks at that moment, and the history of allocations before it.
  *
- * Source: torch.cuda.memory._snapshot(): segments[] with blocks[], device_traces[device][]. Sizes are bytes. */
+ * Source: torch.cuda.memory._snapshot(): segments[] with blocks[], device_traces[device][]. Sizes are
+ * bytes. */
 #ifndef DSE_TRACE_ALLOCATOR_H
 #define DSE_TRACE_ALLOCATOR_H
 
@@ -23,9 +24,9 @@ typedef enum {
 /* As PyTorch spells it: "free_requested". */
 const char *trace_action_name(trace_action a);
 
-/* An entry of a history. Its size is what was requested, not what the block takes. */
+/* An entry of a history. `size` is the requested size, not the size of the block. */
 typedef struct {
-    uint64_t address; /* TRACE_OOM: what the device had free */
+    uint64_t address; /* TRACE_OOM: free bytes of the device */
     uint64_t size;
     int64_t time_us; /* INT64_MIN: not given */
     uint8_t action;  /* trace_action */
@@ -43,9 +44,9 @@ typedef struct {
     uint32_t device;
     uint64_t total_size, allocated_size, active_size, requested_size;
     uint32_t n_blocks[TRACE_BLOCK_STATES];
-    uint32_t n_other_blocks;                /* in a state that is none of these */
+    uint32_t n_other_blocks;                /* in an unknown state */
     uint64_t requested[TRACE_BLOCK_STATES]; /* sums of the blocks' requested_size */
-    bool has_requested;                     /* every block says it; older versions do not */
+    bool has_requested;                     /* every block has it; older versions do not write it */
 } trace_segment;
 
 typedef struct {
@@ -54,8 +55,8 @@ typedef struct {
     trace_allocation *entry; /* oldest first */
 } trace_history;
 
-/* A value of allocator_settings, which differ from version to version: a tree whose entry 0 is the whole. Numbers and
- * texts are at the leaves. */
+/* A value of allocator_settings, which differ between versions: a tree with its root at entry 0 and numbers
+ * and texts at the leaves. */
 typedef enum {
     TRACE_SETTING_NONE,
     TRACE_SETTING_BOOL,
@@ -69,19 +70,19 @@ typedef enum {
 typedef struct {
     trace_setting_kind kind;
     uint32_t key, text; /* in the rank's names; DSE_NONE */
-    int64_t integer;    /* of a bool, too */
+    int64_t integer;    /* also of a bool */
     double number;
-    uint32_t first, next; /* within it; beside it; DSE_NONE ends the chain */
+    uint32_t first, next; /* first child, next sibling; DSE_NONE ends the chain */
 } trace_setting;
 
 typedef struct {
     size_t n_segments, cap_segments;
     trace_segment *segment;
     size_t n_histories, cap_histories;
-    trace_history *history; /* one a device, in the order of the file */
+    trace_history *history; /* one per device, in the order of the file */
     size_t n_settings, cap_settings;
     trace_setting *setting;
-    uint64_t n_unknown_actions; /* entries whose action is none of these; they are in no history */
+    uint64_t n_unknown_actions; /* entries with an unknown action; they are in no history */
 } trace_allocator;
 
 void trace_allocator_free(trace_allocator *a); /* accepts NULL; frees *a too */

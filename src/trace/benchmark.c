@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_RECORD_BYTES (256u << 20) /* of a record with every token of every request */
+#define MAX_RECORD_BYTES (256u << 20) /* a record may list every token of every request */
 
-/* ---- numbers of the requests ---------------------------------------------------------------- */
+/* ---- numbers of the requests ----------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -19,14 +19,14 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of n > 0 values, which it sorts. */
+/* Sorts the n > 0 values. */
 static double median(double *v, size_t n)
 {
     qsort(v, n, sizeof *v, ascending);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* A scalar; or the mean of a list of scalars, NaN of an empty one. */
+/* A scalar, or the mean of a list of scalars; NaN if the list is empty. */
 static dse_status request_of(const cfg_doc *doc, const cfg_node *v, const char *what, double *out,
                              dse_error *err)
 {
@@ -83,9 +83,9 @@ static dse_status throughput_of(const cfg_doc *doc, double *out, dse_error *err)
     return st;
 }
 
-/* ---- SGLang --------------------------------------------------------------------------------- */
+/* ---- SGLang ---------------------------------------------------------------------------------- */
 
-/* `key` in milliseconds as seconds; if it is not there, the median of the requests. */
+/* `key`, given in milliseconds, in seconds; without it the median over the requests. */
 static dse_status median_time(const cfg_doc *doc, const char *key, const char *requests, dse_arena *a,
                               double *out, dse_error *err)
 {
@@ -95,7 +95,7 @@ static dse_status median_time(const cfg_doc *doc, const char *key, const char *r
     return st == DSE_OK && isnan(*out) ? median_of_requests(doc, requests, a, out, err) : st;
 }
 
-/* Leaves the one line of the text that is not blank in *line, *n. */
+/* Sets *line, *n to the only line of the text that is not blank. */
 static dse_status single_line(const char *path, const dse_strbuf *text, const char **line, size_t *n,
                               dse_error *err)
 {
@@ -146,7 +146,7 @@ static dse_status load_sglang(const char *path, dse_arena *a, trace_benchmark *o
     return st;
 }
 
-/* ---- vLLM ----------------------------------------------------------------------------------- */
+/* ---- vLLM ------------------------------------------------------------------------------------ */
 
 typedef struct {
     double sum;

@@ -1,7 +1,8 @@
-/* trace_benchmark -- what a serving benchmark wrote beside a trace: latencies as its clients saw them.
+/* trace_benchmark -- latencies that the clients of a serving benchmark saw, from the files beside a trace.
  *
- * Two forms, the first that is there: `bench_results.jsonl` of SGLang (one line: the medians over its requests, or the
- * requests themselves), `results_json/<case>.json` of vLLM (the mean over the files of each one's means). */
+ * Two forms, of which the first that exists is read: `bench_results.jsonl` of SGLang (one line with the
+ * medians over its requests, or with the requests themselves), `results_json/<case>.json` of vLLM (each file
+ * has means; the result is the mean over the files). */
 #ifndef DSE_TRACE_BENCHMARK_H
 #define DSE_TRACE_BENCHMARK_H
 
@@ -16,8 +17,8 @@ typedef struct {
     double output_tokens_per_s; /* all output tokens over the benchmark's duration; NaN: not given */
 } trace_benchmark;
 
-/* Reads it from the directory of a trace, or that of a trace's file. None there is success: out->found is false. DSE_E_IO, DSE_E_SYNTAX,
- * DSE_E_CONFIG (with file, line and column). */
+/* Reads it from the directory of a trace, or of a trace's file. Without such files out->found is false; this
+ * is success. DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG (with file, line and column). */
 dse_status trace_benchmark_load(const char *trace, dse_arena *a, trace_benchmark *out, dse_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Workload cards: one table of their keys, and what must agree with what. */
+/* Workload cards: one table of their keys, and the checks between them. */
 #include "trace/card.h"
 
 #include "base/names.h"
@@ -15,10 +15,10 @@ typedef enum {
     CARD_NUMBER, /* not negative */
     CARD_BOOL,
     CARD_PHASE,
-    CARD_TEXTS,     /* a list */
-    CARD_PAIR,      /* a list of two numbers */
-    CARD_MAP,       /* names and texts */
-    CARD_NOT_LOOKED /* known, and of no use here */
+    CARD_TEXTS,  /* a list */
+    CARD_PAIR,   /* a list of two numbers */
+    CARD_MAP,    /* names and texts */
+    CARD_IGNORED /* known, but not used here */
 } card_type;
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
     card_type type;
     size_t offset;
     int64_t min;
-    const char *const *words; /* that it takes, NULL-terminated; NULL: any */
+    const char *const *words; /* allowed values, NULL-terminated; NULL: any */
 } card_row;
 
 static const char *const granularities[] = {"model_fwd_bwd_pass", "model_fwd", "layer", "kernel", NULL};
@@ -86,11 +86,11 @@ static const card_row rows[] = {
     {"Model-executor.protocol_selection", CARD_TEXTS, AT(protocol), 0, NULL},
     {"metric_source.traces", CARD_TEXTS, AT(trace), 0, NULL},
     {"metric_source.metrics_specific_trace", CARD_TEXTS, AT(specific), 0, NULL},
-    {"runs", CARD_NOT_LOOKED, 0, 0, NULL}, /* the search tool's history */
+    {"runs", CARD_IGNORED, 0, 0, NULL}, /* the search tool's history */
 };
 #define N_ROWS (sizeof rows / sizeof rows[0])
 
-/* Where cards have been seen to put a section: under another, or directly in the one above. */
+/* Some cards put a section under another one, or leave a level out. */
 static const struct {
     const char *seen, *meant;
 } moved[] = {{"workload.Model-executor.", "Model-executor."},
@@ -111,7 +111,7 @@ static void clear(trace_card *c)
     c->bandwidth_gbps[0] = c->bandwidth_gbps[1] = NAN;
 }
 
-/* ---- one value ----------------------------------------------------------------------------- */
+/* ---- one value ------------------------------------------------------------------------------- */
 
 typedef struct {
     const cfg_doc *doc;
@@ -121,13 +121,13 @@ typedef struct {
     bool set[N_ROWS];
 } card_reading;
 
-static bool says_nothing(const cfg_node *v)
+static bool is_null(const cfg_node *v)
 {
     return v->kind == CFG_SCALAR && !v->quoted &&
            (!v->text[0] || strcmp(v->text, "~") == 0 || strcasecmp(v->text, "null") == 0);
 }
 
-/* Of what should be a number. */
+/* Words that cards have in the place of a number. */
 static bool is_unknown(const cfg_node *v)
 {
     static const char *const words[] = {"", "n/a", "na", "none", "tbd", "unknown"};
@@ -135,7 +135,7 @@ static bool is_unknown(const cfg_node *v)
     for (size_t i = 0; v->kind == CFG_SCALAR && i < sizeof words / sizeof words[0]; i++)
         if (strcasecmp(v->text, words[i]) == 0)
             return true;
-    return says_nothing(v);
+    return is_null(v);
 }
 
 static dse_status wrong(const card_reading *r, const cfg_node *v, const char *path, const char *must,
@@ -250,7 +250,7 @@ static dse_status set_texts(card_reading *r, const card_row *row, const cfg_node
     for (uint32_t i = 0; i < v->n; i++) {
         if (v->item[i]->kind != CFG_SCALAR)
             return wrong(r, v->item[i], row->path, "a list of texts", err);
-        if (!says_nothing(v->item[i]))
+        if (!is_null(v->item[i]))
             text[(*n)++] = v->item[i]->text;
     }
     *(const char ***)at = text;
@@ -296,7 +296,7 @@ static dse_status set_env(card_reading *r, const card_row *row, const cfg_node *
         if (v->item[i]->kind != CFG_SCALAR)
             return wrong(r, v->item[i], row->path, "names with texts", err);
         c->env_name[c->n_env] = v->key[i]->text;
-        c->env_value[c->n_env++] = says_nothing(v->item[i]) ? "" : v->item[i]->text;
+        c->env_value[c->n_env++] = is_null(v->item[i]) ? "" : v->item[i]->text;
     }
     return DSE_OK;
 }
@@ -312,14 +312,14 @@ typedef dse_status setter(card_reading *r, const card_row *row, const cfg_node *
 static setter *const setters[] = {
     [CARD_TEXT] = set_text, [CARD_INT] = set_int,     [CARD_NUMBER] = set_number,
     [CARD_BOOL] = set_bool, [CARD_PHASE] = set_phase, [CARD_TEXTS] = set_texts,
-    [CARD_PAIR] = set_pair, [CARD_MAP] = set_env,     [CARD_NOT_LOOKED] = set_nothing};
+    [CARD_PAIR] = set_pair, [CARD_MAP] = set_env,     [CARD_IGNORED] = set_nothing};
 
-/* ---- the tree ------------------------------------------------------------------------------ */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 #define PATH_MAX_BYTES 512
 
 /* "workload.model.num_params" where "workload.model.model_arch.num_params" is meant. */
-static void put_right(char path[PATH_MAX_BYTES])
+static void correct_path(char path[PATH_MAX_BYTES])
 {
     for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
         size_t n = strlen(moved[i].seen);
@@ -343,7 +343,7 @@ static bool is_section(const char *path)
     return strcmp(path, "workload.Model-executor") == 0;
 }
 
-/* The keys of a section: the part of each row's path behind it. */
+/* Suggests the nearest key of the section: the next part of each row's path. */
 static void warn_unknown(card_reading *r, const char *section, const cfg_node *key)
 {
     const char *known[N_ROWS], *near;
@@ -367,7 +367,7 @@ static dse_status set_row(card_reading *r, size_t row, const cfg_node *key, cons
 {
     cfg_place at;
 
-    if (says_nothing(v))
+    if (is_null(v))
         return DSE_OK;
     if (r->set[row])
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(r->doc, key, &at), "%s is given twice",
@@ -386,7 +386,7 @@ static dse_status read_section(card_reading *r, const char *section, const cfg_n
         size_t row = 0;
 
         snprintf(path, sizeof path, "%s%s%.200s", section, section[0] ? "." : "", map->key[i]->text);
-        put_right(path);
+        correct_path(path);
         while (row < N_ROWS && strcmp(rows[row].path, path) != 0)
             row++;
         if (row < N_ROWS)
@@ -395,13 +395,13 @@ static dse_status read_section(card_reading *r, const char *section, const cfg_n
             warn_unknown(r, section, map->key[i]);
         else if (map->item[i]->kind == CFG_MAP)
             st = read_section(r, path, map->item[i], err);
-        else if (!says_nothing(map->item[i]))
+        else if (!is_null(map->item[i]))
             st = wrong(r, map->item[i], path, "a mapping", err);
     }
     return st;
 }
 
-/* ---- what must agree ----------------------------------------------------------------------- */
+/* ---- checks between keys --------------------------------------------------------------------- */
 
 #define GIVEN(v) ((v) != TRACE_CARD_NONE)
 

@@ -1,7 +1,7 @@
 /* trace_card -- the workload card beside a trace: what ran, on what, how parallel. Source: CCL-Bench's
  * workload_card_template.yaml and its later states.
  *
- * What the card does not say is absent: TRACE_CARD_NONE, NaN, NULL. Texts are in the arena. */
+ * Values that the card does not give are TRACE_CARD_NONE, NaN or NULL. Texts are in the arena. */
 #ifndef DSE_TRACE_CARD_H
 #define DSE_TRACE_CARD_H
 
@@ -16,7 +16,7 @@ typedef enum {
     TRACE_PHASE_INFERENCE
 } trace_phase; /* serving is inference */
 
-/* By its word, in upper or lower case; false: it is none of these. */
+/* The phase of a word in upper or lower case; false for an unknown word. */
 #define TRACE_PHASE_WORDS "training, inference or serving"
 bool trace_phase_of(const char *word, trace_phase *out);
 
@@ -58,18 +58,18 @@ typedef struct {
     const char **specific;
 } trace_card;
 
-/* Reads and checks one. What is warned of in `notes`, with its place: a key that it does not know, a word that is none of
- * those that a key takes, contradictions that a metric need not mind (degrees whose product is not total_count, ...). A
- * value of the wrong type is DSE_E_CONFIG with file, line and column, a number out of range DSE_E_RANGE. A value that is
- * empty, and "N/A", "TBD" or "unknown" where a number belongs, is absent. Also DSE_E_IO, DSE_E_SYNTAX. */
+/* Reads and checks a card. Unknown keys, words that a key does not allow, and contradictions that need not
+ * stop a metric (degrees whose product is not total_count, ...) become warnings in `notes`, with their place.
+ * A value of the wrong type is DSE_E_CONFIG with file, line and column, a number out of range DSE_E_RANGE. An
+ * empty value is absent, and so is "N/A", "TBD" or "unknown" for a number. Also DSE_E_IO, DSE_E_SYNTAX. */
 dse_status trace_card_load(const char *path, dse_arena *a, trace_card *out, trace_record *notes,
                            dse_error *err);
 
-/* The same of a document; borrowed, and texts of the card are the document's. */
+/* The same for a parsed document, which is borrowed; the card's texts point into it. */
 dse_status trace_card_read(const cfg_doc *doc, dse_arena *a, trace_card *out, trace_record *notes,
                            dse_error *err);
 
-/* Whether a document could be a card at all: a mapping with `workload` or another of its sections. */
+/* Whether a document looks like a card: a mapping with `workload` or another section of a card. */
 bool trace_card_is(const cfg_doc *doc);
 
 #endif

@@ -1,16 +1,15 @@
 /* Chrome traces: PyTorch's profiler (Kineto), XLA's and JAX's, and our own timelines; JSON, plain or gzip.
  *
- * The file is read once, front to back, and only the record is kept. A fault (it ends early, or is no JSON from some byte
- * on) costs what comes behind it: all events before it stand, and a warning names the byte. */
+ * The file is read once, front to back, and only the record is kept. If it ends early, or is not JSON from
+ * some byte on, all complete events before that byte are used, and a warning names the byte. */
 #include "trace/chrome.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>
 
-/* ---- what stands beside the events --------------------------------------------------------- */
+/* ---- keys beside the events ------------------------------------------------------------------ */
 
-/* Passes over the value of a key that none of a table's rows asks for. */
-#define SKIP UINT8_MAX
+#define SKIP UINT8_MAX /* of a key that is in no row of a table */
 
 static uint8_t what_of(const chrome_reader *r, const trace_json_key_row *row, size_t n)
 {
@@ -22,14 +21,13 @@ static uint8_t what_of(const chrome_reader *r, const trace_json_key_row *row, si
 
 #define WHAT_OF(r, rows) what_of(r, rows, sizeof rows / sizeof rows[0])
 
-/* Takes a value of one kind, or steps into it; what stands there instead is passed over. */
-static bool enter(chrome_reader *r, trace_json_kind wanted)
+/* Enters the next object of an array; skips other items. */
+static bool next_object(chrome_reader *r)
 {
-    trace_json_kind kind = trace_json_value(&r->json);
-
-    if (kind != wanted && (kind == TRACE_JSON_OBJECT || kind == TRACE_JSON_ARRAY))
-        trace_json_leave(&r->json, kind);
-    return kind == wanted;
+    while (trace_json_item(&r->json))
+        if (trace_json_enter(&r->json, TRACE_JSON_OBJECT))
+            return true;
+    return false;
 }
 
 /* 0: unknown. */
@@ -74,11 +72,9 @@ static void read_devices(chrome_reader *r)
 {
     trace_rank *rank = r->rank;
 
-    if (!enter(r, TRACE_JSON_ARRAY))
+    if (!trace_json_enter(&r->json, TRACE_JSON_ARRAY))
         return;
-    while (trace_json_item(&r->json)) {
-        if (!enter(r, TRACE_JSON_OBJECT))
-            continue;
+    while (next_object(r)) {
         DSE_GROW(rank->device, rank->cap_devices, rank->n_devices + 1);
         rank->device[rank->n_devices++] = read_device(r);
     }
@@ -108,11 +104,9 @@ static void read_groups(chrome_reader *r)
 {
     trace_rank *rank = r->rank;
 
-    if (!enter(r, TRACE_JSON_ARRAY))
+    if (!trace_json_enter(&r->json, TRACE_JSON_ARRAY))
         return;
-    while (trace_json_item(&r->json)) {
-        if (!enter(r, TRACE_JSON_OBJECT))
-            continue;
+    while (next_object(r)) {
         DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1);
         rank->group[rank->n_groups++] = read_group(r);
     }
@@ -127,7 +121,7 @@ static void read_distributed_info(chrome_reader *r)
 {
     uint64_t v;
 
-    if (!enter(r, TRACE_JSON_OBJECT))
+    if (!trace_json_enter(&r->json, TRACE_JSON_OBJECT))
         return;
     while (trace_json_key(&r->json))
         switch (WHAT_OF(r, info_rows)) {
@@ -142,7 +136,7 @@ static void read_distributed_info(chrome_reader *r)
         }
 }
 
-/* ---- the file ------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 enum { T_EVENTS, T_INFO, T_DEVICES, T_BASE, T_SIMULATOR, T_WORLD, T_SIZES, T_PEAKS };
 
@@ -159,7 +153,7 @@ static const trace_json_key_row top_rows[] = {
 
 static void read_peaks(chrome_reader *r)
 {
-    if (!enter(r, TRACE_JSON_ARRAY))
+    if (!trace_json_enter(&r->json, TRACE_JSON_ARRAY))
         return;
     while (trace_json_item(&r->json)) {
         DSE_GROW(r->peak, r->cap_peaks, r->n_peaks + 1);
@@ -174,7 +168,7 @@ static void read_top(chrome_reader *r)
     while (trace_json_key(&r->json))
         switch (WHAT_OF(r, top_rows)) {
         case T_EVENTS:
-            if (enter(r, TRACE_JSON_ARRAY))
+            if (trace_json_enter(&r->json, TRACE_JSON_ARRAY))
                 chrome_read_events(r);
             break;
         case T_INFO: read_distributed_info(r); break;
@@ -184,10 +178,13 @@ static void read_top(chrome_reader *r)
             r->base_time_ns = v == UINT64_MAX ? 0 : v > TRACE_MAX_NS ? TRACE_MAX_NS + 1 : (int64_t)v;
             break;
         case T_SIMULATOR:
-            r->is_simulated = enter(r, TRACE_JSON_STRING) && trace_json_is(&r->json, "ccldse");
+            r->is_simulated =
+                trace_json_enter(&r->json, TRACE_JSON_STRING) && trace_json_is(&r->json, "ccldse");
             break;
         case T_WORLD: r->world_size = small_of(r); break;
-        case T_SIZES: r->in_bytes = enter(r, TRACE_JSON_STRING) && trace_json_is(&r->json, "bytes"); break;
+        case T_SIZES:
+            r->in_bytes = trace_json_enter(&r->json, TRACE_JSON_STRING) && trace_json_is(&r->json, "bytes");
+            break;
         case T_PEAKS: read_peaks(r); break;
         default: trace_json_skip(&r->json);
         }
@@ -208,7 +205,7 @@ static void warn_of_fault(chrome_reader *r, const char *path)
         trace_warn(r->record, path, "byte %" PRIu64 ": %s; " USED, j->fault_at, j->why, r->n_read);
 }
 
-/* What was met and gone on after. */
+/* Warns of everything that was left out or replaced. */
 static void warn(chrome_reader *r, const char *path)
 {
     const trace_json *j = &r->json;
@@ -237,7 +234,7 @@ static void warn(chrome_reader *r, const char *path)
                        met[i].what, met[i].n);
 }
 
-/* Nothing is there that could be used. */
+/* The error of a file without any usable event. */
 static dse_status refuse(const chrome_reader *r, const char *path, dse_error *err)
 {
     const trace_json *j = &r->json;
@@ -267,7 +264,7 @@ static void read_all(chrome_reader *r, const char *path)
                    trace_json_offset(&r->json));
 }
 
-/* Gives back what the arrays have grown to and do not need. */
+/* Frees the unused capacity of the events. */
 static void tighten(trace_rank *rank)
 {
     if (rank->device_time || rank->n_events == rank->cap_events)
@@ -311,13 +308,7 @@ dse_status trace_chrome_parse(trace_source *source, const char *path, trace_reco
 
 static dse_status chrome_read(const char *path, trace_record *out, dse_error *err)
 {
-    trace_source source;
-    dse_status st = trace_source_open(&source, path, err);
-
-    if (st == DSE_OK)
-        st = trace_chrome_parse(&source, path, out, err);
-    trace_source_close(&source);
-    return st;
+    return trace_read_stream(trace_chrome_parse, path, out, err);
 }
 
 static bool is_chrome(const char *head, size_t n)

@@ -1,21 +1,21 @@
-/* Within the reader of Chrome traces: what its files share. */
+/* Private to the reader of Chrome traces: what chrome.c, chrome_event.c and chrome_split.c share. */
 #ifndef DSE_TRACE_CHROME_H
 #define DSE_TRACE_CHROME_H
 
 #include "trace/json_guess.h"
 #include "trace/record.h"
 
-/* How often something was met that is left out or mended, and the byte of the first event. */
+/* How many events had something that was left out, and the byte of the first one. */
 typedef struct {
     uint64_t n, first;
 } chrome_count;
 
-/* What metadata call a process: it holds for all of its lanes, wherever it stands. */
+/* The name that metadata give a process: it holds for all its lanes, also for those before the metadata. */
 typedef struct {
     uint32_t pid, name;
 } chrome_process;
 
-/* A short text, and its name: the next event's is mostly the same. */
+/* The last short text and its id: the text of the next event is mostly the same. */
 typedef struct {
     uint64_t begin, more; /* its first eight bytes, and the next */
     size_t n;
@@ -29,18 +29,18 @@ typedef struct {
     bool has_base;
     int64_t base_us;
     bool is_xla, is_simulated;
-    bool has_events;      /* traceEvents, or a list of events, was met */
+    bool has_events;      /* the file has traceEvents, or is a list of events */
     uint64_t n_read;      /* events of any kind */
-    int64_t base_time_ns; /* what the times count from, if the file says so */
-    uint32_t world_size;  /* of a simulated run; 0: unknown */
-    bool in_bytes;        /* of one, its sizes; else elements */
+    int64_t base_time_ns; /* origin of the times, if the file gives one */
+    uint32_t world_size;  /* simulated run: number of ranks; 0: unknown */
+    bool in_bytes;        /* simulated run: sizes are bytes, else elements */
     size_t n_peaks, cap_peaks;
-    uint64_t *peak; /* of one, by rank; TRACE_UNKNOWN */
+    uint64_t *peak; /* simulated run: peak memory by rank; TRACE_UNKNOWN */
     chrome_count backwards, out_of_range, correlations, device_times;
     trace_json_guess event_keys, args_keys;
-    trace_args args, no_args; /* of the event that is read; nothing given */
+    trace_args args, no_args; /* of the current event; args without any value */
     chrome_last last_pid, last_tid, last_cat;
-    uint8_t category[256]; /* by number of the rank's words */
+    uint8_t category[256]; /* by index of the rank's category words */
     size_t n_processes, cap_processes;
     chrome_process *process;
     dse_idtable processes; /* by pid */
@@ -49,19 +49,20 @@ typedef struct {
 /* Reads a trace; `path` is for messages. As trace_reader.read. */
 dse_status trace_chrome_parse(trace_source *source, const char *path, trace_record *out, dse_error *err);
 
-/* chrome_event.c: all events of the list that one is in. */
+/* chrome_event.c: reads the events of the list that the scanner has entered. */
 void chrome_events_init(chrome_reader *r);
 void chrome_read_events(chrome_reader *r);
 void chrome_name_lanes(chrome_reader *r); /* once all metadata are known */
 void chrome_events_free(chrome_reader *r);
 
-/* The text of a string, number, or list of those, as a name: "[0, 1]". DSE_NONE: it is none, and was skipped. */
+/* The text of a string, number, or list of those, as a name: "[0, 1]". DSE_NONE: it is none, and was
+ * skipped. */
 uint32_t chrome_name_of(chrome_reader *r);
 
-/* A number, or text of one: from 0 to max; UINT64_MAX. */
+/* A number from 0 to max, or a text with one; UINT64_MAX for anything else. */
 uint64_t chrome_whole_of(chrome_reader *r, uint64_t max);
 
-/* chrome_split.c: a simulated run has a rank for each pid, which the file's only one becomes. */
+/* chrome_split.c: splits the file's only rank into one rank for each pid of a simulated run. */
 void chrome_split_ranks(const chrome_reader *r, const char *path);
 
 #endif

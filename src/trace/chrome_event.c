@@ -1,25 +1,24 @@
-/* Events of Chrome traces. Keys stand in any order, so that an event is put together before it is looked at. */
+/* Events of Chrome traces. Keys come in any order, so an event is interpreted only after all of them were
+ * read. */
 #include "trace/chrome.h"
-
-#include "base/strbuf.h"
 
 #include <math.h>
 
-/* What is known of an event. */
+/* An event as read. */
 typedef struct {
     uint64_t at; /* byte */
     char ph;
     bool has_ts, has_dur;
-    bool wrong_ts, wrong_dur; /* there, but beyond all use */
+    bool wrong_ts, wrong_dur; /* present but not a usable number */
     trace_decimal ts, dur;
     uint32_t name, pid, tid, cat, meta_name;
     uint32_t correlation;
-    bool has_args; /* which are the reader's */
+    bool has_args; /* chrome_reader.args is filled */
     bool wrong_correlation;
     trace_device_time device_time;
 } chrome_event;
 
-/* ---- values of args ------------------------------------------------------------------------ */
+/* ---- values of args -------------------------------------------------------------------------- */
 
 enum {
     A_NAME,
@@ -43,6 +42,11 @@ static const trace_json_key_row args_rows[] = {
     {"bytes", A_WHOLE, FIELD(bytes)},
     {"blocks per SM", A_REAL, FIELD(blocks_per_sm)},
     {"est. achieved occupancy %", A_REAL, FIELD(occupancy_pct)},
+    {"kernel_class", A_NAME, FIELD(kernel_class)},
+    {"m", A_WHOLE, FIELD(m)},
+    {"n", A_WHOLE, FIELD(n)},
+    {"k", A_WHOLE, FIELD(k)},
+    {"batch", A_WHOLE, FIELD(batch)},
     {"Collective name", A_NAME, FIELD(collective)},
     {"dtype", A_NAME, FIELD(dtype)},
     {"Process Group Name", A_NAME, FIELD(group_name)},
@@ -62,22 +66,15 @@ static const trace_json_key_row args_rows[] = {
     {"name", A_META, 0},
 };
 
-/* Passes over a value that is not a number or text. */
-static bool scalar(chrome_reader *r, trace_json_kind kind)
-{
-    if (kind == TRACE_JSON_OBJECT || kind == TRACE_JSON_ARRAY)
-        trace_json_leave(&r->json, kind);
-    return kind == TRACE_JSON_STRING || kind == TRACE_JSON_NUMBER;
-}
-
 uint64_t chrome_whole_of(chrome_reader *r, uint64_t max)
 {
     trace_json_kind kind = trace_json_value(&r->json);
 
-    return scalar(r, kind) ? trace_whole_of(r->json.text, r->json.length, max) : UINT64_MAX;
+    return trace_json_scalar(&r->json, kind) ? trace_whole_of(r->json.text, r->json.length, max) : UINT64_MAX;
 }
 
-/* What XLA's profiler counts is a number, whose fraction is cut off, or a text of digits alone (spec, section 6). */
+/* XLA's profiler writes a count as a number, whose fraction is dropped, or as a text of digits only (spec,
+ * section 6). */
 static uint64_t count_of(chrome_reader *r, uint64_t max)
 {
     trace_json_kind kind = trace_json_value(&r->json);
@@ -86,7 +83,7 @@ static uint64_t count_of(chrome_reader *r, uint64_t max)
     trace_decimal d;
     uint64_t v;
 
-    if (!scalar(r, kind))
+    if (!trace_json_scalar(&r->json, kind))
         return UINT64_MAX;
     while (digits < n && text[digits] >= '0' && text[digits] <= '9')
         digits++;
@@ -98,7 +95,9 @@ static uint64_t count_of(chrome_reader *r, uint64_t max)
 
 static double real_of(chrome_reader *r)
 {
-    return scalar(r, trace_json_value(&r->json)) ? trace_double_of(r->json.text, r->json.length) : NAN;
+    return trace_json_scalar(&r->json, trace_json_value(&r->json))
+               ? trace_double_of(r->json.text, r->json.length)
+               : NAN;
 }
 
 static uint32_t intern(chrome_reader *r, const char *text, size_t n)
@@ -106,31 +105,13 @@ static uint32_t intern(chrome_reader *r, const char *text, size_t n)
     return trace_names_add(&r->rank->names, text, n);
 }
 
-/* A list as Python prints it, which is how Kineto writes "Process Group Ranks". */
-static uint32_t list_name(chrome_reader *r)
-{
-    dse_strbuf text;
-    uint32_t id;
-
-    dse_strbuf_init(&text);
-    while (trace_json_item(&r->json))
-        if (scalar(r, trace_json_value(&r->json)) && text.len < TRACE_WINDOW_BYTES) {
-            dse_strbuf_adds(&text, text.len ? ", " : "[");
-            dse_strbuf_add(&text, r->json.text, r->json.length);
-        }
-    dse_strbuf_adds(&text, text.len ? "]" : "[]");
-    id = intern(r, text.data, text.len);
-    dse_strbuf_free(&text);
-    return id;
-}
-
 uint32_t chrome_name_of(chrome_reader *r)
 {
     trace_json_kind kind = trace_json_value(&r->json);
 
     if (kind == TRACE_JSON_ARRAY)
-        return list_name(r);
-    return scalar(r, kind) ? intern(r, r->json.text, r->json.length) : DSE_NONE;
+        return trace_json_list_name(&r->json, TRACE_WINDOW_BYTES, &r->rank->names);
+    return trace_json_scalar(&r->json, kind) ? intern(r, r->json.text, r->json.length) : DSE_NONE;
 }
 
 static void count(chrome_count *c, uint64_t at)
@@ -145,7 +126,7 @@ static void read_correlation(chrome_reader *r, chrome_event *e)
 
     e->correlation = 0;
     e->wrong_correlation = false;
-    if (!scalar(r, trace_json_value(&r->json)))
+    if (!trace_json_scalar(&r->json, trace_json_value(&r->json)))
         return;
     v = trace_whole_of(r->json.text, r->json.length, UINT64_MAX - 1);
     if (v <= UINT32_MAX)
@@ -182,7 +163,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
     uint8_t n;
 
     if (kind != TRACE_JSON_OBJECT) {
-        scalar(r, kind);
+        trace_json_scalar(&r->json, kind);
         return;
     }
     trace_json_guess_begin(&r->args_keys, e->cat % TRACE_JSON_KINDS);
@@ -199,7 +180,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
         case A_META: e->meta_name = chrome_name_of(r); break;
         case A_DEVICE_OFFSET:
         case A_DEVICE_DUR:
-            v = count_of(r, TRACE_MAX_PS / 2); /* so that their sum is near, too */
+            v = count_of(r, TRACE_MAX_PS / 2); /* so that offset + duration does not overflow */
             if (v == UINT64_MAX)
                 count(&r->device_times, e->at);
             *(row->what == A_DEVICE_DUR ? &e->device_time.dur_ps : &e->device_time.offset_ps) = (int64_t)v;
@@ -209,7 +190,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
     }
 }
 
-/* ---- times --------------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
 {
@@ -224,7 +205,7 @@ static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
     good = kind == TRACE_JSON_NUMBER && trace_decimal_of(r->json.text, r->json.length, out);
     *wrong =
         !good && (kind == TRACE_JSON_NUMBER || (kind == TRACE_JSON_WORD && !trace_json_is(&r->json, "null")));
-    scalar(r, kind);
+    trace_json_scalar(&r->json, kind);
     return good;
 }
 
@@ -239,8 +220,8 @@ static bool relative(const trace_decimal *t, int64_t base_us, int64_t *ps)
 
 static bool is_positive(const trace_decimal *t) { return t->whole > 0 || t->millionths > 0; }
 
-/* Times count from the second that the first one is in. It may turn out to be nothing like the events' (metadata of
- * some writers have one of their own), so that the base moves as long as there is no event. */
+/* Times count from the second that the first one is in. It may turn out to be nothing like the events'
+ * (metadata of some writers have one of their own), so that the base moves as long as there is no event. */
 static bool place(chrome_reader *r, const trace_decimal *ts, int64_t *start_ps)
 {
     trace_rank *rank = r->rank;
@@ -275,7 +256,7 @@ static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, in
     return true;
 }
 
-/* ---- lanes --------------------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static bool same_process(const void *records, uint32_t id, const void *key)
 {
@@ -326,7 +307,7 @@ void chrome_name_lanes(chrome_reader *r)
     }
 }
 
-/* ---- events -------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 enum { E_NAME, E_PH, E_CAT, E_TS, E_DUR, E_PID, E_TID, E_ARGS };
 
@@ -358,7 +339,7 @@ static uint32_t repeated(chrome_reader *r, chrome_last *last)
     size_t n = r->json.length;
     uint64_t begin, more;
 
-    if (!scalar(r, kind))
+    if (!trace_json_scalar(&r->json, kind))
         return DSE_NONE;
     if (n > 16)
         return intern(r, text, n);
@@ -371,7 +352,8 @@ static uint32_t repeated(chrome_reader *r, chrome_last *last)
 
 static char phase_of(chrome_reader *r)
 {
-    return scalar(r, trace_json_value(&r->json)) && r->json.length == 1 ? *r->json.text : '\0';
+    return trace_json_scalar(&r->json, trace_json_value(&r->json)) && r->json.length == 1 ? *r->json.text
+                                                                                          : '\0';
 }
 
 static void read_event(chrome_reader *r, chrome_event *e)
@@ -450,7 +432,7 @@ void chrome_read_events(chrome_reader *r)
         int64_t start_ps, dur_ps;
 
         if (kind != TRACE_JSON_OBJECT) {
-            scalar(r, kind);
+            trace_json_scalar(&r->json, kind);
             continue;
         }
         read_event(r, &e);

@@ -1,23 +1,23 @@
-/* A timeline of ours has all ranks in one file: each pid is one. */
+/* A simulated timeline has all ranks in one file: each pid is a rank. */
 #include "trace/chrome.h"
 
 #include <inttypes.h>
 
-/* What something of the file's is in a rank's terms; of another rank: it was not met yet. So no table needs to be cleared
- * between ranks, of which there may be a hundred thousand. */
+/* The id that an id of the file has within a rank. It is valid only for the rank that it names, so no table
+ * is cleared between ranks, of which there may be a hundred thousand. */
 typedef struct {
-    uint32_t rank; /* its place + 1 */
+    uint32_t rank; /* index + 1 */
     uint32_t id;
 } moved;
 
-/* One rank on its way out of the file's. */
+/* The rank that is being moved out of the file's. */
 typedef struct {
     const trace_rank *from;
     trace_rank *to;
-    uint32_t rank; /* its place + 1; 0: none yet */
+    uint32_t rank; /* index + 1; 0: none yet */
     moved *name;   /* by name of `from` */
-    moved *lane;   /* by lane */
-    moved *args;   /* by args */
+    moved *lane;   /* by lane of `from` */
+    moved *args;   /* by args of `from` */
 } mover;
 
 static bool is_new(const mover *m, moved *v)
@@ -40,7 +40,7 @@ static uint32_t move_name(mover *m, uint32_t id)
 static uint32_t move_lane(mover *m, uint32_t id)
 {
     const trace_lane *lane = &m->from->lane[id];
-    uint32_t pid = move_name(m, lane->pid), tid = move_name(m, lane->tid); /* in this order */
+    uint32_t pid = move_name(m, lane->pid), tid = move_name(m, lane->tid); /* names count in this order */
     uint32_t to = trace_add_lane(m->to, pid, tid);
 
     m->to->lane[to].process_name = move_name(m, lane->process_name);
@@ -50,10 +50,11 @@ static uint32_t move_lane(mover *m, uint32_t id)
 
 static uint32_t move_args(mover *m, uint32_t id)
 {
-    static const size_t names[] = {offsetof(trace_args, collective),  offsetof(trace_args, dtype),
-                                   offsetof(trace_args, group_name),  offsetof(trace_args, group_desc),
-                                   offsetof(trace_args, group_ranks), offsetof(trace_args, hlo_category),
-                                   offsetof(trace_args, long_name),   offsetof(trace_args, shape)};
+    static const size_t names[] = {offsetof(trace_args, collective),   offsetof(trace_args, dtype),
+                                   offsetof(trace_args, group_name),   offsetof(trace_args, group_desc),
+                                   offsetof(trace_args, group_ranks),  offsetof(trace_args, kernel_class),
+                                   offsetof(trace_args, hlo_category), offsetof(trace_args, long_name),
+                                   offsetof(trace_args, shape)};
     trace_args a;
 
     if (id == DSE_NONE)
@@ -84,7 +85,8 @@ static void move_event(mover *m, const trace_event *e)
     trace_extend(to, e->start_ps, e->start_ps + e->dur_ps, e->start_ps > 0 || m->from->base_ns > 0);
 }
 
-/* The rank of each lane; DSE_NONE: its pid is no number. Ranks count in the order of their first lane; returns how many. */
+/* The rank of each lane; DSE_NONE: its pid is no number. Ranks count in the order of their first lane;
+ * returns how many. */
 static uint32_t ranks_of_lanes(const trace_rank *from, uint32_t *rank, uint32_t *pid)
 {
     uint32_t *by_name = dse_realloc(NULL, from->names.n * sizeof *by_name), n = 0;
@@ -110,7 +112,7 @@ static uint32_t ranks_of_lanes(const trace_rank *from, uint32_t *rank, uint32_t 
     return n;
 }
 
-/* The events of the file, rank by rank: order[start[k]..start[k + 1]) are those of rank k. */
+/* Sorts the events of the file by rank: order[start[k]..start[k + 1]) are those of rank k. */
 static void sort_by_rank(const trace_rank *from, const uint32_t *rank_of_lane, uint32_t n, size_t *start,
                          uint32_t *order)
 {
@@ -138,8 +140,8 @@ static void move_rank(mover *m, trace_record *to, const char *path, uint32_t num
         move_event(m, &from->event[order[i]]);
 }
 
-/* What the file says of its ranks beside their events. */
-static void tell_of_run(const chrome_reader *r, trace_rank *to)
+/* Sets what the file gives for each rank beside its events. */
+static void set_run_facts(const chrome_reader *r, trace_rank *to)
 {
     to->world_size = r->world_size;
     to->in_elements = !r->in_bytes;
@@ -162,7 +164,7 @@ static void split(const chrome_reader *r, trace_record *to, const char *path)
     sort_by_rank(from, rank, n, start, order);
     for (uint32_t k = 0; k < n; k++) {
         move_rank(&m, to, path, pid[k], order + start[k], start[k + 1] - start[k]);
-        tell_of_run(r, m.to);
+        set_run_facts(r, m.to);
     }
     if (start[n] < from->n_events)
         trace_warn(to, path,

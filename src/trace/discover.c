@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const struct {
-    const char *what; /* that it looks for */
+    const char *what; /* searched formats, for messages */
     bool takes[TRACE_FAMILIES];
 } profiles[] = {
     [TRACE_PROFILES_AUTO] =
@@ -21,7 +21,7 @@ static const struct {
                              {false, true, true, false, false}},
 };
 
-/* ---- places -------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static void keep(const trace_file_list *l, dse_arena *a, trace_file **to, size_t *n)
 {
@@ -46,7 +46,7 @@ void trace_take(trace_search *s, const trace_listing *l, trace_found *out)
     }
 }
 
-/* A link may lead back. */
+/* False for a link that leads back. */
 static bool is_another_dir(const char *path, const char *than)
 {
     struct stat a, b;
@@ -55,7 +55,7 @@ static bool is_another_dir(const char *path, const char *than)
            (a.st_ino != b.st_ino || a.st_dev != b.st_dev);
 }
 
-/* The directories of a pattern below another, sorted. */
+/* The directories below `dir` that match a pattern, sorted. */
 static dse_status expand(trace_search *s, const char *dir, const char *pattern, const char ***out, size_t *n,
                          dse_error *err)
 {
@@ -86,7 +86,7 @@ static dse_status expand(trace_search *s, const char *dir, const char *pattern, 
     return DSE_OK;
 }
 
-static dse_status several(const char *dir, const char *const *place, size_t n, dse_error *err)
+static dse_status fail_several(const char *dir, const char *const *place, size_t n, dse_error *err)
 {
     const char *name[6];
     char list[600];
@@ -98,9 +98,9 @@ static dse_status several(const char *dir, const char *const *place, size_t n, d
                     n, list, n > 6 ? ", ..." : "");
 }
 
-/* Takes the traces of the one directory among these that has some. */
-static dse_status look_in(trace_search *s, const char *dir, const char **place, size_t n, trace_found *out,
-                          dse_error *err)
+/* Takes the traces of the only one of these directories that has some; several are an error. */
+static dse_status search_dirs(trace_search *s, const char *dir, const char **place, size_t n,
+                              trace_found *out, dse_error *err)
 {
     dse_status st = DSE_OK;
     size_t n_with = 0;
@@ -128,7 +128,7 @@ static dse_status look_in(trace_search *s, const char *dir, const char **place, 
         }
         place[n_with++] = place[i];
     }
-    return st == DSE_OK && n_with > 1 ? several(dir, place, n_with, err) : st;
+    return st == DSE_OK && n_with > 1 ? fail_several(dir, place, n_with, err) : st;
 }
 
 static dse_status find_below(trace_search *s, const char *dir, trace_found *out, dse_error *err)
@@ -149,7 +149,7 @@ static dse_status find_below(trace_search *s, const char *dir, trace_found *out,
 
         st = expand(s, dir, places[i], &place, &n, err);
         if (st == DSE_OK)
-            st = look_in(s, dir, place, n, out, err);
+            st = search_dirs(s, dir, place, n, out, err);
     }
     return st;
 }
@@ -158,7 +158,7 @@ static dse_status find_snapshots(trace_search *s, const char *dir, trace_found *
 {
     static const struct {
         const char *below;
-        bool named; /* a directory of the same name in it */
+        bool named; /* append the name of `dir` */
     } places[] = {{"memory_snapshot", false},
                   {"../memory_snapshot", true},
                   {"../memory_snapshot", false},
@@ -180,7 +180,7 @@ static dse_status find_snapshots(trace_search *s, const char *dir, trace_found *
     return st;
 }
 
-/* Beside the directory that was asked for, or that in which the traces are. */
+/* Searches beside the given directory, then beside the one that has the traces. */
 static dse_status find_all_snapshots(trace_search *s, const char *dir, trace_found *out, dse_error *err)
 {
     dse_status st = out->n_snapshots ? DSE_OK : find_snapshots(s, dir, out, err);
@@ -192,7 +192,7 @@ static dse_status find_all_snapshots(trace_search *s, const char *dir, trace_fou
     return find_snapshots(s, dir, out, err);
 }
 
-/* ---- what is there instead ----------------------------------------------------------------- */
+/* ---- directories without a trace ------------------------------------------------------------- */
 
 static bool is_side_file(const char *name)
 {
@@ -221,7 +221,7 @@ static dse_status no_trace(const trace_search *s, const char *dir, const char *c
                     dir, profiles[s->which].what, list, n > 5 ? ", ..." : "");
 }
 
-static dse_status look_beside(trace_search *s, const char *dir, trace_found *out, dse_error *err)
+static dse_status note_side_files(trace_search *s, const char *dir, trace_found *out, dse_error *err)
 {
     const char **name;
     size_t n;
@@ -254,7 +254,7 @@ static dse_status discover_file(trace_search *s, const char *path, trace_found *
     return st;
 }
 
-/* The files of a directory and of the profile_trace/ in it, which the original tools search together. */
+/* Lists a directory together with the profile_trace/ in it, as the original tools do. */
 static dse_status list_both(trace_search *s, const char *dir, trace_listing *l, dse_error *err)
 {
     const char *below = dse_arena_printf(s->arena, "%s/profile_trace", dir);
@@ -281,12 +281,12 @@ static dse_status discover_dir(trace_search *s, const char *dir, trace_found *ou
     if (st == DSE_OK && profiles[s->which].takes[TRACE_FAMILY_SNAPSHOTS])
         st = find_all_snapshots(s, dir, out, err);
     if (st == DSE_OK)
-        st = look_beside(s, dir, out, err);
+        st = note_side_files(s, dir, out, err);
     return st;
 }
 
-/* Without slashes at its end. */
-static const char *tidy(dse_arena *a, const char *path)
+/* Removes slashes at the end. */
+static const char *trim(dse_arena *a, const char *path)
 {
     size_t n = strlen(path);
 
@@ -302,7 +302,7 @@ dse_status trace_discover(const char *path, trace_profiles which, dse_arena *a, 
     struct stat sb;
 
     *out = (trace_found){0};
-    path = tidy(a, path);
+    path = trim(a, path);
     if (stat(path, &sb) != 0)
         return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
     if (!S_ISDIR(sb.st_mode) &&

@@ -5,31 +5,7 @@
 
 #include <inttypes.h>
 
-/* ---- process groups ------------------------------------------------------------------------- */
-
-/* [0, 1] as the text that Kineto has for it. */
-static uint32_t ranks_of(et_reader *r)
-{
-    trace_json *j = &r->json;
-    dse_strbuf text;
-    uint32_t id;
-
-    dse_strbuf_init(&text);
-    while (trace_json_item(j)) {
-        trace_json_kind kind = trace_json_value(j);
-
-        if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT) {
-            trace_json_leave(j, kind);
-            continue;
-        }
-        dse_strbuf_adds(&text, text.len ? ", " : "[");
-        dse_strbuf_add(&text, j->text, j->length);
-    }
-    dse_strbuf_adds(&text, text.len ? "]" : "[]");
-    id = trace_names_add(&r->rank->names, text.data, text.len);
-    dse_strbuf_free(&text);
-    return id;
-}
+/* ---- process groups -------------------------------------------------------------------------- */
 
 static void read_group(et_reader *r)
 {
@@ -40,29 +16,26 @@ static void read_group(et_reader *r)
     while (trace_json_key(j)) {
         bool name = trace_json_is(j, "pg_name"), desc = trace_json_is(j, "pg_desc"),
              size = trace_json_is(j, "pg_size"), ranks = trace_json_is(j, "ranks");
-        trace_json_kind kind;
 
-        if (!name && !desc && !size && !ranks) {
+        if (name || desc) {
+            if (trace_json_enter(j, TRACE_JSON_STRING))
+                *(name ? &g.name : &g.desc) = et_text_of(r);
+        } else if (size) {
+            if (trace_json_enter(j, TRACE_JSON_NUMBER))
+                g.size = (uint32_t)trace_whole_of(j->text, j->length, DSE_NONE - 1);
+        } else if (!ranks) {
             trace_json_skip(j);
-            continue;
+        } else if (trace_json_enter(j, TRACE_JSON_ARRAY)) {
+            g.ranks = trace_json_list_name(j, SIZE_MAX, &rank->names);
         }
-        kind = trace_json_value(j);
-        if (kind == TRACE_JSON_ARRAY && ranks)
-            g.ranks = ranks_of(r);
-        else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
-        else if (kind == TRACE_JSON_STRING && (name || desc))
-            *(name ? &g.name : &g.desc) = et_text_of(r);
-        else if (kind == TRACE_JSON_NUMBER && size)
-            g.size = (uint32_t)trace_whole_of(j->text, j->length, DSE_NONE - 1);
     }
     g.size = g.size == DSE_NONE ? 0 : g.size;
     DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1);
     rank->group[rank->n_groups++] = g;
 }
 
-/* [{"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]}], as the text of a node. What is no such text
- * says nothing of groups. */
+/* [{"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]}], as the text of a node. Any
+ * other text declares no groups. */
 static void read_groups(et_reader *r)
 {
     et_reader inner = {.rank = r->rank};
@@ -78,7 +51,7 @@ static void read_groups(et_reader *r)
     trace_source_close(&source);
 }
 
-/* The group of all ranks says how many they are. */
+/* The group of all ranks gives the world size. */
 static void note_world(trace_rank *rank)
 {
     for (size_t i = 0; i < rank->n_groups; i++) {
@@ -90,7 +63,7 @@ static void note_world(trace_rank *rank)
     }
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static bool ps_of(trace_decimal us, int64_t base_us, int64_t *ps)
 {
@@ -101,7 +74,7 @@ static bool ps_of(trace_decimal us, int64_t base_us, int64_t *ps)
            !__builtin_add_overflow(*ps, us.millionths, ps);
 }
 
-/* Times count from the first node's second. */
+/* Times count from the second in which the first node starts. */
 static bool set_times(et_reader *r, const et_node *n, trace_event *e)
 {
     trace_rank *rank = r->rank;
@@ -128,7 +101,7 @@ static bool set_times(et_reader *r, const et_node *n, trace_event *e)
     return true;
 }
 
-/* `at` is the byte where it begins. */
+/* `at` is the byte where the node begins. */
 static void add_node(et_reader *r, const et_node *n, uint64_t at)
 {
     const char *name = TRACE_NAME(r->rank, n->name);
@@ -147,7 +120,7 @@ static void add_node(et_reader *r, const et_node *n, uint64_t at)
         read_groups(r);
 }
 
-/* A node that the file does not complete is none. */
+/* A node that is cut off is ignored. */
 static void read_nodes(et_reader *r)
 {
     trace_json *j = &r->json;
@@ -156,11 +129,8 @@ static void read_nodes(et_reader *r)
     r->has_nodes = true;
     while (trace_json_item(j)) {
         uint64_t at = trace_json_offset(j);
-        trace_json_kind kind = trace_json_value(j);
 
-        if (kind == TRACE_JSON_ARRAY)
-            trace_json_leave(j, kind);
-        if (kind != TRACE_JSON_OBJECT)
+        if (!trace_json_enter(j, TRACE_JSON_OBJECT))
             continue;
         et_read_node(r, &n);
         if (!j->fault)
@@ -168,31 +138,25 @@ static void read_nodes(et_reader *r)
     }
 }
 
-/* ---- the file ------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void read_top(et_reader *r)
 {
     trace_json *j = &r->json;
 
     while (trace_json_key(j)) {
-        bool pid = trace_json_is(j, "pid"), nodes = trace_json_is(j, "nodes");
-        trace_json_kind kind;
-
-        if (!pid && !nodes) {
+        if (trace_json_is(j, "nodes")) {
+            if (trace_json_enter(j, TRACE_JSON_ARRAY))
+                read_nodes(r);
+        } else if (!trace_json_is(j, "pid")) {
             trace_json_skip(j);
-            continue;
-        }
-        kind = trace_json_value(j);
-        if (nodes && kind == TRACE_JSON_ARRAY)
-            read_nodes(r);
-        else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
-        else if (pid && kind == TRACE_JSON_NUMBER)
+        } else if (trace_json_enter(j, TRACE_JSON_NUMBER)) {
             r->pid = et_text_of(r);
+        }
     }
 }
 
-static const char *trouble(const trace_json *j)
+static const char *reason(const trace_json *j)
 {
     return *j->source->broken             ? j->source->broken
            : j->fault == TRACE_JSON_ENDED ? "the file ends here; it was cut off"
@@ -208,11 +172,11 @@ static dse_status finish(et_reader *r, const char *path, trace_record *out, dse_
     snprintf(where, sizeof where, "%.200s: byte %" PRIu64, path, j->fault_at);
     if (j->fault && !rank->n_events)
         return dse_fail_at(err, *j->source->broken ? DSE_E_IO : DSE_E_SYNTAX, where,
-                           "no node comes before this: %s", trouble(j));
+                           "no node comes before this: %s", reason(j));
     if (!r->has_nodes)
         return dse_fail_at(err, DSE_E_SYNTAX, path, "not an execution trace: it has no list 'nodes'");
     if (j->fault)
-        trace_warn(out, where, "%s; the %zu nodes before it are used", trouble(j), rank->n_events);
+        trace_warn(out, where, "%s; the %zu nodes before it are used", reason(j), rank->n_events);
     if (r->n_out_of_range)
         trace_warn(
             out, path,
@@ -243,13 +207,7 @@ dse_status trace_et_parse(trace_source *source, const char *path, trace_record *
 
 static dse_status read_file(const char *path, trace_record *out, dse_error *err)
 {
-    trace_source source = {0};
-    dse_status st = trace_source_open(&source, path, err);
-
-    if (st == DSE_OK)
-        st = trace_et_parse(&source, path, out, err);
-    trace_source_close(&source);
-    return st;
+    return trace_read_stream(trace_et_parse, path, out, err);
 }
 
 static bool is_et(const char *head, size_t n)

@@ -3,16 +3,16 @@
  *
  *     tensors, sequence number, group, rank, "allreduce", input splits, output splits [, start, stride] [, ranks]
  *
- * The group is a number in older versions and a pair of texts, name and description, in newer. Without tensors (wait,
- * barrier) the list begins with the sequence number. Newest versions say the same again in attributes, which are
- * believed first. A tensor is [id, storage, offset, elements, bytes of one, device]. */
+ * The group is a number in older versions, and a pair of texts, name and description, in newer ones. Without
+ * tensors (wait, barrier) the list begins with the sequence number. The newest versions repeat all this in
+ * attributes, which take precedence. A tensor is [id, storage, offset, elements, bytes of one, device]. */
 #include "trace/et_node.h"
 
 #include <inttypes.h>
 
 uint32_t et_text_of(et_reader *r) { return trace_names_add(&r->rank->names, r->json.text, r->json.length); }
 
-/* ---- values --------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 #define MAX_NESTING 8
 
@@ -42,7 +42,7 @@ static void take_array(et_values *v, const et_array *a)
     }
 }
 
-/* The array that one is in. Recursion ends at MAX_NESTING. */
+/* Reads the array that the scanner is in. Recursion ends at MAX_NESTING. */
 static void read_array(et_reader *r, et_values *v, unsigned depth)
 {
     trace_json *j = &r->json;
@@ -54,12 +54,11 @@ static void read_array(et_reader *r, et_values *v, unsigned depth)
         if (kind == TRACE_JSON_ARRAY && depth < MAX_NESTING) {
             a.nested = true;
             read_array(r, v, depth + 1);
-        } else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT) {
-            trace_json_leave(j, kind);
-        } else if (kind == TRACE_JSON_NUMBER && a.n_numbers < 5) {
-            a.number[a.n_numbers++] = trace_whole_of(j->text, j->length, UINT64_MAX - 1);
-        } else if (kind == TRACE_JSON_STRING && a.n_texts < 2) {
-            a.text[a.n_texts++] = et_text_of(r);
+        } else if (trace_json_scalar(j, kind)) {
+            if (kind == TRACE_JSON_NUMBER && a.n_numbers < 5)
+                a.number[a.n_numbers++] = trace_whole_of(j->text, j->length, UINT64_MAX - 1);
+            else if (kind == TRACE_JSON_STRING && a.n_texts < 2)
+                a.text[a.n_texts++] = et_text_of(r);
         }
         a.n++;
     }
@@ -87,27 +86,28 @@ static void keep_config(et_reader *r)
     dse_strbuf_add(&r->config, r->json.text, r->json.length);
 }
 
-/* The list of a node's values. A text that is JSON is kept whole; the first of the others is the word. */
+/* Reads the list of a node's values. A text that is JSON is kept whole; the first other text is the word. */
 static void read_values(et_reader *r, et_values *v)
 {
     trace_json *j = &r->json;
-    trace_json_kind kind;
 
     while (trace_json_item(j)) {
-        if ((kind = trace_json_value(j)) == TRACE_JSON_ARRAY)
+        trace_json_kind kind = trace_json_value(j);
+
+        if (kind == TRACE_JSON_ARRAY)
             read_array(r, v, 1);
-        else if (kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
+        else if (!trace_json_scalar(j, kind))
+            continue;
         else if (kind == TRACE_JSON_NUMBER)
             take_number(r, v);
-        else if (kind == TRACE_JSON_STRING && j->length && *j->text == '[')
+        else if (j->length && *j->text == '[')
             keep_config(r);
-        else if (kind == TRACE_JSON_STRING && v->word == DSE_NONE)
+        else if (v->word == DSE_NONE)
             v->word = et_text_of(r);
     }
 }
 
-/* "GenericList[Tensor(c10::Half)]" names Half. Kineto spells the types in words of their own. */
+/* "GenericList[Tensor(c10::Half)]" is Half: the name that Kineto uses. */
 static uint32_t dtype_of(et_reader *r)
 {
     static const struct {
@@ -136,16 +136,9 @@ static uint32_t dtype_of(et_reader *r)
 
 static void read_types(et_reader *r, et_node *n)
 {
-    trace_json *j = &r->json;
-    trace_json_kind kind;
-
-    while (trace_json_item(j)) {
-        kind = trace_json_value(j);
-        if (kind == TRACE_JSON_STRING && n->dtype == DSE_NONE)
+    while (trace_json_item(&r->json))
+        if (trace_json_enter(&r->json, TRACE_JSON_STRING) && n->dtype == DSE_NONE)
             n->dtype = dtype_of(r);
-        else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
-    }
 }
 
 /* {"values": [...], "shapes": ..., "types": [...]}, or the values alone in older schemas. */
@@ -163,16 +156,16 @@ static void read_side(et_reader *r, et_node *n, et_values *v, bool types)
 
         if (!values && !(types && trace_json_is(j, "types")))
             trace_json_skip(j);
-        else if ((kind = trace_json_value(j)) == TRACE_JSON_ARRAY && values)
+        else if (!trace_json_enter(j, TRACE_JSON_ARRAY))
+            continue;
+        else if (values)
             read_values(r, v);
-        else if (kind == TRACE_JSON_ARRAY)
+        else
             read_types(r, n);
-        else if (kind == TRACE_JSON_OBJECT)
-            trace_json_leave(j, kind);
     }
 }
 
-/* ---- attributes ----------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 enum { TAKE_NAME, TAKE_COUNT, TAKE_TIME, TAKE_INPUTS, TAKE_OUTPUTS, TAKE_TYPES, TAKE_ATTRS };
 
@@ -197,7 +190,7 @@ static const trace_json_key_row node_rows[] = {
     {"input_types", TAKE_TYPES, 0},     {"attrs", TAKE_ATTRS, 0},
 };
 
-/* The value that comes is a scalar for a field of the node. */
+/* Reads a scalar into a field of the node. */
 static void take_scalar(et_reader *r, et_node *n, const trace_json_key_row *row)
 {
     trace_json *j = &r->json;
@@ -205,11 +198,7 @@ static void take_scalar(et_reader *r, et_node *n, const trace_json_key_row *row)
     char *field = (char *)n + row->offset;
     trace_decimal d;
 
-    if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT) {
-        trace_json_leave(j, kind);
-        return;
-    }
-    if (kind != TRACE_JSON_STRING && kind != TRACE_JSON_NUMBER)
+    if (!trace_json_scalar(j, kind))
         return;
     if (row->what == TAKE_NAME) {
         *(uint32_t *)(void *)field = et_text_of(r);
@@ -223,19 +212,16 @@ static void take_scalar(et_reader *r, et_node *n, const trace_json_key_row *row)
     }
 }
 
-/* {"name": "pg_size", "type": "uint64", "value": 8}: the name is known before the value, in every version. */
+/* {"name": "pg_size", "type": "uint64", "value": 8}: every version writes the name before the value. */
 static void read_attr(et_reader *r, et_node *n)
 {
     const trace_json_key_row *row = NULL;
     trace_json *j = &r->json;
-    trace_json_kind kind;
 
     while (trace_json_key(j)) {
         if (trace_json_is(j, "name")) {
-            if ((kind = trace_json_value(j)) == TRACE_JSON_STRING)
+            if (trace_json_enter(j, TRACE_JSON_STRING))
                 row = trace_json_keys_find(&r->attr_keys, j->text, j->length);
-            else if (kind == TRACE_JSON_ARRAY || kind == TRACE_JSON_OBJECT)
-                trace_json_leave(j, kind);
         } else if (row && trace_json_is(j, "value")) {
             take_scalar(r, n, row);
         } else {
@@ -247,21 +233,15 @@ static void read_attr(et_reader *r, et_node *n)
 static void read_attrs(et_reader *r, et_node *n)
 {
     trace_json *j = &r->json;
-    trace_json_kind kind = trace_json_value(j);
 
-    if (kind == TRACE_JSON_OBJECT)
-        trace_json_leave(j, kind);
-    if (kind != TRACE_JSON_ARRAY)
+    if (!trace_json_enter(j, TRACE_JSON_ARRAY))
         return;
-    while (trace_json_item(j)) {
-        if ((kind = trace_json_value(j)) == TRACE_JSON_OBJECT)
+    while (trace_json_item(j))
+        if (trace_json_enter(j, TRACE_JSON_OBJECT))
             read_attr(r, n);
-        else if (kind == TRACE_JSON_ARRAY)
-            trace_json_leave(j, kind);
-    }
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 void et_nodes_init(et_reader *r)
 {
@@ -273,7 +253,6 @@ void et_read_node(et_reader *r, et_node *n)
 {
     static const et_values none = {.word = DSE_NONE, .group_name = DSE_NONE, .group_desc = DSE_NONE};
     trace_json *j = &r->json;
-    trace_json_kind kind;
 
     *n = (et_node){.name = DSE_NONE,
                    .tid = DSE_NONE,
@@ -297,10 +276,8 @@ void et_read_node(et_reader *r, et_node *n)
         case TAKE_OUTPUTS: read_side(r, n, &n->out, false); break;
         case TAKE_ATTRS: read_attrs(r, n); break;
         case TAKE_TYPES:
-            if ((kind = trace_json_value(j)) == TRACE_JSON_ARRAY)
+            if (trace_json_enter(j, TRACE_JSON_ARRAY))
                 read_types(r, n);
-            else if (kind == TRACE_JSON_OBJECT)
-                trace_json_leave(j, kind);
             break;
         default: take_scalar(r, n, row);
         }
@@ -311,17 +288,14 @@ static uint64_t given(uint64_t first, uint64_t otherwise) { return first != UINT
 
 static uint32_t named(uint32_t first, uint32_t otherwise) { return first != DSE_NONE ? first : otherwise; }
 
-/* Of an older version's group only its number is known; 0 is none. */
+/* Older versions give only a number for the group; 0 is none. */
 static uint32_t group_of(et_reader *r, const et_node *n)
 {
     const et_values *v = &n->in;
-    char text[24];
-    int length;
 
     if (n->group_name != DSE_NONE || v->group_name != DSE_NONE || v->n_before != 3 || !v->before[1])
         return named(n->group_name, v->group_name);
-    length = snprintf(text, sizeof text, "%" PRIu64, v->before[1]);
-    return trace_names_add(&r->rank->names, text, (size_t)length);
+    return trace_names_addf(&r->rank->names, "%" PRIu64, v->before[1]);
 }
 
 static uint64_t elements_of(const et_values *v)
@@ -329,7 +303,7 @@ static uint64_t elements_of(const et_values *v)
     return v->has_tensor && !v->overflows ? v->elements : TRACE_UNKNOWN;
 }
 
-/* Of so many elements of tensors, which may be a part of them. */
+/* Bytes of so many elements, which may be a part of the tensors. */
 static uint64_t bytes_of(const et_values *v, uint64_t elements)
 {
     uint64_t bytes;

@@ -1,4 +1,4 @@
-/* Within the reader of execution traces: one node. */
+/* Private to the reader of execution traces: one node. */
 #ifndef DSE_TRACE_ET_NODE_H
 #define DSE_TRACE_ET_NODE_H
 
@@ -7,13 +7,13 @@
 #include "trace/json_scan.h"
 #include "trace/record.h"
 
-/* What stands among the values of a node. */
+/* Summary of the values of a node. */
 typedef struct {
     uint64_t elements, bytes;   /* of all tensors */
-    bool has_tensor, overflows; /* the sums are beyond 64 bits */
+    bool has_tensor, overflows; /* overflows: a sum exceeds 64 bits */
     uint32_t word;              /* the first text; a name */
     uint32_t group_name, group_desc;
-    uint64_t before[4], after[4]; /* the first numbers in front of the word, the last behind it */
+    uint64_t before[4], after[4]; /* the first numbers before the word, the last ones after it */
     unsigned n_before, n_after;
 } et_values;
 
@@ -22,7 +22,7 @@ typedef struct {
     et_values in, out;
     uint32_t dtype;
     trace_decimal ts, dur;
-    bool has_ts, has_dur, wrong_time; /* a number, but beyond all use */
+    bool has_ts, has_dur, wrong_time; /* wrong_time: present but not a usable number */
     /* Of attributes. */
     uint32_t collective, group_name, group_desc, attr_dtype;
     uint64_t in_elements, out_elements, group_size;
@@ -31,7 +31,7 @@ typedef struct {
 typedef struct {
     trace_json json;
     trace_rank *rank;
-    dse_strbuf config; /* the text of process groups, kept until its node is known to be that */
+    dse_strbuf config; /* a text that declares process groups if the node's name says so */
     bool has_nodes, has_base;
     int64_t base_us;
     uint32_t pid;
@@ -39,13 +39,13 @@ typedef struct {
     trace_json_keys node_keys, attr_keys;
 } et_reader;
 
-/* Begins with the keys that nodes and attributes may have. */
+/* Prepares the tables of keys. */
 void et_nodes_init(et_reader *r);
 
 /* Reads the object that the scanner is in. */
 void et_read_node(et_reader *r, et_node *n);
 
-/* What a record_param_comms says, as args of an event. */
+/* The values of a record_param_comms as args of an event. */
 uint32_t et_comm_args(et_reader *r, const et_node *n);
 
 /* The text that the scanner read last, as a name. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- loads ---------------------------------------------------------------------------------- */
+/* ---- loads ----------------------------------------------------------------------------------- */
 
 typedef struct {
     trace_experts e;
@@ -29,7 +29,7 @@ static void reserve(sums *s, uint32_t n)
         s->cap = cap;
     }
     if (n > s->e.n)
-        s->e.n = n; /* what lies behind is 0 still */
+        s->e.n = n; /* the rest is still 0 */
 }
 
 static dse_status add_step(sums *s, const cfg_doc *doc, const cfg_node *step, dse_error *err)
@@ -79,9 +79,9 @@ static dse_status add_file(sums *s, const char *path, dse_error *err)
     return st;
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
-/* The folders gates_logs_<x>: right here, else in each folder that is named after gates_logs. */
+/* The folders gates_logs_<x> in the directory, or else in each folder with gates_logs in its name. */
 static dse_status find_folders(const char *dir, dse_arena *a, trace_paths *out, dse_error *err)
 {
     trace_paths outer = {0};

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- cards --------------------------------------------------------------------------------- */
+/* ---- cards ----------------------------------------------------------------------------------- */
 
-/* Whether a file of another name is a card; what cannot be read as YAML is none. */
+/* Whether a file of another name is a card; a file that is not YAML is not. */
 static bool is_card(const char *path, dse_arena *a)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -59,7 +59,7 @@ dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse
             return DSE_OK;
         }
     }
-    /* Whoever names a file need not be able to list what is beside it. */
+    /* The directory of a named file need not be readable. */
     if (dir != path && access(dir, R_OK) != 0)
         return DSE_OK;
     st = trace_list_names(dir, a, &name, &n, err);

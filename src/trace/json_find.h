@@ -1,5 +1,5 @@
-/* Where the next byte of interest is: sixteen at a time where there is SSE2, one at a time elsewhere. Both may look at
- * bytes behind the last, which are there and are 0 (trace/source.h); a 0 is always of interest, so that they end. */
+/* Finds the next byte of interest: sixteen bytes at a time with SSE2, one at a time without. Both may read
+ * the zero bytes after the last one (trace/source.h); a 0 is always of interest, so every search ends. */
 #ifndef DSE_TRACE_JSON_FIND_H
 #define DSE_TRACE_JSON_FIND_H
 
@@ -28,7 +28,7 @@ static inline const char *trace_json_find_quote_plain(const char *p)
     return p;
 }
 
-/* What changes the depth, outside of strings: a bracket or a brace, or the quote of a string, or a 0. */
+/* The next byte that may change the depth: a bracket, a brace, the quote of a string, or a 0. */
 static inline const char *trace_json_find_bracket_plain(const char *p)
 {
     while (*p != '"' && *p != '[' && *p != ']' && *p != '{' && *p != '}' && *p)
@@ -36,7 +36,7 @@ static inline const char *trace_json_find_bracket_plain(const char *p)
     return p;
 }
 
-/* The end of the bytes that numbers are made of. */
+/* The end of a run of bytes that occur in numbers. */
 static inline const char *trace_json_find_number_end_plain(const char *p)
 {
     for (;; p++) {

@@ -8,8 +8,8 @@ void trace_json_guess_init(trace_json_guess *g, const trace_json_key_row *row, s
     trace_json_keys_init(&g->keys, row, n);
 }
 
-/* The gap of these bytes, a new one if need be; 0: it cannot be remembered. Those of the first key have no comma, all
- * others have one, so that neither is ever guessed in the place of the other. */
+/* The gap of these bytes, a new one if need be; 0: it is too long or the table is full. The gap before a
+ * first key has no comma and every other gap has one, so neither is guessed for the other. */
 static uint8_t gap_of(trace_json_guess *g, const char *text, size_t n, uint8_t row)
 {
     trace_json_gap new = {.length = (uint8_t)n, .row = row};
@@ -29,7 +29,7 @@ static uint8_t gap_of(trace_json_guess *g, const char *text, size_t n, uint8_t r
     return *slot;
 }
 
-/* Reads the key, and remembers what stood before its value, if all of that is still in the window. */
+/* Reads the key, and remembers the gap before its value if all of it is still in the window. */
 uint8_t trace_json_guess_key_slow(trace_json_guess *g, trace_json *s)
 {
     const char *from = s->at;

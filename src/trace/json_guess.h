@@ -1,9 +1,9 @@
 /* trace_json_guess -- the next key of an object, guessed from the objects before it.
  *
- * Writers of traces put the same keys in the same order, between the same blanks, millions of times. What stood between
- * the value before and the next value (",\n    \"ts\": ") is remembered with what mostly follows it; when the text goes on
- * with the very same bytes, they need not be looked at one by one. When it does not, the scanner reads the key as ever,
- * and the guess learns. A guess never changes what is read.
+ * Writers of traces repeat the same keys in the same order, between the same blanks, millions of times. A gap
+ * is the text between two values (",\n    \"ts\": "); it is remembered together with the gaps that followed
+ * it. If the text continues with one of these, its bytes are not scanned one by one. Otherwise the scanner
+ * reads the key, and the gap is remembered. A guess never changes what is read.
  *
  *     for (trace_json_guess_begin(&g, 0); (row = trace_json_guess_key(&g, &s)) != TRACE_JSON_NO_KEY;)
  *         ... trace_json_value or trace_json_skip ... */
@@ -13,40 +13,41 @@
 #include "trace/json_keys.h"
 #include "trace/json_scan.h"
 
-#define TRACE_JSON_GAP_BYTES 48  /* of a gap that is remembered: fewer than stand behind the window */
-#define TRACE_JSON_GAPS      192 /* of one table */
-#define TRACE_JSON_KINDS     15  /* of objects, which begin differently */
-#define TRACE_JSON_GUESSES   4   /* how many gaps may follow one */
+#define TRACE_JSON_GAP_BYTES 48  /* longest gap that is remembered: fewer bytes than follow the window */
+#define TRACE_JSON_GAPS      192 /* gaps in one table */
+#define TRACE_JSON_KINDS     15  /* kinds of objects, each with a first gap of its own */
+#define TRACE_JSON_GUESSES   4   /* gaps that are tried after one */
 #define TRACE_JSON_NO_KEY    UINT8_MAX
 #define TRACE_JSON_OTHER_KEY (UINT8_MAX - 1) /* none of the rows */
 
-/* What stands between two values. */
 typedef struct {
     char text[TRACE_JSON_GAP_BYTES];            /* 0 beyond its end, */
     unsigned char beyond[TRACE_JSON_GAP_BYTES]; /* where this is 255, and else 0 */
     uint8_t length;
     uint8_t row; /* of the keys' rows; TRACE_JSON_OTHER_KEY; TRACE_JSON_NO_KEY: the object ends */
     uint8_t next[TRACE_JSON_GUESSES]; /* gaps that followed it; 0: none */
-    uint8_t oldest;                   /* of those: the next to be forgotten */
+    uint8_t oldest;                   /* of next: the first to be replaced */
 } trace_json_gap;
 
 typedef struct {
     trace_json_keys keys;
     unsigned n, at;
     uint8_t slot[256]; /* by hash: of a gap; 0: none */
-    /* The first ones stand for the beginnings of objects, and the one behind those for a gap that is not remembered. */
+    /* The first TRACE_JSON_KINDS stand for the beginnings of objects, the next one for any gap that is not
+     * remembered. */
     trace_json_gap gap[TRACE_JSON_GAPS];
 } trace_json_guess;
 
-/* For the objects whose keys are these rows: fewer than 64. */
+/* For objects with the keys of these rows, fewer than 64. */
 void trace_json_guess_init(trace_json_guess *g, const trace_json_key_row *row, size_t n);
 
-/* An object has been stepped into; `kind` < TRACE_JSON_KINDS: those of one kind are mostly alike. */
+/* The scanner has entered an object of a `kind` < TRACE_JSON_KINDS, whose objects mostly have the same
+ * keys. */
 static inline void trace_json_guess_begin(trace_json_guess *g, unsigned kind) { g->at = kind; }
 
 uint8_t trace_json_guess_key_slow(trace_json_guess *g, trace_json *s);
 
-/* Whether the text goes on with it; TRACE_JSON_GAP_BYTES are looked at. */
+/* Whether the text continues with this gap; TRACE_JSON_GAP_BYTES are read. */
 static inline bool trace_json_gap_follows(const trace_json_gap *gap, const char *at)
 {
 #ifdef __SSE2__
@@ -65,7 +66,7 @@ static inline bool trace_json_gap_follows(const trace_json_gap *gap, const char 
 #endif
 }
 
-/* The row of the next key, which the scanner then stands behind, or TRACE_JSON_OTHER_KEY, or TRACE_JSON_NO_KEY. */
+/* Reads the next key: its row, or TRACE_JSON_OTHER_KEY, or TRACE_JSON_NO_KEY. */
 static inline uint8_t trace_json_guess_key(trace_json_guess *g, trace_json *s)
 {
     trace_json_gap *before = &g->gap[g->at];

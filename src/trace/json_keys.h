@@ -1,4 +1,4 @@
-/* trace_json_keys -- which of a table's keys a text is, without comparing it with each. */
+/* trace_json_keys -- a hash table of the keys that a reader knows. */
 #ifndef DSE_TRACE_JSON_KEYS_H
 #define DSE_TRACE_JSON_KEYS_H
 
@@ -17,12 +17,12 @@ typedef struct {
 
 typedef struct {
     const trace_json_key_row *row;
-    uint8_t slot[TRACE_JSON_KEY_SLOTS];   /* number of the row, from 1; 0: empty */
-    uint64_t begin[TRACE_JSON_KEY_SLOTS]; /* the row's first eight bytes, 0 behind its end */
+    uint8_t slot[TRACE_JSON_KEY_SLOTS];   /* row + 1; 0: empty */
+    uint64_t begin[TRACE_JSON_KEY_SLOTS]; /* the key's first eight bytes, padded with 0 */
     uint32_t length[TRACE_JSON_KEY_SLOTS];
 } trace_json_keys;
 
-/* The first eight bytes of a text of n, 0 behind its end. Eight bytes are read, however many there are. */
+/* The first eight bytes of a text of n, padded with 0. Always reads eight bytes. */
 static inline uint64_t trace_json_begin(const char *text, size_t n)
 {
     uint64_t word;
@@ -39,7 +39,7 @@ static inline unsigned trace_json_key_slot(uint64_t begin, size_t n)
     return (unsigned)((begin + n) * 0x9e3779b97f4a7c15u >> 57);
 }
 
-/* Of at most 64 rows, with keys of at most 63 bytes. */
+/* At most 64 rows, with keys of at most 63 bytes. */
 static inline void trace_json_keys_init(trace_json_keys *k, const trace_json_key_row *row, size_t n)
 {
     *k = (trace_json_keys){.row = row};
@@ -58,7 +58,7 @@ static inline void trace_json_keys_init(trace_json_keys *k, const trace_json_key
     }
 }
 
-/* Of a text of the scanner's, behind which eight bytes may be read. NULL: it is none of them. */
+/* The row of a text, after which eight bytes can be read (as after the scanner's); NULL: unknown. */
 static inline const trace_json_key_row *trace_json_keys_find(const trace_json_keys *k, const char *text,
                                                              size_t n)
 {

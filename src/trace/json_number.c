@@ -1,4 +1,4 @@
-/* Numbers of JSON, from their decimal text. */
+/* Parses the decimal text of JSON numbers. */
 #include "trace/json_scan.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ static const uint32_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 100000
 
 static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
-/* The parts of a number's text: digits[0..n) with the point behind the first `point` of them, exponent added. */
+/* The parts of a number's text. */
 typedef struct {
     bool negative;
     const char *digits; /* a '.' may stand among them */
@@ -16,7 +16,7 @@ typedef struct {
     long exponent;
 } number_parts;
 
-static bool take_apart(const char *text, size_t n, number_parts *out)
+static bool split_number(const char *text, size_t n, number_parts *out)
 {
     const char *p = text, *end = text + n;
     size_t n_digits = 0, n_points = 0;
@@ -45,14 +45,14 @@ static bool take_apart(const char *text, size_t n, number_parts *out)
     return p == end;
 }
 
-/* Of any form, digit by digit: `power` is that of ten which the digit counts. */
+/* A number of any form, digit by digit; a digit counts 10^power. */
 static bool any_decimal(const char *text, size_t n, trace_decimal *out)
 {
     const char *point;
     number_parts v;
     long power;
 
-    if (!take_apart(text, n, &v))
+    if (!split_number(text, n, &v))
         return false;
     point = memchr(v.digits, '.', v.n);
     power = (point ? (long)(point - v.digits) : (long)v.n) + v.exponent;
@@ -79,8 +79,8 @@ static bool any_decimal(const char *text, size_t n, trace_decimal *out)
     return true;
 }
 
-/* How many digits stand at p, of up to eight, and their value. Eight bytes are read. Each step joins neighbours, of one
- * digit, of two, of four. */
+/* The number of digits at p, up to eight, and their value. Always reads eight bytes. Each step joins
+ * neighbouring groups: of one digit, of two, of four. */
 static inline unsigned digits_at(const char *p, uint64_t *value)
 {
     uint64_t v, other;
@@ -102,11 +102,11 @@ static inline unsigned digits_at(const char *p, uint64_t *value)
     return n;
 }
 
-/* Nearly all are digits, a point, digits. */
+/* Fast path for digits, a point, digits: nearly all numbers. */
 bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
 {
     const char *p = text, *end = text + n;
-    uint64_t whole = 0; /* of more digits it wraps, and is not used */
+    uint64_t whole = 0; /* with more than 18 digits it wraps and is not used */
     int32_t part = 0;
     int places = 0;
 
@@ -172,8 +172,8 @@ uint64_t trace_whole_of(const char *text, size_t n, uint64_t max)
     return v <= max ? v : UINT64_MAX;
 }
 
-/* Up to fifteen digits and 10^22 are doubles exactly, so that one division rounds once (Clinger 1990). strtod is exact
- * for all, and slow. */
+/* Up to fifteen digits and 10^22 are doubles exactly, so that one division rounds once (Clinger 1990). strtod
+ * is exact for all, and slow. */
 double trace_double_of(const char *text, size_t n)
 {
     static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -184,7 +184,7 @@ double trace_double_of(const char *text, size_t n)
     number_parts parts;
     double d;
 
-    if (!take_apart(text, n, &parts))
+    if (!split_number(text, n, &parts))
         return NAN;
     for (size_t i = 0; i < parts.n && digits <= 15; i++) {
         if (parts.digits[i] == '.') {

@@ -1,6 +1,6 @@
 #include "trace/json_scan.h"
 
-#include "base/alloc.h"
+#include "base/strbuf.h"
 
 void trace_json_init(trace_json *s, trace_source *source)
 {
@@ -15,7 +15,7 @@ void trace_json_free(trace_json *s)
     s->decoded = NULL;
 }
 
-/* ---- the window, and faults ---------------------------------------------------------------- */
+/* ---- the window, and faults ------------------------------------------------------------------ */
 
 bool trace_json_more(trace_json *s)
 {
@@ -29,7 +29,7 @@ bool trace_json_more(trace_json *s)
     return got > 0;
 }
 
-/* From here on the next byte is the 0 behind the window, for good. */
+/* From now on the next byte is always the 0 after the window. */
 bool trace_json_fail(trace_json *s, trace_json_fault fault, const char *why)
 {
     if (!s->fault) {
@@ -48,7 +48,7 @@ bool trace_json_unexpected(trace_json *s, const char *why)
                               : trace_json_fail(s, TRACE_JSON_ENDED, "the text ends within a value");
 }
 
-/* So many bytes in the window, if there are. */
+/* Reads on until n bytes are in the window; returns how many there are. */
 static size_t ensure(trace_json *s, size_t n)
 {
     while ((size_t)(s->end - s->at) < n && trace_json_more(s))
@@ -58,9 +58,26 @@ static size_t ensure(trace_json *s, size_t n)
 
 bool trace_json_follows(trace_json *s) { return !s->fault && trace_json_peek(s) != 0; }
 
-/* ---- strings ------------------------------------------------------------------------------- */
+uint32_t trace_json_list_name(trace_json *s, size_t max_bytes, trace_names *names)
+{
+    dse_strbuf text;
+    uint32_t id;
 
-/* A string that is not valid: what is wrong is U+FFFD in the text. */
+    dse_strbuf_init(&text);
+    while (trace_json_item(s))
+        if (trace_json_scalar(s, trace_json_value(s)) && text.len < max_bytes) {
+            dse_strbuf_adds(&text, text.len ? ", " : "[");
+            dse_strbuf_add(&text, s->text, s->length);
+        }
+    dse_strbuf_adds(&text, text.len ? "]" : "[]");
+    id = trace_names_add(names, text.data, text.len);
+    dse_strbuf_free(&text);
+    return id;
+}
+
+/* ---- strings --------------------------------------------------------------------------------- */
+
+/* A string being decoded: invalid bytes become U+FFFD. */
 typedef struct {
     bool invalid, cut;
     uint64_t from;
@@ -70,11 +87,11 @@ static void grow_decoded(trace_json *s, size_t n)
 {
     size_t known = s->cap_decoded;
 
-    DSE_GROW(s->decoded, s->cap_decoded, n + 16); /* which may be read */
+    DSE_GROW(s->decoded, s->cap_decoded, n + 16); /* readers may load words past the end */
     memset(s->decoded + known, 0, s->cap_decoded - known);
 }
 
-/* What does not fit, and all behind it, is left out; `whole`: or all of it is taken. */
+/* Cuts the text at the size of the window; `whole` bytes are added all or not at all. */
 static void append(trace_json *s, decoding *d, const char *bytes, size_t n, bool whole)
 {
     size_t room = s->source->cap - s->n_decoded;
@@ -110,7 +127,7 @@ static void append_code(trace_json *s, decoding *d, uint32_t c)
     append(s, d, b, more + 1, true);
 }
 
-/* Of the four digits of \uXXXX at p; -1: they are none. */
+/* The code of \uXXXX at p; -1: it is not that. */
 static int32_t code_at(const char *p, size_t n)
 {
     int32_t c = 0;
@@ -206,7 +223,7 @@ static bool decode_special(trace_json *s, decoding *d)
     return true;
 }
 
-/* A string that does not stand in the window as it is. s->at is its opening quote. */
+/* A string with escapes or other than ASCII, or across the end of the window. s->at is its opening quote. */
 static bool decode(trace_json *s)
 {
     decoding d = {.from = trace_json_offset(s)};
@@ -243,7 +260,7 @@ bool trace_json_string_slow(trace_json *s)
 
     while ((p = trace_json_find_special(s->at + 1)) == s->end && trace_json_more(s))
         ;
-    p = trace_json_find_special(s->at + 1); /* asking for more may have moved it */
+    p = trace_json_find_special(s->at + 1); /* reading more may have moved it */
     if (*p != '"')
         return decode(s);
     s->text = s->at + 1;
@@ -252,7 +269,7 @@ bool trace_json_string_slow(trace_json *s)
     return true;
 }
 
-/* Blanks before the colon, or the end of the window: the key must outlast it. */
+/* Blanks before the colon, or the end of the window: the key is copied, as the window may move. */
 bool trace_json_colon_slow(trace_json *s)
 {
     if (s->text != s->decoded) {
@@ -266,7 +283,7 @@ bool trace_json_colon_slow(trace_json *s)
     return true;
 }
 
-/* ---- numbers and words --------------------------------------------------------------------- */
+/* ---- numbers and words ----------------------------------------------------------------------- */
 
 static bool is_letter(unsigned char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
@@ -296,7 +313,7 @@ static const char *bare_end(const trace_json *s, bool *is_number)
     return p;
 }
 
-/* A word, or what the window ends in. */
+/* A word, or a value at the end of the window. */
 static trace_json_kind bare_slow(trace_json *s)
 {
     bool is_number;
@@ -304,7 +321,7 @@ static trace_json_kind bare_slow(trace_json *s)
 
     while (p == s->end && trace_json_more(s))
         p = bare_end(s, &is_number);
-    p = bare_end(s, &is_number); /* asking for more may have moved it */
+    p = bare_end(s, &is_number); /* reading more may have moved it */
     if (p == s->at) {
         trace_json_unexpected(s, "expected a value");
         return TRACE_JSON_NONE;
@@ -333,9 +350,9 @@ trace_json_kind trace_json_bare(trace_json *s)
     return TRACE_JSON_NUMBER;
 }
 
-/* ---- skipping ------------------------------------------------------------------------------ */
+/* ---- skipping -------------------------------------------------------------------------------- */
 
-/* From its opening quote to behind its closing one. */
+/* Skips a string, from its opening quote. */
 static void skip_string(trace_json *s)
 {
     const char *p = s->at + 1;
@@ -359,7 +376,7 @@ static void skip_string(trace_json *s)
     }
 }
 
-/* From an opening bracket to behind the one that closes it; `stack` has a bit for each that is open: it is a brace. */
+/* Skips to the end of a container; `stack` has a bit for each open bracket, set for a brace. */
 static void skip_container(trace_json *s, const char *p, uint64_t stack, unsigned depth)
 {
     while (depth) {

@@ -1,4 +1,4 @@
-/* trace_json -- pulls JSON out of a trace_source, value by value, without ever holding the text as a whole.
+/* trace_json -- a pull parser of JSON: reads a trace_source value by value and never holds the whole text.
  *
  *     if (trace_json_value(&s) == TRACE_JSON_OBJECT)
  *         while (trace_json_key(&s))
@@ -7,19 +7,22 @@
  *             else
  *                 trace_json_skip(&s);
  *
- * After a key comes exactly one trace_json_value or trace_json_skip, and after a value that is an object or an array the
- * loop over it, or trace_json_leave. At the first fault, and at the end of the bytes, everything returns false or
- * TRACE_JSON_NONE from then on: so no loop needs to ask, and whoever started asks once, by `fault`.
+ * After a key the caller calls trace_json_value or trace_json_skip exactly once, and after an object or array
+ * it loops over that or calls trace_json_leave. After the first fault, and at the end of the bytes, all
+ * functions return false or TRACE_JSON_NONE: loops need no checks, and the caller checks `fault` once at the
+ * end.
  *
- * It takes a little more than JSON: a comma before a closing bracket, raw control characters in strings, and the words
- * NaN and Infinity, since writers of traces do. What it skips is checked for matching brackets and depth alone.
+ * It accepts a little more than JSON, as writers of traces produce it: a comma before a closing bracket, raw
+ * control characters in strings, and the words NaN and Infinity. Skipped values are checked for matching
+ * brackets and depth only.
  *
- * Texts are valid UTF-8 without NUL, whatever the file holds: what is not valid, a lone surrogate and a NUL become U+FFFD
- * and are counted. A text longer than the window is cut to that length, and counted; a skipped one may be of any. */
+ * Texts are valid UTF-8 without NUL: invalid bytes, lone surrogates and NUL become U+FFFD and are counted. A
+ * text longer than the window is cut to that length and counted; skipped texts may have any length. */
 #ifndef DSE_TRACE_JSON_SCAN_H
 #define DSE_TRACE_JSON_SCAN_H
 
 #include "trace/json_find.h"
+#include "trace/names.h"
 #include "trace/source.h"
 
 #include <string.h>
@@ -27,7 +30,7 @@
 #define TRACE_JSON_MAX_DEPTH 64 /* of what is skipped */
 
 typedef enum {
-    TRACE_JSON_NONE, /* there is none: a fault */
+    TRACE_JSON_NONE, /* no value: a fault */
     TRACE_JSON_OBJECT,
     TRACE_JSON_ARRAY,
     TRACE_JSON_STRING,
@@ -48,44 +51,59 @@ typedef struct {
         *text; /* of the last key, string, number or word, until the next call: not NUL-terminated, but 16
                            * more bytes may be read behind it */
     size_t length;
-    bool fresh; /* just behind an opening bracket: no comma is due */
+    bool fresh; /* just after an opening bracket: no comma is due */
     trace_json_fault fault;
     uint64_t fault_at;              /* byte of the text */
     char why[96];                   /* "expected ',' or '}'" */
     uint64_t n_invalid, invalid_at; /* texts that were not valid; the byte of the first */
     uint64_t n_cut, cut_at;         /* texts that were too long */
-    char *decoded;                  /* a text that does not stand in the file as it is */
+    char *decoded;                  /* a text that differs from its bytes in the file */
     size_t n_decoded, cap_decoded;
 } trace_json;
 
-/* Begins at the source's first byte (a byte order mark is passed over). The source is borrowed. */
+/* Begins at the source's first byte and skips a byte order mark. The source is borrowed. */
 void trace_json_init(trace_json *s, trace_source *source);
 void trace_json_free(trace_json *s);
 
-/* Byte of the text, uncompressed, that is next. */
+/* Offset of the next byte, in the uncompressed text. */
 static inline uint64_t trace_json_offset(const trace_json *s)
 {
     return s->source->offset + (uint64_t)(s->at - s->source->window);
 }
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
-/* The next key of the object that one is in, into text; false behind its last. */
+/* Reads the next key of the current object into text; false after the last one. */
 static inline bool trace_json_key(trace_json *s);
 
-/* Whether the array that one is in has another item, which is next. */
+/* Whether the current array has another item. */
 static inline bool trace_json_item(trace_json *s);
 
-/* Reads a string, number or word whole, into text; steps into an object or array. */
+/* Reads a string, number or word into text, or enters an object or array. */
 static inline trace_json_kind trace_json_value(trace_json *s);
 
-/* Passes over a value. */
+/* Skips a value. */
 void trace_json_skip(trace_json *s);
 
-/* Passes over the rest of the object or array that one is in. */
+/* Skips the rest of the current object or array. */
 void trace_json_leave(trace_json *s, trace_json_kind container);
 
-/* Whether anything but blanks follows: asked behind the outermost value. */
+/* Whether a value that was just read is a string or a number; leaves an object or array. */
+static inline bool trace_json_scalar(trace_json *s, trace_json_kind kind)
+{
+    if (kind == TRACE_JSON_OBJECT || kind == TRACE_JSON_ARRAY)
+        trace_json_leave(s, kind);
+    return kind == TRACE_JSON_STRING || kind == TRACE_JSON_NUMBER;
+}
+
+/* Reads a value and says whether it is of this kind; leaves an object or array that is not. */
+static inline bool trace_json_enter(trace_json *s, trace_json_kind wanted);
+
+/* The rest of an array of scalars as a name, spelt as Python prints a list: "[0, 1]". Ends after
+ * max_bytes. */
+uint32_t trace_json_list_name(trace_json *s, size_t max_bytes, trace_names *names);
+
+/* Whether anything but blanks follows the outermost value. */
 bool trace_json_follows(trace_json *s);
 
 /* Whether text is this word. */
@@ -96,33 +114,34 @@ static inline bool trace_json_is(const trace_json *s, const char *word)
     return s->length == n && memcmp(s->text, word, n) == 0;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
-/* A decimal number, exact up to its sixth decimal and cut there. Both parts have its sign. */
+/* A decimal number, truncated after the sixth decimal. Both parts have its sign. */
 typedef struct {
     int64_t whole;
     int32_t millionths;
 } trace_decimal;
 
-/* Of decimal text, with an exponent or without. False: it is none, or its whole part does not fit. */
+/* Parses decimal text, with an exponent or without. False: not a number, or the whole part does not fit. */
 bool trace_decimal_of(const char *text, size_t n, trace_decimal *out);
 
-/* The decimal that is the next value (no blanks before it), if it is one of up to 18 digits and 6 decimals, without sign or
- * exponent, and not at the window's end: nearly every time is. Else false, and nothing has been read. */
+/* Reads the next value, without blanks before it, if it is a decimal of up to 18 digits and 6 decimals,
+ * without sign or exponent, and not at the window's end, as nearly all times are. Otherwise false, and
+ * nothing is read. */
 bool trace_json_decimal(trace_json *s, trace_decimal *out);
 
-/* A whole number from 0 to max; UINT64_MAX if the text is none. "12", "12.0" and "1.2e1" are. */
+/* A whole number from 0 to max, such as "12", "12.0" or "1.2e1"; UINT64_MAX for any other text. */
 uint64_t trace_whole_of(const char *text, size_t n, uint64_t max);
 
-/* The nearest double; NaN if the text is no number, one beyond the range of doubles, or longer than 127 bytes. */
+/* The nearest double; NaN if the text is not a number, is out of range, or is longer than 127 bytes. */
 double trace_double_of(const char *text, size_t n);
 
-/* ---- within -------------------------------------------------------------------------------- */
+/* ---- internals ------------------------------------------------------------------------------- */
 
-/* More bytes behind the window, which begins at s->at then. False: there are none, or no room. */
+/* Moves the window to begin at s->at and reads more bytes. False: there are none, or no room. */
 bool trace_json_more(trace_json *s);
 
-/* Sets the fault, unless there is one, at the next byte; false. */
+/* Sets the fault at the next byte, unless there is one already; returns false. */
 bool trace_json_fail(trace_json *s, trace_json_fault fault, const char *why);
 
 /* "expected ',' or '}'", or that the bytes ended. */
@@ -132,7 +151,8 @@ bool trace_json_string_slow(trace_json *s);
 bool trace_json_colon_slow(trace_json *s);
 trace_json_kind trace_json_bare(trace_json *s); /* a number or a word */
 
-/* The next byte that is no blank; 0 if there is none. A 0 in the file is 1: nothing that anybody expects. */
+/* The next byte that is not blank; 0 at the end. A 0 in the file is returned as 1, which no caller
+ * expects. */
 static inline unsigned char trace_json_peek(trace_json *s)
 {
     unsigned char c = (unsigned char)*s->at;
@@ -220,6 +240,15 @@ static inline trace_json_kind trace_json_value(trace_json *s)
     s->at++;
     s->fresh = true;
     return c == '{' ? TRACE_JSON_OBJECT : TRACE_JSON_ARRAY;
+}
+
+static inline bool trace_json_enter(trace_json *s, trace_json_kind wanted)
+{
+    trace_json_kind kind = trace_json_value(s);
+
+    if (kind != wanted)
+        trace_json_scalar(s, kind);
+    return kind == wanted;
 }
 
 #endif

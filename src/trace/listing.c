@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- which formats are taken together ------------------------------------------------------- */
+/* ---- families of formats --------------------------------------------------------------------- */
 
-/* By the name of the reader; a format that is not here is a timeline. */
+/* By the name of the reader; all others are timelines. */
 static const struct {
     const char *reader;
     trace_family family;
@@ -29,7 +29,7 @@ trace_family trace_family_of(const trace_reader *r)
     return TRACE_FAMILY_TIMELINES;
 }
 
-/* ---- one directory ------------------------------------------------------------------------- */
+/* ---- one directory --------------------------------------------------------------------------- */
 
 void trace_listing_free(trace_listing *l)
 {
@@ -45,7 +45,7 @@ bool trace_matches_any(const char *name, const char *const *patterns)
     return false;
 }
 
-/* Without a look inside. Chakra's .et is a workload, no profile. */
+/* Decided by the name alone. Chakra's .et is a workload, not a profile. */
 static bool is_no_trace(const char *name)
 {
     static const char *const patterns[] = {".*",    "*.yaml", "*.yml", "*.md",  "*.txt", "*.log", "*.html",
@@ -63,7 +63,7 @@ static bool is_named_like_a_trace(const char *name)
     return trace_matches_any(name, patterns);
 }
 
-/* What a file without a known format is, where its first bytes tell. */
+/* Guesses from its first bytes what a file of no known format is. */
 const char *trace_what_else(const char *path)
 {
     static const struct {
@@ -172,7 +172,7 @@ dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, si
     return DSE_OK;
 }
 
-/* ---- copies of a timeline ------------------------------------------------------------------ */
+/* ---- copies of a timeline -------------------------------------------------------------------- */
 
 static bool ends(const char *text, size_t n, const char *end)
 {
@@ -181,7 +181,7 @@ static bool ends(const char *text, size_t n, const char *end)
     return n >= e && memcmp(text + n - e, end, e) == 0;
 }
 
-/* Bytes of the path before an ending that a profiler gives to one and the same run; 0: it has none. */
+/* Bytes of the path before an ending that XLA's profiler uses; 0: another ending. */
 static size_t run_of(const char *path)
 {
     static const char *const endings[] = {".trace.json.gz", ".trace.json", ".xplane.pb"};
@@ -193,8 +193,8 @@ static size_t run_of(const char *path)
     return 0;
 }
 
-/* XLA's profiler writes a run as x.xplane.pb and, made from that, x.trace.json.gz and perfetto_trace.json.gz. The original
- * tools read the second. */
+/* XLA's profiler writes a run as x.xplane.pb, and derives x.trace.json.gz and perfetto_trace.json.gz from it.
+ * The original tools read x.trace.json.gz. */
 static bool is_copy(const trace_file_list *l, size_t i)
 {
     const char *path = l->file[i].path;
@@ -212,7 +212,7 @@ void trace_drop_copies(trace_file_list *l)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < l->n; i++) /* each is compared with all that were there */
+    for (size_t i = 0; i < l->n; i++) /* each is compared with all files of the list */
         if (is_copy(l, i))
             l->file[i].reader = NULL;
     for (size_t i = 0; i < l->n; i++)
@@ -221,7 +221,7 @@ void trace_drop_copies(trace_file_list *l)
     l->n = n;
 }
 
-/* ---- a directory -------------------------------------------------------------------------- */
+/* ---- a directory ----------------------------------------------------------------------------- */
 
 dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, dse_error *err)
 {

@@ -1,10 +1,10 @@
-/* What one directory holds of traces, by format: a part of discover.c, and not for others. */
+/* The traces of one directory, by format. Private to discover.c and find_card.c. */
 #ifndef DSE_TRACE_LISTING_H
 #define DSE_TRACE_LISTING_H
 
 #include "trace/discover.h"
 
-/* Formats that are taken together, in the order in which one of them is preferred. */
+/* Groups of formats, in the order of preference. */
 typedef enum {
     TRACE_FAMILY_TIMELINES,
     TRACE_FAMILY_EXPORTS,          /* of Nsight Systems */
@@ -29,18 +29,19 @@ typedef struct {
     dse_arena *arena;
     trace_record *notes; /* takes warnings */
     const char *odd,
-        *why; /* the first file met that is named like a trace and has no known format; what it is */
+        *why; /* the first file that is named like a trace but has no known format, and what it is */
 } trace_search;
 
 trace_family trace_family_of(const trace_reader *r);
 
-/* Adds a file; what is of no known format is left out, with a warning if it is named like a trace. DSE_E_IO: it is broken. */
+/* Adds a file; one of no known format is ignored, with a warning if it is named like a trace. DSE_E_IO: it is
+ * broken. */
 dse_status trace_list_file(trace_search *s, const char *path, trace_listing *out, dse_error *err);
 
-/* Drops timelines that say what another says: x.xplane.pb beside x.trace.json, perfetto_trace.json beside any. */
+/* Drops copies of timelines: x.xplane.pb beside x.trace.json, perfetto_trace.json beside any. */
 void trace_drop_copies(trace_file_list *l);
 
-/* Of what a directory holds, the first family that the search takes, and snapshots beside it. */
+/* Takes the first family of a listing that the search accepts, and the snapshots. */
 void trace_take(trace_search *s, const trace_listing *l, trace_found *out);
 
 /* Adds the files of a directory, and drops timelines that are copies of others. */
@@ -53,7 +54,7 @@ dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, si
 /* Whether a name matches one of these patterns of the shell; NULL ends them. */
 bool trace_matches_any(const char *name, const char *const *patterns);
 
-/* What a file without a known format is, by its first bytes, and what to do: "a tar archive; unpack it". */
+/* What a file of no known format is, by its first bytes, and the remedy: "a tar archive; unpack it". */
 const char *trace_what_else(const char *path);
 
 #endif

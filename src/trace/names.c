@@ -2,6 +2,8 @@
 
 #include "base/strbuf.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -37,6 +39,18 @@ uint32_t trace_names_add(trace_names *t, const char *text, size_t n)
     t->length[t->n] = (uint32_t)n;
     dse_idtable_put(&t->table, slot, hash, t->n);
     return t->n++;
+}
+
+uint32_t trace_names_addf(trace_names *t, const char *fmt, ...)
+{
+    char text[64];
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return trace_names_add(t, text, (size_t)n);
 }
 
 uint32_t trace_names_add_bytes(trace_names *t, const void *bytes, size_t n)

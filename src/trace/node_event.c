@@ -5,14 +5,14 @@
 #include <string.h>
 
 #define LISTED                                                                                               \
-    30 /* ranks of a group that are written out: of more, all but the last are left out, as in Kineto */
+    30 /* longest list of ranks that is written out; of a longer one the middle is left out, as in Kineto */
 
-/* Of events that take streams of their own, in the order in which the streams are listed. */
+/* A family of events with its own range of streams, in the order in which streams are listed. */
 typedef struct {
     const char *word;   /* category of its events */
     const char *stream; /* what its streams are */
     uint32_t first;     /* number of its first stream */
-    uint32_t room;      /* streams from there on; those beyond have numbers that nobody else has */
+    uint32_t room;      /* size of the range; further streams get numbers that no other family uses */
 } family;
 
 enum { COMPUTE, COPIES, COLLECTIVES, MESSAGES, HOST, N_FAMILIES };
@@ -32,7 +32,7 @@ static const uint8_t family_of[] = {
     [TRACE_TICKS_CPU] = HOST,
 };
 
-/* ---- streams -------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 static uint32_t stream_number(int f, size_t lane)
 {
@@ -51,8 +51,8 @@ bool trace_node_stream(const trace_node_walk *w, size_t k, uint32_t *number, con
     return false;
 }
 
-/* The lowest stream that is free, a linear search: no more streams than run at a time, which is a handful, but for the
- * receives of a pipeline's stage, all of which wait from the start. */
+/* Takes the lowest free stream. A linear search: few streams are busy at a time, except for the receives of a
+ * pipeline's stage, all of which wait from the start. */
 static size_t take_lane(trace_node_lanes *l, dse_time start, dse_time end)
 {
     size_t i = 0;
@@ -67,32 +67,32 @@ static size_t take_lane(trace_node_lanes *l, dse_time start, dse_time end)
     return i;
 }
 
-/* ---- what an event says --------------------------------------------------------------------- */
+/* ---- communication --------------------------------------------------------------------------- */
 
-/* What comes out per element that goes in: one, n of the group, or its share. What the number of bytes means is the
- * simulator's (sim/collective.h). */
-typedef enum { AS_IT_IS, GATHERED, SCATTERED } coming_out;
+/* Output elements per input element, in a group of n: 1, n, or 1/n. The simulator defines what the number of
+ * bytes means (sim/collective.h). */
+typedef enum { UNCHANGED, GATHERED, SCATTERED } output_size;
 
 typedef struct {
     const char *name;
-    coming_out out;
+    output_size out;
 } collective;
 
 /* By Chakra's numbers. */
 static const collective collectives[] = {
-    [0] = {"all_reduce", AS_IT_IS}, [2] = {"all_gather", GATHERED},      [5] = {"broadcast", AS_IT_IS},
-    [6] = {"all_to_all", AS_IT_IS}, [7] = {"reduce_scatter", SCATTERED},
+    [0] = {"all_reduce", UNCHANGED}, [2] = {"all_gather", GATHERED},      [5] = {"broadcast", UNCHANGED},
+    [6] = {"all_to_all", UNCHANGED}, [7] = {"reduce_scatter", SCATTERED},
 };
 
 static collective collective_of(uint8_t type)
 {
     return type < sizeof collectives / sizeof collectives[0] && collectives[type].name
                ? collectives[type]
-               : (collective){"unknown", AS_IT_IS};
+               : (collective){"unknown", UNCHANGED};
 }
 
-/* Of dimensions of the network, not of a group: who takes part is the simulator's to know. */
-static void say_collective(const trace_node_walk *w, uint64_t i, trace_node_event *e)
+/* A collective without a group is over dimensions of the network: only the simulator knows its ranks. */
+static void describe_collective(const trace_node_walk *w, uint64_t i, trace_node_event *e)
 {
     const trace_ticks *t = w->t;
     collective c = collective_of(t->collective[i]);
@@ -107,7 +107,7 @@ static void say_collective(const trace_node_walk *w, uint64_t i, trace_node_even
     e->out = c.out == GATHERED ? e->in * n : c.out == SCATTERED ? e->in / n : e->in;
 }
 
-static void say_message(trace_node_walk *w, uint64_t i, trace_node_event *e)
+static void describe_message(trace_node_walk *w, uint64_t i, trace_node_event *e)
 {
     const trace_ticks *t = w->t;
     uint32_t one = t->rank[i], other = t->with[i];
@@ -141,17 +141,18 @@ bool trace_node_next(trace_node_walk *w, trace_node_event *out)
                               .stream = stream_number(f, lane),
                               .stream_is = families[f].stream,
                               .on_device = f != HOST,
+                              .kernel = t->kernel ? t->kernel[i] : NULL,
                               .in = TRACE_TICKS_UNKNOWN,
                               .out = TRACE_TICKS_UNKNOWN};
     if (f == COLLECTIVES)
-        say_collective(w, i, out);
+        describe_collective(w, i, out);
     else if (f == MESSAGES)
-        say_message(w, i, out);
+        describe_message(w, i, out);
     w->next++;
     return true;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void add_ranks(const uint32_t *rank, uint32_t n, dse_strbuf *b)
 {
@@ -192,7 +193,7 @@ void trace_node_walk_free(trace_node_walk *w)
     *w = (trace_node_walk){0};
 }
 
-/* Events of a rank stand together. */
+/* Events of a rank are contiguous. */
 void trace_node_walk_rank(trace_node_walk *w, uint32_t rank, dse_time *wall)
 {
     const trace_ticks *t = w->t;

@@ -1,23 +1,23 @@
-/* trace_node_event -- the nodes of a simulated run as events of a trace: which stream each takes and what it says of
- * itself. One description for both ways that a run becomes a record: as a Chrome trace that is read back (timeline.h),
- * and at once (simulated.h).
+/* trace_node_event -- the nodes of a simulated run as events of a trace: the stream and the description of
+ * each. Both ways to a record use it: a Chrome trace that is read back (timeline.h), and the direct one
+ * (simulated.h).
  *
- * Streams of a rank: 7 compute, from 8 copies to and from remote memory, from 20 collectives, from 40 messages, 1 the
- * host. What runs at a time on one stream's behalf takes the next ones, the lowest that is free. */
+ * Streams of a rank: 1 the host, 7 compute, from 8 copies to and from remote memory, from 20 collectives,
+ * from 40 messages. Events that overlap take further streams, each the lowest that is free. */
 #ifndef DSE_TRACE_NODE_EVENT_H
 #define DSE_TRACE_NODE_EVENT_H
 
 #include "trace/ticks.h"
 #include "trace/timeline.h"
 
-#define TRACE_STEP_NAME  "ProfilerStep#0" /* of the annotation that a rank's run is, on thread 0 */
+#define TRACE_STEP_NAME  "ProfilerStep#0" /* the annotation over a rank's whole run, on thread 0 */
 #define TRACE_STEP_WORD  "user_annotation"
-#define TRACE_NODE_DTYPE "Byte" /* of what is sent: what the workload calls bytes */
+#define TRACE_NODE_DTYPE "Byte" /* element type of messages: what the workload calls bytes */
 
-/* Who communicates; texts are borrowed. */
+/* The ranks that communicate; texts are borrowed. */
 typedef struct {
     uint32_t size;
-    const char *name, *desc; /* NULL: it has none */
+    const char *name, *desc; /* NULL: none */
     const char *ranks;       /* "[0, 1]" */
 } trace_node_group;
 
@@ -30,6 +30,7 @@ typedef struct {
     bool on_device;                /* else on the host */
     const char *collective;        /* "all_reduce"; NULL: it does not communicate */
     uint64_t in, out;              /* elements of one "Byte"; TRACE_TICKS_UNKNOWN */
+    const trace_kernel *kernel;    /* NULL: it computes nothing, or nobody knows what */
     const trace_node_group *group; /* until the next event; NULL: not known */
 } trace_node_event;
 
@@ -48,10 +49,10 @@ typedef struct {
 typedef struct {
     const trace_ticks *t;
     const trace_timeline_groups *groups;
-    uint64_t next, end;      /* events of the rank that are to come */
+    uint64_t next, end;      /* remaining events of the rank */
     trace_node_group *group; /* by number */
-    dse_strbuf texts;        /* lists of their ranks, one NUL-terminated text after the other */
-    trace_node_group pair;   /* of the message that is the event */
+    dse_strbuf texts;        /* lists of ranks, NUL-terminated, one after the other */
+    trace_node_group pair;   /* the two ranks of a message */
     char pair_ranks[32];
     trace_node_lanes lane[TRACE_NODE_FAMILIES];
 } trace_node_walk;
@@ -60,14 +61,14 @@ typedef struct {
 void trace_node_walk_init(trace_node_walk *w, const trace_ticks *t, const trace_timeline_groups *g);
 void trace_node_walk_free(trace_node_walk *w);
 
-/* Goes on to a rank, the one after the last or the first; *wall: its last end. */
+/* Moves to a rank: the first one, or the one after the last; *wall: the end of its last event. */
 void trace_node_walk_rank(trace_node_walk *w, uint32_t rank, dse_time *wall);
 
-/* Its next event; false: there is none. */
+/* The rank's next event; false after the last one. */
 bool trace_node_next(trace_node_walk *w, trace_node_event *out);
 
-/* The k-th of the streams that the rank's events took so far, by family: its number, and what it is. False: there are not
- * so many. */
+/* Number and kind of the k-th stream, by family, that the rank's events have taken so far; false: there are
+ * fewer. */
 bool trace_node_stream(const trace_node_walk *w, size_t k, uint32_t *number, const char **is);
 
 #endif

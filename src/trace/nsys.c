@@ -1,14 +1,15 @@
 /* Nsight Systems exports (nsys export --type sqlite): one device is one rank.
  *
- * Kernels, copies and sets of memory belong to the device they ran on. A call of the runtime belongs to the device of
- * what it launched: same process, same correlation. Any other call, and an NVTX range, belongs to each device that its
- * thread launched something on; of a thread that launched nothing, to those of its process; what a process without a
- * device says, to none. A process is a globalPid: a globalTid but for its lower 24 bits.
+ * Kernels, copies and sets of memory belong to the device they ran on. A call of the runtime belongs to the
+ * device of the operation that it launched: same process, same correlation. Any other call, and an NVTX
+ * range, belongs to each device on which its thread launched something; if the thread launched nothing, to
+ * the devices of its process; events of a process without a device are dropped. A process is a globalPid: a
+ * globalTid without its lower 24 bits.
  *
- * A kernel's name is its short name, as the original tools have it; the demangled one, with template arguments, is the
- * long_name of its arguments. PyTorch's NVTX ranges lose the numbers that make each a name of its own
- * (", seq = 5, op_id = 17"). Tables and columns differ between versions: what a trace need not have may be missing.
- * Time 0 is the second in which the first kernel began. */
+ * A kernel's name is its short name, as in the original tools; the demangled name, with template arguments,
+ * is the long_name of its args. PyTorch's NVTX ranges lose the numbers that make every name unique (", seq =
+ * 5, op_id = 17"). Tables and columns differ between versions: optional ones may be missing. Time 0 is the
+ * second in which the first kernel began. */
 #include "trace/nsys_import.h"
 #include "trace/reader.h"
 
@@ -19,9 +20,9 @@
 #define NS_PER_S 1000000000
 #define KERNEL   "CUPTI_ACTIVITY_KIND_KERNEL"
 
-/* ---- tables -------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
-/* The first columns of all that a device does. */
+/* The first columns of all tables of device activities. */
 enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, FIRST_OWN };
 #define ON_DEVICE                                                                                            \
     {"start", true}, {"end", true}, {"deviceId", true}, {"streamId", false}, {"correlationId", false},       \
@@ -58,7 +59,7 @@ enum { NAMED_PROCESS, PROCESS_NAME };
 static const nsys_column process_columns[] = {{"globalPid", true}, {"name", true}};
 NSYS_TABLE(process_names, "PROCESSES", process_columns);
 
-/* ---- events -------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void leave_out(nsys_import *x, const nsys_rows *r)
 {
@@ -98,7 +99,7 @@ static uint64_t size_of(const nsys_rows *r, int column)
     return nsys_is_null(r, column) || nsys_int(r, column) < 0 ? TRACE_UNKNOWN : (uint64_t)nsys_int(r, column);
 }
 
-/* How the runtime names a copy of this kind: ENUM_CUDA_MEMCPY_OPER, in Kineto's spelling. */
+/* Name of a kind of copy: ENUM_CUDA_MEMCPY_OPER, in Kineto's spelling. */
 static const char *copy_name(int64_t kind)
 {
     static const char *const names[] = {"Memcpy",
@@ -147,7 +148,7 @@ static void fill_copy(nsys_import *x, const nsys_rows *r, uint32_t rank, int wor
     e->name = trace_names_add(&nsys_rank(x, rank)->names, name, strlen(name));
 }
 
-/* A row of what a device did. */
+/* A row of a device activity. */
 static bool add_device_event(nsys_import *x, const nsys_rows *r, int word)
 {
     int64_t process = nsys_is_null(r, PROCESS) ? NSYS_ANYONE : nsys_process_of(nsys_int(r, PROCESS));
@@ -183,7 +184,7 @@ static bool add_device_event(nsys_import *x, const nsys_rows *r, int word)
     return true;
 }
 
-/* Names an event in a rank's terms; DSE_NONE: it has no name and is left out. */
+/* Sets *out to the name of an event in the rank's names; DSE_NONE: it has no name and is dropped. */
 typedef bool name_fn(nsys_import *x, const nsys_rows *r, uint32_t rank, uint32_t *out);
 
 static bool add_host_event(nsys_import *x, const nsys_rows *r, uint32_t rank, int64_t tid, name_fn *name,
@@ -208,9 +209,9 @@ static bool add_to_users(nsys_import *x, const nsys_rows *r, int64_t tid, name_f
     return true;
 }
 
-/* ---- calls of the runtime ------------------------------------------------------------------ */
+/* ---- calls of the runtime -------------------------------------------------------------------- */
 
-/* What a call launched: its correlation in the record; 0: nothing that is in the file. */
+/* The correlation in the record of the operation that a call launched; 0: it is not in the file. */
 static uint32_t find_launch(const nsys_import *x, const nsys_rows *r, uint32_t *rank)
 {
     const int64_t processes[] = {nsys_process_of(nsys_int(r, CALL_THREAD)), NSYS_ANYONE};
@@ -252,9 +253,9 @@ static bool add_call(nsys_import *x, const nsys_rows *r, int word)
                          : add_to_users(x, r, tid, call_name, &e);
 }
 
-/* ---- NVTX ---------------------------------------------------------------------------------- */
+/* ---- NVTX ------------------------------------------------------------------------------------ */
 
-/* Without PyTorch's numbers, which come last. */
+/* Length without PyTorch's numbers at the end. */
 static size_t plain_length(const char *text, size_t n)
 {
     static const char *const ends[] = {", seq = ", ", op_id = "};
@@ -295,11 +296,11 @@ static bool add_range(nsys_import *x, const nsys_rows *r, int word)
     int64_t tid = nsys_is_null(r, RANGE_THREAD) ? NSYS_ANYONE : nsys_int(r, RANGE_THREAD);
 
     if (nsys_is_null(r, END))
-        return true; /* a mark, the name of a thread or a domain; a range that was open when the recording ended */
+        return true; /* a mark, the name of a thread or a domain, or a range without an end */
     return !place(x, r, &e) || add_to_users(x, r, tid, range_name, &e);
 }
 
-/* ---- names of threads and processes -------------------------------------------------------- */
+/* ---- names of threads and processes ---------------------------------------------------------- */
 
 static bool add_thread_name(nsys_import *x, const nsys_rows *r, int word)
 {
@@ -344,9 +345,9 @@ static bool name_processes(nsys_import *x)
     return true;
 }
 
-/* ---- the file ------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
-/* That there are kernels, and when the first began. */
+/* Checks that there are kernels, and sets the base time from the first one. */
 static bool find_base(nsys_import *x)
 {
     bool has = false;
@@ -385,7 +386,7 @@ static bool read_kernels(nsys_import *x)
     return x->n_rank_devices > 0;
 }
 
-/* Launches of CUDA graphs that were recorded as a whole hide their kernels. */
+/* Kernels of CUDA graphs that were recorded as a whole are missing. */
 static bool warn_of_graphs(nsys_import *x)
 {
     static const char table[] = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
@@ -418,7 +419,8 @@ static bool read_all(nsys_import *x)
         !nsys_each_row(x, &thread_names, add_thread_name, 0) || !name_processes(x) || !warn_of_graphs(x))
         return false;
     for (uint32_t i = x->first; i < x->out->n_ranks; i++) {
-        nsys_rank(x, i)->has_rank = x->n_rank_devices > 1; /* one alone: its file's name may say better */
+        nsys_rank(x, i)->has_rank =
+            x->n_rank_devices > 1; /* of a single device the file's name may give a better number */
         nsys_rank(x, i)->all_first_ps = x->first_ps;
         nsys_rank(x, i)->all_last_ps = x->last_ps;
     }

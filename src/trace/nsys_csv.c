@@ -1,11 +1,12 @@
 /* Reports of Nsight Systems as CSV (RFC 4180): `nsys stats --format csv`, or what its window copies.
  *
- * Taken are tables of kernels, told by their columns in whatever order: the summaries cuda_gpu_kern_sum and
- * cuda_gpu_kern_gb_sum (Name, Total Time, Instances), cuda_gpu_sum (Operation, Category, Total Time, Instances; rows of
- * category CUDA_KERNEL), and cuda_gpu_trace (Name, Duration, GrdX; a row is one launch, and a kernel if it has a grid).
- * Lines before a table, tables of other things and every further table of kernels are passed over; the last with a
- * warning, since it is most likely the same kernels again. A unit stands in the column's heading ("Total Time (ns)") or
- * behind the number ("75.794 ms"); a time without any is refused. */
+ * Reads tables of kernels, recognised by their columns in any order: the summaries cuda_gpu_kern_sum and
+ * cuda_gpu_kern_gb_sum (Name, Total Time, Instances), cuda_gpu_sum (Operation, Category, Total Time,
+ * Instances; rows of category CUDA_KERNEL), and cuda_gpu_trace (Name, Duration, GrdX; a row is one launch,
+ * and a kernel if it has a grid). Lines before a table and other tables are skipped; a second table of
+ * kernels is skipped with a warning, since it most likely repeats the same kernels. The unit is in the
+ * column's heading ("Total Time (ns)") or after the number ("75.794 ms"); a time without a unit is
+ * refused. */
 #include "trace/nsys_csv.h"
 
 #include "base/strbuf.h"
@@ -17,10 +18,10 @@
 #include <strings.h>
 
 #define MAX_BYTES  ((size_t)1 << 30)
-#define MAX_FIELDS 64  /* further ones are not looked at */
-#define MAX_LINES  200 /* before the first table, in which a file must show what it is */
+#define MAX_FIELDS 64  /* further ones are ignored */
+#define MAX_LINES  200 /* searched for a first table to recognise the format */
 
-/* ---- CSV ----------------------------------------------------------------------------------- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *p, *end;
@@ -39,7 +40,7 @@ static void csv_init(csv *c, const char *bytes, size_t n)
         c->p += 3;
 }
 
-/* The rest of a field in quotes, from behind the first; doubled ones stand for one. */
+/* The rest of a field in quotes, after the opening quote; a doubled quote stands for one. */
 static void read_quoted(csv *c)
 {
     for (; c->p < c->end; c->p++) {
@@ -86,7 +87,7 @@ static bool next_record(csv *c)
 /* Up to its first NUL, if the file has one. */
 static const char *field(const csv *c, size_t i) { return c->text.data + c->start[i]; }
 
-/* ---- numbers ------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static const struct {
     const char *text;
@@ -97,7 +98,7 @@ static const struct {
 
 #define NO_UNIT (-1)
 
-/* A text of n bytes that is a unit. */
+/* The power of ten of a unit, in ns. */
 static int unit_of(const char *text, size_t n)
 {
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
@@ -106,8 +107,8 @@ static int unit_of(const char *text, size_t n)
     return NO_UNIT;
 }
 
-/* Digits with separators of thousands and decimals, times ten to the `power`; what is below one is rounded. *end is
- * behind the number. False if it is none, or does not fit. */
+/* Digits with thousands separators and decimals, times ten to the `power`, rounded to a whole number. *end is
+ * after the number. False: not a number, or it does not fit. */
 static bool read_number(const char *text, int power, uint64_t *out, const char **end)
 {
     bool fraction = false, any = false, round = false, rounded = false;
@@ -150,7 +151,7 @@ static bool read_time(const char *text, int column_unit, int64_t *ns)
     return true;
 }
 
-/* ---- tables -------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 enum {
     COLUMN_NAME,
@@ -166,11 +167,11 @@ static const char *const headings[COLUMNS] = {"Name", "Total Time", "Instances",
                                               "GrdX", "Category",   "Operation"};
 #define HAS(column) (1u << (column))
 
-/* A kind of report: the columns that tell it. */
+/* A kind of report, recognised by its columns. */
 typedef struct {
     unsigned has;
     int name, time, count, kernel; /* columns; count, kernel: COLUMNS if there is none */
-    const char *kernel_is;         /* what the column `kernel` says of one; NULL: anything */
+    const char *kernel_is;         /* value of column `kernel` in a row of a kernel; NULL: any text */
 } report;
 
 static const report reports[] = {
@@ -183,7 +184,7 @@ static const report reports[] = {
 };
 
 typedef struct {
-    const report *report; /* NULL: the lines are of no table of kernels */
+    const report *report; /* NULL: not within a table of kernels */
     size_t at[COLUMNS];   /* field of a column */
     size_t width;         /* fields of the heading */
     int unit;             /* of the time; NO_UNIT */
@@ -229,7 +230,7 @@ static bool read_heading(const csv *c, table *t)
     return t->report != NULL;
 }
 
-/* ---- the report ---------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 typedef struct {
     csv csv;
@@ -277,7 +278,7 @@ static dse_status add_total(report_import *x, const char *name, uint64_t count, 
     return DSE_OK;
 }
 
-/* A row of the table under way. */
+/* A row of the current table. */
 static dse_status read_row(report_import *x)
 {
     const csv *c = &x->csv;
@@ -321,11 +322,11 @@ static dse_status read_line(report_import *x)
         trace_warn(x->out, x->path, "line %zu: the file is cut off in this row, which is left out", c->line);
     else if (c->n > 1)
         return fail_line(x, "this row has %zu fields, and the heading %zu", c->n, x->table.width);
-    x->table = (table){0}; /* a blank line, or what introduces the next report */
+    x->table = (table){0}; /* a blank line, or the title of the next report */
     return DSE_OK;
 }
 
-dse_status trace_nsys_csv_parse(const char *path, const char *bytes, size_t n, trace_record *out,
+dse_status trace_nsys_csv_parse(const char *path, const void *bytes, size_t n, trace_record *out,
                                 dse_error *err)
 {
     report_import x = {
@@ -347,15 +348,7 @@ dse_status trace_nsys_csv_parse(const char *path, const char *bytes, size_t n, t
 
 static dse_status nsys_csv_read(const char *path, trace_record *out, dse_error *err)
 {
-    dse_strbuf text;
-    dse_status st;
-
-    dse_strbuf_init(&text);
-    st = trace_read_whole(path, MAX_BYTES, &text, err);
-    if (st == DSE_OK)
-        st = trace_nsys_csv_parse(path, text.data, text.len, out, err);
-    dse_strbuf_free(&text);
-    return st;
+    return trace_read_whole(path, MAX_BYTES, trace_nsys_csv_parse, out, err);
 }
 
 static bool is_nsys_csv(const char *head, size_t n)

@@ -1,6 +1,7 @@
-/* nsys_import -- an Nsight Systems export being read: which rank its rows belong to. Private to the reader (nsys.c).
+/* nsys_import -- an Nsight Systems export being read: which rank its rows belong to. Private to the reader
+ * (nsys.c).
  *
- * All of these return false with the error of the import filled, unless they say otherwise. */
+ * Functions that return bool return false after filling the import's error. */
 #ifndef DSE_TRACE_NSYS_IMPORT_H
 #define DSE_TRACE_NSYS_IMPORT_H
 
@@ -8,16 +9,16 @@
 #include "trace/pairs.h"
 #include "trace/record.h"
 
-#define NSYS_ANYONE INT64_MIN /* the process of whoever the file does not tell */
+#define NSYS_ANYONE INT64_MIN /* stands for an unknown process */
 
 #define NSYS_TABLE(variable, text, columns)                                                                  \
     static const nsys_table variable = {text, columns, sizeof(columns) / sizeof(columns)[0]}
 
-/* Each rank's first category words, in this order. */
+/* The first category words of each rank, in this order. */
 enum { NSYS_KERNEL, NSYS_MEMCPY, NSYS_MEMSET, NSYS_RUNTIME, NSYS_DRIVER, NSYS_RANGE, NSYS_WORDS };
 extern const trace_category nsys_category[NSYS_WORDS];
 
-/* A GPU as a process numbers it. */
+/* A process's number for a GPU. */
 typedef struct {
     int64_t cuda_id, pid, gpu_id;
     uint32_t n_sms;
@@ -29,54 +30,54 @@ typedef struct {
     uint32_t n_sms;
 } nsys_rank_device;
 
-/* A rank that a thread or a process uses; chained. */
+/* A rank that a thread or a process uses; a linked list. */
 typedef struct {
     uint32_t rank, next;
 } nsys_use;
 
-/* All is zero at first but db, path, out, err, first and the two times. */
+/* Initially zero, except db, path, out, err, first and the two times. */
 typedef struct {
     nsys_db db;
     const char *path;
     trace_record *out;
     dse_error *err;
-    uint32_t first; /* of the file's ranks in the record */
+    uint32_t first; /* the file's first rank in the record */
     int64_t base_ns, first_ps, last_ps;
-    uint64_t n_left_out, first_left_out; /* of the table under way */
+    uint64_t n_left_out, first_left_out; /* of the current table */
     size_t n_cuda, cap_cuda, n_rank_devices, cap_rank_devices, n_uses, cap_uses;
     nsys_cuda_device *cuda;
     nsys_rank_device *rank_device; /* beside each rank of the file */
     nsys_use *use;
-    bool by_gpu;           /* two processes mean different GPUs by one number: ranks are physical GPUs */
+    bool by_gpu;           /* ranks are physical GPUs, as processes number them differently */
     trace_pairs devices;   /* device, process -> rank */
     trace_pairs strings;   /* rank, number in StringIds -> name; DSE_NONE: there is no such string */
     trace_pairs lanes;     /* 2 * rank + (1 of the host), stream or thread -> lane */
-    trace_pairs launches;  /* process, correlation -> rank; its place + 1 is the correlation in the record */
+    trace_pairs launches;  /* process, correlation -> rank; place + 1 is the correlation in the record */
     trace_pairs users;     /* 0, thread or process -> first use */
     trace_pairs processes; /* rank, process -> name */
 } nsys_import;
 
-/* Calls row for each row of a table, while it returns true, and then says what was left out. */
+/* Calls row for each row of a table until it returns false, then warns of rows that were left out. */
 typedef bool nsys_row_fn(nsys_import *x, const nsys_rows *r, int word);
 bool nsys_each_row(nsys_import *x, const nsys_table *t, nsys_row_fn *row, int word);
 
-/* The name in a rank's terms of a column that holds a number of StringIds or, in some versions, the text. *out is DSE_NONE
- * if it says nothing. */
+/* Sets *out to the name in a column, which holds a number of StringIds or, in some versions, the text;
+ * DSE_NONE if NULL. */
 bool nsys_name_of(nsys_import *x, const nsys_rows *r, int column, uint32_t rank, uint32_t *out);
 
-/* Reads which physical GPU a process means by a number; before any rank is found. */
+/* Reads how processes number the physical GPUs; before any rank is found. */
 bool nsys_read_cuda_devices(nsys_import *x);
 
-/* The rank of a device as a process numbers it, a new one if need be: its place in the record. */
+/* Sets *out to the index in the record of the rank of a process's device, a new one if need be. */
 bool nsys_find_rank(nsys_import *x, int64_t device, int64_t process, uint32_t *out);
 
-/* What the file says of each rank's GPU: its name, its processors, how much of them a kernel's blocks cover. */
+/* Adds each rank's GPU: its name, its processors, and the blocks per processor of its kernels. */
 bool nsys_describe_devices(nsys_import *x);
 
-/* A thread or a process uses a rank. */
+/* Notes that a thread or a process uses a rank. */
 void nsys_add_use(nsys_import *x, int64_t user, uint32_t rank);
 
-/* The first in the chain of uses of a thread, or else of its process, or else, if kernels have no process, of anyone;
+/* The first use of a thread, or else of its process, or else (kernels without a process) of NSYS_ANYONE;
  * DSE_NONE: none. */
 uint32_t nsys_first_use(const nsys_import *x, int64_t tid);
 
@@ -85,7 +86,7 @@ bool nsys_find_lane(nsys_import *x, uint32_t rank, bool is_host, int64_t number,
 
 static inline trace_rank *nsys_rank(nsys_import *x, uint32_t rank) { return &x->out->rank[rank]; }
 
-/* A globalTid has the thread in its lower 24 bits; above them the globalPid, which has the process next. */
+/* A globalTid holds the thread in its lower 24 bits and the process in the next 24. */
 static inline int64_t nsys_process_of(int64_t tid) { return tid & ~(int64_t)0xffffff; }
 static inline int64_t nsys_pid_of(int64_t tid) { return tid >> 24 & 0xffffff; }
 

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MAX_DEVICES      64    /* of a machine; what a thread says is kept once for each that it uses */
-#define MAX_CUDA_DEVICES 4096  /* each process's view of them; further ones are not looked at */
+#define MAX_DEVICES      64   /* of a machine; a thread's events are kept once for each device that it uses */
+#define MAX_CUDA_DEVICES 4096 /* rows of all processes; further ones are ignored */
 #define MAX_LANES        65536 /* of a device: threads and streams */
 
-/* Which physical GPU a process means by a number. */
+/* How processes number the physical GPUs. */
 enum { CUDA_GPU, CUDA_ID, CUDA_PID, CUDA_SMS };
 static const nsys_column cuda_columns[] = {
     {"gpuId", true}, {"cudaId", true}, {"pid", false}, {"numMultiprocessors", false}};
@@ -45,7 +45,7 @@ bool nsys_each_row(nsys_import *x, const nsys_table *t, nsys_row_fn *row, int wo
     return ok && got == 0;
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 bool nsys_name_of(nsys_import *x, const nsys_rows *r, int column, uint32_t rank, uint32_t *out)
 {
@@ -74,15 +74,7 @@ bool nsys_name_of(nsys_import *x, const nsys_rows *r, int column, uint32_t rank,
     return true;
 }
 
-static uint32_t add_number(trace_rank *r, const char *before, int64_t v)
-{
-    char text[48];
-    int n = snprintf(text, sizeof text, "%s%" PRId64, before, v);
-
-    return trace_names_add(&r->names, text, (size_t)n);
-}
-
-/* ---- devices ------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static bool add_cuda_device(nsys_import *x, const nsys_rows *r, int word)
 {
@@ -101,7 +93,7 @@ static bool add_cuda_device(nsys_import *x, const nsys_rows *r, int word)
 
 bool nsys_read_cuda_devices(nsys_import *x) { return nsys_each_row(x, &cuda_devices, add_cuda_device, 0); }
 
-/* What a process means by a device; NULL if the file does not say. */
+/* The GPU that a process's device number stands for; NULL: unknown. */
 static const nsys_cuda_device *find_cuda(const nsys_import *x, int64_t device, int64_t process)
 {
     int64_t pid = nsys_pid_of(process);
@@ -197,7 +189,7 @@ bool nsys_describe_devices(nsys_import *x)
     return true;
 }
 
-/* ---- who uses which device ----------------------------------------------------------------- */
+/* ---- devices that a thread or a process uses ------------------------------------------------- */
 
 void nsys_add_use(nsys_import *x, int64_t user, uint32_t rank)
 {
@@ -224,7 +216,7 @@ uint32_t nsys_first_use(const nsys_import *x, int64_t tid)
     return first;
 }
 
-/* ---- lanes --------------------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 bool nsys_find_lane(nsys_import *x, uint32_t rank, bool is_host, int64_t number, uint32_t *out)
 {
@@ -240,8 +232,9 @@ bool nsys_find_lane(nsys_import *x, uint32_t rank, bool is_host, int64_t number,
                     r->rank, MAX_LANES);
         return false;
     }
-    pid = add_number(r, "", is_host ? nsys_pid_of(number) : r->rank);
-    tid = is_host ? add_number(r, "", number & 0xffffff) : add_number(r, "stream ", number);
+    pid = trace_names_addf(&r->names, "%" PRId64, is_host ? nsys_pid_of(number) : r->rank);
+    tid = is_host ? trace_names_addf(&r->names, "%" PRId64, number & 0xffffff)
+                  : trace_names_addf(&r->names, "stream %" PRId64, number);
     *out = *lane = trace_add_lane(r, pid, tid);
     return true;
 }

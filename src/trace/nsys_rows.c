@@ -9,7 +9,7 @@
 
 #define MAX_TEXT_BYTES (64 << 20) /* of one value; longer ones are refused by SQLite itself */
 
-/* ---- errors -------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 /* `place` is where in the file: "table t, row 5: ", or empty. */
 static dse_status fail(const nsys_db *d, const char *place, dse_error *err)
@@ -22,9 +22,9 @@ static dse_status fail(const nsys_db *d, const char *place, dse_error *err)
                        d->path, "%s%s", place, sqlite3_errmsg(d->db));
 }
 
-/* ---- opening ------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
-/* What begins the file, which libsqlite3 would not look at before the first query. */
+/* Checks the file's first bytes, which libsqlite3 would read only at the first query. */
 static dse_status check_head(const char *path, dse_error *err)
 {
     static const char magic[16] = "SQLite format 3";
@@ -44,7 +44,7 @@ static dse_status check_head(const char *path, dse_error *err)
     return dse_fail_at(err, DSE_E_SYNTAX, path, "this is not a SQLite database");
 }
 
-/* As a URI: with immutable, a file in a folder that cannot be written to is read as well. */
+/* As a URI: "immutable" also allows files in a folder without write permission. */
 static void add_uri(dse_strbuf *b, const char *path)
 {
     dse_strbuf_adds(b, *path == '/' ? "file://" : "file:");
@@ -85,7 +85,7 @@ void nsys_close(nsys_db *d)
     *d = (nsys_db){0};
 }
 
-/* ---- questions ----------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static dse_status has_row(nsys_db *d, const char *sql, const char *a, const char *b, bool *has,
                           dse_error *err)
@@ -107,14 +107,14 @@ static dse_status has_row(nsys_db *d, const char *sql, const char *a, const char
     return st;
 }
 
-/* No view and no virtual table, neither of which has a page: they would compute what the file's author likes. */
+/* Excludes views and virtual tables, which have no page: they would run the file author's code. */
 dse_status nsys_has_table(nsys_db *d, const char *table, bool *has, dse_error *err)
 {
     return has_row(d, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0",
                    table, NULL, has, err);
 }
 
-/* No generated column, for the same reason: table_info leaves these out. */
+/* Excludes generated columns for the same reason: table_info omits them. */
 static dse_status has_column(nsys_db *d, const char *table, const char *column, bool *has, dse_error *err)
 {
     return has_row(d, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column, has, err);
@@ -146,7 +146,7 @@ dse_status nsys_number(nsys_db *d, const char *sql, int64_t *out, bool *has, dse
     return st;
 }
 
-/* ---- strings -------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 #define STRINGS "StringIds"
 
@@ -168,8 +168,8 @@ static dse_status check_strings(nsys_db *d, dse_error *err)
     return st;
 }
 
-/* An export has the key; a copy of one that some other tool wrote may not, and each look-up would walk the table: that
- * copy's strings are copied once more, into memory. */
+/* An export has the primary key. A copy that another tool wrote may lack it, and every look-up would scan the
+ * table: then the strings are copied into memory once. */
 static dse_status prepare_strings(nsys_db *d, dse_error *err)
 {
     static const char copy[] = "PRAGMA temp_store = MEMORY;"
@@ -216,7 +216,7 @@ dse_status nsys_string(nsys_db *d, int64_t id, const char **text, size_t *n, dse
     return fail(d, place, err);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* "SELECT start, end, NULL, ... FROM table". */
 static dse_status add_query(nsys_db *d, const nsys_table *t, dse_strbuf *sql, dse_error *err)

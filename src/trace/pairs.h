@@ -1,4 +1,4 @@
-/* trace_pairs -- a hash table from two numbers to one, for readers of formats that refer by number. */
+/* trace_pairs -- a hash table from two numbers to one, for formats that refer to things by number. */
 #ifndef DSE_TRACE_PAIRS_H
 #define DSE_TRACE_PAIRS_H
 
@@ -10,14 +10,14 @@ typedef struct {
     uint32_t value;
 } trace_pair;
 
-/* Pairs in the order in which they came; zeroed is empty. */
+/* Pairs in the order of insertion; all zero is empty. */
 typedef struct {
     size_t n, cap;
     trace_pair *entry;
     dse_idtable table;
 } trace_pairs;
 
-/* The value of a pair, valid up to the next call; of a new one (*is_new) it is DSE_NONE. */
+/* The value of a pair, valid up to the next call; DSE_NONE for a new one (*is_new). */
 uint32_t *trace_pairs_at(trace_pairs *p, int64_t a, int64_t b, bool *is_new);
 
 /* The place of a pair in entry[]; DSE_NONE if it is not there. */

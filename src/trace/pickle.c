@@ -1,4 +1,4 @@
-/* The opcodes of a pickle: what each does to the machine. */
+/* The opcodes of a pickle. */
 #include "trace/pickle_machine.h"
 
 #include "base/units.h"
@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_MEMO (1u << 26) /* entries, 1 GiB: few bytes, compressed, can ask for any number of them */
+#define MAX_MEMO (1u << 26) /* entries, 1 GiB: a few compressed bytes can ask for any number */
 #define MAX_LINE 255        /* bytes of a line that is a number or the name of a class */
-#define UNSET    UINT32_MAX /* kind of a memo entry that was passed over */
+#define UNSET    UINT32_MAX /* kind of a memo entry that was never set */
 
-/* ---- opcodes -------------------------------------------------------------------------------- */
+/* ---- opcodes --------------------------------------------------------------------------------- */
 
 static dse_status op_proto(pickle_machine *m)
 {
@@ -67,8 +67,8 @@ static dse_status op_pop(pickle_machine *m)
 
 static dse_status op_pop_mark(pickle_machine *m) { return pickle_pop_mark(m, &m->n_stack); }
 
-/* A container that is taken a second time is complete, in every pickle of plain data but those where one contains itself:
- * filling it after this is refused. */
+/* A container that is used a second time is taken as complete: only one that contains itself would be filled
+ * afterwards, and that is refused. */
 static dse_status push_again(pickle_machine *m, const trace_plain *v)
 {
     trace_plain seen, copy = *v;
@@ -107,7 +107,7 @@ static dse_status op_signed(pickle_machine *m)
     return st == DSE_OK ? pickle_push_integer(m, TRACE_PLAIN_INT, (int32_t)(uint32_t)v) : st;
 }
 
-/* Two's complement, the lowest byte first, in as many bytes as there are. */
+/* Two's complement, lowest byte first, of any length. */
 static dse_status op_long(pickle_machine *m)
 {
     uint64_t n, v = 0;
@@ -156,7 +156,7 @@ static dse_status op_float_line(pickle_machine *m)
     return st == DSE_OK ? push_float(m, v) : st;
 }
 
-/* "12", "12L"; 00 and 01 are how protocol 0 spells False and True. */
+/* "12", "12L"; protocol 0 writes False and True as 00 and 01. */
 static dse_status op_integer_line(pickle_machine *m)
 {
     dse_status st = pickle_take_line(m, MAX_LINE);
@@ -229,7 +229,7 @@ static dse_status op_empty(pickle_machine *m)
                                                      : TRACE_PLAIN_LIST);
 }
 
-/* A container of the values from stack[from] on. */
+/* Makes a container of the values from stack[from] on. */
 static dse_status collect(pickle_machine *m, trace_plain_kind kind, size_t from)
 {
     dse_status st = pickle_push_container(m, kind);
@@ -261,7 +261,7 @@ static dse_status op_tuple(pickle_machine *m)
     return st == DSE_OK ? collect(m, TRACE_PLAIN_TUPLE, m->n_stack - n) : st;
 }
 
-/* APPEND, SETITEM: size is how many values; 0: those above the mark. */
+/* `size` of APPEND and SETITEM is the number of values; 0: all above the mark. */
 static dse_status op_add(pickle_machine *m)
 {
     trace_plain_kind kind = m->code == 's' || m->code == 'u' ? TRACE_PLAIN_DICT : TRACE_PLAIN_LIST;
@@ -276,7 +276,7 @@ static dse_status op_add(pickle_machine *m)
     return st == DSE_OK ? pickle_fill(m, into, from) : st;
 }
 
-/* ---- the memo ------------------------------------------------------------------------------- */
+/* ---- the memo -------------------------------------------------------------------------------- */
 
 /* The number of an entry, as bytes or (size 0) as a line. */
 static dse_status take_index(pickle_machine *m, uint64_t *out)
@@ -291,7 +291,7 @@ static dse_status take_index(pickle_machine *m, uint64_t *out)
     return st;
 }
 
-/* Every entry takes a byte at least, so a number beyond the bytes so far belongs to no honest pickle. */
+/* Every entry takes at least a byte, so an index beyond the bytes so far is corrupt. */
 static dse_status put(pickle_machine *m, uint64_t index)
 {
     dse_status st = pickle_need(m, 1);
@@ -331,7 +331,7 @@ static dse_status op_get(pickle_machine *m)
     return push_again(m, &m->memo[index]);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------ */
+/* ---- refused opcodes ------------------------------------------------------------------------- */
 
 static dse_status refuse(pickle_machine *m, const char *what)
 {
@@ -447,7 +447,7 @@ static const pickle_opcode opcodes[256] = {
     [0x98] = {"READONLY_BUFFER", op_refuse_buffer, 0},
 };
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static dse_status run(pickle_machine *m, trace_plain *root)
 {
@@ -482,7 +482,7 @@ dse_status trace_pickle_read(trace_source *source, const char *path, const trace
     return run(&m, root);
 }
 
-/* A line of a dotted name; NULL if it is none. Otherwise what follows it. */
+/* Skips a line with a dotted name; NULL if there is none. */
 static const char *name_line(const char *p)
 {
     size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
@@ -497,8 +497,7 @@ bool trace_is_pickle(const char *head, size_t n)
     if (n < 2)
         return false;
     switch (head[0]) {
-    case '\x80':
-        return head[1] >= 0 && head[1] < ' '; /* of protocols to come, too: they are refused by number */
+    case '\x80': return head[1] >= 0 && head[1] < ' '; /* also of future protocols: op_proto refuses them */
     case '}': return head[1] == 'q' || head[1] == '.';
     case '(':
         return head[1] == 'd' || head[1] == 'l' || (head[1] == 'S' && (head[2] == '\'' || head[2] == '"')) ||

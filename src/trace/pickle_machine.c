@@ -16,7 +16,7 @@ dse_status pickle_placed(pickle_machine *m, dse_status st)
     return st;
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static dse_status truncated(pickle_machine *m)
 {
@@ -94,7 +94,7 @@ dse_status pickle_take_line(pickle_machine *m, size_t keep)
     return DSE_OK;
 }
 
-/* ---- the stack ------------------------------------------------------------------------------ */
+/* ---- the stack ------------------------------------------------------------------------------- */
 
 dse_status pickle_need(pickle_machine *m, size_t n)
 {

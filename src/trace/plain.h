@@ -1,8 +1,8 @@
-/* trace_plain -- plain data (numbers, texts, lists, dictionaries) told item by item, so that a document of gigabytes
- * needs only what its listener keeps of it.
+/* trace_plain -- plain data (numbers, texts, lists, dictionaries) passed to a listener item by item, so a
+ * document of gigabytes takes only the memory that the listener keeps.
  *
- * A container is told when it gets an item, and once when it is complete; after that it does not change, but it may be
- * an item of several others. */
+ * The listener is called for each item of a container, and once when the container is complete. A complete
+ * container does not change, but it may be an item of several others. */
 #ifndef DSE_TRACE_PLAIN_H
 #define DSE_TRACE_PLAIN_H
 
@@ -15,9 +15,9 @@ typedef enum {
     TRACE_PLAIN_HUGE, /* an integer beyond 64 bits: its value is not kept */
     TRACE_PLAIN_FLOAT,
     TRACE_PLAIN_TEXT,
-    TRACE_PLAIN_BYTES, /* what they are is not kept */
+    TRACE_PLAIN_BYTES, /* the bytes are not kept */
     TRACE_PLAIN_TUPLE,
-    TRACE_PLAIN_LIST, /* a set, too */
+    TRACE_PLAIN_LIST, /* also a set */
     TRACE_PLAIN_DICT
 } trace_plain_kind;
 
@@ -27,7 +27,7 @@ typedef struct {
         id; /* of a text: in the names, DSE_NONE if it is longer than TRACE_PLAIN_MAX_TEXT; of a container:
                       what the listener called it */
     union {
-        int64_t integer; /* of a bool, too */
+        int64_t integer; /* also of a bool */
         double number;
     } v;
 } trace_plain;
@@ -40,8 +40,8 @@ static inline bool trace_plain_is_container(const trace_plain *v) { return v->ki
 typedef struct {
     void *to;
     trace_names *names; /* of all texts */
-    /* An item of a container: of a dictionary with its key, else key is NULL. *mine is the listener's own number for the
-     * container: DSE_NONE at first. */
+    /* An item of a container; key is NULL unless it is a dictionary. *mine is the listener's own id of the
+     * container, initially DSE_NONE. */
     void (*item)(void *to, trace_plain_kind kind, uint32_t *mine, const trace_plain *key,
                  const trace_plain *value);
     /* The container is complete; *mine is its id from now on. */

@@ -11,9 +11,9 @@
 
 #define MAX_DIGITS 9
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-/* What a name ends with besides its own words, in any number. */
+/* Length of a name without its suffixes. */
 static size_t stem_length(const char *name)
 {
     static const char *const suffixes[] = {".gz",  ".json",   ".jsonl", ".trace", ".pt",     ".pickle",
@@ -33,7 +33,7 @@ static size_t stem_length(const char *name)
     return n;
 }
 
-/* The number that n bytes begin with; DSE_NONE if it is none, too long, or letters follow. */
+/* The number at the beginning of n bytes; DSE_NONE: none, too long, or followed by a letter. */
 static uint32_t number_at(const char *text, size_t n)
 {
     uint32_t v = 0;
@@ -47,7 +47,7 @@ static uint32_t number_at(const char *text, size_t n)
     return i && (i == n || !isalpha((unsigned char)text[i])) ? v : DSE_NONE;
 }
 
-/* Of the word rank: rank3, rank_3, rank-3, rank.3. */
+/* The number after a word: rank3, rank_3, rank-3, rank.3. */
 static uint32_t after_the_word(const char *word, const char *stem, size_t n)
 {
     size_t length = strlen(word);
@@ -106,7 +106,7 @@ uint32_t trace_rank_of_name(const char *path, trace_kind kind)
     return v != DSE_NONE ? v : after_the_word("worker", name, n);
 }
 
-/* ---- before reading ------------------------------------------------------------------------- */
+/* ---- before reading -------------------------------------------------------------------------- */
 
 /* The number behind "rank" in the object distributedInfo, which Kineto writes before the events. */
 static uint32_t rank_in(const char *head)
@@ -134,18 +134,19 @@ uint32_t trace_peek_rank(const char *path)
     return v != DSE_NONE ? v : trace_rank_of_name(path, TRACE_KINETO);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static bool same_file(const trace_rank *a, const trace_rank *b) { return strcmp(a->path, b->path) == 0; }
 
-/* Ranks of a kind stand in the order of their files here, those of a file one after the other. */
+/* The ranks of one kind, in the order of their files. */
 typedef struct {
     trace_rank *rank;
     uint32_t n;
     uint32_t n_files;
 } kind_ranks;
 
-/* Numbers in names count as numbers: trace2 is before trace10. Names that differ in leading zeros alone: as bytes. */
+/* Compares digits as numbers: trace2 is before trace10. Names that differ only in leading zeros are compared
+ * as bytes. */
 static int by_name(const char *a, const char *b)
 {
     const char *x = a, *y = b;
@@ -189,27 +190,27 @@ static int by_number(const void *a, const void *b)
     return order ? order : strcmp(x->path, y->path);
 }
 
-static bool has_its_file_alone(const kind_ranks *k, uint32_t i)
+static bool is_only_rank_of_file(const kind_ranks *k, uint32_t i)
 {
     return (!i || !same_file(&k->rank[i - 1], &k->rank[i])) &&
            (i + 1 == k->n || !same_file(&k->rank[i], &k->rank[i + 1]));
 }
 
-/* Devices of an Nsight Systems export count from 0 on every host, so that with several files they say nothing. */
-static bool says_its_rank(const kind_ranks *k, const trace_rank *r)
+/* Devices of an Nsight Systems export count from 0 on every host, so several files do not tell ranks. */
+static bool has_reliable_rank(const kind_ranks *k, const trace_rank *r)
 {
     return r->has_rank && !(r->kind == TRACE_NSYS && k->n_files > 1);
 }
 
-static void ask_the_name(const kind_ranks *k, uint32_t i)
+static void take_rank_of_name(const kind_ranks *k, uint32_t i)
 {
     trace_rank *r = &k->rank[i];
-    uint32_t v = has_its_file_alone(k, i) ? trace_rank_of_name(r->path, r->kind) : DSE_NONE;
+    uint32_t v = is_only_rank_of_file(k, i) ? trace_rank_of_name(r->path, r->kind) : DSE_NONE;
 
     r->has_rank = v != DSE_NONE && (!r->world_size || v < r->world_size);
     if (r->has_rank)
         r->rank = v;
-    else if (k->n_files == 1) /* its place in the only file */
+    else if (k->n_files == 1) /* numbered by its place in the only file */
         r->has_rank = true;
 }
 
@@ -220,7 +221,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ranks without a number: the lowest that nobody has. */
+/* Gives ranks without a number the lowest free ones. */
 static void number_the_rest(const kind_ranks *k, trace_record *notes)
 {
     uint32_t *taken = dse_calloc(k->n, sizeof *taken), n_taken = 0, next = 0, at = 0, first = DSE_NONE, n = 0;
@@ -248,8 +249,8 @@ static void number_the_rest(const kind_ranks *k, trace_record *notes)
 static void settle_kind(const kind_ranks *k, trace_record *notes)
 {
     for (uint32_t i = 0; i < k->n; i++)
-        if (!says_its_rank(k, &k->rank[i]))
-            ask_the_name(k, i);
+        if (!has_reliable_rank(k, &k->rank[i]))
+            take_rank_of_name(k, i);
     number_the_rest(k, notes);
 }
 
@@ -265,7 +266,7 @@ static void settle_kinds(trace_record *r)
     }
 }
 
-/* ---- one job ------------------------------------------------------------------------------- */
+/* ---- one job --------------------------------------------------------------------------------- */
 
 static const char *base_name(const char *path)
 {
@@ -274,13 +275,14 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static dse_status differ(const trace_rank *a, const trace_rank *b, const char *how, dse_error *err)
+static dse_status fail_different_jobs(const trace_rank *a, const trace_rank *b, const char *how,
+                                      dse_error *err)
 {
     return dse_fail(err, DSE_E_CONFIG, "'%.200s' and '%.200s' are not of one job: %s; give one job at a time",
                     a->path, base_name(b->path), how);
 }
 
-/* A timeline of one profiler beside one of another, in one run. Memory snapshots lie beside any. */
+/* All timelines of a run must come from one profiler; memory snapshots may lie beside any. */
 static dse_status check_kinds(const trace_record *r, dse_error *err)
 {
     for (uint32_t i = 1; i < r->n_ranks; i++)
@@ -289,7 +291,7 @@ static dse_status check_kinds(const trace_record *r, dse_error *err)
 
             snprintf(how, sizeof how, "one is of the %ss, the other of the %ss",
                      trace_kind_name(r->rank[0].kind), trace_kind_name(r->rank[i].kind));
-            return differ(&r->rank[0], &r->rank[i], how, err);
+            return fail_different_jobs(&r->rank[0], &r->rank[i], how, err);
         }
     return DSE_OK;
 }
@@ -305,7 +307,7 @@ static dse_status check_numbers(const trace_record *r, dse_error *err)
         if (sized && a->world_size && a->world_size != sized->world_size) {
             snprintf(how, sizeof how, "world_size is %" PRIu32 " in one, %" PRIu32 " in the other",
                      sized->world_size, a->world_size);
-            return differ(sized, a, how, err);
+            return fail_different_jobs(sized, a, how, err);
         }
         sized = a->world_size ? a : sized;
         if (b && a->kind == b->kind && a->rank == b->rank)
@@ -317,7 +319,7 @@ static dse_status check_numbers(const trace_record *r, dse_error *err)
     return DSE_OK;
 }
 
-/* The members of a group of all ranks, as its file spells them; NULL if the file declares none. */
+/* The members of the group of all ranks, as the file spells them; NULL if the file declares none. */
 static const char *world_of(const trace_rank *r)
 {
     for (size_t i = 0; i < r->n_groups && r->world_size; i++)
@@ -335,7 +337,8 @@ static bool declares(const trace_rank *r, const char *members)
     return false;
 }
 
-/* Whoever declares groups is in that of all ranks, and every file of the job writes its members alike. */
+/* A rank that declares groups is in the group of all ranks, and every file of a job spells its members
+ * alike. */
 static dse_status check_groups(const trace_record *r, dse_error *err)
 {
     const trace_rank *first = NULL;
@@ -346,7 +349,8 @@ static dse_status check_groups(const trace_record *r, dse_error *err)
         if (!members)
             continue;
         if (first && !declares(first, members) && !declares(&r->rank[i], world_of(first)))
-            return differ(first, &r->rank[i], "their process groups of all ranks have other members", err);
+            return fail_different_jobs(first, &r->rank[i],
+                                       "their process groups of all ranks have other members", err);
         first = first ? first : &r->rank[i];
     }
     return DSE_OK;

@@ -1,7 +1,7 @@
-/* Which rank a file is, and whether what lies together is one job.
+/* Assigns rank numbers to files, and checks that files which lie together are of one job.
  *
- * A reader knows the rank only if the file says so (Kineto's distributedInfo). Else the file's name does, as the original
- * tools read it; else there is but one file, and it is rank 0. */
+ * A reader knows the rank only if the file has it (Kineto's distributedInfo). Otherwise the file's name gives
+ * it, as in the original tools; a single file without either is rank 0. */
 #ifndef DSE_TRACE_RANKS_H
 #define DSE_TRACE_RANKS_H
 
@@ -19,10 +19,10 @@ uint32_t trace_rank_of_name(const char *path, trace_kind kind);
 /* The rank that a Kineto trace gives in its first 64 KiB, or else its name; DSE_NONE: neither. */
 uint32_t trace_peek_rank(const char *path);
 
-/* Gives every rank of a record its number, sorts them by kind and number, and checks that they are one job. Ranks that
- * neither file nor name numbers get the lowest free numbers in the order of their names (trace2 before trace10), with a warning if there are
- * several files. DSE_E_CONFIG, each with the two files: two of one rank and kind, other world sizes, other groups, kinds
- * that one run does not have. */
+/* Numbers all ranks of a record, sorts them by kind and number, and checks that they are of one job. Ranks
+ * without a number in file or name get the lowest free numbers in the order of their names (trace2 before
+ * trace10), with a warning if there are several files. DSE_E_CONFIG, each with the two files: two of one rank
+ * and kind, other world sizes, other groups, kinds that one run does not have. */
 dse_status trace_settle_ranks(trace_record *r, dse_error *err);
 
 #endif

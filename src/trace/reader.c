@@ -1,7 +1,6 @@
 #include "trace/reader.h"
 
 #include "trace/reader_list.h"
-#include "trace/source.h"
 
 #define ROW(name) extern const trace_reader trace_reader_##name;
 TRACE_READER_LIST(ROW)
@@ -10,6 +9,17 @@ TRACE_READER_LIST(ROW)
 #define ROW(name) &trace_reader_##name,
 static const trace_reader *const readers[] = {TRACE_READER_LIST(ROW)};
 #undef ROW
+
+dse_status trace_read_stream(trace_stream_parser *parse, const char *path, trace_record *out, dse_error *err)
+{
+    trace_source source;
+    dse_status st = trace_source_open(&source, path, err);
+
+    if (st == DSE_OK)
+        st = parse(&source, path, out, err);
+    trace_source_close(&source);
+    return st;
+}
 
 dse_status trace_reader_find(const char *path, const trace_reader **out, dse_error *err)
 {

@@ -1,5 +1,5 @@
-/* Every format: a file src/trace/<name>.c with its trace_reader trace_reader_<name>, and a word here. The first that
- * takes a file for its own reads it. */
+/* Every format: a file src/trace/<name>.c with its trace_reader trace_reader_<name>, and a word here. The
+ * first one that recognises a file reads it. */
 #ifndef DSE_TRACE_READER_LIST_H
 #define DSE_TRACE_READER_LIST_H
 

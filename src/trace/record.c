@@ -42,7 +42,7 @@ trace_category trace_category_of(const char *word, size_t n)
     return TRACE_OTHER;
 }
 
-/* ---- the record ---------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------ */
 
 void trace_rank_free(trace_rank *r)
 {
@@ -130,9 +130,9 @@ void trace_record_take(trace_record *r, trace_record *from)
     trace_record_free(from);
 }
 
-/* ---- for readers --------------------------------------------------------------------------- */
+/* ---- for readers ----------------------------------------------------------------------------- */
 
-/* By half as much again: what is not written to costs no memory, and what is need not be copied. */
+/* Grows by half: untouched pages cost no memory, and large arrays are moved without a copy. */
 static void grow(void **v, size_t *cap, size_t need, size_t size)
 {
     size_t want = *cap + *cap / 2 + 1024;
@@ -169,7 +169,7 @@ static bool same_args(const void *records, uint32_t id, const void *key)
     return memcmp((const trace_args *)records + id, key, sizeof(trace_args)) == 0;
 }
 
-/* Compared as bytes: whoever fills one begins with trace_args_clear, which leaves no padding undefined. */
+/* Compares bytes: all args begin with trace_args_clear, which also clears the padding. */
 uint32_t trace_add_args(trace_rank *r, const trace_args *a)
 {
     uint32_t hash = (uint32_t)dse_hash_words(a, sizeof *a);
@@ -191,7 +191,8 @@ void trace_args_clear(trace_args *a)
     a->collective = a->dtype = a->group_name = a->group_desc = a->group_ranks = DSE_NONE;
     a->in_elements = a->out_elements = a->bytes = a->blocks = TRACE_UNKNOWN;
     a->blocks_per_sm = a->occupancy_pct = a->model_flops = NAN;
-    a->stream = a->device = a->hlo_category = a->long_name = a->shape = DSE_NONE;
+    a->m = a->n = a->k = a->batch = TRACE_UNKNOWN;
+    a->kernel_class = a->stream = a->device = a->hlo_category = a->long_name = a->shape = DSE_NONE;
     a->bytes_accessed = a->raw_bytes_accessed = TRACE_UNKNOWN;
 }
 

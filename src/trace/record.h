@@ -1,15 +1,16 @@
-/* trace_record -- a run, simulated or measured, in neutral terms: ranks, lanes, intervals with name, category, sizes.
+/* trace_record -- a run, simulated or measured, in neutral terms: ranks, lanes, intervals with name,
+ * category, sizes.
  *
- * Every reader of a profiler trace fills one, a simulated run becomes one, a metric reads one; so both sides are measured
- * by the same code.
+ * Readers of profiler traces and simulated runs fill one, and metrics read it, so both are measured by the
+ * same code.
  *
- * A rank has its own table of names and its own arrays, so that ranks are read in parallel. Events stand in the order of
- * the file. Ids are indexes; DSE_NONE is "not given". Everything is on the heap and belongs to the record.
+ * A rank has its own table of names and its own arrays, so ranks are read in parallel. Events are in the
+ * order of the file. Ids are indexes; DSE_NONE is "not given". Everything is on the heap and belongs to the
+ * record.
  *
- * Time: picoseconds since the rank's base_ns, because devices of a TPU count in them and doubles of microseconds since
- * 1970 resolve only a quarter of one. An int64_t holds 106 days, of which readers
- * take what begins and ends within 53 of the base, and bases within 146 years of 1970: so that no difference of two times
- * overflows. */
+ * Time: picoseconds since the rank's base_ns, because devices of a TPU count in them and doubles of
+ * microseconds since 1970 resolve only a quarter of one. An int64_t holds 106 days. Readers accept events
+ * within 53 days of the base, and bases within 146 years of 1970, so no difference of two times overflows. */
 #ifndef DSE_TRACE_RECORD_H
 #define DSE_TRACE_RECORD_H
 
@@ -31,7 +32,7 @@
 /* What a file is. */
 typedef enum {
     TRACE_KINETO,    /* PyTorch's profiler, as Chrome JSON */
-    TRACE_SIMULATED, /* of ours: simulate --timeline, or simulated.h */
+    TRACE_SIMULATED, /* simulated here: simulate --timeline, or simulated.h */
     TRACE_XLA,       /* XLA's or JAX's profiler: Chrome JSON, or xplane.pb */
     TRACE_NSYS,      /* Nsight Systems, exported as SQLite */
     TRACE_NSYS_CSV,  /* one of its reports: totals, no intervals */
@@ -56,7 +57,8 @@ typedef enum {
     TRACE_OTHER
 } trace_category;
 
-/* Of the words that older versions capitalise too: Kernel, Memcpy, Memset, Operator, Runtime. TRACE_OTHER if unknown. */
+/* Of the words that older versions capitalise too: Kernel, Memcpy, Memset, Operator, Runtime. TRACE_OTHER if
+ * unknown. */
 trace_category trace_category_of(const char *word, size_t n);
 
 typedef struct {
@@ -66,15 +68,16 @@ typedef struct {
     uint32_t args;            /* of the rank's args; DSE_NONE */
     uint32_t correlation;     /* joins a launch with what it launched; 0: none */
     uint8_t category;         /* trace_category */
-    uint8_t word;             /* which of the rank's category words stood there literally */
+    uint8_t word;             /* the category as written, in the rank's category words */
     bool instant;             /* ph i or I; else X */
-    bool endless;             /* an X that does not say how long it lasted: dur_ps is 0 */
+    bool endless;             /* an X without a duration: dur_ps is 0 */
 } trace_event;
 _Static_assert(sizeof(trace_event) == 40, "a trace has millions: measure before growing the event");
 
-/* What an event says beyond its times. Many events say the same, so each combination is stored once. */
+/* The arguments of an event. Many events have the same, so each combination is stored once. */
 typedef struct {
-    /* A collective: Kineto's "Collective name", dtype, "Process Group Name", "... Description", "... Ranks". */
+    /* A collective: Kineto's "Collective name", dtype, "Process Group Name", "... Description", "...
+     * Ranks". */
     uint32_t collective, dtype, group_name, group_desc, group_ranks;
     uint32_t group_size;                /* 0: unknown */
     uint64_t in_elements, out_elements; /* TRACE_UNKNOWN */
@@ -83,6 +86,8 @@ typedef struct {
     uint64_t blocks;                     /* of the launch; TRACE_UNKNOWN */
     double blocks_per_sm, occupancy_pct; /* "est. achieved occupancy %"; NaN: not given */
     uint32_t stream, device;             /* DSE_NONE */
+    uint32_t kernel_class;               /* of a simulated one: "matmul" */
+    uint64_t m, n, k, batch;             /* its shape (ticks.h); TRACE_UNKNOWN */
     /* An operation of XLA; `long_name` is its HLO text. Of a kernel of Nsight Systems: its demangled name. */
     uint32_t hlo_category, long_name, shape;     /* shape_with_layout */
     uint64_t bytes_accessed, raw_bytes_accessed; /* TRACE_UNKNOWN */
@@ -95,8 +100,8 @@ typedef struct {
     uint32_t process_name, thread; /* of the metadata; DSE_NONE */
 } trace_lane;
 
-/* What a TPU says of an event itself, beside the host's ts and dur. dur_ps -1: it says nothing; offset_ps -1: it says how
- * long, not when. */
+/* A TPU's own times of an event, beside the host's ts and dur. dur_ps -1: none; offset_ps -1: only the
+ * duration. */
 typedef struct {
     int64_t offset_ps, dur_ps;
 } trace_device_time;
@@ -113,7 +118,7 @@ typedef struct {
     uint32_t n_sms, major, minor; /* 0: unknown */
 } trace_device;
 
-/* A total of an Nsight Systems report (TRACE_NSYS_CSV): a kernel name, how often, how long. */
+/* A total of an Nsight Systems report (TRACE_NSYS_CSV): a kernel's name, its launches, their total time. */
 typedef struct {
     uint32_t name;
     uint64_t count;
@@ -140,7 +145,7 @@ typedef struct {
     size_t cap_lanes;
     trace_lane *lane;
     dse_idtable lanes;  /* by pid and tid */
-    uint32_t n_words;   /* category words met, at most 256; those beyond are the last */
+    uint32_t n_words;   /* category words, at most 256; further ones count as the last */
     uint32_t word[256]; /* in names */
     size_t n_groups, cap_groups;
     trace_group *group;
@@ -149,19 +154,19 @@ typedef struct {
     size_t n_totals, cap_totals;
     trace_total *total;
     trace_allocator *allocator; /* TRACE_SNAPSHOT: NULL for others */
-    /* TRACE_SIMULATED: whether its sizes, of messages and of memory, are elements as upstream counts, not bytes; and the
-     * most that its tensors took at a time. */
+    /* TRACE_SIMULATED: sizes of messages and memory are elements, as upstream counts, not bytes; peak of the
+     * tensors. */
     bool in_elements;
     uint64_t peak_memory; /* TRACE_UNKNOWN */
-    /* Over all events of the file with ts > 0, whatever their ph, and over all kernels of an export of Nsight Systems:
-     * what the original tools call its length. all_first_ps > all_last_ps: none. */
+    /* Over all events of the file with ts > 0, whatever their ph, and over all kernels of an export of Nsight
+     * Systems: what the original tools call its length. all_first_ps > all_last_ps: none. */
     int64_t all_first_ps, all_last_ps;
-    /* Over all events of a Chrome trace, also those with ts <= 0: the first start, the last start, the last end. Starts of
-     * arrows between events count, though these are not kept. Empty as above. */
+    /* Over all events of a Chrome trace, also those with ts <= 0: the first start, the last start, the last
+     * end. Starts of arrows between events count, though these are not kept. Empty as above. */
     int64_t any_first_ps, any_last_start_ps, any_last_ps;
 } trace_rank;
 
-/* Something that a reader met and went on after. */
+/* A fault that a reader recovered from. */
 typedef struct {
     char text[1024]; /* "rank0.json: byte 1234: ..." */
 } trace_warning;
@@ -184,11 +189,12 @@ trace_rank *trace_record_add_rank(trace_record *r);
 /* The same, read from a file of this kind. */
 trace_rank *trace_record_add_file(trace_record *r, trace_kind kind, const char *path);
 
-/* Notes a warning, with the place (NULL: it is in the text; cut after 400 bytes); at most 100, and one more that says that there are others. */
+/* Adds a warning with its place (cut after 400 bytes; NULL: the text has it). After 100 one more says that
+ * there are others. */
 void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- for readers ---------------------------------------------------------------------------- */
+/* ---- for readers ----------------------------------------------------------------------------- */
 
 void trace_add_event(trace_rank *r, const trace_event *e);
 void trace_set_device_time(trace_rank *r, size_t event, trace_device_time t);
@@ -196,22 +202,22 @@ uint32_t trace_add_args(trace_rank *r, const trace_args *a);
 uint32_t trace_add_lane(trace_rank *r, uint32_t pid, uint32_t tid); /* the same again for the same two */
 uint32_t trace_add_word(trace_rank *r, uint32_t name);              /* of a category */
 
-/* Nothing given. */
+/* Sets all args to "not given". */
 void trace_args_clear(trace_args *a);
 
-/* Whether a time is near enough to the base. */
+/* Whether a time is within 53 days of the base. */
 static inline bool trace_is_near(int64_t ps) { return ps <= TRACE_MAX_PS && ps >= -TRACE_MAX_PS; }
 
-/* A base that may be one. */
+/* A base clamped to its range. */
 static inline int64_t trace_base_of(int64_t ns)
 {
     return ns > TRACE_MAX_NS ? TRACE_MAX_NS : ns < -TRACE_MAX_NS ? -TRACE_MAX_NS : ns;
 }
 
-/* Forgets how far the events reach: all_first_ps to any_last_ps. */
+/* Resets the extent of the events: all_first_ps to any_last_ps. */
 void trace_clear_extent(trace_rank *r);
 
-/* The event reaches from start to end, whether it is kept or not. */
+/* Extends the extent by an event, whether it is kept or not. */
 static inline void trace_extend(trace_rank *r, int64_t start_ps, int64_t end_ps, bool is_positive)
 {
     r->any_first_ps = start_ps < r->any_first_ps ? start_ps : r->any_first_ps;

@@ -1,6 +1,6 @@
-/* What chrome.c and chrome_split.c make of a timeline's text, made of the events themselves. Texts are interned in the
- * order in which the split of a file into ranks meets them, so that even their numbers are the same: an event's lane
- * (process, thread, what these are called), its name, its args in their order, the word of its category. */
+/* Makes the same record from the events as chrome.c and chrome_split.c make from a timeline's text. Texts are
+ * interned in the same order, so that even their ids are equal: an event's lane (process, thread, their
+ * names), its name, its args in order, the word of its category. */
 #include "trace/simulated.h"
 
 #include "trace/node_event.h"
@@ -21,29 +21,19 @@ static uint32_t intern(builder *b, const char *text)
     return text ? trace_names_add(&b->rank->names, text, strlen(text)) : DSE_NONE;
 }
 
-static uint32_t intern_number(builder *b, const char *before, uint32_t number)
-{
-    char text[64];
-
-    snprintf(text, sizeof text, "%s%" PRIu32, before, number);
-    return intern(b, text);
-}
-
-/* `is`: what the stream is; NULL: of the annotation, whose thread nobody named. */
+/* `is`: the kind of stream; NULL for the annotation, whose thread has no name. */
 static uint32_t add_lane(builder *b, uint32_t stream, const char *is)
 {
     trace_rank *r = b->rank;
-    uint32_t pid = intern_number(b, "", r->rank), tid = intern_number(b, "", stream);
+    uint32_t pid = trace_names_addf(&r->names, "%" PRIu32, r->rank);
+    uint32_t tid = trace_names_addf(&r->names, "%" PRIu32, stream);
     uint32_t id = trace_add_lane(r, pid, tid);
-    char before[40];
 
     if (r->lane[id].process_name != DSE_NONE)
-        return id; /* it was met before */
-    r->lane[id].process_name = intern_number(b, "rank ", r->rank);
-    if (is) {
-        snprintf(before, sizeof before, "%s ", is);
-        r->lane[id].thread = intern_number(b, before, stream);
-    }
+        return id; /* not new */
+    r->lane[id].process_name = trace_names_addf(&r->names, "rank %" PRIu32, r->rank);
+    if (is)
+        r->lane[id].thread = trace_names_addf(&r->names, "%s %" PRIu32, is, stream);
     return id;
 }
 
@@ -56,6 +46,13 @@ static uint32_t add_args(builder *b, const trace_node_event *e)
     trace_args_clear(&a);
     a.device = b->rank->rank;
     a.stream = e->stream;
+    if (e->kernel) {
+        a.kernel_class = intern(b, e->kernel->class);
+        a.m = e->kernel->m;
+        a.n = e->kernel->n;
+        a.k = e->kernel->k;
+        a.batch = e->kernel->batch;
+    }
     a.in_elements = e->in == TRACE_TICKS_UNKNOWN ? TRACE_UNKNOWN : e->in;
     a.out_elements = e->out == TRACE_TICKS_UNKNOWN ? TRACE_UNKNOWN : e->out;
     a.collective = intern(b, e->collective);

@@ -1,5 +1,5 @@
-/* trace_simulated -- a simulated run as a record, without a file between: rank for rank and field for field what reading its
- * timeline (timeline.h) gives, but for the path. */
+/* trace_simulated -- a simulated run as a record, without a file in between: equal, except for the path, to
+ * the record that reading its timeline (timeline.h) gives. */
 #ifndef DSE_TRACE_SIMULATED_H
 #define DSE_TRACE_SIMULATED_H
 

@@ -19,28 +19,27 @@ dse_status trace_snapshot_parse(trace_snapshot_reader *read, trace_source *sourc
     return st;
 }
 
-static dse_status read_by(trace_snapshot_reader *read, const char *path, trace_record *out, dse_error *err)
+static dse_status parse_pickle(trace_source *source, const char *path, trace_record *out, dse_error *err)
 {
-    trace_source source = {0};
-    dse_status st = trace_source_open(&source, path, err);
-
-    if (st == DSE_OK)
-        st = trace_snapshot_parse(read, &source, path, out, err);
-    trace_source_close(&source);
-    return st;
+    return trace_snapshot_parse(trace_pickle_read, source, path, out, err);
 }
 
 static dse_status read_pickle(const char *path, trace_record *out, dse_error *err)
 {
-    return read_by(trace_pickle_read, path, out, err);
+    return trace_read_stream(parse_pickle, path, out, err);
+}
+
+static dse_status parse_json(trace_source *source, const char *path, trace_record *out, dse_error *err)
+{
+    return trace_snapshot_parse(trace_snapshot_read_json, source, path, out, err);
 }
 
 static dse_status read_json(const char *path, trace_record *out, dse_error *err)
 {
-    return read_by(trace_snapshot_read_json, path, out, err);
+    return trace_read_stream(parse_json, path, out, err);
 }
 
-/* Traces that carry a snapshot's words begin with theirs. */
+/* A trace that contains a snapshot's keys has traceEvents before them. */
 static bool is_json(const char *head, size_t n)
 {
     const char *p = head + strspn(head, " \t\r\n");

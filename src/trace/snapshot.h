@@ -1,7 +1,8 @@
-/* trace_snapshot -- gathers a PyTorch memory snapshot from plain data, whether it comes as a pickle or as JSON.
+/* trace_snapshot -- gathers a PyTorch memory snapshot from plain data, whether it comes as a pickle or as
+ * JSON.
  *
- * Kept while reading: 32 bytes an entry of a history and 24 for its place in the list; of segments and blocks about 100 and
- * 20. The stack frames, by far the most of a file, are not kept. */
+ * Memory while reading: 32 bytes per entry of a history and 24 for its place in the list, about 100 per
+ * segment and 20 per block. Stack frames, by far the largest part of a file, are not kept. */
 #ifndef DSE_TRACE_SNAPSHOT_H
 #define DSE_TRACE_SNAPSHOT_H
 
@@ -16,11 +17,11 @@ void trace_snapshot_free(trace_snapshot *s);
 
 trace_plain_listener trace_snapshot_listener(trace_snapshot *s);
 
-/* Tells the listener a snapshot that was dumped as JSON. As trace_pickle_read. */
+/* Like trace_pickle_read, for a snapshot that was dumped as JSON. */
 dse_status trace_snapshot_read_json(trace_source *source, const char *path, const trace_plain_listener *to,
                                     trace_plain *root, dse_error *err);
 
-/* Reads a source by one of the two, and adds its rank to a record that has none. `path` is for messages. As
+/* Reads a source by one of the two and adds its rank to an empty record. `path` is for messages. As
  * trace_reader.read. */
 typedef dse_status trace_snapshot_reader(trace_source *source, const char *path,
                                          const trace_plain_listener *to, trace_plain *root, dse_error *err);

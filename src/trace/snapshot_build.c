@@ -1,12 +1,12 @@
-/* A dictionary is known by its keys, when it is complete: an entry of a history has an action, a block a state, a segment
- * a total_size, the whole has segments or device_traces. Until then it is a draft. Other dictionaries are settings, but
- * for stack frames and annotations, which are known by keys of their own and forgotten. */
+/* A complete dictionary is recognised by its keys: an entry of a history has an action, a block a state, a
+ * segment a total_size, the root segments or device_traces. Until then it is a draft. All other dictionaries
+ * are settings, except stack frames and annotations, which have keys of their own and are dropped. */
 #include "trace/snapshot_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The words that mean something; their ids in the names are these numbers. */
+/* The known keys and values; these numbers are their ids in the names. */
 enum {
     W_ACTION,
     W_ADDRESS,
@@ -38,9 +38,9 @@ static const char *const fields[W_ACTIONS] = {
     "segments", "device_traces", "allocator_settings", "filename",    "stage",          "frames"};
 
 struct snapshot_draft {
-    uint32_t link; /* of the free ones */
-    uint32_t has;  /* a bit a field */
-    bool forget;   /* it is a frame, or an annotation */
+    uint32_t link; /* next free draft */
+    uint32_t has;  /* a bit for each field */
+    bool forget;   /* a frame or an annotation */
     trace_plain field[N_FIELDS];
     uint32_t first, last; /* of the other items, in items */
 };
@@ -76,7 +76,7 @@ void trace_snapshot_free(trace_snapshot *s)
     dse_free(s);
 }
 
-/* ---- items ---------------------------------------------------------------------------------- */
+/* ---- items ----------------------------------------------------------------------------------- */
 
 static void add_item(trace_snapshot *s, uint32_t *first, uint32_t *last, uint32_t key,
                      const trace_plain *value)
@@ -91,8 +91,8 @@ static void add_item(trace_snapshot *s, uint32_t *first, uint32_t *last, uint32_
     *last = id;
 }
 
-/* Lists of lists keep their empty ones, since their places are numbers of devices. What is dropped else are frames, and
- * entries of unknown actions. */
+/* Drops frames and entries with unknown actions. Empty lists within lists are kept, as their places are
+ * device numbers. */
 static void add_to_list(trace_snapshot *s, trace_plain_kind kind, uint32_t *mine, const trace_plain *value)
 {
     snapshot_list *l;
@@ -142,11 +142,11 @@ static void on_item(void *to, trace_plain_kind kind, uint32_t *mine, const trace
         add_to_list(to, kind, mine, value);
 }
 
-/* ---- drafts --------------------------------------------------------------------------------- */
+/* ---- drafts ---------------------------------------------------------------------------------- */
 
 static bool has(const snapshot_draft *d, int word) { return d->has >> word & 1; }
 
-/* A field that is to be a count of bytes, or an address. */
+/* A field with a count of bytes or an address. */
 static dse_status unsigned_of(const snapshot_draft *d, int word, const char *of, uint64_t *out,
                               dse_error *err)
 {
@@ -260,7 +260,7 @@ static dse_status close_root(trace_snapshot *s, const snapshot_draft *d, uint32_
     return new_id(IS_ROOT, s->n_roots++, id, err);
 }
 
-/* What is neither keeps its items. */
+/* Any other dictionary keeps its items. */
 static dse_status close_settings(trace_snapshot *s, snapshot_draft *d, uint32_t *id, dse_error *err)
 {
     DSE_GROW(s->settings, s->cap_settings, s->n_settings + 1);

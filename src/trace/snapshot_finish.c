@@ -1,13 +1,13 @@
-/* What was gathered of a memory snapshot, as a rank with its allocator; see snapshot_build.c. */
+/* Makes a rank with an allocator from the parts of a memory snapshot; see snapshot_build.c. */
 #include "trace/snapshot_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 #define MAX_SETTINGS                                                                                         \
-    10000 /* values; shared ones count again, so that a small file cannot mean a large tree */
+    10000 /* values; shared ones count each time, so a small file cannot expand to a large tree */
 #define MAX_DEPTH 16
 
 static bool is(const trace_plain *v, unsigned what)
@@ -15,7 +15,7 @@ static bool is(const trace_plain *v, unsigned what)
     return trace_plain_is_container(v) && v->id != DSE_NONE && v->id >> INDEX_BITS == what;
 }
 
-/* The list of a value, to be walked once; NULL if it is empty. */
+/* The list of a value, which may be used once; NULL if it is empty. */
 static dse_status list_of(trace_snapshot *s, const trace_plain *v, const char *what, snapshot_list **out,
                           dse_error *err)
 {
@@ -117,7 +117,7 @@ static dse_status take_histories(trace_snapshot *s, const snapshot_root *r, trac
     return st;
 }
 
-/* ---- settings ------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 typedef struct {
     trace_snapshot *s;

@@ -1,4 +1,4 @@
-/* A snapshot as JSON: the same structure, dumped by json.dump. */
+/* A snapshot written by json.dump: the same structure as JSON. */
 #include "trace/snapshot.h"
 
 #include "trace/json_scan.h"
@@ -14,7 +14,7 @@ typedef struct {
 
 static dse_status read_value(reader *r, trace_plain *out, int depth);
 
-/* What came to a stop between two values: nothing, or the scanner's fault. */
+/* The scanner's fault, if there is one. */
 static dse_status stopped(const reader *r)
 {
     const trace_json *s = &r->json;
@@ -36,7 +36,7 @@ static void text_of(reader *r, trace_plain *out)
         out->id = trace_names_add(r->to->names, r->json.text, r->json.length);
 }
 
-/* Whole numbers of up to 64 bits are exact, whatever way they are spelt. */
+/* Whole numbers of up to 64 bits are exact, in any spelling. */
 static dse_status number_of(reader *r, trace_plain *out)
 {
     const trace_json *s = &r->json;

@@ -1,11 +1,11 @@
-/* snapshot_parts -- what of a memory snapshot was gathered: complete dictionaries and lists, by their ids. Private to
- * snapshot_build.c, which gathers, and snapshot_finish.c, which makes an allocator of it. */
+/* snapshot_parts -- the complete dictionaries and lists of a memory snapshot, by their ids. Private to
+ * snapshot_build.c, which gathers them, and snapshot_finish.c, which makes an allocator of them. */
 #ifndef DSE_TRACE_SNAPSHOT_PARTS_H
 #define DSE_TRACE_SNAPSHOT_PARTS_H
 
 #include "trace/snapshot.h"
 
-/* What a complete dictionary or list is, in the high bits of its id; the rest is an index. */
+/* The kind of a complete dictionary or list, in the high bits of its id; the low bits are an index. */
 enum { IS_ENTRY, IS_BLOCK, IS_SEGMENT, IS_ROOT, IS_SETTINGS, IS_LIST };
 #define INDEX_BITS 28
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
@@ -17,12 +17,12 @@ typedef struct {
 
 typedef struct {
     uint32_t first, last, n;
-    bool used; /* an honest snapshot has each list in one place; of others this bounds the work */
+    bool used; /* each list may be used once, which bounds the work on crafted files */
 } snapshot_list;
 
 typedef struct {
     uint64_t requested;
-    uint8_t state; /* TRACE_BLOCK_STATES: another */
+    uint8_t state; /* TRACE_BLOCK_STATES: unknown */
     bool has_requested;
 } snapshot_block;
 
@@ -35,7 +35,7 @@ typedef struct {
     trace_plain segments, traces, settings;
 } snapshot_root;
 
-typedef struct snapshot_draft snapshot_draft; /* one that is not complete yet */
+typedef struct snapshot_draft snapshot_draft; /* a dictionary that is not complete yet */
 
 struct trace_snapshot {
     trace_names names;

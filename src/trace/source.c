@@ -13,14 +13,14 @@
 
 struct trace_gzip {
     z_stream z;
-    bool between;        /* after one member, before the next */
-    uint64_t read_bytes; /* of the compressed file */
+    bool between;        /* between two members */
+    uint64_t read_bytes; /* compressed bytes so far */
     unsigned char in[COMPRESSED_BYTES];
 };
 
-/* ---- bytes of the file --------------------------------------------------------------------- */
+/* ---- bytes of the file ----------------------------------------------------------------------- */
 
-/* How many bytes came; 0 at the end, or when they cannot be read. */
+/* Returns the number of bytes read; 0 at the end or after an error. */
 static size_t read_some(trace_source *s, void *to, size_t n)
 {
     ssize_t got;
@@ -50,7 +50,7 @@ static size_t fill_plain(trace_source *s, char *to, size_t room)
     return n;
 }
 
-/* ---- gzip ---------------------------------------------------------------------------------- */
+/* ---- gzip ------------------------------------------------------------------------------------ */
 
 static void end_broken(trace_source *s, const char *what)
 {
@@ -62,7 +62,7 @@ static void end_broken(trace_source *s, const char *what)
                  (unsigned long long)(g->read_bytes - g->z.avail_in), what);
 }
 
-/* Compressed bytes at hand; false at their end. */
+/* Reads compressed bytes if there are none; false at their end. */
 static bool have_input(trace_source *s)
 {
     struct trace_gzip *g = s->gzip;
@@ -75,7 +75,7 @@ static bool have_input(trace_source *s)
     return g->z.avail_in > 0;
 }
 
-/* Whether another member begins here. Some tools fill up with zeros. */
+/* Whether another member begins here. Skips the zeros that some tools pad with. */
 static bool next_member(trace_source *s)
 {
     struct trace_gzip *g = s->gzip;
@@ -108,7 +108,7 @@ static size_t fill_gzip(trace_source *s, char *to, size_t room)
 
         if (g->between && !next_member(s))
             break;
-        more = have_input(s); /* without, there may still be text that had no room */
+        more = have_input(s); /* without input there may still be output that had no room */
         status = inflate(&g->z, Z_NO_FLUSH);
         if (status == Z_STREAM_END)
             g->between = true;
@@ -126,7 +126,7 @@ static void start_gzip(trace_source *s)
 
     if (inflateInit2(&g->z, 15 + 16) != Z_OK) /* gzip with the largest window */
         dse_out_of_memory();
-    memcpy(g->in, s->window, s->n); /* its beginning, which told that it is one */
+    memcpy(g->in, s->window, s->n); /* the bytes that were read to recognise it */
     g->z.next_in = g->in;
     g->z.avail_in = (uInt)s->n;
     g->read_bytes = s->n;
@@ -135,7 +135,7 @@ static void start_gzip(trace_source *s)
     s->ended = false;
 }
 
-/* ---- the window ---------------------------------------------------------------------------- */
+/* ---- the window ------------------------------------------------------------------------------ */
 
 size_t trace_source_more(trace_source *s, size_t used)
 {

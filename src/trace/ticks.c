@@ -17,6 +17,7 @@ void trace_ticks_init(trace_ticks *r, uint32_t n_ranks, uint64_t n, dse_arena *a
     r->collective = DSE_ARENA_NEW(a, uint8_t, n);
     r->with = DSE_ARENA_NEW(a, uint32_t, n);
     r->name = DSE_ARENA_NEW(a, const char *, n);
+    r->kernel = DSE_ARENA_NEW(a, const trace_kernel *, n);
 }
 
 void trace_ticks_write_csv(const trace_ticks *r, dse_strbuf *out)

@@ -1,8 +1,8 @@
-/* trace_ticks -- a simulated run node by node: who did what from when to when, in the simulator's own ticks.
+/* trace_ticks -- a simulated run node by node: the times of each node, in the simulator's ticks.
  *
- * The simulator fills one when asked. Events of one rank stand together, in the order of their start. Parallel arrays of
- * length n; everything belongs to the arena of whoever filled it. trace/record.h has the neutral terms in which
- * simulated and measured runs are compared. */
+ * The simulator fills one on request. Events of a rank are contiguous, in the order of their start. Parallel
+ * arrays of length n, in the arena of the caller. trace/record.h is the neutral form in which simulated and
+ * measured runs are compared. */
 #ifndef DSE_TRACE_TICKS_H
 #define DSE_TRACE_TICKS_H
 
@@ -20,6 +20,12 @@ typedef enum {
     TRACE_TICKS_CPU /* compute of the host */
 } trace_ticks_category;
 
+/* What a compute node is: of a matrix product `batch` products of m x k by k x n, else m elements. */
+typedef struct {
+    const char *class; /* "matmul" */
+    uint64_t m, n, k, batch;
+} trace_kernel;
+
 typedef struct {
     uint32_t n_ranks;
     uint64_t n;
@@ -32,6 +38,7 @@ typedef struct {
     uint8_t *collective;   /* Chakra's collective type, of a TRACE_TICKS_COLLECTIVE */
     uint32_t *with; /* a collective's group, of the workload's; a message's rank at the other end; DSE_NONE */
     const char **name;
+    const trace_kernel **kernel; /* NULL: not a compute node, or not known; the array may be NULL, too */
 } trace_ticks;
 
 /* Room for n events. */

@@ -19,7 +19,7 @@ typedef struct {
     bool begun; /* an event was written */
 } writer;
 
-/* ---- what an event says --------------------------------------------------------------------- */
+/* ---- fields of an event ---------------------------------------------------------------------- */
 
 static void add_us(dse_strbuf *b, dse_time ns)
 {
@@ -54,7 +54,7 @@ static void add_communication(const trace_node_event *e, dse_strbuf *b)
     add_word("Process Group Ranks", e->group->ranks, b);
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void begin(writer *w, char ph, uint32_t pid, uint32_t tid)
 {
@@ -80,6 +80,11 @@ static void add_event(writer *w, uint32_t rank, const trace_node_event *e)
     dse_strbuf_addf(&w->text, ",\"args\":{\"node\":%" PRIu64, e->node);
     if (e->on_device)
         dse_strbuf_addf(&w->text, ",\"device\":%" PRIu32 ",\"stream\":%" PRIu32, rank, e->stream);
+    if (e->kernel && e->on_device)
+        dse_strbuf_addf(&w->text,
+                        ",\"kernel_class\":\"%s\",\"m\":%" PRIu64 ",\"n\":%" PRIu64 ",\"k\":%" PRIu64
+                        ",\"batch\":%" PRIu64,
+                        e->kernel->class, e->kernel->m, e->kernel->n, e->kernel->k, e->kernel->batch);
     if (e->collective)
         add_communication(e, &w->text);
     dse_strbuf_adds(&w->text, "}}");
@@ -113,7 +118,7 @@ static void add_streams(writer *w, uint32_t rank)
         add_label(w, "thread_name", rank, stream, is, stream);
 }
 
-/* ---- the file ------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static dse_status flush(writer *w, const char *path, dse_error *err)
 {
@@ -149,7 +154,7 @@ static dse_status write_rank(writer *w, uint32_t rank, const char *path, dse_err
     return DSE_OK;
 }
 
-/* What the run is, beside its events. */
+/* The keys before the events. */
 static void add_heading(writer *w)
 {
     const trace_timeline_sizes *s = w->sizes;
@@ -175,7 +180,8 @@ static dse_status write_all(writer *w, const char *path, dse_error *err)
     return flush(w, path, err);
 }
 
-/* zlib writes plain text as well ("T"), so that both go one way. It gets a descriptor of its own to close. */
+/* zlib also writes plain text ("T"), so one path serves both. It gets a descriptor of its own, which it
+ * closes. */
 static dse_status open_file(writer *w, int fd, const char *path, dse_error *err)
 {
     size_t n = strlen(path);

@@ -1,12 +1,13 @@
 /* XLA's xplane.pb: planes (devices, the host), their lines, events on these; one file is one rank.
  *
- * Schema: openxla/xla third_party/tsl/tsl/profiler/protobuf/xplane.proto; the numbers below are its fields. Fields that
- * are not listed, or come with another wire type, are skipped as protobuf does. The metadata of a plane, which name its
- * events, stand behind its lines: a plane is walked twice.
+ * Schema: openxla/xla third_party/tsl/tsl/profiler/protobuf/xplane.proto; the numbers below are its fields.
+ * Fields that are not listed, or have another wire type, are skipped, as protobuf does. A plane's metadata,
+ * which name its events, follow its lines, so a plane is read twice.
  *
- * The result is what XLA's own conversion to a Chrome trace says: the name is the display name if there is one, the
- * arguments are the statistics of the metadata and those of the event, the latter first. The HLO text is the metadata's
- * name. Device times are the statistics device_offset_ps and device_duration_ps, not the event's own. */
+ * The result agrees with XLA's own conversion to a Chrome trace: the name is the display name if there is
+ * one; the args are the statistics of the event and those of its metadata, the former first. The HLO text is
+ * the metadata's name. Device times are the statistics device_offset_ps and device_duration_ps, not the
+ * event's own. */
 #include "trace/xplane.h"
 
 #include "trace/reader.h"
@@ -36,7 +37,7 @@ enum {
     EVENT_OCCURRENCES = FIELD(5, PB_VARINT)
 };
 
-/* ---- events -------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static bool read_event_stats(xplane *x, pb_range event, trace_event *e, trace_device_time *t)
 {
@@ -48,7 +49,7 @@ static bool read_event_stats(xplane *x, pb_range event, trace_event *e, trace_de
         trace_args_clear(&a);
     else
         memcpy(&a, &x->r->args[e->args], sizeof a);
-    while (xplane_next(x, &event, &f) > 0) /* it was read before: it does not fail */
+    while (xplane_next(x, &event, &f) > 0) /* was read before: does not fail */
         if (FIELD_OF(f) == EVENT_STAT && !xplane_apply_stat(x, f.bytes, &a, t, &any))
             return false;
     if (any)
@@ -66,7 +67,7 @@ static void add_event(xplane *x, const trace_event *e, trace_device_time t)
     trace_extend(r, e->start_ps, e->start_ps + e->dur_ps, true);
 }
 
-/* The start from the line's timestamp and the event's offset; false if it is not to be held. */
+/* The start from the line's timestamp and the event's offset; false if it is out of range. */
 static bool place(const xplane *x, int64_t line_ns, int64_t offset_ps, trace_event *e)
 {
     int64_t ps, end;
@@ -117,7 +118,7 @@ static bool read_event(xplane *x, pb_range event, int64_t line_ns)
     return true;
 }
 
-/* ---- lines and planes ---------------------------------------------------------------------- */
+/* ---- lines and planes ------------------------------------------------------------------------ */
 
 typedef struct {
     int64_t id, timestamp_ns;
@@ -143,19 +144,12 @@ static bool read_line_head(xplane *x, pb_range line, line_head *h)
     return got == 0;
 }
 
-static uint32_t add_number(xplane *x, int64_t v)
-{
-    char text[32];
-    int n = snprintf(text, sizeof text, "%" PRId64, v);
-
-    return trace_names_add(&x->r->names, text, (size_t)n);
-}
-
-/* A line is a lane of its own, even if a damaged or foreign file uses its number twice. */
+/* Every line is a lane of its own, even if a damaged file uses its id twice. */
 static void add_lane(xplane *x, uint32_t plane, const line_head *h)
 {
     trace_rank *r = x->r;
-    uint32_t pid = add_number(x, plane), tid = add_number(x, h->id); /* in this order */
+    uint32_t pid = trace_names_addf(&r->names, "%" PRIu32, plane); /* names count in this order */
+    uint32_t tid = trace_names_addf(&r->names, "%" PRId64, h->id);
     uint32_t process_name = xplane_add_name(x, x->plane_name);
     uint32_t thread = xplane_add_name(x, xplane_is_empty(h->name) ? h->display_name : h->name);
 
@@ -174,7 +168,7 @@ static bool read_line(xplane *x, uint32_t plane, pb_range line)
     if (!h.has_events)
         return true;
     add_lane(x, plane, &h);
-    while (xplane_next(x, &line, &f) > 0) /* it was read before: it does not fail */
+    while (xplane_next(x, &line, &f) > 0) /* was read before: does not fail */
         if (FIELD_OF(f) == LINE_EVENT && !read_event(x, f.bytes, h.timestamp_ns))
             return false;
     return true;
@@ -186,16 +180,16 @@ static bool read_plane(xplane *x, uint32_t plane, pb_range message)
 
     if (!xplane_read_metadata(x, message))
         return false;
-    while (xplane_next(x, &message, &f) > 0) /* it was read before: it does not fail */
+    while (xplane_next(x, &message, &f) > 0) /* was read before: does not fail */
         if (FIELD_OF(f) == PLANE_LINE && !read_line(x, plane, f.bytes))
             return false;
     return true;
 }
 
-/* ---- the file ------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
-/* The earliest line of a plane: devices may count from their start and the host since 1970, so that a number for both
- * is found only around one of them. */
+/* The earliest line of a plane. Devices may count from their start and the host since 1970, so one base suits
+ * only one of them. */
 static bool earliest_line(xplane *x, pb_range plane, bool *is_device, int64_t *ns)
 {
     static const char device[] = "/device:";
@@ -258,7 +252,7 @@ static bool read_space(xplane *x, pb_range space)
     if (!find_base(x, space))
         return false;
     trace_add_word(x->r, trace_names_add(&x->r->names, "", 0)); /* no event has a category */
-    while (xplane_next(x, &space, &f) > 0)                      /* it was read before: it does not fail */
+    while (xplane_next(x, &space, &f) > 0)                      /* was read before: does not fail */
         if (FIELD_OF(f) == SPACE_PLANE && !read_plane(x, n_planes++, f.bytes))
             return false;
     if (x->n_left_out)
@@ -286,18 +280,10 @@ dse_status trace_xplane_parse(const char *path, const void *bytes, size_t n, tra
 
 static dse_status xplane_read(const char *path, trace_record *out, dse_error *err)
 {
-    dse_strbuf bytes;
-    dse_status st;
-
-    dse_strbuf_init(&bytes);
-    st = trace_read_whole(path, MAX_BYTES, &bytes, err);
-    if (st == DSE_OK)
-        st = trace_xplane_parse(path, bytes.data, bytes.len, out, err);
-    dse_strbuf_free(&bytes);
-    return st;
+    return trace_read_whole(path, MAX_BYTES, trace_xplane_parse, out, err);
 }
 
-/* Begins with a plane, and this with its number or its name, as XLA writes them: no other format here begins so. */
+/* Begins with a plane that begins with its id or its name, as XLA writes it; no other known format does. */
 static bool is_xplane(const char *head, size_t n)
 {
     pb_range all = {(const unsigned char *)head, (const unsigned char *)head + n};

@@ -4,7 +4,8 @@
 
 #include "trace/record.h"
 
-/* Adds the rank of a message of n bytes, read from path. DSE_E_SYNTAX with the byte at which it is no message. */
+/* Adds the rank of a message of n bytes, read from path. DSE_E_SYNTAX with the byte of the first invalid
+ * field. */
 dse_status trace_xplane_parse(const char *path, const void *bytes, size_t n, trace_record *out,
                               dse_error *err);
 

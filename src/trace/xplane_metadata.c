@@ -1,10 +1,10 @@
-/* The metadata of a plane: names of events, and statistics that hold for all events of a name; see xplane.c. */
+/* The metadata of a plane: names of events, and statistics of all events with that name; see xplane.c. */
 #include "trace/xplane_parts.h"
 
 #include <math.h>
 #include <string.h>
 
-#define NOT_READ (DSE_NONE - 1) /* of a name: its metadata were not asked for yet */
+#define NOT_READ (DSE_NONE - 1) /* of a name: its metadata are not read yet */
 
 enum {
     PLANE_NAME = FIELD(2, PB_BYTES),
@@ -23,7 +23,7 @@ enum {
     STAT_REFERENCE = FIELD(7, PB_VARINT)
 };
 
-/* What a statistic is about. */
+/* The statistics that are read. */
 typedef enum {
     KEY_OTHER,
     KEY_HLO_CATEGORY,
@@ -37,7 +37,7 @@ typedef enum {
     KEYS
 } stat_key;
 
-/* ---- the wire ------------------------------------------------------------------------------ */
+/* ---- the wire -------------------------------------------------------------------------------- */
 
 int xplane_next(xplane *x, pb_range *message, pb_field *f)
 {
@@ -57,7 +57,7 @@ uint32_t xplane_add_name(xplane *x, pb_range text)
     return trace_names_add_bytes(&x->r->names, text.p, (size_t)(text.end - text.p));
 }
 
-/* ---- metadata ------------------------------------------------------------------------------ */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 static bool same_id(const void *records, uint32_t id, const void *key)
 {
@@ -91,8 +91,7 @@ static void put_id(xplane_ids *m, int64_t id, pb_range message)
 static void clear_ids(xplane_ids *m)
 {
     m->n = 0;
-    dse_idtable_free(
-        &m->table); /* clearing that of a large plane for each of many small ones would take for ever */
+    dse_idtable_free(&m->table); /* clearing a large plane's table for each of many small planes is slow */
 }
 
 static void free_ids(xplane_ids *m)
@@ -139,7 +138,7 @@ static stat_key key_of(pb_range name)
     return KEY_OTHER;
 }
 
-/* Leaves of each statistic's metadata its name, and finds what it is about. */
+/* Replaces the metadata of each statistic by its name, and finds its key. */
 static bool name_stats(xplane *x)
 {
     DSE_GROW(x->key, x->cap_key, x->stats.n);
@@ -184,7 +183,7 @@ bool xplane_read_metadata(xplane *x, pb_range plane)
     return true;
 }
 
-/* ---- statistics ---------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 typedef struct {
     enum { VALUE_NONE, VALUE_TEXT, VALUE_COUNT, VALUE_DOUBLE } kind;
@@ -226,7 +225,7 @@ static bool read_stat(xplane *x, pb_range stat, stat_key *key, stat_value *v)
     return got == 0;
 }
 
-/* Of a number, or a text of digits as the Chrome trace has it; TRACE_UNKNOWN. */
+/* The count in a number or a text of digits, as in the Chrome trace; TRACE_UNKNOWN if it is neither. */
 static uint64_t count_of(const stat_value *v)
 {
     uint64_t count = 0;
@@ -283,7 +282,7 @@ bool xplane_apply_stat(xplane *x, pb_range stat, trace_args *a, trace_device_tim
     return true;
 }
 
-/* ---- what metadata say of their events ------------------------------------------------------ */
+/* ---- metadata of events ---------------------------------------------------------------------- */
 
 /* Whether a metadata name is an operation's HLO text: "%add.1 = f32[8]{0} add(...)". */
 static bool is_hlo(pb_range name)

@@ -1,7 +1,7 @@
-/* xplane_parts -- a plane of xplane.pb under way: its metadata and what they say of events. Private to the reader
+/* xplane_parts -- the plane of xplane.pb that is being read, with its metadata. Private to the reader
  * (xplane.c).
  *
- * What returns false, or -1, has filled the error of the file. */
+ * Functions that return false, or -1, have filled the error. */
 #ifndef DSE_TRACE_XPLANE_PARTS_H
 #define DSE_TRACE_XPLANE_PARTS_H
 
@@ -12,7 +12,7 @@
 #define FIELD(number, wire) ((uint32_t)(number) << 3 | (wire))
 #define FIELD_OF(f)         FIELD((f).field, (f).wire)
 
-/* Messages of a map by their key; of two with one key the last counts. */
+/* Messages of a map by their key; the last one of a key counts. */
 typedef struct {
     size_t n, cap_id, cap_message;
     int64_t *id;
@@ -28,31 +28,31 @@ typedef struct {
     dse_error *err;
     uint64_t n_left_out;
     const unsigned char *first_left_out;
-    /* The plane under way. */
+    /* The current plane. */
     xplane_ids events, stats;
-    uint32_t *name, *args; /* of the event metadata, by place */
-    uint8_t *key;          /* what the statistic metadata are about: xplane_metadata.c */
+    uint32_t *name, *args; /* by index of the event metadata */
+    uint8_t *key;          /* by index of the statistic metadata: stat_key */
     size_t cap_name, cap_args, cap_key;
     pb_range plane_name;
     uint32_t lane;
 } xplane;
 
-/* The next field: 1, or 0 at the end of the message. -1: it is none, and the error says where. */
+/* Reads the next field: 1, or 0 at the end of the message. -1: it is invalid, and the error says where. */
 int xplane_next(xplane *x, pb_range *message, pb_field *f);
 
 /* The id of a text in the rank's names. */
 uint32_t xplane_add_name(xplane *x, pb_range text);
 
-/* The place of a number; DSE_NONE: the plane has no such metadata. */
+/* The index of an id; DSE_NONE: the plane has no such metadata. */
 uint32_t xplane_find_id(const xplane_ids *m, int64_t id);
 
-/* Name and metadata of a plane, in place of those of the one before. Of events they are only found. */
+/* Reads the name and the metadata of a plane; those of events are only located. */
 bool xplane_read_metadata(xplane *x, pb_range plane);
 
-/* Reads what the metadata at a place say of their events into x->name and x->args, unless it was. */
+/* Reads the event metadata at an index into x->name and x->args, once. */
 bool xplane_describe(xplane *x, uint32_t at);
 
-/* Lays a statistic over *a and *t; *any becomes true if *a has a part of it. */
+/* Adds a statistic to *a or *t; sets *any if it went into *a. */
 bool xplane_apply_stat(xplane *x, pb_range stat, trace_args *a, trace_device_time *t, bool *any);
 
 void xplane_free_metadata(xplane *x);

@@ -355,6 +355,17 @@ double wl_dim_value(const wl_symbols *s, const wl_dim *d, double scale)
     return ldexp((double)(((u128)p.limb[1] << 64) | p.limb[0]), p.exp);
 }
 
+uint64_t wl_dim_whole(const wl_symbols *s, const wl_dim *d)
+{
+    double above = 1, below = 1;
+
+    for (uint32_t i = 0; i < s->n; i++)
+        for (int k = 0; k < abs(d->power[i]); k++)
+            *(d->power[i] > 0 ? &above : &below) *= (double)s->value[i];
+    above /= below;
+    return above < 1 ? 1 : above < 9223372036854775808.0 ? (uint64_t)above : INT64_MAX;
+}
+
 uint64_t wl_size_as_read(double elements)
 {
     char repr[40];

@@ -62,6 +62,9 @@ void wl_shape_print(const wl_symbols *s, const wl_shape *shape, dse_strbuf *out)
  * traces with degrees 3, 6 and 7. */
 double wl_dim_value(const wl_symbols *s, const wl_dim *d, double scale);
 
+/* The plain value of d, truncated, but at least 1. */
+uint64_t wl_dim_whole(const wl_symbols *s, const wl_dim *d);
+
 /* A size written as Python's repr and read back by the reference simulator, which takes the digits up to
  * the first other character: 699050666.67 is 699050666, but 1e+16 is 1. */
 uint64_t wl_size_as_read(double elements);

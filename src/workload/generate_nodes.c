@@ -84,8 +84,11 @@ static uint32_t add_figures(gen_build *b, const gen_stage *s, const gen_draft *d
     return shape->n_figures++;
 }
 
-static const gen_figures no_figures = {
-    .work = {.operations = DSE_NONE, .moved = {DSE_NONE, DSE_NONE, DSE_NONE}}, DSE_NONE, DSE_NONE};
+static const gen_figures no_figures = {.work = {.extent = {DSE_NONE, DSE_NONE, DSE_NONE, DSE_NONE},
+                                                .operations = DSE_NONE,
+                                                .moved = {DSE_NONE, DSE_NONE, DSE_NONE}},
+                                       DSE_NONE,
+                                       DSE_NONE};
 
 static gen_figures figures_for(gen_use use, const gen_operator *op)
 {

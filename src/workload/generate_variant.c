@@ -21,6 +21,17 @@ static uint32_t find_size(gen_variant *v, const wl_dim *product, double scale)
     return i;
 }
 
+static uint32_t find_extent(gen_variant *v, const wl_dim *d)
+{
+    uint32_t i = 0;
+
+    while (i < v->n_extents && !wl_dim_equal(&v->extent[i], d))
+        i++;
+    if (i == v->n_extents)
+        v->extent[v->n_extents++] = *d;
+    return i;
+}
+
 /* `stored`: what an element takes, of one of an activation. */
 static uint32_t find_elements(gen_variant *v, const wl_shape *s, double stored)
 {
@@ -74,11 +85,15 @@ static uint32_t operand_kind(const wl_block *b, uint32_t operand)
 static gen_work work_of(gen_variant *v, const wl_block *b, const wl_operator *op, const gen_operator *sizes)
 {
     const bool updates = op->makes == WL_TENSOR_UPDATED_WEIGHT;
+    const wl_dim elements = wl_shape_elements(op->rows.n ? &op->rows : &op->y_shape);
+    const bool contracts = op->kind == WL_OP_EINSUM;
 
     return (gen_work){
-        .form = updates                    ? GEN_UPDATE
-                : op->kind == WL_OP_EINSUM ? GEN_CONTRACTION
-                                           : GEN_ELEMENTWISE,
+        .class = op->class,
+        .extent = {find_extent(v, contracts ? &op->extent[WL_EXTENT_M] : &elements),
+                   contracts ? find_extent(v, &op->extent[WL_EXTENT_N]) : DSE_NONE,
+                   contracts ? find_extent(v, &op->extent[WL_EXTENT_K]) : DSE_NONE,
+                   contracts ? find_extent(v, &op->extent[WL_EXTENT_BATCH]) : DSE_NONE},
         .operations = find_operations(v, op),
         .moved = {sizes->y, sizes->x1, op->rows.n ? find_elements(v, &op->rows, 1.0) : sizes->x2},
         .kind = {kind_of(op), updates ? WL_TENSOR_WEIGHT : operand_kind(b, op->x1),
@@ -134,6 +149,7 @@ dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant
     v->parallel = parallel_of(&v->ops.symbols);
     v->op = DSE_ARENA_RAW(a, gen_operator, v->ops.n_ops);
     v->size = DSE_ARENA_RAW(a, gen_size, (size_t)v->ops.n_ops * SIZES_PER_OPERATOR);
+    v->extent = DSE_ARENA_RAW(a, wl_dim, (size_t)v->ops.n_ops * WL_N_EXTENTS);
     dse_strbuf_init(&text);
     for (uint32_t i = 0; i < v->ops.n_entries; i++)
         measure_entry(v, &v->ops.entry[i], &text, a);
@@ -177,33 +193,48 @@ dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, c
         return st;
     out->value = DSE_ARENA_RAW(a, double, v->n_sizes);
     out->is_free = DSE_ARENA_RAW(a, bool, v->n_sizes);
+    out->extent = DSE_ARENA_RAW(a, uint64_t, v->n_extents);
     out->precision = s->precision;
     for (uint32_t i = 0; i < v->n_sizes; i++) {
         out->value[i] = wl_dim_value(&bound, &v->size[i].product, v->size[i].scale);
         /* What is left of it as a number of operations: whole ones. */
         out->is_free[i] = v->size[i].counts_operations && out->value[i] < 1.0;
     }
+    for (uint32_t i = 0; i < v->n_extents; i++)
+        out->extent[i] = wl_dim_whole(&bound, &v->extent[i]);
     return DSE_OK;
 }
 
 /* ---- by a precision -------------------------------------------------------------------------- */
 
-void gen_work_count(const gen_sizes *sizes, const gen_work *w, double *operations, double *moved)
+bool gen_count(double v, uint64_t *out)
+{
+    if (!(v < 9223372036854775808.0))
+        return false;
+    *out = (uint64_t)v;
+    return true;
+}
+
+bool gen_kernel_of(const gen_sizes *sizes, const gen_work *w, wl_kernel *out)
 {
     const wl_precision *p = &sizes->precision;
     const bool in_bytes = wl_in_bytes(p);
+    double operations = gen_value(sizes, w->operations), moved = 0;
 
-    *operations = gen_value(sizes, w->operations);
-    *moved = 0;
+    *out = (wl_kernel){.class = (wl_kernel_class)w->class};
+    for (int i = 0; i < WL_N_EXTENTS; i++)
+        out->extent[i] = w->extent[i] == DSE_NONE ? 1 : sizes->extent[w->extent[i]];
     for (int i = 0; i < 3; i++)
         if (!in_bytes || w->kind[i] != WL_TENSOR_UNKNOWN) /* STAGE counts a second operand of a reshape */
-            *moved += gen_value(sizes, w->moved[i]) * wl_element_bytes(p, (wl_tensor_kind)w->kind[i]);
-    if (!in_bytes)
-        return;
-    if (w->form == GEN_CONTRACTION)
-        *operations *= 2;
-    if (w->form == GEN_UPDATE) /* read and written */
-        *moved += gen_value(sizes, w->moved[0]) * p->optimizer * 2;
+            moved += gen_value(sizes, w->moved[i]) * wl_element_bytes(p, (wl_tensor_kind)w->kind[i]);
+    if (in_bytes) {
+        out->element_bytes = wl_element_bytes(p, (wl_tensor_kind)w->kind[1]);
+        if (w->class == WL_KERNEL_MATMUL || w->class == WL_KERNEL_ATTENTION)
+            operations *= 2;
+        if (w->class == WL_KERNEL_OPTIMIZER) /* read and written */
+            moved += gen_value(sizes, w->moved[0]) * p->optimizer * 2;
+    }
+    return gen_count(operations, &out->operations) && gen_count(moved, &out->bytes);
 }
 
 double gen_message(const gen_sizes *sizes, uint32_t size)

@@ -5,35 +5,27 @@
 
 /* ---- sizes --------------------------------------------------------------------------------- */
 
-/* What gen_figures come to; the fields of wl_node of the same names. */
+/* What gen_figures come to beside the kernel; the fields of wl_node of the same names. */
 typedef struct {
-    uint64_t num_ops, tensor_size, comm_size, y_size;
+    uint64_t comm_size, y_size;
 } figures;
 
-static bool to_count(double v, uint64_t *out)
-{
-    if (!(v < 9223372036854775808.0))
-        return false;
-    *out = (uint64_t)v;
-    return true;
-}
-
 static dse_status work_out_figures(const gen_shape *shape, const gen_sizes *sizes, dse_arena *a,
-                                   figures **out, dse_error *err)
+                                   figures **out, wl_kernel **kernels, dse_error *err)
 {
     figures *f = DSE_ARENA_RAW(a, figures, shape->n_figures);
+    wl_kernel *k = DSE_ARENA_RAW(a, wl_kernel, shape->n_figures);
 
     for (uint32_t i = 0; i < shape->n_figures; i++) {
         const gen_figures *of = &shape->figures[i];
-        double operations, moved;
 
-        gen_work_count(sizes, &of->work, &operations, &moved);
-        if (!to_count(operations, &f[i].num_ops) || !to_count(moved, &f[i].tensor_size) ||
-            !to_count(gen_message(sizes, of->communicated), &f[i].comm_size) ||
-            !to_count(gen_value(sizes, of->result), &f[i].y_size))
+        if (!gen_kernel_of(sizes, &of->work, &k[i]) ||
+            !gen_count(gen_message(sizes, of->communicated), &f[i].comm_size) ||
+            !gen_count(gen_value(sizes, of->result), &f[i].y_size))
             return dse_fail(err, DSE_E_RANGE, "the size of '%.80s' does not fit in 63 bits", shape->user[i]);
     }
     *out = f;
+    *kernels = k;
     return DSE_OK;
 }
 
@@ -116,8 +108,8 @@ static void fill_graph(const gen_graph *from, const figures *f, const gen_sizes 
         const figures *of = &f[from->figures[i]];
         wl_node *n = &g->node[i];
 
-        n->num_ops = of->num_ops;
-        n->tensor_size = of->tensor_size;
+        n->num_ops = g->kernel[from->figures[i]].operations;
+        n->tensor_size = g->kernel[from->figures[i]].bytes;
         n->comm_size = of->comm_size;
         n->y_size = of->y_size;
     }
@@ -130,12 +122,13 @@ static void fill_graph(const gen_graph *from, const figures *f, const gen_sizes 
 dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const gen_sizes *sizes,
                              bool in_place, dse_arena *a, wl_workload *out, dse_error *err)
 {
+    wl_kernel *kernel = NULL;
     figures *f = NULL;
     uint64_t *tracked;
     uint32_t most = 0;
     dse_status st;
 
-    if ((st = work_out_figures(shape, sizes, a, &f, err)) != DSE_OK)
+    if ((st = work_out_figures(shape, sizes, a, &f, &kernel, err)) != DSE_OK)
         return st;
     for (uint32_t i = 0; i < shape->n_graphs; i++)
         most = shape->graph[i].graph.n_tensors > most ? shape->graph[i].graph.n_tensors : most;
@@ -145,6 +138,9 @@ dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const g
     out->graph = DSE_ARENA_RAW(a, wl_graph, shape->n_graphs);
     for (uint32_t i = 0; i < shape->n_graphs; i++) {
         out->graph[i] = shape->graph[i].graph;
+        out->graph[i].n_kernels = shape->n_figures;
+        out->graph[i].kernel = kernel;
+        out->graph[i].kernel_of = shape->graph[i].figures;
         if (!in_place)
             copy_sized(&out->graph[i], a);
         fill_graph(&shape->graph[i], f, sizes, tracked, &out->graph[i]);

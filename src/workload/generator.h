@@ -23,11 +23,10 @@ typedef struct {
     bool counts_operations; /* of some operator */
 } gen_size;
 
-typedef enum { GEN_ELEMENTWISE, GEN_CONTRACTION, GEN_UPDATE } gen_form;
-
 /* What a computation does. Sizes here and below are indexes into the variant's, DSE_NONE: nothing. Compared as bytes. */
 typedef struct {
-    uint32_t form; /* gen_form */
+    uint32_t class;                /* wl_kernel_class */
+    uint32_t extent[WL_N_EXTENTS]; /* indexes into the variant's extents; DSE_NONE: 1 */
     uint32_t operations;
     uint32_t moved[3]; /* the result and the operands; added up in this order, as floats */
     /* wl_tensor_kind of each, as far as bytes depend on it; UNKNOWN: there is no such operand */
@@ -46,6 +45,8 @@ typedef struct {
     gen_operator *op; /* by wl_operator.number */
     uint32_t n_sizes;
     gen_size *size;
+    uint32_t n_extents;
+    wl_dim *extent;
     wl_parallel parallel; /* without degrees */
 } gen_variant;
 
@@ -59,8 +60,9 @@ static inline const gen_operator *gen_operator_of(const gen_variant *v, const wl
 
 /* The sizes for one strategy. DSE_E_CONFIG: a symbol has no value; DSE_E_RANGE: one is below 1. */
 typedef struct {
-    double *value; /* of each size of the variant: elements, multiply-adds */
-    bool *is_free; /* whether so many operations are none */
+    double *value;    /* of each size of the variant: elements, multiply-adds */
+    bool *is_free;    /* whether so many operations are none */
+    uint64_t *extent; /* of each extent of the variant */
     wl_precision precision;
 } gen_sizes;
 
@@ -72,8 +74,11 @@ static inline double gen_value(const gen_sizes *sizes, uint32_t size)
     return size == DSE_NONE ? 0.0 : sizes->value[size];
 }
 
-/* Operations and traffic of a computation, as the precision counts. */
-void gen_work_count(const gen_sizes *sizes, const gen_work *w, double *operations, double *moved);
+/* A count as nodes have it; false if it does not fit in 63 bits. */
+bool gen_count(double v, uint64_t *out);
+
+/* A computation, with operations and traffic as the precision counts; false if a count does not fit in 63 bits. */
+bool gen_kernel_of(const gen_sizes *sizes, const gen_work *w, wl_kernel *out);
 
 /* A message of so many elements, of whatever. */
 double gen_message(const gen_sizes *sizes, uint32_t size);

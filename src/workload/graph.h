@@ -10,6 +10,7 @@
 #define DSE_WORKLOAD_GRAPH_H
 
 #include "base/alloc.h"
+#include "workload/kernel.h"
 #include "workload/placement.h"
 
 /* Chakra v0.0.4's numbers. */
@@ -108,6 +109,10 @@ typedef struct {
     wl_io_csr inputs, outputs;
     uint32_t n_tensors;
     wl_tensor_info *tensor;
+    /* What compute nodes are, of a generated workload: entries of a table that all its graphs share. NULL: read. */
+    uint32_t n_kernels;
+    const wl_kernel *kernel;
+    const uint32_t *kernel_of; /* per node; meaningless of others than compute nodes */
     uint32_t n_group_slots;
     uint32_t n_p2p_slots;
     uint64_t resident
@@ -148,6 +153,14 @@ typedef struct {
 static inline const wl_graph *wl_rank_graph(const wl_workload *w, uint32_t rank)
 {
     return &w->graph[w->rank[rank].graph];
+}
+
+/* What a compute node is; of a trace that was read only operations and bytes are known. */
+static inline wl_kernel wl_node_kernel(const wl_graph *g, uint32_t node)
+{
+    if (g->kernel)
+        return g->kernel[g->kernel_of[node]];
+    return (wl_kernel){.operations = g->node[node].num_ops, .bytes = g->node[node].tensor_size};
 }
 
 /* The Chakra id of a node of a rank. */

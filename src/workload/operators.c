@@ -247,6 +247,21 @@ typedef struct {
     bool is_lookup; /* which may have a letter in the result alone */
 } contraction;
 
+/* kernel.h says which letter belongs to which extent. */
+static void measure_contraction(const contraction *c, wl_operator *op)
+{
+    for (const char *l = c->in1; *l; l++) {
+        bool in_result = strchr(c->result, *l);
+        int extent = !in_result ? WL_EXTENT_K : strchr(c->in2, *l) ? WL_EXTENT_BATCH : WL_EXTENT_M;
+
+        wl_dim_multiply(&op->extent[extent], &op->x1_shape.dim[l - c->in1]);
+    }
+    for (const char *l = c->in2; *l; l++)
+        if (!strchr(c->in1, *l))
+            wl_dim_multiply(&op->extent[strchr(c->result, *l) ? WL_EXTENT_N : WL_EXTENT_K],
+                            &op->x2_shape.dim[l - c->in2]);
+}
+
 /* Letters summed over are in both operands. */
 static dse_status check_einsum(const resolver *r, const contraction *c, wl_operator *op)
 {
@@ -301,9 +316,11 @@ static dse_status read_contraction(const resolver *r, const wl_block *b, const c
         if (!strchr(c->in1, *l) && !strchr(c->in2, *l))
             return fail(r, c->text, "the result's letter '%c' is in neither operand", *l);
     if ((st = letters_to_shape(r, c->text, over, c->in1, &op->x1_shape)) != DSE_OK ||
-        (st = letters_to_shape(r, c->text, over, c->in2, &op->x2_shape)) != DSE_OK)
+        (st = letters_to_shape(r, c->text, over, c->in2, &op->x2_shape)) != DSE_OK ||
+        (st = letters_to_shape(r, c->text, over, c->result, &op->y_shape)) != DSE_OK)
         return st;
-    return letters_to_shape(r, c->text, over, c->result, &op->y_shape);
+    measure_contraction(c, op);
+    return DSE_OK;
 }
 
 static dse_status read_tensor_name(const resolver *r, const wl_block *b, const cfg_node *node, uint32_t *out)
@@ -570,6 +587,7 @@ static void number_operators(const resolver *r, const wl_block *b)
         update->kind = WL_OP_ADD;
         update->x2_shape = update->x1_shape;
         update->makes = WL_TENSOR_UPDATED_WEIGHT;
+        update->class = WL_KERNEL_OPTIMIZER;
         op->update = update;
     }
 }
@@ -627,6 +645,7 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
             return st;
     }
     tell_kinds(b);
+    wl_block_classify(b);
     *out = b;
     if ((st = recompute_block(r, b)) != DSE_OK)
         return st;

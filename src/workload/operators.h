@@ -9,6 +9,7 @@
 #include "config/doc.h"
 #include "workload/expr.h"
 #include "workload/graph.h"
+#include "workload/kernel.h"
 
 typedef enum {
     WL_OP_INPUT,   /* made by nobody; also every weight */
@@ -37,7 +38,9 @@ typedef struct wl_operator {
     double stored;
     uint32_t gradient_of; /* index into the block, or DSE_NONE */
     uint32_t after;       /* recomputation: waits for this tensor, or DSE_NONE */
-    wl_tensor_kind makes; /* what the result is; of an input: unless a link feeds it */
+    wl_kernel_class class;
+    wl_dim extent[WL_N_EXTENTS]; /* of a contraction */
+    wl_tensor_kind makes;        /* what the result is; of an input: unless a link feeds it */
     const struct wl_operator
         *update; /* of a weight: w@1 = w@0 + gradient, in the weight's shape; else NULL */
 } wl_operator;
@@ -89,6 +92,9 @@ typedef struct {
 typedef struct {
     bool recompute, weight_sharded;
 } wl_variant;
+
+/* kernel.c: the classes of operators whose results are known (`makes`). */
+void wl_block_classify(wl_block *b);
 
 /* Everything in *out lives in the arena and borrows from doc. DSE_E_CONFIG with the place. */
 dse_status wl_operators_resolve(const cfg_doc *doc, wl_variant variant, dse_arena *a, wl_operators *out,

@@ -20,12 +20,14 @@ typedef struct {
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
+static dse_status fail_too_large(const counter *c)
+{
+    return dse_fail(c->err, DSE_E_RANGE, "a size does not fit in 63 bits");
+}
+
 static dse_status to_count(const counter *c, double v, uint64_t *out)
 {
-    if (!(v < 9223372036854775808.0))
-        return dse_fail(c->err, DSE_E_RANGE, "a size does not fit in 63 bits");
-    *out = (uint64_t)v;
-    return DSE_OK;
+    return gen_count(v, out) ? DSE_OK : fail_too_large(c);
 }
 
 /* ---- stages -------------------------------------------------------------------------------- */
@@ -71,14 +73,10 @@ static dse_status add_computes(counter *c)
 {
     for (uint32_t i = 0; i < c->o->n_computes; i++) {
         wl_total *k = &c->out->kind[c->out->n_kinds++];
-        double operations, moved;
-        dse_status st;
 
-        gen_work_count(&c->sizes, &c->o->compute[i], &operations, &moved);
         *k = (wl_total){.type = WL_NODE_COMP};
-        if ((st = to_count(c, operations, &k->num_ops)) != DSE_OK ||
-            (st = to_count(c, moved, &k->tensor_size)) != DSE_OK)
-            return st;
+        if (!gen_kernel_of(&c->sizes, &c->o->compute[i], &k->kernel))
+            return fail_too_large(c);
     }
     return DSE_OK;
 }

@@ -24,11 +24,11 @@ dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t laye
 
 /* Nodes of one kind. Sizes are those of wl_node. */
 typedef struct {
-    uint8_t type;                  /* WL_NODE_COMP or WL_NODE_COLL */
-    uint8_t coll;                  /* COLL: wl_coll_type, */
-    uint8_t dimension;             /* and along which: WL_DP, WL_TP or WL_SP, which is also the group slot */
-    uint64_t num_ops, tensor_size; /* COMP */
-    uint64_t comm_size;            /* COLL */
+    uint8_t type;       /* WL_NODE_COMP or WL_NODE_COLL */
+    uint8_t coll;       /* COLL: wl_coll_type, */
+    uint8_t dimension;  /* and along which: WL_DP, WL_TP or WL_SP, which is also the group slot */
+    wl_kernel kernel;   /* COMP */
+    uint64_t comm_size; /* COLL */
 } wl_total;
 
 /* Sends from each rank of a stage to the rank of the same place on another. */

@@ -23,11 +23,11 @@ static store_row *add(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp, bool r
                      .engine = "native-1",
                      .settings = "",
                      .error = "",
-                     .dp = dp,
-                     .tp = tp,
-                     .sp = sp,
-                     .pp = pp,
-                     .recompute = recompute,
+                     .strategy.dp = dp,
+                     .strategy.tp = tp,
+                     .strategy.sp = sp,
+                     .strategy.pp = pp,
+                     .strategy.recompute = recompute,
                      .done = true};
     store_metrics_clear(&r->metrics);
     r->metrics.wall_time = wall_ms * MS;

@@ -15,6 +15,7 @@ static uint64_t id[MAX_EVENTS], bytes[MAX_EVENTS];
 static dse_time start[MAX_EVENTS], end[MAX_EVENTS];
 static uint8_t category[MAX_EVENTS], type[MAX_EVENTS], collective[MAX_EVENTS];
 static const char *name[MAX_EVENTS];
+static const trace_kernel *kernel[MAX_EVENTS];
 static trace_ticks ticks;
 
 static void begin_run(uint32_t n_ranks)
@@ -29,7 +30,9 @@ static void begin_run(uint32_t n_ranks)
                           .bytes = bytes,
                           .collective = collective,
                           .with = with,
-                          .name = name};
+                          .name = name,
+                          .kernel = kernel};
+    memset(kernel, 0, sizeof kernel);
 }
 
 static void add(uint32_t of, uint8_t what, const char *called, dse_time from, dse_time to, uint64_t size,
@@ -55,6 +58,8 @@ static const trace_timeline_group group[] = {
     {"1", "mesh_tp", 2, pair}, {"say \"2\"", NULL, 2, far}, {"3", "mesh_dp_sp", 32, many}};
 static const trace_timeline_groups groups = {3, group, "mesh_pp"};
 
+static const trace_kernel product = {"matmul", 1500, 2, 3, 4};
+
 /* Of every type, of groups, of dimensions of the network, of a type that Chakra has and nobody runs; three at a time. */
 static void run_collectives(void)
 {
@@ -63,6 +68,7 @@ static void run_collectives(void)
     begin_run(4);
     for (uint32_t r = 0; r < 4; r++) {
         add(r, TRACE_TICKS_COMPUTE, "matmul", 0, 1500 + r, 0, 0, DSE_NONE);
+        kernel[ticks.n - 1] = &product;
         for (uint32_t k = 0; k < sizeof types; k++)
             add(r, TRACE_TICKS_COLLECTIVE, k % 2 ? "sync" : "matmul", 1000 + 10 * k, 2000 + 7 * r, 96 + k,
                 types[k], k == 4 ? DSE_NONE : k % 3);

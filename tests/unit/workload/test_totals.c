@@ -59,8 +59,8 @@ static uint32_t items_of_totals(const wl_totals *t, uint32_t stage, item *out)
             out[n++] = (item){.type = t->kind[i].type,
                               .coll = t->kind[i].coll,
                               .slot = t->kind[i].dimension,
-                              .ops = t->kind[i].num_ops,
-                              .moved = t->kind[i].tensor_size,
+                              .ops = t->kind[i].kernel.operations,
+                              .moved = t->kind[i].kernel.bytes,
                               .sent = t->kind[i].comm_size};
     for (uint32_t i = 0; i < t->n_sends; i++)
         for (uint32_t k = 0; t->sends[i].from == stage && k < t->sends[i].n; k++)

@@ -1,0 +1,30 @@
+/* How long a computation takes on a device: laws that turn a kernel (workload/kernel.h) into a time. */
+#ifndef DSE_SIM_KERNEL_TIME_H
+#define DSE_SIM_KERNEL_TIME_H
+
+#include "base/time.h"
+#include "sim/settings.h"
+#include "workload/kernel.h"
+
+/* The part of the settings that a law needs. */
+typedef struct {
+    double peak_ops_per_s, memory_bytes_per_s;
+    double overhead_ns; /* fixed cost of a kernel */
+} sim_device;
+
+static inline sim_device sim_device_of(const sim_settings *set)
+{
+    return (sim_device){set->peak_ops_per_s, set->memory_bytes_per_s, set->kernel_overhead_ns};
+}
+
+typedef struct {
+    dse_time ticks;                                 /* all of it, */
+    dse_time overhead;                              /* of which so much is the fixed cost of a kernel */
+    double op_intensity, compute_util, memory_util; /* the latter two: while it is not */
+    bool memory_bound;
+} sim_cost;
+
+/* The roofline, which looks at operations and bytes alone. The kernel moves bytes. */
+sim_cost sim_kernel_time(const wl_kernel *k, const sim_device *d);
+
+#endif

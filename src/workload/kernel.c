@@ -1,0 +1,69 @@
+#include "workload/kernel.h"
+
+#include "workload/operators.h"
+
+#include <string.h>
+
+const char *wl_kernel_class_name(wl_kernel_class c)
+{
+    static const char *const names[WL_N_KERNEL_CLASSES] = {
+        [WL_KERNEL_OTHER] = "other",
+        [WL_KERNEL_MATMUL] = "matmul",
+        [WL_KERNEL_ATTENTION] = "attention",
+        [WL_KERNEL_ELEMENTWISE] = "elementwise",
+        [WL_KERNEL_NORMALISATION] = "normalisation",
+        [WL_KERNEL_LOOKUP] = "lookup",
+        [WL_KERNEL_OPTIMIZER] = "optimizer",
+    };
+
+    return names[c];
+}
+
+static bool is_weight(const wl_block *b, uint32_t operand)
+{
+    while (b->op[operand].kind == WL_OP_COPY)
+        operand = b->op[operand].x1;
+    return b->op[operand].is_weight;
+}
+
+static bool is_normalisation(const wl_operator *op)
+{
+    return op->kind == WL_OP_SCALE && op->gradient_of == DSE_NONE && strstr(op->name, "norm");
+}
+
+static bool reads_gradient_of_normalisation(const wl_block *b, const wl_operator *op)
+{
+    const uint32_t operand[] = {op->x1, op->x2};
+
+    for (int i = 0; i < 2; i++) {
+        uint32_t of = operand[i] == DSE_NONE ? DSE_NONE : b->op[operand[i]].gradient_of;
+
+        if (of != DSE_NONE && is_normalisation(&b->op[of]))
+            return true;
+    }
+    return false;
+}
+
+static wl_kernel_class class_of(const wl_block *b, const wl_operator *op)
+{
+    switch (op->kind) {
+    case WL_OP_EINSUM:
+        return op->makes == WL_TENSOR_WEIGHT_GRADIENT || is_weight(b, op->x1) || is_weight(b, op->x2)
+                   ? WL_KERNEL_MATMUL
+                   : WL_KERNEL_ATTENTION;
+    case WL_OP_ADD:
+    case WL_OP_SCALE:
+        return is_normalisation(op) || (op->scale > 1 && reads_gradient_of_normalisation(b, op))
+                   ? WL_KERNEL_NORMALISATION
+                   : WL_KERNEL_ELEMENTWISE;
+    case WL_OP_RESHAPE: return WL_KERNEL_ELEMENTWISE;
+    case WL_OP_LOOKUP: return WL_KERNEL_LOOKUP;
+    default: return WL_KERNEL_OTHER;
+    }
+}
+
+void wl_block_classify(wl_block *b)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        b->op[i].class = class_of(b, &b->op[i]);
+}

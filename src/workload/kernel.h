@@ -1,0 +1,49 @@
+/* wl_kernel -- what a computation is, so that a law can give it a time (sim/kernel_time.h).
+ *
+ * A matrix product is `batch` products of an m x k by a k x n matrix. Its letters say which dimension is which:
+ *
+ *   batch   in both operands and the result      m   in the first operand and the result
+ *   k       in both operands, summed over        n   in the second operand and the result
+ *
+ * A letter that one operand alone has, and that is summed over, counts as k: fused kernels have such. All other classes
+ * have m elements: of the result; of a lookup, of the rows that are taken or added up. Sizes are those of one rank.
+ *
+ * The class follows from the operator file, which has no key for it, because files are part of stored configurations by
+ * their hash:
+ *
+ *   optimizer       the update of a weight
+ *   attention       a contraction of two activations (or gradients of activations) that is no weight's gradient
+ *   matmul          every other contraction
+ *   normalisation   forward a `scale` with "norm" in its name; backward an operator of several operations per element
+ *                   that reads the gradient of one
+ *   lookup          the operator of that name
+ *   elementwise     adds, products, scales and reshapes that are none of the above */
+#ifndef DSE_WORKLOAD_KERNEL_H
+#define DSE_WORKLOAD_KERNEL_H
+
+#include <stdint.h>
+
+typedef enum {
+    WL_KERNEL_OTHER, /* of a trace that was read, which only has operations and bytes */
+    WL_KERNEL_MATMUL,
+    WL_KERNEL_ATTENTION,
+    WL_KERNEL_ELEMENTWISE,
+    WL_KERNEL_NORMALISATION,
+    WL_KERNEL_LOOKUP,
+    WL_KERNEL_OPTIMIZER,
+    WL_N_KERNEL_CLASSES
+} wl_kernel_class;
+
+/* Dimensions of a matrix product. */
+enum { WL_EXTENT_M, WL_EXTENT_N, WL_EXTENT_K, WL_EXTENT_BATCH, WL_N_EXTENTS };
+
+typedef struct {
+    wl_kernel_class class;
+    uint64_t extent[WL_N_EXTENTS]; /* at least 1; of WL_KERNEL_OTHER 0 */
+    double element_bytes;          /* of the first operand; 0: not known, sizes are elements */
+    uint64_t operations, bytes;    /* as wl_node.num_ops and tensor_size */
+} wl_kernel;
+
+const char *wl_kernel_class_name(wl_kernel_class c); /* "matmul" */
+
+#endif
