@@ -31,24 +31,17 @@ static void add_ranks(const sim_result *r, store_metrics *out)
 
 /* ---- the parts of the step ------------------------------------------------------------------ */
 
-unsigned drv_group_degrees(const design_point *p, const wl_workload *w, const wl_group *g)
+mesh_set drv_group_axes(const design_point *p, const wl_workload *w, const wl_group *g)
 {
-    const uint32_t degree[] = {[WL_DP] = p->dp, [WL_TP] = p->tp, [WL_SP] = p->sp, [WL_PP] = p->pp};
-    unsigned varies = 0;
-
-    for (uint32_t i = 1; i < g->n; i++)
-        for (unsigned k = 0; k < WL_N_DEGREES; k++)
-            varies |=
-                (unsigned)(g->rank[0] / w->stride[k] % degree[k] != g->rank[i] / w->stride[k] % degree[k])
-                << k;
-    return varies;
+    (void)p; /* the workload has the mesh */
+    return mesh_difference(&w->mesh, g->rank, g->n);
 }
 
 /* The generator groups ranks along one degree at a time; its operators could be given others. */
 static uint64_t *part_of_group(const design_point *p, const wl_workload *w, const wl_group *g,
                                store_metrics *out)
 {
-    switch (drv_group_degrees(p, w, g)) {
+    switch (drv_group_axes(p, w, g)) {
     case 1u << 0: return &out->step_comm_dp;
     case 1u << 1: return &out->step_comm_tp;
     case 1u << 2: return &out->step_comm_sp;

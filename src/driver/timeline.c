@@ -4,11 +4,13 @@
  * NULL for a group of one rank. */
 static const char *describe(const design_point *p, const wl_workload *w, const wl_group *g, dse_arena *a)
 {
-    unsigned varies = drv_group_degrees(p, w, g);
+    const mesh_set along = drv_group_axes(p, w, g);
+    const char *text = "mesh";
 
-    return varies ? dse_arena_printf(a, "mesh%s%s%s%s", varies & 1 ? "_dp" : "", varies & 2 ? "_tp" : "",
-                                     varies & 4 ? "_sp" : "", varies & 8 ? "_pp" : "")
-                  : NULL;
+    for (uint32_t i = 0; i < w->mesh.n; i++)
+        if (mesh_has(along, i))
+            text = dse_arena_printf(a, "%s_%s", text, w->mesh.axis[i].name);
+    return along ? text : NULL;
 }
 
 drv_timeline drv_timeline_describe(const design_point *p, const wl_workload *w, const sim_result *r,

@@ -69,8 +69,9 @@ CLAIM(the_parts_of_a_step_and_of_a_peak_add_up)
         {CARDS "/systems/boxes8.yaml", 1, {"network.backend=congestion_aware"}},
     };
     const strategy base = strategy_default();
-    const design_axes axes = {
-        .of[STRATEGY_pp] = {4, {1, 2, 4, 8}}, .of[STRATEGY_recompute] = {2, {0, 1}}, .of[STRATEGY_weight_sharded] = {2, {0, 1}}};
+    const design_axes axes = {.of[STRATEGY_pp] = {4, {1, 2, 4, 8}},
+                              .of[STRATEGY_recompute] = {2, {0, 1}},
+                              .of[STRATEGY_weight_sharded] = {2, {0, 1}}};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         design_point *points;
@@ -147,6 +148,8 @@ static wl_group group[4];
 static wl_rank ranks[16];
 static wl_workload w;
 
+static const mesh_axis axes[] = {{"dp", 2, 1}, {"tp", 2, 2}, {"sp", 2, 4}, {"pp", 2, 8}};
+
 /* 16 ranks, of which rank 5 is the slowest; its slots are of four groups. Part i takes 10^i ns. */
 static void by_hand(void)
 {
@@ -157,7 +160,7 @@ static void by_hand(void)
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++, value *= 10)
         part[i] = value;
     ranks[5].group = slot_group;
-    w = (wl_workload){.n_ranks = 16, .rank = ranks, .n_groups = 4, .group = group, .stride = {1, 2, 4, 8}};
+    w = (wl_workload){.n_ranks = 16, .rank = ranks, .n_groups = 4, .group = group, .mesh = {4, axes}};
     result = (sim_result){.n_ranks = 16, .rank = stats};
     result.step = (sim_breakdown){.rank = 5, .n_parts = sizeof part / sizeof part[0], .part = part};
 }
