@@ -98,14 +98,21 @@ size_t dse_utf8_length(const char *text)
     return n;
 }
 
-/* Bytes of a control character at the start of a text of n bytes; 0: there is none. */
+/* Bytes of a control character, or of one that turns the direction of the text, at the start of a text of n bytes; 0: there is none. */
 static size_t control_length(const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text;
 
     if (*p < 0x20 || *p == 0x7f)
         return 1;
-    return n > 1 && *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+    if (n > 1 && *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+        return 2;
+    /* U+200E, U+200F; U+202A to U+202E; U+2066 to U+2069 */
+    if (n > 2 && *p == 0xe2 &&
+        ((p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xaa && p[2] <= 0xae))) ||
+         (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9)))
+        return 3;
+    return 0;
 }
 
 void dse_mask_controls(char *text, size_t n, dse_lines lines)

@@ -169,13 +169,28 @@ void dse_strbuf_add_wrapped(dse_strbuf *b, const char *text, size_t column, size
     }
 }
 
+/* What a spreadsheet would run as a formula, and is no number. */
+static bool is_formula(const char *text)
+{
+    char *end;
+
+    if (!*text || !strchr("=+-@\t\r", *text))
+        return false;
+    strtod(text, &end);
+    return end == text || *end;
+}
+
 void dse_strbuf_add_csv(dse_strbuf *b, const char *text)
 {
+    const char *mark = is_formula(text) ? "'" : "";
+
     if (!strpbrk(text, ",\"\r\n")) {
+        dse_strbuf_adds(b, mark);
         dse_strbuf_adds(b, text);
         return;
     }
     dse_strbuf_addc(b, '"');
+    dse_strbuf_adds(b, mark);
     for (; *text; text++) {
         if (*text == '"')
             dse_strbuf_addc(b, '"');

@@ -36,7 +36,8 @@ void dse_strbuf_add_repr(dse_strbuf *b, double v);
  * long for a line has one of its own. Ends without a newline. */
 void dse_strbuf_add_wrapped(dse_strbuf *b, const char *text, size_t column, size_t width);
 
-/* A CSV field, quoted where it must be (RFC 4180). */
+/* A CSV field, quoted where it must be (RFC 4180). A text that a spreadsheet would take for a formula, which is one that
+ * begins with = + - @, a tab or a carriage return and is no number, gets a ' in front (OWASP, "CSV Injection"). */
 void dse_strbuf_add_csv(dse_strbuf *b, const char *text);
 
 #endif

@@ -45,11 +45,15 @@ static dse_status read_files(const import_options *o, dse_arena *a, drv_import *
 static dse_status put(const import_options *o, const drv_import *io, dse_error *err)
 {
     store *s;
+    uint64_t lost;
     dse_status st = store_open(o->db, STORE_WRITE, &s, err);
 
     if (st != DSE_OK)
         return st;
-    st = store_put_all(s, io->row, io->n, err);
+    if (store_was_damaged(s, &lost))
+        report_warning("%s: " STORE_DAMAGE_WORDS, o->db, lost);
+    if ((st = store_put_all(s, io->row, io->n, err)) == DSE_OK)
+        return store_finish(s, err);
     store_close(s);
     return st;
 }

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/external.h"
 #include "cli/shortcuts.h"
+#include "cli/strategy_options.h"
 #include "driver/emit.h"
 #include "driver/links.h"
 #include "driver/timeline.h"
@@ -19,15 +20,15 @@
 
 typedef struct {
     const char *model, *system, *point, *emit, *trace, *timeline, *links_csv;
-    int64_t dp, tp, sp, pp, tag_base;
-    bool recompute, weight_sharded, json, links;
+    strategy_options strategy;
+    int64_t tag_base;
+    bool json, links;
     option_list set;
     external_options external;
     shortcuts_options shortcuts;
 } simulate_options;
 
 #define FIELD(f) .offset = offsetof(simulate_options, f)
-#define DEGREE   .min = 1, .max = 1048576
 
 static const option options[] = {
     {"--model", OPT_STRING, "NAME", NULL,
@@ -36,12 +37,7 @@ static const option options[] = {
      "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
     {"--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",
      FIELD(point)},
-    {"--dp", OPT_INT, "N", "1", "data parallel degree", DEGREE, FIELD(dp)},
-    {"--tp", OPT_INT, "N", "1", "tensor parallel degree", DEGREE, FIELD(tp)},
-    {"--sp", OPT_INT, "N", "1", "sequence parallel degree", DEGREE, FIELD(sp)},
-    {"--pp", OPT_INT, "N", "1", "pipeline parallel degree", DEGREE, FIELD(pp)},
-    {"--recompute", OPT_FLAG, NULL, "false", "recompute activations in the backward pass", FIELD(recompute)},
-    {"--weight-sharded", OPT_FLAG, NULL, "false", "shard weights over dp and sp", FIELD(weight_sharded)},
+    STRATEGY_VALUE_OPTIONS(simulate_options, strategy),
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},
     OPTION_SET,
@@ -196,10 +192,10 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     char text[32];
 
     dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
-    dse_strbuf_addf(out, "%s on %s%s%s: dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 "%s%s\n",
-                    t->model_name, t->system_name, *t->settings ? " with " : "", t->settings, p->dp, p->tp,
-                    p->sp, p->pp, p->recompute ? ", recomputing activations" : "",
-                    p->weight_sharded ? ", weights sharded" : "");
+    dse_strbuf_addf(out, "%s on %s%s%s: ", t->model_name, t->system_name, *t->settings ? " with " : "",
+                    t->settings);
+    strategy_say(p, " ", out);
+    dse_strbuf_addc(out, '\n');
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", text, m->wall_time);
     time_line(r, "compute", offsetof(sim_rank_stats, gpu), out);
     time_line(r, "communication", offsetof(sim_rank_stats, comm), out);
@@ -230,18 +226,6 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
-
-static dse_status choose_point(const simulate_options *o, design_point *out, dse_error *err)
-{
-
-    *out = (design_point){(uint32_t)o->dp, (uint32_t)o->tp, (uint32_t)o->sp,
-                          (uint32_t)o->pp, o->recompute,    o->weight_sharded};
-    if (!o->point)
-        return DSE_OK;
-    if (design_point_ranks(out) != 1 || o->recompute || o->weight_sharded)
-        return dse_fail(err, DSE_E_USAGE, "give either --point or the degrees, not both");
-    return strategy_parse_name(o->point, NULL, out, NULL, err);
-}
 
 static dse_status choose_engine(const simulate_options *o, dse_arena *a, const drv_external **tools,
                                 dse_error *err)
@@ -292,11 +276,11 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
         (st = drv_point_simulate(&s->study, &w, a, &s->result, o->trace || o->timeline ? &record : NULL,
                                  err)) != DSE_OK)
         return st;
-    drv_metrics_of(&s->point, &w, &s->result, &s->metrics);
+    drv_metrics_of(&w, &s->result, &s->metrics);
     if (o->trace)
         st = trace_ticks_save_csv(&record, o->trace, err);
     if (st == DSE_OK && o->timeline)
-        st = drv_timeline_save(&s->point, &w, &s->result, &record, o->timeline, a, err);
+        st = drv_timeline_save(&w, &s->result, &record, o->timeline, a, err);
     if (st == DSE_OK && o->links_csv)
         st = drv_links_save_csv(s->result.load, o->links_csv, a, err);
     return st;
@@ -305,11 +289,12 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const simulate_options *o = opts;
+    const strategy base = strategy_default();
     const drv_external *tools;
     simulated s;
     dse_status st;
 
-    if ((st = choose_point(o, &s.point, err)) != DSE_OK ||
+    if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK ||
         (st = choose_engine(o, r->arena, &tools, err)) != DSE_OK ||
         (st = load(o, r->arena, &s.study, err)) != DSE_OK)
         return st;

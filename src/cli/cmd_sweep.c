@@ -21,12 +21,14 @@ typedef struct {
     shortcuts_options shortcuts;
     const char *db;
     int64_t jobs, top;
-    double hbm_bytes;
+    double hbm_bytes, point_timeout;
     bool json, dry_run, prune;
 } sweep_options;
 
 #define FIELD(f)    .offset = offsetof(sweep_options, f)
 #define DEFAULT_TOP "10" /* as `best` has it */
+/* Ten times what the slowest points that end take: a minute, of tens of thousands of NPUs without any shortcut. */
+#define DEFAULT_TIMEOUT "600"
 
 static const option options[] = {
     POINTS_OPTIONS(sweep_options, points),
@@ -43,6 +45,8 @@ static const option options[] = {
      FIELD(hbm_bytes)},
     {"--jobs", OPT_INT, "N", "0", "worker processes, or points side by side; 0: one per core", .min = 0,
      .max = 4096, FIELD(jobs)},
+    {"--point-timeout", OPT_DOUBLE, "SECONDS", DEFAULT_TIMEOUT,
+     "a point that takes longer has failed; 0: none", .min = 0, .max = 1e8, FIELD(point_timeout)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db",
      "the results database; what is in it is not simulated again", FIELD(db)},
     {"--json", OPT_FLAG, NULL, "false", "print the summary, or the list, as JSON", FIELD(json)},
@@ -232,6 +236,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     drv_sweep sweep = {.points = &points,
                        .database = o->db,
                        .jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(),
+                       .point_timeout = o->point_timeout,
                        .worker = self,
                        .shortcuts = shortcuts_left(&o->shortcuts),
                        .prune = o->prune ? &prune : NULL,
@@ -256,6 +261,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     progress_init(&screen, "points");
     st = drv_sweep_run(&sweep, r->arena, &p, err);
     progress_clear(&screen);
+    if (p.was_damaged)
+        report_warning("%s: " STORE_DAMAGE_WORDS, o->db, p.damaged_rows);
     if (st == DSE_E_INTERRUPT) {
         *err = (dse_error)DSE_ERROR_INIT;
         return dse_fail(err, st,
@@ -282,7 +289,8 @@ const command command_sweep = {
         "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system), or takes the points of a "
         "space, a list or a sample, simulates each in a pool of worker processes, and stores every result "
         "in the database as it arrives. What is there is not simulated again; after Ctrl-C the same "
-        "command finishes the rest. Points that failed are tried again. With --prune points are skipped "
+        "command finishes the rest. Points that failed are tried again; one that takes longer than "
+        "--point-timeout has failed, and holds up no other. With --prune points are skipped "
         "that cannot be among the --top fastest that fit into --hbm; 'best' with the same --top and --hbm "
         "then ranks the same. configs/spaces/links.yaml shows and explains a space. Exit code 1 if some "
         "points failed. With --engine astrasim STAGE and ASTRA-sim themselves generate and simulate each "

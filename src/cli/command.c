@@ -106,6 +106,8 @@ static dse_status set_value(const option *o, const char *text, dse_arena *a, voi
             return check_range(o, *(double *)field, err);
         break;
     case OPT_PERCENT: return set_percent(o, text, field, err);
+    case OPT_STRATEGY_VALUES: /* replaced before anything is parsed (commands.c) */
+    case OPT_STRATEGY_LISTS: return dse_fail(err, DSE_E_USAGE, "'%.40s' is no option", text);
     case OPT_SIZE:
         st = dse_parse_quantity(text, DSE_UNIT_BYTES, field, &had_unit, &why);
         if (st == DSE_OK && !had_unit)

@@ -23,7 +23,9 @@ typedef enum {
     OPT_SIZE,    /* double, bytes: 80GB, 80GiB */
     OPT_PERCENT, /* double, a fraction: 0.1 of "10%" and of "10" */
     OPT_BOOL,    /* bool; takes a value in STAGE's spellings */
-    OPT_LIST     /* option_list; may be given again and again */
+    OPT_LIST,    /* option_list; may be given again and again */
+    OPT_STRATEGY_VALUES, /* no option: stands for those of a strategy (strategy_options.h), one value each, */
+    OPT_STRATEGY_LISTS   /* or lists */
 } option_type;
 
 typedef struct {

@@ -2,6 +2,7 @@
 
 #include "base/names.h"
 #include "cli/command_list.h"
+#include "cli/strategy_options.h"
 
 #include <string.h>
 
@@ -9,8 +10,41 @@
 COMMAND_LIST(DECLARE)
 
 #define ROW(id) &command_##id,
-static const command *const commands[] = {COMMAND_LIST(ROW)};
-#define N_COMMANDS (sizeof commands / sizeof commands[0])
+static const command *const listed[] = {COMMAND_LIST(ROW)};
+#define N_COMMANDS (sizeof listed / sizeof listed[0])
+
+/* The commands with all of their options, from the first use to the end of the program. */
+static command whole[N_COMMANDS];
+static const command *commands[N_COMMANDS];
+
+static bool is_marker(const option *o) { return o->type == OPT_STRATEGY_VALUES || o->type == OPT_STRATEGY_LISTS; }
+
+/* Replaces a marker by the options of the strategy. */
+static void add_options(const command *from, command *out)
+{
+    option *rows = dse_calloc(from->n_options + STRATEGY_N, sizeof *rows);
+    size_t n = 0;
+
+    for (size_t i = 0; i < from->n_options; i++) {
+        if (is_marker(&from->options[i])) {
+            strategy_option_rows(&from->options[i], &rows[n]);
+            n += STRATEGY_N;
+        } else {
+            rows[n++] = from->options[i];
+        }
+    }
+    *out = *from;
+    out->options = rows;
+    out->n_options = n;
+}
+
+static void make_table(void)
+{
+    for (size_t i = 0; i < N_COMMANDS && !commands[i]; i++) {
+        add_options(listed[i], &whole[i]);
+        commands[i] = &whole[i];
+    }
+}
 
 const char program_summary[] = "ccldse chooses how to train a large model on a cluster, by simulation.";
 const char program_example[] =
@@ -18,12 +52,14 @@ const char program_example[] =
 
 const command *const *command_table(size_t *n)
 {
+    make_table();
     *n = N_COMMANDS;
     return commands;
 }
 
 const command *command_find(const char *name)
 {
+    make_table();
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (!strcmp(commands[i]->name, name))
             return commands[i];
@@ -42,6 +78,7 @@ dse_status command_fail_unknown(const char *name, dse_error *err)
 {
     const char *names[N_COMMANDS], *nearest;
 
+    make_table();
     for (size_t i = 0; i < N_COMMANDS; i++)
         names[i] = commands[i]->name;
     nearest = dse_nearest(name, names, N_COMMANDS);

@@ -122,10 +122,10 @@ static void print_text(const drv_external *tools, const drv_study *s, const desi
     const store_metrics *m = &row->metrics;
     char text[32];
 
-    dse_strbuf_addf(out, "%s on %s%s%s: dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 "%s%s\n",
-                    s->model_name, s->system_name, *s->settings ? " with " : "", s->settings, p->dp, p->tp,
-                    p->sp, p->pp, p->recompute ? ", recomputing activations" : "",
-                    p->weight_sharded ? ", weights sharded" : "");
+    dse_strbuf_addf(out, "%s on %s%s%s: ", s->model_name, s->system_name, *s->settings ? " with " : "",
+                    s->settings);
+    strategy_say(p, " ", out);
+    dse_strbuf_addc(out, '\n');
     time_line("step time", m->wall_time, out);
     time_line("compute, rank 0", m->gpu_time, out);
     time_line("communication, rank 0", m->comm_time, out);

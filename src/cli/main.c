@@ -3,6 +3,7 @@
 #include "driver/study.h"
 #include "driver/version.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -142,6 +143,7 @@ int main(int argc, char **argv)
     const char *program;
 
     dse_on_out_of_memory(out_of_memory);
+    signal(SIGXFSZ, SIG_IGN); /* a file that would grow beyond its limit is an error of that write */
     if (argc && (c = find_by_program(argv[0], &program)))
         return run_or_help(c, program, argc - 1, argv + 1);
 

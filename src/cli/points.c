@@ -18,27 +18,6 @@ typedef struct {
     drv_space space;
 } request;
 
-static dse_status parse_axes(const points_options *o, design_axes *out, dse_error *err)
-{
-    const struct {
-        const char *name, *text;
-        uint32_t parameter;
-    } axes[] = {{"--dp", o->dp, STRATEGY_dp},
-                {"--tp", o->tp, STRATEGY_tp},
-                {"--sp", o->sp, STRATEGY_sp},
-                {"--pp", o->pp, STRATEGY_pp},
-                {"--recompute", o->recompute, STRATEGY_recompute},
-                {"--weight-sharded", o->weight_sharded, STRATEGY_weight_sharded}};
-    dse_status st = DSE_OK;
-
-    *out = (design_axes){0};
-    for (int i = 0; st == DSE_OK && i < 6; i++)
-        if (axes[i].text)
-            st = design_axis_parse(axes[i].parameter, axes[i].name, axes[i].text, &out->of[axes[i].parameter],
-                                   err);
-    return st;
-}
-
 /* "a,b" -> "a", "b" in the arena. */
 static dse_status split(const char *text, dse_arena *a, const char ***out, size_t *n, dse_error *err)
 {
@@ -65,23 +44,14 @@ static dse_status split(const char *text, dse_arena *a, const char ***out, size_
 /* Refuses options that repeat what a file says, or that lack another option. */
 static dse_status check_options(const points_options *o, dse_error *err)
 {
-    const struct {
-        const char *name;
-        bool given;
-    } axes[] = {{"--dp", o->dp != NULL},
-                {"--tp", o->tp != NULL},
-                {"--sp", o->sp != NULL},
-                {"--pp", o->pp != NULL},
-                {"--recompute", o->recompute != NULL},
-                {"--weight-sharded", o->weight_sharded != NULL}};
     const char *file = o->space ? "--space" : o->points ? "--points" : NULL;
+    const uint32_t given = strategy_options_given(&o->strategy, STRATEGY_ALL);
 
     if (o->space && o->points)
         return dse_fail(err, DSE_E_USAGE, "give either --space or --points, not both");
-    for (size_t i = 0; file && i < sizeof axes / sizeof axes[0]; i++)
-        if (axes[i].given)
-            return dse_fail(err, DSE_E_USAGE, "%s says which points there are; %s cannot be given as well",
-                            file, axes[i].name);
+    if (file && given < STRATEGY_N)
+        return dse_fail(err, DSE_E_USAGE, "%s says which points there are; %s cannot be given as well", file,
+                        strategy_option_name(given));
     if (o->points && o->sample)
         return dse_fail(err, DSE_E_USAGE,
                         "--points says which points there are; --sample draws from a space");
@@ -141,7 +111,7 @@ static dse_status read_request(const points_options *o, dse_arena *a, request *o
     if (o->points && !out->n_models != !out->n_systems)
         return dse_fail(err, DSE_E_USAGE, "--points needs both --model and --system, or neither");
     out->space.every_value = !o->space;
-    return o->space ? DSE_OK : parse_axes(o, &out->space.strategy, err);
+    return o->space ? DSE_OK : strategy_options_axes(&o->strategy, &out->space.strategy, err);
 }
 
 /* Refuses a space that is probably too large by mistake. */

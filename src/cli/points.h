@@ -2,11 +2,12 @@
 #ifndef DSE_CLI_POINTS_H
 #define DSE_CLI_POINTS_H
 
-#include "cli/command.h"
+#include "cli/strategy_options.h"
 #include "driver/space.h"
 
 typedef struct {
-    const char *model, *system, *dp, *tp, *sp, *pp, *recompute, *weight_sharded, *space, *points;
+    const char *model, *system, *space, *points;
+    strategy_options strategy;
     int64_t sample, seed;
     option_list set;
     bool force;
@@ -26,44 +27,7 @@ typedef struct {
          "",                                                                                                  \
          "system cards: names in configs/systems, paths, or folders with ASTRA-sim's files",                  \
          .offset = offsetof(type, f.system)},                                                                 \
-        {"--dp",                                                                                              \
-         OPT_STRING,                                                                                          \
-         "N[,...]",                                                                                           \
-         "",                                                                                                  \
-         "data parallel degrees; every divisor of the number of NPUs if not given",                           \
-         .offset = offsetof(type, f.dp)},                                                                     \
-        {"--tp",                                                                                              \
-         OPT_STRING,                                                                                          \
-         "N[,...]",                                                                                           \
-         "",                                                                                                  \
-         "tensor parallel degrees, likewise",                                                                 \
-         .offset = offsetof(type, f.tp)},                                                                     \
-        {"--sp",                                                                                              \
-         OPT_STRING,                                                                                          \
-         "N[,...]",                                                                                           \
-         "",                                                                                                  \
-         "sequence parallel degrees, likewise",                                                               \
-         .offset = offsetof(type, f.sp)},                                                                     \
-        {"--pp",                                                                                              \
-         OPT_STRING,                                                                                          \
-         "N[,...]",                                                                                           \
-         "",                                                                                                  \
-         "pipeline parallel degrees; 1 if not given",                                                         \
-         .offset = offsetof(type, f.pp)},                                                                     \
-        {"--recompute",                                                                                       \
-         OPT_STRING,                                                                                          \
-         "WHICH",                                                                                             \
-         "",                                                                                                  \
-         "activation recomputation: yes, no or both; both if not given",                                      \
-         .complete = COMPLETE_SWITCH,                                                                         \
-         .offset = offsetof(type, f.recompute)},                                                              \
-        {"--weight-sharded",                                                                                  \
-         OPT_STRING,                                                                                          \
-         "WHICH",                                                                                             \
-         "",                                                                                                  \
-         "weights sharded over dp and sp: yes, no or both; no if not given",                                  \
-         .complete = COMPLETE_SWITCH,                                                                         \
-         .offset = offsetof(type, f.weight_sharded)},                                                         \
+        STRATEGY_LIST_OPTIONS(type, f.strategy),                                                              \
         {"--space",                                                                                           \
          OPT_STRING,                                                                                          \
          "NAME",                                                                                              \

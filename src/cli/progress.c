@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define WORTH_A_WORD 10 /* seconds without an answer */
+
 static double clock_seconds(void)
 {
     struct timespec t;
@@ -50,7 +52,9 @@ static void format_progress(const drv_progress *p, char *out, size_t size)
 {
     uint64_t run = p->done + p->failed, left = p->total - p->cached - p->skipped - run;
     double rate = p->seconds > 0 ? (double)run / p->seconds : 0;
-    char best[STRATEGY_NAME_MAX + 64] = "", remaining[48] = "", time[32], name[DESIGN_NAME_MAX], failed[48] = "";
+    double waited = p->seconds - p->answered;
+    char best[STRATEGY_NAME_MAX + 64] = "", remaining[48] = "", waiting[48] = "", time[32],
+                                  name[DESIGN_NAME_MAX], failed[48] = "";
 
     if (p->has_best) {
         dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
@@ -61,10 +65,14 @@ static void format_progress(const drv_progress *p, char *out, size_t size)
         format_left(time, sizeof time, (double)left / rate);
         snprintf(remaining, sizeof remaining, ", %s left", time);
     }
+    if (waited >= WORTH_A_WORD) {
+        format_left(time, sizeof time, waited);
+        snprintf(waiting, sizeof waiting, ", no answer for %s", time);
+    }
     if (p->failed)
         snprintf(failed, sizeof failed, ", %" PRIu64 " failed", p->failed);
-    snprintf(out, size, "%" PRIu64 "/%" PRIu64 " points, %.2f/s%s%s%s", p->cached + p->skipped + run,
-             p->total, rate, remaining, failed, best);
+    snprintf(out, size, "%" PRIu64 "/%" PRIu64 " points, %.2f/s%s%s%s%s", p->cached + p->skipped + run,
+             p->total, rate, remaining, waiting, failed, best);
 }
 
 void progress_show(void *user, const drv_progress *p)
@@ -88,8 +96,8 @@ void progress_show(void *user, const drv_progress *p)
         s->next_seconds = p->seconds + 0.1; /* as often as one can follow */
         return;
     }
-    /* Without a terminal a line now and then: when something has changed, ever more rarely. */
-    if (count == s->last_count)
+    /* Without a terminal a line now and then, ever more rarely; also when nothing has changed for long. */
+    if (count == s->last_count && p->seconds - p->answered < WORTH_A_WORD)
         return;
     format_progress(p, line, sizeof line);
     fprintf(stderr, "%s\n", line);

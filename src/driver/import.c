@@ -267,11 +267,7 @@ static dse_status read_point(reader *r, const char *model, const char *system, u
                       .system = system,
                       .engine = r->as->engine,
                       .settings = "",
-                      .dp = p.dp,
-                      .tp = p.tp,
-                      .sp = p.sp,
-                      .pp = p.pp,
-                      .recompute = p.recompute,
+                      .strategy = p,
                       .done = true,
                       .error = "",
                       .seconds = NAN};

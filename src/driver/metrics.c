@@ -2,6 +2,8 @@
  * parallel dimensions and the words that a user knows. */
 #include "driver/study.h"
 
+#include <string.h>
+
 dse_time drv_step_time(const sim_result *r)
 {
     dse_time slowest = 0;
@@ -31,38 +33,31 @@ static void add_ranks(const sim_result *r, store_metrics *out)
 
 /* ---- the parts of the step ------------------------------------------------------------------ */
 
-mesh_set drv_group_axes(const design_point *p, const wl_workload *w, const wl_group *g)
+/* The generator groups ranks along one axis at a time; its operators could be given others. */
+static uint64_t *part_of_axes(mesh_set axes, store_metrics *out)
 {
-    (void)p; /* the workload has the mesh */
-    return mesh_difference(&w->mesh, g->rank, g->n);
+    for (uint32_t i = 0; i < STRATEGY_N_AXES; i++)
+        if (axes == mesh_only(i))
+            return &out->step_comm[i];
+    return &out->step_comm_mixed;
 }
 
-/* The generator groups ranks along one degree at a time; its operators could be given others. */
-static uint64_t *part_of_group(const design_point *p, const wl_workload *w, const wl_group *g,
-                               store_metrics *out)
-{
-    switch (drv_group_axes(p, w, g)) {
-    case 1u << 0: return &out->step_comm_dp;
-    case 1u << 1: return &out->step_comm_tp;
-    case 1u << 2: return &out->step_comm_sp;
-    case 1u << 3: return &out->step_comm_pp;
-    default: return &out->step_comm_mixed;
-    }
-}
-
-static void add_step(const design_point *p, const wl_workload *w, const sim_breakdown *b, store_metrics *out)
+static void add_step(const wl_workload *w, const sim_breakdown *b, store_metrics *out)
 {
     const wl_rank *rank = &w->rank[b->rank];
 
     out->step_compute_bound = b->part[SIM_PART_COMPUTE_BOUND];
     out->step_memory_bound = b->part[SIM_PART_MEMORY_BOUND];
     out->step_compute_other = b->part[SIM_PART_COMPUTE_OTHER];
-    out->step_comm_dp = out->step_comm_tp = out->step_comm_sp = 0;
-    out->step_comm_pp = b->part[SIM_PART_MESSAGES];
+    memset(out->step_comm, 0, sizeof out->step_comm);
+    out->step_comm[STRATEGY_AXIS_pp] = b->part[SIM_PART_MESSAGES];
     out->step_comm_mixed = b->part[SIM_PART_DIMENSIONS] + b->part[SIM_PART_OTHER];
     out->step_idle = b->part[SIM_PART_IDLE];
-    for (uint32_t i = SIM_PART_GROUPS; i < b->n_parts; i++)
-        *part_of_group(p, w, &w->group[rank->group[i - SIM_PART_GROUPS]], out) += b->part[i];
+    for (uint32_t i = SIM_PART_GROUPS; i < b->n_parts; i++) {
+        const wl_group *g = &w->group[rank->group[i - SIM_PART_GROUPS]];
+
+        *part_of_axes(mesh_difference(&w->mesh, g->rank, g->n), out) += b->part[i];
+    }
 }
 
 static void add_network(const sim_result *r, store_metrics *out)
@@ -114,13 +109,13 @@ static void add_memory(const wl_workload *w, const sim_result *r, store_metrics 
         out->peak_layer = node->layer;
 }
 
-void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_result *r, store_metrics *out)
+void drv_metrics_of(const wl_workload *w, const sim_result *r, store_metrics *out)
 {
     store_metrics_clear(out);
     out->nodes = r->n_nodes;
     out->messages = r->n_messages;
     add_ranks(r, out);
-    add_step(p, w, &r->step, out);
+    add_step(w, &r->step, out);
     add_network(r, out);
     if (r->rank[0].has_memory)
         add_memory(w, r, out);

@@ -15,6 +15,9 @@
  * pool. */
 #define COMMIT_SECONDS 0.25
 
+/* The database, its log and the log's index, its two locks, journals, and what is opened beside them to look. */
+#define FILES_OF_DATABASE 12
+
 typedef struct {
     const drv_sweep *sweep;
     const drv_points *points; /* a task is the number of one */
@@ -250,12 +253,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     row->system = study->system_name;
     row->engine = study->engine;
     row->settings = study->settings;
-    row->dp = p->dp;
-    row->tp = p->tp;
-    row->sp = p->sp;
-    row->pp = p->pp;
-    row->recompute = p->recompute;
-    row->weight_sharded = p->weight_sharded;
+    row->strategy = *p;
     if (row->done) {
         s->progress.done++;
         note_best(s, task, row->metrics.wall_time);
@@ -266,6 +264,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
         s->progress.failed++;
         note_failure(s, task, row->error);
     }
+    s->progress.answered = since(&s->start);
     if (!isnan(row->seconds))
         s->progress.cpu_seconds += row->seconds;
     if (s->pruner && row->done) {
@@ -318,7 +317,8 @@ static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
     char pid[24];
     const char *argv[7] = {s->sweep->worker, "worker", "--parent", pid};
     size_t n = 4;
-    const exec_calls calls = {next_task, take_answer, take_failure, tick, s};
+    const exec_calls calls = {next_task,        take_answer, take_failure, tick, s, s->sweep->point_timeout,
+                              "--point-timeout"};
 
     if (!take.symmetry)
         argv[n++] = "--no-symmetry";
@@ -438,6 +438,18 @@ static dse_status run_rounds(state *s, uint32_t jobs, dse_error *err)
 
 /* ---- the sweep ----------------------------------------------------------------------------- */
 
+/* What is told to be in the database is there, or that is what is told. */
+static dse_status finish_store(store *db, dse_status st, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    if (store_finish(db, &why) == DSE_OK)
+        return st;
+    if (err)
+        *err = why;
+    return why.status;
+}
+
 /* What outlives the state. */
 static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *err)
 {
@@ -471,9 +483,15 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     if (sweep->prune)
         s.pruner = drv_pruner_make(sweep->prune);
     if (st == DSE_OK)
+        st = exec_allow_files(sweep->points->n < jobs ? (uint32_t)sweep->points->n : jobs, FILES_OF_DATABASE,
+                              err);
+    if (st == DSE_OK)
         st = store_open(sweep->database, STORE_WRITE, &s.db, err);
     if (st == DSE_OK)
+        s.progress.was_damaged = store_was_damaged(s.db, &s.progress.damaged_rows);
+    if (st == DSE_OK)
         st = find_cached(&s, err);
+    s.progress.answered = since(&s.start);
     if (st == DSE_OK && sweep->begin)
         sweep->begin(sweep->user, &s.progress);
     to_run = s.progress.total - s.progress.cached;
@@ -483,7 +501,10 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
         st = s.pruner ? run_rounds(&s, jobs, err) : run_tasks(&s, jobs, err);
     st = finish_batch(&s, st, err);
     end = finish(&s, a, out, st == DSE_OK ? err : NULL);
-    store_close(s.db);
+    if (st == DSE_OK || (st == DSE_E_INTERRUPT && s.db))
+        st = finish_store(s.db, st, err);
+    else
+        store_close(s.db);
     drv_pruner_free(s.pruner);
     dse_free(s.seen);
     dse_arena_free(&s.scratch);

@@ -13,7 +13,8 @@ typedef struct {
     uint64_t done, failed;            /* of those that were run */
     uint64_t skipped;                 /* with `prune`: neither there nor run, */
     uint64_t skipped_by[DRV_N_SKIPS]; /* and why not */
-    double seconds;                   /* since the start */
+    double seconds;                   /* since the start, */
+    double answered;                  /* and when the last point was done or had failed; else when it began */
     double cpu_seconds;               /* of the points run */
     bool has_best;                    /* the fastest so far, cached ones included */
     design_point best;
@@ -21,6 +22,8 @@ typedef struct {
     const char *best_model, *best_system, *best_settings;
     report_traps traps;        /* of those that are there: done now, or cached */
     report_sizes sizes;        /* of the same */
+    bool was_damaged;          /* the database, when it was opened: */
+    uint64_t damaged_rows;     /* so many rows were removed, or missing */
     const char *first_failure; /* of the first point, in the order of the space, that failed; or NULL */
 } drv_progress;
 
@@ -28,7 +31,9 @@ typedef struct {
     const drv_points *points;
     const char *database;
     uint32_t jobs;
-    const char *worker;        /* program that is run as `worker worker --parent PID ...` */
+    double
+        point_timeout;  /* seconds, after which a worker's point has failed; 0: none. Tools have their own */
+    const char *worker; /* program that is run as `worker worker --parent PID ...` */
     sim_shortcuts shortcuts;   /* that the workers may take */
     const drv_external *tools; /* who simulates instead; NULL: the workers, natively */
     const drv_prune *prune;    /* skip what cannot be among the best; NULL: run all. Not with tools */

@@ -3,9 +3,12 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <uv.h>
 
 #define MAX_ATTEMPTS     2
@@ -38,6 +41,8 @@ typedef struct {
     uint32_t ahead;    /* so many lines it may have */
     uint32_t deaths;   /* of workers that had the first line under way */
     uint64_t begun_ns; /* when it was, if nothing waited for anybody */
+    uint32_t ticks;    /* of the pool since then */
+    bool timed_out;
     dse_strbuf received, last_words;
     int64_t exit_status;
     int term_signal;
@@ -78,9 +83,12 @@ static void give_up_or_retry(worker *w)
     const char *tail;
     dse_status st;
 
-    if (++w->deaths < MAX_ATTEMPTS)
+    if (!w->timed_out && ++w->deaths < MAX_ATTEMPTS)
         return;
-    if (w->term_signal)
+    if (w->timed_out)
+        snprintf(how, sizeof how, "took longer than %g s (%s)", p->calls->limit_seconds,
+                 p->calls->limit_name);
+    else if (w->term_signal)
         snprintf(how, sizeof how, "its worker was killed by signal %d", w->term_signal);
     else
         snprintf(how, sizeof how, "its worker ended with exit code %d without an answer",
@@ -88,7 +96,8 @@ static void give_up_or_retry(worker *w)
     tail = w->last_words.data;
     while (w->last_words.len && strchr("\r\n ", w->last_words.data[w->last_words.len - 1]))
         w->last_words.data[--w->last_words.len] = '\0';
-    snprintf(words, sizeof words, "%s, twice%s%s", how, *tail ? "; its last words: " : "", tail);
+    snprintf(words, sizeof words, "%s%s%s%s", how, w->timed_out ? "" : ", twice",
+             *tail ? "; its last words: " : "", tail);
     drop_first(w);
     st = p->calls->failed(p->calls->user, task, words, p->err);
     if (st != DSE_OK)
@@ -145,7 +154,7 @@ static void on_exit(uv_process_t *process, int64_t exit_status, int term_signal)
     close_pipe(&w->in);
     /* The outputs close at their end, so that the last words are read; a grandchild that holds them open must not
      * hold us. */
-    if (w->pool->stopping) {
+    if (w->pool->stopping || w->timed_out) {
         close_pipe(&w->out);
         close_pipe(&w->words);
     }
@@ -168,7 +177,7 @@ static void stop(pool *p, dse_status st)
         if (!w->started)
             continue;
         if (!w->exited)
-            uv_process_kill(&w->process, w->n_sent ? SIGKILL : SIGTERM);
+            uv_process_kill(&w->process, SIGKILL); /* one that stands still would not hear SIGTERM */
         close_pipe(&w->in);
         close_pipe(&w->out);
         close_pipe(&w->words);
@@ -210,8 +219,10 @@ static void send_lines(worker *w)
     if (!n)
         return;
     r = dse_realloc(NULL, sizeof *r + n);
-    if (!w->n_sent)
+    if (!w->n_sent) {
         w->begun_ns = uv_hrtime();
+        w->ticks = 0;
+    }
     for (; w->n_sent < w->n_lines; w->n_sent++) {
         const dse_strbuf *text = &w->line[(w->first + w->n_sent) % MAX_AHEAD].text;
 
@@ -274,6 +285,7 @@ static void look_ahead(worker *w)
 
     w->ahead = lines < 1 ? 1 : lines < MAX_AHEAD ? (uint32_t)lines : MAX_AHEAD;
     w->begun_ns = now;
+    w->ticks = 0;
 }
 
 /* Of the first line. */
@@ -358,7 +370,7 @@ static void start(worker *w)
     uv_process_options_t options = {0};
     int code;
 
-    w->exited = false;
+    w->exited = w->timed_out = false;
     w->started = true;
     w->open_handles = 4;
     w->ahead = 1;
@@ -401,8 +413,17 @@ static void on_signal(uv_signal_t *handle, int signum)
 static void on_timer(uv_timer_t *timer)
 {
     pool *p = timer->data;
+    const double limit = p->calls->limit_seconds;
     dse_status st = p->calls->tick(p->calls->user, p->err);
 
+    for (uint32_t i = 0; limit > 0 && i < p->n_workers; i++) {
+        worker *w = &p->workers[i];
+
+        if (w->started && w->n_sent && ++w->ticks * (TICK_MS / 1000.0) > limit) {
+            w->timed_out = true;
+            kill_worker(w);
+        }
+    }
     if (st != DSE_OK)
         stop(p, st);
 }
@@ -450,6 +471,33 @@ dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec
     }
     dse_free(p.workers);
     return p.status;
+}
+
+/* ---- what there is to run on ----------------------------------------------------------------------------- */
+
+#define FILES_OF_LOOP   10 /* its own, and those of a process that is being started */
+#define FILES_OF_WORKER 3
+
+dse_status exec_allow_files(uint32_t n_workers, uint32_t others, dse_error *err)
+{
+    rlim_t need = (rlim_t)n_workers * FILES_OF_WORKER + FILES_OF_LOOP + others;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return dse_fail_errno(err, DSE_E_CHILD, "cannot read the limit of open files");
+    for (rlim_t i = 0; i < limit.rlim_cur && i < 1024; i++)
+        need += fcntl((int)i, F_GETFD) >= 0;
+    if (limit.rlim_cur >= need)
+        return DSE_OK;
+    if (limit.rlim_max >= need) {
+        limit.rlim_cur = need;
+        if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
+            return DSE_OK;
+    }
+    return dse_fail(err, DSE_E_CHILD,
+                    "only %llu files may be open, and %llu are needed for %" PRIu32
+                    " workers; raise the limit (ulimit -n), or give fewer --jobs",
+                    (unsigned long long)limit.rlim_max, (unsigned long long)need, n_workers);
 }
 
 uint32_t exec_cores(void)

@@ -19,17 +19,26 @@ typedef struct {
     const char *(*next)(void *user, uint64_t *task);
     /* An answer, without its newline; borrowed. Anything but DSE_OK stops the pool. */
     dse_status (*answer)(void *user, uint64_t task, const char *line, dse_error *err);
-    /* The line's workers died twice; `words` says how and quotes their last words. */
+    /* The line took longer than its limit, or its workers died twice; `words` says so, and quotes their last words. */
     dse_status (*failed)(void *user, uint64_t task, const char *words, dse_error *err);
     /* Now and then, and after every answer: for progress. Anything but DSE_OK stops the pool. */
     dse_status (*tick)(void *user, dse_error *err);
     void *user;
+    /* A line that is under way for longer has failed: its worker, which may hang or stand still, is killed, and the
+     * line is not given again. 0: none. Only time in which this process runs counts, so that one that slept with the
+     * machine kills nobody. */
+    double limit_seconds;
+    const char *limit_name; /* by which the user sets it: "--point-timeout" */
 } exec_calls;
 
 /* Runs until every line is answered, or Ctrl-C (DSE_E_INTERRUPT: lines under way are given up), or a call fails.
  * argv is NULL-terminated; n_workers at least 1. DSE_E_CHILD if no worker can be started. */
 dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec_calls *calls,
                          dse_error *err);
+
+/* Raises the limit of open files, if it may, to what n_workers and `others` more files need. DSE_E_CHILD: it is too low
+ * (libuv ends the program where it gets none). */
+dse_status exec_allow_files(uint32_t n_workers, uint32_t others, dse_error *err);
 
 /* Cores this process may use; at least 1. */
 uint32_t exec_cores(void);

@@ -20,7 +20,7 @@ static double factor(const char *from, const char *to)
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcmp(units[i].from, from) == 0 && strcmp(units[i].to, to) == 0)
             return units[i].factor;
-    assert(!"a pair has a unit that its metric's cannot be told in");
+    assert(0 && "a pair has a unit that its metric's cannot be told in");
     return NAN;
 }
 
@@ -138,7 +138,7 @@ static void look_up(const msr_pair_side *s, const msr_pair_source *source, const
         be_absent(s, f, v && v->text ? v->text : "the trace does not say it");
 }
 
-/* Its entries are there for every degree, 0 of those along which nobody communicates. */
+/* Its entries exist for every degree; without communication along a degree they are 0. */
 static bool is_degree(const msr_pair_row *row)
 {
     return strcmp(row->source[0].metric, "traffic_distribution") == 0;

@@ -20,9 +20,9 @@ static void head(const store_row *r, dse_strbuf *out)
     if (!isnan(r->seconds))
         dse_format_seconds(seconds, sizeof seconds, r->seconds);
     dse_strbuf_addf(out, "%s on %s: %s\n", r->model, r->system, name);
-    dse_strbuf_addf(out, "  %-14s dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 ", %s%s\n",
-                    "strategy", p.dp, p.tp, p.sp, p.pp, p.recompute ? "recomputing" : "no recomputation",
-                    p.weight_sharded ? ", sharded weights" : "");
+    dse_strbuf_addf(out, "  %-14s ", "strategy");
+    strategy_say(&r->strategy, " ", out);
+    dse_strbuf_addc(out, '\n');
     dse_strbuf_addf(out, "  %-14s %s%s%s\n", "status", r->done ? "done" : "failed", r->done ? "" : ": ",
                     r->error);
     dse_strbuf_addf(out, "  %-14s %s\n", "engine", r->engine);

@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const report_axis_names[REPORT_N_AXES] = {
-    "dp", "tp", "sp", "pp", "recomputation", "sharded weights"};
-
-uint32_t report_axis_value(const store_row *r, int axis)
+const char *report_axis_name(uint32_t axis)
 {
-    const uint32_t value[REPORT_N_AXES] = {r->dp, r->tp, r->sp, r->pp, r->recompute, r->weight_sharded};
+    const strategy_parameter *p = &strategy_parameters[axis];
 
-    return value[axis];
+    return p->noun ? p->noun : p->name;
 }
 
 /* ---- trends --------------------------------------------------------------------------------- */
@@ -30,13 +27,13 @@ static void take_better(const report_study *s, const store_row *r, const store_r
         *best = r;
 }
 
-static report_trend trend_of(const report_study *s, int axis, dse_arena *a)
+static report_trend trend_of(const report_study *s, uint32_t axis, dse_arena *a)
 {
     report_trend t = {.axis = axis, .point = DSE_ARENA_NEW(a, report_trend_point, s->n)};
 
     for (size_t i = 0; i < s->n; i++) {
         const store_row *r = &s->row[i];
-        uint32_t value = report_axis_value(r, axis);
+        uint32_t value = strategy_get(&r->strategy, axis);
         size_t at = 0;
 
         if (!r->done || isnan(report_rank_value(s, r)))
@@ -60,8 +57,8 @@ static unsigned changes_between(const store_row *a, const store_row *b)
 {
     unsigned n = 0;
 
-    for (int i = 0; i < REPORT_N_AXES; i++)
-        n += report_axis_value(a, i) != report_axis_value(b, i);
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        n += strategy_get(&a->strategy, i) != strategy_get(&b->strategy, i);
     return n;
 }
 
@@ -84,7 +81,7 @@ void report_explain(const report_study *s, dse_arena *a, report_explanation *out
     if (s->unlimited_best != out->winner)
         out->unlimited = s->unlimited_best;
     find_nearest(s, out);
-    for (int axis = 0; axis < REPORT_N_AXES; axis++) {
+    for (uint32_t axis = 0; axis < STRATEGY_N; axis++) {
         report_trend *t = &out->trend[out->n_trends];
 
         *t = trend_of(s, axis, a);

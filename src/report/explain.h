@@ -6,12 +6,8 @@
 
 #include "report/ranking.h"
 
-/* dp, tp, sp, pp: degrees; recomputation and sharded weights: 0 or 1. */
-#define REPORT_N_AXES 6
-extern const char *const report_axis_names[REPORT_N_AXES];
-#define REPORT_AXIS_SWITCHES 4 /* from this index on, an axis is a switch instead of a degree */
-
-uint32_t report_axis_value(const store_row *r, int axis);
+/* "dp", "sharded weights": what an axis, a parameter of the strategy, is called in a sentence. */
+const char *report_axis_name(uint32_t axis);
 
 typedef struct {
     uint32_t value;             /* on the axis */
@@ -20,7 +16,7 @@ typedef struct {
 } report_trend_point;
 
 typedef struct {
-    int axis;
+    uint32_t axis; /* a parameter of the strategy */
     size_t n; /* at least 2 */
     report_trend_point *point;
 } report_trend;
@@ -37,7 +33,7 @@ typedef struct {
     unsigned n_changes;
 
     size_t n_trends;
-    report_trend trend[REPORT_N_AXES]; /* of the axes on which the study has several values */
+    report_trend trend[STRATEGY_N]; /* of the axes on which the study has several values */
 } report_explanation;
 
 /* The study must have been ranked; the explanation borrows its rows. */

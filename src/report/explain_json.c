@@ -5,19 +5,6 @@
 
 #include <math.h>
 
-static const char *const keys[REPORT_N_AXES] = {"dp", "tp", "sp", "pp", "recompute", "weight_sharded"};
-
-static void degrees_json(const store_row *r, dse_json *j)
-{
-    for (int axis = 0; axis < REPORT_N_AXES; axis++) {
-        dse_json_key(j, keys[axis]);
-        if (axis < REPORT_AXIS_SWITCHES)
-            dse_json_uint(j, report_axis_value(r, axis));
-        else
-            dse_json_bool(j, report_axis_value(r, axis));
-    }
-}
-
 /* The point, its step and its memory; null where there is none. */
 static void begin_point(const char *key, const store_row *r, dse_json *j)
 {
@@ -27,7 +14,7 @@ static void begin_point(const char *key, const store_row *r, dse_json *j)
         return;
     }
     dse_json_begin_object(j);
-    degrees_json(r, j);
+    strategy_write_fields(&r->strategy, j);
     dse_json_key_uint(j, "wall_time", r->metrics.wall_time);
     if (r->metrics.peak_memory != STORE_ABSENT)
         dse_json_key_uint(j, "peak_memory", r->metrics.peak_memory);
@@ -67,15 +54,14 @@ static void role_json(const char *key, const store_row *r, const store_row *winn
 
 static void trend_json(const report_study *s, const report_trend *t, dse_json *j)
 {
-    dse_json_key(j, keys[t->axis]);
+    const strategy_parameter *p = &strategy_parameters[t->axis];
+
+    dse_json_key(j, p->name);
     dse_json_begin_array(j);
     for (size_t i = 0; i < t->n; i++) {
         dse_json_begin_object(j);
         dse_json_key(j, "value");
-        if (t->axis < REPORT_AXIS_SWITCHES)
-            dse_json_uint(j, t->point[i].value);
-        else
-            dse_json_bool(j, t->point[i].value);
+        strategy_write_value(p, t->point[i].value, j);
         point_json("best", t->point[i].best, j);
         if (!isnan(s->hbm_bytes))
             point_json("best_that_fits", t->point[i].best_fits, j);

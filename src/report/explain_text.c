@@ -51,24 +51,40 @@ static void bytes_cell(report_table *t, uint64_t bytes, const char *share)
     report_table_cell(t, "%s%s", text, share);
 }
 
+/* The axes of the mesh in one row; then one for each parameter that always shows, or is not at its default. */
 static void strategy_rows(report_table *t, const role *roles, size_t n)
 {
-    bool sharded = false;
+    dse_strbuf text;
 
-    report_table_cell(t, "dp, tp, sp, pp");
+    dse_strbuf_init(&text);
+    for (uint32_t k = 0; k < STRATEGY_N; k++)
+        if (strategy_parameters[k].is_axis)
+            dse_strbuf_addf(&text, "%s%s", text.len ? ", " : "", strategy_parameters[k].name);
+    report_table_cell(t, "%s", text.data);
     for (size_t i = 0; i < n; i++) {
-        const store_row *r = roles[i].row;
-
-        report_table_cell(t, "%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32, r->dp, r->tp, r->sp, r->pp);
-        sharded |= r->weight_sharded;
+        dse_strbuf_clear(&text);
+        for (uint32_t k = 0; k < STRATEGY_N; k++)
+            if (strategy_parameters[k].is_axis)
+                dse_strbuf_addf(&text, "%s%" PRIu32, text.len ? ", " : "",
+                                strategy_get(&roles[i].row->strategy, k));
+        report_table_cell(t, "%s", text.data);
     }
-    report_table_cell(t, "recomputation");
-    for (size_t i = 0; i < n; i++)
-        report_table_cell(t, "%s", roles[i].row->recompute ? "yes" : "no");
-    if (sharded)
-        report_table_cell(t, "sharded weights");
-    for (size_t i = 0; i < n && sharded; i++)
-        report_table_cell(t, "%s", roles[i].row->weight_sharded ? "yes" : "no");
+    for (uint32_t k = 0; k < STRATEGY_N; k++) {
+        const strategy_parameter *p = &strategy_parameters[k];
+        bool shown = p->in_name;
+
+        for (size_t i = 0; i < n; i++)
+            shown |= strategy_get(&roles[i].row->strategy, k) != p->fallback;
+        if (p->is_axis || !shown)
+            continue;
+        report_table_cell(t, "%s", report_axis_name(k));
+        for (size_t i = 0; i < n; i++) {
+            char value[STRATEGY_VALUE_MAX];
+
+            report_table_cell(t, "%s", strategy_print(p, strategy_get(&roles[i].row->strategy, k), value));
+        }
+    }
+    dse_strbuf_free(&text);
 }
 
 /* A row for each part that is something in one of the columns. */
@@ -272,16 +288,19 @@ static void say_changes(const store_row *r, const store_row *from, dse_strbuf *p
 {
     const char *separator = "";
 
-    for (int axis = 0; axis < REPORT_N_AXES; axis++) {
-        uint32_t value = report_axis_value(r, axis), before = report_axis_value(from, axis);
+    for (uint32_t axis = 0; axis < STRATEGY_N; axis++) {
+        const strategy_parameter *parameter = &strategy_parameters[axis];
+        const uint32_t value = strategy_get(&r->strategy, axis), before = strategy_get(&from->strategy, axis);
+        char now[STRATEGY_VALUE_MAX], then[STRATEGY_VALUE_MAX];
 
         if (value == before)
             continue;
-        if (axis < REPORT_AXIS_SWITCHES)
-            dse_strbuf_addf(p, "%s%s" REPORT_UNBROKEN "%" PRIu32 " instead of" REPORT_UNBROKEN "%" PRIu32,
-                            separator, report_axis_names[axis], value, before);
+        if (parameter->kind == STRATEGY_SWITCH)
+            dse_strbuf_addf(p, "%s%s %s", separator, value ? "with" : "without", report_axis_name(axis));
         else
-            dse_strbuf_addf(p, "%s%s %s", separator, value ? "with" : "without", report_axis_names[axis]);
+            dse_strbuf_addf(p, "%s%s" REPORT_UNBROKEN "%s instead of" REPORT_UNBROKEN "%s", separator,
+                            report_axis_name(axis), strategy_print(parameter, value, now),
+                            strategy_print(parameter, before, then));
         separator = ", ";
     }
 }

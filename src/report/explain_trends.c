@@ -19,14 +19,12 @@ static void point_cell(report_table *t, const store_row *r)
 }
 
 /* "dp 8", "recomp yes": as the ranking heads these columns. */
-static void value_cell(report_table *t, int axis, uint32_t value)
+static void value_cell(report_table *t, uint32_t axis, uint32_t value)
 {
-    static const char *const names[REPORT_N_AXES] = {"dp", "tp", "sp", "pp", "recomp", "shard"};
+    const strategy_parameter *p = &strategy_parameters[axis];
+    char text[STRATEGY_VALUE_MAX];
 
-    if (axis < REPORT_AXIS_SWITCHES)
-        report_table_cell(t, "%s %" PRIu32, names[axis], value);
-    else
-        report_table_cell(t, "%s %s", names[axis], value ? "yes" : "no");
+    report_table_cell(t, "%s %s", p->heading, strategy_print(p, value, text));
 }
 
 static void row_cells(report_table *t, const store_row *r)
@@ -138,11 +136,19 @@ static void say_value(const series *s, size_t i, dse_strbuf *p)
         report_say_bytes((double)v, p);
 }
 
+static void say_axis_value(const report_trend *t, size_t i, dse_strbuf *p)
+{
+    char text[STRATEGY_VALUE_MAX];
+
+    dse_strbuf_addf(p, "%s" REPORT_UNBROKEN "%s", report_axis_name(t->axis),
+                    strategy_print(&strategy_parameters[t->axis], t->point[i].value, text));
+}
+
 static void say_value_at(const series *s, size_t i, dse_strbuf *p)
 {
     say_value(s, i, p);
-    dse_strbuf_addf(p, " at %s" REPORT_UNBROKEN "%" PRIu32, report_axis_names[s->trend->axis],
-                    s->trend->point[i].value);
+    dse_strbuf_adds(p, " at ");
+    say_axis_value(s->trend, i, p);
 }
 
 /* "falls from 9.512 s at dp 1 to 3.180 s at dp 64", or where it is least and what it is at the ends. */
@@ -196,9 +202,10 @@ static void say_where_none_fits(const report_trend *t, bool skipped, dse_strbuf 
         return;
     dse_strbuf_addf(p, "; nothing %sfits at ", skipped ? "that was run " : "");
     for (size_t i = 0; i < t->n; i++)
-        if (!t->point[i].best_fits)
-            dse_strbuf_addf(p, "%s" REPORT_UNBROKEN "%" PRIu32 "%s", report_axis_names[t->axis],
-                            t->point[i].value, report_separator(k++, n));
+        if (!t->point[i].best_fits) {
+            say_axis_value(t, i, p);
+            dse_strbuf_adds(p, report_separator(k++, n));
+        }
 }
 
 static void say_degree(const report_trend *t, bool skipped, dse_strbuf *p)
@@ -206,7 +213,7 @@ static void say_degree(const report_trend *t, bool skipped, dse_strbuf *p)
     const series step = make_series(t, false, true), memory = make_series(t, false, false);
     const series fits = make_series(t, true, true);
 
-    dse_strbuf_addf(p, "Along %s the best point's step ", report_axis_names[t->axis]);
+    dse_strbuf_addf(p, "Along %s the best point's step ", report_axis_name(t->axis));
     say_shape(&step, p);
     if (memory.n) {
         dse_strbuf_adds(p, "; its memory ");
@@ -223,7 +230,7 @@ static void say_degree(const report_trend *t, bool skipped, dse_strbuf *p)
 
 static void say_switch(const report_trend *t, bool skipped, dse_strbuf *p)
 {
-    const char *name = report_axis_names[t->axis];
+    const char *name = report_axis_name(t->axis);
     const series step = make_series(t, false, true), memory = make_series(t, false, false);
     const series fits = make_series(t, true, true);
 
@@ -259,8 +266,9 @@ void report_trends_print(const report_study *s, const report_explanation *e, dse
     report_end_paragraph(p, out);
     print_table(e, limited, out);
     for (size_t i = 0; i < e->n_trends; i++) {
-        (e->trend[i].axis < REPORT_AXIS_SWITCHES ? say_degree : say_switch)(&e->trend[i], s->n_skipped != 0,
-                                                                            p);
+        const bool is_switch = strategy_parameters[e->trend[i].axis].kind == STRATEGY_SWITCH;
+
+        (is_switch ? say_switch : say_degree)(&e->trend[i], s->n_skipped != 0, p);
         report_end_paragraph(p, out);
     }
 }

@@ -27,7 +27,8 @@ const report_keyed_figure *report_keyed_figures(size_t *n)
 
 void report_keyed_values(const store_row *r, uint32_t out[REPORT_KEYED_DEGREES])
 {
-    const uint32_t values[] = {r->dp, r->tp, r->sp, r->pp, r->recompute};
+    const strategy *p = &r->strategy;
+    const uint32_t values[] = {p->dp, p->tp, p->sp, p->pp, p->recompute};
 
     memcpy(out, values, sizeof values);
 }
@@ -66,7 +67,7 @@ dse_status report_keyed_select(const store_row *rows, size_t n, dse_arena *a, re
     for (size_t i = 0; i < n; i++) {
         if (!rows[i].done)
             out->n_failed++;
-        else if (rows[i].weight_sharded)
+        else if (rows[i].strategy.weight_sharded)
             out->n_sharded++;
         else
             kept[n_kept++] = rows[i];

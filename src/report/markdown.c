@@ -27,16 +27,33 @@ void report_markdown_cell(const char *text, dse_strbuf *out)
     dse_strbuf_adds(out, " |");
 }
 
+/* ", recompute", ", placement tp-sp-dp-pp". */
+static void add_parameter(uint32_t parameter, uint32_t value, dse_strbuf *out)
+{
+    const strategy_parameter *p = &strategy_parameters[parameter];
+    char text[STRATEGY_VALUE_MAX];
+
+    dse_strbuf_addf(out, ", %s", p->kind == STRATEGY_SWITCH && p->on ? p->on : p->name);
+    if (p->kind != STRATEGY_SWITCH)
+        dse_strbuf_addf(out, " %s", strategy_print(p, value, text));
+}
+
 void report_markdown_point(const char *point, dse_strbuf *out)
 {
+    const char *between = "";
     design_point p;
 
     if (strategy_parse_name(point, NULL, &p, NULL, NULL) != DSE_OK) {
         report_markdown_cell(point, out);
         return;
     }
-    dse_strbuf_addf(out, " %" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32 "%s%s |", p.dp, p.tp, p.sp,
-                    p.pp, p.weight_sharded ? ", sharded" : "", p.recompute ? ", recompute" : "");
+    for (uint32_t k = 0; k < STRATEGY_N; k++)
+        if (strategy_parameters[k].is_axis)
+            dse_strbuf_addf(out, "%s %" PRIu32, between, strategy_get(&p, k)), between = " x";
+    for (uint32_t k = STRATEGY_N; k-- > 0;)
+        if (!strategy_parameters[k].is_axis && strategy_get(&p, k) != strategy_parameters[k].fallback)
+            add_parameter(k, strategy_get(&p, k), out);
+    dse_strbuf_adds(out, " |");
 }
 
 void report_markdown_seconds(double v, dse_strbuf *out)

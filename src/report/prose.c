@@ -41,12 +41,7 @@ void report_say_share(double part, double whole, dse_strbuf *p)
 
 void report_say_point(const store_row *r, dse_strbuf *p)
 {
-    dse_strbuf_addf(p,
-                    "dp" REPORT_UNBROKEN "%" PRIu32 ", tp" REPORT_UNBROKEN "%" PRIu32 ", sp" REPORT_UNBROKEN
-                    "%" PRIu32 ", pp" REPORT_UNBROKEN "%" PRIu32 ", %s%s",
-                    r->dp, r->tp, r->sp, r->pp,
-                    r->recompute ? "recomputing" : "no" REPORT_UNBROKEN "recomputation",
-                    r->weight_sharded ? ", sharded" REPORT_UNBROKEN "weights" : "");
+    strategy_say(&r->strategy, REPORT_UNBROKEN, p);
 }
 
 const char *report_separator(size_t k, size_t n) { return k + 1 >= n ? "" : k + 2 == n ? " and " : ", "; }

@@ -139,40 +139,48 @@ static void slowdown_cell(report_table *t, double v)
         report_table_cell(t, "%.2fx", v);
 }
 
+/* A parameter has a column if it has a place in names, or if some row is not at its default. */
+static bool shows(const report_study *s, uint32_t parameter)
+{
+    const strategy_parameter *p = &strategy_parameters[parameter];
+
+    for (size_t i = 0; i < s->n && !p->in_name; i++)
+        if (strategy_get(&s->row[i].strategy, parameter) != p->fallback)
+            return true;
+    return p->in_name;
+}
+
 static void table_of(const report_study *s, size_t n, dse_strbuf *out)
 {
     /* Two lines, so that a row fits a terminal of 80 columns. */
-    static const char *const headings[] = {
-        "rank",          "dp",         "tp",          "sp",           "pp",
-        "recomp",        "step\ntime", "slow-\ndown", "peak\nmemory", "exposed\ncomm",
-        "compute\nutil", "mem\nutil"};
+    static const char *const headings[] = {"step\ntime",    "slow-\ndown",   "peak\nmemory",
+                                           "exposed\ncomm", "compute\nutil", "mem\nutil"};
     uint64_t fastest = fastest_of(s);
     report_table t;
-    bool sharding = false, links = false;
+    bool links = false, shown[STRATEGY_N];
 
-    for (size_t i = 0; i < s->n; i++) {
-        sharding |= s->row[i].weight_sharded;
+    for (uint32_t k = 0; k < STRATEGY_N; k++)
+        shown[k] = shows(s, k);
+    for (size_t i = 0; i < s->n; i++)
         links |= !isnan(s->row[i].metrics.busiest_link_util);
-    }
     report_table_init(&t);
-    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++) {
-        report_table_column(&t, headings[i], i == 5);
-        if (i == 5 && sharding)
-            report_table_column(&t, "shard", true);
-    }
+    report_table_column(&t, "rank", false);
+    for (uint32_t k = 0; k < STRATEGY_N; k++)
+        if (shown[k])
+            report_table_column(&t, strategy_parameters[k].heading, strategy_parameters[k].kind != STRATEGY_DEGREE);
+    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
+        report_table_column(&t, headings[i], false);
     if (links)
         report_table_column(&t, "busiest\nlink", false);
     for (size_t i = 0; i < n; i++) {
         const store_row *r = s->ranked[i];
+        char value[STRATEGY_VALUE_MAX];
 
         report_table_cell(&t, "%zu", i + 1);
-        report_table_cell(&t, "%" PRIu32, r->dp);
-        report_table_cell(&t, "%" PRIu32, r->tp);
-        report_table_cell(&t, "%" PRIu32, r->sp);
-        report_table_cell(&t, "%" PRIu32, r->pp);
-        report_table_cell(&t, "%s", r->recompute ? "yes" : "no");
-        if (sharding)
-            report_table_cell(&t, "%s", r->weight_sharded ? "yes" : "no");
+        for (uint32_t k = 0; k < STRATEGY_N; k++)
+            if (shown[k])
+                report_table_cell(&t, "%s",
+                                  strategy_print(&strategy_parameters[k], strategy_get(&r->strategy, k), value));
         time_cell(&t, r->metrics.wall_time);
         slowdown_cell(&t, slowdown(r, fastest));
         memory_cell(&t, &r->metrics);
@@ -192,10 +200,8 @@ static void describe(const store_row *r, dse_strbuf *out)
 
     dse_format_seconds(time, sizeof time, (double)r->metrics.wall_time * 1e-9);
     dse_format_bytes(memory, sizeof memory, (double)r->metrics.peak_memory);
-    dse_strbuf_addf(out, "dp %" PRIu32 ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 ", %s%s: %s, %s",
-                    r->dp, r->tp, r->sp, r->pp, r->recompute ? "recomputing" : "no recomputation",
-                    r->weight_sharded ? ", sharded weights" : "", time,
-                    has_memory(&r->metrics) ? memory : "memory not tracked");
+    strategy_say(&r->strategy, " ", out);
+    dse_strbuf_addf(out, ": %s, %s", time, has_memory(&r->metrics) ? memory : "memory not tracked");
 }
 
 /* The engine that printed some of the memories rounded; NULL if none did. */

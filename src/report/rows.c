@@ -7,10 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-design_point report_point(const store_row *r)
-{
-    return (design_point){r->dp, r->tp, r->sp, r->pp, r->recompute, r->weight_sharded};
-}
+design_point report_point(const store_row *r) { return r->strategy; }
 
 const char *report_point_name(const store_row *r, char out[DESIGN_NAME_MAX])
 {
@@ -22,18 +19,13 @@ const char *report_point_name(const store_row *r, char out[DESIGN_NAME_MAX])
 
 int report_compare(const store_row *a, const store_row *b)
 {
-    const uint32_t x[] = {a->pp, a->dp, a->tp, a->sp, a->weight_sharded, a->recompute};
-    const uint32_t y[] = {b->pp, b->dp, b->tp, b->sp, b->weight_sharded, b->recompute};
     int names[] = {strcmp(a->model, b->model), strcmp(a->system, b->system),
                    strcmp(a->settings, b->settings)};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (names[i])
             return names[i];
-    for (size_t i = 0; i < sizeof x / sizeof x[0]; i++)
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
-    return 0;
+    return strategy_compare(&a->strategy, &b->strategy);
 }
 
 void report_row_fields(const store_row *r, dse_json *j)
@@ -90,7 +82,10 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
     size_t n_columns;
     const store_column *c = store_columns(&n_columns);
 
-    dse_strbuf_adds(out, "model,system,dp,tp,sp,pp,recompute,weight_sharded,engine,status");
+    dse_strbuf_adds(out, "model,system");
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        dse_strbuf_addf(out, ",%s", strategy_parameters[i].name);
+    dse_strbuf_adds(out, ",engine,status");
     for (size_t i = 0; i < n_columns; i++)
         dse_strbuf_addf(out, ",%s", c[i].name);
     dse_strbuf_adds(out, ",error,settings,memory_rounded,sizes\n");
@@ -100,9 +95,18 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
         dse_strbuf_add_csv(out, r->model);
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->system);
-        dse_strbuf_addf(out, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%d,%d,%s,%s", r->dp, r->tp,
-                        r->sp, r->pp, r->recompute, r->weight_sharded, r->engine,
-                        r->done ? "done" : "failed");
+        for (uint32_t i = 0; i < STRATEGY_N; i++) {
+            const uint32_t v = strategy_get(&r->strategy, i);
+            char text[STRATEGY_VALUE_MAX];
+
+            if (strategy_is_number(&strategy_parameters[i]))
+                dse_strbuf_addf(out, ",%" PRIu32, v);
+            else
+                dse_strbuf_addf(out, ",%s", strategy_print(&strategy_parameters[i], v, text));
+        }
+        dse_strbuf_addc(out, ',');
+        dse_strbuf_add_csv(out, r->engine);
+        dse_strbuf_adds(out, r->done ? ",done" : ",failed");
         for (size_t i = 0; i < n_columns; i++) {
             char value[REPORT_VALUE_MAX];
 

@@ -21,11 +21,35 @@ dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse
     return st;
 }
 
+/* XOR, which SQLite lacks. */
+#define XOR(a, b) "(" a " | " b ") - (" a " & " b ")"
+#define TOTAL_TRIGGER(name, event, table, id, sign, value)                                                   \
+    "CREATE TRIGGER " name " AFTER " event " ON " table " BEGIN UPDATE total SET n = n " sign                \
+    " 1, checksum = " XOR("checksum", value) " WHERE id = " id "; END;"
+
+/* How many rows each table has, and the exclusive or of their checksums (of a skipped point: of its two values): a row
+ * that is lost or doubled shows. Triggers keep it, so that it is right whatever program adds or removes a row. */
+#define TOTALS                                                                                               \
+    "CREATE TABLE total (id INTEGER PRIMARY KEY, n INTEGER NOT NULL, checksum INTEGER NOT "                  \
+    "NULL);" TOTAL_TRIGGER("result_added", "INSERT", "result", "1", "+", "new.checksum")                     \
+        TOTAL_TRIGGER("result_removed", "DELETE", "result", "1", "-", "old.checksum") TOTAL_TRIGGER(         \
+            "skipped_added", "INSERT", "skipped", "2", "+", "(" XOR("new.hash", "new.study") ")")            \
+            TOTAL_TRIGGER("skipped_removed", "DELETE", "skipped", "2", "-",                                  \
+                          "(" XOR("old.hash", "old.study") ")")
+
 static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
                                        [STORE_BYTES] = "INTEGER",
                                        [STORE_PEAK_U64] = "INTEGER",
                                        [STORE_REAL] = "REAL",
                                        [STORE_TEXT] = "TEXT"};
+
+/* One that is omitted at its default is NULL there (row.c). */
+static const char *strategy_type(uint32_t parameter)
+{
+    const strategy_parameter *p = &strategy_parameters[parameter];
+
+    return !strategy_is_number(p) ? "TEXT" : p->omit_default ? "INTEGER" : "INTEGER NOT NULL";
+}
 
 dse_status store_schema_make(store *s, dse_error *err)
 {
@@ -39,19 +63,19 @@ dse_status store_schema_make(store *s, dse_error *err)
         &sql, "BEGIN IMMEDIATE;"
               "CREATE TABLE result (id INTEGER PRIMARY KEY, config TEXT NOT NULL, hash INTEGER NOT NULL,"
               " study INTEGER NOT NULL, model TEXT NOT NULL, system TEXT NOT NULL, engine TEXT NOT NULL,"
-              " settings TEXT NOT NULL,"
-              " dp INTEGER NOT NULL, tp INTEGER NOT NULL, sp INTEGER NOT NULL, pp INTEGER NOT NULL,"
-              " recompute INTEGER NOT NULL, weight_sharded INTEGER NOT NULL, done INTEGER NOT NULL,"
-              " memory_rounded INTEGER NOT NULL, error TEXT,"
+              " settings TEXT NOT NULL, done INTEGER NOT NULL, memory_rounded INTEGER NOT NULL, error TEXT,"
               " seconds REAL");
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        dse_strbuf_addf(&sql, ", %s %s", strategy_parameters[i].name, strategy_type(i));
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++)
         dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
-    dse_strbuf_addf(&sql,
-                    ");CREATE INDEX result_hash ON result (hash);"
-                    "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"
-                    "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
-                    APPLICATION_ID, STORE_SCHEMA_VERSION);
+    dse_strbuf_addf(
+        &sql,
+        ", checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
+        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" TOTALS STORE_SET_TOTALS
+        "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
+        APPLICATION_ID, STORE_SCHEMA_VERSION);
     st = store_execute(s, sql.data, "make the database", err);
     dse_strbuf_free(&sql);
     return st;
@@ -118,18 +142,72 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
      "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"), /* clang takes two for a slip */
     ("ALTER TABLE result ADD COLUMN peak_optimizer INTEGER;"
      "ALTER TABLE result ADD COLUMN peak_gathered INTEGER;"),
+    "ALTER TABLE result ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;" TOTALS,
 };
+
+/* Rows of a version without checksums get theirs. */
+static dse_status set_checksums(store *s, dse_error *err)
+{
+    dse_strbuf sql;
+    dse_status st;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "UPDATE result SET checksum = row_checksum(");
+    store_add_columns(&sql);
+    dse_strbuf_adds(&sql, ");" STORE_SET_TOTALS);
+    st = store_execute(s, sql.data, "bring the database to this version", err);
+    dse_strbuf_free(&sql);
+    return st;
+}
+
+/* ---- columns of rows that came later -------------------------------------------------------- */
+
+static dse_status add_if_missing(store *s, const char *name, const char *type, dse_strbuf *alter, dse_error *err)
+{
+    char sql[160];
+    int64_t there = 0;
+    dse_status st;
+
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('result') WHERE name = '%s'", name);
+    st = store_get_numbers(s, sql, 1, &there, err);
+    if (st == DSE_OK && !there)
+        dse_strbuf_addf(alter, "ALTER TABLE result ADD COLUMN %s %s;", name, type);
+    return st;
+}
+
+dse_status store_schema_missing(store *s, dse_strbuf *alter, dse_error *err)
+{
+    size_t n;
+    const store_column *c = store_columns(&n);
+    dse_status st = DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        st = add_if_missing(s, c[i].name, sql_type[c[i].type], alter, err);
+    for (uint32_t i = 0; st == DSE_OK && i < STRATEGY_N; i++)
+        if (strategy_parameters[i].omit_default)
+            st = add_if_missing(s, strategy_parameters[i].name, strategy_type(i), alter, err);
+    return st;
+}
 
 /* One transaction: a database is of one version or of the other. */
 dse_status store_schema_migrate(store *s, int version, dse_error *err)
 {
     dse_status st = store_execute(s, "BEGIN IMMEDIATE", "bring the database to this version", err);
+    dse_strbuf alter;
     char done[80];
 
     if (st != DSE_OK)
         return st;
     for (int v = version; st == DSE_OK && v < STORE_SCHEMA_VERSION; v++)
         st = store_execute(s, migrations[v - 1], "bring the database to this version", err);
+    dse_strbuf_init(&alter);
+    if (st == DSE_OK)
+        st = store_schema_missing(s, &alter, err);
+    if (st == DSE_OK && alter.len)
+        st = store_execute(s, alter.data, "bring the database to this version", err);
+    dse_strbuf_free(&alter);
+    if (st == DSE_OK && version < STORE_SCHEMA_VERSION)
+        st = set_checksums(s, err);
     snprintf(done, sizeof done, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA_VERSION);
     if (st == DSE_OK)
         st = store_execute(s, done, "bring the database to this version", err);

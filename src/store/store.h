@@ -2,12 +2,21 @@
  *
  * A row is known by its resolved configuration, a JSON text; its 64-bit hash finds it, the text decides. Each
  * result is committed by itself, or several together: a program killed at any instant loses none that it had
- * committed. One writer at a time (an advisory lock beside the file says so to a second one); readers any time. */
+ * committed. One writer at a time (locks on the file, and on one beside it that says which process it is); readers any
+ * time. A file with a second hard link is not written to.
+ *
+ * A row has a checksum: FNV-1a (base/hash.h) over its values in the order of the columns of `result`, without id and
+ * checksum. A value counts as one byte, its type in SQLite's numbering (1 integer, 2 real, 3 text, 5 null), then eight
+ * bytes, the least significant first: the integer, the bits of the double, or the length of the text, whose bytes
+ * follow. Table `total` has the number of rows and the exclusive or of their checksums, and the same of the skipped
+ * points. A database in which these do not agree is not listed (DSE_E_STORE names the row and the remedy); a writer
+ * removes such rows when it opens it, so that their points are simulated again. */
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H
 
-#include "base/alloc.h"
+#include "strategy/strategy.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 typedef enum { STORE_LOWER, STORE_HIGHER, STORE_NEITHER } store_better;
@@ -33,8 +42,8 @@ typedef struct {
     /* Where the step goes: the time of the slowest rank in parts that add up to wall_time. Only this program's own
      * simulator knows them, and the rest; communication is what no compute covers. */
     uint64_t step_compute_bound, step_memory_bound, step_compute_other;
-    uint64_t step_comm_dp, step_comm_tp, step_comm_sp, step_comm_pp; /* along one parallel dimension */
-    uint64_t step_comm_mixed;                                        /* along several */
+    uint64_t step_comm[STRATEGY_N_AXES]; /* along one axis of the mesh */
+    uint64_t step_comm_mixed;            /* along several, or none */
     uint64_t step_idle;
 
     /* The moment of peak_memory, and what is held then, by kind of tensor: adds up to peak_memory. */
@@ -95,8 +104,7 @@ typedef struct {
     uint64_t study;     /* of config without the point: rows that may be ranked against each other */
     const char *model, *system, *engine;
     const char *settings; /* what was set over the cards: "layers=4 network.bandwidth[1]=50GB/s"; "" */
-    uint32_t dp, tp, sp, pp;
-    bool recompute, weight_sharded;
+    strategy strategy;
     bool done; /* else it failed, for the reason in error */
     const char *error;
     double seconds;      /* CPU time that the result took; NaN: unknown */
@@ -111,9 +119,19 @@ typedef enum { STORE_READ, STORE_WRITE } store_mode;
 
 /* Opens, and for writing makes, the database and its folder. One of an older version is brought to this one: by a
  * writer in its file, by a reader in a copy in memory. DSE_E_STORE: locked by another run, of a newer version, not a
- * database; DSE_E_IO: the folder cannot be written. */
+ * database, damaged; DSE_E_IO: the folder cannot be written. */
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err);
 void store_close(store *s); /* accepts NULL */
+
+/* Closes what was written to and looks, through another connection, whether the rows are there: a file may have been
+ * removed, replaced or cut meanwhile. DSE_E_STORE. */
+dse_status store_finish(store *s, dse_error *err);
+
+/* Whether a writer met damage, and removed or missed so many rows: points of theirs are not found any more. */
+bool store_was_damaged(const store *s, uint64_t *rows);
+#define STORE_DAMAGE_WORDS                                                                                   \
+    "the database was damaged; rows missing or not what was written: %" PRIu64                               \
+    "; a sweep simulates their points again"
 
 /* The parts of the step are there: the result is of this program's own simulator, and not of a database of version 1. */
 static inline bool store_has_step(const store_metrics *m) { return m->step_idle != STORE_ABSENT; }

@@ -10,8 +10,8 @@
 const strategy_parameter strategy_parameters[STRATEGY_N] = {
 #define STRATEGY_PARAMETER(name_, ...)                                                                       \
     [STRATEGY_##name_] = {.name = #name_, .offset = offsetof(strategy, name_), __VA_ARGS__},
+#define STRATEGY_AXIS(name_, ...) STRATEGY_PARAMETER(name_, .is_axis = true, __VA_ARGS__)
 #include "strategy/parameters.h"
-#undef STRATEGY_PARAMETER
 };
 
 #define EACH(i) (uint32_t i = 0; i < STRATEGY_N; i++)
@@ -133,6 +133,40 @@ void strategy_print_product(const strategy *s, dse_strbuf *out)
             continue;
         dse_strbuf_addf(out, "%s%s %" PRIu32, between, strategy_parameters[i].name, strategy_get(s, i));
         between = " * ";
+    }
+}
+
+static void add_words(const char *words, const char *blank, dse_strbuf *out)
+{
+    for (; *words; words++) {
+        if (*words == ' ')
+            dse_strbuf_adds(out, blank);
+        else
+            dse_strbuf_addc(out, *words);
+    }
+}
+
+void strategy_say(const strategy *s, const char *blank, dse_strbuf *out)
+{
+    const char *between = "";
+
+    for EACH (i) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const uint32_t value = strategy_get(s, i);
+        char text[STRATEGY_VALUE_MAX], part[STRATEGY_VALUE_MAX + 32];
+        const char *words = part;
+
+        if (p->kind == STRATEGY_SWITCH)
+            words = value ? p->on : p->off;
+        else if (p->is_axis || value != p->fallback)
+            snprintf(part, sizeof part, "%s %s", p->name, strategy_print(p, value, text));
+        else
+            words = NULL;
+        if (!words)
+            continue;
+        dse_strbuf_adds(out, between);
+        add_words(words, blank, out);
+        between = ", ";
     }
 }
 

@@ -15,15 +15,21 @@
 typedef struct {
 #define STRATEGY_PARAMETER(name, ...) uint32_t name;
 #include "strategy/parameters.h"
-#undef STRATEGY_PARAMETER
 } strategy;
 
 /* STRATEGY_dp, STRATEGY_tp, ...: the rows' numbers. */
 enum {
 #define STRATEGY_PARAMETER(name, ...) STRATEGY_##name,
 #include "strategy/parameters.h"
-#undef STRATEGY_PARAMETER
     STRATEGY_N
+};
+
+/* STRATEGY_AXIS_dp, ...: the numbers of the mesh's axes. */
+enum {
+#define STRATEGY_AXIS(name, ...) STRATEGY_AXIS_##name,
+#define STRATEGY_PARAMETER(name, ...)
+#include "strategy/parameters.h"
+    STRATEGY_N_AXES
 };
 
 typedef enum { STRATEGY_DEGREE, STRATEGY_SWITCH, STRATEGY_CHOICE, STRATEGY_ORDER } strategy_kind;
@@ -52,9 +58,11 @@ typedef struct {
     bool omit_default;   /* no configuration says it while it is the default: what was stored before there was one is found */
     uint32_t order;      /* enumerations and listings vary the parameter of the highest order fastest */
     const char *heading; /* of a column for people */
+    const char *noun;    /* in a sentence, "with sharded weights"; NULL: the name */
     const char *suffix;  /* of a switch: what a name has where it is on */
-    const char *on;      /* of a switch: what a sentence says where it is on */
-    const char *help;    /* what a value means */
+    const char *on, *off; /* of a switch: what a sentence says; NULL: nothing */
+    const char *help;    /* what a value means, */
+    const char *help_of_list; /* and what a list of values lists */
     const char *unit;    /* NULL: none */
     /* Whether the rest of the strategy goes with this value; NULL: it always does. DSE_E_RANGE. */
     dse_status (*check)(const strategy *s, dse_error *err);
@@ -93,6 +101,12 @@ strategy strategy_default(void);
 /* How many values a parameter has; 0: a degree, which has any number. */
 uint32_t strategy_n_values(const strategy_parameter *p);
 
+/* Whether a column holds a value as its number (degrees, switches as 0 and 1), or as its text. */
+static inline bool strategy_is_number(const strategy_parameter *p)
+{
+    return p->kind == STRATEGY_DEGREE || p->kind == STRATEGY_SWITCH;
+}
+
 /* A value as text: "8", "yes", "turns", "tp-sp-dp-pp". Returns out. */
 const char *strategy_print(const strategy_parameter *p, uint32_t value, char out[STRATEGY_VALUE_MAX]);
 
@@ -109,6 +123,10 @@ uint64_t strategy_ranks(const strategy *s);
 /* "dp * tp * sp * pp", for messages; "dp 2 * tp 4 * sp 1 * pp 1". */
 const char *strategy_product(void);
 void strategy_print_product(const strategy *s, dse_strbuf *out);
+
+/* "dp 8, tp 1, sp 8, pp 1, no recomputation": for people. The axes, what switches have words for, and every other
+ * parameter that is not at its default. `blank` stands between the words of one part. */
+void strategy_say(const strategy *s, const char *blank, dse_strbuf *out);
 
 /* -1, 0, 1: in the order in which points are enumerated and listed. */
 int strategy_compare(const strategy *a, const strategy *b);

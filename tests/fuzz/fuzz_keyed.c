@@ -13,7 +13,7 @@ static void check_rows(const drv_import *io)
     for (size_t i = 0; i < io->n; i++) {
         const store_row *r = &io->row[i];
 
-        ENSURE(r->done && !r->weight_sharded && r->dp && r->tp && r->sp && r->pp && *r->model && *r->system);
+        ENSURE(r->done && !r->strategy.weight_sharded && r->strategy.dp && r->strategy.tp && r->strategy.sp && r->strategy.pp && *r->model && *r->system);
         ENSURE(r->metrics.wall_time != STORE_ABSENT && r->metrics.nodes == STORE_ABSENT);
         ENSURE(!i || strcmp(r->config, r[-1].config));
     }

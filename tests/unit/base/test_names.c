@@ -97,6 +97,10 @@ CLAIM(printable_is_utf8_without_control_characters)
     assert_true(dse_is_printable("a b~\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")); /* e acute, euro, a face */
     assert_false(dse_is_printable("a\nb"));
     assert_false(dse_is_printable("a\x7f"));
+    assert_false(dse_is_printable("\xe2\x80\x8e")); /* left-to-right mark */
+    assert_false(dse_is_printable("a\xe2\x80\xae")); /* right-to-left override */
+    assert_false(dse_is_printable("\xe2\x81\xa9"));
+    assert_true(dse_is_printable("\xe2\x80\x90\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa"));
     assert_false(dse_is_printable("a\xc2\x9b"
                                   "31m"));              /* U+009B, in place of escape and bracket */
     assert_true(dse_is_printable("\xc2\xa0"));          /* the first character behind the second controls */

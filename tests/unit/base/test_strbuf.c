@@ -203,6 +203,31 @@ CLAIM(words_are_wrapped_from_a_column_on)
     dse_strbuf_free(&b);
 }
 
+CLAIM(a_csv_field_is_quoted_where_it_must_be_and_no_formula)
+{
+    static const char *const fields[][2] = {{"a b", "a b"},
+                                            {"a,b", "\"a,b\""},
+                                            {"a\"", "\"a\"\"\""},
+                                            {"=1+2", "'=1+2"},
+                                            {"@a,b", "\"'@a,b\""},
+                                            {"-1.5e3", "-1.5e3"},
+                                            {"-1+cmd", "'-1+cmd"},
+                                            {"+", "'+"},
+                                            {"\tx", "'\tx"},
+                                            {"\r", "\"'\r\""},
+                                            {"", ""},
+                                            {"a=b", "a=b"}};
+    dse_strbuf b;
+
+    dse_strbuf_init(&b);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        dse_strbuf_clear(&b);
+        dse_strbuf_add_csv(&b, fields[i][0]);
+        assert_string_equal(b.data, fields[i][1]);
+    }
+    dse_strbuf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +245,7 @@ int main(void)
         cmocka_unit_test(repr_of_what_is_no_number),
         cmocka_unit_test(repr_reads_back_as_the_same_number),
         cmocka_unit_test(words_are_wrapped_from_a_column_on),
+        cmocka_unit_test(a_csv_field_is_quoted_where_it_must_be_and_no_formula),
     };
     return RUN_TESTS(tests);
 }

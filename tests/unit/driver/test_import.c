@@ -40,9 +40,9 @@ CLAIM(a_point_becomes_a_row_without_cards)
     assert_string_equal(r->system, "s");
     assert_string_equal(r->engine, "imported");
     assert_string_equal(r->settings, "");
-    assert_true(r->done && r->recompute && !r->weight_sharded && !r->memory_rounded);
-    assert_int_equal(r->dp, 32);
-    assert_int_equal(r->pp, 4);
+    assert_true(r->done && r->strategy.recompute && !r->strategy.weight_sharded && !r->memory_rounded);
+    assert_int_equal(r->strategy.dp, 32);
+    assert_int_equal(r->strategy.pp, 4);
     assert_double(r->seconds, NAN);
     assert_u64(r->metrics.wall_time, 10);
     assert_u64(r->metrics.gpu_time, 2);

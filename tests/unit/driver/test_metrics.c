@@ -87,10 +87,10 @@ CLAIM(the_parts_of_a_step_and_of_a_peak_add_up)
             run(points[k]);
             assert_u64(m.step_comm_mixed, 0);
             assert_int_equal(m.peak_time == STORE_ABSENT, i == 6);
-            assert_true(points[k].dp > 1 || m.step_comm_dp == 0);
-            assert_true(points[k].tp > 1 || m.step_comm_tp == 0);
-            assert_true(points[k].sp > 1 || m.step_comm_sp == 0);
-            assert_true(points[k].pp > 1 || m.step_comm_pp + m.step_idle == 0);
+            assert_true(points[k].dp > 1 || m.step_comm[STRATEGY_AXIS_dp] == 0);
+            assert_true(points[k].tp > 1 || m.step_comm[STRATEGY_AXIS_tp] == 0);
+            assert_true(points[k].sp > 1 || m.step_comm[STRATEGY_AXIS_sp] == 0);
+            assert_true(points[k].pp > 1 || m.step_comm[STRATEGY_AXIS_pp] + m.step_idle == 0);
             assert_true(points[k].recompute || m.peak_recomputed == 0 || i == 6);
         }
         dse_arena_free(&arena);
@@ -170,20 +170,19 @@ static void by_hand(void)
 CLAIM(a_group_counts_for_the_degree_along_which_it_varies)
 {
     static uint32_t members[4][2] = {{4, 5}, {5, 7}, {1, 5}, {5, 15}};
-    const design_point p = {2, 2, 2, 2, false, false};
 
     by_hand();
     for (int i = 0; i < 4; i++)
         group[i] = (wl_group){.name = "", .n = 2, .rank = members[i]};
-    drv_metrics_of(&p, &w, &result, &m);
+    drv_metrics_of(&w, &result, &m);
     assert_u64(m.step_compute_bound, 1);
     assert_u64(m.step_memory_bound, 10);
     assert_u64(m.step_compute_other, 100);
-    assert_u64(m.step_comm_pp, 1000);
+    assert_u64(m.step_comm[STRATEGY_AXIS_pp], 1000);
     assert_u64(m.step_idle, 1000000);
-    assert_u64(m.step_comm_dp, 10000000);
-    assert_u64(m.step_comm_tp, 100000000);
-    assert_u64(m.step_comm_sp, 1000000000);
+    assert_u64(m.step_comm[STRATEGY_AXIS_dp], 10000000);
+    assert_u64(m.step_comm[STRATEGY_AXIS_tp], 100000000);
+    assert_u64(m.step_comm[STRATEGY_AXIS_sp], 1000000000);
     assert_u64(m.step_comm_mixed, 10000000000 + 10000 + 100000);
     assert_u64(m.peak_memory, STORE_ABSENT);
     assert_u64(m.peak_weights, STORE_ABSENT);
@@ -193,20 +192,18 @@ CLAIM(a_group_counts_for_the_degree_along_which_it_varies)
 CLAIM(a_group_along_the_stages_counts_for_pp)
 {
     static uint32_t members[] = {5, 13};
-    const design_point p = {2, 2, 2, 2, false, false};
 
     by_hand();
     for (int i = 0; i < 4; i++)
         group[i] = (wl_group){.name = "", .n = 2, .rank = members};
-    drv_metrics_of(&p, &w, &result, &m);
-    assert_u64(m.step_comm_pp, 11110000000 + 1000);
+    drv_metrics_of(&w, &result, &m);
+    assert_u64(m.step_comm[STRATEGY_AXIS_pp], 11110000000 + 1000);
     assert_u64(m.step_comm_mixed, 10000 + 100000);
 }
 
 CLAIM(the_peak_is_that_of_the_largest_rank)
 {
     const wl_node node = {.name = "stack_3_dw@0_COMP", .tensor_kind = WL_TENSOR_WEIGHT_GRADIENT, .layer = 3};
-    const design_point p = {16, 1, 1, 1, false, false};
 
     by_hand();
     result.step.n_parts = SIM_PART_GROUPS;
@@ -216,7 +213,7 @@ CLAIM(the_peak_is_that_of_the_largest_rank)
     result.peak = (sim_peak){.rank = 15, .node = &node};
     for (uint32_t i = 0; i < WL_N_TENSOR_KINDS; i++)
         result.peak.held[i] = i;
-    drv_metrics_of(&p, &w, &result, &m);
+    drv_metrics_of(&w, &result, &m);
     assert_u64(m.wall_time, 100);
     assert_u64(m.peak_memory, 25);
     assert_u64(m.peak_memory_rank0, 10);

@@ -40,11 +40,11 @@ static store_row row(const char *const *settings, size_t n, const char *engine)
                        .engine = study.engine,
                        .settings = study.settings,
                        .study = 0x0123456789abcdef,
-                       .dp = 8,
-                       .tp = 1,
-                       .sp = 1,
-                       .pp = 1,
-                       .weight_sharded = true,
+                       .strategy.dp = 8,
+                       .strategy.tp = 1,
+                       .strategy.sp = 1,
+                       .strategy.pp = 1,
+                       .strategy.weight_sharded = true,
                        .done = true};
 }
 

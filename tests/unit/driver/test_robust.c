@@ -53,11 +53,7 @@ static void fill_row(store_row *r, const design_point *p)
                      .engine = DRV_ENGINE,
                      .settings = "",
                      .error = "",
-                     .dp = p->dp,
-                     .tp = p->tp,
-                     .sp = p->sp,
-                     .pp = p->pp,
-                     .recompute = p->recompute,
+                     .strategy = *p,
                      .done = true};
     assert_non_null(r->config);
     dse_strbuf_free(&config);

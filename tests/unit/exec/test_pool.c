@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -72,7 +73,7 @@ static dse_status tick(void *user, dse_error *e)
     return job.fail_tick ? dse_fail(e, DSE_E_STORE, "the caller's tick fails") : DSE_OK;
 }
 
-static const exec_calls calls = {next, answer, failed, tick, &job};
+static exec_calls calls = {next, answer, failed, tick, &job, 0, "--limit"};
 static dse_error err;
 
 static void lines(uint32_t n)
@@ -230,6 +231,52 @@ CLAIM(lines_behind_the_one_that_kills_are_answered)
         assert_int_equal(job.answered[i], i != 9);
         assert_int_equal(job.failed[i], i == 9);
     }
+}
+
+/* It hangs, or stands still: the others go on, and it is not given again. */
+CLAIM(a_line_that_takes_too_long_has_failed)
+{
+    static const char *const scripts[] = {
+        "while read l; do [ \"$l\" = 'line 3' ] && sleep 25; echo \"got $l\"; done",
+        "while read l; do [ \"$l\" = 'line 3' ] && kill -STOP $$; echo \"got $l\"; done"};
+
+    for (size_t k = 0; k < sizeof scripts / sizeof scripts[0]; k++) {
+        double start = seconds();
+
+        lines(12);
+        calls.limit_seconds = 1;
+        assert_ok(run(scripts[k], 2), &err);
+        calls.limit_seconds = 0;
+        for (uint32_t i = 0; i < 12; i++) {
+            assert_int_equal(job.answered[i], i != 3);
+            assert_int_equal(job.failed[i], i == 3);
+        }
+        assert_string_equal(job.answer[3], "took longer than 1 s (--limit)");
+        assert_true(seconds() - start < 20);
+    }
+}
+
+/* Time of lines before it does not count against a line. */
+CLAIM(each_line_has_the_limit_for_itself)
+{
+    lines(6);
+    calls.limit_seconds = 0.9;
+    assert_ok(run("while read l; do sleep 0.3; echo \"got $l\"; done", 1), &err);
+    calls.limit_seconds = 0;
+    assert_all_echoed(6);
+}
+
+CLAIM(too_few_files_are_told_before_anything_starts)
+{
+    struct rlimit before, few;
+
+    lines(4);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = (struct rlimit){8, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_ok(exec_allow_files(2, 0, &err), &err); /* by raising it */
+    assert_says(exec_allow_files(UINT32_MAX, 0, &err), &err, DSE_E_CHILD, "files may be open");
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 /* Each worker ends after five answers, whatever it has been given: the sixth line has had one death, and its second
@@ -501,6 +548,9 @@ int main(void)
         cmocka_unit_test(there_is_at_least_one_core),
         cmocka_unit_test(the_running_program_is_found),
         cmocka_unit_test(the_pool_can_run_again),
+        cmocka_unit_test(a_line_that_takes_too_long_has_failed),
+        cmocka_unit_test(each_line_has_the_limit_for_itself),
+        cmocka_unit_test(too_few_files_are_told_before_anything_starts),
     };
     return RUN_TESTS(tests);
 }

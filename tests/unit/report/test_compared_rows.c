@@ -41,7 +41,7 @@ CLAIM(markdown_shows_degrees_and_escapes_what_ends_a_cell)
     assert_report(report_compared_markdown, &x.c,
                   "| run | model | devices | dp x tp x sp x pp | measured | simulated | error |\n"
                   "|---|---|---:|---|---:|---:|---:|\n"
-                  "| a\\|b | gpt-22b | 8 | 4 x 2 x 1 x 1, sharded | 4.000 s | 3.200 s | -20.0% |\n"
+                  "| a\\|b | gpt-22b | 8 | 4 x 2 x 1 x 1, sharded weights | 4.000 s | 3.200 s | -20.0% |\n"
                   "| run-2 | gpt-22b | 8 | ? | 4.000 s | - | - |\n");
 }
 

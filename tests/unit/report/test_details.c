@@ -9,10 +9,10 @@ static store_row row(void)
                    .engine = "e",
                    .settings = "",
                    .study = 0x0123456789abcdef,
-                   .dp = 32,
-                   .tp = 1,
-                   .sp = 2,
-                   .pp = 1,
+                   .strategy.dp = 32,
+                   .strategy.tp = 1,
+                   .strategy.sp = 2,
+                   .strategy.pp = 1,
                    .done = true,
                    .error = "",
                    .seconds = 0.25};
@@ -48,7 +48,7 @@ CLAIM(a_result_has_every_figure_readable_and_exact)
         "not bytes. The engine printed it rounded.\nnote: collectives of groups smaller"};
     store_row r = row();
 
-    r.recompute = r.weight_sharded = r.memory_rounded = true;
+    r.strategy.recompute = r.strategy.weight_sharded = r.memory_rounded = true;
     r.settings = "layers=4";
     r.metrics.wall_time = 3206889878;
     r.metrics.mem_util = 33.333333333333336;

@@ -28,10 +28,10 @@ static store_row row(const char *system, const char *engine, uint64_t study, uin
                    .engine = engine,
                    .settings = "",
                    .study = study,
-                   .dp = dp,
-                   .tp = 1,
-                   .sp = 1,
-                   .pp = 1,
+                   .strategy.dp = dp,
+                   .strategy.tp = 1,
+                   .strategy.sp = 1,
+                   .strategy.pp = 1,
                    .done = true,
                    .error = ""};
 

@@ -26,10 +26,10 @@ static store_row row(const char *model, const char *system, uint64_t study, uint
                    .engine = "native-1",
                    .settings = "",
                    .study = study,
-                   .dp = dp,
-                   .tp = 1,
-                   .sp = 2,
-                   .pp = 1,
+                   .strategy.dp = dp,
+                   .strategy.tp = 1,
+                   .strategy.sp = 2,
+                   .strategy.pp = 1,
                    .done = true};
 
     store_metrics_clear(&r.metrics);
@@ -78,7 +78,7 @@ CLAIM(what_is_not_known_is_null)
     store_row r = row("m", "s", 1, 8);
 
     begin();
-    r.recompute = true;
+    r.strategy.recompute = true;
     print(&r, 1);
     assert_string_equal(out.data, "{\n\"8_1_2_1_1\":{\"wall_time\":7," UNKNOWN
                                   "\"dp\":8,\"tp\":1,\"sp\":2,\"pp\":1,\"ar\":1}\n}\n");
@@ -115,14 +115,14 @@ CLAIM(rows_without_figures_or_key_are_counted)
 
     begin();
     rows[0].done = false;
-    rows[1].weight_sharded = true;
-    rows[2].weight_sharded = true;
+    rows[1].strategy.weight_sharded = true;
+    rows[2].strategy.weight_sharded = true;
     assert_ok(report_keyed_select(rows, 4, &arena, &k, &err), &err);
     assert_int_equal(k.n_failed, 1);
     assert_int_equal(k.n_sharded, 2);
     assert_int_equal(k.n, 1);
     assert_int_equal(k.pair[0].n, 1);
-    assert_int_equal(k.pair[0].row[0].dp, 8);
+    assert_int_equal(k.pair[0].row[0].strategy.dp, 8);
     end();
 }
 

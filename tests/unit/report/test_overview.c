@@ -19,10 +19,10 @@ static store_row *add(const char *model, const char *settings, uint64_t study, u
                      .settings = settings,
                      .study = study << 32,
                      .error = "",
-                     .dp = dp,
-                     .tp = 1,
-                     .sp = 1,
-                     .pp = 1,
+                     .strategy.dp = dp,
+                     .strategy.tp = 1,
+                     .strategy.sp = 1,
+                     .strategy.pp = 1,
                      .done = true};
     store_metrics_clear(&r->metrics);
     r->metrics.wall_time = wall_time;

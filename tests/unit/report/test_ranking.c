@@ -33,10 +33,10 @@ static store_row *add(uint32_t dp, uint64_t wall_time, uint64_t peak_memory)
                      .engine = "imported",
                      .settings = "",
                      .error = "",
-                     .dp = dp,
-                     .tp = 1,
-                     .sp = 1,
-                     .pp = 1,
+                     .strategy.dp = dp,
+                     .strategy.tp = 1,
+                     .strategy.sp = 1,
+                     .strategy.pp = 1,
                      .done = true};
     store_metrics_clear(&r->metrics);
     r->metrics.wall_time = wall_time;

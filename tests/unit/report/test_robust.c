@@ -23,7 +23,7 @@ static void begin(size_t n)
     assert_true(n <= MOST);
     for (size_t i = 0; i < n; i++) {
         rows[i] =
-            (store_row){.engine = "native-1", .dp = (uint32_t)i + 1, .tp = 1, .sp = 1, .pp = 1, .done = true};
+            (store_row){.engine = "native-1", .strategy.dp = (uint32_t)i + 1, .strategy.tp = 1, .strategy.sp = 1, .strategy.pp = 1, .done = true};
         rows[i].metrics.wall_time = 1000000000;
         rows[i].metrics.peak_memory = 50;
         candidate[i] = ranked[i] = &rows[i];

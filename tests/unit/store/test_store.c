@@ -20,12 +20,12 @@ CLAIM(a_row_is_read_back_as_it_was_put)
     assert_string_equal(rows[0].model, "m");
     assert_string_equal(rows[0].system, "s");
     assert_string_equal(rows[0].engine, "native-1");
-    assert_int_equal(rows[0].dp, 8);
-    assert_int_equal(rows[0].tp, 1);
-    assert_int_equal(rows[0].sp, 2);
-    assert_int_equal(rows[0].pp, 3);
-    assert_true(rows[0].recompute);
-    assert_false(rows[0].weight_sharded);
+    assert_int_equal(rows[0].strategy.dp, 8);
+    assert_int_equal(rows[0].strategy.tp, 1);
+    assert_int_equal(rows[0].strategy.sp, 2);
+    assert_int_equal(rows[0].strategy.pp, 3);
+    assert_true(rows[0].strategy.recompute);
+    assert_false(rows[0].strategy.weight_sharded);
     assert_true(rows[0].done);
     assert_string_equal(rows[0].error, "");
     assert_double(rows[0].seconds, 0.125);
@@ -318,11 +318,11 @@ CLAIM(rows_are_listed_by_model_system_study_and_point)
         store_row r = row(ordered[k].config, (uint64_t)k, ordered[k].model, ordered[k].dp, 5);
 
         r.system = ordered[k].system;
-        r.pp = ordered[k].pp;
-        r.tp = ordered[k].tp;
-        r.sp = ordered[k].sp;
-        r.weight_sharded = ordered[k].weight_sharded;
-        r.recompute = ordered[k].recompute;
+        r.strategy.pp = ordered[k].pp;
+        r.strategy.tp = ordered[k].tp;
+        r.strategy.sp = ordered[k].sp;
+        r.strategy.weight_sharded = ordered[k].weight_sharded;
+        r.strategy.recompute = ordered[k].recompute;
         put(s, r);
     }
     assert_int_equal(list(s, NULL, NULL, &rows), N);

@@ -1,0 +1,139 @@
+#include "cli/strategy_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *strategy_option_name(uint32_t parameter)
+{
+    static char names[STRATEGY_N][32];
+    char *name = names[parameter];
+
+    if (!*name) {
+        snprintf(name, sizeof names[0], "--%s", strategy_parameters[parameter].name);
+        for (char *p = name + 2; *p; p++)
+            *p = *p == '_' ? '-' : *p;
+    }
+    return name;
+}
+
+/* What a sweep takes of a parameter that is not given. */
+static const char *swept_text(const strategy_parameter *p, char out[STRATEGY_VALUE_MAX])
+{
+    switch (p->swept) {
+    case STRATEGY_SWEEP_DIVISORS: return "every divisor of the NPUs";
+    case STRATEGY_SWEEP_ALL: return p->kind == STRATEGY_SWITCH ? "both" : "all";
+    case STRATEGY_SWEEP_DEFAULT: break;
+    }
+    return strategy_print(p, p->fallback, out);
+}
+
+static const char *value_name(const strategy_parameter *p, bool list)
+{
+    switch (p->kind) {
+    case STRATEGY_DEGREE: return list ? "N[,...]" : "N";
+    case STRATEGY_SWITCH: return list ? "WHICH" : NULL;
+    case STRATEGY_CHOICE: return list ? "WHICH[,...]" : "WHICH";
+    case STRATEGY_ORDER: break;
+    }
+    return list ? "ORDER[,...]" : "ORDER";
+}
+
+/* ": turns or neighbours". */
+static void add_choices(const strategy_parameter *p, dse_strbuf *out)
+{
+    for (size_t i = 0; p->kind == STRATEGY_CHOICE && p->choices[i]; i++)
+        dse_strbuf_addf(out, "%s%s", i == 0 ? ": " : p->choices[i + 1] ? ", " : " or ", p->choices[i]);
+}
+
+static const char *help_of(const strategy_parameter *p, bool list)
+{
+    char value[STRATEGY_VALUE_MAX];
+    dse_strbuf text;
+
+    dse_strbuf_init(&text); /* kept by the row */
+    dse_strbuf_adds(&text, list ? p->help_of_list : p->help);
+    add_choices(p, &text);
+    if (list && p->kind == STRATEGY_SWITCH)
+        dse_strbuf_adds(&text, ": yes, no or both");
+    if (list)
+        dse_strbuf_addf(&text, "; %s if not given", swept_text(p, value));
+    else if (p->kind != STRATEGY_SWITCH)
+        dse_strbuf_addf(&text, "; default %s", strategy_print(p, p->fallback, value));
+    return text.data;
+}
+
+void strategy_option_rows(const option *marker, option *out)
+{
+    const bool list = marker->type == OPT_STRATEGY_LISTS;
+
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const bool flag = !list && p->kind == STRATEGY_SWITCH;
+
+        out[i] = (option){.name = strategy_option_name(i),
+                          .type = flag ? OPT_FLAG : OPT_STRING,
+                          .value = value_name(p, list),
+                          .fallback = flag ? "false" : "",
+                          .help = help_of(p, list),
+                          .choices = !list && p->kind == STRATEGY_CHOICE ? p->choices : NULL,
+                          .complete = list && p->kind == STRATEGY_SWITCH ? COMPLETE_SWITCH : COMPLETE_BY_NAME,
+                          .offset = marker->offset + i * sizeof(strategy_option) +
+                                    (flag ? offsetof(strategy_option, on) : offsetof(strategy_option, text))};
+        if (out[i].choices) /* option_describe lists them */
+            out[i].help = p->help;
+    }
+}
+
+static bool is_given(const strategy_option *o) { return o->text || o->on; }
+
+uint32_t strategy_options_given(const strategy_options *o, uint64_t which)
+{
+    uint32_t i = 0;
+
+    while (i < STRATEGY_N && !(which >> i & 1 && is_given(&o->of[i])))
+        i++;
+    return i;
+}
+
+dse_status strategy_options_set(const strategy_options *o, strategy *s, dse_error *err)
+{
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        uint32_t value = o->of[i].on;
+        dse_status st = DSE_OK;
+
+        if (!is_given(&o->of[i]))
+            continue;
+        if (o->of[i].text)
+            st = strategy_parse(&strategy_parameters[i], strategy_option_name(i), o->of[i].text, &value, err);
+        if (st != DSE_OK)
+            return st;
+        strategy_set(s, i, value);
+    }
+    return DSE_OK;
+}
+
+dse_status strategy_options_point(const strategy_options *o, const char *name, const strategy *base, strategy *out,
+                                  dse_error *err)
+{
+    uint64_t said = 0;
+    uint32_t both;
+    dse_status st = DSE_OK;
+
+    *out = *base;
+    if (name)
+        st = strategy_parse_name(name, base, out, &said, err);
+    if (st == DSE_OK && (both = strategy_options_given(o, said)) < STRATEGY_N)
+        return dse_fail(err, DSE_E_USAGE, "give either --point or %s, not both", strategy_option_name(both));
+    return st == DSE_OK ? strategy_options_set(o, out, err) : st;
+}
+
+dse_status strategy_options_axes(const strategy_options *o, design_axes *out, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    *out = (design_axes){0};
+    for (uint32_t i = 0; st == DSE_OK && i < STRATEGY_N; i++)
+        if (o->of[i].text)
+            st = design_axis_parse(i, strategy_option_name(i), o->of[i].text, &out->of[i], err);
+    return st;
+}

@@ -1,0 +1,47 @@
+/* The options of a strategy's parameters, made from their rows (strategy/parameters.h): one value each, or lists for a
+ * sweep. A command's table has one marker row for them, which commands.c replaces. */
+#ifndef DSE_CLI_STRATEGY_OPTIONS_H
+#define DSE_CLI_STRATEGY_OPTIONS_H
+
+#include "cli/command.h"
+#include "design/space.h"
+
+typedef struct {
+    const char *text; /* NULL: not given */
+    bool on;          /* of a switch that takes no value */
+} strategy_option;
+
+typedef struct {
+    strategy_option of[STRATEGY_N];
+} strategy_options;
+
+/* The marker rows; `f` is the name of the strategy_options in the command's struct. */
+#define STRATEGY_VALUE_OPTIONS(options, f)                                                                      \
+    {                                                                                                        \
+        .name = "", .type = OPT_STRATEGY_VALUES, .fallback = "", .offset = offsetof(options, f)                 \
+    }
+#define STRATEGY_LIST_OPTIONS(options, f)                                                                       \
+    {                                                                                                        \
+        .name = "", .type = OPT_STRATEGY_LISTS, .fallback = "", .offset = offsetof(options, f)                  \
+    }
+
+/* The rows that a marker stands for: out[0 .. STRATEGY_N). Their texts live as long as the program. */
+void strategy_option_rows(const option *marker, option *out);
+
+/* "--weight-sharded" of the i-th parameter. */
+const char *strategy_option_name(uint32_t parameter);
+
+/* The first parameter that was given, of those in `which`; STRATEGY_N: none. */
+uint32_t strategy_options_given(const strategy_options *o, uint64_t which);
+
+/* Sets the values that were given over *s. DSE_E_USAGE. */
+dse_status strategy_options_set(const strategy_options *o, strategy *s, dse_error *err);
+
+/* A point by its name (NULL: none) and values that were given: what both say is refused. DSE_E_USAGE. */
+dse_status strategy_options_point(const strategy_options *o, const char *name, const strategy *base, strategy *out,
+                                  dse_error *err);
+
+/* Lists. DSE_E_USAGE. */
+dse_status strategy_options_axes(const strategy_options *o, design_axes *out, dse_error *err);
+
+#endif

@@ -1,0 +1,215 @@
+/* The columns of a row: in which order they are bound, read, and counted into its checksum. */
+#include "base/names.h"
+#include "store/parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* A parameter that every configuration says stands among the keys. One that is omitted at its default came later: its
+ * column is behind the metrics, and NULL at the default, so that older rows and their checksums stay right. */
+static bool came_later(uint32_t parameter) { return strategy_parameters[parameter].omit_default; }
+
+/* The strategy's columns in their places, then the metrics; in the order of store_bind_row and store_read_row. */
+static const char *const keys_before[] = {"config", "hash", "study", "model", "system", "engine", "settings"};
+static const char *const keys_behind[] = {"done", "memory_rounded", "error", "seconds"};
+
+static size_t add_names(const char *const *names, size_t n, dse_strbuf *sql)
+{
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addf(sql, "%s, ", names[i]);
+    return n;
+}
+
+size_t store_add_columns(dse_strbuf *sql)
+{
+    size_t n_metrics, n = add_names(keys_before, sizeof keys_before / sizeof keys_before[0], sql);
+    const store_column *c = store_columns(&n_metrics);
+
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (!came_later(i))
+            n += add_names(&strategy_parameters[i].name, 1, sql);
+    n += add_names(keys_behind, sizeof keys_behind / sizeof keys_behind[0], sql);
+    for (size_t i = 0; i < n_metrics; i++)
+        n += add_names(&c[i].name, 1, sql);
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (came_later(i))
+            n += add_names(&strategy_parameters[i].name, 1, sql);
+    sql->data[sql->len -= 2] = '\0'; /* the last comma */
+    return n;
+}
+
+/* ---- the strategy -------------------------------------------------------------------------- */
+
+static void bind_strategy(sqlite3_stmt *q, bool later, const strategy *s, int *at)
+{
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const uint32_t value = strategy_get(s, i);
+        char text[STRATEGY_VALUE_MAX];
+
+        if (came_later(i) != later)
+            continue;
+        if (later && value == p->fallback)
+            sqlite3_bind_null(q, *at);
+        else if (strategy_is_number(p))
+            sqlite3_bind_int64(q, *at, value);
+        else
+            sqlite3_bind_text(q, *at, strategy_print(p, value, text), -1, SQLITE_TRANSIENT);
+        (*at)++;
+    }
+}
+
+/* False if a value is none of its parameter. */
+static bool read_strategy(sqlite3_stmt *q, bool later, strategy *s, int *at)
+{
+    bool whole = true;
+
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const bool is_null = came_later(i) == later && sqlite3_column_type(q, *at) == SQLITE_NULL;
+        uint32_t value = p->fallback;
+        int64_t v;
+
+        if (came_later(i) != later)
+            continue;
+        if (!is_null && strategy_is_number(p)) {
+            v = sqlite3_column_int64(q, *at);
+            whole &= p->kind == STRATEGY_DEGREE ? v >= p->min && v <= UINT32_MAX : v == 0 || v == 1;
+            value = (uint32_t)v;
+        } else if (!is_null) {
+            whole &= strategy_parse(p, p->name, (const char *)sqlite3_column_text(q, *at), &value, NULL) == DSE_OK;
+        }
+        strategy_set(s, i, value);
+        (*at)++;
+    }
+    return whole;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+uint64_t store_count_at(sqlite3_stmt *q, int i)
+{
+    return sqlite3_column_type(q, i) == SQLITE_NULL ? STORE_ABSENT : (uint64_t)sqlite3_column_int64(q, i);
+}
+
+static void bind_metric(sqlite3_stmt *q, int at, const store_metrics *m, const store_column *c)
+{
+    if (c->type == STORE_TEXT)
+        sqlite3_bind_text(q, at, store_text(m, c), -1, SQLITE_STATIC); /* NULL is null */
+    else if (isnan(store_value(m, c)))
+        sqlite3_bind_null(q, at);
+    else if (c->type == STORE_REAL)
+        sqlite3_bind_double(q, at, store_value(m, c));
+    else
+        sqlite3_bind_int64(q, at, (int64_t)store_count(m, c));
+}
+
+void store_bind_row(sqlite3_stmt *q, const store_row *r)
+{
+    const store_column *c;
+    size_t n;
+    int at = 1;
+
+    sqlite3_bind_text(q, at++, r->config, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, at++, (int64_t)r->hash);
+    sqlite3_bind_int64(q, at++, (int64_t)r->study);
+    sqlite3_bind_text(q, at++, r->model, -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, at++, r->system, -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, at++, r->engine, -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, at++, r->settings ? r->settings : "", -1, SQLITE_STATIC);
+    bind_strategy(q, false, &r->strategy, &at);
+    sqlite3_bind_int64(q, at++, r->done);
+    sqlite3_bind_int64(q, at++, r->memory_rounded);
+    sqlite3_bind_text(q, at++, r->error, -1, SQLITE_STATIC);
+    sqlite3_bind_double(q, at++, r->seconds);
+    c = store_columns(&n);
+    for (size_t i = 0; i < n; i++, at++) {
+        if (r->done)
+            bind_metric(q, at, &r->metrics, &c[i]);
+        else
+            sqlite3_bind_null(q, at);
+    }
+    bind_strategy(q, true, &r->strategy, &at);
+}
+
+static char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
+{
+    const char *text = (const char *)sqlite3_column_text(q, i);
+
+    return dse_arena_strdup(a, text ? text : "");
+}
+
+/* What a terminal would take for a command is not printed by anything that prints a row. */
+static char *masked(char *text, dse_lines lines)
+{
+    dse_mask_controls(text, strlen(text), lines);
+    return text;
+}
+
+/* A part of a file's name, and of no other folder's. */
+static bool is_plain_name(const char *text)
+{
+    return *text && dse_is_printable(text) && !strchr(text, '/') && strcmp(text, ".") != 0 &&
+           strcmp(text, "..") != 0;
+}
+
+dse_status store_check_texts(const store *s, const store_row *r, dse_error *err)
+{
+    const struct {
+        const char *what, *text;
+        bool plain; /* a plain name; else any printable text */
+    } texts[] = {{"model", r->model, true},
+                 {"system", r->system, true},
+                 {"engine", r->engine, true},
+                 {"settings", r->settings, false},
+                 {"configuration", r->config, false}};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].text && !(texts[i].plain ? is_plain_name : dse_is_printable)(texts[i].text))
+            return dse_fail_at(err, DSE_E_STORE, s->path, "a row has the %s '%.80s', which is no %s",
+                               texts[i].what, texts[i].text,
+                               texts[i].plain ? "plain name" : "printable text");
+    return DSE_OK;
+}
+
+dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_row *r, dse_error *err)
+{
+    const store_column *c;
+    size_t n;
+    bool whole = true;
+    int at = 0;
+
+    *r = (store_row){0};
+    r->config = text_column(q, at++, a);
+    r->hash = (uint64_t)sqlite3_column_int64(q, at++);
+    r->study = (uint64_t)sqlite3_column_int64(q, at++);
+    r->model = text_column(q, at++, a);
+    r->system = text_column(q, at++, a);
+    r->engine = text_column(q, at++, a);
+    r->settings = text_column(q, at++, a);
+    whole &= read_strategy(q, false, &r->strategy, &at);
+    r->done = sqlite3_column_int(q, at++) != 0;
+    r->memory_rounded = sqlite3_column_int(q, at++) != 0;
+    r->error = masked(text_column(q, at++, a), DSE_LINES);
+    r->seconds = sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
+    at++;
+    c = store_columns(&n);
+    for (size_t i = 0; i < n; i++, at++) {
+        void *field = (char *)&r->metrics + c[i].offset;
+        bool absent = sqlite3_column_type(q, at) == SQLITE_NULL;
+
+        if (c[i].type == STORE_REAL)
+            *(double *)field = absent ? NAN : sqlite3_column_double(q, at);
+        else if (c[i].type == STORE_TEXT)
+            *(const char **)field = absent ? NULL : masked(text_column(q, at, a), DSE_ONE_LINE);
+        else
+            *(uint64_t *)field = store_count_at(q, at);
+    }
+    whole &= read_strategy(q, true, &r->strategy, &at);
+    r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at); /* NULL is 0 */
+    if (!whole)
+        return dse_fail_at(err, DSE_E_STORE, s->path, "the row of %.60s on %.60s has a strategy that is none",
+                           r->model, r->system);
+    return store_check_texts(s, r, err);
+}
