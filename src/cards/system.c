@@ -289,7 +289,7 @@ static void spread_all(card_system *s)
     s->all.n = 0;
 }
 
-/* Who sets collectives.all means every list of which nothing is set by itself. */
+/* A setting of collectives.all replaces every list that no other setting touches. */
 static void clear_lists(card_system *s, const cfg_settings *settings)
 {
     cfg_name_list *lists[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
@@ -372,8 +372,8 @@ static dse_status fail_count(const card_system *s, const cfg_param *p, uint32_t 
                        n == 1 ? "" : "s", n_dims, n_dims == 1 ? "" : "s");
 }
 
-/* Fewer than dimensions leave the others out of a collective over all NPUs, which is so much faster: ASTRA-sim takes
- * that, and nobody means it in a card. One that is over all dimensions by itself, "oneRing", stands alone. */
+/* A list shorter than the network leaves dimensions out of a collective over all NPUs, which then is too fast. ASTRA-sim
+ * accepts that; in a card it is an error. An implementation over all dimensions, "oneRing", stands alone. */
 static dse_status build_implementations(const card_system *s, const cfg_param *p, const cfg_name_list *names,
                                         uint32_t n_dims, const card_places *in, sim_implementations *out,
                                         dse_error *err)

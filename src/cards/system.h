@@ -57,7 +57,7 @@ dse_status card_system_read_released(const cfg_doc *system, const cfg_doc *netwo
                                      dse_error *err);
 
 /* Whether a value of system.json is a `false` that ASTRA-sim takes for true: it compares a switch with the number 0, and
- * to nlohmann's JSON false is unequal to that. Refused, as neither reading would be what somebody expects. */
+ * to nlohmann's JSON false is unequal to that. Refused, as either reading would surprise. */
 bool card_astra_takes_for_true(const cfg_param *p, const cfg_node *value);
 
 /* Whether any of the settings is one of a system: then what is wrong with it may stand there, and not in its file. */

@@ -24,7 +24,7 @@ typedef struct {
     size_t done, total;         /* steps, for the progress */
 } state;
 
-static void tell(state *s, size_t done)
+static void set_progress(state *s, size_t done)
 {
     s->done = done;
     if (s->p->progress)
@@ -166,7 +166,7 @@ static dse_status run_draws(state *s, const double *u, cmp_robust_result *out, d
         if ((st = find_best(s, n, &best, err)) != DSE_OK)
             return st;
         count_draw(s, best, &sum, out);
-        tell(s, s->done + 1);
+        set_progress(s, s->done + 1);
     }
     out->mean_regret = p->draws > out->dropped ? sum / (double)(p->draws - out->dropped) : NAN;
     return DSE_OK;
@@ -305,11 +305,11 @@ static dse_status find_crossover(search *q, gsl_root_fsolver *solver, double dir
         q->far_gap = gap_at(q, q->far_x);
         if (q->status != DSE_OK || (!isnan(q->found.factor) && refine(q, solver) != DSE_OK))
             return q->status;
-        tell(s, begun + i);
+        set_progress(s, begun + i);
     }
     *out = q->found;
     if (s->done < begun + steps) /* what is left of the grid need not be looked at */
-        tell(s, begun + steps);
+        set_progress(s, begun + steps);
     return DSE_OK;
 }
 
@@ -369,7 +369,7 @@ static dse_status find_winner(state *s, cmp_robust_result *r, dse_error *err)
         return dse_fail(err, DSE_E_RANGE, "none of the candidates fits");
     for (size_t i = 0; i < s->p->n; i++)
         r->value[i] = s->outcome[i].value;
-    tell(s, 1);
+    set_progress(s, 1);
     return DSE_OK;
 }
 

@@ -1,11 +1,11 @@
 /* cfg_doc -- a YAML or JSON document as a tree that remembers where everything stood.
  *
- * Scalars keep the text of the source: what a value means (a number, a rate, a name) is decided by
- * whoever asks, who can then complain with file, line and column. Mappings keep the order of the file;
+ * Scalars keep the text of the source: the caller decides what a value means (a number, a rate, a name),
+ * and can name file, line and column in its errors. Mappings keep the order of the file;
  * a key that stands twice is refused. YAML anchors, aliases, tags and several documents in one file are
  * refused too: no card needs them, and an alias can grow without bound. Nesting deeper than
- * CFG_MAX_DEPTH is refused; so are files over CFG_MAX_BYTES by cfg_load. Who parses from memory chooses
- * how much: a trace in JSON may well be larger than a card (up to 2 GiB).
+ * CFG_MAX_DEPTH is refused; so are files over CFG_MAX_BYTES by cfg_load. A caller that parses from
+ * memory sets its own limit: a trace in JSON may be larger than a card (up to 2 GiB).
  *
  * Everything lives in the arena given at loading and is read-only. */
 #ifndef DSE_CONFIG_DOC_H

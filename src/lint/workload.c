@@ -182,7 +182,7 @@ static void count_rings(const lint *l, const wl_workload *w, counts *c)
     }
 }
 
-/* ---- telling ------------------------------------------------------------------------------- */
+/* ---- findings ------------------------------------------------------------------------------ */
 
 /* The key that says how this type runs, as the system's file calls it. */
 static const char *given_name(const lint *l, const char *parameter)
@@ -194,7 +194,7 @@ static const char *given_name(const lint *l, const char *parameter)
     return cfg_is_given(&card_system_table, &l->values, parameter) ? p->key : "collectives.all";
 }
 
-static void tell_collectives(lint *l, const char *prefix, const counts *c)
+static void report_collectives(lint *l, const char *prefix, const counts *c)
 {
     for (size_t i = 0; i < N_TYPES; i++) {
         const char *name = wl_coll_type_name(types[i].type);
@@ -230,11 +230,11 @@ static const char *fate_of_crossing(const net_network *net)
                : "between NPUs that differ in several dimensions, and pay for the lowest of them alone";
 }
 
-static void tell(lint *l, const char *prefix, const counts *c)
+static void report_counts(lint *l, const char *prefix, const counts *c)
 {
     const char *fate = fate_of_crossing(&l->net);
 
-    tell_collectives(l, prefix, c);
+    report_collectives(l, prefix, c);
     if (c->lonely)
         lint_add(l, LINT_WARNING, prefix, "",
                  "collective nodes in groups of one rank, which never end: %" PRIu64 "; leave them out",
@@ -270,5 +270,5 @@ void lint_workload(lint *l, const char *prefix, const char *groups)
     for (uint32_t r = 0; r < w.n_ranks; r++)
         count_rank(l, &w, r, &c);
     count_rings(l, &w, &c);
-    tell(l, prefix, &c);
+    report_counts(l, prefix, &c);
 }

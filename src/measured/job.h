@@ -1,4 +1,4 @@
-/* msr_job -- a training run as somebody describes it: a workload card beside a trace, or a row of a table of measured step
+/* msr_job -- a training run as its source describes it: a workload card beside a trace, or a row of a table of measured step
  * times. What its source does not say is absent: MSR_JOB_NONE, NaN, NULL; nothing is guessed here. plan.h makes a point of
  * it. */
 #ifndef DSE_MEASURED_JOB_H

@@ -74,7 +74,7 @@ static dse_status disagree(const deriving *d, const char *one, int64_t a, const 
                        other, b);
 }
 
-/* ---- who ran it ---------------------------------------------------------------------------- */
+/* ---- framework --------------------------------------------------------------------------- */
 
 /* The text of a launcher says nothing ("torchrun"): then a note may, or whose repository the figure is of. */
 static void find_framework(deriving *d)

@@ -41,7 +41,7 @@ static bool is_absent(const cfg_node *v)
     return v->kind == CFG_SCALAR && (msr_word_is_absent(v->text) && (v->quoted || !strcmp(v->text, "null")));
 }
 
-/* Of a field that its source does not state, the value is somebody's guess: "batch_size_note": "... is not stated". */
+/* A value that its source does not state is a guess of the table's author: "batch_size_note": "... is not stated". */
 static bool is_disowned(const cfg_node *section, const char *key)
 {
     const cfg_node *note;

@@ -138,7 +138,7 @@ static void look_up(const msr_pair_side *s, const msr_pair_source *source, const
         be_absent(s, f, v && v->text ? v->text : "the trace does not say it");
 }
 
-/* Its entries are there for every degree, 0 of those along which nobody communicates. */
+/* Its entries exist for every degree; without communication along a degree they are 0. */
 static bool is_degree(const msr_pair_row *row)
 {
     return strcmp(row->source[0].metric, "traffic_distribution") == 0;

@@ -1,4 +1,4 @@
-/* The model of a job: the card that somebody names, that of a family that ships, or one made of the job's own numbers. */
+/* The model of a job: the card that the options name, the shipped card of its family, or one made of its own numbers. */
 #include "base/names.h"
 #include "cards/hf.h"
 #include "cards/locate.h"
