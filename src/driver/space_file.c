@@ -331,7 +331,7 @@ static dse_status read_set(const reader *r, const cfg_node *map)
         return fail(r, map, "'%s' maps keys of cards to values", "set");
     items = DSE_ARENA_NEW(r->arena, cfg_setting, map->n);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
-        const char *path = map->key[i]->text, *value;
+        const char *path = map->key[i]->text, *value = NULL;
         dse_error why = DSE_ERROR_INIT;
         cfg_place at;
 
