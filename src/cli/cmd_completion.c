@@ -1,6 +1,6 @@
 /* Completion scripts of shells. */
 #include "cli/completion.h"
-#include "metrics/metric.h"
+#include "metrics/registry.h"
 #include "store/store.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "cli/exit.h"
 #include "cli/metrics.h"
 #include "driver/measure.h"
+#include "metrics/registry.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/names.h"
+#include "metrics/registry.h"
 #include "report/measured_page.h"
 
 #include <dirent.h>

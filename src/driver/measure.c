@@ -1,5 +1,7 @@
 #include "driver/measure.h"
 
+#include "metrics/registry.h"
+
 #include <string.h>
 
 const char *drv_metric_name(const metric *const *all, size_t n, size_t i, dse_arena *a)

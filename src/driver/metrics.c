@@ -2,6 +2,8 @@
  * parallel dimensions and the words that a user knows. */
 #include "driver/study.h"
 
+#include <string.h>
+
 dse_time drv_step_time(const sim_result *r)
 {
     dse_time slowest = 0;
@@ -31,30 +33,26 @@ static void add_ranks(const sim_result *r, store_metrics *out)
 
 /* ---- the parts of the step ------------------------------------------------------------------ */
 
-unsigned drv_group_degrees(const design_point *p, const wl_workload *w, const wl_group *g)
+mesh_set drv_group_axes(const design_point *p, const wl_workload *w, const wl_group *g)
 {
-    const uint32_t degree[] = {[WL_DP] = p->dp, [WL_TP] = p->tp, [WL_SP] = p->sp, [WL_PP] = p->pp};
-    unsigned varies = 0;
+    mesh_axis axis[STRATEGY_N_AXES];
+    uint32_t n = 0;
 
-    for (uint32_t i = 1; i < g->n; i++)
-        for (unsigned k = 0; k < WL_N_DEGREES; k++)
-            varies |=
-                (unsigned)(g->rank[0] / w->stride[k] % degree[k] != g->rank[i] / w->stride[k] % degree[k])
-                << k;
-    return varies;
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_parameters[i].is_axis) {
+            axis[n] = (mesh_axis){strategy_parameters[i].name, strategy_get(p, i), w->stride[n]};
+            n++;
+        }
+    return mesh_difference(&(mesh){n, axis}, g->rank, g->n);
 }
 
-/* The generator groups ranks along one degree at a time; its operators could be given others. */
-static uint64_t *part_of_group(const design_point *p, const wl_workload *w, const wl_group *g,
-                               store_metrics *out)
+/* The generator groups ranks along one axis at a time; its operators could be given others. */
+static uint64_t *part_of_axes(mesh_set axes, store_metrics *out)
 {
-    switch (drv_group_degrees(p, w, g)) {
-    case 1u << 0: return &out->step_comm_dp;
-    case 1u << 1: return &out->step_comm_tp;
-    case 1u << 2: return &out->step_comm_sp;
-    case 1u << 3: return &out->step_comm_pp;
-    default: return &out->step_comm_mixed;
-    }
+    for (uint32_t i = 0; i < STRATEGY_N_AXES; i++)
+        if (axes == mesh_only(i))
+            return &out->step_comm[i];
+    return &out->step_comm_mixed;
 }
 
 static void add_step(const design_point *p, const wl_workload *w, const sim_breakdown *b, store_metrics *out)
@@ -64,12 +62,12 @@ static void add_step(const design_point *p, const wl_workload *w, const sim_brea
     out->step_compute_bound = b->part[SIM_PART_COMPUTE_BOUND];
     out->step_memory_bound = b->part[SIM_PART_MEMORY_BOUND];
     out->step_compute_other = b->part[SIM_PART_COMPUTE_OTHER];
-    out->step_comm_dp = out->step_comm_tp = out->step_comm_sp = 0;
-    out->step_comm_pp = b->part[SIM_PART_MESSAGES];
+    memset(out->step_comm, 0, sizeof out->step_comm);
+    out->step_comm[STRATEGY_AXIS_pp] = b->part[SIM_PART_MESSAGES];
     out->step_comm_mixed = b->part[SIM_PART_DIMENSIONS] + b->part[SIM_PART_OTHER];
     out->step_idle = b->part[SIM_PART_IDLE];
     for (uint32_t i = SIM_PART_GROUPS; i < b->n_parts; i++)
-        *part_of_group(p, w, &w->group[rank->group[i - SIM_PART_GROUPS]], out) += b->part[i];
+        *part_of_axes(drv_group_axes(p, w, &w->group[rank->group[i - SIM_PART_GROUPS]]), out) += b->part[i];
 }
 
 static void add_network(const sim_result *r, store_metrics *out)

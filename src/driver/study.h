@@ -146,7 +146,7 @@ store_sizes drv_sizes_of(const card_model *m);
 /* How long a step takes: until its slowest rank has finished, fixed costs included. */
 dse_time drv_step_time(const sim_result *r);
 
-/* The degrees in which the members of a group of a generated workload differ, a bit each: dp, tp, sp, pp. */
-unsigned drv_group_degrees(const design_point *p, const wl_workload *w, const wl_group *g);
+/* The axes of the mesh along which the members of a group of a generated workload differ. */
+mesh_set drv_group_axes(const design_point *p, const wl_workload *w, const wl_group *g);
 
 #endif

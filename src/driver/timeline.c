@@ -1,14 +1,17 @@
 #include "driver/timeline.h"
 
-/* "mesh_tp", as torchtitan names the groups of a device mesh; a group along several degrees is "mesh_dp_sp";
+/* "mesh_tp", as torchtitan names the groups of a device mesh; a group along several axes is "mesh_dp_sp";
  * NULL for a group of one rank. */
 static const char *describe(const design_point *p, const wl_workload *w, const wl_group *g, dse_arena *a)
 {
-    unsigned varies = drv_group_degrees(p, w, g);
+    const mesh_set axes = drv_group_axes(p, w, g);
+    const char *name = "mesh";
+    uint32_t axis = 0;
 
-    return varies ? dse_arena_printf(a, "mesh%s%s%s%s", varies & 1 ? "_dp" : "", varies & 2 ? "_tp" : "",
-                                     varies & 4 ? "_sp" : "", varies & 8 ? "_pp" : "")
-                  : NULL;
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_parameters[i].is_axis && mesh_has(axes, axis++))
+            name = dse_arena_printf(a, "%s_%s", name, strategy_parameters[i].name);
+    return axes ? name : NULL;
 }
 
 drv_timeline drv_timeline_describe(const design_point *p, const wl_workload *w, const sim_result *r,

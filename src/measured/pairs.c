@@ -3,6 +3,7 @@
 #include "measured/pairs.h"
 
 #include "measured/pairs_parts.h"
+#include "metrics/registry.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -20,7 +20,7 @@ static double factor(const char *from, const char *to)
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcmp(units[i].from, from) == 0 && strcmp(units[i].to, to) == 0)
             return units[i].factor;
-    assert(!"a pair has a unit that its metric's cannot be told in");
+    assert(0 && "a pair has a unit that its metric's cannot be told in");
     return NAN;
 }
 

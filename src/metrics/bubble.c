@@ -1,9 +1,9 @@
 /* Time that a pipeline's stages wait.
  *
- * A rank's window is its GPU timeline, or what of it lies in the profiled steps where the GPU's side of the trace marks
- * them. Busy is compute, memory operations, and communication that is not point-to-point: a send or receive kernel that
- * waits for its peer is bubble, one that compute covers is not. All-to-all is no point-to-point, though its kernels are
- * called SendRecv. */
+ * A rank's window is its GPU timeline, or what of it lies in the profiled steps where the GPU's side of the
+ * trace marks them. Busy is compute, memory operations, and communication that is not point-to-point: a send
+ * or receive kernel that waits for its peer is bubble, one that compute covers is not. All-to-all is no
+ * point-to-point, though its kernels are called SendRecv. */
 #include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -136,7 +136,8 @@ static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric
 
 /* ---- pipeline_bubble ------------------------------------------------------------------------- */
 
-/* Of a schedule without interleaving, p stages and m micro-batches: (p - 1) / (m + p - 1). */
+/* The ideal of a schedule without interleaving, with p stages and m micro-batches, is (p - 1) / (m + p -
+ * 1). */
 static void put_ideal(const trace_card *card, metric_value *out)
 {
     if (card && card->pp > 1 && card->pp_mb > 0)
@@ -222,15 +223,15 @@ typedef struct {
 
 static void collect(const trace_rank *r, dse_arena *a, activity *out)
 {
+    const metric_words activities = METRIC_WORDS(r, "kernel", "cpu_op"),
+                       annotation = METRIC_WORDS(r, "user_annotation");
     metric_classes names;
-    uint8_t words[256];
 
     *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
     names = metric_classes_of(r, says, a);
-    metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t what = metric_class_of(&names, e), word = words[e->word];
+        uint8_t what = metric_class_of(&names, e);
 
         if (!metric_compat_is_timed(r, e))
             continue;
@@ -239,8 +240,7 @@ static void collect(const trace_rank *r, dse_arena *a, activity *out)
             continue;
         if (what & IS_STEP)
             out->last_step = e->dur_ps;
-        if (!(word & (METRIC_LITERAL_KERNEL | METRIC_LITERAL_CPU_OP)) &&
-            !((word & METRIC_LITERAL_ANNOTATION) && (what & IS_CALL)))
+        if (!activities.is[e->word] && !(annotation.is[e->word] && (what & IS_CALL)))
             continue;
         out->span[out->n++] = (metric_span){e->start_ps, metric_end(e)};
         if (e->start_ps >= out->last.start)

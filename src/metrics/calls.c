@@ -6,25 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static void put_types(const uint64_t n[METRIC_COMM_TYPES], metric_value *out)
-{
-    metric_value *types = metric_put_object(out, "calls_by_type");
-
-    for (int t = 0; t < METRIC_COMM_TYPES; t++)
-        if (n[t])
-            metric_put_count(types, metric_comm_type_name((metric_comm_type)t), n[t]);
-}
-
 /* Calls of one step, or NaN. */
 static double per_step(const metric_view *v) { return v->n_steps ? (double)v->comm.n / v->n_steps : NAN; }
-
-static void put_per_step(metric_value *out, double calls)
-{
-    if (isnan(calls))
-        metric_put_absent(out, "calls_per_iteration", "no step markers");
-    else
-        metric_put_number(out, "calls_per_iteration", calls);
-}
 
 static void count(const metric_view *v, uint64_t by_type[METRIC_COMM_TYPES])
 {
@@ -45,8 +28,8 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
         count(&x->view[i], by_type);
     }
     metric_put_count(out, "total_calls", total);
-    put_types(by_type, out);
-    put_per_step(out, mean);
+    metric_put_types(out, "calls_by_type", by_type);
+    metric_put_number_or(out, "calls_per_iteration", mean, "no step markers");
     metric_put_integer(out, "num_traces", x->n_views);
     ranks = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < x->n_views; i++) {
@@ -56,8 +39,8 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
         memset(by_type, 0, sizeof by_type);
         count(v, by_type);
         metric_put_integer(rank, "total_calls", v->comm.n);
-        put_types(by_type, rank);
-        put_per_step(rank, per_step(v));
+        metric_put_types(rank, "calls_by_type", by_type);
+        metric_put_number_or(rank, "calls_per_iteration", per_step(v), "no step markers");
         metric_put_text(rank, "layer", metric_layer_name(v->comm_layer));
     }
     return DSE_OK;
@@ -85,20 +68,20 @@ static uint8_t says(const char *name)
 
 static void count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
 {
-    uint8_t words[256];
+    const metric_words kernel = METRIC_WORDS(r, "kernel");
     metric_classes names = metric_classes_of(r, says, a);
 
-    metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t how = metric_class_of(&names, e);
 
-        if ((how & AS_CALL) || ((how & AS_KERNEL) && (words[e->word] & METRIC_LITERAL_KERNEL)))
+        if ((how & AS_CALL) || ((how & AS_KERNEL) && kernel.is[e->word]))
             by_type[how >> TYPE_SHIFT]++;
     }
 }
 
-/* A file of several ranks, as simulated runs are, is one file. One that calls itself metadata is passed over. */
+/* A file of several ranks, as simulated runs are, is one file. One that calls itself metadata is passed
+ * over. */
 static dse_status coll_call_num_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     uint64_t by_type[METRIC_COMM_TYPES] = {0}, before = 0, total = 0;
@@ -126,7 +109,7 @@ static dse_status coll_call_num_compat(const metric_context *x, metric_value *ou
         before = total;
     }
     sum->integer = (int64_t)total;
-    put_types(by_type, out);
+    metric_put_types(out, "calls_by_type", by_type);
     metric_put_integer(out, "num_traces", n);
     return DSE_OK;
 }

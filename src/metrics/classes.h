@@ -1,5 +1,5 @@
-/* What the names and the category words of a rank say, asked once each: a trace has millions of events, thousands of names
- * and a dozen words. */
+/* Classes of the names and category words of a rank, determined once per name: a trace has millions of
+ * events, thousands of names and a dozen words. */
 #ifndef DSE_METRICS_CLASSES_H
 #define DSE_METRICS_CLASSES_H
 
@@ -8,7 +8,7 @@
 /* The class of a name, below 255. */
 typedef uint8_t metric_classify(const char *name);
 
-/* Asked when an event of that name is met. */
+/* Names are classified when the first event of that name is met. */
 typedef struct {
     const trace_rank *rank;
     metric_classify *classify;
@@ -27,8 +27,8 @@ static inline uint8_t metric_class_of(metric_classes *c, const trace_event *e)
     return (uint8_t)(c->class_of[e->name] - 1);
 }
 
-/* Which of the words that the file has for categories are literally one of these, by e->word; "" is no word at all. The
- * original tools compare them so: they know nothing of the capitalised ones of older profilers. */
+/* Says by e->word which category words of the file are literally one of some words; "" is a missing word. The
+ * original tools compare literally: they do not know the capitalised words of older profilers. */
 typedef struct {
     bool is[256];
 } metric_words;

@@ -1,10 +1,12 @@
 /* Communication: how long, how often, how much, how fast, by collective.
  *
- * Counted from one layer of the trace (view.h), so that a call counts once. Bandwidths are sums of bytes over sums of time,
- * of the kernels whose size is given: algorithm bandwidth is the whole buffer over time, bus bandwidth what crosses each
- * link of a ring (comm_size.h). The original adds up what the host spends on enqueueing, nested operators twice. */
+ * Counted from one layer of the trace (view.h), so that a call counts once. Bandwidths are sums of bytes over
+ * sums of time, of the kernels whose size is given: algorithm bandwidth is the whole buffer over time, bus
+ * bandwidth what crosses each link of a ring (comm_size.h). The original adds up what the host spends on
+ * enqueueing, nested operators twice. */
 #include "metrics/comm_size.h"
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,7 +93,7 @@ static void measure(const metric_view *v, dse_arena *scratch, rank_comm *out)
         out->calls_per_step = (double)v->comm.n / v->n_steps;
 }
 
-/* What is said of each collective that there is. */
+/* Puts one figure of a collective. */
 typedef void put_type(metric_value *to, const char *name, const type_sum *s);
 
 static void put_union(metric_value *to, const char *name, const type_sum *s)
@@ -169,14 +171,6 @@ static void put_sized(metric_value *to, const type_sum *type, const type_sum *al
     metric_put_integer(to, "kernels_with_size", all->n_sized);
 }
 
-static void put_or_why(metric_value *to, const char *key, double v, const char *why)
-{
-    if (isnan(v))
-        metric_put_absent(to, key, why);
-    else
-        metric_put_number(to, key, v);
-}
-
 static const char no_gpu[] = "no kernels or copies", no_steps[] = GUIDE_NO_STEPS,
                   no_gather[] = "no all-gather";
 
@@ -185,9 +179,9 @@ static void put_rank(const metric_view *v, const rank_comm *c, metric_value *to)
     metric_put_text(to, "layer", metric_layer_name(v->comm_layer));
     metric_put_ms(to, "union_ms_all", c->all.union_ps);
     metric_put_ms(to, "sum_ms_all", c->all.sum_ps);
-    put_or_why(to, "percentage_of_gpu_span", c->percentage, no_gpu);
-    put_or_why(to, "calls_per_step", c->calls_per_step, no_steps);
-    put_or_why(to, "prefetch_efficiency_pct", c->prefetch_pct, no_gather);
+    metric_put_number_or(to, "percentage_of_gpu_span", c->percentage, no_gpu);
+    metric_put_number_or(to, "calls_per_step", c->calls_per_step, no_steps);
+    metric_put_number_or(to, "prefetch_efficiency_pct", c->prefetch_pct, no_gather);
     put_types(to, "count_by_type", c->type, put_count);
     put_types(to, "time_union_ms_by_type", c->type, put_union);
     put_types(to, "time_sum_ms_by_type", c->type, put_sum);
@@ -232,13 +226,12 @@ static void measure_all(const guide_ranks *ranks, rank_comm *c)
 
 static dse_status communication(const metric_context *x, metric_value *out, dse_error *err)
 {
-    rank_comm *c;
     type_sum type[METRIC_COMM_TYPES] = {{0}}, all = {0};
     metric_value *per_rank;
     guide_ranks ranks = guide_ranks_of(x);
+    rank_comm *c = DSE_ARENA_NEW(x->arena, rank_comm, ranks.n);
 
     (void)err;
-    c = DSE_ARENA_NEW(x->arena, rank_comm, ranks.n);
     measure_all(&ranks, c);
     metric_put_number(out, "total_communication_time_ms", GUIDE_MEAN(c, ranks.n, time_ms));
     metric_put_number(out, "total_communication_count", GUIDE_MEAN(c, ranks.n, calls));
@@ -258,7 +251,8 @@ static dse_status communication(const metric_context *x, metric_value *out, dse_
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-/* Its words of operators and annotations, in the order of its tests; the first four are looked for in kernels too. */
+/* Its words of operators and annotations, in the order of its tests; the first four are looked for in kernels
+ * too. */
 static const struct {
     const char *name, *with, *without; /* an underscore */
 } words[] = {{"all_gather", "all_gather", "allgather"},

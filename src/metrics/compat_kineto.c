@@ -2,26 +2,6 @@
 
 #include <string.h>
 
-void metric_compat_words(const trace_rank *rank, uint8_t by_word[256])
-{
-    memset(by_word, 0, 256);
-    for (uint32_t i = 0; i < rank->n_words; i++) {
-        const char *word = TRACE_NAME(rank, rank->word[i]);
-
-        if (!word)
-            continue;
-        if (strcmp(word, "kernel") == 0)
-            by_word[i] |= METRIC_LITERAL_KERNEL;
-        if (strcmp(word, "cpu_op") == 0)
-            by_word[i] |= METRIC_LITERAL_CPU_OP;
-        if (strcmp(word, "user_annotation") == 0)
-            by_word[i] |= METRIC_LITERAL_ANNOTATION;
-        if (metric_has(word, "nvtx") ||
-            (strlen(word) == strlen("user_annotation") && metric_has(word, "user_annotation")))
-            by_word[i] |= METRIC_LITERAL_RANGE;
-    }
-}
-
 bool metric_compat_is_call(const char *name)
 {
     static const char *const prefixes[] = {

@@ -1,21 +1,10 @@
-/* Rules that the original tools for Kineto traces have in common (CCL-Bench 273229f): which events are calls of a
- * collective, which categories they compare literally, which events count. */
+/* Rules that the original tools for Kineto traces have in common (CCL-Bench 273229f): which events are calls
+ * of a collective, and which events count. */
 #ifndef DSE_METRICS_COMPAT_KINETO_H
 #define DSE_METRICS_COMPAT_KINETO_H
 
 #include "metrics/classes.h"
 #include "metrics/view.h"
-
-/* Categories as the file spells them: the tools know nothing of the capitalised ones of older profilers. */
-enum {
-    METRIC_LITERAL_KERNEL = 1 << 0,     /* kernel */
-    METRIC_LITERAL_CPU_OP = 1 << 1,     /* cpu_op */
-    METRIC_LITERAL_ANNOTATION = 1 << 2, /* user_annotation */
-    METRIC_LITERAL_RANGE = 1 << 3       /* user_annotation in any case, and whatever contains nvtx */
-};
-
-/* What the category words of a rank are: by trace_event.word. */
-void metric_compat_words(const trace_rank *rank, uint8_t by_word[256]);
 
 /* A call of a collective by the name of an operator or annotation: nccl:all_reduce..., c10d::allreduce_... */
 bool metric_compat_is_call(const char *name);
@@ -26,7 +15,7 @@ bool metric_compat_is_timed(const trace_rank *rank, const trace_event *e);
 /* The time of the file, in microseconds. */
 double metric_compat_us(const trace_rank *rank, int64_t ps);
 
-/* What must be added to times of `rank` to compare them with those of `origin`. */
+/* The offset that makes times of `rank` comparable with those of `origin`, by addition. */
 int64_t metric_clock_offset(const trace_rank *rank, const trace_rank *origin);
 
 #endif

@@ -1,7 +1,8 @@
 /* Execution traces: operators without times, so what can be counted, and nothing that takes a clock.
  *
- * A collective is a record_param_comms node that names one; waiting for it is not. Volumes are the bytes that a rank
- * puts into its collectives (as CCL-Bench's collective_vol_* of Kineto traces), whatever an algorithm makes of them. */
+ * A collective is a record_param_comms node that names one; waiting for it is not. Volumes are the bytes that
+ * a rank puts into its collectives (as CCL-Bench's collective_vol_* of Kineto traces), whatever an algorithm
+ * makes of them. */
 #include "trace/et.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -76,15 +77,6 @@ static void count_all(const metric_context *x, et_counts **out)
         count(x->view[i].rank, x->arena, &(*out)[i]);
 }
 
-static void put_by_type(metric_value *to, const char *key, const uint64_t *n)
-{
-    metric_value *types = metric_put_object(to, key);
-
-    for (int t = 0; t < METRIC_COMM_TYPES; t++)
-        if (n[t])
-            metric_put_count(types, metric_comm_type_name((metric_comm_type)t), n[t]);
-}
-
 /* ---- coll_call_num -------------------------------------------------------------------------- */
 
 static const char no_steps[] = "an execution trace has no step markers";
@@ -103,7 +95,7 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
             by_type[t] += c[i].calls[t];
     }
     metric_put_count(out, "total_calls", total);
-    put_by_type(out, "calls_by_type", by_type);
+    metric_put_types(out, "calls_by_type", by_type);
     metric_put_absent(out, "calls_per_iteration", no_steps);
     metric_put_integer(out, "num_traces", x->n_views);
     per_rank = metric_put_object(out, "per_rank");
@@ -111,7 +103,7 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
         metric_value *v = metric_put_rank(per_rank, x->view[i].rank);
 
         metric_put_count(v, "total_calls", c[i].n_calls);
-        put_by_type(v, "calls_by_type", c[i].calls);
+        metric_put_types(v, "calls_by_type", c[i].calls);
         metric_put_absent(v, "calls_per_iteration", no_steps);
     }
     return DSE_OK;

@@ -1,8 +1,41 @@
-/* Within the view: lists of events. What all may use is in view.h. */
+/* metric_events -- lists of a rank's events, and the times in which they last.
+ *
+ * A list holds indexes into rank->event in the order of start; equal starts keep the order of the file. */
 #ifndef DSE_METRICS_EVENTS_H
 #define DSE_METRICS_EVENTS_H
 
-#include "metrics/view.h"
+#include "metrics/spans.h"
+#include "trace/record.h"
+
+static inline int64_t metric_start(const trace_event *e) { return e->start_ps; }
+static inline int64_t metric_end(const trace_event *e) { return e->start_ps + e->dur_ps; }
+
+#define METRIC_TEXT_OF(rank, e) ((e)->name == DSE_NONE ? "" : (rank)->names.text[(e)->name])
+
+typedef struct {
+    uint32_t n;
+    uint32_t *event;
+} metric_events;
+
+/* Room for n events in an empty list. */
+void metric_room(metric_events *e, uint32_t n, dse_arena *a);
+
+/* A copy of a list. */
+void metric_keep(const metric_events *picked, dse_arena *a, metric_events *out);
+
+/* Puts event indexes into the order of start. */
+void metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *scratch);
+
+/* Union of the times of a list by start, in the arena. */
+metric_spans metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a);
+
+/* The union of one class; class_of has the class of each event of the list. */
+metric_spans metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                                   uint8_t class, dse_arena *a);
+
+/* The length of the union of each class of a list by start, in one pass. */
+void metric_class_lengths(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
+                          uint8_t n_classes, int64_t *ps);
 
 typedef struct {
     uint64_t key;
@@ -11,11 +44,5 @@ typedef struct {
 
 /* Radix sort by the low `bits` of the keys, stable. The result is in `item`; `other` is as long. */
 void metric_sort_items(metric_sort_item *item, metric_sort_item *other, uint32_t n, unsigned bits);
-
-/* Room for n events in an empty list. */
-void metric_room(metric_events *e, uint32_t n, dse_arena *a);
-
-/* A copy of a list. */
-void metric_keep(const metric_events *picked, dse_arena *a, metric_events *out);
 
 #endif

@@ -1,5 +1,6 @@
-/* How evenly tokens are spread over the experts of a mixture of experts. Source: spec of the metrics, section 4.4; its
- * per-device form, which upstream planned, puts expert e of E on device floor(e * D / E) of D = ep of the card. */
+/* How evenly tokens are spread over the experts of a mixture of experts. Source: spec of the metrics, section
+ * 4.4; its per-device form, which upstream planned, puts expert e of E on device floor(e * D / E) of D = ep
+ * of the card. */
 #include "trace/experts.h"
 
 #include "metrics/metric.h"
@@ -51,7 +52,7 @@ static void put_summary(metric_value *out, const trace_experts *e, const spread 
         metric_put_count(v, "files_without_expert_loads", e->n_files_without);
 }
 
-/* NULL if the devices cannot be told; *why says why. */
+/* NULL if the number of devices is unknown; *why is the reason. */
 static double *sum_devices(const metric_context *x, const trace_experts *e, const char **why)
 {
     int64_t n = x->card ? x->card->ep : TRACE_CARD_NONE;
@@ -98,14 +99,12 @@ static dse_status assignment(const metric_context *x, bool devices, metric_value
     metric_value *totals, *shares;
     trace_experts e;
     spread s;
-    dse_status st = DSE_OK;
+    dse_status st;
 
     if (!x->record->path)
         return metric_absent(
             err, "it takes gate logs beside the traces, and a run that was just simulated has no files");
-    st = trace_experts_load(x->record->path, x->arena, &e, err);
-
-    if (st != DSE_OK)
+    if ((st = trace_experts_load(x->record->path, x->arena, &e, err)) != DSE_OK)
         return st;
     if (!e.n_files)
         return metric_absent(err,

@@ -1,10 +1,12 @@
-/* What fully sharded data parallelism costs: the share of a step in which its ranges are open on the host, and which of
- * them it is.
+/* The cost of fully sharded data parallelism: the share of a step in which its ranges are open on the host,
+ * by range.
  *
- * Ranges nest (pre_forward holds all_gather holds copy_in), so each instant counts for the innermost one: its own time.
- * GPU time is the union of the kernels launched while a class is innermost. The original adds up nested ranges. */
+ * Ranges nest (pre_forward holds all_gather holds copy_in), so each instant counts for the innermost range:
+ * its own time. GPU time is the union of the kernels launched while a class is innermost. The original adds
+ * up nested ranges. */
 #include "metrics/fsdp.h"
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -36,7 +38,7 @@ typedef struct {
 
 /* ---- ranges -------------------------------------------------------------------------------- */
 
-/* By thread and start, the outer one first. */
+/* Orders by thread and start, outer ranges first. */
 static int by_place(const void *a, const void *b)
 {
     const range *x = a, *y = b;
@@ -55,7 +57,7 @@ static bool is_in(const metric_spans *steps, const trace_event *e)
            metric_spans_within(steps, metric_start(e), metric_end(e)) > 0;
 }
 
-/* Those of the steps. On the heap. */
+/* Finds the ranges of the steps; the list is on the heap. */
 static void find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
                         uint32_t *n)
 {
@@ -168,7 +170,7 @@ static const piece *piece_at(const piece *p, size_t n, uint32_t lane, int64_t at
     return a < n && p[a].lane == lane && p[a].span.start <= at ? &p[a] : NULL;
 }
 
-/* Of kernels launched in the steps. */
+/* GPU time of the kernels that are launched in the steps. */
 static void gpu_times(const metric_view *v, const metric_spans *steps, const range *r, const piece *p,
                       size_t n, dse_arena *a, rank_cost *out)
 {
@@ -322,27 +324,24 @@ static void put_all(const guide_ranks *ranks, const rank_cost *r, dse_arena *a, 
 
 static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *err)
 {
-    rank_cost *r;
     dse_arena scratch;
     uint64_t n_ranges = 0;
     dse_status st = DSE_OK;
     guide_ranks ranks = guide_ranks_of(x);
+    rank_cost *r = DSE_ARENA_NEW(x->arena, rank_cost, ranks.n);
 
-    if (st != DSE_OK)
-        return st;
-    r = DSE_ARENA_NEW(x->arena, rank_cost, ranks.n);
     dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks.n && st == DSE_OK; i++) {
+    for (uint32_t i = 0; i < ranks.n; i++) {
         uint32_t n;
 
         dse_arena_reset(&scratch);
         measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n);
         n_ranges += n;
     }
-    if (st == DSE_OK && !n_ranges)
+    if (!n_ranges)
         st = metric_absent(err, "no FSDP range (FSDP::..., fsdp::...) in the steps: the run does not shard "
                                 "its weights with FSDP2, or its ranges were not recorded");
-    if (st == DSE_OK)
+    else
         put_all(&ranks, r, &scratch, out);
     for (uint32_t i = 0; i < ranks.n; i++)
         fsdp_layers_free(&r[i].layers);

@@ -1,6 +1,7 @@
 /* fsdp -- what the ranges of fully sharded data parallelism are called: "FSDP::all_gather (layers.26)".
  *
- * Source: PyTorch's FSDP2 ranges, and CCL-Bench's tools/fsdp/metric.py at 33ae115 for the classes and their order. */
+ * Source: PyTorch's FSDP2 ranges, and CCL-Bench's tools/fsdp/metric.py at 33ae115 for the classes and their
+ * order. */
 #ifndef DSE_METRICS_FSDP_H
 #define DSE_METRICS_FSDP_H
 
@@ -29,8 +30,8 @@ const char *fsdp_class_name(fsdp_class c);
 /* fsdp_class of a range's name. */
 uint8_t fsdp_class_of(const char *name);
 
-/* Times of layers, which are named by the text in the first parentheses that hold any: "layers.26". On the heap; starts
- * zeroed but for the rank. */
+/* Times of layers, which are named by the text in the first parentheses that hold any: "layers.26". On the
+ * heap; starts zeroed but for the rank. */
 typedef struct {
     const trace_rank *rank;
     uint32_t *of; /* layer by name id, plus 2; 1: none; 0: not asked */

@@ -1,5 +1,5 @@
-/* The cost of FSDP as CCL-Bench's tool works it out: plain sums of its ranges on the host, nested ones again, of the whole
- * recording. Without FSDP everything is 0. */
+/* The cost of FSDP as CCL-Bench's tool works it out: plain sums of its ranges on the host, nested ones again,
+ * of the whole recording. Without FSDP everything is 0. */
 #include "metrics/fsdp.h"
 #include "metrics/guide.h"
 
@@ -143,12 +143,11 @@ static void put_all(const guide_ranks *ranks, const compat_row *row, dse_arena *
 
 dse_status fsdp_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    compat_row *row;
     dse_arena scratch;
     guide_ranks ranks = guide_ranks_compat(x);
+    compat_row *row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
 
     (void)err;
-    row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < ranks.n; i++) {
         dse_arena_reset(&scratch);

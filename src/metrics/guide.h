@@ -1,13 +1,14 @@
-/* guide -- what the nine tools of the metrics guide have in common: how the originals go through the ranks, what they call
- * one, how they take means, and names that are classified once each.
+/* guide -- what the nine tools of the metrics guide have in common: how the originals go through the ranks,
+ * what they call one, how they take means, and names that are classified once each.
  *
- * Source: CCL-Bench's tools of the guide (tools/<tool>/metric.py at 33ae115), read for their rules. They count in doubles
- * of microseconds; where the trace has whole microseconds, as theirs have, so do the figures here, to the last bit. */
+ * Source: CCL-Bench's tools of the guide (tools/<tool>/metric.py at 33ae115), read for their rules. They
+ * count in doubles of microseconds; where the trace has whole microseconds, as theirs have, so do the figures
+ * here, to the last bit. */
 #ifndef DSE_METRICS_GUIDE_H
 #define DSE_METRICS_GUIDE_H
 
 #include "metrics/classes.h"
-#include "metrics/metric.h"
+#include "metrics/context.h"
 #include "metrics/numbers.h"
 
 /* A rank as the originals call it. */
@@ -25,8 +26,9 @@ typedef struct {
 /* All ranks of the context, ascending. In the arena of x. */
 guide_ranks guide_ranks_of(const metric_context *x);
 
-/* The same in the order of the labels, as the originals go through files: rank10_trace stands before rank1_trace. A file
- * that the originals would not take as it is (compressed, of several ranks, another name) is called rank<n>_trace. */
+/* The same in the order of the labels, which is that of the originals: rank10_trace stands before
+ * rank1_trace. A file that the originals would not take as it is (compressed, of several ranks, another name)
+ * is called rank<n>_trace. */
 guide_ranks guide_ranks_compat(const metric_context *x);
 
 /* ---- events as the originals see them ------------------------------------------------------- */
@@ -34,7 +36,8 @@ guide_ranks guide_ranks_compat(const metric_context *x);
 /* From the first start to the last end of all events, in microseconds; 0 if there are none. */
 double guide_recording_us(const trace_rank *r);
 
-/* Union of those events of a list whose category is literally one of the words; *n counts the ones that last. */
+/* Union of those events of a list whose category is literally one of the words; *n counts the ones that
+ * last. */
 void guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
                     metric_spans *out, uint32_t *n);
 

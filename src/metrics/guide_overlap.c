@@ -1,8 +1,9 @@
 /* How much of the communication compute hides, and how long the GPU runs no kernel at all.
  *
- * The guide's tool is right as it stands, but for compute kernels with "broadcast" in their name, which it takes for
- * communication. Copies of memory are idle time here; gpu_utilization counts them as work. */
+ * The guide's tool is right as it stands, but for compute kernels with "broadcast" in their name, which it
+ * takes for communication. Copies of memory are idle time here; gpu_utilization counts them as work. */
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 
 #include <math.h>
 
@@ -58,13 +59,12 @@ static void put_rank(const rank_overlap *o, metric_value *to)
 
 static dse_status overlap(const metric_context *x, metric_value *out, dse_error *err)
 {
-    rank_overlap *o;
     metric_value *per_rank;
     int64_t n_compute = 0, n_comm = 0;
     guide_ranks ranks = guide_ranks_of(x);
+    rank_overlap *o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
 
     (void)err;
-    o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++) {
         const metric_view *v = ranks.rank[i].view;
         metric_spans comm = metric_comm_kernel_time(v);
@@ -146,14 +146,13 @@ static void put_rank_compat(const rank_overlap *o, const char *label, metric_val
 
 static dse_status overlap_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    rank_overlap *o;
     metric_value *list;
     int64_t n_compute = 0, n_comm = 0;
     dse_arena scratch;
     guide_ranks ranks = guide_ranks_compat(x);
+    rank_overlap *o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
 
     (void)err;
-    o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < ranks.n; i++) {
         dse_arena_reset(&scratch);

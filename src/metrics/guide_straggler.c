@@ -1,10 +1,14 @@
-/* Which rank the others wait for.
+/* Finds the rank that the others wait for.
  *
- * In a synchronous job all ranks take the same time for a step, and the slow one is known by how little of it it spends
- * waiting in collectives: a rank's own time is its step without the communication that no compute covers. The original
- * compares how long the recordings are, and asks for two standard deviations, which fewer than six ranks cannot reach. */
+ * In a synchronous job all ranks take the same time for a step, and the slow rank is the one that waits least
+ * in collectives: a rank's own time is its step without the communication that no compute covers. The
+ * original compares the lengths of the recordings and asks for two standard deviations, which fewer than six
+ * ranks cannot reach. */
 #include "metrics/guide.h"
+#include "metrics/metric.h"
+#include "metrics/needs.h"
 #include "metrics/steps.h"
+#include "metrics/straggler.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -134,39 +138,31 @@ static void put_times(const guide_ranks *ranks, const rank_time *t, dse_arena *a
 }
 
 /* How far apart the ranks begin their collectives: the metric of that name. */
-static dse_status put_lag(const metric_context *x, trace_kind kind, metric_value *out, dse_error *err)
+static void put_lag(const metric_context *x, metric_value *out)
 {
     dse_error why = DSE_ERROR_INIT;
-    const metric *m;
-    dse_status st = metric_find("kineto.straggler_lag", kind, false, &m, err);
     metric_value *lag = metric_put_object(out, "lag");
+    dse_status st = metric_check_needs(METRIC_LAG_NEEDS, x, &why);
 
-    if (st != DSE_OK)
-        return st;
-    if ((st = metric_check_needs(m, x, &why)) == DSE_OK)
-        st = m->compute(x, lag, &why);
+    if (st == DSE_OK)
+        st = metric_straggler_lag(x, lag, &why);
     if (st != DSE_OK) {
         lag->kind = METRIC_ABSENT;
         lag->first = lag->last = NULL;
         lag->text = dse_arena_strdup(lag->arena, why.text);
     }
-    return DSE_OK;
 }
 
 static dse_status straggler(const metric_context *x, metric_value *out, dse_error *err)
 {
-    rank_time *t;
     metric_value *per_rank;
-    dse_status st = DSE_OK;
     guide_ranks ranks = guide_ranks_of(x);
+    rank_time *t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n);
 
-    if (st != DSE_OK)
-        return st;
-    t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n);
+    (void)err;
     measure_all(&ranks, x->options->trim, t);
     put_times(&ranks, t, x->arena, out);
-    if ((st = put_lag(x, ranks.rank[0].rank->kind, out, err)) != DSE_OK)
-        return st;
+    put_lag(x, out);
     metric_put_integer(out, "num_ranks", ranks.n);
     per_rank = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < ranks.n; i++) {
@@ -261,7 +257,7 @@ static void put_late(const late_rank *late, uint32_t n, metric_value *out)
     }
 }
 
-/* What follows from the durations, by way of their rounded statistics. */
+/* Figures derived from the rounded statistics of the durations. */
 static void put_durations(const guide_ranks *ranks, const double *ms, metric_value *out)
 {
     metric_summary s = metric_summarise(ms, ranks->n);

@@ -1,8 +1,9 @@
 /* Tokens per second of training: the tokens of a step over the time of a step.
  *
- * The original divides one step's tokens by the length of the whole recording, start-up and all its steps. For inference
- * a step is no batch of tokens: throughput_tokens knows its passes. */
+ * The original divides one step's tokens by the length of the whole recording, start-up and all its steps.
+ * For inference a step is no batch of tokens: throughput_tokens knows its passes. */
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -87,8 +88,8 @@ static uint8_t marker_of(const char *name)
     return 0;
 }
 
-/* From the last start marker to the last end marker, in seconds; without both, from the first start of whatever the file
- * has to the last start. 0 or less: not usable. */
+/* The time from the last start marker to the last end marker, in seconds; without both, from the first to the
+ * last start of all events. A result of 0 or less is not usable. */
 static double iteration_s(const trace_rank *r, metric_classes *markers)
 {
     int64_t start = 0, end = 0;

@@ -51,7 +51,8 @@ static const char *after_shape(const char *s)
 
 static bool ends_name(char c) { return !c || strchr(" ,()=", c); }
 
-/* The first operand of what stands in brackets: the first %name; without any, the last word before a comma or the end. */
+/* The first operand of what stands in brackets: the first %name; without any, the last word before a comma or
+ * the end. */
 static hlo_word first_operand(const char *s)
 {
     hlo_word w = {s, 0};
@@ -137,7 +138,8 @@ static bool times(uint64_t *elements, const char **s)
 
 static bool ends_dimension(char c) { return !c || c == ']' || c == ',' || isspace((unsigned char)c); }
 
-/* Whether upstream counts the dimension that begins here: it is digits alone, which that of a bound, "<=8", is not. */
+/* Whether upstream counts the dimension that begins here: it is digits alone, which that of a bound, "<=8",
+ * is not. */
 static bool is_plain(const char *s)
 {
     while (isdigit((unsigned char)*s))
@@ -145,7 +147,7 @@ static bool is_plain(const char *s)
     return ends_dimension(*s);
 }
 
-/* Bytes of the one shape whose '[' is here; *s goes behind its ']'. */
+/* Bytes of the one shape whose '[' is here; *s moves past its ']'. */
 static uint64_t bytes_at(hlo_word type, const char **s, bool upstream)
 {
     int bits = bits_of(type, upstream);

@@ -1,4 +1,4 @@
-/* What the text of an HLO instruction says, as XLA's profiler writes it:
+/* Parses the text of an HLO instruction, as XLA's profiler writes it:
  *
  *     %all-reduce.1 = bf16[512,1024]{1,0:T(8,128)(2,1)} all-reduce(bf16[512,1024]{1,0} %p), replica_groups={{0,1,2,3}}
  *
@@ -26,12 +26,13 @@ typedef struct {
 
 hlo_instruction hlo_parse(const char *text);
 
-/* Bytes of a shape, "bf16[512,1024]{1,0}" or a tuple of shapes, whose elements are summed; layouts are ignored. A type
- * narrower than a byte is packed, and rounded up once an element. HLO_UNKNOWN if there is none, or of an unknown type. */
+/* Bytes of a shape, "bf16[512,1024]{1,0}" or a tuple of shapes, whose elements are summed; layouts are
+ * ignored. A type narrower than a byte is packed, and rounded up once an element. HLO_UNKNOWN if there is
+ * none, or of an unknown type. */
 uint64_t hlo_shape_bytes(const char *shape);
 
-/* The original tools' reading: the text begins with one shape of a type that they know, and dimensions that are no plain
- * numbers do not count. HLO_UNKNOWN otherwise, for every tuple for instance. */
+/* The original tools' reading: the text begins with one shape of a type that they know, and dimensions that
+ * are no plain numbers do not count. HLO_UNKNOWN otherwise, for every tuple for instance. */
 uint64_t hlo_first_shape_bytes(const char *shape);
 
 /* Members of the first replica group, of {{0,1},{2,3}} or [groups,members]<=[...]; 0: not given. */

@@ -35,8 +35,8 @@ size_t hockney_sizes(const hockney_sample *s, size_t count)
     return sizes;
 }
 
-/* Both coordinates in units of their largest, so that GSL's tolerances, which are absolute, mean something: sizes are
- * 1e6, times 1e-5. */
+/* Both coordinates are in units of their largest value, because GSL's tolerances are absolute: sizes are 1e6,
+ * times 1e-5. */
 typedef struct {
     size_t n;
     double *x, *y;

@@ -1,8 +1,10 @@
-/* Hockney's model of a transfer, fitted to all-reduces of n members: T = 2(n - 1)(alpha + beta S / n), of a ring.
+/* Hockney's model of a transfer, fitted to all-reduces of n members: T = 2(n - 1)(alpha + beta S / n), of a
+ * ring.
  *
- * y = T / (2(n - 1)) is linear in x = S / n: alpha is the intercept, beta the slope. Ordinary least squares, and a robust
- * fit beside it (bisquare weights), because a few calls wait for a late rank and one such call can turn the line. By GSL;
- * source: R. Hockney, "The communication challenge for MPP", 1994; CCL-Bench's hockney-group-21. */
+ * y = T / (2(n - 1)) is linear in x = S / n: alpha is the intercept, beta the slope. Ordinary least squares,
+ * and a robust fit beside it (bisquare weights), because a few calls wait for a late rank and one such call
+ * can turn the line. By GSL; source: R. Hockney, "The communication challenge for MPP", 1994; CCL-Bench's
+ * hockney-group-21. */
 #ifndef DSE_METRICS_HOCKNEY_H
 #define DSE_METRICS_HOCKNEY_H
 
@@ -11,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What it takes to fit, as upstream: samples, and sizes among them. */
+/* The least number of samples, and of distinct sizes among them, for a fit; as upstream. */
 #define HOCKNEY_SAMPLES 5
 #define HOCKNEY_SIZES   2
 
@@ -21,7 +23,8 @@ typedef struct {
     uint32_t n;     /* members, 2 or more */
 } hockney_sample;
 
-/* A line. Standard errors are NaN where there are no degrees of freedom; r2 is NaN if all times are the same. */
+/* A line. Standard errors are NaN where there are no degrees of freedom; r2 is NaN if all times are the
+ * same. */
 typedef struct {
     double alpha, beta; /* s, s per byte */
     double alpha_error, beta_error;

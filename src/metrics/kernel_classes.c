@@ -1,6 +1,7 @@
-/* What the compute kernels of a simulated run are: time by class (workload/kernel.h), and the shapes that take most of it.
+/* The compute kernels of a simulated run: time by class (workload/kernel.h), and the shapes that take most of it.
  * Only simulated traces say so of their kernels; measured ones have names alone, which kernels.c classifies. */
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
-/* Which kernels a run spends its time in: by kind of work, and the ten that take most.
+/* The kernels in which a run spends its time: by kind of work, and the ten that take most.
  *
- * Times are plain sums: kernels of different streams that run side by side count each. The original tries reductions
- * before communication, so that ncclDevKernel_AllReduce_Sum_* is a reduction there; kinds.h has the order of the
- * definition. */
+ * Times are plain sums: kernels of different streams that run side by side both count. The original tests for
+ * reductions before communication, so that ncclDevKernel_AllReduce_Sum_* is a reduction there; kinds.h has
+ * the order of the definition. */
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static kind_sums sum_kinds(const rank_kernels *k)
     return s;
 }
 
-/* By time, longest first; equal ones as they came. */
+/* Orders by time, longest first; equal times keep their order. */
 static int by_time(const void *a, const void *b)
 {
     const name_sum *x = *(const name_sum *const *)a, *y = *(const name_sum *const *)b;
@@ -383,12 +384,11 @@ static void put_kinds_compat(const compat_row *row, uint32_t n, metric_value *to
 
 static dse_status kernel_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    compat_row *row;
     metric_value *list;
     guide_ranks ranks = guide_ranks_compat(x);
+    compat_row *row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
 
     (void)err;
-    row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++)
         measure_compat(&ranks.rank[i], x->arena, &row[i]);
     guide_put_round(out, "avg_kernel_time_ms", GUIDE_MEAN(row, ranks.n, time_ms));

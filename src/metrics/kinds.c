@@ -18,7 +18,8 @@ const char *metric_work_name(metric_work w)
     return names[w];
 }
 
-/* Whether n letters of `word`, which is lower case, stand here in any case. Most places fail at the first: no call, then. */
+/* Whether n letters of `word`, which is lower case, stand here in any case. Most places fail at the first: no
+ * call, then. */
 static bool is_here(const char *text, const char *word, size_t n)
 {
     size_t i = 0;
@@ -92,7 +93,7 @@ static const struct {
                   {METRIC_SEND_RECV, {"send", "recv"}},
                   {METRIC_REDUCE, {"reduce"}}};
 
-/* Of the first n characters. */
+/* The type by the first n characters. */
 static metric_comm_type type_of(const char *text, size_t n)
 {
     for (size_t t = 0; t < sizeof type_words / sizeof type_words[0]; t++)
@@ -129,9 +130,9 @@ metric_comm_type metric_comm_type_of_kernel(const char *name)
     return type_of(name, n);
 }
 
-/* The original's shortest words are left out or lengthened, because they stand in kernels of other kinds: `add_`, `mul_`
- * and `div_` (fused_add_rms_norm is a norm), `mm_` (in comm_), a bare `sum` (a scan of cub has the operator Sum). Checked
- * against the counts and times of ten recordings. */
+/* The original's shortest words are left out or lengthened, because they stand in kernels of other kinds:
+ * `add_`, `mul_` and `div_` (fused_add_rms_norm is a norm), `mm_` (in comm_), a bare `sum` (a scan of cub has
+ * the operator Sum). Checked against the counts and times of ten recordings. */
 metric_work metric_work_of(const char *name)
 {
     if (metric_is_comm_kernel(name))

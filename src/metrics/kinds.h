@@ -1,4 +1,4 @@
-/* What the name of a kernel says: whether it communicates, which collective, what kind of work.
+/* Classification of kernels by name: whether it communicates, by which collective, and its kind of work.
  *
  * Source: spec of the metrics, section 1 (communication kernels and their types) and 5.8 (kinds of work). */
 #ifndef DSE_METRICS_KINDS_H
@@ -55,12 +55,12 @@ bool metric_ends(const char *text, const char *suffix);
 
 #define METRIC_STEP_PREFIX "ProfilerStep#" /* of the profiler's step markers: ProfilerStep#<number> */
 
-/* Of a kernel's name. */
+/* These take a kernel's name. */
 bool metric_is_comm_kernel(const char *name);
 metric_comm_type metric_comm_type_of_kernel(const char *name); /* up to _RING, _TREE, _LL, ... */
 metric_work metric_work_of(const char *name);
 
-/* Of args["Collective name"] ("_allgather_base"), or an annotation without its "nccl:" ("all_reduce"). */
+/* Takes args["Collective name"] ("_allgather_base"), or an annotation without its "nccl:" ("all_reduce"). */
 metric_comm_type metric_comm_type_of_word(const char *word);
 
 #endif

@@ -1,4 +1,5 @@
 #include "metrics/latency.h"
+#include "metrics/metric.h"
 
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
@@ -87,7 +88,7 @@ static int by_start(const void *a, const void *b)
     return (x->dur_ps < y->dur_ps) - (x->dur_ps > y->dur_ps);
 }
 
-/* Those within another are parts of it. */
+/* Drops passes within another, which are parts of it. */
 static uint32_t outermost(metric_pass *p, uint32_t n)
 {
     uint32_t kept = 0;
@@ -155,8 +156,9 @@ void metric_passes_of(const metric_context *x, metric_passes **by_rank, const ch
     all_passes(x, false, by_rank, marker_name);
 }
 
-/* With counts: a prompt in chunks takes several passes that generate nothing, and the first token comes out of the last
- * of them; if nothing at all is generated, each pass is a prompt of its own. Without counts the first pass is it. */
+/* With counts: a prompt in chunks takes several passes that generate nothing, and the first token comes out
+ * of the last of them; if nothing at all is generated, each pass is a prompt of its own. Without counts the
+ * first pass is it. */
 uint32_t metric_passes_prefill(const metric_passes *p)
 {
     uint32_t n = 0;
@@ -172,7 +174,8 @@ uint32_t metric_passes_prefill(const metric_passes *p)
 
 /* ---- TTFT and TPOT ---------------------------------------------------------------------------- */
 
-/* Sum of the first passes, and mean of the others, the last of which is left out where there are more than two. */
+/* Sum of the first passes, and mean of the others, the last of which is left out where there are more than
+ * two. */
 static double ttft_of(const metric_passes *p, uint32_t prefill)
 {
     double sum = 0;

@@ -1,12 +1,12 @@
 /* Latencies of inference: time to the first token, and per output token after it.
  *
- * A serving benchmark beside the trace knows them as its clients saw them. Without one they are taken from the forward
- * passes of the engine, and are proxies: they leave out queueing, and are a request's own only where the first pass is
- * the whole prefill. Source: spec of the metrics, section 4.5. */
+ * A serving benchmark beside the trace knows them as its clients saw them. Without one they are taken from
+ * the forward passes of the engine, and are proxies: they leave out queueing, and are a request's own only
+ * where the first pass is the whole prefill. Source: spec of the metrics, section 4.5. */
 #ifndef DSE_METRICS_LATENCY_H
 #define DSE_METRICS_LATENCY_H
 
-#include "metrics/metric.h"
+#include "metrics/context.h"
 
 /* A forward pass, or engine step. */
 typedef struct {
@@ -21,12 +21,12 @@ typedef struct {
     metric_pass *pass; /* outermost ones, by start */
 } metric_passes;
 
-/* Of every rank, by the first kind of marker that any rank has: vLLM's execute_context_*, SGLang's run_batch, the engine
- * core's steps on a TPU. *marker is NULL if there is none. */
+/* The passes of every rank, by the first kind of marker that any rank has: vLLM's execute_context_*, SGLang's
+ * run_batch, or the engine core's steps on a TPU. *marker is NULL if there is none. */
 void metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **marker);
 
-/* Whether a name is that of a forward pass, or engine step: vLLM's, SGLang's, and on a TPU, where a tracer of Python gives
- * file and line, of which _line is the one that the original tools look for. */
+/* Whether a name is that of a forward pass, or engine step: vLLM's, SGLang's, and on a TPU, where a tracer of
+ * Python gives file and line, of which _line is the one that the original tools look for. */
 uint8_t metric_is_vllm_pass(const char *name);   /* execute_context_* */
 uint8_t metric_is_sglang_pass(const char *name); /* "run_batch", "scheduler.py(1234): run_batch" */
 uint8_t metric_is_engine_step(const char *name); /* "$core.py:<line> step*" */

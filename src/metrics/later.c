@@ -48,26 +48,12 @@ metric_words later_kernel_words(const trace_rank *r)
     return METRIC_WORDS(r, "kernel", "Op", "gpu_op", "device_op", "");
 }
 
-later_names later_names_of(const trace_rank *r, const later_words *w, dse_arena *a)
-{
-    return (later_names){r, w, DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1)};
-}
-
-bool later_name_says(later_names *n, const trace_event *e)
-{
-    if (e->name == DSE_NONE)
-        return false;
-    if (!n->said[e->name])
-        n->said[e->name] = later_says(n->rank->names.text[e->name], n->words) ? 2 : 1;
-    return n->said[e->name] == 2;
-}
-
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-static void literal_kernels(const metric_context *x, const later_words *words, later_kernels *k)
+static void literal_kernels(const metric_context *x, metric_classify *words, later_kernels *k)
 {
     const metric_view *v = k->view;
-    later_names names = later_names_of(k->rank, words, x->arena);
+    metric_classes names = metric_classes_of(k->rank, words, x->arena);
     metric_words kernel = METRIC_WORDS(k->rank, "kernel");
     bool literal = k->rank->kind == TRACE_KINETO;
 
@@ -76,12 +62,12 @@ static void literal_kernels(const metric_context *x, const later_words *words, l
 
         if (literal && !kernel.is[e->word])
             continue;
-        k->comm[k->n] = later_name_says(&names, e);
+        k->comm[k->n] = metric_class_of(&names, e);
         k->event[k->n++] = v->kernels.event[i];
     }
 }
 
-later_kernels later_kernels_of(const metric_context *x, uint32_t i, const later_words *words)
+later_kernels later_kernels_of(const metric_context *x, uint32_t i, metric_classify *words)
 {
     const metric_view *v = &x->view[i];
     later_kernels k = {.rank = v->rank, .view = v, .defined = !x->options->compat};

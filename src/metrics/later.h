@@ -1,8 +1,8 @@
-/* What the later metrics of the leaderboard share. They are in group "later"; their rules are the short forms of the
+/* Shared parts of the leaderboard's later metrics, group "later". Their rules are the short forms of the
  * spec's section 8, and CCL-Bench's tools on its main branch.
  *
- * The definition counts as communication what kinds.h says, of all spellings of a category; --compat what each tool's
- * words say, of events whose category is literally "kernel". */
+ * The definition takes communication from kinds.h, in all spellings of a category; --compat takes it from
+ * each tool's words, for events whose category is literally "kernel". */
 #ifndef DSE_METRICS_LATER_H
 #define DSE_METRICS_LATER_H
 
@@ -15,7 +15,7 @@
 
 static inline trace_kind later_kind(const metric_context *x) { return x->record->rank[0].kind; }
 
-/* A row whose rule is one function for both, which asks x->options->compat. */
+/* A row with one function for both rules, which reads x->options->compat. */
 #define LATER_ROW(id, of_unit, on, text)                                                                     \
     {                                                                                                        \
         LATER_ROW_FIELDS(id, of_unit, on, text)                                                              \
@@ -25,7 +25,7 @@ static inline trace_kind later_kind(const metric_context *x) { return x->record-
     .name = #id, .group = "later", .unit = of_unit, .help = text, .kinds = on, .compute = id, .compat = id,  \
     .headline = #id
 
-/* The same, whose headline is compared: its entry is called id_entry. */
+/* The same for a row whose headline is compared; its entry is called id_entry. */
 #define LATER_ENTRY(id, unit, better, tolerance)                                                             \
     static const metric_entry id##_entry[] = {{#id, unit, better, tolerance}};
 #define LATER_ROW_COMPARED(id, of_unit, on, text)                                                            \
@@ -45,14 +45,14 @@ typedef struct {
 
 later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
 
-/* Of a rank (NULL: of none in particular); a whole of 0 adds nothing. */
+/* Adds the part and whole of a rank (NULL: of no particular one); a whole of 0 adds nothing. */
 void later_add(later_result *r, const trace_rank *rank, double part, double whole);
 
 /* A value of a rank, of which the mean is taken. */
 void later_add_value(later_result *r, const trace_rank *rank, double v);
 
-/* scale * part / whole; rounds as the tool does under --compat if digits is not negative. DSE_E_ABSENT with the reason if
- * nothing was added. */
+/* scale * part / whole; rounds as the tool does under --compat if digits is not negative. DSE_E_ABSENT with
+ * the reason if nothing was added. */
 dse_status later_end(later_result *r, const metric_context *x, int digits, const char *why, dse_error *err);
 
 /* ---- kernels ------------------------------------------------------------------------------- */
@@ -66,8 +66,8 @@ typedef struct {
     bool defined;    /* they are those of the view, and so are their unions */
 } later_kernels;
 
-/* Of the i-th rank; `words` say what communicates under --compat. */
-later_kernels later_kernels_of(const metric_context *x, uint32_t i, const later_words *words);
+/* The kernels of the i-th rank; under --compat `words` classifies those that communicate. */
+later_kernels later_kernels_of(const metric_context *x, uint32_t i, metric_classify *words);
 
 /* The union of those that communicate, or of those that do not. */
 metric_spans later_union(const later_kernels *k, bool comm, dse_arena *a);
@@ -92,26 +92,15 @@ typedef struct {
     metric_step *step; /* profiler steps by number, others by start */
 } later_steps;
 
-/* Steps of one kind of mark. `anywhere`: run_batch as a word anywhere in the name, as compute_comm_overlap takes it. */
+/* Steps of one kind of mark. `anywhere`: run_batch as a word anywhere in the name, as compute_comm_overlap
+ * takes it. */
 later_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere);
 
-/* Without the first and the last where there are more than two. */
+/* The steps without the first and the last if there are more than two. */
 later_steps later_inner(const later_steps *s);
 
-/* The words for a category by which a tool takes an event for a kernel: "kernel", "Op", "gpu_op", "device_op", or none, as
- * a TPU's events have none. */
+/* The words for a category by which a tool takes an event for a kernel: "kernel", "Op", "gpu_op",
+ * "device_op", or none, as a TPU's events have none. */
 metric_words later_kernel_words(const trace_rank *r);
-
-/* ---- words --------------------------------------------------------------------------------- */
-
-/* What words say of a rank's names, asked once a name. */
-typedef struct {
-    const trace_rank *rank;
-    const later_words *words;
-    uint8_t *said;
-} later_names;
-
-later_names later_names_of(const trace_rank *r, const later_words *w, dse_arena *a);
-bool later_name_says(later_names *n, const trace_event *e);
 
 #endif

@@ -17,7 +17,8 @@
 
 /* ---- bandwidth_utilization_*_group_6 ------------------------------------------------------- */
 
-/* Bytes per second on a member's link, of the calls whose size, time and members are known, behind the n there are. */
+/* Bytes per second on a member's link, of the calls whose size, time and members are known, behind the n
+ * there are. */
 static size_t add_rates(const later_calls *c, metric_comm_type type, double *rate, size_t n)
 {
     for (uint32_t i = 0; i < c->n; i++) {
@@ -113,7 +114,7 @@ BANDWIDTH(reducescatter, METRIC_REDUCE_SCATTER)
 
 /* ---- bandwidth_utilization ----------------------------------------------------------------- */
 
-/* Of the original: four links of 25 GB/s between two GPUs of Perlmutter. */
+/* The original assumes four links of 25 GB/s between two GPUs of Perlmutter. */
 #define PERLMUTTER_BYTES_PER_S 100e9
 
 /* The original knows these alone. */
@@ -130,13 +131,14 @@ static double float_bytes(const char *dtype)
     return 0;
 }
 
-/* Of rank 0: the mean over all-reduces of (S/n)(n-1) over what the link could, which is half of what a ring sends. */
+/* The mean over the all-reduces of rank 0 of (S/n)(n-1) over the capacity of the link; a ring sends twice as
+ * much. */
 static void upstream_utilization(const metric_context *x, later_result *r)
 {
     static const char kernel[] = "ncclDevKernel_AllReduce";
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         for (uint32_t e = 0; k.rank->rank == 0 && e < k.n; e++) {
             const trace_event *v = &k.rank->event[k.event[e]];
@@ -156,7 +158,8 @@ static void upstream_utilization(const metric_context *x, later_result *r)
     }
 }
 
-/* Of all ranks: bus bandwidth over the card's, of a node's links if the group fits into one. */
+/* Bus bandwidth of all ranks over the card's, which is that of a node's links if the group fits into one
+ * node. */
 static dse_status utilization(const metric_context *x, later_result *r, dse_error *err)
 {
     const trace_card *card = x->card;
@@ -216,7 +219,7 @@ static double volume_of(const later_calls *c, unsigned types, uint32_t *sized, u
     return bytes / 1e9;
 }
 
-/* Of the first rank; by the definition, the mean over ranks, or over the devices of TPUs. */
+/* Upstream takes the first rank; the definition is the mean over ranks, or over the devices of TPUs. */
 static dse_status volume(const metric_context *x, unsigned types, const char *name, metric_value *out,
                          dse_error *err)
 {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the tools know a collective: by how a kernel's name goes on after ncclDevKernel_ or ncclKernel_, or by its
- * "Collective name"; an all-to-all by both, as it is made of sends and receives. */
+/* The tools recognise a collective by the part of a kernel's name after ncclDevKernel_ or ncclKernel_, or by
+ * its "Collective name"; an all-to-all needs both, since it consists of sends and receives. */
 static const struct {
     metric_comm_type type;
     const char *kernel;
@@ -79,7 +79,7 @@ static double upstream_dtype_bytes(const char *dtype)
 
 static void upstream_gpu(const metric_context *x, uint32_t i, later_calls *out)
 {
-    later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+    later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
     out->call = DSE_ARENA_NEW(x->arena, later_call, k.n);
     for (uint32_t e = 0; e < k.n; e++) {
@@ -110,8 +110,8 @@ static int by_place(const void *a, const void *b)
     return (p->pid > q->pid) - (p->pid < q->pid);
 }
 
-/* On how many processes each name is met: the tools' number of members. (They group all-reduces by an identifier that
- * all devices' events of one operation share, as they do its name.) */
+/* Counts the processes on which each name occurs: the tools' number of members. (They group all-reduces by an
+ * identifier that the events of one operation share on all devices, as they share its name.) */
 static uint32_t *count_members(const trace_rank *r, place *p, size_t n, dse_arena *a)
 {
     uint32_t *members = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1);

@@ -1,4 +1,5 @@
-/* How much communication there is: coll_call_num, communication_fraction, _ratio, _overhead, total_communication_time. */
+/* How much communication there is: coll_call_num, communication_fraction, _ratio, _overhead,
+ * total_communication_time. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/tpu_run.h"
@@ -12,8 +13,8 @@ static double ps_of(const later_kernels *k, uint32_t i) { return (double)k->rank
 
 /* ---- communication_fraction ---------------------------------------------------------------- */
 
-/* Of the kernels that touch a step, whole: communication over all; 0 kernels: false. `reach` is the latest end of the
- * kernels up to each, so that those that ended before are passed over by bisection. */
+/* Communication over all kernels that overlap a step, each counted whole; false if there are none. reach[i]
+ * is the latest end of the first i + 1 kernels, so that bisection skips those that ended before the step. */
 static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_span step, double *out)
 {
     double comm = 0, all = 0;
@@ -65,7 +66,7 @@ static void gpu_fraction(const metric_context *x, later_result *r)
 {
     for (uint32_t i = 0; i < x->n_views; i++) {
         double comm, all;
-        later_kernels k = later_kernels_of(x, i, &later_comm_wide);
+        later_kernels k = later_kernels_of(x, i, later_comm_wide);
         later_steps steps = later_steps_of(x, i, LATER_PROFILER_STEPS, false);
 
         if (steps.n)
@@ -78,7 +79,7 @@ static void gpu_fraction(const metric_context *x, later_result *r)
 }
 
 /* Sums over the kernels of all ranks. */
-static void pooled(const metric_context *x, const later_words *words, later_result *r)
+static void pooled(const metric_context *x, metric_classify *words, later_result *r)
 {
     double comm = 0, all = 0;
 
@@ -147,7 +148,7 @@ static dse_status communication_fraction(const metric_context *x, metric_value *
     if (tpu)
         (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, true, &r);
     else if (pool)
-        pooled(x, &later_comm_nsys, &r);
+        pooled(x, later_comm_nsys, &r);
     else
         gpu_fraction(x, &r);
     return later_end(&r, x, -1, "the trace has no kernels", err);
@@ -160,7 +161,7 @@ static dse_status communication_ratio(const metric_context *x, metric_value *out
     if (later_kind(x) == TRACE_XLA)
         (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, false, &r);
     else
-        pooled(x, &later_comm_plain, &r);
+        pooled(x, later_comm_plain, &r);
     return later_end(&r, x, -1, "the trace has no kernels", err);
 }
 
@@ -186,7 +187,7 @@ static dse_status communication_overhead(const metric_context *x, metric_value *
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         double comm = 0, all = 0;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         if (compat && k.rank->rank != 0)
             continue;
@@ -203,13 +204,14 @@ static dse_status communication_overhead(const metric_context *x, metric_value *
 
 /* ---- total_communication_time -------------------------------------------------------------- */
 
-/* From the first to the last inner step, or anywhere if there are no more than two, over how many they are. */
+/* Communication from the first to the last inner step, per step; over the whole trace if there are no more
+ * than two steps. */
 static void rank_time(const metric_context *x, uint32_t i, later_result *r)
 {
     later_steps s;
     metric_spans comm;
     double time;
-    later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+    later_kernels k = later_kernels_of(x, i, later_comm_plain);
     later_steps all = later_steps_of(x, i, LATER_PROFILER_STEPS, false);
 
     if (!k.n)
@@ -228,7 +230,7 @@ static void summed_time(const metric_context *x, later_result *r)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         sum += seconds(later_sum(&k, true));
         n += k.n;
@@ -272,7 +274,8 @@ static dse_status total_communication_time(const metric_context *x, metric_value
 
 /* ---- coll_call_num ------------------------------------------------------------------------- */
 
-/* Under --compat the tool reads one file, kineto_trace_0.json, and knows one prefix; without that file it says 0. */
+/* Under --compat the tool reads one file, kineto_trace_0.json, and knows one prefix; without that file it
+ * says 0. */
 static uint64_t upstream_calls(const metric_view *v)
 {
     static const char prefix[] = "ncclDevKernel_";

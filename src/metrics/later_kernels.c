@@ -1,4 +1,4 @@
-/* What the time of kernels goes to: dominant_kernel_concentration, moe_fraction, memory_bound_fraction. */
+/* Where the time of kernels goes: dominant_kernel_concentration, moe_fraction, memory_bound_fraction. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
@@ -40,7 +40,7 @@ static void gpu_times(const metric_context *x, by_name *b)
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         for (uint32_t e = 0; e < k.n; e++)
             ps[r->event[k.event[e]].name] += (double)r->event[k.event[e]].dur_ps;
@@ -123,18 +123,18 @@ static dse_status dominant_kernel_concentration(const metric_context *x, metric_
 static dse_status moe_fraction(const metric_context *x, metric_value *out, dse_error *err)
 {
     later_result r = later_begin(x, out, "moe_fraction", 100);
-    const later_words *words = later_kind(x) == TRACE_NSYS ? &later_moe_nsys : &later_moe;
+    metric_classify *words = later_kind(x) == TRACE_NSYS ? later_moe_nsys : later_moe;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *rank = x->view[i].rank;
         double moe = 0, all = 0;
-        later_names names = later_names_of(rank, words, x->arena);
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        metric_classes names = metric_classes_of(rank, words, x->arena);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         for (uint32_t e = 0; e < k.n; e++) {
             const trace_event *v = &rank->event[k.event[e]];
             all += (double)v->dur_ps;
-            moe += later_name_says(&names, v) ? (double)v->dur_ps : 0;
+            moe += metric_class_of(&names, v) ? (double)v->dur_ps : 0;
         }
         later_add(&r, rank, moe, all);
     }
@@ -155,7 +155,7 @@ static uint8_t is_bound(const char *name)
     return bound[later_class_of(name)];
 }
 
-/* Of the view's kernels; the tool takes events of any kind that the file calls so. */
+/* The definition takes the view's kernels; the tool takes all events with one of its category words. */
 static void bound_by_name(const metric_context *x, later_result *out)
 {
     for (uint32_t i = 0; i < x->n_views; i++) {
@@ -179,7 +179,7 @@ static void bound_by_name(const metric_context *x, later_result *out)
     }
 }
 
-/* Of a TPU the leaf operations of its devices, by the same words. */
+/* For TPUs: the leaf operations of the devices, classified by the same words. */
 static void bound_of_devices(const metric_context *x, later_result *out)
 {
     tpu_run run = tpu_run_of(x);
@@ -199,7 +199,8 @@ static void bound_of_devices(const metric_context *x, later_result *out)
     }
 }
 
-/* Blocks a processor. Where an export does not say how many processors there are, the original takes an A100's. */
+/* Blocks a processor. Where an export does not say how many processors there are, the original takes an
+ * A100's. */
 static double filled(const metric_context *x, const trace_rank *r, const trace_event *e)
 {
     const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
@@ -215,7 +216,7 @@ static dse_status bound_by_coverage(const metric_context *x, later_result *out, 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         double bound = 0, all = 0;
-        later_kernels k = later_kernels_of(x, i, &later_comm_nsys);
+        later_kernels k = later_kernels_of(x, i, later_comm_nsys);
 
         for (uint32_t e = 0; e < k.n; e++) {
             const trace_event *v = &r->event[k.event[e]];

@@ -22,7 +22,8 @@ static double copied_bytes(const trace_rank *r, const trace_event *e)
     return 0;
 }
 
-/* Whose name is of a copy, or, by the definition, that a GPU copies or sets memory. Bytes over ps are TB/s. */
+/* Events whose name is that of a copy; by the definition, events in which a GPU copies memory. Bytes over ps
+ * are TB/s. */
 static void gpu_bandwidth(const metric_context *x, later_result *out)
 {
     bool by_name = x->options->compat && later_kind(x) != TRACE_NSYS;
@@ -30,14 +31,14 @@ static void gpu_bandwidth(const metric_context *x, later_result *out)
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         double bytes = 0, ps = 0;
-        later_names names = later_names_of(r, &later_memcpy, x->arena);
+        metric_classes names = metric_classes_of(r, later_memcpy, x->arena);
 
         for (size_t k = 0; k < r->n_events; k++) {
             const trace_event *e = &r->event[k];
             double b;
 
             if (e->instant || e->dur_ps <= 0 ||
-                !(by_name ? later_name_says(&names, e) : e->category == TRACE_MEMCPY))
+                !(by_name ? metric_class_of(&names, e) : e->category == TRACE_MEMCPY))
                 continue;
             b = copied_bytes(r, e);
             bytes += b;
@@ -114,8 +115,8 @@ typedef struct {
 static void upstream_lists_init(const metric_context *x, const trace_rank *r, upstream_lists *l)
 {
     metric_words kernel = later_kernel_words(r);
-    later_names copy = later_names_of(r, &later_memcpy, x->arena),
-                comm = later_names_of(r, &later_comm_named, x->arena);
+    metric_classes copy = metric_classes_of(r, later_memcpy, x->arena),
+                   comm = metric_classes_of(r, later_comm_named, x->arena);
 
     *l = (upstream_lists){{0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)},
                           {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)},
@@ -126,9 +127,9 @@ static void upstream_lists_init(const metric_context *x, const trace_rank *r, up
         if (e->instant || e->dur_ps <= 0 || !kernel.is[e->word])
             continue;
         metric_span_extend(&l->span, metric_start(e), metric_end(e));
-        if (later_name_says(&copy, e))
+        if (metric_class_of(&copy, e))
             l->copies.event[l->copies.n++] = (uint32_t)i;
-        else if (!later_name_says(&comm, e))
+        else if (!metric_class_of(&comm, e))
             l->compute.event[l->compute.n++] = (uint32_t)i;
     }
 }
@@ -210,7 +211,7 @@ static void tpu_overhead(const metric_context *x, later_result *out)
     }
 }
 
-/* What the tool takes for compute: all device events but copies, whole programs and waits. */
+/* The tool's notion of compute: all device events except copies, whole programs and waits. */
 static bool is_device_compute(const char *name)
 {
     return !strstr(name, "copy-start.") && !strstr(name, "copy-done.") && !metric_begins(name, "jit_") &&

@@ -1,4 +1,5 @@
-/* Communication that compute covers, as the later tools measure it: within steps, and over the whole trace. */
+/* Communication that compute covers, as the later tools measure it: within steps, and over the whole
+ * trace. */
 #include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/tpu_run.h"
@@ -7,7 +8,7 @@
 
 /* ---- compute_comm_overlap ------------------------------------------------------------------ */
 
-/* Both clipped to each inner step; added up. */
+/* Sums of both, clipped to each inner step. */
 static void add_steps(const metric_spans *comm, const metric_spans *both, const later_steps *all,
                       double *over, double *whole)
 {
@@ -29,7 +30,7 @@ static later_steps first_steps(const metric_context *x, uint32_t i)
 }
 
 /* Unions of a rank's communication, and of what compute covers of it. */
-static void covered(const metric_context *x, uint32_t i, const later_words *words, later_kernels *k,
+static void covered(const metric_context *x, uint32_t i, metric_classify *words, later_kernels *k,
                     metric_spans *comm, metric_spans *both)
 {
     metric_spans compute;
@@ -50,7 +51,7 @@ static void gpu_overlap(const metric_context *x, later_result *r)
         double over = 0, all = 0;
         later_steps steps = first_steps(x, i);
 
-        covered(x, i, &later_comm_overlap, &k, &comm, &both);
+        covered(x, i, later_comm_overlap, &k, &comm, &both);
         if (whole) { /* such an export names no steps: all of it, the devices pooled */
             later_add(r, k.rank, (double)metric_spans_length(&both), (double)metric_spans_length(&comm));
             continue;
@@ -91,19 +92,19 @@ static later_steps xla_steps(const metric_context *x, const trace_rank *r)
     return s;
 }
 
-/* Of all duration events of the file, the union of those that words name and `without` do not. */
-static metric_spans named_time(const metric_context *x, const trace_rank *r, const later_words *words,
-                               const later_words *without)
+/* The union of all duration events of the file that `words` matches and `without` does not. */
+static metric_spans named_time(const metric_context *x, const trace_rank *r, metric_classify *words,
+                               metric_classify *without)
 {
     metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
-    later_names says = later_names_of(r, words, x->arena), not = {0};
+    metric_classes says = metric_classes_of(r, words, x->arena), not = {0};
 
     if (without)
-        not = later_names_of(r, without, x->arena);
+        not = metric_classes_of(r, without, x->arena);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if (!e->instant && later_name_says(&says, e) && (!without || !later_name_says(&not, e)))
+        if (!e->instant && metric_class_of(&says, e) && (!without || !metric_class_of(&not, e)))
             list.event[list.n++] = (uint32_t)i;
     }
     metric_sort_by_start(r, &list, x->arena);
@@ -113,13 +114,12 @@ static metric_spans named_time(const metric_context *x, const trace_rank *r, con
 static void xla_upstream_overlap(const metric_context *x, later_result *out)
 {
     const trace_rank *r = &x->record->rank[0];
-    metric_spans both;
     double over = 0, all = 0;
     later_steps steps = xla_steps(x, r);
-    metric_spans comm = named_time(x, r, &later_comm_xla, NULL);
-    metric_spans compute = named_time(x, r, &later_compute_xla, &later_comm_xla);
+    metric_spans comm = named_time(x, r, later_comm_xla, NULL);
+    metric_spans compute = named_time(x, r, later_compute_xla, later_comm_xla);
+    metric_spans both = metric_spans_intersect(&comm, &compute, x->arena);
 
-    both = metric_spans_intersect(&comm, &compute, x->arena);
     add_steps(&comm, &both, &steps, &over, &all);
     later_add(out, NULL, over, all);
 }
@@ -158,7 +158,7 @@ static dse_status communication_overlap_ratio(const metric_context *x, metric_va
         metric_spans comm, both;
         double over, all;
 
-        covered(x, i, pool ? &later_comm_nsys : &later_comm_plain, &k, &comm, &both);
+        covered(x, i, pool ? later_comm_nsys : later_comm_plain, &k, &comm, &both);
         over = (double)metric_spans_length(&both);
         all = (double)metric_spans_length(&comm);
         if (all > 0 && pool)

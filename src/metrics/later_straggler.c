@@ -88,7 +88,8 @@ static dse_status straggler_metrics(const metric_context *x, metric_value *out, 
 
 /* ---- straggler_pct ------------------------------------------------------------------------- */
 
-/* A call: the ordinal-th of its type in its group on a rank. Groups are told apart by their ranks, else their names. */
+/* A call: the ordinal-th of its type in its group on a rank. Groups are told apart by their ranks, else their
+ * names. */
 typedef struct {
     const char *group;
     uint32_t rank, ordinal;

@@ -70,7 +70,7 @@ static int by_lane(const void *a, const void *b)
     return (x->span.end < y->span.end) - (x->span.end > y->span.end);
 }
 
-/* Those that lie in no other of their thread, whose number a step has here. */
+/* Keeps the steps that lie in no other step of their thread; `number` holds the thread here. */
 static void keep_outermost(later_steps *s)
 {
     uint32_t kept = 0;
@@ -125,7 +125,7 @@ static later_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
     return s;
 }
 
-/* Of all events, flows and what begins at 0 included. */
+/* The length over all events, including flows and events at time 0. */
 static double length_s(const trace_rank *r)
 {
     return r->any_last_ps > r->any_first_ps ? seconds(r->any_last_ps - r->any_first_ps) : 0;
@@ -227,10 +227,9 @@ static dse_status total_kernel_time(const metric_context *x, metric_value *out, 
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
-        double own;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
+        double own = seconds(later_sum(&k, true) + later_sum(&k, false));
 
-        own = seconds(later_sum(&k, true) + later_sum(&k, false));
         sum += own;
         n += k.n;
         if (ranks)
@@ -252,7 +251,8 @@ static bool kernel_span(const later_kernels *k, metric_span *out)
     return k->n > 0;
 }
 
-/* Over the lines of TPUs; the tool takes microseconds for nanoseconds, and so its seconds are a thousandth. */
+/* Over the lines of TPUs; the tool takes microseconds for nanoseconds, and so its seconds are a
+ * thousandth. */
 static dse_status tpu_trace_time(const metric_context *x, metric_value *out, dse_error *err)
 {
     const trace_rank *r = &x->record->rank[0];
@@ -277,7 +277,7 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
     for (uint32_t i = 0; i < x->n_views; i++) {
         double base = ((double)x->view[i].rank->base_ns - (double)x->view[0].rank->base_ns) * TRACE_PS_PER_NS;
         metric_span span;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
         if (!kernel_span(&k, &span))
             continue;
@@ -300,7 +300,7 @@ static void merged_utilization(const metric_context *x, later_result *r)
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         metric_span span;
-        later_kernels k = later_kernels_of(x, i, &later_comm_nsys);
+        later_kernels k = later_kernels_of(x, i, later_comm_nsys);
         metric_spans busy = later_busy(&k, x->arena);
 
         if (!kernel_span(&k, &span))
@@ -324,7 +324,7 @@ static dse_status aggregate_gpu_utilization(const metric_context *x, metric_valu
     r.scale = 1;
     for (uint32_t i = 0; i < x->n_views; i++) {
         metric_span span;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
         metric_spans busy = later_busy(&k, x->arena);
 
         if (kernel_span(&k, &span) && span.end > span.start)
@@ -343,7 +343,7 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         double s;
-        later_kernels k = later_kernels_of(x, i, &later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, later_comm_plain);
         metric_spans busy = later_busy(&k, x->arena);
 
         if (!k.n)

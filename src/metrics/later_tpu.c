@@ -68,7 +68,8 @@ later_tpu later_tpu_of(const metric_context *x)
 
 #define NO_NUMBER (DSE_NONE - 1)
 
-/* The number of copy-start.<n> (done: copy-done.<n>) anywhere in a name; NO_NUMBER of the bare word; DSE_NONE. */
+/* The number of copy-start.<n> (done: copy-done.<n>) anywhere in a name; NO_NUMBER of the bare word;
+ * DSE_NONE. */
 static uint32_t number_of(const char *name, bool done)
 {
     const char *word = done ? "copy-done" : "copy-start", *at = strstr(name, word);
@@ -100,8 +101,8 @@ typedef struct {
     uint32_t event;  /* the start that waits for its done; DSE_NONE: none does */
 } waiting;
 
-/* What the names of a file say, and the starts by their numbers; of these there are at most as many as names, so that
- * the table of slots is at most half full. */
+/* The numbers of copies by name, and a table of the starts by number. There are at most as many starts as
+ * names, so the table is at most half full. */
 typedef struct {
     size_t n_slots;
     waiting *slot;
@@ -176,7 +177,7 @@ static void find_copies(const later_copies *which, dse_arena *scratch, dse_arena
     }
 }
 
-/* What it needs on the way is as large as the file, and it is asked once a device: given back each time. */
+/* The tables are as large as the file and are built once per device, so they are freed each time. */
 void later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n)
 {
     dse_arena scratch;

@@ -1,9 +1,10 @@
-/* later_tpu -- how the later tools read a TPU's Chrome trace: the duration events of every line of the device processes,
- * each with its device duration if it has one. All of the first file; the definitions read tpu_ops.h instead. */
+/* later_tpu -- how the later tools read a TPU's Chrome trace: the duration events of every line of the device
+ * processes, each with its device duration if it has one. All of the first file; the definitions read
+ * tpu_ops.h instead. */
 #ifndef DSE_METRICS_LATER_TPU_H
 #define DSE_METRICS_LATER_TPU_H
 
-#include "metrics/metric.h"
+#include "metrics/context.h"
 
 typedef struct {
     const trace_rank *rank;
@@ -20,7 +21,8 @@ static inline bool later_tpu_has(const later_tpu *t, const trace_event *e)
     return !e->instant && t->lane[e->lane];
 }
 
-/* Its device duration, else its own, whose microseconds the tools add to the others' nanoseconds as they are. */
+/* Its device duration, else its own, whose microseconds the tools add to the others' nanoseconds as they
+ * are. */
 static inline double later_tpu_ps(const later_tpu *t, size_t event)
 {
     trace_device_time d = trace_device_time_of(t->rank, event);
@@ -42,8 +44,9 @@ typedef struct {
     double bytes; /* accessed, of the start; NaN */
 } later_copy;
 
-/* Which copies: on which lanes (NULL: on any), of which process (DSE_NONE: of any), and whether those count that have no
- * number. A done belongs to the last start of its number, so without a process devices that interleave are mixed up. */
+/* Selects copies: by lanes (NULL: all), by process (DSE_NONE: all), and whether copies without a number
+ * count. A done belongs to the last start of its number, so without a process, devices that interleave are
+ * mixed up. */
 typedef struct {
     const trace_rank *rank;
     const bool *lane;

@@ -6,46 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define WORDS(name, ...)                                                                                     \
-    static const char *const name##_list[] = {__VA_ARGS__};                                                  \
-    const later_words name = {sizeof name##_list / sizeof name##_list[0], name##_list}
-
-#define OWN_WORDS(name, ...)                                                                                 \
-    static const char *const name##_list[] = {__VA_ARGS__};                                                  \
-    static const later_words name = {sizeof name##_list / sizeof name##_list[0], name##_list}
-
-#define CROSS_DEVICE "crossdevice", "cross_device", "cross-device"
-#define COLLECTIVES                                                                                          \
-    "allreduce", "allgather", "reducescatter", "broadcast", CROSS_DEVICE, "all_reduce", "all_gather",        \
-        "reduce_scatter", "sendrecv"
-#define DASHED                                                                                               \
-    "allreduce", "all_reduce", "all-reduce", "allgather", "all_gather", "all-gather", "reducescatter",       \
-        "reduce_scatter", "reduce-scatter", "alltoall", "all_toall", "all-toall", "allto_all", "allto-all",  \
-        "all_to_all", "all-to-all", "all_to-all", "all-to_all"
-
-WORDS(later_comm_wide, "nccl", COLLECTIVES, "send", "recv", "p2p", "communicate");
-WORDS(later_comm_plain, "^nccl", "nccldevkernel", "ncclkernel", COLLECTIVES);
-WORDS(later_comm_nsys, "nccl", "allreduce", "allgather", "reducescatter", "broadcast", "send", "recv", "p2p",
-      "cross_device", "communicate", "all_reduce", "all_gather");
-WORDS(later_comm_overlap, "nccl", DASHED, "broadcast", CROSS_DEVICE, "sendrecv", "collective");
-WORDS(later_comm_xla, "nccl", DASHED, CROSS_DEVICE, "sendrecv", "collective");
-WORDS(later_compute_xla, "dot", "convolution", "gemm", "matmul", "fusion", "compute", "custom-call");
-WORDS(later_moe, "moe", "expert", "routing", "gating", "gate_", "topk", "dispatch", "combine",
-      "grouped_gemm");
-WORDS(later_moe_nsys, "moe", "expert", "routing", "gating", "<gate>", "<topk>", "dispatchkernel",
-      "combinekernel");
-WORDS(later_memcpy, "memcpy", "memset", "copy_kernel", "copy.", "copy-start", "copy-done", "<dma>");
-
-WORDS(later_comm_named, "nccl", COLLECTIVES);
-OWN_WORDS(later_gemm, "gemm", "cutlass", "cublas", "matmul", "triton_mm");
-OWN_WORDS(later_softmax, "softmax");
-OWN_WORDS(later_norm, "layernorm", "layer_norm", "rmsnorm", "rms_norm", "batchnorm", "batch_norm",
-          "groupnorm", "group_norm", "norm_kernel");
-OWN_WORDS(later_elementwise, "elementwise", "pointwise", "vectorized", "unary", "binary", "aten::add",
-          "aten::mul", "aten::div", "aten::sub", "aten::relu", "aten::gelu", "aten::silu", "aten::sigmoid",
-          "aten::tanh", "aten::exp", "aten::neg", "aten::abs", "aten::clamp");
-OWN_WORDS(later_reduction, "reduce!scatter", "sum_kernel", "mean_kernel");
-
 static bool of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static bool found(const char *name, const char *word)
@@ -63,26 +23,69 @@ static bool found(const char *name, const char *word)
     return false;
 }
 
-bool later_says(const char *name, const later_words *w)
+static uint8_t says(const char *name, const char *const *word, size_t n)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (found(name, w->word[i]))
+    for (size_t i = 0; i < n; i++)
+        if (found(name, word[i]))
             return true;
     return false;
 }
 
-later_class later_class_of(const char *name)
+#define SAYS(id, ...)                                                                                        \
+    uint8_t id(const char *name)                                                                             \
+    {                                                                                                        \
+        static const char *const words[] = {__VA_ARGS__};                                                    \
+                                                                                                             \
+        return says(name, words, sizeof words / sizeof words[0]);                                            \
+    }
+
+#define CROSS_DEVICE "crossdevice", "cross_device", "cross-device"
+#define COLLECTIVES                                                                                          \
+    "allreduce", "allgather", "reducescatter", "broadcast", CROSS_DEVICE, "all_reduce", "all_gather",        \
+        "reduce_scatter", "sendrecv"
+#define DASHED                                                                                               \
+    "allreduce", "all_reduce", "all-reduce", "allgather", "all_gather", "all-gather", "reducescatter",       \
+        "reduce_scatter", "reduce-scatter", "alltoall", "all_toall", "all-toall", "allto_all", "allto-all",  \
+        "all_to_all", "all-to-all", "all_to-all", "all-to_all"
+
+SAYS(later_comm_wide, "nccl", COLLECTIVES, "send", "recv", "p2p", "communicate")
+SAYS(later_comm_plain, "^nccl", "nccldevkernel", "ncclkernel", COLLECTIVES)
+SAYS(later_comm_nsys, "nccl", "allreduce", "allgather", "reducescatter", "broadcast", "send", "recv", "p2p",
+     "cross_device", "communicate", "all_reduce", "all_gather")
+SAYS(later_comm_overlap, "nccl", DASHED, "broadcast", CROSS_DEVICE, "sendrecv", "collective")
+SAYS(later_comm_xla, "nccl", DASHED, CROSS_DEVICE, "sendrecv", "collective")
+SAYS(later_compute_xla, "dot", "convolution", "gemm", "matmul", "fusion", "compute", "custom-call")
+SAYS(later_moe, "moe", "expert", "routing", "gating", "gate_", "topk", "dispatch", "combine", "grouped_gemm")
+SAYS(later_moe_nsys, "moe", "expert", "routing", "gating", "<gate>", "<topk>", "dispatchkernel",
+     "combinekernel")
+SAYS(later_memcpy, "memcpy", "memset", "copy_kernel", "copy.", "copy-start", "copy-done", "<dma>")
+
+SAYS(later_comm_named, "nccl", COLLECTIVES)
+static SAYS(later_gemm, "gemm", "cutlass", "cublas", "matmul", "triton_mm") static SAYS(
+    later_softmax,
+    "softmax") static SAYS(later_norm, "layernorm", "layer_norm", "rmsnorm", "rms_norm", "batchnorm",
+                           "batch_norm", "groupnorm", "group_norm",
+                           "norm_kernel") static SAYS(later_elementwise, "elementwise", "pointwise",
+                                                      "vectorized", "unary", "binary", "aten::add",
+                                                      "aten::mul", "aten::div", "aten::sub", "aten::relu",
+                                                      "aten::gelu", "aten::silu", "aten::sigmoid",
+                                                      "aten::tanh", "aten::exp", "aten::neg", "aten::abs",
+                                                      "aten::clamp") static SAYS(later_reduction,
+                                                                                 "reduce!scatter",
+                                                                                 "sum_kernel", "mean_kernel")
+
+    later_class later_class_of(const char *name)
 {
-    static const later_words *const classes[LATER_OTHER] = {[LATER_COMMUNICATION] = &later_comm_named,
-                                                            [LATER_TRANSFER] = &later_memcpy,
-                                                            [LATER_GEMM] = &later_gemm,
-                                                            [LATER_SOFTMAX] = &later_softmax,
-                                                            [LATER_NORM] = &later_norm,
-                                                            [LATER_ELEMENTWISE] = &later_elementwise,
-                                                            [LATER_REDUCTION] = &later_reduction};
+    static metric_classify *const classes[LATER_OTHER] = {[LATER_COMMUNICATION] = later_comm_named,
+                                                          [LATER_TRANSFER] = later_memcpy,
+                                                          [LATER_GEMM] = later_gemm,
+                                                          [LATER_SOFTMAX] = later_softmax,
+                                                          [LATER_NORM] = later_norm,
+                                                          [LATER_ELEMENTWISE] = later_elementwise,
+                                                          [LATER_REDUCTION] = later_reduction};
 
     for (later_class c = 0; c < LATER_OTHER; c++)
-        if (later_says(name, classes[c]))
+        if (classes[c](name))
             return c;
     return LATER_OTHER;
 }

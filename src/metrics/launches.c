@@ -1,6 +1,8 @@
 /* Which call launched a kernel, and which collective a communication is. */
 #include "metrics/launches.h"
 
+#include "metrics/kinds.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,8 @@ static int by_key(const void *a, const void *b)
     return (x->event > y->event) - (x->event < y->event);
 }
 
-/* Launches by correlation, the first in the file of each: by number where a profiler counted them up, else sorted. */
+/* Launches by correlation, the first in the file of each: by number where a profiler counted them up, else
+ * sorted. */
 typedef struct {
     uint32_t low, high; /* none if low > high */
     uint32_t *by_number;
@@ -70,18 +73,18 @@ static uint32_t launch_of(const launch_index *x, uint32_t correlation)
 }
 
 /* The first event in the file with a kernel's correlation that is a call of the runtime. */
-void metric_launches_init(metric_view *v, const metric_sieve *s)
+uint32_t *metric_launches_of(const metric_sieve *s, const metric_events *kernels, dse_arena *a)
 {
-    const trace_rank *r = v->rank;
+    uint32_t *launch = DSE_ARENA_RAW(a, uint32_t, kernels->n);
     launch_index index;
     dse_arena scratch;
 
     dse_arena_init(&scratch);
-    v->launch = DSE_ARENA_NEW(&v->arena, uint32_t, v->kernels.n);
-    launch_index_init(r, &s->list[PICK_LAUNCHES], &scratch, &index);
-    for (uint32_t k = 0; k < v->kernels.n; k++)
-        v->launch[k] = launch_of(&index, r->event[v->kernels.event[k]].correlation);
+    launch_index_init(s->rank, &s->list[PICK_LAUNCHES], &scratch, &index);
+    for (uint32_t k = 0; k < kernels->n; k++)
+        launch[k] = launch_of(&index, s->rank->event[kernels->event[k]].correlation);
     dse_arena_free(&scratch);
+    return launch;
 }
 
 /* ---- which collective ---------------------------------------------------------------------- */
@@ -140,7 +143,7 @@ static const trace_event *range_at(const trace_rank *r, const nccl_ranges *range
     return NULL;
 }
 
-/* Of the short name, or else of the long one. */
+/* The type by the short name, or else by the long one. */
 static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
 {
     const char *long_name = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].long_name);
@@ -149,34 +152,30 @@ static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
     return type == METRIC_OTHER_COMM && long_name ? metric_comm_type_of_kernel(long_name) : type;
 }
 
-static void types_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch)
+uint8_t *metric_comm_types_of(const metric_sieve *s, const metric_events *comm, const uint32_t *comm_at,
+                              const uint32_t *launch, dse_arena *a)
 {
-    const trace_rank *r = v->rank;
+    const trace_rank *r = s->rank;
+    uint8_t *type = DSE_ARENA_RAW(a, uint8_t, comm->n);
     nccl_ranges ranges;
-
-    v->comm_type = DSE_ARENA_NEW(&v->arena, uint8_t, v->comm.n);
-    ranges_init(r, s, scratch, &ranges);
-    for (uint32_t i = 0; i < v->comm.n; i++) {
-        const trace_event *e = &r->event[v->comm.event[i]], *host, *range;
-        const char *word = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].collective);
-        uint32_t launch = v->comm_at ? v->launch[v->comm_at[i]] : DSE_NONE;
-
-        if (!word && !v->comm_at) {
-            word = METRIC_TEXT_OF(r, e) + strlen("nccl:");
-        } else if (!word && launch != DSE_NONE) {
-            host = &r->event[launch];
-            if ((range = range_at(r, &ranges, host->lane, host->start_ps)))
-                word = METRIC_TEXT_OF(r, range) + strlen("nccl:");
-        }
-        v->comm_type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word) : type_of_names(r, e));
-    }
-}
-
-void metric_comm_types_init(metric_view *v, const metric_sieve *s)
-{
     dse_arena scratch;
 
     dse_arena_init(&scratch);
-    types_fill(v, s, &scratch);
+    ranges_init(r, s, &scratch, &ranges);
+    for (uint32_t i = 0; i < comm->n; i++) {
+        const trace_event *e = &r->event[comm->event[i]], *host, *range;
+        const char *word = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].collective);
+        uint32_t call = comm_at ? launch[comm_at[i]] : DSE_NONE;
+
+        if (!word && !comm_at) {
+            word = METRIC_TEXT_OF(r, e) + strlen("nccl:");
+        } else if (!word && call != DSE_NONE) {
+            host = &r->event[call];
+            if ((range = range_at(r, &ranges, host->lane, host->start_ps)))
+                word = METRIC_TEXT_OF(r, range) + strlen("nccl:");
+        }
+        type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word) : type_of_names(r, e));
+    }
     dse_arena_free(&scratch);
+    return type;
 }

@@ -4,10 +4,12 @@
 
 #include "metrics/sieve.h"
 
-/* Fills v->launch, of v->kernels. */
-void metric_launches_init(metric_view *v, const metric_sieve *s);
+/* By place in `kernels`: the host event that launched it, or DSE_NONE. In the arena. */
+uint32_t *metric_launches_of(const metric_sieve *s, const metric_events *kernels, dse_arena *a);
 
-/* Fills v->comm_type, of v->comm; after the launches. */
-void metric_comm_types_init(metric_view *v, const metric_sieve *s);
+/* The metric_comm_type of each of `comm`, in the arena. comm_at says which of the kernels each is, whose
+ * launches are in `launch`; comm_at is NULL if the communications are annotations. */
+uint8_t *metric_comm_types_of(const metric_sieve *s, const metric_events *comm, const uint32_t *comm_at,
+                              const uint32_t *launch, dse_arena *a);
 
 #endif

@@ -75,7 +75,7 @@ static int by_layer(const void *a, const void *b)
     return (x->span.start > y->span.start) - (x->span.start < y->span.start);
 }
 
-/* Of ranges of one layer by start; `span` has room for n. */
+/* The time of the ranges of one layer, by start; `span` has room for n. */
 static int64_t time_of(const layer_range *range, size_t n, const metric_spans *within, metric_span *span)
 {
     metric_spans merged;

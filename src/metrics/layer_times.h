@@ -1,4 +1,5 @@
-/* layer_times -- host time of a model's layers, from ranges that name one ("FSDP::all_gather (layers.26)"). */
+/* layer_times -- host time of a model's layers, from ranges that name one ("FSDP::all_gather
+ * (layers.26)"). */
 #ifndef DSE_METRICS_LAYER_TIMES_H
 #define DSE_METRICS_LAYER_TIMES_H
 
@@ -11,7 +12,7 @@ typedef struct {
     double ms;
 } metric_layer_time;
 
-/* Of all ranks so far, in their order; on the heap. Starts zeroed. */
+/* The times of all ranks so far, in their order; on the heap. Starts zeroed. */
 typedef struct {
     size_t n, cap;
     metric_layer_time *time;
@@ -20,9 +21,9 @@ typedef struct {
 
 void metric_layer_times_free(metric_layer_times *t);
 
-/* Adds a rank: the part of `within`, its steps, in which ranges of the host (operators, annotations) name the layer,
- * nested ones once, for each of n_steps. within NULL: the sum of all durations of all events, as the original has it.
- * */
+/* Adds a rank: the part of `within`, its steps, in which ranges of the host (operators, annotations) name the
+ * layer, nested ones once, for each of n_steps. within NULL: the sum of all durations of all events, as the
+ * original has it. */
 void metric_layer_times_add(metric_layer_times *t, const trace_rank *r, const metric_spans *within,
                             uint32_t n_steps);
 

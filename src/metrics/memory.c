@@ -1,4 +1,4 @@
-/* What a memory snapshot says of PyTorch's caching allocator (memory_devices.h), and the most memory that tensors took, of
+/* Memory by a snapshot of PyTorch's caching allocator (memory_devices.h), and the peak memory of tensors, of
  * a snapshot or of a simulated run. */
 #include "metrics/memory_devices.h"
 #include "metrics/metric.h"
@@ -59,7 +59,7 @@ static void put_fractions(metric_value *to, const memory_device *d)
         metric_put_absent(to, "memory_efficiency", no_requested);
         return;
     }
-    /* Of allocated blocks alone: a segment's requested_size counts those that wait to be freed, too. */
+    /* Only allocated blocks count: a segment's requested_size includes blocks that wait to be freed. */
     metric_put_ratio(to, "internal_fragmentation", (double)d->allocated - (double)d->allocated_requested,
                      (double)d->allocated, "nothing is allocated");
     metric_put_ratio(to, "memory_efficiency", (double)d->requested, (double)d->reserved,
@@ -101,7 +101,7 @@ static void put_block_states(metric_value *to, const trace_allocator *a, bool al
     }
 }
 
-/* Of all devices of all ranks: the largest of each, since the fullest device is what decides if a run fits. */
+/* The largest values over all devices of all ranks, since the fullest device decides whether a run fits. */
 typedef struct {
     uint64_t n_ranks, n_devices, n_with_history, n_with_requested, n_lower_bounds, n_oom;
     uint64_t reserved, allocated, oom_bytes;
@@ -159,7 +159,7 @@ static void put_totals(metric_value *to, const totals *t)
     metric_put_count(to, "num_ranks", t->n_ranks);
 }
 
-/* Of a rank without a snapshot: no devices. */
+/* A rank without a snapshot has no devices. */
 static memory_devices *devices_of_all(const metric_context *x, totals *t)
 {
     memory_devices *all = DSE_ARENA_NEW(x->arena, memory_devices, (size_t)x->record->n_ranks + 1);
@@ -203,8 +203,8 @@ static dse_status memory(const metric_context *x, metric_value *out, dse_error *
 
 /* ---- the most that tensors take --------------------------------------------------------------- */
 
-/* What simulator and allocator both know: the bytes that tensors asked for, at the moment when they are most. What the
- * allocator rounds up and keeps in reserve is beyond both. */
+/* The quantity that simulator and allocator both know: the bytes that tensors asked for, at their peak. The
+ * allocator's rounding and reserve are beyond both. */
 typedef struct {
     bool known, lower_bound;
     uint64_t bytes;
@@ -222,7 +222,8 @@ static tensor_peak peak_of_simulated(const trace_rank *r)
                                            : (tensor_peak){.known = true, .bytes = r->peak_memory};
 }
 
-/* Of the fullest device. One that has no history makes the peak unknown, since it could be the fullest. */
+/* The peak of the fullest device. A device without a history makes it unknown, since it could be the
+ * fullest. */
 static tensor_peak peak_of_devices(const memory_devices *all)
 {
     tensor_peak p = {.known = true};
@@ -264,7 +265,7 @@ static void tensor_peak_of(const trace_rank *r, dse_arena *a, tensor_peak *out)
     *out = peak_of_devices(&devices);
 }
 
-/* Of the fullest rank: it decides whether a run fits. Unknown if one rank's is, as above. */
+/* The peak of the fullest rank, which decides whether a run fits; unknown if that of one rank is. */
 static dse_status peak_memory(const metric_context *x, metric_value *out, dse_error *err)
 {
     tensor_peak *of = DSE_ARENA_NEW(x->arena, tensor_peak, x->record->n_ranks), most = {.known = true};
@@ -416,7 +417,8 @@ static void add_to_upstream(upstream_totals *t, const upstream *u)
     t->n_ranks++;
 }
 
-/* The original goes by file name: rank10_memory_snapshot.pickle stands before rank1_memory_snapshot.pickle. */
+/* The original sorts by file name: rank10_memory_snapshot.pickle stands before
+ * rank1_memory_snapshot.pickle. */
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const upstream *)a)->rank->path, ((const upstream *)b)->rank->path);

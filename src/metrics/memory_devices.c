@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* What an entry added to each level; walking backwards takes it away again. */
+/* The change of each level by an entry; walking backwards subtracts it. */
 static const int8_t adds[TRACE_ACTIONS][MEMORY_LEVELS] = {
     [TRACE_ALLOC] = {[MEMORY_ALLOCATED] = 1, [MEMORY_ACTIVE] = 1},
     [TRACE_FREE_REQUESTED] = {[MEMORY_ALLOCATED] = -1},

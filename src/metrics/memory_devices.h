@@ -1,17 +1,18 @@
 /* memory_devices -- a memory snapshot's devices: what each holds, and what its history says it held at most.
  *
- * A snapshot is the state at one moment, and the history that led there; the peak lies in the history. It is walked
- * backwards from the snapshot, undoing each entry. History sizes are requested sizes, so the start is what the blocks
- * requested: those that are allocated, for memory that tensors hold; all active ones, for memory that is freed but still
- * waits for a stream, too. Source: spec of the metrics, section 5.3; PyTorch's CUDACachingAllocator for the meaning of
- * the actions. Checked against the recordings of the reference set. */
+ * A snapshot is the state at one moment, and the history that led there; the peak lies in the history. It
+ * is walked backwards from the snapshot, undoing each entry. History sizes are requested sizes, so the
+ * start is what the blocks requested: those that are allocated, for memory that tensors hold; all active
+ * ones, for memory that is freed but still waits for a stream, too. Source: spec of the metrics, section
+ * 5.3; PyTorch's CUDACachingAllocator for the meaning of the actions. Checked against the recordings of
+ * the reference set. */
 #ifndef DSE_METRICS_MEMORY_DEVICES_H
 #define DSE_METRICS_MEMORY_DEVICES_H
 
 #include "base/alloc.h"
 #include "trace/allocator.h"
 
-/* What is followed through time. */
+/* The levels that are followed through time. */
 enum { MEMORY_RESERVED, MEMORY_ALLOCATED, MEMORY_ACTIVE, MEMORY_LEVELS };
 
 typedef struct {
@@ -37,7 +38,7 @@ void memory_add_segment(memory_device *d, const trace_segment *s);
 /* Whether the history does not reach back to where nothing was held: the peak may lie before it. */
 bool memory_is_lower_bound(const memory_device *d);
 
-/* Those with segments or a history, in the arena. */
+/* The devices with segments or a history, in the arena. */
 memory_devices memory_devices_of(const trace_allocator *a, dse_arena *arena);
 
 #endif

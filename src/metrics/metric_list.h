@@ -1,4 +1,5 @@
-/* Every family of metrics: a file src/metrics/<name>.c that ends with METRIC_FAMILY(name), and a word here. */
+/* Every family of metrics: a file src/metrics/<name>.c that ends with METRIC_FAMILY(name), and a word
+ * here. */
 #ifndef DSE_METRICS_METRIC_LIST_H
 #define DSE_METRICS_METRIC_LIST_H
 

@@ -1,11 +1,13 @@
 /* Model FLOPs utilisation: what the model's arithmetic needs, over what the devices could do in that time.
  *
- * A token costs 6(N - E) + 12 L H Q S in training and 2(N - E) + 4 L H Q S in inference: N parameters that are active, E of
- * embeddings, L layers, Q heads of H, S tokens to attend to. That is full attention; causal attention needs half of the
- * second term (--attention causal). In inference S and the tokens of a pass are its own: a prefill has the prompt's, a
- * decode one a sequence, and the two are reported apart. Source: spec of the metrics, section 4.1. */
+ * A token costs 6(N - E) + 12 L H Q S in training and 2(N - E) + 4 L H Q S in inference: N parameters that
+ * are active, E of embeddings, L layers, Q heads of H, S tokens to attend to. That is full attention; causal
+ * attention needs half of the second term (--attention causal). In inference S and the tokens of a pass are
+ * its own: a prefill has the prompt's, a decode one a sequence, and the two are reported apart. Source: spec
+ * of the metrics, section 4.1. */
 #include "metrics/compat_kineto.h"
 #include "metrics/latency.h"
+#include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/peak.h"
 #include "metrics/steps.h"
@@ -89,8 +91,9 @@ static double given(int64_t v, int64_t otherwise)
     return v != TRACE_CARD_NONE ? (double)v : otherwise != TRACE_CARD_NONE ? (double)otherwise : NAN;
 }
 
-/* Of every rank: prefill passes and decode passes. vLLM says how many tokens are in each, of its own engine; without that
- * a prefill has the batch's prompts, and a decode a token a sequence. Means over ranks; a replica has its own engine. */
+/* Sums over ranks of prefill and decode passes, as means over ranks. vLLM writes the tokens of each pass of
+ * its own engine, and each replica has an engine; without them a prefill has the batch's prompts, and a
+ * decode has one token per sequence. */
 static dse_status add_passes(const metric_context *x, const metric_passes *by_rank, work *prefill,
                              work *decode, dse_error *err)
 {
@@ -122,7 +125,7 @@ static dse_status add_passes(const metric_context *x, const metric_passes *by_ra
     return DSE_OK;
 }
 
-/* Without markers a step is taken for a pass, which can only be a prefill where nothing is generated. */
+/* Without markers each step counts as a pass, which must be a prefill because nothing is generated. */
 static dse_status add_steps(const metric_context *x, work *prefill, dse_error *err)
 {
     const trace_card *c = x->card;
@@ -260,20 +263,19 @@ static dse_status mfu_xla(const metric_context *x, metric_value *out, dse_error 
 
 /* ---- as the original tool has it -------------------------------------------------------------------- */
 
-/* Of the markers ProfilerStep#<number> in the lower-case category, by number, without the first and the last where there
- * are more than two; mean over the ranks that have any. */
+/* The mean time of the markers ProfilerStep#<number> in the lower-case category, by number, without the first
+ * and the last if there are more than two; mean over the ranks that have any. */
 static double compat_step_s(const metric_context *x)
 {
     double sum = 0;
     uint32_t ranks = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        uint8_t words[256];
+        const metric_words annotation = METRIC_WORDS(x->view[i].rank, "user_annotation");
         bool literal = false;
 
-        metric_compat_words(x->view[i].rank, words);
         for (int w = 0; w < 256; w++)
-            literal = literal || (words[w] & METRIC_LITERAL_ANNOTATION);
+            literal = literal || annotation.is[w];
         if (!literal || !x->view[i].n_steps)
             continue;
         sum += metric_step_mean_ps(&x->view[i], true);
@@ -282,8 +284,8 @@ static double compat_step_s(const metric_context *x)
     return ranks ? sum / ranks / TRACE_PS_PER_S : NAN;
 }
 
-/* Of the first "*.latency.json" in the folder of the trace or below it, which vLLM's latency benchmark writes; NaN: there is
- * none. What is not one is passed over, as the tool does. */
+/* avg_latency of the first "*.latency.json" in the folder of the trace or below it, which vLLM's latency
+ * benchmark writes; NaN if there is none. Files of another format are skipped, as the tool does. */
 static dse_status latency_of_record(const char *folder, int depth, dse_arena *a, double *out, dse_error *err)
 {
     trace_paths files = {0}, below = {0};

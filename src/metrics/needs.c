@@ -1,7 +1,6 @@
-/* What a metric needs, each with its reason and remedy. */
+#include "metrics/needs.h"
+
 #include "base/names.h"
-#include "metrics/metric.h"
-#include "metrics/straggler.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -206,13 +205,6 @@ static dse_status check_keys(const metric_context *x, const card_key *key, size_
                          list);
 }
 
-trace_phase metric_phase_of(const metric_context *x)
-{
-    return x->options->phase != TRACE_PHASE_UNKNOWN ? x->options->phase
-           : x->card                                ? x->card->phase
-                                                    : TRACE_PHASE_UNKNOWN;
-}
-
 static dse_status check_card(const metric_context *x, dse_error *err)
 {
     return x->card ? DSE_OK : metric_absent(err, NO_CARD);
@@ -309,12 +301,12 @@ static const struct {
     {METRIC_NEEDS_CHIPS, check_chips},
 };
 
-dse_status metric_check_needs(const metric *m, const metric_context *x, dse_error *err)
+dse_status metric_check_needs(unsigned needs, const metric_context *x, dse_error *err)
 {
     dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && i < sizeof checks / sizeof checks[0]; i++)
-        if (m->needs & checks[i].need)
+        if (needs & checks[i].need)
             st = checks[i].check(x, err);
     return st;
 }

@@ -49,12 +49,21 @@ metric_value *metric_put_rank(metric_value *ranks, const trace_rank *rank)
     return metric_put_object(ranks, key);
 }
 
+void metric_put_types(metric_value *to, const char *key, const uint64_t n[METRIC_COMM_TYPES])
+{
+    metric_value *types = metric_put_object(to, key);
+
+    for (int t = 0; t < METRIC_COMM_TYPES; t++)
+        if (n[t])
+            metric_put_count(types, metric_comm_type_name((metric_comm_type)t), n[t]);
+}
+
 metric_value *metric_put_ratio(metric_value *to, const char *key, double part, double whole, const char *why)
 {
     return whole != 0 ? metric_put_number(to, key, part / whole) : metric_put_absent(to, key, why);
 }
 
-/* By way of the decimal text, as CPython does: printf rounds the exact binary value, half to even. */
+/* Rounds through the decimal text, as CPython does: printf rounds the exact binary value, half to even. */
 double metric_round(double v, int digits)
 {
     char text[400];

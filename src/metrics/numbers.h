@@ -2,6 +2,7 @@
 #ifndef DSE_METRICS_NUMBERS_H
 #define DSE_METRICS_NUMBERS_H
 
+#include "metrics/kinds.h"
 #include "metrics/value.h"
 #include "trace/record.h"
 
@@ -19,6 +20,9 @@ void metric_sort(double *v, size_t n);
 
 /* The object "<rank>" in an object of ranks. */
 metric_value *metric_put_rank(metric_value *ranks, const trace_rank *rank);
+
+/* An object of the counts of communications by type, those above 0. */
+void metric_put_types(metric_value *to, const char *key, const uint64_t n[METRIC_COMM_TYPES]);
 
 /* part / whole; absent with the reason if whole is 0. */
 metric_value *metric_put_ratio(metric_value *to, const char *key, double part, double whole, const char *why);

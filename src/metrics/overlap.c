@@ -3,7 +3,7 @@
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
-/* Of one rank, or sums over ranks. */
+/* The overlap of one rank, or sums over ranks. */
 typedef struct {
     int64_t comm, compute, both; /* ps */
     uint64_t n_comm, n_compute;
@@ -41,7 +41,8 @@ static uint64_t begin_in(const metric_view *v, const metric_events *list, const 
     return n;
 }
 
-/* The steps but the first and the last, or all if there are only two; kernels are counted that begin there. */
+/* The steps but the first and the last, or all if there are only two; kernels are counted that begin
+ * there. */
 static void within_steps(const metric_view *v, dse_arena *a, overlap *o)
 {
     uint32_t skip = v->n_steps > 2, n = 0;
@@ -147,12 +148,11 @@ static void add(interval_list *list, const trace_event *e)
 static void collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
 {
     metric_classes names;
-    uint8_t words[256];
+    const metric_words kernel = METRIC_WORDS(r, "kernel");
 
     *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     names = metric_classes_of(r, says, a);
-    metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t what;
@@ -162,8 +162,7 @@ static void collect(const trace_rank *r, dse_arena *a, interval_list *comm, inte
         what = metric_class_of(&names, e);
         if (what == COMM)
             add(comm, e);
-        else if (what == COMPUTE_ANYWHERE ||
-                 (what == COMPUTE_AS_KERNEL && (words[e->word] & METRIC_LITERAL_KERNEL)))
+        else if (what == COMPUTE_ANYWHERE || (what == COMPUTE_AS_KERNEL && kernel.is[e->word]))
             add(compute, e);
     }
 }

@@ -26,7 +26,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Numbers up to the closing bracket; *dots is the place of "..." among them, or DSE_NONE. 0: it is no list. */
+/* Numbers up to the closing bracket; *dots is the place of "..." among them, or DSE_NONE. 0: it is no
+ * list. */
 static uint32_t numbers_of(const char *text, uint32_t *rank, uint32_t *dots)
 {
     uint32_t n = 0;
@@ -57,7 +58,8 @@ static uint32_t numbers_of(const char *text, uint32_t *rank, uint32_t *dots)
     return n;
 }
 
-/* The same step from the first to the last, by the numbers before the dots or by the size of the group. */
+/* The constant stride from the first to the last, by the numbers before the dots or by the size of the
+ * group. */
 static uint32_t stride_of(const uint32_t *rank, uint32_t n, uint32_t dots, uint32_t group_size)
 {
     uint32_t first = rank[0], last = rank[n - 1];
@@ -200,7 +202,8 @@ metric_parallel metric_layout_class(const metric_layout *l, const metric_ranks *
     for (size_t i = 0; i < l->n; i++)
         if (is_set(ranks, l->dimension[i].degree, l->dimension[i].stride))
             return l->dimension[i].parallel;
-    /* Gradients go over all of the data dimensions at a time, and over the ranks that share a sequence with them. */
+    /* Gradients go over all of the data dimensions at a time, and over the ranks that share a sequence with
+     * them. */
     for (size_t i = 0; i < l->n; i++) {
         uint64_t size = l->dimension[i].degree;
         bool data = l->dimension[i].parallel == METRIC_DP;
@@ -229,9 +232,10 @@ uint32_t metric_layout_stage(const metric_layout *l, uint32_t rank)
 
 /* ---- descriptions ---------------------------------------------------------------------------- */
 
-/* Words of torchtitan's meshes (mesh_dp_shard) and of Megatron's groups (TENSOR_MODEL_PARALLEL_GROUP). In this order: the
- * gradients of experts (EXPERT_DATA_PARALLEL_GROUP) are data parallel, and so are shards over sequences (dp_shard_cp).
- * The sp of our own timelines parts sequences among ranks, as context parallelism does. */
+/* Words of torchtitan's meshes (mesh_dp_shard) and of Megatron's groups (TENSOR_MODEL_PARALLEL_GROUP). In
+ * this order: the gradients of experts (EXPERT_DATA_PARALLEL_GROUP) are data parallel, and so are shards over
+ * sequences (dp_shard_cp). The sp of our own timelines parts sequences among ranks, as context parallelism
+ * does. */
 static const struct {
     const char *word;
     metric_parallel parallel;

@@ -1,7 +1,8 @@
 /* Ways of parallelism: which ranks work together in which way, by the workload card's degrees.
  *
- * Ranks are numbered with the innermost dimension changing fastest: tp, cp, dp_shard, dp_replicate, pp unless the card's
- * rank_order says otherwise. A degree that the card does not give is 1. Experts (ep) share the ranks of dp_shard. */
+ * Ranks are numbered with the innermost dimension changing fastest: tp, cp, dp_shard, dp_replicate, pp unless
+ * the card's rank_order says otherwise. A degree that the card does not give is 1. Experts (ep) share the
+ * ranks of dp_shard. */
 #ifndef DSE_METRICS_PARALLEL_H
 #define DSE_METRICS_PARALLEL_H
 
@@ -26,8 +27,8 @@ typedef struct {
     uint32_t *rank;
 } metric_ranks;
 
-/* Of the text of a list, "[0, 1, 2]" or abbreviated "[0, 8, ..., 56]"; group_size 0 is unknown. n is 0 if the text does
- * not say them: an empty list, no list, one whose abbreviation is not regular. */
+/* The ranks of a list, "[0, 1, 2]" or abbreviated "[0, 8, ..., 56]"; group_size 0 is unknown. n is 0 for an
+ * empty list, no list, or an irregular abbreviation. */
 metric_ranks metric_ranks_of(const char *text, uint32_t group_size, dse_arena *a);
 bool metric_ranks_have(const metric_ranks *r, uint32_t rank);
 
@@ -45,19 +46,19 @@ typedef struct {
 /* DSE_E_CONFIG: rank_order has a word that is no dimension, or one twice. */
 dse_status metric_layout_of(const trace_card *card, metric_layout *out, dse_error *err);
 
-/* The way whose size and stride these ranks have; METRIC_UNKNOWN. Ranks that fit experts as well as data are the
- * experts' where they exchange all to all. */
+/* The way whose size and stride these ranks have; METRIC_UNKNOWN. Ranks that fit experts as well as data are
+ * the experts' where they exchange all to all. */
 metric_parallel metric_layout_class(const metric_layout *l, const metric_ranks *ranks, bool all_to_all);
 
 /* Pipeline stage of a rank; DSE_NONE: the layout has no pipeline. */
 uint32_t metric_layout_stage(const metric_layout *l, uint32_t rank);
 
-/* By the description of a process group: "mesh_dp_shard", "TENSOR_MODEL_PARALLEL_GROUP". METRIC_UNKNOWN; that of
- * "default_pg" too. */
+/* The parallelism by the description of a process group: "mesh_dp_shard", "TENSOR_MODEL_PARALLEL_GROUP".
+ * METRIC_UNKNOWN for others, "default_pg" included. */
 metric_parallel metric_parallel_of_description(const char *text);
 
-/* What is said of the process group of a communication: by its arguments, else by what the file declares of the group of
- * that name. NULL and 0 are not given. */
+/* The process group of a communication: by its arguments, or else by the group of that name that the file
+ * declares. NULL and 0 are not given. */
 typedef struct {
     const char *desc, *ranks;
     uint32_t size;

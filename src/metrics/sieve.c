@@ -1,11 +1,13 @@
 #include "metrics/sieve.h"
 
+#include "metrics/kinds.h"
+
 #include <string.h>
 
 #define PICK(p) (1u << PICK_##p)
 
-/* Nsight Systems knows no steps but what an NVTX range is called: the first of these that there is. All others have the
- * profiler's own. */
+/* Nsight Systems knows no steps but what an NVTX range is called: the first of these that there is. All
+ * others have the profiler's own. */
 static const char *step_marker(const trace_rank *r)
 {
     static const char *const markers[] = {METRIC_STEP_PREFIX, "iteration", "step"};
@@ -19,7 +21,7 @@ static const char *step_marker(const trace_rank *r)
     return markers[best < n ? best : 0];
 }
 
-/* What a name says, asked once a name. */
+/* Properties of a name, determined once per name. */
 enum { SAYS_NCCL = 1, SAYS_RANGE = 2, SAYS_STEP = 4 };
 
 static uint8_t said_by(const char *name, const char *marker)

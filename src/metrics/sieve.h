@@ -1,5 +1,5 @@
-/* Within the view: the lists that two passes over all events fill together. A trace has millions of events, and most are
- * in none. */
+/* Within the view: the lists that two passes over all events fill together. A trace has millions of events,
+ * and most are in none. */
 #ifndef DSE_METRICS_SIEVE_H
 #define DSE_METRICS_SIEVE_H
 

@@ -1,6 +1,6 @@
-/* How many of a GPU's multiprocessors kernels cover at launch, and the profiler's estimate of their occupancy. Means over
- * kernels by their durations; not what the multiprocessors then do. */
-#include "metrics/compat_kineto.h"
+/* How many of a GPU's multiprocessors kernels cover at launch, and the profiler's estimate of their
+ * occupancy. Means over kernels by their durations; not what the multiprocessors then do. */
+#include "metrics/classes.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
@@ -37,15 +37,14 @@ static double coverage_of(double blocks_per_sm) { return blocks_per_sm < 1 ? 100
 static cover cover_of(const metric_view *v, bool literal)
 {
     const trace_rank *r = v->rank;
-    uint8_t words[256];
+    const metric_words kernel = METRIC_WORDS(r, "kernel");
     cover c = {0};
 
-    metric_compat_words(r, words);
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *e = &r->event[v->kernels.event[i]];
         const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
 
-        if (literal && !(words[e->word] & METRIC_LITERAL_KERNEL))
+        if (literal && !kernel.is[e->word])
             continue;
         c.kernels++;
         if (a && !isnan(a->blocks_per_sm))
@@ -92,7 +91,7 @@ static dse_status sm(const metric_context *x, metric_value *out, dse_error *err)
     return DSE_OK;
 }
 
-/* By duration on Kineto traces; on Nsight Systems exports every kernel counts the same. */
+/* Kineto traces weight by duration; on Nsight Systems exports every kernel counts the same. */
 static dse_status sm_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     mean m = {0};

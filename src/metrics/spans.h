@@ -8,7 +8,7 @@ typedef struct {
     int64_t start, end; /* half-open */
 } metric_span;
 
-/* What holds nothing yet, and grows to hold one after another: from the first start to the last end. */
+/* An empty span, which metric_span_extend grows from the first start to the last end. */
 #define METRIC_NO_SPAN ((metric_span){INT64_MAX, INT64_MIN})
 
 static inline void metric_span_extend(metric_span *s, int64_t start, int64_t end)
@@ -23,10 +23,11 @@ typedef struct {
     metric_span *span;
 } metric_spans;
 
-/* Builds a set from spans whose starts ascend, in place: merges those that touch or overlap, drops empty ones. */
+/* Builds a set from spans whose starts ascend, in place: merges those that touch or overlap, drops empty
+ * ones. */
 metric_spans metric_spans_merge(metric_span *span, size_t n);
 
-/* The same of spans in any order: sorts them first. */
+/* The same for spans in any order: sorts them first. */
 metric_spans metric_spans_merge_any(metric_span *span, size_t n);
 
 int64_t metric_spans_length(const metric_spans *s);

@@ -1,5 +1,6 @@
 /* Time of steps. */
 #include "metrics/steps.h"
+#include "metrics/metric.h"
 
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
@@ -72,7 +73,7 @@ static void put_list(const double *ms, uint32_t n, metric_value *out)
         metric_put_number(list, NULL, ms[i]);
 }
 
-/* Of one rank. */
+/* Puts the times of one rank. */
 static void put_times(const metric_view *v, const metric_options *o, dse_arena *a, metric_value *out)
 {
     uint32_t first, n;
@@ -130,7 +131,8 @@ static int by_number(const void *a, const void *b)
 
 static uint8_t is_marker(const char *name) { return metric_begins(name, METRIC_STEP_PREFIX); }
 
-/* Every event named ProfilerStep#..., whatever its category: newer profilers repeat steps on the GPU's side. */
+/* Every event named ProfilerStep#..., whatever its category: newer profilers repeat steps on the GPU's
+ * side. */
 static uint32_t markers_of(const trace_rank *r, bool *timed, dse_arena *a, marker **out)
 {
     uint32_t room = 0, n = 0;

@@ -2,13 +2,14 @@
 #ifndef DSE_METRICS_STEPS_H
 #define DSE_METRICS_STEPS_H
 
-#include "metrics/metric.h"
+#include "metrics/context.h"
 
-/* The steps that count, of v->step: all, or without the first and the last where there are more than two (--trim). */
+/* The steps that count, of v->step: all, or without the first and the last where there are more than two
+ * (--trim). */
 void metric_steps_kept(const metric_view *v, bool trim, uint32_t *first, uint32_t *n);
 
-/* From the start of the first of them to the end of the last, by time; numbers may begin again in a recording. Empty (0, 0)
- * if there are none. */
+/* The window from the earliest start to the latest end of these steps; numbers may begin again in a
+ * recording. Empty (0, 0) if there are none. */
 metric_span metric_steps_window(const metric_view *v, bool trim);
 
 /* Mean time of one; NaN: there are none. */

@@ -1,9 +1,9 @@
 /* How much later than the first the last rank of a collective starts it.
  *
- * Collectives are matched over the ranks of their process group: the k-th of one type and group on one rank is the k-th
- * of them on the others. Clocks of ranks on different nodes differ; --align end takes from each rank's times the median
- * over matched collectives of how much later than the first it ends them, for a collective ends everywhere at about the
- * same time. */
+ * Collectives are matched over the ranks of their process group: the k-th of one type and group on one rank
+ * is the k-th of them on the others. Clocks of ranks on different nodes differ; --align end takes from each
+ * rank's times the median over matched collectives of how much later than the first it ends them, for a
+ * collective ends everywhere at about the same time. */
 #include "metrics/straggler.h"
 #include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
@@ -132,7 +132,8 @@ static void members_init(matching *m)
 
 static uint32_t count_of(const member *m, size_t k) { return k < m->n_of ? m->of[k].n : 0; }
 
-/* Which ranks of the record a kind is of: those of its group, or without one those that have it. */
+/* The ranks of the record that take part in a kind: those of its group, or without a group those that have
+ * it. */
 static uint32_t parties(const matching *m, size_t k, uint32_t *who)
 {
     const kind *of = &m->kind[k];
@@ -211,22 +212,6 @@ static void align(matching *m)
             of->later_by = (int64_t)metric_quantile(of->late_ps, of->n_matched, 0.5);
         of->n_matched = 0;
     }
-}
-
-/* Whether the card puts the ranks on more than one node. */
-static bool on_nodes(const metric_context *x)
-{
-    int64_t each = x->card ? x->card->count_per_node : TRACE_CARD_NONE;
-
-    for (uint32_t i = 1; each > 0 && i < x->n_views; i++)
-        if (x->view[i].rank->rank / each != x->view[0].rank->rank / each)
-            return true;
-    return false;
-}
-
-bool metric_aligns_clocks(const metric_context *x)
-{
-    return x->options->align == METRIC_ALIGN_AUTO ? on_nodes(x) : x->options->align == METRIC_ALIGN_END;
 }
 
 /* Whether there is a time at which every rank was recorded. */
@@ -343,7 +328,7 @@ static void put_lags(const matching *m, bool aligned, metric_value *out)
     put_ranks(m, out);
 }
 
-static dse_status straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
+dse_status metric_straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
 {
     bool aligned = metric_aligns_clocks(x);
     matching m = {.x = x, .a = x->arena, .by_rank = DSE_ARENA_NEW(x->arena, member, x->n_views)};
@@ -367,8 +352,8 @@ static const metric rows[] = {
              "order: mean, "
              "quantiles, in steps; by rank; --align",
      .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM,
-     .compute = straggler_lag,
+     .needs = METRIC_LAG_NEEDS,
+     .compute = metric_straggler_lag,
      METRIC_ENTRIES(entries),
      .compat = metric_straggler_compat,
      .compat_kinds = METRIC_ON_HOST},

@@ -1,13 +1,11 @@
-/* When collectives begin on the ranks: the clocks that are compared, and straggler_lag as the original tool has it. */
+/* straggler_lag: its definition and needs, which the guide's straggler reports too, and the original rule. */
 #ifndef DSE_METRICS_STRAGGLER_H
 #define DSE_METRICS_STRAGGLER_H
 
 #include "metrics/metric.h"
 
-/* Whether clocks are aligned by the ends of collectives: as --align says, or else if the card puts the ranks on more than
- * one node. */
-bool metric_aligns_clocks(const metric_context *x);
+#define METRIC_LAG_NEEDS (METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM)
 
-metric_fn metric_straggler_compat;
+metric_fn metric_straggler_lag, metric_straggler_compat;
 
 #endif

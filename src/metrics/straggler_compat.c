@@ -1,5 +1,5 @@
-/* straggler_lag as CCL-Bench 273229f computes it: the k-th communication of one rank, of whatever layer and group, against
- * the k-th of the others; no interpolation of quantiles. */
+/* straggler_lag as CCL-Bench 273229f computes it: the k-th communication of one rank, of whatever layer and
+ * group, against the k-th of the others; no interpolation of quantiles. */
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 #include "metrics/straggler.h"
@@ -23,16 +23,16 @@ typedef struct {
 static void calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
 {
     metric_classes names;
-    uint8_t words[256];
+    const metric_words kernel = METRIC_WORDS(r, "kernel"),
+                       host = METRIC_WORDS(r, "cpu_op", "user_annotation");
     double sum = 0;
     uint64_t steps = 0;
 
     *out = (rank_calls){.calls = {0, DSE_ARENA_NEW(a, uint32_t, r->n_events)}};
     names = metric_classes_of(r, says, a);
-    metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
-        uint8_t what = metric_class_of(&names, e), word = words[e->word];
+        uint8_t what = metric_class_of(&names, e);
 
         if (!what || e->dur_ps <= 0 || !metric_compat_is_timed(r, e))
             continue;
@@ -40,16 +40,15 @@ static void calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
             sum += (double)e->dur_ps;
             steps++;
         }
-        if (((what & IS_NCCL) && (word & METRIC_LITERAL_KERNEL)) ||
-            ((what & IS_CALL) && (word & (METRIC_LITERAL_CPU_OP | METRIC_LITERAL_ANNOTATION))))
+        if (((what & IS_NCCL) && kernel.is[e->word]) || ((what & IS_CALL) && host.is[e->word]))
             out->calls.event[out->calls.n++] = (uint32_t)i;
     }
     out->step_ps = steps ? sum / (double)steps : 0;
     metric_sort_by_start(r, &out->calls, a);
 }
 
-/* A time of the file. Clocks of two hosts, one that counts from 1970 and one from its start, are further apart than
- * picoseconds can say. */
+/* A time of the file. Clocks of two hosts, one that counts from 1970 and one from its start, are further
+ * apart than picoseconds can say. */
 typedef struct {
     int64_t ns, ps; /* 0 <= ps < TRACE_PS_PER_NS */
 } moment;

@@ -1,9 +1,10 @@
 /* Tokens per second.
  *
- * Training: the sequences of a step, over all ranks, times their tokens, over the mean time of a step; and over the time
- * from the first step's start to the last step's end. Inference: output tokens only. */
+ * Training: the sequences of a step, over all ranks, times their tokens, over the mean time of a step; and
+ * over the time from the first step's start to the last step's end. Inference: output tokens only. */
 #include "metrics/compat_kineto.h"
 #include "metrics/latency.h"
+#include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/steps.h"
 
@@ -11,7 +12,7 @@
 
 /* ---- training --------------------------------------------------------------------------------- */
 
-/* Of one rank, the steps and all between them. */
+/* Puts the figures of one rank, over the steps and over the window that holds them. */
 static void put_rank(const metric_view *v, double tokens, bool trim, metric_value *out)
 {
     metric_span span = metric_steps_window(v, trim);
@@ -134,8 +135,8 @@ static int64_t or_else(bool given, int64_t v, int64_t otherwise)
     return given && v != TRACE_CARD_NONE ? v : otherwise;
 }
 
-/* The first file's length, of all that it holds, and how often a step is marked there; of Nsight Systems from the first
- * kernel's start to the last kernel's end, over all devices, and no steps. */
+/* The first file's length, of all that it holds, and how often a step is marked there; of Nsight Systems from
+ * the first kernel's start to the last kernel's end, over all devices, and no steps. */
 static double duration_of(const metric_context *x, int64_t *steps)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;

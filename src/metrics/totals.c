@@ -1,6 +1,6 @@
-/* What totals per kernel name say, of a report of Nsight Systems: shares of time and numbers of calls. There are no
- * intervals, so nothing of overlap, idle time or steps; and communication is told and typed by the names of kernels
- * alone, so that an all-to-all is a SendRecv. Several reports are taken together. */
+/* Metrics of a report of Nsight Systems with totals per kernel name: shares of time and numbers of calls.
+ * There are no intervals, so no overlap, idle time or steps; and communication is recognised and typed by
+ * kernel names alone, so that an all-to-all is a SendRecv. Several reports are taken together. */
 #include "metrics/later_words.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -91,7 +91,6 @@ static dse_status gather(const metric_context *x, kernel_totals *out, dse_error 
 static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_error *err)
 {
     uint64_t calls[METRIC_COMM_TYPES] = {0}, all = 0;
-    metric_value *types;
     kernel_totals t;
     dse_status st = gather(x, &t, err);
 
@@ -103,10 +102,7 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
             all += t.kernel[i].count;
         }
     metric_put_count(out, "total_calls", all);
-    types = metric_put_object(out, "calls_by_type");
-    for (int c = 0; c < METRIC_COMM_TYPES; c++)
-        if (calls[c])
-            metric_put_count(types, metric_comm_type_name((metric_comm_type)c), calls[c]);
+    metric_put_types(out, "calls_by_type", calls);
     metric_put_absent(out, "calls_per_iteration", "a report of totals has no steps");
     metric_put_integer(out, "num_traces", x->record->n_ranks);
     return DSE_OK;
@@ -189,8 +185,9 @@ static dse_status share(const metric_context *x, const char *key, bool (*takes_p
 
 static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_COMM; }
 
-/* Words of the specification, section 8. "combine" takes flash_fwd_splitkv_combine_kernel as well, as there. */
-static bool is_of_experts(const kernel_total *k) { return later_says(k->name, &later_moe); }
+/* Words of the specification, section 8. "combine" takes flash_fwd_splitkv_combine_kernel as well, as
+ * there. */
+static bool is_of_experts(const kernel_total *k) { return later_moe(k->name); }
 
 static dse_status communication_ratio(const metric_context *x, metric_value *out, dse_error *err)
 {

@@ -1,7 +1,8 @@
-/* The metrics of Torch-XLA and JAX traces from TPUs: times, counts, bandwidth, FLOPs. The fits are in tpu_hockney.c.
+/* The metrics of Torch-XLA and JAX traces from TPUs: times, counts, bandwidth, FLOPs. The fits are in
+ * tpu_hockney.c.
  *
- * By default over the leaf operations of the devices (tpu_ops.h); under --compat over the table of all events that the
- * original tools make of one file, a GPU's too (tpu_upstream.h). */
+ * By default over the leaf operations of the devices (tpu_ops.h); under --compat over the table of all events
+ * that the original tools make of one file, a GPU's too (tpu_upstream.h). */
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
@@ -54,10 +55,7 @@ static double put_devices(const tpu_run *run, metric_value *out, const quantity 
         for (size_t k = 0; k < n; k++) {
             double v = q[k]->of(run->device[i]);
 
-            if (isfinite(v))
-                metric_put_number(to, q[k]->key, v);
-            else
-                metric_put_absent(to, q[k]->key, q[k]->why);
+            metric_put_number_or(to, q[k]->key, v, q[k]->why);
             if (!k && isfinite(v)) {
                 sum += v;
                 ++*with;
@@ -90,8 +88,8 @@ static dse_status put_mean(const tpu_run *run, metric_value *out, const char *na
 
 /* ---- definitions --------------------------------------------------------------------------- */
 
-/* First start to last end of the devices of a host, whose clocks are one and which stand together; the longest over
- * hosts. */
+/* First start to last end of the devices of a host, whose clocks are one and which stand together; the
+ * longest over hosts. */
 static double device_wall_s(const tpu_run *run)
 {
     int64_t longest = 0;
@@ -108,7 +106,7 @@ static double device_wall_s(const tpu_run *run)
     return seconds(longest);
 }
 
-/* Of all duration events, the host's included. */
+/* The wall time over all duration events, including the host's. */
 static double host_wall_s(const metric_context *x)
 {
     int64_t longest = 0;
@@ -299,8 +297,8 @@ static dse_status total_model_flops_from_args(const tpu_run *run, metric_value *
     return DSE_OK;
 }
 
-/* Operations a token: 6 for each parameter forward and backward, 2 forward alone. Upstream counts training where nothing
- * says what ran, and so is it said here. */
+/* Operations a token: 6 for each parameter forward and backward, 2 forward alone. Upstream counts training
+ * where nothing says what ran, and so is it said here. */
 static double put_flops_per_token(const metric_context *x, metric_value *out)
 {
     trace_phase phase = metric_phase_of(x);
@@ -393,24 +391,20 @@ UPSTREAM(estimated_throughput_tokens_per_s)
 
 typedef double upstream_fn(const tpu_upstream *u, double n, double model_params);
 
-/* What upstream prints as nan is absent, and printed so. */
+/* A value that upstream prints as nan is absent, and printed so. */
 static dse_status put_upstream(const metric_context *x, const char *name, bool chips, upstream_fn *of,
                                metric_value *out, dse_error *err)
 {
     uint32_t n = 0;
     tpu_upstream u;
     dse_status st = chips ? tpu_upstream_chips(x, &n, err) : DSE_OK;
-    double v;
 
     if (st == DSE_OK)
         st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, err);
     if (st != DSE_OK)
         return st;
-    v = of(&u, n, x->options->model_params);
-    if (isfinite(v))
-        metric_put_number(out, name, v);
-    else
-        metric_put_absent(out, name, "no event of the trace has what it takes");
+    metric_put_number_or(out, name, of(&u, n, x->options->model_params),
+                         "no event of the trace has what it takes");
     return DSE_OK;
 }
 
@@ -450,7 +444,7 @@ static dse_status put_defined(const metric_context *x, const char *name, bool ch
     X(estimated_total_tokens, 0, "", NULL, "model FLOPs over those of a token")                              \
     X(estimated_throughput_tokens_per_s, 0, "1/s", "throughput", "estimated tokens over wall time")
 
-/* What the original tools take: any Chrome trace. */
+/* The original tools accept any Chrome trace. */
 #define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
 
 #define FUNCTIONS(name, chips, unit, alias, help)                                                            \

@@ -1,31 +1,24 @@
-/* Hockney's alpha and beta of all-reduces (hockney.h says what is fitted): operations of an XLA trace's devices, kernels of
- * other traces. */
+/* Hockney's alpha and beta of all-reduces (hockney.h says what is fitted): operations of an XLA trace's
+ * devices, kernels of other traces. */
 #include "metrics/comm_size.h"
 #include "metrics/hockney.h"
+#include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
 static double inverse(double beta) { return beta > 0 ? 1 / beta : (double)NAN; }
 
-static void put_or(metric_value *to, const char *key, double v, const char *why)
-{
-    if (isfinite(v))
-        metric_put_number(to, key, v);
-    else
-        metric_put_absent(to, key, why);
-}
-
 /* ---- definition ---------------------------------------------------------------------------- */
 
 static void put_line(metric_value *to, const hockney_line *l)
 {
     metric_put_number(to, "alpha_s", l->alpha);
-    put_or(to, "alpha_standard_error_s", l->alpha_error, "no degree of freedom");
+    metric_put_number_or(to, "alpha_standard_error_s", l->alpha_error, "no degree of freedom");
     metric_put_number(to, "beta_s_per_byte", l->beta);
-    put_or(to, "beta_standard_error_s_per_byte", l->beta_error, "no degree of freedom");
-    put_or(to, "inverse_beta_Bps", inverse(l->beta), "the slope is not positive");
-    put_or(to, "r2", l->r2, "all times are the same");
+    metric_put_number_or(to, "beta_standard_error_s_per_byte", l->beta_error, "no degree of freedom");
+    metric_put_number_or(to, "inverse_beta_Bps", inverse(l->beta), "the slope is not positive");
+    metric_put_number_or(to, "r2", l->r2, "all times are the same");
 }
 
 static void put_fit(metric_value *to, const hockney_fit *f)
@@ -40,7 +33,7 @@ static void put_fit(metric_value *to, const hockney_fit *f)
         metric_put_absent(to, "robust", "the robust fit did not converge");
 }
 
-/* Those of known size and time, whose group has two members or more; sorted. */
+/* The all-reduces of known size and time in groups of two members or more, sorted. */
 static void samples_of(const tpu_run *run, uint32_t chips, hockney_sample **out, size_t *count)
 {
     size_t most = 0;
@@ -109,9 +102,9 @@ static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *
     if (!isfinite(v))
         return metric_absent(err, "the slope of the fit is %g s/byte, not positive", f->ordinary.beta);
     metric_put_number(out, w->name, v);
-    put_or(out, "standard_error", w->error(&f->ordinary), "no degree of freedom");
+    metric_put_number_or(out, "standard_error", w->error(&f->ordinary), "no degree of freedom");
     if (f->has_robust)
-        put_or(out, "robust_value", w->of(&f->robust), "the slope is not positive");
+        metric_put_number_or(out, "robust_value", w->of(&f->robust), "the slope is not positive");
     if (f->ordinary.alpha < 0)
         metric_put_text(out, "warning",
                         "the fitted alpha is negative: the model does not hold for these sizes");
@@ -222,7 +215,7 @@ static dse_status upstream(const metric_context *x, const wanted *w, metric_valu
     }
     st = hockney_fit_samples(u.all_reduce, u.n_all_reduces, &f, err);
     if (st == DSE_OK)
-        put_or(out, w->name, w->of(&f.ordinary), "the slope of the fit is not positive");
+        metric_put_number_or(out, w->name, w->of(&f.ordinary), "the slope of the fit is not positive");
     return st;
 }
 
@@ -235,7 +228,7 @@ static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
     X(beta, "hockney_beta_s_per_byte", "s/byte", METRIC_LOWER, "time of a byte in an all-reduce, fitted")    \
     X(inverse, "hockney_inverse_beta_Bps", "bytes/s", METRIC_HIGHER, "bandwidth of an all-reduce, fitted")
 
-/* What the original tools take: any Chrome trace. */
+/* The original tools accept any Chrome trace. */
 #define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
 
 #define FUNCTIONS(id, of_name, unit, better, help)                                                           \

@@ -39,7 +39,7 @@ static int comm_of(hlo_word w)
 
 /* ---- what an instruction is ---------------------------------------------------------------- */
 
-/* Of an instruction, which a trace repeats with the same args; so it is asked once for each of those. */
+/* An instruction. A trace repeats it with the same args, so it is classified once per args. */
 typedef struct {
     bool asked;
     bool complete; /* its args name it; else its event does */
@@ -131,7 +131,8 @@ static void ask(builder *b, const trace_args *args, const char *name, instructio
     hlo_strip(word[0], &of_category);
     hlo_strip(h.opcode, &phase);
     phase = phase ? phase : of_category;
-    /* "async-start" says nothing of what it starts, and a file may say nothing at all: then the name does. */
+    /* "async-start" does not tell what it starts, and a file may have no text at all: then the name
+     * decides. */
     if (is_async(word[0]) && is_async(h.opcode)) {
         word[2] = hlo_base(self);
         if (!phase)
@@ -150,7 +151,7 @@ typedef struct {
     uint32_t line, event;
 } candidate;
 
-/* By line, then start; of those that start together the longest first, since it may hold the others. */
+/* Orders by line, then start; of equal starts the longest first, since it may hold the others. */
 static int by_line(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
@@ -164,9 +165,10 @@ static int by_line(const void *a, const void *b)
     return (x->event > y->event) - (x->event < y->event);
 }
 
-/* Keeps the leaves of n candidates in this order, and returns how many: what holds another has one after it that ends no
- * later, so the least end of those that follow decides. Neighbours overlap by a picosecond of rounding, which is not
- * holding; an event that lasts no time makes nobody a parent. */
+/* Keeps the leaves of n candidates in this order, and returns how many. A candidate that holds another is
+ * followed by one that ends no later, so the least end of those that follow decides. Neighbours that
+ * overlap by a picosecond of rounding do not hold each other, and an event without duration makes no other
+ * a parent. */
 static size_t keep_leaves(candidate *c, size_t n)
 {
     size_t kept = n;
@@ -260,7 +262,7 @@ static void add_op(builder *b, uint32_t device, const candidate *c)
     d->op[d->n++] = (tpu_op){c->event, c->span, x->bytes, x->group, x->work, x->comm};
 }
 
-/* On the device's clock, unless one of its operations has no time on that. */
+/* Takes times from the device's clock, unless one of its operations has no time on it. */
 static void time_candidates(const trace_rank *r, candidate *c, size_t n)
 {
     bool own = r->device_time != NULL;
@@ -410,7 +412,13 @@ void tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
     *out = (tpu_rank){0};
     dse_arena_init(&b.scratch);
     b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1);
-    tpu_lanes_find(r, a, &b.scratch, out, &b.lanes);
+    b.lanes = tpu_lanes_of(r, &b.scratch);
+    out->n = b.lanes.n;
+    out->device = DSE_ARENA_NEW(a, tpu_device, out->n);
+    for (uint32_t d = 0; d < out->n; d++) {
+        out->device[d].number = b.lanes.plane[d].number;
+        out->device[d].pid = b.lanes.plane[d].pid;
+    }
     if (out->n)
         fill_devices(&b);
     drop_empty(out);

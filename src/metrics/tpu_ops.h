@@ -1,11 +1,11 @@
-/* tpu_ops -- what the devices of an XLA trace did: their leaf operations, each of which computes, communicates or moves
- * memory, and the unions of their times.
+/* tpu_ops -- what the devices of an XLA trace did: their leaf operations, each of which computes,
+ * communicates or moves memory, and the unions of their times.
  *
- * A device is a process /device:TPU:<k>, its operations the events of its line "XLA Ops" that hold no other event of the
- * line, without while, call and conditional. A file that does not name its processes: events that have a device
- * duration, a device a process. Times are the device's own picoseconds, or those of the file if an operation lacks
- * the device's. What an operation is: its hlo_category, or the opcode in its long_name; a name alone is the last
- * resort, since JAX calls its all-reduces psum.<n>.
+ * A device is a process /device:TPU:<k>, its operations the events of its line "XLA Ops" that hold no other
+ * event of the line, without while, call and conditional. A file that does not name its processes: events
+ * that have a device duration, a device a process. Times are the device's own picoseconds, or those of the
+ * file if an operation lacks the device's. What an operation is: its hlo_category, or the opcode in its
+ * long_name; a name alone is the last resort, since JAX calls its all-reduces psum.<n>.
  *
  * x-start and x-done of a collective are one operation, from the begin of the start to the end of the done.
  * Everything is in the arena it was built in. */

@@ -40,26 +40,26 @@ static uint32_t plane_number(const char *process)
     return isdigit((unsigned char)*s) && !*end && n < DSE_NONE ? (uint32_t)n : DSE_NONE;
 }
 
-/* By pid, which is a name: a process's place among the devices, DSE_NONE, and whether it names its lines. Processes may
- * be as many as events. */
+/* By pid, which is a name id: a process's place among the devices or DSE_NONE, and whether it names its
+ * lines. There may be as many processes as events. */
 typedef struct {
     uint32_t *place;
     bool *named;
 } by_pid;
 
-/* Of a pid that is not given, the place behind the others. */
+/* A missing pid has the place after all others. */
 static uint32_t pid_of(const trace_rank *r, uint32_t lane)
 {
     return r->lane[lane].pid == DSE_NONE ? r->names.n : r->lane[lane].pid;
 }
 
-static uint32_t device_at(const trace_rank *r, uint32_t lane, by_pid *p, tpu_rank *out, uint32_t number)
+static uint32_t device_at(const trace_rank *r, uint32_t lane, by_pid *p, tpu_lanes *lanes, uint32_t number)
 {
     uint32_t *place = &p->place[pid_of(r, lane)];
 
     if (*place == DSE_NONE) {
-        *place = out->n++;
-        out->device[*place] = (tpu_device){.number = number, .pid = r->lane[lane].pid};
+        *place = lanes->n++;
+        lanes->plane[*place] = (tpu_plane){number, r->lane[lane].pid};
     }
     return *place;
 }
@@ -72,7 +72,7 @@ static bool is_line(const trace_rank *r, uint32_t lane, const char *name)
 }
 
 /* The lanes of device planes: those called "XLA Ops"; of a plane that names no line, all. */
-static void find_planes(const trace_rank *r, by_pid *p, tpu_rank *out, tpu_lanes *lanes)
+static void find_planes(const trace_rank *r, by_pid *p, tpu_lanes *lanes)
 {
     for (uint32_t i = 0; i < r->n_lanes; i++)
         p->named[pid_of(r, i)] = p->named[pid_of(r, i)] || !is_line(r, i, NULL);
@@ -82,39 +82,38 @@ static void find_planes(const trace_rank *r, by_pid *p, tpu_rank *out, tpu_lanes
 
         if (number == DSE_NONE || !is_line(r, i, named ? "XLA Ops" : NULL))
             continue;
-        lanes->device[i] = device_at(r, i, p, out, number);
+        lanes->device[i] = device_at(r, i, p, lanes, number);
         lanes->line[i] = named ? i : r->n_lanes + lanes->device[i];
     }
 }
 
-/* Without planes: processes with events that say how long they took on a device. What their lines are is unknown, so
- * what holds another event of the process is no leaf. */
-static void find_processes(const trace_rank *r, by_pid *p, tpu_rank *out, tpu_lanes *lanes)
+/* Without planes: processes with events that have a device duration. Their lines are unknown, so an event
+ * that holds another event of the process is no leaf. */
+static void find_processes(const trace_rank *r, by_pid *p, tpu_lanes *lanes)
 {
     for (size_t i = 0; i < r->n_events; i++) {
         uint32_t lane = r->event[i].lane;
 
         if (lanes->device[lane] != DSE_NONE || trace_device_time_of(r, i).dur_ps < 0)
             continue;
-        lanes->device[lane] = device_at(r, lane, p, out, out->n);
+        lanes->device[lane] = device_at(r, lane, p, lanes, lanes->n);
         lanes->line[lane] = r->n_lanes + lanes->device[lane];
     }
 }
 
 static int by_number(const void *a, const void *b)
 {
-    const tpu_device *x = a, *y = b;
+    const tpu_plane *x = a, *y = b;
 
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Puts the devices into order; their places in the lanes change with them. */
-static void sort_devices(const trace_rank *r, by_pid *p, tpu_rank *out, tpu_lanes *lanes)
+/* Sorts the devices by number, and changes their places in the lanes accordingly. */
+static void sort_planes(const trace_rank *r, by_pid *p, tpu_lanes *lanes)
 {
-    if (out->n)
-        qsort(out->device, out->n, sizeof *out->device, by_number);
-    for (uint32_t i = 0; i < out->n; i++)
-        p->place[out->device[i].pid == DSE_NONE ? r->names.n : out->device[i].pid] = i;
+    qsort(lanes->plane, lanes->n, sizeof *lanes->plane, by_number);
+    for (uint32_t i = 0; i < lanes->n; i++)
+        p->place[lanes->plane[i].pid == DSE_NONE ? r->names.n : lanes->plane[i].pid] = i;
     for (uint32_t i = 0; i < r->n_lanes; i++)
         if (lanes->device[i] != DSE_NONE) {
             lanes->device[i] = p->place[pid_of(r, i)];
@@ -123,19 +122,20 @@ static void sort_devices(const trace_rank *r, by_pid *p, tpu_rank *out, tpu_lane
         }
 }
 
-void tpu_lanes_find(const trace_rank *r, dse_arena *a, dse_arena *scratch, tpu_rank *out, tpu_lanes *lanes)
+tpu_lanes tpu_lanes_of(const trace_rank *r, dse_arena *a)
 {
-    by_pid p = {DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->names.n + 1),
-                DSE_ARENA_NEW(scratch, bool, (size_t)r->names.n + 1)};
+    by_pid p = {DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1),
+                DSE_ARENA_NEW(a, bool, (size_t)r->names.n + 1)};
+    tpu_lanes lanes = {.plane = DSE_ARENA_NEW(a, tpu_plane, r->n_lanes),
+                       .device = DSE_ARENA_NEW(a, uint32_t, r->n_lanes),
+                       .line = DSE_ARENA_NEW(a, uint32_t, r->n_lanes)};
 
-    lanes->device = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->n_lanes + 1);
-    lanes->line = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->n_lanes + 1);
-    out->device = DSE_ARENA_NEW(a, tpu_device, (size_t)r->n_lanes + 1);
     memset(p.place, 0xff, ((size_t)r->names.n + 1) * sizeof *p.place);
-    memset(lanes->device, 0xff, r->n_lanes * sizeof *lanes->device);
-    find_planes(r, &p, out, lanes);
-    lanes->timed_only = !out->n && r->device_time;
-    if (lanes->timed_only)
-        find_processes(r, &p, out, lanes);
-    sort_devices(r, &p, out, lanes);
+    memset(lanes.device, 0xff, r->n_lanes * sizeof *lanes.device);
+    find_planes(r, &p, &lanes);
+    lanes.timed_only = !lanes.n && r->device_time;
+    if (lanes.timed_only)
+        find_processes(r, &p, &lanes);
+    sort_planes(r, &p, &lanes);
+    return lanes;
 }

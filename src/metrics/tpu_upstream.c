@@ -79,7 +79,8 @@ static void count(tpu_upstream_kind *k, const trace_event *e, trace_device_time 
     }
 }
 
-/* Of the trace's own clock, in a double, as the original tools have it: its resolution is in their wall time. */
+/* The time on the trace's own clock, in a double as in the original tools, whose wall time has its
+ * resolution. */
 static double upstream_us(const trace_rank *r, int64_t start_ps)
 {
     return (double)((long double)r->base_ns / 1000 + (long double)start_ps / TRACE_PS_PER_US);

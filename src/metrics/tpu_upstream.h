@@ -1,5 +1,5 @@
-/* tpu_upstream -- how the original TPU tools see a Chrome trace, of whatever kind: a table of all its duration events,
- * each of which communicates, computes or does neither by words in its name and category.
+/* tpu_upstream -- how the original TPU tools see a Chrome trace, of whatever kind: a table of all its
+ * duration events, each of which communicates, computes or does neither by words in its name and category.
  *
  * Source: CCL-Bench, tools/utils-group-21.py. Their flaws are the spec's section 6 (a) to (h). */
 #ifndef DSE_METRICS_TPU_UPSTREAM_H

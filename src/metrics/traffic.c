@@ -1,4 +1,5 @@
 #include "metrics/traffic.h"
+#include "metrics/metric.h"
 
 #include "metrics/comm_size.h"
 #include "metrics/numbers.h"
@@ -9,7 +10,8 @@
 
 /* ---- classes ---------------------------------------------------------------------------------- */
 
-/* What the arguments of an event say; many events share them, so each combination is asked once. */
+/* The parallelism by the arguments of an event; many events share them, so each combination is looked up
+ * once. */
 static metric_parallel ask(const trace_rank *r, const trace_args *args, const metric_layout *layout,
                            bool all_to_all, dse_arena *a)
 {
@@ -67,7 +69,7 @@ dse_status metric_traffic_of(const metric_context *x, const metric_view *v, dse_
 
 /* ---- traffic_distribution --------------------------------------------------------------------- */
 
-/* Of one rank, or sums over ranks. */
+/* The traffic of one rank and parallelism, or sums over ranks. */
 typedef struct {
     uint64_t calls, low, sized, without_size, unknown_dtype, bytes;
     int64_t time_ps; /* union of the kernels; a sum of those over ranks */
@@ -105,7 +107,8 @@ static void key_of(int p, const char *suffix, char key[32])
     snprintf(key, 32, "%s%s", metric_parallel_name((metric_parallel)p), suffix);
 }
 
-/* Bytes of a class that has communications, none of which says its size, are not 0 but unknown; so is their sum. */
+/* Bytes of a class that has communications, none of which says its size, are not 0 but unknown; so is their
+ * sum. */
 static void put_bytes(const share of[METRIC_PARALLELS], metric_value *out)
 {
     static const char why[] = "no communication of this class says its size (\"In msg nelems\", dtype)";

@@ -1,8 +1,8 @@
-/* Which way of parallelism each communication of a rank serves. Source: spec of the metrics, section 3.6.
+/* The parallelism that each communication of a rank serves. Source: spec of the metrics, section 3.6.
  *
- * By the description of its process group; else by the group's ranks against the card's degrees; else, with low
- * confidence, by what kind of collective it is: point-to-point is a pipeline's, all-to-all the experts', reduce-scatter
- * data parallel. */
+ * It follows from the description of the process group; or else from the group's ranks and the card's
+ * degrees; or else, with low confidence, from the type of collective: point-to-point serves pipelines,
+ * all-to-all serves experts, reduce-scatter serves data parallelism. */
 #ifndef DSE_METRICS_TRAFFIC_H
 #define DSE_METRICS_TRAFFIC_H
 

@@ -1,5 +1,5 @@
-/* traffic_distribution as CCL-Bench 273229f computes it: whatever is named like communication, of three layers, and its
- * time in microseconds where the keys say bytes. */
+/* traffic_distribution as CCL-Bench 273229f computes it: whatever is named like communication, of three
+ * layers, and its time in microseconds where the keys say bytes. */
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 #include "metrics/traffic.h"
@@ -8,7 +8,20 @@
 #include <string.h>
 #include <strings.h>
 
-#define COUNTED (METRIC_LITERAL_KERNEL | METRIC_LITERAL_CPU_OP | METRIC_LITERAL_ANNOTATION)
+/* ---- what a category says ---------------------------------------------------------------------- */
+
+/* user_annotation in any case, and whatever contains nvtx. */
+static metric_words range_words(const trace_rank *r)
+{
+    metric_words w = {{false}};
+
+    for (uint32_t i = 0; i < r->n_words; i++) {
+        const char *word = TRACE_NAME(r, r->word[i]);
+
+        w.is[i] = word && (metric_has(word, "nvtx") || strcasecmp(word, "user_annotation") == 0);
+    }
+    return w;
+}
 
 /* ---- what a name says -------------------------------------------------------------------------- */
 
@@ -71,8 +84,8 @@ static bool has_part(const char *name, const char *word)
     return false;
 }
 
-/* The class that a range names. Its parts are asked for words first, in the order of the classes; the words of two parts
- * ("data_parallel") can only be found in the whole name. */
+/* The class that a range names. Its parts are asked for words first, in the order of the classes; the words
+ * of two parts ("data_parallel") can only be found in the whole name. */
 static metric_parallel class_of_range(const char *name)
 {
     static const struct {
@@ -97,7 +110,7 @@ static uint8_t range_says(const char *name) { return (uint8_t)class_of_range(nam
 
 /* ---- coalesced calls ---------------------------------------------------------------------------- */
 
-/* Of the c10d operators up to one, by start: how many of each kind. */
+/* Counts, by kind, of the c10d operators up to one, by start. */
 enum { SEND_RECV, ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, TO_ALL, KINDS };
 
 typedef struct {
@@ -125,7 +138,7 @@ static bool is_kind(const char *name, int kind)
     return metric_has(name, words[kind]) || (kind == SEND_RECV && metric_has(name, "recv"));
 }
 
-/* What the name of a c10d operator says: a bit for each kind, and one more. */
+/* A c10d operator by its name: a bit for each kind, and one more. */
 enum { IS_OPERATOR = 1 << KINDS };
 
 static uint8_t operator_says(const char *name)
@@ -139,19 +152,19 @@ static uint8_t operator_says(const char *name)
     return says;
 }
 
-static void operators_of(const trace_rank *r, const uint8_t words[256], dse_arena *a, operators *out)
+static void operators_of(const trace_rank *r, dse_arena *a, operators *out)
 {
+    const metric_words op = METRIC_WORDS(r, "cpu_op");
     size_t n = 0;
     metric_classes names = metric_classes_of(r, operator_says, a);
 
     for (size_t i = 0; i < r->n_events; i++)
-        n += (words[r->event[i].word] & METRIC_LITERAL_CPU_OP) && metric_class_of(&names, &r->event[i]);
+        n += op.is[r->event[i].word] && metric_class_of(&names, &r->event[i]);
     *out = (operators){0, DSE_ARENA_NEW(a, operator_start, n)};
     for (size_t i = 0; i < r->n_events && n; i++) {
         const trace_event *e = &r->event[i];
 
-        if ((words[e->word] & METRIC_LITERAL_CPU_OP) && metric_class_of(&names, e) &&
-            metric_compat_is_timed(r, e))
+        if (op.is[e->word] && metric_class_of(&names, e) && metric_compat_is_timed(r, e))
             out->op[out->n++] = (operator_start){e->start_ps, metric_class_of(&names, e), {0}};
     }
     qsort(out->op, out->n, sizeof *out->op, by_time);
@@ -214,23 +227,22 @@ static int by_range_start(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static bool is_range(const trace_rank *r, const trace_event *e, const uint8_t words[256],
+static bool is_range(const trace_rank *r, const trace_event *e, const metric_words *words,
                      metric_classes *names)
 {
-    return (words[e->word] & METRIC_LITERAL_RANGE) && (metric_class_of(names, e) & IS_RANGE) &&
-           metric_compat_is_timed(r, e);
+    return words->is[e->word] && (metric_class_of(names, e) & IS_RANGE) && metric_compat_is_timed(r, e);
 }
 
-static void ranges_of(const trace_rank *r, metric_classes *names, const uint8_t words[256], dse_arena *a,
-                      ranges *out)
+static void ranges_of(const trace_rank *r, metric_classes *names, dse_arena *a, ranges *out)
 {
+    const metric_words words = range_words(r);
     metric_classes classes;
     size_t room = 0;
 
     *out = (ranges){0};
     classes = metric_classes_of(r, range_says, a);
     for (size_t i = 0; i < r->n_events; i++)
-        if (is_range(r, &r->event[i], words, names)) {
+        if (is_range(r, &r->event[i], &words, names)) {
             out->any = true;
             room += metric_class_of(&classes, &r->event[i]) != METRIC_UNKNOWN;
         }
@@ -239,7 +251,7 @@ static void ranges_of(const trace_rank *r, metric_classes *names, const uint8_t 
     for (size_t i = 0; i < r->n_events && out->n < room; i++) {
         const trace_event *e = &r->event[i];
 
-        if (is_range(r, e, words, names) && metric_class_of(&classes, e) != METRIC_UNKNOWN)
+        if (is_range(r, e, &words, names) && metric_class_of(&classes, e) != METRIC_UNKNOWN)
             out->of[out->n++] =
                 (range){e->start_ps, metric_end(e), (uint32_t)i, metric_class_of(&classes, e)};
     }
@@ -270,7 +282,8 @@ static void pop(ranges *h)
     h->open[at] = last;
 }
 
-/* The class of the first range in the file that holds this time; times must be asked for in ascending order. */
+/* The class of the first range in the file that holds this time; times must be asked for in ascending
+ * order. */
 static metric_parallel range_at(ranges *h, int64_t at)
 {
     for (; h->next < h->n && h->of[h->next].start <= at; h->next++)
@@ -291,20 +304,20 @@ typedef struct {
 static void add_file(const trace_rank *r, dse_arena *a, totals *t)
 {
     metric_classes names;
-    uint8_t words[256];
+    const metric_words counted = METRIC_WORDS(r, "kernel", "cpu_op", "user_annotation"),
+                       annotation = METRIC_WORDS(r, "user_annotation");
     metric_events comm = {0, NULL};
     operators ops;
     ranges open;
 
-    metric_compat_words(r, words);
     names = metric_classes_of(r, says, a);
     comm.event = DSE_ARENA_NEW(a, uint32_t, r->n_events);
-    operators_of(r, words, a, &ops);
-    ranges_of(r, &names, words, a, &open);
+    operators_of(r, a, &ops);
+    ranges_of(r, &names, a, &open);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
-        if ((words[e->word] & COUNTED) && (metric_class_of(&names, e) & IS_COMM))
+        if (counted.is[e->word] && (metric_class_of(&names, e) & IS_COMM))
             comm.event[comm.n++] = (uint32_t)i;
     }
     metric_sort_by_start(r, &comm, a);
@@ -314,8 +327,7 @@ static void add_file(const trace_rank *r, dse_arena *a, totals *t)
         uint8_t said = metric_class_of(&names, e);
 
         if (said & IS_COALESCED)
-            p = (words[e->word] & METRIC_LITERAL_ANNOTATION) && e->dur_ps > 0 ? class_of_coalesced(&ops, e)
-                                                                              : METRIC_UNKNOWN;
+            p = annotation.is[e->word] && e->dur_ps > 0 ? class_of_coalesced(&ops, e) : METRIC_UNKNOWN;
         else if (p == METRIC_UNKNOWN)
             p = (metric_parallel)(said & CLASS);
         t->us[p] += (double)e->dur_ps / TRACE_PS_PER_US;

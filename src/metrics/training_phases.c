@@ -1,13 +1,16 @@
-/* What the host does in a step: forward, backward, optimizer, something else; and which of it the GPU's time is for.
+/* The host's work in a step (forward, backward, optimizer, other), and the GPU's time for each.
  *
- * The step's time is divided among them, each instant once: first the optimizer's own ranges, then what autograd runs on
- * any thread, then the operators of the thread that has the steps; the rest is other, and so is the upkeep of FSDP, which
- * the metric of that name divides. A kernel belongs to the phase in which it was launched. The original adds up nested operators, and takes ProfilerStep#, with its "step", for an optimizer.
+ * The step's time is divided among the phases, each instant once: first the optimizer's own ranges, then what
+ * autograd runs on any thread, then the operators of the thread that has the steps. The rest is other,
+ * including the upkeep of FSDP, which metric fsdp divides. A kernel belongs to the phase in which it was
+ * launched. The original adds up nested operators, and takes ProfilerStep#, with its "step", for an
+ * optimizer.
  *
- * Backward time is absent where operators are called ...Backward and no range of the autograd engine is recorded, as
- * PyTorch did before 1.10. */
+ * Backward time is absent where operators are called ...Backward and no range of the autograd engine is
+ * recorded, as in PyTorch before 1.10. */
 #include "metrics/guide.h"
 #include "metrics/layer_times.h"
+#include "metrics/metric.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -260,10 +263,7 @@ static void put_phase(metric_value *to, const char *form, phase p, double v)
     char key[64];
 
     snprintf(key, sizeof key, form, phase_name[p]);
-    if (isnan(v))
-        metric_put_absent(to, key, unknown);
-    else
-        metric_put_number(to, key, v);
+    metric_put_number_or(to, key, v, unknown);
 }
 
 static void put_mean_phase(metric_value *to, const char *form, phase p, const double *first, uint32_t n)
@@ -322,14 +322,11 @@ static void put_all(const guide_ranks *ranks, const rank_phases *r, metric_layer
 
 static dse_status training_phases(const metric_context *x, metric_value *out, dse_error *err)
 {
-    rank_phases *r;
     metric_layer_times layers = {0};
     dse_status st = DSE_OK;
     guide_ranks ranks = guide_ranks_of(x);
+    rank_phases *r = DSE_ARENA_NEW(x->arena, rank_phases, ranks.n);
 
-    if (st != DSE_OK)
-        return st;
-    r = DSE_ARENA_NEW(x->arena, rank_phases, ranks.n);
     if ((st = measure_all(x, &ranks, r, &layers, err)) == DSE_OK)
         put_all(&ranks, r, &layers, out);
     metric_layer_times_free(&layers);

@@ -1,16 +1,16 @@
-/* How busy the GPU is: kernels, copies, idle time, of the time in which it does anything at all, of the steps, and of the
- * recording; what the host adds; how fast copies run.
+/* How busy the GPU is: kernels, copies, idle time, of the time in which it does anything at all, of the
+ * steps, and of the recording; what the host adds; how fast copies run.
  *
- * Of the GPU's span, the idle share equals HolisticTraceAnalysis'. The original counts no memset, and divides by the
- * recording with the host's start-up in it. */
+ * Of the GPU's span, the idle share equals HolisticTraceAnalysis'. The original counts no memset, and divides
+ * by the recording with the host's start-up in it. */
 #include "metrics/compat_kineto.h"
 #include "metrics/guide.h"
+#include "metrics/metric.h"
 #include "metrics/steps.h"
 
 #include <math.h>
 
-/* From the first start to the last end of duration events (ph X) of every category; the original passes over those at the
- * zero of the clock. */
+/* The span of the duration events (ph X) of every category; the original skips those at time 0. */
 static metric_span recorded(const trace_rank *r, bool timed_only)
 {
     metric_span s = METRIC_NO_SPAN;
@@ -38,7 +38,7 @@ typedef struct {
     double of_span, kernel_of_span, compute_of_span, memory_of_span, idle_of_span, of_steps;
 } utilization;
 
-/* From the first of the steps that count to the last; what lies between two steps is no overhead of either. */
+/* The figures of the window of the steps that count; time between two steps is no overhead of either. */
 static void measure_steps(const metric_view *v, bool trim, utilization *u)
 {
     metric_span window = metric_steps_window(v, trim);
@@ -142,7 +142,7 @@ static void put_capability(const trace_device *d, metric_value *to)
     metric_put_text(to, "compute_capability", text);
 }
 
-/* What the trace says of it; 0 stands for what it does not. */
+/* The device as the trace describes it; 0 stands for a missing value. */
 static void put_device(const guide_ranks *ranks, metric_value *to)
 {
     static const char unsaid[] = "the trace does not say";
@@ -171,12 +171,11 @@ static void put_device(const guide_ranks *ranks, metric_value *to)
 
 static dse_status gpu_utilization(const metric_context *x, metric_value *out, dse_error *err)
 {
-    utilization *u;
     metric_value *per_rank;
     guide_ranks ranks = guide_ranks_of(x);
+    utilization *u = DSE_ARENA_NEW(x->arena, utilization, ranks.n);
 
     (void)err;
-    u = DSE_ARENA_NEW(x->arena, utilization, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++)
         u[i] = measure(ranks.rank[i].view, x->options->trim);
     GUIDE_PUT_MEAN(out, "avg_gpu_utilization_pct", u, ranks.n, of_span, nothing);

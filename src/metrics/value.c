@@ -37,6 +37,11 @@ metric_value *metric_put_number(metric_value *to, const char *key, double number
     return v;
 }
 
+metric_value *metric_put_number_or(metric_value *to, const char *key, double v, const char *why)
+{
+    return isfinite(v) ? metric_put_number(to, key, v) : metric_put_absent(to, key, why);
+}
+
 metric_value *metric_put_integer(metric_value *to, const char *key, int64_t integer)
 {
     metric_value *v = put(to, key, METRIC_INTEGER);

@@ -1,7 +1,7 @@
 /* metric_value -- what a metric says: a tree of numbers, texts, objects and lists, in an arena.
  *
- * Objects keep the order in which they are filled. A quantity that cannot be computed is not in the tree, or absent with
- * a reason; it is never 0 or NaN. */
+ * Objects keep the order in which they are filled. A quantity that cannot be computed is not in the tree, or
+ * absent with a reason; it is never 0 or NaN. */
 #ifndef DSE_METRICS_VALUE_H
 #define DSE_METRICS_VALUE_H
 
@@ -31,9 +31,11 @@ struct metric_value {
 
 metric_value *metric_object_new(dse_arena *a);
 
-/* Each adds an entry `key` at the end of an object (of a list: key NULL) and returns it. Keys and texts are copied. A
- * number that is NaN or infinite is absent. */
+/* Each adds an entry `key` at the end of an object (of a list: key NULL) and returns it. Keys and texts are
+ * copied. A number that is NaN or infinite is absent. */
 metric_value *metric_put_number(metric_value *to, const char *key, double v);
+/* Absent with the reason if v is NaN or infinite. */
+metric_value *metric_put_number_or(metric_value *to, const char *key, double v, const char *why);
 metric_value *metric_put_integer(metric_value *to, const char *key, int64_t v);
 metric_value *metric_put_count(metric_value *to, const char *key, uint64_t v);
 metric_value *metric_put_bool(metric_value *to, const char *key, bool v);
@@ -50,7 +52,8 @@ metric_value *metric_put_s(metric_value *to, const char *key, int64_t ps);
 /* The entry of an object; NULL. */
 const metric_value *metric_get(const metric_value *v, const char *key);
 
-/* As JSON, two spaces an indent, numbers as the shortest text that reads back. `depth` of the line it begins on. */
+/* Writes JSON with an indent of two spaces and numbers as the shortest text that reads back. `depth` is that
+ * of its first line. */
 void metric_write_json(const metric_value *v, int depth, dse_strbuf *out);
 
 /* The bare value: a number, a text; "nan" if absent. */

@@ -1,3 +1,5 @@
+#include "metrics/view.h"
+
 #include "metrics/launches.h"
 
 #include <stdlib.h>
@@ -29,8 +31,9 @@ static bool communicates(const metric_view *v, const trace_event *e)
     return v->work[e->name] == METRIC_WORK_COMM;
 }
 
-/* A kernel of Nsight Systems has a short name, and a long one with namespace and template arguments. The short one has
- * the word; where it says nothing, or the long one says that it communicates (ep::intranode::dispatch), that has it. */
+/* A kernel of Nsight Systems has a short name, and a long one with namespace and template arguments. The
+ * short one has the word; where it says nothing, or the long one says that it communicates
+ * (ep::intranode::dispatch), that has it. */
 static void ask_long_name(metric_view *v, const trace_event *e, bool *asked)
 {
     const trace_rank *r = v->rank;
@@ -100,7 +103,7 @@ static void lists_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch
     v->comm_layer = n_comm ? METRIC_LAYER_KERNEL : METRIC_LAYER_NONE;
 }
 
-/* What a stage needs for itself it gives back: together they would be the most that a trace takes. */
+/* Each stage frees its own memory: together the stages would be the peak of a trace. */
 static void lists_init(metric_view *v, const metric_sieve *s)
 {
     dse_arena scratch;
@@ -179,8 +182,9 @@ static int by_span(const void *a, const void *b)
     return (x->span.end < y->span.end) - (x->span.end > y->span.end);
 }
 
-/* What users call their NVTX ranges need not be unique: a range within another of the same marker ("step", "step_fn"; two
- * threads of one process) is a part of it, and where one has no number they are counted in the order of time. */
+/* Names of users' NVTX ranges need not be unique. A range within another of the same marker ("step",
+ * "step_fn"; two threads of one process) is a part of it, and if one has no number all are numbered in the
+ * order of time. */
 static void settle_ranges(metric_view *v)
 {
     uint32_t n = 0;
@@ -259,8 +263,8 @@ void metric_view_init(metric_view *v, const trace_rank *rank)
     lists_init(v, &s);
     if (!v->comm.n)
         comm_of_annotations(v, &s, &scratch);
-    metric_launches_init(v, &s);
-    metric_comm_types_init(v, &s);
+    v->launch = metric_launches_of(&s, &v->kernels, &v->arena);
+    v->comm_type = metric_comm_types_of(&s, &v->comm, v->comm_at, v->launch, &v->arena);
     steps_init(v, &s);
     dse_arena_free(&scratch);
     times_init(v);

@@ -1,13 +1,15 @@
-/* When the ways of parallelism communicate: how long each does in a step, and how long it is from one's traffic to
- * another's. */
+/* When the ways of parallelism communicate: how long each does in a step, and how long it is from one's
+ * traffic to another's. */
 #include "metrics/compat_kineto.h"
+#include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/traffic.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* From the end of a communication to the start of the next, where that is of another class. Negative: they overlap. */
+/* The time from the end of a communication to the start of the next, where that has another class. Negative:
+ * they overlap. */
 typedef struct {
     uint8_t from, to;
     double seconds;
@@ -146,22 +148,21 @@ static uint8_t says(const char *name)
 
 #define SYNC_NAME "RedistributeBackward"
 
-/* The first file's operators of that name, which are taken for the ends of steps: how many, and their times, ends
- * included. */
+/* The first file's operators of that name, which are taken for the ends of steps: how many, and their times,
+ * ends included. */
 static void syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_spans *out)
 {
     uint32_t name = trace_names_find(&r->names, SYNC_NAME), n = 0;
-    uint8_t words[256];
+    const metric_words op = METRIC_WORDS(r, "cpu_op");
     metric_span *span;
 
-    metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events && name != DSE_NONE; i++)
-        n += r->event[i].name == name && (words[r->event[i].word] & METRIC_LITERAL_CPU_OP);
+        n += r->event[i].name == name && op.is[r->event[i].word];
     span = DSE_ARENA_NEW(a, metric_span, n);
     *count = n;
     n = 0;
     for (size_t i = 0; i < r->n_events && n < *count; i++)
-        if (r->event[i].name == name && (words[r->event[i].word] & METRIC_LITERAL_CPU_OP))
+        if (r->event[i].name == name && op.is[r->event[i].word])
             span[n++] = (metric_span){r->event[i].start_ps, metric_end(&r->event[i]) + 1};
     *out = metric_spans_merge_any(span, n);
 }
@@ -169,15 +170,14 @@ static void syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_
 static void add_file(const trace_rank *r, int64_t offset, const metric_spans *syncs, dse_arena *a,
                      double seconds[CLASSES])
 {
-    uint8_t words[256];
+    const metric_words kernel = METRIC_WORDS(r, "kernel");
     metric_classes names = metric_classes_of(r, says, a);
 
-    metric_compat_words(r, words);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t class;
 
-        if (!(words[e->word] & METRIC_LITERAL_KERNEL) || (class = metric_class_of(&names, e)) == NO_COMM)
+        if (!kernel.is[e->word] || (class = metric_class_of(&names, e)) == NO_COMM)
             continue;
         if (class == IN_SYNC_DP)
             class = metric_spans_at(syncs, e->start_ps + offset) ? DP : TP;

@@ -11,10 +11,13 @@ const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
     {AT(step_compute_bound), .label = "compute-bound", .words = "compute-bound compute"},
     {AT(step_memory_bound), .label = "memory-bound", .words = "memory-bound compute"},
     {AT(step_compute_other), .label = "other compute", .words = "compute without a roofline and fixed costs"},
-    {AT(step_comm_dp), .label = "exposed dp", .words = "communication along dp"},
-    {AT(step_comm_tp), .label = "exposed tp", .words = "communication along tp"},
-    {AT(step_comm_sp), .label = "exposed sp", .words = "communication along sp"},
-    {AT(step_comm_pp), .label = "exposed pp", .words = "communication along pp"},
+#define STRATEGY_PARAMETER(name, ...)
+#define STRATEGY_AXIS(name, ...)                                                                             \
+    {.column = "step_comm_" #name,                                                                           \
+     .offset = offsetof(store_metrics, step_comm[STRATEGY_AXIS_##name]),                                     \
+     .label = "exposed " #name,                                                                              \
+     .words = "communication along " #name},
+#include "strategy/parameters.h"
     {AT(step_comm_mixed), .label = "exposed, mixed", .words = "communication along several dimensions"},
     {AT(step_idle), .label = "idle", .words = "idle time"},
 };

@@ -13,7 +13,7 @@ typedef struct {
 } report_part;
 
 /* They add up to wall_time, and to peak_memory. */
-#define REPORT_N_STEP_PARTS 9
+#define REPORT_N_STEP_PARTS (5 + STRATEGY_N_AXES)
 #define REPORT_N_PEAK_PARTS 9
 extern const report_part report_step_parts[REPORT_N_STEP_PARTS], report_peak_parts[REPORT_N_PEAK_PARTS];
 

@@ -33,14 +33,15 @@ static const store_column columns[] = {
      AT(step_memory_bound)},
     {U64(step_compute_other), "ns", STORE_LOWER, "of the step: compute without a roofline, fixed costs",
      AT(step_compute_other)},
-    {U64(step_comm_dp), "ns", STORE_LOWER, "of the step: communication along dp, not covered by compute",
-     AT(step_comm_dp)},
-    {U64(step_comm_tp), "ns", STORE_LOWER, "of the step: communication along tp, not covered by compute",
-     AT(step_comm_tp)},
-    {U64(step_comm_sp), "ns", STORE_LOWER, "of the step: communication along sp, not covered by compute",
-     AT(step_comm_sp)},
-    {U64(step_comm_pp), "ns", STORE_LOWER,
-     "of the step: messages between pipeline stages, not covered by compute", AT(step_comm_pp)},
+#define STRATEGY_PARAMETER(name, ...)
+#define STRATEGY_AXIS(name, ...)                                                                             \
+    {"step_comm_" #name,                                                                                     \
+     STORE_U64,                                                                                              \
+     "ns",                                                                                                   \
+     STORE_LOWER,                                                                                            \
+     "of the step: communication along " #name ", not covered by compute",                                  \
+     AT(step_comm[STRATEGY_AXIS_##name])},
+#include "strategy/parameters.h"
     {U64(step_comm_mixed), "ns", STORE_LOWER,
      "of the step: communication along several dimensions, remote memory", AT(step_comm_mixed)},
     {U64(step_idle), "ns", STORE_LOWER,

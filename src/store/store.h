@@ -42,8 +42,8 @@ typedef struct {
     /* Where the step goes: the time of the slowest rank in parts that add up to wall_time. Only this program's own
      * simulator knows them, and the rest; communication is what no compute covers. */
     uint64_t step_compute_bound, step_memory_bound, step_compute_other;
-    uint64_t step_comm_dp, step_comm_tp, step_comm_sp, step_comm_pp; /* along one parallel dimension */
-    uint64_t step_comm_mixed;                                        /* along several */
+    uint64_t step_comm[STRATEGY_N_AXES]; /* along one axis of the mesh */
+    uint64_t step_comm_mixed;            /* along several, or none */
     uint64_t step_idle;
 
     /* The moment of peak_memory, and what is held then, by kind of tensor: adds up to peak_memory. */

@@ -4,21 +4,28 @@
  * hash, the columns of SQL, CSV and JSON, constraints, the axes of explanations, measured runs, completion and help. To
  * add a parameter, add its row, and its meaning in the generator (workload/). strategy.h says what a field means.
  *
- * Not guarded: strategy.h and strategy.c include it with STRATEGY_PARAMETER(name, fields...) defined. */
+ * Not guarded: it is included with STRATEGY_PARAMETER(name, fields...) defined, and STRATEGY_AXIS(name, fields...) where
+ * a degree that divides the NPUs, an axis of the mesh, is something else. Both are undefined at its end. */
+#ifndef STRATEGY_AXIS
+#define STRATEGY_AXIS STRATEGY_PARAMETER
+#endif
 
-STRATEGY_PARAMETER(dp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
-                   .is_axis = true, .shards_tensors = true, .in_name = true, .order = 1, .heading = "dp",
+STRATEGY_AXIS(dp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
+                   .shards_tensors = true, .in_name = true, .order = 1, .heading = "dp",
                    .help = "data parallel degree", .help_of_list = "data parallel degrees")
-STRATEGY_PARAMETER(tp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
-                   .is_axis = true, .shards_tensors = true, .in_name = true, .order = 2, .heading = "tp",
+STRATEGY_AXIS(tp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
+                   .shards_tensors = true, .in_name = true, .order = 2, .heading = "tp",
                    .help = "tensor parallel degree", .help_of_list = "tensor parallel degrees")
-STRATEGY_PARAMETER(sp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
-                   .is_axis = true, .shards_tensors = true, .in_name = true, .order = 3, .heading = "sp",
+STRATEGY_AXIS(sp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .swept = STRATEGY_SWEEP_DIVISORS,
+                   .shards_tensors = true, .in_name = true, .order = 3, .heading = "sp",
                    .help = "sequence parallel degree", .help_of_list = "sequence parallel degrees")
-STRATEGY_PARAMETER(pp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .is_axis = true, .in_name = true,
+STRATEGY_AXIS(pp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .in_name = true,
                    .order = 0, .heading = "pp", .help = "pipeline parallel degree", .help_of_list = "pipeline parallel degrees")
 STRATEGY_PARAMETER(recompute, .kind = STRATEGY_SWITCH, .swept = STRATEGY_SWEEP_ALL, .in_name = true, .order = 5,
                    .heading = "recomp", .on = "recomputing", .off = "no recomputation", .noun = "recomputation",
                    .help = "recompute activations in the backward pass", .help_of_list = "activation recomputation")
 STRATEGY_PARAMETER(weight_sharded, .kind = STRATEGY_SWITCH, .order = 4, .heading = "shard", .suffix = "ws",
                    .on = "sharded weights", .noun = "sharded weights", .help = "shard weights over dp and sp", .help_of_list = "weights sharded over dp and sp")
+
+#undef STRATEGY_AXIS
+#undef STRATEGY_PARAMETER

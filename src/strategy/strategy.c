@@ -10,8 +10,8 @@
 const strategy_parameter strategy_parameters[STRATEGY_N] = {
 #define STRATEGY_PARAMETER(name_, ...)                                                                       \
     [STRATEGY_##name_] = {.name = #name_, .offset = offsetof(strategy, name_), __VA_ARGS__},
+#define STRATEGY_AXIS(name_, ...) STRATEGY_PARAMETER(name_, .is_axis = true, __VA_ARGS__)
 #include "strategy/parameters.h"
-#undef STRATEGY_PARAMETER
 };
 
 #define EACH(i) (uint32_t i = 0; i < STRATEGY_N; i++)

@@ -15,15 +15,21 @@
 typedef struct {
 #define STRATEGY_PARAMETER(name, ...) uint32_t name;
 #include "strategy/parameters.h"
-#undef STRATEGY_PARAMETER
 } strategy;
 
 /* STRATEGY_dp, STRATEGY_tp, ...: the rows' numbers. */
 enum {
 #define STRATEGY_PARAMETER(name, ...) STRATEGY_##name,
 #include "strategy/parameters.h"
-#undef STRATEGY_PARAMETER
     STRATEGY_N
+};
+
+/* STRATEGY_AXIS_dp, ...: the numbers of the mesh's axes. */
+enum {
+#define STRATEGY_AXIS(name, ...) STRATEGY_AXIS_##name,
+#define STRATEGY_PARAMETER(name, ...)
+#include "strategy/parameters.h"
+    STRATEGY_N_AXES
 };
 
 typedef enum { STRATEGY_DEGREE, STRATEGY_SWITCH, STRATEGY_CHOICE, STRATEGY_ORDER } strategy_kind;

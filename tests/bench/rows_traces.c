@@ -3,7 +3,7 @@
 
 #include "bench/kineto_trace.h"
 #include "driver/recording.h"
-#include "metrics/metric.h"
+#include "metrics/registry.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run that is checked, and the recordings of its files: several parts of a reference are of the same ones. */
+/* A run that is checked, and the recordings of its files: several parts of a reference are of the same
+ * ones. */
 typedef struct {
     const char *where, *traces, *card;
     const json_t *reference;
@@ -300,8 +301,8 @@ static void check_definition(run *r)
 
 /* ---- the independent reference ------------------------------------------------------------- */
 
-/* HolisticTraceAnalysis, where it defines the same quantity: on files for which it keeps every GPU event. It rounds
- * every interval to whole microseconds unless told not to. */
+/* HolisticTraceAnalysis, where it defines the same quantity: on files for which it keeps every GPU event. It
+ * rounds every interval to whole microseconds unless told not to. */
 static void check_hta(run *r)
 {
     const json_t *agrees = json_object_get(r->reference, "hta_vs_definition"),

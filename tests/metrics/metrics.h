@@ -20,8 +20,8 @@ typedef struct {
     size_t n_values, n_different;
 } tally;
 
-/* Every value of `want` must stand in `got` under the same keys; what else is there does not matter. Prints each
- * difference with its path. A -1 or {"value": null} of `want` is absent in `got`. */
+/* Every value of `want` must stand in `got` under the same keys; what else is there does not matter. Prints
+ * each difference with its path. A -1 or {"value": null} of `want` is absent in `got`. */
 void compare(const char *path, const json_t *want, const json_t *got, const tolerance *t, tally *sum);
 
 /* ---- subject.c ------------------------------------------------------------------------------- */
@@ -35,7 +35,8 @@ typedef struct {
     const char *card_text; /* what a card says that is nowhere a file; NULL */
 } subject_files;
 
-/* A recording under the names that the original tools were given: kineto_trace_<rank>.json, rank<rank>_trace.json. */
+/* A recording under the names that the original tools were given: kineto_trace_<rank>.json,
+ * rank<rank>_trace.json. */
 typedef struct {
     subject_files of;
     char folder[64];
@@ -47,14 +48,16 @@ typedef struct {
 /* What metrics are asked with unless a check says otherwise. */
 extern const metric_options subject_options;
 
-/* What *s was does not matter; what f points to is borrowed. False: it cannot be read; close it all the same. */
+/* What *s was does not matter; what f points to is borrowed. False: it cannot be read; close it all the
+ * same. */
 bool subject_open(subject *s, const subject_files *f);
 void subject_close(subject *s);
 
 /* Whether it was opened from the same files under the same names. */
 bool subject_is_of(const subject *s, const subject_files *f);
 
-/* What a metric gives; an owned reference. A refusal is {"refused": reason}; NULL if there is no such metric. */
+/* What a metric gives; an owned reference. A refusal is {"refused": reason}; NULL if there is no such
+ * metric. */
 json_t *subject_metric(subject *s, const char *name, bool compat);
 size_t subject_events(const subject *s);
 

@@ -1,5 +1,5 @@
-/* run_metrics FOLDER_OF_REFERENCES FOLDER_OF_TRACES [NAME...]: every reference value of every trace, or of those named.
- * Exit code 0: all agree; 1: some differ; 77: the folders are not there. */
+/* run_metrics FOLDER_OF_REFERENCES FOLDER_OF_TRACES [NAME...]: every reference value of every trace, or of
+ * those named. Exit code 0: all agree; 1: some differ; 77: the folders are not there. */
 #include "metrics/metrics.h"
 
 #include <dirent.h>

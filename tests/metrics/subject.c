@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "metrics/registry.h"
 
 static bool link_file(const char *folder, const char *name, const char *target)
 {

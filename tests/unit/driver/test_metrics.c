@@ -86,10 +86,10 @@ CLAIM(the_parts_of_a_step_and_of_a_peak_add_up)
             run(points[k]);
             assert_u64(m.step_comm_mixed, 0);
             assert_int_equal(m.peak_time == STORE_ABSENT, i == 6);
-            assert_true(points[k].dp > 1 || m.step_comm_dp == 0);
-            assert_true(points[k].tp > 1 || m.step_comm_tp == 0);
-            assert_true(points[k].sp > 1 || m.step_comm_sp == 0);
-            assert_true(points[k].pp > 1 || m.step_comm_pp + m.step_idle == 0);
+            assert_true(points[k].dp > 1 || m.step_comm[STRATEGY_AXIS_dp] == 0);
+            assert_true(points[k].tp > 1 || m.step_comm[STRATEGY_AXIS_tp] == 0);
+            assert_true(points[k].sp > 1 || m.step_comm[STRATEGY_AXIS_sp] == 0);
+            assert_true(points[k].pp > 1 || m.step_comm[STRATEGY_AXIS_pp] + m.step_idle == 0);
             assert_true(points[k].recompute || m.peak_recomputed == 0 || i == 6);
         }
         dse_arena_free(&arena);
@@ -176,11 +176,11 @@ CLAIM(a_group_counts_for_the_degree_along_which_it_varies)
     assert_u64(m.step_compute_bound, 1);
     assert_u64(m.step_memory_bound, 10);
     assert_u64(m.step_compute_other, 100);
-    assert_u64(m.step_comm_pp, 1000);
+    assert_u64(m.step_comm[STRATEGY_AXIS_pp], 1000);
     assert_u64(m.step_idle, 1000000);
-    assert_u64(m.step_comm_dp, 10000000);
-    assert_u64(m.step_comm_tp, 100000000);
-    assert_u64(m.step_comm_sp, 1000000000);
+    assert_u64(m.step_comm[STRATEGY_AXIS_dp], 10000000);
+    assert_u64(m.step_comm[STRATEGY_AXIS_tp], 100000000);
+    assert_u64(m.step_comm[STRATEGY_AXIS_sp], 1000000000);
     assert_u64(m.step_comm_mixed, 10000000000 + 10000 + 100000);
     assert_u64(m.peak_memory, STORE_ABSENT);
     assert_u64(m.peak_weights, STORE_ABSENT);
@@ -196,7 +196,7 @@ CLAIM(a_group_along_the_stages_counts_for_pp)
     for (int i = 0; i < 4; i++)
         group[i] = (wl_group){.name = "", .n = 2, .rank = members};
     drv_metrics_of(&p, &w, &result, &m);
-    assert_u64(m.step_comm_pp, 11110000000 + 1000);
+    assert_u64(m.step_comm[STRATEGY_AXIS_pp], 11110000000 + 1000);
     assert_u64(m.step_comm_mixed, 10000 + 100000);
 }
 

@@ -94,7 +94,7 @@ CLAIM(its_summary_is_what_is_stored_of_the_point)
     assert_ok(drv_point_run(&study, &point, &arena, &stored, &err), &err);
     assert_u64(summary.wall_time, stored.wall_time);
     assert_u64(summary.peak_memory, stored.peak_memory);
-    assert_u64(summary.step_comm_pp, stored.step_comm_pp);
+    assert_u64(summary.step_comm[STRATEGY_AXIS_pp], stored.step_comm[STRATEGY_AXIS_pp]);
     assert_string_equal(summary.peak_node, stored.peak_node);
     assert_int_equal(r.n_views, 8);
     drv_recording_free(&r);

@@ -37,7 +37,7 @@ CLAIM(a_result_has_every_count)
     assert_u64(row.metrics.wall_time, 10);
     assert_u64(row.metrics.wall_time_rank0, 9);
     assert_u64(row.metrics.peak_memory, UINT64_MAX - 1);
-    assert_u64(row.metrics.step_comm_dp, 3);
+    assert_u64(row.metrics.step_comm[STRATEGY_AXIS_dp], 3);
     assert_u64(row.metrics.step_idle, 4);
     assert_u64(row.metrics.peak_layer, 3);
     assert_string_equal(row.metrics.peak_node, "n");

@@ -1,11 +1,11 @@
-/* A run and what metrics say of it. It is made by hand, of ranks, events and a card (times are microseconds); or read, from
- * tests/data/traces or from text. */
+/* A run and what metrics say of it. It is made by hand, of ranks, events and a card (times are microseconds);
+ * or read, from tests/data/traces or from text. */
 #ifndef UNIT_METRICS_RUN_H
 #define UNIT_METRICS_RUN_H
 
 #include "unit/unit.h"
 
-#include "metrics/metric.h"
+#include "metrics/registry.h"
 #include "trace/reader.h"
 
 #define RUN_MAX_RANKS 8

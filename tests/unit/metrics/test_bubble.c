@@ -1,8 +1,8 @@
 #include "unit/metrics/run.h"
 
-/* One rank: compute [0,100], a receive that waits [100,200] under which compute runs [150,180], a copy [190,220], nothing
- * until an all-to-all by a SendRecv kernel [250,300].
- * Busy: [0,100] + [150,180] + [190,220] + [250,300] = 210 of a window of 300; bubble 90. */
+/* One rank: compute [0,100], a receive that waits [100,200] under which compute runs [150,180], a copy
+ * [190,220], nothing until an all-to-all by a SendRecv kernel [250,300]. Busy: [0,100] + [150,180] +
+ * [190,220] + [250,300] = 210 of a window of 300; bubble 90. */
 static trace_rank *pipeline(run *r, uint32_t number)
 {
     trace_rank *rank = run_rank(r, number);
@@ -62,8 +62,8 @@ CLAIM(stages_are_told_by_the_card)
     run_free(&r);
 }
 
-/* GPU-side steps [90,225]: of the events inside, the first begins at 100 and the last ends at 220; busy [150,180] and
- * [190,220], bubble 60 of 120. Stages: by the group that the trace declares. */
+/* GPU-side steps [90,225]: of the events inside, the first begins at 100 and the last ends at 220; busy
+ * [150,180] and [190,220], bubble 60 of 120. Stages: by the group that the trace declares. */
 CLAIM(the_window_is_what_the_gpu_did_inside_the_steps)
 {
     const metric_value *v;
@@ -102,8 +102,8 @@ CLAIM(without_a_pipeline_there_is_no_bubble)
     run_free(&r);
 }
 
-/* Last step in the file: 400 us; busy kernels [0,200] + [250,300] and the operator [300,350] are 300: bubble 100. The
- * copy does not count. "SendRecv" makes it nvtx. */
+/* Last step in the file: 400 us; busy kernels [0,200] + [250,300] and the operator [300,350] are 300: bubble
+ * 100. The copy does not count. "SendRecv" makes it nvtx. */
 CLAIM(the_original_compares_one_step_with_all_activity)
 {
     const metric_value *v;
@@ -122,7 +122,8 @@ CLAIM(the_original_compares_one_step_with_all_activity)
     run_free(&r);
 }
 
-/* Without steps: kernels [0,10], [1011,1020], [3000,3100] us. The gap of 1001 counts, and that of 1980; window 3100. */
+/* Without steps: kernels [0,10], [1011,1020], [3000,3100] us. The gap of 1001 counts, and that of 1980;
+ * window 3100. */
 CLAIM(the_original_without_steps_adds_gaps_above_a_millisecond)
 {
     const metric_value *v;

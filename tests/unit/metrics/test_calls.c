@@ -1,6 +1,7 @@
 #include "unit/metrics/run.h"
 
-/* One all-reduce in four layers, and a reduce-scatter whose annotation has the name that FSDP uses; two steps. */
+/* One all-reduce in four layers, and a reduce-scatter whose annotation has the name that FSDP uses; two
+ * steps. */
 static void layers(run *r)
 {
     trace_rank *rank;
@@ -48,7 +49,8 @@ CLAIM(the_original_counts_every_layer_that_it_knows_by_name)
     run_free(&r);
 }
 
-/* Each underscore of all_to_all may lack; a template's arguments may be long, and the algorithm's name ends what is read. */
+/* Each underscore of all_to_all may lack; a template's arguments may be long, and the algorithm's name ends
+ * what is read. */
 CLAIM(a_kernels_name_tells_its_collective)
 {
     char name[400];

@@ -1,4 +1,5 @@
-/* The guide's metrics of tests/data/traces/fsdp_two_ranks; its README has the times and derives what follows from them. */
+/* The guide's metrics of tests/data/traces/fsdp_two_ranks; its README has the times and derives what follows
+ * from them. */
 #include "unit/metrics/run.h"
 
 #define OPEN(name, compat)                                                                                   \
@@ -43,7 +44,8 @@ CLAIM(overlap_compat_rounds_percentages)
 
 /* ---- kernel -------------------------------------------------------------------------------- */
 
-/* Of rank 0: 2 (200 + 200) gemm, 2 (100 + 100) communication, 2 * 50 elementwise: 1300. Rank 1 has 200 less. */
+/* Of rank 0: 2 (200 + 200) gemm, 2 (100 + 100) communication, 2 * 50 elementwise: 1300. Rank 1 has 200
+ * less. */
 CLAIM(communication_is_no_reduction)
 {
     OPEN("kernel", false);

@@ -1,5 +1,5 @@
-/* The guide's metrics of what the host does: phases, FSDP, stragglers. The README of tests/data/traces/fsdp_two_ranks
- * derives the figures of that trace. */
+/* The guide's metrics of what the host does: phases, FSDP, stragglers. The README of
+ * tests/data/traces/fsdp_two_ranks derives the figures of that trace. */
 #include "unit/metrics/run.h"
 
 #define OPEN(name, compat)                                                                                   \
@@ -31,8 +31,8 @@ CLAIM(phases_divide_the_step)
     run_free(&t);
 }
 
-/* Forward: the first gemm, launched in aten::linear. Backward: the second one [400, 600] and the reduce-scatter to 650.
- * Optimizer: 50. Other: the all-gather, 100 and 50. */
+/* Forward: the first gemm, launched in aten::linear. Backward: the second one [400, 600] and the
+ * reduce-scatter to 650. Optimizer: 50. Other: the all-gather, 100 and 50. */
 CLAIM(a_kernel_belongs_to_the_phase_of_its_launch)
 {
     OPEN("training_phases", false);
@@ -46,8 +46,8 @@ CLAIM(a_kernel_belongs_to_the_phase_of_its_launch)
     run_free(&t);
 }
 
-/* A step: forward aten:: 100 + 40 + 90 + 10 + 40; backward 200; optimizer 1000 + 100, with ProfilerStep#; FSDP
- * 80 + 40 + 10 + 60: 1770 in all. */
+/* A step: forward aten:: 100 + 40 + 90 + 10 + 40; backward 200; optimizer 1000 + 100, with ProfilerStep#;
+ * FSDP 80 + 40 + 10 + 60: 1770 in all. */
 CLAIM(phases_compat_take_the_step_for_an_optimizer)
 {
     OPEN("training_phases", true);
@@ -243,7 +243,8 @@ CLAIM(one_rank_has_nobody_to_wait_for)
     run_free(&t);
 }
 
-/* The recordings last 2000 us each. Names with all_gather or nccl: 40 + 10 + 200 us a step, on rank 1 100 less. */
+/* The recordings last 2000 us each. Names with all_gather or nccl: 40 + 10 + 200 us a step, on rank 1 100
+ * less. */
 CLAIM(straggler_compat_compares_recordings)
 {
     OPEN("straggler", true);

@@ -41,9 +41,9 @@ CLAIM(times_of_the_model_give_its_parameters)
     assert_int_equal(f.sizes, 6);
 }
 
-/* x = 1..5, y = 1 2 3 4 6: means 3 and 3.2; Sxx = 10, Sxy = 4.4 + 1.2 + 0 + 0.8 + 5.6 = 12, so the slope is 1.2 and the
- * intercept -0.4. Residuals 0.2 0 -0.2 -0.4 0.4: their squares sum to 0.4, those of y about its mean to 14.8.
- * s^2 = 0.4 / 3; var(slope) = s^2 / 10, var(intercept) = s^2 (1/5 + 9/10). */
+/* x = 1..5, y = 1 2 3 4 6: means 3 and 3.2; Sxx = 10, Sxy = 4.4 + 1.2 + 0 + 0.8 + 5.6 = 12, so the slope is
+ * 1.2 and the intercept -0.4. Residuals 0.2 0 -0.2 -0.4 0.4: their squares sum to 0.4, those of y about its
+ * mean to 14.8. s^2 = 0.4 / 3; var(slope) = s^2 / 10, var(intercept) = s^2 (1/5 + 9/10). */
 CLAIM(errors_are_those_of_least_squares)
 {
     static const double y[] = {1, 2, 3, 4, 6};

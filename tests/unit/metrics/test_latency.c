@@ -15,8 +15,8 @@ static void inference(run *r)
     run_rank(r, 0);
 }
 
-/* A prompt in chunks of 100, 90 and 50 us, the last of which emits the first token: 240 us. Then 10, 12 and 99 us: the last
- * is left out, 11 us. */
+/* A prompt in chunks of 100, 90 and 50 us, the last of which emits the first token: 240 us. Then 10, 12 and
+ * 99 us: the last is left out, 11 us. */
 CLAIM(a_prompt_in_chunks_is_the_time_to_the_first_token)
 {
     trace_rank *rank;
@@ -56,7 +56,8 @@ CLAIM(the_original_takes_the_first_pass_for_the_prompt)
     run_free(&r);
 }
 
-/* SGLang says no counts: rank 0 has 100, 20 and 30 us, so 100 and 20; rank 1 has 200 and 40. Means: 150 and 30. */
+/* SGLang says no counts: rank 0 has 100, 20 and 30 us, so 100 and 20; rank 1 has 200 and 40. Means: 150 and
+ * 30. */
 CLAIM(latencies_are_means_over_ranks)
 {
     static const char name[] = "scheduler.py(2919): run_batch";

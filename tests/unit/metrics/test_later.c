@@ -1,4 +1,5 @@
-/* The later metrics of a GPU trace: data/traces/later_two_ranks, whose README.md derives what is expected here. */
+/* The later metrics of a GPU trace: data/traces/later_two_ranks, whose README.md derives what is expected
+ * here. */
 #include "unit/metrics/run.h"
 
 #include "metrics/later_words.h"
@@ -164,13 +165,13 @@ WITH(one_rank_cannot_be_compared)
 
 CLAIM(words_may_be_bound_to_a_place)
 {
-    assert_true(later_says("NCCL_kernel", &later_comm_plain));
-    assert_false(later_says("my_nccl", &later_comm_plain));
-    assert_true(later_says("my_nccl", &later_comm_wide));
-    assert_true(later_says("x dma y", &later_memcpy));
-    assert_false(later_says("admad", &later_memcpy));
-    assert_true(later_says("k_gate (x)", &later_moe) == false);
-    assert_true(later_says("a gate b", &later_moe_nsys));
+    assert_true(later_comm_plain("NCCL_kernel"));
+    assert_false(later_comm_plain("my_nccl"));
+    assert_true(later_comm_wide("my_nccl"));
+    assert_true(later_memcpy("x dma y"));
+    assert_false(later_memcpy("admad"));
+    assert_true(later_moe("k_gate (x)") == false);
+    assert_true(later_moe_nsys("a gate b"));
     assert_int_equal(later_class_of("reducescatter"), LATER_COMMUNICATION);
     assert_int_equal(later_class_of("reduce_kernel"), LATER_REDUCTION);
     assert_int_equal(later_class_of("cutlass_gemm_softmax"), LATER_GEMM);

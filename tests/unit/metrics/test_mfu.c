@@ -44,8 +44,9 @@ CLAIM(training_counts_the_tokens_of_a_step)
     run_free(&r);
 }
 
-/* Prompts of 6 tokens: a prefill of 3 * 6 tokens of 2 * 800 + 4 * 64 * 6 = 3,136 FLOP in 50 us. Decodes of a token a
- * sequence attend to 6 + 4 / 2 = 8: 2 * 800 + 4 * 64 * 8 = 3,648 FLOP; the last of three passes is left out: one of 10. */
+/* Prompts of 6 tokens: a prefill of 3 * 6 tokens of 2 * 800 + 4 * 64 * 6 = 3,136 FLOP in 50 us. Decodes of a
+ * token a sequence attend to 6 + 4 / 2 = 8: 2 * 800 + 4 * 64 * 8 = 3,648 FLOP; the last of three passes is
+ * left out: one of 10. */
 CLAIM(inference_counts_what_a_pass_processes)
 {
     const metric_value *v;
@@ -81,7 +82,8 @@ CLAIM(counts_of_the_engine_come_before_the_cards)
     run_free(&r);
 }
 
-/* A step without markers inside is a prefill where nothing is generated; where something is, nobody can tell. */
+/* A step without markers inside is a prefill where nothing is generated; where something is, nobody can
+ * tell. */
 CLAIM(a_step_without_markers_can_only_be_a_prefill)
 {
     const metric_value *v;
@@ -98,8 +100,8 @@ CLAIM(a_step_without_markers_can_only_be_a_prefill)
     run_free(&r);
 }
 
-/* Three steps, the inner one of 200 us. 6 * (1e12 - 200) + 7680 = 6e12 + 6480 FLOP a token, 30 tokens, of 6.24e14 FLOP/s:
- * 6e12 make 144230.769231 %, 6480 another 0.000156: 144230.7694 on four decimals. */
+/* Three steps, the inner one of 200 us. 6 * (1e12 - 200) + 7680 = 6e12 + 6480 FLOP a token, 30 tokens, of
+ * 6.24e14 FLOP/s: 6e12 make 144230.769231 %, 6480 another 0.000156: 144230.7694 on four decimals. */
 CLAIM(the_original_trims_steps_and_knows_three_devices)
 {
     run r;
@@ -116,7 +118,8 @@ CLAIM(the_original_trims_steps_and_knows_three_devices)
     run_free(&r);
 }
 
-/* A vLLM latency benchmark's record, in a folder below, goes before the markers: 400 us, half of the above. */
+/* A vLLM latency benchmark's record, in a folder below, goes before the markers: 400 us, half of the
+ * above. */
 CLAIM(the_original_prefers_a_latency_record)
 {
     char folder[64], below[96], path[128];

@@ -1,7 +1,7 @@
 #include "unit/metrics/run.h"
 
-/* Rank 0:  compute [0,100] and [50,150]   communication [120,220] and [200,260]
- * so compute is 150 us, communication 140, both at once [120,150] = 30, exposed 110. Rank 1 does not communicate. */
+/* Rank 0:  compute [0,100] and [50,150]   communication [120,220] and [200,260] so compute is 150 us,
+ * communication 140, both at once [120,150] = 30, exposed 110. Rank 1 does not communicate. */
 static void two_ranks(run *r)
 {
     trace_rank *rank;
@@ -36,7 +36,8 @@ CLAIM(what_compute_covers_is_measured_on_unions_of_kernels)
     run_free(&r);
 }
 
-/* A world of one launches no communication kernel; what the host says of its collectives is no time of the GPU. */
+/* A world of one launches no communication kernel; what the host says of its collectives is no time of the
+ * GPU. */
 CLAIM(annotations_are_no_kernels)
 {
     const metric_value *v;
@@ -83,8 +84,8 @@ CLAIM(ratios_are_means_over_the_ranks_that_have_one)
     run_free(&r);
 }
 
-/* Steps [0,100], [100,140], [140,300]: only the second counts. There, compute has [100,140] and communication [120,140];
- * of kernels, the communication at 120 begins in it. */
+/* Steps [0,100], [100,140], [140,300]: only the second counts. There, compute has [100,140] and communication
+ * [120,140]; of kernels, the communication at 120 begins in it. */
 CLAIM(the_inner_steps_can_be_looked_at_alone)
 {
     const metric_value *v;
@@ -123,7 +124,8 @@ CLAIM(the_original_adds_up_operators_and_kernels)
     run_free(&r);
 }
 
-/* Steps, and what of the kernels lies in them: a thousand spans of 16 bytes each. The result has some dozen entries. */
+/* Steps, and what of the kernels lies in them: a thousand spans of 16 bytes each. The result has some dozen
+ * entries. */
 CLAIM(what_a_metric_works_with_is_gone_when_it_is_done)
 {
     trace_rank *rank;

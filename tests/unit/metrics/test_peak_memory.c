@@ -12,8 +12,8 @@ static trace_rank *simulated(uint32_t number, uint64_t peak)
     return rank;
 }
 
-/* A device with 200 bytes reserved, of which blocks of tensors asked for 100. Its history: 60, 40 and 30 are allocated,
- * 30 are freed; at most there were 130. */
+/* A device with 200 bytes reserved, of which blocks of tensors asked for 100. Its history: 60, 40 and 30 are
+ * allocated, 30 are freed; at most there were 130. */
 static void snapshot(uint32_t number)
 {
     static const trace_allocation history[] = {

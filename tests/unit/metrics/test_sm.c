@@ -10,8 +10,8 @@ static void kernel(trace_rank *rank, int64_t start, int64_t end, double blocks, 
     run_event(rank, "kernel", "gemm", start, end, &a);
 }
 
-/* 100 us at 3 blocks (all covered), 300 us at half a block, 50 us that say nothing:
- * (100 * 100 + 300 * 50) / 400 = 62.5 %; occupancy (100 * 40 + 300 * 20) / 400 = 25 %. Without weights 75 %. */
+/* 100 us at 3 blocks (all covered), 300 us at half a block, 50 us that say nothing: (100 * 100 + 300 * 50) /
+ * 400 = 62.5 %; occupancy (100 * 40 + 300 * 20) / 400 = 25 %. Without weights 75 %. */
 static void two_kernels(run *r)
 {
     trace_rank *rank;

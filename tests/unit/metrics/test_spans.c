@@ -41,8 +41,8 @@ CLAIM(a_span_extends_over_what_it_is_shown)
     assert_int_equal(s.end, 6);
 }
 
-/* Class 0: 0-10, 5-8 inside it, 8-12: 12 us. Class 1: 2-4, 6-7: 3 us. Class 2 has one that lasts no time. Class 3 has none.
- * The unions of each class have these lengths. */
+/* Class 0: 0-10, 5-8 inside it, 8-12: 12 us. Class 1: 2-4, 6-7: 3 us. Class 2 has one that lasts no time.
+ * Class 3 has none. The unions of each class have these lengths. */
 CLAIM(lengths_by_class_are_those_of_the_unions)
 {
     static const int64_t at[][2] = {{0, 10}, {2, 4}, {5, 8}, {6, 7}, {8, 12}, {9, 9}};

@@ -99,8 +99,8 @@ CLAIM(without_markers_there_is_no_step_time_and_the_original_says_zero)
     run_free(&r);
 }
 
-/* Steps [0,100] and [300,400] with kernels [50,150] and [300,320]: idle 50 and 80 of them, 65 a step. The window of both
- * steps is 400 long, and the GPU works 120 of it. */
+/* Steps [0,100] and [300,400] with kernels [50,150] and [300,320]: idle 50 and 80 of them, 65 a step. The
+ * window of both steps is 400 long, and the GPU works 120 of it. */
 CLAIM(time_between_steps_is_no_overhead_of_the_host)
 {
     const metric_value *v;

@@ -10,8 +10,8 @@ static void both(run *r, const char *name, const char *ranks, int64_t start0, in
     run_comm(&r->rec.rank[1], name, start1, end1, 1, 1, NULL, ranks);
 }
 
-/* Ranks 0 and 1 of one group. Reduces start at (0, 10) and (100, 130), a gather at (200, 180): lags 10, 30, 20.
- * A second gather is on rank 0 alone. */
+/* Ranks 0 and 1 of one group. Reduces start at (0, 10) and (100, 130), a gather at (200, 180): lags 10, 30,
+ * 20. A second gather is on rank 0 alone. */
 static void two_ranks(run *r)
 {
     run_init(r);
@@ -23,8 +23,8 @@ static void two_ranks(run *r)
     run_comm(&r->rec.rank[0], GATHER, 260, 270, 1, 1, NULL, "[0, 1]");
 }
 
-/* Lags 10, 20, 30: mean and median 20; the 95th percentile is at 0.95 * 2 = 1.9 of them: 20 + 0.9 * 10 = 29. Rank 1 is late
- * by 10, 30 and 0, mean 40/3. */
+/* Lags 10, 20, 30: mean and median 20; the 95th percentile is at 0.95 * 2 = 1.9 of them: 20 + 0.9 * 10 = 29.
+ * Rank 1 is late by 10, 30 and 0, mean 40/3. */
 CLAIM(a_lag_is_from_the_first_start_of_a_collective_to_the_last)
 {
     const metric_value *v;
@@ -59,8 +59,8 @@ CLAIM(a_lag_is_set_against_the_step)
     run_free(&r);
 }
 
-/* Groups [0, 1] and [0, 2] run reduces in another order on rank 0 than it seems by counting: only those of one group are
- * compared. Ranks 0 and 2: (20, 25). Rank 1's group [1, 3] has no other rank here. */
+/* Groups [0, 1] and [0, 2] run reduces in another order on rank 0 than it seems by counting: only those of
+ * one group are compared. Ranks 0 and 2: (20, 25). Rank 1's group [1, 3] has no other rank here. */
 CLAIM(collectives_of_different_groups_are_not_mixed)
 {
     const metric_value *v;
@@ -82,8 +82,8 @@ CLAIM(collectives_of_different_groups_are_not_mixed)
     run_free(&r);
 }
 
-/* Rank 1's clock is 40 us ahead: it ends collectives 40, 40 and 40 after rank 0. Taken off, the lags are 10, 30 and 20
- * again. The card puts the ranks on two nodes, so that is the default. */
+/* Rank 1's clock is 40 us ahead: it ends collectives 40, 40 and 40 after rank 0. Taken off, the lags are 10,
+ * 30 and 20 again. The card puts the ranks on two nodes, so that is the default. */
 CLAIM(clocks_of_nodes_are_aligned_by_the_ends_of_collectives)
 {
     const metric_value *v;
@@ -120,8 +120,8 @@ CLAIM(ranks_are_compared_on_the_clock_of_the_trace)
     run_free(&r);
 }
 
-/* Rank 1 was recorded a second later, by its clock. Its step of 100 us has 40 of exposed communication, rank 0's 10: own
- * times of 60 and 90 compare nevertheless. */
+/* Rank 1 was recorded a second later, by its clock. Its step of 100 us has 40 of exposed communication, rank
+ * 0's 10: own times of 60 and 90 compare nevertheless. */
 CLAIM(own_times_need_no_common_clock)
 {
     const metric_value *v;
@@ -145,8 +145,8 @@ CLAIM(own_times_need_no_common_clock)
     run_free(&r);
 }
 
-/* One counts from its start, the other from 1970: 53 years, of which picoseconds count 106 days. The lags of 30 and less are
- * below what a double of so many microseconds says to nine digits. */
+/* One counts from its start, the other from 1970: 53 years, of which picoseconds count 106 days. The lags of
+ * 30 and less are below what a double of so many microseconds says to nine digits. */
 CLAIM(the_original_compares_clocks_however_far_apart_they_are)
 {
     run r;
@@ -170,8 +170,8 @@ CLAIM(ranks_without_a_collective_in_common_are_refused)
     run_free(&r);
 }
 
-/* The k-th of any kind: lags 10, 30, and |200 - 180|; the fourth of rank 0 has no partner. n = 3: p50 is sorted[1] = 20,
- * p95 sorted[min(2, 2)] = 30. Ends: 1 s and 270 and 250 us. */
+/* The k-th of any kind: lags 10, 30, and |200 - 180|; the fourth of rank 0 has no partner. n = 3: p50 is
+ * sorted[1] = 20, p95 sorted[min(2, 2)] = 30. Ends: 1 s and 270 and 250 us. */
 CLAIM(the_original_matches_by_count_and_does_not_interpolate)
 {
     const metric_value *v;

@@ -1,7 +1,7 @@
 #include "unit/metrics/run.h"
 
-/* Steps [0,100] and [150,250] us of 4 sequences of 8 tokens: 32 tokens in 100 us, 320,000 a second; in the window 64 tokens
- * in 250 us, 256,000 a second. */
+/* Steps [0,100] and [150,250] us of 4 sequences of 8 tokens: 32 tokens in 100 us, 320,000 a second; in the
+ * window 64 tokens in 250 us, 256,000 a second. */
 static void training(run *r)
 {
     trace_rank *rank;
@@ -43,7 +43,8 @@ CLAIM(the_window_is_of_all_steps_whatever_their_numbers)
     run_free(&r);
 }
 
-/* Another rank with one step of 300 us: mean step 200 us, 160,000 tokens a second; windows 250 + 300 us for 3 steps. */
+/* Another rank with one step of 300 us: mean step 200 us, 160,000 tokens a second; windows 250 + 300 us for 3
+ * steps. */
 CLAIM(the_step_is_the_mean_over_ranks)
 {
     const metric_value *v;
@@ -57,8 +58,8 @@ CLAIM(the_step_is_the_mean_over_ranks)
     run_free(&r);
 }
 
-/* 4 sequences of 16 output tokens: of a step of 100 us, 640,000 a second. Of passes of 40 us for the first token and 4 us
- * for each of the other 15: 64 tokens in 100 us, the same. */
+/* 4 sequences of 16 output tokens: of a step of 100 us, 640,000 a second. Of passes of 40 us for the first
+ * token and 4 us for each of the other 15: 64 tokens in 100 us, the same. */
 CLAIM(inference_counts_output_tokens)
 {
     trace_rank *rank;
@@ -103,8 +104,8 @@ CLAIM(what_the_card_or_the_trace_lacks_is_named)
     run_free(&r);
 }
 
-/* The card's iterations are of the run: 10 * 32 tokens, in all the file's 250 us. Without a card 4 * 8192 tokens for each of
- * the two markers. */
+/* The card's iterations are of the run: 10 * 32 tokens, in all the file's 250 us. Without a card 4 * 8192
+ * tokens for each of the two markers. */
 CLAIM(the_original_sets_the_runs_tokens_against_the_file)
 {
     const metric_value *v;

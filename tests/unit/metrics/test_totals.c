@@ -1,8 +1,8 @@
 /* Metrics of a report of Nsight Systems: totals per kernel.
  *
- * The report: an all-reduce of 3 calls, 40 us; a matrix product of 10, 50 us; a top-k of experts of 5, 10 us. Together
- * 18 launches, 100 us: communication 40 %, the greatest 50 %, experts 10 %. */
-#include "metrics/metric.h"
+ * The report: an all-reduce of 3 calls, 40 us; a matrix product of 10, 50 us; a top-k of experts of 5, 10 us.
+ * Together 18 launches, 100 us: communication 40 %, the greatest 50 %, experts 10 %. */
+#include "metrics/registry.h"
 
 #include "trace/nsys_csv.h"
 #include "unit/unit.h"

@@ -1,4 +1,5 @@
-/* Metrics of TPUs. The traces are data/traces/tpu_leaves and tpu_hockney; each README.md derives what is expected here. */
+/* Metrics of TPUs. The traces are data/traces/tpu_leaves and tpu_hockney; each README.md derives what is
+ * expected here. */
 #include "unit/metrics/run.h"
 
 #define LEAVES  TEST_DATA "/traces/tpu_leaves/trace.json"
@@ -92,8 +93,8 @@ static void load_events(run *t, const char *events)
 
 #define OP(name, ts, rest) "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"name\":\"" name "\",\"ts\":" ts "," rest "}"
 
-/* An operation that says how long it took and not when has no place on the device's clock, so that none is taken from
- * there: 10 to 14 and 20 to 26 us of the trace's, not from picosecond -1 to 2004 us. */
+/* An operation that says how long it took and not when has no place on the device's clock, so that none is
+ * taken from there: 10 to 14 and 20 to 26 us of the trace's, not from picosecond -1 to 2004 us. */
 CLAIM(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock)
 {
     run t;
@@ -108,7 +109,8 @@ CLAIM(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock)
     run_free(&t);
 }
 
-/* Without names of processes only what has a device duration ran on a device; the host's call around it did not. */
+/* Without names of processes only what has a device duration ran on a device; the host's call around it did
+ * not. */
 CLAIM(without_names_operations_are_what_has_a_device_duration)
 {
     static const char text[] =
@@ -123,8 +125,8 @@ CLAIM(without_names_operations_are_what_has_a_device_duration)
     run_free(&t);
 }
 
-/* Time and memory are in proportion to the events, also where each has a process of its own: devices times events would
- * take minutes here. */
+/* Time and memory are in proportion to the events, also where each has a process of its own: devices times
+ * events would take minutes here. */
 CLAIM(processes_may_be_as_many_as_events)
 {
     enum { N = 200000 };
@@ -146,10 +148,10 @@ CLAIM(processes_may_be_as_many_as_events)
     dse_strbuf_free(&text);
 }
 
-/* The later tools have device durations in ns and others in us, and add them: an all-reduce of 4 us is 4000, a fusion of
- * 6 us without a device duration is 6. An event without dur ends nothing: the lines last from 0 to 16 us, of which the
- * tool makes ns. The copy needs offsets alone: 8000 bytes from 30 to 32 us. The all-reduces of the table are two, one
- * of which does not last. */
+/* The later tools have device durations in ns and others in us, and add them: an all-reduce of 4 us is 4000,
+ * a fusion of 6 us without a device duration is 6. An event without dur ends nothing: the lines last from 0
+ * to 16 us, of which the tool makes ns. The copy needs offsets alone: 8000 bytes from 30 to 32 us. The
+ * all-reduces of the table are two, one of which does not last. */
 CLAIM(the_original_tools_take_events_that_lack_a_time)
 {
     run t;
@@ -210,8 +212,8 @@ WITH(inference_takes_two_operations_a_parameter)
     assert_metric(t, "flops_per_token_used", "flops_per_token_used", 14e9);
 }
 
-/* Upstream counts by words in names: the host's all_reduce_on_the_host has none of them, all-gather-start, -done,
- * reduce-scatter and the SparseCore's all-reduce have, the two psum have not. 1 + 2 + 10 + 1000 us. */
+/* Upstream counts by words in names: the host's all_reduce_on_the_host has none of them, all-gather-start,
+ * -done, reduce-scatter and the SparseCore's all-reduce have, the two psum have not. 1 + 2 + 10 + 1000 us. */
 WITH(upstream_knows_collectives_by_their_names)
 {
     run *t = *state;

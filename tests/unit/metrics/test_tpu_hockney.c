@@ -29,8 +29,9 @@ static void is_near(double seen, double expected)
         fail_msg("%.17g is not %.17g", seen, expected);
 }
 
-/* T = 2(n - 1)(alpha + beta S / n) for n = 2, alpha = 3 us, beta = 1 ns a byte is 6 us + S ns: 7 us of 1,000 bytes, 8 us of
- * 2,000. The larger set of another size of group would be another line; those of no known size are left out. */
+/* T = 2(n - 1)(alpha + beta S / n) for n = 2, alpha = 3 us, beta = 1 ns a byte is 6 us + S ns: 7 us of 1,000
+ * bytes, 8 us of 2,000. The larger set of another size of group would be another line; those of no known size
+ * are left out. */
 CLAIM(kernels_that_say_their_size_have_a_latency_and_a_bandwidth)
 {
     trace_rank *rank;

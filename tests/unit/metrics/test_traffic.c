@@ -1,8 +1,9 @@
 #include "unit/metrics/run.h"
 
-/* By description: dp all-gather, 400 bytes come out, 10 us; tp all-reduce, 100 bytes, 20 us. By the card (tp 2, pp 2): the
- * send to [0, 2] is the pipeline's, 50 bytes, 30 us. By its kind: a reduce-scatter of default_pg, 8 bytes, 40 us, is
- * taken for data parallel. A broadcast of default_pg, 2 bytes, 100 us, is unknown. */
+/* By description: dp all-gather, 400 bytes come out, 10 us; tp all-reduce, 100 bytes, 20 us. By the card (tp
+ * 2, pp 2): the send to [0, 2] is the pipeline's, 50 bytes, 30 us. By its kind: a reduce-scatter of
+ * default_pg, 8 bytes, 40 us, is taken for data parallel. A broadcast of default_pg, 2 bytes, 100 us, is
+ * unknown. */
 static void classes(run *r)
 {
     trace_rank *rank;
@@ -110,8 +111,9 @@ CLAIM(without_communication_there_is_no_traffic)
     run_free(&r);
 }
 
-/* Names: SendRecv 30 -> pp; ReduceScatter 40 -> dp; all-gather 10, all-reduce 20, broadcast 100 -> unknown; an operator
- * c10d::alltoall_base_ 5 -> ep; a reduce_kernel, which computes, 7 -> unknown. No range: heuristic. */
+/* Names: SendRecv 30 -> pp; ReduceScatter 40 -> dp; all-gather 10, all-reduce 20, broadcast 100 -> unknown;
+ * an operator c10d::alltoall_base_ 5 -> ep; a reduce_kernel, which computes, 7 -> unknown. No range:
+ * heuristic. */
 CLAIM(the_original_adds_times_of_what_is_named_like_communication)
 {
     const metric_value *v;
@@ -131,9 +133,9 @@ CLAIM(the_original_adds_times_of_what_is_named_like_communication)
     run_free(&r);
 }
 
-/* The first range of the file that holds the start decides: [0,35] names tp, [0,5] dp, but later in the file. So
- * all-gather, all-reduce and send are tp (60), the reduce-scatter at 60 is not in any. "ProfilerStep" has ep in it, which
- * makes the mode nvtx but names no class. */
+/* The first range of the file that holds the start decides: [0,35] names tp, [0,5] dp, but later in the file.
+ * So all-gather, all-reduce and send are tp (60), the reduce-scatter at 60 is not in any. "ProfilerStep" has
+ * ep in it, which makes the mode nvtx but names no class. */
 CLAIM(the_original_lets_ranges_decide)
 {
     const metric_value *v;
@@ -151,9 +153,9 @@ CLAIM(the_original_lets_ranges_decide)
     run_free(&r);
 }
 
-/* Of the operators that start in [10,30]: a send at its very end makes it the pipeline's; in [40,50] an all-reduce and a
- * receive: unknown; in [60,70] an alltoall: the experts'. Operators: send 1 pp, allreduce 1 unknown, recv 1 pp, alltoall
- * 1 ep. */
+/* Of the operators that start in [10,30]: a send at its very end makes it the pipeline's; in [40,50] an
+ * all-reduce and a receive: unknown; in [60,70] an alltoall: the experts'. Operators: send 1 pp, allreduce 1
+ * unknown, recv 1 pp, alltoall 1 ep. */
 CLAIM(the_original_classes_coalesced_calls_by_the_operators_inside)
 {
     const metric_value *v;

@@ -1,4 +1,5 @@
-/* What the view makes of an Nsight Systems export: steps from NVTX ranges, communication from either name of a kernel. */
+/* What the view makes of an Nsight Systems export: steps from NVTX ranges, communication from either name of
+ * a kernel. */
 #include "metrics/view.h"
 
 #include "unit/unit.h"

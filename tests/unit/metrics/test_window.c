@@ -1,7 +1,7 @@
 #include "unit/metrics/run.h"
 
-/* Data parallel [0,10] and [5,20], tensor parallel [50,60], data parallel [55,70]: in one step dp is 20 + 15 us, tp 10.
- * From dp to tp 50 - 20 = 30 us; from tp to dp 55 - 60 = -5. */
+/* Data parallel [0,10] and [5,20], tensor parallel [50,60], data parallel [55,70]: in one step dp is 20 + 15
+ * us, tp 10. From dp to tp 50 - 20 = 30 us; from tp to dp 55 - 60 = -5. */
 static trace_rank *traffic(run *r, uint32_t number)
 {
     trace_rank *rank = run_rank(r, number);
@@ -61,8 +61,9 @@ CLAIM(without_steps_only_the_windows_are_known)
     run_free(&r);
 }
 
-/* An all-reduce that begins in a RedistributeBackward of the first file, its end included, is dp, another tp; gathers and
- * scatters dp. Two such operators and one file: dp (10000 + 10000) / 2 us, tp 5000 / 2, pp 1000 / 2. */
+/* An all-reduce that begins in a RedistributeBackward of the first file, its end included, is dp, another tp;
+ * gathers and scatters dp. Two such operators and one file: dp (10000 + 10000) / 2 us, tp 5000 / 2, pp 1000 /
+ * 2. */
 CLAIM(the_original_takes_an_operator_for_the_end_of_a_step)
 {
     const metric_value *v;

@@ -43,9 +43,9 @@ static void step(store_row *r, uint64_t compute, uint64_t memory, uint64_t dp, u
 
     m->step_compute_bound = compute * MS;
     m->step_memory_bound = memory * MS;
-    m->step_comm_dp = dp * MS;
-    m->step_comm_tp = tp * MS;
-    m->step_compute_other = m->step_comm_sp = m->step_comm_pp = m->step_comm_mixed = 0;
+    m->step_comm[STRATEGY_AXIS_dp] = dp * MS;
+    m->step_comm[STRATEGY_AXIS_tp] = tp * MS;
+    m->step_compute_other = m->step_comm[STRATEGY_AXIS_sp] = m->step_comm[STRATEGY_AXIS_pp] = m->step_comm_mixed = 0;
     m->step_idle = m->wall_time - (compute + memory + dp + tp) * MS;
 }
 

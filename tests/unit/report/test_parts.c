@@ -13,7 +13,7 @@ static store_metrics example(void)
     memset(&m, 0, sizeof m);
     m.wall_time = 1000;
     m.step_compute_bound = 600;
-    m.step_comm_sp = 300;
+    m.step_comm[STRATEGY_AXIS_sp] = 300;
     m.step_idle = 100;
     m.peak_memory = 200;
     m.peak_weights = 50;
@@ -149,7 +149,7 @@ CLAIM(differences_are_listed_largest_first)
     dse_strbuf_init(&text);
     than.step_compute_bound += 10;
     than.step_idle -= 30;
-    than.step_comm_sp += 20;
+    than.step_comm[STRATEGY_AXIS_sp] += 20;
     report_say_differences(&m, &than, &text);
     for (char *c = text.data; *c; c++)
         *c = *c == REPORT_UNBROKEN[0] ? ' ' : *c;

@@ -1,7 +1,8 @@
-#include "metrics/metric.h"
+#include "metrics/registry.h"
 
 #include "base/names.h"
 #include "metrics/metric_list.h"
+#include "metrics/needs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +41,6 @@ const metric *const *metric_all(dse_arena *a, size_t *n)
     return all;
 }
 
-unsigned metric_kinds_of(const metric *m, bool compat)
-{
-    return compat && m->compat_kinds ? m->compat_kinds : m->kinds;
-}
-
 bool metric_is_named(const metric *m, const char *name)
 {
     size_t group = strlen(m->group);
@@ -54,8 +50,8 @@ bool metric_is_named(const metric *m, const char *name)
     return strcmp(name, m->name) == 0 || (m->alias && strcmp(name, m->alias) == 0);
 }
 
-/* How well a row suits: 0 not; one that takes such traces only under --compat less than one that always does, one that
- * takes other kinds as well less than one that takes few. */
+/* How well a row suits: 0 not; one that takes such traces only under --compat less than one that always does,
+ * one that takes other kinds as well less than one that takes few. */
 static int suits(const metric *m, trace_kind kind, bool compat)
 {
     unsigned taken = metric_kinds_of(m, compat);
@@ -99,7 +95,8 @@ dse_status metric_find(const char *name, trace_kind kind, bool compat, const met
     return DSE_OK;
 }
 
-/* With an arena of its own in the context: long lists are gone when it is done, whatever else is computed of the trace. */
+/* With an arena of its own in the context: long lists are gone when it is done, whatever else is computed of
+ * the trace. */
 static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_context *x, metric_value *out,
                              dse_error *err)
 {
@@ -110,7 +107,7 @@ static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_c
     own.arena = scratch;
     st = metric_narrow(m, &own, compat, &narrow, err);
     if (st == DSE_OK && !compat)
-        st = metric_check_needs(m, &narrow, err);
+        st = metric_check_needs(m->needs, &narrow, err);
     return st == DSE_OK ? (compat ? m->compat : m->compute)(&narrow, out, err) : st;
 }
 

@@ -1,0 +1,45 @@
+/* metric_context -- what metrics are computed of: the ranks and their views, the workload card, the
+ * options. */
+#ifndef DSE_METRICS_CONTEXT_H
+#define DSE_METRICS_CONTEXT_H
+
+#include "metrics/value.h"
+#include "metrics/view.h"
+#include "trace/card.h"
+
+/* Clocks of ranks: by the ends of their collectives if they are on several nodes, never, always. */
+typedef enum { METRIC_ALIGN_AUTO, METRIC_ALIGN_NONE, METRIC_ALIGN_END } metric_align;
+
+typedef struct {
+    int64_t n_chips;     /* 0: not given */
+    double model_params; /* 7e9 unless given */
+    bool trim;           /* drop the first and last step where there are more than two */
+    bool inner_steps;    /* overlap within the steps but the first and last */
+    bool force;          /* skip checks against the card */
+    bool causal;         /* attention counts half */
+    bool compat;         /* the original tools' rules */
+    trace_phase phase;   /* over the card's */
+    metric_align align;
+} metric_options;
+
+typedef struct {
+    const trace_record *record;
+    metric_view *view; /* one a rank of the record, in its order */
+    uint32_t n_views;
+    const trace_card *card; /* NULL: none */
+    const metric_options *options;
+    /* Of metric_compute: where the result goes. Of a metric_fn: what it works with, gone when it is done. */
+    dse_arena *arena;
+} metric_context;
+
+/* The phase of the workload: --phase, or else the card's. */
+trace_phase metric_phase_of(const metric_context *x);
+
+/* Whether clocks are aligned by the ends of collectives: as --align says, or else if the card puts the ranks
+ * on more than one node. */
+bool metric_aligns_clocks(const metric_context *x);
+
+/* The value is absent: fails with DSE_E_ABSENT and the reason. */
+#define metric_absent(err, ...) dse_fail((err), DSE_E_ABSENT, __VA_ARGS__)
+
+#endif
