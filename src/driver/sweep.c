@@ -5,6 +5,7 @@
 #include "driver/worker.h"
 #include "exec/pool.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,7 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
         s->progress.cached++;
         note_best(s, i, brief.wall_time);
         report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
+        s->progress.fallbacks[sim_fallback_find(brief.fallback)]++;
         note_sizes(s);
     }
     return DSE_OK;
@@ -256,6 +258,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
         note_best(s, task, row->metrics.wall_time);
         report_traps_add(&s->progress.traps, row->metrics.undercharged_messages,
                          row->metrics.flat_ring_collectives);
+        s->progress.fallbacks[sim_fallback_find(row->metrics.fallback)]++;
         note_sizes(s);
     } else {
         s->progress.failed++;
@@ -311,8 +314,8 @@ static dse_status tick(void *user, dse_error *err)
 static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
 {
     const sim_shortcuts take = s->sweep->shortcuts;
-    char pid[24];
-    const char *argv[7] = {s->sweep->worker, "worker", "--parent", pid};
+    char pid[24], memory[24];
+    const char *argv[9] = {s->sweep->worker, "worker", "--parent", pid};
     size_t n = 4;
     const exec_calls calls = {next_task,        take_answer, take_failure, tick, s, s->sweep->point_timeout,
                               "--point-timeout"};
@@ -321,6 +324,11 @@ static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
         argv[n++] = "--no-symmetry";
     if (!take.memo)
         argv[n++] = "--no-memo";
+    if (take.max_bytes) {
+        snprintf(memory, sizeof memory, "%" PRIu64 "B", take.max_bytes);
+        argv[n++] = "--plain-memory";
+        argv[n++] = memory;
+    }
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     return exec_pool_run(argv, jobs, &calls, err);
 }
