@@ -31,13 +31,12 @@ void drv_answer_write_metrics(const store_metrics *m, dse_json *j)
 
         if (isnan(v) && !text && c[i].type != STORE_U64)
             continue;
-        dse_json_key(j, c[i].name);
         if (text)
-            dse_json_string(j, text);
+            dse_json_key_string(j, c[i].name, text);
         else if (c[i].type == STORE_REAL)
-            dse_json_double(j, v);
+            dse_json_key_double(j, c[i].name, v);
         else
-            dse_json_uint(j, store_count(m, &c[i]));
+            dse_json_key_uint(j, c[i].name, store_count(m, &c[i]));
     }
     dse_json_end_object(j);
 }
@@ -63,10 +62,7 @@ static void answer(drv_study_reader *r, const char *line, size_t n, sim_shortcut
         dse_json_key(&j, "metrics");
         drv_answer_write_metrics(&metrics, &j);
     } else {
-        char text[sizeof err.where + sizeof err.text + 2];
-
-        snprintf(text, sizeof text, "%s%s%s", err.where, err.where[0] ? ": " : "", err.text);
-        dse_json_key_string(&j, "error", text);
+        dse_json_key_string(&j, "error", dse_error_say(&err).text);
     }
     dse_json_end_object(&j);
     dse_strbuf_addc(out, '\n');
