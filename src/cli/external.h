@@ -51,7 +51,7 @@ extern const char *const external_engines[]; /* native, astrasim, NULL */
          .offset = offsetof(type, f.timeout)},                                                               \
     {                                                                                                        \
         "--discard-workloads", OPT_FLAG, NULL, "false",                                                      \
-            "remove a point's traces, and ASTRA-sim's of its memory, when it is simulated",                  \
+            "remove a point's traces, and ASTRA-sim's of its memory, once simulated",                        \
             .offset = offsetof(type, f.discard_workloads)                                                    \
     }
 

@@ -5,6 +5,7 @@
 #include "driver/worker.h"
 #include "exec/pool.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,8 +315,8 @@ static dse_status tick(void *user, dse_error *err)
 static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
 {
     const sim_shortcuts take = s->sweep->shortcuts;
-    char pid[24];
-    const char *argv[7] = {s->sweep->worker, "worker", "--parent", pid};
+    char pid[24], memory[24];
+    const char *argv[9] = {s->sweep->worker, "worker", "--parent", pid};
     size_t n = 4;
     const exec_calls calls = {next_task,        take_answer, take_failure, tick, s, s->sweep->point_timeout,
                               "--point-timeout"};
@@ -324,6 +325,11 @@ static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
         argv[n++] = "--no-symmetry";
     if (!take.memo)
         argv[n++] = "--no-memo";
+    if (take.max_bytes) {
+        snprintf(memory, sizeof memory, "%" PRIu64 "B", take.max_bytes);
+        argv[n++] = "--plain-memory";
+        argv[n++] = memory;
+    }
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     return exec_pool_run(argv, jobs, &calls, err);
 }

@@ -18,6 +18,7 @@
 
 #include "sim/circle.h"
 #include "sim/expand.h"
+#include "sim/footprint.h"
 #include "sim/lockstep.h"
 
 #include <string.h>
@@ -66,7 +67,13 @@ struct sim_abridged {
     sim_lockstep *lockstep;
 };
 
-static void give_up(sim_engine *e, const char *why) { sim_fail(e, DSE_E_SIM, "%s", why); }
+static void give_up(sim_engine *e, sim_fallback why)
+{
+    if (e->status != DSE_OK)
+        return;
+    e->status = DSE_E_SIM;
+    e->fallback = why;
+}
 
 /* ---- the heap ------------------------------------------------------------------------------- */
 
@@ -116,7 +123,7 @@ static uint32_t rank_of(const sim_engine *e, uint32_t class) { return e->abridge
 static void end_node_later(sim_engine *e, uint32_t class, uint32_t node, dse_time delay)
 {
     if (e->now + delay < e->now)
-        give_up(e, "time runs over");
+        give_up(e, SIM_FALLBACK_ERROR);
     else
         push(e, (node_end){.at = e->now + delay,
                            .since = e->now,
@@ -137,14 +144,14 @@ static void exchange(sim_engine *e, uint32_t class, uint32_t node)
     dse_time delay;
 
     if (!n->comm_size) {
-        give_up(e, "a message of no bytes");
+        give_up(e, SIM_FALLBACK_INSTANT_MESSAGE);
         return;
     }
     if (n->type == WL_NODE_RECV)
         return;
     delay = net_delay(e->net, rank, peer, n->comm_size);
     if (!delay || e->now + delay < e->now) {
-        give_up(e, "a message takes no time, or too much");
+        give_up(e, SIM_FALLBACK_INSTANT_MESSAGE);
         return;
     }
     x->n_messages += c->n_alike[class];
@@ -182,7 +189,7 @@ static uint32_t find_circle_cost(sim_engine *e, sim_circle *c, uint32_t class, u
     i = sim_coll_cut(e, class, node, &cut) ? sim_circle_add_cost(e, c, n->coll, n->comm_size, &cut)
                                            : DSE_NONE;
     if (i == DSE_NONE)
-        give_up(e, "a ring's collective has no closed form");
+        give_up(e, SIM_FALLBACK_NO_CLOSED_FORM);
     return i;
 }
 
@@ -214,7 +221,7 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
     if (cost == DSE_NONE)
         return;
     if (c->n_here && c->current != cost) {
-        give_up(e, "the ranks of a group begin different collectives");
+        give_up(e, SIM_FALLBACK_UNLIKE_COLLECTIVES);
         return;
     }
     e->rank[class].coll_node = node;
@@ -231,7 +238,7 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
     if (sim_circle_run(c))
         end_on_circle(e, c);
     else
-        give_up(e, "a ring's collective has no closed form");
+        give_up(e, SIM_FALLBACK_NO_CLOSED_FORM);
 }
 
 /* The same for one of all ranks. */
@@ -240,7 +247,6 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
     struct sim_abridged *x = e->abridged;
     all_ranks_cost cost;
     sim_cut cut;
-    dse_status st;
 
     if (!sim_coll_cut(e, class, node, &cut))
         return DSE_NONE;
@@ -252,8 +258,8 @@ static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node
     DSE_GROW(x->cost, x->cap_costs, x->n_costs + 1);
     if (!x->lockstep)
         x->lockstep = sim_lockstep_new(e);
-    if ((st = sim_lockstep_run(x->lockstep, e, class, node, &cut, &cost.cost)) != DSE_OK) {
-        sim_fail(e, st, "not all ranks do the same in a collective");
+    if (!sim_lockstep_run(x->lockstep, e, class, node, &cut, &cost.cost)) {
+        give_up(e, SIM_FALLBACK_UNEVEN_COLLECTIVE);
         return DSE_NONE;
     }
     x->cost[x->n_costs] = cost;
@@ -271,7 +277,7 @@ static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node)
     r->coll_node = node;
     tag = sim_take_tags(r, r->graph->graph->node[node].slot, (uint32_t)x->cost[cost].n_chunks);
     if (x->n_here && (x->began != e->now || x->current != cost || x->tag != tag)) {
-        give_up(e, "not all ranks begin a collective together");
+        give_up(e, SIM_FALLBACK_SCATTERED_BEGIN);
         return;
     }
     x->began = e->now;
@@ -281,7 +287,7 @@ static void begin_of_all_ranks(sim_engine *e, uint32_t class, uint32_t node)
         return;
     x->n_here = 0;
     if (e->now + x->cost[cost].cost.ticks < e->now) {
-        give_up(e, "time runs over");
+        give_up(e, SIM_FALLBACK_ERROR);
         return;
     }
     for (uint32_t k = 0; k < x->classes.n; k++) {
@@ -366,7 +372,7 @@ static void sort_now(sim_engine *e)
             int o = order(x, &v, &x->now[k - 1], first ? &oldest : NULL);
 
             if (!o) {
-                give_up(e, "the order within a tick is not known");
+                give_up(e, SIM_FALLBACK_TICK_ORDER);
                 return;
             }
             if (o > 0)
@@ -400,13 +406,13 @@ static void end_now(sim_engine *e)
         uint32_t class = x->now[i].class, node = x->now[i].node;
 
         if (e->rank[class].start[node] == DSE_TIME_NONE || e->rank[class].end[node] != DSE_TIME_NONE) {
-            give_up(e, "a message arrives before it is asked for");
+            give_up(e, SIM_FALLBACK_EARLY_MESSAGE);
             return;
         }
         sim_node_done(e, class, node);
         /* What ends in the tick in which it begins comes between those that are left. */
         if (i + 1 < x->n_now && x->n_ends && x->end[0].at == e->now && x->end[0].class == class)
-            give_up(e, "the order within a tick is not known");
+            give_up(e, SIM_FALLBACK_TICK_ORDER);
     }
 }
 
@@ -415,11 +421,11 @@ static void run_loop(sim_engine *e)
     while (e->status == DSE_OK && e->abridged->n_ends) {
         take_now(e);
         if (e->status == DSE_OK && e->now == 0)
-            give_up(e, "something ends at tick 0");
+            give_up(e, SIM_FALLBACK_TICK_ZERO);
         end_now(e);
     }
     if (e->status == DSE_OK && e->n_finished < e->w->n_ranks)
-        give_up(e, "some ranks never finish");
+        give_up(e, SIM_FALLBACK_ERROR);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------- */
@@ -446,87 +452,99 @@ static void allocate_circles(sim_engine *e)
     x->circle = DSE_ARENA_NEW(e->arena, sim_circle, n_slots);
 }
 
-/* The circle of a class's slot, which is that of all its places. */
-static dse_status add_circle(sim_engine *e, uint32_t class, uint32_t slot)
+/* The circle of a class's slot, which is that of all its places. False: the group does not repeat. */
+static bool add_circle(sim_engine *e, uint32_t class, uint32_t slot)
 {
     struct sim_abridged *x = e->abridged;
     sim_circle *circle = &x->circle[x->n_circles];
-    dse_status st = sim_circle_init(&x->classes, class, slot, e->arena, circle, e->err);
 
-    for (uint32_t p = 0; st == DSE_OK && p < circle->n_places; p++) {
+    if (!sim_circle_init(&x->classes, class, slot, e->arena, circle))
+        return false;
+    for (uint32_t p = 0; p < circle->n_places; p++) {
         const sim_circle_place *at = &circle->place[p];
 
         if (x->circle_of[at->class][at->slot] != DSE_NONE)
-            return dse_fail(e->err, DSE_E_SIM, "a group's classes do not repeat");
+            return false;
         x->circle_of[at->class][at->slot] = x->n_circles;
         x->place_of[at->class][at->slot] = p;
     }
     x->n_circles++;
-    return st;
+    return true;
 }
 
-static dse_status init_circles(sim_engine *e)
+static bool init_circles(sim_engine *e)
 {
     struct sim_abridged *x = e->abridged;
     const sim_classes *c = &x->classes;
-    dse_status st = DSE_OK;
 
     allocate_circles(e);
-    for (uint32_t i = 0; st == DSE_OK && i < c->n; i++)
-        for (uint32_t k = 0; st == DSE_OK && k < wl_rank_graph(&c->w, i)->n_group_slots; k++)
-            if (c->before[c->first[i]][k] != DSE_NONE && x->circle_of[i][k] == DSE_NONE)
-                st = add_circle(e, i, k);
-    return st;
+    for (uint32_t i = 0; i < c->n; i++)
+        for (uint32_t k = 0; k < wl_rank_graph(&c->w, i)->n_group_slots; k++)
+            if (c->before[c->first[i]][k] != DSE_NONE && x->circle_of[i][k] == DSE_NONE &&
+                !add_circle(e, i, k))
+                return false;
+    return true;
 }
 
-static dse_status run(sim_engine *e, const wl_workload *w, bool symmetry)
+static sim_fallback run(sim_engine *e, const wl_workload *w, bool symmetry, uint64_t max_bytes)
 {
     struct sim_abridged *x = e->abridged;
-    dse_status st = sim_classes_find(e->net, w, symmetry, e->arena, &x->classes, e->err);
+    sim_fallback why = sim_classes_find(e->net, w, symmetry, e->arena, &x->classes);
 
+    if (why != SIM_FALLBACK_NONE)
+        return why;
     e->w = &x->classes.w;
-    if (st == DSE_OK)
-        st = init_circles(e);
-    if (st == DSE_OK)
-        sim_ranks_init(e);
-    for (uint32_t c = 0; st == DSE_OK && c < e->w->n_ranks; c++) {
+    if (sim_footprint_ranks(e->set, e->w) > max_bytes)
+        return SIM_FALLBACK_MANY_CLASSES;
+    if (!init_circles(e))
+        return SIM_FALLBACK_UNEVEN_GROUP;
+    sim_ranks_init(e);
+    for (uint32_t c = 0; e->status == DSE_OK && c < e->w->n_ranks; c++)
         sim_rank_start(e, c);
-        st = e->status;
-    }
-    if (st != DSE_OK)
-        return st;
     run_loop(e);
-    return e->status;
+    return e->status != DSE_OK && !e->fallback ? SIM_FALLBACK_ERROR : e->fallback;
 }
 
-static bool can_be_abridged(const sim_settings *set, const net_network *net)
+/* What the system has that only the plain engine simulates: messages have effects on each other. */
+static sim_fallback check_system(const sim_settings *set, const net_network *net)
 {
-    return !net->congestion && !set->rendezvous && !set->bus.shared && set->queues_per_dim == 1 &&
-           (set->remote.kind == SIM_REMOTE_NONE || set->remote.kind == SIM_REMOTE_PER_NPU);
+    if (net->congestion)
+        return SIM_FALLBACK_CONGESTION;
+    if (set->rendezvous)
+        return SIM_FALLBACK_RENDEZVOUS;
+    if (set->bus.shared)
+        return SIM_FALLBACK_SHARED_BUS;
+    if (set->queues_per_dim != 1)
+        return SIM_FALLBACK_SEVERAL_QUEUES;
+    if (set->remote.kind != SIM_REMOTE_NONE && set->remote.kind != SIM_REMOTE_PER_NPU)
+        return SIM_FALLBACK_SHARED_MEMORY;
+    return SIM_FALLBACK_NONE;
 }
 
-dse_status sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
-                            bool symmetry, dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err)
+sim_fallback sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
+                              bool symmetry, uint64_t max_bytes, dse_arena *a, sim_result *out,
+                              trace_ticks *record)
 {
     struct sim_abridged x = {0};
+    dse_error unsaid = DSE_ERROR_INIT; /* the plain engine says it, with its place */
     sim_engine e = {
-        .ways = &worked_out, .set = settings, .net = net, .w = w, .arena = a, .err = err, .abridged = &x};
-    dse_status st;
+        .ways = &worked_out, .set = settings, .net = net, .w = w, .arena = a, .err = &unsaid, .abridged = &x};
+    sim_fallback why = check_system(settings, net);
 
-    if (!can_be_abridged(settings, net))
-        return dse_fail(err, DSE_E_SIM, "the system has what only the plain engine knows");
+    if (why != SIM_FALLBACK_NONE)
+        return why;
+    if (sim_logicals_init(settings, net, e.logical, &unsaid) != DSE_OK)
+        return SIM_FALLBACK_ERROR;
     sim_engine_init(&e);
-    st = sim_logicals_init(settings, net, e.logical, err);
-    if (st == DSE_OK)
-        st = run(&e, w, symmetry);
-    if (st == DSE_OK && record)
+    why = run(&e, w, symmetry, max_bytes);
+    if (why == SIM_FALLBACK_NONE && record)
         sim_expand_record(&e, &x.classes, record);
-    if (st == DSE_OK)
+    if (why == SIM_FALLBACK_NONE)
         sim_expand_result(&e, &x.classes, x.n_messages, x.n_events + sim_lockstep_events(x.lockstep), out);
     sim_lockstep_free(x.lockstep);
     sim_engine_free(&e);
     dse_free(x.end);
     dse_free(x.now);
     dse_free(x.cost);
-    return st;
+    return why;
 }

@@ -9,10 +9,10 @@
 
 #include "sim/sim.h"
 
-/* As sim_run. DSE_E_SIM, with the reason in err: the run cannot be abridged, as far as it can tell; the plain
- * engine must do it. Nothing is in *out and *record then. */
-dse_status sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
-                            bool symmetry, dse_arena *a, sim_result *out, trace_ticks *record,
-                            dse_error *err);
+/* As sim_run, with max_bytes for the ranks of its classes. Returns why the run cannot be abridged, or NONE; *out and
+ * *record are set on NONE only. */
+sim_fallback sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
+                              bool symmetry, uint64_t max_bytes, dse_arena *a, sim_result *out,
+                              trace_ticks *record);
 
 #endif

@@ -23,8 +23,7 @@
 
 #define TICKS_MAX (UINT64_MAX >> 3) /* sums stay signed */
 
-dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out,
-                           dse_error *err)
+bool sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out)
 {
     uint32_t first = c->first[class], group = c->full->rank[first].group[slot], n = 0, r = first;
     const wl_group *g = &c->full->group[group];
@@ -35,7 +34,7 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
         n++;
     } while ((c->of[r] != class || sim_classes_slot(c->full, r, group) != slot) && n < g->n);
     if (c->of[r] != class || sim_classes_slot(c->full, r, group) != slot || g->n % n)
-        return dse_fail(err, DSE_E_SIM, "a group's classes do not repeat");
+        return false;
     out->n_places = n;
     out->place = DSE_ARENA_NEW(a, sim_circle_place, n);
     out->begin = DSE_ARENA_NEW(a, dse_time, n);
@@ -47,7 +46,7 @@ dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, 
         out->place[i] = (sim_circle_place){c->of[r], k, r, before};
         r = before;
     }
-    return DSE_OK;
+    return true;
 }
 
 /* ---- what does not depend on when it begins ---------------------------------------------------- */

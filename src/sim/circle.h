@@ -42,10 +42,9 @@ typedef struct {
     int64_t *scratch; /* of sim_circle_run: two per place, and one */
 } sim_circle;
 
-/* The circle of the group that `class` has under `slot`. *place is the class's own. DSE_E_SIM with the reason
- * if the group does not repeat. */
-dse_status sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out,
-                           dse_error *err);
+/* The circle of the group that `class` has under `slot`. *place is the class's own. False if the group
+ * does not repeat. */
+bool sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out);
 
 /* Adds the cost of a collective as `cut`; an index. DSE_NONE: the engine has failed, or it has no closed form. */
 uint32_t sim_circle_add_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,

@@ -11,18 +11,13 @@
 typedef struct {
     sim_classes *c;
     dse_arena *arena;
-    dse_error *err;
     bool **in_use;               /* per graph and group slot: a collective takes it */
     uint32_t *n_peers;           /* per graph */
     uint32_t *leader;            /* per graph: its lowest rank */
     uint32_t **peer;             /* per rank: its peers */
     uint64_t **path_from_peer;   /* per rank and peer: net_path_class */
     uint64_t **path_from_before; /* per rank and group slot */
-    uint32_t *color, *next_color;
-    uint32_t *example; /* per color: a rank */
 } finder;
-
-static dse_status give_up(finder *f, const char *why) { return dse_fail(f->err, DSE_E_SIM, "%s", why); }
 
 static const wl_graph *graph_of(const finder *f, uint32_t rank) { return wl_rank_graph(f->c->full, rank); }
 
@@ -30,7 +25,7 @@ static bool is_message(const wl_node *n) { return n->type == WL_NODE_SEND || n->
 
 /* ---- graphs --------------------------------------------------------------------------------- */
 
-static dse_status look_at_graph(finder *f, uint32_t i)
+static sim_fallback index_graph(finder *f, uint32_t i)
 {
     const wl_graph *g = &f->c->full->graph[i];
 
@@ -44,17 +39,17 @@ static dse_status look_at_graph(finder *f, uint32_t i)
             f->in_use[i][n->slot] = true;
         } else if (is_message(n)) {
             if (f->c->of_slot[i][n->slot] != DSE_NONE)
-                return give_up(f, "two nodes share a message");
+                return SIM_FALLBACK_UNPAIRED_MESSAGE;
             f->c->of_slot[i][n->slot] = k;
         }
     }
-    return DSE_OK;
+    return SIM_FALLBACK_NONE;
 }
 
-static dse_status look_at_graphs(finder *f)
+static sim_fallback index_graphs(finder *f)
 {
     const wl_workload *w = f->c->full;
-    dse_status st = DSE_OK;
+    sim_fallback why = SIM_FALLBACK_NONE;
 
     f->in_use = DSE_ARENA_NEW(f->arena, bool *, w->n_graphs);
     f->c->peer_no = DSE_ARENA_NEW(f->arena, uint32_t *, w->n_graphs);
@@ -65,9 +60,9 @@ static dse_status look_at_graphs(finder *f)
     memset(f->leader, 0xff, w->n_graphs * sizeof *f->leader); /* DSE_NONE */
     for (uint32_t r = w->n_ranks; r-- > 0;)
         f->leader[w->rank[r].graph] = r;
-    for (uint32_t i = 0; st == DSE_OK && i < w->n_graphs; i++)
-        st = look_at_graph(f, i);
-    return st;
+    for (uint32_t i = 0; why == SIM_FALLBACK_NONE && i < w->n_graphs; i++)
+        why = index_graph(f, i);
+    return why;
 }
 
 /* ---- links between ranks -------------------------------------------------------------------- */
@@ -106,37 +101,37 @@ uint32_t sim_classes_slot(const wl_workload *w, uint32_t rank, uint32_t group)
 }
 
 /* Whether the rank has a collective in the group. */
-static bool takes(const finder *f, uint32_t rank, uint32_t group)
+static bool takes_part(const finder *f, uint32_t rank, uint32_t group)
 {
     uint32_t k = rank < f->c->full->n_ranks ? sim_classes_slot(f->c->full, rank, group) : DSE_NONE;
 
     return k != DSE_NONE && f->in_use[f->c->full->rank[rank].graph][k];
 }
 
-static dse_status link_ring(finder *f, uint32_t group)
+static sim_fallback link_ring(finder *f, uint32_t group)
 {
     const wl_group *g = &f->c->full->group[group];
-    uint32_t n_takers = 0;
+    uint32_t n_parts = 0;
 
     for (uint32_t i = 0; i < g->n; i++)
-        n_takers += takes(f, g->rank[i], group);
-    if (n_takers && n_takers < g->n)
-        return give_up(f, "a member of a group takes no part in it");
-    for (uint32_t i = 0; n_takers && i < g->n; i++) {
+        n_parts += takes_part(f, g->rank[i], group);
+    if (n_parts && n_parts < g->n)
+        return SIM_FALLBACK_IDLE_MEMBER;
+    for (uint32_t i = 0; n_parts && i < g->n; i++) {
         uint32_t r = g->rank[i], before = g->rank[i ? i - 1 : g->n - 1];
         uint32_t k = sim_classes_slot(f->c->full, r, group);
 
         if (f->c->before[r][k] != DSE_NONE)
-            return give_up(f, "a rank is in a group twice");
+            return SIM_FALLBACK_NOT_A_MEMBER;
         f->c->before[r][k] = before;
         if (!net_path_class(f->c->net, before, r, &f->path_from_before[r][k]))
-            return give_up(f, "a path of a ring has no class");
+            return SIM_FALLBACK_LONG_PATH;
     }
-    return DSE_OK;
+    return SIM_FALLBACK_NONE;
 }
 
 /* Ranks that receive from one rank in two rings could meet messages of the wrong one. */
-static dse_status check_rings(finder *f, uint32_t r)
+static sim_fallback check_rings(finder *f, uint32_t r)
 {
     const wl_workload *w = f->c->full;
     const uint32_t *before = f->c->before[r];
@@ -146,28 +141,28 @@ static dse_status check_rings(finder *f, uint32_t r)
         const wl_group *g = &w->group[w->rank[r].group[k]];
 
         if (f->in_use[w->rank[r].graph][k] && g->n < w->n_ranks && before[k] == DSE_NONE)
-            return give_up(f, "a rank is not in its own group");
+            return SIM_FALLBACK_NOT_A_MEMBER;
         for (uint32_t i = 0; i < k && before[k] != DSE_NONE; i++)
             if (before[i] == before[k])
-                return give_up(f, "a rank comes after another in two groups");
+                return SIM_FALLBACK_SHARED_PREDECESSOR;
     }
-    return DSE_OK;
+    return SIM_FALLBACK_NONE;
 }
 
 static uint32_t count_slots(const finder *f, uint32_t r) { return graph_of(f, r)->n_group_slots; }
 
-static dse_status link_rings(finder *f)
+static sim_fallback link_rings(finder *f)
 {
     const wl_workload *w = f->c->full;
-    dse_status st = DSE_OK;
+    sim_fallback why = SIM_FALLBACK_NONE;
 
     allocate_links(f, count_slots, &f->c->before, &f->path_from_before);
-    for (uint32_t i = 0; st == DSE_OK && i < w->n_groups; i++)
+    for (uint32_t i = 0; why == SIM_FALLBACK_NONE && i < w->n_groups; i++)
         if (w->group[i].n > 1 && w->group[i].n < w->n_ranks)
-            st = link_ring(f, i);
-    for (uint32_t r = 0; st == DSE_OK && r < w->n_ranks; r++)
-        st = check_rings(f, r);
-    return st;
+            why = link_ring(f, i);
+    for (uint32_t r = 0; why == SIM_FALLBACK_NONE && r < w->n_ranks; r++)
+        why = check_rings(f, r);
+    return why;
 }
 
 /* ---- messages between ranks ------------------------------------------------------------------ */
@@ -187,7 +182,7 @@ static bool name_each_other(const finder *f, uint32_t rank, uint32_t slot, uint3
 }
 
 /* Whether the peer's slot is the other end of the rank's. */
-static bool meet(const finder *f, uint32_t rank, uint32_t slot, uint32_t mate)
+static bool are_ends(const finder *f, uint32_t rank, uint32_t slot, uint32_t mate)
 {
     const wl_node *a = node_of_slot(f, rank, slot);
     const wl_node *b = node_of_slot(f, f->c->full->rank[rank].p2p[slot].peer, mate);
@@ -198,7 +193,7 @@ static bool meet(const finder *f, uint32_t rank, uint32_t slot, uint32_t mate)
 
 /* Of the lowest rank of a graph: its peers, numbered, and the mates of its slots. Those of its neighbour
  * slots are often neighbours, too. */
-static dse_status look_at_leader(finder *f, uint32_t graph)
+static sim_fallback pair_leader(finder *f, uint32_t graph)
 {
     const wl_workload *w = f->c->full;
     uint32_t n = w->graph[graph].n_p2p_slots, r = f->leader[graph], n_peers = 0, next = 0;
@@ -210,22 +205,22 @@ static dse_status look_at_leader(finder *f, uint32_t graph)
         uint32_t peer = w->rank[r].p2p[s].peer, i = 0, tried = 0, n_mates;
 
         if (peer >= w->n_ranks || peer == r)
-            return give_up(f, "a message without a peer");
+            return SIM_FALLBACK_UNPAIRED_MESSAGE;
         while (i < n_peers && peers[i] != peer)
             i++;
         if (i == n_peers)
             peers[n_peers++] = peer;
         f->c->peer_no[graph][s] = i;
         n_mates = graph_of(f, peer)->n_p2p_slots;
-        for (; tried < n_mates && !meet(f, r, s, (next + tried) % n_mates); tried++)
+        for (; tried < n_mates && !are_ends(f, r, s, (next + tried) % n_mates); tried++)
             ;
         if (tried == n_mates)
-            return give_up(f, "a message without a counterpart");
+            return SIM_FALLBACK_UNPAIRED_MESSAGE;
         f->c->mate[graph][s] = (next + tried) % n_mates;
         next = f->c->mate[graph][s] + 1;
     }
     f->n_peers[graph] = n_peers;
-    return DSE_OK;
+    return SIM_FALLBACK_NONE;
 }
 
 typedef struct {
@@ -245,29 +240,29 @@ static int compare_keys(const void *a, const void *b)
 
 /* Messages know tags modulo SIM_TAG_SPAN. Generated tags ascend; those of other workloads are sorted. Two
  * sizes under one tag are left alone, too. */
-static dse_status check_tags(finder *f, uint32_t r)
+static sim_fallback check_tags(finder *f, uint32_t r)
 {
     const wl_p2p *p = f->c->full->rank[r].p2p;
     uint32_t n = graph_of(f, r)->n_p2p_slots, ascending = 1;
     message_key *keys;
-    dse_status st = DSE_OK;
+    sim_fallback why = SIM_FALLBACK_NONE;
 
     while (ascending < n && p[ascending - 1].tag < p[ascending].tag)
         ascending++;
     if (ascending >= n && (!n || p[n - 1].tag - p[0].tag < SIM_TAG_SPAN))
-        return DSE_OK;
+        return SIM_FALLBACK_NONE;
     keys = dse_calloc(n, sizeof *keys);
     for (uint32_t s = 0; s < n; s++)
         keys[s] = (message_key){p[s].peer, p[s].tag % SIM_TAG_SPAN, node_of_slot(f, r, s)->type};
     qsort(keys, n, sizeof *keys, compare_keys);
-    for (uint32_t s = 1; st == DSE_OK && s < n; s++)
+    for (uint32_t s = 1; why == SIM_FALLBACK_NONE && s < n; s++)
         if (!compare_keys(&keys[s - 1], &keys[s]))
-            st = give_up(f, "two messages with one tag");
+            why = SIM_FALLBACK_SHARED_TAG;
     dse_free(keys);
-    return st;
+    return why;
 }
 
-static dse_status list_peers(finder *f, uint32_t r)
+static sim_fallback list_peers(finder *f, uint32_t r)
 {
     const wl_workload *w = f->c->full;
     const wl_rank *rank = &w->rank[r], *leader = &w->rank[f->leader[rank->graph]];
@@ -279,13 +274,13 @@ static dse_status list_peers(finder *f, uint32_t r)
         /* Nodes are those of the leader and its peer, if the graphs are. */
         if (peer >= w->n_ranks || peer == r || w->rank[peer].graph != w->rank[leader->p2p[s].peer].graph ||
             !name_each_other(f, r, s, f->c->mate[rank->graph][s]))
-            return give_up(f, "a message without a counterpart");
+            return SIM_FALLBACK_UNPAIRED_MESSAGE;
         if (i == n_peers) {
             f->peer[r][n_peers++] = peer;
             if (!net_path_class(f->c->net, peer, r, &f->path_from_peer[r][i]))
-                return give_up(f, "a path has no class");
+                return SIM_FALLBACK_LONG_PATH;
         } else if (f->peer[r][i] != peer) {
-            return give_up(f, "ranks of one graph differ in who their peers are");
+            return SIM_FALLBACK_UNLIKE_PEERS;
         }
     }
     return check_tags(f, r);
@@ -293,24 +288,24 @@ static dse_status list_peers(finder *f, uint32_t r)
 
 static uint32_t count_peers(const finder *f, uint32_t r) { return f->n_peers[f->c->full->rank[r].graph]; }
 
-static dse_status link_messages(finder *f)
+static sim_fallback link_messages(finder *f)
 {
     const wl_workload *w = f->c->full;
-    dse_status st = DSE_OK;
+    sim_fallback why = SIM_FALLBACK_NONE;
 
-    for (uint32_t i = 0; st == DSE_OK && i < w->n_graphs; i++)
-        st = look_at_leader(f, i);
-    if (st == DSE_OK)
+    for (uint32_t i = 0; why == SIM_FALLBACK_NONE && i < w->n_graphs; i++)
+        why = pair_leader(f, i);
+    if (why == SIM_FALLBACK_NONE)
         allocate_links(f, count_peers, &f->peer, &f->path_from_peer);
-    for (uint32_t r = 0; st == DSE_OK && r < w->n_ranks; r++)
-        st = list_peers(f, r);
-    return st;
+    for (uint32_t r = 0; why == SIM_FALLBACK_NONE && r < w->n_ranks; r++)
+        why = list_peers(f, r);
+    return why;
 }
 
-/* ---- splitting ------------------------------------------------------------------------------- */
+/* ---- the partition --------------------------------------------------------------------------- */
 
-/* What tells ranks apart at first sight. */
-static uint64_t first_look(const finder *f, uint32_t r)
+/* What tells ranks apart by themselves: their graph, their groups' sizes and the paths to them. */
+static uint64_t initial_colour(const finder *f, uint32_t r)
 {
     const wl_rank *rank = &f->c->full->rank[r];
     uint64_t h = rank->graph;
@@ -323,11 +318,11 @@ static uint64_t first_look(const finder *f, uint32_t r)
     return h;
 }
 
-static bool same_at_first_look(const void *finder_of, uint32_t color, const void *key)
+static bool has_initial_colour(const void *finder_of, uint32_t colour, const void *key)
 {
     const finder *f = finder_of;
     const wl_workload *w = f->c->full;
-    uint32_t a = f->example[color], b = *(const uint32_t *)key, graph = w->rank[a].graph;
+    uint32_t a = f->c->first[colour], b = *(const uint32_t *)key, graph = w->rank[a].graph;
 
     if (graph != w->rank[b].graph)
         return false;
@@ -346,82 +341,211 @@ static bool same_at_first_look(const void *finder_of, uint32_t color, const void
     return !memcmp(f->path_from_peer[a], f->path_from_peer[b], f->n_peers[graph] * sizeof(uint64_t));
 }
 
-/* And then: the colors of those they meet. */
-static uint64_t second_look(const finder *f, uint32_t r)
+/* Classes by the initial colour. */
+static void colour_ranks(finder *f)
 {
-    uint64_t h = f->color[r];
-
-    for (uint32_t k = 0; k < graph_of(f, r)->n_group_slots; k++)
-        if (f->c->before[r][k] != DSE_NONE)
-            h = dse_hash_u64(h * 0x9e3779b97f4a7c15u + f->color[f->c->before[r][k]]);
-    for (uint32_t i = 0; i < f->n_peers[f->c->full->rank[r].graph]; i++)
-        h = dse_hash_u64(h * 0x9e3779b97f4a7c15u + f->color[f->peer[r][i]]);
-    return h;
-}
-
-static bool same_at_second_look(const void *finder_of, uint32_t color, const void *key)
-{
-    const finder *f = finder_of;
-    uint32_t a = f->example[color], b = *(const uint32_t *)key;
-
-    if (f->color[a] != f->color[b])
-        return false;
-    for (uint32_t k = 0; k < graph_of(f, a)->n_group_slots; k++)
-        if (f->c->before[a][k] != DSE_NONE && f->color[f->c->before[a][k]] != f->color[f->c->before[b][k]])
-            return false;
-    for (uint32_t i = 0; i < f->n_peers[f->c->full->rank[a].graph]; i++)
-        if (f->color[f->peer[a][i]] != f->color[f->peer[b][i]])
-            return false;
-    return true;
-}
-
-/* Colors in the order of their lowest ranks; returns how many there are. */
-static uint32_t paint(finder *f, uint64_t (*look)(const finder *f, uint32_t r), dse_id_equal *same)
-{
+    sim_classes *c = f->c;
     dse_idtable table = {0};
-    uint32_t n = 0;
 
-    for (uint32_t r = 0; r < f->c->full->n_ranks; r++) {
-        uint32_t hash = (uint32_t)(look(f, r) >> 32);
+    for (uint32_t r = 0; r < c->full->n_ranks; r++) {
+        uint32_t hash = (uint32_t)(initial_colour(f, r) >> 32);
         dse_idslot *slot;
 
         dse_idtable_reserve(&table);
-        slot = dse_idtable_find(&table, hash, same, f, &r);
+        slot = dse_idtable_find(&table, hash, has_initial_colour, f, &r);
         if (slot->id == DSE_NONE) {
-            f->example[n] = r;
-            dse_idtable_put(&table, slot, hash, n++);
+            c->first[c->n] = r;
+            dse_idtable_put(&table, slot, hash, c->n++);
         }
-        f->next_color[r] = slot->id;
+        c->of[r] = slot->id;
     }
     dse_idtable_free(&table);
+}
+
+/* The links of a rank are numbered: the members before it by their slots, then its peers. Ranks of one initial colour
+ * have the same. */
+typedef struct {
+    uint32_t rank, link;
+} backlink;
+
+/* The ranks class by class; those of a class that are marked come first in it. */
+typedef struct {
+    sim_classes *c;
+    uint32_t *member, *place;       /* ranks; where each of them is in it */
+    uint32_t *begin, *end, *marked; /* per class: in member; how many are marked */
+    uint32_t *touched, n_touched;   /* classes with marks */
+    uint32_t *pending, n_pending;   /* classes that have yet to split others */
+    uint32_t n_links, *begin_of_link;
+    uint32_t *begin_of_rank;     /* n_ranks + 1: in backlink */
+    backlink *backlink, *sorted; /* those who have a link to a rank; those of one class, by link */
+} partition;
+
+static uint32_t n_links_of(const finder *f, uint32_t r)
+{
+    return graph_of(f, r)->n_group_slots + f->n_peers[f->c->full->rank[r].graph];
+}
+
+static uint32_t follow_link(const finder *f, uint32_t r, uint32_t link)
+{
+    uint32_t n_slots = graph_of(f, r)->n_group_slots;
+
+    return link < n_slots ? f->c->before[r][link] : f->peer[r][link - n_slots];
+}
+
+static void find_backlinks(const finder *f, partition *p)
+{
+    uint32_t n_ranks = f->c->full->n_ranks, *next = DSE_ARENA_NEW(f->arena, uint32_t, n_ranks + 2u), to;
+
+    /* next[r + 2] counts; shifted sums make next[r + 1] the place of r's next one, in the end its last. */
+    for (uint32_t r = 0; r < n_ranks; r++) {
+        uint32_t n = n_links_of(f, r);
+
+        p->n_links = n > p->n_links ? n : p->n_links;
+        for (uint32_t k = 0; k < n; k++)
+            if ((to = follow_link(f, r, k)) != DSE_NONE)
+                next[to + 2]++;
+    }
+    for (uint32_t r = 0; r < n_ranks; r++)
+        next[r + 2] += next[r + 1];
+    p->backlink = DSE_ARENA_RAW(f->arena, backlink, next[n_ranks + 1]);
+    p->sorted = DSE_ARENA_RAW(f->arena, backlink, next[n_ranks + 1]);
+    p->begin_of_link = DSE_ARENA_NEW(f->arena, uint32_t, p->n_links + 2u);
+    for (uint32_t r = 0; r < n_ranks; r++)
+        for (uint32_t k = 0, n = n_links_of(f, r); k < n; k++)
+            if ((to = follow_link(f, r, k)) != DSE_NONE)
+                p->backlink[next[to + 1]++] = (backlink){r, k};
+    p->begin_of_rank = next;
+}
+
+/* The classes as they are, all pending. */
+static void lay_out(const finder *f, partition *p)
+{
+    sim_classes *c = f->c;
+    uint32_t n_ranks = c->full->n_ranks;
+
+    p->c = c;
+    p->member = DSE_ARENA_RAW(f->arena, uint32_t, n_ranks);
+    p->place = DSE_ARENA_RAW(f->arena, uint32_t, n_ranks);
+    p->begin = DSE_ARENA_NEW(f->arena, uint32_t, n_ranks + 1u);
+    p->end = DSE_ARENA_NEW(f->arena, uint32_t, n_ranks);
+    p->marked = DSE_ARENA_NEW(f->arena, uint32_t, n_ranks);
+    p->touched = DSE_ARENA_RAW(f->arena, uint32_t, n_ranks);
+    p->pending = DSE_ARENA_RAW(f->arena, uint32_t, n_ranks);
+    for (uint32_t r = 0; r < n_ranks; r++)
+        p->begin[c->of[r] + 1]++;
+    for (uint32_t i = 0; i < c->n; i++) {
+        p->begin[i + 1] += p->begin[i];
+        p->end[i] = p->begin[i];
+        p->pending[p->n_pending++] = i;
+    }
+    for (uint32_t r = 0; r < n_ranks; r++) {
+        p->place[r] = p->end[c->of[r]]++;
+        p->member[p->place[r]] = r;
+    }
+    find_backlinks(f, p);
+}
+
+static void mark(partition *p, uint32_t r)
+{
+    uint32_t class = p->c->of[r], to = p->begin[class] + p->marked[class], other = p->member[to];
+
+    p->member[p->place[r]] = other;
+    p->place[other] = p->place[r];
+    p->member[to] = r;
+    p->place[r] = to;
+    if (!p->marked[class]++)
+        p->touched[p->n_touched++] = class;
+}
+
+/* The smaller part of a class of which some are marked becomes a class of its own. What the larger one splits, the
+ * smaller one and the whole, which has been or is pending, split together. */
+static void split(partition *p, uint32_t class)
+{
+    uint32_t n = p->marked[class], middle = p->begin[class] + n, new = p->c->n;
+
+    p->marked[class] = 0;
+    if (middle == p->end[class])
+        return;
+    p->c->n++;
+    if (n <= p->end[class] - middle) {
+        p->begin[new] = p->begin[class];
+        p->end[new] = p->begin[class] = middle;
+    } else {
+        p->begin[new] = middle;
+        p->end[new] = p->end[class];
+        p->end[class] = middle;
+    }
+    for (uint32_t i = p->begin[new]; i < p->end[new]; i++)
+        p->c->of[p->member[i]] = new;
+    p->pending[p->n_pending++] = new;
+}
+
+/* The backlinks of a class, link by link. */
+static uint32_t sort_backlinks(partition *p, uint32_t class)
+{
+    uint32_t *next = p->begin_of_link, n = 0;
+
+    memset(next, 0, (p->n_links + 2u) * sizeof *next);
+    for (uint32_t i = p->begin[class]; i < p->end[class]; i++)
+        for (uint32_t k = p->begin_of_rank[p->member[i]]; k < p->begin_of_rank[p->member[i] + 1]; k++, n++)
+            next[p->backlink[k].link + 2]++;
+    for (uint32_t link = 0; link < p->n_links; link++)
+        next[link + 2] += next[link + 1];
+    for (uint32_t i = p->begin[class]; i < p->end[class]; i++)
+        for (uint32_t k = p->begin_of_rank[p->member[i]]; k < p->begin_of_rank[p->member[i] + 1]; k++)
+            p->sorted[next[p->backlink[k].link + 1]++] = p->backlink[k];
     return n;
 }
 
-static void split(finder *f)
+/* Hopcroft (An n log n algorithm for minimizing states in a finite automaton, 1971), a rank for a state and its links
+ * for letters. Whatever the order of splits, the partition is the same. */
+static void refine(finder *f)
 {
-    uint32_t n_ranks = f->c->full->n_ranks, before = 0, n;
+    partition p = {0};
 
-    f->color = DSE_ARENA_NEW(f->arena, uint32_t, n_ranks);
-    f->next_color = DSE_ARENA_NEW(f->arena, uint32_t, n_ranks);
-    n = paint(f, first_look, same_at_first_look);
-    while (n != before) {
-        uint32_t *t = f->color;
+    lay_out(f, &p);
+    while (p.n_pending) {
+        uint32_t n = sort_backlinks(&p, p.pending[--p.n_pending]);
 
-        f->color = f->next_color;
-        f->next_color = t;
-        before = n;
-        n = paint(f, second_look, same_at_second_look);
+        for (uint32_t i = 0; i < n;) {
+            uint32_t link = p.sorted[i].link;
+
+            for (; i < n && p.sorted[i].link == link; i++)
+                mark(&p, p.sorted[i].rank);
+            while (p.n_touched)
+                split(&p, p.touched[--p.n_touched]);
+        }
     }
-    f->c->of = f->next_color;
-    f->c->n = n;
+}
+
+/* Classes in the order of their lowest ranks. */
+static void number_classes(finder *f)
+{
+    sim_classes *c = f->c;
+    uint32_t *number = DSE_ARENA_RAW(f->arena, uint32_t, c->n), n = 0;
+
+    memset(number, 0xff, c->n * sizeof *number); /* DSE_NONE */
+    for (uint32_t r = 0; r < c->full->n_ranks; r++) {
+        if (number[c->of[r]] == DSE_NONE) {
+            c->first[n] = r;
+            number[c->of[r]] = n++;
+        }
+        c->of[r] = number[c->of[r]];
+    }
+}
+
+static void partition_ranks(finder *f)
+{
+    colour_ranks(f);
+    refine(f);
+    number_classes(f);
 }
 
 static void tell_all_apart(finder *f)
 {
     f->c->n = f->c->full->n_ranks;
-    f->c->of = DSE_ARENA_NEW(f->arena, uint32_t, f->c->n);
     for (uint32_t r = 0; r < f->c->n; r++)
-        f->c->of[r] = f->example[r] = r;
+        f->c->of[r] = f->c->first[r] = r;
 }
 
 /* ---- the workload of the classes --------------------------------------------------------------- */
@@ -484,26 +608,25 @@ static void count_undercharged(finder *f)
     }
 }
 
-dse_status sim_classes_find(const net_network *net, const wl_workload *w, bool symmetry, dse_arena *a,
-                            sim_classes *out, dse_error *err)
+sim_fallback sim_classes_find(const net_network *net, const wl_workload *w, bool symmetry, dse_arena *a,
+                              sim_classes *out)
 {
-    finder f = {.c = out, .arena = a, .err = err};
-    dse_status st;
+    finder f = {.c = out, .arena = a};
+    sim_fallback why;
 
     *out = (sim_classes){.net = net, .full = w};
-    f.example = DSE_ARENA_NEW(a, uint32_t, w->n_ranks);
-    if ((st = look_at_graphs(&f)) != DSE_OK || (st = link_rings(&f)) != DSE_OK ||
-        (st = link_messages(&f)) != DSE_OK)
-        return st;
+    if ((why = index_graphs(&f)) || (why = link_rings(&f)) || (why = link_messages(&f)))
+        return why;
+    out->of = DSE_ARENA_RAW(a, uint32_t, w->n_ranks);
+    out->first = DSE_ARENA_RAW(a, uint32_t, w->n_ranks);
     if (symmetry)
-        split(&f);
+        partition_ranks(&f);
     else
         tell_all_apart(&f);
-    out->first = f.example;
     out->n_alike = DSE_ARENA_NEW(a, uint32_t, out->n);
     for (uint32_t r = 0; r < w->n_ranks; r++)
         out->n_alike[out->of[r]]++;
     count_undercharged(&f);
     make_workload(&f);
-    return DSE_OK;
+    return SIM_FALLBACK_NONE;
 }

@@ -3,13 +3,13 @@
  * Alike are ranks that nothing they meet can tell apart: they execute the same graph; in each of their groups
  * that runs as a ring the rank before them is alike, and its messages take as long; so are those that they
  * exchange messages with. It is the coarsest partition of that kind, found by splitting classes until no rank
- * differs from the others of its class (Kanellakis, Smolka: CCS expressions, finite state processes, and
- * three problems of equivalence, 1990). What a rank does follows from when messages come to it; so alike
+ * differs from the others of its class (Hopcroft, 1971; classes.c). What a rank does follows from when messages come to it; so alike
  * ranks do the same at the same ticks. */
 #ifndef DSE_SIM_CLASSES_H
 #define DSE_SIM_CLASSES_H
 
 #include "network/network.h"
+#include "sim/fallback.h"
 #include "workload/graph.h"
 
 typedef struct {
@@ -32,11 +32,11 @@ typedef struct {
     uint32_t **of_slot; /* per graph and point-to-point slot: its node */
 } sim_classes;
 
-/* With `symmetry` off each rank is a class of its own. DSE_E_SIM, with the reason, for workloads that it does
- * not fit: a message without exactly one counterpart, a group that lacks its own rank, or of whose members
- * some do not take part. Everything belongs to the arena. */
-dse_status sim_classes_find(const net_network *net, const wl_workload *w, bool symmetry, dse_arena *a,
-                            sim_classes *out, dse_error *err);
+/* With `symmetry` off each rank is a class of its own. Returns why the workload does not fit, or NONE: a message without
+ * exactly one counterpart, a group that lacks its own rank, or of whose members some do not take part. Everything
+ * belongs to the arena. */
+sim_fallback sim_classes_find(const net_network *net, const wl_workload *w, bool symmetry, dse_arena *a,
+                              sim_classes *out);
 
 /* The slot under which a rank has a group; DSE_NONE: under none. */
 uint32_t sim_classes_slot(const wl_workload *w, uint32_t rank, uint32_t group);

@@ -151,6 +151,7 @@ struct sim_engine {
     dse_arena *arena;
     dse_error *err;
     dse_status status;
+    sim_fallback fallback; /* of the abridged engine; else NONE */
     dse_time now;
 
     dse_queue queue;

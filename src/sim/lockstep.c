@@ -148,15 +148,15 @@ static void run_event(sim_lockstep *l, dse_event ev)
     sim_run_batch(e, ev.subject);
 }
 
-dse_status sim_lockstep_run(sim_lockstep *l, const sim_engine *of, uint32_t rank, uint32_t node,
-                            const sim_cut *cut, sim_lockstep_cost *out)
+bool sim_lockstep_run(sim_lockstep *l, const sim_engine *of, uint32_t rank, uint32_t node, const sim_cut *cut,
+                      sim_lockstep_cost *out)
 {
     sim_engine *e = &l->engine;
     dse_time begin = e->now;
     dse_event ev;
 
     if (!all_alike(of, cut) || e->status != DSE_OK || l->order_matters)
-        return DSE_E_SIM;
+        return false;
     l->workload.rank = &of->w->rank[rank];
     e->rank[0].graph = of->rank[rank].graph;
     l->ended = false;
@@ -166,5 +166,5 @@ dse_status sim_lockstep_run(sim_lockstep *l, const sim_engine *of, uint32_t rank
     while (e->status == DSE_OK && !l->order_matters && dse_queue_take(&e->queue, &e->now, &ev))
         run_event(l, ev);
     *out = (sim_lockstep_cost){l->end - begin, l->n_messages};
-    return e->status == DSE_OK && !l->order_matters && l->ended ? DSE_OK : DSE_E_SIM;
+    return e->status == DSE_OK && !l->order_matters && l->ended;
 }

@@ -19,10 +19,10 @@ typedef struct {
 sim_lockstep *sim_lockstep_new(const sim_engine *e);
 void sim_lockstep_free(sim_lockstep *l);
 
-/* A collective node as `rank` of the engine has it. DSE_E_SIM: not all ranks would act alike, or the order
+/* A collective node as `rank` of the engine has it. False: not all ranks would act alike, or the order
  * of what happens in one tick could make a difference. */
-dse_status sim_lockstep_run(sim_lockstep *l, const sim_engine *e, uint32_t rank, uint32_t node,
-                            const sim_cut *cut, sim_lockstep_cost *out);
+bool sim_lockstep_run(sim_lockstep *l, const sim_engine *e, uint32_t rank, uint32_t node, const sim_cut *cut,
+                      sim_lockstep_cost *out);
 /* Of all runs so far. NULL: 0. */
 uint64_t sim_lockstep_events(const sim_lockstep *l);
 

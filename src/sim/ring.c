@@ -5,15 +5,17 @@
  * is paid before the first step and after each. Source: system/collective/Ring.cc of the reference. */
 #include "sim/engine.h"
 
-#define MAX_MEMBERS 65536u /* an all-to-all of more has over 2^31 steps */
+#define MAX_ALL_TO_ALL 65536u /* members: of more it has over 2^31 steps */
 
 static const char *plan_ring(const sim_implementation *how, bool dim_last, uint32_t tree, sim_phase *p)
 {
     uint32_t n = p->ring.n;
 
     (void)how, (void)dim_last, (void)tree;
-    if (n > MAX_MEMBERS)
-        return "a ring of more than 65536 ranks has more steps than can be counted; split it over dimensions";
+    if (p->coll == SIM_ALL_TO_ALL && n > MAX_ALL_TO_ALL)
+        return "an all-to-all on a ring of more than 65536 ranks has more steps than can be counted; split "
+               "it over "
+               "dimensions";
     p->width = 1;
     p->cycle = n - 1;
     p->message_bytes = p->bytes / n;

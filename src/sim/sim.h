@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "network/load.h"
+#include "sim/fallback.h"
 #include "sim/settings.h"
 #include "trace/ticks.h"
 #include "workload/graph.h"
@@ -70,9 +71,8 @@ typedef struct {
      * several dimensions and paid for the lowest alone; collectives (per rank) of a group smaller than the
      * system that ran as a flat ring although the system's implementation is something else. */
     uint64_t n_undercharged, n_flat_rings;
-    /* NULL: the abridged engine did it. Else why the plain one had to; "": no shortcut was asked for. */
-    const char *plain_because;
-    const net_load *load; /* what each link carried, over the step; NULL without congestion */
+    sim_fallback fallback; /* NONE: the abridged engine did it; else why the plain one had to */
+    const net_load *load;  /* what each link carried, over the step; NULL without congestion */
     sim_breakdown step;
     sim_peak peak; /* with the ranks' has_memory only */
 } sim_result;
@@ -81,15 +81,19 @@ typedef struct {
 typedef struct {
     bool memo;     /* a collective is worked out as a whole, not message by message */
     bool symmetry; /* of ranks that are alike one is simulated; only where collectives are worked out */
+    /* Bytes that the plain engine may take by its estimate (footprint.h); 0: SIM_MAX_BYTES. */
+    uint64_t max_bytes;
 } sim_shortcuts;
 
-#define SIM_ALL_SHORTCUTS ((sim_shortcuts){true, true})
+#define SIM_ALL_SHORTCUTS ((sim_shortcuts){.memo = true, .symmetry = true})
+#define SIM_MAX_BYTES     ((uint64_t)4 << 30)
 
 /* All ranks of w must have an NPU: w->n_ranks == net->n_npus. Results, and the record if one is asked for,
  * belong to the arena; so does the scratch memory of the run. `record` may be NULL; it has the nodes alone, so
  * that a rank's wall is later than its last line by the fixed cost of a step. Apart from n_events and
- * the order in finish_order of ranks that finish at one tick, and plain_because, nothing depends on the
- * shortcuts. DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM, DSE_E_RANGE; *out is set on success only. */
+ * the order in finish_order of ranks that finish at one tick, and fallback, nothing depends on the
+ * shortcuts. DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM, DSE_E_RANGE: among others for a run that the
+ * abridged engine cannot do, and the plain one not within max_bytes. *out is set on success only. */
 dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
                    sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_ticks *record,
                    dse_error *err);

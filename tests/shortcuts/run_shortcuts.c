@@ -37,8 +37,6 @@ typedef struct {
     const char *folder;
 } options;
 
-#define MAX_REASONS 24
-
 typedef struct {
     const options *o;
     cfg_doc operators[DRAW_N_OPERATORS];
@@ -48,10 +46,7 @@ typedef struct {
     struct {
         uint64_t abridged, events, plain_events; /* events: of those that are abridged */
     } way[N_WAYS];
-    struct {
-        const char *text;
-        uint64_t n;
-    } reason[MAX_REASONS]; /* of the last way */
+    uint64_t fallbacks[SIM_N_FALLBACKS]; /* of the last way */
 } tester;
 
 /* ---- one case ------------------------------------------------------------------------------ */
@@ -86,25 +81,14 @@ static void run_plain(tester *t, rng *r, drawn_case *c, run_outcome *out)
     }
 }
 
-static void count_reason(tester *t, const char *text)
-{
-    int i = 0;
-
-    while (i < MAX_REASONS - 1 && t->reason[i].text && strcmp(t->reason[i].text, text))
-        i++;
-    if (!t->reason[i].text)
-        t->reason[i].text = dse_arena_strdup(&t->study, text);
-    t->reason[i].n++;
-}
-
 static void count_way(tester *t, size_t way, const sim_result *plain, const sim_result *seen)
 {
-    if (!seen->plain_because) {
+    if (seen->fallback == SIM_FALLBACK_NONE) {
         t->way[way].abridged++;
         t->way[way].events += seen->n_events;
         t->way[way].plain_events += plain->n_events;
     } else if (way + 1 == N_WAYS) {
-        count_reason(t, seen->plain_because);
+        t->fallbacks[seen->fallback]++;
     }
 }
 
@@ -204,8 +188,9 @@ static bool report(const tester *t)
                ways[i].name, t->way[i].abridged, ok ? "" : " (TOO FEW)",
                t->way[i].events ? (double)t->way[i].plain_events / (double)t->way[i].events : 0);
     }
-    for (int i = 0; i < MAX_REASONS && t->reason[i].text; i++)
-        printf("  %6" PRIu64 " not: %s\n", t->reason[i].n, t->reason[i].text);
+    for (int i = 0; i < SIM_N_FALLBACKS; i++)
+        if (t->fallbacks[i])
+            printf("  %6" PRIu64 " not: %s\n", t->fallbacks[i], sim_fallback_text((sim_fallback)i));
     return enough;
 }
 

@@ -116,7 +116,7 @@ CLAIM(mappings_keep_the_order_of_the_file)
     assert_ok(parse(b.data), &err);
     assert_int_equal(doc.root->n, 500);
     for (int i = 0; i < 500; i++) {
-        char key[8], value[8];
+        char key[12], value[12];
 
         snprintf(key, sizeof key, "%d", i * 7919 % 500);
         snprintf(value, sizeof value, "%d", i);

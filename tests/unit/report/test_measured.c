@@ -132,7 +132,7 @@ CLAIM(text_is_short_where_there_is_little_to_say)
 {
     metric_value *v = metric_object_new(&arena), *few, *many, *same;
     report_measured m = {.name = "overlap", .row = &overlap, .value = v};
-    char rank[8];
+    char rank[12];
 
     metric_put_object(v, "layers");
     metric_put_list(v, "slow");

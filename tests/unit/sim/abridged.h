@@ -29,22 +29,17 @@ static inline uint32_t comp_after(uint32_t rank, const char *name, dse_time tick
     return node;
 }
 
-static inline void check_engine(const char *plain_because, const char *file, int line)
+static inline void check_engine(sim_fallback expected, const char *file, int line)
 {
-    const char *seen;
-
     unit_check_ok(world_run(), &world.err, file, line);
-    seen = world.result.plain_because;
-    if ((seen && plain_because) ? !strcmp(seen, plain_because) : seen == plain_because)
+    if (world.result.fallback == expected)
         return;
-    print_error("plain because '%s', not '%s'\n", seen ? seen : "(abridged)",
-                plain_because ? plain_because : "(abridged)");
+    print_error("fell back for '%s', not '%s'\n", sim_fallback_name(world.result.fallback),
+                sim_fallback_name(expected));
     _fail(file, line);
 }
 /* The world runs, and who ran it; without world_end, for checks of ticks. */
-#define assert_abridged()     check_engine(NULL, __FILE__, __LINE__)
-#define assert_plain(because) check_engine((because), __FILE__, __LINE__)
-
-#define UNKNOWN_ORDER "the order within a tick is not known"
+#define assert_abridged() check_engine(SIM_FALLBACK_NONE, __FILE__, __LINE__)
+#define assert_plain(why) check_engine(SIM_FALLBACK_##why, __FILE__, __LINE__)
 
 #endif

@@ -399,7 +399,8 @@ CLAIM(more_links_than_can_be_simulated_are_refused)
 {
     net_network net = {.n_dims = 1, .n_npus = 8193, .congestion = true};
     dse_error err = DSE_ERROR_INIT;
-    wl_workload w = {.n_ranks = 8193};
+    wl_graph nothing = {0};
+    wl_workload w = {.n_ranks = 8193, .n_graphs = 1, .graph = &nothing};
     sim_settings set = {.splits = 1, .active_chunks = 1, .queues_per_dim = 1};
     sim_result result;
     dse_arena arena;
@@ -408,6 +409,7 @@ CLAIM(more_links_than_can_be_simulated_are_refused)
         .topology = net_topology_find("FullyConnected"), .shape.n = 8193, .gib_per_s = 1, .latency_ns = 1};
     assert_ok(net_network_finish(&net, &err), &err);
     dse_arena_init(&arena);
+    w.rank = DSE_ARENA_NEW(&arena, wl_rank, w.n_ranks);
     assert_says(sim_run(&set, &net, &w, SIM_ALL_SHORTCUTS, &arena, &result, NULL, &err), &err, DSE_E_RANGE,
                 "the network has 67117056 ports; at most 67108864 can be simulated one by one");
     dse_arena_free(&arena);

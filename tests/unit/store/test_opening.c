@@ -533,6 +533,39 @@ CLAIM(a_result_survives_the_death_of_who_put_it)
     end();
 }
 
+static int read_left_log(void)
+{
+    dse_error e = DSE_ERROR_INIT;
+    store *s;
+
+    if (store_open(path, STORE_READ, &s, &e) != DSE_E_IO || e.status != DSE_E_IO)
+        return 1;
+    return strstr(e.text, "a run that was killed left its last results in") ? 0 : 2;
+}
+
+/* Its log has an index, which SQLite has to make anew where it is gone. */
+CLAIM(what_a_killed_run_left_in_a_folder_that_may_not_be_written_is_explained)
+{
+    char index[120];
+    pid_t child;
+    int hold, status, code;
+
+    begin();
+    child = holding_child(&hold);
+    kill(child, SIGKILL);
+    close(hold);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    snprintf(index, sizeof index, "%s-shm", path);
+    assert_int_equal(unlink(index), 0);
+    chmod(folder, 0555);
+    code = in_child(read_left_log);
+    chmod(folder, 0755);
+    end();
+    if (code == 77)
+        skip();
+    assert_int_equal(code, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -559,6 +592,7 @@ int main(void)
         cmocka_unit_test(a_second_writer_is_told_who_the_first_is),
         cmocka_unit_test(readers_may_read_while_another_process_writes),
         cmocka_unit_test(a_result_survives_the_death_of_who_put_it),
+        cmocka_unit_test(what_a_killed_run_left_in_a_folder_that_may_not_be_written_is_explained),
     };
     return RUN_TESTS(tests);
 }

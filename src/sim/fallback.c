@@ -1,0 +1,13 @@
+#include "sim/fallback.h"
+
+static const struct {
+    const char *name, *text;
+} rows[SIM_N_FALLBACKS] = {[SIM_FALLBACK_NONE] = {"", ""},
+#define ROW(id, name, text) [SIM_FALLBACK_##id] = {name, text},
+                           SIM_FALLBACK_LIST(ROW)
+#undef ROW
+};
+
+const char *sim_fallback_name(sim_fallback f) { return rows[f].name; }
+
+const char *sim_fallback_text(sim_fallback f) { return rows[f].text; }
