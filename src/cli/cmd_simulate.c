@@ -104,7 +104,7 @@ static void rank_json(const sim_rank_stats *s, dse_json *j)
 /* Those of the network, which are not among the parts. */
 static void network_json(const store_metrics *m, dse_json *j)
 {
-    static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "busiest_link",
+    static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "fallback", "busiest_link",
                                         "busiest_link_util"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -213,6 +213,8 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     }
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "simulated",
                     r->n_ranks, r->n_nodes, r->n_messages);
+    if (m->fallback)
+        dse_strbuf_addf(out, "  %-22s the slow one: %s\n", "engine", sim_fallback_text(r->fallback));
     report_parts_print(m, out);
     if (report_in_bytes(&sizes)) {
         report_sizes_print_one(&sizes, out);

@@ -80,6 +80,15 @@ static void skipped_json(const drv_progress *p, dse_json *j)
     dse_json_end_object(j);
 }
 
+/* A line for each reason why points took the slow engine. */
+static void print_fallbacks(const drv_progress *p, dse_strbuf *out)
+{
+    for (sim_fallback f = SIM_FALLBACK_NONE + 1; f < SIM_N_FALLBACKS; f++)
+        if (p->fallbacks[f])
+            dse_strbuf_addf(out, "%" PRIu64 " point%s took the slow engine: %s.\n", p->fallbacks[f],
+                            p->fallbacks[f] == 1 ? "" : "s", sim_fallback_text(f));
+}
+
 static void print_summary(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
 {
     uint64_t run = p->done + p->failed;
@@ -110,6 +119,26 @@ static void print_summary(const sweep_options *o, const drv_progress *p, dse_str
         dse_strbuf_addc(out, '\n');
     }
     report_traps_print(&p->traps, NULL, out);
+    print_fallbacks(p, out);
+}
+
+/* "slow_engine": {"congestion": 4}; nothing where there is none. */
+static void fallbacks_json(const drv_progress *p, dse_json *j)
+{
+    bool any = false;
+
+    for (sim_fallback f = SIM_FALLBACK_NONE + 1; f < SIM_N_FALLBACKS; f++) {
+        if (!p->fallbacks[f])
+            continue;
+        if (!any) {
+            dse_json_key(j, "slow_engine");
+            dse_json_begin_object(j);
+        }
+        any = true;
+        dse_json_key_uint(j, sim_fallback_name(f), p->fallbacks[f]);
+    }
+    if (any)
+        dse_json_end_object(j);
 }
 
 static void print_summary_json(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
@@ -124,6 +153,7 @@ static void print_summary_json(const sweep_options *o, const drv_progress *p, ds
     dse_json_key_uint(&j, "failed", p->failed);
     if (o->prune)
         skipped_json(p, &j);
+    fallbacks_json(p, &j);
     if (p->sizes.n)
         dse_json_key_string(&j, "memory_counts", report_sizes_key(&p->sizes));
     if (p->has_best) {

@@ -66,6 +66,8 @@ static void add_network(const sim_result *r, store_metrics *out)
 
     out->undercharged_messages = r->n_undercharged;
     out->flat_ring_collectives = r->n_flat_rings;
+    if (r->fallback != SIM_FALLBACK_NONE && r->fallback != SIM_FALLBACK_NOT_ASKED)
+        out->fallback = sim_fallback_name(r->fallback);
     if (!l || l->busiest == DSE_NONE)
         return;
     out->busiest_link = l->busiest_name;

@@ -165,6 +165,7 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
         s->progress.cached++;
         note_best(s, i, brief.wall_time);
         report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
+        s->progress.fallbacks[sim_fallback_find(brief.fallback)]++;
         note_sizes(s);
     }
     return DSE_OK;
@@ -260,6 +261,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
         note_best(s, task, row->metrics.wall_time);
         report_traps_add(&s->progress.traps, row->metrics.undercharged_messages,
                          row->metrics.flat_ring_collectives);
+        s->progress.fallbacks[sim_fallback_find(row->metrics.fallback)]++;
         note_sizes(s);
     } else {
         s->progress.failed++;

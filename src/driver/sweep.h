@@ -20,6 +20,7 @@ typedef struct {
     design_point best;
     uint64_t best_wall_time; /* ns */
     const char *best_model, *best_system, *best_settings;
+    uint64_t fallbacks[SIM_N_FALLBACKS]; /* of the same: points that the fast engine could not simulate, by the reason */
     report_traps traps;        /* of those that are there: done now, or cached */
     report_sizes sizes;        /* of the same */
     bool was_damaged;          /* the database, when it was opened: */

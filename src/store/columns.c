@@ -76,6 +76,7 @@ static const store_column columns[] = {
     {REAL(busiest_link_util), "%", STORE_NEITHER, "share of the run that the busiest link is busy",
      AT(busiest_link_util)},
     {TEXT(busiest_link), "", STORE_NEITHER, "which link that is", AT(busiest_link)},
+    {TEXT(fallback), "", STORE_NEITHER, "why the fast engine could not simulate the point", AT(fallback)},
 };
 
 const store_column *store_columns(size_t *n)

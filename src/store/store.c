@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "store/parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -18,10 +19,13 @@ dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, 
     code = sqlite3_step(s->find);
     *found = code == SQLITE_ROW && (sqlite3_column_int(s->find, 1) ||
                                     !store_is_native((const char *)sqlite3_column_text(s->find, 0)));
-    if (*found)
-        *out =
-            (store_brief){store_count_at(s->find, 2), store_count_at(s->find, 3), store_count_at(s->find, 4)};
-    else if (code != SQLITE_DONE && code != SQLITE_ROW)
+    if (*found) {
+        const char *fallback = (const char *)sqlite3_column_text(s->find, 5);
+
+        *out = (store_brief){store_count_at(s->find, 2), store_count_at(s->find, 3), store_count_at(s->find, 4), ""};
+        snprintf(out->fallback, sizeof out->fallback, "%s", fallback ? fallback : "");
+    }
+    if (code != SQLITE_DONE && code != SQLITE_ROW)
         st = store_fail(s, err, "read the database");
     sqlite3_reset(s->find);
     return st;

@@ -63,6 +63,10 @@ typedef struct {
     /* With congestion, the link that is busy longest: of the run's time, in percent, and its name, "3 -> 7". */
     double busiest_link_util;
     const char *busiest_link;
+
+    /* Why this program's fast engine could not simulate the point, by the name of the reason (sim/fallback.h); NULL: it
+     * did, or was not asked. */
+    const char *fallback;
 } store_metrics;
 
 /* One row per metric: the columns of the database, of CSV and JSON, and what `best --by` takes. */
@@ -148,6 +152,7 @@ bool store_is_native(const char *engine);
 /* Of a result that is there: metrics of these names. */
 typedef struct {
     uint64_t wall_time, undercharged_messages, flat_ring_collectives;
+    char fallback[32]; /* "": none */
 } store_brief;
 
 /* Whether this configuration has a result that is done, and what it is. A failed one is tried again, and so is a
