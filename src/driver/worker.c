@@ -31,12 +31,13 @@ void drv_answer_write_metrics(const store_metrics *m, dse_json *j)
 
         if (isnan(v) && !text && c[i].type != STORE_U64)
             continue;
+        dse_json_key(j, c[i].name);
         if (text)
-            dse_json_key_string(j, c[i].name, text);
+            dse_json_string(j, text);
         else if (c[i].type == STORE_REAL)
-            dse_json_key_double(j, c[i].name, v);
+            dse_json_double(j, v); /* "inf" in quotes, where dse_json_key_double writes null */
         else
-            dse_json_key_uint(j, c[i].name, store_count(m, &c[i]));
+            dse_json_uint(j, store_count(m, &c[i]));
     }
     dse_json_end_object(j);
 }

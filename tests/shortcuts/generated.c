@@ -1,6 +1,7 @@
 /* Random models and strategies, through the generator; and what makes their ranks less alike. */
 #include "cards/model.h"
 #include "shortcuts/draw.h"
+#include "strategy/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static wl_strategy draw_strategy(rng *r, uint32_t npus, uint32_t layers)
     s.weight_sharded = rng_percent(r, 30);
     if (rng_percent(r, 40))
         s.precision = draw_precision(r);
-    s.placement = (wl_placement)(rng_percent(r, 50) ? rng_below(r, WL_N_PLACEMENTS) : 0);
+    s.placement = rng_percent(r, 50) ? rng_below(r, order_count(4)) : 0;
     /* Each stage has a layer; whether it also has ends is for the others to try. */
     if (s.pp <= layers && rng_percent(r, 40))
         s.stages = WL_STAGES_NEIGHBOURS;
@@ -116,20 +117,18 @@ dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc opera
     wl_symbols symbols;
     bool unshared = rng_percent(r, 25);
     uint32_t file = rng_below(r, DRAW_N_OPERATORS);
-    char placement[WL_PLACEMENT_TEXT];
     dse_status st;
 
     draw_model(r, limits, &m);
     s = draw_strategy(r, c->net.n_npus, (uint32_t)m.layers);
-    wl_placement_print(s.placement, placement);
     ADD(c,
         "# generated, operators %s: vocabulary %" PRId64 ", d_model %" PRId64 ", d_ff %" PRId64
         ", heads %" PRId64 ", layers %" PRId64 ", batch %" PRId64 ", sequence %" PRId64 "\n# dp %" PRIu32
-        ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32
-        ", placement %s, stages %s%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
+        ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 ", placement %" PRIu32
+        ", stages %s%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
         "messages %g; 0: elements\n",
         draw_operators[file], m.vocabulary, m.d_model, m.d_ff, m.heads, m.layers, m.batch, m.sequence, s.dp,
-        s.tp, s.sp, s.pp, placement, wl_stages_names[s.stages], s.recompute ? ", recompute" : "",
+        s.tp, s.sp, s.pp, s.placement, wl_stages_names[s.stages], s.recompute ? ", recompute" : "",
         s.weight_sharded ? ", weights sharded" : "", unshared ? ", a graph per rank" : "",
         s.precision.weights, s.precision.activations, s.precision.gradients, s.precision.optimizer,
         s.precision.messages);
