@@ -35,7 +35,7 @@ void drv_answer_write_metrics(const store_metrics *m, dse_json *j)
         if (text)
             dse_json_string(j, text);
         else if (c[i].type == STORE_REAL)
-            dse_json_double(j, v);
+            dse_json_double(j, v); /* "inf" in quotes, where dse_json_key_double writes null */
         else
             dse_json_uint(j, store_count(m, &c[i]));
     }
@@ -63,10 +63,7 @@ static void answer(drv_study_reader *r, const char *line, size_t n, sim_shortcut
         dse_json_key(&j, "metrics");
         drv_answer_write_metrics(&metrics, &j);
     } else {
-        char text[sizeof err.where + sizeof err.text + 2];
-
-        snprintf(text, sizeof text, "%s%s%s", err.where, err.where[0] ? ": " : "", err.text);
-        dse_json_key_string(&j, "error", text);
+        dse_json_key_string(&j, "error", dse_error_say(&err).text);
     }
     dse_json_end_object(&j);
     dse_strbuf_addc(out, '\n');
@@ -91,9 +88,7 @@ dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_er
         dse_arena_reset(&arena);
         dse_strbuf_clear(&text);
         answer(&reader, line, (size_t)n, shortcuts, &arena, &text);
-        if (text.failed)
-            st = dse_fail_nomem(err);
-        else if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out) != 0)
+        if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out) != 0)
             st = dse_fail_errno(err, DSE_E_IO, "cannot answer");
     }
     free(line); /* getline's own */

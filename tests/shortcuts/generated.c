@@ -93,25 +93,20 @@ static void stagger(rng *r, wl_workload *w)
     }
 }
 
-dse_status draw_unshare(wl_workload *w, dse_arena *a, dse_error *err)
+/* A graph of its own for every rank: nodes may be changed by rank. */
+static void unshare(wl_workload *w, dse_arena *a)
 {
     wl_graph *graphs = DSE_ARENA_NEW(a, wl_graph, w->n_ranks);
 
-    if (!graphs)
-        return dse_fail_nomem(err);
     for (uint32_t rank = 0; rank < w->n_ranks; rank++) {
         const wl_graph *old = wl_rank_graph(w, rank);
 
         graphs[rank] = *old;
-        graphs[rank].node = DSE_ARENA_NEW(a, wl_node, old->n_nodes);
-        if (!graphs[rank].node)
-            return dse_fail_nomem(err);
-        memcpy(graphs[rank].node, old->node, old->n_nodes * sizeof *old->node);
+        graphs[rank].node = dse_arena_copy(a, old->node, old->n_nodes, sizeof *old->node);
         w->rank[rank].graph = rank;
     }
     w->graph = graphs;
     w->n_graphs = w->n_ranks;
-    return DSE_OK;
 }
 
 dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc operators[DRAW_N_OPERATORS],
@@ -142,8 +137,8 @@ dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc opera
             DSE_OK)
         return st;
     if (unshared)
-        st = draw_unshare(&c->workload, a, err);
-    if (st == DSE_OK && unshared && rng_percent(r, 50))
+        unshare(&c->workload, a);
+    if (unshared && rng_percent(r, 50))
         stagger(r, &c->workload);
     return st;
 }
