@@ -3,30 +3,6 @@
 #include "base/alloc.h"
 #include "network/cut.h"
 
-uint32_t net_ports_of_1_axis(const net_shape *s)
-{
-    (void)s;
-    return 2;
-}
-
-uint32_t net_ports_of_2_axes(const net_shape *s)
-{
-    (void)s;
-    return 4;
-}
-
-uint32_t net_ports_of_3_axes(const net_shape *s)
-{
-    (void)s;
-    return 6;
-}
-
-uint32_t net_leg_of_one(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst)
-{
-    (void)s, (void)port, (void)npu, (void)dst;
-    return 1;
-}
-
 /* Axes that a topology does not have are 1 long. */
 static uint32_t stride_of(const net_shape *s, uint32_t axis)
 {

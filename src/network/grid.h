@@ -1,5 +1,6 @@
-/* Meshes and tori of any number of axes, for their rows. A message travels along one axis to the destination's place
- * and then along the next, in the order of the shape. Port 2a goes up axis a, port 2a + 1 down.
+/* Meshes and tori of any number of axes, for the rows of topology.c. A message travels along one axis to the
+ * destination's place and then along the next, in the order of the shape. Port 2a goes up axis a, port 2a + 1 down; at
+ * the border of a mesh nothing is behind it.
  *
  * On a torus it takes the shorter way round, and of two equal ones the way up, as the reference's Ring does. An axis
  * of two NPUs has one link each way, not two. */
@@ -27,13 +28,5 @@ uint32_t net_mesh_diameter(const net_shape *s);
 uint64_t net_mesh_bisection(const net_shape *s);
 uint32_t net_torus_diameter(const net_shape *s);
 uint64_t net_torus_bisection(const net_shape *s);
-
-/* Two for each axis. */
-uint32_t net_ports_of_1_axis(const net_shape *s);
-uint32_t net_ports_of_2_axes(const net_shape *s);
-uint32_t net_ports_of_3_axes(const net_shape *s);
-
-/* Where each link of a route has a port of its own. */
-uint32_t net_leg_of_one(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst);
 
 #endif

@@ -1,4 +1,4 @@
-/* net_topology -- what one dimension of a network looks like: one row of topology_list.h, one file.
+/* net_topology -- what one dimension of a network looks like: one row of the table in topology.c.
  *
  * A dimension has n NPUs with local ids 0..n-1 and, in some topologies, one switch, whose local id is n. The
  * congestion-unaware model asks a row for the number of links between two NPUs; the congestion-aware one for
@@ -63,8 +63,8 @@ const net_topology *net_topology_find(const char *name);
 /* DSE_OK if the name is known, else DSE_E_CONFIG with the known names. */
 dse_status net_topology_check(const char *name, dse_error *err);
 
-/* All rows, in the order of topology_list.h. */
-const net_topology *const *net_topologies(size_t *n);
+/* All rows, in the order of help texts. */
+const net_topology *net_topologies(size_t *n);
 
 /* "width", "height", "depth": how cards call the extent along an axis. */
 const char *net_axis_name(uint32_t axis);
