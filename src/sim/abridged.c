@@ -17,6 +17,7 @@
 #include "sim/abridged.h"
 
 #include "sim/circle.h"
+#include "sim/engine.h"
 #include "sim/expand.h"
 #include "sim/footprint.h"
 #include "sim/lockstep.h"
@@ -314,8 +315,8 @@ static void begin_collective(sim_engine *e, uint32_t class, uint32_t node)
         begin_of_all_ranks(e, class, node);
 }
 
-static const sim_ways worked_out = {
-    .end_node = end_node_later, .collective = begin_collective, .message = exchange};
+static const sim_backend abridged_backend = {
+    .end_node = end_node_later, .start_collective = begin_collective, .start_message = exchange};
 
 /* ---- the order within a tick ---------------------------------------------------------------------- */
 
@@ -527,8 +528,13 @@ sim_fallback sim_run_abridged(const sim_settings *settings, const net_network *n
 {
     struct sim_abridged x = {0};
     dse_error unsaid = DSE_ERROR_INIT; /* the plain engine says it, with its place */
-    sim_engine e = {
-        .ways = &worked_out, .set = settings, .net = net, .w = w, .arena = a, .err = &unsaid, .abridged = &x};
+    sim_engine e = {.backend = &abridged_backend,
+                    .set = settings,
+                    .net = net,
+                    .w = w,
+                    .arena = a,
+                    .err = &unsaid,
+                    .abridged = &x};
     sim_fallback why = check_system(settings, net);
 
     if (why != SIM_FALLBACK_NONE)

@@ -9,6 +9,7 @@
  * sent more than 8 requests in a row lets its partner go first. The inner bus always takes 0.0038 per byte, and
  * sizes are signed 32-bit, both as in the reference. Packets of groups do not use the bus. */
 #include "sim/engine.h"
+#include "sim/stream.h"
 
 #include <inttypes.h>
 

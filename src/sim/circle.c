@@ -19,6 +19,8 @@
  * (lanes, stream.c: as many chunks at once as a dimension may have, first come first served). */
 #include "sim/circle.h"
 
+#include "sim/engine.h"
+
 #include <string.h>
 
 #define TICKS_MAX (UINT64_MAX >> 3) /* sums stay signed */

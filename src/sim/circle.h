@@ -7,7 +7,7 @@
 #define DSE_SIM_CIRCLE_H
 
 #include "sim/classes.h"
-#include "sim/engine.h"
+#include "sim/stream.h"
 
 typedef struct {
     uint32_t class, slot;  /* the slot under which its ranks have the group */

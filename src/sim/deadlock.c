@@ -1,6 +1,7 @@
 /* The events have run out and some ranks have not finished: says which, where they wait, and for what.
  * The reference ends such a run with exit code 0 and no word about these ranks. */
 #include "sim/engine.h"
+#include "sim/figures.h"
 
 #include <inttypes.h>
 

@@ -6,6 +6,7 @@
  * reference crashes; here it is refused. Source: system/topology/BinaryTree.cc and
  * system/collective/DoubleBinaryTreeAllReduce.cc of the reference. */
 #include "sim/engine.h"
+#include "sim/stream.h"
 
 /* Places of the full tree, in order 1 .. n-1: the number of trailing zeros of a place is its level, its
  * children are half of its lowest bit away, its parent one lowest bit away on the side that has the next

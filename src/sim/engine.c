@@ -4,6 +4,9 @@
  * registers for one tick under the network event of the first; CommonNetworkApi,
  * CongestionUnawareNetworkApi and CongestionAwareNetworkApi for messages. */
 #include "sim/engine.h"
+#include "sim/figures.h"
+#include "sim/remote_memory.h"
+#include "sim/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -405,10 +408,10 @@ void sim_engine_free(sim_engine *e)
         sim_bus_free(e, r);
 }
 
-static const sim_ways message_by_message = {
+static const sim_backend plain_backend = {
     .end_node = end_node_later,
-    .collective = sim_coll_start,
-    .message = exchange,
+    .start_collective = sim_coll_start,
+    .start_message = exchange,
     .collective_ended = sim_rank_collective_ended,
     .send = send_collective,
     .receive = receive_collective,
@@ -439,7 +442,7 @@ static dse_status run(sim_engine *e)
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
                          dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err)
 {
-    sim_engine e = {.ways = &message_by_message, .set = settings, .net = net, .w = w, .arena = a, .err = err};
+    sim_engine e = {.backend = &plain_backend, .set = settings, .net = net, .w = w, .arena = a, .err = err};
     dse_status st = run(&e);
 
     if (st == DSE_OK && record)

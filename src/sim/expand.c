@@ -1,5 +1,8 @@
 #include "sim/expand.h"
 
+#include "sim/engine.h"
+#include "sim/figures.h"
+
 #include <string.h>
 
 /* The classes' record has the intervals of class after class. */

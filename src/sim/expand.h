@@ -3,7 +3,9 @@
 #define DSE_SIM_EXPAND_H
 
 #include "sim/classes.h"
-#include "sim/engine.h"
+#include "sim/sim.h"
+
+typedef struct sim_engine sim_engine;
 
 /* As sim_fill_record and sim_fill_result. Ranks that finish in one tick are in ascending order. */
 void sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ticks *out);

@@ -4,7 +4,7 @@
  * Made for powers of two. With another n the reference computes on: distances are truncated, partners do
  * not meet, and most collectives never end, which is detected as the deadlock it is. It has no all-to-all.
  * Source: system/collective/HalvingDoubling.cc of the reference. */
-#include "sim/engine.h"
+#include "sim/collective.h"
 
 #include <math.h>
 

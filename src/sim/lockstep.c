@@ -10,6 +10,8 @@
  * which a chunk comes goes to the same chunk either way. */
 #include "sim/lockstep.h"
 
+#include "sim/engine.h"
+
 #include <string.h>
 
 typedef struct {
@@ -58,7 +60,7 @@ static void ended(sim_engine *e, uint32_t rank)
     e->lockstep->end = e->now;
 }
 
-static const sim_ways in_lockstep = {.collective_ended = ended, .send = send, .receive = receive};
+static const sim_backend lockstep_backend = {.collective_ended = ended, .send = send, .receive = receive};
 
 void sim_lockstep_refuse(sim_engine *e) { refuse(e->lockstep); }
 
@@ -72,7 +74,7 @@ sim_lockstep *sim_lockstep_new(const sim_engine *e)
     l->why = (dse_error)DSE_ERROR_INIT;
     l->workload = *e->w;
     l->workload.n_ranks = 1;
-    l->engine = (sim_engine){.ways = &in_lockstep,
+    l->engine = (sim_engine){.backend = &lockstep_backend,
                              .set = e->set,
                              .net = e->net,
                              .w = &l->workload,

@@ -6,7 +6,7 @@
 #ifndef DSE_SIM_LOCKSTEP_H
 #define DSE_SIM_LOCKSTEP_H
 
-#include "sim/engine.h"
+#include "sim/stream.h"
 
 typedef struct sim_lockstep sim_lockstep;
 
@@ -23,6 +23,10 @@ void sim_lockstep_free(sim_lockstep *l);
  * of what happens in one tick could make a difference. */
 bool sim_lockstep_run(sim_lockstep *l, const sim_engine *e, uint32_t rank, uint32_t node, const sim_cut *cut,
                       sim_lockstep_cost *out);
+/* Chunks of several phases have come to a queue in one tick, and not all of them could start: gives up the run of the
+ * engine, which is a lockstep engine. */
+void sim_lockstep_refuse(sim_engine *e);
+
 /* Of all runs so far. NULL: 0. */
 uint64_t sim_lockstep_events(const sim_lockstep *l);
 

@@ -5,6 +5,7 @@
  * are known by name; the size is the one first seen. Source: LocalMemUsageTracker.cc of the reference. What a
  * graph has as resident, which files cannot say, is there from the first tick to the last. */
 #include "sim/engine.h"
+#include "sim/figures.h"
 
 #include <inttypes.h>
 #include <string.h>

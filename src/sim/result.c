@@ -1,5 +1,6 @@
 /* What is left of a run that has come to its end: when each node ran, and the figures. */
 #include "sim/engine.h"
+#include "sim/figures.h"
 
 static trace_ticks_category category_of(const wl_node *node)
 {

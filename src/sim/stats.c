@@ -9,6 +9,7 @@
  * over the time of work. Of a step: the rank ends later; it is no time of communication, and in none of the
  * sums over nodes. */
 #include "sim/engine.h"
+#include "sim/figures.h"
 
 typedef struct {
     dse_time total, start, end;

@@ -7,6 +7,7 @@
  * round gathers and reduces nothing. Source: Ring.cc of the reference, from which its other two
  * algorithms are copied or derived. */
 #include "sim/engine.h"
+#include "sim/stream.h"
 
 static void make_packet(sim_engine *e, sim_stream *s, sim_packet_of *packet)
 {
