@@ -33,7 +33,7 @@ static const char *const word_names[N_WORDS + 1] = {NONE, "mixed", "bf16", "fp32
 
 static dse_status check_placement(const char *name, dse_error *err)
 {
-    wl_placement p;
+    uint32_t p;
 
     return wl_placement_parse(name, &p, err);
 }

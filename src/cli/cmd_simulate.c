@@ -278,11 +278,11 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
         (st = drv_point_simulate(&s->study, &w, a, &s->result, o->trace || o->timeline ? &record : NULL,
                                  err)) != DSE_OK)
         return st;
-    drv_metrics_of(&s->point, &w, &s->result, &s->metrics);
+    drv_metrics_of(&w, &s->result, &s->metrics);
     if (o->trace)
         st = trace_ticks_save_csv(&record, o->trace, err);
     if (st == DSE_OK && o->timeline)
-        st = drv_timeline_save(&s->point, &w, &s->result, &record, o->timeline, a, err);
+        st = drv_timeline_save(&w, &s->result, &record, o->timeline, a, err);
     if (st == DSE_OK && o->links_csv)
         st = drv_links_save_csv(s->result.load, o->links_csv, a, err);
     return st;

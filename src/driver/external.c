@@ -26,11 +26,9 @@ static dse_status split_command(const char *option, const char *text, dse_arena 
     return st;
 }
 
-static dse_status make_absolute(const char *folder, const char **word, dse_arena *a, dse_error *err)
+static const char *absolute(const char *folder, const char *word, dse_arena *a)
 {
-    if (**word != '/')
-        *word = dse_arena_printf(a, "%s/%s", folder, *word);
-    return *word ? DSE_OK : dse_fail_nomem(err);
+    return *word == '/' ? word : dse_arena_printf(a, "%s/%s", folder, word);
 }
 
 /* A simulator runs in another folder. */
@@ -41,7 +39,7 @@ static dse_status split_simulator(const char *option, const char *text, const ch
 
     for (size_t i = 0; st == DSE_OK && i < out->n; i++)
         if (strchr(out->word[i], '/') && (i == 0 || access(out->word[i], F_OK) == 0))
-            st = make_absolute(folder, &out->word[i], a, err);
+            out->word[i] = absolute(folder, out->word[i], a);
     return st;
 }
 
@@ -58,11 +56,10 @@ dse_status drv_external_init(const drv_external_options *o, dse_arena *a, drv_ex
                         "ASTRA-sim does not read communicator groups below '%.300s', as there is '" NO_GROUPS
                         "' in it; run in another folder",
                         folder);
-    if (!(out->folder = dse_arena_strdup(a, folder)))
-        return dse_fail_nomem(err);
+    out->folder = dse_arena_strdup(a, folder);
     st = split_command("--stage-cmd", o->stage, a, &out->stage, err);
     if (st == DSE_OK && strchr(out->stage.word[0], '/'))
-        st = make_absolute(out->folder, &out->stage.word[0], a, err);
+        out->stage.word[0] = absolute(out->folder, out->stage.word[0], a);
     for (drv_simulator i = 0; st == DSE_OK && i < DRV_N_SIMULATORS; i++)
         if (o->simulator[i])
             st = split_simulator(drv_simulators[i].option, o->simulator[i], out->folder, a,
@@ -99,7 +96,7 @@ static void add_name(dse_strbuf *out, const char *name)
 
         dse_strbuf_addc(out, plain ? name[i] : '-');
     }
-    for (char *p; !out->failed && (p = strstr(out->data + start, NO_GROUPS));)
+    for (char *p; (p = strstr(out->data + start, NO_GROUPS));)
         *p = '-';
 }
 
@@ -120,23 +117,21 @@ static const char *point_name(const drv_study *s, const design_point *p, dse_are
     add_name(&text, s->system_name);
     dse_strbuf_addf(&text, "_%s_%08" PRIx32, point,
                     (uint32_t)(dse_hash_bytes(config.data, config.len) & UINT32_MAX));
-    name = config.failed || text.failed ? NULL : dse_arena_strdup(a, text.data);
+    name = dse_arena_strdup(a, text.data);
     dse_strbuf_free(&config);
     dse_strbuf_free(&text);
     return name;
 }
 
-static bool name_folders(const drv_study *s, const design_point *p, dse_arena *a, drv_external_point *out)
+static void name_folders(const drv_study *s, const design_point *p, dse_arena *a, drv_external_point *out)
 {
-    if (!(out->name = point_name(s, p, a)) ||
-        !(out->workload = dse_arena_printf(a, "workloads/%s", out->name)) ||
-        !(out->configs = dse_arena_printf(a, "astrasim_configs/%s", out->name)) ||
-        !(out->results = dse_arena_printf(a, "results/astrasim/%s", out->name)))
-        return false;
+    out->name = point_name(s, p, a);
+    out->workload = dse_arena_printf(a, "workloads/%s", out->name);
+    out->configs = dse_arena_printf(a, "astrasim_configs/%s", out->name);
+    out->results = dse_arena_printf(a, "results/astrasim/%s", out->name);
     out->stage_log = dse_arena_printf(a, "%s/stage.log", out->results);
     out->simulator_log = dse_arena_printf(a, "%s/astrasim.log", out->results);
     out->own_log = dse_arena_printf(a, "%s/log/log.log", out->results);
-    return out->stage_log && out->simulator_log && out->own_log;
 }
 
 dse_status drv_external_make_folders(const drv_study *s, const drv_external_point *p, dse_error *err)
@@ -156,24 +151,16 @@ dse_status drv_external_make_folders(const drv_study *s, const drv_external_poin
 typedef struct {
     const char **word;
     size_t n;
-    bool failed;
 } command_line;
 
 static void begin(command_line *l, const drv_command *program, size_t more, dse_arena *a)
 {
     *l = (command_line){.word = DSE_ARENA_NEW(a, const char *, program->n + more + 1)};
-    l->failed = !l->word;
-    for (size_t i = 0; !l->failed && i < program->n; i++)
+    for (size_t i = 0; i < program->n; i++)
         l->word[l->n++] = program->word[i];
 }
 
-static void add(command_line *l, const char *word)
-{
-    if (l->failed || !word)
-        l->failed = true;
-    else
-        l->word[l->n++] = word;
-}
+static void add(command_line *l, const char *word) { l->word[l->n++] = word; }
 
 /* The options of STAGE's main.py (branch recomp, 0b44904). */
 static const struct {
@@ -241,12 +228,11 @@ static dse_status plan_stage(const drv_external *x, const drv_study *s, const de
     }
     st = add_sizes(&l, s, a, err);
     out->job.command[0] = (exec_command){l.word, ".", out->stage_log, x->timeout_seconds};
-    return st == DSE_OK && l.failed ? dse_fail_nomem(err) : st;
+    return st;
 }
 
 /* It runs in a folder of its own, as it leaves logs and memory traces where it runs. */
-static dse_status plan_simulator(const drv_external *x, const drv_study *s, dse_arena *a,
-                                 drv_external_point *out, dse_error *err)
+static void plan_simulator(const drv_external *x, const drv_study *s, dse_arena *a, drv_external_point *out)
 {
     const struct {
         const char *option, *folder, *file;
@@ -264,7 +250,6 @@ static dse_status plan_simulator(const drv_external *x, const drv_study *s, dse_
             dse_arena_printf(a, "%s=%s/%s/%s", files[i].option, x->folder, files[i].folder, files[i].file));
     out->job.command[1] = (exec_command){l.word, out->results, out->simulator_log, x->timeout_seconds};
     out->job.n = 2;
-    return l.failed ? dse_fail_nomem(err) : DSE_OK;
 }
 
 static dse_status check_study(const drv_study *s, dse_error *err)
@@ -302,8 +287,9 @@ dse_status drv_external_plan(const drv_external *x, const drv_study *s, const de
     if ((st = check_study(s, err)) != DSE_OK || (st = drv_external_check(x, s, err)) != DSE_OK ||
         (st = drv_point_check(s, p, err)) != DSE_OK)
         return st;
-    if (!name_folders(s, p, a, out))
-        return dse_fail_nomem(err);
+    name_folders(s, p, a, out);
     st = plan_stage(x, s, p, a, out, err);
-    return st == DSE_OK ? plan_simulator(x, s, a, out, err) : st;
+    if (st == DSE_OK)
+        plan_simulator(x, s, a, out);
+    return st;
 }

@@ -159,19 +159,17 @@ static bool is_known(const char *name)
     return false;
 }
 
-static dse_status count_unknown(reader *r, const cfg_node *point)
+static void count_unknown(reader *r, const cfg_node *point)
 {
     cfg_place at;
 
     for (uint32_t i = 0; i < point->n; i++) {
         if (is_known(point->key[i]->text))
             continue;
-        if (!r->io->n_unknown++ &&
-            !(r->io->unknown = dse_arena_printf(r->arena, "%s: '%.80s'",
-                                                cfg_where(r->doc, point->key[i], &at), point->key[i]->text)))
-            return dse_fail_nomem(r->err);
+        if (!r->io->n_unknown++)
+            r->io->unknown = dse_arena_printf(r->arena, "%s: '%.80s'", cfg_where(r->doc, point->key[i], &at),
+                                              point->key[i]->text);
     }
-    return DSE_OK;
 }
 
 static dse_status read_fields(reader *r, const cfg_node *key, const cfg_node *point, store_row *row)
@@ -194,12 +192,14 @@ static dse_status read_fields(reader *r, const cfg_node *key, const cfg_node *po
         st = node ? check_degree(r, report_keyed_degrees[i], node, key, degree[i])
                   : lacks(r, key, report_keyed_degrees[i]);
     }
-    return st == DSE_OK ? count_unknown(r, point) : st;
+    if (st == DSE_OK)
+        count_unknown(r, point);
+    return st;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* point NULL: of the study. In the arena, NULL without memory. */
+/* point NULL: of the study. In the arena. */
 static const char *config_text(reader *r, const char *model, const char *system, const design_point *point)
 {
     const struct {
@@ -217,7 +217,7 @@ static const char *config_text(reader *r, const char *model, const char *system,
         drv_point_write_json(point, &j);
     }
     dse_json_end_object(&j);
-    return r->text.failed ? NULL : dse_arena_strdup(r->arena, r->text.data);
+    return dse_arena_strdup(r->arena, r->text.data);
 }
 
 static bool same_config(const void *rows, uint32_t id, const void *key)
@@ -231,10 +231,10 @@ static dse_status add_row(reader *r, const cfg_node *key, const store_row *row)
     cfg_place at;
     dse_idslot *slot;
 
-    if (!DSE_GROW(io->row, io->cap, io->n + 1) || !DSE_GROW(io->place, io->cap_places, io->n + 1) ||
-        !dse_idtable_reserve(&io->by_config) ||
-        !(io->place[io->n] = dse_arena_strdup(r->arena, cfg_where(r->doc, key, &at))))
-        return dse_fail_nomem(r->err);
+    DSE_GROW(io->row, io->cap, io->n + 1);
+    DSE_GROW(io->place, io->cap_places, io->n + 1);
+    dse_idtable_reserve(&io->by_config);
+    io->place[io->n] = dse_arena_strdup(r->arena, cfg_where(r->doc, key, &at));
     slot = dse_idtable_find(&io->by_config, (uint32_t)row->hash, same_config, io->row, row->config);
     if (slot->id != DSE_NONE)
         return dse_fail_at(r->err, DSE_E_CONFIG, io->place[io->n],
@@ -271,8 +271,6 @@ static dse_status read_point(reader *r, const char *model, const char *system, u
                       .done = true,
                       .error = "",
                       .seconds = NAN};
-    if (!row.config)
-        return dse_fail_nomem(r->err);
     row.hash = dse_hash_bytes(row.config, strlen(row.config));
     st = read_fields(r, key, node, &row);
     return st == DSE_OK ? add_row(r, key, &row) : st;
@@ -283,8 +281,6 @@ static dse_status read_points(reader *r, const char *model, const char *system, 
     const char *study = config_text(r, model, system, NULL);
     dse_status st = DSE_OK;
 
-    if (!study)
-        return dse_fail_nomem(r->err);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++)
         st = read_point(r, model, system, dse_hash_bytes(study, strlen(study)), map->key[i], map->item[i]);
     return st;

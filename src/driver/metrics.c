@@ -33,19 +33,6 @@ static void add_ranks(const sim_result *r, store_metrics *out)
 
 /* ---- the parts of the step ------------------------------------------------------------------ */
 
-mesh_set drv_group_axes(const design_point *p, const wl_workload *w, const wl_group *g)
-{
-    mesh_axis axis[STRATEGY_N_AXES];
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        if (strategy_parameters[i].is_axis) {
-            axis[n] = (mesh_axis){strategy_parameters[i].name, strategy_get(p, i), w->stride[n]};
-            n++;
-        }
-    return mesh_difference(&(mesh){n, axis}, g->rank, g->n);
-}
-
 /* The generator groups ranks along one axis at a time; its operators could be given others. */
 static uint64_t *part_of_axes(mesh_set axes, store_metrics *out)
 {
@@ -55,7 +42,7 @@ static uint64_t *part_of_axes(mesh_set axes, store_metrics *out)
     return &out->step_comm_mixed;
 }
 
-static void add_step(const design_point *p, const wl_workload *w, const sim_breakdown *b, store_metrics *out)
+static void add_step(const wl_workload *w, const sim_breakdown *b, store_metrics *out)
 {
     const wl_rank *rank = &w->rank[b->rank];
 
@@ -66,8 +53,11 @@ static void add_step(const design_point *p, const wl_workload *w, const sim_brea
     out->step_comm[STRATEGY_AXIS_pp] = b->part[SIM_PART_MESSAGES];
     out->step_comm_mixed = b->part[SIM_PART_DIMENSIONS] + b->part[SIM_PART_OTHER];
     out->step_idle = b->part[SIM_PART_IDLE];
-    for (uint32_t i = SIM_PART_GROUPS; i < b->n_parts; i++)
-        *part_of_axes(drv_group_axes(p, w, &w->group[rank->group[i - SIM_PART_GROUPS]]), out) += b->part[i];
+    for (uint32_t i = SIM_PART_GROUPS; i < b->n_parts; i++) {
+        const wl_group *g = &w->group[rank->group[i - SIM_PART_GROUPS]];
+
+        *part_of_axes(mesh_difference(&w->mesh, g->rank, g->n), out) += b->part[i];
+    }
 }
 
 static void add_network(const sim_result *r, store_metrics *out)
@@ -121,13 +111,13 @@ static void add_memory(const wl_workload *w, const sim_result *r, store_metrics 
         out->peak_layer = node->layer;
 }
 
-void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_result *r, store_metrics *out)
+void drv_metrics_of(const wl_workload *w, const sim_result *r, store_metrics *out)
 {
     store_metrics_clear(out);
     out->nodes = r->n_nodes;
     out->messages = r->n_messages;
     add_ranks(r, out);
-    add_step(p, w, &r->step, out);
+    add_step(w, &r->step, out);
     add_network(r, out);
     if (r->rank[0].has_memory)
         add_memory(w, r, out);

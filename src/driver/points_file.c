@@ -42,10 +42,9 @@ static dse_status at_line(reader *r, dse_status st, const dse_error *why)
 
 static dse_status add_study(reader *r, const char *model, const char *system, dse_error *err)
 {
-    if (!DSE_GROW(r->study, r->cap_studies, r->n_studies + 1) ||
-        !DSE_GROW(r->model, r->cap_models, r->n_studies + 1) ||
-        !DSE_GROW(r->system, r->cap_systems, r->n_studies + 1))
-        return dse_fail_nomem(err);
+    DSE_GROW(r->study, r->cap_studies, r->n_studies + 1);
+    DSE_GROW(r->model, r->cap_models, r->n_studies + 1);
+    DSE_GROW(r->system, r->cap_systems, r->n_studies + 1);
     r->model[r->n_studies] = model;
     r->system[r->n_studies] = system;
     return drv_study_load_part(model, system, r->context->settings, r->arena, &r->study[r->n_studies++], err);
@@ -88,20 +87,18 @@ static dse_status add_point(reader *r, uint32_t study, const cfg_settings *setti
                             dse_error *err)
 {
     drv_study varied;
-    const char *text;
     dse_status st;
 
     dse_arena_reset(&r->scratch);
     if ((st = drv_study_vary(&r->study[study], settings, &r->scratch, &varied, err)) != DSE_OK ||
         (st = drv_point_check(&varied, p, err)) != DSE_OK)
         return st;
-    text = dse_arena_strdup(r->arena, varied.settings);
-    if (!text || !DSE_GROW(r->variant, r->cap_variants, r->n_variants + 1) ||
-        !DSE_GROW(r->point, r->cap, r->n + 1) || !DSE_GROW(r->entry, r->cap_entries, r->n + 1))
-        return dse_fail_nomem(err);
+    DSE_GROW(r->variant, r->cap_variants, r->n_variants + 1);
+    DSE_GROW(r->point, r->cap, r->n + 1);
+    DSE_GROW(r->entry, r->cap_entries, r->n + 1);
     if (!is_last_variant(r, study, settings))
         r->variant[r->n_variants++] = (drv_variant){study, *settings};
-    r->entry[r->n] = (entry){study, r->line, text, *p};
+    r->entry[r->n] = (entry){study, r->line, dse_arena_strdup(r->arena, varied.settings), *p};
     r->point[r->n++] = (drv_space_point){(uint32_t)r->n_variants - 1, *p};
     return DSE_OK;
 }
@@ -190,8 +187,6 @@ static dse_status read_lines(reader *r, char *text)
         st = split(text, word, &n, &why);
         if (st == DSE_OK && n)
             st = read_line(r, word, n, &why);
-        if (st == DSE_E_NOMEM)
-            return dse_fail_nomem(r->err);
         if (st != DSE_OK)
             return at_line(r, st == DSE_E_USAGE ? DSE_E_CONFIG : st, &why);
         text = end ? end + 1 : NULL;
@@ -237,47 +232,35 @@ static dse_status check_duplicates(reader *r)
     return DSE_OK;
 }
 
-static void *keep(dse_arena *a, const void *from, size_t n, size_t size)
+static void hand_over(reader *r, drv_space *space, drv_points *out)
 {
-    void *to = dse_arena_alloc(a, n ? n * size : 1);
+    dse_arena *a = r->arena;
 
-    if (to && n)
-        memcpy(to, from, n * size);
-    return to;
-}
-
-static dse_status hand_over(reader *r, drv_space *space, drv_points *out)
-{
     *space = (drv_space){.n_studies = (uint32_t)r->n_studies,
-                         .model = keep(r->arena, r->model, r->n_studies, sizeof *r->model),
-                         .system = keep(r->arena, r->system, r->n_studies, sizeof *r->system),
-                         .study = keep(r->arena, r->study, r->n_studies, sizeof *r->study)};
-    *out = (drv_points){space, r->n_variants, keep(r->arena, r->variant, r->n_variants, sizeof *r->variant),
-                        r->n, keep(r->arena, r->point, r->n, sizeof *r->point)};
-    return space->model && space->system && space->study && out->variant && out->point
-               ? DSE_OK
-               : dse_fail_nomem(r->err);
+                         .model = dse_arena_copy(a, r->model, r->n_studies, sizeof *r->model),
+                         .system = dse_arena_copy(a, r->system, r->n_studies, sizeof *r->system),
+                         .study = dse_arena_copy(a, r->study, r->n_studies, sizeof *r->study)};
+    *out =
+        (drv_points){space, r->n_variants, dse_arena_copy(a, r->variant, r->n_variants, sizeof *r->variant),
+                     r->n, dse_arena_copy(a, r->point, r->n, sizeof *r->point)};
 }
 
 dse_status drv_points_file_parse(const char *path, const char *text, size_t n, const drv_points_context *c,
                                  dse_arena *a, drv_space *space, drv_points *out, dse_error *err)
 {
     reader r = {.path = path, .context = c, .arena = a, .err = err};
-    char *copy; /* the words of the lines stay in it */
     dse_status st;
 
     if (memchr(text, '\0', n))
         return dse_fail_at(err, DSE_E_SYNTAX, path, "a NUL character: this is not a text");
-    if (!(copy = dse_arena_strndup(a, text, n)))
-        return dse_fail_nomem(err);
     dse_arena_init(&r.scratch);
     st = add_context(&r);
     if (st == DSE_OK)
-        st = read_lines(&r, skip_mark(copy));
+        st = read_lines(&r, skip_mark(dse_arena_strndup(a, text, n))); /* its words stay in the copy */
     if (st == DSE_OK)
         st = check_duplicates(&r);
     if (st == DSE_OK)
-        st = hand_over(&r, space, out);
+        hand_over(&r, space, out);
     dse_arena_free(&r.scratch);
     dse_free(r.study);
     dse_free(r.model);

@@ -190,7 +190,7 @@ static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outco
     c->is_made = st == DSE_OK;
     if (st != DSE_OK || (st = drv_point_simulate(&s->study, &c->workload, a, &result, NULL, err)) != DSE_OK)
         return st;
-    drv_metrics_of(&c->point, &c->workload, &result, &m);
+    drv_metrics_of(&c->workload, &result, &m);
     if (!m.wall_time)
         return dse_fail(err, DSE_E_RANGE, "a step takes no time, which leaves nothing to compare");
     out->value = (double)m.wall_time;

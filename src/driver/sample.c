@@ -17,11 +17,11 @@ typedef struct {
     uint32_t *drawn; /* indexes of these */
 } pool;
 
-static dse_status name_of(const drv_points *p, const drv_space_point *point, dse_arena *a, const char **out,
-                          dse_error *err)
+static const char *name_of(const drv_points *p, const drv_space_point *point, dse_arena *a)
 {
     const drv_variant *v = &p->variant[point->variant];
     const design_point *d = &point->point;
+    const char *name;
     dse_strbuf text;
 
     dse_strbuf_init(&text);
@@ -30,9 +30,9 @@ static dse_status name_of(const drv_points *p, const drv_space_point *point, dse
                     d->weight_sharded ? "True" : "False", d->recompute ? "True" : "False");
     for (size_t i = 0; i < v->settings.n; i++)
         dse_strbuf_addf(&text, "_%s=%s", v->settings.item[i].path, v->settings.item[i].value);
-    *out = text.failed ? NULL : dse_arena_strdup(a, text.data);
+    name = dse_arena_strdup(a, text.data);
     dse_strbuf_free(&text);
-    return *out ? DSE_OK : dse_fail_nomem(err);
+    return name;
 }
 
 static int compare(const void *a, const void *b)
@@ -41,24 +41,17 @@ static int compare(const void *a, const void *b)
 }
 
 /* The points of one study, which stand together. */
-static dse_status make_pool(const drv_points *p, uint32_t study, size_t *next, dse_arena *a, pool *out,
-                            dse_error *err)
+static void make_pool(const drv_points *p, uint32_t study, size_t *next, dse_arena *a, pool *out)
 {
     size_t first = *next;
-    dse_status st = DSE_OK;
 
     while (*next < p->n && p->variant[p->point[*next].variant].study == study)
         (*next)++;
     *out = (pool){*next - first, DSE_ARENA_NEW(a, named, *next - first), NULL};
-    if (!out->point)
-        return dse_fail_nomem(err);
-    for (size_t i = 0; st == DSE_OK && i < out->n; i++) {
-        out->point[i].point = p->point[first + i];
-        st = name_of(p, &p->point[first + i], a, &out->point[i].name, err);
-    }
-    if (st == DSE_OK && out->n)
+    for (size_t i = 0; i < out->n; i++)
+        out->point[i] = (named){name_of(p, &p->point[first + i], a), p->point[first + i]};
+    if (out->n)
         qsort(out->point, out->n, sizeof *out->point, compare);
-    return st;
 }
 
 static bool same_names(const pool *a, const pool *b)
@@ -71,20 +64,16 @@ static bool same_names(const pool *a, const pool *b)
     return true;
 }
 
-static dse_status draw(pool *pools, uint32_t i, uint32_t n, dse_python_random *r, dse_arena *a,
-                       dse_error *err)
+static void draw(pool *pools, uint32_t i, uint32_t n, dse_python_random *r, dse_arena *a)
 {
     for (uint32_t k = 0; k < i; k++) {
         if (same_names(&pools[k], &pools[i])) {
             pools[i].drawn = pools[k].drawn;
-            return DSE_OK;
+            return;
         }
     }
     pools[i].drawn = DSE_ARENA_NEW(a, uint32_t, n);
-    if (!pools[i].drawn)
-        return dse_fail_nomem(err);
     dse_python_random_sample(r, (uint32_t)pools[i].n, n, pools[i].drawn);
-    return DSE_OK;
 }
 
 dse_status drv_points_sample(drv_points *p, uint32_t n, int64_t seed, dse_arena *a, dse_error *err)
@@ -93,25 +82,21 @@ dse_status drv_points_sample(drv_points *p, uint32_t n, int64_t seed, dse_arena 
     pool *pools = DSE_ARENA_NEW(a, pool, n_studies);
     drv_space_point *points = DSE_ARENA_NEW(a, drv_space_point, p->n);
     dse_python_random random;
-    dse_status st = DSE_OK;
     size_t next = 0;
 
-    if (!pools || !points)
-        return dse_fail_nomem(err);
     dse_python_random_seed(&random, seed);
-    for (uint32_t i = 0; st == DSE_OK && i < n_studies; i++) {
+    for (uint32_t i = 0; i < n_studies; i++) {
         const drv_study *study = &p->space->study[i];
 
-        st = make_pool(p, i, &next, a, &pools[i], err);
-        if (st == DSE_OK && pools[i].n < n)
+        make_pool(p, i, &next, a, &pools[i]);
+        if (pools[i].n < n)
             return dse_fail(err, DSE_E_USAGE, "--sample %" PRIu32 " is more than the %zu points of %s on %s",
                             n, pools[i].n, study->model_name, study->system_name);
-        if (st == DSE_OK)
-            st = draw(pools, i, n, &random, a, err);
-        for (uint32_t k = 0; st == DSE_OK && k < n; k++)
+        draw(pools, i, n, &random, a);
+        for (uint32_t k = 0; k < n; k++)
             points[(size_t)i * n + k] = pools[i].point[pools[i].drawn[k]].point;
     }
     p->point = points;
     p->n = (size_t)n * n_studies;
-    return st;
+    return DSE_OK;
 }

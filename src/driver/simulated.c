@@ -18,9 +18,9 @@ static dse_status record_of(const drv_study *s, const design_point *p, dse_arena
     if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
         (st = drv_point_simulate(s, &w, a, &result, &ticks, err)) != DSE_OK)
         return st;
-    d = drv_timeline_describe(p, &w, &result, a);
+    d = drv_timeline_describe(&w, &result, a);
     if (summary)
-        drv_metrics_of(p, &w, &result, summary);
+        drv_metrics_of(&w, &result, summary);
     return trace_simulated_read(&ticks, &d.groups, &d.sizes, out, err);
 }
 

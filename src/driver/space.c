@@ -38,8 +38,6 @@ dse_status drv_space_load(const char *const *models, size_t n_models, const char
     out->study = DSE_ARENA_NEW(a, drv_study, n);
     out->model = DSE_ARENA_NEW(a, const char *, n);
     out->system = DSE_ARENA_NEW(a, const char *, n);
-    if (!out->study || !out->model || !out->system)
-        return dse_fail_nomem(err);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         out->model[i] = models[i / n_systems];
         out->system[i] = systems[i % n_systems];
@@ -178,15 +176,11 @@ static dse_status bind(const drv_space *s, const drv_study *study, dse_arena *a,
 
     *out = (binding){s, DSE_ARENA_NEW(a, design_value *, s->n_constraints),
                      DSE_ARENA_NEW(a, uint32_t *, s->n_constraints)};
-    if (!out->value || !out->own)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; st == DSE_OK && i < s->n_constraints; i++) {
         const drv_constraint *c = &s->constraint[i];
 
         out->value[i] = DSE_ARENA_NEW(a, design_value, c->expr.n_names);
         out->own[i] = DSE_ARENA_NEW(a, uint32_t, c->expr.n_names);
-        if (!out->value[i] || !out->own[i])
-            return dse_fail_nomem(err);
         for (uint32_t k = 0; st == DSE_OK && k < c->expr.n_names; k++) {
             out->own[i][k] = find_own(c->expr.name[k]);
             st = bind_name(c, c->expr.name[k], out->own[i][k], study, &out->value[i][k], err);
@@ -241,8 +235,8 @@ typedef struct {
     dse_arena scratch;   /* of one variant */
     uint64_t *survivors; /* per rule and then per constraint: points that it and those before it leave */
     uint64_t each;       /* points that stand for one: the values of axes that do not matter */
-    dse_status (*take)(void *user, uint32_t study, const cfg_settings *settings, const design_point *points,
-                       size_t n, dse_error *err); /* NULL: only count */
+    void (*take)(void *user, uint32_t study, const cfg_settings *settings, const design_point *points,
+                 size_t n); /* NULL: only count */
     void *user;
 
     dse_arena enumerated; /* the strategies on `npus` NPUs (0: none yet), which most variants share */
@@ -300,8 +294,6 @@ static dse_status settings_of(const drv_space *s, const uint32_t *number, dse_ar
 {
     cfg_setting *items = DSE_ARENA_NEW(a, cfg_setting, s->n_axes);
 
-    if (!items)
-        return dse_fail_nomem(err);
     for (uint32_t i = 0; i < s->n_axes; i++)
         items[i] = (cfg_setting){s->axis[i].path, s->axis[i].value[number[i]]};
     *out = (cfg_settings){s->n_axes, items};
@@ -316,15 +308,14 @@ static dse_status strategies(walk *w, uint64_t npus, design_point **points, size
 
     if (npus != w->npus) {
         dse_arena_reset(&w->enumerated);
-        st = design_enumerate(&w->s->strategy, &base, npus, &w->enumerated, &w->strategy, &w->n_strategies, err);
+        st = design_enumerate(&w->s->strategy, &base, npus, &w->enumerated, &w->strategy, &w->n_strategies,
+                              err);
         w->npus = st == DSE_OK ? npus : 0;
     }
     if (st != DSE_OK)
         return st;
-    if (!(*points = DSE_ARENA_NEW(&w->scratch, design_point, w->n_strategies)))
-        return dse_fail_nomem(err);
-    if ((*n = w->n_strategies))
-        memcpy(*points, w->strategy, *n * sizeof **points);
+    *n = w->n_strategies;
+    *points = dse_arena_copy(&w->scratch, w->strategy, *n, sizeof **points);
     return DSE_OK;
 }
 
@@ -338,7 +329,7 @@ static bool is_dropped(walk *w, const drv_study *varied)
     for (uint32_t i = 0; i < w->s->n_constraints; i++) {
         const drv_constraint *c = &w->s->constraint[i];
         design_value *value = DSE_ARENA_NEW(&w->scratch, design_value, c->expr.n_names);
-        bool known = value != NULL, holds = true;
+        bool known = true, holds = true;
 
         for (uint32_t k = 0; known && k < c->expr.n_names; k++) {
             uint32_t own = find_own(c->expr.name[k]);
@@ -363,14 +354,16 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
 
     /* The values are set before they are checked. */
     if (st != DSE_OK)
-        return st != DSE_E_NOMEM && is_dropped(w, &varied) ? DSE_OK : st;
+        return is_dropped(w, &varied) ? DSE_OK : st;
     npus = card_system_npus(&varied.system);
     st = strategies(w, npus, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)
         st = design_check_values(&w->s->strategy, npus, (uint32_t)varied.model.layers, points, n, err);
     if (st == DSE_OK)
         st = filter(w, &varied, points, &n, err);
-    return st == DSE_OK && w->take ? w->take(w->user, study, settings, points, n, err) : st;
+    if (st == DSE_OK && w->take)
+        w->take(w->user, study, settings, points, n);
+    return st;
 }
 
 /* Says of which variant a failure is: "llama70b on system1 with layers=4: ...". A constraint has its own place. */
@@ -386,7 +379,7 @@ static dse_status fail_variant(const drv_study *study, const cfg_settings *setti
     for (size_t i = 0; i < settings->n; i++)
         dse_strbuf_addf(&text, "%s%s=%s", i ? " " : " with ", settings->item[i].path,
                         settings->item[i].value);
-    dse_fail(err, why->status, "%.220s: %s", text.failed ? study->model_name : text.data, why->text);
+    dse_fail(err, why->status, "%.220s: %s", text.data, why->text);
     dse_strbuf_free(&text);
     return why->status;
 }
@@ -408,8 +401,8 @@ static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_err
 static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_error *err)
 {
     const drv_space *s = w->s;
-    uint32_t *number = dse_calloc(s->n_axes ? s->n_axes : 1, sizeof *number);
-    dse_status st = number ? DSE_OK : dse_fail_nomem(err);
+    uint32_t *number = dse_calloc(s->n_axes, sizeof *number);
+    dse_status st = DSE_OK;
     bool more = true;
 
     while (st == DSE_OK && more) {
@@ -434,8 +427,6 @@ static dse_status walk_all(walk *w, const bool *held, dse_error *err)
     dse_arena_init(&w->scratch);
     dse_arena_init(&w->enumerated);
     w->survivors = dse_calloc(N_RULES + w->s->n_constraints, sizeof *w->survivors);
-    if (!w->survivors)
-        st = dse_fail_nomem(err);
     for (uint32_t i = 0; st == DSE_OK && i < w->s->n_studies; i++)
         st = walk_study(w, i, held, err);
     dse_arena_free(&w->scratch);
@@ -488,7 +479,7 @@ dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
 {
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     walk w = {.s = s, .each = 1};
-    dse_status st = held ? check_names(s, err) : dse_fail_nomem(err);
+    dse_status st = check_names(s, err);
 
     if (st == DSE_OK) {
         count_visits(s, held);
@@ -539,24 +530,21 @@ typedef struct {
     size_t n_variants, cap_variants, n, cap;
 } collection;
 
-static dse_status collect(void *user, uint32_t study, const cfg_settings *settings,
-                          const design_point *points, size_t n, dse_error *err)
+static void collect(void *user, uint32_t study, const cfg_settings *settings, const design_point *points,
+                    size_t n)
 {
     collection *c = user;
     cfg_setting *items;
 
     if (!n)
-        return DSE_OK;
-    items = DSE_ARENA_NEW(c->arena, cfg_setting, settings->n);
-    if (!items || !DSE_GROW(c->variant, c->cap_variants, c->n_variants + 1) ||
-        !DSE_GROW(c->point, c->cap, c->n + n))
-        return dse_fail_nomem(err);
-    if (settings->n)
-        memcpy(items, settings->item, settings->n * sizeof *items); /* the words are the axes' own */
+        return;
+    items = dse_arena_copy(c->arena, settings->item, settings->n,
+                           sizeof *items); /* the texts are the axes' own */
+    DSE_GROW(c->variant, c->cap_variants, c->n_variants + 1);
+    DSE_GROW(c->point, c->cap, c->n + n);
     for (size_t i = 0; i < n; i++)
         c->point[c->n++] = (drv_space_point){(uint32_t)c->n_variants, points[i]};
     c->variant[c->n_variants++] = (drv_variant){study, {settings->n, items}};
-    return DSE_OK;
 }
 
 dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err)
@@ -564,22 +552,15 @@ dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, d
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     collection c = {.arena = a};
     walk w = {.s = s, .each = 1, .take = collect, .user = &c};
-    dse_status st = held ? check_names(s, err) : dse_fail_nomem(err);
+    dse_status st = check_names(s, err);
 
     if (st == DSE_OK)
         st = walk_all(&w, held, err);
     if (st == DSE_OK && !c.n)
         st = no_points(s, w.survivors, err);
-    if (st == DSE_OK) {
-        *out = (drv_points){s, c.n_variants, DSE_ARENA_NEW(a, drv_variant, c.n_variants), c.n,
-                            DSE_ARENA_NEW(a, drv_space_point, c.n)};
-        if (!out->variant || !out->point) {
-            st = dse_fail_nomem(err);
-        } else {
-            memcpy(out->variant, c.variant, c.n_variants * sizeof *c.variant);
-            memcpy(out->point, c.point, c.n * sizeof *c.point);
-        }
-    }
+    if (st == DSE_OK)
+        *out = (drv_points){s, c.n_variants, dse_arena_copy(a, c.variant, c.n_variants, sizeof *c.variant),
+                            c.n, dse_arena_copy(a, c.point, c.n, sizeof *c.point)};
     dse_free(c.variant);
     dse_free(c.point);
     dse_free(w.survivors);

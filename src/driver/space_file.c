@@ -44,8 +44,8 @@ static dse_status text_of_list(const reader *r, const cfg_node *list, const char
             dse_strbuf_addf(&text, "%s%s", i ? "," : "[", list->item[i]->text);
     }
     dse_strbuf_addc(&text, ']');
-    if (st == DSE_OK && (text.failed || !(*out = dse_arena_strdup(r->arena, text.data))))
-        st = dse_fail_nomem(r->err);
+    if (st == DSE_OK)
+        *out = dse_arena_strdup(r->arena, text.data);
     dse_strbuf_free(&text);
     return st;
 }
@@ -82,8 +82,6 @@ static dse_status values_of_list(const reader *r, const cfg_node *list, const ch
     if (!list->n)
         return fail(r, list, "'%s' has no values", what);
     *out = (values){list->n, DSE_ARENA_NEW(r->arena, const char *, list->n)};
-    if (!out->text)
-        return dse_fail_nomem(r->err);
     for (uint32_t i = 0; st == DSE_OK && i < list->n; i++)
         st = text_of(r, list->item[i], what, &out->text[i]);
     return st == DSE_OK ? check_twice(r, list, what, out) : st;
@@ -161,16 +159,12 @@ static dse_status values_of_range(const reader *r, const cfg_node *map, const ch
         return dse_fail_at(r->err, DSE_E_RANGE, cfg_where(r->doc, map, &at),
                            "'%s' has %.0f values; an axis may have %u", what, count, DRV_MAX_AXIS_VALUES);
     *out = (values){(uint32_t)count, DSE_ARENA_NEW(r->arena, const char *, (size_t)count)};
-    if (!out->text)
-        return dse_fail_nomem(r->err);
     for (uint32_t i = 0; i < out->n; i++) {
         double v = isnan(g.powers_of) ? g.from + i * g.step : g.from * pow(g.powers_of, i);
 
         /* A whole number is written as one: %g makes 1e+15 of the largest that a size of a model may be. */
         out->text[i] =
             dse_arena_printf(r->arena, v == floor(v) && fabs(v) <= 1e15 ? "%.0f%s" : "%.15g%s", v, g.unit);
-        if (!out->text[i])
-            return dse_fail_nomem(r->err);
         if (i && !strcmp(out->text[i], out->text[i - 1]))
             return fail(r, map, "the values of '%s' cannot be told apart in 15 digits", what);
     }
@@ -184,7 +178,7 @@ static dse_status values_of(const reader *r, const cfg_node *node, const char *w
     if (node->kind == CFG_LIST)
         return values_of_list(r, node, what, out);
     *out = (values){1, DSE_ARENA_NEW(r->arena, const char *, 1)};
-    return out->text ? text_of(r, node, what, out->text) : dse_fail_nomem(r->err);
+    return text_of(r, node, what, out->text);
 }
 
 /* ---- sections ------------------------------------------------------------------------------ */
@@ -254,14 +248,13 @@ static dse_status setting_of(const reader *r, const cfg_node *node, const char *
 {
     const char *text = dse_arena_printf(r->arena, "%s=%s", path, value);
     dse_error why = DSE_ERROR_INIT;
-    dse_status st = text ? cfg_setting_parse(text, r->arena, out, &why) : dse_fail_nomem(&why);
+    dse_status st = cfg_setting_parse(text, r->arena, out, &why);
     cfg_place at;
 
     if (st == DSE_OK)
         st = check_value(out, &why);
-    if (st == DSE_OK || st == DSE_E_NOMEM)
-        return st == DSE_OK ? st : dse_fail_nomem(r->err);
-    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s", why.text);
+    return st == DSE_OK ? st
+                        : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s", why.text);
 }
 
 /* An axis over a value of a card. */
@@ -273,9 +266,8 @@ static dse_status read_card_axis(const reader *r, const cfg_node *key, const cfg
     cfg_place at;
 
     if (st != DSE_OK)
-        return dse_fail_at(r->err, st, cfg_where(r->doc, key, &at),
-                           "'%.60s' is none of %s, and %s", key->text,
-                           strategy_names(), why.text);
+        return dse_fail_at(r->err, st, cfg_where(r->doc, key, &at), "'%.60s' is none of %s, and %s",
+                           key->text, strategy_names(), why.text);
     *axis = (drv_axis){key->text, v->n, v->text};
     for (uint32_t i = 0; st == DSE_OK && i < v->n; i++) {
         cfg_setting s = {0};
@@ -294,8 +286,6 @@ static dse_status read_axes(const reader *r, const cfg_node *map)
     if (map->kind != CFG_MAP)
         return fail(r, map, "'%s' maps names to values, for example tp: [1, 2, 4]", "axes");
     s->axis = DSE_ARENA_NEW(r->arena, drv_axis, map->n);
-    if (!s->axis)
-        return dse_fail_nomem(r->err);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
         bool known = false;
         values v;
@@ -317,8 +307,6 @@ static dse_status read_constraints(const reader *r, const cfg_node *list)
     if (list->kind != CFG_LIST)
         return fail(r, list, "'%s' is a list of expressions, for example - tp <= 8", "constraints");
     s->constraint = DSE_ARENA_NEW(r->arena, drv_constraint, list->n);
-    if (!s->constraint)
-        return dse_fail_nomem(r->err);
     for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {
         drv_constraint *c = &s->constraint[s->n_constraints++];
         dse_error why = DSE_ERROR_INIT;
@@ -327,8 +315,6 @@ static dse_status read_constraints(const reader *r, const cfg_node *list)
         if (list->item[i]->kind != CFG_SCALAR || !*list->item[i]->text)
             return fail(r, list->item[i], "a constraint is an expression, for example %s", "tp <= 8");
         c->where = dse_arena_strdup(r->arena, cfg_where(r->doc, list->item[i], &at));
-        if (!c->where)
-            return dse_fail_nomem(r->err);
         st = design_expr_parse(list->item[i]->text, r->arena, &c->expr, &why);
         if (st != DSE_OK)
             dse_fail_at(r->err, st, c->where, "%s", why.text);
@@ -344,10 +330,8 @@ static dse_status read_set(const reader *r, const cfg_node *map)
     if (map->kind != CFG_MAP)
         return fail(r, map, "'%s' maps keys of cards to values", "set");
     items = DSE_ARENA_NEW(r->arena, cfg_setting, map->n);
-    if (!items)
-        return dse_fail_nomem(r->err);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
-        const char *path = map->key[i]->text, *value;
+        const char *path = map->key[i]->text, *value = NULL;
         dse_error why = DSE_ERROR_INIT;
         cfg_place at;
 

@@ -382,6 +382,6 @@ dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a
     if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
         (st = drv_point_simulate(s, &w, a, &result, NULL, err)) != DSE_OK)
         return st;
-    drv_metrics_of(p, &w, &result, out);
+    drv_metrics_of(&w, &result, out);
     return DSE_OK;
 }

@@ -138,15 +138,12 @@ dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a
 dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err);
 
 /* What is stored of a point's generated workload and its result. Text in *out is theirs. */
-void drv_metrics_of(const design_point *p, const wl_workload *w, const sim_result *r, store_metrics *out);
+void drv_metrics_of(const wl_workload *w, const sim_result *r, store_metrics *out);
 
 /* What the memory of its results counts. */
 store_sizes drv_sizes_of(const card_model *m);
 
 /* How long a step takes: until its slowest rank has finished, fixed costs included. */
 dse_time drv_step_time(const sim_result *r);
-
-/* The axes of the mesh along which the members of a group of a generated workload differ. */
-mesh_set drv_group_axes(const design_point *p, const wl_workload *w, const wl_group *g);
 
 #endif

@@ -121,11 +121,8 @@ static dse_status fail_same(const drv_points *p, size_t first, size_t second, ds
         dse_strbuf_init(&lines[i]);
         drv_point_write_line(p, i ? second : first, &lines[i]);
     }
-    if (lines[0].failed || lines[1].failed)
-        st = dse_fail_nomem(err);
-    else
-        st = dse_fail(err, DSE_E_USAGE, "one point is there twice, as '%.200s' and as '%.200s'",
-                      lines[0].data, lines[1].data);
+    st = dse_fail(err, DSE_E_USAGE, "one point is there twice, as '%.200s' and as '%.200s'", lines[0].data,
+                  lines[1].data);
     for (int i = 0; i < 2; i++)
         dse_strbuf_free(&lines[i]);
     return st;
@@ -174,7 +171,7 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
 static dse_status find_cached(state *s, dse_error *err)
 {
     hashed_task *tasks = dse_calloc(s->points->n + 1, sizeof *tasks);
-    dse_status st = tasks ? store_begin(s->db, err) : dse_fail_nomem(err);
+    dse_status st = store_begin(s->db, err);
 
     if (st == DSE_OK) {
         dse_status looked = look_up(s, tasks, err);
@@ -467,11 +464,11 @@ static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *e
     *out = s->progress;
     if (out->has_best) {
         st = drv_tasks_enter_variant(&s->tasks, s->points->point[s->best].variant, err);
-        if (st == DSE_OK && !(out->best_settings = dse_arena_strdup(a, s->tasks.at->study.settings)))
-            st = dse_fail_nomem(err);
+        if (st == DSE_OK)
+            out->best_settings = dse_arena_strdup(a, s->tasks.at->study.settings);
     }
-    if (out->first_failure && !(out->first_failure = dse_arena_strdup(a, s->failure)) && st == DSE_OK)
-        st = dse_fail_nomem(err);
+    if (out->first_failure)
+        out->first_failure = dse_arena_strdup(a, s->failure);
     return st;
 }
 

@@ -2,20 +2,18 @@
 
 /* "mesh_tp", as torchtitan names the groups of a device mesh; a group along several axes is "mesh_dp_sp";
  * NULL for a group of one rank. */
-static const char *describe(const design_point *p, const wl_workload *w, const wl_group *g, dse_arena *a)
+static const char *describe(const wl_workload *w, const wl_group *g, dse_arena *a)
 {
-    const mesh_set axes = drv_group_axes(p, w, g);
-    const char *name = "mesh";
-    uint32_t axis = 0;
+    const mesh_set along = mesh_difference(&w->mesh, g->rank, g->n);
+    const char *text = "mesh";
 
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        if (strategy_parameters[i].is_axis && mesh_has(axes, axis++))
-            name = dse_arena_printf(a, "%s_%s", name, strategy_parameters[i].name);
-    return axes ? name : NULL;
+    for (uint32_t i = 0; i < w->mesh.n; i++)
+        if (mesh_has(along, i))
+            text = dse_arena_printf(a, "%s_%s", text, w->mesh.axis[i].name);
+    return along ? text : NULL;
 }
 
-drv_timeline drv_timeline_describe(const design_point *p, const wl_workload *w, const sim_result *r,
-                                   dse_arena *a)
+drv_timeline drv_timeline_describe(const wl_workload *w, const sim_result *r, dse_arena *a)
 {
     trace_timeline_group *group = DSE_ARENA_NEW(a, trace_timeline_group, w->n_groups);
     dse_time *wall = DSE_ARENA_NEW(a, dse_time, r->n_ranks);
@@ -25,7 +23,7 @@ drv_timeline drv_timeline_describe(const design_point *p, const wl_workload *w, 
     for (uint32_t i = 0; i < w->n_groups; i++) {
         const wl_group *g = &w->group[i];
 
-        group[i] = (trace_timeline_group){g->name, describe(p, w, g, a), g->n, g->rank};
+        group[i] = (trace_timeline_group){g->name, describe(w, g, a), g->n, g->rank};
     }
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         wall[i] = r->rank[i].wall;
@@ -35,10 +33,10 @@ drv_timeline drv_timeline_describe(const design_point *p, const wl_workload *w, 
     return (drv_timeline){{w->n_groups, group, "mesh_pp"}, {w->in_bytes, tracked ? peak : NULL, wall}};
 }
 
-dse_status drv_timeline_save(const design_point *p, const wl_workload *w, const sim_result *r,
-                             const trace_ticks *t, const char *path, dse_arena *a, dse_error *err)
+dse_status drv_timeline_save(const wl_workload *w, const sim_result *r, const trace_ticks *t,
+                             const char *path, dse_arena *a, dse_error *err)
 {
-    drv_timeline d = drv_timeline_describe(p, w, r, a);
+    drv_timeline d = drv_timeline_describe(w, r, a);
 
     return trace_timeline_save(t, &d.groups, &d.sizes, path, err);
 }

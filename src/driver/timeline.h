@@ -13,11 +13,10 @@ typedef struct {
 } drv_timeline;
 
 /* The description of a point, its workload and its result. */
-drv_timeline drv_timeline_describe(const design_point *p, const wl_workload *w, const sim_result *r,
-                                   dse_arena *a);
+drv_timeline drv_timeline_describe(const wl_workload *w, const sim_result *r, dse_arena *a);
 
 /* DSE_E_IO. */
-dse_status drv_timeline_save(const design_point *p, const wl_workload *w, const sim_result *r,
-                             const trace_ticks *t, const char *path, dse_arena *a, dse_error *err);
+dse_status drv_timeline_save(const wl_workload *w, const sim_result *r, const trace_ticks *t,
+                             const char *path, dse_arena *a, dse_error *err);
 
 #endif

@@ -91,9 +91,7 @@ dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_er
         dse_arena_reset(&arena);
         dse_strbuf_clear(&text);
         answer(&reader, line, (size_t)n, shortcuts, &arena, &text);
-        if (text.failed)
-            st = dse_fail_nomem(err);
-        else if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out) != 0)
+        if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out) != 0)
             st = dse_fail_errno(err, DSE_E_IO, "cannot answer");
     }
     free(line); /* getline's own */

@@ -45,18 +45,40 @@ static dse_time compute_ticks(const sim_bounds *b, const wl_total *k)
 /* Stages that are not outermost lie in pieces, of as many ranks as count faster than the stage. */
 static sim_ranks ranks_of(const wl_totals *t, uint32_t stage)
 {
-    uint32_t piece = t->stride[WL_PP];
+    uint32_t piece = t->mesh.axis[t->pipeline].stride;
 
     return (sim_ranks){
         .first = stage * piece, .count = t->ranks_per_stage, .piece = piece, .period = t->n_stages * piece};
 }
 
-/* Of the collectives of a kind; what is replayed takes a tick. */
+/* Groups of equally distant ranks: those along one axis, or along axes that follow each other in the numbering of ranks.
+ * Then the last member is as far from the first as so many steps of the least stride. */
+static bool are_regular(const mesh *m, mesh_set axes, uint32_t *stride, uint32_t *n)
+{
+    uint64_t reach = 0;
+
+    *n = (uint32_t)mesh_size(m, axes);
+    *stride = UINT32_MAX;
+    for (uint32_t i = 0; i < m->n; i++) {
+        const mesh_axis *x = &m->axis[i];
+
+        if (!mesh_has(axes, i) || x->degree == 1)
+            continue;
+        reach += (x->degree - 1u) * (uint64_t)x->stride;
+        *stride = x->stride < *stride ? x->stride : *stride;
+    }
+    return reach == (*n - 1u) * (uint64_t)*stride;
+}
+
+/* Of the collectives of a kind; what is replayed takes a tick. Nothing is claimed of groups that are not regular. */
 static sim_sum collective_time(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k)
 {
-    const bound_groups g = {ranks_of(t, stage), t->stride[k->dimension], t->degree[k->dimension]};
+    bound_groups g = {.ranks = ranks_of(t, stage)};
 
-    return b->set->replay_only ? t->ranks_per_stage : bound_collective(b, &g, k->coll, k->comm_size);
+    if (b->set->replay_only)
+        return t->ranks_per_stage;
+    return are_regular(&t->mesh, k->axes, &g.stride, &g.n) ? bound_collective(b, &g, k->coll, k->comm_size)
+                                                           : 0;
 }
 
 static void find_times(sim_bounds *b, const wl_totals *t, uint32_t stage)
@@ -82,7 +104,7 @@ static sim_sum sends_time(sim_bounds *b, const wl_totals *t, const wl_total_send
 {
     const sim_pairs pairs = {.pairing = SIM_PAIRS_OFFSET,
                              .senders = ranks_of(t, s->from),
-                             .distance = (s->to - s->from) * t->stride[WL_PP]};
+                             .distance = (s->to - s->from) * t->mesh.axis[t->pipeline].stride};
 
     return s->n * (b->set->replay_only ? t->ranks_per_stage
                                        : sim_distances_sum(&b->distances, &pairs, s->comm_size));

@@ -2,71 +2,82 @@
 
 #include "workload/graph.h"
 
-#include <string.h>
-
-const char *const wl_parallel_names[WL_N_PARALLEL] = {[WL_DP] = "dp", [WL_TP] = "tp", [WL_SP] = "sp"};
-
-typedef enum { WHOLE, SHARDED, PARTIAL } state;
-
+/* How a tensor lies on the mesh: which axes shard it, and along which it is partial sums. */
 typedef struct {
-    state state;
-    const wl_dim *by; /* the tensor dimension that carries the degree */
+    mesh_set sharded, partial;
+    const wl_shape *shape;
+    uint32_t axis[WL_MAX_RANK]; /* per dimension of the shape: the axis that shards it, or DSE_NONE */
 } placement;
 
-int wl_parallel_index(const char *symbol)
+/* Each tensor dimension takes the first axis in it that is not yet taken. */
+static mesh_set place(const wl_axes *x, mesh_set split, const wl_shape *shape, mesh_set taken, uint32_t *axis)
 {
-    for (int i = 0; i < WL_N_PARALLEL; i++)
-        if (!strcmp(symbol, wl_parallel_names[i]))
-            return i;
-    return -1;
-}
+    mesh_set placed = 0;
 
-/* Each tensor dimension takes the first degree in it that is not yet taken. */
-static void place(const wl_parallel *p, const wl_shape *shape, state s, placement out[WL_N_PARALLEL])
-{
     for (uint32_t i = 0; i < shape->n; i++) {
-        for (int k = 0; k < WL_N_PARALLEL; k++) {
-            if (p->degree[k] > 1 && out[k].state == WHOLE && wl_dim_has(&shape->dim[i], p->symbol[k])) {
-                out[k] = (placement){s, &shape->dim[i]};
+        axis[i] = DSE_NONE;
+        for (uint32_t k = 0; k < x->n; k++) {
+            if (mesh_has(split & ~taken & ~placed, k) && wl_dim_has(&shape->dim[i], x->symbol[k])) {
+                placed |= mesh_only(k);
+                axis[i] = k;
                 break;
             }
         }
     }
+    return placed;
 }
 
-dse_status wl_match_collectives(const wl_parallel *p, const wl_shape *have, const wl_shape *reduced,
-                                const wl_shape *need, const wl_shape *unsummed, wl_match *out, uint32_t *n,
-                                dse_error *err)
+static placement place_tensor(const wl_axes *x, mesh_set split, const wl_shape *shape,
+                              const wl_shape *partial)
 {
-    placement from[WL_N_PARALLEL] = {{0}}, to[WL_N_PARALLEL] = {{0}};
+    uint32_t unused[WL_MAX_RANK];
+    placement p = {.shape = shape};
 
-    place(p, have, SHARDED, from);
-    place(p, reduced, PARTIAL, from);
-    place(p, need, SHARDED, to);
-    if (unsummed)
-        place(p, unsummed, PARTIAL, to);
+    p.sharded = place(x, split, shape, 0, p.axis);
+    p.partial = partial ? place(x, split, partial, p.sharded, unused) : 0;
+    return p;
+}
+
+/* The tensor dimension that an axis shards. */
+static const wl_dim *dimension_of(const placement *p, uint32_t axis)
+{
+    uint32_t i = 0;
+
+    while (p->axis[i] != axis)
+        i++;
+    return &p->shape->dim[i];
+}
+
+dse_status wl_match_collectives(const wl_axes *x, mesh_set split, const wl_shape *have,
+                                const wl_shape *reduced, const wl_shape *need, const wl_shape *unsummed,
+                                wl_match *out, uint32_t *n, dse_error *err)
+{
+    const placement from = place_tensor(x, split, have, reduced), to = place_tensor(x, split, need, unsummed);
+
     *n = 0;
-    for (int k = 0; k < WL_N_PARALLEL; k++) {
+    for (uint32_t k = 0; k < x->n; k++) {
+        const bool was_sharded = mesh_has(from.sharded, k), was_partial = mesh_has(from.partial, k);
+        const bool is_sharded = mesh_has(to.sharded, k), is_partial = mesh_has(to.partial, k);
         uint8_t coll;
 
-        if (from[k].state == to[k].state && from[k].state != SHARDED)
+        if (was_partial == is_partial && !was_sharded && !is_sharded)
             continue;
-        if (to[k].state == PARTIAL)
+        if (is_partial)
             return dse_fail(err, DSE_E_CONFIG, "it is taken as partial sums along %s, and is none",
-                            wl_parallel_names[k]);
-        if (from[k].state == WHOLE)
+                            x->name[k]);
+        if (!was_sharded && !was_partial)
             return dse_fail(err, DSE_E_CONFIG, "no collective shards along %s what every rank holds whole",
-                            wl_parallel_names[k]);
-        if (from[k].state == SHARDED && to[k].state == SHARDED) {
-            if (wl_dim_equal(from[k].by, to[k].by))
+                            x->name[k]);
+        if (was_sharded && is_sharded) {
+            if (wl_dim_equal(dimension_of(&from, k), dimension_of(&to, k)))
                 continue;
             coll = WL_ALL_TO_ALL;
-        } else if (from[k].state == SHARDED) {
+        } else if (was_sharded) {
             coll = WL_ALL_GATHER;
         } else {
-            coll = to[k].state == SHARDED ? WL_REDUCE_SCATTER : WL_ALL_REDUCE;
+            coll = is_sharded ? WL_REDUCE_SCATTER : WL_ALL_REDUCE;
         }
-        out[(*n)++] = (wl_match){coll, (uint8_t)k};
+        out[(*n)++] = (wl_match){coll, mesh_only(k)};
     }
     return DSE_OK;
 }

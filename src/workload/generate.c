@@ -1,37 +1,72 @@
 #include "workload/generate.h"
 
+#include "strategy/order.h"
+#include "strategy/strategy.h"
 #include "workload/generator.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static dse_status check_strategy(const wl_strategy *s, uint32_t layers, dse_error *err)
+/* Only this function turns the request's fields into axes. */
+mesh wl_mesh_of(const wl_strategy *s, dse_arena *a)
 {
-    uint64_t ranks = 1, degree[] = {s->dp, s->tp, s->sp, s->pp};
+    strategy of = strategy_default();
+    uint8_t item[STRATEGY_N];
+    mesh_axis *axis;
+    uint32_t ranks = 1;
+    mesh m;
 
-    for (int i = 0; i < 4; i++) {
-        if (!degree[i])
-            return dse_fail(err, DSE_E_RANGE, "a degree of parallelism is 0; it must be at least 1");
-        ranks *= degree[i];
-        if (ranks > WL_MAX_RANKS)
-            return dse_fail(err, DSE_E_RANGE, "dp * tp * sp * pp is more than %u ranks", WL_MAX_RANKS);
+    of.dp = s->dp;
+    of.tp = s->tp;
+    of.sp = s->sp;
+    of.pp = s->pp;
+    m = strategy_mesh(&of, a);
+    axis = dse_arena_copy(a, m.axis, m.n, sizeof *axis);
+    order_items(s->placement, m.n, item);
+    for (uint32_t i = 0; i < m.n; i++) {
+        axis[item[i]].stride = ranks;
+        ranks *= axis[item[i]].degree;
     }
-    if (s->pp > layers + 2)
+    return (mesh){m.n, axis};
+}
+
+static dse_status check_mesh(const mesh *m, uint32_t pp, uint32_t layers, dse_error *err)
+{
+    uint64_t ranks = 1;
+
+    for (uint32_t i = 0; i < m->n; i++) {
+        if (!m->axis[i].degree)
+            return dse_fail(err, DSE_E_RANGE, "a degree of parallelism is 0; it must be at least 1");
+        ranks *= m->axis[i].degree;
+        if (ranks > WL_MAX_RANKS)
+            return dse_fail(err, DSE_E_RANGE, "%s is more than %u ranks", strategy_product(), WL_MAX_RANKS);
+    }
+    if (pp > layers + 2)
         return dse_fail(err, DSE_E_RANGE,
                         "pp is %" PRIu32 ", but %" PRIu32 " layers and two embeddings fill at most %" PRIu32
                         " pipeline stages",
-                        s->pp, layers, layers + 2);
+                        pp, layers, layers + 2);
     return DSE_OK;
 }
 
-static gen_key key_of(const gen_variant *v, uint32_t layers, const wl_strategy *s, const gen_sizes *sizes)
+mesh_set gen_split(const wl_axes *x, const mesh *m)
+{
+    mesh_set split = 0;
+
+    for (uint32_t i = 0; i < m->n; i++)
+        if (mesh_has(x->sharding, i) && m->axis[i].degree > 1)
+            split |= mesh_only(i);
+    return split;
+}
+
+static gen_key key_of(const gen_variant *v, uint32_t layers, const wl_strategy *s, const mesh *m,
+                      const gen_sizes *sizes)
 {
     return (gen_key){.variant = v,
                      .layers = layers,
                      .pp = s->pp,
                      .stages = s->stages,
-                     .sharded = (uint32_t)(s->dp > 1) << WL_DP | (uint32_t)(s->tp > 1) << WL_TP |
-                                (uint32_t)(s->sp > 1) << WL_SP,
+                     .split = gen_split(&v->axes, m),
                      .is_free = sizes->is_free};
 }
 
@@ -39,6 +74,7 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
                        const wl_strategy *s, dse_arena *a, wl_workload *out, dse_error *err)
 {
     const wl_variant which = {s->recompute, s->weight_sharded};
+    const mesh m = wl_mesh_of(s, a);
     gen_variant variant;
     gen_shape shape;
     gen_sizes sizes;
@@ -46,15 +82,15 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
     dse_status st;
 
     *out = (wl_workload){0};
-    if ((st = check_strategy(s, layers, err)) != DSE_OK ||
+    if ((st = check_mesh(&m, s->pp, layers, err)) != DSE_OK ||
         (st = gen_variant_init(&variant, operators, which, a, err)) != DSE_OK ||
-        (st = gen_sizes_evaluate(&variant, symbols, s, a, &sizes, err)) != DSE_OK)
+        (st = gen_sizes_evaluate(&variant, symbols, &m, &s->precision, a, &sizes, err)) != DSE_OK)
         return st;
-    key = key_of(&variant, layers, s, &sizes);
+    key = key_of(&variant, layers, s, &m, &sizes);
     if ((st = gen_shape_build(&key, a, a, &shape, err)) != DSE_OK ||
         (st = gen_workload_fill(&key, &shape, &sizes, true, a, out, err)) != DSE_OK)
         return st;
-    gen_workload_bind(&shape, s, a, out);
+    gen_workload_bind(&key, &shape, &m, s->tag_base, a, out);
     return DSE_OK;
 }
 
@@ -137,8 +173,7 @@ static dse_status find_variant(wl_generator *g, const wl_strategy *s, const gen_
 static bool same_key(const gen_key *a, const gen_key *b)
 {
     return a->variant == b->variant && a->layers == b->layers && a->pp == b->pp && a->stages == b->stages &&
-           a->sharded == b->sharded &&
-           !memcmp(a->is_free, b->is_free, a->variant->n_sizes * sizeof *a->is_free);
+           a->split == b->split && !memcmp(a->is_free, b->is_free, a->variant->n_sizes * sizeof *a->is_free);
 }
 
 /* Puts the shape of this key first; false if it is not there. */
@@ -204,20 +239,21 @@ static dse_status keep_new(wl_generator *g, const gen_key *key, dse_error *err)
 dse_status wl_generator_make(wl_generator *g, const wl_symbols *symbols, uint32_t layers,
                              const wl_strategy *s, dse_arena *a, wl_workload *out, dse_error *err)
 {
+    const mesh m = wl_mesh_of(s, a);
     const gen_variant *variant;
     gen_sizes sizes;
     gen_key key;
     dse_status st;
 
     *out = (wl_workload){0};
-    if ((st = check_strategy(s, layers, err)) != DSE_OK ||
+    if ((st = check_mesh(&m, s->pp, layers, err)) != DSE_OK ||
         (st = find_variant(g, s, &variant, err)) != DSE_OK ||
-        (st = gen_sizes_evaluate(variant, symbols, s, a, &sizes, err)) != DSE_OK)
+        (st = gen_sizes_evaluate(variant, symbols, &m, &s->precision, a, &sizes, err)) != DSE_OK)
         return st;
-    key = key_of(variant, layers, s, &sizes);
+    key = key_of(variant, layers, s, &m, &sizes);
     if ((!find_kept(g, &key) && (st = keep_new(g, &key, err)) != DSE_OK) ||
         (st = gen_workload_fill(&g->newest->key, &g->newest->shape, &sizes, false, a, out, err)) != DSE_OK)
         return st;
-    gen_workload_bind(&g->newest->shape, s, a, out);
+    gen_workload_bind(&g->newest->key, &g->newest->shape, &m, s->tag_base, a, out);
     return DSE_OK;
 }

@@ -152,7 +152,8 @@ static void allocate_graph(gen_build *b, const gen_stage *s, const uint32_t *ord
         n_ctrl += d->n_ctrl;
     }
     g->n_nodes = n;
-    g->n_group_slots = WL_N_PARALLEL;
+    g->n_group_slots = b->out->n_slots;
+    g->slot_axes = b->out->slot;
     g->n_p2p_slots = s->n_p2p;
     g->node = DSE_ARENA_RAW(b->keep, wl_node, n);
     g->by_id = DSE_ARENA_RAW(b->keep, uint32_t, n);

@@ -140,16 +140,28 @@ static dse_status match_operand(gen_build *b, const gen_tensor *from, const gen_
 {
     const wl_operator *from_op = gen_model_tensor(b, from)->op;
     dse_error why = DSE_ERROR_INIT;
-    dse_status st =
-        wl_match_collectives(&b->parallel, &from_op->y_shape, &from_op->y_reduced,
-                             is_x1 ? &to->x1_shape : &to->x2_shape, &to->unsummed, met->match, &met->n, &why);
+    dse_status st;
 
+    if (!met->match)
+        met->match = DSE_ARENA_RAW(b->scratch, wl_match, b->v->axes.n);
+    st =
+        wl_match_collectives(&b->v->axes, b->key->split, &from_op->y_shape, &from_op->y_reduced,
+                             is_x1 ? &to->x1_shape : &to->x2_shape, &to->unsummed, met->match, &met->n, &why);
     if (st != DSE_OK)
         return dse_fail_at(b->err, st, b->v->ops.doc.path, "'%.60s' into '%.60s': %.200s",
                            gen_model_tensor(b, from)->name, gen_model_tensor(b, t)->name, why.text);
     met->from = from_op;
     met->figures = DSE_NONE;
     return DSE_OK;
+}
+
+static uint32_t slot_of(const gen_shape *shape, mesh_set axes)
+{
+    uint32_t i = 0;
+
+    while (shape->slot[i] != axes)
+        i++;
+    return i;
 }
 
 /* They go in front of the computation, in a chain. */
@@ -180,7 +192,7 @@ static dse_status add_collectives(gen_build *b, gen_stage *s, uint32_t ti, gen_r
         }
         d->figures = met->figures;
         d->coll = met->match[i].coll;
-        d->slot = met->match[i].dimension;
+        d->slot = slot_of(b->out, met->match[i].axes);
         if (previous == DSE_NONE)
             *first = index;
         else

@@ -125,13 +125,19 @@ static void list_messages(gen_build *b)
     }
 }
 
+/* Every axis that shards tensors has a communicator of its own, in the order of the axes. */
+static void list_slots(const wl_axes *x, dse_arena *keep, gen_shape *out)
+{
+    out->slot = DSE_ARENA_RAW(keep, mesh_set, x->n);
+    for (uint32_t k = 0; k < x->n; k++)
+        if (mesh_has(x->sharding, k))
+            out->slot[out->n_slots++] = mesh_only(k);
+}
+
 static void prepare(gen_build *b)
 {
     const uint32_t n_ops = b->v->ops.n_ops;
 
-    b->parallel = b->v->parallel;
-    for (int k = 0; k < WL_N_PARALLEL; k++)
-        b->parallel.degree[k] = b->key->sharded >> k & 1 ? 2 : 1; /* a collective only asks whether it is 1 */
     b->used = dse_arena_alloc(b->scratch, n_ops * sizeof *b->used);
     b->met = dse_arena_zero(b->scratch, n_ops, sizeof *b->met);
     memset(b->used, 0xff, n_ops * sizeof *b->used); /* DSE_NONE */
@@ -150,6 +156,7 @@ dse_status gen_shape_build(const gen_key *key, dse_arena *keep, dse_arena *scrat
     dse_status st;
 
     *out = (gen_shape){0};
+    list_slots(&key->variant->axes, keep, out);
     prepare(&b);
     if ((st = wl_model_build(&b.v->ops, key->layers, scratch, &b.model, err)) != DSE_OK ||
         (st = split_stages(&b)) != DSE_OK)

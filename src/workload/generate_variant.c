@@ -124,19 +124,6 @@ static void measure_entry(gen_variant *v, const wl_entry *e, dse_strbuf *text, d
             measure_operator(v, e->part[k].block, &e->part[k].block->op[i], text, a);
 }
 
-static wl_parallel parallel_of(const wl_symbols *symbols)
-{
-    wl_parallel p = {.symbol = {-1, -1, -1}};
-
-    for (uint32_t i = 0; i < symbols->n; i++) {
-        int k = wl_parallel_index(symbols->name[i]);
-
-        if (k >= 0)
-            p.symbol[k] = (int)i;
-    }
-    return p;
-}
-
 dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which, dse_arena *a,
                             dse_error *err)
 {
@@ -146,7 +133,7 @@ dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant
     *v = (gen_variant){0};
     if ((st = wl_operators_resolve(operators, which, a, &v->ops, err)) != DSE_OK)
         return st;
-    v->parallel = parallel_of(&v->ops.symbols);
+    v->axes = wl_axes_of(&v->ops.symbols, a);
     v->op = DSE_ARENA_RAW(a, gen_operator, v->ops.n_ops);
     v->size = DSE_ARENA_RAW(a, gen_size, (size_t)v->ops.n_ops * SIZES_PER_OPERATOR);
     v->extent = DSE_ARENA_RAW(a, wl_dim, (size_t)v->ops.n_ops * WL_N_EXTENTS);
@@ -159,17 +146,27 @@ dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant
 
 /* ---- for a strategy ------------------------------------------------------------------------ */
 
-/* The operators' symbols with values: degrees of dp, tp, sp (by WL_DP, ...), all others from `values`. */
-static dse_status bind_symbols(const wl_operators *ops, const wl_symbols *values,
-                               const uint32_t degree[WL_N_PARALLEL], wl_symbols *out, dse_error *err)
+/* The axis that shards tensors under this name; DSE_NONE. */
+static uint32_t sharding_axis(const gen_variant *v, const mesh *m, const char *name)
 {
+    uint32_t axis = mesh_find(m, name);
+
+    return axis != DSE_NONE && mesh_has(v->axes.sharding, axis) ? axis : DSE_NONE;
+}
+
+/* The operators' symbols with values: of axes their degrees, all others from `values`. */
+static dse_status bind_symbols(const gen_variant *v, const wl_symbols *values, const mesh *m, wl_symbols *out,
+                               dse_error *err)
+{
+    const wl_operators *ops = &v->ops;
+
     *out = ops->symbols;
     for (uint32_t i = 0; i < out->n; i++) {
-        int parallel = wl_parallel_index(out->name[i]);
+        uint32_t axis = sharding_axis(v, m, out->name[i]);
         int given = wl_symbol_find(values, out->name[i]);
 
-        if (parallel >= 0)
-            out->value[i] = degree[parallel];
+        if (axis != DSE_NONE)
+            out->value[i] = m->axis[axis].degree;
         else if (given < 0)
             return dse_fail_at(err, DSE_E_CONFIG, ops->doc.path, "the symbol '%.60s' has no value",
                                out->name[i]);
@@ -182,19 +179,18 @@ static dse_status bind_symbols(const wl_operators *ops, const wl_symbols *values
     return DSE_OK;
 }
 
-dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, const wl_strategy *s,
-                              dse_arena *a, gen_sizes *out, dse_error *err)
+dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, const mesh *m,
+                              const wl_precision *precision, dse_arena *a, gen_sizes *out, dse_error *err)
 {
-    const uint32_t degree[] = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp};
     wl_symbols bound;
-    dse_status st = bind_symbols(&v->ops, symbols, degree, &bound, err);
+    dse_status st = bind_symbols(v, symbols, m, &bound, err);
 
     if (st != DSE_OK)
         return st;
     out->value = DSE_ARENA_RAW(a, double, v->n_sizes);
     out->is_free = DSE_ARENA_RAW(a, bool, v->n_sizes);
     out->extent = DSE_ARENA_RAW(a, uint64_t, v->n_extents);
-    out->precision = s->precision;
+    out->precision = *precision;
     for (uint32_t i = 0; i < v->n_sizes; i++) {
         out->value[i] = wl_dim_value(&bound, &v->size[i].product, v->size[i].scale);
         /* What is left of it as a number of operations: whole ones. */

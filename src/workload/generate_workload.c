@@ -151,17 +151,17 @@ dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const g
 
 /* ---- groups -------------------------------------------------------------------------------- */
 
-/* Digits of a group's number and the end: n_groups is at most 1 + 3 * WL_MAX_RANKS. */
-#define NAME_BYTES 8u
-_Static_assert(1u + 3u * WL_MAX_RANKS < 10000000u, "a group's name has at most seven digits");
-
-/* "1", "2", ...: all in one piece. Group 0 is everybody, under no name. */
+/* "1", "2", ...: all in one piece. Group 0 has all ranks, and no name. */
 static void name_groups(wl_workload *w, dse_arena *a)
 {
-    char *name = dse_arena_alloc(a, (size_t)w->n_groups * NAME_BYTES);
+    size_t each = 2; /* digits of the largest number, and the end */
+    char *name;
 
+    for (uint32_t left = w->n_groups; left >= 10; left /= 10)
+        each++;
+    name = dse_arena_alloc(a, w->n_groups * each);
     for (uint32_t i = 0; i < w->n_groups; i++) {
-        char *end = name + (i + 1u) * (size_t)NAME_BYTES - 1;
+        char *end = name + (i + 1u) * each - 1;
 
         *end = '\0';
         for (uint32_t left = i; left; left /= 10)
@@ -170,80 +170,82 @@ static void name_groups(wl_workload *w, dse_arena *a)
     }
 }
 
-/* The groups along dimension k: numbered by the pp coordinate, then by the other two coordinates in their
- * order. Members are in the order of their coordinates, which is that of their ranks. */
-static void bind_dimension(const gen_shape *shape, const wl_strategy *s, int k, uint32_t first,
-                           uint32_t *members, wl_workload *w)
+/* As mesh_member of rank 0, but with the last axis fastest. */
+static uint32_t lowest_rank(const mesh *m, mesh_set rest, uint32_t i)
 {
-    static const int others[WL_N_PARALLEL][2] = {
-        [WL_DP] = {WL_TP, WL_SP}, [WL_TP] = {WL_DP, WL_SP}, [WL_SP] = {WL_DP, WL_TP}};
-    const uint32_t degree[] = {s->dp, s->tp, s->sp}, *stride = w->stride;
-    const uint32_t per_stage = s->dp * s->tp * s->sp;
-    const int slow = others[k][0], fast = others[k][1];
+    uint32_t rank = 0;
+
+    for (uint32_t k = m->n; k-- > 0;) {
+        if (!mesh_has(rest, k))
+            continue;
+        rank += i % m->axis[k].degree * m->axis[k].stride;
+        i /= m->axis[k].degree;
+    }
+    return rank;
+}
+
+/* The groups of a slot: numbered by the pipeline's coordinate, then by those of the other axes, the last one fastest. */
+static void bind_slot(const gen_shape *shape, uint32_t slot, uint32_t pipeline, uint32_t first,
+                      uint32_t *members, wl_workload *w)
+{
+    const mesh *m = &w->mesh;
+    const mesh_set along = shape->slot[slot], rest = mesh_all(m) & ~along & ~mesh_only(pipeline);
+    const uint32_t size = (uint32_t)mesh_size(m, along), per_stage = (uint32_t)mesh_size(m, rest);
 
     for (uint32_t st = 0; st < shape->n_graphs; st++) {
-        uint32_t number = first + shape->graph[st].coordinate * (per_stage / degree[k]);
+        uint32_t number = first + shape->graph[st].coordinate * per_stage;
 
-        for (uint32_t i = 0; i < degree[slow]; i++) {
-            for (uint32_t j = 0; j < degree[fast]; j++, number++) {
-                uint32_t rank = st * stride[WL_PP] + i * stride[slow] + j * stride[fast];
+        for (uint32_t i = 0; i < per_stage; i++, number++) {
+            uint32_t lowest = st * m->axis[pipeline].stride + lowest_rank(m, rest, i);
 
-                w->group[number].n = degree[k];
-                w->group[number].rank = members;
-                for (uint32_t m = 0; m < degree[k]; m++, rank += stride[k]) {
-                    w->rank[rank].group[k] = number;
-                    *members++ = rank;
-                }
+            w->group[number].n = size;
+            w->group[number].rank = members;
+            for (uint32_t k = 0; k < size; k++) {
+                uint32_t rank = mesh_member(m, along, lowest, k);
+
+                w->rank[rank].group[slot] = number;
+                *members++ = rank;
             }
         }
     }
 }
 
-/* Groups are numbered from 1: all along dp, then along tp, then along sp. */
-static void bind_groups(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *w)
+/* Groups are numbered from 1, slot after slot. */
+static void bind_groups(const gen_shape *shape, uint32_t pipeline, dse_arena *a, wl_workload *w)
 {
-    const uint32_t degree[] = {s->dp, s->tp, s->sp};
     uint32_t *members, first = 1;
 
     w->n_groups = 1;
-    for (int k = 0; k < WL_N_PARALLEL; k++)
-        w->n_groups += w->n_ranks / degree[k];
+    for (uint32_t k = 0; k < shape->n_slots; k++)
+        w->n_groups += w->n_ranks / (uint32_t)mesh_size(&w->mesh, shape->slot[k]);
     w->group = DSE_ARENA_RAW(a, wl_group, w->n_groups);
-    members = dse_arena_alloc(a, (1u + WL_N_PARALLEL) * (size_t)w->n_ranks * sizeof *members);
+    members = DSE_ARENA_RAW(a, uint32_t, (1u + shape->n_slots) * (size_t)w->n_ranks);
     name_groups(w, a);
     w->group[0].n = w->n_ranks;
     w->group[0].rank = members;
     for (uint32_t i = 0; i < w->n_ranks; i++)
         *members++ = i;
-    for (int k = 0; k < WL_N_PARALLEL; k++) {
-        bind_dimension(shape, s, k, first, members, w);
-        first += w->n_ranks / degree[k];
+    for (uint32_t k = 0; k < shape->n_slots; k++) {
+        bind_slot(shape, k, pipeline, first, members, w);
+        first += w->n_ranks / (uint32_t)mesh_size(&w->mesh, shape->slot[k]);
         members += w->n_ranks;
     }
 }
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-/* The rank of a place (counted dp fastest, then tp, then sp) on the first stage. */
-static uint32_t rank_of_place(const wl_workload *w, const wl_strategy *s, uint32_t place)
-{
-    return place % s->dp * w->stride[WL_DP] + place / s->dp % s->tp * w->stride[WL_TP] +
-           place / (s->dp * s->tp) * w->stride[WL_SP];
-}
-
-/* A message joins the ranks of two stages that agree in sp, tp and dp; each such pair has a tag. Sends and
+/* A message joins the ranks of two stages that have the same place on them; each such pair has a tag. Sends and
  * receives get their ids after all other nodes, message by message. */
-static void bind_messages(const wl_workload *w, const gen_graph *g, const wl_strategy *s, uint32_t place,
-                          uint32_t first_rank, uint64_t first_id, wl_p2p *out)
+static void bind_messages(const wl_workload *w, const gen_graph *g, uint32_t pipeline, uint32_t tag_base,
+                          uint32_t per_stage, uint32_t place, uint32_t first_rank, uint64_t first_id,
+                          wl_p2p *out)
 {
-    const uint32_t per_stage = s->dp * s->tp * s->sp;
-
     for (uint32_t i = 0; i < g->graph.n_p2p_slots; i++) {
         const gen_p2p *p = &g->p2p[i];
         uint64_t pair = (uint64_t)p->message * per_stage + place;
 
-        out[i] = (wl_p2p){.peer = p->peer_stage * w->stride[WL_PP] + first_rank,
-                          .tag = s->tag_base + (uint32_t)pair,
+        out[i] = (wl_p2p){.peer = p->peer_stage * w->mesh.axis[pipeline].stride + first_rank,
+                          .tag = tag_base + (uint32_t)pair,
                           .id = first_id + 2 * pair + p->receives};
     }
 }
@@ -257,20 +259,22 @@ static void allocate_ranks(const gen_shape *shape, uint32_t per_stage, dse_arena
     for (uint32_t st = 0; st < shape->n_graphs; st++)
         n_p2p += (size_t)shape->graph[st].graph.n_p2p_slots * per_stage;
     w->rank = DSE_ARENA_RAW(a, wl_rank, w->n_ranks);
-    *group = dse_arena_alloc(a, WL_N_PARALLEL * (size_t)w->n_ranks * sizeof **group);
-    *p2p = dse_arena_alloc(a, n_p2p * sizeof **p2p);
+    *group = DSE_ARENA_RAW(a, uint32_t, shape->n_slots * (size_t)w->n_ranks);
+    *p2p = DSE_ARENA_RAW(a, wl_p2p, n_p2p);
 }
 
-void gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *out)
+void gen_workload_bind(const gen_key *key, const gen_shape *shape, const mesh *m, uint32_t tag_base,
+                       dse_arena *a, wl_workload *out)
 {
-    const uint32_t per_stage = s->dp * s->tp * s->sp;
+    const uint32_t pipeline = key->variant->axes.pipeline;
+    const mesh_set on_stage = mesh_all(m) & ~mesh_only(pipeline);
+    const uint32_t per_stage = (uint32_t)mesh_size(m, on_stage);
     uint64_t n_numbered = 0, base = 0;
-    const uint32_t degree[] = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp, [WL_PP] = s->pp};
     uint32_t *group;
     wl_p2p *p2p;
 
     out->n_ranks = per_stage * shape->n_graphs;
-    wl_placement_strides(s->placement, degree, out->stride);
+    out->mesh = *m;
     allocate_ranks(shape, per_stage, a, out, &group, &p2p);
     for (uint32_t i = 0; i < shape->n_graphs; i++)
         n_numbered += (uint64_t)shape->graph[i].n_numbered * per_stage;
@@ -278,15 +282,16 @@ void gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *
         const gen_graph *g = &shape->graph[i];
 
         for (uint32_t k = 0; k < per_stage; k++) {
-            uint32_t first = rank_of_place(out, s, k);
-            wl_rank *rank = &out->rank[first + i * out->stride[WL_PP]];
+            uint32_t first =
+                mesh_member(m, on_stage, 0, k); /* the rank of the same place on the first stage */
+            wl_rank *rank = &out->rank[first + i * m->axis[pipeline].stride];
 
             *rank = (wl_rank){.graph = i, .id_base = base, .group = group, .p2p = p2p};
-            bind_messages(out, g, s, k, first, n_numbered + 1, p2p);
+            bind_messages(out, g, pipeline, tag_base, per_stage, k, first, n_numbered + 1, p2p);
             base += g->n_numbered;
-            group += WL_N_PARALLEL;
+            group += shape->n_slots;
             p2p += g->graph.n_p2p_slots;
         }
     }
-    bind_groups(shape, s, a, out);
+    bind_groups(shape, pipeline, a, out);
 }

@@ -47,7 +47,7 @@ typedef struct {
     gen_size *size;
     uint32_t n_extents;
     wl_dim *extent;
-    wl_parallel parallel; /* without degrees */
+    wl_axes axes;
 } gen_variant;
 
 dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which, dse_arena *a,
@@ -66,13 +66,16 @@ typedef struct {
     wl_precision precision;
 } gen_sizes;
 
-dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, const wl_strategy *s,
-                              dse_arena *a, gen_sizes *out, dse_error *err);
+dse_status gen_sizes_evaluate(const gen_variant *v, const wl_symbols *symbols, const mesh *m,
+                              const wl_precision *precision, dse_arena *a, gen_sizes *out, dse_error *err);
 
 static inline double gen_value(const gen_sizes *sizes, uint32_t size)
 {
     return size == DSE_NONE ? 0.0 : sizes->value[size];
 }
+
+/* The axes that shard tensors and have degrees above 1. */
+mesh_set gen_split(const wl_axes *x, const mesh *m);
 
 /* A count as nodes have it; false if it does not fit in 63 bits. */
 bool gen_count(double v, uint64_t *out);
@@ -97,7 +100,7 @@ typedef struct {
     const gen_variant *variant;
     uint32_t layers, pp;
     wl_stages stages;
-    uint32_t sharded;    /* bit k: the degree of parallel dimension k is above 1 */
+    mesh_set split;      /* axes that shard tensors and have degrees above 1 */
     const bool *is_free; /* of each size of the variant */
 } gen_key;
 
@@ -131,6 +134,8 @@ typedef struct {
 typedef struct {
     uint32_t n_graphs; /* in rank order */
     gen_graph *graph;
+    uint32_t n_slots; /* communicator slots of every graph: */
+    mesh_set *slot;   /* the axes of each */
     uint32_t n_figures;
     gen_figures *figures;
     const char **user; /* of each: the first node that has it, also if it costs nothing; for messages */
@@ -147,7 +152,8 @@ dse_status gen_shape_build(const gen_key *key, dse_arena *keep, dse_arena *scrat
  * rest is shared. */
 dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const gen_sizes *sizes,
                              bool in_place, dse_arena *a, wl_workload *out, dse_error *err);
-void gen_workload_bind(const gen_shape *shape, const wl_strategy *s, dse_arena *a, wl_workload *out);
+void gen_workload_bind(const gen_key *key, const gen_shape *shape, const mesh *m, uint32_t tag_base,
+                       dse_arena *a, wl_workload *out);
 
 /* ---- a shape under construction -------------------------------------------------------------- */
 
@@ -206,13 +212,12 @@ typedef struct {
 typedef struct {
     const wl_operator *from; /* NULL: it met none yet */
     uint32_t n, figures;
-    wl_match match[WL_N_PARALLEL];
+    wl_match *match; /* room for one of each axis */
 } gen_met;
 
 typedef struct {
     const gen_key *key;
     const gen_variant *v; /* the key's */
-    wl_parallel parallel;
     wl_model model;
     dse_arena *keep, *scratch;
     wl_name_pool names; /* in keep */

@@ -10,8 +10,8 @@
 #define DSE_WORKLOAD_GRAPH_H
 
 #include "base/alloc.h"
+#include "strategy/mesh.h"
 #include "workload/kernel.h"
-#include "workload/placement.h"
 
 /* Chakra v0.0.4's numbers. */
 typedef enum {
@@ -114,6 +114,7 @@ typedef struct {
     const wl_kernel *kernel;
     const uint32_t *kernel_of; /* per node; meaningless of others than compute nodes */
     uint32_t n_group_slots;
+    const mesh_set *slot_axes; /* per group slot: the axes along which its groups lie; NULL: read */
     uint32_t n_p2p_slots;
     uint64_t resident
         [WL_N_TENSOR_KINDS]; /* bytes that a rank holds from its first tick to its last; with a precision */
@@ -146,8 +147,7 @@ typedef struct {
     uint32_t n_groups;
     wl_group *group;
     bool in_bytes; /* generated with a precision (precision.h): sizes are bytes, not elements */
-    /* Between the ranks that are neighbours along WL_DP .. WL_PP; 0: not generated. */
-    uint32_t stride[WL_N_DEGREES];
+    mesh mesh;     /* of its ranks; n is 0 if the workload was read */
 } wl_workload;
 
 static inline const wl_graph *wl_rank_graph(const wl_workload *w, uint32_t rank)

@@ -19,9 +19,10 @@ const char *wl_kernel_class_name(wl_kernel_class c)
     return names[c];
 }
 
+/* Also a copy of a weight. Copies of each other, which the generator refuses later, end the search. */
 static bool is_weight(const wl_block *b, uint32_t operand)
 {
-    while (b->op[operand].kind == WL_OP_COPY)
+    for (uint32_t i = 0; i < b->n && b->op[operand].kind == WL_OP_COPY; i++)
         operand = b->op[operand].x1;
     return b->op[operand].is_weight;
 }

@@ -2,10 +2,11 @@
 
 #include "base/names.h"
 #include "base/units.h"
-#include "workload/collective_match.h"
+#include "workload/axes.h"
 #include "workload/recompute.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,12 +97,16 @@ static dse_status read_symbols(resolver *r)
 {
     wl_operators *o = r->out;
     const cfg_node *map;
+    wl_symbols axes = {0};
     dse_status st = get_map(r, r->doc->root, "symbols", &map);
+    uint32_t n_axes;
 
     if (st != DSE_OK)
         return st;
-    if (map->n + WL_N_PARALLEL > WL_MAX_SYMBOLS)
-        return fail(r, map, "at most %d symbols", WL_MAX_SYMBOLS - WL_N_PARALLEL);
+    wl_axes_add_symbols(&axes);
+    n_axes = axes.n;
+    if (map->n + n_axes > WL_MAX_SYMBOLS)
+        return fail(r, map, "at most %" PRIu32 " symbols", WL_MAX_SYMBOLS - n_axes);
     for (uint32_t i = 0; i < map->n; i++) {
         const char *parameter; /* which size of a model card it is: for who fills in the values */
 
@@ -110,8 +115,7 @@ static dse_status read_symbols(resolver *r)
         o->symbols.name[i] = map->key[i]->text;
     }
     o->symbols.n = map->n;
-    for (int i = 0; i < WL_N_PARALLEL; i++)
-        o->symbols.name[o->symbols.n++] = wl_parallel_names[i];
+    wl_axes_add_symbols(&o->symbols);
     return DSE_OK;
 }
 

@@ -10,7 +10,8 @@ typedef struct {
     dse_arena *arena;
     dse_error *err;
     wl_totals *out;
-    wl_parallel parallel;
+    mesh_set split;
+    wl_match *match; /* room for one of each axis */
     gen_sizes sizes;
     uint32_t *stage_of;      /* per place */
     uint32_t *classes;       /* [stage * n_classes + class]: places of the stage */
@@ -85,16 +86,15 @@ static dse_status add_collectives(counter *c)
 {
     for (uint32_t i = 0; i < c->o->n_operands; i++) {
         const outline_operand *of = &c->o->operand[i];
-        wl_match match[WL_N_PARALLEL];
         uint32_t n;
-        dse_status st = wl_match_collectives(&c->parallel, &of->have, &of->reduced, &of->need, &of->unsummed,
-                                             match, &n, c->err);
+        dse_status st = wl_match_collectives(&c->o->variant.axes, c->split, &of->have, &of->reduced,
+                                             &of->need, &of->unsummed, c->match, &n, c->err);
 
         c->first_operand[i] = c->out->n_kinds;
         for (uint32_t m = 0; st == DSE_OK && m < n; m++) {
             wl_total *k = &c->out->kind[c->out->n_kinds++];
 
-            *k = (wl_total){.type = WL_NODE_COLL, .coll = match[m].coll, .dimension = match[m].dimension};
+            *k = (wl_total){.type = WL_NODE_COLL, .coll = c->match[m].coll, .axes = c->match[m].axes};
             st = to_count(c, gen_message(&c->sizes, of->size), &k->comm_size);
         }
         if (st != DSE_OK)
@@ -107,9 +107,10 @@ static dse_status add_collectives(counter *c)
 static dse_status add_kinds(counter *c)
 {
     const wl_outline *o = c->o;
+    const uint32_t n_axes = o->variant.axes.n;
     dse_status st;
 
-    c->out->kind = DSE_ARENA_NEW(c->arena, wl_total, o->n_computes + WL_N_PARALLEL * o->n_operands);
+    c->out->kind = DSE_ARENA_NEW(c->arena, wl_total, o->n_computes + n_axes * o->n_operands);
     c->first_operand = DSE_ARENA_NEW(c->arena, uint32_t, o->n_operands + 1u);
     st = add_computes(c);
     return st == DSE_OK ? add_collectives(c) : st;
@@ -163,7 +164,7 @@ static void add_segments(counter *c)
     wl_totals *out = c->out;
 
     out->segment = DSE_ARENA_NEW(c->arena, wl_segment, o->n_segments);
-    out->segment_kind = DSE_ARENA_NEW(c->arena, uint32_t, WL_N_PARALLEL * o->n_items);
+    out->segment_kind = DSE_ARENA_NEW(c->arena, uint32_t, o->variant.axes.n * o->n_items);
     out->segment_count = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)out->n_stages * o->n_segments);
     out->n_segments = o->n_segments;
     for (uint32_t i = 0; i < o->n_segments; i++) {
@@ -269,17 +270,22 @@ static void add_held(counter *c)
 dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl_strategy *s, dse_arena *a,
                         wl_totals *out, dse_error *err)
 {
-    const uint32_t degree[] = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp, [WL_PP] = s->pp};
-    counter c = {.o = o, .arena = a, .err = err, .out = out, .parallel = o->variant.parallel};
+    const wl_axes *axes = &o->variant.axes;
+    const mesh m = wl_mesh_of(s, a);
+    counter c = {.o = o,
+                 .arena = a,
+                 .err = err,
+                 .out = out,
+                 .split = gen_split(axes, &m),
+                 .match = DSE_ARENA_RAW(a, wl_match, axes->n)};
     dse_status st;
 
     *out = (wl_totals){.n_stages = s->pp,
-                       .ranks_per_stage = s->dp * s->tp * s->sp,
-                       .degree = {[WL_DP] = s->dp, [WL_TP] = s->tp, [WL_SP] = s->sp},
+                       .ranks_per_stage = (uint32_t)mesh_size(&m, mesh_all(&m) & ~mesh_only(axes->pipeline)),
+                       .mesh = m,
+                       .pipeline = axes->pipeline,
                        .loss = o->loss};
-    memcpy(c.parallel.degree, out->degree, sizeof out->degree);
-    wl_placement_strides(s->placement, degree, out->stride);
-    if ((st = gen_sizes_evaluate(&o->variant, symbols, s, a, &c.sizes, err)) != DSE_OK ||
+    if ((st = gen_sizes_evaluate(&o->variant, symbols, &m, &s->precision, a, &c.sizes, err)) != DSE_OK ||
         (st = split_stages(&c, s->stages, s->pp)) != DSE_OK || (st = add_kinds(&c)) != DSE_OK)
         return st;
     count_kinds(&c);

@@ -26,7 +26,7 @@ dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t laye
 typedef struct {
     uint8_t type;       /* WL_NODE_COMP or WL_NODE_COLL */
     uint8_t coll;       /* COLL: wl_coll_type, */
-    uint8_t dimension;  /* and along which: WL_DP, WL_TP or WL_SP, which is also the group slot */
+    mesh_set axes;      /* and along which axes */
     wl_kernel kernel;   /* COMP */
     uint64_t comm_size; /* COLL */
 } wl_total;
@@ -49,12 +49,11 @@ typedef struct {
     uint64_t at_loss;  /* when the loss begins, if that takes a tick or more */
 } wl_held;
 
-/* Stages are in rank order, as in a generated workload: stage s has the ranks whose number / stride[WL_PP], modulo
- * n_stages, is s. */
+/* Stages are in rank order, as in a generated workload: a rank of stage s has the coordinate s along the pipeline axis. */
 typedef struct {
     uint32_t n_stages, ranks_per_stage;
-    uint32_t degree[WL_N_PARALLEL]; /* by WL_DP, WL_TP, WL_SP */
-    uint32_t stride[WL_N_DEGREES];  /* between ranks that are neighbours along WL_DP .. WL_PP */
+    mesh mesh;
+    uint32_t pipeline; /* the axis along which stages lie */
     uint32_t n_kinds;
     wl_total *kind;
     uint32_t *count; /* [stage * n_kinds + kind]: on each rank of the stage */

@@ -89,15 +89,12 @@ static void fail(const char *what)
 const char *bench_text(const bench *b, const char *fmt, ...)
 {
     char text[4096];
-    const char *out;
     va_list ap;
 
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    if (!(out = dse_arena_strdup(b->arena, text)))
-        fail("out of memory");
-    return out;
+    return dse_arena_strdup(b->arena, text);
 }
 
 const char *bench_path(const bench *b, const char *name) { return bench_text(b, "%s/%s", b->folder, name); }
@@ -107,8 +104,8 @@ const char *bench_write(const bench *b, const char *name, const dse_strbuf *text
     const char *path = bench_path(b, name);
     dse_error err = DSE_ERROR_INIT;
 
-    if (text->failed || dse_write_file(path, text->data, text->len, &err) != DSE_OK)
-        fail(text->failed ? "out of memory" : err.text);
+    if (dse_write_file(path, text->data, text->len, &err) != DSE_OK)
+        fail(err.text);
     return path;
 }
 

@@ -93,7 +93,7 @@ static dse_status load(const char *network, const char *algorithm, dse_arena *a,
                                   "memory: {bandwidth: 3000}\ncompute: {peak_perf: 450}\n",
                                   network, algorithm);
     cfg_doc doc;
-    dse_status st = text ? cfg_parse_yaml("bench", text, strlen(text), a, &doc, err) : dse_fail_nomem(err);
+    dse_status st = cfg_parse_yaml("bench", text, strlen(text), a, &doc, err);
 
     return st == DSE_OK ? card_system_read(&doc, NULL, out, err) : st;
 }
@@ -180,8 +180,6 @@ static dse_status make_workload(const coll_case *c, uint32_t npus, dse_arena *a,
     *w = (wl_workload){.n_ranks = npus, .n_graphs = 1, .graph = g, .n_groups = 2};
     w->group = DSE_ARENA_NEW(a, wl_group, 2);
     w->rank = DSE_ARENA_NEW(a, wl_rank, npus);
-    if (!slot_group || !everybody || !g || !node || !none.start || !no_io.start || !w->group || !w->rank)
-        return dse_fail_nomem(err);
     *node = (wl_node){.name = "collective",
                       .type = WL_NODE_COLL,
                       .id = id,

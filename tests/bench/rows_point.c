@@ -36,7 +36,7 @@ static dse_status run_point(const drv_study *study, const char *name, dse_arena 
     generated = cpu_seconds();
     if ((st = drv_point_simulate(study, &w, a, &result, NULL, err)) != DSE_OK)
         return st;
-    drv_metrics_of(&point, &w, &result, &metrics);
+    drv_metrics_of(&w, &result, &metrics);
     cost->generate = generated - start;
     cost->simulate = cpu_seconds() - generated;
     return DSE_OK;

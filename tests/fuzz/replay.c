@@ -212,15 +212,15 @@ static void add_file(const char *path)
         exit(2);
     }
     do {
-        if (!DSE_GROW(s.bytes, cap, s.n + 4096))
-            abort();
+        DSE_GROW(s.bytes, cap, s.n + 4096);
         n = fread(s.bytes + s.n, 1, cap - s.n, f);
         s.n += n;
     } while (n);
     fclose(f);
     s.name = strdup(slash ? slash + 1 : path); /* without the folder: mutations do not depend on it */
-    if (!s.name || !DSE_GROW(seeds, cap_seeds, n_seeds + 1))
+    if (!s.name)
         abort();
+    DSE_GROW(seeds, cap_seeds, n_seeds + 1);
     seeds[n_seeds++] = s;
 }
 

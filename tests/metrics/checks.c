@@ -70,13 +70,11 @@ static subject *open_files(run *r, const subject_files *f)
     for (size_t i = 0; i < r->n; i++)
         if (subject_is_of(r->opened[i], f))
             return r->opened[i];
-    s = DSE_GROW(r->opened, r->cap, r->n + 1) ? dse_calloc(1, sizeof *s) : NULL;
-    if (s)
-        r->opened[r->n++] = s;
-    if (s && subject_open(s, f))
+    DSE_GROW(r->opened, r->cap, r->n + 1);
+    s = r->opened[r->n++] = dse_calloc(1, sizeof *s);
+    if (subject_open(s, f))
         return s;
-    if (s)
-        s->of.files = NULL; /* of no files: it is not found again */
+    s->of.files = NULL; /* of no files: it is not found again */
     printf("%s: it cannot be read\n", r->where);
     r->sum->n_different++;
     return NULL;

@@ -42,7 +42,4 @@ dse_status draw_program(rng *r, dse_arena *a, drawn_case *c, dse_error *err);
  * rank did in that run. How many. */
 uint32_t draw_ties(rng *r, drawn_case *c, const trace_ticks *record);
 
-/* A graph of its own for every rank: nodes may be changed by rank. DSE_E_NOMEM. */
-dse_status draw_unshare(wl_workload *w, dse_arena *a, dse_error *err);
-
 #endif

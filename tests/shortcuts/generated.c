@@ -1,6 +1,7 @@
 /* Random models and strategies, through the generator; and what makes their ranks less alike. */
 #include "cards/model.h"
 #include "shortcuts/draw.h"
+#include "strategy/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static wl_strategy draw_strategy(rng *r, uint32_t npus, uint32_t layers)
     s.weight_sharded = rng_percent(r, 30);
     if (rng_percent(r, 40))
         s.precision = draw_precision(r);
-    s.placement = (wl_placement)(rng_percent(r, 50) ? rng_below(r, WL_N_PLACEMENTS) : 0);
+    s.placement = rng_percent(r, 50) ? rng_below(r, order_count(4)) : 0;
     /* Each stage has a layer; whether it also has ends is for the others to try. */
     if (s.pp <= layers && rng_percent(r, 40))
         s.stages = WL_STAGES_NEIGHBOURS;
@@ -92,25 +93,20 @@ static void stagger(rng *r, wl_workload *w)
     }
 }
 
-dse_status draw_unshare(wl_workload *w, dse_arena *a, dse_error *err)
+/* A graph of its own for every rank: nodes may be changed by rank. */
+static void unshare(wl_workload *w, dse_arena *a)
 {
     wl_graph *graphs = DSE_ARENA_NEW(a, wl_graph, w->n_ranks);
 
-    if (!graphs)
-        return dse_fail_nomem(err);
     for (uint32_t rank = 0; rank < w->n_ranks; rank++) {
         const wl_graph *old = wl_rank_graph(w, rank);
 
         graphs[rank] = *old;
-        graphs[rank].node = DSE_ARENA_NEW(a, wl_node, old->n_nodes);
-        if (!graphs[rank].node)
-            return dse_fail_nomem(err);
-        memcpy(graphs[rank].node, old->node, old->n_nodes * sizeof *old->node);
+        graphs[rank].node = dse_arena_copy(a, old->node, old->n_nodes, sizeof *old->node);
         w->rank[rank].graph = rank;
     }
     w->graph = graphs;
     w->n_graphs = w->n_ranks;
-    return DSE_OK;
 }
 
 dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc operators[DRAW_N_OPERATORS],
@@ -121,20 +117,18 @@ dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc opera
     wl_symbols symbols;
     bool unshared = rng_percent(r, 25);
     uint32_t file = rng_below(r, DRAW_N_OPERATORS);
-    char placement[WL_PLACEMENT_TEXT];
     dse_status st;
 
     draw_model(r, limits, &m);
     s = draw_strategy(r, c->net.n_npus, (uint32_t)m.layers);
-    wl_placement_print(s.placement, placement);
     ADD(c,
         "# generated, operators %s: vocabulary %" PRId64 ", d_model %" PRId64 ", d_ff %" PRId64
         ", heads %" PRId64 ", layers %" PRId64 ", batch %" PRId64 ", sequence %" PRId64 "\n# dp %" PRIu32
-        ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32
-        ", placement %s, stages %s%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
+        ", tp %" PRIu32 ", sp %" PRIu32 ", pp %" PRIu32 ", placement %" PRIu32
+        ", stages %s%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
         "messages %g; 0: elements\n",
         draw_operators[file], m.vocabulary, m.d_model, m.d_ff, m.heads, m.layers, m.batch, m.sequence, s.dp,
-        s.tp, s.sp, s.pp, placement, wl_stages_names[s.stages], s.recompute ? ", recompute" : "",
+        s.tp, s.sp, s.pp, s.placement, wl_stages_names[s.stages], s.recompute ? ", recompute" : "",
         s.weight_sharded ? ", weights sharded" : "", unshared ? ", a graph per rank" : "",
         s.precision.weights, s.precision.activations, s.precision.gradients, s.precision.optimizer,
         s.precision.messages);
@@ -143,8 +137,8 @@ dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc opera
             DSE_OK)
         return st;
     if (unshared)
-        st = draw_unshare(&c->workload, a, err);
-    if (st == DSE_OK && unshared && rng_percent(r, 50))
+        unshare(&c->workload, a);
+    if (unshared && rng_percent(r, 50))
         stagger(r, &c->workload);
     return st;
 }

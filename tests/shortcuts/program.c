@@ -98,21 +98,18 @@ static void shuffle(rng *r, uint32_t *v, uint32_t n)
 }
 
 /* Members in ascending order; listed otherwise now and then. */
-static bool add_group(program *g, family *f, const uint32_t *member, uint32_t n, dse_arena *a)
+static void add_group(program *g, family *f, const uint32_t *member, uint32_t n, dse_arena *a)
 {
     wl_workload *w = &g->c->workload;
     wl_group *group = &w->group[w->n_groups];
 
     *group = (wl_group){dse_arena_printf(a, "%" PRIu32, w->n_groups), n, DSE_ARENA_NEW(a, uint32_t, n)};
-    if (!group->name || !group->rank)
-        return false;
     memcpy(group->rank, member, n * sizeof *member);
     if (rng_percent(g->random, g->p->listed))
         shuffle(g->random, group->rank, n);
     for (uint32_t i = 0; i < n; i++)
         f->of[member[i]] = w->n_groups;
     w->n_groups++;
-    return true;
 }
 
 static uint32_t draw_divisor(rng *r, uint32_t n)
@@ -125,28 +122,26 @@ static uint32_t draw_divisor(rng *r, uint32_t n)
 }
 
 /* All ranks, in groups of equal size, members a stride apart. */
-static bool add_grid(program *g, family *f, dse_arena *a)
+static void add_grid(program *g, family *f, dse_arena *a)
 {
     uint32_t n = g->n_ranks, stride = draw_divisor(g->random, n), size = draw_divisor(g->random, n / stride);
     uint32_t member[MAX_RANKS];
-    bool fits = true;
 
     if (size == 1) {
         stride = 1;
         size = n;
     }
-    for (uint32_t first = 0; fits && first < n; first++) {
+    for (uint32_t first = 0; first < n; first++) {
         if (f->of[first] != DSE_NONE)
             continue;
         for (uint32_t i = 0; i < size; i++)
             member[i] = first + i * stride;
-        fits = add_group(g, f, member, size, a);
+        add_group(g, f, member, size, a);
     }
-    return fits;
 }
 
 /* One group of some ranks. */
-static bool add_some(program *g, family *f, dse_arena *a)
+static void add_some(program *g, family *f, dse_arena *a)
 {
     uint32_t member[MAX_RANKS], n = 0;
 
@@ -158,26 +153,24 @@ static bool add_some(program *g, family *f, dse_arena *a)
         member[1] = g->n_ranks - 1;
         n = 2;
     }
-    return add_group(g, f, member, n, a);
+    add_group(g, f, member, n, a);
 }
 
 /* The groups of another family under other names. */
-static bool add_twin(program *g, family *f, const family *of, dse_arena *a)
+static void add_twin(program *g, family *f, const family *of, dse_arena *a)
 {
-    bool fits = true;
-
-    for (uint32_t i = 1, end = g->c->workload.n_groups; fits && i < end; i++) {
+    for (uint32_t i = 1, end = g->c->workload.n_groups; i < end; i++) {
         uint32_t member[MAX_RANKS], n = 0;
 
         for (uint32_t r = 0; r < g->n_ranks; r++)
             if (of->of[r] == i)
                 member[n++] = r;
-        fits = !n || add_group(g, f, member, n, a);
+        if (n)
+            add_group(g, f, member, n, a);
     }
-    return fits;
 }
 
-static bool add_family(program *g, dse_arena *a)
+static void add_family(program *g, dse_arena *a)
 {
     family *f = &g->fam[g->n_families];
 
@@ -186,29 +179,27 @@ static bool add_family(program *g, dse_arena *a)
     if (g->n_families && rng_percent(g->random, g->p->twin)) {
         const family *of = &g->fam[rng_below(g->random, g->n_families)];
 
-        g->n_families++;
-        return add_twin(g, f, of, a);
+        add_twin(g, f, of, a);
+    } else if (rng_percent(g->random, g->p->overlap)) {
+        add_some(g, f, a);
+    } else {
+        add_grid(g, f, a);
     }
     g->n_families++;
-    return rng_percent(g->random, g->p->overlap) ? add_some(g, f, a) : add_grid(g, f, a);
 }
 
-static bool draw_families(program *g, dse_arena *a)
+static void draw_families(program *g, dse_arena *a)
 {
     wl_workload *w = &g->c->workload;
     uint32_t n = rng_range(g->random, 1, MAX_FAMILIES), *all = DSE_ARENA_NEW(a, uint32_t, g->n_ranks);
 
     w->group = DSE_ARENA_NEW(a, wl_group, 1 + MAX_FAMILIES * MAX_RANKS);
-    if (!w->group || !all)
-        return false;
     for (uint32_t r = 0; r < g->n_ranks; r++)
         all[r] = r;
     w->group[0] = (wl_group){"", g->n_ranks, all};
     w->n_groups = 1;
     while (g->n_families < n)
-        if (!add_family(g, a))
-            return false;
-    return true;
+        add_family(g, a);
 }
 
 /* ---- operations ---------------------------------------------------------------------------- */
@@ -349,7 +340,7 @@ typedef struct {
     wl_p2p *p2p;
 } draft;
 
-static bool init_draft(draft *d, dse_arena *a)
+static void init_draft(draft *d, dse_arena *a)
 {
     *d = (draft){
         .node = DSE_ARENA_NEW(a, wl_node, MAX_NODES),
@@ -359,10 +350,7 @@ static bool init_draft(draft *d, dse_arena *a)
     for (int k = 0; k < 2; k++) {
         d->io[k].start = DSE_ARENA_NEW(a, uint32_t, MAX_NODES + 1);
         d->io[k].item = DSE_ARENA_NEW(a, wl_io, MAX_NODES * MAX_DEPS);
-        if (!d->io[k].start || !d->io[k].item)
-            return false;
     }
-    return d->node && d->deps.start && d->deps.item && d->group && d->p2p;
 }
 
 static uint32_t group_slot(draft *d, uint32_t group)
@@ -476,14 +464,9 @@ static dse_status finish_graph(const draft *d, wl_graph *g, dse_arena *a, dse_er
                     .tensor = DSE_ARENA_NEW(a, wl_tensor_info, d->n),
                     .n_group_slots = d->n_groups,
                     .n_p2p_slots = d->n_messages};
-    if (!g->ctrl_deps.start || !g->tensor)
-        return dse_fail_nomem(err);
-    for (uint32_t i = 0; i < d->n; i++) {
+    for (uint32_t i = 0; i < d->n; i++)
         g->tensor[i] = (wl_tensor_info){dse_arena_printf(a, "t%" PRIu32, i), 100 + 10 * i,
                                         (wl_tensor_kind)(i % WL_N_TENSOR_KINDS)};
-        if (!g->tensor[i].name)
-            return dse_fail_nomem(err);
-    }
     return wl_graph_finish(g, d->id, "drawn", a, err);
 }
 
@@ -493,8 +476,7 @@ static dse_status make_rank(program *g, uint32_t rank, const uint64_t **id_of, d
     draft *d = DSE_ARENA_NEW(a, draft, 1);
     uint32_t i = 0;
 
-    if (!d || !init_draft(d, a))
-        return dse_fail_nomem(err);
+    init_draft(d, a);
     make_nodes(g, d, rank);
     w->rank[rank] = (wl_rank){w->n_graphs, (uint64_t)rank * ID_SPAN, d->group, d->p2p};
     while (i < w->n_graphs && !(g->shared && same_nodes(d, id_of[i], &w->graph[i])))
@@ -516,8 +498,7 @@ dse_status draw_program(rng *r, dse_arena *a, drawn_case *c, dse_error *err)
     *w = (wl_workload){.n_ranks = g.n_ranks};
     w->rank = DSE_ARENA_NEW(a, wl_rank, g.n_ranks);
     w->graph = DSE_ARENA_NEW(a, wl_graph, g.n_ranks);
-    if (!id_of || !w->rank || !w->graph || !draw_families(&g, a))
-        return dse_fail_nomem(err);
+    draw_families(&g, a);
     g.n_ops = rng_range(r, 1, MAX_OPS);
     g.n_layers = rng_range(r, 1, MAX_LAYERS);
     g.shared = rng_percent(r, 70);

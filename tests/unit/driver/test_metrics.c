@@ -69,8 +69,9 @@ CLAIM(the_parts_of_a_step_and_of_a_peak_add_up)
         {CARDS "/systems/boxes8.yaml", 1, {"network.backend=congestion_aware"}},
     };
     const strategy base = strategy_default();
-    const design_axes axes = {
-        .of[STRATEGY_pp] = {4, {1, 2, 4, 8}}, .of[STRATEGY_recompute] = {2, {0, 1}}, .of[STRATEGY_weight_sharded] = {2, {0, 1}}};
+    const design_axes axes = {.of[STRATEGY_pp] = {4, {1, 2, 4, 8}},
+                              .of[STRATEGY_recompute] = {2, {0, 1}},
+                              .of[STRATEGY_weight_sharded] = {2, {0, 1}}};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         design_point *points;
@@ -147,6 +148,8 @@ static wl_group group[4];
 static wl_rank ranks[16];
 static wl_workload w;
 
+static const mesh_axis axes[] = {{"dp", 2, 1}, {"tp", 2, 2}, {"sp", 2, 4}, {"pp", 2, 8}};
+
 /* 16 ranks, of which rank 5 is the slowest; its slots are of four groups. Part i takes 10^i ns. */
 static void by_hand(void)
 {
@@ -157,7 +160,7 @@ static void by_hand(void)
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++, value *= 10)
         part[i] = value;
     ranks[5].group = slot_group;
-    w = (wl_workload){.n_ranks = 16, .rank = ranks, .n_groups = 4, .group = group, .stride = {1, 2, 4, 8}};
+    w = (wl_workload){.n_ranks = 16, .rank = ranks, .n_groups = 4, .group = group, .mesh = {4, axes}};
     result = (sim_result){.n_ranks = 16, .rank = stats};
     result.step = (sim_breakdown){.rank = 5, .n_parts = sizeof part / sizeof part[0], .part = part};
 }
@@ -167,12 +170,11 @@ static void by_hand(void)
 CLAIM(a_group_counts_for_the_degree_along_which_it_varies)
 {
     static uint32_t members[4][2] = {{4, 5}, {5, 7}, {1, 5}, {5, 15}};
-    const design_point p = {2, 2, 2, 2, false, false};
 
     by_hand();
     for (int i = 0; i < 4; i++)
         group[i] = (wl_group){.name = "", .n = 2, .rank = members[i]};
-    drv_metrics_of(&p, &w, &result, &m);
+    drv_metrics_of(&w, &result, &m);
     assert_u64(m.step_compute_bound, 1);
     assert_u64(m.step_memory_bound, 10);
     assert_u64(m.step_compute_other, 100);
@@ -190,12 +192,11 @@ CLAIM(a_group_counts_for_the_degree_along_which_it_varies)
 CLAIM(a_group_along_the_stages_counts_for_pp)
 {
     static uint32_t members[] = {5, 13};
-    const design_point p = {2, 2, 2, 2, false, false};
 
     by_hand();
     for (int i = 0; i < 4; i++)
         group[i] = (wl_group){.name = "", .n = 2, .rank = members};
-    drv_metrics_of(&p, &w, &result, &m);
+    drv_metrics_of(&w, &result, &m);
     assert_u64(m.step_comm[STRATEGY_AXIS_pp], 11110000000 + 1000);
     assert_u64(m.step_comm_mixed, 10000 + 100000);
 }
@@ -203,7 +204,6 @@ CLAIM(a_group_along_the_stages_counts_for_pp)
 CLAIM(the_peak_is_that_of_the_largest_rank)
 {
     const wl_node node = {.name = "stack_3_dw@0_COMP", .tensor_kind = WL_TENSOR_WEIGHT_GRADIENT, .layer = 3};
-    const design_point p = {16, 1, 1, 1, false, false};
 
     by_hand();
     result.step.n_parts = SIM_PART_GROUPS;
@@ -213,7 +213,7 @@ CLAIM(the_peak_is_that_of_the_largest_rank)
     result.peak = (sim_peak){.rank = 15, .node = &node};
     for (uint32_t i = 0; i < WL_N_TENSOR_KINDS; i++)
         result.peak.held[i] = i;
-    drv_metrics_of(&p, &w, &result, &m);
+    drv_metrics_of(&w, &result, &m);
     assert_u64(m.wall_time, 100);
     assert_u64(m.peak_memory, 25);
     assert_u64(m.peak_memory_rank0, 10);

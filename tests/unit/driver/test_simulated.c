@@ -37,7 +37,7 @@ static void save(const char *path)
 
     assert_ok(drv_point_generate(&study, &point, &arena, &w, &err), &err);
     assert_ok(drv_point_simulate(&study, &w, &arena, &result, &ticks, &err), &err);
-    assert_ok(drv_timeline_save(&point, &w, &result, &ticks, path, &arena, &err), &err);
+    assert_ok(drv_timeline_save(&w, &result, &ticks, path, &arena, &err), &err);
 }
 
 static void same(const report_measured *a, const report_measured *b)

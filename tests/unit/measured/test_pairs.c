@@ -84,7 +84,7 @@ static void save_and_load(const design_point *p, const trace_card *card, drv_rec
 
     assert_ok(drv_point_generate(&study, p, &arena, &w, &err), &err);
     assert_ok(drv_point_simulate(&study, &w, &arena, &result, &ticks, &err), &err);
-    assert_ok(drv_timeline_save(p, &w, &result, &ticks, path, &arena, &err), &err);
+    assert_ok(drv_timeline_save(&w, &result, &ticks, path, &arena, &err), &err);
     assert_ok(drv_recording_load(path, &(drv_recording_options){0}, out, &err), &err);
     out->card = *card;
     out->has_card = true;

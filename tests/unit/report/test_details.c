@@ -27,7 +27,6 @@ static void assert_says_that(const store_row *r, const char *const *parts, size_
 
     dse_strbuf_init(&out);
     report_details_print(r, &out);
-    assert_false(out.failed);
     for (size_t i = 0; i < n; i++)
         if (!strstr(out.data, parts[i]))
             fail_msg("'%s' is not in\n%s", parts[i], out.data);

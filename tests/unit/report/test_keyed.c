@@ -43,7 +43,6 @@ static void print(const store_row *rows, size_t n)
 
     assert_ok(report_keyed_select(rows, n, &arena, &k, &err), &err);
     report_keyed_print_all(&k, &out);
-    assert_false(out.failed);
 }
 
 /* The reference case L5_llama70b_s80_32_1_2_1_0. */

@@ -126,16 +126,16 @@ CLAIM(so_are_rings_whose_messages_take_no_time)
 
 CLAIM(collectives_of_ranks_that_see_different_things_are_left_to_the_plain_engine)
 {
-    for (int mesh = 0; mesh < 2; mesh++) {
+    for (int square = 0; square < 2; square++) {
         world_empty();
         world.shortcuts = SIM_ALL_SHORTCUTS;
-        if (mesh)
+        if (square)
             world_shape("Mesh2D", (net_shape){.extent = {4, 2}}, 50, "ring");
         else
             world_dimension("Ring", 8, 50, "ring");
         for (uint32_t r = 0; r < 8; r++)
             world_coll(r, "c", WL_ALL_GATHER, 1000, 0);
-        if (mesh)
+        if (square)
             assert_plain(UNEVEN_COLLECTIVE);
         else
             assert_abridged();

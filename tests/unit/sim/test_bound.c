@@ -3,6 +3,7 @@
 
 #include "sim/bound.h"
 #include "sim/sim.h"
+#include "strategy/order.h"
 
 #define OPERATORS   TEST_SOURCE "/configs/operators/"
 #define TRANSFORMER OPERATORS "transformer.yaml"
@@ -239,7 +240,7 @@ static void random_strategy(void)
                                  .recompute = below(2),
                                  .weight_sharded = below(2),
                                  .tag_base = WL_TAG_BASE,
-                                 .placement = (wl_placement)below(WL_N_PLACEMENTS),
+                                 .placement = below(order_count(4)),
                                  .stages = (wl_stages)below(WL_N_STAGES)};
     if (below(2))
         random_precision();

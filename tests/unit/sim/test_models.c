@@ -4,6 +4,8 @@
 #include "sim/sim.h"
 #include "workload/generate.h"
 
+enum { DP, TP, SP }; /* communicator slots */
+
 #define GPT   TEST_SOURCE "/configs/operators/gpt.yaml"
 #define LLAMA TEST_SOURCE "/configs/operators/llama.yaml"
 
@@ -241,13 +243,13 @@ CLAIM(tensor_parallelism_is_four_all_reduces_of_the_hidden_state)
 
         s.tp = 8;
         generate(models[i], 1, &s, &w);
-        assert_int_equal(count(&w, WL_ALL_REDUCE, WL_TP, hidden), 4 + i);
-        assert_int_equal(count(&w, WL_ALL_REDUCE, WL_TP, 0), 4 + i);
-        assert_int_equal(count(&w, WL_ALL_GATHER, WL_TP, 0) + count(&w, WL_REDUCE_SCATTER, WL_TP, 0), 0);
-        assert_int_equal(count(&w, WL_ALL_REDUCE, WL_DP, 0), i == 0 ? 6 : 7); /* a gradient of each weight */
+        assert_int_equal(count(&w, WL_ALL_REDUCE, TP, hidden), 4 + i);
+        assert_int_equal(count(&w, WL_ALL_REDUCE, TP, 0), 4 + i);
+        assert_int_equal(count(&w, WL_ALL_GATHER, TP, 0) + count(&w, WL_REDUCE_SCATTER, TP, 0), 0);
+        assert_int_equal(count(&w, WL_ALL_REDUCE, DP, 0), i == 0 ? 6 : 7); /* a gradient of each weight */
         s.recompute = true;
         generate(models[i], 1, &s, &w);
-        assert_int_equal(count(&w, WL_ALL_REDUCE, WL_TP, hidden), i == 0 ? 6 : 5 + 1);
+        assert_int_equal(count(&w, WL_ALL_REDUCE, TP, hidden), i == 0 ? 6 : 5 + 1);
     }
 }
 
@@ -264,9 +266,9 @@ CLAIM(sharded_weights_are_gathered_twice)
         s.weight_sharded = true;
         s.recompute = i % 2;
         generate(models[i / 2], 1, &s, &w);
-        assert_int_equal(count(&w, WL_ALL_GATHER, WL_DP, 0), 2 * n_weights);
-        assert_int_equal(count(&w, WL_REDUCE_SCATTER, WL_DP, 0), n_weights);
-        assert_int_equal(count(&w, WL_ALL_REDUCE, WL_DP, 0), 0);
+        assert_int_equal(count(&w, WL_ALL_GATHER, DP, 0), 2 * n_weights);
+        assert_int_equal(count(&w, WL_REDUCE_SCATTER, DP, 0), n_weights);
+        assert_int_equal(count(&w, WL_ALL_REDUCE, DP, 0), 0);
     }
 }
 
@@ -281,15 +283,15 @@ CLAIM(context_parallelism_gathers_keys_and_values)
 
     s.sp = 4;
     generate(&llama8b, 1, &s, &w);
-    assert_int_equal(count(&w, WL_ALL_GATHER, WL_SP, keys / 4), 5); /* what a rank has: k and v; v, k, k */
-    assert_int_equal(count(&w, WL_ALL_GATHER, WL_SP, 0), 5);
-    assert_int_equal(count(&w, WL_REDUCE_SCATTER, WL_SP, keys), 2);
-    assert_int_equal(count(&w, WL_REDUCE_SCATTER, WL_SP, 0), 2);
-    assert_int_equal(count(&w, WL_ALL_REDUCE, WL_SP, 0), 7);
+    assert_int_equal(count(&w, WL_ALL_GATHER, SP, keys / 4), 5); /* what a rank has: k and v; v, k, k */
+    assert_int_equal(count(&w, WL_ALL_GATHER, SP, 0), 5);
+    assert_int_equal(count(&w, WL_REDUCE_SCATTER, SP, keys), 2);
+    assert_int_equal(count(&w, WL_REDUCE_SCATTER, SP, 0), 2);
+    assert_int_equal(count(&w, WL_ALL_REDUCE, SP, 0), 7);
     generate(&gpt22b, 1, &s, &w);
-    assert_int_equal(count(&w, WL_ALL_GATHER, WL_SP, 0), 4);
-    assert_int_equal(count(&w, WL_REDUCE_SCATTER, WL_SP, 0), 2);
-    assert_int_equal(count(&w, WL_ALL_TO_ALL, WL_SP, 0), 0);
+    assert_int_equal(count(&w, WL_ALL_GATHER, SP, 0), 4);
+    assert_int_equal(count(&w, WL_REDUCE_SCATTER, SP, 0), 2);
+    assert_int_equal(count(&w, WL_ALL_TO_ALL, SP, 0), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

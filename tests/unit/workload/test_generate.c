@@ -1,10 +1,12 @@
 #include "unit/unit.h"
 #include "unit/workload/linear.h"
 
-#include "workload/collective_match.h"
+#include "strategy/order.h"
 #include "workload/generate.h"
 
 #include <sys/resource.h>
+
+enum { DP, TP, SP, N_SLOTS, PP = N_SLOTS }; /* communicator slots, and axes of the mesh */
 
 static dse_arena arena;
 static dse_error err;
@@ -93,12 +95,12 @@ CLAIM(a_linear_layer_is_laid_out_as_by_hand)
     } expected[] = {
         /* 4 x 8 results of 16 operations; x 4 x 16, w 16 x 8, y 4 x 8 elements */
         {"a_y@0_COMP", 3, WL_NODE_COMP, 0, DSE_NONE, 512, 32 + 64 + 128, 0},
-        {"a_y@0_X1COMM", 4, WL_NODE_COLL, WL_ALL_GATHER, WL_TP, 0, 0, 32},    /* what a rank has: 4 x 8 */
+        {"a_y@0_X1COMM", 4, WL_NODE_COLL, WL_ALL_GATHER, TP, 0, 0, 32},       /* what a rank has: 4 x 8 */
         {"a_dw@0_COMP", 6, WL_NODE_COMP, 0, DSE_NONE, 512, 128 + 32 + 64, 0}, /* 16 x 8 results of 4 */
-        {"a_dw@0_X2_COMM", 7, WL_NODE_COLL, WL_ALL_GATHER, WL_TP, 0, 0, 32},
+        {"a_dw@0_X2_COMM", 7, WL_NODE_COLL, WL_ALL_GATHER, TP, 0, 0, 32},
         {"a_dx@0_COMP", 8, WL_NODE_COMP, 0, DSE_NONE, 512, 64 + 32 + 128, 0}, /* 4 x 16 results of 8 */
         {"a_w@1_COMP", 9, WL_NODE_COMP, 0, DSE_NONE, 128, 3 * 128, 0},
-        {"a_w@1_X2_COMM", 10, WL_NODE_COLL, WL_ALL_REDUCE, WL_DP, 0, 0, 128},
+        {"a_w@1_X2_COMM", 10, WL_NODE_COLL, WL_ALL_REDUCE, DP, 0, 0, 128},
     };
     const wl_graph *g;
 
@@ -212,9 +214,9 @@ CLAIM(ranks_count_dp_fastest_then_tp_then_sp)
         assert_group(i + 1, name, members[i], 2);
     }
     /* Rank 5 is dp 1, tp 0, sp 1. */
-    assert_int_equal(w.rank[5].group[WL_DP], 2);
-    assert_int_equal(w.rank[5].group[WL_TP], 8);
-    assert_int_equal(w.rank[5].group[WL_SP], 11);
+    assert_int_equal(w.rank[5].group[DP], 2);
+    assert_int_equal(w.rank[5].group[TP], 8);
+    assert_int_equal(w.rank[5].group[SP], 11);
     dse_arena_free(&arena);
 }
 
@@ -259,7 +261,6 @@ CLAIM(groups_partition_the_ranks)
  * placement: same graph, ids, groups and tags; members and peers by their new numbers. */
 CLAIM(a_placement_renumbers_ranks_and_nothing_else)
 {
-    const uint32_t degree[] = {[WL_DP] = 2, [WL_TP] = 2, [WL_SP] = 3, [WL_PP] = 2};
     wl_strategy s = strategy(2, 2, 3, 2);
     wl_workload def;
     dse_arena first;
@@ -267,14 +268,15 @@ CLAIM(a_placement_renumbers_ranks_and_nothing_else)
     assert_ok(generate(TWO, &b8_m16, 0, s), &err);
     def = w;
     first = arena;
-    for (s.placement = 1; s.placement < WL_N_PLACEMENTS; s.placement++) {
-        uint32_t stride[WL_N_DEGREES], to[24];
+    for (s.placement = 1; s.placement < order_count(4); s.placement++) {
+        uint32_t to[24];
+        mesh m;
 
-        wl_placement_strides(s.placement, degree, stride);
-        for (uint32_t r = 0; r < 24; r++)
-            to[r] = r % 2 * stride[WL_DP] + r / 2 % 2 * stride[WL_TP] + r / 4 % 3 * stride[WL_SP] +
-                    r / 12 * stride[WL_PP];
         assert_ok(generate(TWO, &b8_m16, 0, s), &err);
+        m = w.mesh;
+        for (uint32_t r = 0; r < 24; r++)
+            to[r] = r % 2 * m.axis[DP].stride + r / 2 % 2 * m.axis[TP].stride +
+                    r / 4 % 3 * m.axis[SP].stride + r / 12 * m.axis[PP].stride;
         assert_int_equal(w.n_groups, def.n_groups);
         for (uint32_t i = 1; i < w.n_groups; i++) {
             assert_int_equal(w.group[i].n, def.group[i].n);
@@ -288,7 +290,7 @@ CLAIM(a_placement_renumbers_ranks_and_nothing_else)
             assert_int_equal(w.group[0].rank[r], r);
             assert_int_equal(b->graph, a->graph);
             assert_u64(b->id_base, a->id_base);
-            for (int k = 0; k < WL_N_PARALLEL; k++)
+            for (int k = 0; k < N_SLOTS; k++)
                 assert_int_equal(b->group[k], a->group[k]);
             for (uint32_t k = 0; k < def.graph[a->graph].n_p2p_slots; k++) {
                 assert_int_equal(b->p2p[k].peer, to[a->p2p[k].peer]);

@@ -114,6 +114,28 @@ CLAIM(a_precision_gives_elements_bytes)
     assert_u64(precise.bytes, 2 * plain.bytes);
 }
 
+/* Reading the file ends; that nothing makes the tensors is for the generator to say. */
+CLAIM(copies_of_each_other_are_no_weight)
+{
+    static const char text[] = "symbols: {B: batch}\n"
+                               "model: {a: {block: t}}\n"
+                               "links: {}\n"
+                               "blocks:\n"
+                               "  t:\n"
+                               "    a: {copy: b, shape: [B]}\n"
+                               "    b: {copy: a, shape: [B]}\n"
+                               "    y: {einsum: \"a[b] b[b] -> b\", over: {b: B}}\n";
+    wl_operators ops;
+    cfg_doc doc;
+
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err), &err);
+    assert_ok(wl_operators_resolve(&doc, (wl_variant){0}, &arena, &ops, &err), &err);
+    assert_int_equal(ops.entry[0].part[0].block->op[2].class, WL_KERNEL_ATTENTION);
+    done();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +143,7 @@ int main(void)
         cmocka_unit_test(what_is_no_product_has_a_number_of_elements),
         cmocka_unit_test(recomputation_and_sharded_weights_change_no_class),
         cmocka_unit_test(a_precision_gives_elements_bytes),
+        cmocka_unit_test(copies_of_each_other_are_no_weight),
     };
 
     return RUN_TESTS(tests);

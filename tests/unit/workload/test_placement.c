@@ -1,61 +1,40 @@
-/* The order in which ranks count the parallel dimensions. */
+/* The order in which the axes number ranks, and the places of stages. */
 #include "unit/unit.h"
 
-#include "workload/placement.h"
+#include "workload/generate.h"
 
 static dse_error err;
 
 CLAIM(placement_0_is_stages_order)
 {
-    char text[WL_PLACEMENT_TEXT];
-    wl_placement p = 7;
+    uint32_t p = 7;
 
-    wl_placement_print(0, text);
-    assert_string_equal(text, WL_PLACEMENT_DEFAULT);
     assert_ok(wl_placement_parse(WL_PLACEMENT_DEFAULT, &p, &err), &err);
     assert_int_equal(p, 0);
 }
 
-/* 4! of them. */
-CLAIM(each_order_has_a_number_of_its_own)
+static void assert_strides(const char *placement, uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
-    char seen[WL_N_PLACEMENTS][WL_PLACEMENT_TEXT];
+    wl_strategy s = {.dp = 2, .tp = 4, .sp = 3, .pp = 5};
+    dse_arena arena;
+    mesh m;
 
-    for (wl_placement p = 0; p < WL_N_PLACEMENTS; p++) {
-        wl_placement again = WL_N_PLACEMENTS;
-
-        wl_placement_print(p, seen[p]);
-        for (wl_placement q = 0; q < p; q++)
-            assert_string_not_equal(seen[p], seen[q]);
-        assert_ok(wl_placement_parse(seen[p], &again, &err), &err);
-        assert_int_equal(again, p);
-    }
+    dse_arena_init(&arena);
+    assert_ok(wl_placement_parse(placement, &s.placement, &err), &err);
+    m = wl_mesh_of(&s, &arena);
+    assert_int_equal(m.axis[mesh_find(&m, "dp")].stride, dp);
+    assert_int_equal(m.axis[mesh_find(&m, "tp")].stride, tp);
+    assert_int_equal(m.axis[mesh_find(&m, "sp")].stride, sp);
+    assert_int_equal(m.axis[mesh_find(&m, "pp")].stride, pp);
+    dse_arena_free(&arena);
 }
 
 /* dp 2, tp 4, sp 3, pp 5 with tp innermost, then sp: tp counts in ones, sp in 4s, dp in 4 * 3, stages in 4 * 3 * 2. */
-CLAIM(each_dimension_counts_in_the_product_of_those_inside_it)
+CLAIM(each_axis_counts_in_the_product_of_those_inside_it)
 {
-    const uint32_t degree[] = {[WL_DP] = 2, [WL_TP] = 4, [WL_SP] = 3, [WL_PP] = 5};
-    uint32_t stride[WL_N_DEGREES];
-    wl_placement p = 0;
-
-    wl_placement_strides(0, degree, stride);
-    assert_int_equal(stride[WL_DP], 1);
-    assert_int_equal(stride[WL_TP], 2);
-    assert_int_equal(stride[WL_SP], 8);
-    assert_int_equal(stride[WL_PP], 24);
-    assert_ok(wl_placement_parse("tp,sp,dp,pp", &p, &err), &err);
-    wl_placement_strides(p, degree, stride);
-    assert_int_equal(stride[WL_TP], 1);
-    assert_int_equal(stride[WL_SP], 4);
-    assert_int_equal(stride[WL_DP], 12);
-    assert_int_equal(stride[WL_PP], 24);
-    assert_ok(wl_placement_parse("pp,tp,dp,sp", &p, &err), &err);
-    wl_placement_strides(p, degree, stride);
-    assert_int_equal(stride[WL_PP], 1);
-    assert_int_equal(stride[WL_TP], 5);
-    assert_int_equal(stride[WL_DP], 20);
-    assert_int_equal(stride[WL_SP], 40);
+    assert_strides(WL_PLACEMENT_DEFAULT, 1, 2, 8, 24);
+    assert_strides("tp,sp,dp,pp", 12, 1, 4, 24);
+    assert_strides("pp,tp,dp,sp", 20, 5, 40, 1);
 }
 
 CLAIM(what_is_no_order_is_refused)
@@ -70,7 +49,7 @@ CLAIM(what_is_no_order_is_refused)
                                         "tp, sp, dp, pp",
                                         "dp,tp,sp,pp,ep"};
     char expected[256];
-    wl_placement p = 3;
+    uint32_t p = 3;
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         err = (dse_error)DSE_ERROR_INIT;
@@ -115,8 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(placement_0_is_stages_order),
-        cmocka_unit_test(each_order_has_a_number_of_its_own),
-        cmocka_unit_test(each_dimension_counts_in_the_product_of_those_inside_it),
+        cmocka_unit_test(each_axis_counts_in_the_product_of_those_inside_it),
         cmocka_unit_test(what_is_no_order_is_refused),
         cmocka_unit_test(stages_in_turn_are_places_modulo_pp),
         cmocka_unit_test(stages_of_neighbours_are_pieces_with_the_embedding_first_and_the_head_last),

@@ -24,7 +24,7 @@ static void set_sizes(int64_t batch, int64_t seq, int64_t vocabulary, int64_t d_
 
 /* Sorted, two multisets are equal if their items are. */
 typedef struct {
-    uint64_t type, coll, slot, ops, moved, sent, to;
+    uint64_t type, coll, axes, ops, moved, sent, to;
 } item;
 
 static int compare_items(const void *a, const void *b) { return memcmp(a, b, sizeof(item)); }
@@ -43,7 +43,10 @@ static uint32_t items_of_graph(const wl_workload *w, uint32_t stage, uint32_t ra
         out[n++] = k->type == WL_NODE_COMP
                        ? (item){.type = k->type, .ops = k->num_ops, .moved = k->tensor_size}
                    : k->type == WL_NODE_COLL
-                       ? (item){.type = k->type, .coll = k->coll, .slot = k->slot, .sent = k->comm_size}
+                       ? (item){.type = k->type,
+                                .coll = k->coll,
+                                .axes = g->slot_axes[k->slot],
+                                .sent = k->comm_size}
                        : (item){.type = k->type, .sent = k->comm_size, .to = peer / ranks_per_stage};
     }
     qsort(out, n, sizeof *out, compare_items);
@@ -58,7 +61,7 @@ static uint32_t items_of_totals(const wl_totals *t, uint32_t stage, item *out)
         for (uint32_t k = 0; k < t->count[stage * t->n_kinds + i]; k++)
             out[n++] = (item){.type = t->kind[i].type,
                               .coll = t->kind[i].coll,
-                              .slot = t->kind[i].dimension,
+                              .axes = t->kind[i].axes,
                               .ops = t->kind[i].kernel.operations,
                               .moved = t->kind[i].kernel.bytes,
                               .sent = t->kind[i].comm_size};
