@@ -1,8 +1,8 @@
 /* The table of topologies, and the routes of all that are not grids (those are in grid.c).
  *
- * Ring, Switch and FullyConnected follow the files of that name in both backends of the analytical reference, which
- * always builds a ring bidirectional. The others are not in the reference, but two (three) dimensions of Ring have the
- * links of a Torus2D (Torus3D). */
+ * Ring, Switch and FullyConnected follow the files of that name in both backends of the analytical reference,
+ * which always builds a ring bidirectional. The others are not in the reference, but two (three) dimensions
+ * of Ring have the links of a Torus2D (Torus3D). */
 #include "network/topology.h"
 
 #include "base/names.h"

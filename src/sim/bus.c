@@ -1,13 +1,14 @@
 /* The shared memory bus (model-shared-bus): what a packet waits for at an endpoint that has one.
  *
- * LogGP after Alexandrov et al. (SPAA 1995), as system/LogGP.cc and MemBus.cc of the reference have it. A rank has an
- * outer bus between the NPU and its network adapter (MA), and an inner one between the NPU and its memory. Each bus
- * has two sides that take turns: a side that sends is busy for o (or what is left of the gap g) plus G per byte,
- * and its partner receives for L + o longer. A packet towards the adapter is first read from memory over the inner
- * bus. A packet from the adapter that is to be reduced goes to memory and back before and is processed for
- * 50 + size/100 * local_reduction_delay ticks; then it goes back to the adapter or retires to memory. A side that has
- * sent more than 8 requests in a row lets its partner go first. The inner bus always takes 0.0038 per byte, and
- * sizes are signed 32-bit, both as in the reference. Packets of groups do not use the bus. */
+ * LogGP after Alexandrov et al. (SPAA 1995), as system/LogGP.cc and MemBus.cc of the reference have it. A
+ * rank has an outer bus between the NPU and its network adapter (MA), and an inner one between the NPU and
+ * its memory. Each bus has two sides that take turns: a side that sends is busy for o (or what is left of the
+ * gap g) plus G per byte, and its partner receives for L + o longer. A packet towards the adapter is first
+ * read from memory over the inner bus. A packet from the adapter that is to be reduced goes to memory and
+ * back before and is processed for 50 + size/100 * local_reduction_delay ticks; then it goes back to the
+ * adapter or retires to memory. A side that has sent more than 8 requests in a row lets its partner go first.
+ * The inner bus always takes 0.0038 per byte, and sizes are signed 32-bit, both as in the reference. Packets
+ * of groups do not use the bus. */
 #include "sim/engine.h"
 #include "sim/stream.h"
 
@@ -169,7 +170,8 @@ static void enter(sim_engine *e, uint32_t rank, int which, request r)
     send_if_free(e, rank, which);
 }
 
-/* The outer request goes to memory over the inner bus (`and_back`: and returns), then goes on as `then` says. */
+/* The outer request goes to memory over the inner bus (`and_back`: and returns), then goes on as `then`
+ * says. */
 static void through_memory(sim_engine *e, uint32_t rank, uint32_t outer, bool from_memory, bool and_back,
                            then_what then)
 {

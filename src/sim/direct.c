@@ -1,7 +1,7 @@
 /* Direct: every rank sends to every other, `window` at once (all, if no window is given).
  *
- * Sizes are those of the ring. In an all-reduce a rank begins the gathering half only once it has
- * received all of the scattering half. Source: system/collective/AllToAll.cc of the reference. */
+ * Sizes are those of the ring. In an all-reduce a rank begins the gathering half only once it has received
+ * all of the scattering half. Source: system/collective/AllToAll.cc of the reference. */
 #include "sim/collective.h"
 
 static const char *plan_direct(const sim_implementation *how, bool dim_last, uint32_t tree, sim_phase *p)

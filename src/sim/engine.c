@@ -1,8 +1,8 @@
-/* The loop: the network's events, each rank's own events, and messages.
+/* The plain engine's loop: the network's events, each rank's own events, and messages.
  *
  * Source: EventQueue.cpp of the analytical network and Sys::try_register_event, which gather what a rank
- * registers for one tick under the network event of the first; CommonNetworkApi,
- * CongestionUnawareNetworkApi and CongestionAwareNetworkApi for messages. */
+ * registers for one tick under the network event of the first; CommonNetworkApi, CongestionUnawareNetworkApi
+ * and CongestionAwareNetworkApi for messages. */
 #include "sim/engine.h"
 #include "sim/figures.h"
 #include "sim/remote_memory.h"
@@ -101,7 +101,7 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
 
 static void call(sim_engine *e, const sim_call *c);
 
-/* Tags of the workload's own messages and those of collectives have ranges of their own. */
+/* The workload's own messages and those of collectives have separate ranges of tags. */
 typedef enum { TAG_NATIVE = 0, TAG_COLLECTIVE = SIM_TAG_SPAN } tag_kind;
 
 static int32_t final_tag(uint32_t tag, tag_kind kind)
@@ -158,8 +158,8 @@ static bool check_message(sim_engine *e, uint32_t rank, const sim_message_key *k
     return e->status == DSE_OK;
 }
 
-/* Under the rendezvous protocol a message is sent once the receiver's handshake has come, and received
- * once that handshake has been sent. */
+/* Under the rendezvous protocol a message is sent once the receiver's handshake has come, and received once
+ * that handshake has been sent. */
 static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, bool send, sim_call c)
 {
     sim_message_key shake = {key->tag + TAG_HANDSHAKE, key->dst, key->src, HANDSHAKE_BYTES};
@@ -260,7 +260,7 @@ static void message_arrives(sim_engine *e, uint32_t id)
 {
     sim_call sent = e->messages.message[id].on_sent, received;
 
-    /* What the sender does next may post the receive: only one that was there before counts as matched. */
+    /* Completing the send may post the receive: only a receive that was posted before counts as matched. */
     if (!e->messages.message[id].received) {
         call(e, &sent);
         e->messages.message[id].arrived = true;
@@ -369,7 +369,7 @@ static void run_loop(sim_engine *e)
     }
 }
 
-/* The network is copied: the links' state outlives the run. */
+/* The network is copied, because the state of the links outlives the run. */
 static dse_status init_traffic(sim_engine *e)
 {
     net_network *net = DSE_ARENA_NEW(e->arena, net_network, 1);

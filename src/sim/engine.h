@@ -1,7 +1,7 @@
 /* sim_engine -- the state of one run, its events, and how issue requests are carried out. Private to sim/.
  *
- * Handlers return nothing: the engine keeps the first failure, which ends the loop. Records refer to each other by
- * index; what must survive a handler lives in the arena or in the engine's pools. */
+ * Handlers return nothing: the engine keeps the first failure, which ends the loop. Records refer to each
+ * other by index; what must survive a handler lives in the arena or in the engine's pools. */
 #ifndef DSE_SIM_ENGINE_H
 #define DSE_SIM_ENGINE_H
 
@@ -20,12 +20,11 @@ typedef enum {
     SIM_EV_RECEIVED              /* a receive posted after the arrival completes: subject is the message */
 } sim_event_kind;
 
-/* Events of a rank. All events that a rank has registered for one tick run together, when the first of them is due: the
- * reference keeps a list per rank and tick, and its order decides ties. */
+/* Events of a rank. All events that a rank has registered for one tick run together, when the first of them
+ * is due: the reference keeps a list per rank and tick, and its order decides ties. */
 typedef enum {
-    SIM_RE_NODE_DONE, /* a node ends by itself: subject is the node */
-    SIM_RE_BUNDLE, /* a packet has passed the endpoint: subject is the stream, value the ticks of its reduction, or
-                          SIM_NO_REDUCTION */
+    SIM_RE_NODE_DONE,  /* a node ends by itself: subject is the node */
+    SIM_RE_BUNDLE,     /* a packet has passed the endpoint: subject is the stream; see sim_bundle_passed */
     SIM_RE_BUS,        /* a side of the memory bus (subject) has done what value says */
     SIM_RE_REMOTE_NEXT /* the remote memory (subject) may serve the next request */
 } sim_rank_event_kind;
@@ -53,8 +52,9 @@ typedef struct {
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
-/* How issue requests are carried out. The plain engine simulates each message (engine.c); the abridged engine computes
- * when collectives and messages end (abridged.c); the lockstep engine runs one rank of one collective (lockstep.c). */
+/* How issue requests are carried out. The plain engine simulates each message (engine.c); the abridged engine
+ * computes when collectives and messages end (abridged.c); the lockstep engine runs one rank of one
+ * collective (lockstep.c). */
 typedef struct {
     /* Calls sim_node_done after `delay` ticks. */
     void (*end_node)(sim_engine *e, uint32_t rank, uint32_t node, dse_time delay);
@@ -114,7 +114,8 @@ struct sim_engine {
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
                          dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err);
 
-/* Sets up the queues and pools; the caller has set backend, set, net, w, arena, err and logical, and cleared the rest. */
+/* Sets up the queues and pools; the caller has set backend, set, net, w, arena, err and logical, and cleared
+ * the rest. */
 void sim_engine_init(sim_engine *e);
 void sim_engine_free(sim_engine *e);
 
@@ -133,8 +134,8 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
 /* Runs the events that a rank has registered for one tick. */
 void sim_run_batch(sim_engine *e, uint32_t batch);
 
-/* A message of a collective: sends size bytes to peer; posts the receive for what peer sends, and does `call` when the
- * message has arrived and is matched. */
+/* A message of a collective: sends size bytes to peer; posts the receive for what peer sends, and does `call`
+ * when the message has arrived and is matched. */
 static inline void sim_send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag)
 {
     e->backend->send(e, rank, peer, size, tag);

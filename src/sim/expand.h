@@ -1,4 +1,4 @@
-/* From a run of classes to the results of all ranks. Private to sim/. */
+/* Makes the results of all ranks from a run of their classes. Private to sim/. */
 #ifndef DSE_SIM_EXPAND_H
 #define DSE_SIM_EXPAND_H
 

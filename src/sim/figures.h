@@ -1,5 +1,5 @@
-/* What a run leaves behind: the figures of its ranks, the record of its nodes, or why it could not end. Private to
- * sim/. */
+/* What a run leaves behind: the figures of its ranks, the record of its nodes, or why it could not end.
+ * Private to sim/. */
 #ifndef DSE_SIM_FIGURES_H
 #define DSE_SIM_FIGURES_H
 

@@ -1,8 +1,8 @@
 /* Halving-doubling: log2(n) exchanges with partners at distance 1, 2, 4, ... of halves of what is left
  * (reduce-scatter), or n/2, n/4, ... of doubling pieces (all-gather), or both (all-reduce).
  *
- * Made for powers of two. With another n the reference computes on: distances are truncated, partners do
- * not meet, and most collectives never end, which is detected as the deadlock it is. It has no all-to-all.
+ * Made for powers of two. With another n the reference computes on: distances are truncated, partners do not
+ * meet, and most collectives never end, which is detected as the deadlock it is. It has no all-to-all.
  * Source: system/collective/HalvingDoubling.cc of the reference. */
 #include "sim/collective.h"
 

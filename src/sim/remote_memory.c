@@ -1,9 +1,9 @@
 /* Remote memory: what a MEM_LOAD or MEM_STORE node takes.
  *
- * Each access costs latency + bytes / bandwidth. A memory of its own per NPU serves at once; one per node,
- * or one pool for all, serves one access at a time, first come first served. Source:
- * AnalyticalRemoteMemory.cc of astra-memory-analytical (bb12dd5); its per-node form reads freed memory when
- * an access ends, and is done here as its documentation describes it. */
+ * Each access costs latency + bytes / bandwidth. A memory of its own per NPU serves at once; one per node, or
+ * one pool for all, serves one access at a time, first come first served. Source: AnalyticalRemoteMemory.cc
+ * of astra-memory-analytical (bb12dd5); its per-node form reads freed memory when an access ends, and is done
+ * here as its documentation describes it. */
 #include "sim/remote_memory.h"
 #include "sim/engine.h"
 

@@ -1,8 +1,8 @@
 /* Ring: every rank sends to the next and receives from the one before, step after step.
  *
  * All-reduce takes 2(n-1) steps of 1/n of the data, the first n-1 of which end with a reduction;
- * reduce-scatter and all-gather n-1; all-to-all is run as n(n-1)/2 such steps of 1/n. The endpoint delay
- * is paid before the first step and after each. Source: system/collective/Ring.cc of the reference. */
+ * reduce-scatter and all-gather n-1; all-to-all is run as n(n-1)/2 such steps of 1/n. The endpoint delay is
+ * paid before the first step and after each. Source: system/collective/Ring.cc of the reference. */
 #include "sim/collective.h"
 
 #define MAX_ALL_TO_ALL 65536u /* members: of more it has over 2^31 steps */

@@ -2,10 +2,10 @@
  *
  * `width` packets are made at the start and one more for each packet received. Making a packet costs the
  * endpoint's delay, and the local memory's if the data received is reduced into it; then it may be sent,
- * together with posting the receive for its answer. Packets are counted in rounds: `width` that are passed
- * on as they are, then `cycle` that are reduced if the phase reduces; in an all-reduce every second
- * round gathers and reduces nothing. Source: Ring.cc of the reference, from which its other two
- * algorithms are copied or derived. */
+ * together with posting the receive for its answer. Packets are counted in rounds: `width` that are passed on
+ * as they are, then `cycle` that are reduced if the phase reduces; in an all-reduce every second round
+ * gathers and reduces nothing. Source: Ring.cc of the reference, from which its other two algorithms are
+ * copied or derived. */
 #include "sim/engine.h"
 #include "sim/stream.h"
 

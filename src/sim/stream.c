@@ -1,9 +1,9 @@
 /* Chunks: cutting a collective into streams, and moving streams from phase to phase.
  *
- * Source: Sys::generate_collective, proceed_to_next_vnet_baseline and SchedulerUnit of the reference. There
- * a scheduling policy orders the streams that wait in a queue by the priority of their collective; as a
- * rank runs one collective at a time, all that wait have the same, and LIFO, FIFO and EXPLICIT come out
- * as first come first served. */
+ * Source: Sys::generate_collective, proceed_to_next_vnet_baseline and SchedulerUnit of the reference. There a
+ * scheduling policy orders the streams that wait in a queue by the priority of their collective; as a rank
+ * runs one collective at a time, all that wait have the same, and LIFO, FIFO and EXPLICIT come out as first
+ * come first served. */
 #include "sim/stream.h"
 #include "sim/engine.h"
 #include "sim/lockstep.h"
@@ -52,7 +52,7 @@ static void lane_append(sim_engine *e, sim_stream *s)
     lane->wait_tail = s->id;
 }
 
-/* After lane_append and lane_start: see lockstep.c. */
+/* Detects chunks of several phases in one tick, after lane_append and lane_start; see lockstep.c. */
 static void lane_came(sim_engine *e, uint32_t rank, uint32_t which, uint32_t phase)
 {
     sim_lane *lane = &e->rank[rank].lane[which];
@@ -64,7 +64,7 @@ static void lane_came(sim_engine *e, uint32_t rank, uint32_t which, uint32_t pha
         sim_lockstep_refuse(e);
 }
 
-/* Starts those who wait, as far as there are places. */
+/* Starts waiting streams while there are free places. */
 static void lane_start(sim_engine *e, uint32_t rank, uint32_t which)
 {
     sim_lane *lane = &e->rank[rank].lane[which];
@@ -114,8 +114,8 @@ void sim_stream_next_phase(sim_engine *e, sim_stream *s)
         lane_came(e, rank, next, phase);
         return;
     }
-    /* The last chunk hands the rank on to its next nodes before it leaves its place: a collective that
-     * starts now finds one place less until this call returns. */
+    /* The rank goes on to its next nodes before the last chunk leaves its place: a collective that starts now
+     * has one place less until this call returns. */
     if (++r->coll_finished == r->coll_streams)
         e->backend->collective_ended(e, rank);
     free_stream(e, stream_at(e, id));
@@ -213,7 +213,7 @@ static void plan_ring(sim_engine *e, sim_stream *s, const sim_cut *cut)
 
 /* ---- a collective node --------------------------------------------------------------------- */
 
-/* Whether the system would run the collective otherwise than as one ring, were the group all NPUs. */
+/* Whether the system's own implementation of the collective is one ring. */
 static bool is_ring_by_choice(const sim_cut *cut)
 {
     return cut->logical->n_dims == 1 && cut->logical->dim[0].how.algorithm == &sim_algorithm_ring;
