@@ -46,17 +46,16 @@ void *dse_calloc(size_t n, size_t size)
 
 void dse_free(void *p) { free(p); }
 
-bool dse_grow(void **v, size_t *cap, size_t need, size_t elem_size)
+void dse_grow(void **v, size_t *cap, size_t need, size_t elem_size)
 {
     size_t want = *cap ? *cap : 16;
 
     if (need <= *cap)
-        return true;
+        return;
     while (want < need)
         want = want > SIZE_MAX / 2 ? SIZE_MAX : want * 2;
     *v = dse_realloc(*v, bytes_of(want, elem_size));
     *cap = want;
-    return true;
 }
 
 /* ---- arena --------------------------------------------------------------------------------- */

@@ -60,8 +60,9 @@ void *dse_arena_raw(dse_arena *a, size_t n, size_t size);
 
 /* Growing heap arrays: `type *v; size_t n, cap;` all starting at zero. DSE_GROW makes room for `need`
  * elements. */
-bool dse_grow(void **v, size_t *cap, size_t need, size_t elem_size);
-#define DSE_GROW(v, cap, need) ((need) <= (cap) ? true : dse_grow((void **)&(v), &(cap), (need), sizeof *(v)))
+void dse_grow(void **v, size_t *cap, size_t need, size_t elem_size);
+#define DSE_GROW(v, cap, need)                                                                               \
+    ((need) <= (cap) ? (void)0 : dse_grow((void **)&(v), &(cap), (need), sizeof *(v)))
 
 /* Slots: a growing array whose elements are used again. The free ones are chained by `link`, a uint32_t that
  * an element in use may have for itself; *free begins as DSE_NONE. Returns an index, and the element as it

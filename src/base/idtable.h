@@ -28,13 +28,13 @@ static inline void dse_idtable_free(dse_idtable *t)
     *t = (dse_idtable){0};
 }
 
-static inline bool dse_idtable_reserve(dse_idtable *t)
+static inline void dse_idtable_reserve(dse_idtable *t)
 {
     size_t n = t->n_slots ? t->n_slots * 2 : 64;
     dse_idslot *slot;
 
     if ((t->n_used + 1) * 2 <= t->n_slots)
-        return true;
+        return;
     slot = (dse_idslot *)dse_realloc(NULL, n * sizeof *slot);
     for (size_t i = 0; i < n; i++)
         slot[i].id = DSE_NONE;
@@ -50,7 +50,6 @@ static inline bool dse_idtable_reserve(dse_idtable *t)
     dse_free(t->slot);
     t->slot = slot;
     t->n_slots = n;
-    return true;
 }
 
 /* The slot of the key, or the empty slot where it would go; the table must have been reserved once. */

@@ -69,7 +69,7 @@ bool dse_queue_advance(dse_queue *q);
 static inline size_t dse_queue_place(dse_time at) { return at * 0x9e3779b97f4a7c15u >> 58; }
 
 /* `at` must not be earlier than the latest event taken. */
-static inline bool dse_queue_add(dse_queue *q, dse_time at, dse_event event)
+static inline void dse_queue_add(dse_queue *q, dse_time at, dse_event event)
 {
     uint32_t id = DSE_SLOT_TAKE(q->cell, q->cap_cells, q->n_cells, q->free_cell, dse_queue_cell, next);
     dse_queue_list *list = &q->due;
@@ -88,7 +88,6 @@ static inline bool dse_queue_add(dse_queue *q, dse_time at, dse_event event)
     else
         q->cell[list->tail].next = id;
     list->tail = id;
-    return true;
 }
 
 /* Takes the next event; false if there is none. */

@@ -48,7 +48,13 @@ dse_status dse_fail_errno(dse_error *err, dse_status st, const char *fmt, ...)
     return st;
 }
 
-dse_status dse_fail_nomem(dse_error *err) { return dse_fail(err, DSE_E_NOMEM, "out of memory"); }
+dse_error_line dse_error_say(const dse_error *err)
+{
+    dse_error_line line;
+
+    snprintf(line.text, sizeof line.text, "%s%s%s", err->where, *err->where ? ": " : "", err->text);
+    return line;
+}
 
 void dse_error_set_where(dse_error *err, const char *where)
 {

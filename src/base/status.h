@@ -12,7 +12,6 @@
 
 typedef enum {
     DSE_OK = 0,
-    DSE_E_NOMEM,    /* an allocation failed */
     DSE_E_IO,       /* the operating system refused: open, read, write, rename */
     DSE_E_SYNTAX,   /* a file is not what its format says: YAML, JSON, protobuf */
     DSE_E_CONFIG,   /* well-formed, but a key or value is wrong */
@@ -50,8 +49,11 @@ dse_status dse_fail_at(dse_error *err, dse_status st, const char *where, const c
 dse_status dse_fail_errno(dse_error *err, dse_status st, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Out of memory: the one failure whose text needs no arguments. */
-dse_status dse_fail_nomem(dse_error *err);
+/* All that an error says: "where: text", or the text alone. */
+typedef struct {
+    char text[sizeof((dse_error *)0)->where + sizeof((dse_error *)0)->text + 2];
+} dse_error_line;
+dse_error_line dse_error_say(const dse_error *err);
 
 /* Adds a place to an error that has none yet; used by the layer that knows the file. */
 void dse_error_set_where(dse_error *err, const char *where);

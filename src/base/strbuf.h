@@ -13,7 +13,6 @@
 typedef struct {
     char *data;
     size_t len, cap;
-    bool failed;
 } dse_strbuf;
 
 void dse_strbuf_init(dse_strbuf *b);

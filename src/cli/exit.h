@@ -24,7 +24,6 @@ static inline int exit_code(dse_status st)
     case DSE_OK: return EXIT_DONE;
     case DSE_E_USAGE: return EXIT_USAGE;
     case DSE_E_CHILD: return EXIT_CHILD;
-    case DSE_E_NOMEM: return EXIT_INTERNAL;
     case DSE_E_INTERRUPT: return EXIT_INTERRUPT;
     default: return EXIT_INPUT;
     }

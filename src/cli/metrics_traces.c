@@ -192,22 +192,19 @@ static void print(const measured *x)
 /* What stands for a trace that cannot be read. */
 static void print_failure(const measured *x, const dse_error *failure)
 {
-    dse_strbuf *out = x->r->out, text;
+    dse_strbuf *out = x->r->out;
 
-    dse_strbuf_init(&text);
-    dse_strbuf_addf(&text, "%s%s%s", failure->where, *failure->where ? ": " : "", failure->text);
     if (x->job->format == METRICS_JSON && x->workload) {
         dse_strbuf_adds(out, "{");
         print_json_trace(x->path, out);
         dse_strbuf_adds(out, ", \"error\": ");
-        dse_json_quote(out, text.data);
+        dse_json_quote(out, dse_error_say(failure).text);
         dse_strbuf_adds(out, "}");
     }
     for (size_t i = 0; x->job->format == METRICS_CSV && i < x->job->metric.n; i++) {
         report_measured nothing = {.name = x->job->metric.item[i]};
         report_measured_csv(x->workload, &nothing, 1, out);
     }
-    dse_strbuf_free(&text);
 }
 
 /* ---- one trace ------------------------------------------------------------------------------ */

@@ -82,8 +82,7 @@ static dse_status find_outline(drv_bounds *b, const drv_study *s, wl_variant v, 
             *out = b->outline[i].outline;
             return DSE_OK;
         }
-    if (!DSE_GROW(b->outline, b->cap_outlines, b->n_outlines + 1))
-        return dse_fail_nomem(err);
+    DSE_GROW(b->outline, b->cap_outlines, b->n_outlines + 1);
     if ((st = wl_outline_make(&b->operators, v, (uint32_t)made.layers, &b->outlines, &made.outline, err)) !=
         DSE_OK)
         return st;

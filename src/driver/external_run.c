@@ -94,11 +94,6 @@ static dse_status report_text(runner *r, lane *l, dse_strbuf *why, double second
     return st;
 }
 
-static void add_error(const dse_error *e, dse_strbuf *out)
-{
-    dse_strbuf_addf(out, "%s%s%s", e->where, e->where[0] ? ": " : "", e->text);
-}
-
 /* Removes large files that are no longer needed: STAGE's traces and ASTRA-sim's memory traces
  * (LocalMemUsageTracker.cc). */
 static dse_status discard(lane *l, dse_error *err)
@@ -127,13 +122,13 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
         return report_text(r, l, &text, o->cpu_seconds, err);
     }
     if (read_statistics(l, &log, &why) != DSE_OK) {
-        add_error(&why, &text);
+        dse_strbuf_adds(&text, dse_error_say(&why).text);
         drv_log_meaning_add(path, &text);
         drv_log_tail_add(path, strstr(text.data, path) ? "it" : path, &text);
         return report_text(r, l, &text, o->cpu_seconds, err);
     }
     if (r->tools->discard_workloads && discard(l, &why) != DSE_OK) {
-        add_error(&why, &text);
+        dse_strbuf_adds(&text, dse_error_say(&why).text);
         return report_text(r, l, &text, o->cpu_seconds, err);
     }
     drv_astra_log_metrics(&log, &row.metrics, &row.memory_rounded);
@@ -177,7 +172,7 @@ static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, ds
             break;
         }
         dse_strbuf_init(&text);
-        add_error(&why, &text);
+        dse_strbuf_adds(&text, dse_error_say(&why).text);
         st = report_text(r, l, &text, NAN, err);
     }
     return st;

@@ -37,7 +37,7 @@ typedef struct {
 static dse_status at_line(reader *r, dse_status st, const dse_error *why)
 {
     snprintf(r->where, sizeof r->where, "%.200s:%" PRIu32, r->path, r->line);
-    return dse_fail_at(r->err, st, r->where, "%s%s%s", why->where, why->where[0] ? ": " : "", why->text);
+    return dse_fail_at(r->err, st, r->where, "%s", dse_error_say(why).text);
 }
 
 static dse_status add_study(reader *r, const char *model, const char *system, dse_error *err)

@@ -104,11 +104,6 @@ static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *se
     return st;
 }
 
-static const char *error_text(const dse_error *why, dse_arena *a)
-{
-    return dse_arena_printf(a, "%s%s%s", why->where, why->where[0] ? ": " : "", why->text);
-}
-
 dse_status drv_has_cards(const store_row *r, dse_arena *a, bool *out, dse_error *err)
 {
     cfg_doc doc = {0};
@@ -129,7 +124,7 @@ static void by_configuration(const store_row *r, const char *db, const char *not
 
     *out = (drv_reproduction){NULL, note};
     if (drv_study_read_config(r->config, strlen(r->config), a, &study, &p, &why) != DSE_OK) {
-        out->note = error_text(&why, a);
+        out->note = dse_arena_strdup(a, dse_error_say(&why).text);
         return;
     }
     dse_strbuf_init(&command);
@@ -178,7 +173,7 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
                              : "by another program; this one simulates the same natively",
                          a, out);
     else if (check_cards(r, a, &settings, &simulator, &why) != DSE_OK)
-        by_configuration(r, db, error_text(&why, a), a, out);
+        by_configuration(r, db, dse_arena_strdup(a, dse_error_say(&why).text), a, out);
     else
         by_cards(r, &settings, simulator, a, out);
     return DSE_OK;

@@ -292,11 +292,6 @@ static dse_status read_study(state *s, const store_row *row, dse_arena *a, dse_e
     return st;
 }
 
-static const char *error_text(const dse_error *e, dse_arena *a)
-{
-    return dse_arena_printf(a, "%s%s%s", e->where, *e->where ? ": " : "", e->text);
-}
-
 static dse_status run(state *s, const report_study *study, dse_arena *a, report_robust *out, dse_error *err)
 {
     const drv_robust_options *o = s->o;
@@ -323,7 +318,7 @@ static dse_status run(state *s, const report_study *study, dse_arena *a, report_
     out->n_failed = s->n_failed;
     if (st == DSE_OK && s->n_failed) {
         out->failed_first = s->failed_first;
-        out->failure = error_text(&s->failure, a);
+        out->failure = dse_arena_strdup(a, dse_error_say(&s->failure).text);
     }
     return st;
 }
@@ -359,7 +354,7 @@ dse_status drv_robust(const report_study *study, const drv_robust_options *o, ds
         return st;
     if (run(&s, study, a, out, &why) !=
         DSE_OK) /* a point's failure explains more than that no point can be chosen */
-        out->why_not = error_text(s.n_failed ? &s.failure : &why, a);
+        out->why_not = dse_arena_strdup(a, dse_error_say(s.n_failed ? &s.failure : &why).text);
     release(&s);
     return DSE_OK;
 }

@@ -211,15 +211,13 @@ static dse_status read_strategy_axis(const reader *r, const cfg_node *node, cons
 {
     const uint32_t parameter = strategy_find(name);
     dse_error why = DSE_ERROR_INIT;
-    cfg_place at;
     dse_status st;
 
     *known = parameter < STRATEGY_N;
     if (!*known)
         return DSE_OK;
     st = design_axis_of(parameter, name, v->text, v->n, &r->out->space.strategy.of[parameter], &why);
-    return st == DSE_OK ? st
-                        : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s", why.text);
+    return st == DSE_OK ? st : fail(r, node, "%s", why.text);
 }
 
 /* Whether a value is one for its path, before the cards are known: to it, every list is as long as lists can be. */
@@ -249,12 +247,10 @@ static dse_status setting_of(const reader *r, const cfg_node *node, const char *
     const char *text = dse_arena_printf(r->arena, "%s=%s", path, value);
     dse_error why = DSE_ERROR_INIT;
     dse_status st = cfg_setting_parse(text, r->arena, out, &why);
-    cfg_place at;
 
     if (st == DSE_OK)
         st = check_value(out, &why);
-    return st == DSE_OK ? st
-                        : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), "%s", why.text);
+    return st == DSE_OK ? st : fail(r, node, "%s", why.text);
 }
 
 /* An axis over a value of a card. */
@@ -333,11 +329,9 @@ static dse_status read_set(const reader *r, const cfg_node *map)
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
         const char *path = map->key[i]->text, *value = NULL;
         dse_error why = DSE_ERROR_INIT;
-        cfg_place at;
 
-        st = drv_path_check(path, &why);
-        if (st != DSE_OK)
-            return dse_fail_at(r->err, st, cfg_where(r->doc, map->key[i], &at), "%s", why.text);
+        if (drv_path_check(path, &why) != DSE_OK)
+            return fail(r, map->key[i], "%s", why.text);
         st = text_of(r, map->item[i], path, &value);
         if (st == DSE_OK)
             st = setting_of(r, map->item[i], path, value, &items[i]);

@@ -44,8 +44,6 @@ static dse_status read_system(const char *path, const cfg_settings *settings, ds
         const char *system_json = dse_arena_printf(a, "%s/system.json", path);
         const char *network_yml = dse_arena_printf(a, "%s/network.yml", path);
 
-        if (!system_json || !network_yml)
-            return dse_fail_nomem(err);
         if ((st = cfg_load(system_json, a, &doc, err)) != DSE_OK ||
             (st = cfg_load(network_yml, a, &network, err)) != DSE_OK ||
             (st = card_system_read_astra(&doc, &network, out, err)) != DSE_OK)
@@ -144,7 +142,7 @@ dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, 
                               dse_error *err)
 {
     cfg_setting *items = DSE_ARENA_NEW(a, cfg_setting, n);
-    dse_status st = items ? DSE_OK : dse_fail_nomem(err);
+    dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && i < n; i++)
         st = cfg_setting_parse(words[i], a, &items[i], err);
@@ -179,22 +177,20 @@ void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf
             dse_strbuf_addf(out, "%s=%s", more->item[i].path, more->item[i].value);
             i++;
         }
-        if (out->failed)
-            return;
     }
 }
 
-static dse_status print_settings(const char *before, const cfg_settings *settings, dse_arena *a,
-                                 const char **out, dse_error *err)
+static const char *print_settings(const char *before, const cfg_settings *settings, dse_arena *a)
 {
     const cfg_settings none = {0};
+    const char *printed;
     dse_strbuf text;
 
     dse_strbuf_init(&text);
     drv_settings_print(before, settings ? settings : &none, &text);
-    *out = text.failed ? NULL : dse_arena_strdup(a, text.len ? text.data : "");
+    printed = dse_arena_strdup(a, text.data);
     dse_strbuf_free(&text);
-    return *out ? DSE_OK : dse_fail_nomem(err);
+    return printed;
 }
 
 /* Whatever it may still lack. */
@@ -227,9 +223,9 @@ dse_status drv_study_load_part(const char *model, const char *system, const cfg_
     dse_status st;
 
     *out = (drv_study){.engine = DRV_ENGINE, .tag_base = WL_TAG_BASE, .shortcuts = SIM_ALL_SHORTCUTS};
-    if ((settings && (st = check_paths(settings, err)) != DSE_OK) ||
-        (st = print_settings("", settings, a, &out->settings, err)) != DSE_OK)
+    if (settings && (st = check_paths(settings, err)) != DSE_OK)
         return st;
+    out->settings = print_settings("", settings, a);
     if ((st = read_model(model, settings, a, out, err)) != DSE_OK ||
         (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK ||
         (st = drv_study_load_operators(out, a, err)) != DSE_OK)
@@ -258,9 +254,10 @@ dse_status drv_study_of(const cfg_doc *model, const char *model_name, const card
                        .system_name = system_name,
                        .model_card = *model,
                        .system = *system};
-    if ((settings && (st = check_paths(settings, err)) != DSE_OK) ||
-        (st = print_settings("", settings, a, &out->settings, err)) != DSE_OK ||
-        (st = card_model_read(model, settings, &out->model, err)) != DSE_OK ||
+    if (settings && (st = check_paths(settings, err)) != DSE_OK)
+        return st;
+    out->settings = print_settings("", settings, a);
+    if ((st = card_model_read(model, settings, &out->model, err)) != DSE_OK ||
         (st = drv_study_load_operators(out, a, err)) != DSE_OK)
         return st;
     return check_operators(out, a, err);
@@ -306,8 +303,9 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
         st = check_model(out, err);
     if (st == DSE_OK && of_system) /* without: it was checked when it was loaded */
         st = card_system_set(&out->system, settings, err);
-    if (st != DSE_OK || (st = print_settings(s->settings, settings, a, &out->settings, err)) != DSE_OK)
+    if (st != DSE_OK)
         return st;
+    out->settings = print_settings(s->settings, settings, a);
     if (!strcmp(out->model.operators, s->model.operators))
         return DSE_OK;
     st = drv_study_load_operators(out, a, err);

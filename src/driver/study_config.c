@@ -53,8 +53,6 @@ void drv_config_add_point(const design_point *point, dse_strbuf *config)
 {
     dse_json j;
 
-    if (config->failed)
-        return;
     config->data[config->len - 1] = ','; /* was the brace at the end */
     dse_strbuf_adds(config, "\"point\":");
     dse_json_init(&j, config);
@@ -226,8 +224,8 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
     return DSE_OK;
 }
 
-/* Makes the study of a configuration up to its point, n bytes, the one that is kept. False if it is none, or there is
- * no memory: then none is. */
+/* Makes the study of a configuration up to its point, n bytes, the one that is kept. False if it is none: then none is
+ * kept. */
 static bool keep_study(drv_study_reader *r, const char *text, size_t n)
 {
     const char *operators_hash = "";
@@ -241,8 +239,7 @@ static bool keep_study(drv_study_reader *r, const char *text, size_t n)
     dse_strbuf_add(&r->text, text, n);
     dse_strbuf_addc(&r->text, '}');
     r->study = (drv_study){.shortcuts = SIM_ALL_SHORTCUTS};
-    kept = !r->text.failed &&
-           cfg_parse_json(source, r->text.data, r->text.len, &r->study_arena, &doc, NULL) == DSE_OK &&
+    kept = cfg_parse_json(source, r->text.data, r->text.len, &r->study_arena, &doc, NULL) == DSE_OK &&
            has_all_keys(&doc) && !cfg_get(doc.root, "point") && read_cards(&doc, &r->study, NULL) == DSE_OK &&
            read_names(&doc, &r->study, &operators_hash, NULL) == DSE_OK &&
            keep_operators(r, operators_hash, NULL) == DSE_OK;

@@ -27,7 +27,6 @@ static bool next(void *user, uint64_t *task, const drv_study **study, const desi
     while (s->next < s->v->n_rows) {
         const char *config = s->v->rows[s->next].config;
         dse_error err = DSE_ERROR_INIT;
-        char why[sizeof err.where + sizeof err.text + 2];
 
         *task = s->next++;
         *study = &s->study;
@@ -36,8 +35,7 @@ static bool next(void *user, uint64_t *task, const drv_study **study, const desi
         if (drv_study_read_config(config, strlen(config), &s->study_arena, &s->study, &s->point, &err) ==
             DSE_OK)
             return true;
-        snprintf(why, sizeof why, "%s%s%s", err.where, err.where[0] ? ": " : "", err.text);
-        fail_row(s, *task, why);
+        fail_row(s, *task, dse_error_say(&err).text);
     }
     return false;
 }

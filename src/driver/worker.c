@@ -35,7 +35,7 @@ void drv_answer_write_metrics(const store_metrics *m, dse_json *j)
         if (text)
             dse_json_string(j, text);
         else if (c[i].type == STORE_REAL)
-            dse_json_double(j, v);
+            dse_json_double(j, v); /* "inf" in quotes, where dse_json_key_double writes null */
         else
             dse_json_uint(j, store_count(m, &c[i]));
     }
@@ -63,10 +63,7 @@ static void answer(drv_study_reader *r, const char *line, size_t n, sim_shortcut
         dse_json_key(&j, "metrics");
         drv_answer_write_metrics(&metrics, &j);
     } else {
-        char text[sizeof err.where + sizeof err.text + 2];
-
-        snprintf(text, sizeof text, "%s%s%s", err.where, err.where[0] ? ": " : "", err.text);
-        dse_json_key_string(&j, "error", text);
+        dse_json_key_string(&j, "error", dse_error_say(&err).text);
     }
     dse_json_end_object(&j);
     dse_strbuf_addc(out, '\n');

@@ -91,7 +91,7 @@ static dse_status simulate(const calibration *c, size_t i, step_time *out, dse_e
 static dse_status fail_run(const calibration *c, size_t i, dse_status st, const dse_error *why,
                            dse_error *err)
 {
-    return dse_fail_at(err, st, c->run[i].name, "%s%s%s", why->where, *why->where ? ": " : "", why->text);
+    return dse_fail_at(err, st, c->run[i].name, "%s", dse_error_say(why).text);
 }
 
 static dse_status predict_one(void *user, size_t i, dse_error *err)

@@ -48,13 +48,13 @@ sweep() {
     without_progress sweep.stderr >&2
     return $code
 }
-without_progress() { sed -E '/^[0-9]+[^ ]* points?, /d' "$1"; }
+without_progress() { sed -E '/^[0-9]+[^ ]* points?, |^[0-9]+ of [0-9]+ (perturbed systems|files of traces read), /d' "$@"; }
 
 # best OPTION...: ccldse best, without the lines of progress that --robust prints when it takes long
 best() {
     code=0
     "$CCLDSE" best "$@" 2>best.stderr || code=$?
-    sed '/^[0-9]* of [0-9]* perturbed systems, /d' best.stderr >&2
+    without_progress best.stderr >&2
     return $code
 }
 

@@ -32,7 +32,7 @@ static void random_against_model(uint64_t hash_mask, uint64_t seed)
         /* Fills first, then stays around half full, then empties. */
         bool want = unit_random(&seed) % 100 < (step < 8000 ? 80 : step < 16000 ? 50 : 15);
 
-        assert_true(dse_idtable_reserve(&t));
+        dse_idtable_reserve(&t);
         slot = find(&t, records, records[i], hash);
         assert_int_equal(slot->id, in[i] ? i : DSE_NONE);
         if (want && !in[i]) {
@@ -68,7 +68,7 @@ CLAIM(a_chain_that_wraps_around_survives_a_removal)
     uint64_t records[] = {10, 11, 12, 13};
     dse_idtable t = {0};
 
-    assert_true(dse_idtable_reserve(&t));
+    dse_idtable_reserve(&t);
     assert_int_equal(t.n_slots, 64);
     for (uint32_t i = 0; i < 3; i++)
         dse_idtable_put(&t, find(&t, records, records[i], 63), 63, i);
@@ -89,7 +89,7 @@ CLAIM(the_table_is_at_most_half_full)
     for (uint32_t i = 0; i < 1000; i++) {
         uint32_t hash = (uint32_t)dse_hash_u64(records[i] = i);
 
-        assert_true(dse_idtable_reserve(&t));
+        dse_idtable_reserve(&t);
         dse_idtable_put(&t, find(&t, records, i, hash), hash, i);
         assert_true(t.n_used * 2 <= t.n_slots);
         assert_int_equal(t.n_slots & (t.n_slots - 1), 0);
@@ -106,7 +106,7 @@ CLAIM(filling_and_emptying_for_ever_does_not_grow_the_table)
     for (uint64_t i = 0; i < 10000; i++) {
         uint32_t hash = (uint32_t)dse_hash_u64(records[0] = i);
 
-        assert_true(dse_idtable_reserve(&t));
+        dse_idtable_reserve(&t);
         dse_idtable_put(&t, find(&t, records, i, hash), hash, 0);
         dse_idtable_remove(&t, find(&t, records, i, hash));
     }

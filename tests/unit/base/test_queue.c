@@ -5,7 +5,7 @@ static dse_queue q;
 
 static void add(dse_time at, uint32_t subject)
 {
-    assert_true(dse_queue_add(&q, at, (dse_event){7, subject}));
+    dse_queue_add(&q, at, (dse_event){7, subject});
 }
 
 static void expect(dse_time at, uint32_t subject)

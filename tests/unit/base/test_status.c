@@ -17,7 +17,6 @@ CLAIM(the_first_failure_wins)
     assert_int_equal(dse_fail_at(&err, DSE_E_IO, "g:3:4", "second"),
                      DSE_E_IO); /* the status is the caller's */
     assert_int_equal(dse_fail(&err, DSE_E_SIM, "third"), DSE_E_SIM);
-    assert_int_equal(dse_fail_nomem(&err), DSE_E_NOMEM);
     assert_failure(DSE_E_CONFIG, &err, DSE_E_CONFIG, "f:1:2", "first");
 }
 
@@ -26,8 +25,17 @@ CLAIM(the_error_may_be_null)
     assert_int_equal(dse_fail(NULL, DSE_E_IO, "x"), DSE_E_IO);
     assert_int_equal(dse_fail_at(NULL, DSE_E_IO, "y", "x"), DSE_E_IO);
     assert_int_equal(dse_fail_errno(NULL, DSE_E_IO, "x"), DSE_E_IO);
-    assert_int_equal(dse_fail_nomem(NULL), DSE_E_NOMEM);
     dse_error_set_where(NULL, "y");
+}
+
+CLAIM(an_error_is_said_with_its_place_if_it_has_one)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    dse_fail(&err, DSE_E_IO, "no such file");
+    assert_string_equal(dse_error_say(&err).text, "no such file");
+    dse_error_set_where(&err, "a.yaml:1:2");
+    assert_string_equal(dse_error_say(&err).text, "a.yaml:1:2: no such file");
 }
 
 CLAIM(errno_is_spelt_out_behind_the_message)
@@ -76,6 +84,7 @@ int main(void)
         cmocka_unit_test(a_failure_returns_its_status_and_fills_the_error),
         cmocka_unit_test(the_first_failure_wins),
         cmocka_unit_test(the_error_may_be_null),
+        cmocka_unit_test(an_error_is_said_with_its_place_if_it_has_one),
         cmocka_unit_test(errno_is_spelt_out_behind_the_message),
         cmocka_unit_test(a_place_is_added_only_to_an_error_that_lacks_one),
         cmocka_unit_test(long_texts_are_cut_to_fit),

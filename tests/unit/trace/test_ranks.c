@@ -72,7 +72,7 @@ static trace_rank *add_rank(trace_record *r, trace_kind kind, const char *path, 
 
 static void add_group(trace_rank *r, uint32_t size, const char *ranks)
 {
-    assert_true(DSE_GROW(r->group, r->cap_groups, r->n_groups + 1));
+    DSE_GROW(r->group, r->cap_groups, r->n_groups + 1);
     r->group[r->n_groups++] = (trace_group){.name = DSE_NONE,
                                             .desc = DSE_NONE,
                                             .ranks = trace_names_add(&r->names, ranks, strlen(ranks)),
