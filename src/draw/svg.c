@@ -185,7 +185,7 @@ static void put_switch(const picture *p, uint32_t level, uint32_t npu, draw_poin
         dse_strbuf_addf(p->out, "switches %" PRIu32 "-%" PRIu32 "</text>\n", id, id + l->dim->stride - 1);
 }
 
-/* One instance of a dimension, whose first NPU is `npu`, with all that is in it. */
+/* One instance of a dimension, whose first NPU is `npu`, with its contents. */
 static void put_level(const picture *p, uint32_t level, uint32_t npu, draw_point at)
 {
     const draw_level *l = &p->layout->level[level];

@@ -37,8 +37,8 @@ static inline const net_dimension *net_graph_dimension(const net_graph *g, uint3
 /* The slot of the link that a message for NPU dst takes at a device; device != dst. */
 uint32_t net_graph_next(const net_graph *g, uint32_t device, uint32_t dst);
 
-/* The same. *n is the number of successive links that the message takes through this port; net_graph_straight
- * gives the next of them. */
+/* As net_graph_next; *n is the number of successive links that the message takes through this port;
+ * net_graph_straight gives the next of them. */
 uint32_t net_graph_leg(const net_graph *g, uint32_t device, uint32_t dst, uint32_t *n);
 
 static inline uint32_t net_graph_straight(const net_graph *g, uint32_t slot)
@@ -52,8 +52,8 @@ uint32_t net_graph_ports(const net_graph *g, uint32_t device, uint32_t *first);
 /* The dimension of a switch. */
 uint32_t net_graph_switch_dim(const net_graph *g, uint32_t device);
 
-/* For people: an NPU is its id, "5"; a switch "switch 19". Of at most NET_DEVICE_NAME - 1 characters; cut off
- * at n. */
+/* The name of a device in output: "5" for an NPU, "switch 19" for a switch. At most NET_DEVICE_NAME - 1
+ * characters; cut off at n. */
 #define NET_DEVICE_NAME 24
 void net_device_name(const net_graph *g, uint32_t device, char *out, size_t n);
 

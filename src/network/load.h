@@ -12,7 +12,7 @@
 #define NET_LINK_NAME (2 * NET_DEVICE_NAME + 4)
 void net_link_name(const net_graph *g, uint32_t slot, char *out, size_t n);
 
-/* Of one dimension. A message counts on each of the links that it takes. */
+/* The load of one dimension. A message counts on each link that it takes. */
 typedef struct {
     uint32_t n_links, n_used; /* used: at least one message took it */
     uint64_t bytes, n_messages;
@@ -34,7 +34,7 @@ typedef struct {
  * borrowed. */
 const net_load *net_load_of(const net_traffic *t, dse_time end, dse_arena *a);
 
-/* Of one link: a fraction. */
+/* The utilisation of one link, as a fraction. */
 double net_load_util(const net_load *l, uint32_t slot);
 
 /* All graph->n_links links: the n_used used links, busiest first, then the unused ones; ties by slot. In the

@@ -29,7 +29,7 @@ typedef struct {
     bool full_multi_hop; /* the delay has every dimension in which two NPUs differ, else the lowest alone */
 } net_network;
 
-/* For people: "Mesh2D 4x4", "Ring 8". Of a finished network; cut off at n. */
+/* The name of a finished network's dimension in output: "Mesh2D 4x4", "Ring 8". Cut off at n. */
 #define NET_DIMENSION_NAME 64
 void net_dimension_name(const net_dimension *d, char *out, size_t n);
 

@@ -2,7 +2,7 @@
  *
  *  - a collective of a group's ring ends, for each rank, at a tick that follows from those at which its ranks
  *    began (circle.h);
- *  - one of all ranks ends together for those who began together (lockstep.h);
+ *  - a collective of all ranks ends in one tick for ranks that began it in one tick (lockstep.h);
  *  - a message ends for both of its ranks after the network's delay.
  *
  * All three take effect after the tick in which they are computed, so the order of ranks within a tick does

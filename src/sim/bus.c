@@ -21,7 +21,7 @@ enum { NPU, MA, INNER_NPU, INNER_MEMORY, N_SIDES };
 
 typedef enum { SEND_FINISHED, RECEIVE_FINISHED, PROCESSING_FINISHED } bus_event;
 
-/* What happens when a request has come through. */
+/* The step after a request has crossed its bus. */
 typedef enum {
     THEN_BUNDLE,    /* the packet has passed the endpoint */
     THEN_PROCESS,   /* the outer request it stands for is processed, */
@@ -193,7 +193,7 @@ static void start_processing(sim_engine *e, uint32_t rank, int which)
           (dse_time)(b->request[s->processing.head].size / 100 * e->set->bus.local_reduction_delay + 50));
 }
 
-/* A request has come through: what it stood for goes on. */
+/* A request has crossed its bus: continues what it stood for. */
 static void come_through(sim_engine *e, uint32_t rank, request r)
 {
     struct sim_bus *b = e->rank[rank].bus;
@@ -216,7 +216,7 @@ static void come_through(sim_engine *e, uint32_t rank, request r)
     send_if_free(e, rank, NPU);
 }
 
-/* Where a request goes that has been received, or processed. */
+/* Forwards a request that has been received, or processed. */
 static void dispatch(sim_engine *e, uint32_t rank, int which, uint32_t id, fifo *from)
 {
     struct sim_bus *b = e->rank[rank].bus;

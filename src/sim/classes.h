@@ -22,8 +22,7 @@ typedef struct {
     /* A rank per class. Groups are those of `first`; the peers of messages are classes, their tags tell one
      * send of a class from all others. */
     wl_workload w;
-    uint32_t *
-        *before; /* per rank and group slot: the member before it in the group's ring; DSE_NONE: no ring */
+    uint32_t **before;  /* per rank and group slot: the member before it in the ring; DSE_NONE: no ring */
     uint32_t **mate;    /* per graph and point-to-point slot: the slot of the peer at the other end */
     uint32_t **peer_no; /* per graph and point-to-point slot: which of its ranks' peers it goes to, from 0 */
     /* Ranks of a class whose messages differ in several dimensions and pay for one: per class and group slot

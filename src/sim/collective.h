@@ -70,6 +70,12 @@ struct sim_stream {
 
 static inline const sim_phase *sim_stream_phase(const sim_stream *s) { return &s->phases[s->phase]; }
 
+/* A packet of an algorithm in steps, and the source of the packet that answers it. */
+typedef struct {
+    uint32_t to, from;
+    uint64_t bytes;
+} sim_packet;
+
 /* One row of collective_list.h, one file. */
 struct sim_algorithm {
     const char *name;     /* as in system.json: "ring" */
@@ -86,6 +92,8 @@ struct sim_algorithm {
     void (*start)(sim_engine *e, sim_stream *s);
     void (*ready)(sim_engine *e, sim_stream *s);
     void (*receive)(sim_engine *e, sim_stream *s);
+    /* Packet k of the phase; NULL: the algorithm does not run in steps. */
+    void (*packet)(const sim_phase *p, uint32_t k, sim_packet *out);
 };
 
 /* A collective's dimensions as the implementation list makes them. */
@@ -166,18 +174,11 @@ static inline dse_time sim_reduction_ticks(const sim_settings *set, uint64_t byt
 
 /* steps.c: algorithms that send packet after packet. ------------------------------------------ */
 
-typedef struct {
-    uint32_t to, from;
-    uint64_t bytes;
-} sim_packet;
-
-/* The destination of packet k of the phase, and the source of the packet that answers it. */
-typedef void sim_packet_of(const sim_phase *p, uint32_t k, sim_packet *out);
-
-void sim_steps_start(sim_engine *e, sim_stream *s, sim_packet_of *packet);
-void sim_steps_receive(sim_engine *e, sim_stream *s, sim_packet_of *packet);
+void sim_steps_start(sim_engine *e, sim_stream *s);
+void sim_steps_receive(sim_engine *e, sim_stream *s);
+void sim_steps_ready(sim_engine *e, sim_stream *s);
 /* Sends the next packet if there is one and `width` allows it. */
-void sim_steps_send(sim_engine *e, sim_stream *s, sim_packet_of *packet);
+void sim_steps_send(sim_engine *e, sim_stream *s);
 /* Goes on to the next phase if all is sent and received. */
 void sim_steps_end(sim_engine *e, sim_stream *s);
 

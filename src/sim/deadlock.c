@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #define MAX_RANKS_DESCRIBED 2
-#define MAX_RANKS_NAMED     34 /* the others as rank:node: the message has room for so many */
+#define MAX_RANKS_NAMED     34 /* in all, the others as rank:node: as many as fit the message */
 
 /* The size of the first dimension in which the collective runs an algorithm for powers of two on another
  * count; *name is the algorithm's. 0: there is none. */

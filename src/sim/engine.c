@@ -120,16 +120,13 @@ static void transmit(sim_engine *e, const sim_message_key *key, uint32_t message
     }
 }
 
-static void post_send(sim_engine *e, const sim_message_key *key, sim_call on_sent)
+static void post(sim_engine *e, const sim_message_key *key, bool send, sim_call c)
 {
-    transmit(e, key, sim_messages_post(&e->messages, key, true, on_sent));
-}
+    uint32_t message = sim_messages_post(&e->messages, key, send, c);
 
-static void post_receive(sim_engine *e, const sim_message_key *key, sim_call on_received)
-{
-    uint32_t message = sim_messages_post(&e->messages, key, false, on_received);
-
-    if (e->messages.message[message].arrived)
+    if (send)
+        transmit(e, key, message);
+    else if (e->messages.message[message].arrived)
         schedule(e, 0, SIM_EV_RECEIVED, message);
 }
 
@@ -167,36 +164,19 @@ static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, b
                                 sim_postponed, next_free);
 
     e->postponed[id] = (sim_postponed){.rank = rank, .key = *key, .call = c};
-    if (send)
-        post_receive(e, &shake, (sim_call){SIM_CALL_RENDEZVOUS_SEND, rank, id});
-    else
-        post_send(e, &shake, (sim_call){SIM_CALL_RENDEZVOUS_RECV, rank, id});
+    c = (sim_call){send ? SIM_CALL_RENDEZVOUS_SEND : SIM_CALL_RENDEZVOUS_RECV, rank, id};
+    post(e, &shake, !send, c);
 }
 
-static void send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, tag_kind kind,
-                 sim_call c)
+/* Sends a message of the rank, or receives one. */
+static void start_message(sim_engine *e, uint32_t rank, sim_message_key key, bool send, sim_call c)
 {
-    sim_message_key key = {final_tag(tag, kind), rank, peer, size};
-
     if (!check_message(e, rank, &key))
         return;
     if (e->set->rendezvous)
-        postpone(e, rank, &key, true, c);
+        postpone(e, rank, &key, send, c);
     else
-        post_send(e, &key, c);
-}
-
-static void receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, tag_kind kind,
-                    sim_call c)
-{
-    sim_message_key key = {final_tag(tag, kind), peer, rank, size};
-
-    if (!check_message(e, rank, &key))
-        return;
-    if (e->set->rendezvous)
-        postpone(e, rank, &key, false, c);
-    else
-        post_receive(e, &key, c);
+        post(e, &key, send, c);
 }
 
 static void end_node_later(sim_engine *e, uint32_t rank, uint32_t node, dse_time delay)
@@ -206,19 +186,21 @@ static void end_node_later(sim_engine *e, uint32_t rank, uint32_t node, dse_time
 
 static void send_collective(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag)
 {
-    send(e, rank, peer, size, tag, TAG_COLLECTIVE, (sim_call){SIM_CALL_NOTHING, rank, 0});
+    start_message(e, rank, (sim_message_key){final_tag(tag, TAG_COLLECTIVE), rank, peer, size}, true,
+                  (sim_call){SIM_CALL_NOTHING, rank, 0});
 }
 
 static void receive_collective(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag,
                                sim_call c)
 {
-    receive(e, rank, peer, size, tag, TAG_COLLECTIVE, c);
+    start_message(e, rank, (sim_message_key){final_tag(tag, TAG_COLLECTIVE), peer, rank, size}, false, c);
 }
 
 static void exchange(sim_engine *e, uint32_t rank, uint32_t node)
 {
     const wl_node *n = &e->rank[rank].graph->graph->node[node];
     const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
+    int32_t tag = final_tag(p->tag, TAG_NATIVE);
     sim_call done = {SIM_CALL_NODE, rank, node};
     sim_place place;
 
@@ -228,9 +210,9 @@ static void exchange(sim_engine *e, uint32_t rank, uint32_t node)
                  " cannot be sent",
                  sim_where(e, rank, node, &place), n->comm_size, rank, p->peer);
     else if (n->type == WL_NODE_SEND)
-        send(e, rank, p->peer, n->comm_size, p->tag, TAG_NATIVE, done);
+        start_message(e, rank, (sim_message_key){tag, rank, p->peer, n->comm_size}, true, done);
     else
-        receive(e, rank, p->peer, n->comm_size, p->tag, TAG_NATIVE, done);
+        start_message(e, rank, (sim_message_key){tag, p->peer, rank, n->comm_size}, false, done);
 }
 
 static void resume(sim_engine *e, uint32_t id, bool send)
@@ -239,10 +221,7 @@ static void resume(sim_engine *e, uint32_t id, bool send)
 
     e->postponed[id].next_free = e->free_postponed;
     e->free_postponed = id;
-    if (send)
-        post_send(e, &p.key, p.call);
-    else
-        post_receive(e, &p.key, p.call);
+    post(e, &p.key, send, p.call);
 }
 
 static void call(sim_engine *e, const sim_call *c)

@@ -2,8 +2,8 @@
  *
  * A rank computes one node at a time, runs one collective or send at a time, one CPU node at a time, and any
  * number of receives. Whenever something ends, the nodes that are ready at that moment are tried in ascending
- * id. A compute node that moves no data ends at once but wakes nobody: its children wait for the rank's next
- * event. Source: Workload.cc and HardwareResource.cc of the reference, and Chakra's feeder for
+ * id. A compute node that moves no data ends at once but wakes no other node: its children wait for the
+ * rank's next event. Source: Workload.cc and HardwareResource.cc of the reference, and Chakra's feeder for
  * dependencies. */
 #include "sim/engine.h"
 #include "sim/figures.h"

@@ -41,23 +41,14 @@ static void ring_packet(const sim_phase *p, uint32_t k, sim_packet *out)
     out->bytes = p->message_bytes;
 }
 
-static void start_ring(sim_engine *e, sim_stream *s) { sim_steps_start(e, s, ring_packet); }
-static void receive_ring(sim_engine *e, sim_stream *s) { sim_steps_receive(e, s, ring_packet); }
-
-static void ready_ring(sim_engine *e, sim_stream *s)
-{
-    s->free_packets++;
-    sim_steps_send(e, s, ring_packet);
-    sim_steps_end(e, s);
-}
-
 const sim_algorithm sim_algorithm_ring = {
     .name = "ring",
     .one_name = "oneRing",
     .all_alike = true,
     .summary = "neighbour to neighbour; 2(n-1) steps for an all-reduce",
     .plan = plan_ring,
-    .start = start_ring,
-    .ready = ready_ring,
-    .receive = receive_ring,
+    .start = sim_steps_start,
+    .ready = sim_steps_ready,
+    .receive = sim_steps_receive,
+    .packet = ring_packet,
 };

@@ -28,7 +28,7 @@ typedef struct {
     double op_intensity; /* operations per byte */
     bool has_memory;
     uint64_t peak_memory; /* bytes (upstream: elements) */
-    dse_time peak_time;   /* the first tick at which so much is held */
+    dse_time peak_time;   /* the first tick at which that much is held */
 } sim_rank_stats;
 
 /* Where the time of a rank goes. Each tick of [0, wall) counts in the first part of this order that has
@@ -54,11 +54,10 @@ typedef struct {
     dse_time *part; /* they add up to the rank's wall */
 } sim_breakdown;
 
-/* What the rank that holds most, the lowest among equals, holds at its peak. */
+/* The memory of the rank that holds most, the lowest among equals, at its peak. */
 typedef struct {
     uint32_t rank;
-    const wl_node
-        *node; /* under way at that tick, compute before communication; NULL: none. The workload's */
+    const wl_node *node; /* of the workload: under way then, compute before communication; NULL: none */
     uint64_t held[WL_N_TENSOR_KINDS]; /* they add up to the rank's peak_memory */
 } sim_peak;
 

@@ -1,9 +1,9 @@
 /* Chunks: cutting a collective into streams, and moving streams from phase to phase.
  *
  * Source: Sys::generate_collective, proceed_to_next_vnet_baseline and SchedulerUnit of the reference. There a
- * scheduling policy orders the streams that wait in a queue by the priority of their collective; as a rank
- * runs one collective at a time, all that wait have the same, and LIFO, FIFO and EXPLICIT come out as first
- * come first served. */
+ * scheduling policy orders the streams that wait in a queue by the priority of their collective. As a rank
+ * runs one collective at a time, all waiting streams have the same priority: LIFO, FIFO and EXPLICIT all mean
+ * first come first served. */
 #include "sim/stream.h"
 #include "sim/engine.h"
 #include "sim/lockstep.h"

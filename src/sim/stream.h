@@ -6,7 +6,7 @@
 #include "sim/collective.h"
 #include "sim/rank.h"
 
-/* What a collective node asks of its rank. */
+/* The work of a collective node on one rank. */
 typedef struct {
     const wl_group *group;      /* NULL: all ranks, by the dimensions involved */
     const sim_logical *logical; /* whose implementations and trees are used */
