@@ -31,11 +31,26 @@ static const struct {
 
 static const char *const word_names[N_WORDS + 1] = {NONE, "mixed", "bf16", "fp32", NULL};
 
-static dse_status check_placement(const char *name, dse_error *err)
+/* Parameters of the strategy that were keys of a card once: a card may still have them, as what its points take that say
+ * nothing else. */
+static dse_status check_parameter(uint32_t parameter, const char *text, dse_error *err)
 {
-    uint32_t p;
+    const strategy_parameter *p = &strategy_parameters[parameter];
+    dse_error why = DSE_ERROR_INIT;
+    uint32_t value;
 
-    return wl_placement_parse(name, &p, err);
+    return strategy_parse(p, "it", text, &value, &why) == DSE_OK ? DSE_OK
+                                                                 : dse_fail(err, DSE_E_CONFIG, "%s", why.text);
+}
+
+static dse_status check_placement(const char *text, dse_error *err)
+{
+    return check_parameter(STRATEGY_placement, text, err);
+}
+
+static dse_status check_stages(const char *text, dse_error *err)
+{
+    return check_parameter(STRATEGY_stages, text, err);
 }
 
 static const cfg_param rows[] = {
@@ -68,18 +83,17 @@ static const cfg_param rows[] = {
     {.key = "placement",
      .type = CFG_T_NAME,
      FIELD(placement),
-     .fallback = WL_PLACEMENT_DEFAULT,
+     .fallback = "",
      .check = check_placement,
-     .omit_default = true,
-     .help = "which parallel dimension's ranks are neighbours, innermost first: tp,sp,dp,pp as Megatron has "
-             "it"},
+     .moved = true,
+     .help = "the strategy's --placement, where a point says none"},
     {.key = "stages",
      .type = CFG_T_NAME,
      FIELD(stages),
-     .fallback = "turns",
-     .choices = wl_stages_names,
-     .omit_default = true,
-     .help = "layers of a pipeline stage: dealt out in turn, as by STAGE, or neighbours, as in Megatron"},
+     .fallback = "",
+     .check = check_stages,
+     .moved = true,
+     .help = "the strategy's --stages, where a point says none"},
     {.key = "precision",
      .type = CFG_T_NAME,
      FIELD(precision.word),
@@ -220,7 +234,18 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
     return DSE_OK;
 }
 
-wl_stages card_model_stages(const card_model *m)
+strategy card_model_strategy(const card_model *m)
 {
-    return strcmp(m->stages, wl_stages_names[WL_STAGES_NEIGHBOURS]) ? WL_STAGES_TURNS : WL_STAGES_NEIGHBOURS;
+    const struct {
+        uint32_t parameter;
+        const char *text;
+    } given[] = {{STRATEGY_placement, m->placement}, {STRATEGY_stages, m->stages}};
+    strategy s = strategy_default();
+    uint32_t value;
+
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+        if (*given[i].text &&
+            strategy_parse(&strategy_parameters[given[i].parameter], "", given[i].text, &value, NULL) == DSE_OK)
+            strategy_set(&s, given[i].parameter, value);
+    return s;
 }

@@ -4,7 +4,7 @@
 
 #include "config/param.h"
 #include "workload/expr.h"
-#include "workload/placement.h"
+#include "strategy/strategy.h"
 #include "workload/precision.h"
 
 /* A word, and numbers that are set over its own; NaN: the word's. */
@@ -19,8 +19,7 @@ typedef struct {
     int64_t kv_heads;   /* 0: as many as heads */
     cfg_name operators; /* a name in configs/operators, or a path */
     card_precision precision;
-    cfg_name placement; /* wl_placement_parse takes it */
-    cfg_name stages;    /* of wl_stages_names */
+    cfg_name placement, stages; /* as the strategy's table spells them; "": not given */
 } card_model;
 
 extern const cfg_table card_model_table;
@@ -40,8 +39,8 @@ dse_status card_model_check_precision(const card_model *m, const char *path, dse
 /* The numbers of the precision, whose word it may be; all 0: none. */
 wl_precision card_model_precision(const card_model *m);
 
-/* Which layers a pipeline stage has. */
-wl_stages card_model_stages(const card_model *m);
+/* What a point takes of the parameters that it does not say: the defaults, and what the card gives. */
+strategy card_model_strategy(const card_model *m);
 
 /* A copy that says the precision in numbers, for what is stored: the words of another version may mean others. */
 card_model card_model_spelled_out(const card_model *m);

@@ -225,6 +225,7 @@ static printer *printer_of(const calibrate_options *o)
 static void print(const calibrating *c)
 {
     const msr_gathered *g = &c->gathered;
+    const strategy usual = msr_usual_strategy();
     dse_arena *a = c->r->arena;
     report_calibrated_run *run = DSE_ARENA_NEW(a, report_calibrated_run, g->n);
 
@@ -232,7 +233,7 @@ static void print(const calibrating *c)
         const msr_run *of = g->of[i];
         char point[DESIGN_NAME_MAX];
 
-        design_point_name(&of->plan.point, point);
+        strategy_name(&of->plan.point, &usual, point);
         run[i] = (report_calibrated_run){.name = of->job.name,
                                          .where = of->job.where,
                                          .point = dse_arena_strdup(a, point),

@@ -291,14 +291,18 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const simulate_options *o = opts;
-    const strategy base = strategy_default();
+    strategy base = strategy_default();
     const drv_external *tools;
     simulated s;
     dse_status st;
 
+    /* What is wrong with the options is said before a card is read; what they do not say may be the card's. */
     if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK ||
         (st = choose_engine(o, r->arena, &tools, err)) != DSE_OK ||
         (st = load(o, r->arena, &s.study, err)) != DSE_OK)
+        return st;
+    base = card_model_strategy(&s.study.model);
+    if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK)
         return st;
     if (tools)
         return external_simulate(tools, &s.study, &s.point, o->json, r, err);

@@ -226,8 +226,8 @@ static bool is_omitted(const cfg_param *p, const void *values)
 {
     const void *f = const_field(p, values);
 
-    if (!p->omit_default)
-        return false;
+    if (!p->omit_default || p->moved)
+        return p->moved;
     switch (p->type) {
     case CFG_T_NAME: return !strcmp(f, p->fallback);
     case CFG_T_INT: return *(const int64_t *)f == strtoll(p->fallback, NULL, 10);

@@ -59,6 +59,7 @@ typedef struct {
     /* Of a name, a list, a number without a unit in its default, or one that may be absent: no text says it while it is the
      * default, as if there were no such row; so a resolved text stays what it was before there was one. */
     bool omit_default;
+    bool moved; /* read from older cards and texts, and never written: what it says is part of something else now */
 
     /* How the reference simulator's files call it; NULL: they do not have it. */
     const char *astra_key;

@@ -94,12 +94,7 @@ static dse_status find_outline(drv_bounds *b, const drv_study *s, wl_variant v, 
 dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const design_point *p, sim_bound *out,
                          dse_error *err)
 {
-    wl_strategy request = {.dp = p->dp,
-                            .tp = p->tp,
-                            .sp = p->sp,
-                            .pp = p->pp,
-                            .precision = card_model_precision(&s->model),
-                            .stages = card_model_stages(&s->model)};
+    const wl_strategy request = drv_point_request(s, p);
     const wl_outline *outline = NULL;
     wl_totals totals;
     dse_status st;
@@ -108,7 +103,6 @@ dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const design_point *
     if (!b->bounds)
         return dse_fail(err, DSE_E_CONFIG, "the study has no system that could be simulated");
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
-        (st = wl_placement_parse(s->model.placement, &request.placement, err)) != DSE_OK ||
         (st = find_outline(b, s, (wl_variant){p->recompute != 0, p->weight_sharded != 0}, &outline, err)) != DSE_OK ||
         (st = wl_totals_of(outline, &b->symbols, &request, &b->point, &totals, err)) != DSE_OK)
         return st;

@@ -264,17 +264,25 @@ static dse_status check_study(const drv_study *s, dse_error *err)
         return dse_fail(err, DSE_E_CONFIG,
                         "%s has a precision, and STAGE counts elements, not bytes; give --set precision=none",
                         s->model_name);
-    if (strcmp(s->model.placement, WL_PLACEMENT_DEFAULT) != 0)
-        return dse_fail(err, DSE_E_CONFIG,
-                        "%s has the placement '%s', and STAGE has only '" WL_PLACEMENT_DEFAULT "'",
-                        s->model_name, s->model.placement);
-    if (card_model_stages(&s->model) != WL_STAGES_TURNS)
-        return dse_fail(err, DSE_E_CONFIG, "%s has the stages '%s', and STAGE has only '%s'", s->model_name,
-                        s->model.stages, wl_stages_names[WL_STAGES_TURNS]);
     if (s->tag_base != WL_TAG_BASE)
         return dse_fail(err, DSE_E_CONFIG,
                         "STAGE draws the tags of its messages; tag base %" PRIu32 " cannot be given to it",
                         s->tag_base);
+    return DSE_OK;
+}
+
+/* STAGE has one value of each parameter that came later than it. */
+static dse_status check_point(const design_point *p, dse_error *err)
+{
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *parameter = &strategy_parameters[i];
+        char text[2][STRATEGY_VALUE_MAX];
+
+        if (parameter->omit_default && strategy_get(p, i) != parameter->fallback)
+            return dse_fail(err, DSE_E_CONFIG, "the point has %s %s, and STAGE has only %s", parameter->name,
+                            strategy_print(parameter, strategy_get(p, i), text[0]),
+                            strategy_print(parameter, parameter->fallback, text[1]));
+    }
     return DSE_OK;
 }
 
@@ -284,7 +292,8 @@ dse_status drv_external_plan(const drv_external *x, const drv_study *s, const de
     dse_status st;
 
     *out = (drv_external_point){0};
-    if ((st = check_study(s, err)) != DSE_OK || (st = drv_external_check(x, s, err)) != DSE_OK ||
+    if ((st = check_study(s, err)) != DSE_OK || (st = check_point(p, err)) != DSE_OK ||
+        (st = drv_external_check(x, s, err)) != DSE_OK ||
         (st = drv_point_check(s, p, err)) != DSE_OK)
         return st;
     name_folders(s, p, a, out);

@@ -83,23 +83,27 @@ static bool is_last_variant(const reader *r, uint32_t study, const cfg_settings 
     return true;
 }
 
-static dse_status add_point(reader *r, uint32_t study, const cfg_settings *settings, const design_point *p,
+static dse_status add_point(reader *r, uint32_t study, const cfg_settings *settings, const char *name,
                             dse_error *err)
 {
     drv_study varied;
+    strategy base, point;
     dse_status st;
 
     dse_arena_reset(&r->scratch);
-    if ((st = drv_study_vary(&r->study[study], settings, &r->scratch, &varied, err)) != DSE_OK ||
-        (st = drv_point_check(&varied, p, err)) != DSE_OK)
+    if ((st = drv_study_vary(&r->study[study], settings, &r->scratch, &varied, err)) != DSE_OK)
+        return st;
+    base = card_model_strategy(&varied.model);
+    if ((st = strategy_parse_name(name, &base, &point, NULL, err)) != DSE_OK ||
+        (st = drv_point_check(&varied, &point, err)) != DSE_OK)
         return st;
     DSE_GROW(r->variant, r->cap_variants, r->n_variants + 1);
     DSE_GROW(r->point, r->cap, r->n + 1);
     DSE_GROW(r->entry, r->cap_entries, r->n + 1);
     if (!is_last_variant(r, study, settings))
         r->variant[r->n_variants++] = (drv_variant){study, *settings};
-    r->entry[r->n] = (entry){study, r->line, dse_arena_strdup(r->arena, varied.settings), *p};
-    r->point[r->n++] = (drv_space_point){(uint32_t)r->n_variants - 1, *p};
+    r->entry[r->n] = (entry){study, r->line, dse_arena_strdup(r->arena, varied.settings), point};
+    r->point[r->n++] = (drv_space_point){(uint32_t)r->n_variants - 1, point};
     return DSE_OK;
 }
 
@@ -148,6 +152,7 @@ static dse_status read_line(reader *r, char **word, size_t n, dse_error *err)
 {
     cfg_settings settings = {0};
     design_point point;
+    const char *name;
     uint32_t study;
     dse_status st;
 
@@ -155,17 +160,18 @@ static dse_status read_line(reader *r, char **word, size_t n, dse_error *err)
         return dse_fail(err, DSE_E_CONFIG, "a line is POINT, or MODEL SYSTEM POINT [KEY=VALUE...]");
     if (n == 1 && !r->n_context)
         return dse_fail(err, DSE_E_CONFIG, "the line names no model and system; give --model and --system");
-    if ((st = strategy_parse_name(word[n == 1 ? 0 : 2], NULL, &point, NULL, err)) != DSE_OK)
+    name = word[n == 1 ? 0 : 2];
+    if ((st = strategy_parse_name(name, NULL, &point, NULL, err)) != DSE_OK)
         return st;
     if (n > 3)
         st = drv_settings_parse((const char *const *)word + 3, n - 3, r->arena, &settings, err);
     if (n > 1) {
         if (st == DSE_OK)
             st = find_study(r, word[0], word[1], &study, err);
-        return st == DSE_OK ? add_point(r, study, &settings, &point, err) : st;
+        return st == DSE_OK ? add_point(r, study, &settings, name, err) : st;
     }
     for (study = 0; st == DSE_OK && study < r->n_context; study++)
-        st = add_point(r, study, &settings, &point, err);
+        st = add_point(r, study, &settings, name, err);
     return st;
 }
 

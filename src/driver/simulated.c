@@ -34,17 +34,19 @@ static void keep_texts(store_metrics *m, dse_arena *a)
             *texts[i] = dse_arena_strdup(a, *texts[i]);
 }
 
-/* The model's placement in the words of a workload card. */
-static const char *order_of_ranks(const char *placement, dse_arena *a)
+/* A point's placement in the words of a workload card. */
+static const char *order_of_ranks(const design_point *point, dse_arena *a)
 {
     static const struct {
         const char *ours, *card;
     } words[] = {{"dp", "dp_shard,dp_replicate"}, {"tp", "tp"}, {"sp", "cp"}, {"pp", "pp"}};
+    char order[STRATEGY_VALUE_MAX];
     const char *text = "";
 
-    for (const char *p = placement; *p; p += strcspn(p, ","), p += *p == ',')
+    strategy_print(&strategy_parameters[STRATEGY_placement], point->placement, order);
+    for (const char *p = order; *p; p += strcspn(p, "-"), p += *p == '-')
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-            if (strcspn(p, ",") == strlen(words[i].ours) && !strncmp(p, words[i].ours, strlen(words[i].ours)))
+            if (strcspn(p, "-") == strlen(words[i].ours) && !strncmp(p, words[i].ours, strlen(words[i].ours)))
                 text = dse_arena_printf(a, "%s%s%s", text, *text ? "," : "", words[i].card);
     return text;
 }
@@ -66,7 +68,7 @@ dse_status drv_simulated_run(const drv_study *s, const design_point *p, const tr
         return st;
     if (card) {
         out->card = *card;
-        out->card.rank_order = order_of_ranks(s->model.placement, &out->arena);
+        out->card.rank_order = order_of_ranks(p, &out->arena);
         out->has_card = true;
     }
     return drv_recording_make_views(out, 0, err);

@@ -199,26 +199,27 @@ static bool is_of_points(const binding *b, uint32_t i)
 }
 
 /* A choice or an order is text, everything else a number. */
-static design_value parameter_value(uint32_t parameter, const strategy *s)
+static design_value parameter_value(uint32_t parameter, const strategy *s, char text[STRATEGY_VALUE_MAX])
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
     const uint32_t value = strategy_get(s, parameter);
 
-    return p->kind == STRATEGY_CHOICE ? (design_value){.kind = DESIGN_TEXT, .text = p->choices[value]}
-                                      : (design_value){DESIGN_INT, {value}};
+    return strategy_is_number(p)
+               ? (design_value){DESIGN_INT, {value}}
+               : (design_value){.kind = DESIGN_TEXT, .text = strategy_print(p, value, text)};
 }
 
 /* Whether constraint i holds at a point. */
 static dse_status holds(binding *b, uint32_t i, const design_point *p, bool *out, dse_error *err)
 {
     const drv_constraint *c = &b->s->constraint[i];
+    char name[DESIGN_NAME_MAX], text[STRATEGY_N][STRATEGY_VALUE_MAX];
     dse_error why = DSE_ERROR_INIT;
-    char name[DESIGN_NAME_MAX];
     dse_status st;
 
     for (uint32_t k = 0; k < c->expr.n_names; k++)
         if (b->own[i][k] < STRATEGY_N)
-            b->value[i][k] = parameter_value(b->own[i][k], p);
+            b->value[i][k] = parameter_value(b->own[i][k], p, text[b->own[i][k]]);
     st = design_expr_holds(&c->expr, b->value[i], out, &why);
     if (st == DSE_OK)
         return st;
@@ -241,6 +242,7 @@ typedef struct {
 
     dse_arena enumerated; /* the strategies on `npus` NPUs (0: none yet), which most variants share */
     uint64_t npus;
+    strategy base; /* of them */
     design_point *strategy;
     size_t n_strategies;
 } walk;
@@ -301,16 +303,17 @@ static dse_status settings_of(const drv_space *s, const uint32_t *number, dse_ar
 }
 
 /* The strategies on so many NPUs, in the scratch. */
-static dse_status strategies(walk *w, uint64_t npus, design_point **points, size_t *n, dse_error *err)
+static dse_status strategies(walk *w, const strategy *base, uint64_t npus, design_point **points, size_t *n,
+                             dse_error *err)
 {
-    const strategy base = strategy_default();
     dse_status st = DSE_OK;
 
-    if (npus != w->npus) {
+    if (npus != w->npus || strategy_compare(base, &w->base)) {
         dse_arena_reset(&w->enumerated);
-        st = design_enumerate(&w->s->strategy, &base, npus, &w->enumerated, &w->strategy, &w->n_strategies,
+        st = design_enumerate(&w->s->strategy, base, npus, &w->enumerated, &w->strategy, &w->n_strategies,
                               err);
         w->npus = st == DSE_OK ? npus : 0;
+        w->base = *base;
     }
     if (st != DSE_OK)
         return st;
@@ -348,6 +351,7 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
 {
     drv_study varied;
     design_point *points;
+    strategy base;
     uint64_t npus;
     size_t n = 0;
     dse_status st = drv_study_vary(&w->s->study[study], settings, &w->scratch, &varied, err);
@@ -356,7 +360,8 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
     if (st != DSE_OK)
         return is_dropped(w, &varied) ? DSE_OK : st;
     npus = card_system_npus(&varied.system);
-    st = strategies(w, npus, &points, &n, err);
+    base = card_model_strategy(&varied.model);
+    st = strategies(w, &base, npus, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)
         st = design_check_values(&w->s->strategy, npus, (uint32_t)varied.model.layers, points, n, err);
     if (st == DSE_OK)

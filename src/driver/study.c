@@ -129,6 +129,10 @@ dse_status drv_path_check(const char *path, dse_error *err)
         "no card has '%.80s'; 'ccldse models --keys' and 'ccldse systems --keys' list what they have", path);
 }
 
+/* "placement=tp,sp,dp,pp", as parameters of the strategy were once set over a card: they are part of each point, and no
+ * setting of its study. */
+static bool is_of_strategy(const char *path) { return strategy_find(path) < STRATEGY_N; }
+
 static dse_status check_paths(const cfg_settings *settings, dse_error *err)
 {
     dse_status st = DSE_OK;
@@ -161,9 +165,17 @@ static int compare_word(const char *word, const cfg_setting *s)
     return c ? c : s->path[n] ? -1 : 0;
 }
 
+/* The first from i on that is a setting of the study. */
+static size_t next_setting(const cfg_settings *s, size_t i)
+{
+    while (i < s->n && is_of_strategy(s->item[i].path))
+        i++;
+    return i;
+}
+
 void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf *out)
 {
-    size_t i = 0, start = out->len;
+    size_t i = next_setting(more, 0), start = out->len;
 
     while (*before || i < more->n) {
         if (out->len > start)
@@ -175,7 +187,7 @@ void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf
             before += n + (before[n] == ' ');
         } else {
             dse_strbuf_addf(out, "%s=%s", more->item[i].path, more->item[i].value);
-            i++;
+            i = next_setting(more, i + 1);
         }
     }
 }
@@ -336,23 +348,20 @@ dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error 
     return DSE_OK;
 }
 
+wl_strategy drv_point_request(const drv_study *s, const design_point *p)
+{
+    return (wl_strategy){
+        .strategy = *p, .tag_base = s->tag_base, .precision = card_model_precision(&s->model)};
+}
+
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
                               dse_error *err)
 {
-    wl_strategy request = {.dp = p->dp,
-                            .tp = p->tp,
-                            .sp = p->sp,
-                            .pp = p->pp,
-                            .recompute = p->recompute != 0,
-                            .weight_sharded = p->weight_sharded != 0,
-                            .tag_base = s->tag_base,
-                            .precision = card_model_precision(&s->model),
-                            .stages = card_model_stages(&s->model)};
+    const wl_strategy request = drv_point_request(s, p);
     wl_symbols symbols;
     dse_status st;
 
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
-        (st = wl_placement_parse(s->model.placement, &request.placement, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
         return st;
     if (s->generator)

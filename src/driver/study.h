@@ -122,6 +122,9 @@ void drv_point_write_json(const design_point *p, dse_json *j);
  * result, which came without a system. Unlike a whole study it needs no operator file, which may be gone by now. */
 dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err);
 
+/* What the generator is asked for. */
+wl_strategy drv_point_request(const drv_study *s, const design_point *p);
+
 /* The workload of a point. With a generator it is good until that makes the next one. */
 dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
                               dse_error *err);

@@ -153,6 +153,15 @@ static dse_status load_operators(drv_study *s, const char *written_hash, dse_are
     return DSE_OK;
 }
 
+/* In texts of older versions the model has what the point does not say. */
+static dse_status read_point(const cfg_doc *doc, const cfg_node *map, const drv_study *s, strategy *out,
+                             dse_error *err)
+{
+    const strategy base = card_model_strategy(&s->model);
+
+    return strategy_read(doc, map, &base, out, err);
+}
+
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
                                  design_point *point, dse_error *err)
 {
@@ -171,7 +180,7 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
             "a configuration has engine, model, system, point, their names, tag_base and operators_hash");
     if ((st = read_cards(&doc, out, err)) != DSE_OK ||
         (st = read_names(&doc, out, &operators_hash, err)) != DSE_OK ||
-        (st = strategy_read(&doc, point_map, point, err)) != DSE_OK)
+        (st = read_point(&doc, point_map, out, point, err)) != DSE_OK)
         return st;
     return load_operators(out, operators_hash, a, err);
 }
@@ -257,7 +266,7 @@ static bool read_split(drv_study_reader *r, const char *text, size_t n, dse_aren
 
     return at < n && keep_study(r, text, at) &&
            cfg_parse_json(source, text + start, n - 1 - start, a, &doc, NULL) == DSE_OK &&
-           strategy_read(&doc, doc.root, point, NULL) == DSE_OK;
+           read_point(&doc, doc.root, &r->study, point, NULL) == DSE_OK;
 }
 
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,

@@ -28,9 +28,10 @@ static bool in_bytes(const drv_study *s)
 
 static void describe(const msr_run *r, dse_arena *a, report_compared_run *to)
 {
+    const strategy usual = msr_usual_strategy();
     char point[DESIGN_NAME_MAX];
 
-    design_point_name(&r->plan.point, point);
+    strategy_name(&r->plan.point, &usual, point);
     *to = (report_compared_run){.name = r->job.name,
                                 .where = r->job.where,
                                 .model = r->plan.model_name,

@@ -287,17 +287,32 @@ static gap_finder *const finders[] = {find_unknown_work,      find_not_measured,
 
 /* ---- the point ----------------------------------------------------------------------------- */
 
-static void make_point(msr_plan *p, const msr_plan_options *o, dse_arena *a)
+strategy msr_usual_strategy(void)
+{
+    strategy s = strategy_default();
+
+    s.stages = WL_STAGES_NEIGHBOURS;
+    msr_placement_of(NULL, &s.placement);
+    return s;
+}
+
+static dse_status make_point(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
 {
     const msr_job *j = p->job;
 
-    p->point =
-        (design_point){.dp = (uint32_t)j->dp,
-                       .tp = (uint32_t)j->tp,
-                       .sp = (uint32_t)j->cp,
-                       .pp = (uint32_t)j->pp,
-                       .recompute = o->recompute >= 0 ? o->recompute != 0 : j->recompute == MSR_RECOMPUTE_FULL,
-                       .weight_sharded = MSR_GIVEN(j->dp_shard) && j->dp_shard > 1};
+    p->point = strategy_default();
+    p->point.dp = (uint32_t)j->dp;
+    p->point.tp = (uint32_t)j->tp;
+    p->point.sp = (uint32_t)j->cp;
+    p->point.pp = (uint32_t)j->pp;
+    p->point.recompute = o->recompute >= 0 ? o->recompute != 0 : j->recompute == MSR_RECOMPUTE_FULL;
+    p->point.weight_sharded = MSR_GIVEN(j->dp_shard) && j->dp_shard > 1;
+    p->point.stages = WL_STAGES_NEIGHBOURS;
+    if (!msr_placement_of(j->rank_order, &p->point.placement))
+        return dse_fail_at(
+            err, DSE_E_CONFIG, j->where,
+            "rank_order '%.60s' is to name tp, cp, dp_shard, dp_replicate and pp once, both dp together",
+            j->rank_order);
     if (o->recompute < 0 && j->recompute == MSR_RECOMPUTE_UNKNOWN)
         msr_plan_assume(p, a, "no recomputation: the source does not say");
     if (!MSR_GIVEN(j->dp_shard) && j->dp > 1)
@@ -309,6 +324,7 @@ static void make_point(msr_plan *p, const msr_plan_options *o, dse_arena *a)
                         j->dp, j->dp_shard, j->dp_replicate);
     if (!MSR_GIVEN(j->micro_batches) && j->pp == 1)
         msr_plan_assume(p, a, "one micro-batch: the source does not say");
+    return DSE_OK;
 }
 
 /* Sizes that a degree divides among ranks. */
@@ -351,7 +367,6 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
         (st = card_model_read(&out->model, o->settings, &m, err)) != DSE_OK)
         return st;
     find_uneven(out, &m, a);
-    if ((out->can_run = can_run(out, o->approximate)))
-        make_point(out, o, a);
-    return DSE_OK;
+    out->can_run = can_run(out, o->approximate);
+    return out->can_run ? make_point(out, o, a, err) : DSE_OK;
 }

@@ -57,6 +57,9 @@ typedef struct {
     const char *model_name;
 } msr_plan;
 
+/* How training programs lay out ranks and stages; the names of points in reports say only what is otherwise. */
+strategy msr_usual_strategy(void);
+
 /* Maps a job: dp = dp_replicate x dp_shard (dp_shard above 1: sharded weights), tp, pp, cp as sp. DSE_E_CONFIG names the field:
  * degrees whose product is not the number of devices, a degree below 1, a model that is unknown and lacks a size. What can be
  * said but not simulated is a gap, no failure. In the arena. */

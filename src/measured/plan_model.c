@@ -272,20 +272,6 @@ static void put_precision(msr_plan *p, const msr_plan_options *o, making *m)
     put(m, "precision", word);
 }
 
-static dse_status put_placement(msr_plan *p, making *m, dse_error *err)
-{
-    char order[CFG_NAME_MAX];
-
-    if (!msr_placement_of(p->job->rank_order, order, sizeof order))
-        return dse_fail_at(
-            err, DSE_E_CONFIG, p->job->where,
-            "rank_order '%.60s' is to name tp, cp, dp_shard, dp_replicate and pp once, both dp together",
-            p->job->rank_order);
-    put(m, "placement", dse_arena_strdup(m->arena, order));
-    put(m, "stages", wl_stages_names[WL_STAGES_NEIGHBOURS]);
-    return DSE_OK;
-}
-
 /* A card of the family's own name, too: NULL if there is none of either kind. */
 static dse_status find_family(const msr_job *j, dse_arena *a, const char **out, dse_error *err)
 {
@@ -318,5 +304,5 @@ dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
     put_int(&m, "batch", p->job->batch);
     put_int(&m, "sequence", p->job->sequence);
     put_precision(p, o, &m);
-    return put_placement(p, &m, err);
+    return DSE_OK;
 }

@@ -25,8 +25,7 @@ bool msr_precision_is_8_bit(const char *text);
 /* The name of a device whatever it is written like: "NVIDIA A100 80GB" and "nvidia_a100" are "a100". */
 void msr_device_form(const char *text, char *out, size_t size);
 
-/* The parallel dimensions of a model card's `placement`, innermost first, of a workload card's rank order (NULL: the usual one).
- * False if it has none: a dimension is unknown, missing, or divided. */
-bool msr_placement_of(const char *rank_order, char *out, size_t size);
+/* The placement (strategy/parameters.h) of a workload card's rank order (NULL: the usual one); false: it is none. */
+bool msr_placement_of(const char *rank_order, uint32_t *out);
 
 #endif

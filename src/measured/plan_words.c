@@ -96,10 +96,11 @@ static const char *ours_of(const char *word, size_t n)
     return NULL;
 }
 
-bool msr_placement_of(const char *rank_order, char *out, size_t size)
+bool msr_placement_of(const char *rank_order, uint32_t *out)
 {
     const char *p = rank_order && *rank_order ? rank_order : usual_order, *last = "";
     const char *order[4];
+    char text[STRATEGY_VALUE_MAX];
     size_t n = 0;
 
     while (*p) {
@@ -118,7 +119,7 @@ bool msr_placement_of(const char *rank_order, char *out, size_t size)
         }
         p += length + strspn(p + length, ", ");
     }
-    if (n == COUNT(order))
-        snprintf(out, size, "%s,%s,%s,%s", order[0], order[1], order[2], order[3]);
-    return n == COUNT(order);
+    snprintf(text, sizeof text, "%s,%s,%s,%s", n > 0 ? order[0] : "", n > 1 ? order[1] : "", n > 2 ? order[2] : "",
+             n > 3 ? order[3] : "");
+    return strategy_parse(&strategy_parameters[STRATEGY_placement], "", text, out, NULL) == DSE_OK;
 }

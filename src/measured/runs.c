@@ -282,18 +282,35 @@ static void group(msr_runs *r, dse_arena *a)
 
 /* ---- what they have in common --------------------------------------------------------------- */
 
-/* NULL: there is no word for it. */
+/* The words of a model card that are no size; NULL: there is no word for it. */
 static const char *setting_of(const card_model *m, size_t i)
 {
-    const char *const words[] = {m->operators, m->placement, m->stages,
-                                 isnan(m->precision.bytes.weights) ? m->precision.word : NULL};
+    const char *const words[] = {m->operators, isnan(m->precision.bytes.weights) ? m->precision.word : NULL};
 
     return words[i];
 }
 
+/* An option for each parameter of the strategy that came later than the others, if all runs have the same. */
+static const char *add_parameters(const char *text, const msr_run *const *run, size_t n, dse_arena *a)
+{
+    for (uint32_t k = 0; k < STRATEGY_N; k++) {
+        const strategy_parameter *p = &strategy_parameters[k];
+        const uint32_t value = strategy_get(&run[0]->plan.point, k);
+        char word[STRATEGY_VALUE_MAX];
+        bool same = p->omit_default;
+
+        for (size_t i = 1; same && i < n; i++)
+            same = strategy_get(&run[i]->plan.point, k) == value;
+        if (same)
+            text = dse_arena_printf(a, "%s%s--%s %s", text, *text ? " " : "", p->name,
+                                    strategy_print(p, value, word));
+    }
+    return text;
+}
+
 const char *msr_runs_settings(const msr_run *const *run, size_t n, dse_arena *a)
 {
-    static const char *const keys[] = {"operators", "placement", "stages", "precision"};
+    static const char *const keys[] = {"operators", "precision"};
     const char *text = "";
 
     for (size_t k = 0; n && k < sizeof keys / sizeof keys[0]; k++) {
@@ -305,7 +322,7 @@ const char *msr_runs_settings(const msr_run *const *run, size_t n, dse_arena *a)
         if (word)
             text = dse_arena_printf(a, "%s%s--set %s=%s", text, *text ? " " : "", keys[k], word);
     }
-    return text;
+    return n ? add_parameters(text, run, n, a) : text;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */

@@ -77,33 +77,44 @@ void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *
     dse_strbuf_adds(out, "\n]\n");
 }
 
+/* The parameters of the strategy, those that came later apart: columns are only ever added at the end. NULL: their names. */
+static void strategy_csv(const store_row *r, bool later, dse_strbuf *out)
+{
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        char text[STRATEGY_VALUE_MAX];
+
+        if (p->omit_default != later)
+            continue;
+        if (!r)
+            dse_strbuf_addf(out, ",%s", p->name);
+        else if (strategy_is_number(p))
+            dse_strbuf_addf(out, ",%" PRIu32, strategy_get(&r->strategy, i));
+        else
+            dse_strbuf_addf(out, ",%s", strategy_print(p, strategy_get(&r->strategy, i), text));
+    }
+}
+
 void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
 {
     size_t n_columns;
     const store_column *c = store_columns(&n_columns);
 
     dse_strbuf_adds(out, "model,system");
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        dse_strbuf_addf(out, ",%s", strategy_parameters[i].name);
+    strategy_csv(NULL, false, out);
     dse_strbuf_adds(out, ",engine,status");
     for (size_t i = 0; i < n_columns; i++)
         dse_strbuf_addf(out, ",%s", c[i].name);
-    dse_strbuf_adds(out, ",error,settings,memory_rounded,sizes\n");
+    dse_strbuf_adds(out, ",error,settings,memory_rounded,sizes");
+    strategy_csv(NULL, true, out);
+    dse_strbuf_addc(out, '\n');
     for (size_t k = 0; k < n; k++) {
         const store_row *r = &rows[k];
 
         dse_strbuf_add_csv(out, r->model);
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->system);
-        for (uint32_t i = 0; i < STRATEGY_N; i++) {
-            const uint32_t v = strategy_get(&r->strategy, i);
-            char text[STRATEGY_VALUE_MAX];
-
-            if (strategy_is_number(&strategy_parameters[i]))
-                dse_strbuf_addf(out, ",%" PRIu32, v);
-            else
-                dse_strbuf_addf(out, ",%s", strategy_print(&strategy_parameters[i], v, text));
-        }
+        strategy_csv(r, false, out);
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->engine);
         dse_strbuf_adds(out, r->done ? ",done" : ",failed");
@@ -120,6 +131,8 @@ void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
         dse_strbuf_add_csv(out, r->error);
         dse_strbuf_addc(out, ',');
         dse_strbuf_add_csv(out, r->settings);
-        dse_strbuf_addf(out, ",%d,%s\n", r->memory_rounded, report_sizes_word(&r->sizes));
+        dse_strbuf_addf(out, ",%d,%s", r->memory_rounded, report_sizes_word(&r->sizes));
+        strategy_csv(r, true, out);
+        dse_strbuf_addc(out, '\n');
     }
 }

@@ -52,6 +52,15 @@ static void row_checksum(sqlite3_context *context, int n, sqlite3_value **v)
     sqlite3_result_int64(context, (int64_t)h);
 }
 
+/* The hash of a text, as of a row's configuration. */
+static void text_hash(sqlite3_context *context, int n, sqlite3_value **v)
+{
+    const unsigned char *text = sqlite3_value_text(v[0]);
+
+    (void)n;
+    sqlite3_result_int64(context, (int64_t)dse_hash_bytes(text, text ? strlen((const char *)text) : 0));
+}
+
 static void add_to_xor(sqlite3_context *context, int n, sqlite3_value **v)
 {
     int64_t *sum = sqlite3_aggregate_context(context, sizeof *sum);
@@ -74,6 +83,7 @@ void store_add_functions(sqlite3 *db)
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 
     if (sqlite3_create_function(db, "row_checksum", -1, flags, NULL, row_checksum, NULL, NULL) != SQLITE_OK ||
+        sqlite3_create_function(db, "text_hash", 1, flags, NULL, text_hash, NULL, NULL) != SQLITE_OK ||
         sqlite3_create_function(db, "xor_all", 1, flags, NULL, NULL, add_to_xor, end_xor) != SQLITE_OK)
         dse_out_of_memory();
 }

@@ -109,6 +109,18 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
 
 /* ---- migrations ---------------------------------------------------------------------------- */
 
+/* A key of the model, which was said by the model's card or by a setting, becomes a parameter of the point. */
+#define MOVE(key, value)                                                                                     \
+    "ALTER TABLE result ADD COLUMN " key " TEXT;"                                                            \
+    "UPDATE result SET " key " = " value ", settings = trim(replace(' ' || settings || ' ', ' " key          \
+    "=' || json_extract(config, '$.model." key "') || ' ', ' ')), config = json_set(json_remove(config,"     \
+    " '$.model." key "'), '$.point." key "', " value ")"                                                     \
+    " WHERE json_valid(config) AND json_extract(config, '$.model." key "') IS NOT NULL"                      \
+    " AND json_extract(config, '$.point') IS NOT NULL;"                                                      \
+    "UPDATE result SET config = iif(settings = '', json_remove(config, '$.settings'),"                       \
+    " json_set(config, '$.settings', settings)) WHERE " key " IS NOT NULL"                                   \
+    " AND json_extract(config, '$.settings') IS NOT NULL;"
+
 /* What brings a database from version i + 1 to the next. Written once and never changed: what a version had is
  * not what the tables above say today. */
 static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
@@ -143,6 +155,10 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
     ("ALTER TABLE result ADD COLUMN peak_optimizer INTEGER;"
      "ALTER TABLE result ADD COLUMN peak_gathered INTEGER;"),
     "ALTER TABLE result ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;" TOTALS,
+    MOVE("placement", "replace(json_extract(config, '$.model.placement'), ',', '-')")
+    MOVE("stages", "json_extract(config, '$.model.stages')")
+    "UPDATE result SET hash = text_hash(config), study = text_hash(json_remove(config, '$.point')) WHERE"
+    " placement IS NOT NULL OR stages IS NOT NULL;",
 };
 
 /* Rows of a version without checksums get theirs. */

@@ -26,6 +26,13 @@ STRATEGY_PARAMETER(recompute, .kind = STRATEGY_SWITCH, .swept = STRATEGY_SWEEP_A
                    .help = "recompute activations in the backward pass", .help_of_list = "activation recomputation")
 STRATEGY_PARAMETER(weight_sharded, .kind = STRATEGY_SWITCH, .order = 4, .heading = "shard", .suffix = "ws",
                    .on = "sharded weights", .noun = "sharded weights", .help = "shard weights over dp and sp", .help_of_list = "weights sharded over dp and sp")
+STRATEGY_PARAMETER(placement, .kind = STRATEGY_ORDER, .omit_default = true, .order = 6, .heading = "placement",
+                   .help = "order of the axes, innermost first: tp-sp-dp-pp as Megatron has it",
+                   .help_of_list = "orders of the axes, innermost first: tp-sp-dp-pp")
+STRATEGY_PARAMETER(stages, .kind = STRATEGY_CHOICE, .omit_default = true, .order = 7, .heading = "stages",
+                   .choices = (const char *const[]){"turns", "neighbours", NULL},
+                   .help = "layers of a pipeline stage, dealt out in turn as by STAGE, or neighbours as in Megatron",
+                   .help_of_list = "layers of a pipeline stage")
 
 #undef STRATEGY_AXIS
 #undef STRATEGY_PARAMETER

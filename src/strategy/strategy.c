@@ -65,7 +65,7 @@ mesh strategy_mesh(const strategy *s, dse_arena *a)
     for EACH (i)
         if (strategy_parameters[i].is_axis)
             axis[n++] = (mesh_axis){strategy_parameters[i].name, strategy_get(s, i), 0};
-    order_items(0, n, item);
+    order_items(s->placement, n, item);
     for (uint32_t i = 0; i < n; i++) {
         axis[item[i]].stride = ranks;
         ranks *= axis[item[i]].degree;
@@ -477,9 +477,10 @@ static dse_status read_degree(const cfg_doc *doc, const cfg_node *node, const st
     return st;
 }
 
-dse_status strategy_read(const cfg_doc *doc, const cfg_node *map, strategy *out, dse_error *err)
+dse_status strategy_read(const cfg_doc *doc, const cfg_node *map, const strategy *base, strategy *out,
+                         dse_error *err)
 {
-    *out = strategy_default();
+    *out = base ? *base : strategy_default();
     for EACH (i) {
         const strategy_parameter *p = &strategy_parameters[i];
         const cfg_node *node = cfg_get(map, p->name);

@@ -153,8 +153,10 @@ void strategy_write_fields(const strategy *s, dse_json *j);
 /* One value, after its key: a number, true or false, or text. */
 void strategy_write_value(const strategy_parameter *p, uint32_t value, dse_json *j);
 
-/* The reverse of strategy_write_fields. DSE_E_CONFIG; keys of others are passed over. */
-dse_status strategy_read(const cfg_doc *doc, const cfg_node *map, strategy *out, dse_error *err);
+/* The reverse of strategy_write_fields; what is omitted is that of `base` (NULL: its default). DSE_E_CONFIG; keys of
+ * others are passed over. */
+dse_status strategy_read(const cfg_doc *doc, const cfg_node *map, const strategy *base, strategy *out,
+                         dse_error *err);
 
 /* The mesh of a strategy: an axis for each row with is_axis, in the order of the rows. In the arena. */
 mesh strategy_mesh(const strategy *s, dse_arena *a);

@@ -8,28 +8,6 @@
 #include <string.h>
 
 /* Only this function turns the request's fields into axes. */
-mesh wl_mesh_of(const wl_strategy *s, dse_arena *a)
-{
-    strategy of = strategy_default();
-    uint8_t item[STRATEGY_N];
-    mesh_axis *axis;
-    uint32_t ranks = 1;
-    mesh m;
-
-    of.dp = s->dp;
-    of.tp = s->tp;
-    of.sp = s->sp;
-    of.pp = s->pp;
-    m = strategy_mesh(&of, a);
-    axis = dse_arena_copy(a, m.axis, m.n, sizeof *axis);
-    order_items(s->placement, m.n, item);
-    for (uint32_t i = 0; i < m.n; i++) {
-        axis[item[i]].stride = ranks;
-        ranks *= axis[item[i]].degree;
-    }
-    return (mesh){m.n, axis};
-}
-
 static dse_status check_mesh(const mesh *m, uint32_t pp, uint32_t layers, dse_error *err)
 {
     uint64_t ranks = 1;
@@ -73,8 +51,8 @@ static gen_key key_of(const gen_variant *v, uint32_t layers, const wl_strategy *
 dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint32_t layers,
                        const wl_strategy *s, dse_arena *a, wl_workload *out, dse_error *err)
 {
-    const wl_variant which = {s->recompute, s->weight_sharded};
-    const mesh m = wl_mesh_of(s, a);
+    const wl_variant which = {s->recompute != 0, s->weight_sharded != 0};
+    const mesh m = strategy_mesh(&s->strategy, a);
     gen_variant variant;
     gen_shape shape;
     gen_sizes sizes;
@@ -153,8 +131,8 @@ const wl_generator_use *wl_generator_usage(const wl_generator *g) { return &g->u
 
 static dse_status find_variant(wl_generator *g, const wl_strategy *s, const gen_variant **out, dse_error *err)
 {
-    const wl_variant which = {s->recompute, s->weight_sharded};
-    const int i = s->recompute + 2 * s->weight_sharded;
+    const wl_variant which = {s->recompute != 0, s->weight_sharded != 0};
+    const uint32_t i = s->recompute + 2 * s->weight_sharded;
 
     if (!g->of[i].is_known) {
         dse_arena *a = &g->of[i].arena;
@@ -239,7 +217,7 @@ static dse_status keep_new(wl_generator *g, const gen_key *key, dse_error *err)
 dse_status wl_generator_make(wl_generator *g, const wl_symbols *symbols, uint32_t layers,
                              const wl_strategy *s, dse_arena *a, wl_workload *out, dse_error *err)
 {
-    const mesh m = wl_mesh_of(s, a);
+    const mesh m = strategy_mesh(&s->strategy, a);
     const gen_variant *variant;
     gen_sizes sizes;
     gen_key key;

@@ -11,25 +11,26 @@
 #ifndef DSE_WORKLOAD_GENERATE_H
 #define DSE_WORKLOAD_GENERATE_H
 
+#include "strategy/strategy.h"
 #include "workload/graph.h"
 #include "workload/operators.h"
 #include "workload/placement.h"
 #include "workload/precision.h"
 
 typedef struct {
-    uint32_t dp, tp, sp, pp; /* degrees, at least 1 */
-    bool recompute, weight_sharded;
+    union {
+        strategy strategy; /* as a whole, */
+        struct {           /* or by the names of its parameters */
+#define STRATEGY_PARAMETER(name, ...) uint32_t name;
+#include "strategy/parameters.h"
+        };
+    };
     uint32_t tag_base;      /* tag of the first send/receive pair; STAGE draws it, seed 0 gives WL_TAG_BASE */
     wl_precision precision; /* all 0: elements, as STAGE */
-    uint32_t placement;     /* the order in which the axes number ranks (strategy/order.h) */
-    wl_stages stages;
 } wl_strategy;
 
 #define WL_TAG_BASE  885440u
 #define WL_MAX_RANKS (1u << 20)
-
-/* The ranks of a strategy, in the arena. */
-mesh wl_mesh_of(const wl_strategy *s, dse_arena *a);
 
 /* `symbols` gives the values of the operators' symbols (dp, tp, sp are taken from the strategy).
  * DSE_E_RANGE if there are more pipeline stages than tensors to put on them (pp > layers + 2), or too

@@ -271,7 +271,7 @@ dse_status wl_totals_of(const wl_outline *o, const wl_symbols *symbols, const wl
                         wl_totals *out, dse_error *err)
 {
     const wl_axes *axes = &o->variant.axes;
-    const mesh m = wl_mesh_of(s, a);
+    const mesh m = strategy_mesh(&s->strategy, a);
     counter c = {.o = o,
                  .arena = a,
                  .err = err,

@@ -18,12 +18,18 @@
 
 /* In various placements, and with stages of either kind. */
 static const wl_strategy strategies[] = {
-    {1, 1, 1, 1, false, false, WL_TAG_BASE, ELEMENTS, 0, WL_STAGES_TURNS},
-    {2, 1, 1, 1, true, false, WL_TAG_BASE, MIXED, 10, WL_STAGES_TURNS},
-    {2, 2, 2, 1, false, true, WL_TAG_BASE, ELEMENTS, 15, WL_STAGES_TURNS},
-    {1, 2, 3, 1, true, true, WL_TAG_BASE, MIXED, 20, WL_STAGES_NEIGHBOURS},
-    {2, 1, 1, 2, true, true, WL_TAG_BASE, ELEMENTS, 1, WL_STAGES_TURNS},
-    {1, 1, 2, 3, false, false, WL_TAG_BASE, MIXED, 6, WL_STAGES_NEIGHBOURS},
+    {.dp = 1, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false, .tag_base = WL_TAG_BASE, .precision = ELEMENTS,
+     .placement = 0, .stages = WL_STAGES_TURNS},
+    {.dp = 2, .tp = 1, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false, .tag_base = WL_TAG_BASE, .precision = MIXED,
+     .placement = 10, .stages = WL_STAGES_TURNS},
+    {.dp = 2, .tp = 2, .sp = 2, .pp = 1, .recompute = false, .weight_sharded = true, .tag_base = WL_TAG_BASE, .precision = ELEMENTS,
+     .placement = 15, .stages = WL_STAGES_TURNS},
+    {.dp = 1, .tp = 2, .sp = 3, .pp = 1, .recompute = true, .weight_sharded = true, .tag_base = WL_TAG_BASE, .precision = MIXED,
+     .placement = 20, .stages = WL_STAGES_NEIGHBOURS},
+    {.dp = 2, .tp = 1, .sp = 1, .pp = 2, .recompute = true, .weight_sharded = true, .tag_base = WL_TAG_BASE, .precision = ELEMENTS,
+     .placement = 1, .stages = WL_STAGES_TURNS},
+    {.dp = 1, .tp = 1, .sp = 2, .pp = 3, .recompute = false, .weight_sharded = false, .tag_base = WL_TAG_BASE, .precision = MIXED,
+     .placement = 6, .stages = WL_STAGES_NEIGHBOURS},
 };
 
 static uint32_t count_operators(const wl_operators *o)

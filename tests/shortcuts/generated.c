@@ -128,7 +128,7 @@ dse_status draw_generated(rng *r, const draw_limits *limits, const cfg_doc opera
         ", stages %s%s%s%s\n# bytes of weights %g, activations %g, gradients %g, optimizer %g, "
         "messages %g; 0: elements\n",
         draw_operators[file], m.vocabulary, m.d_model, m.d_ff, m.heads, m.layers, m.batch, m.sequence, s.dp,
-        s.tp, s.sp, s.pp, s.placement, wl_stages_names[s.stages], s.recompute ? ", recompute" : "",
+        s.tp, s.sp, s.pp, s.placement, strategy_parameters[STRATEGY_stages].choices[s.stages], s.recompute ? ", recompute" : "",
         s.weight_sharded ? ", weights sharded" : "", unshared ? ", a graph per rank" : "",
         s.precision.weights, s.precision.activations, s.precision.gradients, s.precision.optimizer,
         s.precision.messages);

@@ -163,23 +163,28 @@ CLAIM(what_is_stored_are_the_numbers_and_reads_back_as_itself)
     assert_string_equal(stored(), text);
 }
 
-CLAIM(a_placement_and_grouped_keys_are_stored_unless_they_are_the_default)
+CLAIM(grouped_keys_are_stored_unless_they_are_the_default)
 {
-    assert_ok(read_card("placement: dp,tp,sp,pp\nkv_heads: 0\n"), &err);
-    assert_null(strstr(stored(), "placement"));
+    assert_ok(read_card("kv_heads: 0\n"), &err);
     assert_null(strstr(stored(), "kv_heads"));
-    assert_ok(read_card("placement: tp,sp,dp,pp\nkv_heads: 1\n"), &err);
+    assert_ok(read_card("kv_heads: 1\n"), &err);
     assert_non_null(strstr(stored(), "\"kv_heads\":1"));
-    assert_non_null(strstr(stored(), "\"placement\":\"tp,sp,dp,pp\""));
+}
+
+/* They are part of each point, and of no model's text. */
+CLAIM(a_card_may_still_say_parameters_of_the_strategy)
+{
+    assert_ok(read_card(""), &err);
+    assert_int_equal(card_model_strategy(&m).placement, 0);
+    assert_int_equal(card_model_strategy(&m).stages, 0);
+    assert_ok(read_card("placement: tp,sp,dp,pp\nstages: neighbours\n"), &err);
+    assert_int_equal(card_model_strategy(&m).placement, 6 + 2); /* the third order that begins with tp */
+    assert_int_equal(card_model_strategy(&m).stages, 1);
+    assert_null(strstr(stored(), "placement"));
     assert_null(strstr(stored(), "stages"));
-    assert_int_equal(card_model_stages(&m), WL_STAGES_TURNS);
-    assert_ok(read_card("stages: neighbours\n"), &err);
-    assert_non_null(strstr(stored(), "\"stages\":\"neighbours\""));
-    assert_int_equal(card_model_stages(&m), WL_STAGES_NEIGHBOURS);
-    assert_failure(
-        read_card("placement: tp,sp,dp\n"), &err, DSE_E_CONFIG, "m.yaml:8:12",
-        "placement: 'tp,sp,dp' is no order of dp, tp, sp and pp; write each once, the innermost first, "
-        "without blanks: tp,sp,dp,pp");
+    assert_failure(read_card("placement: tp,sp,dp\n"), &err, DSE_E_CONFIG, "m.yaml:8:12",
+                   "placement: it takes an order such as dp-tp-sp-pp: each axis once, the innermost first; "
+                   "not 'tp,sp,dp'");
 }
 
 /* Of an operator file with the symbols H: heads and G: kv_heads; there are 2 heads. */
@@ -213,7 +218,8 @@ int main(void)
         TEST(a_mapping_that_lacks_one_is_refused_and_names_it),
         TEST(a_number_is_set_over_a_word_and_a_word_over_all_numbers),
         TEST(what_is_stored_are_the_numbers_and_reads_back_as_itself),
-        TEST(a_placement_and_grouped_keys_are_stored_unless_they_are_the_default),
+        TEST(grouped_keys_are_stored_unless_they_are_the_default),
+        TEST(a_card_may_still_say_parameters_of_the_strategy),
         TEST(without_grouped_keys_there_is_one_for_each_head),
     };
 

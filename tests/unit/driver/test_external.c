@@ -15,7 +15,7 @@ static dse_error err;
 static drv_study study;
 static drv_external tools;
 static drv_external_point plan;
-static const design_point point = {4, 1, 2, 1, true, false};
+static const design_point point = {.dp = 4, .tp = 1, .sp = 2, .pp = 1, .recompute = true, .weight_sharded = false};
 
 static int begin(void **state)
 {
@@ -166,7 +166,8 @@ CLAIM(a_folder_in_which_astrasim_reads_no_groups_is_refused)
 
 CLAIM(what_stage_cannot_generate_is_refused)
 {
-    const design_point too_many = {8, 8, 1, 1, false, false};
+    design_point other = point;
+    const design_point too_many = {.dp = 8, .tp = 8, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false};
 
     init("s", "a");
     assert_says(drv_external_plan(&tools, &study, &too_many, &arena, &plan, &err), &err, DSE_E_RANGE,
@@ -176,14 +177,15 @@ CLAIM(what_stage_cannot_generate_is_refused)
     assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
                    "STAGE draws the tags of its messages; tag base 7 cannot be given to it");
     err = (dse_error)DSE_ERROR_INIT;
-    strcpy(study.model.placement, "tp,sp,dp,pp");
-    assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
-                   "small has the placement 'tp,sp,dp,pp', and STAGE has only 'dp,tp,sp,pp'");
+    study.tag_base = WL_TAG_BASE;
+    other.placement = 8;
+    assert_failure(drv_external_plan(&tools, &study, &other, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
+                   "the point has placement tp-sp-dp-pp, and STAGE has only dp-tp-sp-pp");
     err = (dse_error)DSE_ERROR_INIT;
-    strcpy(study.model.placement, "dp,tp,sp,pp");
-    strcpy(study.model.stages, "neighbours");
-    assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
-                   "small has the stages 'neighbours', and STAGE has only 'turns'");
+    other.placement = 0;
+    other.stages = 1;
+    assert_failure(drv_external_plan(&tools, &study, &other, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
+                   "the point has stages neighbours, and STAGE has only turns");
     err = (dse_error)DSE_ERROR_INIT;
     strcpy(study.model.operators, "mine.yaml");
     assert_failure(drv_external_plan(&tools, &study, &point, &arena, &plan, &err), &err, DSE_E_CONFIG, "",

@@ -217,8 +217,8 @@ CLAIM(a_name_that_nothing_has_is_refused)
         "unknown name 'network.bandwith[0]' in 'network.bandwith[0] > 3'; did you mean 'network.bandwidth'?");
     refuse(
         "constraints: [colour == 1]", DSE_E_CONFIG, "s.yaml:3:15",
-        "unknown name 'colour' in 'colour == 1'; there are dp, tp, sp, pp, recompute, weight_sharded, npus, "
-        "model, system, and the keys of cards");
+        "unknown name 'colour' in 'colour == 1'; there are dp, tp, sp, pp, recompute, weight_sharded, placement, "
+        "stages, npus, model, system, and the keys of cards");
 }
 
 CLAIM(a_name_without_a_value_is_refused)

@@ -25,7 +25,7 @@ static void end(void)
 /* A configuration of the small card; *point_at is where its point begins. */
 static const char *config(const char *system, const char *setting, uint32_t dp, size_t *point_at)
 {
-    const design_point p = {dp, 8 / dp, 1, 1, false, true};
+    const design_point p = {.dp = dp, .tp = 8 / dp, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = true};
     cfg_settings settings;
     const char *copy;
     drv_study study;
@@ -142,7 +142,7 @@ CLAIM(a_point_that_stands_first_is_read)
 /* As a sweep writes and hashes it. */
 CLAIM(another_point_of_a_study_has_the_configuration_that_it_would_be_stored_with)
 {
-    const design_point p = {4, 2, 1, 1, false, true}; /* as config() makes it of dp 4 */
+    const design_point p = {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = true}; /* as config() makes it of dp 4 */
     const char *eight, *four;
     dse_strbuf text;
     size_t at;

@@ -41,7 +41,7 @@ static const char *config_of(const drv_study *s, const design_point *p)
 static int begin(void **state)
 {
     static const design_point points[N_ROWS] = {
-        {8, 1, 1, 1, false, false}, {4, 2, 1, 1, false, false}, {2, 4, 1, 1, false, false}};
+        {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}, {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}, {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}};
     const drv_external_options options = {
         .stage = "true", .simulator = {"sh ./sim.sh"}, .timeout_seconds = 20};
     drv_study study;

@@ -86,16 +86,14 @@ CLAIM(a_job_is_a_point_and_a_model)
     assert_true(plan.can_run);
     assert_int_equal(plan.n_gaps, 0);
     assert_int_equal(count_assumed(), 0);
-    design_point_name(&plan.point, name);
-    assert_string_equal(name, "2_2_1_2_0");
+    strategy_name(&plan.point, NULL, name);
+    assert_string_equal(name, "2_2_1_2_0_placement=tp-sp-dp-pp_stages=neighbours");
     assert_string_equal(plan.model_name, "4x64");
     assert_ok(card_model_read(&plan.model, NULL, &m, &err), &err);
     assert_true(m.layers == 4 && m.d_model == 64 && m.d_ff == 256 && m.heads == 4 && m.vocabulary == 100);
     assert_true(m.batch == 8 && m.sequence == 32);
     assert_string_equal(m.operators, "gpt");
     assert_string_equal(m.precision.word, "mixed");
-    assert_string_equal(m.placement, "tp,sp,dp,pp");
-    assert_string_equal(m.stages, "neighbours");
     assert_int_equal(m.kv_heads, 0);
 }
 
@@ -116,13 +114,13 @@ CLAIM(sizes_alone_get_operators_and_that_is_said)
     assert_string_equal(value("kv_heads"), "2");
 }
 
-CLAIM(the_rank_order_is_the_models_placement)
+CLAIM(the_rank_order_is_the_points_placement)
 {
     msr_job j = plain();
 
     j.rank_order = "dp_shard,dp_replicate,tp,cp,pp";
     assert_ok(make(&j, &as_said), &err);
-    assert_string_equal(value("placement"), "dp,tp,sp,pp");
+    assert_int_equal(plan.point.placement, 0); /* dp-tp-sp-pp */
 }
 
 CLAIM(cp_is_sp_and_both_parts_of_dp_are_dp)
@@ -437,19 +435,20 @@ CLAIM(devices_have_a_normal_form)
 
 static void assert_placement(const char *order, const char *expected)
 {
-    char seen[64] = "";
+    char seen[STRATEGY_VALUE_MAX];
+    uint32_t placement;
 
-    assert_int_equal(msr_placement_of(order, seen, sizeof seen), expected != NULL);
+    assert_int_equal(msr_placement_of(order, &placement), expected != NULL);
     if (expected)
-        assert_string_equal(seen, expected);
+        assert_string_equal(strategy_print(&strategy_parameters[STRATEGY_placement], placement, seen), expected);
 }
 
 CLAIM(an_order_of_ranks_is_a_placement)
 {
-    assert_placement(NULL, "tp,sp,dp,pp");
-    assert_placement("tp,cp,dp_shard,dp_replicate,pp", "tp,sp,dp,pp");
-    assert_placement("pp, tp, cp, dp", "pp,tp,sp,dp");
-    assert_placement("tp,cp,dp_shard,pp", "tp,sp,dp,pp");
+    assert_placement(NULL, "tp-sp-dp-pp");
+    assert_placement("tp,cp,dp_shard,dp_replicate,pp", "tp-sp-dp-pp");
+    assert_placement("pp, tp, cp, dp", "pp-tp-sp-dp");
+    assert_placement("tp,cp,dp_shard,pp", "tp-sp-dp-pp");
     assert_placement("tp,cp,dp_shard", NULL);
     assert_placement("tp,cp,dp,pp,ep", NULL);
     assert_placement("tp,dp_shard,cp,dp_replicate,pp", NULL);
@@ -476,7 +475,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_is_a_point_and_a_model),
         cmocka_unit_test(sizes_alone_get_operators_and_that_is_said),
-        cmocka_unit_test(the_rank_order_is_the_models_placement),
+        cmocka_unit_test(the_rank_order_is_the_points_placement),
         cmocka_unit_test(cp_is_sp_and_both_parts_of_dp_are_dp),
         cmocka_unit_test(what_was_taken_for_granted_is_said),
         cmocka_unit_test(options_say_what_the_source_does_not),

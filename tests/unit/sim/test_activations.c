@@ -153,7 +153,7 @@ CLAIM(a_peak_has_the_whole_state_and_its_parts_add_up)
         sim_peak p;
 
         s.tp = 4;
-        s.weight_sharded = sharded;
+        s.weight_sharded = sharded != 0;
         p = peak_of(&(model){1, 2048, 12288, 96}, 2, s, &peak);
         for (int kind = 0; kind < WL_N_TENSOR_KINDS; kind++)
             sum += p.held[kind];

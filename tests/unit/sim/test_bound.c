@@ -241,7 +241,7 @@ static void random_strategy(void)
                                  .weight_sharded = below(2),
                                  .tag_base = WL_TAG_BASE,
                                  .placement = below(order_count(4)),
-                                 .stages = (wl_stages)below(WL_N_STAGES)};
+                                 .stages = below(2)};
     if (below(2))
         random_precision();
     /* From nothing to speak of to a real model, so that now compute and now communication takes longer. */
@@ -307,8 +307,8 @@ static double bound_strategies(uint32_t pp, uint32_t layers)
                                              .tp = tp,
                                              .sp = ranks / dp / tp,
                                              .pp = pp,
-                                             .recompute = v & 1,
-                                             .weight_sharded = v >> 1,
+                                             .recompute = (v & 1) != 0,
+                                             .weight_sharded = v >> 1 != 0,
                                              .tag_base = WL_TAG_BASE};
                 check_bound();
             }
@@ -433,7 +433,9 @@ static dse_time time_of_two_nodes(const char *placement)
     run.symbols = (wl_symbols){.n = 2, .name = {"B", "M"}, .value = {128, 1024}};
     run.layers = 0;
     run.strategy = (wl_strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
-    assert_ok(wl_placement_parse(placement, &run.strategy.placement, &err), &err);
+    assert_ok(strategy_parse(&strategy_parameters[STRATEGY_placement], "placement", placement, &run.strategy.placement,
+                             &err),
+              &err);
     assert_true(check_bound());
     return run.wall;
 }

@@ -264,7 +264,7 @@ CLAIM(sharded_weights_are_gathered_twice)
         wl_workload w;
 
         s.weight_sharded = true;
-        s.recompute = i % 2;
+        s.recompute = i % 2 != 0;
         generate(models[i / 2], 1, &s, &w);
         assert_int_equal(count(&w, WL_ALL_GATHER, DP, 0), 2 * n_weights);
         assert_int_equal(count(&w, WL_REDUCE_SCATTER, DP, 0), n_weights);

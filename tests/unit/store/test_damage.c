@@ -233,6 +233,7 @@ static void make_old_database_with(const char *column, const char *value)
     snprintf(sql, sizeof sql,
              "DROP TRIGGER result_added; DROP TRIGGER result_removed; DROP TRIGGER skipped_added;"
              "DROP TRIGGER skipped_removed; DROP TABLE total; ALTER TABLE result DROP COLUMN checksum;"
+             "ALTER TABLE result DROP COLUMN placement; ALTER TABLE result DROP COLUMN stages;"
              "UPDATE result SET %s = %s WHERE id = 1; PRAGMA user_version = 5",
              column, value);
     run_sql(sql);

@@ -96,11 +96,11 @@ CLAIM(a_database_of_a_newer_version_is_refused)
 {
     begin();
     store_close(open_for(STORE_WRITE));
-    set_header(60, 7);
+    set_header(60, 8);
     refuse(STORE_READ, DSE_E_STORE, path,
-           "the database is of version 7; this program knows versions up to 6. Use a newer ccldse");
+           "the database is of version 8; this program knows versions up to 7. Use a newer ccldse");
     refuse(STORE_WRITE, DSE_E_STORE, path,
-           "the database is of version 7; this program knows versions up to 6. Use a newer ccldse");
+           "the database is of version 8; this program knows versions up to 7. Use a newer ccldse");
     end();
 }
 

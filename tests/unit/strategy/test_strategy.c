@@ -154,7 +154,7 @@ CLAIM(the_fields_of_a_configuration_are_what_they_always_were)
                         "{\"dp\":8,\"tp\":1,\"sp\":1,\"pp\":1,\"recompute\":true,\"weight_sharded\":false}");
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_json("c", text.data, text.len, &arena, &doc, &err), &err);
-    assert_ok(strategy_read(&doc, doc.root, &back, &err), &err);
+    assert_ok(strategy_read(&doc, doc.root, NULL, &back, &err), &err);
     assert_int_equal(strategy_compare(&s, &back), 0);
     dse_arena_free(&arena);
     dse_strbuf_free(&text);
@@ -169,7 +169,7 @@ static void refuse(const char *json, const char *where, const char *message)
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_json("c", json, strlen(json), &arena, &doc, &err), &err);
-    assert_failure(strategy_read(&doc, doc.root, &s, &err), &err, DSE_E_CONFIG, where, message);
+    assert_failure(strategy_read(&doc, doc.root, NULL, &s, &err), &err, DSE_E_CONFIG, where, message);
     dse_arena_free(&arena);
 }
 

@@ -28,7 +28,7 @@ static dse_status generate(const char *text, const wl_symbols *symbols, uint32_t
     return wl_generate(&doc, symbols, layers, &s, &arena, &w, &err);
 }
 
-static wl_strategy strategy(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
+static wl_strategy spread(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
     return (wl_strategy){.dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE};
 }
@@ -104,7 +104,7 @@ CLAIM(a_linear_layer_is_laid_out_as_by_hand)
     };
     const wl_graph *g;
 
-    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, spread(2, 2, 1, 1)), &err);
     assert_int_equal(w.n_ranks, 4);
     assert_int_equal(w.n_graphs, 1);
     g = &w.graph[0];
@@ -128,7 +128,7 @@ CLAIM(dropped_nodes_hand_on_what_they_waited_for)
 {
     const wl_graph *g;
 
-    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, spread(2, 2, 1, 1)), &err);
     g = &w.graph[0];
     assert_deps(g, &g->data_deps, "a_y@0_COMP", "a_y@0_X1COMM");
     assert_deps(g, &g->data_deps, "a_y@0_X1COMM", "");
@@ -147,7 +147,7 @@ CLAIM(nodes_name_the_tensors_they_read_and_write)
 {
     const wl_graph *g;
 
-    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, spread(2, 2, 1, 1)), &err);
     g = &w.graph[0];
     assert_io(g, &g->inputs, "a_y@0_COMP", "a_x@0B/dp,M/tp=32 a_w@0M,M/tp=128");
     assert_io(g, &g->outputs, "a_y@0_COMP", "a_y@0B/dp,M/tp=32");
@@ -174,7 +174,7 @@ CLAIM(tensors_and_nodes_know_what_they_are)
 {
     const wl_graph *a, *b;
 
-    assert_ok(generate(TWO, &b8_m16, 0, strategy(2, 2, 1, 2)), &err);
+    assert_ok(generate(TWO, &b8_m16, 0, spread(2, 2, 1, 2)), &err);
     a = &w.graph[0];
     b = &w.graph[1];
     assert_int_equal(kind_of(a, "a_x@0"), WL_TENSOR_INPUT);
@@ -204,7 +204,7 @@ CLAIM(ranks_count_dp_fastest_then_tp_then_sp)
     };
     static const uint32_t everybody[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 2, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, spread(2, 2, 2, 1)), &err);
     assert_int_equal(w.n_groups, 13);
     assert_group(0, "", everybody, 8);
     for (uint32_t i = 0; i < 12; i++) {
@@ -223,7 +223,7 @@ CLAIM(ranks_count_dp_fastest_then_tp_then_sp)
 /* 1 + (4/2 + 4/2 + 4/1): along sp every rank is alone. */
 CLAIM(a_degree_of_one_makes_groups_of_one)
 {
-    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 2, 1, 1)), &err);
+    assert_ok(generate(ONE_LINEAR, &b8_m16, 0, spread(2, 2, 1, 1)), &err);
     assert_int_equal(w.n_groups, 9);
     for (uint32_t i = 5; i < 9; i++)
         assert_int_equal(w.group[i].n, 1);
@@ -237,7 +237,7 @@ CLAIM(a_degree_of_one_makes_groups_of_one)
 /* Every rank is in one group of each dimension, and the group knows it. */
 CLAIM(groups_partition_the_ranks)
 {
-    assert_ok(generate(TWO, &b8_m16, 0, strategy(3, 2, 4, 2)), &err);
+    assert_ok(generate(TWO, &b8_m16, 0, spread(3, 2, 4, 2)), &err);
     assert_int_equal(w.n_ranks, 48);
     for (uint32_t r = 0; r < w.n_ranks; r++) {
         for (int k = 0; k < 3; k++) {
@@ -261,7 +261,7 @@ CLAIM(groups_partition_the_ranks)
  * placement: same graph, ids, groups and tags; members and peers by their new numbers. */
 CLAIM(a_placement_renumbers_ranks_and_nothing_else)
 {
-    wl_strategy s = strategy(2, 2, 3, 2);
+    wl_strategy s = spread(2, 2, 3, 2);
     wl_workload def;
     dse_arena first;
 
@@ -310,7 +310,7 @@ CLAIM(what_is_needed_on_another_stage_is_sent_there)
 {
     const wl_graph *a, *b;
 
-    assert_ok(generate(TWO, &b8_m16, 0, strategy(1, 1, 1, 2)), &err);
+    assert_ok(generate(TWO, &b8_m16, 0, spread(1, 1, 1, 2)), &err);
     assert_int_equal(w.n_graphs, 2);
     a = &w.graph[0];
     b = &w.graph[1];
@@ -334,7 +334,7 @@ CLAIM(what_is_needed_on_another_stage_is_sent_there)
  * no two nodes of any ranks have one id, and those of messages are above all others. */
 CLAIM(messages_come_in_pairs_with_tags_of_their_own)
 {
-    wl_strategy s = strategy(2, 1, 3, 2);
+    wl_strategy s = spread(2, 1, 3, 2);
     uint64_t seen[1000] = {0}, highest = 0, lowest_message = UINT64_MAX;
     uint32_t tags[64] = {0}, pairs = 0;
 
@@ -385,16 +385,16 @@ CLAIM(messages_come_in_pairs_with_tags_of_their_own)
 
 CLAIM(as_many_stages_as_places_are_possible)
 {
-    assert_ok(generate(TWO, &b8_m16, 0, strategy(1, 1, 1, 2)), &err);
+    assert_ok(generate(TWO, &b8_m16, 0, spread(1, 1, 1, 2)), &err);
     dse_arena_free(&arena);
-    assert_failure(generate(TWO, &b8_m16, 0, strategy(1, 1, 1, 3)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(TWO, &b8_m16, 0, spread(1, 1, 1, 3)), &err, DSE_E_RANGE, "",
                    "pp is 3, but 0 layers and two embeddings fill at most 2 pipeline stages");
     dse_arena_free(&arena);
 }
 
 CLAIM(stages_without_a_tensor_are_refused)
 {
-    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, strategy(1, 1, 1, 2)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, spread(1, 1, 1, 2)), &err, DSE_E_RANGE, "",
                    "pp is 2, but only 1 stages get a tensor");
     dse_arena_free(&arena);
 }
@@ -416,7 +416,7 @@ CLAIM(more_than_two_communications_that_wait_for_nothing_are_chained)
         "model: {a: {block: t}}\nlinks: {}\n";
     const wl_graph *g;
 
-    assert_ok(generate(text, &b8_m16, 0, strategy(2, 1, 1, 1)), &err);
+    assert_ok(generate(text, &b8_m16, 0, spread(2, 1, 1, 1)), &err);
     g = &w.graph[0];
     assert_deps(g, &g->ctrl_deps, "a_p@0_X1COMM", "");
     assert_deps(g, &g->ctrl_deps, "a_q@0_X1COMM", "a_p@0_X1COMM");
@@ -436,7 +436,7 @@ CLAIM(a_recomputation_waits_for_the_tensor_it_comes_after)
                                "    y: {scale: x, by: 1, shape: [B]}\n"
                                "    again: {when: recompute, after: y, scale: x, by: 1, shape: [B]}\n"
                                "model: {a: {block: t}}\nlinks: {}\n";
-    wl_strategy s = strategy(1, 1, 1, 1);
+    wl_strategy s = spread(1, 1, 1, 1);
     const wl_graph *g;
 
     assert_ok(generate(text, &b8_m16, 0, s), &err);
@@ -457,7 +457,7 @@ CLAIM(waiting_for_a_tensor_that_nothing_makes_is_refused)
                                "blocks: {t: {x: {input: [B]}, y: {scale: x, by: 1, shape: [B], after: x}}}\n"
                                "model: {a: {block: t}}\nlinks: {}\n";
 
-    assert_failure(generate(text, &b8_m16, 0, strategy(1, 1, 1, 1)), &err, DSE_E_CONFIG, "f.yaml",
+    assert_failure(generate(text, &b8_m16, 0, spread(1, 1, 1, 1)), &err, DSE_E_CONFIG, "f.yaml",
                    "'a_y' cannot wait for 'a_x', which nothing makes");
     dse_arena_free(&arena);
 }
@@ -466,13 +466,13 @@ CLAIM(waiting_for_a_tensor_that_nothing_makes_is_refused)
 
 CLAIM(degrees_and_ranks_are_checked)
 {
-    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, strategy(2, 0, 1, 1)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, spread(2, 0, 1, 1)), &err, DSE_E_RANGE, "",
                    "a degree of parallelism is 0; it must be at least 1");
     dse_arena_free(&arena);
-    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, strategy(1024, 1024, 2, 1)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, spread(1024, 1024, 2, 1)), &err, DSE_E_RANGE, "",
                    "dp * tp * sp * pp is more than 1048576 ranks");
     dse_arena_free(&arena);
-    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, strategy(UINT32_MAX, UINT32_MAX, UINT32_MAX, 1)), &err,
+    assert_failure(generate(ONE_LINEAR, &b8_m16, 0, spread(UINT32_MAX, UINT32_MAX, UINT32_MAX, 1)), &err,
                    DSE_E_RANGE, "", "dp * tp * sp * pp is more than 1048576 ranks");
     dse_arena_free(&arena);
 }
@@ -482,10 +482,10 @@ CLAIM(symbols_must_have_values)
     const wl_symbols none = {.n = 1, .name = {"B"}, .value = {8}};
     const wl_symbols zero = {.n = 2, .name = {"M", "B"}, .value = {0, 8}};
 
-    assert_failure(generate(ONE_LINEAR, &none, 0, strategy(1, 1, 1, 1)), &err, DSE_E_CONFIG, "f.yaml",
+    assert_failure(generate(ONE_LINEAR, &none, 0, spread(1, 1, 1, 1)), &err, DSE_E_CONFIG, "f.yaml",
                    "the symbol 'M' has no value");
     dse_arena_free(&arena);
-    assert_failure(generate(ONE_LINEAR, &zero, 0, strategy(1, 1, 1, 1)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &zero, 0, spread(1, 1, 1, 1)), &err, DSE_E_RANGE, "",
                    "M is 0; it must be at least 1");
     dse_arena_free(&arena);
 }
@@ -496,7 +496,7 @@ CLAIM(what_no_collective_can_do_is_refused_with_both_tensors)
                                "blocks: {t: {x: {input: [B]}, y: {scale: x, by: 1, shape: [B/dp]}}}\n"
                                "model: {a: {block: t}}\nlinks: {}\n";
 
-    assert_failure(generate(text, &b8_m16, 0, strategy(2, 1, 1, 1)), &err, DSE_E_CONFIG, "f.yaml",
+    assert_failure(generate(text, &b8_m16, 0, spread(2, 1, 1, 1)), &err, DSE_E_CONFIG, "f.yaml",
                    "'a_x' into 'a_y': no collective shards along dp what every rank holds whole");
     dse_arena_free(&arena);
 }
@@ -506,7 +506,7 @@ CLAIM(sizes_beyond_63_bits_are_refused)
 {
     const wl_symbols huge = {.n = 2, .name = {"B", "M"}, .value = {1000000000000000, 1000000}};
 
-    assert_failure(generate(ONE_LINEAR, &huge, 0, strategy(1, 1, 1, 1)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(ONE_LINEAR, &huge, 0, spread(1, 1, 1, 1)), &err, DSE_E_RANGE, "",
                    "the size of 'a_x@0_COMP' does not fit in 63 bits");
     dse_arena_free(&arena);
 }
@@ -529,7 +529,7 @@ static const int64_t llama70b[] = {32000, 32000, 8192, 28672, 512, 1024, 64};
 /* STAGE's own count: reference/README.md, "Rank 0 has 4892 nodes at 80 stacks (3448 compute, 1444 collective)". */
 CLAIM(llama70b_has_as_many_nodes_as_stage_writes)
 {
-    wl_strategy s = strategy(8, 1, 8, 1);
+    wl_strategy s = spread(8, 1, 8, 1);
     uint32_t compute = 0, collective = 0;
 
     s.recompute = true;
@@ -547,7 +547,7 @@ CLAIM(llama70b_has_as_many_nodes_as_stage_writes)
 
 CLAIM(nodes_know_their_layer)
 {
-    wl_strategy s = strategy(8, 1, 8, 1);
+    wl_strategy s = spread(8, 1, 8, 1);
 
     s.recompute = true;
     assert_ok(transformer(llama70b, 3, s), &err);
@@ -573,7 +573,7 @@ CLAIM(memory_grows_with_the_stages_and_not_with_their_square)
 {
     long before = peak_kib();
 
-    assert_ok(transformer(llama70b, 2000, strategy(1, 1, 1, 2000)), &err);
+    assert_ok(transformer(llama70b, 2000, spread(1, 1, 1, 2000)), &err);
     assert_in_range(peak_kib() - before, 0, 250 * 1024);
     dse_arena_free(&arena);
 }
@@ -581,10 +581,10 @@ CLAIM(memory_grows_with_the_stages_and_not_with_their_square)
 /* 82 places: 80 layers and two embeddings. STAGE fails above that, too. */
 CLAIM(pp_may_be_layers_plus_2_and_no_more)
 {
-    assert_ok(transformer(llama70b, 2, strategy(1, 1, 1, 4)), &err);
+    assert_ok(transformer(llama70b, 2, spread(1, 1, 1, 4)), &err);
     assert_int_equal(w.n_graphs, 4);
     dse_arena_free(&arena);
-    assert_failure(transformer(llama70b, 2, strategy(1, 1, 1, 5)), &err, DSE_E_RANGE, "",
+    assert_failure(transformer(llama70b, 2, spread(1, 1, 1, 5)), &err, DSE_E_RANGE, "",
                    "pp is 5, but 2 layers and two embeddings fill at most 4 pipeline stages");
     dse_arena_free(&arena);
 }
@@ -602,7 +602,7 @@ CLAIM(parallelism_along_dp_and_tp_neither_makes_nor_loses_work)
         uint64_t total = 0;
         const wl_graph *g;
 
-        assert_ok(transformer(sizes, 2, strategy(degrees[i][0], degrees[i][1], 1, 1)), &err);
+        assert_ok(transformer(sizes, 2, spread(degrees[i][0], degrees[i][1], 1, 1)), &err);
         g = &w.graph[0];
         for (uint32_t k = 0; k < g->n_nodes; k++)
             if (g->node[k].type == WL_NODE_COMP &&

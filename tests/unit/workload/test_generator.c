@@ -39,7 +39,7 @@ static void end(void)
     dse_arena_free(&docs);
 }
 
-static wl_strategy strategy(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
+static wl_strategy spread(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
     return (wl_strategy){.dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE};
 }
@@ -128,7 +128,7 @@ CLAIM(points_that_differ_in_sizes_share_a_shape)
     for (int i = 0; i < 3; i++) {
         const wl_symbols sizes = transformer_sizes(512 << i, 1024);
 
-        assert_true(make_and_compare(&sizes, 2, strategy(degrees[i][0], degrees[i][1], degrees[i][2], 2)));
+        assert_true(make_and_compare(&sizes, 2, spread(degrees[i][0], degrees[i][1], degrees[i][2], 2)));
         assert_u64(wl_generator_usage(generator)->n_built, 1);
     }
     end();
@@ -138,15 +138,15 @@ CLAIM(points_that_differ_in_sizes_share_a_shape)
 CLAIM(what_decides_a_shape_makes_another)
 {
     const wl_symbols sizes = transformer_sizes(512, 64);
-    wl_strategy s = strategy(2, 2, 2, 1);
+    wl_strategy s = spread(2, 2, 2, 1);
 
     begin_with_transformer();
     assert_true(make_and_compare(&sizes, 2, s));
     assert_true(make_and_compare(&sizes, 3, s));
-    assert_true(make_and_compare(&sizes, 2, strategy(4, 2, 1, 1)));
-    assert_true(make_and_compare(&sizes, 2, strategy(2, 1, 2, 1)));
-    assert_true(make_and_compare(&sizes, 2, strategy(1, 2, 2, 1)));
-    assert_true(make_and_compare(&sizes, 2, strategy(2, 2, 2, 2)));
+    assert_true(make_and_compare(&sizes, 2, spread(4, 2, 1, 1)));
+    assert_true(make_and_compare(&sizes, 2, spread(2, 1, 2, 1)));
+    assert_true(make_and_compare(&sizes, 2, spread(1, 2, 2, 1)));
+    assert_true(make_and_compare(&sizes, 2, spread(2, 2, 2, 2)));
     s.recompute = true;
     assert_true(make_and_compare(&sizes, 2, s));
     s.weight_sharded = true;
@@ -160,7 +160,7 @@ CLAIM(what_decides_a_shape_makes_another)
 static uint32_t n_linear_nodes(int64_t batch, uint32_t dp)
 {
     const wl_symbols sizes = linear_sizes(batch, 1);
-    const wl_strategy s = strategy(dp, 1, 1, 1);
+    const wl_strategy s = spread(dp, 1, 1, 1);
     wl_workload w;
 
     dse_arena_reset(&arena);
@@ -185,7 +185,7 @@ CLAIM(a_size_that_comes_down_to_nothing_makes_another_shape)
 CLAIM(a_workload_keeps_its_sizes_when_another_is_made_of_its_shape)
 {
     const wl_symbols small = linear_sizes(8, 16), large = linear_sizes(80, 16);
-    const wl_strategy s = strategy(2, 2, 1, 1);
+    const wl_strategy s = spread(2, 2, 1, 1);
     wl_workload first, second, fresh;
 
     begin_with(ONE_LINEAR);
@@ -203,7 +203,7 @@ static void make_linear(uint32_t layers)
 {
     const wl_symbols sizes = linear_sizes(8, 16);
 
-    assert_true(make_and_compare(&sizes, layers, strategy(2, 1, 1, 1)));
+    assert_true(make_and_compare(&sizes, layers, spread(2, 1, 1, 1)));
 }
 
 /* The number of layers is part of the key, though this model has none. */
@@ -234,7 +234,7 @@ CLAIM(what_is_kept_is_bounded_but_for_the_newest)
     const wl_symbols sizes = transformer_sizes(512, 64);
     const wl_generator_use *use;
     wl_workload w;
-    wl_strategy s = strategy(2, 2, 2, 1);
+    wl_strategy s = spread(2, 2, 2, 1);
 
     begin_with_transformer();
     use = wl_generator_usage(generator);
@@ -256,7 +256,7 @@ CLAIM(what_is_kept_is_bounded_but_for_the_newest)
 CLAIM(memory_per_rank_is_small)
 {
     const wl_symbols sizes = linear_sizes(1024, 64);
-    const wl_strategy s = strategy(1024, 8, 8, 1);
+    const wl_strategy s = spread(1024, 8, 8, 1);
     wl_workload w;
 
     begin_with(ONE_LINEAR);
@@ -276,13 +276,13 @@ CLAIM(a_failure_leaves_the_generator_as_it_was)
     const wl_symbols sizes = linear_sizes(8, 16), huge = linear_sizes(INT64_MAX, INT64_MAX), lacks = {.n = 0};
 
     begin_with(ONE_LINEAR);
-    assert_true(make_and_compare(&sizes, 0, strategy(2, 1, 1, 1)));
-    assert_false(make_and_compare(&huge, 0, strategy(2, 1, 1, 1)));
+    assert_true(make_and_compare(&sizes, 0, spread(2, 1, 1, 1)));
+    assert_false(make_and_compare(&huge, 0, spread(2, 1, 1, 1)));
     assert_string_equal(err.text, "the size of 'a_x@0_COMP' does not fit in 63 bits");
-    assert_false(make_and_compare(&lacks, 0, strategy(2, 1, 1, 1)));
-    assert_false(make_and_compare(&sizes, 0, strategy(2, 0, 1, 1)));
-    assert_false(make_and_compare(&sizes, 0, strategy(2, 1, 1, 2))); /* one stage gets no tensor */
-    assert_true(make_and_compare(&sizes, 0, strategy(2, 1, 1, 1)));
+    assert_false(make_and_compare(&lacks, 0, spread(2, 1, 1, 1)));
+    assert_false(make_and_compare(&sizes, 0, spread(2, 0, 1, 1)));
+    assert_false(make_and_compare(&sizes, 0, spread(2, 1, 1, 2))); /* one stage gets no tensor */
+    assert_true(make_and_compare(&sizes, 0, spread(2, 1, 1, 1)));
     assert_u64(wl_generator_usage(generator)->n_built, 1);
     end();
 }
@@ -293,8 +293,8 @@ CLAIM(a_variant_that_cannot_be_read_fails_every_time)
 
     begin_with("symbols: {B: batch}\nblocks: {t: {y: {scale: z, by: 1, shape: [B]}}}\n"
                "model: {a: {block: t}}\nlinks: {}\n");
-    assert_false(make_and_compare(&sizes, 0, strategy(1, 1, 1, 1)));
-    assert_false(make_and_compare(&sizes, 0, strategy(1, 1, 1, 1)));
+    assert_false(make_and_compare(&sizes, 0, spread(1, 1, 1, 1)));
+    assert_false(make_and_compare(&sizes, 0, spread(1, 1, 1, 1)));
     end();
 }
 

@@ -5,14 +5,6 @@
 
 static dse_error err;
 
-CLAIM(placement_0_is_stages_order)
-{
-    uint32_t p = 7;
-
-    assert_ok(wl_placement_parse(WL_PLACEMENT_DEFAULT, &p, &err), &err);
-    assert_int_equal(p, 0);
-}
-
 static void assert_strides(const char *placement, uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
     wl_strategy s = {.dp = 2, .tp = 4, .sp = 3, .pp = 5};
@@ -20,8 +12,9 @@ static void assert_strides(const char *placement, uint32_t dp, uint32_t tp, uint
     mesh m;
 
     dse_arena_init(&arena);
-    assert_ok(wl_placement_parse(placement, &s.placement, &err), &err);
-    m = wl_mesh_of(&s, &arena);
+    assert_ok(strategy_parse(&strategy_parameters[STRATEGY_placement], "placement", placement, &s.placement, &err),
+              &err);
+    m = strategy_mesh(&s.strategy, &arena);
     assert_int_equal(m.axis[mesh_find(&m, "dp")].stride, dp);
     assert_int_equal(m.axis[mesh_find(&m, "tp")].stride, tp);
     assert_int_equal(m.axis[mesh_find(&m, "sp")].stride, sp);
@@ -32,35 +25,19 @@ static void assert_strides(const char *placement, uint32_t dp, uint32_t tp, uint
 /* dp 2, tp 4, sp 3, pp 5 with tp innermost, then sp: tp counts in ones, sp in 4s, dp in 4 * 3, stages in 4 * 3 * 2. */
 CLAIM(each_axis_counts_in_the_product_of_those_inside_it)
 {
-    assert_strides(WL_PLACEMENT_DEFAULT, 1, 2, 8, 24);
+    assert_strides("dp,tp,sp,pp", 1, 2, 8, 24);
     assert_strides("tp,sp,dp,pp", 12, 1, 4, 24);
     assert_strides("pp,tp,dp,sp", 20, 5, 40, 1);
 }
 
-CLAIM(what_is_no_order_is_refused)
+/* The row's choices are those of the enumeration, in its order. */
+CLAIM(stages_are_named_as_they_are_numbered)
 {
-    static const char *const wrong[] = {"",
-                                        "tp",
-                                        "tp,sp,dp",
-                                        "tp,tp,dp,pp",
-                                        "tp-sp-dp-pp",
-                                        "tp,cp,dp,pp",
-                                        "TP,SP,DP,PP",
-                                        "tp, sp, dp, pp",
-                                        "dp,tp,sp,pp,ep"};
-    char expected[256];
-    uint32_t p = 3;
+    const strategy_parameter *p = &strategy_parameters[STRATEGY_stages];
 
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        err = (dse_error)DSE_ERROR_INIT;
-        snprintf(
-            expected, sizeof expected,
-            "'%s' is no order of dp, tp, sp and pp; write each once, the innermost first, without blanks: "
-            "tp,sp,dp,pp",
-            wrong[i]);
-        assert_failure(wl_placement_parse(wrong[i], &p, &err), &err, DSE_E_CONFIG, "", expected);
-        assert_int_equal(p, 3);
-    }
+    assert_string_equal(p->choices[WL_STAGES_TURNS], "turns");
+    assert_string_equal(p->choices[WL_STAGES_NEIGHBOURS], "neighbours");
+    assert_int_equal(strategy_n_values(p), 2);
 }
 
 static void assert_stages(wl_stages how, uint32_t layers, uint32_t pp, const char *expected)
@@ -93,9 +70,8 @@ CLAIM(stages_of_neighbours_are_pieces_with_the_embedding_first_and_the_head_last
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(placement_0_is_stages_order),
         cmocka_unit_test(each_axis_counts_in_the_product_of_those_inside_it),
-        cmocka_unit_test(what_is_no_order_is_refused),
+        cmocka_unit_test(stages_are_named_as_they_are_numbered),
         cmocka_unit_test(stages_in_turn_are_places_modulo_pp),
         cmocka_unit_test(stages_of_neighbours_are_pieces_with_the_embedding_first_and_the_head_last),
     };

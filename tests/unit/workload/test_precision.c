@@ -58,7 +58,7 @@ static const wl_node *node(const char *name)
     return NULL;
 }
 
-static wl_strategy strategy(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp, wl_precision precision)
+static wl_strategy spread(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp, wl_precision precision)
 {
     return (wl_strategy){
         .dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE, .precision = precision};
@@ -94,23 +94,23 @@ static void assert_state(uint64_t parameters)
 
 CLAIM(mixed_precision_keeps_16_bytes_a_parameter)
 {
-    generate(&small, strategy(1, 1, 1, 1, mixed));
+    generate(&small, spread(1, 1, 1, 1, mixed));
     assert_state(SMALL_PARAMETERS);
-    generate(&llama70b, strategy(1, 1, 1, 1, mixed));
+    generate(&llama70b, spread(1, 1, 1, 1, mixed));
     assert_state(LLAMA70B_PARAMETERS);
     assert_u64(state_of(WL_TENSOR_WHOLE), 0);
 }
 
 CLAIM(tp_divides_the_state_and_dp_and_sp_do_not)
 {
-    generate(&llama70b, strategy(4, 8, 2, 1, mixed));
+    generate(&llama70b, spread(4, 8, 2, 1, mixed));
     assert_state(LLAMA70B_PARAMETERS / 8);
     assert_u64(state_of(WL_TENSOR_WHOLE), 0);
 }
 
 CLAIM(stages_divide_it_among_them)
 {
-    generate(&llama70b, strategy(2, 8, 1, 4, mixed));
+    generate(&llama70b, spread(2, 8, 1, 4, mixed));
     assert_state(LLAMA70B_PARAMETERS / 8);
     /* Place p is on stage p modulo 4; places are 0, the layers 1 .. 80, and 81. Stage 0 has the first embedding and layers
      * 4, 8, .. 80: 20 of them. */
@@ -122,13 +122,13 @@ CLAIM(stages_divide_it_among_them)
  * embedding alone gathers that. */
 CLAIM(sharded_weights_divide_it_by_dp_and_sp_too_and_are_gathered_for_use)
 {
-    wl_strategy s = strategy(4, 8, 2, 1, mixed);
+    wl_strategy s = spread(4, 8, 2, 1, mixed);
 
     s.weight_sharded = true;
     generate(&llama70b, s);
     assert_state(LLAMA70B_PARAMETERS / 64);
     assert_u64(w.graph[0].resident[WL_TENSOR_WHOLE], UINT64_C(671088640) / 8 * 2);
-    s = strategy(4, 1, 1, 3, mixed);
+    s = spread(4, 1, 1, 3, mixed);
     s.weight_sharded = true;
     generate(&(model){2, 4, 8, 16, 32, 4, 1}, s);
     assert_u64(w.graph[0].resident[WL_TENSOR_WHOLE], 8 * 16 * 2);
@@ -141,7 +141,7 @@ CLAIM(sharded_weights_divide_it_by_dp_and_sp_too_and_are_gathered_for_use)
 CLAIM(stages_of_neighbours_have_what_their_pieces_have)
 {
     const uint64_t layer = UINT64_C(671088640), embedding = UINT64_C(32000) * 8192;
-    wl_strategy s = strategy(2, 8, 1, 4, mixed);
+    wl_strategy s = spread(2, 8, 1, 4, mixed);
 
     s.stages = WL_STAGES_NEIGHBOURS;
     generate(&llama70b, s);
@@ -149,7 +149,7 @@ CLAIM(stages_of_neighbours_have_what_their_pieces_have)
     for (uint32_t g = 0; g < 4; g++)
         assert_u64(w.graph[g].resident[WL_TENSOR_WEIGHT],
                    2 * (20 * layer + (g == 0 || g == 3 ? embedding : 0)) / 8);
-    s = strategy(4, 1, 1, 3, mixed);
+    s = spread(4, 1, 1, 3, mixed);
     s.weight_sharded = true;
     s.stages = WL_STAGES_NEIGHBOURS;
     generate(&(model){2, 4, 8, 16, 32, 4, 2}, s);
@@ -174,7 +174,7 @@ CLAIM(what_is_in_the_state_is_counted_nowhere_else)
 {
     uint64_t size;
 
-    generate(&small, strategy(2, 1, 1, 1, mixed));
+    generate(&small, spread(2, 1, 1, 1, mixed));
     assert_int_equal(tensor(&w.graph[0].inputs, "stack_0_mha_wq@1_COMP", 0, &size)->kind, WL_TENSOR_WEIGHT);
     assert_u64(size, 0);
     assert_int_equal(tensor(&w.graph[0].inputs, "stack_0_mha_wq@1_COMP", 1, &size)->kind,
@@ -188,7 +188,7 @@ CLAIM(what_is_in_the_state_is_counted_nowhere_else)
 /* With sharded weights the gradient is made whole, then reduced and scattered. A file has all of its bytes. */
 CLAIM(a_gradient_that_is_not_in_its_weights_sharding_counts_beside_the_state)
 {
-    wl_strategy s = strategy(2, 1, 1, 1, mixed);
+    wl_strategy s = spread(2, 1, 1, 1, mixed);
     const wl_tensor_info *t;
     uint64_t size;
 
@@ -207,7 +207,7 @@ CLAIM(a_gradient_that_is_not_in_its_weights_sharding_counts_beside_the_state)
  * w 8 * 16 * 4. */
 CLAIM(a_multiply_add_is_two_operations_and_operands_have_bytes_of_their_kinds)
 {
-    generate(&small, strategy(1, 1, 1, 1, odd));
+    generate(&small, spread(1, 1, 1, 1, odd));
     assert_u64(node("in_emb_y@0_COMP")->num_ops, 2048);
     assert_u64(node("in_emb_y@0_COMP")->tensor_size, 256 + 128 + 512);
     assert_u64(node("in_emb_y@0_COMP")->y_size, 8 * 16); /* STAGE's JSON: elements */
@@ -216,7 +216,7 @@ CLAIM(a_multiply_add_is_two_operations_and_operands_have_bytes_of_their_kinds)
 /* The gradient of w is made of two activations: 8 * 16 * 1, 8 * 16 * 2 and 8 * 8 * 2 bytes. */
 CLAIM(the_gradient_of_a_weight_has_bytes_of_its_own)
 {
-    generate(&small, strategy(1, 1, 1, 1, odd));
+    generate(&small, spread(1, 1, 1, 1, odd));
     assert_u64(node("in_emb_dw@0_COMP")->tensor_size, 128 + 256 + 128);
 }
 
@@ -224,7 +224,7 @@ CLAIM(the_gradient_of_a_weight_has_bytes_of_its_own)
  * elements, is 5 operations each and no multiply-adds. */
 CLAIM(an_update_moves_what_the_optimizer_keeps)
 {
-    generate(&small, strategy(1, 1, 1, 1, odd));
+    generate(&small, spread(1, 1, 1, 1, odd));
     assert_u64(node("in_emb_w@1_COMP")->tensor_size, 128 * (2 * 4 + 2 * 12 + 1));
     assert_u64(node("in_emb_w@1_COMP")->num_ops, 128);
     assert_u64(node("stack_0_mha_norm@0_COMP")->num_ops, 5 * 128);
@@ -233,15 +233,15 @@ CLAIM(an_update_moves_what_the_optimizer_keeps)
 /* STAGE counts the result of a reshape, of 8 * 16 elements here, twice. */
 CLAIM(a_reshape_reads_and_writes_its_tensor_once)
 {
-    generate(&small, strategy(1, 1, 1, 1, odd));
+    generate(&small, spread(1, 1, 1, 1, odd));
     assert_u64(node("stack_0_mha_qkv_reshape@0_COMP")->tensor_size, 2 * 128 * 2);
-    generate(&small, strategy(1, 1, 1, 1, (wl_precision){0}));
+    generate(&small, spread(1, 1, 1, 1, (wl_precision){0}));
     assert_u64(node("stack_0_mha_qkv_reshape@0_COMP")->tensor_size, 3 * 128);
 }
 
 CLAIM(messages_have_the_bytes_of_messages_whatever_they_carry)
 {
-    generate(&small, strategy(2, 1, 1, 2, odd));
+    generate(&small, spread(2, 1, 1, 2, odd));
     assert_u64(node("in_emb_w@1_X2_COMM")->comm_size, 8 * 16 / 2); /* a gradient, */
     assert_u64(node("in_emb_y@0_Y_SEND")->comm_size, 4 * 16 / 2);  /* and an activation of half the batch */
 }
@@ -251,7 +251,7 @@ CLAIM(without_one_elements_are_counted_and_nothing_is_resident)
 {
     uint64_t size;
 
-    generate(&small, strategy(1, 1, 1, 1, (wl_precision){0}));
+    generate(&small, spread(1, 1, 1, 1, (wl_precision){0}));
     assert_false(w.in_bytes);
     for (int kind = 0; kind < WL_N_TENSOR_KINDS; kind++)
         assert_u64(state_of((wl_tensor_kind)kind), 0);
