@@ -23,8 +23,9 @@ typedef struct {
  * dimension sharded by two axes ("Din/(dp*sp)") counts for the first of them alone, as in STAGE's coll_comm_matcher.py.
  * out has room for a match of each axis. DSE_E_CONFIG for what no collective does: sharding a tensor that every rank
  * holds whole, partial sums of what is none. */
-dse_status wl_match_collectives(const wl_axes *x, mesh_set split, const wl_shape *have,
-                                const wl_shape *reduced, const wl_shape *need, const wl_shape *unsummed,
-                                wl_match *out, uint32_t *n, dse_error *err);
+typedef dse_status wl_match_rule(const wl_axes *x, mesh_set split, const wl_shape *have,
+                                 const wl_shape *reduced, const wl_shape *need, const wl_shape *unsummed,
+                                 wl_match *out, uint32_t *n, dse_error *err);
+wl_match_rule wl_match_collectives;
 
 #endif

@@ -12,6 +12,7 @@
 #define DSE_WORKLOAD_GENERATE_H
 
 #include "strategy/strategy.h"
+#include "workload/dialect.h"
 #include "workload/graph.h"
 #include "workload/operators.h"
 #include "workload/placement.h"
@@ -29,7 +30,6 @@ typedef struct {
     wl_precision precision; /* all 0: elements, as STAGE */
 } wl_strategy;
 
-#define WL_TAG_BASE  885440u
 #define WL_MAX_RANKS (1u << 20)
 
 /* `symbols` gives the values of the operators' symbols (dp, tp, sp are taken from the strategy).

@@ -9,10 +9,8 @@
 #ifndef DSE_WORKLOAD_GENERATOR_H
 #define DSE_WORKLOAD_GENERATOR_H
 
-#include "workload/collective_match.h"
 #include "workload/generate.h"
 #include "workload/model.h"
-#include "workload/name_pool.h"
 
 /* ---- generate_variant.c: operators and their sizes ------------------------------------------- */
 
@@ -37,10 +35,11 @@ typedef struct {
 typedef struct {
     uint32_t y, x1, x2; /* elements; of y never nothing */
     gen_work work;
-    wl_piece y_text; /* the shape of the result, spelt */
+    wl_piece y_text; /* the shape of the result, as the dialect prints it */
 } gen_operator;
 
 typedef struct {
+    const wl_dialect *dialect;
     wl_operators ops; /* without values of the symbols */
     gen_operator *op; /* by wl_operator.number */
     uint32_t n_sizes;
@@ -50,8 +49,8 @@ typedef struct {
     wl_axes axes;
 } gen_variant;
 
-dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which, dse_arena *a,
-                            dse_error *err);
+dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which,
+                            const wl_dialect *dialect, dse_arena *a, dse_error *err);
 
 static inline const gen_operator *gen_operator_of(const gen_variant *v, const wl_operator *op)
 {
@@ -127,7 +126,7 @@ typedef struct {
     uint32_t *tensor_state;
     uint32_t *n_weights; /* of each size of the variant: weights of the stage that are kept in it */
     uint32_t coordinate; /* along pp */
-    uint32_t n_numbered; /* ids that a rank uses up: all but those of sends and receives */
+    uint32_t n_ids;      /* that a rank uses up, without those of sends and receives */
     gen_p2p *p2p;        /* graph.n_p2p_slots */
 } gen_graph;
 
@@ -145,6 +144,12 @@ typedef struct {
  * no tensor; DSE_E_CONFIG. */
 dse_status gen_shape_build(const gen_key *key, dse_arena *keep, dse_arena *scratch, gen_shape *out,
                            dse_error *err);
+
+/* Whether ranks have stages in the order of their first tensors, or of their coordinates. */
+static inline bool gen_by_first_tensor(const gen_variant *v, wl_stages how)
+{
+    return how == WL_STAGES_TURNS && v->dialect->stages_by_first_tensor;
+}
 
 /* ---- generate_workload.c: a shape with its sizes --------------------------------------------- */
 
@@ -170,13 +175,11 @@ typedef struct {
     uint32_t info;                  /* index into the graph's tensors, or DSE_NONE */
 } gen_tensor;
 
-typedef enum { GEN_COMP, GEN_X1_COLL, GEN_X2_COLL, GEN_SEND, GEN_RECV } gen_role;
-
 /* What a node does with its tensor, other than bring together what it is made of. A shadow only stands for
  * it: another stage has the work. */
 typedef enum { GEN_MAKES, GEN_STANDS_FOR, GEN_SENDS, GEN_RECEIVES, GEN_N_USES } gen_use;
 
-/* A node before the ones without cost are taken out. Its place in the array is its number on the rank. */
+/* A node before the ones without cost are removed. A rank numbers its nodes in the order of the array. */
 typedef struct {
     uint32_t tensor; /* of the gen_stage */
     uint32_t figures;
@@ -186,7 +189,7 @@ typedef struct {
     uint32_t next_send;
     uint32_t final; /* index in the finished graph, or DSE_NONE */
     uint8_t n_data, n_ctrl;
-    uint8_t role; /* gen_role */
+    uint8_t role; /* wl_role */
     uint8_t coll; /* wl_coll_type */
     bool removed;
 } gen_draft;
@@ -195,7 +198,7 @@ typedef struct {
     uint32_t value;                  /* its pp coordinate */
     uint32_t n_tensors, n_crossings; /* operands from other stages: at most so many shadows */
     gen_tensor *tensor;
-    uint32_t n_numbered; /* drafts that are numbered per rank: all but sends and receives */
+    uint32_t n_local; /* drafts that stay on the stage: all but sends and receives, which follow them */
     uint32_t n_drafts, cap_drafts;
     gen_draft *drafts;
     uint32_t n_p2p;
@@ -255,7 +258,7 @@ dse_status gen_add_nodes(gen_build *b, gen_stage *s);
 void gen_add_messages(gen_build *b); /* of all stages */
 dse_status gen_add_dependencies(gen_build *b, gen_stage *s);
 
-/* "shadow_stack_3_mha_x@0", in pieces. */
+/* STAGE's are "shadow_stack_3_mha_x@0", in pieces. */
 #define GEN_N_TENSOR_PIECES 3
 void gen_tensor_name(const gen_build *b, const gen_tensor *t, wl_piece out[GEN_N_TENSOR_PIECES]);
 const char *gen_node_name(gen_build *b, const gen_stage *s, const gen_draft *d);
