@@ -1,11 +1,13 @@
-/* STAGE's dialect: branch recomp, 0b44904. The SHA-256 of all trace files of 187 workloads checks it (tests/data/reference).
+/* STAGE's dialect: branch recomp, 0b44904. The SHA-256 of all trace files of 187 workloads checks it
+ * (tests/data/reference).
  *
  * It keeps these oddities for equal bytes:
  *   - "_X1COMM" lacks the underscore that "_X2_COMM" has;
  *   - operators without cost are removed after ids were given, so that ids have gaps;
  *   - only the first collectives and sends get control dependencies, and only if there are more than two;
- *   - pipeline stages have ranks in the order of their first tensor in the model, not of their coordinate;
- *   - a tensor dimension sharded by two axes counts for the first alone (coll_comm_matcher.py; collective_match.c). */
+ *   - pipeline stages are ranked in the order of their first tensor in the model, not of their coordinate;
+ *   - a tensor dimension sharded by two axes counts for the first alone (coll_comm_matcher.py;
+ *     collective_match.c). */
 #include "workload/dialect.h"
 
 /* A pair's send and receive are numbered together, after all nodes of all ranks. */

@@ -72,8 +72,8 @@ static void chain_first_communications(const uint32_t *order, uint32_t n, uint32
 
 /* ---- inputs and outputs -------------------------------------------------------------------- */
 
-/* The size in which a rank keeps the weight that a tensor is, is the gradient of, or becomes; of a shadow, which is a copy,
- * DSE_NONE. */
+/* The size in which a rank keeps the weight that a tensor is, is the gradient of, or becomes; of a shadow,
+ * which is a copy, DSE_NONE. */
 static uint32_t state_of(const gen_build *b, const gen_tensor *t)
 {
     const wl_tensor *m = gen_model_tensor(b, t);
@@ -242,8 +242,8 @@ static dse_status fill_nodes(gen_build *b, const gen_stage *s, const uint32_t *o
     return DSE_OK;
 }
 
-/* Sends and receives get their ids after all other nodes, in the order of their slots. Until ranks are bound these ids are
- * for messages about the graph alone. */
+/* Sends and receives get their ids after all other nodes, in the order of their slots. Until ranks are
+ * bound these ids are for messages about the graph alone. */
 static const uint64_t *number_nodes(gen_build *b, const gen_stage *s, gen_graph *out)
 {
     const wl_dialect *dialect = b->v->dialect;

@@ -45,9 +45,10 @@ static void fill_io(wl_io_csr *io, uint32_t n_nodes, const uint64_t *tracked)
         io->item[i].size = tracked[io->item[i].tensor];
 }
 
-/* What the simulator is to count of a tensor while it lives. With a precision that is nothing of what is in the rank's
- * state anyway: a weight, one that is updated in place, and a gradient that is made in the sharding of its weight. One that
- * is not, because weights are sharded, counts as a whole beside its shard. */
+/* What the simulator is to count of a tensor while it lives. With a precision that is nothing of what is
+ * in the rank's state anyway: a weight, one that is updated in place, and a gradient that is made in the
+ * sharding of its weight. One that is not, because weights are sharded, counts as a whole beside its
+ * shard. */
 static uint64_t track(const gen_sizes *sizes, uint32_t size, uint32_t state, wl_tensor_info *tensor)
 {
     const double elements = sizes->value[size];
@@ -77,8 +78,8 @@ static bool has_entry(const gen_key *key, const wl_entry *e, uint32_t coordinate
     return place < first + n && wl_stage_of(key->stages, place, key->layers, key->pp) == coordinate;
 }
 
-/* What a rank of the stage holds through the step, with a precision. Of weights that are gathered for use, those of the
- * largest place are always there. */
+/* What a rank of the stage holds through the step, with a precision. Of weights that are gathered for use,
+ * those of the largest place are always there. */
 static void fill_resident(const gen_key *key, const gen_graph *from, const gen_sizes *sizes,
                           uint64_t out[WL_N_TENSOR_KINDS])
 {

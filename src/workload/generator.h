@@ -21,7 +21,8 @@ typedef struct {
     bool counts_operations; /* of some operator */
 } gen_size;
 
-/* What a computation does. Sizes here and below are indexes into the variant's, DSE_NONE: nothing. Compared as bytes. */
+/* What a computation does. Sizes here and below are indexes into the variant's, DSE_NONE: nothing.
+ * Compared as bytes. */
 typedef struct {
     uint32_t class;                /* wl_kernel_class */
     uint32_t extent[WL_N_EXTENTS]; /* indexes into the variant's extents; DSE_NONE: 1 */
@@ -79,17 +80,19 @@ mesh_set gen_split(const wl_axes *x, const mesh *m);
 /* A count as nodes have it; false if it does not fit in 63 bits. */
 bool gen_count(double v, uint64_t *out);
 
-/* A computation, with operations and traffic as the precision counts; false if a count does not fit in 63 bits. */
+/* A computation, with operations and traffic as the precision counts; false if a count does not fit in 63
+ * bits. */
 bool gen_kernel_of(const gen_sizes *sizes, const gen_work *w, wl_kernel *out);
 
 /* A message of so many elements, of whatever. */
 double gen_message(const gen_sizes *sizes, uint32_t size);
 
-/* Bytes that a rank holds for the parameters of this size, each: their weights, gradients or optimizer state. */
+/* Bytes that a rank holds for the parameters of this size, each: their weights, gradients or optimizer
+ * state. */
 uint64_t gen_state(const gen_sizes *sizes, uint32_t size, wl_tensor_kind kind);
 
-/* The weights of one place of an entry that are gathered for use, in bytes: each in the largest piece in which an
- * operator needs it, if that is more than what a rank keeps of it. */
+/* The weights of one place of an entry that are gathered for use, in bytes: each in the largest piece in
+ * which an operator needs it, if that is more than what a rank keeps of it. */
 uint64_t gen_gathered(const gen_variant *v, const gen_sizes *sizes, const wl_entry *e);
 
 /* ---- a shape --------------------------------------------------------------------------------- */
@@ -121,8 +124,8 @@ typedef struct {
     wl_graph graph;
     uint32_t *figures;     /* of each node: index into the shape's */
     uint32_t *tensor_size; /* of each tensor: index into the variant's sizes */
-    /* Of a weight of this stage, of its gradient and of what updates it: the size of what the rank keeps of the weight,
-     * else DSE_NONE. */
+    /* Of a weight of this stage, of its gradient and of what updates it: the size of what the rank keeps
+     * of the weight, else DSE_NONE. */
     uint32_t *tensor_state;
     uint32_t *n_weights; /* of each size of the variant: weights of the stage that are kept in it */
     uint32_t coordinate; /* along pp */
@@ -258,7 +261,7 @@ dse_status gen_add_nodes(gen_build *b, gen_stage *s);
 void gen_add_messages(gen_build *b); /* of all stages */
 dse_status gen_add_dependencies(gen_build *b, gen_stage *s);
 
-/* STAGE's are "shadow_stack_3_mha_x@0", in pieces. */
+/* In pieces; in STAGE's dialect "shadow_stack_3_mha_x@0". */
 #define GEN_N_TENSOR_PIECES 3
 void gen_tensor_name(const gen_build *b, const gen_tensor *t, wl_piece out[GEN_N_TENSOR_PIECES]);
 const char *gen_node_name(gen_build *b, const gen_stage *s, const gen_draft *d);
