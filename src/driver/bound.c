@@ -91,8 +91,7 @@ static dse_status find_outline(drv_bounds *b, const drv_study *s, wl_variant v, 
     return DSE_OK;
 }
 
-dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const design_point *p, sim_bound *out,
-                         dse_error *err)
+dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out, dse_error *err)
 {
     const wl_strategy request = drv_point_request(s, p);
     const wl_outline *outline = NULL;
@@ -103,7 +102,8 @@ dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const design_point *
     if (!b->bounds)
         return dse_fail(err, DSE_E_CONFIG, "the study has no system that could be simulated");
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
-        (st = find_outline(b, s, (wl_variant){p->recompute != 0, p->weight_sharded != 0}, &outline, err)) != DSE_OK ||
+        (st = find_outline(b, s, (wl_variant){p->recompute != 0, p->weight_sharded != 0}, &outline, err)) !=
+            DSE_OK ||
         (st = wl_totals_of(outline, &b->symbols, &request, &b->point, &totals, err)) != DSE_OK)
         return st;
     sim_bounds_of(b->bounds, &totals, out);
