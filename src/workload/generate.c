@@ -61,7 +61,7 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
 
     *out = (wl_workload){0};
     if ((st = check_mesh(&m, s->pp, layers, err)) != DSE_OK ||
-        (st = gen_variant_init(&variant, operators, which, a, err)) != DSE_OK ||
+        (st = gen_variant_init(&variant, operators, which, &wl_dialect_stage, a, err)) != DSE_OK ||
         (st = gen_sizes_evaluate(&variant, symbols, &m, &s->precision, a, &sizes, err)) != DSE_OK)
         return st;
     key = key_of(&variant, layers, s, &m, &sizes);
@@ -136,7 +136,7 @@ static dse_status find_variant(wl_generator *g, const wl_strategy *s, const gen_
 
     if (!g->of[i].is_known) {
         dse_arena *a = &g->of[i].arena;
-        dse_status st = gen_variant_init(&g->of[i].variant, &g->operators, which, a, err);
+        dse_status st = gen_variant_init(&g->of[i].variant, &g->operators, which, &wl_dialect_stage, a, err);
 
         if (st != DSE_OK) {
             dse_arena_free(a);
