@@ -231,13 +231,13 @@ static void print(const calibrating *c)
 
     for (size_t i = 0; i < g->n; i++) {
         const msr_run *of = g->of[i];
-        char point[DESIGN_NAME_MAX];
+        char point[STRATEGY_NAME_MAX];
 
         strategy_name(&of->plan.point, &usual, point);
         run[i] = (report_calibrated_run){.name = of->job.name,
                                          .where = of->job.where,
                                          .point = dse_arena_strdup(a, point),
-                                         .n_devices = design_point_ranks(&of->plan.point),
+                                         .n_devices = strategy_ranks(&of->plan.point),
                                          .measured_s = of->job.step_time_s,
                                          .n_notes = of->n_notes,
                                          .note = of->note};

@@ -40,7 +40,7 @@ static dse_status no_such_point(const show_options *o, const char *const *names,
 }
 
 /* Explains why the point has no row. */
-static dse_status no_row(const show_options *o, const design_point *point, const store_row *rows,
+static dse_status no_row(const show_options *o, const strategy *point, const store_row *rows,
                          const char *const *names, size_t n, dse_error *err)
 {
     bool skipped;
@@ -57,14 +57,14 @@ static dse_status no_row(const show_options *o, const design_point *point, const
 }
 
 /* Keeps the rows of the point. */
-static dse_status find_rows(const show_options *o, const design_point *point, dse_arena *a, store_row *rows,
+static dse_status find_rows(const show_options *o, const strategy *point, dse_arena *a, store_row *rows,
                             size_t *n, dse_error *err)
 {
     const char **names = DSE_ARENA_NEW(a, const char *, *n);
     size_t kept = 0;
 
     for (size_t i = 0; i < *n; i++) {
-        char name[DESIGN_NAME_MAX];
+        char name[STRATEGY_NAME_MAX];
 
         names[i] = dse_arena_strdup(a, report_point_name(&rows[i], name));
         if (!strcmp(name, o->point))
@@ -148,7 +148,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const show_options *o = opts;
     const show_form *form = o->config ? &config : o->json ? &json : &text;
-    design_point p;
+    strategy p;
     store_row *rows;
     size_t n;
     dse_status st;

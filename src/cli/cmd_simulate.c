@@ -61,7 +61,7 @@ static const option options[] = {
 /* What there is to print. */
 typedef struct {
     drv_study study;
-    design_point point;
+    strategy point;
     sim_result result;
     store_metrics metrics;
 } simulated;
@@ -104,8 +104,8 @@ static void rank_json(const sim_rank_stats *s, dse_json *j)
 /* Those of the network, which are not among the parts. */
 static void network_json(const store_metrics *m, dse_json *j)
 {
-    static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "fallback", "busiest_link",
-                                        "busiest_link_util"};
+    static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "fallback",
+                                        "busiest_link", "busiest_link_util"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const store_column *c = store_column_find(names[i]);
@@ -183,7 +183,7 @@ static void time_line(const sim_result *r, const char *label, size_t offset, dse
 static void print_text(const simulate_options *o, const simulated *s, command_run *run)
 {
     const drv_study *t = &s->study;
-    const design_point *p = &s->point;
+    const strategy *p = &s->point;
     const sim_result *r = &s->result;
     const store_metrics *m = &s->metrics;
     const sim_rank_stats *zero = &r->rank[0];

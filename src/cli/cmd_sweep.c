@@ -92,7 +92,7 @@ static void print_fallbacks(const drv_progress *p, dse_strbuf *out)
 static void print_summary(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
 {
     uint64_t run = p->done + p->failed;
-    char time[32], name[DESIGN_NAME_MAX];
+    char time[32], name[STRATEGY_NAME_MAX];
 
     dse_strbuf_addf(out, "%" PRIu64 " point%s: ", p->total, p->total == 1 ? "" : "s");
     if (!run && p->skipped)
@@ -110,7 +110,7 @@ static void print_summary(const sweep_options *o, const drv_progress *p, dse_str
         dse_strbuf_addf(out, "a failure: %s\n", p->first_failure);
     if (p->has_best) {
         dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
-        design_point_name(&p->best, name);
+        strategy_name(&p->best, NULL, name);
         dse_strbuf_addf(out, "fastest: %s on %s%s%s, %s (dp_tp_sp_pp_recompute): %s\n", p->best_model,
                         p->best_system, *p->best_settings ? " with " : "", p->best_settings, name, time);
     }
@@ -157,9 +157,9 @@ static void print_summary_json(const sweep_options *o, const drv_progress *p, ds
     if (p->sizes.n)
         dse_json_key_string(&j, "memory_counts", report_sizes_key(&p->sizes));
     if (p->has_best) {
-        char name[DESIGN_NAME_MAX];
+        char name[STRATEGY_NAME_MAX];
 
-        design_point_name(&p->best, name);
+        strategy_name(&p->best, NULL, name);
         dse_json_key(&j, "best");
         dse_json_begin_object(&j);
         dse_json_key_string(&j, "model", p->best_model);
@@ -176,7 +176,7 @@ static void print_summary_json(const sweep_options *o, const drv_progress *p, ds
 
 static void list_json(const drv_points *points, dse_strbuf *out)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
     dse_strbuf settings;
     dse_json j;
 
@@ -186,7 +186,7 @@ static void list_json(const drv_points *points, dse_strbuf *out)
     for (size_t i = 0; i < points->n; i++) {
         const drv_variant *v = &points->variant[points->point[i].variant];
 
-        design_point_name(&points->point[i].point, name);
+        strategy_name(&points->point[i].point, NULL, name);
         dse_json_begin_object(&j);
         dse_json_key_string(&j, "model", points->space->model[v->study]);
         dse_json_key_string(&j, "system", points->space->system[v->study]);

@@ -51,12 +51,12 @@ static dse_status read_points(const option_list *points, dse_arena *a, const cha
     *names = DSE_ARENA_NEW(a, const char *, points->n);
     *seen = DSE_ARENA_NEW(a, bool, points->n);
     for (size_t i = 0; st == DSE_OK && i < points->n; i++) {
-        char name[DESIGN_NAME_MAX];
-        design_point p;
+        char name[STRATEGY_NAME_MAX];
+        strategy p;
 
         if ((st = strategy_parse_name(points->item[i], NULL, &p, NULL, err)) != DSE_OK)
             break;
-        design_point_name(&p, name);
+        strategy_name(&p, NULL, name);
         (*names)[i] = dse_arena_strdup(a, name);
     }
     return st;
@@ -64,7 +64,7 @@ static dse_status read_points(const option_list *points, dse_arena *a, const cha
 
 static bool is_wanted(const store_row *row, const char *const *names, bool *seen, size_t n)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
     bool wanted = n == 0;
 
     report_point_name(row, name);
@@ -129,7 +129,7 @@ static dse_status interrupted(const drv_verified *v, size_t n, dse_error *err)
 
 static void print_name(const store_row *row, dse_strbuf *out)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
     report_point_name(row, name);
     dse_strbuf_addf(out, "%s on %s%s%s, %s: ", row->model, row->system, *row->settings ? " with " : "",
@@ -158,7 +158,7 @@ static void print_text(const store_row *rows, const drv_verified *v, size_t n, d
 
 static void json_name(const store_row *row, dse_json *j)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
     report_point_name(row, name);
     dse_json_begin_object(j);

@@ -75,8 +75,8 @@ static void rank_json(const drv_astra_log *log, dse_json *j)
     dse_json_end_object(j);
 }
 
-static void print_json(const drv_study *s, const design_point *p, const store_row *row,
-                       const drv_astra_log *log, dse_strbuf *out)
+static void print_json(const drv_study *s, const strategy *p, const store_row *row, const drv_astra_log *log,
+                       dse_strbuf *out)
 {
     dse_json j;
 
@@ -116,8 +116,8 @@ static void rate_line(const char *label, double v, const char *unit, dse_strbuf 
         dse_strbuf_addf(out, "  %-22s %.3f %s\n", label, v, unit);
 }
 
-static void print_text(const drv_external *tools, const drv_study *s, const design_point *p,
-                       const store_row *row, dse_strbuf *out)
+static void print_text(const drv_external *tools, const drv_study *s, const strategy *p, const store_row *row,
+                       dse_strbuf *out)
 {
     const store_metrics *m = &row->metrics;
     char text[32];
@@ -143,7 +143,7 @@ static void print_text(const drv_external *tools, const drv_study *s, const desi
                     tools->simulator[drv_simulator_of(&s->system)].word[0]);
 }
 
-dse_status external_simulate(const drv_external *tools, drv_study *s, const design_point *p, bool json,
+dse_status external_simulate(const drv_external *tools, drv_study *s, const strategy *p, bool json,
                              command_run *r, dse_error *err)
 {
     drv_external_point plan;

@@ -60,7 +60,7 @@ dse_status external_choose(const external_options *o, dse_arena *a, const drv_ex
                            dse_error *err);
 
 /* `simulate` with the tools. A point that fails is an error: DSE_E_CHILD. */
-dse_status external_simulate(const drv_external *tools, drv_study *s, const design_point *p, bool json,
+dse_status external_simulate(const drv_external *tools, drv_study *s, const strategy *p, bool json,
                              command_run *r, dse_error *err);
 
 #endif

@@ -54,11 +54,11 @@ static void format_progress(const drv_progress *p, char *out, size_t size)
     double rate = p->seconds > 0 ? (double)run / p->seconds : 0;
     double waited = p->seconds - p->answered;
     char best[STRATEGY_NAME_MAX + 64] = "", remaining[48] = "", waiting[48] = "", time[32],
-                                  name[DESIGN_NAME_MAX], failed[48] = "";
+                                  name[STRATEGY_NAME_MAX], failed[48] = "";
 
     if (p->has_best) {
         dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
-        design_point_name(&p->best, name);
+        strategy_name(&p->best, NULL, name);
         snprintf(best, sizeof best, ", best %s with %s", time, name);
     }
     if (rate > 0) {

@@ -93,8 +93,8 @@ dse_status results_read(const char *db, const char *model, const char *system, d
 }
 
 /* The first row of each study is enough: the others differ in the point alone. */
-static dse_status find_among(store *s, const store_row *rows, size_t n, const design_point *point,
-                             bool *found, dse_error *err)
+static dse_status find_among(store *s, const store_row *rows, size_t n, const strategy *point, bool *found,
+                             dse_error *err)
 {
     dse_strbuf config;
     dse_status st = DSE_OK;
@@ -112,7 +112,7 @@ static dse_status find_among(store *s, const store_row *rows, size_t n, const de
     return st;
 }
 
-dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const design_point *point,
+dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const strategy *point,
                                 bool *found, dse_error *err)
 {
     store *s;

@@ -44,7 +44,7 @@ dse_status results_read(const char *db, const char *model, const char *system, d
                         size_t *n, dse_error *err);
 
 /* Whether a sweep with --prune skipped this point of one of the studies of the rows. */
-dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const design_point *point,
+dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const strategy *point,
                                 bool *found, dse_error *err);
 
 /* Points that were skipped of studies without any result. */

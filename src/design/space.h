@@ -9,12 +9,6 @@
 
 #include "strategy/strategy.h"
 
-typedef strategy design_point;
-#define DESIGN_NAME_MAX           STRATEGY_NAME_MAX
-#define design_point_name(p, out) strategy_name((p), NULL, (out))
-#define design_point_ranks        strategy_ranks
-#define design_point_write_fields strategy_write_fields
-
 #define DESIGN_MAX_VALUES 64
 
 typedef struct {
@@ -40,8 +34,8 @@ dse_status design_enumerate(const design_axes *axes, const strategy *base, uint6
                             strategy **points, size_t *n, dse_error *err);
 
 /* DSE_E_RANGE, saying why, if a degree that was given is in none of these points, or if there is none. */
-dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t layers, const strategy *points,
-                               size_t n, dse_error *err);
+dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t layers,
+                               const strategy *points, size_t n, dse_error *err);
 
 /* Pipeline stages that so many layers and two embeddings can fill. */
 #define DESIGN_MAX_STAGES(layers) ((layers) + 2)

@@ -8,7 +8,7 @@ static const char *const colours[] = {"blue",     "darkorange", "forestgreen", "
                                       "darkcyan", "brown",      "gray40",      "deeppink", "olivedrab"};
 _Static_assert(sizeof colours / sizeof colours[0] == NET_MAX_DIMS, "one for each dimension");
 
-/* Graphviz counts in points, and upwards. */
+/* Graphviz coordinates are points, y upwards. */
 static void put_place(draw_point at, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "pos=\"%ld,%ld\"", lround(at.x), -lround(at.y));
@@ -25,7 +25,7 @@ static void put_name(const char *name, dse_strbuf *out)
     dse_strbuf_addc(out, '"');
 }
 
-/* The corner of the instance of a dimension that an NPU is in. */
+/* The corner of the instance of a dimension that contains an NPU. */
 static draw_point corner_of(const draw_layout *layout, uint32_t npu, uint32_t level)
 {
     draw_point at = {0, 0};
@@ -48,7 +48,7 @@ static void put_npu(const draw_layout *layout, uint32_t npu, dse_strbuf *out)
     dse_strbuf_adds(out, "]\n");
 }
 
-/* Switches of a dimension above 0 share the place of one: they stand side by side in it. */
+/* The switches of a dimension above 0 stand side by side in the place of one. */
 static void put_switch(const net_graph *g, const draw_layout *layout, uint32_t device, dse_strbuf *out)
 {
     uint32_t dim = net_graph_switch_dim(g, device), slot;
@@ -83,7 +83,7 @@ void draw_dot(const net_graph *g, const char *name, dse_arena *a, dse_strbuf *ou
     for (uint32_t slot = 0; slot < g->n_slots; slot++) {
         const net_link *l = &g->link[slot];
 
-        if (l->to != DSE_NONE && l->from < l->to) /* the other way is the same edge */
+        if (l->to != DSE_NONE && l->from < l->to) /* the reverse link is the same edge */
             dse_strbuf_addf(out, "  %" PRIu32 " -- %" PRIu32 " [color=%s]\n", l->from, l->to,
                             colours[l->dim]);
     }

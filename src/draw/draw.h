@@ -5,8 +5,8 @@
 #include "base/strbuf.h"
 #include "network/graph.h"
 
-/* An SVG for light and dark pages; `name` is the title. DSE_E_RANGE for what nobody could read: more than 1,024 NPUs, or
- * more than 20,000 lines. */
+/* An SVG for light and dark pages; `name` is the title. DSE_E_RANGE for pictures too dense to read: more than
+ * 1,024 NPUs, or more than 20,000 lines. */
 dse_status draw_svg(const net_graph *g, const char *name, dse_arena *a, dse_strbuf *out, dse_error *err);
 
 /* Graphviz: a node for each device, with its place; an edge for each connection, which is a link each way. */

@@ -4,7 +4,7 @@
 
 #define NPU_HEIGHT    22
 #define DIGIT_WIDTH   7
-#define NPU_GAP       34 /* between NPUs, and between boxes: room for lines and for what goes around */
+#define NPU_GAP       34 /* between NPUs, and between boxes: room for lines */
 #define BOX_GAP       46
 #define SWITCH_HEIGHT 24
 #define SWITCH_WIDTH  120 /* at least, for its label */
@@ -19,7 +19,7 @@ static double gap_of(const draw_level *l) { return l->dim->stride == 1 ? NPU_GAP
 
 /* ---- on a circle --------------------------------------------------------------------------- */
 
-/* An even number begins beside the top, so that four are a square. */
+/* An even number of cells begins beside the top, so that four form a square. */
 static draw_point on_circle(uint32_t i, uint32_t n)
 {
     double turn = -0.25 + (n % 2 ? 0 : -0.5 / n) + (double)i / n;
@@ -27,7 +27,7 @@ static draw_point on_circle(uint32_t i, uint32_t n)
     return (draw_point){cos(2 * M_PI * turn), sin(2 * M_PI * turn)};
 }
 
-/* The radius at which two cells are apart, side by side or one above the other. */
+/* The radius at which two cells do not overlap, side by side or one above the other. */
 static double radius_for(const draw_level *l, draw_point a, draw_point b)
 {
     double dx = fabs(a.x - b.x), dy = fabs(a.y - b.y), gap = gap_of(l);
@@ -92,8 +92,9 @@ static void place_grid(draw_level *l, const uint32_t *extent)
     l->around[1] = (draw_point){-(l->cell_w / 2 + 0.3 * gap), 0};
 }
 
-/* Planes above each other, each seen from the side: a row is further to the left than the one behind it. So far that no
- * NPU is above another one of its plane, and the lines between planes, which go straight down, pass between NPUs. */
+/* Planes above each other, each seen from the side: a row is further to the left than the one behind it. So
+ * far that no NPU is above another one of its plane, and the lines between planes, which go straight down,
+ * pass between NPUs. */
 static void place_planes(draw_level *l, const uint32_t *extent)
 {
     uint32_t plane = extent[0] * extent[1];
@@ -118,8 +119,8 @@ static void place_axes(draw_level *l)
     (extent[2] > 1 ? place_planes : place_grid)(l, extent);
 }
 
-/* A cube of the lowest three bits; each further bit has a copy of everything, in turn to the right and below, a little
- * aside so that lines of several bits do not cover each other. */
+/* A cube of the lowest three bits; each further bit has a copy of everything, in turn to the right and below,
+ * a little aside so that lines of several bits do not cover each other. */
 static void place_cubes(draw_level *l)
 {
     uint32_t n = l->dim->shape.n, block = n < 8 ? n : 8;
@@ -166,7 +167,7 @@ static bool goes_around(const draw_level *l, uint32_t axis)
     return d->topology->neighbour(&d->shape, last, 2 * axis) == 0;
 }
 
-/* Moves everything to where it begins at (0, 0), with room for the lines that go around. */
+/* Moves everything so that it begins at (0, 0), with room for the lines that pass beside cells. */
 static void fit(draw_level *l)
 {
     extents e = {INFINITY, INFINITY, -INFINITY, -INFINITY};

@@ -1,13 +1,14 @@
 /* draw_layout -- where the devices of a network are in a picture, in pixels, y downwards.
  *
- * A level is what one instance of a dimension looks like. Its cells are NPUs at dimension 0; of the others, boxes that
- * hold the level below. All instances of a dimension look alike, so there is one level for each. */
+ * A level is the picture of one instance of a dimension. Its cells are NPUs at dimension 0, and boxes that
+ * hold the level below at the others. All instances of a dimension look alike, so a dimension has one
+ * level. */
 #ifndef DSE_DRAW_LAYOUT_H
 #define DSE_DRAW_LAYOUT_H
 
 #include "network/graph.h"
 
-#define DRAW_BOX_PAD     12 /* around what is in a box */
+#define DRAW_BOX_PAD     12 /* around the contents of a box */
 #define DRAW_BOX_CAPTION 16 /* above it */
 
 typedef struct {
@@ -23,7 +24,7 @@ typedef struct {
     draw_point switch_at; /* its centre */
     double switch_w, switch_h;
     bool star; /* lines go to the middle of the switch, else straight up or down to it */
-    draw_point around[NET_MAX_AXES]; /* how far aside of an axis a line runs that goes around it */
+    draw_point around[NET_MAX_AXES]; /* by axis: offset of lines that pass beside cells */
 } draw_level;
 
 typedef struct {
@@ -34,11 +35,11 @@ typedef struct {
 /* The cells belong to the arena. */
 void draw_layout_make(const net_network *net, dse_arena *a, draw_layout *out);
 
-/* Where the upper left corner of a cell of a level is, from that of the level; and that of what is in it. */
+/* The upper left corner of a cell, and of the cell's contents, relative to that of the level. */
 draw_point draw_corner(const draw_level *l, uint32_t cell);
 draw_point draw_inside(const draw_level *l, uint32_t cell);
 
-/* The axis that a line between two cells goes around, beside the cells that are between them; or DSE_NONE. */
+/* The axis along which a line between two cells must pass beside the cells between them, or DSE_NONE. */
 uint32_t draw_axis_around(const draw_level *l, uint32_t a, uint32_t b);
 
 #endif

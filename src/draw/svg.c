@@ -1,4 +1,5 @@
-/* Our own picture. Lines are drawn first and what they join over them, so that a line may begin in the middle. */
+/* SVG pictures. Lines are drawn first and covered by the cells that they join, so a line may begin in the
+ * middle of a cell. */
 #include "draw/draw.h"
 #include "draw/layout.h"
 
@@ -17,7 +18,7 @@
 static const char *const colours[NET_MAX_DIMS] = {"#2f7ed8", "#d9730d", "#2e9e5b", "#b04cc9", "#c23b3b",
                                                   "#0e9aa7", "#8a6d3b", "#6b7280", "#d6336c", "#5c7c1f"};
 
-/* Under a class of its own, so that a page that holds the picture keeps its own looks. */
+/* All rules are below one class, so that they do not affect a page that embeds the picture. */
 static const char style[] = "<style>\n"
                             ".topology{font-family:sans-serif}\n"
                             ".topology .page,.topology .under{fill:#fff}\n"
@@ -43,7 +44,7 @@ typedef struct {
     dse_strbuf *out;
 } picture;
 
-/* ---- pieces -------------------------------------------------------------------------------- */
+/* ---- elements ------------------------------------------------------------------------------ */
 
 /* In tenths, without "-0" and ".0". */
 static void put(double v, dse_strbuf *out)
@@ -106,7 +107,7 @@ static draw_point times(double f, draw_point p) { return (draw_point){f * p.x, f
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
-/* Aside, along the cells that are between, and back: with round corners. */
+/* Steps aside, passes the cells in between, and steps back, with round corners. */
 static void put_around(draw_point from, draw_point to, draw_point aside, dse_strbuf *out)
 {
     draw_point way = {to.x - from.x, to.y - from.y};
@@ -139,7 +140,7 @@ static void put_line(const picture *p, uint32_t level, draw_point at, uint32_t f
         put_around(start, end, l->around[axis], p->out);
 }
 
-/* The lines of one instance, in one path: those that go around something, or those that do not. */
+/* The lines of one instance, in one path: either those that pass beside cells, or the straight ones. */
 static void put_lines(const picture *p, uint32_t level, draw_point at, bool around)
 {
     const draw_level *l = &p->layout->level[level];
@@ -151,7 +152,7 @@ static void put_lines(const picture *p, uint32_t level, draw_point at, bool arou
         for (uint32_t port = 0; port < t->n_ports(s); port++) {
             uint32_t to = t->neighbour(s, i, port);
 
-            if (to == DSE_NONE || to < i) /* the other end has it */
+            if (to == DSE_NONE || to < i) /* drawn from the other end */
                 continue;
             if ((to < s->n && draw_axis_around(l, i, to) != DSE_NONE) != around)
                 continue;
@@ -168,7 +169,7 @@ static void put_lines(const picture *p, uint32_t level, draw_point at, bool arou
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-/* Of a dimension above 0 it stands for the switches of all NPUs of a cell, whose ids follow each other. */
+/* In a dimension above 0 it stands for the switches of all NPUs of a cell, whose ids are consecutive. */
 static void put_switch(const picture *p, uint32_t level, uint32_t npu, draw_point at)
 {
     const draw_level *l = &p->layout->level[level];
@@ -184,7 +185,7 @@ static void put_switch(const picture *p, uint32_t level, uint32_t npu, draw_poin
         dse_strbuf_addf(p->out, "switches %" PRIu32 "-%" PRIu32 "</text>\n", id, id + l->dim->stride - 1);
 }
 
-/* One instance of a dimension, whose first NPU is `npu`, with all that is in it. */
+/* One instance of a dimension, whose first NPU is `npu`, with its contents. */
 static void put_level(const picture *p, uint32_t level, uint32_t npu, draw_point at)
 {
     const draw_level *l = &p->layout->level[level];
@@ -203,7 +204,7 @@ static void put_level(const picture *p, uint32_t level, uint32_t npu, draw_point
             dse_strbuf_addf(p->out, "%" PRIu32 "</text>\n", first);
             continue;
         }
-        put_rect("under", corner, l->cell_w, l->cell_h, 8, p->out); /* a box lets nothing shine through */
+        put_rect("under", corner, l->cell_w, l->cell_h, 8, p->out); /* boxes are opaque */
         put_rect("box", corner, l->cell_w, l->cell_h, 8, p->out);
         begin_text("caption", (draw_point){corner.x + 8, corner.y + 15}, p->out);
         dse_strbuf_addf(p->out, "NPUs %" PRIu32 "-%" PRIu32 "</text>\n", first, first + l->dim->stride - 1);
@@ -278,7 +279,7 @@ static void put_page(const picture *p, const char *name, double legend)
     dse_strbuf_adds(p->out, "</svg>\n");
 }
 
-/* Of each dimension as many instances as it has boxes around it. */
+/* A line between boxes stands for `stride` links, of which the first is counted. */
 static uint64_t count_lines(const net_graph *g)
 {
     uint64_t lines = 0;

@@ -92,8 +92,7 @@ static dse_status find_outline(drv_bounds *b, const drv_study *s, wl_passes pass
     return DSE_OK;
 }
 
-dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const design_point *p, sim_bound *out,
-                         dse_error *err)
+dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out, dse_error *err)
 {
     const wl_strategy request = drv_point_request(s, p);
     const wl_outline *outline = NULL;

@@ -27,7 +27,7 @@ void drv_bounds_free(drv_bounds *b);
 dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err);
 
 /* Of a point of that study, which is given again. Fails for what the generator refuses. */
-dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const design_point *p, sim_bound *out,
+dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
                          dse_error *err);
 
 #endif

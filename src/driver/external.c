@@ -100,15 +100,15 @@ static void add_name(dse_strbuf *out, const char *name)
         *p = '-';
 }
 
-static const char *point_name(const drv_study *s, const design_point *p, dse_arena *a)
+static const char *point_name(const drv_study *s, const strategy *p, dse_arena *a)
 {
     drv_study external = *s;
-    char point[DESIGN_NAME_MAX];
+    char point[STRATEGY_NAME_MAX];
     dse_strbuf config, text;
     const char *name;
 
     external.engine = DRV_EXTERNAL_ENGINE;
-    design_point_name(p, point);
+    strategy_name(p, NULL, point);
     dse_strbuf_init(&config);
     dse_strbuf_init(&text);
     drv_study_write_config(&external, p, &config);
@@ -123,7 +123,7 @@ static const char *point_name(const drv_study *s, const design_point *p, dse_are
     return name;
 }
 
-static void name_folders(const drv_study *s, const design_point *p, dse_arena *a, drv_external_point *out)
+static void name_folders(const drv_study *s, const strategy *p, dse_arena *a, drv_external_point *out)
 {
     out->name = point_name(s, p, a);
     out->workload = dse_arena_printf(a, "workloads/%s", out->name);
@@ -191,7 +191,7 @@ static dse_status add_sizes(command_line *l, const drv_study *s, dse_arena *a, d
 }
 
 /* It runs in the current folder, so that a script is found where the user sees it. */
-static dse_status plan_stage(const drv_external *x, const drv_study *s, const design_point *p, dse_arena *a,
+static dse_status plan_stage(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
                              drv_external_point *out, dse_error *err)
 {
     const struct {
@@ -272,7 +272,7 @@ static dse_status check_study(const drv_study *s, dse_error *err)
 }
 
 /* STAGE has one value of each parameter that came later than it. */
-static dse_status check_point(const design_point *p, dse_error *err)
+static dse_status check_point(const strategy *p, dse_error *err)
 {
     for (uint32_t i = 0; i < STRATEGY_N; i++) {
         const strategy_parameter *parameter = &strategy_parameters[i];
@@ -286,15 +286,14 @@ static dse_status check_point(const design_point *p, dse_error *err)
     return DSE_OK;
 }
 
-dse_status drv_external_plan(const drv_external *x, const drv_study *s, const design_point *p, dse_arena *a,
+dse_status drv_external_plan(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
                              drv_external_point *out, dse_error *err)
 {
     dse_status st;
 
     *out = (drv_external_point){0};
     if ((st = check_study(s, err)) != DSE_OK || (st = check_point(p, err)) != DSE_OK ||
-        (st = drv_external_check(x, s, err)) != DSE_OK ||
-        (st = drv_point_check(s, p, err)) != DSE_OK)
+        (st = drv_external_check(x, s, err)) != DSE_OK || (st = drv_point_check(s, p, err)) != DSE_OK)
         return st;
     name_folders(s, p, a, out);
     st = plan_stage(x, s, p, a, out, err);

@@ -56,7 +56,7 @@ typedef struct {
 } drv_external_point;
 
 /* Touches no file. In the arena. DSE_E_CONFIG, DSE_E_RANGE if STAGE cannot generate it; as drv_external_check. */
-dse_status drv_external_plan(const drv_external *x, const drv_study *s, const design_point *p, dse_arena *a,
+dse_status drv_external_plan(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
                              drv_external_point *out, dse_error *err);
 
 /* The folders, empty but for the configurations. */
@@ -64,7 +64,7 @@ dse_status drv_external_make_folders(const drv_study *s, const drv_external_poin
 
 typedef struct {
     /* The next point; false: there are no more. Both are valid until the next call. */
-    bool (*next)(void *user, uint64_t *task, const drv_study **study, const design_point **point);
+    bool (*next)(void *user, uint64_t *task, const drv_study **study, const strategy **point);
     /* Fills done, error, seconds, memory_rounded and metrics of the row; the log is NULL if the point failed.
      * Anything but DSE_OK stops the run. */
     dse_status (*result)(void *user, uint64_t task, store_row *row, const drv_astra_log *log, dse_error *err);
@@ -78,7 +78,7 @@ dse_status drv_external_run(const drv_external *x, uint32_t jobs, const drv_exte
                             dse_error *err);
 
 /* One point. */
-dse_status drv_external_run_point(const drv_external *x, const drv_study *s, const design_point *p,
-                                  dse_arena *a, store_row *row, drv_astra_log *log, dse_error *err);
+dse_status drv_external_run_point(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
+                                  store_row *row, drv_astra_log *log, dse_error *err);
 
 #endif

@@ -153,7 +153,7 @@ static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, ds
     runner *r = user;
     lane *l = free_lane(r);
     const drv_study *study;
-    const design_point *point;
+    const strategy *point;
     dse_status st = DSE_OK;
 
     while (st == DSE_OK && (*any = r->calls->next(r->calls->user, &l->task, &study, &point))) {
@@ -205,14 +205,14 @@ dse_status drv_external_run(const drv_external *x, uint32_t jobs, const drv_exte
 
 typedef struct {
     const drv_study *study;
-    const design_point *point;
+    const strategy *point;
     bool given;
     dse_arena *arena;
     store_row *row;
     drv_astra_log *log;
 } single;
 
-static bool next_single(void *user, uint64_t *task, const drv_study **study, const design_point **point)
+static bool next_single(void *user, uint64_t *task, const drv_study **study, const strategy **point)
 {
     single *s = user;
 
@@ -241,8 +241,8 @@ static dse_status keep_single(void *user, uint64_t task, store_row *row, const d
 
 static void tick_single(void *user) { (void)user; }
 
-dse_status drv_external_run_point(const drv_external *x, const drv_study *s, const design_point *p,
-                                  dse_arena *a, store_row *row, drv_astra_log *log, dse_error *err)
+dse_status drv_external_run_point(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
+                                  store_row *row, drv_astra_log *log, dse_error *err)
 {
     single one = {s, p, false, a, row, log};
     const drv_external_calls calls = {next_single, keep_single, tick_single, &one};

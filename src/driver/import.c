@@ -200,7 +200,7 @@ static dse_status read_fields(reader *r, const cfg_node *key, const cfg_node *po
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 /* point NULL: of the study. In the arena. */
-static const char *config_text(reader *r, const char *model, const char *system, const design_point *point)
+static const char *config_text(reader *r, const char *model, const char *system, const strategy *point)
 {
     const struct {
         const char *key, *value;
@@ -248,7 +248,7 @@ static dse_status add_row(reader *r, const cfg_node *key, const store_row *row)
 static dse_status read_point(reader *r, const char *model, const char *system, uint64_t study,
                              const cfg_node *key, const cfg_node *node)
 {
-    design_point p;
+    strategy p;
     cfg_place at, seen;
     store_row row;
     dse_status st;

@@ -13,7 +13,7 @@
 typedef struct {
     uint32_t study, line;
     const char *settings;
-    design_point point;
+    strategy point;
 } entry;
 
 typedef struct {
@@ -151,7 +151,7 @@ static dse_status split(char *line, char **words, size_t *n, dse_error *err)
 static dse_status read_line(reader *r, char **word, size_t n, dse_error *err)
 {
     cfg_settings settings = {0};
-    design_point point;
+    strategy point;
     const char *name;
     uint32_t study;
     dse_status st;
@@ -220,7 +220,7 @@ static int compare_entries_and_lines(const void *x, const void *y)
 
 static dse_status check_duplicates(reader *r)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
     dse_error why = DSE_ERROR_INIT;
 
     if (!r->n)
@@ -229,7 +229,7 @@ static dse_status check_duplicates(reader *r)
     for (size_t i = 1; i < r->n; i++) {
         if (compare_entries(&r->entry[i - 1], &r->entry[i]) != 0)
             continue;
-        design_point_name(&r->entry[i].point, name);
+        strategy_name(&r->entry[i].point, NULL, name);
         r->line = r->entry[i].line;
         dse_fail(&why, DSE_E_CONFIG, "the point %s stands in line %" PRIu32 " already", name,
                  r->entry[i - 1].line);
@@ -310,9 +310,9 @@ static void write_word(const char *word, dse_strbuf *out)
 void drv_point_write_line(const drv_points *p, size_t i, dse_strbuf *out)
 {
     const drv_variant *v = &p->variant[p->point[i].variant];
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
-    design_point_name(&p->point[i].point, name);
+    strategy_name(&p->point[i].point, NULL, name);
     write_word(p->space->model[v->study], out);
     dse_strbuf_addc(out, ' ');
     write_word(p->space->system[v->study], out);

@@ -122,7 +122,7 @@ static dse_status enter_group(drv_pruner *p, const drv_study *s, uint64_t study,
 }
 
 void drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t study_hash, uint64_t hash,
-                    const design_point *point)
+                    const strategy *point)
 {
     sim_bound bound = {0};
     dse_error why = DSE_ERROR_INIT; /* the worker that runs the point will report it */

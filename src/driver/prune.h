@@ -39,7 +39,7 @@ void drv_pruner_free(drv_pruner *p); /* accepts NULL */
 /* Adds a point; the hashes are those of its future row. A point that the generator refuses has no bound, is
  * run, and fails. The study is borrowed for the call. */
 void drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t study_hash, uint64_t hash,
-                    const design_point *point);
+                    const strategy *point);
 
 /* Adds a result, from before the first round or of a point of a round. Results of other studies do not count,
  * nor do, before the first round, results of points that will run again. */

@@ -37,10 +37,10 @@ static void add_option(dse_strbuf *out, const char *name, const char *value)
 
 static void write_simulate(const store_row *r, const cfg_settings *settings, dse_strbuf *out)
 {
-    const design_point p = report_point(r);
-    char name[DESIGN_NAME_MAX];
+    const strategy p = report_point(r);
+    char name[STRATEGY_NAME_MAX];
 
-    design_point_name(&p, name);
+    strategy_name(&p, NULL, name);
     dse_strbuf_adds(out, "ccldse simulate");
     add_option(out, "--model", r->model);
     add_option(out, "--system", r->system);
@@ -57,10 +57,10 @@ static void write_simulate(const store_row *r, const cfg_settings *settings, dse
 
 static void write_worker(const store_row *r, const char *db, dse_strbuf *out)
 {
-    const design_point p = report_point(r);
-    char name[DESIGN_NAME_MAX];
+    const strategy p = report_point(r);
+    char name[STRATEGY_NAME_MAX];
 
-    design_point_name(&p, name);
+    strategy_name(&p, NULL, name);
     dse_strbuf_addf(out, "ccldse show %s", name);
     add_option(out, "--db", db);
     dse_strbuf_addf(out, " --configuration %016" PRIx64 " --config | ccldse worker", r->study);
@@ -84,7 +84,7 @@ static dse_status read_settings(const char *text, dse_arena *a, cfg_settings *ou
 static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *settings,
                               drv_simulator *simulator, dse_error *why)
 {
-    const design_point p = report_point(r);
+    const strategy p = report_point(r);
     drv_study study;
     dse_strbuf text;
     dse_status st;
@@ -118,7 +118,7 @@ static void by_configuration(const store_row *r, const char *db, const char *not
                              drv_reproduction *out)
 {
     dse_error why = DSE_ERROR_INIT;
-    design_point p;
+    strategy p;
     drv_study study;
     dse_strbuf command;
 

@@ -28,7 +28,7 @@ typedef struct {
 } place;
 
 typedef struct {
-    design_point point;
+    strategy point;
     bool is_made;
     wl_workload workload;
     dse_arena arena;   /* of the workload */
@@ -121,7 +121,7 @@ static int compare_times(const void *x, const void *y)
 /* Whether a row above the memory limit might be below it on a perturbed system. */
 static bool might_fit(state *s, drv_bounds *bounds, const report_study *study, const store_row *row)
 {
-    design_point point = report_point(row);
+    strategy point = report_point(row);
     dse_error why = DSE_ERROR_INIT;
     sim_bound bound;
 
@@ -285,7 +285,7 @@ static void release(state *s)
 /* The configurations of a study's rows differ in the point alone. */
 static dse_status read_study(state *s, const store_row *row, dse_arena *a, dse_error *err)
 {
-    design_point point;
+    strategy point;
     dse_status st = drv_study_read_config(row->config, strlen(row->config), a, &s->study, &point, err);
 
     s->system = s->study.system;

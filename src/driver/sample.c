@@ -20,7 +20,7 @@ typedef struct {
 static const char *name_of(const drv_points *p, const drv_space_point *point, dse_arena *a)
 {
     const drv_variant *v = &p->variant[point->variant];
-    const design_point *d = &point->point;
+    const strategy *d = &point->point;
     const char *name;
     dse_strbuf text;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The record of a point; the run's own memory is in the arena `a`. */
-static dse_status record_of(const drv_study *s, const design_point *p, dse_arena *a, trace_record *out,
+static dse_status record_of(const drv_study *s, const strategy *p, dse_arena *a, trace_record *out,
                             store_metrics *summary, dse_error *err)
 {
     wl_workload w;
@@ -35,7 +35,7 @@ static void keep_texts(store_metrics *m, dse_arena *a)
 }
 
 /* A point's placement in the words of a workload card. */
-static const char *order_of_ranks(const design_point *point, dse_arena *a)
+static const char *order_of_ranks(const strategy *point, dse_arena *a)
 {
     static const struct {
         const char *ours, *card;
@@ -51,7 +51,7 @@ static const char *order_of_ranks(const design_point *point, dse_arena *a)
     return text;
 }
 
-dse_status drv_simulated_run(const drv_study *s, const design_point *p, const trace_card *card,
+dse_status drv_simulated_run(const drv_study *s, const strategy *p, const trace_card *card,
                              drv_recording *out, store_metrics *summary, dse_error *err)
 {
     dse_arena run; /* nodes and ticks, several times the size of the record */

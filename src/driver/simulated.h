@@ -10,7 +10,7 @@
  * (NULL: not wanted) gets the figures to store, its texts in the recording. The record has no path, so
  * metrics find no side files. DSE_E_RANGE: the run is too long for a record; also the failures of generation
  * and simulation. Free *out in any case. */
-dse_status drv_simulated_run(const drv_study *s, const design_point *p, const trace_card *card,
+dse_status drv_simulated_run(const drv_study *s, const strategy *p, const trace_card *card,
                              drv_recording *out, store_metrics *summary, dse_error *err);
 
 #endif

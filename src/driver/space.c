@@ -210,10 +210,10 @@ static design_value parameter_value(uint32_t parameter, const strategy *s, char 
 }
 
 /* Whether constraint i holds at a point. */
-static dse_status holds(binding *b, uint32_t i, const design_point *p, bool *out, dse_error *err)
+static dse_status holds(binding *b, uint32_t i, const strategy *p, bool *out, dse_error *err)
 {
     const drv_constraint *c = &b->s->constraint[i];
-    char name[DESIGN_NAME_MAX], text[STRATEGY_N][STRATEGY_VALUE_MAX];
+    char name[STRATEGY_NAME_MAX], text[STRATEGY_N][STRATEGY_VALUE_MAX];
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
@@ -223,7 +223,7 @@ static dse_status holds(binding *b, uint32_t i, const design_point *p, bool *out
     st = design_expr_holds(&c->expr, b->value[i], out, &why);
     if (st == DSE_OK)
         return st;
-    design_point_name(p, name);
+    strategy_name(p, NULL, name);
     return dse_fail_at(err, st, c->where, "%s, at %s", why.text, name);
 }
 
@@ -236,14 +236,14 @@ typedef struct {
     dse_arena scratch;   /* of one variant */
     uint64_t *survivors; /* per rule and then per constraint: points that it and those before it leave */
     uint64_t each;       /* points that stand for one: the values of axes that do not matter */
-    void (*take)(void *user, uint32_t study, const cfg_settings *settings, const design_point *points,
+    void (*take)(void *user, uint32_t study, const cfg_settings *settings, const strategy *points,
                  size_t n); /* NULL: only count */
     void *user;
 
     dse_arena enumerated; /* the strategies on `npus` NPUs (0: none yet), which most variants share */
     uint64_t npus;
     strategy base; /* of them */
-    design_point *strategy;
+    strategy *strategy;
     size_t n_strategies;
 } walk;
 
@@ -260,7 +260,7 @@ static void survive(walk *w, uint32_t rule, uint64_t n)
 }
 
 /* Leaves the points that satisfy the rule of the stages and every constraint. */
-static dse_status filter(walk *w, const drv_study *study, design_point *points, size_t *n, dse_error *err)
+static dse_status filter(walk *w, const drv_study *study, strategy *points, size_t *n, dse_error *err)
 {
     uint64_t stages = (uint64_t)DESIGN_MAX_STAGES(study->model.layers);
     dse_status st;
@@ -303,7 +303,7 @@ static dse_status settings_of(const drv_space *s, const uint32_t *number, dse_ar
 }
 
 /* The strategies on so many NPUs, in the scratch. */
-static dse_status strategies(walk *w, const strategy *base, uint64_t npus, design_point **points, size_t *n,
+static dse_status strategies(walk *w, const strategy *base, uint64_t npus, strategy **points, size_t *n,
                              dse_error *err)
 {
     dse_status st = DSE_OK;
@@ -350,7 +350,7 @@ static bool is_dropped(walk *w, const drv_study *varied)
 static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *settings, dse_error *err)
 {
     drv_study varied;
-    design_point *points;
+    strategy *points;
     strategy base;
     uint64_t npus;
     size_t n = 0;
@@ -535,7 +535,7 @@ typedef struct {
     size_t n_variants, cap_variants, n, cap;
 } collection;
 
-static void collect(void *user, uint32_t study, const cfg_settings *settings, const design_point *points,
+static void collect(void *user, uint32_t study, const cfg_settings *settings, const strategy *points,
                     size_t n)
 {
     collection *c = user;

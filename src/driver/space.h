@@ -40,7 +40,7 @@ typedef struct {
 
 typedef struct {
     uint32_t variant;
-    design_point point;
+    strategy point;
 } drv_space_point;
 
 typedef struct {

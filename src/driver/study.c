@@ -324,9 +324,9 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
 
 /* ---- a point ------------------------------------------------------------------------------- */
 
-dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err)
+dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err)
 {
-    uint64_t ranks = design_point_ranks(p), npus = card_system_npus(&s->system);
+    uint64_t ranks = strategy_ranks(p), npus = card_system_npus(&s->system);
 
     if (ranks != npus) {
         dse_strbuf product;
@@ -346,13 +346,13 @@ dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error 
     return DSE_OK;
 }
 
-wl_strategy drv_point_request(const drv_study *s, const design_point *p)
+wl_strategy drv_point_request(const drv_study *s, const strategy *p)
 {
     return (wl_strategy){
         .strategy = *p, .tag_base = s->tag_base, .precision = card_model_precision(&s->model)};
 }
 
-dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
+dse_status drv_point_generate(const drv_study *s, const strategy *p, dse_arena *a, wl_workload *out,
                               dse_error *err)
 {
     const wl_strategy request = drv_point_request(s, p);
@@ -377,7 +377,7 @@ dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_aren
     return st == DSE_OK ? sim_run(&settings, &net, w, s->shortcuts, a, out, record, err) : st;
 }
 
-dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, store_metrics *out,
+dse_status drv_point_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out,
                          dse_error *err)
 {
     wl_workload w;

@@ -80,19 +80,19 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
                           dse_error *err);
 
 /* The resolved configuration; point NULL: of the study. Appended to out. */
-void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out);
+void drv_study_write_config(const drv_study *s, const strategy *point, dse_strbuf *out);
 
 /* Makes the resolved configuration of a study, which is the last in the buffer, that of a point: what is before its
  * last character stays as it is. */
-void drv_config_add_point(const design_point *point, dse_strbuf *config);
+void drv_config_add_point(const strategy *point, dse_strbuf *config);
 
 /* The configuration of another point of the study of `config`, which has a point; appended to out. False if `config` is no
  * such text: an imported result has none. */
-bool drv_config_of_point(const char *config, const design_point *point, dse_strbuf *out);
+bool drv_config_of_point(const char *config, const strategy *point, dse_strbuf *out);
 
 /* The reverse: a study and a point from such a text. */
-dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
-                                 design_point *point, dse_error *err);
+dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out, strategy *point,
+                                 dse_error *err);
 
 /* Reads such texts one after another; of a study that is the same as before, only the point is read. The operators
  * stay while their name and hash do, and with them their generator, which each study gets: then their file is not
@@ -113,20 +113,20 @@ void drv_study_reader_free(drv_study_reader *r);
 /* The same study and point, and the same errors, as drv_study_read_config; but for the generator. *out is good until
  * the next call or until the arena is reset. */
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
-                                 drv_study *out, design_point *point, dse_error *err);
+                                 drv_study *out, strategy *point, dse_error *err);
 
 /* {"dp":8,...}, as it stands in such a text. */
-void drv_point_write_json(const design_point *p, dse_json *j);
+void drv_point_write_json(const strategy *p, dse_json *j);
 
 /* The memory of an NPU in bytes, as the system of such a text gives it; NaN if it gives none, as that of an imported
  * result, which came without a system. Unlike a whole study it needs no operator file, which may be gone by now. */
 dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err);
 
 /* What the generator is asked for. */
-wl_strategy drv_point_request(const drv_study *s, const design_point *p);
+wl_strategy drv_point_request(const drv_study *s, const strategy *p);
 
 /* The workload of a point. With a generator it is good until that makes the next one. */
-dse_status drv_point_generate(const drv_study *s, const design_point *p, dse_arena *a, wl_workload *out,
+dse_status drv_point_generate(const drv_study *s, const strategy *p, dse_arena *a, wl_workload *out,
                               dse_error *err);
 
 /* Simulates a workload of the study's system. `record` may be NULL. */
@@ -134,11 +134,11 @@ dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_aren
                               trace_ticks *record, dse_error *err);
 
 /* Both, of one point, and what is stored of it. */
-dse_status drv_point_run(const drv_study *s, const design_point *p, dse_arena *a, store_metrics *out,
+dse_status drv_point_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out,
                          dse_error *err);
 
 /* Degrees that do not fit the system or the model, before anything is generated. */
-dse_status drv_point_check(const drv_study *s, const design_point *p, dse_error *err);
+dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err);
 
 /* What is stored of a point's generated workload and its result. Text in *out is theirs. */
 void drv_metrics_of(const wl_workload *w, const sim_result *r, store_metrics *out);

@@ -18,14 +18,14 @@ static const char *spell_hash(uint64_t hash, char out[HASH_MAX])
     return out;
 }
 
-void drv_point_write_json(const design_point *p, dse_json *j)
+void drv_point_write_json(const strategy *p, dse_json *j)
 {
     dse_json_begin_object(j);
-    design_point_write_fields(p, j);
+    strategy_write_fields(p, j);
     dse_json_end_object(j);
 }
 
-void drv_study_write_config(const drv_study *s, const design_point *point, dse_strbuf *out)
+void drv_study_write_config(const drv_study *s, const strategy *point, dse_strbuf *out)
 {
     const card_model model = card_model_spelled_out(&s->model);
     char hash[HASH_MAX];
@@ -49,7 +49,7 @@ void drv_study_write_config(const drv_study *s, const design_point *point, dse_s
         drv_config_add_point(point, out);
 }
 
-void drv_config_add_point(const design_point *point, dse_strbuf *config)
+void drv_config_add_point(const strategy *point, dse_strbuf *config)
 {
     dse_json j;
 
@@ -74,7 +74,7 @@ static size_t find_point(const char *text, size_t n)
     return n;
 }
 
-bool drv_config_of_point(const char *config, const design_point *point, dse_strbuf *out)
+bool drv_config_of_point(const char *config, const strategy *point, dse_strbuf *out)
 {
     const size_t n = strlen(config), at = find_point(config, n);
 
@@ -162,8 +162,8 @@ static dse_status read_point(const cfg_doc *doc, const cfg_node *map, const drv_
     return strategy_read(doc, map, &base, out, err);
 }
 
-dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out,
-                                 design_point *point, dse_error *err)
+dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out, strategy *point,
+                                 dse_error *err)
 {
     cfg_doc doc = {0};
     const char *operators_hash = "";
@@ -259,7 +259,7 @@ static bool keep_study(drv_study_reader *r, const char *text, size_t n)
 
 /* The last object of that key. If the text before it and the object are both JSON, so is the whole, and the object is
  * not within another one. */
-static bool read_split(drv_study_reader *r, const char *text, size_t n, dse_arena *a, design_point *point)
+static bool read_split(drv_study_reader *r, const char *text, size_t n, dse_arena *a, strategy *point)
 {
     const size_t at = find_point(text, n), start = at + strlen(",\"point\":");
     cfg_doc doc = {0};
@@ -270,7 +270,7 @@ static bool read_split(drv_study_reader *r, const char *text, size_t n, dse_aren
 }
 
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
-                                 drv_study *out, design_point *point, dse_error *err)
+                                 drv_study *out, strategy *point, dse_error *err)
 {
     if (!read_split(r, text, n, a, point))
         return drv_study_read_config(text, n, a, out, point, err);

@@ -86,13 +86,13 @@ static void note_best(state *s, size_t task, uint64_t wall_time)
 static void note_failure(state *s, size_t task, const char *why)
 {
     const drv_study *t = &s->tasks.at->study;
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
     if (s->has_failed && task > s->failed)
         return;
     s->has_failed = true;
     s->failed = task;
-    design_point_name(&s->points->point[task].point, name);
+    strategy_name(&s->points->point[task].point, NULL, name);
     snprintf(s->failure, sizeof s->failure, "%.60s on %.60s%s%.300s, %s: %.1100s", t->model_name,
              t->system_name, *t->settings ? " with " : "", t->settings, name, why);
     s->progress.first_failure = s->failure;
@@ -239,7 +239,7 @@ static dse_status put_row(state *s, const store_row *row, dse_error *err)
 
 static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err)
 {
-    const design_point *p = &s->points->point[task].point;
+    const strategy *p = &s->points->point[task].point;
     const drv_study *study;
     dse_status st = drv_tasks_enter(&s->tasks, task, &row->hash, err);
 
@@ -335,7 +335,7 @@ static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
 
 /* ---- by external tools --------------------------------------------------------------------- */
 
-static bool next_point(void *user, uint64_t *task, const drv_study **study, const design_point **point)
+static bool next_point(void *user, uint64_t *task, const drv_study **study, const strategy **point)
 {
     state *s = user;
 

@@ -17,14 +17,15 @@ typedef struct {
     double answered;                  /* and when the last point was done or had failed; else when it began */
     double cpu_seconds;               /* of the points run */
     bool has_best;                    /* the fastest so far, cached ones included */
-    design_point best;
+    strategy best;
     uint64_t best_wall_time; /* ns */
     const char *best_model, *best_system, *best_settings;
-    uint64_t fallbacks[SIM_N_FALLBACKS]; /* of the same: points that the fast engine could not simulate, by the reason */
-    report_traps traps;        /* of those that are there: done now, or cached */
-    report_sizes sizes;        /* of the same */
-    bool was_damaged;          /* the database, when it was opened: */
-    uint64_t damaged_rows;     /* so many rows were removed, or missing */
+    uint64_t fallbacks
+        [SIM_N_FALLBACKS]; /* of the same: points that the fast engine could not simulate, by the reason */
+    report_traps traps;    /* of those that are there: done now, or cached */
+    report_sizes sizes;    /* of the same */
+    bool was_damaged;      /* the database, when it was opened: */
+    uint64_t damaged_rows; /* so many rows were removed, or missing */
     const char *first_failure; /* of the first point, in the order of the space, that failed; or NULL */
 } drv_progress;
 

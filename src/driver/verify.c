@@ -10,7 +10,7 @@ typedef struct {
     size_t next, finished;
     dse_arena study_arena; /* of the current row alone: the studies of all rows may not fit in memory */
     drv_study study;
-    design_point point;
+    strategy point;
 } state;
 
 static void fail_row(state *s, size_t row, const char *why)
@@ -20,7 +20,7 @@ static void fail_row(state *s, size_t row, const char *why)
 }
 
 /* The next row whose study can be read; the others get a failure. */
-static bool next(void *user, uint64_t *task, const drv_study **study, const design_point **point)
+static bool next(void *user, uint64_t *task, const drv_study **study, const strategy **point)
 {
     state *s = user;
 

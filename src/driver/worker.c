@@ -47,7 +47,7 @@ static void answer(drv_study_reader *r, const char *line, size_t n, sim_shortcut
 {
     dse_error err = DSE_ERROR_INIT;
     double start = cpu_seconds();
-    design_point point;
+    strategy point;
     drv_study study;
     store_metrics metrics;
     dse_json j;

@@ -163,7 +163,7 @@ static dse_status prepare_one(calibration *c, size_t i, dse_arena *a, dse_error 
     drv_study study = *c->run[i].study;
     dse_status st;
 
-    r->npus = design_point_ranks(&c->run[i].point);
+    r->npus = strategy_ranks(&c->run[i].point);
     if ((st = card_system_resize(c->machine, r->npus, &study.system, err)) != DSE_OK)
         return st;
     find_same(c, i, &study, a);

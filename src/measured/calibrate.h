@@ -12,7 +12,7 @@
 typedef struct {
     const char *name;       /* for messages; not empty */
     const drv_study *study; /* model, operators; its system is not looked at */
-    design_point point;
+    strategy point;
     double measured_s; /* > 0 */
     bool is_mean;      /* over the ranks, as metrics of a trace are; else of the slowest, as a table's */
 } msr_calibrate_run;

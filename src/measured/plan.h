@@ -52,8 +52,8 @@ typedef struct {
     /* what the source cannot say and was taken: "no recomputation: the card does not say" */
     size_t n_assumed;
     const char **assumed;
-    design_point point; /* of can_run, as the next */
-    cfg_doc model;      /* a model card, made of the job or of a family's */
+    strategy point; /* of can_run, as the next */
+    cfg_doc model;  /* a model card, made of the job or of a family's */
     const char *model_name;
 } msr_plan;
 

@@ -59,7 +59,7 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
     if (o->settings && card_system_has_any(o->settings) &&
         (st = card_system_set(&whole, o->settings, err)) != DSE_OK)
         return st;
-    if ((st = card_system_resize(&whole, design_point_ranks(&p->point), &part, &why)) != DSE_OK)
+    if ((st = card_system_resize(&whole, strategy_ranks(&p->point), &part, &why)) != DSE_OK)
         return dse_fail_at(err, st == DSE_E_CONFIG ? DSE_E_RANGE : st, why.where, "%s", why.text);
     st = drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err);
     if (st == DSE_OK)

@@ -1,8 +1,8 @@
 #include "network/cut.h"
 
-/* Of two odd lines i and j of weight w and n places, i before j costs w_i/n_i + w_j/(n_i n_j) for each NPU, and less than
- * the other order if w_i/(n_i - 1) < w_j/(n_j - 1). An even line e ends the cut; i is worth its place before it if
- * w_i/(n_i - 1) < w_e/n_e. So one key orders both. */
+/* Cutting odd line i before odd line j (weight w, n places) costs w_i/n_i + w_j/(n_i n_j) per NPU, which is
+ * less than the other order if w_i/(n_i - 1) < w_j/(n_j - 1). An even line e ends the cut; cutting i before
+ * it pays if w_i/(n_i - 1) < w_e/n_e. So one key orders both. */
 static double key(const net_cut_line *l) { return (double)l->links * l->per_link / (l->n - l->n % 2); }
 
 static void sort(net_cut_line *lines, size_t n)
@@ -19,7 +19,7 @@ static void sort(net_cut_line *lines, size_t n)
 net_cut net_cut_of(net_cut_line *lines, size_t n)
 {
     net_cut cut = {0};
-    uint64_t places = 1; /* that are still to be divided */
+    uint64_t places = 1; /* not divided yet */
 
     sort(lines, n);
     for (size_t i = 0; i < n; i++)

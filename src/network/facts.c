@@ -24,7 +24,7 @@ static net_range range_of(const net_graph *g, uint32_t first, uint32_t end)
     return r;
 }
 
-/* An axis that has no middle to be cut in; a topology without axes is one line. */
+/* An odd axis cannot be cut in the middle. A topology without axes is one line. */
 static bool has_odd_axis(const net_shape *s)
 {
     for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++)
@@ -46,7 +46,8 @@ void net_facts_of(const net_graph *g, net_facts *out)
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
 
-        /* A route corrects one dimension after the other, so the longest is as long as the longest of each. */
+        /* A route corrects one dimension after the other, so the longest is as long as the longest of
+         * each. */
         out->diameter += d->topology->diameter(&d->shape);
         out->bisection_is_bound |= net->n_dims > 1 && has_odd_axis(&d->shape);
         lines[i] = (net_cut_line){d->shape.n, d->topology->bisection(&d->shape), d->gib_per_s};

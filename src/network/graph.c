@@ -22,7 +22,7 @@ static uint32_t first_npu(const net_dimension *d, uint32_t instance)
     return instance / d->stride * (d->stride * d->shape.n) + instance % d->stride;
 }
 
-/* ---- making it ----------------------------------------------------------------------------- */
+/* ---- construction -------------------------------------------------------------------------- */
 
 static void fill_npu(net_graph *g, uint32_t npu, uint32_t dim)
 {
@@ -33,7 +33,7 @@ static void fill_npu(net_graph *g, uint32_t npu, uint32_t dim)
     for (uint32_t port = 0; port < n; port++) {
         uint32_t to = d->topology->neighbour(&d->shape, place, port);
 
-        if (to != DSE_NONE) /* one behind the last is the switch */
+        if (to != DSE_NONE) /* the id after the last NPU is the switch */
             to = to < d->shape.n ? npu - place * d->stride + to * d->stride
                                  : g->first_switch[dim] + instance_of(d, npu);
         link[port] = (net_link){npu, to, dim};
@@ -87,7 +87,7 @@ dse_status net_graph_init(net_graph *g, const net_network *net, dse_arena *a, ds
     return DSE_OK;
 }
 
-/* ---- asking it ----------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------- */
 
 uint32_t net_graph_switch_dim(const net_graph *g, uint32_t device)
 {

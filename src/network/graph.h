@@ -1,9 +1,9 @@
 /* net_graph -- the devices and links of a network, all dimensions in one, and the routes over them.
  *
- * Devices are the NPUs and behind them the switches, which count dimension by dimension, and within a dimension by the
- * ids of their NPUs (as in the reference's unpublished branch will/congestion-multidim). Every connection is two
- * links, one each way. A message corrects dimension 0 first, then the next, and within one it goes as the topology
- * says. A graph belongs to its arena; routes are computed, not stored. */
+ * Devices are the NPUs, followed by the switches: dimension by dimension, and within a dimension by the ids
+ * of their NPUs (as in the reference's unpublished branch will/congestion-multidim). Every connection is two
+ * links, one each way. A message corrects dimension 0 first, then the next; the topology chooses its path
+ * within a dimension. A graph belongs to its arena; routes are computed, not stored. */
 #ifndef DSE_NETWORK_GRAPH_H
 #define DSE_NETWORK_GRAPH_H
 
@@ -12,7 +12,7 @@
 
 /* Links have a slot for each port of each device: an NPU's, dimension by dimension, then the switches'. */
 typedef struct {
-    uint32_t from, to; /* devices; DSE_NONE: nothing is behind this port of an NPU at a border */
+    uint32_t from, to; /* devices; DSE_NONE: a port at a border, without a link */
     uint32_t dim;
 } net_link;
 
@@ -37,8 +37,8 @@ static inline const net_dimension *net_graph_dimension(const net_graph *g, uint3
 /* The slot of the link that a message for NPU dst takes at a device; device != dst. */
 uint32_t net_graph_next(const net_graph *g, uint32_t device, uint32_t dst);
 
-/* The same, and in *n the number of links that it takes one after the other by the same port: the next is that of
- * net_graph_straight. */
+/* As net_graph_next; *n is the number of successive links that the message takes through this port;
+ * net_graph_straight gives the next of them. */
 uint32_t net_graph_leg(const net_graph *g, uint32_t device, uint32_t dst, uint32_t *n);
 
 static inline uint32_t net_graph_straight(const net_graph *g, uint32_t slot)
@@ -52,7 +52,8 @@ uint32_t net_graph_ports(const net_graph *g, uint32_t device, uint32_t *first);
 /* The dimension of a switch. */
 uint32_t net_graph_switch_dim(const net_graph *g, uint32_t device);
 
-/* For people: an NPU is its id, "5"; a switch "switch 19". Of at most NET_DEVICE_NAME - 1 characters; cut off at n. */
+/* The name of a device in output: "5" for an NPU, "switch 19" for a switch. At most NET_DEVICE_NAME - 1
+ * characters; cut off at n. */
 #define NET_DEVICE_NAME 24
 void net_device_name(const net_graph *g, uint32_t device, char *out, size_t n);
 

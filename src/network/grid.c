@@ -3,31 +3,7 @@
 #include "base/alloc.h"
 #include "network/cut.h"
 
-uint32_t net_ports_of_1_axis(const net_shape *s)
-{
-    (void)s;
-    return 2;
-}
-
-uint32_t net_ports_of_2_axes(const net_shape *s)
-{
-    (void)s;
-    return 4;
-}
-
-uint32_t net_ports_of_3_axes(const net_shape *s)
-{
-    (void)s;
-    return 6;
-}
-
-uint32_t net_leg_of_one(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst)
-{
-    (void)s, (void)port, (void)npu, (void)dst;
-    return 1;
-}
-
-/* Axes that a topology does not have are 1 long. */
+/* Axes that a topology lacks have extent 1. */
 static uint32_t stride_of(const net_shape *s, uint32_t axis)
 {
     uint32_t stride = 1;
@@ -120,7 +96,7 @@ uint32_t net_torus_neighbour(const net_shape *s, uint32_t npu, uint32_t port)
     uint32_t axis = port / 2, n = s->extent[axis], stride = stride_of(s, axis), at = place(s, npu, axis);
     bool down = port % 2;
 
-    /* Of an axis of two, up and down are one link: the one that does not wrap. */
+    /* On an axis of two, up and down are one link, which does not wrap. */
     if (n == 1 || (n == 2 && down != (at == 1)))
         return DSE_NONE;
     if (down)
@@ -148,7 +124,7 @@ uint32_t net_torus_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t
     return distance_around(s->extent[axis], place(s, npu, axis), place(s, dst, axis));
 }
 
-/* ---- of the whole -------------------------------------------------------------------------- */
+/* ---- diameter, bisection ------------------------------------------------------------------- */
 
 uint32_t net_mesh_diameter(const net_shape *s)
 {

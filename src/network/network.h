@@ -25,11 +25,11 @@ typedef struct {
 typedef struct {
     uint32_t n_dims, n_npus;
     net_dimension dim[NET_MAX_DIMS];
-    bool congestion;     /* messages fill up links, else each has a delay of its own */
+    bool congestion;     /* messages fill up links, else each has a fixed delay */
     bool full_multi_hop; /* the delay has every dimension in which two NPUs differ, else the lowest alone */
 } net_network;
 
-/* For people: "Mesh2D 4x4", "Ring 8". Of a finished network; cut off at n. */
+/* The name of a finished network's dimension in output: "Mesh2D 4x4", "Ring 8". Cut off at n. */
 #define NET_DIMENSION_NAME 64
 void net_dimension_name(const net_dimension *d, char *out, size_t n);
 
@@ -39,7 +39,7 @@ void net_dimension_name(const net_dimension *d, char *out, size_t n);
  * net_shape_finish refuses, and for more than 2^24 NPUs. */
 dse_status net_network_finish(net_network *net, dse_error *err);
 
-/* What works here, and not with the released reference (599a047). In the order in which it is told. */
+/* What works here but not with the released reference (599a047), in the order in which it is reported. */
 typedef enum {
     NET_LIMIT_TOPOLOGY,  /* it has Ring, Switch and FullyConnected */
     NET_LIMIT_MULTI_HOP, /* without congestion it charges the lowest dimension alone, whatever the card has */
@@ -48,14 +48,13 @@ typedef enum {
     NET_N_LIMITS
 } net_limit;
 
-/* DSE_E_RANGE, with what it cannot do, if a limit of the reference applies to a finished network; else
- * DSE_OK. */
+/* DSE_E_RANGE, with a message, if a limit of the reference applies to a finished network; else DSE_OK. */
 dse_status net_released_limit(const net_network *net, net_limit limit, dse_error *err);
 
-/* The first of them for one topology. */
+/* NET_LIMIT_TOPOLOGY for one topology. */
 dse_status net_released_topology(const net_topology *t, dse_error *err);
 
-/* All of them: the first that applies. */
+/* Checks all limits and reports the first that applies. */
 dse_status net_released_check(const net_network *net, dse_error *err);
 
 /* Place of an NPU along a dimension. */
@@ -76,11 +75,11 @@ static inline dse_time net_link_delay(const net_dimension *d, uint64_t bytes)
     return dse_ticks(d->latency_ns + (double)bytes / d->bytes_per_ns);
 }
 
-/* Whether two NPUs differ in more than one dimension: the reference charges their messages too little. */
+/* Whether two NPUs differ in several dimensions, so that the reference charges their messages too little. */
 bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b);
 
-/* Congestion-unaware: a number that is the same for pairs whose messages take the same time, whatever their
- * size. false: there is no such number for this pair. */
+/* Congestion-unaware: pairs with equal numbers have equal delays for messages of any size. False: this pair
+ * has no such number. */
 bool net_path_class(const net_network *net, uint32_t src, uint32_t dst, uint64_t *out);
 
 /* Congestion-unaware: ticks from the sending of a message to its arrival; src != dst, bytes > 0. A dimension

@@ -1,5 +1,6 @@
-/* What the released reference (astra-network-analytical, 599a047) cannot simulate of what can be simulated here. Source:
- * NetworkParser.cpp, Helper.cpp and Device.cpp of its congestion-aware backend, MultiDimTopology.cpp of the other. */
+/* Networks that can be simulated here, but not with the released reference (astra-network-analytical,
+ * 599a047). Source: NetworkParser.cpp, Helper.cpp and Device.cpp of its congestion-aware backend,
+ * MultiDimTopology.cpp of the other. */
 #include "network/network.h"
 
 #include <inttypes.h>

@@ -7,10 +7,10 @@
 
 #define TIME_ENDS 9223372036854775808.0 /* 2^63 */
 
-/* ---- the ways ------------------------------------------------------------------------------ */
+/* ---- routes -------------------------------------------------------------------------------- */
 
-/* One message's, behind those that are there. Times of a message alone are added up in dse_time; beyond 2^63 they would
- * run over. */
+/* Appends the hops of one message. Its time alone is added up in dse_time, which could overflow beyond
+ * 2^63. */
 static dse_status find_route(const net_graph *g, uint32_t message, net_routes *r, dse_error *err)
 {
     net_route *route = &r->route[message];
@@ -55,7 +55,8 @@ static dse_status find_routes(const net_graph *g, const uint32_t *pair, dse_aren
 
 /* ---- all together -------------------------------------------------------------------------- */
 
-/* A message is at the end of its next link. When it took the link follows: nothing delays it on the way. */
+/* A message has reached the end of its next link. It took the link one delay ago: nothing delays it on the
+ * way. */
 static void arrive(const net_graph *g, net_routes *r, uint32_t message, uint32_t *done, dse_time now)
 {
     net_route *route = &r->route[message];
@@ -90,7 +91,7 @@ static dse_status run(net_traffic *t, const net_graph *g, net_routes *r, uint32_
     return st;
 }
 
-/* ---- who met whom -------------------------------------------------------------------------- */
+/* ---- shared links -------------------------------------------------------------------------- */
 
 static int by_link_and_time(const void *x, const void *y)
 {
@@ -113,9 +114,10 @@ static int busiest_first(const void *x, const void *y)
     return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-/* Of the hops over one link, in the order in which they took it: who waited for whom, and how many at once. */
-static void meet(const net_graph *g, net_route_hop *const *hop, uint32_t n, uint64_t bytes,
-                 net_shared_link *out)
+/* Fills in, for the hops over one link in the order in which they took it, which message each waited for, and
+ * how many waited at once. */
+static void measure_sharing(const net_graph *g, net_route_hop *const *hop, uint32_t n, uint64_t bytes,
+                            net_shared_link *out)
 {
     *out = (net_shared_link){.slot = hop[0]->slot,
                              .n_messages = n,
@@ -142,7 +144,7 @@ static void find_shared(const net_graph *g, dse_arena *a, net_routes *r)
         for (n = 1; i + n < r->n_hops && hop[i + n]->slot == hop[i]->slot;)
             n++;
         if (n > 1)
-            meet(g, &hop[i], n, r->bytes, &r->shared[r->n_shared++]);
+            measure_sharing(g, &hop[i], n, r->bytes, &r->shared[r->n_shared++]);
     }
     qsort(r->shared, r->n_shared, sizeof *r->shared, busiest_first);
 }

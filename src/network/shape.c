@@ -37,7 +37,7 @@ static uint32_t side_of(uint32_t n, uint32_t n_axes)
     return power(side, n_axes) == n ? (uint32_t)side : 0;
 }
 
-/* The one extent that is not given, of a count that is: what the others leave. */
+/* Computes the one missing extent from the count and the other extents. */
 static dse_status find_extent(const net_topology *t, net_shape *s, uint32_t missing, dse_error *err)
 {
     uint64_t others = 1;

@@ -28,8 +28,8 @@ static dse_status schedule(net_traffic *t, dse_time now, dse_time delay, net_eve
     return DSE_OK;
 }
 
-/* The link is free: the transfer takes it. The arrival is scheduled before the release, as in the reference; that
- * decides ties. */
+/* The link is free: the transfer takes it. The arrival is scheduled before the release, as in the reference;
+ * that decides ties. */
 static dse_status take_link(net_traffic *t, dse_time now, uint32_t id, dse_error *err)
 {
     const net_transfer *transfer = &t->transfer[id];
@@ -44,7 +44,7 @@ static dse_status take_link(net_traffic *t, dse_time now, uint32_t id, dse_error
     return st == DSE_OK ? schedule(t, now, transfer->busy, NET_EV_LINK_FREE, transfer->slot, err) : st;
 }
 
-/* A leg stays in one dimension, so that all its links take as long. */
+/* A leg stays in one dimension, so all its links have the same delay. */
 static void begin_leg(const net_traffic *t, net_transfer *transfer, uint32_t device)
 {
     uint32_t slot = net_graph_leg(t->graph, device, transfer->dst, &transfer->leg);

@@ -13,10 +13,10 @@
 
 static void head(const store_row *r, dse_strbuf *out)
 {
-    const design_point p = report_point(r);
-    char name[DESIGN_NAME_MAX], seconds[32] = "unknown";
+    const strategy p = report_point(r);
+    char name[STRATEGY_NAME_MAX], seconds[32] = "unknown";
 
-    design_point_name(&p, name);
+    strategy_name(&p, NULL, name);
     if (!isnan(r->seconds))
         dse_format_seconds(seconds, sizeof seconds, r->seconds);
     dse_strbuf_addf(out, "%s on %s: %s\n", r->model, r->system, name);

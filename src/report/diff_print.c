@@ -76,7 +76,7 @@ static const store_row *only(const report_pair *p, int which)
 static void print_only_by(const group *g, int which, size_t i, dse_strbuf *out)
 {
     const store_row *first = only(&g->pair[i], which), *r;
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
     size_t count = 0;
 
     for (size_t k = 0; k < i; k++)
@@ -99,7 +99,7 @@ static void print_only(const group *g, int which, dse_strbuf *out)
 
 static void begin_line(report_table *t, const report_pair *p, const char *figure)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
     bool one = !strcmp(p->a->engine, p->b->engine);
 
     report_table_cell(t, "%s", report_point_name(p->a, name));
@@ -197,7 +197,7 @@ static void print_skipped(const group *g, dse_strbuf *out)
 
 static void print_best(const group *g, const report_diff_options *o, dse_strbuf *out)
 {
-    char a[DESIGN_NAME_MAX], b[DESIGN_NAME_MAX];
+    char a[STRATEGY_NAME_MAX], b[STRATEGY_NAME_MAX];
 
     if (!g->best[0] || !g->best[1])
         return;
@@ -256,7 +256,7 @@ void report_diff_print(const report_pair *pairs, size_t n, const report_diff_opt
 
 static void only_json(const group *g, int which, const char *key, dse_json *j)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
     dse_json_key(j, key);
     dse_json_begin_array(j);
@@ -275,7 +275,7 @@ static void only_json(const group *g, int which, const char *key, dse_json *j)
 
 static void begin_change(const report_pair *p, const char *figure, dse_json *j)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
     const struct {
         const char *key, *value;
     } words[] = {{"point", report_point_name(p->a, name)},
@@ -335,7 +335,7 @@ static void group_json(const group *g, const report_diff_options *o, dse_json *j
 {
     static const char *const best[] = {"best_a", "best_b"}, *const skipped[] = {"skipped_a", "skipped_b"};
     const store_row *r = any(g->pair);
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
     dse_json_begin_object(j);
     dse_json_key_string(j, "model", r->model);

@@ -13,7 +13,7 @@
 /* The point in one word, as --point takes it. */
 static void point_cell(report_table *t, const store_row *r)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
     report_table_cell(t, "%s", report_point_name(r, name));
 }

@@ -100,7 +100,7 @@ static void point_json(const store_row *r, dse_json *j)
 
 static void points_json(const report_study *pair, dse_json *j)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
     dse_json_begin_object(j);
     for (size_t i = 0; i < pair->n; i++) {

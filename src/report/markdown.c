@@ -41,7 +41,7 @@ static void add_parameter(uint32_t parameter, uint32_t value, dse_strbuf *out)
 void report_markdown_point(const char *point, dse_strbuf *out)
 {
     const char *between = "";
-    design_point p;
+    strategy p;
 
     if (strategy_parse_name(point, NULL, &p, NULL, NULL) != DSE_OK) {
         report_markdown_cell(point, out);

@@ -129,7 +129,7 @@ static void begin_table(report_table *t, bool links)
 static void row_cells(report_table *t, const store_row *r, uint64_t fastest, bool links)
 {
     const store_metrics *m = &r->metrics;
-    char text[DESIGN_NAME_MAX > 32 ? DESIGN_NAME_MAX : 32];
+    char text[STRATEGY_NAME_MAX > 32 ? STRATEGY_NAME_MAX : 32];
 
     dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
     report_table_cell(t, "%s", text);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 typedef struct {
-    char text[DESIGN_NAME_MAX];
+    char text[STRATEGY_NAME_MAX];
 } point_name;
 
 /* Of a candidate; CMP_NOBODY: "none fits". */

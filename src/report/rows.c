@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-design_point report_point(const store_row *r) { return r->strategy; }
+strategy report_point(const store_row *r) { return r->strategy; }
 
-const char *report_point_name(const store_row *r, char out[DESIGN_NAME_MAX])
+const char *report_point_name(const store_row *r, char out[STRATEGY_NAME_MAX])
 {
-    const design_point p = report_point(r);
+    const strategy p = report_point(r);
 
-    design_point_name(&p, out);
+    strategy_name(&p, NULL, out);
     return out;
 }
 
@@ -30,13 +30,13 @@ int report_compare(const store_row *a, const store_row *b)
 
 void report_row_fields(const store_row *r, dse_json *j)
 {
-    const design_point p = report_point(r);
+    const strategy p = report_point(r);
     const store_column *c;
     size_t n;
 
     dse_json_key_string(j, "model", r->model);
     dse_json_key_string(j, "system", r->system);
-    design_point_write_fields(&p, j);
+    strategy_write_fields(&p, j);
     dse_json_key_string(j, "engine", r->engine);
     if (*r->settings)
         dse_json_key_string(j, "settings", r->settings);

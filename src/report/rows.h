@@ -7,10 +7,10 @@
 #include "design/space.h"
 #include "store/store.h"
 
-design_point report_point(const store_row *r);
+strategy report_point(const store_row *r);
 
 /* The name of its point: "8_1_8_1_1"; returns out. */
-const char *report_point_name(const store_row *r, char out[DESIGN_NAME_MAX]);
+const char *report_point_name(const store_row *r, char out[STRATEGY_NAME_MAX]);
 
 /* Orders by model, system and settings, then as points are: by pp, dp, tp, sp, weight sharding,
  * recomputation. 0: the same strategy of the same names, by whatever engine. */

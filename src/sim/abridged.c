@@ -1,22 +1,23 @@
-/* The events that are left are the ends of nodes. Between ranks there are three kinds of influence:
+/* Only node completions remain as events. Ranks influence each other in three ways:
  *
  *  - a collective of a group's ring ends, for each rank, at a tick that follows from those at which its ranks
  *    began (circle.h);
- *  - one of all ranks ends together for those who began together (lockstep.h);
+ *  - a collective of all ranks ends in one tick for ranks that began it in one tick (lockstep.h);
  *  - a message ends for both of its ranks after the network's delay.
  *
- * All lie ahead of the tick in which they are found out, so that the order of ranks within a tick is of no
- * account. The order of the ends of one rank within one tick is: it decides what is issued first. In the
- * plain engine what a rank registers itself (computations, packets) runs as one batch, which is as old as the
- * first of it, and in the order of registration; arrivals of messages stand by themselves. So ends are
- * ordered by the tick in which they were registered. Where these are equal, and it was not this rank that
- * registered both, the run is given up.
+ * All three take effect after the tick in which they are computed, so the order of ranks within a tick does
+ * not matter. The order in which nodes of one rank end within a tick does: it decides which node is issued
+ * first. In the plain engine, the events that a rank registers itself (computations, packets) run as one
+ * batch, in the order of registration, and the batch is as old as its first event; arrivals of messages are
+ * separate events. So ends are ordered by the tick in which they were registered. If two ends have equal
+ * ticks and were not both registered by this rank, the engine gives up the run.
  *
- * A batch may be older than the ends in it: through a packet of a collective under way, from when the rank
- * has begun it. None is registered longer ahead than the collective says. */
+ * A batch may be older than the node ends in it, because a packet of a collective under way may have opened
+ * it. `longest` bounds how far ahead such a packet is registered. */
 #include "sim/abridged.h"
 
 #include "sim/circle.h"
+#include "sim/engine.h"
 #include "sim/expand.h"
 #include "sim/footprint.h"
 #include "sim/lockstep.h"
@@ -29,9 +30,9 @@
 typedef struct {
     dse_time at, since; /* since: when it was registered, or its message sent; UNKNOWN */
     uint32_t class, node;
-    uint32_t by;  /* the rank that did; DSE_NONE: it has no place among that rank's other acts of the tick */
-    uint32_t seq; /* among what it did */
-    bool arrives; /* of a message; else of the rank's batch */
+    uint32_t by;  /* the rank that registered it; DSE_NONE: its order among that rank's acts is unknown */
+    uint32_t seq; /* order among that rank's acts */
+    bool arrives; /* the end of a message; else of the rank's batch */
 } node_end;
 
 /* A collective of all ranks, as it is cut. */
@@ -46,7 +47,7 @@ struct sim_abridged {
     sim_classes classes;
     node_end *end; /* heap by tick and class */
     size_t n_ends, cap_ends;
-    node_end *now; /* those of one class and tick, in order */
+    node_end *now; /* the ends of one class and tick, in order */
     size_t n_now, cap_now;
     uint32_t n_acts;
     uint64_t n_events, n_messages;
@@ -54,11 +55,11 @@ struct sim_abridged {
     sim_circle *circle;
     uint32_t n_circles;
     uint32_t **circle_of, **place_of; /* per class and group slot */
-    /* Per class: when its latest collective ends, UNKNOWN while others must come to it, and how far ahead its
-     * packets are registered at most; UNKNOWN. */
+    /* Per class: when its latest collective ends (UNKNOWN while others have yet to begin it), and how far
+     * ahead its packets are registered at most, or UNKNOWN. */
     dse_time *collective_until, *longest;
 
-    /* The collective of all ranks that is gathering. */
+    /* The collective of all ranks that some have begun. */
     uint32_t n_here;
     dse_time began;
     uint32_t current, tag; /* tag: of its first chunk */
@@ -116,7 +117,7 @@ static node_end pop(struct sim_abridged *x)
     return top;
 }
 
-/* ---- what ranks ask for ------------------------------------------------------------------------ */
+/* ---- carrying out issue requests --------------------------------------------------------------- */
 
 static uint32_t rank_of(const sim_engine *e, uint32_t class) { return e->abridged->classes.first[class]; }
 
@@ -163,7 +164,7 @@ static void exchange(sim_engine *e, uint32_t class, uint32_t node)
                        .by = rank,
                        .seq = x->n_acts,
                        .arrives = true});
-    /* To its receiver it comes from the rank that stands where this one does. */
+    /* The sender, as the rank that represents the receiver's class sees it, is that rank's peer. */
     push(e, (node_end){.at = e->now + delay,
                        .since = e->now,
                        .class = to,
@@ -175,7 +176,7 @@ static void exchange(sim_engine *e, uint32_t class, uint32_t node)
 
 /* ---- collectives --------------------------------------------------------------------------------- */
 
-/* The cost of the node's collective on the circle; DSE_NONE: given up. */
+/* The cost of the node's collective on the circle; DSE_NONE: the engine has given up. */
 static uint32_t find_circle_cost(sim_engine *e, sim_circle *c, uint32_t class, uint32_t node)
 {
     const wl_node *n = &e->rank[class].graph->graph->node[node];
@@ -241,7 +242,7 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
         give_up(e, SIM_FALLBACK_NO_CLOSED_FORM);
 }
 
-/* The same for one of all ranks. */
+/* As find_circle_cost, for a collective of all ranks. */
 static uint32_t find_all_ranks_cost(sim_engine *e, uint32_t class, uint32_t node)
 {
     struct sim_abridged *x = e->abridged;
@@ -314,12 +315,12 @@ static void begin_collective(sim_engine *e, uint32_t class, uint32_t node)
         begin_of_all_ranks(e, class, node);
 }
 
-static const sim_ways worked_out = {
-    .end_node = end_node_later, .collective = begin_collective, .message = exchange};
+static const sim_backend abridged_backend = {
+    .end_node = end_node_later, .start_collective = begin_collective, .start_message = exchange};
 
 /* ---- the order within a tick ---------------------------------------------------------------------- */
 
-/* Which of two arrivals, or two ends of the batch, comes first: negative, positive; 0: nobody knows. */
+/* Compares two arrivals, or two ends of the batch; 0: their order is unknown. */
 static int order_alike(const node_end *a, const node_end *b)
 {
     if (a->since == UNKNOWN || b->since == UNKNOWN)
@@ -331,7 +332,7 @@ static int order_alike(const node_end *a, const node_end *b)
     return a->seq < b->seq ? -1 : 1;
 }
 
-/* An arrival against the batch, whose oldest end is given. */
+/* Compares an arrival with the batch, whose oldest end is given. */
 static int order_arrival(const struct sim_abridged *x, const node_end *arrival, const node_end *oldest)
 {
     bool packets = x->collective_until[arrival->class] >= arrival->at;
@@ -349,7 +350,7 @@ static int order(const struct sim_abridged *x, const node_end *a, const node_end
     return a->arrives ? order_arrival(x, a, oldest) : -order_arrival(x, b, oldest);
 }
 
-/* Insertion: there are two, seldom three. */
+/* Insertion sort: there are two ends, seldom three. */
 static void sort_now(sim_engine *e)
 {
     struct sim_abridged *x = e->abridged;
@@ -410,7 +411,7 @@ static void end_now(sim_engine *e)
             return;
         }
         sim_node_done(e, class, node);
-        /* What ends in the tick in which it begins comes between those that are left. */
+        /* A node that ends in the tick in which it begins would come between the remaining ends. */
         if (i + 1 < x->n_now && x->n_ends && x->end[0].at == e->now && x->end[0].class == class)
             give_up(e, SIM_FALLBACK_TICK_ORDER);
     }
@@ -428,9 +429,9 @@ static void run_loop(sim_engine *e)
         give_up(e, SIM_FALLBACK_ERROR);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- setting up -------------------------------------------------------------------------------- */
 
-/* Room for a circle of every class and slot; none yet. */
+/* Allocates a circle for every class and slot; none exists yet. */
 static void allocate_circles(sim_engine *e)
 {
     struct sim_abridged *x = e->abridged;
@@ -452,7 +453,7 @@ static void allocate_circles(sim_engine *e)
     x->circle = DSE_ARENA_NEW(e->arena, sim_circle, n_slots);
 }
 
-/* The circle of a class's slot, which is that of all its places. False: the group does not repeat. */
+/* Adds the circle of a class's slot, for all places on it. False: the group's classes do not repeat. */
 static bool add_circle(sim_engine *e, uint32_t class, uint32_t slot)
 {
     struct sim_abridged *x = e->abridged;
@@ -505,7 +506,7 @@ static sim_fallback run(sim_engine *e, const wl_workload *w, bool symmetry, uint
     return e->status != DSE_OK && !e->fallback ? SIM_FALLBACK_ERROR : e->fallback;
 }
 
-/* What the system has that only the plain engine simulates: messages have effects on each other. */
+/* Features that only the plain engine simulates, because messages affect each other. */
 static sim_fallback check_system(const sim_settings *set, const net_network *net)
 {
     if (net->congestion)
@@ -526,9 +527,14 @@ sim_fallback sim_run_abridged(const sim_settings *settings, const net_network *n
                               trace_ticks *record)
 {
     struct sim_abridged x = {0};
-    dse_error unsaid = DSE_ERROR_INIT; /* the plain engine says it, with its place */
-    sim_engine e = {
-        .ways = &worked_out, .set = settings, .net = net, .w = w, .arena = a, .err = &unsaid, .abridged = &x};
+    dse_error unsaid = DSE_ERROR_INIT; /* discarded: the plain engine reports it */
+    sim_engine e = {.backend = &abridged_backend,
+                    .set = settings,
+                    .net = net,
+                    .w = w,
+                    .arena = a,
+                    .err = &unsaid,
+                    .abridged = &x};
     sim_fallback why = check_system(settings, net);
 
     if (why != SIM_FALLBACK_NONE)

@@ -1,5 +1,5 @@
 #include "sim/bound_parts.h"
-#include "sim/engine.h"
+#include "sim/kernel_time.h"
 
 static const char *const names[SIM_N_BOUNDS] = {
     [SIM_BOUND_COMPUTE] = "the compute of the longest rank",

@@ -3,6 +3,7 @@
  * from the ticks that are equal to the reference's. Which part a tick counts in, when several things are
  * under way: sim.h. */
 #include "sim/engine.h"
+#include "sim/figures.h"
 
 #include <stdlib.h>
 

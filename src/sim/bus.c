@@ -1,14 +1,16 @@
 /* The shared memory bus (model-shared-bus): what a packet waits for at an endpoint that has one.
  *
- * LogGP after Alexandrov et al. (SPAA 1995), as system/LogGP.cc and MemBus.cc of the reference have it. A rank has an
- * outer bus between the NPU and its network adapter (MA), and an inner one between the NPU and its memory. Each bus
- * has two sides that take turns: a side that sends is busy for o (or what is left of the gap g) plus G per byte,
- * and its partner receives for L + o longer. A packet towards the adapter is first read from memory over the inner
- * bus. A packet from the adapter that is to be reduced goes to memory and back before and is processed for
- * 50 + size/100 * local_reduction_delay ticks; then it goes back to the adapter or retires to memory. A side that has
- * sent more than 8 requests in a row lets its partner go first. The inner bus always takes 0.0038 per byte, and
- * sizes are signed 32-bit, both as in the reference. Packets of groups do not use the bus. */
+ * LogGP after Alexandrov et al. (SPAA 1995), as system/LogGP.cc and MemBus.cc of the reference have it. A
+ * rank has an outer bus between the NPU and its network adapter (MA), and an inner one between the NPU and
+ * its memory. Each bus has two sides that take turns: a side that sends is busy for o (or what is left of the
+ * gap g) plus G per byte, and its partner receives for L + o longer. A packet towards the adapter is first
+ * read from memory over the inner bus. A packet from the adapter that is to be reduced goes to memory and
+ * back before and is processed for 50 + size/100 * local_reduction_delay ticks; then it goes back to the
+ * adapter or retires to memory. A side that has sent more than 8 requests in a row lets its partner go first.
+ * The inner bus always takes 0.0038 per byte, and sizes are signed 32-bit, both as in the reference. Packets
+ * of groups do not use the bus. */
 #include "sim/engine.h"
+#include "sim/stream.h"
 
 #include <inttypes.h>
 
@@ -19,7 +21,7 @@ enum { NPU, MA, INNER_NPU, INNER_MEMORY, N_SIDES };
 
 typedef enum { SEND_FINISHED, RECEIVE_FINISHED, PROCESSING_FINISHED } bus_event;
 
-/* What happens when a request has come through. */
+/* The step after a request has crossed its bus. */
 typedef enum {
     THEN_BUNDLE,    /* the packet has passed the endpoint */
     THEN_PROCESS,   /* the outer request it stands for is processed, */
@@ -168,7 +170,8 @@ static void enter(sim_engine *e, uint32_t rank, int which, request r)
     send_if_free(e, rank, which);
 }
 
-/* The outer request goes to memory over the inner bus (`and_back`: and returns), then goes on as `then` says. */
+/* The outer request goes to memory over the inner bus (`and_back`: and returns), then goes on as `then`
+ * says. */
 static void through_memory(sim_engine *e, uint32_t rank, uint32_t outer, bool from_memory, bool and_back,
                            then_what then)
 {
@@ -190,7 +193,7 @@ static void start_processing(sim_engine *e, uint32_t rank, int which)
           (dse_time)(b->request[s->processing.head].size / 100 * e->set->bus.local_reduction_delay + 50));
 }
 
-/* A request has come through: what it stood for goes on. */
+/* A request has crossed its bus: continues what it stood for. */
 static void come_through(sim_engine *e, uint32_t rank, request r)
 {
     struct sim_bus *b = e->rank[rank].bus;
@@ -213,7 +216,7 @@ static void come_through(sim_engine *e, uint32_t rank, request r)
     send_if_free(e, rank, NPU);
 }
 
-/* Where a request goes that has been received, or processed. */
+/* Forwards a request that has been received, or processed. */
 static void dispatch(sim_engine *e, uint32_t rank, int which, uint32_t id, fifo *from)
 {
     struct sim_bus *b = e->rank[rank].bus;

@@ -1,23 +1,25 @@
 /* When a ring's collective ends.
  *
- * A chunk takes K steps. Let S(r, k) be when rank r sends its k-th message, d(r) what messages take to it,
- * and c(k) what the endpoint and the reduction take before it, the same for all ranks: the ring of steps.c
- * and ring.c is
+ * A chunk takes K steps. Let S(r, k) be the tick in which rank r sends its k-th message, d(r) the delay of
+ * messages to it, and c(k) the ticks of the endpoint and the reduction before the message, the same for all
+ * ranks. The ring of steps.c and ring.c is
  *
  *   S(r, 0)   = begin(r) + c(0)
  *   S(r, k+1) = max(S(r, k), S(r-1, k) + d(r)) + c(k+1)
  *
  * and the chunk ends at S(r, K). Messages have no effect on each other, so the order within a tick does not
- * matter. With D(q, r) for the way from q to r along the ring, as often round as it takes, this is
+ * matter. With D(q, r) for the delay from q to r along the ring, over as many turns as it takes, this is
  *
  *   S(r, K) = sum c + max over j = 0..K of  begin(r-j) + D(r-j, r)
  *
- * Of the j's that stand for one rank the largest counts, as D grows with them. K is at least n-1; so the last
- * n of them decide, and with classes that repeat after m places the last m: one for each class.
+ * If several j stand for one rank, the largest decides, because D grows with j. K is at least n-1, so the
+ * last n values decide; with classes that repeat after m places the last m, one for each class.
  *
  * All chunks of a round begin together, and end together; the next round begins, rank by rank, when one ends
  * (lanes, stream.c: as many chunks at once as a dimension may have, first come first served). */
 #include "sim/circle.h"
+
+#include "sim/engine.h"
 
 #include <string.h>
 
@@ -49,10 +51,10 @@ bool sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_ar
     return true;
 }
 
-/* ---- what does not depend on when it begins ---------------------------------------------------- */
+/* ---- costs, which do not depend on the begins -------------------------------------------------- */
 
-/* What messages of so many bytes take along the circle. False: the engine has failed, or a message takes no
- * time: it could arrive in the tick in which it is sent. */
+/* The delays of messages along the circle. False: a message takes no time, so that it could arrive in the
+ * tick in which it is sent. */
 static bool fill_offsets(sim_engine *e, const sim_circle *circle, uint64_t bytes, sim_circle_cost *out,
                          dse_time *longest_message)
 {
@@ -107,7 +109,7 @@ uint32_t sim_circle_add_cost(sim_engine *e, sim_circle *circle, uint32_t coll, u
 
     if (!fill_cost(e, circle, cut, &cost))
         return DSE_NONE;
-    if (circle->n_costs == circle->cap_costs) { /* there are about ten */
+    if (circle->n_costs == circle->cap_costs) { /* there are about ten costs */
         sim_circle_cost *had = circle->cost;
 
         circle->cap_costs = circle->cap_costs ? circle->cap_costs * 2 : 8;
@@ -119,7 +121,7 @@ uint32_t sim_circle_add_cost(sim_engine *e, sim_circle *circle, uint32_t coll, u
     return (uint32_t)circle->n_costs++;
 }
 
-/* ---- what does --------------------------------------------------------------------------------- */
+/* ---- the ends ---------------------------------------------------------------------------------- */
 
 /* One round: begin[] becomes end[]. With offset(u) for places u = 0..m-1, going on below and above by what
  * once round takes, the maximum over the m places from r-K on of begin(u) - offset(u), plus offset(r). Those

@@ -1,20 +1,20 @@
-/* sim_circle -- a group's ring, up to alike ranks, and when a collective on it ends. Private to sim/.
+/* sim_circle -- one period of a group's ring, and when a collective on it ends. Private to sim/.
  *
- * Along the ring of a group the classes of ranks, and the slots in which they have it, repeat with a period:
- * one period of places is kept. A collective is worked out from when its ranks begin, in closed form; see
- * circle.c. */
+ * Along the ring of a group, the classes of its ranks and the slots under which they have the group repeat
+ * with a period. A circle is one period of places. A closed form gives the end of a collective from when its
+ * ranks begin it; see circle.c. */
 #ifndef DSE_SIM_CIRCLE_H
 #define DSE_SIM_CIRCLE_H
 
 #include "sim/classes.h"
-#include "sim/engine.h"
+#include "sim/stream.h"
 
 typedef struct {
     uint32_t class, slot;  /* the slot under which its ranks have the group */
-    uint32_t rank, before; /* two that stand for it and the place before */
+    uint32_t rank, before; /* representatives of this place and the one before */
 } sim_circle_place;
 
-/* What is the same for all collectives of one kind and size. */
+/* The cost of a collective of one kind and size. */
 typedef struct {
     uint32_t coll; /* wl_coll_type */
     uint64_t size;
@@ -22,11 +22,11 @@ typedef struct {
     bool is_flat;
     uint64_t rounds;  /* chunks that run one after the other */
     uint64_t steps;   /* messages that a rank sends for each chunk */
-    dse_time own;     /* what a rank takes for a chunk besides the messages */
-    dse_time last;    /* from the registration of the last of it to the end */
-    dse_time longest; /* the longest that anything else is registered ahead */
-    dse_time *offset; /* per place: what a message takes to it from the first; [n_places]: once round */
-    bool even;        /* all messages take the same */
+    dse_time own;     /* ticks of a rank for a chunk, besides the messages */
+    dse_time last;    /* from the registration of its last event to the end */
+    dse_time longest; /* how far ahead its other events are registered at most */
+    dse_time *offset; /* per place: delay of messages from the first place to it; [n_places]: once round */
+    bool even;        /* all messages have the same delay */
 } sim_circle_cost;
 
 typedef struct {
@@ -42,16 +42,17 @@ typedef struct {
     int64_t *scratch; /* of sim_circle_run: two per place, and one */
 } sim_circle;
 
-/* The circle of the group that `class` has under `slot`. *place is the class's own. False if the group
- * does not repeat. */
+/* The circle of the group that `class` has under `slot`. *place is the class's own. False if the group does
+ * not repeat. */
 bool sim_circle_init(const sim_classes *c, uint32_t class, uint32_t slot, dse_arena *a, sim_circle *out);
 
-/* Adds the cost of a collective as `cut`; an index. DSE_NONE: the engine has failed, or it has no closed form. */
+/* Adds the cost of a collective as `cut`; an index. DSE_NONE: the engine has failed, or it has no closed
+ * form. */
 uint32_t sim_circle_add_cost(sim_engine *e, sim_circle *circle, uint32_t coll, uint64_t size,
                              const sim_cut *cut);
 
-/* All have begun: replaces begin by when they end. False: it has no closed form after all, as ticks become
- * too many. */
+/* All ranks have begun: replaces their begins by their ends. False: there is no closed form, because ticks
+ * become too large. */
 bool sim_circle_run(sim_circle *circle);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the search needs of each rank beyond what it leaves behind. */
+/* Working state of the search. */
 typedef struct {
     sim_classes *c;
     dse_arena *arena;
@@ -67,7 +67,8 @@ static sim_fallback index_graphs(finder *f)
 
 /* ---- links between ranks -------------------------------------------------------------------- */
 
-/* For each rank so many ranks that it meets, none yet, and the paths from there. */
+/* Allocates `count` links for each rank: the rank at the other end, DSE_NONE for now, and the path from
+ * there. */
 static void allocate_links(finder *f, uint32_t (*count)(const finder *f, uint32_t r), uint32_t ***whom,
                            uint64_t ***path)
 {
@@ -191,8 +192,8 @@ static bool are_ends(const finder *f, uint32_t rank, uint32_t slot, uint32_t mat
            a->comm_size == b->comm_size;
 }
 
-/* Of the lowest rank of a graph: its peers, numbered, and the mates of its slots. Those of its neighbour
- * slots are often neighbours, too. */
+/* Numbers the peers of a graph's lowest rank and finds the mates of its slots. Neighbouring slots often have
+ * neighbouring mates, so the search continues behind the last one. */
 static sim_fallback pair_leader(finder *f, uint32_t graph)
 {
     const wl_workload *w = f->c->full;
@@ -238,8 +239,8 @@ static int compare_keys(const void *a, const void *b)
     return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* Messages know tags modulo SIM_TAG_SPAN. Generated tags ascend; those of other workloads are sorted. Two
- * sizes under one tag are left alone, too. */
+/* Messages have tags modulo SIM_TAG_SPAN. Generated tags ascend; those of other workloads are sorted here.
+ * Two messages of different sizes with one tag are refused too. */
 static sim_fallback check_tags(finder *f, uint32_t r)
 {
     const wl_p2p *p = f->c->full->rank[r].p2p;
@@ -304,7 +305,7 @@ static sim_fallback link_messages(finder *f)
 
 /* ---- the partition --------------------------------------------------------------------------- */
 
-/* What tells ranks apart by themselves: their graph, their groups' sizes and the paths to them. */
+/* A hash of what distinguishes a rank by itself: its graph, the sizes of its groups, and the paths to it. */
 static uint64_t initial_colour(const finder *f, uint32_t r)
 {
     const wl_rank *rank = &f->c->full->rank[r];
@@ -341,7 +342,7 @@ static bool has_initial_colour(const void *finder_of, uint32_t colour, const voi
     return !memcmp(f->path_from_peer[a], f->path_from_peer[b], f->n_peers[graph] * sizeof(uint64_t));
 }
 
-/* Classes by the initial colour. */
+/* Makes a class of each initial colour. */
 static void colour_ranks(finder *f)
 {
     sim_classes *c = f->c;
@@ -362,22 +363,22 @@ static void colour_ranks(finder *f)
     dse_idtable_free(&table);
 }
 
-/* The links of a rank are numbered: the members before it by their slots, then its peers. Ranks of one initial colour
- * have the same. */
+/* The links of a rank are numbered: the members before it by their slots, then its peers. Ranks of one
+ * initial colour have the same numbers. */
 typedef struct {
     uint32_t rank, link;
 } backlink;
 
-/* The ranks class by class; those of a class that are marked come first in it. */
+/* The ranks, class by class; the marked ranks of a class come first. */
 typedef struct {
     sim_classes *c;
-    uint32_t *member, *place;       /* ranks; where each of them is in it */
+    uint32_t *member, *place;       /* the ranks; the index of each rank in member */
     uint32_t *begin, *end, *marked; /* per class: in member; how many are marked */
     uint32_t *touched, n_touched;   /* classes with marks */
     uint32_t *pending, n_pending;   /* classes that have yet to split others */
     uint32_t n_links, *begin_of_link;
     uint32_t *begin_of_rank;     /* n_ranks + 1: in backlink */
-    backlink *backlink, *sorted; /* those who have a link to a rank; those of one class, by link */
+    backlink *backlink, *sorted; /* links that lead to a rank; those to one class, by link */
 } partition;
 
 static uint32_t n_links_of(const finder *f, uint32_t r)
@@ -417,7 +418,7 @@ static void find_backlinks(const finder *f, partition *p)
     p->begin_of_rank = next;
 }
 
-/* The classes as they are, all pending. */
+/* Lays out the initial classes, all of them pending. */
 static void lay_out(const finder *f, partition *p)
 {
     sim_classes *c = f->c;
@@ -457,8 +458,8 @@ static void mark(partition *p, uint32_t r)
         p->touched[p->n_touched++] = class;
 }
 
-/* The smaller part of a class of which some are marked becomes a class of its own. What the larger one splits, the
- * smaller one and the whole, which has been or is pending, split together. */
+/* The smaller part of a class of which some are marked becomes a class of its own. What the larger one
+ * splits, the smaller one and the whole, which has been or is pending, split together. */
 static void split(partition *p, uint32_t class)
 {
     uint32_t n = p->marked[class], middle = p->begin[class] + n, new = p->c->n;
@@ -497,8 +498,8 @@ static uint32_t sort_backlinks(partition *p, uint32_t class)
     return n;
 }
 
-/* Hopcroft (An n log n algorithm for minimizing states in a finite automaton, 1971), a rank for a state and its links
- * for letters. Whatever the order of splits, the partition is the same. */
+/* Hopcroft (An n log n algorithm for minimizing states in a finite automaton, 1971), a rank for a state and
+ * its links for letters. Whatever the order of splits, the partition is the same. */
 static void refine(finder *f)
 {
     partition p = {0};
@@ -518,7 +519,7 @@ static void refine(finder *f)
     }
 }
 
-/* Classes in the order of their lowest ranks. */
+/* Numbers the classes in the order of their lowest ranks. */
 static void number_classes(finder *f)
 {
     sim_classes *c = f->c;

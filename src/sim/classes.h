@@ -1,10 +1,10 @@
 /* sim_classes -- ranks that are alike, and the workload of one rank of each class. Private to sim/.
  *
- * Alike are ranks that nothing they meet can tell apart: they execute the same graph; in each of their groups
- * that runs as a ring the rank before them is alike, and its messages take as long; so are those that they
- * exchange messages with. It is the coarsest partition of that kind, found by splitting classes until no rank
- * differs from the others of its class (Hopcroft, 1971; classes.c). What a rank does follows from when messages come to it; so alike
- * ranks do the same at the same ticks. */
+ * Ranks are alike if they execute the same graph, if in each of their groups that runs as a ring the ranks
+ * before them are alike and have equal delays to them, and if the ranks that they exchange messages with are
+ * alike, with equal delays. The classes are the coarsest such partition, found by splitting classes until the
+ * ranks of each are alike (Hopcroft, 1971; classes.c). What a rank does follows from when messages come to
+ * it, so alike ranks do the same at the same ticks. */
 #ifndef DSE_SIM_CLASSES_H
 #define DSE_SIM_CLASSES_H
 
@@ -22,8 +22,7 @@ typedef struct {
     /* A rank per class. Groups are those of `first`; the peers of messages are classes, their tags tell one
      * send of a class from all others. */
     wl_workload w;
-    uint32_t *
-        *before; /* per rank and group slot: the member before it in the group's ring; DSE_NONE: no ring */
+    uint32_t **before;  /* per rank and group slot: the member before it in the ring; DSE_NONE: no ring */
     uint32_t **mate;    /* per graph and point-to-point slot: the slot of the peer at the other end */
     uint32_t **peer_no; /* per graph and point-to-point slot: which of its ranks' peers it goes to, from 0 */
     /* Ranks of a class whose messages differ in several dimensions and pay for one: per class and group slot
@@ -32,9 +31,9 @@ typedef struct {
     uint32_t **of_slot; /* per graph and point-to-point slot: its node */
 } sim_classes;
 
-/* With `symmetry` off each rank is a class of its own. Returns why the workload does not fit, or NONE: a message without
- * exactly one counterpart, a group that lacks its own rank, or of whose members some do not take part. Everything
- * belongs to the arena. */
+/* With `symmetry` off each rank is a class of its own. Returns why the workload does not fit, or NONE: a
+ * message without exactly one counterpart, a group that lacks its own rank, or of whose members some do not
+ * take part. Everything belongs to the arena. */
 sim_fallback sim_classes_find(const net_network *net, const wl_workload *w, bool symmetry, dse_arena *a,
                               sim_classes *out);
 

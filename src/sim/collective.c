@@ -101,7 +101,7 @@ dse_status sim_logicals_init(const sim_settings *set, const net_network *net,
     return st;
 }
 
-/* ---- what settings alone decide ------------------------------------------------------------- */
+/* ---- chunks, queues and phases -------------------------------------------------------------- */
 
 bool sim_collective_of(uint32_t chakra, sim_collective *out)
 {
@@ -119,8 +119,8 @@ bool sim_collective_of(uint32_t chakra, sim_collective *out)
     return false;
 }
 
-/* Chunks of size / splits, rounded down; what is left over makes one more of full size. All but an
- * all-gather are first raised to one byte per NPU and chunk. */
+/* Chunks of size / splits, rounded down; what is left over makes one more of full size. All but an all-gather
+ * are first raised to one byte per NPU and chunk. */
 sim_chunks sim_cut_chunks(const sim_settings *set, uint32_t n_npus, sim_collective coll, uint64_t size)
 {
     sim_chunks c = {size / set->splits, 0};

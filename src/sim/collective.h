@@ -1,7 +1,7 @@
 /* Collectives: how a chunk of one goes through the dimensions, phase by phase. Private to sim/.
  *
- * A collective is cut into chunks; a chunk on one rank is a stream; a stream runs one phase per dimension
- * (an all-reduce up and down again); a phase is an algorithm among the ranks of that dimension. */
+ * A collective is cut into chunks; a chunk on one rank is a stream; a stream runs one phase per dimension (an
+ * all-reduce up and down again); a phase is an algorithm among the ranks of that dimension. */
 #ifndef DSE_SIM_COLLECTIVE_H
 #define DSE_SIM_COLLECTIVE_H
 
@@ -70,6 +70,12 @@ struct sim_stream {
 
 static inline const sim_phase *sim_stream_phase(const sim_stream *s) { return &s->phases[s->phase]; }
 
+/* A packet of an algorithm in steps, and the source of the packet that answers it. */
+typedef struct {
+    uint32_t to, from;
+    uint64_t bytes;
+} sim_packet;
+
 /* One row of collective_list.h, one file. */
 struct sim_algorithm {
     const char *name;     /* as in system.json: "ring" */
@@ -80,12 +86,14 @@ struct sim_algorithm {
     const char *summary;
 
     /* Completes a phase whose coll, bytes, ring and clockwise are set. Returns NULL, or why the algorithm
-     * cannot do it. `dim_last`: no dimension of the implementation list follows; `tree` counts the
-     * phases that this rank has planned for this dimension. */
+     * cannot do it. `dim_last`: no dimension of the implementation list follows; `tree` counts the phases
+     * that this rank has planned for this dimension. */
     const char *(*plan)(const sim_implementation *how, bool dim_last, uint32_t tree, sim_phase *p);
     void (*start)(sim_engine *e, sim_stream *s);
     void (*ready)(sim_engine *e, sim_stream *s);
     void (*receive)(sim_engine *e, sim_stream *s);
+    /* Packet k of the phase; NULL: the algorithm does not run in steps. */
+    void (*packet)(const sim_phase *p, uint32_t k, sim_packet *out);
 };
 
 /* A collective's dimensions as the implementation list makes them. */
@@ -106,10 +114,10 @@ dse_status sim_logicals_init(const sim_settings *set, const net_network *net,
 
 extern const sim_algorithm sim_algorithm_ring; /* also what every group smaller than the system runs */
 
-/* Of a Chakra collective (wl_coll_type). False: none that is simulated. */
+/* Converts a Chakra collective (wl_coll_type). False: it cannot be simulated. */
 bool sim_collective_of(uint32_t chakra, sim_collective *out);
 
-/* What a collective of `size` bytes is cut into. */
+/* The chunks of a collective. */
 typedef struct {
     uint64_t bytes; /* of each chunk; 0: it cannot be cut, as an all-gather of too few bytes */
     uint64_t n;
@@ -145,12 +153,12 @@ typedef struct {
 uint32_t sim_order_phases(const sim_settings *set, const sim_logical *logical, sim_collective coll,
                           uint32_t involved, sim_dim_phase out[2 * NET_MAX_DIMS]);
 
-/* Plans a phase of a group's ring, but for this rank's place in it and the queue. Returns NULL, or why it
- * cannot be. */
+/* Plans a phase of a group's ring, except for this rank's place in it and the queue. Returns NULL, or why it
+ * cannot run. */
 const char *sim_group_phase(const sim_ring *ring, sim_collective coll, uint64_t bytes, sim_phase *p);
 
-/* Packets that a rank reduces in a planned phase of a ring: those of the first way round. An all-reduce
- * gathers after that. */
+/* Packets that a rank reduces in a planned phase of a ring: those of the first turn. An all-reduce gathers
+ * after that. */
 static inline uint32_t sim_ring_reductions(const sim_phase *p)
 {
     return p->coll == SIM_ALL_REDUCE || p->coll == SIM_REDUCE_SCATTER ? p->cycle : 0;
@@ -166,18 +174,11 @@ static inline dse_time sim_reduction_ticks(const sim_settings *set, uint64_t byt
 
 /* steps.c: algorithms that send packet after packet. ------------------------------------------ */
 
-typedef struct {
-    uint32_t to, from;
-    uint64_t bytes;
-} sim_packet;
-
-/* Where packet k of the phase goes, and where the one that answers it comes from. */
-typedef void sim_packet_of(const sim_phase *p, uint32_t k, sim_packet *out);
-
-void sim_steps_start(sim_engine *e, sim_stream *s, sim_packet_of *packet);
-void sim_steps_receive(sim_engine *e, sim_stream *s, sim_packet_of *packet);
-/* Sends the next packet if there is one and a place for it. */
-void sim_steps_send(sim_engine *e, sim_stream *s, sim_packet_of *packet);
+void sim_steps_start(sim_engine *e, sim_stream *s);
+void sim_steps_receive(sim_engine *e, sim_stream *s);
+void sim_steps_ready(sim_engine *e, sim_stream *s);
+/* Sends the next packet if there is one and `width` allows it. */
+void sim_steps_send(sim_engine *e, sim_stream *s);
 /* Goes on to the next phase if all is sent and received. */
 void sim_steps_end(sim_engine *e, sim_stream *s);
 

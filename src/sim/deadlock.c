@@ -1,11 +1,12 @@
-/* The events have run out and some ranks have not finished: says which, where they wait, and for what.
- * The reference ends such a run with exit code 0 and no word about these ranks. */
+/* Explains a run whose events ran out before all ranks finished: which ranks, where they wait, and for what.
+ * The reference ends such a run with exit code 0 and does not mention these ranks. */
 #include "sim/engine.h"
+#include "sim/figures.h"
 
 #include <inttypes.h>
 
 #define MAX_RANKS_DESCRIBED 2
-#define MAX_RANKS_NAMED     34 /* the others as rank:node: the message has room for so many */
+#define MAX_RANKS_NAMED     34 /* in all, the others as rank:node: as many as fit the message */
 
 /* The size of the first dimension in which the collective runs an algorithm for powers of two on another
  * count; *name is the algorithm's. 0: there is none. */
@@ -63,8 +64,9 @@ static void describe_node(const sim_engine *e, uint32_t rank, uint32_t node, dse
     }
 }
 
-/* What holds the rank: a collective or a send, of which it runs one at a time, before a receive, which may have been
- * posted long ago; *issued is false of a node that is ready and not begun. DSE_NONE: nothing. */
+/* The node that holds up the rank: a collective or a send, of which it runs one at a time, before a receive,
+ * which may have been posted long ago. *issued is false for a node that is ready but has not begun. DSE_NONE:
+ * no node does. */
 static uint32_t waiting_node(const sim_engine *e, uint32_t rank, bool *issued)
 {
     const sim_rank *r = &e->rank[rank];

@@ -1,8 +1,8 @@
 /* Direct: every rank sends to every other, `window` at once (all, if no window is given).
  *
- * Sizes are those of the ring. In an all-reduce a rank begins the gathering half only once it has
- * received all of the scattering half. Source: system/collective/AllToAll.cc of the reference. */
-#include "sim/engine.h"
+ * Sizes are those of the ring. In an all-reduce a rank begins the gathering half only once it has received
+ * all of the scattering half. Source: system/collective/AllToAll.cc of the reference. */
+#include "sim/collective.h"
 
 static const char *plan_direct(const sim_implementation *how, bool dim_last, uint32_t tree, sim_phase *p)
 {
@@ -25,9 +25,6 @@ static void direct_packet(const sim_phase *p, uint32_t k, sim_packet *out)
     out->bytes = p->message_bytes;
 }
 
-static void start_direct(sim_engine *e, sim_stream *s) { sim_steps_start(e, s, direct_packet); }
-static void receive_direct(sim_engine *e, sim_stream *s) { sim_steps_receive(e, s, direct_packet); }
-
 static void ready_direct(sim_engine *e, sim_stream *s)
 {
     const sim_phase *p = sim_stream_phase(s);
@@ -38,9 +35,9 @@ static void ready_direct(sim_engine *e, sim_stream *s)
         if (s->received < peers)
             return;
         for (uint32_t i = 0; i < p->width; i++)
-            sim_steps_send(e, s, direct_packet);
+            sim_steps_send(e, s);
     } else {
-        sim_steps_send(e, s, direct_packet);
+        sim_steps_send(e, s);
     }
     sim_steps_end(e, s);
 }
@@ -53,7 +50,8 @@ const sim_algorithm sim_algorithm_direct = {
     .all_alike = true,
     .summary = "everyone to everyone, a window of messages at once",
     .plan = plan_direct,
-    .start = start_direct,
+    .start = sim_steps_start,
     .ready = ready_direct,
-    .receive = receive_direct,
+    .receive = sim_steps_receive,
+    .packet = direct_packet,
 };

@@ -1,14 +1,14 @@
-/* sim_distances -- how long messages between many pairs of NPUs take, all together. Private to the bounds.
+/* sim_distances -- the summed delays of messages between many pairs of NPUs. Private to the bounds.
  *
- * Of the pairs of one pattern most are equally far apart: the pattern is gone through once, and then stands
- * for a few distances and how many pairs have them. */
+ * Most pairs of a pattern are equally far apart: a pattern is traversed once, and stored as a few distances
+ * with the number of pairs of each. */
 #ifndef DSE_SIM_DISTANCES_H
 #define DSE_SIM_DISTANCES_H
 
 #include "base/idtable.h"
 #include "network/network.h"
 
-/* Sums over all ranks and steps leave 64 bits behind. */
+/* Sums over all ranks and steps can exceed 64 bits. */
 typedef unsigned __int128 sim_sum;
 
 typedef enum {
@@ -18,7 +18,8 @@ typedef enum {
     SIM_PAIRS_OFFSET    /* each with the NPU `distance` after it, modulo 2^32 */
 } sim_pairing;
 
-/* `count` NPUs: `piece` of them one after the other from `first` on, then from `first + period` on, and so forth. */
+/* `count` NPUs: `piece` of them one after the other from `first` on, then from `first + period` on, and so
+ * forth. */
 typedef struct {
     uint32_t first, count, piece, period;
 } sim_ranks;
@@ -30,7 +31,7 @@ typedef struct {
     uint32_t stride, n, distance;
 } sim_pairs;
 
-/* So many pairs are as far apart as these two. */
+/* n pairs are as far apart as these two. */
 typedef struct {
     uint32_t src, dst, n;
 } sim_distance;

@@ -1,11 +1,12 @@
 /* Double binary tree: data is reduced up a binary tree and sent down again; chunks alternate between two
  * trees, one with its root at the first rank of the dimension, the other with its root at the last.
  *
- * It runs the all-reduce whatever the collective. The tree of n ranks is a root with one child, under it
- * a full tree of n - 1 ranks, numbered in order; so n must be a power of two. With another n the
- * reference crashes; here it is refused. Source: system/topology/BinaryTree.cc and
+ * It runs the all-reduce whatever the collective. The tree of n ranks is a root with one child, under it a
+ * full tree of n - 1 ranks, numbered in order; so n must be a power of two. With another n the reference
+ * crashes; here it is refused. Source: system/topology/BinaryTree.cc and
  * system/collective/DoubleBinaryTreeAllReduce.cc of the reference. */
 #include "sim/engine.h"
+#include "sim/stream.h"
 
 /* Places of the full tree, in order 1 .. n-1: the number of trailing zeros of a place is its level, its
  * children are half of its lowest bit away, its parent one lowest bit away on the side that has the next
@@ -42,8 +43,8 @@ static const char *plan_tree(const sim_implementation *how, bool dim_last, uint3
     p->final_bytes = p->bytes;
     if (n & (n - 1))
         return "doubleBinaryTree needs a power of two of ranks in its dimension";
-    /* In the last dimension of the implementation list the reference counts the tree from the first NPU:
-     * with more network dimensions behind it, NPUs beyond the first of these are in no tree. */
+    /* In the last dimension of the implementation list the reference counts the tree from the first NPU: with
+     * more network dimensions behind it, NPUs beyond the first of these are in no tree. */
     if (dim_last && p->ring.base >= p->ring.stride)
         return "doubleBinaryTree as the last implementation must be that of the last network dimension";
     /* Counted from the other end, low and high change sides: left is always the lower rank. */
@@ -70,17 +71,16 @@ static void receive_from(sim_engine *e, const sim_stream *s, uint32_t rank)
     sim_receive(e, s->rank, rank, sim_stream_phase(s)->bytes, s->tag, received);
 }
 
-/* A node knows two things: which way its data goes, and from how many children it has been reduced.
+/* The state of a node: the direction of its data, and the number of children reduced so far.
  *
- *   rising   a leaf's data passes the endpoint; others receive from each child, and reduce what they receive. With
- *            the data of all children in, it is the sum of the whole subtree, and goes up. At the root it is the
- *            sum of all ranks: it turns there.
- *   falling  the parent's answer is the sum of all ranks. It passes the endpoint and goes down to the children.
+ *   rising   A leaf's data passes the endpoint; other nodes receive from each child and reduce what they
+ *            receive. With the data of all children, it is the sum of the subtree, and goes up. At the root it
+ *            is the sum of all ranks, and turns.
+ *   falling  The parent's answer is the sum of all ranks. It passes the endpoint and goes to the children.
  *
  * Receives are posted only when their data is wanted: the children's at the start, the parent's when the node
- * has sent up. So a message belongs to the way the node is on, and what is ready is what it waits for,
- * whatever the order in which messages arrive and reductions end. The reference reduces the answer in inner
- * nodes once more. */
+ * has sent up. So a message belongs to the node's current direction, whatever the order in which messages
+ * arrive and reductions end. The reference reduces the answer in inner nodes once more. */
 enum { RISING, FALLING };
 
 static const uint32_t n_children[] = {[SIM_TREE_LEAF] = 0, [SIM_TREE_INNER] = 2, [SIM_TREE_ROOT] = 1};
@@ -108,8 +108,8 @@ static void start_tree(sim_engine *e, sim_stream *s)
         sim_bundle(e, s, p->bytes, false, SIM_TO_NETWORK);
 }
 
-/* What completes the sum goes from the network to memory and back, to be sent on; what came before stays
- * there. */
+/* The packet that completes the sum goes from the network to memory and back, to be sent on; earlier packets
+ * stay there. */
 static void receive_tree(sim_engine *e, sim_stream *s)
 {
     const sim_phase *p = sim_stream_phase(s);

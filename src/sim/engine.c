@@ -1,9 +1,12 @@
-/* The loop: the network's events, each rank's own events, and messages.
+/* The plain engine's loop: the network's events, each rank's own events, and messages.
  *
  * Source: EventQueue.cpp of the analytical network and Sys::try_register_event, which gather what a rank
- * registers for one tick under the network event of the first; CommonNetworkApi,
- * CongestionUnawareNetworkApi and CongestionAwareNetworkApi for messages. */
+ * registers for one tick under the network event of the first; CommonNetworkApi, CongestionUnawareNetworkApi
+ * and CongestionAwareNetworkApi for messages. */
 #include "sim/engine.h"
+#include "sim/figures.h"
+#include "sim/remote_memory.h"
+#include "sim/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,7 +101,7 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
 
 static void call(sim_engine *e, const sim_call *c);
 
-/* Tags of the workload's own messages and those of collectives have ranges of their own. */
+/* The workload's own messages and those of collectives have separate ranges of tags. */
 typedef enum { TAG_NATIVE = 0, TAG_COLLECTIVE = SIM_TAG_SPAN } tag_kind;
 
 static int32_t final_tag(uint32_t tag, tag_kind kind)
@@ -117,16 +120,13 @@ static void transmit(sim_engine *e, const sim_message_key *key, uint32_t message
     }
 }
 
-static void post_send(sim_engine *e, const sim_message_key *key, sim_call on_sent)
+static void post(sim_engine *e, const sim_message_key *key, bool send, sim_call c)
 {
-    transmit(e, key, sim_messages_post(&e->messages, key, true, on_sent));
-}
+    uint32_t message = sim_messages_post(&e->messages, key, send, c);
 
-static void post_receive(sim_engine *e, const sim_message_key *key, sim_call on_received)
-{
-    uint32_t message = sim_messages_post(&e->messages, key, false, on_received);
-
-    if (e->messages.message[message].arrived)
+    if (send)
+        transmit(e, key, message);
+    else if (e->messages.message[message].arrived)
         schedule(e, 0, SIM_EV_RECEIVED, message);
 }
 
@@ -155,8 +155,8 @@ static bool check_message(sim_engine *e, uint32_t rank, const sim_message_key *k
     return e->status == DSE_OK;
 }
 
-/* Under the rendezvous protocol a message is sent once the receiver's handshake has come, and received
- * once that handshake has been sent. */
+/* Under the rendezvous protocol a message is sent once the receiver's handshake has come, and received once
+ * that handshake has been sent. */
 static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, bool send, sim_call c)
 {
     sim_message_key shake = {key->tag + TAG_HANDSHAKE, key->dst, key->src, HANDSHAKE_BYTES};
@@ -164,36 +164,19 @@ static void postpone(sim_engine *e, uint32_t rank, const sim_message_key *key, b
                                 sim_postponed, next_free);
 
     e->postponed[id] = (sim_postponed){.rank = rank, .key = *key, .call = c};
-    if (send)
-        post_receive(e, &shake, (sim_call){SIM_CALL_RENDEZVOUS_SEND, rank, id});
-    else
-        post_send(e, &shake, (sim_call){SIM_CALL_RENDEZVOUS_RECV, rank, id});
+    c = (sim_call){send ? SIM_CALL_RENDEZVOUS_SEND : SIM_CALL_RENDEZVOUS_RECV, rank, id};
+    post(e, &shake, !send, c);
 }
 
-static void send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, tag_kind kind,
-                 sim_call c)
+/* Sends a message of the rank, or receives one. */
+static void start_message(sim_engine *e, uint32_t rank, sim_message_key key, bool send, sim_call c)
 {
-    sim_message_key key = {final_tag(tag, kind), rank, peer, size};
-
     if (!check_message(e, rank, &key))
         return;
     if (e->set->rendezvous)
-        postpone(e, rank, &key, true, c);
+        postpone(e, rank, &key, send, c);
     else
-        post_send(e, &key, c);
-}
-
-static void receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, tag_kind kind,
-                    sim_call c)
-{
-    sim_message_key key = {final_tag(tag, kind), peer, rank, size};
-
-    if (!check_message(e, rank, &key))
-        return;
-    if (e->set->rendezvous)
-        postpone(e, rank, &key, false, c);
-    else
-        post_receive(e, &key, c);
+        post(e, &key, send, c);
 }
 
 static void end_node_later(sim_engine *e, uint32_t rank, uint32_t node, dse_time delay)
@@ -203,19 +186,21 @@ static void end_node_later(sim_engine *e, uint32_t rank, uint32_t node, dse_time
 
 static void send_collective(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag)
 {
-    send(e, rank, peer, size, tag, TAG_COLLECTIVE, (sim_call){SIM_CALL_NOTHING, rank, 0});
+    start_message(e, rank, (sim_message_key){final_tag(tag, TAG_COLLECTIVE), rank, peer, size}, true,
+                  (sim_call){SIM_CALL_NOTHING, rank, 0});
 }
 
 static void receive_collective(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag,
                                sim_call c)
 {
-    receive(e, rank, peer, size, tag, TAG_COLLECTIVE, c);
+    start_message(e, rank, (sim_message_key){final_tag(tag, TAG_COLLECTIVE), peer, rank, size}, false, c);
 }
 
 static void exchange(sim_engine *e, uint32_t rank, uint32_t node)
 {
     const wl_node *n = &e->rank[rank].graph->graph->node[node];
     const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
+    int32_t tag = final_tag(p->tag, TAG_NATIVE);
     sim_call done = {SIM_CALL_NODE, rank, node};
     sim_place place;
 
@@ -225,9 +210,9 @@ static void exchange(sim_engine *e, uint32_t rank, uint32_t node)
                  " cannot be sent",
                  sim_where(e, rank, node, &place), n->comm_size, rank, p->peer);
     else if (n->type == WL_NODE_SEND)
-        send(e, rank, p->peer, n->comm_size, p->tag, TAG_NATIVE, done);
+        start_message(e, rank, (sim_message_key){tag, rank, p->peer, n->comm_size}, true, done);
     else
-        receive(e, rank, p->peer, n->comm_size, p->tag, TAG_NATIVE, done);
+        start_message(e, rank, (sim_message_key){tag, p->peer, rank, n->comm_size}, false, done);
 }
 
 static void resume(sim_engine *e, uint32_t id, bool send)
@@ -236,10 +221,7 @@ static void resume(sim_engine *e, uint32_t id, bool send)
 
     e->postponed[id].next_free = e->free_postponed;
     e->free_postponed = id;
-    if (send)
-        post_send(e, &p.key, p.call);
-    else
-        post_receive(e, &p.key, p.call);
+    post(e, &p.key, send, p.call);
 }
 
 static void call(sim_engine *e, const sim_call *c)
@@ -257,7 +239,7 @@ static void message_arrives(sim_engine *e, uint32_t id)
 {
     sim_call sent = e->messages.message[id].on_sent, received;
 
-    /* What the sender does next may post the receive: only one that was there before counts as matched. */
+    /* Completing the send may post the receive: only a receive that was posted before counts as matched. */
     if (!e->messages.message[id].received) {
         call(e, &sent);
         e->messages.message[id].arrived = true;
@@ -366,7 +348,7 @@ static void run_loop(sim_engine *e)
     }
 }
 
-/* The network is copied: the links' state outlives the run. */
+/* The network is copied, because the state of the links outlives the run. */
 static dse_status init_traffic(sim_engine *e)
 {
     net_network *net = DSE_ARENA_NEW(e->arena, net_network, 1);
@@ -405,10 +387,10 @@ void sim_engine_free(sim_engine *e)
         sim_bus_free(e, r);
 }
 
-static const sim_ways message_by_message = {
+static const sim_backend plain_backend = {
     .end_node = end_node_later,
-    .collective = sim_coll_start,
-    .message = exchange,
+    .start_collective = sim_coll_start,
+    .start_message = exchange,
     .collective_ended = sim_rank_collective_ended,
     .send = send_collective,
     .receive = receive_collective,
@@ -439,7 +421,7 @@ static dse_status run(sim_engine *e)
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
                          dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err)
 {
-    sim_engine e = {.ways = &message_by_message, .set = settings, .net = net, .w = w, .arena = a, .err = err};
+    sim_engine e = {.backend = &plain_backend, .set = settings, .net = net, .w = w, .arena = a, .err = err};
     dse_status st = run(&e);
 
     if (st == DSE_OK && record)

@@ -1,5 +1,8 @@
 #include "sim/expand.h"
 
+#include "sim/engine.h"
+#include "sim/figures.h"
+
 #include <string.h>
 
 /* The classes' record has the intervals of class after class. */
@@ -37,7 +40,7 @@ void sim_expand_record(const sim_engine *e, const sim_classes *c, trace_ticks *o
     }
 }
 
-/* By the tick, then by rank: ranks are dealt out to the places that the classes' order leaves for their
+/* The order by tick, then by rank: ranks take the places that the order of the classes reserves for their
  * tick. */
 static void expand_order(const sim_engine *e, const sim_classes *c, uint32_t *out)
 {

@@ -1,4 +1,4 @@
-/* sim_fallback -- why the plain engine simulated a run, and not the abridged one.
+/* sim_fallback -- why the plain engine simulated a run, and not the abridged engine.
  *
  * The first reason that the abridged engine met. A row: id, name, sentence. Names are stored and counted: they stay. */
 #ifndef DSE_SIM_FALLBACK_H

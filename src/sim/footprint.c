@@ -2,8 +2,8 @@
 
 #include "sim/engine.h"
 
-/* What is kept of a packet under way: a message, its channel and that once more as an idle one, hash slots of both, a
- * rank's event with its batch, an event with its tick. */
+/* Memory of a packet under way: a message, its channel and an idle channel, hash slots of both, a rank's
+ * event with its batch, an event with its tick. */
 #define HASH_BYTES    (4 * sizeof(dse_idslot))
 #define MESSAGE_BYTES (sizeof(sim_message) + 2 * (sizeof(sim_channel) + HASH_BYTES))
 #define EVENT_BYTES                                                                                          \
@@ -54,7 +54,7 @@ uint64_t sim_footprint_ranks(const sim_settings *set, const wl_workload *w)
 
 /* ---- collectives and messages -------------------------------------------------------------- */
 
-/* What the ranks of one graph have under way at most, and send in all. */
+/* For each rank of a graph: what it has under way at most, and the messages that it sends. */
 typedef struct {
     uint64_t streams, packets, messages;
 } rank_load;
@@ -67,8 +67,8 @@ typedef struct {
     uint32_t *n_ranks;  /* per graph */
 } estimate;
 
-/* What a rank has sent beyond its width waits because the next one is behind: around a ring no more than a packet of
- * each rank, together. */
+/* Packets beyond a rank's width wait because the next rank is behind: around a ring, no more than one packet
+ * per rank in all. */
 static void add_phase(const sim_phase *p, uint64_t at_once, sim_chunks c, rank_load *of)
 {
     bool in_steps = p->steps > 0; /* a double binary tree sends two or three messages */

@@ -1,10 +1,10 @@
 /* Halving-doubling: log2(n) exchanges with partners at distance 1, 2, 4, ... of halves of what is left
  * (reduce-scatter), or n/2, n/4, ... of doubling pieces (all-gather), or both (all-reduce).
  *
- * Made for powers of two. With another n the reference computes on: distances are truncated, partners do
- * not meet, and most collectives never end, which is detected as the deadlock it is. It has no all-to-all.
+ * Made for powers of two. With another n the reference computes on: distances are truncated, partners do not
+ * meet, and most collectives never end, which is detected as the deadlock it is. It has no all-to-all.
  * Source: system/collective/HalvingDoubling.cc of the reference. */
-#include "sim/engine.h"
+#include "sim/collective.h"
 
 #include <math.h>
 
@@ -49,22 +49,6 @@ static void halving_doubling_packet(const sim_phase *p, uint32_t k, sim_packet *
     *out = (sim_packet){.to = partner, .from = partner, .bytes = bytes};
 }
 
-static void start_halving_doubling(sim_engine *e, sim_stream *s)
-{
-    sim_steps_start(e, s, halving_doubling_packet);
-}
-static void receive_halving_doubling(sim_engine *e, sim_stream *s)
-{
-    sim_steps_receive(e, s, halving_doubling_packet);
-}
-
-static void ready_halving_doubling(sim_engine *e, sim_stream *s)
-{
-    s->free_packets++;
-    sim_steps_send(e, s, halving_doubling_packet);
-    sim_steps_end(e, s);
-}
-
 extern const sim_algorithm sim_algorithm_halving_doubling;
 const sim_algorithm sim_algorithm_halving_doubling = {
     .name = "halvingDoubling",
@@ -73,7 +57,8 @@ const sim_algorithm sim_algorithm_halving_doubling = {
     .all_alike = true,
     .summary = "log2(n) exchanges with ever farther partners; powers of two only",
     .plan = plan_halving_doubling,
-    .start = start_halving_doubling,
-    .ready = ready_halving_doubling,
-    .receive = receive_halving_doubling,
+    .start = sim_steps_start,
+    .ready = sim_steps_ready,
+    .receive = sim_steps_receive,
+    .packet = halving_doubling_packet,
 };

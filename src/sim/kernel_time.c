@@ -1,8 +1,8 @@
 #include "sim/kernel_time.h"
 
-/* Operations per second are bounded by the peak and by memory bandwidth times operational intensity. A kernel of no
- * operations lasts 0/0 seconds; see base/time.h for what becomes of that. The fixed cost comes on top, and is truncated
- * with it: without one the ticks are the reference's. */
+/* Operations per second are bounded by the peak and by memory bandwidth times operational intensity. A kernel
+ * of no operations lasts 0/0 seconds; see base/time.h for what becomes of that. The fixed cost comes on top,
+ * and is truncated with it: without one the ticks are the reference's. */
 sim_cost sim_kernel_time(const wl_kernel *k, const sim_device *d)
 {
     double ops = (double)k->operations, intensity = ops / (double)k->bytes;

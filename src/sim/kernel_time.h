@@ -19,7 +19,7 @@ static inline sim_device sim_device_of(const sim_settings *set)
 
 typedef struct {
     dse_time ticks;                                 /* all of it, */
-    dse_time overhead;                              /* of which so much is the fixed cost of a kernel */
+    dse_time overhead;                              /* the part of it that is the fixed cost of a kernel */
     double op_intensity, compute_util, memory_util; /* the latter two: while it is not */
     bool memory_bound;
 } sim_cost;

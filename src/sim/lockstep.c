@@ -1,19 +1,20 @@
-/* What a tick's order can decide, and the reference takes it from ranks that are not simulated here, must not
- * matter:
+/* The order of events within a tick may depend on ranks that are not simulated here. Where it could change
+ * the result, the run is refused:
  *
- *  - In a queue (lane) chunks of different phases that come in the same tick, if they have to wait: noted
- *    where they come (stream.c). Those of one phase keep the order of their numbers.
- *  - A chunk with several packets under way that receives one in the tick in which another passes the
- *    endpoint.
+ *  - Chunks of different phases come to a queue (lane) in the same tick, and some must wait: detected where
+ *    they come (stream.c). Chunks of one phase keep the order of their numbers.
+ *  - A chunk with several packets under way receives one in the tick in which another passes the endpoint.
  *
- * Nothing else that happens to one chunk has an effect on another: a place that becomes free in the tick in
- * which a chunk comes goes to the same chunk either way. */
+ * Nothing else that happens to one chunk affects another: a place that becomes free in the tick in which a
+ * chunk comes goes to the same chunk either way. */
 #include "sim/lockstep.h"
+
+#include "sim/engine.h"
 
 #include <string.h>
 
 typedef struct {
-    dse_time received, passed; /* the last tick in which it did; DSE_TIME_NONE: never */
+    dse_time received, passed; /* the last ticks of a receipt and of a pass; DSE_TIME_NONE: never */
 } stream_ticks;
 
 struct sim_lockstep {
@@ -58,11 +59,11 @@ static void ended(sim_engine *e, uint32_t rank)
     e->lockstep->end = e->now;
 }
 
-static const sim_ways in_lockstep = {.collective_ended = ended, .send = send, .receive = receive};
+static const sim_backend lockstep_backend = {.collective_ended = ended, .send = send, .receive = receive};
 
 void sim_lockstep_refuse(sim_engine *e) { refuse(e->lockstep); }
 
-/* ---- one at a time ----------------------------------------------------------------------------- */
+/* ---- running a collective ---------------------------------------------------------------------- */
 
 sim_lockstep *sim_lockstep_new(const sim_engine *e)
 {
@@ -72,7 +73,7 @@ sim_lockstep *sim_lockstep_new(const sim_engine *e)
     l->why = (dse_error)DSE_ERROR_INIT;
     l->workload = *e->w;
     l->workload.n_ranks = 1;
-    l->engine = (sim_engine){.ways = &in_lockstep,
+    l->engine = (sim_engine){.backend = &lockstep_backend,
                              .set = e->set,
                              .net = e->net,
                              .w = &l->workload,
@@ -98,7 +99,7 @@ void sim_lockstep_free(sim_lockstep *l)
 
 uint64_t sim_lockstep_events(const sim_lockstep *l) { return l ? l->engine.queue.n_events : 0; }
 
-/* Every rank of a dimension must see the same of it. */
+/* Whether all ranks of each dimension see the same network and do the same. */
 static bool all_alike(const sim_engine *e, const sim_cut *cut)
 {
     if (!e->set->endpoint_delay)

@@ -2,11 +2,11 @@
  *
  * Where every rank of each dimension sees the same network and does the same, all of them act in the same
  * ticks: what a rank sends to the one after it, it gets at the same time from the one before. So one rank is
- * simulated, by the plain engine's algorithms, phases and queues. */
+ * simulated, with the plain engine's algorithms, phases and queues. */
 #ifndef DSE_SIM_LOCKSTEP_H
 #define DSE_SIM_LOCKSTEP_H
 
-#include "sim/engine.h"
+#include "sim/stream.h"
 
 typedef struct sim_lockstep sim_lockstep;
 
@@ -19,11 +19,15 @@ typedef struct {
 sim_lockstep *sim_lockstep_new(const sim_engine *e);
 void sim_lockstep_free(sim_lockstep *l);
 
-/* A collective node as `rank` of the engine has it. False: not all ranks would act alike, or the order
- * of what happens in one tick could make a difference. */
+/* A collective node as `rank` of the engine has it. False: not all ranks would act alike, or the order of
+ * what happens in one tick could make a difference. */
 bool sim_lockstep_run(sim_lockstep *l, const sim_engine *e, uint32_t rank, uint32_t node, const sim_cut *cut,
                       sim_lockstep_cost *out);
-/* Of all runs so far. NULL: 0. */
+/* Chunks of several phases have come to a queue in one tick, and not all of them could start: gives up the
+ * run of the engine, which is a lockstep engine. */
+void sim_lockstep_refuse(sim_engine *e);
+
+/* The events of all runs so far; 0 for NULL. */
 uint64_t sim_lockstep_events(const sim_lockstep *l);
 
 #endif

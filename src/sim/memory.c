@@ -1,16 +1,17 @@
 /* Local memory: which tensors a rank holds when, and the most it ever holds.
  *
- * A tensor counts from the start of the node that writes it to the end of the last node that reads it. One
- * that is read but written by nobody counts from tick 0, one that is never read is never freed. Tensors
- * are known by name; the size is the one first seen. Source: LocalMemUsageTracker.cc of the reference. What a
- * graph has as resident, which files cannot say, is there from the first tick to the last. */
+ * A tensor counts from the start of the node that writes it to the end of the last node that reads it. A
+ * tensor that no node writes counts from tick 0; one that is never read is never freed. Tensors are known by
+ * name; the size is the one first seen. Source: LocalMemUsageTracker.cc of the reference. The resident bytes
+ * of a graph, which trace files cannot express, count from the first tick to the last. */
 #include "sim/engine.h"
+#include "sim/figures.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* A whole gradient is needed until its collective has reduced it: the update reads the shard, which is resident. It may come
- * much later, as updates have the highest ids. */
+/* A whole gradient is needed until its collective has reduced it: the update reads the shard, which is
+ * resident. It may come much later, as updates have the highest ids. */
 static bool needs_shard(const wl_graph *g, uint32_t node, uint32_t tensor)
 {
     return g->tensor[tensor].kind == WL_TENSOR_WHOLE && g->node[node].type == WL_NODE_COMP &&
@@ -53,14 +54,15 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
     }
 }
 
-/* Writes, as their nodes were issued, and frees, as the last readers ended: both in the order of time. */
+/* Writes in the order in which nodes were issued, frees in the order in which last readers ended: both ascend
+ * in time. */
 typedef struct {
     const sim_rank *r;
     uint32_t node; /* in r->issued, in r->ended */
     uint32_t item; /* of its outputs, of its inputs */
 } change_list;
 
-/* What is held from tick 0 on is not in the list. */
+/* Tensors held from tick 0 on are not in the list. */
 static const sim_tensor *next_write(change_list *l)
 {
     const wl_graph *g = l->r->graph->graph;
@@ -114,7 +116,7 @@ void sim_memory_peak(const sim_rank *r, uint64_t *bytes, dse_time *at)
     write = next_write(&writes);
     free = next_free(&frees);
     for (;;) {
-        /* What is written and what is freed at one tick is not held together. */
+        /* A tensor written and a tensor freed at one tick are not held together. */
         for (; write && write->write_start == now; write = next_write(&writes))
             held += write->size;
         for (; free && free->last_read_end == now; free = next_free(&frees))

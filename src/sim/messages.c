@@ -13,7 +13,7 @@ void sim_messages_free(sim_messages *m)
     sim_messages_init(m);
 }
 
-#define MIN_IDLE 1024 /* channels, before it is worth looking for them */
+#define MIN_IDLE 1024 /* channels, before a search for them pays */
 
 /* Products that do not wait for each other: this runs twice for every message. */
 static uint32_t hash_key(const sim_message_key *k)
@@ -67,7 +67,7 @@ static void rest_channel(sim_messages *m, uint32_t id)
 
     c->idle = true;
     c->n_sent = c->n_received = 0;
-    /* The search passes all places of channels: of so many idle ones each pays for two. */
+    /* The search visits the whole pool, which is at most twice as large as the number of idle channels. */
     if (++m->n_idle < MIN_IDLE || m->n_idle <= m->n_channels / 2)
         return;
     for (uint32_t i = 0; i < m->n_channels; i++)

@@ -1,19 +1,20 @@
 /* sim_messages -- matching sends with receives.
  *
  * As in the reference, a message is known by (tag, source, destination, size) and its number among the
- * messages of that key: the nth send meets the nth receive, whoever posted them. So two collectives that
- * use the same tags between the same ranks can meet each other's messages; that is reproduced.
+ * messages of that key: the nth send matches the nth receive, whichever collective posted them. So two
+ * collectives that use the same tags between the same ranks can receive each other's messages; that is
+ * reproduced.
  *
- * A channel is one key with messages under way. When as many sends as receives were posted and all have met
- * it is idle, and counts from zero again, which pairs the same way as counting on. Idle channels are kept, as
- * the next step of a collective has the same key, and go together when they are more than half of the most
- * that there were at once. */
+ * A channel is one key with messages under way. When all its sends and receives have matched it is idle, and
+ * counts from zero again, which pairs the same way as counting on. Idle channels are kept, because the next
+ * step of a collective has the same key; they are removed together when they are more than half of the
+ * pool. */
 #ifndef DSE_SIM_MESSAGES_H
 #define DSE_SIM_MESSAGES_H
 
 #include "base/idtable.h"
 
-/* Tags of the workload's own messages and those of collectives do not meet: both count modulo this. */
+/* The workload's own tags and those of collectives have ranges of this size, so that they never match. */
 #define SIM_TAG_SPAN 500000000u
 
 typedef enum {
@@ -61,7 +62,7 @@ typedef struct {
     uint32_t free_channel;
     size_t n_idle;
     dse_idtable by_key; /* idle ones, too */
-    uint64_t n_posted;  /* sends so far */
+    uint64_t n_posted;  /* sends posted so far */
 } sim_messages;
 
 void sim_messages_init(sim_messages *m);
@@ -70,7 +71,7 @@ void sim_messages_free(sim_messages *m);
 /* Posts a send or a receive and yields its message, which may have been posted from the other end before. */
 uint32_t sim_messages_post(sim_messages *m, const sim_message_key *key, bool send, sim_call call);
 
-/* Takes a message out once both ends are done with it. */
+/* Removes a message once both ends are done with it. */
 void sim_messages_drop(sim_messages *m, uint32_t message);
 
 #endif

@@ -1,11 +1,14 @@
 /* A rank's workload: nodes become ready, are issued when their unit is free, and end.
  *
- * A rank computes one node at a time, runs one collective or send at a time, one CPU node at a time, and
- * any number of receives. Whenever something ends, the nodes that are ready at that moment are tried in
- * ascending id. A compute node that moves no data ends at once but wakes nobody: its children wait for
- * the rank's next event. Source: Workload.cc and HardwareResource.cc of the reference, and Chakra's feeder
- * for dependencies. */
+ * A rank computes one node at a time, runs one collective or send at a time, one CPU node at a time, and any
+ * number of receives. Whenever something ends, the nodes that are ready at that moment are tried in ascending
+ * id. A compute node that moves no data ends at once but wakes no other node: its children wait for the
+ * rank's next event. Source: Workload.cc and HardwareResource.cc of the reference, and Chakra's feeder for
+ * dependencies. */
 #include "sim/engine.h"
+#include "sim/figures.h"
+#include "sim/remote_memory.h"
+#include "sim/stream.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -99,7 +102,7 @@ static void replay(sim_engine *e, uint32_t rank, uint32_t node)
 
     if (!n->is_cpu_op)
         e->rank[rank].compute_ticks += ticks;
-    e->ways->end_node(e, rank, node, ticks);
+    e->backend->end_node(e, rank, node, ticks);
 }
 
 static void issue_compute(sim_engine *e, uint32_t rank, uint32_t node)
@@ -113,7 +116,7 @@ static void issue_compute(sim_engine *e, uint32_t rank, uint32_t node)
         end_node(e, rank, node);
     } else {
         r->compute_ticks += r->graph->cost[node].ticks;
-        e->ways->end_node(e, rank, node, r->graph->cost[node].ticks);
+        e->backend->end_node(e, rank, node, r->graph->cost[node].ticks);
     }
 }
 
@@ -122,9 +125,9 @@ static void issue_collective(sim_engine *e, uint32_t rank, uint32_t node)
     const wl_node *n = &e->rank[rank].graph->graph->node[node];
 
     if (n->coll == WL_BROADCAST) /* the reference replays it */
-        e->ways->end_node(e, rank, node, replay_ticks(n));
+        e->backend->end_node(e, rank, node, replay_ticks(n));
     else
-        e->ways->collective(e, rank, node);
+        e->backend->start_collective(e, rank, node);
 }
 
 static void issue(sim_engine *e, uint32_t rank, uint32_t node)
@@ -158,7 +161,7 @@ static void issue(sim_engine *e, uint32_t rank, uint32_t node)
     case WL_NODE_COMP: issue_compute(e, rank, node); break;
     case WL_NODE_COLL: issue_collective(e, rank, node); break;
     case WL_NODE_SEND:
-    case WL_NODE_RECV: e->ways->message(e, rank, node); break;
+    case WL_NODE_RECV: e->backend->start_message(e, rank, node); break;
     case WL_NODE_MEM_LOAD:
     case WL_NODE_MEM_STORE: sim_remote_issue(e, rank, node); break;
     case WL_NODE_INVALID: end_node(e, rank, node); break;

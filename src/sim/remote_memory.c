@@ -1,9 +1,10 @@
 /* Remote memory: what a MEM_LOAD or MEM_STORE node takes.
  *
- * Each access costs latency + bytes / bandwidth. A memory of its own per NPU serves at once; one per node,
- * or one pool for all, serves one access at a time, first come first served. Source:
- * AnalyticalRemoteMemory.cc of astra-memory-analytical (bb12dd5); its per-node form reads freed memory when
- * an access ends, and is done here as its documentation describes it. */
+ * Each access costs latency + bytes / bandwidth. A memory of its own per NPU serves at once; one per node, or
+ * one pool for all, serves one access at a time, first come first served. Source: AnalyticalRemoteMemory.cc
+ * of astra-memory-analytical (bb12dd5); its per-node form reads freed memory when an access ends, and is done
+ * here as its documentation describes it. */
+#include "sim/remote_memory.h"
 #include "sim/engine.h"
 
 #include <inttypes.h>
@@ -65,7 +66,7 @@ void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node)
                  "%s accesses remote memory, but the system has none (NO_MEMORY_EXPANSION)",
                  sim_where(e, rank, node, &place));
     } else if (m->kind == SIM_REMOTE_PER_NPU) {
-        e->ways->end_node(e, rank, node, access_ticks(e, rank, node));
+        e->backend->end_node(e, rank, node, access_ticks(e, rank, node));
     } else if (e->remote->memory[memory].busy) {
         uint32_t at = 2 * rank + e->rank[rank].graph->graph->node[node].is_cpu_op;
 

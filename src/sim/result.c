@@ -1,5 +1,6 @@
-/* What is left of a run that has come to its end: when each node ran, and the figures. */
+/* The results of a run that has ended: when each node ran, and the figures. */
 #include "sim/engine.h"
+#include "sim/figures.h"
 
 static trace_ticks_category category_of(const wl_node *node)
 {
@@ -19,14 +20,14 @@ uint32_t sim_ticks_with(const wl_workload *w, uint32_t rank, uint32_t node)
     const wl_rank *r = &w->rank[rank];
     const wl_node *n = &wl_rank_graph(w, rank)->node[node];
 
-    if (n->is_cpu_op) /* communicates with nobody, and need not say with whom */
+    if (n->is_cpu_op) /* does not communicate, and may lack a peer */
         return DSE_NONE;
     if (n->type == WL_NODE_SEND || n->type == WL_NODE_RECV)
         return r->p2p[n->slot].peer;
     return n->type == WL_NODE_COLL && n->slot != DSE_NONE ? r->group[n->slot] : DSE_NONE;
 }
 
-/* The kernels of a graph as a record has them; NULL: they are not known. */
+/* The kernels of a graph, for the record; NULL: they are not known. */
 static const trace_kernel *list_kernels(const wl_graph *g, dse_arena *a)
 {
     trace_kernel *out = g->kernel ? DSE_ARENA_RAW(a, trace_kernel, g->n_kernels) : NULL;
@@ -82,8 +83,8 @@ void sim_fill_result(const sim_engine *e, sim_result *out)
                         .n_undercharged = e->n_undercharged,
                         .n_flat_rings = e->n_flat_rings};
     sim_breakdown_of_slowest(e, &out->step);
-    /* No link is busy after the last event; it is the last rank's finish but for the step's fixed cost, unless
-     * messages are left that nobody waits for. */
+    /* No link is busy after the last event. It is the finish of the last rank without the step's fixed cost,
+     * unless messages are left that no rank waits for. */
     if (e->traffic)
         out->load = net_load_of(e->traffic, e->now + e->set->step_overhead, e->arena);
     if (e->set->track_memory)

@@ -1,9 +1,9 @@
 /* Ring: every rank sends to the next and receives from the one before, step after step.
  *
  * All-reduce takes 2(n-1) steps of 1/n of the data, the first n-1 of which end with a reduction;
- * reduce-scatter and all-gather n-1; all-to-all is run as n(n-1)/2 such steps of 1/n. The endpoint delay
- * is paid before the first step and after each. Source: system/collective/Ring.cc of the reference. */
-#include "sim/engine.h"
+ * reduce-scatter and all-gather n-1; all-to-all is run as n(n-1)/2 such steps of 1/n. The endpoint delay is
+ * paid before the first step and after each. Source: system/collective/Ring.cc of the reference. */
+#include "sim/collective.h"
 
 #define MAX_ALL_TO_ALL 65536u /* members: of more it has over 2^31 steps */
 
@@ -41,23 +41,14 @@ static void ring_packet(const sim_phase *p, uint32_t k, sim_packet *out)
     out->bytes = p->message_bytes;
 }
 
-static void start_ring(sim_engine *e, sim_stream *s) { sim_steps_start(e, s, ring_packet); }
-static void receive_ring(sim_engine *e, sim_stream *s) { sim_steps_receive(e, s, ring_packet); }
-
-static void ready_ring(sim_engine *e, sim_stream *s)
-{
-    s->free_packets++;
-    sim_steps_send(e, s, ring_packet);
-    sim_steps_end(e, s);
-}
-
 const sim_algorithm sim_algorithm_ring = {
     .name = "ring",
     .one_name = "oneRing",
     .all_alike = true,
     .summary = "neighbour to neighbour; 2(n-1) steps for an all-reduce",
     .plan = plan_ring,
-    .start = start_ring,
-    .ready = ready_ring,
-    .receive = receive_ring,
+    .start = sim_steps_start,
+    .ready = sim_steps_ready,
+    .receive = sim_steps_receive,
+    .packet = ring_packet,
 };

@@ -1,4 +1,5 @@
-/* Which engine does a run: the abridged one if it may and can, else the plain one if its memory suffices. */
+/* Chooses the engine of a run: the abridged one if shortcuts are on and apply, else the plain one if memory
+ * suffices. */
 #include "base/units.h"
 #include "sim/abridged.h"
 #include "sim/engine.h"
@@ -42,7 +43,7 @@ dse_status sim_run(const sim_settings *settings, const net_network *net, const w
         if (why == SIM_FALLBACK_NONE)
             return DSE_OK;
     }
-    /* A run that is in error is repeated, too: the plain engine says where and why. */
+    /* A run that fails is repeated, too: the plain engine reports where and why. */
     st = check_footprint(settings, net, w, limit, why, err);
     if (st == DSE_OK)
         st = sim_run_plain(settings, net, w, a, out, record, err);

@@ -1,9 +1,9 @@
 /* sim_run -- runs a workload on a system: an event simulator of compute, collectives and messages.
  *
- * The model is ASTRA-sim's (branch stage, af2492b) with either of its analytical networks, and the
- * results are equal to its results to the last digit. Where that simulator crashes, hangs or ends with
- * unfinished ranks, this one fails with DSE_E_SIM or DSE_E_WORKLOAD and names the cause. README.md of this
- * folder describes the model. */
+ * The model is ASTRA-sim's (branch stage, af2492b) with either of its analytical networks, and the results
+ * are equal to its results to the last digit. Where that simulator crashes, hangs or ends with unfinished
+ * ranks, this one fails with DSE_E_SIM or DSE_E_WORKLOAD and names the cause. README.md of this folder
+ * describes the model. */
 #ifndef DSE_SIM_SIM_H
 #define DSE_SIM_SIM_H
 
@@ -28,7 +28,7 @@ typedef struct {
     double op_intensity; /* operations per byte */
     bool has_memory;
     uint64_t peak_memory; /* bytes (upstream: elements) */
-    dse_time peak_time;   /* the first tick at which so much is held */
+    dse_time peak_time;   /* the first tick at which that much is held */
 } sim_rank_stats;
 
 /* Where the time of a rank goes. Each tick of [0, wall) counts in the first part of this order that has
@@ -54,11 +54,10 @@ typedef struct {
     dse_time *part; /* they add up to the rank's wall */
 } sim_breakdown;
 
-/* What the rank that holds most, the lowest among equals, holds at its peak. */
+/* The memory of the rank that holds most, the lowest among equals, at its peak. */
 typedef struct {
     uint32_t rank;
-    const wl_node
-        *node; /* under way at that tick, compute before communication; NULL: none. The workload's */
+    const wl_node *node; /* of the workload: under way then, compute before communication; NULL: none */
     uint64_t held[WL_N_TENSOR_KINDS]; /* they add up to the rank's peak_memory */
 } sim_peak;
 
@@ -67,7 +66,7 @@ typedef struct {
     sim_rank_stats *rank;
     uint32_t *finish_order;                 /* n_ranks: the ranks as they finished */
     uint64_t n_nodes, n_messages, n_events; /* what it took */
-    /* What the reference's model leaves out, as far as this run met it: messages between NPUs that differ in
+    /* What the reference's model leaves out, counted in this run: messages between NPUs that differ in
      * several dimensions and paid for the lowest alone; collectives (per rank) of a group smaller than the
      * system that ran as a flat ring although the system's implementation is something else. */
     uint64_t n_undercharged, n_flat_rings;
@@ -77,10 +76,10 @@ typedef struct {
     sim_peak peak; /* with the ranks' has_memory only */
 } sim_result;
 
-/* Ways to the same result that leave out work. None of them: the plain engine, which is the specification. */
+/* Shortcuts to the same result. Without them the plain engine runs, which is the specification. */
 typedef struct {
-    bool memo;     /* a collective is worked out as a whole, not message by message */
-    bool symmetry; /* of ranks that are alike one is simulated; only where collectives are worked out */
+    bool memo;     /* the end of a collective is computed as a whole, not message by message */
+    bool symmetry; /* one rank is simulated for each class of alike ranks; has an effect with memo only */
     /* Bytes that the plain engine may take by its estimate (footprint.h); 0: SIM_MAX_BYTES. */
     uint64_t max_bytes;
 } sim_shortcuts;
@@ -89,11 +88,11 @@ typedef struct {
 #define SIM_MAX_BYTES     ((uint64_t)4 << 30)
 
 /* All ranks of w must have an NPU: w->n_ranks == net->n_npus. Results, and the record if one is asked for,
- * belong to the arena; so does the scratch memory of the run. `record` may be NULL; it has the nodes alone, so
- * that a rank's wall is later than its last line by the fixed cost of a step. Apart from n_events and
- * the order in finish_order of ranks that finish at one tick, and fallback, nothing depends on the
- * shortcuts. DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM, DSE_E_RANGE: among others for a run that the
- * abridged engine cannot do, and the plain one not within max_bytes. *out is set on success only. */
+ * belong to the arena; so does the scratch memory of the run. `record` may be NULL; it has only nodes, so a
+ * rank's wall is later than its last node by the fixed cost of a step. Apart from n_events and the order in
+ * finish_order of ranks that finish at one tick, and fallback, nothing depends on the shortcuts. Fails with
+ * DSE_E_CONFIG, DSE_E_WORKLOAD, DSE_E_SIM or DSE_E_RANGE, the last also for a run that the abridged engine
+ * cannot do, and the plain engine not within max_bytes. *out is set on success only. */
 dse_status sim_run(const sim_settings *settings, const net_network *net, const wl_workload *w,
                    sim_shortcuts shortcuts, dse_arena *a, sim_result *out, trace_ticks *record,
                    dse_error *err);

@@ -4,11 +4,12 @@
  * node ids; here in the order of issue. The sums agree to about 1e-13 of their value, far below the three
  * decimals that are printed.
  *
- * Fixed costs, which it does not have. Of a kernel: it is time of compute in which nothing is computed, so
- * that utilisations and the share that is bound by the peak go down by it, while the intensity stays a mean
- * over the time of work. Of a step: the rank ends later; it is no time of communication, and in none of the
- * sums over nodes. */
+ * The reference has no fixed costs. The cost of a kernel is compute time in which nothing is computed: it
+ * lowers the utilisations and the share that is bound by the peak, while the intensity remains a mean over
+ * the time of work. The cost of a step makes the rank end later; it is not communication time, and is in none
+ * of the sums over nodes. */
 #include "sim/engine.h"
+#include "sim/figures.h"
 
 typedef struct {
     dse_time total, start, end;
@@ -70,7 +71,7 @@ void sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out)
         if (kind == KIND_GPU && by_roofline)
             ticks -= c->overhead;
         work += ticks;
-        if (kind == KIND_CPU || !by_roofline) /* one of no bytes takes no time, and adds nothing */
+        if (kind == KIND_CPU || !by_roofline) /* a node of no bytes takes no time and adds nothing */
             continue;
         if (!c->memory_bound)
             compute_bound += ticks;

@@ -1,10 +1,12 @@
 /* Chunks: cutting a collective into streams, and moving streams from phase to phase.
  *
- * Source: Sys::generate_collective, proceed_to_next_vnet_baseline and SchedulerUnit of the reference. There
- * a scheduling policy orders the streams that wait in a queue by the priority of their collective; as a
- * rank runs one collective at a time, all that wait have the same, and LIFO, FIFO and EXPLICIT come out
- * as first come first served. */
+ * Source: Sys::generate_collective, proceed_to_next_vnet_baseline and SchedulerUnit of the reference. There a
+ * scheduling policy orders the streams that wait in a queue by the priority of their collective. As a rank
+ * runs one collective at a time, all waiting streams have the same priority: LIFO, FIFO and EXPLICIT all mean
+ * first come first served. */
+#include "sim/stream.h"
 #include "sim/engine.h"
+#include "sim/lockstep.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,11 +15,16 @@
 
 /* ---- pool ---------------------------------------------------------------------------------- */
 
+static sim_stream *stream_at(sim_engine *e, uint32_t id)
+{
+    return (sim_stream *)(void *)(e->streams + (size_t)id * e->stream_stride);
+}
+
 static sim_stream *new_stream(sim_engine *e)
 {
     uint32_t id = dse_slot_take((void **)&e->streams, &e->cap_streams, &e->n_streams, &e->free_stream,
                                 e->stream_stride, offsetof(sim_stream, next));
-    sim_stream *s = sim_stream_at(e, id);
+    sim_stream *s = stream_at(e, id);
 
     memset(s, 0, sizeof *s);
     s->id = id;
@@ -41,11 +48,11 @@ static void lane_append(sim_engine *e, sim_stream *s)
     if (lane->wait_tail == DSE_NONE)
         lane->wait_head = s->id;
     else
-        sim_stream_at(e, lane->wait_tail)->next = s->id;
+        stream_at(e, lane->wait_tail)->next = s->id;
     lane->wait_tail = s->id;
 }
 
-/* After lane_append and lane_start: see lockstep.c. */
+/* Detects chunks of several phases in one tick, after lane_append and lane_start; see lockstep.c. */
 static void lane_came(sim_engine *e, uint32_t rank, uint32_t which, uint32_t phase)
 {
     sim_lane *lane = &e->rank[rank].lane[which];
@@ -57,13 +64,13 @@ static void lane_came(sim_engine *e, uint32_t rank, uint32_t which, uint32_t pha
         sim_lockstep_refuse(e);
 }
 
-/* Starts those who wait, as far as there are places. */
+/* Starts waiting streams while there are free places. */
 static void lane_start(sim_engine *e, uint32_t rank, uint32_t which)
 {
     sim_lane *lane = &e->rank[rank].lane[which];
 
     while (lane->wait_head != DSE_NONE && lane->running < sim_queue_places(e->set) && e->status == DSE_OK) {
-        sim_stream *s = sim_stream_at(e, lane->wait_head);
+        sim_stream *s = stream_at(e, lane->wait_head);
 
         lane->wait_head = s->next;
         if (lane->wait_head == DSE_NONE)
@@ -107,24 +114,17 @@ void sim_stream_next_phase(sim_engine *e, sim_stream *s)
         lane_came(e, rank, next, phase);
         return;
     }
-    /* The last chunk hands the rank on to its next nodes before it leaves its place: a collective that
-     * starts now finds one place less until this call returns. */
+    /* The rank goes on to its next nodes before the last chunk leaves its place: a collective that starts now
+     * has one place less until this call returns. */
     if (++r->coll_finished == r->coll_streams)
-        e->ways->collective_ended(e, rank);
-    free_stream(e, sim_stream_at(e, id));
+        e->backend->collective_ended(e, rank);
+    free_stream(e, stream_at(e, id));
     lane_leave(e, rank, lane);
-}
-
-void sim_stream_ready(sim_engine *e, uint32_t stream)
-{
-    sim_stream *s = sim_stream_at(e, stream);
-
-    sim_stream_phase(s)->algorithm->ready(e, s);
 }
 
 void sim_stream_received(sim_engine *e, uint32_t stream)
 {
-    sim_stream *s = sim_stream_at(e, stream);
+    sim_stream *s = stream_at(e, stream);
 
     sim_stream_phase(s)->algorithm->receive(e, s);
 }
@@ -146,7 +146,7 @@ void sim_bundle_passed(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t v
     if (value != SIM_NO_REDUCTION)
         sim_register(e, rank, SIM_RE_BUNDLE, stream, SIM_NO_REDUCTION, value);
     else
-        sim_stream_ready(e, stream);
+        sim_stream_phase(stream_at(e, stream))->algorithm->ready(e, stream_at(e, stream));
 }
 
 /* ---- planning ------------------------------------------------------------------------------ */
@@ -213,7 +213,7 @@ static void plan_ring(sim_engine *e, sim_stream *s, const sim_cut *cut)
 
 /* ---- a collective node --------------------------------------------------------------------- */
 
-/* Whether the system would run the collective otherwise than as one ring, were the group all NPUs. */
+/* Whether the system's own implementation of the collective is one ring. */
 static bool is_ring_by_choice(const sim_cut *cut)
 {
     return cut->logical->n_dims == 1 && cut->logical->dim[0].how.algorithm == &sim_algorithm_ring;
@@ -318,7 +318,7 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
         id = s->id;
         lane = sim_stream_phase(s)->lane;
         begin_phase(s);
-        lane_append(e, sim_stream_at(e, id));
+        lane_append(e, stream_at(e, id));
         lane_start(e, rank, lane);
         lane_came(e, rank, lane, 0);
     }

@@ -118,11 +118,11 @@ void bench_run(const bench *b, const char *const *argv, int times, measurement *
 
 const char *const *bench_points(void)
 {
-    static char text[BENCH_POINTS][DESIGN_NAME_MAX];
+    static char text[BENCH_POINTS][STRATEGY_NAME_MAX];
     static const char *names[BENCH_POINTS];
     const strategy base = strategy_default();
     design_axes axes = {.of[STRATEGY_pp] = {1, {1}}, .of[STRATEGY_recompute] = {2, {0, 1}}};
-    design_point *points;
+    strategy *points;
     size_t n = 0;
     dse_arena a;
 
@@ -132,7 +132,7 @@ const char *const *bench_points(void)
     if (design_enumerate(&axes, &base, 64, &a, &points, &n, NULL) != DSE_OK || n != BENCH_POINTS)
         fail("the default space on 64 NPUs has not 56 points");
     for (size_t i = 0; i < n; i++) {
-        design_point_name(&points[i], text[i]);
+        strategy_name(&points[i], NULL, text[i]);
         names[i] = text[i];
     }
     dse_arena_free(&a);

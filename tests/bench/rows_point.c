@@ -25,7 +25,7 @@ static dse_status run_point(const drv_study *study, const char *name, dse_arena 
 {
     double start = cpu_seconds(), generated;
     store_metrics metrics;
-    design_point point;
+    strategy point;
     sim_result result;
     wl_workload w;
     dse_status st;
@@ -265,22 +265,22 @@ static const char *write_system(const bench *b, unsigned npus)
 }
 
 /* The degree that is 0 grows with the NPUs. */
-static void name_point(const design_point *fixed, unsigned npus, char out[DESIGN_NAME_MAX])
+static void name_point(const strategy *fixed, unsigned npus, char out[STRATEGY_NAME_MAX])
 {
-    design_point p = *fixed;
+    strategy p = *fixed;
     uint32_t *degree[] = {&p.dp, &p.tp, &p.sp, &p.pp};
 
     for (int i = 0; i < 4; i++)
         if (!*degree[i])
             *degree[i] = npus / 64;
-    design_point_name(&p, out);
+    strategy_name(&p, NULL, out);
 }
 
 void bench_npus(bench *b)
 {
     static const struct {
         const char *fixed;
-        design_point point;
+        strategy point;
         unsigned max;
     } curves[] = {{"tp 8, pp 8 fixed, dp grows", {.dp = 0, .tp = 8, .sp = 1, .pp = 8}, 65536},
                   {"dp 8, pp 8 fixed, tp grows", {.dp = 8, .tp = 0, .sp = 1, .pp = 8}, 65536},
@@ -291,7 +291,7 @@ void bench_npus(bench *b)
         curve c = {0};
 
         for (unsigned npus = 64; npus <= max; npus *= 4) {
-            char point[DESIGN_NAME_MAX], label[64];
+            char point[STRATEGY_NAME_MAX], label[64];
             const char *name = point;
 
             name_point(&curves[i].point, npus, point);

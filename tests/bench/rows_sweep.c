@@ -112,7 +112,7 @@ static const char *write_requests(const bench *b)
     const char *const *points = bench_points(), *path = NULL;
     dse_error err = DSE_ERROR_INIT;
     drv_study study[2];
-    design_point point;
+    strategy point;
     dse_arena a;
     dse_strbuf text;
     dse_status st = DSE_OK;

@@ -25,7 +25,7 @@ static void check_config(const char *text, size_t n, dse_arena *a)
 {
     dse_error err = DSE_ERROR_INIT;
     dse_strbuf first, second;
-    design_point point = {0}, same = {0};
+    strategy point = {0}, same = {0};
     drv_study study, again;
     dse_status st;
 
@@ -50,7 +50,7 @@ static void check_reader(const char *text, size_t n, dse_arena *a)
 {
     dse_error err = DSE_ERROR_INIT;
     drv_study_reader reader;
-    design_point point = {0}, kept_point = {0};
+    strategy point = {0}, kept_point = {0};
     drv_study study, kept;
     dse_status st = drv_study_read_config(text, n, a, &study, &point, &err);
 

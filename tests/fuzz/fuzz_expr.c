@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_names(&e);
         not_text = dse_arena_printf(&arena, "not (%s)", text);
         err = (dse_error)DSE_ERROR_INIT;
-        if (not_text && fuzz_ok(design_expr_parse(not_text, &arena, &opposite, &err), &err))
+        if (fuzz_ok(design_expr_parse(not_text, &arena, &opposite, &err), &err))
             evaluate(&e, &opposite);
         else /* too long or too deep by it */
             evaluate(&e, NULL);

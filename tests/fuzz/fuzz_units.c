@@ -76,16 +76,16 @@ static void check_dimension(const char *text)
 static void check_design(const char *text)
 {
     dse_error err = DSE_ERROR_INIT;
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
     design_axes axes = {.of[STRATEGY_weight_sharded] = {2, {0, 1}}};
     const strategy base = strategy_default();
     design_axis which;
-    design_point p, *points;
+    strategy p, *points;
     dse_arena arena;
     size_t n;
 
     if (fuzz_ok(strategy_parse_name(text, NULL, &p, NULL, &err), &err)) {
-        design_point_name(&p, name);
+        strategy_name(&p, NULL, name);
         ENSURE(!strcmp(name, text) && p.dp && p.tp && p.sp && p.pp);
     }
     err = (dse_error)DSE_ERROR_INIT;

@@ -22,8 +22,8 @@ static bool is_power_of_two(uint32_t n) { return !(n & (n - 1)); }
 static drawn_dimension draw_dimension(rng *r, uint32_t max)
 {
     size_t n;
-    const net_topology *const *all = net_topologies(&n);
-    drawn_dimension d = {.topology = all[rng_below(r, (uint32_t)n)], .n = 1};
+    const net_topology *all = net_topologies(&n);
+    drawn_dimension d = {.topology = &all[rng_below(r, (uint32_t)n)], .n = 1};
 
     for (uint32_t i = 0; i < d.topology->n_axes; i++) {
         d.extent[i] = rng_range(r, 1, max / d.n < 4 ? max / d.n : 4);

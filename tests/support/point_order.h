@@ -5,7 +5,7 @@
 #include "design/space.h"
 
 /* <0, 0, >0. */
-static inline int compare_points(const design_point *a, const design_point *b)
+static inline int compare_points(const strategy *a, const strategy *b)
 {
     const int64_t x[] = {a->pp, a->dp, a->tp, a->sp, a->weight_sharded, a->recompute};
     const int64_t y[] = {b->pp, b->dp, b->tp, b->sp, b->weight_sharded, b->recompute};

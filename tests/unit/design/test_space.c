@@ -4,7 +4,7 @@
 
 static dse_arena arena;
 static dse_error err;
-static design_point *points;
+static strategy *points;
 static size_t n;
 
 /* As a sweep does without constraints. */
@@ -22,10 +22,7 @@ static dse_status enumerate(const design_axes *axes, uint64_t npus, uint32_t lay
 }
 
 /* What the command line gives if nothing is asked for. */
-static design_axes defaults(void)
-{
-    return (design_axes){0};
-}
+static design_axes defaults(void) { return (design_axes){0}; }
 
 /* ---- counts -------------------------------------------------------------------------------------- */
 
@@ -103,7 +100,9 @@ CLAIM(degrees_that_are_given_narrow_the_space)
 
 CLAIM(every_point_fills_the_npus_and_stands_once_in_order)
 {
-    design_axes axes = {.of[STRATEGY_recompute] = {2, {0, 1}}, .of[STRATEGY_weight_sharded] = {2, {0, 1}}, .of[STRATEGY_pp] = {3, {1, 2, 3}}};
+    design_axes axes = {.of[STRATEGY_recompute] = {2, {0, 1}},
+                        .of[STRATEGY_weight_sharded] = {2, {0, 1}},
+                        .of[STRATEGY_pp] = {3, {1, 2, 3}}};
 
     assert_ok(enumerate(&axes, 72, 80), &err);
     for (size_t i = 0; i < n; i++) {
@@ -250,28 +249,30 @@ CLAIM(a_switch_is_yes_no_or_both)
 
 CLAIM(names_are_dp_tp_sp_pp_recompute)
 {
-    const design_point p = {.dp = 8, .tp = 1, .sp = 4, .pp = 2, .recompute = true};
-    design_point q = p;
-    char name[DESIGN_NAME_MAX];
+    const strategy p = {.dp = 8, .tp = 1, .sp = 4, .pp = 2, .recompute = true};
+    strategy q = p;
+    char name[STRATEGY_NAME_MAX];
 
-    design_point_name(&p, name);
+    strategy_name(&p, NULL, name);
     assert_string_equal(name, "8_1_4_2_1");
     q.recompute = false;
     q.weight_sharded = true;
-    design_point_name(&q, name);
+    strategy_name(&q, NULL, name);
     assert_string_equal(name, "8_1_4_2_0_ws");
 }
 
 CLAIM(every_point_is_read_back_from_its_name)
 {
-    design_axes axes = {.of[STRATEGY_recompute] = {2, {0, 1}}, .of[STRATEGY_weight_sharded] = {2, {0, 1}}, .of[STRATEGY_pp] = {2, {1, 2}}};
+    design_axes axes = {.of[STRATEGY_recompute] = {2, {0, 1}},
+                        .of[STRATEGY_weight_sharded] = {2, {0, 1}},
+                        .of[STRATEGY_pp] = {2, {1, 2}}};
 
     assert_ok(enumerate(&axes, 96, 80), &err);
     for (size_t i = 0; i < n; i++) {
-        char name[DESIGN_NAME_MAX];
-        design_point p;
+        char name[STRATEGY_NAME_MAX];
+        strategy p;
 
-        design_point_name(&points[i], name);
+        strategy_name(&points[i], NULL, name);
         assert_ok(strategy_parse_name(name, NULL, &p, NULL, &err), &err);
         assert_int_equal(compare_points(&p, &points[i]), 0);
     }
@@ -287,7 +288,7 @@ CLAIM(other_names_are_refused)
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char message[200];
-        design_point p;
+        strategy p;
 
         err = (dse_error)DSE_ERROR_INIT;
         snprintf(message, sizeof message,

@@ -15,7 +15,8 @@ static dse_error err;
 static drv_study study;
 static drv_external tools;
 static drv_external_point plan;
-static const design_point point = {.dp = 4, .tp = 1, .sp = 2, .pp = 1, .recompute = true, .weight_sharded = false};
+static const strategy point = {
+    .dp = 4, .tp = 1, .sp = 2, .pp = 1, .recompute = true, .weight_sharded = false};
 
 static int begin(void **state)
 {
@@ -166,8 +167,9 @@ CLAIM(a_folder_in_which_astrasim_reads_no_groups_is_refused)
 
 CLAIM(what_stage_cannot_generate_is_refused)
 {
-    design_point other = point;
-    const design_point too_many = {.dp = 8, .tp = 8, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false};
+    strategy other = point;
+    const strategy too_many = {
+        .dp = 8, .tp = 8, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false};
 
     init("s", "a");
     assert_says(drv_external_plan(&tools, &study, &too_many, &arena, &plan, &err), &err, DSE_E_RANGE,

@@ -30,11 +30,11 @@ static uint64_t sum(const report_part *parts, size_t n)
     return v;
 }
 
-static void run(design_point p)
+static void run(strategy p)
 {
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
-    design_point_name(&p, name);
+    strategy_name(&p, NULL, name);
     assert_ok(drv_point_run(&study, &p, &arena, &m, &err), &err);
     if (sum(report_step_parts, REPORT_N_STEP_PARTS) != m.wall_time)
         fail_msg("%s: the parts of the step do not add up", name);
@@ -42,11 +42,11 @@ static void run(design_point p)
         fail_msg("%s: the parts of the peak do not add up", name);
 }
 
-static bool is_point(const design_point *p, const char *name)
+static bool is_point(const strategy *p, const char *name)
 {
-    char text[DESIGN_NAME_MAX];
+    char text[STRATEGY_NAME_MAX];
 
-    design_point_name(p, text);
+    strategy_name(p, NULL, text);
     return !strcmp(text, name);
 }
 
@@ -74,7 +74,7 @@ CLAIM(the_parts_of_a_step_and_of_a_peak_add_up)
                               .of[STRATEGY_weight_sharded] = {2, {0, 1}}};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        design_point *points;
+        strategy *points;
         size_t n;
 
         load(ways[i].system, ways[i].n, ways[i].words);
@@ -114,7 +114,7 @@ CLAIM(what_the_model_leaves_out_is_counted_where_it_happens)
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         load(CARDS "/systems/boxes8.yaml", ways[i].n, ways[i].words);
-        run((design_point){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false});
+        run((strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false});
         assert_int_equal(m.undercharged_messages > 0, ways[i].undercharged);
         assert_int_equal(m.flat_ring_collectives > 0, ways[i].flat_rings);
         assert_int_equal(m.busiest_link != NULL, ways[i].links);
@@ -128,12 +128,12 @@ CLAIM(what_the_model_leaves_out_is_counted_where_it_happens)
 CLAIM(where_nothing_is_left_out_nothing_is_counted)
 {
     load(CARDS "/systems/boxes8.yaml", 0, NULL);
-    run((design_point){.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false});
+    run((strategy){.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false});
     assert_u64(m.undercharged_messages, 0);
     assert_u64(m.flat_ring_collectives, 0);
     dse_arena_free(&arena);
     load(CARDS "/systems/ring8.yaml", 0, NULL);
-    run((design_point){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false});
+    run((strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false});
     assert_u64(m.undercharged_messages, 0);
     assert_u64(m.flat_ring_collectives, 0);
     dse_arena_free(&arena);

@@ -38,10 +38,10 @@ static const drv_study *study_of(const list *from, size_t i, drv_study *out)
 
 static void check_point(size_t i, const char *name, const char *model, const char *settings)
 {
-    char seen[DESIGN_NAME_MAX];
+    char seen[STRATEGY_NAME_MAX];
     drv_study study;
 
-    design_point_name(&l.points.point[i].point, seen);
+    strategy_name(&l.points.point[i].point, NULL, seen);
     assert_string_equal(seen, name);
     assert_string_equal(study_of(&l, i, &study)->model_name, model);
     assert_string_equal(study.settings, settings);

@@ -16,10 +16,15 @@ static size_t n_tasks;
 static uint64_t skipped[DRV_N_SKIPS];
 
 /* On the eight NPUs of ring8, from few to many bytes of memory. */
-static const design_point points[] = {{.dp = 1, .tp = 8, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},  {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
-                                      {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},  {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
-                                      {.dp = 1, .tp = 8, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}, {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
-                                      {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}, {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}};
+static const strategy points[] = {
+    {.dp = 1, .tp = 8, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
+    {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
+    {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
+    {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
+    {.dp = 1, .tp = 8, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
+    {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
+    {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
+    {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}};
 #define N_POINTS (sizeof points / sizeof points[0])
 
 static sim_bound bound[N_POINTS];
@@ -180,7 +185,7 @@ CLAIM(if_all_are_wanted_one_round_has_them)
 /* ring8 has not three NPUs. */
 CLAIM(a_point_without_a_bound_is_run_first)
 {
-    const design_point odd = {.dp = 3, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false};
+    const strategy odd = {.dp = 3, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false};
 
     begin(1, NAN);
     drv_pruner_add(pruner, N_POINTS, &study, STUDY, 99, &odd);

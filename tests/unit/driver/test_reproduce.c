@@ -25,7 +25,7 @@ static void end(void)
 /* A row as a sweep of the small card on ring8 with these settings would store it. */
 static store_row row(const char *const *settings, size_t n, const char *engine)
 {
-    const design_point p = {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = true};
+    const strategy p = {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = true};
     cfg_settings parsed;
     drv_study study;
 

@@ -41,7 +41,7 @@ static void begin(const char *system, const char *const *set, size_t n_set)
 
 static void end(void) { dse_arena_free(&arena); }
 
-static void fill_row(store_row *r, const design_point *p)
+static void fill_row(store_row *r, const strategy *p)
 {
     dse_strbuf config;
 
@@ -65,7 +65,7 @@ static void rank(const char *const *points, size_t n, double limit)
 {
     assert_true(n <= MOST);
     for (size_t i = 0; i < n; i++) {
-        design_point p;
+        strategy p;
 
         assert_ok(strategy_parse_name(points[i], NULL, &p, NULL, &err), &err);
         fill_row(&rows[i], &p);
@@ -153,7 +153,7 @@ static uint64_t time_of(const store_row *r, const char *setting)
 {
     const char *const set[] = {setting};
     cfg_settings settings = parse_settings(set, 1);
-    design_point p = report_point(r);
+    strategy p = report_point(r);
     drv_study varied;
     store_metrics m;
 
@@ -233,7 +233,7 @@ CLAIM(of_the_points_above_the_limit_those_are_compared_that_might_fit)
     drv_bounds_init(&bounds);
     assert_ok(drv_bounds_enter(&bounds, &study, &err), &err);
     for (size_t i = 0; i < ranked.n; i++) {
-        design_point p = report_point(&rows[i]);
+        strategy p = report_point(&rows[i]);
         sim_bound bound;
         bool compared = false;
 

@@ -15,9 +15,9 @@ static dse_status draw(const char *text, uint32_t n, int64_t seed)
 static void check_points(size_t first, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        char name[DESIGN_NAME_MAX];
+        char name[STRATEGY_NAME_MAX];
 
-        design_point_name(&s.points.point[first + i].point, name);
+        strategy_name(&s.points.point[first + i].point, NULL, name);
         assert_string_equal(name, names[i]);
     }
 }

@@ -7,7 +7,7 @@
 
 #define CARDS TEST_DATA "/cards"
 
-static const design_point point = {.dp = 2, .tp = 2, .sp = 1, .pp = 2};
+static const strategy point = {.dp = 2, .tp = 2, .sp = 1, .pp = 2};
 
 static dse_arena arena;
 static dse_error err;
@@ -121,7 +121,7 @@ CLAIM(a_step_has_its_fixed_cost)
 CLAIM(the_card_is_its_own_but_for_the_order_of_ranks)
 {
     const trace_card card = {.path = "card.yaml", .tp = 2, .rank_order = "tp,pp,cp,dp_shard,dp_replicate"};
-    design_point other = point;
+    strategy other = point;
     drv_recording r;
 
     assert_ok(drv_simulated_run(&study, &point, &card, &r, NULL, &err), &err);
@@ -129,7 +129,8 @@ CLAIM(the_card_is_its_own_but_for_the_order_of_ranks)
     assert_int_equal(r.card.tp, 2);
     assert_string_equal(r.card.rank_order, "dp_shard,dp_replicate,tp,cp,pp");
     drv_recording_free(&r);
-    other.placement = 21; /* pp-tp-sp-dp: behind 3 * 3! that begin otherwise, 2! with pp-dp, and pp-tp-dp-sp */
+    other.placement =
+        21; /* pp-tp-sp-dp: behind 3 * 3! that begin otherwise, 2! with pp-dp, and pp-tp-dp-sp */
     assert_ok(drv_simulated_run(&study, &other, &card, &r, NULL, &err), &err);
     assert_string_equal(r.card.rank_order, "pp,tp,cp,dp_shard,dp_replicate");
     drv_recording_free(&r);
@@ -140,7 +141,7 @@ CLAIM(a_point_that_does_not_fit_leaves_nothing)
     drv_recording r;
 
     assert_says(
-        drv_simulated_run(&study, &(design_point){.dp = 3, .tp = 1, .sp = 1, .pp = 1}, NULL, &r, NULL, &err),
+        drv_simulated_run(&study, &(strategy){.dp = 3, .tp = 1, .sp = 1, .pp = 1}, NULL, &r, NULL, &err),
         &err, DSE_E_RANGE, "has 8 NPUs");
     assert_int_equal(r.record.n_ranks, 0);
     drv_recording_free(&r);

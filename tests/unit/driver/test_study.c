@@ -26,7 +26,7 @@ CLAIM(a_generator_changes_no_workload)
     plain = study;
     plain.generator = NULL;
     for (int i = 0; i < 4; i++) {
-        design_point point;
+        strategy point;
         wl_workload kept, fresh;
 
         assert_ok(strategy_parse_name(points[i], NULL, &point, NULL, &err), &err);

@@ -25,7 +25,7 @@ static void end(void)
 /* A configuration of the small card; *point_at is where its point begins. */
 static const char *config(const char *system, const char *setting, uint32_t dp, size_t *point_at)
 {
-    const design_point p = {.dp = dp, .tp = 8 / dp, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = true};
+    const strategy p = {.dp = dp, .tp = 8 / dp, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = true};
     cfg_settings settings;
     const char *copy;
     drv_study study;
@@ -46,7 +46,7 @@ static const char *config(const char *system, const char *setting, uint32_t dp, 
 static void check_same(const char *text)
 {
     dse_error alone_err = DSE_ERROR_INIT, kept_err = DSE_ERROR_INIT;
-    design_point alone_point = {0}, kept_point = {0};
+    strategy alone_point = {0}, kept_point = {0};
     drv_study alone_study, kept_study;
     size_t n = strlen(text);
     dse_status alone = drv_study_read_config(text, n, &arena, &alone_study, &alone_point, &alone_err);
@@ -142,7 +142,12 @@ CLAIM(a_point_that_stands_first_is_read)
 /* As a sweep writes and hashes it. */
 CLAIM(another_point_of_a_study_has_the_configuration_that_it_would_be_stored_with)
 {
-    const design_point p = {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = true}; /* as config() makes it of dp 4 */
+    const strategy p = {.dp = 4,
+                        .tp = 2,
+                        .sp = 1,
+                        .pp = 1,
+                        .recompute = false,
+                        .weight_sharded = true}; /* as config() makes it of dp 4 */
     const char *eight, *four;
     dse_strbuf text;
     size_t at;
@@ -163,7 +168,7 @@ CLAIM(another_point_of_a_study_has_the_configuration_that_it_would_be_stored_wit
 CLAIM(operators_are_read_once)
 {
     const char *first, *second, *other;
-    design_point point;
+    strategy point;
     drv_study study;
     size_t at;
 

@@ -25,7 +25,7 @@ static void progress(void *user, size_t finished, size_t total)
     last_total = total;
 }
 
-static const char *config_of(const drv_study *s, const design_point *p)
+static const char *config_of(const drv_study *s, const strategy *p)
 {
     dse_strbuf text;
     const char *copy;
@@ -40,8 +40,10 @@ static const char *config_of(const drv_study *s, const design_point *p)
 /* Three strategies, stored with the figures of the script below. */
 static int begin(void **state)
 {
-    static const design_point points[N_ROWS] = {
-        {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}, {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}, {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}};
+    static const strategy points[N_ROWS] = {
+        {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
+        {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
+        {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}};
     const drv_external_options options = {
         .stage = "true", .simulator = {"sh ./sim.sh"}, .timeout_seconds = 20};
     drv_study study;

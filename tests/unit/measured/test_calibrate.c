@@ -67,7 +67,7 @@ static double measure(const card_system *on, const msr_calibrate_run *r)
     drv_study s = *r->study;
     store_metrics m;
 
-    assert_ok(card_system_resize(on, design_point_ranks(&r->point), &s.system, &err), &err);
+    assert_ok(card_system_resize(on, strategy_ranks(&r->point), &s.system, &err), &err);
     assert_ok(drv_point_run(&s, &r->point, &arena, &m, &err), &err);
     return (double)m.wall_time * 1e-9;
 }
@@ -151,7 +151,7 @@ static double mean_of_ranks(const card_system *on, const msr_calibrate_run *r)
     wl_workload w;
     double sum = 0;
 
-    assert_ok(card_system_resize(on, design_point_ranks(&r->point), &s.system, &err), &err);
+    assert_ok(card_system_resize(on, strategy_ranks(&r->point), &s.system, &err), &err);
     assert_ok(drv_point_generate(&s, &r->point, &arena, &w, &err), &err);
     assert_ok(drv_point_simulate(&s, &w, &arena, &result, NULL, &err), &err);
     for (uint32_t i = 0; i < result.n_ranks; i++)
@@ -185,7 +185,7 @@ static size_t runs_of_a_box(msr_calibrate_run *out)
     size_t n = 0;
 
     for (size_t i = 0; i < N_JOBS; i++)
-        if (design_point_ranks(&run[i].point) <= 4)
+        if (strategy_ranks(&run[i].point) <= 4)
             out[n++] = run[i];
     return n;
 }
@@ -305,7 +305,7 @@ CLAIM(a_failure_names_the_run)
     dse_error why = DSE_ERROR_INIT;
     msr_calibrated c;
 
-    some[1].point = (design_point){.dp = 6, .tp = 1, .sp = 1, .pp = 1};
+    some[1].point = (strategy){.dp = 6, .tp = 1, .sp = 1, .pp = 1};
     assert_failure(msr_calibrate(&sheet, some, 2, &plain, &arena, &c, &why), &why, DSE_E_CONFIG, "run 1",
                    "6 NPUs do not fill whole parts of 4 of the machine; take 4 or 8");
 }

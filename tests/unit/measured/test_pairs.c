@@ -45,7 +45,7 @@ static void is_absent_since(double value, const char *seen, const char *why)
 static drv_study study;
 
 /* A card of our own for a model whose size does not matter here. */
-static trace_card card_of(const design_point *p)
+static trace_card card_of(const strategy *p)
 {
     run r;
 
@@ -76,7 +76,7 @@ static void count_bytes(drv_recording *r)
         r->record.rank[i].in_elements = false;
 }
 
-static void save_and_load(const design_point *p, const trace_card *card, drv_recording *out)
+static void save_and_load(const strategy *p, const trace_card *card, drv_recording *out)
 {
     trace_ticks ticks;
     sim_result result;
@@ -92,7 +92,7 @@ static void save_and_load(const design_point *p, const trace_card *card, drv_rec
 }
 
 /* The pairs that two degrees above 1 and a pipeline leave out are named; all others are there and equal. */
-static void against_itself(design_point p, bool bytes, const char *const *missing)
+static void against_itself(strategy p, bool bytes, const char *const *missing)
 {
     trace_card card = card_of(&p);
     drv_recording simulated, measured;
@@ -154,7 +154,7 @@ CLAIM(a_run_equals_itself_in_every_pair_that_is_there)
     static const char *const missing[] = {NO_EXPERTS, NO_BROADCAST, NO_CP, POSTED, NULL};
 
     with_study();
-    against_itself((design_point){.dp = 2, .tp = 2, .sp = 1, .pp = 2}, true, missing);
+    against_itself((strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 2}, true, missing);
     without_study();
 }
 
@@ -165,7 +165,7 @@ CLAIM(a_run_without_a_pipeline_has_no_bubble_and_no_messages)
                                           "comm_time.pp",   "pipeline_bubble", NULL};
 
     with_study();
-    against_itself((design_point){.dp = 4, .tp = 2, .sp = 1, .pp = 1}, true, missing);
+    against_itself((strategy){.dp = 4, .tp = 2, .sp = 1, .pp = 1}, true, missing);
     without_study();
 }
 
@@ -187,7 +187,7 @@ CLAIM(a_run_that_counts_elements_has_no_bytes)
                                           NULL};
 
     with_study();
-    against_itself((design_point){.dp = 2, .tp = 2, .sp = 1, .pp = 2}, false, missing);
+    against_itself((strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 2}, false, missing);
     assert_string_equal(
         of("traffic.tp")->why_simulated,
         "the simulation counts elements, not bytes: its model card has no section 'precision'");

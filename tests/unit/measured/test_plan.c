@@ -79,7 +79,7 @@ static bool assumes(const char *text)
 CLAIM(a_job_is_a_point_and_a_model)
 {
     msr_job j = plain();
-    char name[DESIGN_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
     card_model m;
 
     assert_ok(make(&j, &as_said), &err);
@@ -440,7 +440,8 @@ static void assert_placement(const char *order, const char *expected)
 
     assert_int_equal(msr_placement_of(order, &placement), expected != NULL);
     if (expected)
-        assert_string_equal(strategy_print(&strategy_parameters[STRATEGY_placement], placement, seen), expected);
+        assert_string_equal(strategy_print(&strategy_parameters[STRATEGY_placement], placement, seen),
+                            expected);
 }
 
 CLAIM(an_order_of_ranks_is_a_placement)

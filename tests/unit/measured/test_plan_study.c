@@ -89,7 +89,7 @@ CLAIM(a_job_gets_its_part_of_the_machine)
 CLAIM(the_study_can_be_made_again_from_its_text)
 {
     store_metrics first, again;
-    design_point point;
+    strategy point;
     drv_study read;
     dse_strbuf text;
 

@@ -256,12 +256,12 @@ CLAIM(ways_of_as_many_links_of_one_dimension_are_of_one_class)
 static net_network random_network(uint64_t *seed)
 {
     size_t n_rows;
-    const net_topology *const *rows = net_topologies(&n_rows);
+    const net_topology *rows = net_topologies(&n_rows);
     net_network net = {.full_multi_hop = unit_random(seed) % 2};
     uint32_t n_dims = 1 + (uint32_t)(unit_random(seed) % 3);
 
     for (; net.n_dims < n_dims; net.n_dims++) {
-        const net_topology *t = rows[unit_random(seed) % n_rows];
+        const net_topology *t = &rows[unit_random(seed) % n_rows];
         net_dimension *d = &net.dim[net.n_dims];
 
         *d = dimension(t->name, 0, (double)(1 + unit_random(seed) % 800) / 8,

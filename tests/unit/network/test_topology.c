@@ -12,16 +12,16 @@ CLAIM(topologies_are_found_by_the_reference_s_names)
 CLAIM(the_list_is_complete_and_in_order)
 {
     size_t n;
-    const net_topology *const *rows = net_topologies(&n);
+    const net_topology *rows = net_topologies(&n);
 
     assert_int_equal(n, 8);
-    assert_string_equal(rows[0]->name, "Ring");
-    assert_string_equal(rows[1]->name, "Switch");
-    assert_string_equal(rows[2]->name, "FullyConnected");
-    assert_string_equal(rows[3]->name, "Mesh2D");
+    assert_string_equal(rows[0].name, "Ring");
+    assert_string_equal(rows[1].name, "Switch");
+    assert_string_equal(rows[2].name, "FullyConnected");
+    assert_string_equal(rows[3].name, "Mesh2D");
     for (size_t i = 0; i < n; i++) {
-        assert_ptr_equal(net_topology_find(rows[i]->name), rows[i]);
-        assert_true(*rows[i]->summary != '\0');
+        assert_ptr_equal(net_topology_find(rows[i].name), &rows[i]);
+        assert_true(*rows[i].summary != '\0');
     }
 }
 
@@ -107,10 +107,10 @@ CLAIM(every_link_has_its_reverse_and_every_route_is_made_of_links)
                                                      {1, 1, 4}, {2, 2, 1}, {2, 1, 2}, {4, 4, 1}, {5, 3, 1},
                                                      {3, 5, 2}, {2, 2, 2}, {3, 4, 3}, {8, 2, 3}, {16, 1, 1}};
     size_t n;
-    const net_topology *const *rows = net_topologies(&n);
+    const net_topology *rows = net_topologies(&n);
 
     for (size_t i = 0; i < n; i++) {
-        const net_topology *t = rows[i];
+        const net_topology *t = &rows[i];
 
         for (size_t k = 0; k < sizeof extents / sizeof extents[0]; k++) {
             const uint32_t *e = extents[k];
@@ -143,10 +143,10 @@ static bool looks_cyclic(const net_topology *t, const net_shape *s)
 CLAIM(rows_are_cyclic_if_and_only_if_they_say_so)
 {
     size_t n;
-    const net_topology *const *rows = net_topologies(&n);
+    const net_topology *rows = net_topologies(&n);
 
     for (size_t i = 0; i < n; i++) {
-        const net_topology *t = rows[i];
+        const net_topology *t = &rows[i];
         static const uint32_t most[][NET_MAX_AXES] = {{130, 1, 1}, {0}, {9, 9, 1}, {5, 5, 5}};
         const uint32_t *to = most[t->n_axes];
         bool always = true;
@@ -166,6 +166,185 @@ CLAIM(rows_are_cyclic_if_and_only_if_they_say_so)
     }
 }
 
+/* ---- Ring --------------------------------------------------------------------------------------- */
+
+static uint32_t ring_hops(uint32_t n, uint32_t src, uint32_t dst)
+{
+    return net_topology_find("Ring")->hops(&(net_shape){.n = n}, src, dst);
+}
+
+CLAIM(a_ring_of_two_is_one_link)
+{
+    assert_int_equal(ring_hops(2, 0, 1), 1);
+    assert_int_equal(ring_hops(2, 1, 0), 1);
+}
+
+/* On 0-1-2-3-4-5-6-7-0: 0 to 3 is three clockwise, 0 to 5 three the other way, 0 to 4 four either way. */
+CLAIM(in_a_ring_the_shorter_way_round_is_taken)
+{
+    assert_int_equal(ring_hops(8, 0, 1), 1);
+    assert_int_equal(ring_hops(8, 0, 3), 3);
+    assert_int_equal(ring_hops(8, 0, 4), 4);
+    assert_int_equal(ring_hops(8, 0, 5), 3);
+    assert_int_equal(ring_hops(8, 6, 1), 3); /* over the end: 6-7-0-1 */
+    assert_int_equal(ring_hops(8, 1, 6), 3);
+    assert_int_equal(ring_hops(8, 7, 0), 1);
+    assert_int_equal(ring_hops(5, 4, 1), 2);
+}
+
+/* The distance on a circle is a metric: symmetric, the same all around, never above n/2. */
+CLAIM(in_a_ring_every_pair_has_the_distance_of_the_circle)
+{
+    for (uint32_t n = 2; n <= 33; n++) {
+        for (uint32_t s = 0; s < n; s++) {
+            for (uint32_t d = 0; d < n; d++) {
+                uint32_t apart = s > d ? s - d : d - s;
+
+                if (s == d)
+                    continue;
+                assert_int_equal(ring_hops(n, s, d), apart < n - apart ? apart : n - apart);
+                assert_int_equal(ring_hops(n, s, d), ring_hops(n, d, s));
+            }
+        }
+    }
+}
+
+/* Of the two ways from 0 to 4 on eight it is the one up, as in the reference. */
+CLAIM(in_a_ring_of_two_equal_ways_it_is_the_way_up)
+{
+    net_shape s = shape_line("Ring", 8);
+
+    assert_route("Ring", &s, 0, 4, "0 1 2 3 4");
+    assert_route("Ring", &s, 4, 0, "4 5 6 7 0");
+    assert_route("Ring", &s, 6, 2, "6 7 0 1 2");
+}
+
+CLAIM(in_a_ring_routes_run_both_ways)
+{
+    net_shape s = shape_line("Ring", 5);
+
+    assert_route("Ring", &s, 0, 3, "0 4 3");
+    assert_route("Ring", &s, 3, 0, "3 4 0");
+    assert_route("Ring", &s, 1, 0, "1 0");
+}
+
+/* Ports: up, down. */
+CLAIM(in_a_ring_every_npu_has_two_neighbours)
+{
+    net_shape s = shape_line("Ring", 4);
+
+    assert_string_equal(shape_ports("Ring", &s, 0), "1 3");
+    assert_string_equal(shape_ports("Ring", &s, 2), "3 1");
+    assert_string_equal(shape_ports("Ring", &s, 3), "0 2");
+}
+
+CLAIM(a_ring_of_two_has_one_link_each_way)
+{
+    net_shape s = shape_line("Ring", 2);
+
+    assert_string_equal(shape_ports("Ring", &s, 0), "1 -");
+    assert_string_equal(shape_ports("Ring", &s, 1), "- 0");
+    assert_route("Ring", &s, 0, 1, "0 1");
+    assert_route("Ring", &s, 1, 0, "1 0");
+}
+
+/* ---- Switch ------------------------------------------------------------------------------------- */
+
+/* Up to the switch and down again. */
+CLAIM(every_message_over_a_switch_takes_two_links)
+{
+    const net_topology *t = net_topology_find("Switch");
+
+    assert_int_equal(t->hops(&(net_shape){.n = 2}, 0, 1), 2);
+    assert_int_equal(t->hops(&(net_shape){.n = 2}, 1, 0), 2);
+    assert_int_equal(t->hops(&(net_shape){.n = 64}, 0, 63), 2);
+    assert_int_equal(t->hops(&(net_shape){.n = 64}, 17, 18), 2);
+}
+
+/* Its local id is one behind the last NPU. */
+CLAIM(the_only_neighbour_is_the_switch)
+{
+    net_shape s = shape_line("Switch", 6);
+
+    assert_true(net_topology_find("Switch")->has_switch);
+    for (uint32_t npu = 0; npu < 6; npu++)
+        assert_string_equal(shape_ports("Switch", &s, npu), "6");
+    assert_route("Switch", &s, 0, 5, "0 6 5");
+    assert_route("Switch", &s, 3, 2, "3 6 2");
+}
+
+/* ---- FullyConnected ----------------------------------------------------------------------------- */
+
+CLAIM(every_pair_has_a_link_of_its_own)
+{
+    const net_topology *t = net_topology_find("FullyConnected");
+
+    assert_int_equal(t->hops(&(net_shape){.n = 2}, 0, 1), 1);
+    assert_int_equal(t->hops(&(net_shape){.n = 64}, 63, 0), 1);
+    assert_int_equal(t->hops(&(net_shape){.n = 64}, 17, 40), 1);
+}
+
+CLAIM(in_fully_connected_ports_count_the_other_npus)
+{
+    net_shape s = shape_line("FullyConnected", 4);
+
+    assert_string_equal(shape_ports("FullyConnected", &s, 0), "1 2 3");
+    assert_string_equal(shape_ports("FullyConnected", &s, 2), "0 1 3");
+    assert_string_equal(shape_ports("FullyConnected", &s, 3), "0 1 2");
+    assert_route("FullyConnected", &s, 3, 0, "3 0");
+    assert_route("FullyConnected", &s, 0, 2, "0 2");
+}
+
+/* ---- Hypercube ---------------------------------------------------------------------------------- */
+
+/* 5 = 101 and 14 = 1110 differ in 1011: bits 0, 1 and 3, the lowest first. */
+CLAIM(the_lowest_bit_that_differs_is_corrected_first)
+{
+    net_shape s = shape_line("Hypercube", 16);
+
+    assert_route("Hypercube", &s, 5, 14, "5 4 6 14");
+    assert_route("Hypercube", &s, 14, 5, "14 15 13 5");
+    assert_route("Hypercube", &s, 0, 15, "0 1 3 7 15");
+    assert_route("Hypercube", &s, 8, 9, "8 9");
+}
+
+CLAIM(of_2_to_the_k_npus_each_has_k_links)
+{
+    for (uint32_t k = 1; k <= 8; k++) {
+        net_shape s = shape_line("Hypercube", 1u << k);
+
+        for (uint32_t npu = 0; npu < s.n; npu++)
+            assert_int_equal(shape_degree("Hypercube", &s, npu), k);
+    }
+}
+
+CLAIM(in_a_hypercube_port_i_leads_to_the_npu_whose_bit_i_differs)
+{
+    net_shape s = shape_line("Hypercube", 8);
+
+    assert_string_equal(shape_ports("Hypercube", &s, 0), "1 2 4");
+    assert_string_equal(shape_ports("Hypercube", &s, 6), "7 4 2");
+}
+
+/* An axis of two per bit: the cube and the 2 x 2 x 2 mesh are the same. */
+CLAIM(a_cube_is_the_mesh_of_2_by_2_by_2)
+{
+    const net_topology *cube = net_topology_find("Hypercube"), *mesh = net_topology_find("Mesh3D");
+    net_shape line = shape_line("Hypercube", 8), box = shape_of("Mesh3D", 2, 2, 2, "");
+
+    for (uint32_t src = 0; src < 8; src++) {
+        for (uint32_t dst = 0; dst < 8; dst++) {
+            uint32_t a[SHAPE_MAX_ROUTE], b[SHAPE_MAX_ROUTE], n;
+
+            if (src == dst)
+                continue;
+            n = shape_route(cube, &line, src, dst, a);
+            assert_int_equal(shape_route(mesh, &box, src, dst, b), n);
+            assert_memory_equal(a, b, n * sizeof *a);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +353,21 @@ int main(void)
         cmocka_unit_test(an_unknown_name_is_refused_with_the_known_ones),
         cmocka_unit_test(every_link_has_its_reverse_and_every_route_is_made_of_links),
         cmocka_unit_test(rows_are_cyclic_if_and_only_if_they_say_so),
+        cmocka_unit_test(a_ring_of_two_is_one_link),
+        cmocka_unit_test(in_a_ring_the_shorter_way_round_is_taken),
+        cmocka_unit_test(in_a_ring_every_pair_has_the_distance_of_the_circle),
+        cmocka_unit_test(in_a_ring_of_two_equal_ways_it_is_the_way_up),
+        cmocka_unit_test(in_a_ring_routes_run_both_ways),
+        cmocka_unit_test(in_a_ring_every_npu_has_two_neighbours),
+        cmocka_unit_test(a_ring_of_two_has_one_link_each_way),
+        cmocka_unit_test(every_message_over_a_switch_takes_two_links),
+        cmocka_unit_test(the_only_neighbour_is_the_switch),
+        cmocka_unit_test(every_pair_has_a_link_of_its_own),
+        cmocka_unit_test(in_fully_connected_ports_count_the_other_npus),
+        cmocka_unit_test(the_lowest_bit_that_differs_is_corrected_first),
+        cmocka_unit_test(of_2_to_the_k_npus_each_has_k_links),
+        cmocka_unit_test(in_a_hypercube_port_i_leads_to_the_npu_whose_bit_i_differs),
+        cmocka_unit_test(a_cube_is_the_mesh_of_2_by_2_by_2),
     };
     return RUN_TESTS(tests);
 }

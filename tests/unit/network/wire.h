@@ -85,12 +85,12 @@ static inline net_shape wire_random_shape(const net_topology *t, uint64_t *seed)
 static inline void wire_random(uint64_t *seed, bool whole)
 {
     size_t n;
-    const net_topology *const *rows = net_topologies(&n);
+    const net_topology *rows = net_topologies(&n);
     uint32_t dims = 1 + (uint32_t)(unit_random(seed) % 3);
 
     wire_begin();
     for (uint32_t i = 0; i < dims; i++) {
-        const net_topology *t = rows[unit_random(seed) % n];
+        const net_topology *t = &rows[unit_random(seed) % n];
         double gib = (double)(1 + unit_random(seed) % 4000) / 8,
                latency = (double)(unit_random(seed) % 2000) / (whole ? 1 : 8);
 

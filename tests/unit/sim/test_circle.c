@@ -2,6 +2,7 @@
  *
  * Dimensions of the world move a byte per ns, so that a message of b bytes takes latency + b; an endpoint takes 10. */
 #include "sim/circle.h"
+#include "sim/engine.h"
 #include "unit/sim/world.h"
 
 static struct {

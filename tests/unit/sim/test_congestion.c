@@ -218,12 +218,12 @@ static void random_world(uint64_t *seed)
     static const char *const algorithms[] = {"ring", "direct", "direct2"};
     static const wl_coll_type colls[] = {WL_ALL_REDUCE, WL_ALL_GATHER, WL_REDUCE_SCATTER, WL_ALL_TO_ALL};
     size_t n;
-    const net_topology *const *rows = net_topologies(&n);
+    const net_topology *rows = net_topologies(&n);
     uint32_t dims = 1 + (uint32_t)(unit_random(seed) % 3);
 
     world_empty();
     for (uint32_t i = 0; i < dims; i++) {
-        const net_topology *t = rows[unit_random(seed) % n];
+        const net_topology *t = &rows[unit_random(seed) % n];
         const uint32_t *axes = sizes[dims - 1].axes[t->n_axes];
         net_shape shape = {.extent = {axes[0], axes[1], axes[2]}};
 
