@@ -58,8 +58,7 @@ typedef struct {
     const char *name;
     uint32_t n;
     wl_operator *op;
-    uint32_t
-        again_after; /* recomputation makes all of it again, once this tensor is there; DSE_NONE: it does not */
+    uint32_t again_after; /* recomputation makes all of it again, after this tensor; DSE_NONE: it does not */
 } wl_block;
 
 /* A block (or, for layers, several) in its place in the model. */

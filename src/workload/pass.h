@@ -2,7 +2,8 @@
  *
  * A file of operators is read without any (wl_operators_read): an operator keeps, beside what it is, what the file says
  * of it for passes. The passes of a set run in the order of the table, each on what the one before it left. To add a
- * pass, add its number, its row, and its file. */
+ * pass, add its number, its row, and its file. What is kept for passes refers to operators by their index: a pass that
+ * moves operators comes behind those that use it. */
 #ifndef DSE_WORKLOAD_PASS_H
 #define DSE_WORKLOAD_PASS_H
 

@@ -135,6 +135,7 @@ static void make_block_again(wl_block *b, dse_arena *a)
     }
     b->op = op;
     b->n = old.n + p.n;
+    b->again_after = DSE_NONE; /* done */
 }
 
 wl_block *wl_pass_recompute(const wl_block *read, dse_arena *a)
