@@ -327,7 +327,10 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
 dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err)
 {
     uint64_t ranks = strategy_ranks(p), npus = card_system_npus(&s->system);
+    dse_status st = strategy_check(p, STRATEGY_PROFILE_STAGE, err);
 
+    if (st != DSE_OK)
+        return st;
     if (ranks != npus) {
         dse_strbuf product;
 

@@ -167,7 +167,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
     report_table_column(&t, "rank", false);
     for (uint32_t k = 0; k < STRATEGY_N; k++)
         if (shown[k])
-            report_table_column(&t, strategy_parameters[k].heading, strategy_parameters[k].kind != STRATEGY_DEGREE);
+            report_table_column(&t, strategy_heading(k), strategy_parameters[k].kind != STRATEGY_DEGREE);
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
         report_table_column(&t, headings[i], false);
     if (links)
