@@ -61,7 +61,8 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
 
     *out = (wl_workload){0};
     if ((st = check_mesh(&m, s->pp, layers, err)) != DSE_OK ||
-        (st = gen_variant_init(&variant, operators, wl_passes_of(&s->strategy), a, err)) != DSE_OK ||
+        (st = gen_variant_init(&variant, operators, wl_passes_of(&s->strategy), &wl_dialect_stage, a, err)) !=
+            DSE_OK ||
         (st = gen_sizes_evaluate(&variant, symbols, &m, &s->precision, a, &sizes, err)) != DSE_OK)
         return st;
     key = key_of(&variant, layers, s, &m, &sizes);
@@ -153,7 +154,8 @@ static dse_status find_variant(wl_generator *g, wl_passes passes, const gen_vari
         v = dse_calloc(1, sizeof *v);
         v->passes = passes;
         dse_arena_init(&v->arena);
-        if ((st = gen_variant_init(&v->variant, &g->operators, passes, &v->arena, err)) != DSE_OK) {
+        if ((st = gen_variant_init(&v->variant, &g->operators, passes, &wl_dialect_stage, &v->arena, err)) !=
+            DSE_OK) {
             free_variant(v);
             return st;
         }

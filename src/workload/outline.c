@@ -294,7 +294,7 @@ dse_status wl_outline_make(const cfg_doc *doc, wl_passes passes, uint32_t layers
     outliner o = {.out = made, .model = &model, .scratch = &scratch};
     dse_status st;
 
-    if ((st = gen_variant_init(&made->variant, doc, passes, a, err)) != DSE_OK)
+    if ((st = gen_variant_init(&made->variant, doc, passes, &wl_dialect_stage, a, err)) != DSE_OK)
         return st;
     made->n_places = layers + 2;
     made->place_order = DSE_ARENA_NEW(a, uint32_t, made->n_places);
