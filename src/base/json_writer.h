@@ -34,7 +34,8 @@ void dse_json_double(dse_json *j, double v);
 /* v with `decimals` places, "92.803"; NaN and infinities as above. */
 void dse_json_fixed(dse_json *j, double v, int decimals);
 
-/* A key and its value. Of _double one that is null if it is not finite, of _string one that is null if it is NULL. */
+/* A key and its value. Of _double one that is null if it is not finite, of _string one that is null if it is
+ * NULL. */
 void dse_json_key_uint(dse_json *j, const char *key, uint64_t v);
 void dse_json_key_int(dse_json *j, const char *key, int64_t v);
 void dse_json_key_bool(dse_json *j, const char *key, bool v);

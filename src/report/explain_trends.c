@@ -24,7 +24,7 @@ static void value_cell(report_table *t, uint32_t axis, uint32_t value)
     const strategy_parameter *p = &strategy_parameters[axis];
     char text[STRATEGY_VALUE_MAX];
 
-    report_table_cell(t, "%s %s", p->heading, strategy_print(p, value, text));
+    report_table_cell(t, "%s %s", strategy_heading(axis), strategy_print(p, value, text));
 }
 
 static void row_cells(report_table *t, const store_row *r)
