@@ -100,10 +100,7 @@ static void time_cell(report_table *t, uint64_t ns)
 
 static void percent_cell(report_table *t, double v)
 {
-    if (isnan(v))
-        report_table_cell(t, "-");
-    else
-        report_table_cell(t, "%.1f%%", v);
+    report_table_known(t, !isnan(v), "%.1f%%", v);
 }
 
 static void memory_cell(report_table *t, const store_metrics *m)
@@ -133,10 +130,7 @@ static double slowdown(const store_row *r, uint64_t fastest)
 
 static void slowdown_cell(report_table *t, double v)
 {
-    if (isnan(v))
-        report_table_cell(t, "-");
-    else
-        report_table_cell(t, "%.2fx", v);
+    report_table_known(t, !isnan(v), "%.2fx", v);
 }
 
 static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
@@ -183,8 +177,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         shown[k] = shows(s, k);
     for (size_t i = 0; i < s->n; i++)
         links |= !isnan(s->row[i].metrics.busiest_link_util);
-    report_table_init(&t);
-    report_table_column(&t, "rank", false);
+    report_table_begin(&t, "r", "rank");
     for (uint32_t k = 0; k < STRATEGY_N; k++)
         if (shown[k])
             report_table_column(&t, strategy_heading(k), strategy_parameters[k].kind != STRATEGY_DEGREE);
@@ -210,8 +203,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         if (links)
             percent_cell(&t, r->metrics.busiest_link_util);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
 }
 
 static void describe(const store_row *r, dse_strbuf *out)
@@ -356,8 +348,7 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     if (s->n_unknown_value)
         dse_json_key_uint(j, "not_ranked", s->n_unknown_value);
     dse_json_key_uint(j, "failed", s->n_failed);
-    dse_json_key(j, "ranking");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "ranking");
     for (size_t i = 0; i < n; i++) {
         double slower = slowdown(s->ranked[i], fastest);
 
@@ -387,10 +378,8 @@ void report_ranking_json(const report_study *studies, size_t n, size_t top, repo
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
-    dse_json_key(&j, "studies");
-    dse_json_begin_array(&j);
+    dse_json_open(&j, out);
+    dse_json_key_array(&j, "studies");
     for (size_t i = 0; i < n; i++) {
         dse_json_begin_object(&j);
         study_json(&studies[i], top, &j);
@@ -399,6 +388,5 @@ void report_ranking_json(const report_study *studies, size_t n, size_t top, repo
         dse_json_end_object(&j);
     }
     dse_json_end_array(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }

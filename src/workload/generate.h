@@ -39,7 +39,7 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
 /* wl_generator -- makes the workloads of many points of one operator file.
  *
  * The graphs of two strategies often differ in sizes alone: names, dependencies and all else that is their
- * shape hang on the variant (recomputation, sharded weights), on the number of layers and of stages, on which
+ * shape hang on the passes (pass.h), on the number of layers and of stages, on which
  * of dp, tp and sp are 1, and on which operators come down to less than one operation. The shapes made last
  * are kept, and a point that finds its own there gets new sizes only.
  *
@@ -50,7 +50,7 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
 typedef struct wl_generator wl_generator;
 
 /* Kept shapes: at most so many, and of so many bytes, but at least one. 80 layers take 1.3 MB, and all
- * strategies of one pp have 28 of them: seven patterns of which degrees are 1, in four variants. */
+ * strategies of one pp have 28 of them: seven patterns of which degrees are 1, with four sets of passes. */
 #define WL_KEPT_SHAPES 64u
 #define WL_KEPT_BYTES  (48u << 20)
 

@@ -1,4 +1,4 @@
-/* The operators of a variant, the distinct sizes in them, and what these are for a strategy.
+/* The operators after a set of passes, the distinct sizes in them, and what these are for a strategy.
  *
  * A model has some forty distinct sizes, however many layers: each is evaluated once for a point. */
 #include "workload/generator.h"
@@ -124,14 +124,14 @@ static void measure_entry(gen_variant *v, const wl_entry *e, dse_strbuf *text, d
             measure_operator(v, e->part[k].block, &e->part[k].block->op[i], text, a);
 }
 
-dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which,
+dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_passes passes,
                             const wl_dialect *dialect, dse_arena *a, dse_error *err)
 {
     dse_strbuf text;
     dse_status st;
 
     *v = (gen_variant){.dialect = dialect};
-    if ((st = wl_operators_resolve(operators, which, a, &v->ops, err)) != DSE_OK)
+    if ((st = wl_operators_resolve(operators, passes, a, &v->ops, err)) != DSE_OK)
         return st;
     v->axes = wl_axes_of(&v->ops.symbols, a);
     v->op = DSE_ARENA_RAW(a, gen_operator, v->ops.n_ops);

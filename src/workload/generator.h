@@ -1,6 +1,6 @@
 /* What the generator's files share; private to it.
  *
- *   variant   the operators as one variant of the file has them, and the distinct sizes they speak of
+ *   variant   the operators after a set of passes (pass.h), and the distinct sizes they speak of
  *   shape     all of a workload that is no size: nodes, names, dependencies, who sends what to whom
  *   point     what the sizes are for one strategy, and with it a workload
  *
@@ -50,7 +50,7 @@ typedef struct {
     wl_axes axes;
 } gen_variant;
 
-dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which,
+dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_passes passes,
                             const wl_dialect *dialect, dse_arena *a, dse_error *err);
 
 static inline const gen_operator *gen_operator_of(const gen_variant *v, const wl_operator *op)

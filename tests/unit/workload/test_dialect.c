@@ -65,7 +65,7 @@ static void generate(const wl_dialect *dialect, const char *text, wl_strategy s)
     w = (wl_workload){0};
     assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err), &err);
     m = strategy_mesh(&s.strategy, &arena);
-    assert_ok(gen_variant_init(&variant, &doc, (wl_variant){0}, dialect, &arena, &err), &err);
+    assert_ok(gen_variant_init(&variant, &doc, 0, dialect, &arena, &err), &err);
     assert_ok(gen_sizes_evaluate(&variant, &b8_m16, &m, &s.precision, &arena, &sizes, &err), &err);
     key = (gen_key){.variant = &variant,
                     .pp = s.pp,
