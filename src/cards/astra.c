@@ -1,5 +1,5 @@
-/* ASTRA-sim's files of a system, system.json and network.yml: read, as we take them or as ASTRA-sim itself does, and
- * written. */
+/* ASTRA-sim's files of a system, system.json and network.yml: read, as we take them or as ASTRA-sim itself
+ * does, and written. */
 #include "cards/system.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* The spellings, and the facts about single architectures, are those of the configuration_<model>.py and
- * modeling_<model>.py files of the transformers library: what its attribute_map calls one thing is one row. */
+ * modeling_<model>.py files of the transformers library: what its attribute_map calls one thing is one
+ * row. */
 #include "cards/hf.h"
 
 #include "base/units.h"
@@ -25,8 +26,8 @@ static const struct {
 /* Of a training run, not of a model. */
 static const char *const run_keys[] = {"batch", "sequence"};
 
-/* Architectures that define the feed-forward width themselves where the config leaves it out (or null): four times
- * the model's, or expansion_ratio times where such a key is there (mpt). */
+/* Architectures that define the feed-forward width themselves where the config leaves it out (or null): four
+ * times the model's, or expansion_ratio times where such a key is there (mpt). */
 static const char *const four_times[] = {
     "gpt2",   "gpt_bigcode", "gpt_neo",         "gptj", "codegen", "bloom",
     "falcon", "RefinedWeb",  "RefinedWebModel", "mpt"};
@@ -35,8 +36,8 @@ static const char *const four_times[] = {
 static const char *const experts[] = {"num_local_experts", "n_routed_experts", "num_experts",
                                       "moe_num_experts"};
 
-/* Heads of keys and values, if they are fewer than those of the queries; and the switch without which the number does
- * not count (chatglm). */
+/* Heads of keys and values, if they are fewer than those of the queries; and the switch without which the
+ * number does not count (chatglm). */
 static const struct {
     const char *key, *needs;
 } kv_heads[] = {

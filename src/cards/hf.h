@@ -1,8 +1,9 @@
 /* A Hugging Face config.json as a model card.
  *
- * One table says which of its keys is which key of a card, under all the spellings that its models have; another
- * what the generator's transformer does not have. batch and sequence are properties of a training run, which no
- * config.json has (max_position_embeddings is what the weights could take, not what they are trained with). */
+ * One table says which of its keys is which key of a card, under all the spellings that its models have;
+ * another what the generator's transformer does not have. batch and sequence are properties of a training
+ * run, which no config.json has (max_position_embeddings is what the weights could take, not what they are
+ * trained with). */
 #ifndef DSE_CARDS_HF_H
 #define DSE_CARDS_HF_H
 
@@ -27,17 +28,19 @@ bool card_hf_is_config(const cfg_doc *doc);
 /* The key of a model card that a key of a config.json gives, or NULL. */
 const char *card_hf_card_key(const char *key);
 
-/* The config as a card of ours: the same places, the keys of a model card; those that the config lacks are missing,
- * batch and sequence among them. In the arena. DSE_E_CONFIG with the place for models of another kind (experts, an
- * encoder and a decoder), and for a size that two keys say differently. `notes` may be NULL. */
+/* The config as a card of ours: the same places, the keys of a model card; those that the config lacks are
+ * missing, batch and sequence among them. In the arena. DSE_E_CONFIG with the place for models of another
+ * kind (experts, an encoder and a decoder), and for a size that two keys say differently. `notes` may be
+ * NULL. */
 dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err);
 
-/* DSE_E_CONFIG if a card made of a config lacks a size, and so does the model that was read from it, with what has been
- * set over it by now (NULL: nothing has been): one line that names all of them, and the remedy. */
+/* DSE_E_CONFIG if a card made of a config lacks a size, and so does the model that was read from it, with
+ * what has been set over it by now (NULL: nothing has been): one line that names all of them, and the
+ * remedy. */
 dse_status card_hf_check(const cfg_doc *card, const card_model *m, dse_error *err);
 
-/* Turns the document of a model into a card of ours if it is a config, which may lack sizes; leaves a card as it is.
- * *note becomes a line about what the model is simulated without, or NULL. */
+/* Turns the document of a model into a card of ours if it is a config, which may lack sizes; leaves a card as
+ * it is. *note becomes a line about what the model is simulated without, or NULL. */
 dse_status card_hf_resolve(cfg_doc *doc, dse_arena *a, const char **note, dse_error *err);
 
 #endif

@@ -129,7 +129,8 @@ static bool is_card(card_kind kind, const char *path, bool is_folder)
            (kind == CARD_SPACES && !is_folder && access(path, F_OK) == 0);
 }
 
-/* The first card whose name goes on where `stem` ends: "vtrain" for vtrain_a100. Two letters begin too many. */
+/* The first card whose name goes on where `stem` ends: "vtrain" for vtrain_a100. Two letters begin too
+ * many. */
 static const char *begun_by(const char *stem, const char *const *names, size_t n)
 {
     size_t length = strlen(stem);

@@ -8,16 +8,17 @@
 #define SIZE     .type = CFG_T_INT, .min = 1, .max = 1e15
 #define NONE     "none"
 
-/* Bytes of an element: half of one is 4 bits. Nothing may be left of gradients and of what the optimizer knows. */
+/* Bytes of an element: half of one is 4 bits. Nothing may be left of gradients and of what the optimizer
+ * knows. */
 #define BYTES(f, low, ...)                                                                                   \
     .key = "precision." #f, .type = CFG_T_DOUBLE, .min = low, .max = 64, .fallback = "",                     \
     .offset = offsetof(card_model, precision.bytes.f), .unit_name = "B", .omit_default = true,               \
     .help = __VA_ARGS__
 
-/* Training with Adam, which keeps two moments of each parameter. Mixed precision: what is stored and sent has 16 bits, and
- * the optimizer keeps a copy of the weights beside its moments, each of 32 bits (Micikevicius et al. 2018,
- * arXiv 1710.03740; 16 bytes a parameter: Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1). The other two keep all
- * of it in one format, and no copy. */
+/* Training with Adam, which keeps two moments of each parameter. Mixed precision: what is stored and sent has
+ * 16 bits, and the optimizer keeps a copy of the weights beside its moments, each of 32 bits (Micikevicius et
+ * al. 2018, arXiv 1710.03740; 16 bytes a parameter: Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1).
+ * The other two keep all of it in one format, and no copy. */
 static const struct {
     const char *word;
     wl_precision bytes;
@@ -31,8 +32,8 @@ static const struct {
 
 static const char *const word_names[N_WORDS + 1] = {NONE, "mixed", "bf16", "fp32", NULL};
 
-/* Parameters of the strategy that were keys of a card once: a card may still have them, as what its points take that say
- * nothing else. */
+/* Parameters of the strategy that were keys of a card once: a card may still have them, as what its points
+ * take that say nothing else. */
 static dse_status check_parameter(uint32_t parameter, const char *text, dse_error *err)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];

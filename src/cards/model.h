@@ -27,8 +27,8 @@ extern const cfg_table card_model_table;
 /* `settings` (NULL: none) are set over the card. */
 dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, card_model *out, dse_error *err);
 
-/* The same of a card that may lack what is set over it later; and whether all of it is given by now, the numbers of a
- * precision among it: DSE_E_CONFIG, with the card's path. */
+/* The same of a card that may lack what is set over it later; and whether all of it is given by now, the
+ * numbers of a precision among it: DSE_E_CONFIG, with the card's path. */
 dse_status card_model_read_part(const cfg_doc *doc, const cfg_settings *settings, card_model *out,
                                 dse_error *err);
 dse_status card_model_check(const card_model *m, const char *path, dse_error *err);
@@ -42,11 +42,12 @@ wl_precision card_model_precision(const card_model *m);
 /* What a point takes of the parameters that it does not say: the defaults, and what the card gives. */
 strategy card_model_strategy(const card_model *m);
 
-/* A copy that says the precision in numbers, for what is stored: the words of another version may mean others. */
+/* A copy that says the precision in numbers, for what is stored: the words of another version may mean
+ * others. */
 card_model card_model_spelled_out(const card_model *m);
 
-/* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG if it
- * names a parameter that the card does not have. */
+/* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG
+ * if it names a parameter that the card does not have. */
 dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err);
 
 #endif

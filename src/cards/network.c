@@ -26,8 +26,8 @@ const char *card_place(const card_places *in, const char *key, cfg_place *out)
     return node ? cfg_where(doc, node, out) : doc->path;
 }
 
-/* The dimension that an extent or a routing of one entry is for: the only one that has the axis. DSE_NONE: none, or
- * several. */
+/* The dimension that an extent or a routing of one entry is for: the only one that has the axis. DSE_NONE:
+ * none, or several. */
 static uint32_t only_dimension(const card_system *s, uint32_t axis)
 {
     uint32_t only = DSE_NONE;

@@ -63,7 +63,8 @@ static void keep(uint32_t *n, uint32_t n_dims)
         *n = n_dims;
 }
 
-/* The dimension that a list of one entry is for, in a card of several: the only one with axes that many (network.c). */
+/* The dimension that a list of one entry is for, in a card of several: the only one with axes that many
+ * (network.c). */
 static bool is_for_outer(const net_network *net, uint32_t axis, uint32_t n_dims)
 {
     for (uint32_t i = 0; i < n_dims; i++)
@@ -72,7 +73,8 @@ static bool is_for_outer(const net_network *net, uint32_t axis, uint32_t n_dims)
     return true;
 }
 
-/* Extents, and the order of axes: entries may be null, and one alone is for the only dimension that can have it. */
+/* Extents, and the order of axes: entries may be null, and one alone is for the only dimension that can have
+ * it. */
 static void keep_of_axis(uint32_t *n, const net_network *net, uint32_t axis, uint32_t n_dims)
 {
     keep(n, is_for_outer(net, axis, n_dims) ? 0 : n_dims);

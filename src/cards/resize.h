@@ -1,17 +1,18 @@
 /* card_system_resize -- a part of a machine: what a job on so many of its NPUs runs on.
  *
- * The dimensions of a machine card are its parts, the innermost (a node) first: [8, 64] is 64 nodes of 8. A job takes whole
- * inner parts before a further outer one: 4 NPUs of it are one dimension of 4, 16 are [8, 2]. A dimension of which a job uses
- * one only is left out, with its entry of every list (bandwidth, latency, implementations). A job of
- * one NPU is refused: there is no network of one. Part of a Ring is taken for a Ring of so many, as it is if npus_count is
- * set; a mesh or torus of several axes is taken whole or not at all. */
+ * The dimensions of a machine card are its parts, the innermost (a node) first: [8, 64] is 64 nodes of 8. A
+ * job takes whole inner parts before a further outer one: 4 NPUs of it are one dimension of 4, 16 are [8, 2].
+ * A dimension of which a job uses one only is left out, with its entry of every list (bandwidth, latency,
+ * implementations). A job of one NPU is refused: there is no network of one. Part of a Ring is taken for a
+ * Ring of so many, as it is if npus_count is set; a mesh or torus of several axes is taken whole or not at
+ * all. */
 #ifndef DSE_CARDS_RESIZE_H
 #define DSE_CARDS_RESIZE_H
 
 #include "cards/system.h"
 
-/* *out may be the machine, and changes on success only. DSE_E_CONFIG: more NPUs than the machine has; so many that do
- * not fill whole inner parts; a mesh or torus that would have to be cut; below 2. */
+/* *out may be the machine, and changes on success only. DSE_E_CONFIG: more NPUs than the machine has; so many
+ * that do not fill whole inner parts; a mesh or torus that would have to be cut; below 2. */
 dse_status card_system_resize(const card_system *machine, uint64_t npus, card_system *out, dse_error *err);
 
 #endif

@@ -372,8 +372,9 @@ static dse_status fail_count(const card_system *s, const cfg_param *p, uint32_t 
                        n == 1 ? "" : "s", n_dims, n_dims == 1 ? "" : "s");
 }
 
-/* A list shorter than the network leaves dimensions out of a collective over all NPUs, which then is too fast. ASTRA-sim
- * accepts that; in a card it is an error. An implementation over all dimensions, "oneRing", stands alone. */
+/* A list shorter than the network leaves dimensions out of a collective over all NPUs, which then is too
+ * fast. ASTRA-sim accepts that; in a card it is an error. An implementation over all dimensions, "oneRing",
+ * stands alone. */
 static dse_status build_implementations(const card_system *s, const cfg_param *p, const cfg_name_list *names,
                                         uint32_t n_dims, const card_places *in, sim_implementations *out,
                                         dse_error *err)

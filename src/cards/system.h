@@ -46,21 +46,22 @@ dse_status card_system_read_stored(const cfg_doc *doc, card_system *out, dse_err
 dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network, card_system *out,
                                   dse_error *err);
 
-/* network.yml alone, without a system, and what is set over it (NULL: nothing): of *out there is what network.c needs,
- * and nothing else. DSE_E_CONFIG also for a setting that is not the network's. */
+/* network.yml alone, without a system, and what is set over it (NULL: nothing): of *out there is what
+ * network.c needs, and nothing else. DSE_E_CONFIG also for a setting that is not the network's. */
 dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_settings *settings,
                                           card_system *out, net_network *net, dse_error *err);
 
-/* The same as ASTRA-sim itself reads them: without the keys that are ours alone, whatever they say, and with lists
- * where it wants lists. */
+/* The same as ASTRA-sim itself reads them: without the keys that are ours alone, whatever they say, and with
+ * lists where it wants lists. */
 dse_status card_system_read_released(const cfg_doc *system, const cfg_doc *network, card_system *out,
                                      dse_error *err);
 
-/* Whether a value of system.json is a `false` that ASTRA-sim takes for true: it compares a switch with the number 0, and
- * to nlohmann's JSON false is unequal to that. Refused, as either reading would surprise. */
+/* Whether a value of system.json is a `false` that ASTRA-sim takes for true: it compares a switch with the
+ * number 0, and to nlohmann's JSON false is unequal to that. Refused, as either reading would surprise. */
 bool card_astra_takes_for_true(const cfg_param *p, const cfg_node *value);
 
-/* Whether any of the settings is one of a system: then what is wrong with it may stand there, and not in its file. */
+/* Whether any of the settings is one of a system: then what is wrong with it may stand there, and not in its
+ * file. */
 bool card_system_has_any(const cfg_settings *settings);
 
 /* Sets values of a system that has been read, and checks it again. */
@@ -80,11 +81,12 @@ void card_system_write_astra_network(const card_system *s, dse_strbuf *out);
  * what the roofline needs. */
 dse_status card_system_build(const card_system *s, net_network *net, sim_settings *settings, dse_error *err);
 
-/* What ASTRA-sim has not of a system, apart from its network (net_released_check). DSE_E_RANGE: its figures would be
- * others. */
+/* What ASTRA-sim has not of a system, apart from its network (net_released_check). DSE_E_RANGE: its figures
+ * would be others. */
 dse_status card_system_released_check(const card_system *s, dse_error *err);
 
-/* The documents that a system was read from, for the places of what is wrong: one card twice, or ASTRA-sim's two. */
+/* The documents that a system was read from, for the places of what is wrong: one card twice, or ASTRA-sim's
+ * two. */
 typedef struct {
     const cfg_doc *system, *network;
 } card_places;

@@ -293,7 +293,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     simulated s;
     dse_status st;
 
-    /* What is wrong with the options is said before a card is read; what they do not say may be the card's. */
+    /* What is wrong with the options is said before a card is read; what they do not say may be the
+     * card's. */
     if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK ||
         (st = choose_engine(o, r->arena, &tools, err)) != DSE_OK ||
         (st = load(o, r->arena, &s.study, err)) != DSE_OK)

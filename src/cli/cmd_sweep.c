@@ -27,7 +27,8 @@ typedef struct {
 
 #define FIELD(f)    .offset = offsetof(sweep_options, f)
 #define DEFAULT_TOP "10" /* as `best` has it */
-/* Ten times what the slowest points that end take: a minute, of tens of thousands of NPUs without any shortcut. */
+/* Ten times what the slowest points that end take: a minute, of tens of thousands of NPUs without any
+ * shortcut. */
 #define DEFAULT_TIMEOUT "600"
 
 static const option options[] = {

@@ -36,8 +36,8 @@ typedef struct {
 
 /* What a shell offers for a value that is being typed. */
 typedef enum {
-    /* choices, true and false for an OPT_BOOL; or by the name of the option or of its value: cards for --model and
-     * --system, files for FILE, PREFIX and COMMAND, folders for DIR; else nothing */
+    /* choices, true and false for an OPT_BOOL; or by the name of the option or of its value: cards for
+     * --model and --system, files for FILE, PREFIX and COMMAND, folders for DIR; else nothing */
     COMPLETE_BY_NAME,
     COMPLETE_COMMAND,      /* a command of this program */
     COMPLETE_METRIC,       /* a metric that can be ranked by */

@@ -1,5 +1,5 @@
-/* The options that switch off the simulator's shortcuts, to check that they change nothing, and the memory limit of runs
- * without them. */
+/* The options that switch off the simulator's shortcuts, to check that they change nothing, and the memory
+ * limit of runs without them. */
 #ifndef DSE_CLI_SHORTCUTS_H
 #define DSE_CLI_SHORTCUTS_H
 

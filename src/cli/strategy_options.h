@@ -1,5 +1,5 @@
-/* The options of a strategy's parameters, made from their rows (strategy/parameters.h): one value each, or lists for a
- * sweep. A command's table has one marker row for them, which commands.c replaces. */
+/* The options of a strategy's parameters, made from their rows (strategy/parameters.h): one value each, or
+ * lists for a sweep. A command's table has one marker row for them, which commands.c replaces. */
 #ifndef DSE_CLI_STRATEGY_OPTIONS_H
 #define DSE_CLI_STRATEGY_OPTIONS_H
 

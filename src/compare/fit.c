@@ -90,8 +90,8 @@ static dse_status fail_too_few(const fit *f, const fit_point *x, dse_error *err)
 
 /* ---- starts ------------------------------------------------------------------------------------- */
 
-/* A Sobol sequence, shifted by random numbers (Cranley and Patterson): even, and different by seed. Above MAX_SOBOL
- * parameters they are random alone. */
+/* A Sobol sequence, shifted by random numbers (Cranley and Patterson): even, and different by seed. Above
+ * MAX_SOBOL parameters they are random alone. */
 typedef struct {
     gsl_rng *random;
     gsl_qrng *sobol; /* NULL: too many parameters */
@@ -150,7 +150,8 @@ static void step_done(session *s)
         s->p->progress(s->p->user, ++s->done, s->total);
 }
 
-/* Where the simulated system cannot finish with some values, as drawn, that way of fitting ends, and not all of them. */
+/* Where the simulated system cannot finish with some values, as drawn, that way of fitting ends, and not all
+ * of them. */
 static dse_status settle(session *s, fit_point *x, bool may_fail, dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;

@@ -1,8 +1,9 @@
-/* cmp_fit -- parameters of a model fitted to measurements: weighted least squares of logarithms, bounded, many starts (GSL).
+/* cmp_fit -- parameters of a model fitted to measurements: weighted least squares of logarithms, bounded,
+ * many starts (GSL).
  *
- * Minimises the sum of (ln predicted_i - ln measured_i)^2, so that a run counts by its relative error, whatever its length.
- * Rates are fitted in their logarithm, costs that may be 0 linearly. A parameter that the data do not constrain stays at its
- * start, and says so; nothing is fitted from nothing. */
+ * Minimises the sum of (ln predicted_i - ln measured_i)^2, so that a run counts by its relative error,
+ * whatever its length. Rates are fitted in their logarithm, costs that may be 0 linearly. A parameter that
+ * the data do not constrain stays at its start, and says so; nothing is fitted from nothing. */
 #ifndef DSE_COMPARE_FIT_H
 #define DSE_COMPARE_FIT_H
 
@@ -17,10 +18,10 @@ typedef struct {
     double step;
 } cmp_parameter;
 
-/* Predicts n values > 0 from p parameters. What it fails with ends the fit; but DSE_E_SIM, that a simulation cannot
- * finish with these values, is a step that is not taken, and only where there is no way on ends the attempt: from a
- * start that was drawn, or without a run. Called from one thread, with the same arguments again at times; must be a
- * function of them. */
+/* Predicts n values > 0 from p parameters. What it fails with ends the fit; but DSE_E_SIM, that a simulation
+ * cannot finish with these values, is a step that is not taken, and only where there is no way on ends the
+ * attempt: from a start that was drawn, or without a run. Called from one thread, with the same arguments
+ * again at times; must be a function of them. */
 typedef dse_status cmp_model(void *user, const double *parameter, double *predicted, dse_error *err);
 
 typedef struct {
@@ -67,12 +68,12 @@ typedef struct {
     uint32_t starts_agreed; /* starts that ended within 1 % of the best sum of squares */
 } cmp_fit_result;
 
-/* The fit without a run starts from the fit to all; what only that run constrains goes back to its own start first.
+/* The fit without a run starts from the fit to all; what only that run constrains goes back to its own start
+ * first.
  *
- * DSE_E_RANGE: fewer measurements, repeats not counted, than parameters that they constrain, plus one (says how many are needed
- * and which to fix);
- * no parameter changes any prediction; none of the starts converges; a measurement or a prediction is not > 0. And whatever the
- * model fails with. All in the arena. */
+ * DSE_E_RANGE: fewer measurements, repeats not counted, than parameters that they constrain, plus one (says
+ * how many are needed and which to fix); no parameter changes any prediction; none of the starts converges; a
+ * measurement or a prediction is not > 0. And whatever the model fails with. All in the arena. */
 dse_status cmp_fit(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out, dse_error *err);
 
 #endif

@@ -1,6 +1,7 @@
-/* What the data identify, by the Jacobian of the residuals at the solution: a column without length is a parameter without
- * effect; a small singular value of the columns, each scaled to length 1, is a combination of parameters that cannot be told
- * from another one, and the parameter that takes most part in it stays at its start. The rest is fitted again. */
+/* What the data identify, by the Jacobian of the residuals at the solution: a column without length is a
+ * parameter without effect; a small singular value of the columns, each scaled to length 1, is a combination
+ * of parameters that cannot be told from another one, and the parameter that takes most part in it stays at
+ * its start. The rest is fitted again. */
 #include "compare/fit_parts.h"
 
 #include <gsl/gsl_linalg.h>
@@ -49,8 +50,9 @@ static double distance(const double *a, const double *b, size_t n)
     return sqrt(sum);
 }
 
-/* Whether the parameter matters on one side of its value alone, as a rate does up to where another one limits: a fit from
- * that side ends there, and the data say no more than that it is not beyond. After fit_column. */
+/* Whether the parameter matters on one side of its value alone, as a rate does up to where another one
+ * limits: a fit from that side ends there, and the data say no more than that it is not beyond. After
+ * fit_column. */
 static bool is_one_sided(const fit *f, const double *residual)
 {
     double below = distance(f->low, residual, f->problem->n),
@@ -101,7 +103,8 @@ static void spectrum_free(spectrum *s)
     gsl_vector_free(s->work);
 }
 
-/* Of those that have an effect and are not held. GSL wants no fewer rows than columns: rows of 0 are added. */
+/* Of those that have an effect and are not held. GSL wants no fewer rows than columns: rows of 0 are
+ * added. */
 static dse_status spectrum_of(const jacobian *j, const fit_point *x, dse_arena *a, spectrum *out,
                               dse_error *err)
 {
@@ -250,8 +253,8 @@ static dse_status drop_inseparable(fit *f, fit_point *x, const jacobian *j, bool
     return st;
 }
 
-/* How much of the predictions a parameter makes up, to say which could be left as they are: of costs, those first that are
- * 0. */
+/* How much of the predictions a parameter makes up, to say which could be left as they are: of costs, those
+ * first that are 0. */
 static double share_of(const fit *f, const fit_point *x, const jacobian *j, size_t i)
 {
     const cmp_parameter *q = &f->problem->parameter[i];

@@ -1,8 +1,10 @@
-/* What the files of cmp_fit share: a least-squares problem in coordinates, its solution, and what of it the data identify.
+/* What the files of cmp_fit share: a least-squares problem in coordinates, its solution, and what of it the
+ * data identify.
  *
- * The coordinate of a rate is its logarithm, that of a cost its multiple of `step`: in both a difference of 1e-3 and of 1 is
- * one that shows. Bounds are kept by a set of parameters that are held at them (solve), not by a transformation that flattens
- * there: a Jacobian then means the same everywhere, and so do standard errors. */
+ * The coordinate of a rate is its logarithm, that of a cost its multiple of `step`: in both a difference of
+ * 1e-3 and of 1 is one that shows. Bounds are kept by a set of parameters that are held at them (solve), not
+ * by a transformation that flattens there: a Jacobian then means the same everywhere, and so do standard
+ * errors. */
 #ifndef DSE_COMPARE_FIT_PARTS_H
 #define DSE_COMPARE_FIT_PARTS_H
 
@@ -46,20 +48,22 @@ double fit_coordinate(const cmp_parameter *p, double value);
 /* Logarithms of predicted over measured, 0 for the one that is left out; n of them. */
 dse_status fit_residuals(const fit *f, const double *value, double *residual, dse_error *err);
 
-/* Derivatives by the coordinate of parameter j, n of them; central, one-sided at a bound. Uses the scratch. */
+/* Derivatives by the coordinate of parameter j, n of them; central, one-sided at a bound. Uses the
+ * scratch. */
 dse_status fit_column(fit *f, const double *value, size_t j, double *column, dse_error *err);
 
 /* Measurements that count. */
 size_t fit_count(const fit *f);
 
-/* The same, but what repeats another counts with it as one: it says how well that is known, and nothing of other things. */
+/* The same, but what repeats another counts with it as one: it says how well that is known, and nothing of
+ * other things. */
 size_t fit_count_distinct(const fit *f);
 
 /* The measurement itself, or the one that it repeats. */
 size_t cmp_first_of(const cmp_problem *p, size_t i);
 
-/* Minimises over the wanted parameters from x->value, within bounds. Sets value, held, sum; outcome FIT_DONE or
- * FIT_NO_CONVERGENCE. fit_solve.c */
+/* Minimises over the wanted parameters from x->value, within bounds. Sets value, held, sum; outcome FIT_DONE
+ * or FIT_NO_CONVERGENCE. fit_solve.c */
 dse_status fit_solve(fit *f, fit_point *x, dse_error *err);
 
 /* The same, until all that is left is identified; sets all of the point but for errors. fit_identify.c */

@@ -1,7 +1,8 @@
-/* Nonlinear least squares within bounds: GSL's trust region (Levenberg-Marquardt) over the parameters that are free, and a
- * set of those that are held at a bound. A step that leaves the bounds is judged by the prediction on them; what left is held
- * there and the others go on. In the end those are let go whose gradient points inwards. Source of the scheme: projected
- * Newton methods with an active set, as in Nocedal and Wright, Numerical Optimization, chapter 16.7. */
+/* Nonlinear least squares within bounds: GSL's trust region (Levenberg-Marquardt) over the parameters that
+ * are free, and a set of those that are held at a bound. A step that leaves the bounds is judged by the
+ * prediction on them; what left is held there and the others go on. In the end those are let go whose
+ * gradient points inwards. Source of the scheme: projected Newton methods with an active set, as in Nocedal
+ * and Wright, Numerical Optimization, chapter 16.7. */
 #include "compare/fit_parts.h"
 
 #include <gsl/gsl_errno.h>
@@ -153,7 +154,8 @@ static int residuals_of(const gsl_vector *x, void *user, gsl_vector *out)
     return GSL_SUCCESS;
 }
 
-/* The difference to one side only, from the residuals in f->low: half the predictions, and good enough for a direction. */
+/* The difference to one side only, from the residuals in f->low: half the predictions, and good enough for a
+ * direction. */
 static dse_status one_sided_column(fit *f, const double *value, size_t j, double *column, dse_error *err)
 {
     const cmp_problem *p = f->problem;
@@ -234,7 +236,8 @@ static bool is_small(const run *r, const gsl_multifit_nlinear_workspace *w)
     return true;
 }
 
-/* That no smaller sum is found in any nearby direction (GSL_ENOPROG) is an end as well: predictions are not smooth. */
+/* That no smaller sum is found in any nearby direction (GSL_ENOPROG) is an end as well: predictions are not
+ * smooth. */
 static ending iterate(const run *r, gsl_multifit_nlinear_workspace *w, bool *held)
 {
     double least = (double)fit_count(r->f) * RESIDUAL_DONE * RESIDUAL_DONE, before = sum_of(w), after;

@@ -97,9 +97,10 @@ static int by_measured(const void *a, const void *b)
 static double *simulated_of(cmp_item *i) { return &i->simulated; }
 static double *measured_of(cmp_item *i) { return &i->measured; }
 
-/* Puts ranks in the place of one side, by which the items are sorted: twice their distance from the mean rank, a whole number,
- * so that sums of them and of their products are exact (gsl_stats_spearman's are not: of equal orders it may say 1 - 2e-16).
- * Of the i-th to before the j-th, which are equal, the mean rank is (i + j + 1) / 2, and that of all is (n + 1) / 2. */
+/* Puts ranks in the place of one side, by which the items are sorted: twice their distance from the mean
+ * rank, a whole number, so that sums of them and of their products are exact (gsl_stats_spearman's are not:
+ * of equal orders it may say 1 - 2e-16). Of the i-th to before the j-th, which are equal, the mean rank is (i
+ * + j + 1) / 2, and that of all is (n + 1) / 2. */
 static void put_ranks(cmp_item *items, size_t n, double *(*side)(cmp_item *))
 {
     for (size_t i = 0, j; i < n; i = j) {

@@ -1,5 +1,5 @@
-/* cmp_rank -- whether a group of runs, choices for the same work, is simulated in the order in which it was measured: for
- * score.h. What cannot be said is NaN. */
+/* cmp_rank -- whether a group of runs, choices for the same work, is simulated in the order in which it was
+ * measured: for score.h. What cannot be said is NaN. */
 #ifndef DSE_COMPARE_RANK_H
 #define DSE_COMPARE_RANK_H
 
@@ -20,15 +20,16 @@ typedef struct {
 /* Adds those of n items; scratch holds 2 n items. n log n steps (Knight, JASA 61, 1966). */
 void cmp_count_pairs(const cmp_item *items, size_t n, cmp_item *scratch, cmp_pair_counts *sum);
 
-/* Kendall's tau-b: difference / sqrt((all - tied_simulated) * (all - tied_measured)). NaN if all are tied on a side. */
+/* Kendall's tau-b: difference / sqrt((all - tied_simulated) * (all - tied_measured)). NaN if all are tied on
+ * a side. */
 double cmp_tau_b(const cmp_pair_counts *c);
 
-/* Spearman's rho, equal values at the mean of their ranks. NaN for fewer than three items, or if all are equal on a side.
- * scratch holds n items. */
+/* Spearman's rho, equal values at the mean of their ranks. NaN for fewer than three items, or if all are
+ * equal on a side. scratch holds n items. */
 double cmp_spearman(const cmp_item *items, size_t n, cmp_item *scratch);
 
-/* For each of cmp_top_k: how much slower than the truly best the best measured of the k simulated-best is; NaN unless there
- * are more than k items. Of equals the earlier run counts as the better simulated. n > 0. */
+/* For each of cmp_top_k: how much slower than the truly best the best measured of the k simulated-best is;
+ * NaN unless there are more than k items. Of equals the earlier run counts as the better simulated. n > 0. */
 void cmp_regret(const cmp_item *items, size_t n, double out[CMP_TOPS]);
 
 #endif

@@ -45,8 +45,8 @@ static size_t best_of(const state *s, size_t n)
     return best;
 }
 
-/* Evaluates the n candidates of s->which. Without the winner to compare with, every other may be the best: then all of
- * them. */
+/* Evaluates the n candidates of s->which. Without the winner to compare with, every other may be the best:
+ * then all of them. */
 static dse_status find_best(state *s, size_t n, size_t *best, dse_error *err)
 {
     const cmp_robust_problem *p = s->p;
@@ -64,8 +64,8 @@ static dse_status find_best(state *s, size_t n, size_t *best, dse_error *err)
 
 /* ---- draws ---------------------------------------------------------------------------------- */
 
-/* The sequence itself is always the same; shifted as a whole, modulo 1, it is as even, and another one for each seed
- * (Cranley and Patterson 1976). */
+/* The sequence itself is always the same; shifted as a whole, modulo 1, it is as even, and another one for
+ * each seed (Cranley and Patterson 1976). */
 static void fill_sobol(gsl_rng *rng, size_t p, size_t draws, double *u)
 {
     gsl_qrng *q = gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)p);
@@ -83,7 +83,8 @@ static void fill_sobol(gsl_rng *rng, size_t p, size_t draws, double *u)
     gsl_qrng_free(q);
 }
 
-/* Each parameter has one draw in each of `draws` equal parts of its range; which ones meet is left to chance. */
+/* Each parameter has one draw in each of `draws` equal parts of its range; which ones meet is left to
+ * chance. */
 static void fill_hypercube(gsl_rng *rng, size_t p, size_t draws, double *u)
 {
     size_t *part = dse_calloc(draws, sizeof *part);
@@ -112,7 +113,8 @@ static double *make_draws(const cmp_robust_problem *p)
     return u;
 }
 
-/* Sets the factors, of which u is the place in the range's logarithm; the largest of them and their inverses. */
+/* Sets the factors, of which u is the place in the range's logarithm; the largest of them and their
+ * inverses. */
 static double set_factors(state *s, const double *u)
 {
     double low = log(1 - s->p->spread), high = log(1 + s->p->spread), largest = 1;
@@ -204,8 +206,8 @@ static size_t collect(const search *q, double x)
     return n > 1 || s->p->limited ? n : 0;
 }
 
-/* Keeps what the candidates evaluated at x have, and returns how far the nearest of those that are not ruled out is behind
- * the winner, as a fraction of the winner's value. */
+/* Keeps what the candidates evaluated at x have, and returns how far the nearest of those that are not ruled
+ * out is behind the winner, as a fraction of the winner's value. */
 static double take_ratios(search *q, double x, size_t n)
 {
     const state *s = q->s;
@@ -225,8 +227,9 @@ static double take_ratios(search *q, double x, size_t n)
     return gap;
 }
 
-/* That, of all candidates, with what others have at least; below 0 if one is ahead, or the winner is ruled out. Never 0, as
- * equals are ordered: the sign alone says whether the winner is the best. Finite, for a root to be found. */
+/* That, of all candidates, with what others have at least; below 0 if one is ahead, or the winner is ruled
+ * out. Never 0, as equals are ordered: the sign alone says whether the winner is the best. Finite, for a root
+ * to be found. */
 static double gap_at(search *q, double x)
 {
     state *s = q->s;

@@ -1,7 +1,8 @@
-/* cmp_score -- how near simulated figures are to measured ones: of one run by metric, of many runs by step time.
+/* cmp_score -- how near simulated figures are to measured ones: of one run by metric, of many runs by step
+ * time.
  *
- * A relative error is (simulated - measured) / measured: positive where the simulation is too slow. What cannot be said is
- * NaN, never 0: a side that is absent, a measured 0, too few runs. */
+ * A relative error is (simulated - measured) / measured: positive where the simulation is too slow. What
+ * cannot be said is NaN, never 0: a side that is absent, a measured 0, too few runs. */
 #ifndef DSE_COMPARE_SCORE_H
 #define DSE_COMPARE_SCORE_H
 
@@ -22,22 +23,22 @@ typedef struct {
 /* NaN if a side is absent, or measured is 0 and simulated is not; 0 if both are 0. */
 double cmp_error(double simulated, double measured);
 
-/* The weighted mean of |relative error| over the pairs that have one and a weight, as a fraction: 0 is perfect. NaN if there
- * is none; *used: how many there were. */
+/* The weighted mean of |relative error| over the pairs that have one and a weight, as a fraction: 0 is
+ * perfect. NaN if there is none; *used: how many there were. */
 double cmp_score(const cmp_pair *pairs, size_t n, const cmp_weights *w, size_t *used);
 
 /* ---- over runs ------------------------------------------------------------------------------- */
 
-/* A run for which both step times are known (seconds, > 0). Runs of one group are choices for the same work: the same model,
- * batch, sequence and devices; ranks and regret compare within groups alone. */
+/* A run for which both step times are known (seconds, > 0). Runs of one group are choices for the same work:
+ * the same model, batch, sequence and devices; ranks and regret compare within groups alone. */
 typedef struct {
     double simulated, measured;
     uint32_t group;
 } cmp_run;
 
-/* A figure with a bootstrap percentile interval of 95 %. NaN: it cannot be said. The interval cannot be said without
- * resamples, of one run, and if more than a twentieth of the resamples lack the figure (three draws from three runs are the
- * same one once in nine times, and have no rank correlation). */
+/* A figure with a bootstrap percentile interval of 95 %. NaN: it cannot be said. The interval cannot be said
+ * without resamples, of one run, and if more than a twentieth of the resamples lack the figure (three draws
+ * from three runs are the same one once in nine times, and have no rank correlation). */
 typedef struct {
     double value, low, high;
 } cmp_estimate;
@@ -53,7 +54,8 @@ typedef struct {
     cmp_estimate bias;      /* exp(mean ln(simulated / measured)) - 1: too slow where positive */
     size_t worst;           /* index of the largest |relative error|; the first among equals; 0 of no runs */
     double worst_error;     /* signed */
-    /* 1 - SS(simulated - measured) / SS(measured - mean); of 3 runs or more that are not all measured equal. */
+    /* 1 - SS(simulated - measured) / SS(measured - mean); of 3 runs or more that are not all measured
+     * equal. */
     cmp_estimate r2;
     size_t n_groups, n_runs; /* groups of two runs or more, and the runs in them */
     /* Mean over groups of three or more, weighted by runs, but for those in which all are equal on a side. */
@@ -70,13 +72,13 @@ typedef struct {
     uint32_t resamples; /* 0: no intervals */
 } cmp_bootstrap;
 
-/* Resampling draws whole runs with replacement within each group, so that groups keep their sizes; runs that are alone in
- * theirs are drawn among themselves (GSL's mt19937). A run drawn twice counts as two. So an interval says how far a figure
- * hangs on which runs happened to be measured; of few runs it is too narrow.
+/* Resampling draws whole runs with replacement within each group, so that groups keep their sizes; runs that
+ * are alone in theirs are drawn among themselves (GSL's mt19937). A run drawn twice counts as two. So an
+ * interval says how far a figure hangs on which runs happened to be measured; of few runs it is too narrow.
  *
- * The order of the runs does not matter, nor how groups are numbered, but for one thing: of runs of a group that are
- * simulated equal the earlier counts as the better when regret picks. The same seed gives the same figures to the last bit.
- * The arena is used for scratch. */
+ * The order of the runs does not matter, nor how groups are numbered, but for one thing: of runs of a group
+ * that are simulated equal the earlier counts as the better when regret picks. The same seed gives the same
+ * figures to the last bit. The arena is used for scratch. */
 cmp_summary cmp_summarize(const cmp_run *runs, size_t n, const cmp_bootstrap *b, dse_arena *a);
 
 #endif

@@ -1,8 +1,8 @@
-/* Figures over many runs, and their bootstrap intervals (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
- * chapter 13: the percentile interval).
+/* Figures over many runs, and their bootstrap intervals (Efron and Tibshirani, An Introduction to the
+ * Bootstrap, 1993, chapter 13: the percentile interval).
  *
- * Runs are put into an order of their own first: groups by size, then by their figures. So neither the sums nor the draws
- * depend on the order in which the caller has them. */
+ * Runs are put into an order of their own first: groups by size, then by their figures. So neither the sums
+ * nor the draws depend on the order in which the caller has them. */
 #include "compare/rank.h"
 
 #include <assert.h>

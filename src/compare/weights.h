@@ -15,9 +15,10 @@ typedef struct {
     double *weight; /* 0 to CMP_MOST_WEIGHT, one of them > 0 */
 } cmp_weights;
 
-/* Reads `metric: weight` lines (YAML). `known` are the metrics that there are (NULL: any name is taken; compare/ itself
- * knows none). DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with file, line and remedy: an unknown metric (with the nearest), no
- * number, below 0 or above CMP_MOST_WEIGHT, all 0. In the arena; *out changes on success alone. */
+/* Reads `metric: weight` lines (YAML). `known` are the metrics that there are (NULL: any name is taken;
+ * compare/ itself knows none). DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with file, line and remedy: an unknown
+ * metric (with the nearest), no number, below 0 or above CMP_MOST_WEIGHT, all 0. In the arena; *out changes
+ * on success alone. */
 dse_status cmp_weights_load(const char *path, const char *const *known, size_t n_known, dse_arena *a,
                             cmp_weights *out, dse_error *err);
 

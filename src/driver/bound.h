@@ -5,8 +5,8 @@
 #include "driver/study.h"
 #include "sim/bound.h"
 
-/* The outlines of models that were needed, by operators, layers and passes; and the system of one study, and what its
- * model gives the symbols. All of it is kept here: nothing of a study stays behind a call. */
+/* The outlines of models that were needed, by operators, layers and passes; and the system of one study, and
+ * what its model gives the symbols. All of it is kept here: nothing of a study stays behind a call. */
 typedef struct {
     net_network net;
     sim_settings settings;
@@ -22,8 +22,8 @@ typedef struct {
 void drv_bounds_init(drv_bounds *b);
 void drv_bounds_free(drv_bounds *b);
 
-/* Makes a study the one whose points are asked for. Fails as a simulation of the study would, and with DSE_E_CONFIG if
- * the operator file has changed; then its points have no bound. */
+/* Makes a study the one whose points are asked for. Fails as a simulation of the study would, and with
+ * DSE_E_CONFIG if the operator file has changed; then its points have no bound. */
 dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err);
 
 /* Of a point of that study, which is given again. Fails for what the generator refuses. */

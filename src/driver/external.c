@@ -84,8 +84,8 @@ dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_err
 
 /* ---- the folders --------------------------------------------------------------------------- */
 
-/* A part of a folder's name: letters, digits and "._-" of at most 60; nothing that a tool could take for a pattern,
- * and no word that ASTRA-sim takes for another. */
+/* A part of a folder's name: letters, digits and "._-" of at most 60; nothing that a tool could take for a
+ * pattern, and no word that ASTRA-sim takes for another. */
 static void add_name(dse_strbuf *out, const char *name)
 {
     size_t start = out->len;

@@ -6,8 +6,9 @@
  *   astrasim_configs/NAME/   system.json, network.yml, remote_memory.json
  *   results/astrasim/NAME/   where ASTRA-sim runs; stage.log and astrasim.log: what both print
  *
- * with NAME = <model>_<system>_<point>_<8 hex digits>, the digits from the hash of the point's configuration with
- * this engine. The first and the last of them are removed before a run: nothing of an earlier one is taken for it. */
+ * with NAME = <model>_<system>_<point>_<8 hex digits>, the digits from the hash of the point's configuration
+ * with this engine. The first and the last of them are removed before a run: nothing of an earlier one is
+ * taken for it. */
 #ifndef DSE_DRIVER_EXTERNAL_H
 #define DSE_DRIVER_EXTERNAL_H
 
@@ -37,14 +38,14 @@ typedef struct {
     bool discard_workloads;
 } drv_external_options;
 
-/* Command lines are split as a shell would (base/words.h). A program with a slash in its name is made absolute, and so
- * are a simulator's other words that have a slash and name a file, as it runs in another folder; a file in this one is
- * said as ./FILE. That a program is missing is seen when a point needs it. Everything is in the arena. DSE_E_USAGE,
- * DSE_E_IO; DSE_E_CONFIG if ASTRA-sim cannot run in this folder. */
+/* Command lines are split as a shell would (base/words.h). A program with a slash in its name is made
+ * absolute, and so are a simulator's other words that have a slash and name a file, as it runs in another
+ * folder; a file in this one is said as ./FILE. That a program is missing is seen when a point needs it.
+ * Everything is in the arena. DSE_E_USAGE, DSE_E_IO; DSE_E_CONFIG if ASTRA-sim cannot run in this folder. */
 dse_status drv_external_init(const drv_external_options *o, dse_arena *a, drv_external *out, dse_error *err);
 
-/* Whether the tools have what a system needs: DSE_E_USAGE without the simulator of its backend; as drv_simulator_check
- * if ASTRA-sim cannot simulate it, or would do so otherwise. */
+/* Whether the tools have what a system needs: DSE_E_USAGE without the simulator of its backend; as
+ * drv_simulator_check if ASTRA-sim cannot simulate it, or would do so otherwise. */
 dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_error *err);
 
 /* What a point takes: paths relative to the current folder, and its two commands. */
@@ -55,7 +56,8 @@ typedef struct {
     exec_job job;
 } drv_external_point;
 
-/* Touches no file. In the arena. DSE_E_CONFIG, DSE_E_RANGE if STAGE cannot generate it; as drv_external_check. */
+/* Touches no file. In the arena. DSE_E_CONFIG, DSE_E_RANGE if STAGE cannot generate it; as
+ * drv_external_check. */
 dse_status drv_external_plan(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
                              drv_external_point *out, dse_error *err);
 
@@ -72,8 +74,8 @@ typedef struct {
     void *user;
 } drv_external_calls;
 
-/* Runs points, `jobs` at a time. A point that fails, for whatever reason of its own, is a result. DSE_E_INTERRUPT
- * after Ctrl-C. */
+/* Runs points, `jobs` at a time. A point that fails, for whatever reason of its own, is a result.
+ * DSE_E_INTERRUPT after Ctrl-C. */
 dse_status drv_external_run(const drv_external *x, uint32_t jobs, const drv_external_calls *calls,
                             dse_error *err);
 

@@ -1,8 +1,9 @@
 /* drv_import -- results that others made, from the keyed format (report/keyed.h), as rows for the database.
  *
- * Both forms are read: the points of one model and system, and objects within objects, which name them. Every figure
- * must be there; null says that it is not known, which a step time must be, and more than 0. The degrees beside the figures must be those
- * of the key. Other fields are passed over, and counted. An imported row has no cards: its configuration is
+ * Both forms are read: the points of one model and system, and objects within objects, which name them. Every
+ * figure must be there; null says that it is not known, which a step time must be, and more than 0. The
+ * degrees beside the figures must be those of the key. Other fields are passed over, and counted. An imported
+ * row has no cards: its configuration is
  *
  *   {"engine":"imported","model_name":"m","system_name":"s","point":{"dp":32,...}}
  *
@@ -35,8 +36,8 @@ dse_status drv_import_check_name(const char *what, const char *name, dse_arena *
  * DSE_E_USAGE. */
 dse_status drv_import_check_engine(const char *name, dse_error *err);
 
-/* Adds the rows of a text; `path` is its name in messages. DSE_E_SYNTAX, DSE_E_CONFIG and DSE_E_RANGE with file, line
- * and column; what had been added before the failure is then of no use. */
+/* Adds the rows of a text; `path` is its name in messages. DSE_E_SYNTAX, DSE_E_CONFIG and DSE_E_RANGE with
+ * file, line and column; what had been added before the failure is then of no use. */
 dse_status drv_import_parse(const char *path, const char *text, size_t n, const drv_import_as *as,
                             dse_arena *a, drv_import *io, dse_error *err);
 

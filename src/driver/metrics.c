@@ -1,5 +1,5 @@
-/* What is stored of a result. The simulator knows communicator groups and tensors of a workload; here they become the
- * parallel dimensions and the words that a user knows. */
+/* What is stored of a result. The simulator knows communicator groups and tensors of a workload; here they
+ * become the parallel dimensions and the words that a user knows. */
 #include "driver/study.h"
 
 #include <string.h>

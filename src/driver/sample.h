@@ -1,9 +1,9 @@
 /* A sample of points, as a study in Python draws it.
  *
  * random.seed(S), then for each model in its order random.sample(sorted(names), N), where a name is
- * <model>_<dp>_<tp>_<pp>_<sp>_<weight sharded>_<recompute> with Python's True and False, followed by "_KEY=VALUE" for
- * each value that varies over the cards. Systems on which a model has the same names share its draw; one with others is
- * drawn for after those before it. */
+ * <model>_<dp>_<tp>_<pp>_<sp>_<weight sharded>_<recompute> with Python's True and False, followed by
+ * "_KEY=VALUE" for each value that varies over the cards. Systems on which a model has the same names share
+ * its draw; one with others is drawn for after those before it. */
 #ifndef DSE_DRIVER_SAMPLE_H
 #define DSE_DRIVER_SAMPLE_H
 

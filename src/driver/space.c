@@ -7,7 +7,8 @@
 #define MAX_VISITS                                                                                           \
     5000000u /* variants that are looked at one by one, unasked, to count the points: half a minute */
 
-/* What a constraint may name besides the values of cards: the parameters of a strategy, by their rows, and these. */
+/* What a constraint may name besides the values of cards: the parameters of a strategy, by their rows, and
+ * these. */
 enum { NAME_NPUS = STRATEGY_N, NAME_MODEL, NAME_SYSTEM, N_NAMES };
 static const char *const more_names[] = {"npus", "model", "system"};
 
@@ -113,7 +114,8 @@ static bool matters(const drv_space *s, const drv_axis *axis)
 
 /* ---- constraints --------------------------------------------------------------------------- */
 
-/* The constraints over one variant, whose cards have given their values; those of the strategy come with each point. */
+/* The constraints over one variant, whose cards have given their values; those of the strategy come with each
+ * point. */
 typedef struct {
     const drv_space *s;
     design_value **value; /* per constraint and name */
@@ -322,8 +324,9 @@ static dse_status strategies(walk *w, const strategy *base, uint64_t npus, strat
     return DSE_OK;
 }
 
-/* Whether a variant has failed for its system, which cannot be built, and a constraint on the cards alone drops it: a mesh
- * of 8 by 8 where width * height must be 16. A model that lacks something has no values to decide by. */
+/* Whether a variant has failed for its system, which cannot be built, and a constraint on the cards alone
+ * drops it: a mesh of 8 by 8 where width * height must be 16. A model that lacks something has no values to
+ * decide by. */
 static bool is_dropped(walk *w, const drv_study *varied)
 {
     if (cfg_table_check(&card_model_table, "", &varied->model, NULL) != DSE_OK ||
@@ -371,7 +374,8 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
     return st;
 }
 
-/* Says of which variant a failure is: "llama70b on system1 with layers=4: ...". A constraint has its own place. */
+/* Says of which variant a failure is: "llama70b on system1 with layers=4: ...". A constraint has its own
+ * place. */
 static dse_status fail_variant(const drv_study *study, const cfg_settings *settings, const dse_error *why,
                                dse_error *err)
 {
@@ -402,7 +406,8 @@ static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_err
     return st == DSE_OK ? st : fail_variant(&w->s->study[study], &settings, &why, err);
 }
 
-/* Every combination of the values of the axes; of the axes that are `held`, the first value stands for all. */
+/* Every combination of the values of the axes; of the axes that are `held`, the first value stands for
+ * all. */
 static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_error *err)
 {
     const drv_space *s = w->s;
@@ -463,8 +468,8 @@ static dse_status no_points(const drv_space *s, const uint64_t *survivors, dse_e
                        i == N_RULES ? "" : " that the constraints before it leave");
 }
 
-/* How many variants are looked at one by one to count the points; of the other axes, which are `held` (NULL: not
- * asked), each value stands for all. */
+/* How many variants are looked at one by one to count the points; of the other axes, which are `held` (NULL:
+ * not asked), each value stands for all. */
 static uint64_t count_visits(const drv_space *s, bool *held)
 {
     uint64_t visits = s->n_studies;

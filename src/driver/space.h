@@ -1,9 +1,10 @@
 /* drv_space -- the points of a study: strategies of models on systems, also over cards whose values vary.
  *
- * A study here is one model on one system; a variant is a study with some values set over its cards; a point is a
- * strategy of a variant. Two rules hold everywhere: dp * tp * sp * pp is the number of NPUs, and pp at most the
- * layers and two embeddings. Constraints may use dp, tp, sp, pp, recompute, weight_sharded, npus, model, system (their
- * names), and every value of a card by its key (heads, network.bandwidth[1]), in the unit of that key. */
+ * A study here is one model on one system; a variant is a study with some values set over its cards; a point
+ * is a strategy of a variant. Two rules hold everywhere: dp * tp * sp * pp is the number of NPUs, and pp at
+ * most the layers and two embeddings. Constraints may use dp, tp, sp, pp, recompute, weight_sharded, npus,
+ * model, system (their names), and every value of a card by its key (heads, network.bandwidth[1]), in the
+ * unit of that key. */
 #ifndef DSE_DRIVER_SPACE_H
 #define DSE_DRIVER_SPACE_H
 
@@ -51,15 +52,16 @@ typedef struct {
     drv_space_point *point;
 } drv_points;
 
-/* Loads the studies of models x systems, models outermost; names or paths. A model may lack what an axis gives; its
- * points are refused if none does. Fills in these members of *out alone. */
+/* Loads the studies of models x systems, models outermost; names or paths. A model may lack what an axis
+ * gives; its points are refused if none does. Fills in these members of *out alone. */
 dse_status drv_space_load(const char *const *models, size_t n_models, const char *const *systems,
                           size_t n_systems, const cfg_settings *settings, dse_arena *a, drv_space *out,
                           dse_error *err);
 
-/* How many points there are, without making them; UINT64_MAX: as many or more. At least one: DSE_E_RANGE says which rule
- * or constraint removes the last. DSE_E_CONFIG: a constraint or an axis that does not fit the cards. Looks at every
- * combination of the values that constraints, or the number of strategies, depend on, about 10 us each. */
+/* How many points there are, without making them; UINT64_MAX: as many or more. At least one: DSE_E_RANGE says
+ * which rule or constraint removes the last. DSE_E_CONFIG: a constraint or an axis that does not fit the
+ * cards. Looks at every combination of the values that constraints, or the number of strategies, depend on,
+ * about 10 us each. */
 dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err);
 
 /* What a space is known to have. */
@@ -75,8 +77,9 @@ typedef struct {
 /* How large a space is, in at most half a minute. Fails as drv_space_count does. */
 dse_status drv_space_estimate(const drv_space *s, drv_size *out, dse_error *err);
 
-/* All points: by study, then by the values of the axes, the first axis slowest, then as design_enumerate orders
- * them. In the arena, which holds nothing of the combinations that constraints remove. Fails as drv_space_count does. */
+/* All points: by study, then by the values of the axes, the first axis slowest, then as design_enumerate
+ * orders them. In the arena, which holds nothing of the combinations that constraints remove. Fails as
+ * drv_space_count does. */
 dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err);
 
 /* The study of a variant; what is new of it belongs to the arena. */

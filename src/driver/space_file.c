@@ -134,7 +134,8 @@ static dse_status read_range(const reader *r, const cfg_node *map, const char *w
     return DSE_OK;
 }
 
-/* How many values a range has: of powers, those of from * base^k. A last value that only rounding keeps out is in. */
+/* How many values a range has: of powers, those of from * base^k. A last value that only rounding keeps out
+ * is in. */
 static double range_count(const range *r)
 {
     double steps =
@@ -220,7 +221,8 @@ static dse_status read_strategy_axis(const reader *r, const cfg_node *node, cons
     return st == DSE_OK ? st : fail(r, node, "%s", why.text);
 }
 
-/* Whether a value is one for its path, before the cards are known: to it, every list is as long as lists can be. */
+/* Whether a value is one for its path, before the cards are known: to it, every list is as long as lists can
+ * be. */
 static dse_status check_value(const cfg_setting *s, dse_error *err)
 {
     card_model model = {0};

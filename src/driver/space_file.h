@@ -1,5 +1,5 @@
-/* A space as a file: models, systems, axes, constraints. The format is explained by `ccldse sweep --help` and shown in
- * configs/spaces/. */
+/* A space as a file: models, systems, axes, constraints. The format is explained by `ccldse sweep --help` and
+ * shown in configs/spaces/. */
 #ifndef DSE_DRIVER_SPACE_FILE_H
 #define DSE_DRIVER_SPACE_FILE_H
 

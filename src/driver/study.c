@@ -127,8 +127,8 @@ dse_status drv_path_check(const char *path, dse_error *err)
         "no card has '%.80s'; 'ccldse models --keys' and 'ccldse systems --keys' list what they have", path);
 }
 
-/* "placement=tp,sp,dp,pp", as parameters of the strategy were once set over a card: they are part of each point, and no
- * setting of its study. */
+/* "placement=tp,sp,dp,pp", as parameters of the strategy were once set over a card: they are part of each
+ * point, and no setting of its study. */
 static bool is_of_strategy(const char *path) { return strategy_find(path) < STRATEGY_N; }
 
 static dse_status check_paths(const cfg_settings *settings, dse_error *err)

@@ -1,8 +1,8 @@
 /* What a result is a function of: a model, a system, a strategy, and the engine.
  *
  * A study is a model on a system. Its resolved configuration is one JSON text; that of a point adds the
- * strategy. The text travels to the worker processes, is stored beside the result, and its hash finds a result
- * that is already there. */
+ * strategy. The text travels to the worker processes, is stored beside the result, and its hash finds a
+ * result that is already there. */
 #ifndef DSE_DRIVER_STUDY_H
 #define DSE_DRIVER_STUDY_H
 
@@ -32,36 +32,38 @@ typedef struct {
     sim_shortcuts shortcuts; /* all, unless the caller sets others; no result is a function of them */
 } drv_study;
 
-/* Loads both cards, by name or path, and the operator file; checks what can be checked before a point is known. A
- * system may be a folder with ASTRA-sim's system.json and network.yml, a model a Hugging Face config.json. `settings`
- * (NULL: none) are set over the cards; DSE_E_CONFIG if neither has one's path. */
+/* Loads both cards, by name or path, and the operator file; checks what can be checked before a point is
+ * known. A system may be a folder with ASTRA-sim's system.json and network.yml, a model a Hugging Face
+ * config.json. `settings` (NULL: none) are set over the cards; DSE_E_CONFIG if neither has one's path. */
 dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
                           drv_study *out, dse_error *err);
 
-/* The same, but the model may lack what drv_study_vary is to give: until then the study is good for nothing else. */
+/* The same, but the model may lack what drv_study_vary is to give: until then the study is good for nothing
+ * else. */
 dse_status drv_study_load_part(const char *model, const char *system, const cfg_settings *settings,
                                dse_arena *a, drv_study *out, dse_error *err);
 
-/* The study of a model card that is not a file's, on a system that has been read. `settings` (NULL: none) are set over the
- * model; those of the system have been set over it. Names and the document are borrowed. */
+/* The study of a model card that is not a file's, on a system that has been read. `settings` (NULL: none) are
+ * set over the model; those of the system have been set over it. Names and the document are borrowed. */
 dse_status drv_study_of(const cfg_doc *model, const char *model_name, const card_system *system,
                         const char *system_name, const cfg_settings *settings, dse_arena *a, drv_study *out,
                         dse_error *err);
 
-/* The operator file that the model of the study names, into operators and operators_hash; a generator of another file
- * is left behind. */
+/* The operator file that the model of the study names, into operators and operators_hash; a generator of
+ * another file is left behind. */
 dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err);
 
-/* A system by name or path, and its name without folder and extension. Settings that are not a system's are passed
- * over. */
+/* A system by name or path, and its name without folder and extension. Settings that are not a system's are
+ * passed over. */
 dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_arena *a, card_system *out,
                            const char **stem, dse_error *err);
 
-/* The settings of a text such as "batch=256 layers=4", which may be empty, and others, in their order; appended to
- * out. */
+/* The settings of a text such as "batch=256 layers=4", which may be empty, and others, in their order;
+ * appended to out. */
 void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf *out);
 
-/* Whether setting `path` takes away what `other` sets: cfg_path_covers, and collectives.all covers each list. */
+/* Whether setting `path` takes away what `other` sets: cfg_path_covers, and collectives.all covers each
+ * list. */
 bool drv_path_covers(const char *path, const char *other);
 
 /* A path that no card has would change nothing: DSE_E_CONFIG, with the nearest that one has. */
@@ -74,29 +76,29 @@ const char *drv_nearest_key(const char *path, const char *const *also, size_t n_
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
                               dse_error *err);
 
-/* A copy of a study with more set over it, complete by that. DSE_E_CONFIG also for a path that covers one of the
- * study's own settings, and if the model still lacks something. */
+/* A copy of a study with more set over it, complete by that. DSE_E_CONFIG also for a path that covers one of
+ * the study's own settings, and if the model still lacks something. */
 dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_arena *a, drv_study *out,
                           dse_error *err);
 
 /* The resolved configuration; point NULL: of the study. Appended to out. */
 void drv_study_write_config(const drv_study *s, const strategy *point, dse_strbuf *out);
 
-/* Makes the resolved configuration of a study, which is the last in the buffer, that of a point: what is before its
- * last character stays as it is. */
+/* Makes the resolved configuration of a study, which is the last in the buffer, that of a point: what is
+ * before its last character stays as it is. */
 void drv_config_add_point(const strategy *point, dse_strbuf *config);
 
-/* The configuration of another point of the study of `config`, which has a point; appended to out. False if `config` is no
- * such text: an imported result has none. */
+/* The configuration of another point of the study of `config`, which has a point; appended to out. False if
+ * `config` is no such text: an imported result has none. */
 bool drv_config_of_point(const char *config, const strategy *point, dse_strbuf *out);
 
 /* The reverse: a study and a point from such a text. */
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out, strategy *point,
                                  dse_error *err);
 
-/* Reads such texts one after another; of a study that is the same as before, only the point is read. The operators
- * stay while their name and hash do, and with them their generator, which each study gets: then their file is not
- * looked at again, and may be gone. */
+/* Reads such texts one after another; of a study that is the same as before, only the point is read. The
+ * operators stay while their name and hash do, and with them their generator, which each study gets: then
+ * their file is not looked at again, and may be gone. */
 typedef struct {
     dse_arena study_arena, operators_arena;
     dse_strbuf text; /* of the study that is kept, "}" at its end; empty: none is */
@@ -110,16 +112,17 @@ typedef struct {
 void drv_study_reader_init(drv_study_reader *r);
 void drv_study_reader_free(drv_study_reader *r);
 
-/* The same study and point, and the same errors, as drv_study_read_config; but for the generator. *out is good until
- * the next call or until the arena is reset. */
+/* The same study and point, and the same errors, as drv_study_read_config; but for the generator. *out is
+ * good until the next call or until the arena is reset. */
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
                                  drv_study *out, strategy *point, dse_error *err);
 
 /* {"dp":8,...}, as it stands in such a text. */
 void drv_point_write_json(const strategy *p, dse_json *j);
 
-/* The memory of an NPU in bytes, as the system of such a text gives it; NaN if it gives none, as that of an imported
- * result, which came without a system. Unlike a whole study it needs no operator file, which may be gone by now. */
+/* The memory of an NPU in bytes, as the system of such a text gives it; NaN if it gives none, as that of an
+ * imported result, which came without a system. Unlike a whole study it needs no operator file, which may be
+ * gone by now. */
 dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err);
 
 /* What the generator is asked for. */

@@ -211,7 +211,8 @@ void drv_study_reader_free(drv_study_reader *r)
     dse_arena_free(&r->operators_arena);
 }
 
-/* Gives the study the operators that are kept, if they are those of its configuration, or else keeps its own. */
+/* Gives the study the operators that are kept, if they are those of its configuration, or else keeps its
+ * own. */
 static dse_status keep_operators(drv_study_reader *r, const char *operators_hash, dse_error *err)
 {
     drv_study *s = &r->study;
@@ -233,8 +234,8 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
     return DSE_OK;
 }
 
-/* Makes the study of a configuration up to its point, n bytes, the one that is kept. False if it is none: then none is
- * kept. */
+/* Makes the study of a configuration up to its point, n bytes, the one that is kept. False if it is none:
+ * then none is kept. */
 static bool keep_study(drv_study_reader *r, const char *text, size_t n)
 {
     const char *operators_hash = "";
@@ -257,8 +258,8 @@ static bool keep_study(drv_study_reader *r, const char *text, size_t n)
     return kept;
 }
 
-/* The last object of that key. If the text before it and the object are both JSON, so is the whole, and the object is
- * not within another one. */
+/* The last object of that key. If the text before it and the object are both JSON, so is the whole, and the
+ * object is not within another one. */
 static bool read_split(drv_study_reader *r, const char *text, size_t n, dse_arena *a, strategy *point)
 {
     const size_t at = find_point(text, n), start = at + strlen(",\"point\":");

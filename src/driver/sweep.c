@@ -12,11 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Rows that come more quickly are written together: who kills the sweep loses so much of its work, and a tick of the
- * pool. */
+/* Rows that come more quickly are written together: who kills the sweep loses so much of its work, and a tick
+ * of the pool. */
 #define COMMIT_SECONDS 0.25
 
-/* The database, its log and the log's index, its two locks, journals, and what is opened beside them to look. */
+/* The database, its log and the log's index, its two locks, journals, and what is opened beside them to
+ * look. */
 #define FILES_OF_DATABASE 12
 
 typedef struct {
@@ -416,7 +417,8 @@ static void next_round(state *s)
         g->skipped += g->skipped_by[i];
 }
 
-/* Once no round is left: what none has had. A sweep that ends before that has not skipped what it did not come to. */
+/* Once no round is left: what none has had. A sweep that ends before that has not skipped what it did not
+ * come to. */
 static dse_status keep_skipped(state *s, dse_error *err)
 {
     dse_status st = s->progress.skipped ? begin_batch(s, err) : DSE_OK;

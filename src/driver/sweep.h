@@ -1,4 +1,5 @@
-/* A sweep: points, over a pool of workers or by the external tools, into the database; what is there is not run again. */
+/* A sweep: points, over a pool of workers or by the external tools, into the database; what is there is not
+ * run again. */
 #ifndef DSE_DRIVER_SWEEP_H
 #define DSE_DRIVER_SWEEP_H
 
@@ -44,8 +45,8 @@ typedef struct {
     void *user;
 } drv_sweep;
 
-/* Everything that can be refused is refused before the first point runs. DSE_E_INTERRUPT after Ctrl-C; what was
- * finished is in the database, and *out says how far it went, also then. */
+/* Everything that can be refused is refused before the first point runs. DSE_E_INTERRUPT after Ctrl-C; what
+ * was finished is in the database, and *out says how far it went, also then. */
 dse_status drv_sweep_run(const drv_sweep *s, dse_arena *a, drv_progress *out, dse_error *err);
 
 #endif

@@ -17,8 +17,8 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Every count is there, also one that the database has no place for: an exposed communication of -1, which wraps to
- * STORE_ABSENT. */
+/* Every count is there, also one that the database has no place for: an exposed communication of -1, which
+ * wraps to STORE_ABSENT. */
 void drv_answer_write_metrics(const store_metrics *m, dse_json *j)
 {
     size_t n;
@@ -192,8 +192,8 @@ static bool take_metric(const char **at, const store_column *c, dse_arena *a, st
            !isinf(store_value(out, c)); /* too large: an error of JSON's */
 }
 
-/* A result as a worker writes it, keys in the order of the columns. To read that as any JSON is most of what a sweep
- * does for a point. False if it is written otherwise, right or wrong. */
+/* A result as a worker writes it, keys in the order of the columns. To read that as any JSON is most of what
+ * a sweep does for a point. False if it is written otherwise, right or wrong. */
 static bool read_plain(const char *line, dse_arena *a, store_row *out)
 {
     const char *at = line, *seconds;

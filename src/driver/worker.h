@@ -1,8 +1,8 @@
 /* Points over a pipe: the worker's side and the lines both sides speak.
  *
- * A request is a point's configuration (driver/study.h). An answer is
- * {"seconds":S,"metrics":{...}} or {"seconds":S,"error":"..."}; one JSON object a line, in the order of the requests.
- * Every request is whole, so that any worker may be given any; requests of one study go fastest one after another. */
+ * A request is a point's configuration (driver/study.h). An answer is {"seconds":S,"metrics":{...}} or
+ * {"seconds":S,"error":"..."}; one JSON object a line, in the order of the requests. Every request is whole,
+ * so that any worker may be given any; requests of one study go fastest one after another. */
 #ifndef DSE_DRIVER_WORKER_H
 #define DSE_DRIVER_WORKER_H
 
@@ -12,12 +12,13 @@
 
 #include <stdio.h>
 
-/* Answers requests from `in` on `out` until the end of the file, each at once. Failed points are answers, too. No
- * answer depends on the requests before it, nor on which shortcuts may be taken, but for the time it takes. */
+/* Answers requests from `in` on `out` until the end of the file, each at once. Failed points are answers,
+ * too. No answer depends on the requests before it, nor on which shortcuts may be taken, but for the time it
+ * takes. */
 dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_error *err);
 
-/* The metrics of an answer, as the next value of j: {"wall_time":10,...}. What is not known is left out, but for the
- * counts that every result has. */
+/* The metrics of an answer, as the next value of j: {"wall_time":10,...}. What is not known is left out, but
+ * for the counts that every result has. */
 void drv_answer_write_metrics(const store_metrics *m, dse_json *j);
 
 /* Fills in done, error, seconds and metrics of a row from an answer. Text belongs to the arena. */

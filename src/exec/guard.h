@@ -1,8 +1,9 @@
 /* exec_guard -- kills process groups if this process dies without doing so: by SIGKILL, or by a fault.
  *
- * A small process, forked before the first group is there, reads from a pipe which groups there are, and sees the end
- * of the pipe when this process is gone. (The alternative, PR_SET_PDEATHSIG, reaches the leader of a group only.) A
- * group that is started in the very instant of the death, before it is told to the guard, is not known to it. */
+ * A small process, forked before the first group is there, reads from a pipe which groups there are, and sees
+ * the end of the pipe when this process is gone. (The alternative, PR_SET_PDEATHSIG, reaches the leader of a
+ * group only.) A group that is started in the very instant of the death, before it is told to the guard, is
+ * not known to it. */
 #ifndef DSE_EXEC_GUARD_H
 #define DSE_EXEC_GUARD_H
 
@@ -16,8 +17,8 @@ typedef struct {
     int pipe; /* to the guard */
 } exec_guard;
 
-/* For groups in slots 0 .. n_slots - 1. To be started while this process has one thread and SIGPIPE is ignored.
- * DSE_E_CHILD. */
+/* For groups in slots 0 .. n_slots - 1. To be started while this process has one thread and SIGPIPE is
+ * ignored. DSE_E_CHILD. */
 dse_status exec_guard_start(uint32_t n_slots, exec_guard *out, dse_error *err);
 
 /* The group of a slot from now on; 0: none. A guard that is gone is not missed: it is for the worst case. */

@@ -27,9 +27,9 @@ typedef struct {
 
 /* A slot of the pool: one process at a time. It is reused only when everything of the last one is closed.
  *
- * A worker that answers quickly is given lines ahead, so that it need not wait for the next: work for AHEAD_NS,
- * judged by the answer before, so that no line waits long in one slot while another one has nothing to do. The first
- * of its lines is the one under way, and the only one that its death is held against. */
+ * A worker that answers quickly is given lines ahead, so that it need not wait for the next: work for
+ * AHEAD_NS, judged by the answer before, so that no line waits long in one slot while another one has nothing
+ * to do. The first of its lines is the one under way, and the only one that its death is held against. */
 typedef struct {
     pool *pool;
     uv_process_t process;
@@ -152,8 +152,8 @@ static void on_exit(uv_process_t *process, int64_t exit_status, int term_signal)
     w->term_signal = term_signal;
     uv_close((uv_handle_t *)process, on_closed);
     close_pipe(&w->in);
-    /* The outputs close at their end, so that the last words are read; a grandchild that holds them open must not
-     * hold us. */
+    /* The outputs close at their end, so that the last words are read; a grandchild that holds them open must
+     * not hold us. */
     if (w->pool->stopping || w->timed_out) {
         close_pipe(&w->out);
         close_pipe(&w->words);
@@ -186,8 +186,8 @@ static void stop(pool *p, dse_status st)
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
-/* A worker that cannot be given its line, or whose answer cannot be taken, is as good as dead; its exit does the
- * rest. After its exit the process id may be another's. */
+/* A worker that cannot be given its line, or whose answer cannot be taken, is as good as dead; its exit does
+ * the rest. After its exit the process id may be another's. */
 static void kill_worker(worker *w)
 {
     if (!w->exited)

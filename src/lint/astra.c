@@ -94,8 +94,8 @@ static bool astra_keys(lint *l, const cfg_doc *doc, bool network, card_system *v
     return usable;
 }
 
-/* Why ASTRA-sim cannot do without a key that this file lacks; NULL if it can. The extents of a mesh, which it does not
- * have, say as much as its count. */
+/* Why ASTRA-sim cannot do without a key that this file lacks; NULL if it can. The extents of a mesh, which it
+ * does not have, say as much as its count. */
 static const char *why_needed_in(const cfg_doc *doc, const cfg_param *p)
 {
     static const char *const extents[] = {"width", "height", "depth"};

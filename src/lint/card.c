@@ -260,8 +260,8 @@ static bool has_implementations(const card_system *s)
     return s->all_reduce.n || s->all_gather.n || s->reduce_scatter.n || s->all_to_all.n;
 }
 
-/* A list that is not there, and one that forgets a dimension: neither is refused before a collective meets it. Of
- * oneRing and its like the first stands for all dimensions. */
+/* A list that is not there, and one that forgets a dimension: neither is refused before a collective meets
+ * it. Of oneRing and its like the first stands for all dimensions. */
 static void check_implementations(lint *l, const char *path, const sim_settings *set, uint32_t n_dims)
 {
     static const char *const names[SIM_N_COLLECTIVES] = {[SIM_ALL_REDUCE] = "all-reduce",

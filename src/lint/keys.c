@@ -1,6 +1,7 @@
-/* Each row was checked against ASTRA-sim's source (branch stage, af2492b; analytical network 599a047, remote memory
- * bb12dd5). "The documentation" is the ASTRA-sim documentation of getting-started/argument-*-config.md, and of version
- * 1.0 inputs/system/README.md and the README of the analytical network. */
+/* Each row was checked against ASTRA-sim's source (branch stage, af2492b; analytical network 599a047, remote
+ * memory bb12dd5). "The documentation" is the ASTRA-sim documentation of
+ * getting-started/argument-*-config.md, and of version 1.0 inputs/system/README.md and the README of the
+ * analytical network. */
 #include "lint/parts.h"
 
 #include <string.h>

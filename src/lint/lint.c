@@ -38,7 +38,8 @@ static bool in_network_yml(const char *key)
 
 static bool in_remote_memory(const char *key) { return lint_find(&lint_remote_keys, key) != NULL; }
 
-/* The kind with the most keys of the file has it; what decides by itself comes first, what takes any key last. */
+/* The kind with the most keys of the file has it; what decides by itself comes first, what takes any key
+ * last. */
 static const struct {
     const char *name;
     bool (*is_it)(const cfg_doc *doc); /* decides; NULL: by the keys */

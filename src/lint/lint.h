@@ -1,8 +1,9 @@
 /* What every key of a card or of ASTRA-sim's files means, and what it does: used, or without effect, and why.
  *
- * Files are known by their content. Keys and findings are in the order of the files; the same input gives the same
- * report. The statements about ASTRA-sim are those of its branch stage (af2492b), each read from its source: Sys.cc
- * for system.json, NetworkParser.cpp for network.yml, AnalyticalRemoteMemory.cc, CmdLineParser.cc and main.cc. */
+ * Files are known by their content. Keys and findings are in the order of the files; the same input gives the
+ * same report. The statements about ASTRA-sim are those of its branch stage (af2492b), each read from its
+ * source: Sys.cc for system.json, NetworkParser.cpp for network.yml, AnalyticalRemoteMemory.cc,
+ * CmdLineParser.cc and main.cc. */
 #ifndef DSE_LINT_LINT_H
 #define DSE_LINT_LINT_H
 
@@ -69,9 +70,9 @@ typedef struct {
     const char *arguments;         /* options for ASTRA-sim's command line in one text; NULL: none */
 } lint_inputs;
 
-/* What is wrong with the inputs is a finding. Fails only if a name cannot be found (DSE_E_CONFIG, DSE_E_IO), and if a
- * workload is given without the one system it is for (DSE_E_USAGE). Texts belong to the
- * arena, the arrays to *out, which lint_free takes, also after a failure. */
+/* What is wrong with the inputs is a finding. Fails only if a name cannot be found (DSE_E_CONFIG, DSE_E_IO),
+ * and if a workload is given without the one system it is for (DSE_E_USAGE). Texts belong to the arena, the
+ * arrays to *out, which lint_free takes, also after a failure. */
 dse_status lint_run(const lint_inputs *in, dse_arena *a, lint_result *out, dse_error *err);
 
 void lint_free(lint_result *l);

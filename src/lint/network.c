@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-/* What ASTRA-sim cannot simulate (net_released_limit) is good to know of a card of ours, and stops the run of a file
- * that is ASTRA-sim's. */
+/* What ASTRA-sim cannot simulate (net_released_limit) is good to know of a card of ours, and stops the run of
+ * a file that is ASTRA-sim's. */
 static const struct {
     const char *key;
     lint_level in_card, in_astra;

@@ -51,8 +51,8 @@ const lint_row *lint_find(const lint_rows *rows, const char *key);
 /* Why ASTRA-sim cannot do without a key, or NULL; by the parameter's key. */
 const char *lint_why_needed(const char *key);
 
-/* A parameter that works only together with another, a switch or a name: without effect while that has the value
- * given. */
+/* A parameter that works only together with another, a switch or a name: without effect while that has the
+ * value given. */
 typedef struct {
     const char *key, *on, *while_value;
 } lint_dependency;
@@ -69,7 +69,8 @@ void lint_add_key(lint *l, const char *key, const cfg_node *key_node, const cfg_
 void lint_set_effect(lint *l, const char *path, const char *key, lint_effect effect);
 void lint_add(lint *l, lint_level level, const char *where, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* An error of a reader as a finding; `said` is what its text may begin with, to be left out: the key's other name. */
+/* An error of a reader as a finding; `said` is what its text may begin with, to be left out: the key's other
+ * name. */
 void lint_add_error(lint *l, const char *key, const char *said, const dse_error *why);
 /* The same of a whole file, which is named where the reader named no place. */
 void lint_add_failure(lint *l, const char *path, dse_error *why);
@@ -98,8 +99,8 @@ void lint_arguments(lint *l, const char *text);
 #define LINT_LINK_RATES_MAX (CFG_MAX_DIMS * 32)
 void lint_link_rates(const card_system *s, char out[LINT_LINK_RATES_MAX]);
 
-/* The network of a system, or of a network.yml alone: what of it ASTRA-sim has not, and what the model leaves out.
- * `in` may have a network file alone. */
+/* The network of a system, or of a network.yml alone: what of it ASTRA-sim has not, and what the model leaves
+ * out. `in` may have a network file alone. */
 void lint_network(lint *l, const card_places *in, const net_network *net);
 
 /* Keys that are without effect beside others, in the files that there are. */

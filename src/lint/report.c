@@ -36,7 +36,8 @@ void lint_free(lint_result *l)
 
 /* ---- building the report ------------------------------------------------------------------- */
 
-/* A copy without what does not print: keys and values may hold anything, and go to a terminal and into JSON. */
+/* A copy without what does not print: keys and values may hold anything, and go to a terminal and into
+ * JSON. */
 static const char *keep(lint *l, const char *text)
 {
     char *copy = dse_arena_strdup(l->arena, text);

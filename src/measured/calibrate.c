@@ -11,8 +11,8 @@
 
 #define NS_PER_S 1e9
 
-/* Predictions of a run that were made before. A Jacobian moves one parameter at a time, and most runs see few of them; the
- * fits without a run begin where the fit to all ended. */
+/* Predictions of a run that were made before. A Jacobian moves one parameter at a time, and most runs see few
+ * of them; the fits without a run begin where the fit to all ended. */
 #define SLOTS 256
 
 /* In s, over the ranks of a run. */

@@ -1,8 +1,9 @@
 /* msr_calibrate -- the parameters of a machine card fitted to step times that were measured on it.
  *
- * What may be fitted is one table (calibrate_parameters.c): rates (compute, memory, the links of each network dimension)
- * and fixed costs (latencies, overheads). Which of them the runs identify, compare/fit.h finds out; the others stay. A
- * prediction simulates every run on the card with the values in question, cut to the run's size (card_system_resize). */
+ * What may be fitted is one table (calibrate_parameters.c): rates (compute, memory, the links of each network
+ * dimension) and fixed costs (latencies, overheads). Which of them the runs identify, compare/fit.h finds
+ * out; the others stay. A prediction simulates every run on the card with the values in question, cut to the
+ * run's size (card_system_resize). */
 #ifndef DSE_MEASURED_CALIBRATE_H
 #define DSE_MEASURED_CALIBRATE_H
 
@@ -50,9 +51,9 @@ typedef struct {
 /* A rate may be fitted down to this part of the card's. */
 #define MSR_CALIBRATE_LEAST 100
 
-/* DSE_E_USAGE: `fit` or `fix` names what is no parameter of the card; DSE_E_CONFIG: one that is asked for has no value on the
- * card to begin with, or a run does not fit the machine; whatever generation and simulation fail with, after the run's name;
- * cmp_fit's errors. All in the arena. */
+/* DSE_E_USAGE: `fit` or `fix` names what is no parameter of the card; DSE_E_CONFIG: one that is asked for has
+ * no value on the card to begin with, or a run does not fit the machine; whatever generation and simulation
+ * fail with, after the run's name; cmp_fit's errors. All in the arena. */
 dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *run, size_t n,
                          const msr_calibrate_options *o, dse_arena *a, msr_calibrated *out, dse_error *err);
 

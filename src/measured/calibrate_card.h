@@ -1,5 +1,6 @@
-/* msr_calibrated_card -- a system card that was fitted, as YAML with comments: what it was fitted to, how well, and of each
- * value where it began. Reads back with the same values. The same input gives the same bytes: there is no date in it. */
+/* msr_calibrated_card -- a system card that was fitted, as YAML with comments: what it was fitted to, how
+ * well, and of each value where it began. Reads back with the same values. The same input gives the same
+ * bytes: there is no date in it. */
 #ifndef DSE_MEASURED_CALIBRATE_CARD_H
 #define DSE_MEASURED_CALIBRATE_CARD_H
 

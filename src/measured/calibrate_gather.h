@@ -1,5 +1,5 @@
-/* msr_gather -- the runs that a calibration can use, of traces and of tables of measured step times; what is left out, by
- * reason; and what the collectives of the traces say of the network themselves. */
+/* msr_gather -- the runs that a calibration can use, of traces and of tables of measured step times; what is
+ * left out, by reason; and what the collectives of the traces say of the network themselves. */
 #ifndef DSE_MEASURED_CALIBRATE_GATHER_H
 #define DSE_MEASURED_CALIBRATE_GATHER_H
 
@@ -20,15 +20,16 @@ typedef struct {
     msr_runs runs; /* all, and what is left of them by reason */
 } msr_gathered;
 
-/* Fails as msr_runs_load does; `o` is without `see`. A run whose simulation fails, or that has no step time, is left. That none
- * can be used is no failure here. All in the arena. */
+/* Fails as msr_runs_load does; `o` is without `see`. A run whose simulation fails, or that has no step time,
+ * is left. That none can be used is no failure here. All in the arena. */
 dse_status msr_gather(const msr_runs_options *o, dse_arena *a, msr_gathered *out, dse_error *err);
 
 /* What the all-reduces of a recording say; it has a card. */
 dse_status msr_hockney_of(const drv_recording *r, const char *run, const card_system *machine, dse_arena *a,
                           report_calibrated_hockney *out, dse_error *err);
 
-/* A dimension that a group of ranks 0, stride, 2 stride, ... lies in; false if it lies in several, or beyond the machine. */
+/* A dimension that a group of ranks 0, stride, 2 stride, ... lies in; false if it lies in several, or beyond
+ * the machine. */
 bool msr_group_dimension(const card_system *machine, uint32_t members, uint32_t stride, uint32_t *dim);
 
 #endif

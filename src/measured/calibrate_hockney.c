@@ -30,7 +30,8 @@ bool msr_group_dimension(const card_system *machine, uint32_t members, uint32_t 
     return found == 1 && last < part;
 }
 
-/* The stride of groups of so many ranks, by the degrees of the job; false if there is no such degree, or several. */
+/* The stride of groups of so many ranks, by the degrees of the job; false if there is no such degree, or
+ * several. */
 static bool stride_of(const trace_card *card, uint32_t members, uint32_t *stride)
 {
     metric_layout layout;
@@ -56,7 +57,8 @@ static double links_of(const card_system *machine, uint32_t dim, uint32_t member
     return strcmp(machine->topology.v[dim], "FullyConnected") == 0 ? members - 1 : 1;
 }
 
-/* Links of the way to the next rank of a ring, each with the dimension's latency: to a Switch and on, else one. */
+/* Links of the way to the next rank of a ring, each with the dimension's latency: to a Switch and on, else
+ * one. */
 static double hops_of(const card_system *machine, uint32_t dim)
 {
     return strcmp(machine->topology.v[dim], "Switch") == 0 ? 2 : 1;

@@ -14,8 +14,9 @@ typedef struct {
     double max, step; /* of a cost, in the row's unit, ns. step: what shows in spite of whole ns */
 } row;
 
-/* A rate lies between 1/MSR_CALIBRATE_LEAST of the card's and max_rate times it. A latency of a ms, a kernel launch of 10 ms
- * and 10 s of a step that no kernel explains are more than any machine has; a card that has more may keep ten times that. */
+/* A rate lies between 1/MSR_CALIBRATE_LEAST of the card's and max_rate times it. A latency of a ms, a kernel
+ * launch of 10 ms and 10 s of a step that no kernel explains are more than any machine has; a card that has
+ * more may keep ten times that. */
 static const row rows[] = {
     {.key = "compute.peak_perf"},
     {.key = "memory.bandwidth"},

@@ -1,4 +1,5 @@
-/* What calibrate.c takes from calibrate_parameters.c: the parameters of a card, one for each entry of a list. */
+/* What calibrate.c takes from calibrate_parameters.c: the parameters of a card, one for each entry of a
+ * list. */
 #ifndef DSE_MEASURED_CALIBRATE_PARTS_H
 #define DSE_MEASURED_CALIBRATE_PARTS_H
 

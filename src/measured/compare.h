@@ -1,4 +1,5 @@
-/* msr_compare -- simulated against measured: traces with their workload cards, and rows of tables, on one machine. */
+/* msr_compare -- simulated against measured: traces with their workload cards, and rows of tables, on one
+ * machine. */
 #ifndef DSE_MEASURED_COMPARE_H
 #define DSE_MEASURED_COMPARE_H
 
@@ -16,8 +17,8 @@ typedef struct {
     void *user;
 } msr_compare_options;
 
-/* What cannot be represented is counted in `left`; a run whose simulation fails is there with the reason. Fails as
- * msr_runs_load does. All in the arena. */
+/* What cannot be represented is counted in `left`; a run whose simulation fails is there with the reason.
+ * Fails as msr_runs_load does. All in the arena. */
 dse_status msr_compare(const msr_compare_options *o, dse_arena *a, report_compared *out, dse_error *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* msr_job -- a training run as its source describes it: a workload card beside a trace, or a row of a table of measured step
- * times. What its source does not say is absent: MSR_JOB_NONE, NaN, NULL; nothing is guessed here. plan.h makes a point of
- * it. */
+/* msr_job -- a training run as its source describes it: a workload card beside a trace, or a row of a table
+ * of measured step times. What its source does not say is absent: MSR_JOB_NONE, NaN, NULL; nothing is guessed
+ * here. plan.h makes a point of it. */
 #ifndef DSE_MEASURED_JOB_H
 #define DSE_MEASURED_JOB_H
 
@@ -32,7 +32,8 @@ typedef struct {
     msr_recompute recompute;
     trace_phase phase;
     const char *granularity; /* of cards */
-    /* The strategy. dp is dp_replicate * dp_shard; alone where the source does not say whether weights are sharded. */
+    /* The strategy. dp is dp_replicate * dp_shard; alone where the source does not say whether weights are
+     * sharded. */
     int64_t dp, dp_replicate, dp_shard, tp, pp, cp, ep;
     const char *rank_order; /* of the degrees, innermost first, as a workload card says it; NULL: not said */
     int64_t interleaving;   /* of the pipeline's schedule: chunks of layers a stage */
@@ -52,16 +53,17 @@ typedef struct {
 /* Everything absent. */
 void msr_job_clear(msr_job *j);
 
-/* Of a workload card; `name` and the texts of the card are borrowed. DSE_E_CONFIG if it lacks a degree (dp_replicate,
- * dp_shard, tp, pp, cp), which it names. */
+/* Of a workload card; `name` and the texts of the card are borrowed. DSE_E_CONFIG if it lacks a degree
+ * (dp_replicate, dp_shard, tp, pp, cp), which it names. */
 dse_status msr_job_of_card(const trace_card *card, const char *name, msr_job *out, dse_error *err);
 
-/* A table of measured runs, JSON. README.md of this folder describes the format; those of configs/measured are such. Keeps
- * the rows that `only` selects: "KEY=VALUE" words, a dotted key of the row, all of which must hold (n_only 0: all). DSE_E_IO,
- * DSE_E_SYNTAX, DSE_E_CONFIG with file, row, field and remedy: an unknown unit, a value of the wrong type, two spellings that
- * disagree, micro-batches that do not come out whole, no row that is selected, a key of `only` that no row has.
- * DSE_E_USAGE: a word of `only` without "=". Nothing else is checked: a degree may be absent, and their product may be another
- * than n_devices. All in the arena. */
+/* A table of measured runs, JSON. README.md of this folder describes the format; those of configs/measured
+ * are such. Keeps the rows that `only` selects: "KEY=VALUE" words, a dotted key of the row, all of which must
+ * hold (n_only 0: all). DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with file, row, field and remedy: an unknown
+ * unit, a value of the wrong type, two spellings that disagree, micro-batches that do not come out whole, no
+ * row that is selected, a key of `only` that no row has. DSE_E_USAGE: a word of `only` without "=". Nothing
+ * else is checked: a degree may be absent, and their product may be another than n_devices. All in the
+ * arena. */
 dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
                          msr_job **out, size_t *n, dse_error *err);
 

@@ -1,5 +1,5 @@
-/* What follows from a row: degrees from one another, batches from their parts, a step time from a rate. What the row says twice
- * must agree; what does not follow stays unknown. */
+/* What follows from a row: degrees from one another, batches from their parts, a step time from a rate. What
+ * the row says twice must agree; what does not follow stays unknown. */
 #include "measured/job_row.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* Reading a row by the table of spellings (job_spellings.c): every value is checked for its type and its unit, and against
- * other spellings of the same field. */
+/* Reading a row by the table of spellings (job_spellings.c): every value is checked for its type and its
+ * unit, and against other spellings of the same field. */
 #include "base/units.h"
 #include "measured/job_spellings.h"
 
@@ -41,7 +41,8 @@ static bool is_absent(const cfg_node *v)
     return v->kind == CFG_SCALAR && (msr_word_is_absent(v->text) && (v->quoted || !strcmp(v->text, "null")));
 }
 
-/* A value that its source does not state is a guess of the table's author: "batch_size_note": "... is not stated". */
+/* A value that its source does not state is a guess of the table's author: "batch_size_note": "... is not
+ * stated". */
 static bool is_disowned(const cfg_node *section, const char *key)
 {
     const cfg_node *note;
@@ -299,8 +300,8 @@ static dse_status consider_key(row_reading *r, found *f, const char *section, co
     return consider(r, f, err);
 }
 
-/* "step_time", "step_time_ms", ... : the key, an underscore, a unit. A number behind any other word is one of a unit that is not
- * known, and not a remark. */
+/* "step_time", "step_time_ms", ... : the key, an underscore, a unit. A number behind any other word is one of
+ * a unit that is not known, and not a remark. */
 static dse_status find_quantity(row_reading *r, found *f, const char *name, const char *section,
                                 dse_error *err)
 {
@@ -328,7 +329,8 @@ static dse_status find_quantity(row_reading *r, found *f, const char *name, cons
     return st;
 }
 
-/* The largest number at the end of a way whose "*" is any entry; NULL: there is none. Not deeper than the way is long. */
+/* The largest number at the end of a way whose "*" is any entry; NULL: there is none. Not deeper than the way
+ * is long. */
 static const cfg_node *largest(const cfg_node *node, const char *way)
 {
     const size_t n = strcspn(way, ".");

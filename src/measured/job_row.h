@@ -1,7 +1,7 @@
 /* msr_row -- what a row of a measured table says, field by field, before anything is concluded from it.
  *
- * job_fields.c knows under which names (one table of spellings), job_words.c what free words mean (tables of words and of
- * frameworks), job_derive.c what follows: the job. job_table.c opens the file. */
+ * job_fields.c knows under which names (one table of spellings), job_words.c what free words mean (tables of
+ * words and of frameworks), job_derive.c what follows: the job. job_table.c opens the file. */
 #ifndef DSE_MEASURED_JOB_ROW_H
 #define DSE_MEASURED_JOB_ROW_H
 
@@ -47,7 +47,8 @@ typedef struct {
     bool micro_batches_need_pp;      /* without a pipeline a rank's share of the batch is one micro-batch */
 } msr_framework;
 
-/* The framework that a text names ("torchtitan-0.1.0", "NVIDIA/Megatron-LM", "torchtitan (the card ...)"); NULL. */
+/* The framework that a text names ("torchtitan-0.1.0", "NVIDIA/Megatron-LM", "torchtitan (the card ...)");
+ * NULL. */
 const msr_framework *msr_framework_find(const char *text);
 
 /* What a text says of recomputation; `f` may be NULL. */

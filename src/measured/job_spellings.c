@@ -1,6 +1,7 @@
-/* The names under which tables of measured runs say things: one row a spelling. The first that a table is read for is the
- * documented one (README.md); the others are those of the published tables in configs/measured, of CCL-Bench's leaderboard
- * (benchmark_data.json, a workload card flattened) and of Hugging Face's trainer. */
+/* The names under which tables of measured runs say things: one row a spelling. The first that a table is
+ * read for is the documented one (README.md); the others are those of the published tables in
+ * configs/measured, of CCL-Bench's leaderboard (benchmark_data.json, a workload card flattened) and of
+ * Hugging Face's trainer. */
 #include "measured/job_spellings.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The names under which tables of measured runs say things: a row a field, a row a spelling. Private to job_*.c. */
+/* The names under which tables of measured runs say things: a row a field, a row a spelling. Private to
+ * job_*.c. */
 #ifndef DSE_MEASURED_JOB_SPELLINGS_H
 #define DSE_MEASURED_JOB_SPELLINGS_H
 
@@ -99,7 +100,8 @@ typedef struct {
 extern const msr_section msr_sections[];
 extern const size_t msr_n_sections;
 
-/* Of a time or a size without `unit` the key ends in one, "_ms", or its value is a text with one, or the table says which. */
+/* Of a time or a size without `unit` the key ends in one, "_ms", or its value is a text with one, or the
+ * table says which. */
 #define MSR_KEYS_MAX 5
 typedef struct {
     field_id field;

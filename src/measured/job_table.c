@@ -22,7 +22,8 @@ static dse_status wrong(const table *t, const cfg_node *node, const char *key, c
                        cfg_describe(node, &seen));
 }
 
-/* Of two columns of one name a row would lose a value, and of a unit that is none its number would be taken in another. */
+/* Of two columns of one name a row would lose a value, and of a unit that is none its number would be taken
+ * in another. */
 static dse_status check_names(const table *t, dse_error *err)
 {
     cfg_place at;

@@ -32,10 +32,10 @@ bool msr_word_is_absent(const char *text)
 /* ---- frameworks ---------------------------------------------------------------------------- */
 
 /* The first whose name a text begins with. Sources: TorchTitan shards weights over dp unless told otherwise
- * (data_parallel_shard_degree is -1: all that is left), and its local batch is cut into micro-batches by the pipeline
- * alone; Megatron's data parallelism replicates weights, and --recompute-activations is selective; Megatron-DeepSpeed's
- * --checkpoint-activations recomputes all of a layer; what checkpointing true and false mean in the runs of CCL-Search is in
- * the notes of ccl_bench_search_sweeps.json. */
+ * (data_parallel_shard_degree is -1: all that is left), and its local batch is cut into micro-batches by the
+ * pipeline alone; Megatron's data parallelism replicates weights, and --recompute-activations is selective;
+ * Megatron-DeepSpeed's --checkpoint-activations recomputes all of a layer; what checkpointing true and false
+ * mean in the runs of CCL-Search is in the notes of ccl_bench_search_sweeps.json. */
 static const msr_framework frameworks[] = {
     {"torchtitan", 1, MSR_RECOMPUTE_FULL, MSR_RECOMPUTE_SELECTIVE, true},
     {"megatrondeepspeed", 0, MSR_RECOMPUTE_FULL, MSR_RECOMPUTE_NONE, false},
@@ -72,7 +72,8 @@ const msr_framework *msr_framework_find(const char *text)
 
 /* ---- recomputation ------------------------------------------------------------------------- */
 
-/* Words that may stand beside the one that counts: "full activation checkpointing", "recompute: selective". */
+/* Words that may stand beside the one that counts: "full activation checkpointing", "recompute:
+ * selective". */
 static const char *const fillers[] = {
     "activation",  "activations", "checkpointing", "checkpoint", "recompute", "recomputed", "recomputation",
     "recomputing", "ac",          "per",           "op",         "with"};

@@ -1,5 +1,5 @@
-/* Each pair is an entry of a metric's result. Where traces of another kind have the same quantity from another metric (XLA has
- * no kernels, but operations of devices), that one stands behind it. */
+/* Each pair is an entry of a metric's result. Where traces of another kind have the same quantity from
+ * another metric (XLA has no kernels, but operations of devices), that one stands behind it. */
 #include "measured/pairs.h"
 
 #include "measured/pairs_parts.h"

@@ -1,8 +1,9 @@
-/* msr_pairs -- the metrics by which a simulated run and a measured one are compared: the same rows of the registry over both.
+/* msr_pairs -- the metrics by which a simulated run and a measured one are compared: the same rows of the
+ * registry over both.
  *
- * Units, direction and tolerance are the metric's (metric_entry). What grows with the length of a recording, times of compute
- * and communication, calls, bytes, is taken per step and rank, so that a recording of several steps, or of some ranks only,
- * compares with a simulated step of all. */
+ * Units, direction and tolerance are the metric's (metric_entry). What grows with the length of a recording,
+ * times of compute and communication, calls, bytes, is taken per step and rank, so that a recording of
+ * several steps, or of some ranks only, compares with a simulated step of all. */
 #ifndef DSE_MEASURED_PAIRS_H
 #define DSE_MEASURED_PAIRS_H
 
@@ -19,8 +20,8 @@ typedef struct {
 extern const size_t msr_n_pair_kinds;
 msr_pair_kind msr_pair_kind_at(size_t i);
 
-/* All of the table in pairs.c, in its order; those that both sides lack as well. `o` holds for both, but for compat, which is
- * not asked. Texts are in the arena or constant. */
+/* All of the table in pairs.c, in its order; those that both sides lack as well. `o` holds for both, but for
+ * compat, which is not asked. Texts are in the arena or constant. */
 dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *measured,
                           const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err);
 
@@ -28,11 +29,12 @@ dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *m
 dse_status msr_pairs_step_time(const drv_recording *r, dse_arena *a, double *out, const char **why,
                                dse_error *err);
 
-/* What there is to say of a measured recording's reach: "of 8 ranks only rank 3 is there: what is measured is that of it". NULL:
- * all ranks are there, or how many there should be is not known. */
+/* What there is to say of a measured recording's reach: "of 8 ranks only rank 3 is there: what is measured is
+ * that of it". NULL: all ranks are there, or how many there should be is not known. */
 const char *msr_pairs_reach(const drv_recording *measured, dse_arena *a);
 
-/* Step time alone, and peak memory: of a table's row, which has no trace. Seconds, bytes; NaN: absent, for the reason. */
+/* Step time alone, and peak memory: of a table's row, which has no trace. Seconds, bytes; NaN: absent, for
+ * the reason. */
 typedef struct {
     double step_time_s, peak_memory_bytes;
     const char *why_no_memory;

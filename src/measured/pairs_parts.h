@@ -16,8 +16,8 @@ typedef struct {
     msr_pair_rule rule;
 } msr_pair_source;
 
-/* A generated stage posts all its receives at the first tick: their union says nothing of how long messages take. A rank that
- * records them does so when it comes to wait for them. */
+/* A generated stage posts all its receives at the first tick: their union says nothing of how long messages
+ * take. A rank that records them does so when it comes to wait for them. */
 typedef enum { PAIR_ANYHOW, PAIR_UNLESS_POSTED } msr_pair_condition;
 
 typedef struct {

@@ -144,8 +144,8 @@ static bool is_degree(const msr_pair_row *row)
     return strcmp(row->source[0].metric, "traffic_distribution") == 0;
 }
 
-/* Whether the trace or its card say which degree every communication is along; a guess by the kind of collective is no
- * measurement. */
+/* Whether the trace or its card say which degree every communication is along; a guess by the kind of
+ * collective is no measurement. */
 static bool knows_degrees(const report_measured *m, char why[REASON])
 {
     double low, unknown_ms, calls;

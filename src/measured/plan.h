@@ -5,7 +5,8 @@
 #include "driver/study.h"
 #include "measured/job.h"
 
-/* What stands between a job and a point. One row each: a word for counting, and whether a substitution exists. */
+/* What stands between a job and a point. One row each: a word for counting, and whether a substitution
+ * exists. */
 typedef enum {
     MSR_GAP_MICRO_BATCHES, /* several micro-batches: with pp above 1 a 1F1B schedule, else gradients accumulated */
     MSR_GAP_INTERLEAVED, /* interleaved pipeline schedule */
@@ -57,19 +58,19 @@ typedef struct {
     const char *model_name;
 } msr_plan;
 
-/* How training programs lay out ranks and stages; the names of points in reports say only what is otherwise. */
+/* How training programs lay out ranks and stages; the names of points in reports say only what is
+ * otherwise. */
 strategy msr_usual_strategy(void);
 
-/* Maps a job: dp = dp_replicate x dp_shard (dp_shard above 1: sharded weights), tp, pp, cp as sp. DSE_E_CONFIG names the field:
- * degrees whose product is not the number of devices, a degree below 1, a model that is unknown and lacks a size. What can be
- * said but not simulated is a gap, no failure. In the arena. */
+/* Maps a job: dp = dp_replicate x dp_shard (dp_shard above 1: sharded weights), tp, pp, cp as sp.
+ * DSE_E_CONFIG names the field: degrees whose product is not the number of devices, a degree below 1, a model
+ * that is unknown and lacks a size. What can be said but not simulated is a gap, no failure. In the arena. */
 dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_arena *a, msr_plan *out,
                          dse_error *err);
 
 /* The study of a plan that can run: its model on the machine with as many NPUs as the job has devices
- * (card_system_resize). Adds a gap, and takes can_run away, if the machine is of another device; *out is not touched
- * then. DSE_E_RANGE: the machine is too small, or cannot be cut so; else as
- * drv_study_of fails. */
+ * (card_system_resize). Adds a gap, and takes can_run away, if the machine is of another device; *out is not
+ * touched then. DSE_E_RANGE: the machine is too small, or cannot be cut so; else as drv_study_of fails. */
 dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
                           const msr_plan_options *o, dse_arena *a, drv_study *out, dse_error *err);
 

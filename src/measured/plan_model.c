@@ -1,4 +1,5 @@
-/* The model of a job: the card that the options name, the shipped card of its family, or one made of its own numbers. */
+/* The model of a job: the card that the options name, the shipped card of its family, or one made of its own
+ * numbers. */
 #include "base/names.h"
 #include "cards/hf.h"
 #include "cards/locate.h"
@@ -15,7 +16,8 @@
 
 /* ---- families ------------------------------------------------------------------------------ */
 
-/* Spellings in normal form, behind the last slash of a Hugging Face name. Llama 3 and 3.1 have the same sizes. */
+/* Spellings in normal form, behind the last slash of a Hugging Face name. Llama 3 and 3.1 have the same
+ * sizes. */
 static const struct {
     const char *spelling, *card;
 } families[] = {
@@ -176,7 +178,8 @@ static dse_status of_card(msr_plan *p, const msr_plan_options *o, const char *fa
 /* How far a width may be from four times the model's and still be it: norms and biases are counted, too. */
 #define NEAR_FOUR_TIMES 0.01
 
-/* From the parameters: embeddings + layers * (4 d^2 + 2 d d_ff). Not known unless that gives about 4 d, or a whole number. */
+/* From the parameters: embeddings + layers * (4 d^2 + 2 d d_ff). Not known unless that gives about 4 d, or a
+ * whole number. */
 static int64_t width_of_params(const msr_job *j)
 {
     const double d = (double)j->d_model, layers = (double)j->layers;

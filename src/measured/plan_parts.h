@@ -11,9 +11,9 @@ void msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, const char *fmt,
     __attribute__((format(printf, 4, 5)));
 void msr_plan_assume(msr_plan *p, dse_arena *a, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* p->model and its name: the card that the options name, or that of the job's family, or one of the job's own sizes; with the
- * job's batch, sequence, precision and rank order. DSE_E_CONFIG: the family is none of ours and a size is missing, or a size of
- * the job is another than the family's. */
+/* p->model and its name: the card that the options name, or that of the job's family, or one of the job's own
+ * sizes; with the job's batch, sequence, precision and rank order. DSE_E_CONFIG: the family is none of ours
+ * and a size is missing, or a size of the job is another than the family's. */
 dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err);
 
 /* The card's word for a precision, "mixed"; NULL: none that is known. */
@@ -25,7 +25,8 @@ bool msr_precision_is_8_bit(const char *text);
 /* The name of a device whatever it is written like: "NVIDIA A100 80GB" and "nvidia_a100" are "a100". */
 void msr_device_form(const char *text, char *out, size_t size);
 
-/* The placement (strategy/parameters.h) of a workload card's rank order (NULL: the usual one); false: it is none. */
+/* The placement (strategy/parameters.h) of a workload card's rank order (NULL: the usual one); false: it is
+ * none. */
 bool msr_placement_of(const char *rank_order, uint32_t *out);
 
 #endif

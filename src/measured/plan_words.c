@@ -84,8 +84,8 @@ static const struct {
 } dimensions[] = {{"tp", "tp"},           {"cp", "sp"}, {"dp_shard", "dp"},
                   {"dp_replicate", "dp"}, {"dp", "dp"}, {"pp", "pp"}};
 
-/* The usual one: a node is tensor parallel, stages are far apart. Source: Megatron-LM's parallel_state, TorchTitan's device
- * mesh (pp, dp_replicate, dp_shard, cp, tp from the outermost). */
+/* The usual one: a node is tensor parallel, stages are far apart. Source: Megatron-LM's parallel_state,
+ * TorchTitan's device mesh (pp, dp_replicate, dp_shard, cp, tp from the outermost). */
 static const char usual_order[] = "tp,cp,dp_shard,dp_replicate,pp";
 
 static const char *ours_of(const char *word, size_t n)

@@ -44,8 +44,8 @@ void msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const c
     r->left[i].n++;
 }
 
-/* By the first gap that nothing can stand in for; else by the first whose substitute the user did not allow, with that
- * substitute. */
+/* By the first gap that nothing can stand in for; else by the first whose substitute the user did not allow,
+ * with that substitute. */
 static void leave_for_gap(loading *l, const msr_plan *p)
 {
     const msr_gap_row *row;
@@ -119,7 +119,8 @@ static dse_status add(loading *l, const msr_job *job, msr_run **out, dse_error *
 
 /* ---- traces --------------------------------------------------------------------------------- */
 
-/* Ranks of the kind that the first is of, and the number of ranks that the traces themselves speak of (0: they do not). */
+/* Ranks of the kind that the first is of, and the number of ranks that the traces themselves speak of (0:
+ * they do not). */
 static uint32_t count_ranks(const trace_record *record, uint32_t *world)
 {
     uint32_t n = 0;

@@ -45,20 +45,23 @@ typedef struct {
     report_left *left; /* in the order in which they were met */
 } msr_runs;
 
-/* A run that the machine cannot be cut to is left, too. DSE_E_USAGE: no run was given, a card for several traces. DSE_E_CONFIG:
- * a trace without a workload card, or with one of another number of ranks. And as drv_system_load, drv_recording_load,
- * msr_jobs_read, msr_plan_make and msr_plan_study fail. All in the arena. */
+/* A run that the machine cannot be cut to is left, too. DSE_E_USAGE: no run was given, a card for several
+ * traces. DSE_E_CONFIG: a trace without a workload card, or with one of another number of ranks. And as
+ * drv_system_load, drv_recording_load, msr_jobs_read, msr_plan_make and msr_plan_study fail. All in the
+ * arena. */
 dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out, dse_error *err);
 
-/* Whether a simulation failed because of what was to be simulated, which is then left or said to have failed; else all fail. */
+/* Whether a simulation failed because of what was to be simulated, which is then left or said to have failed;
+ * else all fail. */
 bool msr_runs_is_own_failure(dse_status st);
 
 /* One more that cannot be simulated, as was found out later. */
 void msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a);
 
-/* What the models of all these runs have in common beside their sizes, as options: "--set placement=tp,sp,dp,pp --set
- * precision=mixed". A simulation on a machine fitted to the runs needs the same: a card of ours counts and places as STAGE
- * does unless told. What the runs differ in is left out, and a precision in numbers of its own. "" if nothing is left. */
+/* What the models of all these runs have in common beside their sizes, as options: "--set
+ * placement=tp,sp,dp,pp --set precision=mixed". A simulation on a machine fitted to the runs needs the same:
+ * a card of ours counts and places as STAGE does unless told. What the runs differ in is left out, and a
+ * precision in numbers of its own. "" if nothing is left. */
 const char *msr_runs_settings(const msr_run *const *run, size_t n, dse_arena *a);
 
 #endif

@@ -51,7 +51,8 @@ static void bytes_cell(report_table *t, uint64_t bytes, const char *share)
     report_table_cell(t, "%s%s", text, share);
 }
 
-/* The axes of the mesh in one row; then one for each parameter that always shows, or is not at its default. */
+/* The axes of the mesh in one row; then one for each parameter that always shows, or is not at its
+ * default. */
 static void strategy_rows(report_table *t, const role *roles, size_t n)
 {
     dse_strbuf text;

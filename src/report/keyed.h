@@ -3,9 +3,9 @@
  *
  *   {"32_1_2_1_0":{"wall_time":3206889878,"gpu_time":...,"dp":32,"tp":1,"sp":2,"pp":1,"ar":0}, ...}
  *
- * Units are those of the columns (store/columns.c), for wall_time, gpu_time and comm_time ns. wall_time is of the
- * slowest rank, peak_memory_usage of the largest, the rest of rank 0. An unknown value is null, an infinite one
- * "inf". "ar" is 0 or 1, as in the key. Several models or systems are nested:
+ * Units are those of the columns (store/columns.c), for wall_time, gpu_time and comm_time ns. wall_time is of
+ * the slowest rank, peak_memory_usage of the largest, the rest of rank 0. An unknown value is null, an
+ * infinite one "inf". "ar" is 0 or 1, as in the key. Several models or systems are nested:
  * {"llama70b":{"system1":{"32_1_2_1_0":...}}}. driver/import.h reads the file. */
 #ifndef DSE_REPORT_KEYED_H
 #define DSE_REPORT_KEYED_H

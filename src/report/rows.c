@@ -76,7 +76,8 @@ void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *
     dse_strbuf_adds(out, "\n]\n");
 }
 
-/* The parameters of the strategy, those that came later apart: columns are only ever added at the end. NULL: their names. */
+/* The parameters of the strategy, those that came later apart: columns are only ever added at the end. NULL:
+ * their names. */
 static void strategy_csv(const store_row *r, bool later, dse_strbuf *out)
 {
     for (uint32_t i = 0; i < STRATEGY_N; i++) {

@@ -51,8 +51,8 @@ static sim_ranks ranks_of(const wl_totals *t, uint32_t stage)
         .first = stage * piece, .count = t->ranks_per_stage, .piece = piece, .period = t->n_stages * piece};
 }
 
-/* Groups of equally distant ranks: those along one axis, or along axes that follow each other in the numbering of ranks.
- * Then the last member is as far from the first as so many steps of the least stride. */
+/* Groups of equally distant ranks: those along one axis, or along axes that follow each other in the
+ * numbering of ranks. Then the last member is as far from the first as so many steps of the least stride. */
 static bool are_regular(const mesh *m, mesh_set axes, uint32_t *stride, uint32_t *n)
 {
     uint64_t reach = 0;
@@ -70,7 +70,8 @@ static bool are_regular(const mesh *m, mesh_set axes, uint32_t *stride, uint32_t
     return reach == (*n - 1u) * (uint64_t)*stride;
 }
 
-/* Of the collectives of a kind; what is replayed takes a tick. Nothing is claimed of groups that are not regular. */
+/* Of the collectives of a kind; what is replayed takes a tick. Nothing is claimed of groups that are not
+ * regular. */
 static sim_sum collective_time(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k)
 {
     bound_groups g = {.ranks = ranks_of(t, stage)};

@@ -1,6 +1,7 @@
 /* sim_fallback -- why the plain engine simulated a run, and not the abridged engine.
  *
- * The first reason that the abridged engine met. A row: id, name, sentence. Names are stored and counted: they stay. */
+ * The first reason that the abridged engine met. A row: id, name, sentence. Names are stored and counted:
+ * they stay. */
 #ifndef DSE_SIM_FALLBACK_H
 #define DSE_SIM_FALLBACK_H
 

@@ -40,7 +40,8 @@ static uint64_t add_value(uint64_t h, sqlite3_value *v)
     }
 }
 
-/* NULLs at the end do not count: a column that is added there leaves the checksums of older rows as they are. */
+/* NULLs at the end do not count: a column that is added there leaves the checksums of older rows as they
+ * are. */
 static void row_checksum(sqlite3_context *context, int n, sqlite3_value **v)
 {
     uint64_t h = dse_hash_bytes("", 0);

@@ -49,7 +49,8 @@ dse_status store_execute(store *s, const char *sql, const char *doing, dse_error
 #define F_OFD_SETLK 37 /* Linux; POSIX has it since 2024 */
 #endif
 
-/* Who writes holds a lock on a file beside the database, which the system takes back when the process ends. */
+/* Who writes holds a lock on a file beside the database, which the system takes back when the process
+ * ends. */
 static dse_status take_lock(store *s, dse_error *err)
 {
     struct flock f = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -71,9 +72,9 @@ static dse_status take_lock(store *s, dse_error *err)
         (long)f.l_pid);
 }
 
-/* Two names of one file would have two locks, and two logs, beside it: SQLite cannot bear that. The lock on the file
- * itself holds against a name that is made later. It belongs to the open file and not to the process, whose other locks
- * a close would end. */
+/* Two names of one file would have two locks, and two logs, beside it: SQLite cannot bear that. The lock on
+ * the file itself holds against a name that is made later. It belongs to the open file and not to the
+ * process, whose other locks a close would end. */
 static dse_status lock_file(store *s, dse_error *err)
 {
     struct flock f = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BYTE, .l_len = 1};
@@ -186,8 +187,8 @@ static dse_status is_old(store *s, int version, bool *out, dse_error *err)
     return st;
 }
 
-/* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the copy says
- * of itself counts: since the first look at the file a writer may have brought it forward. */
+/* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the
+ * copy says of itself counts: since the first look at the file a writer may have brought it forward. */
 static dse_status prepare_reading(store *s, int version, dse_error *err)
 {
     bool old = false;
@@ -229,7 +230,8 @@ static dse_status check_structure(store *s, dse_error *err)
     return st;
 }
 
-/* A commit waits neither for readers nor for the disk; what is committed survives the death of the process. */
+/* A commit waits neither for readers nor for the disk; what is committed survives the death of the
+ * process. */
 static dse_status prepare_writing(store *s, int version, dse_error *err)
 {
     dse_status st = store_execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL",

@@ -29,9 +29,9 @@ size_t store_add_columns(dse_strbuf *sql);
 void store_bind_row(sqlite3_stmt *q, const store_row *r);
 uint64_t store_count_at(sqlite3_stmt *q, int i);
 
-/* Columns as store_add_columns names them, then the count of skipped points. Texts come printable: control characters
- * are masked in what describes a result; a row whose names are no plain names, or have any, is refused, as is a
- * degree that is none. DSE_E_STORE. */
+/* Columns as store_add_columns names them, then the count of skipped points. Texts come printable: control
+ * characters are masked in what describes a result; a row whose names are no plain names, or have any, is
+ * refused, as is a degree that is none. DSE_E_STORE. */
 dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_row *r, dse_error *err);
 dse_status store_check_texts(const store *s, const store_row *r, dse_error *err);
 
@@ -65,15 +65,15 @@ dse_status store_execute(store *s, const char *sql, const char *doing, dse_error
 /* The n numbers of the one row that a query yields. */
 dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse_error *err);
 
-/* The version of an open file, which is only read: what is not ours stays as it is. DSE_E_STORE if it is not ours, or
- * newer than this program. */
+/* The version of an open file, which is only read: what is not ours stays as it is. DSE_E_STORE if it is not
+ * ours, or newer than this program. */
 dse_status store_schema_check(store *s, int *version, dse_error *err);
 
 /* The tables of this version, in a new file. */
 dse_status store_schema_make(store *s, dse_error *err);
 
-/* Appends what adds the columns that a file of this version lacks, as their rows (store/columns.c, strategy/parameters.h)
- * are newer than it; "" if there are none. */
+/* Appends what adds the columns that a file of this version lacks, as their rows (store/columns.c,
+ * strategy/parameters.h) are newer than it; "" if there are none. */
 dse_status store_schema_missing(store *s, dse_strbuf *alter, dse_error *err);
 
 /* Brings a file of an older version forward, and adds such columns; after a failure it is as it was. */

@@ -6,11 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* A parameter that every configuration says stands among the keys. One that is omitted at its default came later: its
- * column is behind the metrics, and NULL at the default, so that older rows and their checksums stay right. */
+/* A parameter that every configuration says stands among the keys. One that is omitted at its default came
+ * later: its column is behind the metrics, and NULL at the default, so that older rows and their checksums
+ * stay right. */
 static bool came_later(uint32_t parameter) { return strategy_parameters[parameter].omit_default; }
 
-/* The strategy's columns in their places, then the metrics; in the order of store_bind_row and store_read_row. */
+/* The strategy's columns in their places, then the metrics; in the order of store_bind_row and
+ * store_read_row. */
 static const char *const keys_before[] = {"config", "hash", "study", "model", "system", "engine", "settings"};
 static const char *const keys_behind[] = {"done", "memory_rounded", "error", "seconds"};
 

@@ -27,8 +27,9 @@ dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse
     "CREATE TRIGGER " name " AFTER " event " ON " table " BEGIN UPDATE total SET n = n " sign                \
     " 1, checksum = " XOR("checksum", value) " WHERE id = " id "; END;"
 
-/* How many rows each table has, and the exclusive or of their checksums (of a skipped point: of its two values): a row
- * that is lost or doubled shows. Triggers keep it, so that it is right whatever program adds or removes a row. */
+/* How many rows each table has, and the exclusive or of their checksums (of a skipped point: of its two
+ * values): a row that is lost or doubled shows. Triggers keep it, so that it is right whatever program adds
+ * or removes a row. */
 #define TOTALS                                                                                               \
     "CREATE TABLE total (id INTEGER PRIMARY KEY, n INTEGER NOT NULL, checksum INTEGER NOT "                  \
     "NULL);" TOTAL_TRIGGER("result_added", "INSERT", "result", "1", "+", "new.checksum")                     \
@@ -109,7 +110,8 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
 
 /* ---- migrations ---------------------------------------------------------------------------- */
 
-/* A key of the model, which was said by the model's card or by a setting, becomes a parameter of the point. */
+/* A key of the model, which was said by the model's card or by a setting, becomes a parameter of the
+ * point. */
 #define MOVE(key, value)                                                                                     \
     "ALTER TABLE result ADD COLUMN " key " TEXT;"                                                            \
     "UPDATE result SET " key " = " value ", settings = trim(replace(' ' || settings || ' ', ' " key          \
@@ -121,8 +123,8 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
     " json_set(config, '$.settings', settings)) WHERE " key " IS NOT NULL"                                   \
     " AND json_extract(config, '$.settings') IS NOT NULL;"
 
-/* What brings a database from version i + 1 to the next. Written once and never changed: what a version had is
- * not what the tables above say today. */
+/* What brings a database from version i + 1 to the next. Written once and never changed: what a version had
+ * is not what the tables above say today. */
 static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
     "ALTER TABLE result ADD COLUMN settings TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE result ADD COLUMN memory_rounded INTEGER NOT NULL DEFAULT 0;"

@@ -2,15 +2,16 @@
  *
  * A row is known by its resolved configuration, a JSON text; its 64-bit hash finds it, the text decides. Each
  * result is committed by itself, or several together: a program killed at any instant loses none that it had
- * committed. One writer at a time (locks on the file, and on one beside it that says which process it is); readers any
- * time. A file with a second hard link is not written to.
+ * committed. One writer at a time (locks on the file, and on one beside it that says which process it is);
+ * readers any time. A file with a second hard link is not written to.
  *
- * A row has a checksum: FNV-1a (base/hash.h) over its values in the order of the columns of `result`, without id and
- * checksum. A value counts as one byte, its type in SQLite's numbering (1 integer, 2 real, 3 text, 5 null), then eight
- * bytes, the least significant first: the integer, the bits of the double, or the length of the text, whose bytes
- * follow. Table `total` has the number of rows and the exclusive or of their checksums, and the same of the skipped
- * points. A database in which these do not agree is not listed (DSE_E_STORE names the row and the remedy); a writer
- * removes such rows when it opens it, so that their points are simulated again. */
+ * A row has a checksum: FNV-1a (base/hash.h) over its values in the order of the columns of `result`, without
+ * id and checksum. A value counts as one byte, its type in SQLite's numbering (1 integer, 2 real, 3 text, 5
+ * null), then eight bytes, the least significant first: the integer, the bits of the double, or the length of
+ * the text, whose bytes follow. Table `total` has the number of rows and the exclusive or of their checksums,
+ * and the same of the skipped points. A database in which these do not agree is not listed (DSE_E_STORE names
+ * the row and the remedy); a writer removes such rows when it opens it, so that their points are simulated
+ * again. */
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H
 
@@ -29,7 +30,8 @@ typedef enum {
 } store_type;
 
 /* What was measured. Of the ranks' values, wall_time and peak_memory are the largest; the others are those of
- * rank 0, as the reference simulator's users read them. A figure that is not known is STORE_ABSENT, NaN or NULL. */
+ * rank 0, as the reference simulator's users read them. A figure that is not known is STORE_ABSENT, NaN or
+ * NULL. */
 #define STORE_ABSENT UINT64_MAX
 typedef struct {
     uint64_t wall_time, gpu_time, comm_time, exposed_comm; /* ns */
@@ -39,8 +41,8 @@ typedef struct {
     uint64_t wall_time_rank0, peak_memory_rank0;
     uint64_t nodes, messages;
 
-    /* Where the step goes: the time of the slowest rank in parts that add up to wall_time. Only this program's own
-     * simulator knows them, and the rest; communication is what no compute covers. */
+    /* Where the step goes: the time of the slowest rank in parts that add up to wall_time. Only this
+     * program's own simulator knows them, and the rest; communication is what no compute covers. */
     uint64_t step_compute_bound, step_memory_bound, step_compute_other;
     uint64_t step_comm[STRATEGY_N_AXES]; /* along one axis of the mesh */
     uint64_t step_comm_mixed;            /* along several, or none */
@@ -55,17 +57,18 @@ typedef struct {
     const char *peak_pass; /* "forward", "recomputation", "backward", "update" */
     const char *peak_node; /* what the rank runs at that moment */
 
-    /* Where ASTRA-sim's model is not what one would expect, if the run met it (sim/sim.h): messages that paid for the
-     * lowest of several dimensions alone, collectives of groups that ran as flat rings against the implementations.
-     * Unknown of what a version before 3 stored, and of other engines. */
+    /* Where ASTRA-sim's model is not what one would expect, if the run met it (sim/sim.h): messages that paid
+     * for the lowest of several dimensions alone, collectives of groups that ran as flat rings against the
+     * implementations. Unknown of what a version before 3 stored, and of other engines. */
     uint64_t undercharged_messages, flat_ring_collectives;
 
-    /* With congestion, the link that is busy longest: of the run's time, in percent, and its name, "3 -> 7". */
+    /* With congestion, the link that is busy longest: of the run's time, in percent, and its name, "3 ->
+     * 7". */
     double busiest_link_util;
     const char *busiest_link;
 
-    /* Why this program's fast engine could not simulate the point, by the name of the reason (sim/fallback.h); NULL: it
-     * did, or was not asked. */
+    /* Why this program's fast engine could not simulate the point, by the name of the reason
+     * (sim/fallback.h); NULL: it did, or was not asked. */
     const char *fallback;
 } store_metrics;
 
@@ -121,23 +124,25 @@ typedef struct {
 typedef struct store store;
 typedef enum { STORE_READ, STORE_WRITE } store_mode;
 
-/* Opens, and for writing makes, the database and its folder. One of an older version is brought to this one: by a
- * writer in its file, by a reader in a copy in memory. DSE_E_STORE: locked by another run, of a newer version, not a
- * database, damaged; DSE_E_IO: the folder cannot be written. */
+/* Opens, and for writing makes, the database and its folder. One of an older version is brought to this one:
+ * by a writer in its file, by a reader in a copy in memory. DSE_E_STORE: locked by another run, of a newer
+ * version, not a database, damaged; DSE_E_IO: the folder cannot be written. */
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err);
 void store_close(store *s); /* accepts NULL */
 
-/* Closes what was written to and looks, through another connection, whether the rows are there: a file may have been
- * removed, replaced or cut meanwhile. DSE_E_STORE. */
+/* Closes what was written to and looks, through another connection, whether the rows are there: a file may
+ * have been removed, replaced or cut meanwhile. DSE_E_STORE. */
 dse_status store_finish(store *s, dse_error *err);
 
-/* Whether a writer met damage, and removed or missed so many rows: points of theirs are not found any more. */
+/* Whether a writer met damage, and removed or missed so many rows: points of theirs are not found any
+ * more. */
 bool store_was_damaged(const store *s, uint64_t *rows);
 #define STORE_DAMAGE_WORDS                                                                                   \
     "the database was damaged; rows missing or not what was written: %" PRIu64                               \
     "; a sweep simulates their points again"
 
-/* The parts of the step are there: the result is of this program's own simulator, and not of a database of version 1. */
+/* The parts of the step are there: the result is of this program's own simulator, and not of a database of
+ * version 1. */
 static inline bool store_has_step(const store_metrics *m) { return m->step_idle != STORE_ABSENT; }
 
 /* What "fits" means: the memory is known and at most hbm_bytes, or there is no limit (NaN). */
@@ -155,8 +160,8 @@ typedef struct {
     char fallback[32]; /* "": none */
 } store_brief;
 
-/* Whether this configuration has a result that is done, and what it is. A failed one is tried again, and so is a
- * native one without the parts of its step, which version 1 did not keep. */
+/* Whether this configuration has a result that is done, and what it is. A failed one is tried again, and so
+ * is a native one without the parts of its step, which version 1 did not keep. */
 dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, store_brief *out,
                       dse_error *err);
 
@@ -166,38 +171,41 @@ typedef struct {
     uint64_t wall_time, peak_memory;
 } store_time;
 
-/* Calls `visit` with each, in no order that matters; what it fails with ends the visits. Takes no memory for them. */
+/* Calls `visit` with each, in no order that matters; what it fails with ends the visits. Takes no memory for
+ * them. */
 typedef dse_status store_visit(void *user, const store_time *t, dse_error *err);
 dse_status store_times(store *s, store_visit *visit, void *user, dse_error *err);
 
-/* Adds a row, or replaces the one of the same configuration: by itself, or between store_begin and store_commit. */
+/* Adds a row, or replaces the one of the same configuration: by itself, or between store_begin and
+ * store_commit. */
 dse_status store_put(store *s, const store_row *row, dse_error *err);
 
-/* What is found and put from here until store_commit is one transaction: that is much cheaper, and who reads the
- * database, also after this program was killed, sees all of it or nothing. After a store_put that failed it may be that
- * the rows before it are gone, too. */
+/* What is found and put from here until store_commit is one transaction: that is much cheaper, and who reads
+ * the database, also after this program was killed, sees all of it or nothing. After a store_put that failed
+ * it may be that the rows before it are gone, too. */
 dse_status store_begin(store *s, dse_error *err);
 dse_status store_commit(store *s, dse_error *err);
 
 /* store_put of n rows, in one transaction of their own: all of them or none. */
 dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err);
 
-/* Notes that a sweep left a point out, by the hash that its row would have: with points skipped, rows are not all that
- * there is to rank. A point has a row or is noted here, never both: one that has a row, done or failed, is not noted, and
- * putting its row ends it. By itself, or between store_begin and store_commit. */
+/* Notes that a sweep left a point out, by the hash that its row would have: with points skipped, rows are not
+ * all that there is to rank. A point has a row or is noted here, never both: one that has a row, done or
+ * failed, is not noted, and putting its row ends it. By itself, or between store_begin and store_commit. */
 dse_status store_skip(store *s, uint64_t hash, uint64_t study, dse_error *err);
 
 /* Whether that was noted. */
 dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err);
 
-/* Skipped points of studies that have no row, and so are in no list; what models and systems they are of is not stored. */
+/* Skipped points of studies that have no row, and so are in no list; what models and systems they are of is
+ * not stored. */
 typedef struct {
     uint64_t points, studies;
 } store_unlisted;
 dse_status store_count_unlisted(store *s, store_unlisted *out, dse_error *err);
 
-/* Rows of a model and a system (NULL: any), ordered by model, system, engine (ours first), settings, study, point; so
- * the same rows give the same order whoever made them when. Everything belongs to the arena. */
+/* Rows of a model and a system (NULL: any), ordered by model, system, engine (ours first), settings, study,
+ * point; so the same rows give the same order whoever made them when. Everything belongs to the arena. */
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err);
 

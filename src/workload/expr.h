@@ -27,8 +27,8 @@ typedef struct {
     wl_dim dim[WL_MAX_RANK];
 } wl_shape;
 
-/* "; did you mean 'Batch'?" if one of the known names is near, else "": the end of a message about a name that
- * nothing has. Into `out`, which it returns. */
+/* "; did you mean 'Batch'?" if one of the known names is near, else "": the end of a message about a name
+ * that nothing has. Into `out`, which it returns. */
 #define WL_HINT_SIZE 100
 const char *wl_hint(char out[WL_HINT_SIZE], const char *name, const char *const *known, size_t n);
 

@@ -341,8 +341,8 @@ static dse_status remove_free_nodes(gen_build *b, gen_stage *s)
     return DSE_OK;
 }
 
-/* The node that a tensor waits for: what makes it; of a copy, or what was made elsewhere, what brings it here. DSE_NONE:
- * nothing does. */
+/* The node that a tensor waits for: what makes it; of a copy, or what was made elsewhere, what brings it
+ * here. DSE_NONE: nothing does. */
 static uint32_t node_behind(const gen_stage *s, const gen_tensor *t)
 {
     const gen_draft *d = &s->drafts[t->comp];

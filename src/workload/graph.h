@@ -109,7 +109,8 @@ typedef struct {
     wl_io_csr inputs, outputs;
     uint32_t n_tensors;
     wl_tensor_info *tensor;
-    /* What compute nodes are, of a generated workload: entries of a table that all its graphs share. NULL: read. */
+    /* What compute nodes are, of a generated workload: entries of a table that all its graphs share. NULL:
+     * read. */
     uint32_t n_kernels;
     const wl_kernel *kernel;
     const uint32_t *kernel_of; /* per node; meaningless of others than compute nodes */

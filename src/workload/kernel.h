@@ -1,15 +1,17 @@
 /* wl_kernel -- what a computation is, so that a law can give it a time (sim/kernel_time.h).
  *
- * A matrix product is `batch` products of an m x k by a k x n matrix. Its letters say which dimension is which:
+ * A matrix product is `batch` products of an m x k by a k x n matrix. Its letters say which dimension is
+ * which:
  *
  *   batch   in both operands and the result      m   in the first operand and the result
  *   k       in both operands, summed over        n   in the second operand and the result
  *
- * A letter that one operand alone has, and that is summed over, counts as k: fused kernels have such. All other classes
- * have m elements: of the result; of a lookup, of the rows that are taken or added up. Sizes are those of one rank.
+ * A letter that one operand alone has, and that is summed over, counts as k: fused kernels have such. All
+ * other classes have m elements: of the result; of a lookup, of the rows that are taken or added up. Sizes
+ * are those of one rank.
  *
- * The class follows from the operator file, which has no key for it, because files are part of stored configurations by
- * their hash:
+ * The class follows from the operator file, which has no key for it, because files are part of stored
+ * configurations by their hash:
  *
  *   optimizer       the update of a weight
  *   attention       a contraction of two activations (or gradients of activations) that is no weight's gradient

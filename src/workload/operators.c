@@ -239,7 +239,8 @@ static dse_status letters_to_shape(const resolver *r, const cfg_node *at, const 
     return DSE_OK;
 }
 
-/* Adds to the dimensions summed over those of the letters of an operand that neither the result nor `also` has. */
+/* Adds to the dimensions summed over those of the letters of an operand that neither the result nor `also`
+ * has. */
 static dse_status sum_over(const resolver *r, const cfg_node *at, const char *letters, const wl_shape *shape,
                            const char *result, const char *also, wl_operator *op)
 {
@@ -293,8 +294,8 @@ static dse_status sum_over_both(const resolver *r, const contraction *c, wl_oper
     return st == DSE_OK ? sum_over(r, c->text, c->in2, &op->x2_shape, c->result, c->in1, op) : st;
 }
 
-/* The first operand has numbers of rows. Rows are a letter that it lacks and that of the second operand and the result one
- * has: rows are taken, or added up. */
+/* The first operand has numbers of rows. Rows are a letter that it lacks and that of the second operand and
+ * the result one has: rows are taken, or added up. */
 static dse_status check_lookup(const resolver *r, const contraction *c, wl_operator *op)
 {
     uint32_t taken = 0, added = 0;

@@ -1,8 +1,8 @@
 /* wl_operators -- the operators of a training step, read from a file of configs/operators/.
  *
- * The file is data: tensors, einsums and shapes per block, and how blocks make up the model. Reading it gives neutral
- * blocks, which keep what the file says for the passes (pass.h): every error in it is found, whatever the strategy.
- * The passes make of them the blocks of a strategy. The format is explained at the top of
+ * The file is data: tensors, einsums and shapes per block, and how blocks make up the model. Reading it gives
+ * neutral blocks, which keep what the file says for the passes (pass.h): every error in it is found, whatever
+ * the strategy. The passes make of them the blocks of a strategy. The format is explained at the top of
  * configs/operators/transformer.yaml; what only other files use, in gpt.yaml. */
 #ifndef DSE_WORKLOAD_OPERATORS_H
 #define DSE_WORKLOAD_OPERATORS_H
@@ -105,8 +105,8 @@ void wl_block_classify(wl_block *b);
 /* What each operator makes, and its class: again where a pass has replaced operators. */
 void wl_block_describe(wl_block *b);
 
-/* Neutral blocks, without numbers. Everything in *out lives in the arena and borrows from doc. DSE_E_CONFIG with the
- * place. */
+/* Neutral blocks, without numbers. Everything in *out lives in the arena and borrows from doc. DSE_E_CONFIG
+ * with the place. */
 dse_status wl_operators_read(const cfg_doc *doc, dse_arena *a, wl_operators *out, dse_error *err);
 
 /* The blocks of a strategy with these passes. Fails as reading does. */

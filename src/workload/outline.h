@@ -9,8 +9,8 @@
 #include "workload/generator.h"
 #include "workload/totals.h"
 
-/* An operand, of a size of the variant's: what its producer leaves, and what is needed. The collectives between depend
- * on the degrees. */
+/* An operand, of a size of the variant's: what its producer leaves, and what is needed. The collectives
+ * between depend on the degrees. */
 typedef struct {
     wl_shape have, reduced, need, unsummed;
     uint32_t size; /* of what is there */
@@ -42,14 +42,14 @@ struct wl_outline {
     uint32_t n_segments, n_items;
     outline_segment *segment;
     uint32_t *item;
-    /* Per class a row of n_counts: of each computation, each operand, each segment, and for each way of being held
-     * (outline_held) each size. */
+    /* Per class a row of n_counts: of each computation, each operand, each segment, and for each way of being
+     * held (outline_held) each size. */
     uint32_t n_counts;
     uint32_t *count;
 };
 
-/* Ways of being held. Weights, and gradients of weights that stand before the step, by themselves: with a precision they
- * are part of the state. */
+/* Ways of being held. Weights, and gradients of weights that stand before the step, by themselves: with a
+ * precision they are part of the state. */
 typedef enum {
     OUTLINE_START,         /* from tick 0, for a reader */
     OUTLINE_LOSS,          /* when the loss begins, for a reader after it */

@@ -28,7 +28,8 @@ static uint32_t moved(const uint32_t *to, uint32_t tensor)
     return tensor == DSE_NONE ? DSE_NONE : to[tensor];
 }
 
-/* Takes out the operators that exist only with other passes. No other operator refers to one (operators.c). */
+/* Takes out the operators that exist only with other passes. No other operator refers to one
+ * (operators.c). */
 static void drop_absent(wl_block *b, wl_passes passes, dse_arena *a)
 {
     uint32_t *to = DSE_ARENA_RAW(a, uint32_t, b->n), n = 0;
@@ -52,8 +53,8 @@ static void drop_absent(wl_block *b, wl_passes passes, dse_arena *a)
     b->n = n;
 }
 
-/* Last, when all is known of an operator that its weight's update takes over. Whatever the gradient's sharding, the
- * update asks for that of the weight. */
+/* Last, when all is known of an operator that its weight's update takes over. Whatever the gradient's
+ * sharding, the update asks for that of the weight. */
 static void number_operators(wl_operators *o, wl_block *b, dse_arena *a)
 {
     for (uint32_t i = 0; i < b->n; i++) {
@@ -72,7 +73,8 @@ static void number_operators(wl_operators *o, wl_block *b, dse_arena *a)
     }
 }
 
-/* Absent operators go last, as what is kept for a pass refers to tensors by their index in the block that was read. */
+/* Absent operators go last, as what is kept for a pass refers to tensors by their index in the block that was
+ * read. */
 static wl_block *apply(const wl_block *read, wl_passes passes, dse_arena *a)
 {
     wl_block *b = wl_block_copy(read, a);

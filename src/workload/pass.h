@@ -1,9 +1,9 @@
 /* Passes: changes of a training step that a strategy asks for, each a file that turns a block into a block.
  *
- * A file of operators is read without any (wl_operators_read): an operator keeps, beside what it is, what the file says
- * of it for passes. The passes of a set run in the order of the table, each on what the one before it left. To add a
- * pass, add its number, its row, and its file. What is kept for passes refers to operators by their index: a pass that
- * moves operators comes behind those that use it. */
+ * A file of operators is read without any (wl_operators_read): an operator keeps, beside what it is, what the
+ * file says of it for passes. The passes of a set run in the order of the table, each on what the one before
+ * it left. To add a pass, add its number, its row, and its file. What is kept for passes refers to operators
+ * by their index: a pass that moves operators comes behind those that use it. */
 #ifndef DSE_WORKLOAD_PASS_H
 #define DSE_WORKLOAD_PASS_H
 
@@ -28,7 +28,8 @@ extern const wl_pass wl_pass_table[WL_N_PASSES];
 /* What a strategy asks for. */
 wl_passes wl_passes_of(const strategy *s);
 
-/* Turns the blocks of operators that were read into those of a strategy with these passes, and numbers their operators. */
+/* Turns the blocks of operators that were read into those of a strategy with these passes, and numbers their
+ * operators. */
 void wl_operators_apply(wl_operators *o, wl_passes passes, dse_arena *a);
 
 /* The passes' functions, for the table. */

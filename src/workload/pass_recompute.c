@@ -1,10 +1,11 @@
 /* Recomputation: what the backward pass needs of the forward pass is made again.
  *
- * A file says how, operator by operator (`when: recompute`, and einsums that read what these make), or names for a whole
- * block the tensor `after` which that begins. Then, of what the forward pass makes, the backward pass gets nothing but the
- * block's inputs and weights: all that it reads else, and what that is made of, is made again under the name
- * <tensor>_recomp, in front of the first gradient. What is made again of inputs and weights alone waits for `after`. Sharded
- * weights that are read by both are gathered once for both: <weight>_recomp. */
+ * A file says how, operator by operator (`when: recompute`, and einsums that read what these make), or names
+ * for a whole block the tensor `after` which that begins. Then, of what the forward pass makes, the backward
+ * pass gets nothing but the block's inputs and weights: all that it reads else, and what that is made of, is
+ * made again under the name <tensor>_recomp, in front of the first gradient. What is made again of inputs and
+ * weights alone waits for `after`. Sharded weights that are read by both are gathered once for both:
+ * <weight>_recomp. */
 #include "workload/pass.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Weight sharding: every weight is kept in pieces, in the shape that the file gives as `sharded`, or in its own. The
- * generator finds the collectives that gather it (collective_match.c). */
+/* Weight sharding: every weight is kept in pieces, in the shape that the file gives as `sharded`, or in its
+ * own. The generator finds the collectives that gather it (collective_match.c). */
 #include "workload/pass.h"
 
 wl_block *wl_pass_weight_shard(const wl_block *read, dse_arena *a)

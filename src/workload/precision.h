@@ -1,7 +1,7 @@
 /* wl_precision -- how many bytes an element of a tensor has, by what the tensor is.
  *
- * STAGE writes numbers of elements where ASTRA-sim reads bytes. That is what a workload counts without a precision; with
- * one, what the generator makes (generate.h) counts
+ * STAGE writes numbers of elements where ASTRA-sim reads bytes. That is what a workload counts without a
+ * precision; with one, what the generator makes (generate.h) counts
  *
  *   memory         bytes. The state of the training stays on a rank for the whole step: of each parameter that the rank
  *                  keeps its weight, its gradient and what the optimizer knows of it. All else lives as ever.
@@ -10,8 +10,8 @@
  *                  optimizer knows of it
  *   messages       elements times the bytes of messages
  *
- * Inputs of the model count as activations: if an operator file makes token ids a matrix of one-hot rows, that is what
- * is there. README.md says what is left out. */
+ * Inputs of the model count as activations: if an operator file makes token ids a matrix of one-hot rows,
+ * that is what is there. README.md says what is left out. */
 #ifndef DSE_WORKLOAD_PRECISION_H
 #define DSE_WORKLOAD_PRECISION_H
 

@@ -7,8 +7,8 @@
  *
  * Memory: some of the tensors that a rank must hold together. All that stand before the step and are read in
  * it are there at tick 0. And when the rank, or the one that has its place on the stage of the loss, begins
- * to compute the loss, it holds whatever was made on the way there and is read on the way back. With a precision the
- * state of the training is there at both. */
+ * to compute the loss, it holds whatever was made on the way there and is read on the way back. With a
+ * precision the state of the training is there at both. */
 #ifndef DSE_WORKLOAD_TOTALS_H
 #define DSE_WORKLOAD_TOTALS_H
 
@@ -17,8 +17,8 @@
 
 typedef struct wl_outline wl_outline;
 
-/* The outline of so many layers after a set of passes, whatever the values of the symbols. It belongs to the arena,
- * and borrows from doc. Fails as wl_operators_resolve and wl_model_build do. */
+/* The outline of so many layers after a set of passes, whatever the values of the symbols. It belongs to the
+ * arena, and borrows from doc. Fails as wl_operators_resolve and wl_model_build do. */
 dse_status wl_outline_make(const cfg_doc *doc, wl_passes passes, uint32_t layers, dse_arena *a,
                            const wl_outline **out, dse_error *err);
 
@@ -49,7 +49,8 @@ typedef struct {
     uint64_t at_loss;  /* when the loss begins, if that takes a tick or more */
 } wl_held;
 
-/* Stages are in rank order, as in a generated workload: a rank of stage s has the coordinate s along the pipeline axis. */
+/* Stages are in rank order, as in a generated workload: a rank of stage s has the coordinate s along the
+ * pipeline axis. */
 typedef struct {
     uint32_t n_stages, ranks_per_stage;
     mesh mesh;
