@@ -109,8 +109,10 @@ static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_c
     st = metric_narrow(m, &own, compat, &narrow, err);
     if (st == DSE_OK && !compat)
         st = metric_check_needs(m->needs, &narrow, err);
-    if (st != DSE_OK || !put)
-        return st == DSE_OK ? (compat ? m->compat : m->compute)(&narrow, out, err) : st;
+    if (st != DSE_OK)
+        return st;
+    if (!put)
+        return (compat ? m->compat : m->compute)(&narrow, out, err);
     put(&narrow, out);
     return DSE_OK;
 }
