@@ -1,11 +1,12 @@
 /* Memory: the heap behind one door, arenas on top of it, and growing arrays.
  *
- * No function here returns without memory: when there is none the program ends, by the handler that cli/ installs (one
- * line and exit code 70). So no caller checks. What is large because of its input is estimated before it is tried
- * (sim/footprint.h), and what must outlive such an end is written atomically or committed (base/fs.h, store/).
+ * No function here returns without memory: when there is none the program ends, by the handler that cli/
+ * installs (one line and exit code 70). So no caller checks. What is large because of its input is estimated
+ * before it is tried (sim/footprint.h), and what must outlive such an end is written atomically or committed
+ * (base/fs.h, store/).
  *
- * Three lifetimes: the study (configuration), the point (graph, links, simulation: one arena, reset between points)
- * and scratch inside a call. */
+ * Three lifetimes: the study (configuration), the point (graph, links, simulation: one arena, reset between
+ * points) and scratch inside a call. */
 #ifndef DSE_BASE_ALLOC_H
 #define DSE_BASE_ALLOC_H
 
@@ -20,8 +21,8 @@
 /* Ends the program because memory has run out; also for libraries that say so in their own way. */
 _Noreturn void dse_out_of_memory(void);
 
-/* What dse_out_of_memory calls, in whichever thread met it; it must not return, nor allocate. Without one: a line on
- * stderr and abort(). */
+/* What dse_out_of_memory calls, in whichever thread met it; it must not return, nor allocate. Without one: a
+ * line on stderr and abort(). */
 void dse_on_out_of_memory(void (*handler)(void));
 
 /* realloc(3); size 0 is rounded up to 1. */

@@ -11,15 +11,16 @@ dse_status dse_read_file(const char *path, size_t max_bytes, dse_strbuf *out, ds
 /* mkdir -p. An existing folder is success. */
 dse_status dse_mkdirs(const char *path, dse_error *err);
 
-/* Writes a temporary file beside path and renames it over, so that a reader, or what is left if this program dies,
- * is the old content or the new one, never half of it. A symbolic link stays one; a device or a pipe is written
- * to. */
+/* Writes a temporary file beside path and renames it over, so that a reader, or what is left if this program
+ * dies, is the old content or the new one, never half of it. A symbolic link stays one; a device or a pipe is
+ * written to. */
 dse_status dse_write_file(const char *path, const void *bytes, size_t n, dse_error *err);
 
 /* The same of a text that was built in memory. */
 dse_status dse_write_text(const char *path, const dse_strbuf *text, dse_error *err);
 
-/* dse_replacement -- the same for content that is too large for memory: open, write to fd, commit or give up. */
+/* dse_replacement -- the same for content that is too large for memory: open, write to fd, commit or give
+ * up. */
 typedef struct {
     char path[4096];      /* as it was given, for messages */
     char target[4096];    /* what is replaced; empty: a device or a pipe, which is written to */

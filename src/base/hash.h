@@ -30,7 +30,8 @@ static inline uint64_t dse_hash_u64(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* The halves of a product of 128 bits, folded: each bit of either factor reaches all of them (wyhash's step). */
+/* The halves of a product of 128 bits, folded: each bit of either factor reaches all of them (wyhash's
+ * step). */
 static inline uint64_t dse_hash_fold(uint64_t a, uint64_t b)
 {
     unsigned __int128 product = (unsigned __int128)a * b;
@@ -46,8 +47,8 @@ static inline uint64_t dse_hash_load(const unsigned char *p)
     return word;
 }
 
-/* Of bytes too, sixteen at a time: for tables in memory, since it depends on the machine's byte order. The last sixteen
- * may overlap those before them. */
+/* Of bytes too, sixteen at a time: for tables in memory, since it depends on the machine's byte order. The
+ * last sixteen may overlap those before them. */
 static inline uint64_t dse_hash_words(const void *p, size_t n)
 {
     const uint64_t k0 = 0xa0761d6478bd642fu, k1 = 0xe7037ed1a0b428dbu;

@@ -169,4 +169,42 @@ void dse_json_fixed(dse_json *j, double v, int decimals)
 
 void dse_json_newline(dse_json *j) { j->newline = true; }
 
+void dse_json_key_object(dse_json *j, const char *key)
+{
+    dse_json_key(j, key);
+    dse_json_begin_object(j);
+}
+
+void dse_json_key_array(dse_json *j, const char *key)
+{
+    dse_json_key(j, key);
+    dse_json_begin_array(j);
+}
+
+void dse_json_key_strings(dse_json *j, const char *key, const char *const *s, size_t n)
+{
+    dse_json_key_array(j, key);
+    for (size_t i = 0; i < n; i++)
+        dse_json_string(j, s[i]);
+    dse_json_end_array(j);
+}
+
+void dse_json_begin_line(dse_json *j)
+{
+    dse_json_newline(j);
+    dse_json_begin_object(j);
+}
+
+void dse_json_open(dse_json *j, dse_strbuf *out)
+{
+    dse_json_init(j, out);
+    dse_json_begin_object(j);
+}
+
+void dse_json_close(dse_json *j)
+{
+    dse_json_end_object(j);
+    dse_strbuf_addc(j->out, '\n');
+}
+
 void dse_json_raw(dse_json *j) { before_value(j); }

@@ -98,7 +98,8 @@ size_t dse_utf8_length(const char *text)
     return n;
 }
 
-/* Bytes of a control character, or of one that turns the direction of the text, at the start of a text of n bytes; 0: there is none. */
+/* Bytes of a control character, or of one that turns the direction of the text, at the start of a text of n
+ * bytes; 0: there is none. */
 static size_t control_length(const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text;

@@ -17,9 +17,10 @@ dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, co
 /* Bytes of the UTF-8 character (RFC 3629) that the text begins with; 0: there is none. */
 size_t dse_utf8_length(const char *text);
 
-/* Puts '?' in the place of each byte of a control character, those of U+0080 to U+009F too, which a terminal takes for
- * the start of a command as it does an escape, and of each mark that turns the direction of a text, which hides what it
- * says. For names from other people's files; a text of several lines keeps its line feeds. */
+/* Puts '?' in the place of each byte of a control character, those of U+0080 to U+009F too, which a terminal
+ * takes for the start of a command as it does an escape, and of each mark that turns the direction of a text,
+ * which hides what it says. For names from other people's files; a text of several lines keeps its line
+ * feeds. */
 typedef enum { DSE_ONE_LINE, DSE_LINES } dse_lines;
 void dse_mask_controls(char *text, size_t n, dse_lines lines);
 

@@ -89,8 +89,8 @@ static uint32_t below(dse_python_random *r, uint32_t n)
     return v;
 }
 
-/* Up to here it shuffles a list of all; from here on it draws again what it has drawn before. The rule estimates which
- * of the two takes less memory in Python. */
+/* Up to here it shuffles a list of all; from here on it draws again what it has drawn before. The rule
+ * estimates which of the two takes less memory in Python. */
 static double list_limit(uint32_t k) { return 21 + (k > 5 ? pow(4, ceil(log((double)k * 3) / log(4))) : 0); }
 
 void dse_python_random_sample(dse_python_random *r, uint32_t n, uint32_t k, uint32_t *out)

@@ -1,12 +1,14 @@
 /* dse_queue -- events in the order (time, insertion): equal times run as they were scheduled.
  *
- * Events of one tick are a list. A training step is synchronous, so most insertions append to a list that is there;
- * `recent` finds it without a search. What it has forgotten gets a second list of the same tick behind the first.
+ * Events of one tick are a list. A training step is synchronous, so most insertions append to a list that is
+ * there; `recent` finds it without a search. What it has forgotten gets a second list of the same tick behind
+ * the first.
  *
- * Ticks lie in a hierarchical timing wheel (Varghese, Lauck: Hashed and hierarchical timing wheels, SOSP 1987): time is
- * read as digits of six bits, and a tick lies in the slot of the highest digit in which it differs from now. When
- * nothing is left now, the earliest slot is dealt out to those below it, in its order, so that lists of equal times
- * stay in the order in which they began. A tick moves at most once for each digit of its delay, with no comparison. */
+ * Ticks lie in a hierarchical timing wheel (Varghese, Lauck: Hashed and hierarchical timing wheels, SOSP
+ * 1987): time is read as digits of six bits, and a tick lies in the slot of the highest digit in which it
+ * differs from now. When nothing is left now, the earliest slot is dealt out to those below it, in its order,
+ * so that lists of equal times stay in the order in which they began. A tick moves at most once for each
+ * digit of its delay, with no comparison. */
 #ifndef DSE_BASE_QUEUE_H
 #define DSE_BASE_QUEUE_H
 
@@ -61,8 +63,8 @@ typedef struct {
 void dse_queue_init(dse_queue *q);
 void dse_queue_free(dse_queue *q);
 
-/* queue.c: what the two below need only now and then. A new list for a tick after now. The next tick becomes now; false
- * if there is none. */
+/* queue.c: what the two below need only now and then. A new list for a tick after now. The next tick becomes
+ * now; false if there is none. */
 uint32_t dse_queue_begin(dse_queue *q, dse_time at);
 bool dse_queue_advance(dse_queue *q);
 

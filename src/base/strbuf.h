@@ -26,17 +26,18 @@ void dse_strbuf_addu(dse_strbuf *b, uint64_t v); /* decimal */
 void dse_strbuf_addf(dse_strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void dse_strbuf_vaddf(dse_strbuf *b, const char *fmt, va_list ap);
 
-/* The shortest decimal that reads back as v, spelt as Python's repr() spells it: "81920000.0",
- * "1e+16", "5e-05", "nan", "inf". STAGE writes tensor sizes this way. (For 46 powers of two, all below 2^-23 or
- * above 2^88, Python knows a form that is a digit shorter.) */
+/* The shortest decimal that reads back as v, spelt as Python's repr() spells it: "81920000.0", "1e+16",
+ * "5e-05", "nan", "inf". STAGE writes tensor sizes this way. (For 46 powers of two, all below 2^-23 or above
+ * 2^88, Python knows a form that is a digit shorter.) */
 void dse_strbuf_add_repr(dse_strbuf *b, double v);
 
-/* Words in lines of at most `width` columns, the first from `column` on, where every further line begins. A word too
- * long for a line has one of its own. Ends without a newline. */
+/* Words in lines of at most `width` columns, the first from `column` on, where every further line begins. A
+ * word too long for a line has one of its own. Ends without a newline. */
 void dse_strbuf_add_wrapped(dse_strbuf *b, const char *text, size_t column, size_t width);
 
-/* A CSV field, quoted where it must be (RFC 4180). A text that a spreadsheet would take for a formula, which is one that
- * begins with = + - @, a tab or a carriage return and is no number, gets a ' in front (OWASP, "CSV Injection"). */
+/* A CSV field, quoted where it must be (RFC 4180). A text that a spreadsheet would take for a formula, which
+ * is one that begins with = + - @, a tab or a carriage return and is no number, gets a ' in front (OWASP,
+ * "CSV Injection"). */
 void dse_strbuf_add_csv(dse_strbuf *b, const char *text);
 
 #endif

@@ -1,8 +1,8 @@
 /* Numbers with units, as people write them in cards and on the command line.
  *
- * A size: "80GB" is 80 * 10^9 bytes, "80GiB" is 80 * 2^30. A rate is a size with "/s" ("100GB/s") or a
- * rate of operations ("450TFLOPS"). A time is "50ns", "1.5us", "3ms", "2s" (also min, h). Prefixes k M G T P E, with
- * "i" for powers of two (sizes and rates of bytes only). The number is strtod's; no space is needed
+ * A size: "80GB" is 80 * 10^9 bytes, "80GiB" is 80 * 2^30. A rate is a size with "/s" ("100GB/s") or a rate
+ * of operations ("450TFLOPS"). A time is "50ns", "1.5us", "3ms", "2s" (also min, h). Prefixes k M G T P E,
+ * with "i" for powers of two (sizes and rates of bytes only). The number is strtod's; no space is needed
  * before the unit, one is allowed. */
 #ifndef DSE_BASE_UNITS_H
 #define DSE_BASE_UNITS_H
@@ -31,7 +31,8 @@ dse_status dse_parse_double(const char *text, double *out, dse_error *err);
 /* true/false, yes/no, on/off, t/f, y/n, 1/0, in any case of letters. */
 dse_status dse_parse_bool(const char *text, bool *out, dse_error *err);
 
-/* For people: "67.0 GB" (10^9) with one decimal; "3.207 s", "16.58 ms" with four significant digits, whole ns. */
+/* For people: "67.0 GB" (10^9) with one decimal; "3.207 s", "16.58 ms" with four significant digits, whole
+ * ns. */
 void dse_format_bytes(char *out, size_t size, double bytes);
 void dse_format_seconds(char *out, size_t size, double seconds);
 

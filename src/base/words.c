@@ -4,7 +4,8 @@
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
-/* Copies the quoted part that begins at `p` without its quotes; returns what follows it, or NULL at the text's end. */
+/* Copies the quoted part that begins at `p` without its quotes; returns what follows it, or NULL at the
+ * text's end. */
 static const char *copy_quoted(const char *p, char **out)
 {
     char quote = *p++;

@@ -107,7 +107,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return write_outputs(o, &out, &record, r, err);
 }
 
-extern const command command_astrasim;
 const command command_astrasim = {
     .name = "astrasim",
     .summary = "run Chakra traces, with ASTRA-sim's options and ASTRA-sim's log lines",
@@ -129,9 +128,7 @@ const command command_astrasim = {
                "--remote-memory-configuration "
                "remote_memory.json",
     .programs = programs,
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(astrasim_options),
+    COMMAND_OPTIONS(options, astrasim_options),
     .ignore_unknown = true,
     .run = run,
 };

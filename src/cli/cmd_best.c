@@ -246,7 +246,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return DSE_OK;
 }
 
-extern const command command_best;
 const command command_best = {
     .name = "best",
     .summary = "rank what a sweep found and what fits in memory",
@@ -267,8 +266,6 @@ const command command_best = {
         "takes its place. Exit code 1 if for some model and system nothing fits, or "
         "nothing is known of the metric to rank by.",
     .example = "ccldse best --hbm 80GB --top 5 --explain",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(best_options),
+    COMMAND_OPTIONS(options, best_options),
     .run = run,
 };

@@ -275,7 +275,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return DSE_OK;
 }
 
-extern const command command_calibrate;
 const command command_calibrate = {
     .name = "calibrate",
     .summary = "fit a system card to measured runs",
@@ -291,8 +290,6 @@ const command command_calibrate = {
         "latency (Hockney). The error of each run by a fit to all others says how far to trust the card.",
     .example = "ccldse calibrate --measured ccl_bench_training --system perlmutter_a100_40gb --fit "
                "compute.peak_perf,network.bandwidth",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(calibrate_options),
+    COMMAND_OPTIONS(options, calibrate_options),
     .run = run,
 };

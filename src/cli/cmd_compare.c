@@ -110,7 +110,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return DSE_OK;
 }
 
-extern const command command_compare;
 const command command_compare = {
     .name = "compare",
     .summary = "simulate what was measured, and say how far apart the two are",
@@ -126,8 +125,6 @@ const command command_compare = {
                "that it names. Exit code "
                "1 if nothing could be simulated, or a step time is further off than --max-error.",
     .example = "ccldse compare --measured vtrain_a100 --system vtrain_a100 --only set=multi",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(compare_options),
+    COMMAND_OPTIONS(options, compare_options),
     .run = run,
 };

@@ -156,7 +156,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return DSE_OK;
 }
 
-extern const command command_completion;
 const command command_completion = {
     .name = "completion",
     .summary = "print the completion script of a shell",
@@ -166,8 +165,6 @@ const command command_completion = {
         "installation, 'ccldse completion zsh > ~/.zfunc/_ccldse' (a folder of fpath) or 'ccldse completion "
         "fish > ~/.config/fish/completions/ccldse.fish'.",
     .example = "source <(ccldse completion bash)",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(completion_options),
+    COMMAND_OPTIONS(options, completion_options),
     .run = run,
 };

@@ -42,13 +42,10 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st;
 }
 
-extern const command command_config;
 const command command_config = {
     .name = "config",
     .summary = "write a system card as ASTRA-sim's system.json, network.yml and remote_memory.json",
     .example = "ccldse config --system system1",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(config_options),
+    COMMAND_OPTIONS(options, config_options),
     .run = run,
 };

@@ -96,7 +96,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return DSE_OK;
 }
 
-extern const command command_diff;
 const command command_diff = {
     .name = "diff",
     .summary = "compare two databases, or two engines, point by point",
@@ -107,8 +106,6 @@ const command command_diff = {
         "an engine printed rounded to that precision; what one side does not know is not compared. Exit "
         "code 0 if nothing differs, 1 if something does.",
     .example = "ccldse diff results/ccldse.db theirs.db --tolerance 1%",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(diff_options),
+    COMMAND_OPTIONS(options, diff_options),
     .run = run,
 };

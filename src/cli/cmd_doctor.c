@@ -137,10 +137,7 @@ static void print_features(const drv_finding *found, dse_strbuf *out)
     report_table t;
 
     dse_strbuf_init(&missing);
-    report_table_init(&t);
-    report_table_column(&t, "works", true);
-    report_table_column(&t, "feature", true);
-    report_table_column(&t, "missing", true);
+    report_table_begin(&t, "lll", "works", "feature", "missing");
     for (size_t i = 0; i < N_FEATURES; i++) {
         if (!has_feature(i))
             continue;
@@ -152,8 +149,7 @@ static void print_features(const drv_finding *found, dse_strbuf *out)
         report_table_cell(&t, "%s", features[i].what);
         report_table_cell(&t, "%s", missing.len ? missing.data : "-");
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
     dse_strbuf_free(&missing);
 }
 
@@ -167,8 +163,7 @@ static void checks_json(const drv_finding *found, dse_json *j)
         dse_json_key_string(j, "check", found[c].name);
         dse_json_key_string(j, "state", state_names[found[c].state]);
         dse_json_key_string(j, "found", found[c].found);
-        dse_json_key(j, "needed_for");
-        dse_json_begin_array(j);
+        dse_json_key_array(j, "needed_for");
         for (size_t i = 0; i < N_FEATURES; i++)
             if (has_feature(i) && (features[i].needs & BIT(c)))
                 dse_json_string(j, features[i].name);
@@ -188,8 +183,7 @@ static void features_json(const drv_finding *found, dse_json *j)
         dse_json_key_string(j, "feature", features[i].name);
         dse_json_key_string(j, "commands", features[i].what);
         dse_json_key_bool(j, "works", works(i, found));
-        dse_json_key(j, "missing");
-        dse_json_begin_array(j);
+        dse_json_key_array(j, "missing");
         for (drv_check c = 0; c < DRV_N_CHECKS; c++)
             if (is_missing(i, c, found))
                 dse_json_string(j, found[c].name);
@@ -203,15 +197,13 @@ static void print_json(const drv_finding *found, dse_strbuf *out)
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key_string(&j, "version", CCLDSE_VERSION);
     dse_json_key(&j, "checks");
     checks_json(found, &j);
     dse_json_key(&j, "features");
     features_json(found, &j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -238,7 +230,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return DSE_OK;
 }
 
-extern const command command_doctor;
 const command command_doctor = {
     .name = "doctor",
     .summary = "say what is there to work with, and what works with it",
@@ -247,8 +238,6 @@ const command command_doctor = {
         "for each feature whether it works here and what is missing. Changes nothing; tools are run with "
         "--help or --version, and stopped if they do not answer. Exit code 1 if a sweep would not work.",
     .example = "ccldse doctor --stage-cmd \"python3 stage/main.py\"",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(doctor_options),
+    COMMAND_OPTIONS(options, doctor_options),
     .run = run,
 };

@@ -157,7 +157,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st == DSE_OK ? format->write(o, rows, n, r, err) : st;
 }
 
-extern const command command_export;
 const command command_export = {
     .name = "export",
     .summary = "print the results as CSV, JSON or the classic keyed JSON",
@@ -169,8 +168,6 @@ const command command_export = {
         "model and a system, keys dp_tp_sp_pp_recompute such as 32_1_2_1_0; objects within objects for "
         "several; 'ccldse import' reads both.",
     .example = "ccldse export --format csv --model llama70b > llama70b.csv",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(export_options),
+    COMMAND_OPTIONS(options, export_options),
     .run = run,
 };

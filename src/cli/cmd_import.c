@@ -81,11 +81,9 @@ static void print_json(const import_options *o, const drv_import *io, dse_strbuf
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key_string(&j, "engine", o->engine);
-    dse_json_key(&j, "imported");
-    dse_json_begin_array(&j);
+    dse_json_key_array(&j, "imported");
     for (size_t i = 0, n; i < io->n; i += n) {
         n = pair_length(&io->row[i], io->n - i);
         dse_json_begin_object(&j);
@@ -95,8 +93,7 @@ static void print_json(const import_options *o, const drv_import *io, dse_strbuf
         dse_json_end_object(&j);
     }
     dse_json_end_array(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -118,7 +115,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st;
 }
 
-extern const command command_import;
 const command command_import = {
     .name = "import",
     .summary = "take results that others made, to rank and compare them",
@@ -128,8 +124,6 @@ const command command_import = {
                "that is imported again replaces the first. 'best' ranks imported results by themselves, "
                "'diff' compares them with others.",
     .example = "ccldse import theirs.json --model llama70b --system system1 --engine astrasim-2024",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(import_options),
+    COMMAND_OPTIONS(options, import_options),
     .run = run,
 };

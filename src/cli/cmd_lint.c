@@ -55,26 +55,22 @@ static void print_json(const lint_result *l, dse_strbuf *out)
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
-    dse_json_key(&j, "files");
-    dse_json_begin_array(&j);
+    dse_json_open(&j, out);
+    dse_json_key_array(&j, "files");
     for (size_t i = 0; i < l->n_files; i++) {
         const lint_file *f = &l->file[i];
 
         dse_json_begin_object(&j);
         dse_json_key_string(&j, "path", f->path);
         dse_json_key_string(&j, "kind", f->kind);
-        dse_json_key(&j, "keys");
-        dse_json_begin_array(&j);
+        dse_json_key_array(&j, "keys");
         for (size_t k = 0; k < f->n_keys; k++)
             key_json(&l->key[f->first_key + k], &j);
         dse_json_end_array(&j);
         dse_json_end_object(&j);
     }
     dse_json_end_array(&j);
-    dse_json_key(&j, "findings");
-    dse_json_begin_array(&j);
+    dse_json_key_array(&j, "findings");
     for (size_t i = 0; i < l->n_findings; i++) {
         const lint_finding *f = &l->finding[i];
 
@@ -87,8 +83,7 @@ static void print_json(const lint_result *l, dse_strbuf *out)
         dse_json_end_object(&j);
     }
     dse_json_end_array(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -117,8 +112,7 @@ static void print_file(const lint_result *l, const lint_file *f, dse_strbuf *out
         report_table_cell(&t, "%s", lint_effect_name(k->effect));
         report_table_cell(&t, "%s", k->meaning);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
 }
 
 static void print_findings(const lint_result *l, bool notes, dse_strbuf *out)
@@ -170,7 +164,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st;
 }
 
-extern const command command_lint;
 const command command_lint = {
     .name = "lint",
     .summary = "explain every key of a card or of ASTRA-sim's files, and what has no effect",
@@ -182,8 +175,6 @@ const command command_lint = {
         "that ASTRA-sim crashes without; 3 if a file cannot be read or understood, or holds what a run would "
         "refuse. scheduling-policy LIFO, without effect but needed by ASTRA-sim, is only noted.",
     .example = "ccldse lint emitted --groups emitted/comm_group.json --workload emitted/workload",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(lint_options),
+    COMMAND_OPTIONS(options, lint_options),
     .run = run,
 };

@@ -350,7 +350,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return DSE_OK;
 }
 
-extern const command command_man;
 const command command_man = {
     .name = "man",
     .summary = "print a manual page",
@@ -358,8 +357,6 @@ const command command_man = {
         "Prints the manual page of the program or of a command, for man. An installed program brings them: "
         "'man ccldse', 'man ccldse-sweep'.",
     .example = "ccldse man sweep | man -l -",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(man_options),
+    COMMAND_OPTIONS(options, man_options),
     .run = run,
 };

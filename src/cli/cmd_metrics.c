@@ -172,7 +172,6 @@ static const exit_text exits[] = {
     {EXIT_INTERNAL, "out of memory or internal"},
 };
 
-extern const command command_metrics;
 const command command_metrics = {
     .name = "metrics",
     .summary = "metrics of a profiler trace",
@@ -182,9 +181,7 @@ const command command_metrics = {
         "memory snapshots, simulated timelines; what a file is, its content says) and computes metrics. Exit "
         "codes: 0 done, 1 whatever fails, also a metric that this trace does not have, 2 usage.",
     .example = "ccldse metrics --trace traces/run1 --metric iter_time",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(metrics_options),
+    COMMAND_OPTIONS(options, metrics_options),
     .exits = exits,
     .n_exits = sizeof exits / sizeof exits[0],
     .run = run,

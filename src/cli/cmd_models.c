@@ -121,8 +121,7 @@ static dse_status list_cards(const listing *l, dse_arena *a, dse_strbuf *out, ds
     for (size_t i = 0; st == DSE_OK && i < n; i++)
         st = l->add(names[i], dse_arena_printf(a, "%s/%s.yaml", folder, names[i]), a, &t, err);
     if (st == DSE_OK)
-        report_table_print(&t, out);
-    report_table_free(&t);
+        report_table_end(&t, out);
     return st;
 }
 
@@ -165,17 +164,13 @@ const command command_models = {
     .name = "models",
     .summary = "list the model cards that ship, or the keys of one",
     .example = "ccldse models --keys",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(list_options),
+    COMMAND_OPTIONS(options, list_options),
     .run = run_models,
 };
 const command command_systems = {
     .name = "systems",
     .summary = "list the system cards that ship, or the keys of one",
     .example = "ccldse systems --keys",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(list_options),
+    COMMAND_OPTIONS(options, list_options),
     .run = run_systems,
 };

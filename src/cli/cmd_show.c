@@ -107,8 +107,7 @@ static dse_status print_json(const show_options *o, const store_row *r, command_
     if (st != DSE_OK)
         return st;
     snprintf(configuration, sizeof configuration, "%08" PRIx64, r->study >> 32);
-    dse_json_init(&j, run->out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, run->out);
     report_row_fields(r, &j);
     dse_json_key_double(&j, "seconds", r->seconds);
     dse_json_key_string(&j, "configuration", configuration);
@@ -171,7 +170,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st;
 }
 
-extern const command command_show;
 const command command_show = {
     .name = "show",
     .summary = "show everything about one point, and how to reproduce it",
@@ -180,8 +178,6 @@ const command command_show = {
         "of, and the command that gives them again; one result after another if several models, "
         "systems, settings or engines have the point.",
     .example = "ccldse show 32_1_2_1_0 --model llama70b --system system1",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(show_options),
+    COMMAND_OPTIONS(options, show_options),
     .run = run,
 };

@@ -125,8 +125,7 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
     dse_strbuf *out = run->out;
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key(&j, "config");
     dse_json_raw(&j);
     drv_study_write_config(&s->study, &s->point, out);
@@ -142,8 +141,7 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
         dse_json_key(&j, "links");
         drv_links_json(r->load, run->arena, &j);
     }
-    dse_json_key(&j, "sys");
-    dse_json_begin_object(&j);
+    dse_json_key_object(&j, "sys");
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         char rank[16];
 
@@ -152,8 +150,7 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
         rank_json(&r->rank[i], &j);
     }
     dse_json_end_object(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -312,7 +309,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st;
 }
 
-extern const command command_simulate;
 const command command_simulate = {
     .name = "simulate",
     .summary = "simulate one strategy of a model on a system",
@@ -322,8 +318,6 @@ const command command_simulate = {
                "With network.backend=congestion_aware messages queue for links, and --links says what each "
                "direction of a link carried and for which share of the run it was busy.",
     .example = "ccldse simulate --model llama70b --system system1 --dp 8 --sp 8 --recompute",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(simulate_options),
+    COMMAND_OPTIONS(options, simulate_options),
     .run = run,
 };

@@ -104,7 +104,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return write_all(o, &w, schema, a, err);
 }
 
-extern const command command_stage;
 const command command_stage = {
     .name = "stage",
     .summary = "write a workload's Chakra traces, with STAGE's options and STAGE's bytes",
@@ -114,8 +113,6 @@ const command command_stage = {
     .example = "ccldse stage --output_dir workloads/w --output_name w --comm_group_file w.json --dp 4 --tp 2 "
                "--num_stacks 4 "
                "--dmodel 512 --dff 2048 --head 8",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(stage_options),
+    COMMAND_OPTIONS(options, stage_options),
     .run = run,
 };

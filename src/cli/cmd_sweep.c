@@ -72,8 +72,7 @@ static void print_skipped(const drv_progress *p, dse_strbuf *out)
 
 static void skipped_json(const drv_progress *p, dse_json *j)
 {
-    dse_json_key(j, "skipped");
-    dse_json_begin_object(j);
+    dse_json_key_object(j, "skipped");
     dse_json_key_uint(j, "points", p->skipped);
     for (int i = 0; i < DRV_N_SKIPS; i++)
         dse_json_key_uint(j, drv_skip_key((drv_skip)i), p->skipped_by[i]);
@@ -131,8 +130,7 @@ static void fallbacks_json(const drv_progress *p, dse_json *j)
         if (!p->fallbacks[f])
             continue;
         if (!any) {
-            dse_json_key(j, "slow_engine");
-            dse_json_begin_object(j);
+            dse_json_key_object(j, "slow_engine");
         }
         any = true;
         dse_json_key_uint(j, sim_fallback_name(f), p->fallbacks[f]);
@@ -145,8 +143,7 @@ static void print_summary_json(const sweep_options *o, const drv_progress *p, ds
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key_uint(&j, "points", p->total);
     dse_json_key_uint(&j, "cached", p->cached);
     dse_json_key_uint(&j, "done", p->done);
@@ -160,8 +157,7 @@ static void print_summary_json(const sweep_options *o, const drv_progress *p, ds
         char name[STRATEGY_NAME_MAX];
 
         strategy_name(&p->best, NULL, name);
-        dse_json_key(&j, "best");
-        dse_json_begin_object(&j);
+        dse_json_key_object(&j, "best");
         dse_json_key_string(&j, "model", p->best_model);
         dse_json_key_string(&j, "system", p->best_system);
         if (*p->best_settings)
@@ -170,8 +166,7 @@ static void print_summary_json(const sweep_options *o, const drv_progress *p, ds
         dse_json_key_uint(&j, "wall_time", p->best_wall_time);
         dse_json_end_object(&j);
     }
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }
 
 static void list_json(const drv_points *points, dse_strbuf *out)
@@ -311,7 +306,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return DSE_OK;
 }
 
-extern const command command_sweep;
 const command command_sweep = {
     .name = "sweep",
     .summary = "simulate every strategy of a model on a system and store the results",
@@ -326,8 +320,6 @@ const command command_sweep = {
         "points failed. With --engine astrasim STAGE and ASTRA-sim themselves generate and simulate each "
         "point; their logs stay in results/astrasim.",
     .example = "ccldse sweep --model llama70b --system system1.yaml",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(sweep_options),
+    COMMAND_OPTIONS(options, sweep_options),
     .run = run,
 };

@@ -168,7 +168,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return st;
 }
 
-extern const command command_topology;
 const command command_topology = {
     .name = "topology",
     .summary = "list the links of a network, draw it, or send messages over it",
@@ -178,8 +177,6 @@ const command command_topology = {
         "with the others, all sent at once, where they queue for the links they share. Both are with "
         "congestion, whatever the card's backend is; what the model without congestion says is beside them.",
     .example = "ccldse topology route --system mesh_4x4 1 7 5 14 11 5 15 4",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(topology_options),
+    COMMAND_OPTIONS(options, topology_options),
     .run = run,
 };

@@ -199,8 +199,7 @@ static void print_json(const store_row *rows, const drv_verified *v, size_t n, d
     totals t = add_up(v, n);
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key_uint(&j, "verified", n - t.failed);
     dse_json_key_uint(&j, "compared", t.compared);
     dse_json_key_uint(&j, "differ", t.differ);
@@ -209,8 +208,7 @@ static void print_json(const store_row *rows, const drv_verified *v, size_t n, d
     json_differences(rows, v, n, &j);
     dse_json_key(&j, "failures");
     json_failures(rows, v, n, &j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }
 
 static void progress(void *user, size_t finished, size_t total)
@@ -263,7 +261,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return DSE_OK;
 }
 
-extern const command command_verify;
 const command command_verify = {
     .name = "verify",
     .summary = "run stored results again with STAGE and ASTRA-sim themselves, and compare",
@@ -274,8 +271,6 @@ const command command_verify = {
         "results/astrasim/. Exit code 1 if a statistic differs or a point could not be run.",
     .example = "ccldse verify --engine astrasim --stage-cmd \"python3 stage/main.py\" "
                "--astrasim-bin bin/" DRV_UNAWARE_PROGRAM " --point 8_1_8_1_1",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(verify_options),
+    COMMAND_OPTIONS(options, verify_options),
     .run = run,
 };

@@ -30,15 +30,12 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     return drv_worker_serve(stdin, stdout, shortcuts_left(&o->shortcuts), err);
 }
 
-extern const command command_worker;
 const command command_worker = {
     .name = "worker",
     .summary = "simulate the points that come on stdin (what a sweep runs many of)",
     .details = "Reads one point's configuration a line, as JSON, and answers each with one line: its "
                "metrics, or why it "
                "failed. 'ccldse export --format json --config' prints such configurations.",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .size = sizeof(worker_options),
+    COMMAND_OPTIONS(options, worker_options),
     .run = run,
 };

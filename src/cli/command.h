@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "cli/command_list.h"
 #include "cli/exit.h"
 
 #include <stddef.h>
@@ -88,6 +89,13 @@ typedef struct {
     size_t n_exits;
     dse_status (*run)(const void *options, command_run *r, dse_error *err);
 } command;
+
+/* The rows of a command's table and the struct that they fill in. */
+#define COMMAND_OPTIONS(table, type)                                                                         \
+    .options = table, .n_options = sizeof table / sizeof table[0], .size = sizeof(type)
+
+#define DECLARE_COMMAND(id) extern const command command_##id;
+COMMAND_LIST(DECLARE_COMMAND)
 
 /* Fills in *out from argv[0 .. argc). Arguments without dashes fill the rows that have none, in their order;
  * an OPT_LIST among them takes all that are left. Lists belong to the arena. */

@@ -1,13 +1,9 @@
 #include "cli/commands.h"
 
 #include "base/names.h"
-#include "cli/command_list.h"
 #include "cli/strategy_options.h"
 
 #include <string.h>
-
-#define DECLARE(id) extern const command command_##id;
-COMMAND_LIST(DECLARE)
 
 #define ROW(id) &command_##id,
 static const command *const listed[] = {COMMAND_LIST(ROW)};

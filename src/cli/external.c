@@ -80,8 +80,7 @@ static void print_json(const drv_study *s, const strategy *p, const store_row *r
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key(&j, "config");
     dse_json_raw(&j);
     drv_study_write_config(s, p, out);
@@ -91,13 +90,11 @@ static void print_json(const drv_study *s, const strategy *p, const store_row *r
         dse_json_key_bool(&j, "memory_rounded", row->memory_rounded);
     }
     dse_json_key_string(&j, "memory_counts", "elements");
-    dse_json_key(&j, "sys");
-    dse_json_begin_object(&j);
+    dse_json_key_object(&j, "sys");
     dse_json_key(&j, "0");
     rank_json(log, &j);
     dse_json_end_object(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }
 
 static void time_line(const char *label, uint64_t ns, dse_strbuf *out)

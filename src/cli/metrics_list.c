@@ -26,8 +26,7 @@ static void entries_json(const metric *m, dse_json *j)
 
     if (!m->n_entries)
         return;
-    dse_json_key(j, "compared");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "compared");
     for (size_t i = 0; i < m->n_entries; i++) {
         const metric_entry *e = &m->entry[i];
 
@@ -49,8 +48,7 @@ static void row_json(const metric *m, const char *name, dse_json *j)
     } texts[] = {{"name", m->name}, {"full_name", name}, {"group", m->group},
                  {"unit", m->unit}, {"alias", m->alias}, {"help", m->help}};
 
-    dse_json_newline(j);
-    dse_json_begin_object(j);
+    dse_json_begin_line(j);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!texts[i].text)
             continue;

@@ -36,18 +36,11 @@ static void print_messages(const net_graph *g, const net_routes *r, dse_strbuf *
     report_table t;
 
     dse_strbuf_init(&way);
-    report_table_init(&t);
-    report_table_column(&t, "message", false);
-    report_table_column(&t, "from", false);
-    report_table_column(&t, "to", false);
-    report_table_column(&t, "links", false);
-    report_table_column(&t, "alone\nns", false);
+    report_table_begin(&t, "rrrrr", "message", "from", "to", "links", "alone\nns");
     if (r->n > 1) {
-        report_table_column(&t, "together\nns", false);
-        report_table_column(&t, "of that\nwaiting ns", false);
+        report_table_columns(&t, "rr", "together\nns", "of that\nwaiting ns");
     }
-    report_table_column(&t, "without\ncongestion ns", false);
-    report_table_column(&t, "route", true);
+    report_table_columns(&t, "rl", "without\ncongestion ns", "route");
     for (uint32_t i = 0; i < r->n; i++) {
         const net_route *m = &r->route[i];
 
@@ -65,8 +58,7 @@ static void print_messages(const net_graph *g, const net_routes *r, dse_strbuf *
         report_table_cell(&t, "%" PRIu64, m->unaware);
         report_table_cell(&t, "%s", way.data);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
     dse_strbuf_free(&way);
 }
 
@@ -75,12 +67,7 @@ static void print_shared(const net_graph *g, const net_routes *r, uint32_t n, ds
     char link[NET_LINK_NAME];
     report_table t;
 
-    report_table_init(&t);
-    report_table_column(&t, "link", true);
-    report_table_column(&t, "dimension", false);
-    report_table_column(&t, "messages", false);
-    report_table_column(&t, "most waiting", false);
-    report_table_column(&t, "busy ns", false);
+    report_table_begin(&t, "lrrrr", "link", "dimension", "messages", "most waiting", "busy ns");
     for (uint32_t i = 0; i < n; i++) {
         const net_shared_link *s = &r->shared[i];
 
@@ -91,8 +78,7 @@ static void print_shared(const net_graph *g, const net_routes *r, uint32_t n, ds
         report_table_cell(&t, "%" PRIu32, s->most_waiting);
         report_table_cell(&t, "%" PRIu64, s->busy);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
 }
 
 /* All, or those at which a message waited. */
@@ -101,15 +87,8 @@ static void print_hops(const net_graph *g, const net_routes *r, bool all, dse_st
     char link[NET_LINK_NAME];
     report_table t;
 
-    report_table_init(&t);
-    report_table_column(&t, "message", false);
-    report_table_column(&t, "link", true);
-    report_table_column(&t, "dimension", false);
-    report_table_column(&t, "ready ns", false);
-    report_table_column(&t, "starts ns", false);
-    report_table_column(&t, "arrives ns", false);
-    report_table_column(&t, "waited ns", false);
-    report_table_column(&t, "for message", false);
+    report_table_begin(&t, "rlrrrrrr", "message", "link", "dimension", "ready ns", "starts ns", "arrives ns",
+                       "waited ns", "for message");
     for (uint32_t i = 0; i < r->n_hops; i++) {
         const net_route_hop *h = &r->hop[i];
 
@@ -128,8 +107,7 @@ static void print_hops(const net_graph *g, const net_routes *r, bool all, dse_st
         else
             report_table_cell(&t, "%" PRIu32, h->behind);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
 }
 
 static void print_meetings(const net_graph *g, const net_routes *r, bool all, dse_strbuf *out)
@@ -181,8 +159,7 @@ void topology_routes_text(const drv_network *n, const net_graph *g, const net_ro
 
 static void write_hop(const net_graph *g, const net_route_hop *h, dse_json *j)
 {
-    dse_json_newline(j);
-    dse_json_begin_object(j);
+    dse_json_begin_line(j);
     drv_link_json_keys(&g->link[h->slot], j);
     dse_json_key_uint(j, "ready_ns", h->asked);
     dse_json_key_uint(j, "start_ns", h->taken);
@@ -197,16 +174,14 @@ static void write_hop(const net_graph *g, const net_route_hop *h, dse_json *j)
 
 static void write_message(const net_graph *g, const net_routes *r, const net_route *m, dse_json *j)
 {
-    dse_json_newline(j);
-    dse_json_begin_object(j);
+    dse_json_begin_line(j);
     dse_json_key_uint(j, "source", m->src);
     dse_json_key_uint(j, "destination", m->dst);
     dse_json_key_uint(j, "alone_ns", m->alone);
     dse_json_key_uint(j, "together_ns", m->together);
     dse_json_key_uint(j, "waited_ns", m->waited);
     dse_json_key_uint(j, "congestion_unaware_ns", m->unaware);
-    dse_json_key(j, "links");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "links");
     for (uint32_t i = 0; i < m->n_hops; i++)
         write_hop(g, &r->hop[m->first_hop + i], j);
     dse_json_end_array(j);
@@ -215,8 +190,7 @@ static void write_message(const net_graph *g, const net_routes *r, const net_rou
 
 static void write_shared(const net_graph *g, const net_shared_link *s, dse_json *j)
 {
-    dse_json_newline(j);
-    dse_json_begin_object(j);
+    dse_json_begin_line(j);
     drv_link_json_keys(&g->link[s->slot], j);
     dse_json_key_uint(j, "messages", s->n_messages);
     dse_json_key_uint(j, "most_waiting", s->most_waiting);
@@ -228,20 +202,16 @@ void topology_routes_json(const drv_network *n, const net_graph *g, const net_ro
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key_string(&j, "system", n->name);
     dse_json_key_uint(&j, "bytes", r->bytes);
-    dse_json_key(&j, "messages");
-    dse_json_begin_array(&j);
+    dse_json_key_array(&j, "messages");
     for (uint32_t i = 0; i < r->n; i++)
         write_message(g, r, &r->route[i], &j);
     dse_json_end_array(&j);
-    dse_json_key(&j, "shared_links");
-    dse_json_begin_array(&j);
+    dse_json_key_array(&j, "shared_links");
     for (uint32_t i = 0; i < r->n_shared; i++)
         write_shared(g, &r->shared[i], &j);
     dse_json_end_array(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }

@@ -69,14 +69,8 @@ static void print_dimensions(const net_network *net, dse_strbuf *out)
 {
     report_table t;
 
-    report_table_init(&t);
-    report_table_column(&t, "dimension", false);
-    report_table_column(&t, "topology", true);
-    report_table_column(&t, "instances", false);
-    report_table_column(&t, "GiB/s\na link", false);
-    report_table_column(&t, "latency\nns", false);
-    report_table_column(&t, "diameter\nlinks", false);
-    report_table_column(&t, "bisection\nlinks", false);
+    report_table_begin(&t, "rlrrrrr", "dimension", "topology", "instances", "GiB/s\na link", "latency\nns",
+                       "diameter\nlinks", "bisection\nlinks");
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
         char name[NET_DIMENSION_NAME];
@@ -90,8 +84,7 @@ static void print_dimensions(const net_network *net, dse_strbuf *out)
         report_table_cell(&t, "%" PRIu32, d->topology->diameter(&d->shape));
         report_table_cell(&t, "%" PRIu64, d->topology->bisection(&d->shape));
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
 }
 
 static void print_range(const char *what, net_range r, dse_strbuf *out)
@@ -133,10 +126,7 @@ static void print_devices(const net_graph *g, dse_strbuf *out)
     report_table t;
 
     dse_strbuf_init(&what);
-    report_table_init(&t);
-    report_table_column(&t, "device", false);
-    report_table_column(&t, "degree", false);
-    report_table_column(&t, "what", true);
+    report_table_begin(&t, "rrl", "device", "degree", "what");
     for (uint32_t device = 0; device < g->n_devices; device++) {
         dse_strbuf_clear(&what);
         add_what(g, device, &what);
@@ -144,8 +134,7 @@ static void print_devices(const net_graph *g, dse_strbuf *out)
         report_table_cell(&t, "%" PRIu32, net_degree(g, device));
         report_table_cell(&t, "%s", what.data);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
     dse_strbuf_free(&what);
 }
 
@@ -153,12 +142,7 @@ static void print_links(const net_graph *g, dse_strbuf *out)
 {
     report_table t;
 
-    report_table_init(&t);
-    report_table_column(&t, "source", false);
-    report_table_column(&t, "destination", false);
-    report_table_column(&t, "dimension", false);
-    report_table_column(&t, "GiB/s", false);
-    report_table_column(&t, "latency ns", false);
+    report_table_begin(&t, "rrrrr", "source", "destination", "dimension", "GiB/s", "latency ns");
     for (uint32_t slot = 0; slot < g->n_slots; slot++) {
         const net_link *l = &g->link[slot];
 
@@ -170,8 +154,7 @@ static void print_links(const net_graph *g, dse_strbuf *out)
         report_table_cell(&t, "%.10g", g->net->dim[l->dim].gib_per_s);
         report_table_cell(&t, "%.10g", g->net->dim[l->dim].latency_ns);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
 }
 
 void topology_show_text(const drv_network *n, const net_graph *g, bool all, dse_strbuf *out)
@@ -206,8 +189,7 @@ static void key_double(dse_json *j, const char *key, double v)
 
 static void write_dimension(const net_dimension *d, dse_json *j)
 {
-    dse_json_newline(j);
-    dse_json_begin_object(j);
+    dse_json_begin_line(j);
     dse_json_key_string(j, "topology", d->topology->name);
     dse_json_key_uint(j, "npus_count", d->shape.n);
     for (uint32_t axis = 0; axis < d->topology->n_axes; axis++)
@@ -224,15 +206,13 @@ static void write_device(const net_graph *g, uint32_t device, dse_json *j)
     bool npu = device < g->net->n_npus;
     uint32_t first, n = net_graph_ports(g, device, &first), place[MAX_PLACES];
 
-    dse_json_newline(j);
-    dse_json_begin_object(j);
+    dse_json_begin_line(j);
     dse_json_key_uint(j, "id", device);
     dse_json_key_string(j, "kind", npu ? "npu" : "switch");
     dse_json_key_uint(j, "degree", net_degree(g, device));
     if (npu)
         n = places_of(g->net, device, place);
-    dse_json_key(j, npu ? "place" : "npus");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, npu ? "place" : "npus");
     for (uint32_t i = 0; i < n; i++)
         dse_json_uint(j, npu ? place[i] : g->link[first + i].to);
     dse_json_end_array(j);
@@ -243,8 +223,7 @@ static void write_device(const net_graph *g, uint32_t device, dse_json *j)
 
 static void write_link(const net_graph *g, const net_link *l, dse_json *j)
 {
-    dse_json_newline(j);
-    dse_json_begin_object(j);
+    dse_json_begin_line(j);
     drv_link_json_keys(l, j);
     key_double(j, "bandwidth_bytes_per_s", g->net->dim[l->dim].gib_per_s * GIB);
     key_double(j, "latency_ns", g->net->dim[l->dim].latency_ns);
@@ -276,26 +255,21 @@ void topology_show_json(const drv_network *n, const net_graph *g, dse_strbuf *ou
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key_string(&j, "system", n->name);
     write_facts(g, &j);
-    dse_json_key(&j, "dimensions");
-    dse_json_begin_array(&j);
+    dse_json_key_array(&j, "dimensions");
     for (uint32_t i = 0; i < g->net->n_dims; i++)
         write_dimension(&g->net->dim[i], &j);
     dse_json_end_array(&j);
-    dse_json_key(&j, "devices");
-    dse_json_begin_array(&j);
+    dse_json_key_array(&j, "devices");
     for (uint32_t device = 0; device < g->n_devices; device++)
         write_device(g, device, &j);
     dse_json_end_array(&j);
-    dse_json_key(&j, "links");
-    dse_json_begin_array(&j);
+    dse_json_key_array(&j, "links");
     for (uint32_t slot = 0; slot < g->n_slots; slot++)
         if (g->link[slot].to != DSE_NONE)
             write_link(g, &g->link[slot], &j);
     dse_json_end_array(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }

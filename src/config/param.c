@@ -400,8 +400,8 @@ bool cfg_is_given(const cfg_table *t, const void *values, const char *key)
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
-/* The row of "key" or "key[3]"; *index is the element, or -1. NULL if there is none, or if what is indexed is no list.
- * An element has one spelling, not [03]: paths are compared as texts. */
+/* The row of "key" or "key[3]"; *index is the element, or -1. NULL if there is none, or if what is indexed is
+ * no list. An element has one spelling, not [03]: paths are compared as texts. */
 static const cfg_param *find_path(const cfg_table *t, const char *path, int *index)
 {
     size_t n = strcspn(path, "["), digits;
@@ -538,8 +538,8 @@ bool cfg_table_get(const cfg_table *t, const void *values, const char *path, cfg
 
 static const char blanks[] = " \t\r\n", no_word[] = " \t\r\n=,[]{}:";
 
-/* Takes the blanks out: "network.bandwidth = [50 GB/s, 25]". False if that would make one word of two, but for a number
- * and its unit: "my file". */
+/* Takes the blanks out: "network.bandwidth = [50 GB/s, 25]". False if that would make one word of two, but
+ * for a number and its unit: "my file". */
 static bool remove_blanks(char *text)
 {
     char *to = text, *word = text;

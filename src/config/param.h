@@ -56,10 +56,11 @@ typedef struct {
     size_t offset;
     bool bare;   /* of a list: a value without brackets is a list of one */
     bool sparse; /* of a list of integers or names: an entry may be null, which is stored as 0 or "" */
-    /* Of a name, a list, a number without a unit in its default, or one that may be absent: no text says it while it is the
-     * default, as if there were no such row; so a resolved text stays what it was before there was one. */
+    /* Of a name, a list, a number without a unit in its default, or one that may be absent: no text says it
+     * while it is the default, as if there were no such row; so a resolved text stays what it was before
+     * there was one. */
     bool omit_default;
-    bool moved; /* read from older cards and texts, and never written: what it says is part of something else now */
+    bool moved; /* read from older cards and texts, never written: it is part of something else now */
 
     /* How the reference simulator's files call it; NULL: they do not have it. */
     const char *astra_key;
@@ -68,8 +69,8 @@ typedef struct {
     bool astra_lacks; /* a key of ours alone: taken from its files and written there for ourselves */
 } cfg_param;
 
-/* A row may have rows below it, "precision" and "precision.weights": then a card has a value there, or a mapping. Those
- * below are optional. */
+/* A row may have rows below it, "precision" and "precision.weights": then a card has a value there, or a
+ * mapping. Those below are optional. */
 typedef struct {
     const cfg_param *rows;
     uint32_t n;
@@ -87,7 +88,8 @@ typedef struct {
     const cfg_setting *item;
 } cfg_settings;
 
-/* "path=value" without its blanks; in the arena. DSE_E_USAGE, also if a blank divides a word: "operators=my file". */
+/* "path=value" without its blanks; in the arena. DSE_E_USAGE, also if a blank divides a word: "operators=my
+ * file". */
 dse_status cfg_setting_parse(const char *text, dse_arena *a, cfg_setting *out, dse_error *err);
 
 /* Puts settings into their order. DSE_E_USAGE if a path stands twice. */
@@ -104,18 +106,19 @@ bool cfg_table_has(const cfg_table *t, const char *path);
  * DSE_E_CONFIG: not in the table, no such element, or no value for it. */
 dse_status cfg_table_set(const cfg_table *t, const cfg_setting *setting, void *values, dse_error *err);
 
-/* Reads a card: every key must be in the table, required keys must be there, defaults are filled in. Of `settings`
- * (NULL: none), those whose paths the table has are set over it. *out (of the struct the offsets refer to) is
- * complete on success and undefined on failure. */
+/* Reads a card: every key must be in the table, required keys must be there, defaults are filled in. Of
+ * `settings` (NULL: none), those whose paths the table has are set over it. *out (of the struct the offsets
+ * refer to) is complete on success and undefined on failure. */
 dse_status cfg_table_read(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings, void *out,
                           dse_error *err);
 
-/* The same of a card that may be incomplete: a required row that nothing gives is left as it is, without its bit in
- * `given`; values may be set over it later. */
+/* The same of a card that may be incomplete: a required row that nothing gives is left as it is, without its
+ * bit in `given`; values may be set over it later. */
 dse_status cfg_table_read_part(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings,
                                void *out, dse_error *err);
 
-/* Whether every required row is given by now. DSE_E_CONFIG with the first that is not; `path` is the card's. */
+/* Whether every required row is given by now. DSE_E_CONFIG with the first that is not; `path` is the
+ * card's. */
 dse_status cfg_table_check(const cfg_table *t, const char *path, const void *values, dse_error *err);
 
 /* The row of a dotted key, or NULL; whether rows are below it ("network"). */
@@ -141,7 +144,8 @@ typedef struct {
     };
 } cfg_value;
 
-/* The value at a path, in the row's unit. False if there is none: no such path, a whole list, nothing given. */
+/* The value at a path, in the row's unit. False if there is none: no such path, a whole list, nothing
+ * given. */
 bool cfg_table_get(const cfg_table *t, const void *values, const char *path, cfg_value *out);
 
 bool cfg_is_given(const cfg_table *t, const void *values, const char *key);

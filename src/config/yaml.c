@@ -26,8 +26,8 @@ static dse_status fail(reader *r, yaml_mark_t mark, const char *problem)
     return dse_fail_at(r->err, DSE_E_SYNTAX, where, "%s", problem);
 }
 
-/* For bytes that are no characters libyaml gives only their offset. Counts characters, as libyaml's marks do. Cards in
- * UTF-16 are rare: their error names the file alone. */
+/* For bytes that are no characters libyaml gives only their offset. Counts characters, as libyaml's marks do.
+ * Cards in UTF-16 are rare: their error names the file alone. */
 static dse_status fail_reading(reader *r)
 {
     size_t end = r->parser.problem_offset, at = 0;

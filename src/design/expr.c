@@ -384,8 +384,8 @@ static design_value integers(evaluation *v, op o, int64_t a, int64_t b)
     return overflow ? wrong(v, "a number does not fit 64 bits") : integer(out);
 }
 
-/* As in Python, which takes the floor of the exact quotient: 1 // 0.1 is 9, since the double nearest to 0.1 is a little
- * more, and 1 % 0.1 is almost 0.1. The remainder has the sign of b. */
+/* As in Python, which takes the floor of the exact quotient: 1 // 0.1 is 9, since the double nearest to 0.1
+ * is a little more, and 1 % 0.1 is almost 0.1. The remainder has the sign of b. */
 static double divide_real(double a, double b, double *remainder)
 {
     double rest = fmod(a, b), quotient = (a - rest) / b, whole;

@@ -5,8 +5,8 @@
  *   + - * / // %              / is real; // and % round down, as in Python
  *   64  0.5  'Ring'  true  no  tp  network.bandwidth[1]  (...)     also True and False
  *
- * Integers are 64 bits; what does not fit is an error, not another number. This folder does not know what the names
- * stand for: who parses binds them. */
+ * Integers are 64 bits; what does not fit is an error, not another number. This folder does not know what the
+ * names stand for: who parses binds them. */
 #ifndef DSE_DESIGN_EXPR_H
 #define DSE_DESIGN_EXPR_H
 
@@ -36,8 +36,8 @@ typedef struct {
 /* Everything belongs to the arena. DSE_E_CONFIG with the place in the text. */
 dse_status design_expr_parse(const char *text, dse_arena *a, design_expr *out, dse_error *err);
 
-/* `value` has one for each name. DSE_E_CONFIG: a text where a number is wanted, a division by 0, a number too large,
- * or too many steps, which takes chains of comparisons a dozen deep within each other. */
+/* `value` has one for each name. DSE_E_CONFIG: a text where a number is wanted, a division by 0, a number too
+ * large, or too many steps, which takes chains of comparisons a dozen deep within each other. */
 dse_status design_expr_holds(const design_expr *e, const design_value *value, bool *out, dse_error *err);
 
 #endif

@@ -6,7 +6,8 @@
 
 /* ---- axes ---------------------------------------------------------------------------------- */
 
-static dse_status add_value(const char *label, const char *word, uint32_t value, design_axis *out, dse_error *err)
+static dse_status add_value(const char *label, const char *word, uint32_t value, design_axis *out,
+                            dse_error *err)
 {
     for (uint32_t i = 0; i < out->n; i++)
         if (out->value[i] == value)
@@ -174,8 +175,9 @@ dse_status design_enumerate(const design_axes *axes, const strategy *base, uint6
     for (uint32_t i = 0; i < STRATEGY_N; i++) {
         e.axis[i] = axes->of[i];
         if (!e.axis[i].n && !fill_axis(i, base, npus, &e.axis[i]))
-            return dse_fail(err, DSE_E_RANGE, "%" PRIu64 " NPUs have more than %d divisors; give --dp, --tp and --sp",
-                            npus, DESIGN_MAX_VALUES);
+            return dse_fail(err, DSE_E_RANGE,
+                            "%" PRIu64 " NPUs have more than %d divisors; give --dp, --tp and --sp", npus,
+                            DESIGN_MAX_VALUES);
         sort_axis(&e.axis[i]);
     }
     enumerate(&e, 0, npus, &s);
@@ -195,8 +197,8 @@ static bool is_used(uint32_t parameter, uint32_t value, const strategy *points, 
     return false;
 }
 
-dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t layers, const strategy *points,
-                               size_t n, dse_error *err)
+dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t layers,
+                               const strategy *points, size_t n, dse_error *err)
 {
     for (uint32_t k = 0; k < STRATEGY_N; k++) {
         const uint32_t i = strategy_in_order(k);
@@ -211,11 +213,13 @@ dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t 
                                 " layers and two embeddings can fill",
                                 value, DESIGN_MAX_STAGES(layers), layers);
             if (npus % value)
-                return dse_fail(err, DSE_E_RANGE, "%s %" PRIu32 " does not divide the %" PRIu64 " NPUs of the system",
-                                p->name, value, npus);
+                return dse_fail(err, DSE_E_RANGE,
+                                "%s %" PRIu32 " does not divide the %" PRIu64 " NPUs of the system", p->name,
+                                value, npus);
             if (!is_used(i, value, points, n))
-                return dse_fail(err, DSE_E_RANGE, "no combination with %s %" PRIu32 " has %s = %" PRIu64 " NPUs",
-                                p->name, value, strategy_product(), npus);
+                return dse_fail(err, DSE_E_RANGE,
+                                "no combination with %s %" PRIu32 " has %s = %" PRIu64 " NPUs", p->name,
+                                value, strategy_product(), npus);
         }
     }
     return n ? DSE_OK

@@ -1,10 +1,12 @@
 #include "driver/bound.h"
 
+#include "workload/pass.h"
+
 typedef struct drv_outline {
     uint64_t operators_hash;
     cfg_doc operators; /* read again: those of a study go with it */
     int64_t layers;
-    wl_variant variant;
+    wl_passes passes;
     const wl_outline *outline;
 } drv_outline;
 
@@ -25,10 +27,9 @@ void drv_bounds_free(drv_bounds *b)
     dse_arena_free(&b->point);
 }
 
-static bool is_outline_of(const drv_outline *o, const drv_study *s, wl_variant v)
+static bool is_outline_of(const drv_outline *o, const drv_study *s, wl_passes passes)
 {
-    return o->operators_hash == s->operators_hash && o->layers == s->model.layers &&
-           o->variant.recompute == v.recompute && o->variant.weight_sharded == v.weight_sharded;
+    return o->operators_hash == s->operators_hash && o->layers == s->model.layers && o->passes == passes;
 }
 
 /* Makes the operators those of a study, of the same content, that stay. */
@@ -68,23 +69,23 @@ dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err)
     return sim_bounds_make(&b->settings, &b->net, &b->system, &b->bounds, err);
 }
 
-static dse_status find_outline(drv_bounds *b, const drv_study *s, wl_variant v, const wl_outline **out,
+static dse_status find_outline(drv_bounds *b, const drv_study *s, wl_passes passes, const wl_outline **out,
                                dse_error *err)
 {
     drv_outline made = {.operators_hash = s->operators_hash,
                         .operators = b->operators,
                         .layers = s->model.layers,
-                        .variant = v};
+                        .passes = passes};
     dse_status st;
 
     for (size_t i = 0; i < b->n_outlines; i++)
-        if (is_outline_of(&b->outline[i], s, v)) {
+        if (is_outline_of(&b->outline[i], s, passes)) {
             *out = b->outline[i].outline;
             return DSE_OK;
         }
     DSE_GROW(b->outline, b->cap_outlines, b->n_outlines + 1);
-    if ((st = wl_outline_make(&b->operators, v, (uint32_t)made.layers, &b->outlines, &made.outline, err)) !=
-        DSE_OK)
+    if ((st = wl_outline_make(&b->operators, passes, (uint32_t)made.layers, &b->outlines, &made.outline,
+                              err)) != DSE_OK)
         return st;
     *out = made.outline;
     b->outline[b->n_outlines++] = made;
@@ -102,8 +103,7 @@ dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, s
     if (!b->bounds)
         return dse_fail(err, DSE_E_CONFIG, "the study has no system that could be simulated");
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
-        (st = find_outline(b, s, (wl_variant){p->recompute != 0, p->weight_sharded != 0}, &outline, err)) !=
-            DSE_OK ||
+        (st = find_outline(b, s, wl_passes_of(p), &outline, err)) != DSE_OK ||
         (st = wl_totals_of(outline, &b->symbols, &request, &b->point, &totals, err)) != DSE_OK)
         return st;
     sim_bounds_of(b->bounds, &totals, out);

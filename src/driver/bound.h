@@ -5,7 +5,7 @@
 #include "driver/study.h"
 #include "sim/bound.h"
 
-/* The outlines of models that were needed, by operators, layers and variant; and the system of one study, and what its
+/* The outlines of models that were needed, by operators, layers and passes; and the system of one study, and what its
  * model gives the symbols. All of it is kept here: nothing of a study stays behind a call. */
 typedef struct {
     net_network net;

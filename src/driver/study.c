@@ -69,15 +69,13 @@ dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_a
     return card_name(path, a, stem, err);
 }
 
-/* The symbols must have their parameters and the four variants must make sense, whatever the point. */
+/* The file must make sense and its symbols must have their parameters, whatever the point. */
 static dse_status check_operators(const drv_study *s, dse_arena *a, dse_error *err)
 {
-    wl_operators resolved;
+    wl_operators read;
     wl_symbols symbols;
-    dse_status st = DSE_OK;
+    dse_status st = wl_operators_read(&s->operators, a, &read, err);
 
-    for (int i = 0; st == DSE_OK && i < 4; i++)
-        st = wl_operators_resolve(&s->operators, (wl_variant){i & 1, i >> 1}, a, &resolved, err);
     return st == DSE_OK ? card_model_symbols(&s->model, &s->operators, &symbols, err) : st;
 }
 
@@ -329,7 +327,10 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
 dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err)
 {
     uint64_t ranks = strategy_ranks(p), npus = card_system_npus(&s->system);
+    dse_status st = strategy_check(p, STRATEGY_PROFILE_STAGE, err);
 
+    if (st != DSE_OK)
+        return st;
     if (ranks != npus) {
         dse_strbuf product;
 

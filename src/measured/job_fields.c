@@ -162,7 +162,7 @@ static dse_status read_words(row_reading *r, const found *f, dse_error *err)
     int64_t v;
 
     if (flag_of(f->value, &v))
-        return put_int(r, f, msr_fields[f->field].otherwise, v, err);
+        return put_int(r, f, f->field + 1, v, err);
     return f->value->kind == CFG_SCALAR && f->value->quoted ? read_text(r, f, err)
                                                             : wrong(r, f, "a text, or true or false", err);
 }
@@ -178,7 +178,7 @@ static dse_status read_width(row_reading *r, const found *f, dse_error *err)
     ratio = strtol(f->value->text, &end, 10);
     if (ratio < 1 || ratio > 1000 || (strncmp(end, " x hidden", 9) && strncmp(end, " x d_model", 10)))
         return wrong(r, f, "a whole number, or as '4 x hidden'", err);
-    return put_int(r, f, msr_fields[f->field].otherwise, ratio, err);
+    return put_int(r, f, f->field + 1, ratio, err);
 }
 
 static dse_status read_phase(row_reading *r, const found *f, dse_error *err)
@@ -268,8 +268,9 @@ static bool is_opened(const char *key)
         if (!strcmp(msr_sections[i].name, key))
             return true;
     for (size_t i = 0; i < msr_n_spellings; i++)
-        if (!strncmp(msr_spellings[i].key, key, n) && msr_spellings[i].key[n] == '.')
-            return true;
+        for (int k = 0; k < MSR_KEYS_MAX && msr_spellings[i].key[k]; k++)
+            if (!strncmp(msr_spellings[i].key[k], key, n) && msr_spellings[i].key[k][n] == '.')
+                return true;
     return false;
 }
 
@@ -300,11 +301,11 @@ static dse_status consider_key(row_reading *r, found *f, const char *section, co
 
 /* "step_time", "step_time_ms", ... : the key, an underscore, a unit. A number behind any other word is one of a unit that is not
  * known, and not a remark. */
-static dse_status find_quantity(row_reading *r, found *f, const msr_spelling *s, const char *section,
+static dse_status find_quantity(row_reading *r, found *f, const char *name, const char *section,
                                 dse_error *err)
 {
-    const row_type type = msr_fields[s->field].type;
-    const size_t n = strlen(s->key);
+    const row_type type = msr_fields[f->field].type;
+    const size_t n = strlen(name);
     dse_status st = DSE_OK;
 
     for (uint32_t i = 0; st == DSE_OK && i < f->section->n; i++) {
@@ -313,7 +314,7 @@ static dse_status find_quantity(row_reading *r, found *f, const msr_spelling *s,
         char known[MSR_UNITS_TEXT];
         double ignored;
 
-        if (strncmp(key, s->key, n) || (key[n] && key[n] != '_'))
+        if (strncmp(key, name, n) || (key[n] && key[n] != '_'))
             continue;
         f->unit_in_key = key[n] != '\0';
         f->unit = f->unit_in_key ? rest : NULL;
@@ -353,16 +354,16 @@ static const cfg_node *largest(const cfg_node *node, const char *way)
 }
 
 static dse_status find_spelling(row_reading *r, const msr_section *section, const cfg_node *node,
-                                const msr_spelling *s, dse_error *err)
+                                const msr_spelling *s, const char *key, dse_error *err)
 {
     const row_type type = msr_fields[s->field].type;
     found f = {.section = node, .unit = s->unit, .field = s->field, .scale = s->scale};
     const cfg_node *value;
 
     if (!s->unit && (type == ROW_SECONDS || type == ROW_BYTES))
-        return find_quantity(r, &f, s, section->name, err);
-    value = strchr(s->key, '*') ? largest(node, s->key) : cfg_get(node, s->key);
-    return value ? consider_key(r, &f, section->name, s->key, value, err) : DSE_OK;
+        return find_quantity(r, &f, key, section->name, err);
+    value = strchr(key, '*') ? largest(node, key) : cfg_get(node, key);
+    return value ? consider_key(r, &f, section->name, key, value, err) : DSE_OK;
 }
 
 static dse_status read_sections(row_reading *r, const cfg_node *row, dse_error *err)
@@ -375,9 +376,9 @@ static dse_status read_sections(row_reading *r, const cfg_node *row, dse_error *
 
         if (!node || node->kind != CFG_MAP)
             continue;
-        for (size_t k = 0; st == DSE_OK && k < msr_n_spellings; k++)
-            if (msr_spellings[k].in & section->in)
-                st = find_spelling(r, section, node, &msr_spellings[k], err);
+        for (const msr_spelling *s = msr_spellings; s < msr_spellings + msr_n_spellings; s++)
+            for (int k = 0; st == DSE_OK && s->in & section->in && k < MSR_KEYS_MAX && s->key[k]; k++)
+                st = find_spelling(r, section, node, s, s->key[k], err);
     }
     return st;
 }

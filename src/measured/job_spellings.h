@@ -9,80 +9,81 @@ typedef enum {
     ROW_INT,     /* at least `min` */
     ROW_NUMBER,  /* > 0, in `scale` */
     ROW_FLAG,    /* true or false */
-    ROW_WORDS,   /* a text; or true or false, which is the field `otherwise` */
-    ROW_WIDTH,   /* a whole number, or "4 x hidden", which is the field `otherwise` */
+    ROW_WORDS,   /* a text; or true or false, which is the next field */
+    ROW_WIDTH,   /* a whole number, or "4 x hidden", which is the next field */
     ROW_PHASE,   /* training, inference, serving */
     ROW_SECONDS, /* > 0 */
     ROW_BYTES    /* > 0 */
 } row_type;
 
-typedef enum {
-    F_NAME,
-    F_WORKLOAD_NAME,
-    F_TRACE,
-    F_STATUS,
-    F_REPEAT_OF,
-    F_QUANTITY,
-    F_FAMILY,
-    F_LAYERS,
-    F_D_MODEL,
-    F_D_FF,
-    F_FF_RATIO,
-    F_HEADS,
-    F_KV_HEADS,
-    F_HEAD_DIM,
-    F_VOCABULARY,
-    F_PARAMS,
-    F_PARAMS_EMBEDDING,
-    F_MOE,
-    F_EXPERTS,
-    F_BATCH,
-    F_LOCAL_BATCH,
-    F_MICRO_BATCH,
-    F_MICRO_BATCHES,
-    F_ACCUMULATION,
-    F_SEQUENCE,
-    F_PRECISION,
-    F_QUANTIZATION,
-    F_FLOAT8,
-    F_RECOMPUTE,
-    F_CHECKPOINTING,
-    F_PHASE,
-    F_GRANULARITY,
-    F_DP,
-    F_DP_REPLICATE,
-    F_DP_SHARD,
-    F_TP,
-    F_PP,
-    F_CP,
-    F_EP,
-    F_RANK_ORDER,
-    F_INTERLEAVING,
-    F_SEQUENCE_PARALLEL,
-    F_ZERO_STAGE,
-    F_OPTIMIZER_SHARDING,
-    F_DEVICE,
-    F_MACHINE,
-    F_FRAMEWORK,
-    F_FRAMEWORK_NOTE,
-    F_REPOSITORY,
-    F_N_DEVICES,
-    F_DEVICES_PER_NODE,
-    F_STEP_TIME,
-    F_TOKENS_PER_DEVICE,
-    F_TOKENS_TOTAL,
-    F_TOKENS,
-    F_PEAK_MEMORY,
-    F_RESIDENT,
-    F_ACTIVATIONS,
-    N_FIELDS
-} field_id;
+/* F(name, type, its place in a msr_row, the least value of a whole number) */
+#define MSR_FIELDS(F)                                                                                        \
+    F(NAME, TEXT, job.name, 0)                                                                               \
+    F(WORKLOAD_NAME, TEXT, workload_name, 0)                                                                 \
+    F(TRACE, TEXT, trace, 0)                                                                                 \
+    F(STATUS, TEXT, status, 0)                                                                               \
+    F(REPEAT_OF, TEXT, repeat_of, 0)                                                                         \
+    F(QUANTITY, TEXT, quantity, 0)                                                                           \
+    F(FAMILY, TEXT, job.family, 0)                                                                           \
+    F(LAYERS, INT, job.layers, 1)                                                                            \
+    F(D_MODEL, INT, job.d_model, 1)                                                                          \
+    F(D_FF, WIDTH, job.d_ff, 1)                                                                              \
+    F(FF_RATIO, INT, ff_ratio, 1)                                                                            \
+    F(HEADS, INT, job.heads, 1)                                                                              \
+    F(KV_HEADS, INT, job.kv_heads, 1)                                                                        \
+    F(HEAD_DIM, INT, job.head_dim, 1)                                                                        \
+    F(VOCABULARY, INT, job.vocabulary, 1)                                                                    \
+    F(PARAMS, NUMBER, job.num_params, 0)                                                                     \
+    F(PARAMS_EMBEDDING, NUMBER, job.num_params_embedding, 0)                                                 \
+    F(MOE, FLAG, job.moe, 0)                                                                                 \
+    F(EXPERTS, INT, experts, 0)                                                                              \
+    F(BATCH, INT, job.batch, 1)                                                                              \
+    F(LOCAL_BATCH, INT, local_batch, 1)                                                                      \
+    F(MICRO_BATCH, INT, job.micro_batch, 1)                                                                  \
+    F(MICRO_BATCHES, INT, job.micro_batches, 1)                                                              \
+    F(ACCUMULATION, INT, accumulation, 1)                                                                    \
+    F(SEQUENCE, INT, job.sequence, 1)                                                                        \
+    F(PRECISION, TEXT, job.precision, 0)                                                                     \
+    F(QUANTIZATION, TEXT, quantization, 0)                                                                   \
+    F(FLOAT8, FLAG, job.float8, 0)                                                                           \
+    F(RECOMPUTE, WORDS, recompute, 0)                                                                        \
+    F(CHECKPOINTING, FLAG, checkpointing, 0)                                                                 \
+    F(PHASE, PHASE, job.phase, 0)                                                                            \
+    F(GRANULARITY, TEXT, job.granularity, 0)                                                                 \
+    F(DP, INT, job.dp, 1)                                                                                    \
+    F(DP_REPLICATE, INT, job.dp_replicate, 1)                                                                \
+    F(DP_SHARD, INT, job.dp_shard, 1)                                                                        \
+    F(TP, INT, job.tp, 1)                                                                                    \
+    F(PP, INT, job.pp, 1)                                                                                    \
+    F(CP, INT, job.cp, 1)                                                                                    \
+    F(EP, INT, job.ep, 1)                                                                                    \
+    F(RANK_ORDER, TEXT, job.rank_order, 0)                                                                   \
+    F(INTERLEAVING, INT, job.interleaving, 1)                                                                \
+    F(SEQUENCE_PARALLEL, FLAG, job.sequence_parallel, 0)                                                     \
+    F(ZERO_STAGE, INT, job.zero_stage, 0)                                                                    \
+    F(OPTIMIZER_SHARDING, FLAG, optimizer_sharding, 0)                                                       \
+    F(DEVICE, TEXT, job.device, 0)                                                                           \
+    F(MACHINE, TEXT, job.machine, 0)                                                                         \
+    F(FRAMEWORK, TEXT, job.framework, 0)                                                                     \
+    F(FRAMEWORK_NOTE, TEXT, framework_note, 0)                                                               \
+    F(REPOSITORY, TEXT, repository, 0)                                                                       \
+    F(N_DEVICES, INT, job.n_devices, 1)                                                                      \
+    F(DEVICES_PER_NODE, INT, job.devices_per_node, 1)                                                        \
+    F(STEP_TIME, SECONDS, job.step_time_s, 0)                                                                \
+    F(TOKENS_PER_DEVICE, NUMBER, tokens_per_s_per_device, 0)                                                 \
+    F(TOKENS_TOTAL, NUMBER, tokens_per_s_total, 0)                                                           \
+    F(TOKENS, NUMBER, tokens_per_s, 0)                                                                       \
+    F(PEAK_MEMORY, BYTES, job.peak_memory_bytes, 0)                                                          \
+    F(RESIDENT, BYTES, resident_bytes, 0)                                                                    \
+    F(ACTIVATIONS, BYTES, activation_bytes, 0)
+
+#define MSR_FIELD_ID(name, type, place, min) F_##name,
+typedef enum { MSR_FIELDS(MSR_FIELD_ID) N_FIELDS } field_id;
 
 typedef struct {
     row_type type;
     size_t offset; /* in a msr_row */
     int64_t min;
-    field_id otherwise; /* of ROW_WORDS, ROW_WIDTH */
 } msr_field;
 
 extern const msr_field msr_fields[N_FIELDS];
@@ -99,10 +100,11 @@ extern const msr_section msr_sections[];
 extern const size_t msr_n_sections;
 
 /* Of a time or a size without `unit` the key ends in one, "_ms", or its value is a text with one, or the table says which. */
+#define MSR_KEYS_MAX 5
 typedef struct {
-    const char *key; /* "a.*.b": the largest of all entries */
-    unsigned in;
     field_id field;
+    unsigned in;
+    const char *key[MSR_KEYS_MAX]; /* up to the first NULL; "a.*.b": the largest of all entries */
     const char *unit;
     double scale; /* of a number; 0: 1 */
 } msr_spelling;

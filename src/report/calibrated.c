@@ -66,18 +66,12 @@ static void state_cell(const report_calibrated *c, size_t j, report_table *t)
 
 static void figure_cell(report_table *t, double v, int digits)
 {
-    if (isnan(v))
-        report_table_cell(t, "-");
-    else
-        report_table_cell(t, "%.*g", digits, v);
+    report_table_known(t, !isnan(v), "%.*g", digits, v);
 }
 
 static void percent_cell(report_table *t, double v)
 {
-    if (isnan(v))
-        report_table_cell(t, "-");
-    else
-        report_table_cell(t, "%+.2f%%", v * 100);
+    report_table_known(t, !isnan(v), "%+.2f%%", v * 100);
 }
 
 /* Names come from other people's files, and this goes to a terminal, a line each. */
@@ -95,12 +89,6 @@ static void columns(report_table *t, const char *const *heading, size_t n, size_
     report_table_init(t);
     for (size_t i = 0; i < n; i++)
         report_table_column(t, heading[i], i < n_left);
-}
-
-static void print_table(report_table *t, dse_strbuf *out)
-{
-    report_table_print(t, out);
-    report_table_free(t);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------ */
@@ -123,7 +111,7 @@ static void print_parameters(const report_calibrated *c, dse_strbuf *out)
         figure_cell(&t, f->error, 2);
         state_cell(c, j, &t);
     }
-    print_table(&t, out);
+    report_table_end(&t, out);
 }
 
 static size_t known_errors(const report_calibrated *c)
@@ -145,8 +133,7 @@ static void print_correlation(const report_calibrated *c, dse_strbuf *out)
 
     if (known_errors(c) < 2)
         return;
-    report_table_init(&t);
-    report_table_column(&t, "correlation", true);
+    report_table_begin(&t, "l", "correlation");
     for (size_t j = 0; j < c->p && n + 1 < REPORT_MAX_COLUMNS; j++) {
         if (isnan(c->fit->correlation[j * c->p + j]))
             continue;
@@ -166,7 +153,7 @@ static void print_correlation(const report_calibrated *c, dse_strbuf *out)
             }
     }
     dse_strbuf_addc(out, '\n');
-    print_table(&t, out);
+    report_table_end(&t, out);
     if (known_errors(c) > n)
         dse_strbuf_addf(out, "and %zu more, in the JSON\n", known_errors(c) - n);
 }
@@ -193,7 +180,7 @@ static void print_runs(const report_calibrated *c, dse_strbuf *out)
         }
     }
     dse_strbuf_addc(out, '\n');
-    print_table(&t, out);
+    report_table_end(&t, out);
 }
 
 static void print_error(const report_calibrated *c, const char *what, const double *predicted,
@@ -295,14 +282,12 @@ void report_calibrated_print(const report_calibrated *c, dse_strbuf *out)
 
 static void json_parameters(const report_calibrated *c, dse_json *j)
 {
-    dse_json_key(j, "parameters");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "parameters");
     for (size_t k = 0; k < c->p; k++) {
         const cmp_fitted *f = &c->fit->parameter[k];
         const cmp_parameter *p = &c->parameter[k];
 
-        dse_json_newline(j);
-        dse_json_begin_object(j);
+        dse_json_begin_line(j);
         dse_json_key_string(j, "name", p->name);
         dse_json_key_string(j, "unit", p->unit);
         dse_json_key_double(j, "card", c->card[k]);
@@ -314,8 +299,7 @@ static void json_parameters(const report_calibrated *c, dse_json *j)
         dse_json_key_string(j, "state", is_one_sided(f) ? "one_sided" : states[f->state].word);
         if (f->state == CMP_INSEPARABLE)
             dse_json_key_string(j, "acts_like", c->parameter[f->with].name);
-        dse_json_key(j, "correlation");
-        dse_json_begin_array(j);
+        dse_json_key_array(j, "correlation");
         for (size_t i = 0; i < c->p; i++)
             if (isnan(c->fit->correlation[k * c->p + i]))
                 dse_json_null(j);
@@ -329,13 +313,11 @@ static void json_parameters(const report_calibrated *c, dse_json *j)
 
 static void json_runs(const report_calibrated *c, dse_json *j)
 {
-    dse_json_key(j, "runs");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "runs");
     for (size_t i = 0; i < c->n; i++) {
         const report_calibrated_run *r = &c->run[i];
 
-        dse_json_newline(j);
-        dse_json_begin_object(j);
+        dse_json_begin_line(j);
         dse_json_key_string(j, "name", r->name);
         dse_json_key_string(j, "where", r->where);
         dse_json_key_double(j, "measured_s", r->measured_s);
@@ -345,11 +327,7 @@ static void json_runs(const report_calibrated *c, dse_json *j)
         dse_json_key_double(j, "before_error", error_of(c, c->fit->before, i));
         dse_json_key_double(j, "after_error", error_of(c, c->fit->after, i));
         dse_json_key_double(j, "left_out_error", error_of(c, c->fit->left_out, i));
-        dse_json_key(j, "notes");
-        dse_json_begin_array(j);
-        for (size_t k = 0; k < r->n_notes; k++)
-            dse_json_string(j, r->note[k]);
-        dse_json_end_array(j);
+        dse_json_key_strings(j, "notes", r->note, r->n_notes);
         dse_json_end_object(j);
     }
     dse_json_end_array(j);
@@ -359,8 +337,7 @@ static void json_error(const report_calibrated *c, const char *key, const double
 {
     report_calibrated_error e = report_calibrated_error_of(c, predicted);
 
-    dse_json_key(j, key);
-    dse_json_begin_object(j);
+    dse_json_key_object(j, key);
     dse_json_key_uint(j, "runs", e.n);
     dse_json_key_double(j, "mean", e.mean);
     dse_json_key_double(j, "worst", e.worst);
@@ -370,13 +347,11 @@ static void json_error(const report_calibrated *c, const char *key, const double
 
 static void json_hockney(const report_calibrated *c, dse_json *j)
 {
-    dse_json_key(j, "hockney");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "hockney");
     for (size_t i = 0; i < c->n_hockney; i++) {
         const report_calibrated_hockney *h = &c->hockney[i];
 
-        dse_json_newline(j);
-        dse_json_begin_object(j);
+        dse_json_begin_line(j);
         dse_json_key_string(j, "run", h->run);
         dse_json_key_string(j, "no_start", h->why);
         if (h->members) {
@@ -400,8 +375,7 @@ void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key_string(&j, "system", c->system);
     dse_json_key_string(&j, "output", c->output);
     dse_json_key_string(&j, "settings", c->settings);
@@ -418,6 +392,5 @@ void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
     json_hockney(c, &j);
     report_left_json(c->left, c->n_left, &j);
     dse_json_newline(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }

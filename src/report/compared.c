@@ -257,18 +257,11 @@ static void add_metrics(const report_compared_run *r, dse_strbuf *out)
     if (!r->n_pairs)
         return;
     dse_strbuf_init(&why);
-    report_table_init(&t);
-    report_table_column(&t, "metric", true);
-    report_table_column(&t, "simulated", false);
-    report_table_column(&t, "measured", false);
-    report_table_column(&t, "error", false);
-    report_table_column(&t, "tolerance", true);
-    report_table_column(&t, "", true);
+    report_table_begin(&t, "lrrrll", "metric", "simulated", "measured", "error", "tolerance", "");
     for (size_t i = 0; i < r->n_pairs; i++)
         add_metric(&t, &r->pair[i], &reasons, &why);
-    report_table_print(&t, out);
+    report_table_end(&t, out);
     compared_reasons_print(&reasons, out);
-    report_table_free(&t);
     dse_strbuf_free(&why);
     dse_strbuf_addc(out, '\n');
 }

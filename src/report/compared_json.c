@@ -9,8 +9,7 @@ static void add_pair(const cmp_pair *p, dse_json *j)
 {
     double error = cmp_error(p->simulated, p->measured);
 
-    dse_json_newline(j);
-    dse_json_begin_object(j);
+    dse_json_begin_line(j);
     dse_json_key_string(j, "metric", p->name);
     dse_json_key_string(j, "unit", p->unit);
     dse_json_key_string(j, "better", better_words[p->better]);
@@ -34,8 +33,7 @@ static void add_pair(const cmp_pair *p, dse_json *j)
 
 static void add_run(const report_compared_run *r, dse_json *j)
 {
-    dse_json_newline(j);
-    dse_json_begin_object(j);
+    dse_json_begin_line(j);
     dse_json_key_string(j, "run", r->name);
     dse_json_key_string(j, "where", r->where);
     dse_json_key_string(j, "model", r->model);
@@ -49,13 +47,8 @@ static void add_run(const report_compared_run *r, dse_json *j)
     dse_json_key_double(j, "score", r->score);
     dse_json_key_uint(j, "scored_metrics", r->n_scored);
     dse_json_key_string(j, "failed", r->failed);
-    dse_json_key(j, "notes");
-    dse_json_begin_array(j);
-    for (size_t i = 0; i < r->n_notes; i++)
-        dse_json_string(j, r->note[i]);
-    dse_json_end_array(j);
-    dse_json_key(j, "metrics");
-    dse_json_begin_array(j);
+    dse_json_key_strings(j, "notes", r->note, r->n_notes);
+    dse_json_key_array(j, "metrics");
     for (size_t i = 0; i < r->n_pairs; i++)
         add_pair(&r->pair[i], j);
     dse_json_end_array(j);
@@ -69,8 +62,7 @@ static void add_figure(const report_compared *c, const compared_figure *f, dse_j
     size_t groups;
 
     dse_json_newline(j);
-    dse_json_key(j, f->name);
-    dse_json_begin_object(j);
+    dse_json_key_object(j, f->name);
     dse_json_key_double(j, "value", e->value);
     dse_json_key_double(j, "low", e->low);
     dse_json_key_double(j, "high", e->high);
@@ -113,8 +105,7 @@ void report_compared_json(const report_compared *c, dse_strbuf *out)
     double worst = report_compared_worst(c);
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key_string(&j, "system", c->system);
     dse_json_key_string(&j, "weights", c->weights);
     dse_json_key_string(&j, "settings", c->settings);
@@ -124,18 +115,15 @@ void report_compared_json(const report_compared *c, dse_strbuf *out)
         dse_json_null(&j);
     else
         dse_json_bool(&j, worst <= c->max_error);
-    dse_json_key(&j, "bootstrap");
-    dse_json_begin_object(&j);
+    dse_json_key_object(&j, "bootstrap");
     dse_json_key_uint(&j, "seed", c->bootstrap.seed);
     dse_json_key_uint(&j, "resamples", c->bootstrap.resamples);
     dse_json_end_object(&j);
-    dse_json_key(&j, "runs");
-    dse_json_begin_array(&j);
+    dse_json_key_array(&j, "runs");
     for (size_t i = 0; i < c->n_runs; i++)
         add_run(&c->run[i], &j);
     dse_json_end_array(&j);
     report_left_json(c->left, c->n_left, &j);
     add_summary(c, &j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }

@@ -183,23 +183,17 @@ static void add_runs(const report_compared *c, dse_strbuf *out)
     if (!c->n_runs)
         return;
     dse_strbuf_init(&why);
-    report_table_init(&t);
-    report_table_column(&t, "run", true);
+    report_table_begin(&t, "l", "run");
     if (l.model)
-        report_table_column(&t, "model", true);
-    report_table_column(&t, "point", true);
-    report_table_column(&t, "devices", false);
-    report_table_column(&t, "simulated", false);
-    report_table_column(&t, "measured", false);
-    report_table_column(&t, "error", false);
+        report_table_columns(&t, "l", "model");
+    report_table_columns(&t, "lrrrr", "point", "devices", "simulated", "measured", "error");
     if (l.score)
-        report_table_column(&t, "score", false);
-    report_table_column(&t, "", true);
+        report_table_columns(&t, "r", "score");
+    report_table_columns(&t, "l", "");
     for (size_t i = 0; i < c->n_runs; i++)
         add_run(&t, &c->run[i], &l, &reasons, &why);
-    report_table_print(&t, out);
+    report_table_end(&t, out);
     compared_reasons_print(&reasons, out);
-    report_table_free(&t);
     dse_strbuf_free(&why);
     if (l.score)
         dse_strbuf_addf(out, "score: the weighted mean of the errors of all metrics (%s)\n", c->weights);

@@ -82,10 +82,7 @@ static void add_figure(report_table *t, const report_compared *c, const compared
 
     report_table_cell(t, "%s", f->words);
     report_table_cell(t, "%s", f->format(e->value, &value));
-    if (isnan(e->low))
-        report_table_cell(t, "-");
-    else
-        report_table_cell(t, "%s to %s", f->format(e->low, &low), f->format(e->high, &high));
+    report_table_known(t, !isnan(e->low), "%s to %s", f->format(e->low, &low), f->format(e->high, &high));
     report_table_cell(t, "%s", compared_percent(regret >= 0 ? c->summary.worst_regret[regret] : NAN, &value));
     add_basis(t, &c->summary, f);
     dse_strbuf_clear(why);
@@ -132,18 +129,11 @@ void compared_print_summary(const report_compared *c, dse_strbuf *out)
     dse_strbuf why;
 
     dse_strbuf_init(&why);
-    report_table_init(&t);
-    report_table_column(&t, "step time", true);
-    report_table_column(&t, "value", false);
-    report_table_column(&t, "95 % interval", false);
-    report_table_column(&t, "worst", false);
-    report_table_column(&t, "rests on", false);
-    report_table_column(&t, "", true);
+    report_table_begin(&t, "lrrrrl", "step time", "value", "95 % interval", "worst", "rests on", "");
     for (size_t i = 0; i < COMPARED_FIGURES; i++)
         add_figure(&t, c, &compared_figures[i], &reasons, &why);
-    report_table_print(&t, out);
+    report_table_end(&t, out);
     compared_reasons_print(&reasons, out);
-    report_table_free(&t);
     dse_strbuf_free(&why);
     dse_strbuf_addc(out, '\n');
     add_worst(c, out);

@@ -54,12 +54,7 @@ static void figures(const store_row *r, dse_strbuf *out)
     const store_column *c = store_columns(&n);
 
     dse_strbuf_init(&exact);
-    report_table_init(&t);
-    report_table_column(&t, "figure", true);
-    report_table_column(&t, "value", false);
-    report_table_column(&t, "exactly", false);
-    report_table_column(&t, "unit", true);
-    report_table_column(&t, "meaning", true);
+    report_table_begin(&t, "lrrll", "figure", "value", "exactly", "unit", "meaning");
     for (size_t i = 0; i < n; i++) {
         report_value_readable(&r->metrics, &c[i], readable);
         add_exact(&r->metrics, &c[i], &exact);
@@ -69,8 +64,7 @@ static void figures(const store_row *r, dse_strbuf *out)
         report_table_cell(&t, "%s", c[i].unit);
         report_table_cell(&t, "%s", c[i].help);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
     dse_strbuf_free(&exact);
 }
 

@@ -152,8 +152,7 @@ static void print_changes(const group *g, const report_diff_options *o, dse_strb
             if (report_diff_changed(p, o->columns[k], o->tolerance))
                 figure_line(&t, p, o->columns[k]);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
 }
 
 /* A figure that no pair has on both sides, but some on one. */
@@ -258,8 +257,7 @@ static void only_json(const group *g, int which, const char *key, dse_json *j)
 {
     char name[STRATEGY_NAME_MAX];
 
-    dse_json_key(j, key);
-    dse_json_begin_array(j);
+    dse_json_key_array(j, key);
     for (size_t i = 0; i < g->n; i++) {
         const store_row *r = only(&g->pair[i], which);
 
@@ -315,8 +313,7 @@ static void status_json(const report_pair *p, dse_json *j)
 
 static void changes_json(const group *g, const report_diff_options *o, dse_json *j)
 {
-    dse_json_key(j, "changes");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "changes");
     for (size_t i = 0; i < g->n; i++) {
         const report_pair *p = &g->pair[i];
 
@@ -359,15 +356,13 @@ void report_diff_json(const report_pair *pairs, size_t n, const report_diff_opti
     const report_sizes sizes = sizes_of(pairs, n);
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     dse_json_key_string(&j, "a", o->name_a);
     dse_json_key_string(&j, "b", o->name_b);
     dse_json_key_string(&j, "by", o->by->name);
     dse_json_key_string(&j, "memory_counts", report_sizes_key(&sizes));
     dse_json_key_bool(&j, "same", report_diff_same(pairs, n, o));
-    dse_json_key(&j, "studies");
-    dse_json_begin_array(&j);
+    dse_json_key_array(&j, "studies");
     for (size_t i = 0; i < n;) {
         const group g = next_group(&pairs[i], n - i, o);
 
@@ -375,6 +370,5 @@ void report_diff_json(const report_pair *pairs, size_t n, const report_diff_opti
         i += g.n;
     }
     dse_json_end_array(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }

@@ -37,8 +37,7 @@ static void role_json(const char *key, const store_row *r, const store_row *winn
         return;
     report_parts_json(&r->metrics, j);
     if (winner) {
-        dse_json_key(j, "more_than_winner");
-        dse_json_begin_object(j);
+        dse_json_key_object(j, "more_than_winner");
         dse_json_key_int(j, "wall_time", difference(r->metrics.wall_time, winner->metrics.wall_time));
         for (size_t i = 0;
              i < REPORT_N_STEP_PARTS && store_has_step(&r->metrics) && store_has_step(&winner->metrics);
@@ -56,8 +55,7 @@ static void trend_json(const report_study *s, const report_trend *t, dse_json *j
 {
     const strategy_parameter *p = &strategy_parameters[t->axis];
 
-    dse_json_key(j, p->name);
-    dse_json_begin_array(j);
+    dse_json_key_array(j, p->name);
     for (size_t i = 0; i < t->n; i++) {
         dse_json_begin_object(j);
         dse_json_key(j, "value");
@@ -79,8 +77,7 @@ void report_explain_json(const report_study *s, const report_explanation *e, dse
     point_json("smallest_change_that_fits", e->nearest, j);
     if (e->nearest)
         dse_json_key_uint(j, "changes", e->n_changes);
-    dse_json_key(j, "trends");
-    dse_json_begin_object(j);
+    dse_json_key_object(j, "trends");
     for (size_t i = 0; i < e->n_trends; i++)
         trend_json(s, &e->trend[i], j);
     dse_json_end_object(j);

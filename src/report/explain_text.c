@@ -124,8 +124,7 @@ static void print_parts(const role *roles, size_t n, dse_strbuf *out)
 {
     report_table t;
 
-    report_table_init(&t);
-    report_table_column(&t, "", true);
+    report_table_begin(&t, "l", "");
     for (size_t i = 0; i < n; i++)
         report_table_column(&t, roles[i].heading, false);
     strategy_rows(&t, roles, n);
@@ -141,8 +140,7 @@ static void print_parts(const role *roles, size_t n, dse_strbuf *out)
             bytes_cell(&t, roles[i].row->metrics.peak_memory, "  100.0%");
     }
     part_rows(&t, roles, n, report_peak_parts, REPORT_N_PEAK_PARTS);
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
     dse_strbuf_addc(out, '\n');
 }
 

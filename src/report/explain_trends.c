@@ -24,7 +24,7 @@ static void value_cell(report_table *t, uint32_t axis, uint32_t value)
     const strategy_parameter *p = &strategy_parameters[axis];
     char text[STRATEGY_VALUE_MAX];
 
-    report_table_cell(t, "%s %s", p->heading, strategy_print(p, value, text));
+    report_table_cell(t, "%s %s", strategy_heading(axis), strategy_print(p, value, text));
 }
 
 static void row_cells(report_table *t, const store_row *r)
@@ -59,8 +59,7 @@ static void print_table(const report_explanation *e, bool limited, dse_strbuf *o
                                                {"that\nfits", "peak\nmemory", "point"}};
     report_table t;
 
-    report_table_init(&t);
-    report_table_column(&t, "", true);
+    report_table_begin(&t, "l", "");
     for (int i = 0; i < (limited ? 6 : 3); i++)
         report_table_column(&t, headings[i / 3][i % 3], i % 3 == 2);
     for (size_t i = 0; i < e->n_trends; i++) {
@@ -73,8 +72,7 @@ static void print_table(const report_explanation *e, bool limited, dse_strbuf *o
                 row_cells(&t, trend->point[k].best_fits);
         }
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
     dse_strbuf_addc(out, '\n');
 }
 

@@ -129,20 +129,17 @@ void report_keyed_print_all(const report_keyed *k, dse_strbuf *out)
         report_keyed_print(k->pair, out);
         return;
     }
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
+    dse_json_open(&j, out);
     for (size_t i = 0; i < k->n; i++) {
         const store_row *r = k->pair[i].row;
 
         if (!i || strcmp(r->model, k->pair[i - 1].row->model)) {
-            dse_json_key(&j, r->model);
-            dse_json_begin_object(&j);
+            dse_json_key_object(&j, r->model);
         }
         dse_json_key(&j, r->system);
         points_json(&k->pair[i], &j);
         if (i + 1 == k->n || strcmp(r->model, k->pair[i + 1].row->model))
             dse_json_end_object(&j);
     }
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }

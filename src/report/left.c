@@ -40,11 +40,9 @@ void report_left_markdown(const report_left *left, size_t n, dse_strbuf *out)
 
 void report_left_json(const report_left *left, size_t n, dse_json *j)
 {
-    dse_json_key(j, "left_out");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "left_out");
     for (size_t i = 0; i < n; i++) {
-        dse_json_newline(j);
-        dse_json_begin_object(j);
+        dse_json_begin_line(j);
         dse_json_key_string(j, "reason", left[i].reason);
         dse_json_key_uint(j, "runs", left[i].n);
         dse_json_key_string(j, "first", left[i].first);

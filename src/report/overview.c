@@ -115,15 +115,10 @@ static void settings_cell(report_table *t, const report_study *s, const report_s
 
 static void begin_table(report_table *t, bool links)
 {
-    static const char *const headings[] = {"rank", "step\ntime", "slow-\ndown", "peak\nmemory"};
-
-    report_table_init(t);
-    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
-        report_table_column(t, headings[i], false);
+    report_table_begin(t, "rrrr", "rank", "step\ntime", "slow-\ndown", "peak\nmemory");
     if (links)
-        report_table_column(t, "busiest\nlink", false);
-    report_table_column(t, "point", true);
-    report_table_column(t, "settings", true);
+        report_table_columns(t, "r", "busiest\nlink");
+    report_table_columns(t, "ll", "point", "settings");
 }
 
 static void row_cells(report_table *t, const store_row *r, uint64_t fastest, bool links)
@@ -166,8 +161,7 @@ static void table_of(const entry *e, size_t shown, const report_study *group, si
         row_cells(&t, e[i].study->ranked[0], fastest, links);
         settings_cell(&t, e[i].study, group, n, &words);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
     dse_strbuf_free(&words);
 }
 

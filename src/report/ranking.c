@@ -100,10 +100,7 @@ static void time_cell(report_table *t, uint64_t ns)
 
 static void percent_cell(report_table *t, double v)
 {
-    if (isnan(v))
-        report_table_cell(t, "-");
-    else
-        report_table_cell(t, "%.1f%%", v);
+    report_table_known(t, !isnan(v), "%.1f%%", v);
 }
 
 static void memory_cell(report_table *t, const store_metrics *m)
@@ -133,21 +130,38 @@ static double slowdown(const store_row *r, uint64_t fastest)
 
 static void slowdown_cell(report_table *t, double v)
 {
-    if (isnan(v))
-        report_table_cell(t, "-");
-    else
-        report_table_cell(t, "%.2fx", v);
+    report_table_known(t, !isnan(v), "%.2fx", v);
 }
 
-/* A parameter has a column if it has a place in names, or if some row is not at its default. */
+static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strategy_get(&s->row[i].strategy, parameter) != from)
+            return true;
+    return false;
+}
+
+/* A parameter with a place in names always has a column, a switch with a suffix where a row has it on, any
+ * other where rows differ; what all rows have in common stands in the heading. */
 static bool shows(const report_study *s, uint32_t parameter)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
 
-    for (size_t i = 0; i < s->n && !p->in_name; i++)
-        if (strategy_get(&s->row[i].strategy, parameter) != p->fallback)
-            return true;
-    return p->in_name;
+    return p->in_name ||
+           differs(s, parameter, p->suffix ? p->fallback : strategy_get(&s->row[0].strategy, parameter));
+}
+
+/* ", placement tp-sp-dp-pp": what has no column and is not at its default. */
+static void say_common(const report_study *s, dse_strbuf *out)
+{
+    for (uint32_t k = 0; k < STRATEGY_N; k++) {
+        const strategy_parameter *p = &strategy_parameters[k];
+        const uint32_t value = strategy_get(&s->row[0].strategy, k);
+        char text[STRATEGY_VALUE_MAX];
+
+        if (!shows(s, k) && value != p->fallback)
+            dse_strbuf_addf(out, ", %s %s", p->name, strategy_print(p, value, text));
+    }
 }
 
 static void table_of(const report_study *s, size_t n, dse_strbuf *out)
@@ -163,11 +177,10 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         shown[k] = shows(s, k);
     for (size_t i = 0; i < s->n; i++)
         links |= !isnan(s->row[i].metrics.busiest_link_util);
-    report_table_init(&t);
-    report_table_column(&t, "rank", false);
+    report_table_begin(&t, "r", "rank");
     for (uint32_t k = 0; k < STRATEGY_N; k++)
         if (shown[k])
-            report_table_column(&t, strategy_parameters[k].heading, strategy_parameters[k].kind != STRATEGY_DEGREE);
+            report_table_column(&t, strategy_heading(k), strategy_parameters[k].kind != STRATEGY_DEGREE);
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
         report_table_column(&t, headings[i], false);
     if (links)
@@ -179,8 +192,8 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         report_table_cell(&t, "%zu", i + 1);
         for (uint32_t k = 0; k < STRATEGY_N; k++)
             if (shown[k])
-                report_table_cell(&t, "%s",
-                                  strategy_print(&strategy_parameters[k], strategy_get(&r->strategy, k), value));
+                report_table_cell(
+                    &t, "%s", strategy_print(&strategy_parameters[k], strategy_get(&r->strategy, k), value));
         time_cell(&t, r->metrics.wall_time);
         slowdown_cell(&t, slowdown(r, fastest));
         memory_cell(&t, &r->metrics);
@@ -190,8 +203,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
         if (links)
             percent_cell(&t, r->metrics.busiest_link_util);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
 }
 
 static void describe(const store_row *r, dse_strbuf *out)
@@ -254,6 +266,7 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     dse_strbuf_addf(out, "%s on %s", s->row[0].model, s->row[0].system);
     if (*s->row[0].settings)
         dse_strbuf_addf(out, " with %s", s->row[0].settings);
+    say_common(s, out);
     if (!store_is_native(s->row[0].engine))
         dse_strbuf_addf(out, " by %s", s->row[0].engine);
     if (ambiguous)
@@ -335,8 +348,7 @@ static void study_json(const report_study *s, size_t top, dse_json *j)
     if (s->n_unknown_value)
         dse_json_key_uint(j, "not_ranked", s->n_unknown_value);
     dse_json_key_uint(j, "failed", s->n_failed);
-    dse_json_key(j, "ranking");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "ranking");
     for (size_t i = 0; i < n; i++) {
         double slower = slowdown(s->ranked[i], fastest);
 
@@ -366,10 +378,8 @@ void report_ranking_json(const report_study *studies, size_t n, size_t top, repo
 {
     dse_json j;
 
-    dse_json_init(&j, out);
-    dse_json_begin_object(&j);
-    dse_json_key(&j, "studies");
-    dse_json_begin_array(&j);
+    dse_json_open(&j, out);
+    dse_json_key_array(&j, "studies");
     for (size_t i = 0; i < n; i++) {
         dse_json_begin_object(&j);
         study_json(&studies[i], top, &j);
@@ -378,6 +388,5 @@ void report_ranking_json(const report_study *studies, size_t n, size_t top, repo
         dse_json_end_object(&j);
     }
     dse_json_end_array(&j);
-    dse_json_end_object(&j);
-    dse_strbuf_addc(out, '\n');
+    dse_json_close(&j);
 }

@@ -150,11 +150,7 @@ static void print_winners(const report_study *s, const report_robust *r, dse_str
     size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best), all = count_winners(r);
     report_table t;
 
-    report_table_init(&t);
-    report_table_column(&t, "best in", false);
-    report_table_column(&t, "share", false);
-    report_table_column(&t, "point", true);
-    report_table_column(&t, "step time now", false);
+    report_table_begin(&t, "rrlr", "best in", "share", "point", "step time now");
     for (size_t i = 0; i < n; i++) {
         uint32_t wins = r->result.wins[best[i]];
         char time[32];
@@ -165,8 +161,7 @@ static void print_winners(const report_study *s, const report_robust *r, dse_str
         report_table_cell(&t, "%s%s", name_of(r, best[i]).text, mark(s, r, best[i]));
         report_table_cell(&t, "%s", time);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
     if (all > n)
         dse_strbuf_addf(out, "and %zu more\n", all - n);
     dse_strbuf_addc(out, '\n');
@@ -195,21 +190,14 @@ static void print_crossovers(const report_study *s, const report_robust *r, dse_
 {
     report_table t;
 
-    report_table_init(&t);
-    report_table_column(&t, "parameter", true);
-    report_table_column(&t, "now", false);
-    report_table_column(&t, "at most", false);
-    report_table_column(&t, "then best", true);
-    report_table_column(&t, "at least", false);
-    report_table_column(&t, "then best", true);
+    report_table_begin(&t, "lrrlrl", "parameter", "now", "at most", "then best", "at least", "then best");
     for (size_t k = 0; k < r->n_parameters; k++) {
         report_table_cell(&t, "%s", r->parameter[k].key);
         value_cell(&t, r->parameter[k].value, r->parameter[k].unit);
         crossover_cells(&t, s, r, &r->parameter[k], &r->result.below[k]);
         crossover_cells(&t, s, r, &r->parameter[k], &r->result.above[k]);
     }
-    report_table_print(&t, out);
-    report_table_free(&t);
+    report_table_end(&t, out);
     dse_strbuf_addc(out, '\n');
 }
 
@@ -286,8 +274,7 @@ static void crossover_json(const char *key, const report_robust *r, const report
 
 static void parameters_json(const report_robust *r, dse_json *j)
 {
-    dse_json_key(j, "parameters");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "parameters");
     for (size_t k = 0; k < r->n_parameters; k++) {
         const report_robust_parameter *p = &r->parameter[k];
 
@@ -307,8 +294,7 @@ static void winners_json(const report_robust *r, dse_json *j)
 {
     size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best);
 
-    dse_json_key(j, "best_in_draws");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "best_in_draws");
     for (size_t i = 0; i < n; i++) {
         dse_json_begin_object(j);
         point_json("point", r, best[i], j);

@@ -64,8 +64,7 @@ void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *
         dse_json j;
 
         dse_strbuf_adds(out, i ? ",\n" : "\n");
-        dse_json_init(&j, out);
-        dse_json_begin_object(&j);
+        dse_json_open(&j, out);
         report_row_fields(&rows[i], &j);
         if (config) {
             dse_json_key(&j, "config");

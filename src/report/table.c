@@ -27,19 +27,64 @@ void report_table_column(report_table *t, const char *heading, bool left)
     t->left[t->n_columns++] = left;
 }
 
-void report_table_cell(report_table *t, const char *fmt, ...)
+static void add_columns(report_table *t, const char *columns, va_list headings)
+{
+    for (; *columns; columns++)
+        report_table_column(t, va_arg(headings, const char *), *columns == 'l');
+}
+
+void report_table_columns(report_table *t, const char *columns, ...)
 {
     va_list ap;
 
+    va_start(ap, columns);
+    add_columns(t, columns, ap);
+    va_end(ap);
+}
+
+void report_table_begin(report_table *t, const char *columns, ...)
+{
+    va_list ap;
+
+    report_table_init(t);
+    va_start(ap, columns);
+    add_columns(t, columns, ap);
+    va_end(ap);
+}
+
+void report_table_end(report_table *t, dse_strbuf *out)
+{
+    report_table_print(t, out);
+    report_table_free(t);
+}
+
+static void add_cell(report_table *t, const char *fmt, va_list ap)
+{
     DSE_GROW(t->cell, t->cap_cells, t->n_cells + 1);
     t->cell[t->n_cells++] = t->text.len;
-    va_start(ap, fmt);
     dse_strbuf_vaddf(&t->text, fmt, ap);
-    va_end(ap);
     if (t->text.len > t->cell[t->n_cells - 1])
         dse_mask_controls(t->text.data + t->cell[t->n_cells - 1], t->text.len - t->cell[t->n_cells - 1],
                           DSE_ONE_LINE);
     dse_strbuf_addc(&t->text, '\0');
+}
+
+void report_table_cell(report_table *t, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    add_cell(t, fmt, ap);
+    va_end(ap);
+}
+
+void report_table_known(report_table *t, bool known, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    add_cell(t, known ? fmt : "-", ap);
+    va_end(ap);
 }
 
 static const char *cell(const report_table *t, size_t i) { return t->text.data + t->cell[i]; }

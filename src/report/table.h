@@ -19,8 +19,16 @@ void report_table_init(report_table *t);
 void report_table_free(report_table *t);
 /* A newline in the heading breaks it over two lines. */
 void report_table_column(report_table *t, const char *heading, bool left);
+/* Columns as of LaTeX: "lrr" and three headings, the first to the left; _begin starts the table. */
+void report_table_begin(report_table *t, const char *columns, ...);
+void report_table_columns(report_table *t, const char *columns, ...);
 /* Adds the next cell, row by row. */
 void report_table_cell(report_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same, or "-" for what is not known. */
+void report_table_known(report_table *t, bool known, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Prints the table and frees it. */
+void report_table_end(report_table *t, dse_strbuf *out);
 void report_table_print(const report_table *t, dse_strbuf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* mesh -- the ranks of a run as a grid with one axis for each degree of parallelism.
  *
- * The rank of coordinates c is the sum of c[i] * axis[i].stride; strides follow from the degrees and from the order in
- * which axes are laid out (order.h), so that neighbours along the first of them have consecutive numbers. A set of axes
- * names a kind of group: the ranks that differ in the coordinates of the set alone. */
+ * The rank of coordinates c is the sum of c[i] * axis[i].stride; strides follow from the degrees and from the
+ * order in which axes are laid out (order.h), so that neighbours along the first of them have consecutive
+ * numbers. A set of axes names a kind of group: the ranks that differ in the coordinates of the set alone. */
 #ifndef DSE_STRATEGY_MESH_H
 #define DSE_STRATEGY_MESH_H
 
@@ -38,8 +38,8 @@ uint32_t mesh_find(const mesh *m, const char *name);
 uint64_t mesh_size(const mesh *m, mesh_set s);
 mesh_set mesh_all(const mesh *m);
 
-/* The lowest rank of the group of this kind that a rank is in, and its member number i: members are counted along the
- * axes of the set in the mesh's order, the first axis fastest. */
+/* The lowest rank of the group of this kind that a rank is in, and its member number i: members are counted
+ * along the axes of the set in the mesh's order, the first axis fastest. */
 uint32_t mesh_first(const mesh *m, mesh_set s, uint32_t rank);
 uint32_t mesh_member(const mesh *m, mesh_set s, uint32_t first, uint32_t i);
 

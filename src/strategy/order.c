@@ -55,7 +55,8 @@ bool order_parse(const char *text, const char *const *names, uint32_t n, uint32_
         size_t length = strcspn(text, ",-");
         uint32_t pick = 0, rest = n - i;
 
-        while (pick < rest && (strlen(names[left[pick]]) != length || strncmp(text, names[left[pick]], length)))
+        while (pick < rest &&
+               (strlen(names[left[pick]]) != length || strncmp(text, names[left[pick]], length)))
             pick++;
         if (pick == rest || (i + 1 < n) != (text[length] != '\0'))
             return false;

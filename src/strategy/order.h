@@ -1,8 +1,8 @@
 /* order -- permutations of the mesh's axes, by their number.
  *
- * An order says how ranks are numbered: the axis that stands first counts fastest, so its groups are consecutive ranks and
- * stay within a node as long as they fit. Number 0 is the order of the rows of parameters.h; the others follow in
- * lexicographic order (the factorial number system). */
+ * An order says how ranks are numbered: the axis that stands first counts fastest, so its groups are
+ * consecutive ranks and stay within a node as long as they fit. Number 0 is the order of the rows of
+ * parameters.h; the others follow in lexicographic order (the factorial number system). */
 #ifndef DSE_STRATEGY_ORDER_H
 #define DSE_STRATEGY_ORDER_H
 

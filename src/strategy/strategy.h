@@ -1,7 +1,9 @@
-/* strategy -- how one training step is spread over NPUs, as one value of each parameter of a table (parameters.h).
+/* strategy -- how one training step is spread over NPUs, as one value of each parameter of a table
+ * (parameters.h).
  *
- * A strategy is a struct with a field for each row. Code that gives a parameter its meaning reads the field by its
- * name; everything else (options, files, columns, names, messages) goes over the rows and knows no parameter by name. */
+ * A strategy is a struct with a field for each row. Code that gives a parameter its meaning reads the field
+ * by its name; everything else (options, files, columns, names, messages) goes over the rows and knows no
+ * parameter by name. */
 #ifndef DSE_STRATEGY_STRATEGY_H
 #define DSE_STRATEGY_STRATEGY_H
 
@@ -10,8 +12,8 @@
 #include "config/doc.h"
 #include "strategy/mesh.h"
 
-/* Degrees are at least 1; a switch is 0 or 1; a choice is an index of the row's `choices`; an order is the number of a
- * permutation of the mesh's axes (order.h). */
+/* Degrees are at least 1; a switch is 0 or 1; a choice is an index of the row's `choices`; an order is the
+ * number of a permutation of the mesh's axes (order.h). */
 typedef struct {
 #define STRATEGY_PARAMETER(name, ...) uint32_t name;
 #include "strategy/parameters.h"
@@ -41,7 +43,7 @@ typedef enum {
     STRATEGY_SWEEP_ALL       /* every value */
 } strategy_sweep;
 
-/* Which profiles have a parameter: STAGE's exact step, the step that training programs run. 0: all. */
+/* Which profiles have a parameter: STAGE's exact step, the step that training programs run. */
 enum { STRATEGY_PROFILE_STAGE = 1, STRATEGY_PROFILE_TRAIN = 2 };
 
 typedef struct {
@@ -51,19 +53,20 @@ typedef struct {
     uint32_t fallback;          /* the default, as the field has it */
     const char *const *choices; /* of a choice, ended by NULL; none with a '_' */
     strategy_sweep swept;
-    unsigned profiles;
+    unsigned profiles;   /* 0: all */
     bool is_axis;        /* a degree that divides the NPUs: an axis of the mesh */
     bool shards_tensors; /* an axis that operator files may put under a tensor's dimension */
-    bool in_name;        /* has a place of its own in the name of a point; else it is named where it is not the default */
-    bool omit_default;   /* no configuration says it while it is the default: what was stored before there was one is found */
-    uint32_t order;      /* enumerations and listings vary the parameter of the highest order fastest */
-    const char *heading; /* of a column for people */
-    const char *noun;    /* in a sentence, "with sharded weights"; NULL: the name */
-    const char *suffix;  /* of a switch: what a name has where it is on */
-    const char *on, *off; /* of a switch: what a sentence says; NULL: nothing */
-    const char *help;    /* what a value means, */
+    /* It has a place of its own in the name of a point; else the name says it where it is not the default. */
+    bool in_name;
+    /* No configuration says it while it is the default, so that what was stored before there was one is found. */
+    bool omit_default;
+    uint32_t order;           /* enumerations and listings vary the parameter of the highest order fastest */
+    const char *heading;      /* of a column for people; NULL: the name */
+    const char *noun;         /* in a sentence, "with sharded weights"; NULL: the name */
+    const char *suffix;       /* of a switch: what a name has where it is on */
+    const char *on, *off;     /* of a switch: what a sentence says; NULL: nothing */
+    const char *help;         /* what a value means, */
     const char *help_of_list; /* and what a list of values lists */
-    const char *unit;    /* NULL: none */
     /* Whether the rest of the strategy goes with this value; NULL: it always does. DSE_E_RANGE. */
     dse_status (*check)(const strategy *s, dse_error *err);
     size_t offset; /* of the field */
@@ -85,14 +88,21 @@ static inline void strategy_set(strategy *s, uint32_t parameter, uint32_t value)
     *(uint32_t *)(void *)((char *)s + strategy_parameters[parameter].offset) = value;
 }
 
+static inline const char *strategy_heading(uint32_t parameter)
+{
+    const strategy_parameter *p = &strategy_parameters[parameter];
+
+    return p->heading ? p->heading : p->name;
+}
+
 /* The row of a name; STRATEGY_N: none. */
 uint32_t strategy_find(const char *name);
 
 /* Rows by `order`: the slowest is strategy_in_order(0). */
 uint32_t strategy_in_order(uint32_t i);
 
-/* "dp, tp, sp, pp, recompute, weight_sharded": the names of all rows, for messages. Like the two below it is spelt at
- * the first call, which is no thread's. */
+/* "dp, tp, sp, pp, recompute, weight_sharded": the names of all rows, for messages. Like the two below it is
+ * spelt at the first call, which is no thread's. */
 const char *strategy_names(void);
 
 /* Every parameter at its default. */
@@ -114,7 +124,8 @@ const char *strategy_print(const strategy_parameter *p, uint32_t value, char out
 dse_status strategy_parse(const strategy_parameter *p, const char *label, const char *text, uint32_t *out,
                           dse_error *err);
 
-/* Whether the parameters go together, and the profile (one bit) has those that are not at their default. DSE_E_RANGE. */
+/* Whether the parameters go together, and the profile (one bit) has those that are not at their default.
+ * DSE_E_RANGE. */
 dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err);
 
 /* The product of the degrees of all axes; UINT64_MAX if it is larger. */
@@ -124,19 +135,19 @@ uint64_t strategy_ranks(const strategy *s);
 const char *strategy_product(void);
 void strategy_print_product(const strategy *s, dse_strbuf *out);
 
-/* "dp 8, tp 1, sp 8, pp 1, no recomputation": for people. The axes, what switches have words for, and every other
- * parameter that is not at its default. `blank` stands between the words of one part. */
+/* "dp 8, tp 1, sp 8, pp 1, no recomputation": for people. The axes, what switches have words for, and every
+ * other parameter that is not at its default. `blank` stands between the words of one part. */
 void strategy_say(const strategy *s, const char *blank, dse_strbuf *out);
 
 /* -1, 0, 1: in the order in which points are enumerated and listed. */
 int strategy_compare(const strategy *a, const strategy *b);
 
-/* "8_1_8_1_1": the parameters in_name; behind it "_ws" of a switch with a suffix that is on, and "_name=value" of every
- * other parameter whose value is not that of `base` (NULL: its default). */
+/* "8_1_8_1_1": the parameters in_name; behind it "_ws" of a switch with a suffix that is on, and
+ * "_name=value" of every other parameter whose value is not that of `base` (NULL: its default). */
 void strategy_name(const strategy *s, const strategy *base, char out[STRATEGY_NAME_MAX]);
 
-/* The reverse; what the name does not say is that of `base` (NULL: its default). *said (may be NULL) gets a bit for each parameter that the name says; switches with a suffix are always
- * said. DSE_E_USAGE. */
+/* The reverse; what the name does not say is that of `base` (NULL: its default). *said (may be NULL) gets a
+ * bit for each parameter that the name says; switches with a suffix are always said. DSE_E_USAGE. */
 dse_status strategy_parse_name(const char *text, const strategy *base, strategy *out, uint64_t *said,
                                dse_error *err);
 
@@ -153,8 +164,8 @@ void strategy_write_fields(const strategy *s, dse_json *j);
 /* One value, after its key: a number, true or false, or text. */
 void strategy_write_value(const strategy_parameter *p, uint32_t value, dse_json *j);
 
-/* The reverse of strategy_write_fields; what is omitted is that of `base` (NULL: its default). DSE_E_CONFIG; keys of
- * others are passed over. */
+/* The reverse of strategy_write_fields; what is omitted is that of `base` (NULL: its default). DSE_E_CONFIG;
+ * keys of others are passed over. */
 dse_status strategy_read(const cfg_doc *doc, const cfg_node *map, const strategy *base, strategy *out,
                          dse_error *err);
 

@@ -3,6 +3,7 @@
 #include "strategy/order.h"
 #include "strategy/strategy.h"
 #include "workload/generator.h"
+#include "workload/pass.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -51,7 +52,6 @@ static gen_key key_of(const gen_variant *v, uint32_t layers, const wl_strategy *
 dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint32_t layers,
                        const wl_strategy *s, dse_arena *a, wl_workload *out, dse_error *err)
 {
-    const wl_variant which = {s->recompute != 0, s->weight_sharded != 0};
     const mesh m = strategy_mesh(&s->strategy, a);
     gen_variant variant;
     gen_shape shape;
@@ -61,7 +61,8 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
 
     *out = (wl_workload){0};
     if ((st = check_mesh(&m, s->pp, layers, err)) != DSE_OK ||
-        (st = gen_variant_init(&variant, operators, which, a, err)) != DSE_OK ||
+        (st = gen_variant_init(&variant, operators, wl_passes_of(&s->strategy), &wl_dialect_stage, a, err)) !=
+            DSE_OK ||
         (st = gen_sizes_evaluate(&variant, symbols, &m, &s->precision, a, &sizes, err)) != DSE_OK)
         return st;
     key = key_of(&variant, layers, s, &m, &sizes);
@@ -82,14 +83,19 @@ struct kept {
     dse_arena arena; /* what the two consist of */
 };
 
+/* The variants that were asked for. */
+typedef struct known_variant known_variant;
+struct known_variant {
+    known_variant *next;
+    wl_passes passes;
+    gen_variant variant;
+    dse_arena arena; /* what it consists of */
+};
+
 struct wl_generator {
     cfg_doc operators;
-    struct {
-        bool is_known;
-        gen_variant variant;
-        dse_arena arena; /* what it consists of */
-    } of[4];             /* by recompute + 2 * weight_sharded */
-    kept *newest;        /* by their last use */
+    known_variant *variants;
+    kept *newest; /* by their last use */
     dse_arena scratch;
     wl_generator_use use;
 };
@@ -99,10 +105,14 @@ wl_generator *wl_generator_new(const cfg_doc *operators)
     wl_generator *g = dse_calloc(1, sizeof *g);
 
     g->operators = *operators;
-    for (int i = 0; i < 4; i++)
-        dse_arena_init(&g->of[i].arena);
     dse_arena_init(&g->scratch);
     return g;
+}
+
+static void free_variant(known_variant *v)
+{
+    dse_arena_free(&v->arena);
+    dse_free(v);
 }
 
 static void free_kept(kept *k)
@@ -121,30 +131,38 @@ void wl_generator_free(wl_generator *g)
         g->newest = k->older;
         free_kept(k);
     }
+    while (g->variants) {
+        known_variant *v = g->variants;
+
+        g->variants = v->next;
+        free_variant(v);
+    }
     dse_arena_free(&g->scratch);
-    for (int i = 0; i < 4; i++)
-        dse_arena_free(&g->of[i].arena);
     dse_free(g);
 }
 
 const wl_generator_use *wl_generator_usage(const wl_generator *g) { return &g->use; }
 
-static dse_status find_variant(wl_generator *g, const wl_strategy *s, const gen_variant **out, dse_error *err)
+static dse_status find_variant(wl_generator *g, wl_passes passes, const gen_variant **out, dse_error *err)
 {
-    const wl_variant which = {s->recompute != 0, s->weight_sharded != 0};
-    const uint32_t i = s->recompute + 2 * s->weight_sharded;
+    known_variant *v = g->variants;
+    dse_status st;
 
-    if (!g->of[i].is_known) {
-        dse_arena *a = &g->of[i].arena;
-        dse_status st = gen_variant_init(&g->of[i].variant, &g->operators, which, a, err);
-
-        if (st != DSE_OK) {
-            dse_arena_free(a);
+    while (v && v->passes != passes)
+        v = v->next;
+    if (!v) {
+        v = dse_calloc(1, sizeof *v);
+        v->passes = passes;
+        dse_arena_init(&v->arena);
+        if ((st = gen_variant_init(&v->variant, &g->operators, passes, &wl_dialect_stage, &v->arena, err)) !=
+            DSE_OK) {
+            free_variant(v);
             return st;
         }
-        g->of[i].is_known = true;
+        v->next = g->variants;
+        g->variants = v;
     }
-    *out = &g->of[i].variant;
+    *out = &v->variant;
     return DSE_OK;
 }
 
@@ -225,7 +243,7 @@ dse_status wl_generator_make(wl_generator *g, const wl_symbols *symbols, uint32_
 
     *out = (wl_workload){0};
     if ((st = check_mesh(&m, s->pp, layers, err)) != DSE_OK ||
-        (st = find_variant(g, s, &variant, err)) != DSE_OK ||
+        (st = find_variant(g, wl_passes_of(&s->strategy), &variant, err)) != DSE_OK ||
         (st = gen_sizes_evaluate(variant, symbols, &m, &s->precision, a, &sizes, err)) != DSE_OK)
         return st;
     key = key_of(variant, layers, s, &m, &sizes);

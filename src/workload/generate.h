@@ -1,17 +1,16 @@
-/* Generating a workload: a model, a strategy, and out comes what every rank executes, as STAGE (branch
- * recomp, 0b44904) writes it.
+/* Generates a workload: what every rank executes, from a model and a strategy, as STAGE writes it
+ * (wl_dialect_stage).
  *
- * Ranks are numbered dp fastest, then tp, then sp, then the pipeline stage, unless a placement has another
- * order; stages in the order in which their first tensor stands in the model, or of their layers where those are
- * neighbours. A placement changes numbers of
- * ranks alone: which rank is in which group, and whom it sends to; groups, their order, tags and ids are
- * those of the default. Every tensor becomes a compute node, preceded by the
- * collectives that bring its operands into the sharding it needs; operators without cost leave no node,
- * but use up an id. A tensor needed on another stage is sent there. What sizes count: precision.h. */
+ * Every tensor becomes a compute node, preceded by the collectives that bring its operands into the
+ * sharding it needs; operators without cost leave no node. A tensor that another pipeline stage needs is
+ * sent there. Ranks are numbered dp fastest, then tp, then sp, then the pipeline stage, unless a placement
+ * has another order. A placement changes the numbers of ranks alone: which rank is in which group, and
+ * whom it sends to. Which sizes count: precision.h. */
 #ifndef DSE_WORKLOAD_GENERATE_H
 #define DSE_WORKLOAD_GENERATE_H
 
 #include "strategy/strategy.h"
+#include "workload/dialect.h"
 #include "workload/graph.h"
 #include "workload/operators.h"
 #include "workload/placement.h"
@@ -25,11 +24,10 @@ typedef struct {
 #include "strategy/parameters.h"
         };
     };
-    uint32_t tag_base;      /* tag of the first send/receive pair; STAGE draws it, seed 0 gives WL_TAG_BASE */
+    uint32_t tag_base;      /* tag of the first send/receive pair; WL_TAG_BASE is the default */
     wl_precision precision; /* all 0: elements, as STAGE */
 } wl_strategy;
 
-#define WL_TAG_BASE  885440u
 #define WL_MAX_RANKS (1u << 20)
 
 /* `symbols` gives the values of the operators' symbols (dp, tp, sp are taken from the strategy).
@@ -41,7 +39,7 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
 /* wl_generator -- makes the workloads of many points of one operator file.
  *
  * The graphs of two strategies often differ in sizes alone: names, dependencies and all else that is their
- * shape hang on the variant (recomputation, sharded weights), on the number of layers and of stages, on which
+ * shape hang on the passes (pass.h), on the number of layers and of stages, on which
  * of dp, tp and sp are 1, and on which operators come down to less than one operation. The shapes made last
  * are kept, and a point that finds its own there gets new sizes only.
  *
@@ -52,7 +50,7 @@ dse_status wl_generate(const cfg_doc *operators, const wl_symbols *symbols, uint
 typedef struct wl_generator wl_generator;
 
 /* Kept shapes: at most so many, and of so many bytes, but at least one. 80 layers take 1.3 MB, and all
- * strategies of one pp have 28 of them: seven patterns of which degrees are 1, in four variants. */
+ * strategies of one pp have 28 of them: seven patterns of which degrees are 1, with four sets of passes. */
 #define WL_KEPT_SHAPES 64u
 #define WL_KEPT_BYTES  (48u << 20)
 

@@ -1,32 +1,59 @@
 /* From drafts to the graph of a shape: file order, ids, dependencies, inputs and outputs. */
 #include "workload/generator.h"
 
-/* Calls out the drafts of a tensor in file order: computation, collectives, sends, receive. */
-static uint32_t list_drafts(const gen_stage *s, uint32_t ti, uint32_t *out)
+/* Lists the collectives of one operand, which stand in a row. */
+static uint32_t list_collectives(const gen_stage *s, uint32_t ti, uint32_t first, uint32_t *out)
+{
+    const uint8_t role = s->drafts[first].role;
+    uint32_t n = 0;
+
+    for (uint32_t i = first; i < s->n_local && s->drafts[i].tensor == ti && s->drafts[i].role == role; i++)
+        out[n++] = i;
+    return n;
+}
+
+/* Lists the drafts of a tensor in file order. */
+static uint32_t list_drafts(const wl_dialect *dialect, const gen_stage *s, uint32_t ti, uint32_t *out)
 {
     const gen_tensor *t = &s->tensor[ti];
     uint32_t n = 0;
 
-    for (uint32_t i = t->comp; i < s->n_numbered && s->drafts[i].tensor == ti; i++)
-        if (!s->drafts[i].removed)
-            out[n++] = i;
-    for (uint32_t i = t->first_send; i != DSE_NONE; i = s->drafts[i].next_send)
-        out[n++] = i;
-    if (t->recv != DSE_NONE)
-        out[n++] = t->recv;
+    for (int k = 0; k < WL_N_ROLES; k++) {
+        switch ((wl_role)dialect->file_order[k]) {
+        case WL_ROLE_COMPUTE:
+            if (!s->drafts[t->comp].removed)
+                out[n++] = t->comp;
+            break;
+        case WL_ROLE_X1_COLL:
+            if (t->x1_in != t->comp)
+                n += list_collectives(s, ti, t->x1_in, out + n);
+            break;
+        case WL_ROLE_X2_COLL:
+            if (t->x2_in != t->comp)
+                n += list_collectives(s, ti, t->x2_in, out + n);
+            break;
+        case WL_ROLE_SEND:
+            for (uint32_t i = t->first_send; i != DSE_NONE; i = s->drafts[i].next_send)
+                out[n++] = i;
+            break;
+        case WL_ROLE_RECV:
+            if (t->recv != DSE_NONE)
+                out[n++] = t->recv;
+            break;
+        }
+    }
     return n;
 }
 
-/* STAGE chains collectives and sends in file order, but only those that wait for nothing at all, and only
- * if there are more than two of them. */
-static void chain_first_communications(const uint32_t *order, uint32_t n, gen_draft *drafts)
+/* Chains the communications that wait for nothing, if there are enough of them (wl_dialect.least_chained). */
+static void chain_first_communications(const uint32_t *order, uint32_t n, uint32_t least, gen_draft *drafts)
 {
     uint32_t count = 0, previous = DSE_NONE;
 
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < n; i++) {
             gen_draft *d = &drafts[order[i]];
-            bool communicates = d->role != GEN_COMP && d->role != GEN_RECV;
+            bool communicates = d->role != WL_ROLE_COMPUTE && d->role != WL_ROLE_RECV;
 
             if (!communicates || d->n_data || d->n_ctrl)
                 continue;
@@ -38,15 +65,15 @@ static void chain_first_communications(const uint32_t *order, uint32_t n, gen_dr
                 d->ctrl[d->n_ctrl++] = previous;
             previous = order[i];
         }
-        if (count <= 2)
+        if (count < least)
             return;
     }
 }
 
 /* ---- inputs and outputs -------------------------------------------------------------------- */
 
-/* The size in which a rank keeps the weight that a tensor is, is the gradient of, or becomes; of a shadow, which is a copy,
- * DSE_NONE. */
+/* The size in which a rank keeps the weight that a tensor is, is the gradient of, or becomes; of a shadow,
+ * which is a copy, DSE_NONE. */
 static uint32_t state_of(const gen_build *b, const gen_tensor *t)
 {
     const wl_tensor *m = gen_model_tensor(b, t);
@@ -101,18 +128,18 @@ static touched touched_by(const gen_stage *s, const gen_draft *d)
     const gen_tensor *t = &s->tensor[d->tensor];
     touched out = {.out = d->tensor};
 
-    switch ((gen_role)d->role) {
-    case GEN_COMP:
+    switch ((wl_role)d->role) {
+    case WL_ROLE_COMPUTE:
         if (t->x1 != DSE_NONE)
             out.in[out.n_in++] = t->x1;
         if (t->x2 != DSE_NONE)
             out.in[out.n_in++] = t->x2;
         out.n_out = 1;
         break;
-    case GEN_X1_COLL: out.in[out.n_in++] = t->x1; break;
-    case GEN_X2_COLL: out.in[out.n_in++] = t->x2; break;
-    case GEN_SEND: out.in[out.n_in++] = d->tensor; break;
-    case GEN_RECV: out.n_out = 1; break;
+    case WL_ROLE_X1_COLL: out.in[out.n_in++] = t->x1; break;
+    case WL_ROLE_X2_COLL: out.in[out.n_in++] = t->x2; break;
+    case WL_ROLE_SEND: out.in[out.n_in++] = d->tensor; break;
+    case WL_ROLE_RECV: out.n_out = 1; break;
     }
     return out;
 }
@@ -172,16 +199,15 @@ static void allocate_graph(gen_build *b, const gen_stage *s, const uint32_t *ord
 
 static wl_node make_node(gen_build *b, const gen_stage *s, uint32_t draft)
 {
-    static const uint8_t types[] = {[GEN_COMP] = WL_NODE_COMP,
-                                    [GEN_X1_COLL] = WL_NODE_COLL,
-                                    [GEN_X2_COLL] = WL_NODE_COLL,
-                                    [GEN_SEND] = WL_NODE_SEND,
-                                    [GEN_RECV] = WL_NODE_RECV};
+    static const uint8_t types[] = {[WL_ROLE_COMPUTE] = WL_NODE_COMP,
+                                    [WL_ROLE_X1_COLL] = WL_NODE_COLL,
+                                    [WL_ROLE_X2_COLL] = WL_NODE_COLL,
+                                    [WL_ROLE_SEND] = WL_NODE_SEND,
+                                    [WL_ROLE_RECV] = WL_NODE_RECV};
     const gen_draft *d = &s->drafts[draft];
     uint32_t place = gen_model_tensor(b, &s->tensor[d->tensor])->place;
 
     return (wl_node){.name = gen_node_name(b, s, d),
-                     .id = draft < s->n_numbered ? draft + 1u : 0,
                      .slot = d->slot,
                      .type = types[d->role],
                      .coll = d->coll,
@@ -216,21 +242,30 @@ static dse_status fill_nodes(gen_build *b, const gen_stage *s, const uint32_t *o
     return DSE_OK;
 }
 
-/* Sends and receives get their ids after everything else, in the order of their slots. Until ranks are bound
- * these ids are for messages about the graph alone. */
-static const uint64_t *order_by_id(gen_build *b, const gen_stage *s, const uint32_t *order, wl_graph *g)
+/* Sends and receives get their ids after all other nodes, in the order of their slots. Until ranks are
+ * bound these ids are for messages about the graph alone. */
+static const uint64_t *number_nodes(gen_build *b, const gen_stage *s, gen_graph *out)
 {
-    uint32_t n_numbered = g->n_nodes - s->n_p2p, n = 0;
+    const wl_dialect *dialect = b->v->dialect;
+    wl_graph *g = &out->graph;
+    uint32_t n_local = g->n_nodes - s->n_p2p, id = dialect->first_id, n = 0;
     uint64_t *id_of = DSE_ARENA_RAW(b->scratch, uint64_t, g->n_nodes);
 
-    for (uint32_t i = 0; i < g->n_nodes; i++) {
-        if (order[i] < s->n_numbered) {
-            g->by_id[n++] = i;
-            id_of[i] = order[i] + 1u;
-        } else {
-            g->by_id[n_numbered + g->node[i].slot] = i;
-            id_of[i] = (uint64_t)s->n_numbered + g->node[i].slot + 1u;
+    for (uint32_t i = 0; i < s->n_local; i++) {
+        const uint32_t node = s->drafts[i].final;
+
+        if (node != DSE_NONE) {
+            g->by_id[n++] = node;
+            id_of[node] = g->node[node].id = id;
         }
+        id += node != DSE_NONE || dialect->removed_takes_id;
+    }
+    out->n_ids = id - dialect->first_id;
+    for (uint32_t i = s->n_local; i < s->n_drafts; i++) {
+        const gen_draft *d = &s->drafts[i];
+
+        g->by_id[n_local + d->slot] = d->final;
+        id_of[d->final] = (uint64_t)id + d->slot;
     }
     return id_of;
 }
@@ -242,17 +277,16 @@ dse_status gen_finish_stage(gen_build *b, gen_stage *s, gen_graph *out)
     dse_status st;
 
     for (uint32_t ti = 0; ti < s->n_tensors; ti++)
-        n += list_drafts(s, ti, order + n);
-    chain_first_communications(order, n, s->drafts);
+        n += list_drafts(b->v->dialect, s, ti, order + n);
+    chain_first_communications(order, n, b->v->dialect->least_chained, s->drafts);
     for (uint32_t i = 0; i < n; i++)
         s->drafts[order[i]].final = i;
     out->coordinate = s->value;
-    out->n_numbered = s->n_numbered;
     allocate_graph(b, s, order, n, out);
     if ((st = fill_nodes(b, s, order, out)) != DSE_OK)
         return st;
     fill_io(b, s, out, order);
-    id_of = order_by_id(b, s, order, &out->graph);
+    id_of = number_nodes(b, s, out);
     count_weights(b, s, out->n_weights);
     return wl_graph_link(&out->graph, id_of, b->v->ops.doc.path, b->keep, b->scratch, b->err);
 }

@@ -6,7 +6,7 @@
 
 /* ---- nodes --------------------------------------------------------------------------------- */
 
-static gen_draft *add_draft(gen_build *b, gen_stage *s, gen_role role, uint32_t tensor, uint32_t *index)
+static gen_draft *add_draft(gen_build *b, gen_stage *s, wl_role role, uint32_t tensor, uint32_t *index)
 {
     gen_draft *d;
 
@@ -29,26 +29,20 @@ static gen_draft *add_draft(gen_build *b, gen_stage *s, gen_role role, uint32_t 
 
 void gen_tensor_name(const gen_build *b, const gen_tensor *t, wl_piece out[GEN_N_TENSOR_PIECES])
 {
-    static const wl_piece none = WL_PIECE(""), shadow = WL_PIECE("shadow_");
-    static const wl_piece revision[] = {WL_PIECE("@0"), WL_PIECE("@1")};
+    static const wl_piece none = WL_PIECE("");
     const wl_tensor *m = gen_model_tensor(b, t);
 
-    out[0] = t->kind == WL_OP_SHADOW ? shadow : none;
+    out[0] = t->kind == WL_OP_SHADOW ? b->v->dialect->shadow : none;
     out[1] = (wl_piece){m->name, m->name_len};
-    out[2] = revision[m->revision];
+    out[2] = b->v->dialect->revision[m->revision];
 }
 
 const char *gen_node_name(gen_build *b, const gen_stage *s, const gen_draft *d)
 {
-    static const wl_piece suffix[] = {
-        [GEN_COMP] = WL_PIECE("_COMP"),       [GEN_X1_COLL] = WL_PIECE("_X1COMM"),
-        [GEN_X2_COLL] = WL_PIECE("_X2_COMM"), [GEN_SEND] = WL_PIECE("_Y_SEND"),
-        [GEN_RECV] = WL_PIECE("_Y_RECV"),
-    };
     wl_piece piece[GEN_N_TENSOR_PIECES + 1];
 
     gen_tensor_name(b, &s->tensor[d->tensor], piece);
-    piece[GEN_N_TENSOR_PIECES] = suffix[d->role];
+    piece[GEN_N_TENSOR_PIECES] = b->v->dialect->suffix[d->role];
     return wl_name_join(&b->names, piece, GEN_N_TENSOR_PIECES + 1, NULL);
 }
 
@@ -56,12 +50,14 @@ static void depend(gen_draft *d, uint32_t on) { d->data[d->n_data++] = on; }
 
 /* ---- figures ------------------------------------------------------------------------------- */
 
-/* Their index. */
-static uint32_t add_figures(gen_build *b, const gen_stage *s, const gen_draft *d, const gen_figures *f)
+/* Their index; without the result, if the dialect does not show it. */
+static uint32_t add_figures(gen_build *b, const gen_stage *s, const gen_draft *d, gen_figures *f)
 {
     gen_shape *shape = b->out;
     uint32_t i = 0;
 
+    if (!b->v->dialect->shows_result[d->role])
+        f->result = DSE_NONE;
     while (i < shape->n_figures && memcmp(&shape->figures[i], f, sizeof *f) != 0)
         i++;
     if (i < shape->n_figures)
@@ -102,7 +98,7 @@ static gen_figures figures_for(gen_use use, const gen_operator *op)
             f.work.operations = DSE_NONE;
         f.result = op->y;
         break;
-    case GEN_SENDS: f.communicated = op->y; break;
+    case GEN_SENDS:
     case GEN_RECEIVES: f.communicated = f.result = op->y; break;
     case GEN_N_USES: break;
     }
@@ -116,7 +112,7 @@ static void set_figures(gen_build *b, const gen_stage *s, gen_use use, gen_draft
     uint32_t *known = &b->used[op->number][use];
 
     if (*known == DSE_NONE) {
-        const gen_figures f = figures_for(use, gen_operator_of(b->v, op));
+        gen_figures f = figures_for(use, gen_operator_of(b->v, op));
 
         *known = add_figures(b, s, d, &f);
     }
@@ -128,7 +124,7 @@ static void set_figures(gen_build *b, const gen_stage *s, gen_use use, gen_draft
 static void add_compute(gen_build *b, gen_stage *s, uint32_t ti)
 {
     gen_tensor *t = &s->tensor[ti];
-    gen_draft *d = add_draft(b, s, GEN_COMP, ti, &t->comp);
+    gen_draft *d = add_draft(b, s, WL_ROLE_COMPUTE, ti, &t->comp);
 
     t->x1_in = t->x2_in = t->comp;
     set_figures(b, s, t->kind == WL_OP_SHADOW ? GEN_STANDS_FOR : GEN_MAKES, d);
@@ -145,7 +141,7 @@ static dse_status match_operand(gen_build *b, const gen_tensor *from, const gen_
     if (!met->match)
         met->match = DSE_ARENA_RAW(b->scratch, wl_match, b->v->axes.n);
     st =
-        wl_match_collectives(&b->v->axes, b->key->split, &from_op->y_shape, &from_op->y_reduced,
+        b->v->dialect->match(&b->v->axes, b->key->split, &from_op->y_shape, &from_op->y_reduced,
                              is_x1 ? &to->x1_shape : &to->x2_shape, &to->unsummed, met->match, &met->n, &why);
     if (st != DSE_OK)
         return dse_fail_at(b->err, st, b->v->ops.doc.path, "'%.60s' into '%.60s': %.200s",
@@ -165,12 +161,12 @@ static uint32_t slot_of(const gen_shape *shape, mesh_set axes)
 }
 
 /* They go in front of the computation, in a chain. */
-static dse_status add_collectives(gen_build *b, gen_stage *s, uint32_t ti, gen_role role)
+static dse_status add_collectives(gen_build *b, gen_stage *s, uint32_t ti, wl_role role)
 {
     gen_tensor *t = &s->tensor[ti];
     const wl_operator *op = gen_model_tensor(b, t)->op;
     const gen_operator *sizes = gen_operator_of(b->v, op);
-    bool is_x1 = role == GEN_X1_COLL;
+    bool is_x1 = role == WL_ROLE_X1_COLL;
     uint32_t operand = is_x1 ? t->x1 : t->x2, *first = is_x1 ? &t->x1_in : &t->x2_in, previous = DSE_NONE;
     const gen_tensor *from = &s->tensor[operand];
     const wl_operator *from_op = gen_model_tensor(b, from)->op;
@@ -212,13 +208,13 @@ dse_status gen_add_nodes(gen_build *b, gen_stage *s)
 
         add_compute(b, s, i);
         if (t->x1 != DSE_NONE)
-            st = add_collectives(b, s, i, GEN_X1_COLL);
+            st = add_collectives(b, s, i, WL_ROLE_X1_COLL);
         if (st == DSE_OK && t->x2 != DSE_NONE)
-            st = add_collectives(b, s, i, GEN_X2_COLL);
+            st = add_collectives(b, s, i, WL_ROLE_X2_COLL);
         if (st != DSE_OK)
             return st;
     }
-    s->n_numbered = s->n_drafts;
+    s->n_local = s->n_drafts;
     return DSE_OK;
 }
 
@@ -229,7 +225,7 @@ static void add_send(gen_build *b, gen_link *l)
     gen_stage *from = &b->stages[l->from_stage];
     gen_tensor *source = &from->tensor[l->from_tensor];
     uint32_t index;
-    gen_draft *d = add_draft(b, from, GEN_SEND, l->from_tensor, &index);
+    gen_draft *d = add_draft(b, from, WL_ROLE_SEND, l->from_tensor, &index);
 
     depend(d, source->comp);
     d->slot = l->send_slot = from->n_p2p++;
@@ -245,7 +241,7 @@ static void add_recv(gen_build *b, gen_link *l)
 {
     gen_stage *to = &b->stages[l->to_stage];
     gen_tensor *shadow = &to->tensor[l->to_tensor];
-    gen_draft *d = add_draft(b, to, GEN_RECV, l->to_tensor, &shadow->recv);
+    gen_draft *d = add_draft(b, to, WL_ROLE_RECV, l->to_tensor, &shadow->recv);
 
     d->slot = l->recv_slot = to->n_p2p++;
     set_figures(b, to, GEN_RECEIVES, d);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* As the first tensors stand in the model; stages of neighbouring layers in the order of these. */
+/* The rank order of the stages, by their coordinates. */
 static void number_stages(gen_build *b, uint32_t *stage_of_value)
 {
     const gen_key *key = b->key;
@@ -16,7 +16,7 @@ static void number_stages(gen_build *b, uint32_t *stage_of_value)
         if (stage_of_value[value] == DSE_NONE)
             stage_of_value[value] = b->n_stages++;
     }
-    for (uint32_t v = 0; key->stages == WL_STAGES_NEIGHBOURS && v < key->pp; v++)
+    for (uint32_t v = 0; !gen_by_first_tensor(b->v, key->stages) && v < key->pp; v++)
         stage_of_value[v] = v;
 }
 

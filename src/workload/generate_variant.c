@@ -1,4 +1,4 @@
-/* The operators of a variant, the distinct sizes in them, and what these are for a strategy.
+/* The operators after a set of passes, the distinct sizes in them, and what these are for a strategy.
  *
  * A model has some forty distinct sizes, however many layers: each is evaluated once for a point. */
 #include "workload/generator.h"
@@ -111,7 +111,7 @@ static void measure_operator(gen_variant *v, const wl_block *b, const wl_operato
     out->work = work_of(v, b, op, out);
     assert(out->y != DSE_NONE); /* a result has dimensions */
     dse_strbuf_clear(text);
-    wl_shape_print(&v->ops.symbols, &op->y_shape, text);
+    v->dialect->print_shape(&v->ops.symbols, &op->y_shape, text);
     out->y_text = (wl_piece){dse_arena_strdup(a, text->data), text->len};
     if (op->update)
         measure_operator(v, b, op->update, text, a);
@@ -124,14 +124,14 @@ static void measure_entry(gen_variant *v, const wl_entry *e, dse_strbuf *text, d
             measure_operator(v, e->part[k].block, &e->part[k].block->op[i], text, a);
 }
 
-dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which, dse_arena *a,
-                            dse_error *err)
+dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_passes passes,
+                            const wl_dialect *dialect, dse_arena *a, dse_error *err)
 {
     dse_strbuf text;
     dse_status st;
 
-    *v = (gen_variant){0};
-    if ((st = wl_operators_resolve(operators, which, a, &v->ops, err)) != DSE_OK)
+    *v = (gen_variant){.dialect = dialect};
+    if ((st = wl_operators_resolve(operators, passes, a, &v->ops, err)) != DSE_OK)
         return st;
     v->axes = wl_axes_of(&v->ops.symbols, a);
     v->op = DSE_ARENA_RAW(a, gen_operator, v->ops.n_ops);

@@ -45,9 +45,10 @@ static void fill_io(wl_io_csr *io, uint32_t n_nodes, const uint64_t *tracked)
         io->item[i].size = tracked[io->item[i].tensor];
 }
 
-/* What the simulator is to count of a tensor while it lives. With a precision that is nothing of what is in the rank's
- * state anyway: a weight, one that is updated in place, and a gradient that is made in the sharding of its weight. One that
- * is not, because weights are sharded, counts as a whole beside its shard. */
+/* What the simulator is to count of a tensor while it lives. With a precision that is nothing of what is
+ * in the rank's state anyway: a weight, one that is updated in place, and a gradient that is made in the
+ * sharding of its weight. One that is not, because weights are sharded, counts as a whole beside its
+ * shard. */
 static uint64_t track(const gen_sizes *sizes, uint32_t size, uint32_t state, wl_tensor_info *tensor)
 {
     const double elements = sizes->value[size];
@@ -77,8 +78,8 @@ static bool has_entry(const gen_key *key, const wl_entry *e, uint32_t coordinate
     return place < first + n && wl_stage_of(key->stages, place, key->layers, key->pp) == coordinate;
 }
 
-/* What a rank of the stage holds through the step, with a precision. Of weights that are gathered for use, those of the
- * largest place are always there. */
+/* What a rank of the stage holds through the step, with a precision. Of weights that are gathered for use,
+ * those of the largest place are always there. */
 static void fill_resident(const gen_key *key, const gen_graph *from, const gen_sizes *sizes,
                           uint64_t out[WL_N_TENSOR_KINDS])
 {
@@ -151,10 +152,10 @@ dse_status gen_workload_fill(const gen_key *key, const gen_shape *shape, const g
 
 /* ---- groups -------------------------------------------------------------------------------- */
 
-/* "1", "2", ...: all in one piece. Group 0 has all ranks, and no name. */
-static void name_groups(wl_workload *w, dse_arena *a)
+/* The dialect's prefix and "1", "2", ...: all in one piece. Group 0 has all ranks, and no name. */
+static void name_groups(wl_piece prefix, wl_workload *w, dse_arena *a)
 {
-    size_t each = 2; /* digits of the largest number, and the end */
+    size_t each = prefix.n + 2; /* digits of the largest number, and the end */
     char *name;
 
     for (uint32_t left = w->n_groups; left >= 10; left /= 10)
@@ -166,6 +167,8 @@ static void name_groups(wl_workload *w, dse_arena *a)
         *end = '\0';
         for (uint32_t left = i; left; left /= 10)
             *--end = (char)('0' + left % 10);
+        if (i)
+            memcpy(end -= prefix.n, prefix.text, prefix.n);
         w->group[i].name = end;
     }
 }
@@ -184,11 +187,12 @@ static uint32_t lowest_rank(const mesh *m, mesh_set rest, uint32_t i)
     return rank;
 }
 
-/* The groups of a slot: numbered by the pipeline's coordinate, then by those of the other axes, the last one fastest. */
-static void bind_slot(const gen_shape *shape, uint32_t slot, uint32_t pipeline, uint32_t first,
+/* The groups of a slot, numbered as wl_dialect says. */
+static void bind_slot(const gen_variant *v, const gen_shape *shape, uint32_t slot, uint32_t first,
                       uint32_t *members, wl_workload *w)
 {
     const mesh *m = &w->mesh;
+    const uint32_t pipeline = v->axes.pipeline;
     const mesh_set along = shape->slot[slot], rest = mesh_all(m) & ~along & ~mesh_only(pipeline);
     const uint32_t size = (uint32_t)mesh_size(m, along), per_stage = (uint32_t)mesh_size(m, rest);
 
@@ -196,7 +200,9 @@ static void bind_slot(const gen_shape *shape, uint32_t slot, uint32_t pipeline, 
         uint32_t number = first + shape->graph[st].coordinate * per_stage;
 
         for (uint32_t i = 0; i < per_stage; i++, number++) {
-            uint32_t lowest = st * m->axis[pipeline].stride + lowest_rank(m, rest, i);
+            uint32_t lowest =
+                st * m->axis[pipeline].stride +
+                (v->dialect->last_axis_fastest ? lowest_rank(m, rest, i) : mesh_member(m, rest, 0, i));
 
             w->group[number].n = size;
             w->group[number].rank = members;
@@ -211,7 +217,7 @@ static void bind_slot(const gen_shape *shape, uint32_t slot, uint32_t pipeline, 
 }
 
 /* Groups are numbered from 1, slot after slot. */
-static void bind_groups(const gen_shape *shape, uint32_t pipeline, dse_arena *a, wl_workload *w)
+static void bind_groups(const gen_variant *v, const gen_shape *shape, dse_arena *a, wl_workload *w)
 {
     uint32_t *members, first = 1;
 
@@ -220,13 +226,13 @@ static void bind_groups(const gen_shape *shape, uint32_t pipeline, dse_arena *a,
         w->n_groups += w->n_ranks / (uint32_t)mesh_size(&w->mesh, shape->slot[k]);
     w->group = DSE_ARENA_RAW(a, wl_group, w->n_groups);
     members = DSE_ARENA_RAW(a, uint32_t, (1u + shape->n_slots) * (size_t)w->n_ranks);
-    name_groups(w, a);
+    name_groups(v->dialect->group, w, a);
     w->group[0].n = w->n_ranks;
     w->group[0].rank = members;
     for (uint32_t i = 0; i < w->n_ranks; i++)
         *members++ = i;
     for (uint32_t k = 0; k < shape->n_slots; k++) {
-        bind_slot(shape, k, pipeline, first, members, w);
+        bind_slot(v, shape, k, first, members, w);
         first += w->n_ranks / (uint32_t)mesh_size(&w->mesh, shape->slot[k]);
         members += w->n_ranks;
     }
@@ -234,19 +240,18 @@ static void bind_groups(const gen_shape *shape, uint32_t pipeline, dse_arena *a,
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-/* A message joins the ranks of two stages that have the same place on them; each such pair has a tag. Sends and
- * receives get their ids after all other nodes, message by message. */
-static void bind_messages(const wl_workload *w, const gen_graph *g, uint32_t pipeline, uint32_t tag_base,
-                          uint32_t per_stage, uint32_t place, uint32_t first_rank, uint64_t first_id,
+/* A message joins the ranks of two stages that have the same place on them. */
+static void bind_messages(const gen_variant *v, const wl_workload *w, const gen_graph *g, uint32_t tag_base,
+                          uint32_t per_stage, uint32_t place, uint32_t first_rank, uint64_t next_id,
                           wl_p2p *out)
 {
     for (uint32_t i = 0; i < g->graph.n_p2p_slots; i++) {
         const gen_p2p *p = &g->p2p[i];
         uint64_t pair = (uint64_t)p->message * per_stage + place;
 
-        out[i] = (wl_p2p){.peer = p->peer_stage * w->mesh.axis[pipeline].stride + first_rank,
-                          .tag = tag_base + (uint32_t)pair,
-                          .id = first_id + 2 * pair + p->receives};
+        out[i] = (wl_p2p){.peer = p->peer_stage * w->mesh.axis[v->axes.pipeline].stride + first_rank,
+                          .tag = v->dialect->message_tag(tag_base, pair),
+                          .id = v->dialect->message_id(next_id, pair, p->receives)};
     }
 }
 
@@ -269,7 +274,8 @@ void gen_workload_bind(const gen_key *key, const gen_shape *shape, const mesh *m
     const uint32_t pipeline = key->variant->axes.pipeline;
     const mesh_set on_stage = mesh_all(m) & ~mesh_only(pipeline);
     const uint32_t per_stage = (uint32_t)mesh_size(m, on_stage);
-    uint64_t n_numbered = 0, base = 0;
+    const wl_dialect *dialect = key->variant->dialect;
+    uint64_t n_ids = 0, base = 0;
     uint32_t *group;
     wl_p2p *p2p;
 
@@ -277,9 +283,10 @@ void gen_workload_bind(const gen_key *key, const gen_shape *shape, const mesh *m
     out->mesh = *m;
     allocate_ranks(shape, per_stage, a, out, &group, &p2p);
     for (uint32_t i = 0; i < shape->n_graphs; i++)
-        n_numbered += (uint64_t)shape->graph[i].n_numbered * per_stage;
+        n_ids += (uint64_t)shape->graph[i].n_ids * per_stage;
     for (uint32_t i = 0; i < shape->n_graphs; i++) {
         const gen_graph *g = &shape->graph[i];
+        const uint64_t next_id = dialect->first_id + (dialect->ids_are_global ? n_ids : g->n_ids);
 
         for (uint32_t k = 0; k < per_stage; k++) {
             uint32_t first =
@@ -287,11 +294,11 @@ void gen_workload_bind(const gen_key *key, const gen_shape *shape, const mesh *m
             wl_rank *rank = &out->rank[first + i * m->axis[pipeline].stride];
 
             *rank = (wl_rank){.graph = i, .id_base = base, .group = group, .p2p = p2p};
-            bind_messages(out, g, pipeline, tag_base, per_stage, k, first, n_numbered + 1, p2p);
-            base += g->n_numbered;
+            bind_messages(key->variant, out, g, tag_base, per_stage, k, first, next_id, p2p);
+            base += dialect->ids_are_global ? g->n_ids : 0;
             group += shape->n_slots;
             p2p += g->graph.n_p2p_slots;
         }
     }
-    bind_groups(shape, pipeline, a, out);
+    bind_groups(key->variant, shape, a, out);
 }

@@ -1,6 +1,6 @@
 /* What the generator's files share; private to it.
  *
- *   variant   the operators as one variant of the file has them, and the distinct sizes they speak of
+ *   variant   the operators after a set of passes (pass.h), and the distinct sizes they speak of
  *   shape     all of a workload that is no size: nodes, names, dependencies, who sends what to whom
  *   point     what the sizes are for one strategy, and with it a workload
  *
@@ -9,10 +9,8 @@
 #ifndef DSE_WORKLOAD_GENERATOR_H
 #define DSE_WORKLOAD_GENERATOR_H
 
-#include "workload/collective_match.h"
 #include "workload/generate.h"
 #include "workload/model.h"
-#include "workload/name_pool.h"
 
 /* ---- generate_variant.c: operators and their sizes ------------------------------------------- */
 
@@ -23,7 +21,8 @@ typedef struct {
     bool counts_operations; /* of some operator */
 } gen_size;
 
-/* What a computation does. Sizes here and below are indexes into the variant's, DSE_NONE: nothing. Compared as bytes. */
+/* What a computation does. Sizes here and below are indexes into the variant's, DSE_NONE: nothing.
+ * Compared as bytes. */
 typedef struct {
     uint32_t class;                /* wl_kernel_class */
     uint32_t extent[WL_N_EXTENTS]; /* indexes into the variant's extents; DSE_NONE: 1 */
@@ -37,10 +36,11 @@ typedef struct {
 typedef struct {
     uint32_t y, x1, x2; /* elements; of y never nothing */
     gen_work work;
-    wl_piece y_text; /* the shape of the result, spelt */
+    wl_piece y_text; /* the shape of the result, as the dialect prints it */
 } gen_operator;
 
 typedef struct {
+    const wl_dialect *dialect;
     wl_operators ops; /* without values of the symbols */
     gen_operator *op; /* by wl_operator.number */
     uint32_t n_sizes;
@@ -50,8 +50,8 @@ typedef struct {
     wl_axes axes;
 } gen_variant;
 
-dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_variant which, dse_arena *a,
-                            dse_error *err);
+dse_status gen_variant_init(gen_variant *v, const cfg_doc *operators, wl_passes passes,
+                            const wl_dialect *dialect, dse_arena *a, dse_error *err);
 
 static inline const gen_operator *gen_operator_of(const gen_variant *v, const wl_operator *op)
 {
@@ -80,17 +80,19 @@ mesh_set gen_split(const wl_axes *x, const mesh *m);
 /* A count as nodes have it; false if it does not fit in 63 bits. */
 bool gen_count(double v, uint64_t *out);
 
-/* A computation, with operations and traffic as the precision counts; false if a count does not fit in 63 bits. */
+/* A computation, with operations and traffic as the precision counts; false if a count does not fit in 63
+ * bits. */
 bool gen_kernel_of(const gen_sizes *sizes, const gen_work *w, wl_kernel *out);
 
 /* A message of so many elements, of whatever. */
 double gen_message(const gen_sizes *sizes, uint32_t size);
 
-/* Bytes that a rank holds for the parameters of this size, each: their weights, gradients or optimizer state. */
+/* Bytes that a rank holds for the parameters of this size, each: their weights, gradients or optimizer
+ * state. */
 uint64_t gen_state(const gen_sizes *sizes, uint32_t size, wl_tensor_kind kind);
 
-/* The weights of one place of an entry that are gathered for use, in bytes: each in the largest piece in which an
- * operator needs it, if that is more than what a rank keeps of it. */
+/* The weights of one place of an entry that are gathered for use, in bytes: each in the largest piece in
+ * which an operator needs it, if that is more than what a rank keeps of it. */
 uint64_t gen_gathered(const gen_variant *v, const gen_sizes *sizes, const wl_entry *e);
 
 /* ---- a shape --------------------------------------------------------------------------------- */
@@ -122,12 +124,12 @@ typedef struct {
     wl_graph graph;
     uint32_t *figures;     /* of each node: index into the shape's */
     uint32_t *tensor_size; /* of each tensor: index into the variant's sizes */
-    /* Of a weight of this stage, of its gradient and of what updates it: the size of what the rank keeps of the weight,
-     * else DSE_NONE. */
+    /* Of a weight of this stage, of its gradient and of what updates it: the size of what the rank keeps
+     * of the weight, else DSE_NONE. */
     uint32_t *tensor_state;
     uint32_t *n_weights; /* of each size of the variant: weights of the stage that are kept in it */
     uint32_t coordinate; /* along pp */
-    uint32_t n_numbered; /* ids that a rank uses up: all but those of sends and receives */
+    uint32_t n_ids;      /* that a rank uses up, without those of sends and receives */
     gen_p2p *p2p;        /* graph.n_p2p_slots */
 } gen_graph;
 
@@ -145,6 +147,12 @@ typedef struct {
  * no tensor; DSE_E_CONFIG. */
 dse_status gen_shape_build(const gen_key *key, dse_arena *keep, dse_arena *scratch, gen_shape *out,
                            dse_error *err);
+
+/* Whether ranks have stages in the order of their first tensors, or of their coordinates. */
+static inline bool gen_by_first_tensor(const gen_variant *v, wl_stages how)
+{
+    return how == WL_STAGES_TURNS && v->dialect->stages_by_first_tensor;
+}
 
 /* ---- generate_workload.c: a shape with its sizes --------------------------------------------- */
 
@@ -170,13 +178,11 @@ typedef struct {
     uint32_t info;                  /* index into the graph's tensors, or DSE_NONE */
 } gen_tensor;
 
-typedef enum { GEN_COMP, GEN_X1_COLL, GEN_X2_COLL, GEN_SEND, GEN_RECV } gen_role;
-
 /* What a node does with its tensor, other than bring together what it is made of. A shadow only stands for
  * it: another stage has the work. */
 typedef enum { GEN_MAKES, GEN_STANDS_FOR, GEN_SENDS, GEN_RECEIVES, GEN_N_USES } gen_use;
 
-/* A node before the ones without cost are taken out. Its place in the array is its number on the rank. */
+/* A node before the ones without cost are removed. A rank numbers its nodes in the order of the array. */
 typedef struct {
     uint32_t tensor; /* of the gen_stage */
     uint32_t figures;
@@ -186,7 +192,7 @@ typedef struct {
     uint32_t next_send;
     uint32_t final; /* index in the finished graph, or DSE_NONE */
     uint8_t n_data, n_ctrl;
-    uint8_t role; /* gen_role */
+    uint8_t role; /* wl_role */
     uint8_t coll; /* wl_coll_type */
     bool removed;
 } gen_draft;
@@ -195,7 +201,7 @@ typedef struct {
     uint32_t value;                  /* its pp coordinate */
     uint32_t n_tensors, n_crossings; /* operands from other stages: at most so many shadows */
     gen_tensor *tensor;
-    uint32_t n_numbered; /* drafts that are numbered per rank: all but sends and receives */
+    uint32_t n_local; /* drafts that stay on the stage: all but sends and receives, which follow them */
     uint32_t n_drafts, cap_drafts;
     gen_draft *drafts;
     uint32_t n_p2p;
@@ -255,7 +261,7 @@ dse_status gen_add_nodes(gen_build *b, gen_stage *s);
 void gen_add_messages(gen_build *b); /* of all stages */
 dse_status gen_add_dependencies(gen_build *b, gen_stage *s);
 
-/* "shadow_stack_3_mha_x@0", in pieces. */
+/* In pieces; in STAGE's dialect "shadow_stack_3_mha_x@0". */
 #define GEN_N_TENSOR_PIECES 3
 void gen_tensor_name(const gen_build *b, const gen_tensor *t, wl_piece out[GEN_N_TENSOR_PIECES]);
 const char *gen_node_name(gen_build *b, const gen_stage *s, const gen_draft *d);

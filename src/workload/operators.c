@@ -3,7 +3,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "workload/axes.h"
-#include "workload/recompute.h"
+#include "workload/pass.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -20,7 +20,6 @@ static const char *const link_names[WL_N_LINK_KINDS] = {
 
 typedef struct {
     const cfg_doc *doc;
-    wl_variant variant;
     dse_arena *arena;
     wl_operators *out;
     dse_error *err;
@@ -171,28 +170,39 @@ static dse_status read_shape(const resolver *r, const cfg_node *node, wl_shape *
 
 /* ---- operators ----------------------------------------------------------------------------- */
 
+/* A tensor that does not exist with these passes alone. */
+static dse_status fail_absent(const resolver *r, const wl_block *b, const cfg_node *at, const wl_operator *op,
+                              wl_passes with)
+{
+    uint32_t pass = 0;
+
+    while (!(op->exists_with & ~with & WL_PASS_BIT(pass)))
+        pass++;
+    return fail(r, at, "the tensor '%.60s' of block '%.60s' is only there with %s", op->name, b->name,
+                wl_pass_table[pass].name);
+}
+
+/* For a reader that exists with the passes in `with`. */
 static dse_status find_tensor(const resolver *r, const wl_block *b, const cfg_node *at, const char *name,
-                              uint32_t *out)
+                              wl_passes with, uint32_t *out)
 {
     const char **known;
     char hint[WL_HINT_SIZE];
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < b->n; i++) {
-        if (!strcmp(b->op[i].name, name)) {
-            *out = i;
-            return DSE_OK;
-        }
-    }
+    for (*out = 0; *out < b->n; (*out)++)
+        if (!strcmp(b->op[*out].name, name))
+            return b->op[*out].exists_with & ~with ? fail_absent(r, b, at, &b->op[*out], with) : DSE_OK;
     known = DSE_ARENA_NEW(r->arena, const char *, b->n);
     for (uint32_t i = 0; i < b->n; i++)
-        known[i] = b->op[i].name;
-    return fail(r, at, "no tensor '%.60s' in block '%.60s' (of this variant)%s", name, b->name,
-                wl_hint(hint, name, known, b->n));
+        if (!(b->op[i].exists_with & ~with))
+            known[n++] = b->op[i].name;
+    return fail(r, at, "no tensor '%.60s' in block '%.60s'%s", name, b->name, wl_hint(hint, name, known, n));
 }
 
 /* "name[letters]" from *p on; letters of at most WL_MAX_RANK. */
 static dse_status read_operand(const resolver *r, const wl_block *b, const cfg_node *at, const char **p,
-                               uint32_t *tensor, char letters[WL_MAX_RANK + 1])
+                               wl_passes with, uint32_t *tensor, char letters[WL_MAX_RANK + 1])
 {
     char name[64];
     size_t n = 0;
@@ -211,7 +221,7 @@ static dse_status read_operand(const resolver *r, const wl_block *b, const cfg_n
     if (!n || **p != ']')
         return fail(r, at, "an einsum reads \"x[bsm] w[mn] -> bsn\"");
     (*p)++;
-    return find_tensor(r, b, at, name, tensor);
+    return find_tensor(r, b, at, name, with, tensor);
 }
 
 static dse_status letters_to_shape(const resolver *r, const cfg_node *at, const cfg_node *over,
@@ -308,8 +318,8 @@ static dse_status read_contraction(const resolver *r, const wl_block *b, const c
 
     if ((st = cfg_string(r->doc, c->text, "an einsum", &p, r->err)) != DSE_OK ||
         (st = get_map(r, map, "over", &over)) != DSE_OK ||
-        (st = read_operand(r, b, c->text, &p, &op->x1, c->in1)) != DSE_OK ||
-        (st = read_operand(r, b, c->text, &p, &op->x2, c->in2)) != DSE_OK)
+        (st = read_operand(r, b, c->text, &p, op->exists_with, &op->x1, c->in1)) != DSE_OK ||
+        (st = read_operand(r, b, c->text, &p, op->exists_with, &op->x2, c->in2)) != DSE_OK)
         return st;
     while (*p == ' ')
         p++;
@@ -327,12 +337,13 @@ static dse_status read_contraction(const resolver *r, const wl_block *b, const c
     return DSE_OK;
 }
 
-static dse_status read_tensor_name(const resolver *r, const wl_block *b, const cfg_node *node, uint32_t *out)
+static dse_status read_tensor_name(const resolver *r, const wl_block *b, const cfg_node *node, wl_passes with,
+                                   uint32_t *out)
 {
     const char *name;
     dse_status st = cfg_string(r->doc, node, "a tensor", &name, r->err);
 
-    return st == DSE_OK ? find_tensor(r, b, node, name, out) : st;
+    return st == DSE_OK ? find_tensor(r, b, node, name, with, out) : st;
 }
 
 /* A positive number under a key that need not be there. */
@@ -362,24 +373,51 @@ static dse_status read_weight(const resolver *r, const wl_block *b, const cfg_no
                               wl_operator *op)
 {
     const cfg_node *sharded = cfg_get(map, "sharded");
+    wl_shape *shape;
+    dse_status st;
 
     op->is_weight = true;
-    return read_input(r, b, map, r->variant.weight_sharded && sharded ? sharded : node, op);
+    if ((st = read_input(r, b, map, node, op)) != DSE_OK || !sharded)
+        return st;
+    op->sharded = shape = DSE_ARENA_NEW(r->arena, wl_shape, 1);
+    return read_shape(r, sharded, shape);
+}
+
+static dse_status read_contracted(const resolver *r, const wl_block *b, const cfg_node *map,
+                                  const cfg_node *text, wl_operator *op)
+{
+    contraction c = {.text = text};
+    dse_status st = read_contraction(r, b, map, op, &c);
+
+    return st == DSE_OK ? check_einsum(r, &c, op) : st;
+}
+
+/* The einsum that stands under `key` in the place of op, whose form is not read yet, with more passes. */
+static dse_status read_alternative(const resolver *r, const wl_block *b, const cfg_node *map, const char *key,
+                                   wl_passes with, const wl_operator *op, const wl_operator **out)
+{
+    const cfg_node *text = cfg_get(map, key);
+    wl_operator *other;
+
+    if (!text)
+        return DSE_OK;
+    *out = other = dse_arena_copy(r->arena, op, 1, sizeof *op);
+    other->exists_with |= with;
+    return read_contracted(r, b, map, text, other);
 }
 
 static dse_status read_einsum(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
                               wl_operator *op)
 {
-    const cfg_node *recompute = cfg_get(map, "recompute"), *both = cfg_get(map, "recompute_sharded");
-    contraction c = {.text = node};
+    const wl_passes recompute = WL_PASS_BIT(WL_PASS_RECOMPUTE), sharded = WL_PASS_BIT(WL_PASS_WEIGHT_SHARD);
+    const wl_operator without_form = *op;
     dse_status st;
 
-    if (r->variant.recompute && recompute)
-        c.text = recompute;
-    if (r->variant.recompute && r->variant.weight_sharded && both)
-        c.text = both;
-    st = read_contraction(r, b, map, op, &c);
-    return st == DSE_OK ? check_einsum(r, &c, op) : st;
+    if ((st = read_contracted(r, b, map, node, op)) != DSE_OK ||
+        (st = read_alternative(r, b, map, "recompute", recompute, &without_form, &op->recomputed)) != DSE_OK)
+        return st;
+    return read_alternative(r, b, map, "recompute_sharded", recompute | sharded, &without_form,
+                            &op->recomputed_sharded);
 }
 
 static dse_status read_fused(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
@@ -410,7 +448,7 @@ static dse_status read_elementwise(const resolver *r, const wl_block *b, const c
 
     if (!shape)
         return fail(r, map, "'shape' is missing");
-    if ((st = read_tensor_name(r, b, operand, &op->x1)) != DSE_OK ||
+    if ((st = read_tensor_name(r, b, operand, op->exists_with, &op->x1)) != DSE_OK ||
         (st = read_shape(r, shape, &op->x1_shape)) != DSE_OK)
         return st;
     op->y_shape = op->x1_shape;
@@ -427,7 +465,7 @@ static dse_status read_pair(const resolver *r, const wl_block *b, const cfg_node
     if ((st = read_elementwise(r, b, map, node->item[0], op)) != DSE_OK)
         return st;
     op->x2_shape = op->x1_shape;
-    return read_tensor_name(r, b, node->item[1], &op->x2);
+    return read_tensor_name(r, b, node->item[1], op->exists_with, &op->x2);
 }
 
 static dse_status read_add(const resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node,
@@ -478,7 +516,7 @@ static dse_status read_reshape(const resolver *r, const wl_block *b, const cfg_n
 
     if (!from || !to)
         return fail(r, map, "'reshape' needs 'from' and 'to'");
-    if ((st = read_tensor_name(r, b, node, &op->x1)) != DSE_OK ||
+    if ((st = read_tensor_name(r, b, node, op->exists_with, &op->x1)) != DSE_OK ||
         (st = read_shape(r, from, &op->x1_shape)) != DSE_OK ||
         (st = read_shape(r, to, &op->x2_shape)) != DSE_OK)
         return st;
@@ -512,9 +550,10 @@ static dse_status read_operator(const resolver *r, const wl_block *b, const cfg_
                         "copy", "reshape", "from", "to", "shape", "gradient_of", "when", "after")) != DSE_OK)
         return st;
     if ((node = cfg_get(map, "gradient_of")) &&
-        (st = read_tensor_name(r, b, node, &op->gradient_of)) != DSE_OK)
+        (st = read_tensor_name(r, b, node, op->exists_with, &op->gradient_of)) != DSE_OK)
         return st;
-    if ((node = cfg_get(map, "after")) && (st = read_tensor_name(r, b, node, &op->after)) != DSE_OK)
+    if ((node = cfg_get(map, "after")) &&
+        (st = read_tensor_name(r, b, node, op->exists_with, &op->after)) != DSE_OK)
         return st;
     for (size_t i = 0; i < N_FORMS; i++) {
         known[i] = forms[i].key;
@@ -550,6 +589,8 @@ static void tell_kinds(wl_block *b)
 {
     bool changed = true;
 
+    for (uint32_t i = 0; i < b->n; i++)
+        b->op[i].makes = WL_TENSOR_UNKNOWN;
     while (changed) {
         changed = false;
         for (uint32_t i = 0; i < b->n; i++) {
@@ -561,54 +602,32 @@ static void tell_kinds(wl_block *b)
     }
 }
 
-/* True if the operator exists in this variant. */
-static dse_status is_present(const resolver *r, const cfg_node *map, bool *out)
+void wl_block_describe(wl_block *b)
+{
+    tell_kinds(b);
+    wl_block_classify(b);
+}
+
+/* The passes without which an operator does not exist. */
+static dse_status read_when(const resolver *r, const cfg_node *map, wl_passes *out)
 {
     const cfg_node *when = cfg_get(map, "when");
 
-    *out = true;
     if (!when)
         return DSE_OK;
     if (when->kind != CFG_SCALAR || strcmp(when->text, "recompute"))
         return fail(r, when, "'when' knows only 'recompute'");
-    *out = r->variant.recompute;
+    *out = WL_PASS_BIT(WL_PASS_RECOMPUTE);
     return DSE_OK;
 }
 
-/* Last, when all is known of an operator that its weight's update takes over. Whatever the gradient's
- * sharding, the update asks for that of the weight. */
-static void number_operators(const resolver *r, const wl_block *b)
-{
-    for (uint32_t i = 0; i < b->n; i++) {
-        wl_operator *op = &b->op[i], *update;
-
-        op->number = r->out->n_ops++;
-        if (!op->is_weight)
-            continue;
-        update = dse_arena_alloc(r->arena, sizeof *update);
-        *update = *op;
-        update->number = r->out->n_ops++;
-        update->kind = WL_OP_ADD;
-        update->x2_shape = update->x1_shape;
-        update->makes = WL_TENSOR_UPDATED_WEIGHT;
-        update->class = WL_KERNEL_OPTIMIZER;
-        op->update = update;
-    }
-}
-
 /* `recompute` names, for a block, the tensor after which its forward pass is made again. */
-static dse_status recompute_block(const resolver *r, wl_block *b)
+static dse_status read_again_after(const resolver *r, wl_block *b)
 {
     const cfg_node *node = cfg_get(cfg_get(r->doc->root, "recompute"), b->name);
-    uint32_t after;
-    dse_status st;
 
-    if (!node || !r->variant.recompute)
-        return DSE_OK;
-    st = read_tensor_name(r, b, node, &after);
-    if (st == DSE_OK)
-        wl_block_recompute(b, after, r->variant.weight_sharded, r->arena);
-    return st;
+    b->again_after = DSE_NONE;
+    return node ? read_tensor_name(r, b, node, WL_PASS_BIT(WL_PASS_RECOMPUTE), &b->again_after) : DSE_OK;
 }
 
 static dse_status read_block(const resolver *r, const char *name, const cfg_node *at, const wl_block **out)
@@ -616,7 +635,6 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
     const cfg_node *blocks, *map;
     wl_block *b = dse_arena_zero(r->arena, 1, sizeof *b);
     dse_status st = get_map(r, r->doc->root, "blocks", &blocks);
-    uint32_t filled = 0;
 
     if (st != DSE_OK)
         return st;
@@ -627,34 +645,25 @@ static dse_status read_block(const resolver *r, const char *name, const cfg_node
     b->name = name;
     /* Names first: an operator may refer to tensors that come later. */
     for (uint32_t i = 0; i < map->n; i++) {
-        bool present;
-
         if (map->item[i]->kind != CFG_MAP)
             return fail(r, map->item[i], "an operator is a mapping");
-        if ((st = is_present(r, map->item[i], &present)) != DSE_OK)
-            return st;
-        if (present)
-            b->op[b->n++] = (wl_operator){.name = map->key[i]->text,
-                                          .x1 = DSE_NONE,
-                                          .x2 = DSE_NONE,
-                                          .gradient_of = DSE_NONE,
-                                          .after = DSE_NONE,
-                                          .scale = 1.0,
-                                          .stored = 1.0};
-    }
-    for (uint32_t i = 0; i < map->n; i++) {
-        if (filled == b->n || strcmp(b->op[filled].name, map->key[i]->text))
-            continue;
-        if ((st = read_operator(r, b, map->item[i], &b->op[filled++])) != DSE_OK)
+        b->op[i] = (wl_operator){.name = map->key[i]->text,
+                                 .x1 = DSE_NONE,
+                                 .x2 = DSE_NONE,
+                                 .gradient_of = DSE_NONE,
+                                 .after = DSE_NONE,
+                                 .scale = 1.0,
+                                 .stored = 1.0};
+        if ((st = read_when(r, map->item[i], &b->op[i].exists_with)) != DSE_OK)
             return st;
     }
-    tell_kinds(b);
-    wl_block_classify(b);
+    b->n = map->n;
+    for (uint32_t i = 0; i < b->n; i++)
+        if ((st = read_operator(r, b, map->item[i], &b->op[i])) != DSE_OK)
+            return st;
+    wl_block_describe(b);
     *out = b;
-    if ((st = recompute_block(r, b)) != DSE_OK)
-        return st;
-    number_operators(r, b);
-    return DSE_OK;
+    return read_again_after(r, b);
 }
 
 /* ---- the model ----------------------------------------------------------------------------- */
@@ -756,10 +765,9 @@ static dse_status read_links(resolver *r)
     return DSE_OK;
 }
 
-dse_status wl_operators_resolve(const cfg_doc *doc, wl_variant variant, dse_arena *a, wl_operators *out,
-                                dse_error *err)
+dse_status wl_operators_read(const cfg_doc *doc, dse_arena *a, wl_operators *out, dse_error *err)
 {
-    resolver r = {.doc = doc, .variant = variant, .arena = a, .out = out, .err = err};
+    resolver r = {.doc = doc, .arena = a, .out = out, .err = err};
     const cfg_node *model;
     dse_status st;
 
@@ -777,4 +785,14 @@ dse_status wl_operators_resolve(const cfg_doc *doc, wl_variant variant, dse_aren
         out->n_entries++;
     }
     return read_links(&r);
+}
+
+dse_status wl_operators_resolve(const cfg_doc *doc, wl_passes passes, dse_arena *a, wl_operators *out,
+                                dse_error *err)
+{
+    dse_status st = wl_operators_read(doc, a, out, err);
+
+    if (st == DSE_OK)
+        wl_operators_apply(out, passes, a);
+    return st;
 }

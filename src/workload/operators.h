@@ -1,8 +1,9 @@
 /* wl_operators -- the operators of a training step, read from a file of configs/operators/.
  *
- * The file is data: tensors, einsums and shapes per block, and how blocks make up the model. Reading it
- * resolves one variant (recomputation, weight sharding): what is left has no conditions. The format is
- * explained at the top of configs/operators/transformer.yaml; what only other files use, in gpt.yaml. */
+ * The file is data: tensors, einsums and shapes per block, and how blocks make up the model. Reading it gives neutral
+ * blocks, which keep what the file says for the passes (pass.h): every error in it is found, whatever the strategy.
+ * The passes make of them the blocks of a strategy. The format is explained at the top of
+ * configs/operators/transformer.yaml; what only other files use, in gpt.yaml. */
 #ifndef DSE_WORKLOAD_OPERATORS_H
 #define DSE_WORKLOAD_OPERATORS_H
 
@@ -22,11 +23,13 @@ typedef enum {
     WL_OP_SHADOW   /* stands for a tensor of another pipeline stage, received from there */
 } wl_op_kind;
 
+typedef uint32_t wl_passes; /* a set of passes (pass.h), a bit for each */
+
 typedef struct wl_operator {
     const char *name; /* within its block */
     uint32_t number;  /* among all operators of the model, updates with them */
     wl_op_kind kind;
-    bool is_weight;
+    bool is_weight, is_sharded;
     uint32_t x1, x2;             /* operands: indexes into the block, or DSE_NONE */
     wl_shape x1_shape, x2_shape; /* as this operator needs them; of an input, x1_shape is its shape */
     wl_shape y_shape;            /* as it leaves the result */
@@ -43,12 +46,19 @@ typedef struct wl_operator {
     wl_tensor_kind makes;        /* what the result is; of an input: unless a link feeds it */
     const struct wl_operator
         *update; /* of a weight: w@1 = w@0 + gradient, in the weight's shape; else NULL */
+
+    /* For the passes. */
+    wl_passes exists_with;   /* `when`: all of these */
+    const wl_shape *sharded; /* of a weight, its shape with weight sharding; NULL: the same */
+    /* An einsum, with recomputation; with weight sharding as well. NULL: the same. */
+    const struct wl_operator *recomputed, *recomputed_sharded;
 } wl_operator;
 
 typedef struct {
     const char *name;
     uint32_t n;
     wl_operator *op;
+    uint32_t again_after; /* recomputation makes all of it again, after this tensor; DSE_NONE: it does not */
 } wl_block;
 
 /* A block (or, for layers, several) in its place in the model. */
@@ -89,15 +99,18 @@ typedef struct {
     int64_t min_layers[WL_N_LINK_KINDS]; /* links of this kind exist from so many layers on */
 } wl_operators;
 
-typedef struct {
-    bool recompute, weight_sharded;
-} wl_variant;
-
 /* kernel.c: the classes of operators whose results are known (`makes`). */
 void wl_block_classify(wl_block *b);
 
-/* Everything in *out lives in the arena and borrows from doc. DSE_E_CONFIG with the place. */
-dse_status wl_operators_resolve(const cfg_doc *doc, wl_variant variant, dse_arena *a, wl_operators *out,
+/* What each operator makes, and its class: again where a pass has replaced operators. */
+void wl_block_describe(wl_block *b);
+
+/* Neutral blocks, without numbers. Everything in *out lives in the arena and borrows from doc. DSE_E_CONFIG with the
+ * place. */
+dse_status wl_operators_read(const cfg_doc *doc, dse_arena *a, wl_operators *out, dse_error *err);
+
+/* The blocks of a strategy with these passes. Fails as reading does. */
+dse_status wl_operators_resolve(const cfg_doc *doc, wl_passes passes, dse_arena *a, wl_operators *out,
                                 dse_error *err);
 
 #endif

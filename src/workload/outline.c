@@ -285,7 +285,7 @@ static void keep_tables(wl_outline *out, dse_arena *a)
     out->item = dse_arena_copy(a, out->item, out->n_items, sizeof *out->item);
 }
 
-dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t layers, dse_arena *a,
+dse_status wl_outline_make(const cfg_doc *doc, wl_passes passes, uint32_t layers, dse_arena *a,
                            const wl_outline **out, dse_error *err)
 {
     wl_outline *made = DSE_ARENA_NEW(a, wl_outline, 1);
@@ -294,7 +294,7 @@ dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t laye
     outliner o = {.out = made, .model = &model, .scratch = &scratch};
     dse_status st;
 
-    if ((st = gen_variant_init(&made->variant, doc, variant, a, err)) != DSE_OK)
+    if ((st = gen_variant_init(&made->variant, doc, passes, &wl_dialect_stage, a, err)) != DSE_OK)
         return st;
     made->n_places = layers + 2;
     made->place_order = DSE_ARENA_NEW(a, uint32_t, made->n_places);

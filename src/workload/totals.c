@@ -33,7 +33,7 @@ static dse_status to_count(const counter *c, double v, uint64_t *out)
 
 /* ---- stages -------------------------------------------------------------------------------- */
 
-/* Stages in the order in which they get their first tensor; of neighbouring layers, in the order of these. */
+/* Numbers the stages as generate_shape.c does. */
 static dse_status split_stages(counter *c, wl_stages how, uint32_t pp)
 {
     const wl_outline *o = c->o;
@@ -48,7 +48,7 @@ static dse_status split_stages(counter *c, wl_stages how, uint32_t pp)
 
         if (stage_of_value[value] == DSE_NONE)
             stage_of_value[value] = n++;
-        c->stage_of[place] = how == WL_STAGES_NEIGHBOURS ? value : stage_of_value[value];
+        c->stage_of[place] = gen_by_first_tensor(&o->variant, how) ? stage_of_value[value] : value;
         c->classes[c->stage_of[place] * o->n_classes + o->class_of[place]]++;
     }
     if (n < pp)
@@ -87,8 +87,8 @@ static dse_status add_collectives(counter *c)
     for (uint32_t i = 0; i < c->o->n_operands; i++) {
         const outline_operand *of = &c->o->operand[i];
         uint32_t n;
-        dse_status st = wl_match_collectives(&c->o->variant.axes, c->split, &of->have, &of->reduced,
-                                             &of->need, &of->unsummed, c->match, &n, c->err);
+        dse_status st = c->o->variant.dialect->match(&c->o->variant.axes, c->split, &of->have, &of->reduced,
+                                                     &of->need, &of->unsummed, c->match, &n, c->err);
 
         c->first_operand[i] = c->out->n_kinds;
         for (uint32_t m = 0; st == DSE_OK && m < n; m++) {

@@ -17,9 +17,9 @@
 
 typedef struct wl_outline wl_outline;
 
-/* The outline of so many layers of one variant, whatever the values of the symbols. It belongs to the arena,
+/* The outline of so many layers after a set of passes, whatever the values of the symbols. It belongs to the arena,
  * and borrows from doc. Fails as wl_operators_resolve and wl_model_build do. */
-dse_status wl_outline_make(const cfg_doc *doc, wl_variant variant, uint32_t layers, dse_arena *a,
+dse_status wl_outline_make(const cfg_doc *doc, wl_passes passes, uint32_t layers, dse_arena *a,
                            const wl_outline **out, dse_error *err);
 
 /* Nodes of one kind. Sizes are those of wl_node. */

@@ -1,8 +1,9 @@
-/* An operator file: resolved in its four variants, generated for a few small strategies, written in every
+/* An operator file: resolved with every set of passes, generated for a few small strategies, written in every
  * schema. A trace in schema v0.0.4 must be one that the reader takes. */
 #include "config/doc.h"
 #include "fuzz/fuzz.h"
 #include "workload/generate.h"
+#include "workload/pass.h"
 
 #define MAX_OPERATORS 120 /* in a resolved file; the time goes with their square */
 
@@ -111,11 +112,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     dse_arena_init(&arena);
     if (fuzz_ok(cfg_parse_yaml("operators.yaml", (const char *)data, size, &arena, &doc, &err), &err)) {
-        for (int i = 0; i < 4; i++) {
+        for (wl_passes passes = 0; passes <= WL_ALL_PASSES; passes++) {
             wl_operators o;
 
             err = (dse_error)DSE_ERROR_INIT;
-            if (!fuzz_ok(wl_operators_resolve(&doc, (wl_variant){i & 1, i >> 1}, &arena, &o, &err), &err))
+            if (!fuzz_ok(wl_operators_resolve(&doc, passes, &arena, &o, &err), &err))
                 continue;
             usable |= count_operators(&o) <= MAX_OPERATORS;
             symbols = o.symbols;

@@ -20,6 +20,7 @@
 #include "support/sha256.h"
 #include "workload/chakra.h"
 #include "workload/generate.h"
+#include "workload/pass.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -245,7 +246,7 @@ static dse_status check_bound(run *r, const sim_settings *set, const net_network
     wl_totals totals;
     dse_status st;
 
-    if ((st = wl_outline_make(&r->operators, (wl_variant){o.strategy.recompute, o.strategy.weight_sharded},
+    if ((st = wl_outline_make(&r->operators, wl_passes_of(&o.strategy.strategy),
                               o.layers, r->arena, &outline, err)) == DSE_OK &&
         (st = wl_totals_of(outline, &o.symbols, &o.strategy, r->arena, &totals, err)) == DSE_OK &&
         (st = sim_bounds_make(set, net, r->arena, &bounds, err)) == DSE_OK)

@@ -50,6 +50,24 @@ static inline uint32_t shape_route(const net_topology *t, const net_shape *s, ui
     return n;
 }
 
+/* Between all pairs of NPUs, both shapes have the same routes. */
+static inline void shape_same_routes(const char *topology_a, const net_shape *a, const char *topology_b,
+                                     const net_shape *b)
+{
+    const net_topology *t = net_topology_find(topology_a), *u = net_topology_find(topology_b);
+
+    assert_int_equal(a->n, b->n);
+    for (uint32_t i = 0; i < a->n * a->n; i++) {
+        uint32_t src = i / a->n, dst = i % a->n, p[SHAPE_MAX_ROUTE], q[SHAPE_MAX_ROUTE], n;
+
+        if (src == dst)
+            continue;
+        n = shape_route(t, a, src, dst, p);
+        assert_int_equal(shape_route(u, b, src, dst, q), n);
+        assert_memory_equal(p, q, n * sizeof *p);
+    }
+}
+
 static inline const char *shape_text(const uint32_t *at, uint32_t n)
 {
     static char text[SHAPE_MAX_ROUTE * 12];

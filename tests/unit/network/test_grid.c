@@ -257,19 +257,8 @@ CLAIM(in_mesh3d_there_are_two_links_for_each_pair_of_neighbours)
 CLAIM(in_mesh3d_of_depth_one_it_is_a_mesh_of_two_axes)
 {
     net_shape flat = shape_of("Mesh2D", 4, 3, 0, ""), deep = shape_of("Mesh3D", 4, 3, 1, "");
-    const net_topology *two = net_topology_find("Mesh2D"), *three = net_topology_find("Mesh3D");
 
-    for (uint32_t src = 0; src < 12; src++) {
-        for (uint32_t dst = 0; dst < 12; dst++) {
-            uint32_t a[SHAPE_MAX_ROUTE], b[SHAPE_MAX_ROUTE], n;
-
-            if (src == dst)
-                continue;
-            n = shape_route(two, &flat, src, dst, a);
-            assert_int_equal(shape_route(three, &deep, src, dst, b), n);
-            assert_memory_equal(a, b, n * sizeof *a);
-        }
-    }
+    shape_same_routes("Mesh2D", &flat, "Mesh3D", &deep);
 }
 
 CLAIM(in_mesh3d_routes_over_random_meshes_are_minimal_and_along_one_axis_after_the_other)
@@ -340,23 +329,12 @@ CLAIM(in_torus2d_an_axis_of_two_has_one_link_each_way_and_an_axis_of_one_none)
 /* The source of the Ring's routes is the reference; a torus of one row must have them. */
 CLAIM(in_torus2d_a_torus_of_one_row_or_column_is_a_ring)
 {
-    const net_topology *ring = net_topology_find("Ring"), *torus = net_topology_find("Torus2D");
-
     for (uint32_t n = 2; n <= 9; n++) {
         net_shape line = shape_line("Ring", n), row = shape_of("Torus2D", n, 1, 0, ""),
                   column = shape_of("Torus2D", 1, n, 0, "");
 
-        for (uint32_t i = 0; i < n * n; i++) {
-            uint32_t src = i / n, dst = i % n, a[SHAPE_MAX_ROUTE], b[SHAPE_MAX_ROUTE], length;
-
-            if (src == dst)
-                continue;
-            length = shape_route(ring, &line, src, dst, a);
-            assert_int_equal(shape_route(torus, &row, src, dst, b), length);
-            assert_memory_equal(a, b, length * sizeof *a);
-            assert_int_equal(shape_route(torus, &column, src, dst, b), length);
-            assert_memory_equal(a, b, length * sizeof *a);
-        }
+        shape_same_routes("Ring", &line, "Torus2D", &row);
+        shape_same_routes("Ring", &line, "Torus2D", &column);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "sim/bound.h"
 #include "sim/sim.h"
 #include "strategy/order.h"
+#include "workload/pass.h"
 
 #define OPERATORS   TEST_SOURCE "/configs/operators/"
 #define TRANSFORMER OPERATORS "transformer.yaml"
@@ -97,13 +98,13 @@ static void use_plain_settings(void)
 
 static dse_status find_bound(void)
 {
-    const wl_variant variant = {run.strategy.recompute, run.strategy.weight_sharded};
+    const wl_passes passes = wl_passes_of(&run.strategy.strategy);
     const wl_outline *outline;
     sim_bounds *b = NULL;
     wl_totals totals;
     dse_status st;
 
-    if ((st = wl_outline_make(&doc, variant, run.layers, &arena, &outline, &err)) == DSE_OK &&
+    if ((st = wl_outline_make(&doc, passes, run.layers, &arena, &outline, &err)) == DSE_OK &&
         (st = wl_totals_of(outline, &run.symbols, &run.strategy, &arena, &totals, &err)) == DSE_OK &&
         (st = sim_bounds_make(&run.set, &run.net, &arena, &b, &err)) == DSE_OK)
         sim_bounds_of(b, &totals, &run.bound);
@@ -433,8 +434,8 @@ static dse_time time_of_two_nodes(const char *placement)
     run.symbols = (wl_symbols){.n = 2, .name = {"B", "M"}, .value = {128, 1024}};
     run.layers = 0;
     run.strategy = (wl_strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
-    assert_ok(strategy_parse(&strategy_parameters[STRATEGY_placement], "placement", placement, &run.strategy.placement,
-                             &err),
+    assert_ok(strategy_parse(&strategy_parameters[STRATEGY_placement], "placement", placement,
+                             &run.strategy.placement, &err),
               &err);
     assert_true(check_bound());
     return run.wall;

@@ -86,6 +86,18 @@ CLAIM(ranks_are_the_product_of_the_degrees)
     assert_string_equal(strategy_product(), "dp * tp * sp * pp");
 }
 
+/* Every row of today is of every profile, and none goes against another. */
+CLAIM(every_value_goes_with_every_other)
+{
+    strategy s = strategy_default();
+
+    err = (dse_error)DSE_ERROR_INIT;
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        strategy_set(&s, i, 1);
+    assert_ok(strategy_check(&s, STRATEGY_PROFILE_STAGE, &err), &err);
+    assert_ok(strategy_check(&s, STRATEGY_PROFILE_TRAIN, &err), &err);
+}
+
 /* ---- names --------------------------------------------------------------------------------- */
 
 CLAIM(a_name_says_the_places_and_what_is_not_the_default)
@@ -240,6 +252,7 @@ int main(void)
         cmocka_unit_test(no_value_has_a_character_that_ends_it),
         cmocka_unit_test(what_is_no_value_is_refused),
         cmocka_unit_test(ranks_are_the_product_of_the_degrees),
+        cmocka_unit_test(every_value_goes_with_every_other),
         cmocka_unit_test(a_name_says_the_places_and_what_is_not_the_default),
         cmocka_unit_test(a_name_is_read_over_a_base),
         cmocka_unit_test(strategies_are_equal_in_some_parameters),

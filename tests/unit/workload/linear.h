@@ -14,5 +14,9 @@
     "    dw: {einsum: \"dy[bn] x[bm] -> mn\", over: {b: B/dp, m: M, n: M/tp}, gradient_of: w}\n"             \
     "    dx: {einsum: \"dy[bn] w[mn] -> bm\", over: {b: B/dp, m: M, n: M/tp}, gradient_of: x}\n"
 #define ONE_LINEAR LINEAR "model: {a: {block: lin}}\nlinks: {loss: {a_y: a_dy}}\n"
+/* Two of them, at both ends of the pipeline. */
+#define TWO_LINEARS                                                                                          \
+    LINEAR "model: {a: {block: lin, place: first}, b: {block: lin, place: last}}\n"                          \
+           "links: {loss: {a_y: b_x, b_y: b_dy, b_dx: a_dy}}\n"
 
 #endif

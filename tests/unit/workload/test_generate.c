@@ -15,11 +15,6 @@ static cfg_doc doc;
 
 static const wl_symbols b8_m16 = {.n = 2, .name = {"B", "M"}, .value = {8, 16}};
 
-/* Two of them, at both ends of the pipeline. */
-#define TWO                                                                                                  \
-    LINEAR "model: {a: {block: lin, place: first}, b: {block: lin, place: last}}\n"                          \
-           "links: {loss: {a_y: b_x, b_y: b_dy, b_dx: a_dy}}\n"
-
 static dse_status generate(const char *text, const wl_symbols *symbols, uint32_t layers, wl_strategy s)
 {
     dse_arena_init(&arena);
@@ -174,7 +169,7 @@ CLAIM(tensors_and_nodes_know_what_they_are)
 {
     const wl_graph *a, *b;
 
-    assert_ok(generate(TWO, &b8_m16, 0, spread(2, 2, 1, 2)), &err);
+    assert_ok(generate(TWO_LINEARS, &b8_m16, 0, spread(2, 2, 1, 2)), &err);
     a = &w.graph[0];
     b = &w.graph[1];
     assert_int_equal(kind_of(a, "a_x@0"), WL_TENSOR_INPUT);
@@ -237,7 +232,7 @@ CLAIM(a_degree_of_one_makes_groups_of_one)
 /* Every rank is in one group of each dimension, and the group knows it. */
 CLAIM(groups_partition_the_ranks)
 {
-    assert_ok(generate(TWO, &b8_m16, 0, spread(3, 2, 4, 2)), &err);
+    assert_ok(generate(TWO_LINEARS, &b8_m16, 0, spread(3, 2, 4, 2)), &err);
     assert_int_equal(w.n_ranks, 48);
     for (uint32_t r = 0; r < w.n_ranks; r++) {
         for (int k = 0; k < 3; k++) {
@@ -265,14 +260,14 @@ CLAIM(a_placement_renumbers_ranks_and_nothing_else)
     wl_workload def;
     dse_arena first;
 
-    assert_ok(generate(TWO, &b8_m16, 0, s), &err);
+    assert_ok(generate(TWO_LINEARS, &b8_m16, 0, s), &err);
     def = w;
     first = arena;
     for (s.placement = 1; s.placement < order_count(4); s.placement++) {
         uint32_t to[24];
         mesh m;
 
-        assert_ok(generate(TWO, &b8_m16, 0, s), &err);
+        assert_ok(generate(TWO_LINEARS, &b8_m16, 0, s), &err);
         m = w.mesh;
         for (uint32_t r = 0; r < 24; r++)
             to[r] = r % 2 * m.axis[DP].stride + r / 2 % 2 * m.axis[TP].stride +
@@ -310,7 +305,7 @@ CLAIM(what_is_needed_on_another_stage_is_sent_there)
 {
     const wl_graph *a, *b;
 
-    assert_ok(generate(TWO, &b8_m16, 0, spread(1, 1, 1, 2)), &err);
+    assert_ok(generate(TWO_LINEARS, &b8_m16, 0, spread(1, 1, 1, 2)), &err);
     assert_int_equal(w.n_graphs, 2);
     a = &w.graph[0];
     b = &w.graph[1];
@@ -339,7 +334,7 @@ CLAIM(messages_come_in_pairs_with_tags_of_their_own)
     uint32_t tags[64] = {0}, pairs = 0;
 
     s.tag_base = 1000;
-    assert_ok(generate(TWO, &b8_m16, 0, s), &err);
+    assert_ok(generate(TWO_LINEARS, &b8_m16, 0, s), &err);
     assert_int_equal(w.n_ranks, 12);
     for (uint32_t r = 0; r < w.n_ranks; r++) {
         const wl_graph *g = wl_rank_graph(&w, r);
@@ -385,9 +380,9 @@ CLAIM(messages_come_in_pairs_with_tags_of_their_own)
 
 CLAIM(as_many_stages_as_places_are_possible)
 {
-    assert_ok(generate(TWO, &b8_m16, 0, spread(1, 1, 1, 2)), &err);
+    assert_ok(generate(TWO_LINEARS, &b8_m16, 0, spread(1, 1, 1, 2)), &err);
     dse_arena_free(&arena);
-    assert_failure(generate(TWO, &b8_m16, 0, spread(1, 1, 1, 3)), &err, DSE_E_RANGE, "",
+    assert_failure(generate(TWO_LINEARS, &b8_m16, 0, spread(1, 1, 1, 3)), &err, DSE_E_RANGE, "",
                    "pp is 3, but 0 layers and two embeddings fill at most 2 pipeline stages");
     dse_arena_free(&arena);
 }

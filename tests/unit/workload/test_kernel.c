@@ -131,7 +131,7 @@ CLAIM(copies_of_each_other_are_no_weight)
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err), &err);
-    assert_ok(wl_operators_resolve(&doc, (wl_variant){0}, &arena, &ops, &err), &err);
+    assert_ok(wl_operators_resolve(&doc, 0, &arena, &ops, &err), &err);
     assert_int_equal(ops.entry[0].part[0].block->op[2].class, WL_KERNEL_ATTENTION);
     done();
 }

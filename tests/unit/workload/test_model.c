@@ -31,7 +31,7 @@ static dse_status build(const char *text, uint32_t layers)
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err), &err);
-    assert_ok(wl_operators_resolve(&doc, (wl_variant){false, false}, &arena, &ops, &err), &err);
+    assert_ok(wl_operators_resolve(&doc, 0, &arena, &ops, &err), &err);
     return wl_model_build(&ops, layers, &arena, &model, &err);
 }
 

@@ -1,25 +1,25 @@
 #include "unit/unit.h"
 
-#include "workload/operators.h"
+#include "workload/pass.h"
 
 static dse_arena arena;
 static dse_error err;
 static wl_operators ops;
 static cfg_doc doc;
 
-static const wl_variant plain = {false, false}, recompute = {true, false}, sharded = {false, true},
-                        both = {true, true};
+static const wl_passes plain = 0, recompute = WL_PASS_BIT(WL_PASS_RECOMPUTE),
+                       sharded = WL_PASS_BIT(WL_PASS_WEIGHT_SHARD), both = recompute | sharded;
 
-static dse_status resolve(const char *text, wl_variant variant)
+static dse_status resolve(const char *text, wl_passes passes)
 {
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err), &err);
-    return wl_operators_resolve(&doc, variant, &arena, &ops, &err);
+    return wl_operators_resolve(&doc, passes, &arena, &ops, &err);
 }
 
 /* `marked` is a file with a '^' in front of what is wrong: that is the place the error must name. */
-static void refuse_in(const char *marked, wl_variant variant, const char *message)
+static void refuse_in(const char *marked, wl_passes passes, const char *message)
 {
     char text[2000], where[40];
     size_t n = strcspn(marked, "^");
@@ -32,7 +32,7 @@ static void refuse_in(const char *marked, wl_variant variant, const char *messag
     }
     snprintf(text, sizeof text, "%.*s%s", (int)n, marked, marked + n + 1);
     snprintf(where, sizeof where, "f.yaml:%d:%d", line, column);
-    assert_failure(resolve(text, variant), &err, DSE_E_CONFIG, where, message);
+    assert_failure(resolve(text, passes), &err, DSE_E_CONFIG, where, message);
     dse_arena_free(&arena);
 }
 
@@ -175,13 +175,13 @@ CLAIM(recomputation_adds_operators_and_replaces_einsums)
  * of nothing of the kind, `extra` is made again, whatever of. */
 CLAIM(what_is_made_of_a_gradient_is_one)
 {
-    static const char text[] =
-        OP("sum: {add: [dz, y], shape: act}\n"
-           "    y: {scale: x, by: 1, shape: act}\n"
-           "    extra: {when: recompute, after: dy, scale: x, by: 1, shape: act}\n"
-           "    dy: {input: act, gradient_of: y}\n"
-           "    dz: {scale: dy, by: 1, shape: act}\n"
-           "    dw: {einsum: \"dy[bn] extra[bm] -> mn\", over: {b: B, m: M, n: N}, gradient_of: w}");
+    static const char text[] = OP("sum: {add: [dz, y], shape: act}\n"
+                                  "    y: {scale: x, by: 1, shape: act}\n"
+                                  "    extra: {when: recompute, after: dy, scale: x, by: 1, shape: act}\n"
+                                  "    dy: {input: act, gradient_of: y}\n"
+                                  "    dz: {scale: dy, by: 1, shape: act}\n"
+                                  "    dw: {einsum: \"dy[bn] x[bm] -> mn\", recompute: \"dy[bn] extra[bm] -> "
+                                  "mn\", over: {b: B, m: M, n: N}, gradient_of: w}");
     static const struct {
         const char *name;
         wl_tensor_kind makes;
@@ -244,20 +244,22 @@ CLAIM(links_are_listed_by_kind)
     dse_arena_free(&arena);
 }
 
-CLAIM(the_transformer_resolves_in_all_variants)
+CLAIM(the_transformer_resolves_with_all_passes)
 {
     /* Counted in configs/operators/transformer.yaml: embedding 6, feed_forward 16, attention 30; with recomputation 1 and 4 more. */
     static const uint32_t n[][2] = {{16, 30}, {17, 34}};
 
-    for (int v = 0; v < 4; v++) {
+    for (wl_passes passes = 0; passes <= WL_ALL_PASSES; passes++) {
+        const uint32_t v = passes & recompute ? 1 : 0;
+
         dse_arena_init(&arena);
         err = (dse_error)DSE_ERROR_INIT;
         assert_ok(cfg_load(TEST_SOURCE "/configs/operators/transformer.yaml", &arena, &doc, &err), &err);
-        assert_ok(wl_operators_resolve(&doc, (wl_variant){v & 1, v >> 1}, &arena, &ops, &err), &err);
+        assert_ok(wl_operators_resolve(&doc, passes, &arena, &ops, &err), &err);
         assert_int_equal(ops.n_entries, 3);
         assert_int_equal(ops.entry[0].part[0].block->n, 6);
-        assert_int_equal(ops.entry[2].part[1].block->n, n[v & 1][0]);
-        assert_int_equal(ops.entry[2].part[0].block->n, n[v & 1][1]);
+        assert_int_equal(ops.entry[2].part[1].block->n, n[v][0]);
+        assert_int_equal(ops.entry[2].part[0].block->n, n[v][1]);
         dse_arena_free(&arena);
     }
 }
@@ -309,7 +311,7 @@ CLAIM(products_adds_of_partial_sums_and_masks_have_figures_of_their_own)
     dse_arena_free(&arena);
 }
 
-CLAIM(the_shipped_models_resolve_in_all_variants)
+CLAIM(the_shipped_models_resolve_with_all_passes)
 {
     /* Counted in the files: gpt 9, 59, 9; llama 5, 57, 9. With recomputation, of gpt's layer norm1, q, k, v, qk, p, mask_p, pd,
      * c, o, o_sum, mask_o, od, res, norm2, u, g, z, z_sum and mask_z; of llama's norm1, q0, k0, v, q, k, qk, c, o, res, norm2,
@@ -321,18 +323,19 @@ CLAIM(the_shipped_models_resolve_in_all_variants)
     } models[] = {{TEST_SOURCE "/configs/operators/gpt.yaml", {9, 59, 9}, 20, 6},
                   {TEST_SOURCE "/configs/operators/llama.yaml", {5, 57, 9}, 15, 6}};
 
-    for (int i = 0; i < 8; i++) {
-        const wl_variant v = {i & 1, i >> 1 & 1};
+    for (wl_passes i = 0; i < 2 * (WL_ALL_PASSES + 1); i++) {
+        const wl_passes passes = i & WL_ALL_PASSES;
+        const uint32_t k = i / (WL_ALL_PASSES + 1);
         const uint32_t more =
-            v.recompute ? models[i / 4].recomputed + (v.weight_sharded ? models[i / 4].gathered : 0) : 0;
+            passes & recompute ? models[k].recomputed + (passes & sharded ? models[k].gathered : 0) : 0;
 
         dse_arena_init(&arena);
         err = (dse_error)DSE_ERROR_INIT;
-        assert_ok(cfg_load(models[i / 4].path, &arena, &doc, &err), &err);
-        assert_ok(wl_operators_resolve(&doc, v, &arena, &ops, &err), &err);
-        assert_int_equal(ops.entry[0].part[0].block->n, models[i / 4].n[0]);
-        assert_int_equal(ops.entry[1].part[0].block->n, models[i / 4].n[2]);
-        assert_int_equal(ops.entry[2].part[0].block->n, models[i / 4].n[1] + more);
+        assert_ok(cfg_load(models[k].path, &arena, &doc, &err), &err);
+        assert_ok(wl_operators_resolve(&doc, passes, &arena, &ops, &err), &err);
+        assert_int_equal(ops.entry[0].part[0].block->n, models[k].n[0]);
+        assert_int_equal(ops.entry[1].part[0].block->n, models[k].n[2]);
+        assert_int_equal(ops.entry[2].part[0].block->n, models[k].n[1] + more);
         dse_arena_free(&arena);
     }
 }
@@ -401,28 +404,42 @@ CLAIM(unknown_blocks_are_refused)
 
 CLAIM(unknown_tensors_are_refused)
 {
-    refuse(OP("y: {add: [x, ^q], shape: act}"), "no tensor 'q' in block 't' (of this variant)");
-    refuse(OP("y: {scale: ^q, by: 5, shape: act}"), "no tensor 'q' in block 't' (of this variant)");
-    refuse(OP("y: {copy: ^q, shape: act}"), "no tensor 'q' in block 't' (of this variant)");
-    refuse(OP("y: {reshape: ^q, from: act, to: act}"), "no tensor 'q' in block 't' (of this variant)");
-    refuse(OP("y: {einsum: ^\"q[bm] w[mn] -> bn\", over: {b: B, m: M, n: N}}"),
-           "no tensor 'q' in block 't' (of this variant)");
-    refuse(OP("y: {input: act, gradient_of: ^q}"), "no tensor 'q' in block 't' (of this variant)");
-    refuse(OP("y: {input: act, after: ^q}"), "no tensor 'q' in block 't' (of this variant)");
+    refuse(OP("y: {add: [x, ^q], shape: act}"), "no tensor 'q' in block 't'");
+    refuse(OP("y: {scale: ^q, by: 5, shape: act}"), "no tensor 'q' in block 't'");
+    refuse(OP("y: {copy: ^q, shape: act}"), "no tensor 'q' in block 't'");
+    refuse(OP("y: {reshape: ^q, from: act, to: act}"), "no tensor 'q' in block 't'");
+    refuse(OP("y: {einsum: ^\"q[bm] w[mn] -> bn\", over: {b: B, m: M, n: N}}"), "no tensor 'q' in block 't'");
+    refuse(OP("y: {input: act, gradient_of: ^q}"), "no tensor 'q' in block 't'");
+    refuse(OP("y: {input: act, after: ^q}"), "no tensor 'q' in block 't'");
 }
 
-/* `extra` is there with recomputation only. */
-CLAIM(tensors_of_another_variant_are_refused)
+/* `extra` is there with recomputation only: even then, an operator that always is may not read it. */
+CLAIM(tensors_of_a_pass_are_refused_without_it)
 {
     static const char text[] = OP("extra: {when: recompute, input: act}\n    y: {copy: ^extra, shape: act}");
 
-    refuse_in(text, plain, "no tensor 'extra' in block 't' (of this variant)");
-    refuse_in(text, sharded, "no tensor 'extra' in block 't' (of this variant)");
+    for (wl_passes passes = 0; passes <= WL_ALL_PASSES; passes++)
+        refuse_in(text, passes, "the tensor 'extra' of block 't' is only there with recomputation");
+    refuse_in(OP("extra: {input: act, gradient_of: ^later}\n    later: {when: recompute, input: act}"), both,
+              "the tensor 'later' of block 't' is only there with recomputation");
     assert_ok(
         resolve(OP("extra: {when: recompute, input: act}\n    y: {when: recompute, copy: extra, shape: act}"),
                 recompute),
         &err);
     dse_arena_free(&arena);
+}
+
+/* What is there for a pass alone is read whatever passes there are. */
+CLAIM(errors_in_what_a_pass_replaces_are_found_without_it)
+{
+    refuse(
+        OP("y: {einsum: \"x[bm] w[mn] -> bn\", recompute: ^\"q[bm] w[mn] -> bn\", over: {b: B, m: M, n: N}}"),
+        "no tensor 'q' in block 't'");
+    refuse(OP("y: {einsum: \"x[bm] w[mn] -> bn\", recompute_sharded: ^\"x[bm] -> bn\", over: {b: B, m: M, n: "
+              "N}}"),
+           "an einsum reads \"x[bsm] w[mn] -> bsn\"");
+    refuse(OP("y: {weight: act, sharded: ^nothing}"), "no shape is called 'nothing'");
+    refuse(OP("y: {when: recompute, input: ^nothing}"), "no shape is called 'nothing'");
 }
 
 CLAIM(shapes_are_checked)
@@ -443,7 +460,7 @@ CLAIM(shapes_are_checked)
 CLAIM(misspelt_names_get_the_nearest_one)
 {
     refuse(OP("out: {input: act}\n    y: {copy: ^outt, shape: act}"),
-           "no tensor 'outt' in block 't' (of this variant); did you mean 'out'?");
+           "no tensor 'outt' in block 't'; did you mean 'out'?");
     refuse(OP("y: {input: ^akt}"), "no shape is called 'akt'; did you mean 'act'?");
     refuse(OP("y: {input: [B, ^M/dq]}"),
            "'M/dq' is not a dimension: unknown symbol 'dq'; did you mean 'dp'?");
@@ -540,18 +557,19 @@ int main(void)
         cmocka_unit_test(what_is_made_of_a_gradient_is_one),
         cmocka_unit_test(entries_of_the_model_keep_their_order_and_places),
         cmocka_unit_test(links_are_listed_by_kind),
-        cmocka_unit_test(the_transformer_resolves_in_all_variants),
+        cmocka_unit_test(the_transformer_resolves_with_all_passes),
         cmocka_unit_test(a_fused_kernel_sums_over_letters_of_one_operand),
         cmocka_unit_test(a_lookup_takes_rows_or_adds_them_up),
         cmocka_unit_test(products_adds_of_partial_sums_and_masks_have_figures_of_their_own),
-        cmocka_unit_test(the_shipped_models_resolve_in_all_variants),
+        cmocka_unit_test(the_shipped_models_resolve_with_all_passes),
         cmocka_unit_test(an_operator_file_is_a_mapping_of_known_sections),
         cmocka_unit_test(symbols_stand_for_parameters),
         cmocka_unit_test(unknown_keys_of_an_operator_are_refused),
         cmocka_unit_test(lookups_products_and_partial_sums_are_checked),
         cmocka_unit_test(unknown_blocks_are_refused),
         cmocka_unit_test(unknown_tensors_are_refused),
-        cmocka_unit_test(tensors_of_another_variant_are_refused),
+        cmocka_unit_test(tensors_of_a_pass_are_refused_without_it),
+        cmocka_unit_test(errors_in_what_a_pass_replaces_are_found_without_it),
         cmocka_unit_test(shapes_are_checked),
         cmocka_unit_test(misspelt_names_get_the_nearest_one),
         cmocka_unit_test(einsums_are_checked),

@@ -1,6 +1,7 @@
 /* What is counted of a strategy is what is generated for it. */
 #include "unit/unit.h"
 
+#include "workload/pass.h"
 #include "workload/totals.h"
 
 #define TRANSFORMER TEST_SOURCE "/configs/operators/transformer.yaml"
@@ -89,7 +90,7 @@ static void assert_same(const wl_workload *w, const wl_totals *t)
     }
 }
 
-/* Every variant of every strategy up to so many ranks; how many there were that can be generated. */
+/* Every set of passes of every strategy up to so many ranks; how many there were that can be generated. */
 static uint32_t compare_strategies(uint32_t layers, uint32_t max_ranks)
 {
     static const wl_precision none = {0}, uneven = {.weights = 4,
@@ -99,27 +100,26 @@ static uint32_t compare_strategies(uint32_t layers, uint32_t max_ranks)
                                                     .messages = 0.5};
     uint32_t seen = 0;
 
-    for (int v = 0; v < 4; v++) {
-        const wl_variant variant = {v & 1, v >> 1};
+    for (wl_passes passes = 0; passes <= WL_ALL_PASSES; passes++) {
         const wl_outline *outline;
 
-        assert_ok(wl_outline_make(&doc, variant, layers, &study, &outline, &err), &err);
+        assert_ok(wl_outline_make(&doc, passes, layers, &study, &outline, &err), &err);
         for (uint32_t dp = 1; dp <= max_ranks; dp++)
             for (uint32_t tp = 1; dp * tp <= max_ranks; tp++)
                 for (uint32_t sp = 1; dp * tp * sp <= max_ranks; sp++)
                     for (uint32_t pp = 1; dp * tp * sp * pp <= max_ranks && pp <= layers + 2; pp++) {
-                        const wl_strategy s = {.dp = dp,
-                                               .tp = tp,
-                                               .sp = sp,
-                                               .pp = pp,
-                                               .recompute = variant.recompute,
-                                               .weight_sharded = variant.weight_sharded,
-                                               .tag_base = WL_TAG_BASE,
-                                               .precision = sp & 1 ? none : uneven,
-                                               .stages = dp & 1 ? WL_STAGES_NEIGHBOURS : WL_STAGES_TURNS};
+                        wl_strategy s = {.dp = dp,
+                                         .tp = tp,
+                                         .sp = sp,
+                                         .pp = pp,
+                                         .tag_base = WL_TAG_BASE,
+                                         .precision = sp & 1 ? none : uneven,
+                                         .stages = dp & 1 ? WL_STAGES_NEIGHBOURS : WL_STAGES_TURNS};
                         wl_workload w;
                         wl_totals t;
 
+                        for (uint32_t i = 0; i < WL_N_PASSES; i++)
+                            strategy_set(&s.strategy, wl_pass_table[i].parameter, passes >> i & 1);
                         dse_arena_reset(&arena);
                         if (wl_generate(&doc, &symbols, layers, &s, &arena, &w, &err) != DSE_OK) {
                             err = (dse_error)DSE_ERROR_INIT; /* for reasons that no count shows */
@@ -194,7 +194,7 @@ CLAIM(a_symbol_without_a_value_and_a_size_beyond_63_bits_are_refused)
     const wl_outline *outline;
     wl_totals t;
 
-    assert_ok(wl_outline_make(&doc, (wl_variant){false, false}, 2, &study, &outline, &err), &err);
+    assert_ok(wl_outline_make(&doc, 0, 2, &study, &outline, &err), &err);
     few.n = 3;
     assert_failure(wl_totals_of(outline, &few, &s, &arena, &t, &err), &err, DSE_E_CONFIG, TRANSFORMER,
                    "the symbol 'Dout' has no value");

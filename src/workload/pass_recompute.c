@@ -1,4 +1,11 @@
-#include "workload/recompute.h"
+/* Recomputation: what the backward pass needs of the forward pass is made again.
+ *
+ * A file says how, operator by operator (`when: recompute`, and einsums that read what these make), or names for a whole
+ * block the tensor `after` which that begins. Then, of what the forward pass makes, the backward pass gets nothing but the
+ * block's inputs and weights: all that it reads else, and what that is made of, is made again under the name
+ * <tensor>_recomp, in front of the first gradient. What is made again of inputs and weights alone waits for `after`. Sharded
+ * weights that are read by both are gathered once for both: <weight>_recomp. */
+#include "workload/pass.h"
 
 #include <string.h>
 
@@ -6,7 +13,6 @@
 typedef struct {
     const wl_block *old;
     uint32_t at, n;  /* where those made again go, and how many there are */
-    uint32_t after;  /* old index */
     uint32_t *again; /* new index of what is made again; DSE_NONE: nothing is */
 } plan;
 
@@ -45,11 +51,11 @@ static bool is_taken_twice(const wl_block *b, uint32_t weight, const bool *wante
     return forward && back;
 }
 
-static void make_plan(const wl_block *b, uint32_t after, bool sharded, dse_arena *a, plan *out)
+static void make_plan(const wl_block *b, dse_arena *a, plan *out)
 {
     bool *wanted = DSE_ARENA_NEW(a, bool, b->n);
 
-    *out = (plan){.old = b, .after = after, .again = DSE_ARENA_NEW(a, uint32_t, b->n)};
+    *out = (plan){.old = b, .again = DSE_ARENA_NEW(a, uint32_t, b->n)};
     while (out->at < b->n && !is_gradient(&b->op[out->at]))
         out->at++;
     for (uint32_t i = 0; i < b->n; i++)
@@ -58,7 +64,7 @@ static void make_plan(const wl_block *b, uint32_t after, bool sharded, dse_arena
             mark(b, b->op[i].x2, wanted);
         }
     for (uint32_t i = 0; i < b->n; i++)
-        if (sharded && b->op[i].is_weight && is_taken_twice(b, i, wanted))
+        if (b->op[i].is_sharded && is_taken_twice(b, i, wanted))
             wanted[i] = true;
     for (uint32_t i = 0; i < b->n; i++)
         out->again[i] = wanted[i] ? out->at + out->n++ : DSE_NONE;
@@ -90,7 +96,7 @@ static void make_again(const plan *p, uint32_t i, wl_operator *out)
     out->makes = WL_TENSOR_RECOMPUTED;
     if (out->is_weight) {
         out->kind = WL_OP_COPY;
-        out->is_weight = false;
+        out->is_weight = out->is_sharded = false;
         out->x1 = moved(p, i);
         out->x1_shape = out->y_shape = taken_shape(p->old, i);
         return;
@@ -98,7 +104,7 @@ static void make_again(const plan *p, uint32_t i, wl_operator *out)
     out->x1 = again(p, p->old->op[i].x1);
     out->x2 = again(p, p->old->op[i].x2);
     if (out->x1 == moved(p, p->old->op[i].x1) && out->after == DSE_NONE)
-        out->after = moved(p, p->after);
+        out->after = moved(p, p->old->again_after);
 }
 
 static void keep(const plan *p, const wl_operator *from, wl_operator *out)
@@ -112,20 +118,35 @@ static void keep(const plan *p, const wl_operator *from, wl_operator *out)
     out->after = moved(p, from->after);
 }
 
-void wl_block_recompute(wl_block *b, uint32_t after, bool sharded, dse_arena *a)
+static void make_block_again(wl_block *b, dse_arena *a)
 {
+    const wl_block old = *b;
     plan p;
     wl_operator *op;
 
-    make_plan(b, after, sharded, a, &p);
-    op = DSE_ARENA_NEW(a, wl_operator, b->n + p.n);
-    for (uint32_t i = 0; i < b->n; i++) {
-        keep(&p, &b->op[i], &op[moved(&p, i)]);
+    make_plan(&old, a, &p);
+    op = DSE_ARENA_RAW(a, wl_operator, old.n + p.n);
+    for (uint32_t i = 0; i < old.n; i++) {
+        keep(&p, &old.op[i], &op[moved(&p, i)]);
         if (p.again[i] == DSE_NONE)
             continue;
         make_again(&p, i, &op[p.again[i]]);
-        op[p.again[i]].name = dse_arena_printf(a, "%s_recomp", b->op[i].name);
+        op[p.again[i]].name = dse_arena_printf(a, "%s_recomp", old.op[i].name);
     }
     b->op = op;
-    b->n += p.n;
+    b->n = old.n + p.n;
+    b->again_after = DSE_NONE; /* done */
+}
+
+wl_block *wl_pass_recompute(const wl_block *read, dse_arena *a)
+{
+    wl_block *b = wl_block_copy(read, a);
+
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->op[i].recomputed)
+            b->op[i] = *b->op[i].recomputed;
+    wl_block_describe(b);
+    if (b->again_after != DSE_NONE)
+        make_block_again(b, a);
+    return b;
 }

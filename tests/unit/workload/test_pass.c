@@ -1,7 +1,7 @@
-/* A block's forward pass is made again for its backward pass. */
+/* Passes: which ones a strategy asks for, in which order they run, and what recomputation makes of a block. */
 #include "unit/unit.h"
 
-#include "workload/operators.h"
+#include "workload/pass.h"
 
 static dse_arena arena;
 static dse_error err;
@@ -32,7 +32,11 @@ static void resolve(const char *text, bool recompute, bool sharded)
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err), &err);
-    assert_ok(wl_operators_resolve(&doc, (wl_variant){recompute, sharded}, &arena, &ops, &err), &err);
+    assert_ok(wl_operators_resolve(&doc,
+                                   (recompute ? WL_PASS_BIT(WL_PASS_RECOMPUTE) : 0) |
+                                       (sharded ? WL_PASS_BIT(WL_PASS_WEIGHT_SHARD) : 0),
+                                   &arena, &ops, &err),
+              &err);
 }
 
 static const char *name_of(uint32_t i)
@@ -64,6 +68,40 @@ static const wl_operator *find(const char *name)
             return &b->op[i];
     fail_msg("no tensor '%s'", name);
     return NULL;
+}
+
+/* Weights are sharded before the forward pass is made again of them. */
+CLAIM(a_strategy_asks_for_the_passes_of_its_parameters)
+{
+    strategy s = strategy_default();
+
+    assert_int_equal(wl_passes_of(&s), 0);
+    for (uint32_t i = 0; i < WL_N_PASSES; i++) {
+        s = strategy_default();
+        strategy_set(&s, wl_pass_table[i].parameter, 1);
+        assert_int_equal(wl_passes_of(&s), WL_PASS_BIT(i));
+    }
+    s.recompute = s.weight_sharded = 1;
+    assert_int_equal(wl_passes_of(&s), WL_ALL_PASSES);
+    assert_true(WL_PASS_WEIGHT_SHARD < WL_PASS_RECOMPUTE);
+}
+
+CLAIM(a_pass_leaves_the_block_that_it_is_given)
+{
+    const wl_block *read;
+
+    resolve(AGAIN, false, false);
+    assert_ok(wl_operators_read(&doc, &arena, &ops, &err), &err);
+    read = ops.entry[0].part[0].block;
+    for (uint32_t i = 0; i < WL_N_PASSES; i++) {
+        const wl_block *made = wl_pass_table[i].apply(read, &arena);
+
+        assert_ptr_not_equal(made, read);
+        assert_ptr_not_equal(made->op, read->op);
+    }
+    assert_block("u=x,w g=u,- y=g,- r=y,- d_g=d_y,g d_w=x,d_g d_x=d_g,w");
+    assert_false(find("w")->is_sharded);
+    dse_arena_free(&arena);
 }
 
 CLAIM(without_recomputation_nothing_changes)
@@ -113,15 +151,16 @@ CLAIM(the_tensor_that_it_waits_for_must_be_there)
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("f.yaml", text, strlen(text), &arena, &doc, &err), &err);
-    assert_failure(wl_operators_resolve(&doc, (wl_variant){true, false}, &arena, &ops, &err), &err,
-                   DSE_E_CONFIG, "f.yaml:16:16",
-                   "no tensor 'd_z' in block 't' (of this variant); did you mean 'd_y'?");
+    assert_failure(wl_operators_read(&doc, &arena, &ops, &err), &err, DSE_E_CONFIG, "f.yaml:16:16",
+                   "no tensor 'd_z' in block 't'; did you mean 'd_y'?");
     dse_arena_free(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_strategy_asks_for_the_passes_of_its_parameters),
+        cmocka_unit_test(a_pass_leaves_the_block_that_it_is_given),
         cmocka_unit_test(without_recomputation_nothing_changes),
         cmocka_unit_test(what_gradients_read_is_made_again_of_inputs_and_weights),
         cmocka_unit_test(a_sharded_weight_is_gathered_once_for_both),
