@@ -285,13 +285,12 @@ static void put_compat(idle sum, bool any, bool marked, uint32_t n_ranks, metric
         metric_put_absent(out, "warning", NULL);
 }
 
-static dse_status pipeline_bubble_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void pipeline_bubble_compat(const metric_context *x, metric_value *out)
 {
     bool any = false, marked = false;
     dse_arena scratch;
     idle sum = {0};
 
-    (void)err;
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < x->n_views; i++) {
         metric_spans busy;
@@ -309,24 +308,14 @@ static dse_status pipeline_bubble_compat(const metric_context *x, metric_value *
     }
     dse_arena_free(&scratch);
     put_compat(sum, any, marked, x->n_views, out);
-    return DSE_OK;
 }
 
-static const metric_entry entries[] = {{"bubble_ratio", "", METRIC_LOWER, METRIC_WAIT_TOLERANCE}};
-
 static const metric rows[] = {
-    {.name = "pipeline_bubble",
-     .group = "kineto",
-     .unit = "",
-     .help = "share of the GPU's timeline in which a pipeline stage does nothing or waits in a send or "
-             "receive; per stage "
-             "and rank; of the ideal schedule",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_GPU | METRIC_NEEDS_PIPELINE,
-     .compute = pipeline_bubble,
-     METRIC_ENTRIES(entries),
-     .compat = pipeline_bubble_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("pipeline_bubble", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_GPU | METRIC_NEEDS_PIPELINE,
+                "share of the GPU's timeline in which a pipeline stage does nothing or waits in a send or "
+                "receive; per stage and rank; of the ideal schedule"),
+     .compute = pipeline_bubble, METRIC_ENTRY("bubble_ratio", "", METRIC_LOWER, METRIC_WAIT_TOLERANCE),
+     .compat_put = pipeline_bubble_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(bubble);

@@ -15,13 +15,12 @@ static void count(const metric_view *v, uint64_t by_type[METRIC_COMM_TYPES])
         by_type[v->comm_type[c]]++;
 }
 
-static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_error *err)
+static void coll_call_num(const metric_context *x, metric_value *out)
 {
     uint64_t by_type[METRIC_COMM_TYPES] = {0}, total = 0;
     metric_value *ranks;
     double mean = 0;
 
-    (void)err;
     for (uint32_t i = 0; i < x->n_views; i++) {
         total += x->view[i].comm.n;
         mean += per_step(&x->view[i]) / x->n_views;
@@ -32,8 +31,7 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
     metric_put_number_or(out, "calls_per_iteration", mean, "no step markers");
     metric_put_integer(out, "num_traces", x->n_views);
     ranks = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         metric_value *rank = metric_put_rank(ranks, v->rank);
 
         memset(by_type, 0, sizeof by_type);
@@ -43,7 +41,6 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
         metric_put_number_or(rank, "calls_per_iteration", per_step(v), "no step markers");
         metric_put_text(rank, "layer", metric_layer_name(v->comm_layer));
     }
-    return DSE_OK;
 }
 
 /* ---- as the original tool has it: every layer of each file ---------------------------------- */
@@ -82,7 +79,7 @@ static void count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRI
 
 /* A file of several ranks, as simulated runs are, is one file. One that calls itself metadata is passed
  * over. */
-static dse_status coll_call_num_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void coll_call_num_compat(const metric_context *x, metric_value *out)
 {
     uint64_t by_type[METRIC_COMM_TYPES] = {0}, before = 0, total = 0;
     metric_value *sum = metric_put_count(out, "total_calls", 0), *file = NULL;
@@ -90,7 +87,6 @@ static dse_status coll_call_num_compat(const metric_context *x, metric_value *ou
     const char *last = NULL;
     uint32_t n = 0;
 
-    (void)err;
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
 
@@ -111,22 +107,14 @@ static dse_status coll_call_num_compat(const metric_context *x, metric_value *ou
     sum->integer = (int64_t)total;
     metric_put_types(out, "calls_by_type", by_type);
     metric_put_integer(out, "num_traces", n);
-    return DSE_OK;
 }
 
-static const metric_entry entries[] = {{"calls_by_type", "calls", METRIC_NEITHER, METRIC_COUNT_TOLERANCE}};
-
 static const metric rows[] = {
-    {.name = "coll_call_num",
-     .group = "kineto",
-     .unit = "",
-     .help = "number of collectives by type, per rank and per step; counted in one layer, the kernels if "
-             "there are any",
-     .kinds = METRIC_ON_GPU,
-     .compute = coll_call_num,
-     METRIC_ENTRIES(entries),
-     .compat = coll_call_num_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("coll_call_num", "kineto", "", METRIC_ON_GPU, 0,
+                "number of collectives by type, per rank and per step; counted in one layer, the kernels if "
+                "there are any"),
+     .put = coll_call_num, METRIC_ENTRY("calls_by_type", "calls", METRIC_NEITHER, METRIC_COUNT_TOLERANCE),
+     .compat_put = coll_call_num_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(calls);

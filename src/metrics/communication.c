@@ -224,14 +224,13 @@ static void measure_all(const guide_ranks *ranks, rank_comm *c)
     dse_arena_free(&scratch);
 }
 
-static dse_status communication(const metric_context *x, metric_value *out, dse_error *err)
+static void communication(const metric_context *x, metric_value *out)
 {
     type_sum type[METRIC_COMM_TYPES] = {{0}}, all = {0};
     metric_value *per_rank;
     guide_ranks ranks = guide_ranks_of(x);
     rank_comm *c = DSE_ARENA_NEW(x->arena, rank_comm, ranks.n);
 
-    (void)err;
     measure_all(&ranks, c);
     metric_put_number(out, "total_communication_time_ms", GUIDE_MEAN(c, ranks.n, time_ms));
     metric_put_number(out, "total_communication_count", GUIDE_MEAN(c, ranks.n, calls));
@@ -246,7 +245,6 @@ static dse_status communication(const metric_context *x, metric_value *out, dse_
     per_rank = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < ranks.n; i++)
         put_rank(ranks.rank[i].view, &c[i], metric_put_rank(per_rank, ranks.rank[i].rank));
-    return DSE_OK;
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -395,14 +393,13 @@ static void put_operations_compat(const compat_row *c, uint32_t n, metric_value 
     }
 }
 
-static dse_status communication_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void communication_compat(const metric_context *x, metric_value *out)
 {
     compat_row *c;
     metric_value *list;
     dse_arena scratch;
     guide_ranks ranks = guide_ranks_compat(x);
 
-    (void)err;
     dse_arena_init(&scratch);
     c = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
     for (uint32_t i = 0; i < ranks.n; i++) {
@@ -418,23 +415,14 @@ static dse_status communication_compat(const metric_context *x, metric_value *ou
     for (uint32_t i = 0; i < ranks.n; i++)
         put_rank_compat(&c[i], ranks.rank[i].label, metric_put_object(list, NULL));
     metric_put_integer(out, "num_ranks", ranks.n);
-    return DSE_OK;
 }
 
-static const metric_entry entries[] = {{"bytes_by_type", "bytes", METRIC_NEITHER, METRIC_COUNT_TOLERANCE}};
-
 static const metric rows[] = {
-    {.name = "communication",
-     .group = "guide",
-     .unit = "",
-     .help = "communication by collective: calls, time, bytes, algorithm and bus bandwidth, share of the "
-             "GPU's time",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_GPU,
-     .compute = communication,
-     METRIC_ENTRIES(entries),
-     .compat = communication_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("communication", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
+                "communication by collective: calls, time, bytes, algorithm and bus bandwidth, share of the "
+                "GPU's time"),
+     .put = communication, METRIC_ENTRY("bytes_by_type", "bytes", METRIC_NEITHER, METRIC_COUNT_TOLERANCE),
+     .compat_put = communication_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(communication);

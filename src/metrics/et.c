@@ -81,13 +81,12 @@ static void count_all(const metric_context *x, et_counts **out)
 
 static const char no_steps[] = "an execution trace has no step markers";
 
-static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_error *err)
+static void coll_call_num(const metric_context *x, metric_value *out)
 {
     uint64_t total = 0, by_type[METRIC_COMM_TYPES] = {0};
     metric_value *per_rank;
     et_counts *c;
 
-    (void)err;
     count_all(x, &c);
     for (uint32_t i = 0; i < x->n_views; i++) {
         total += c[i].n_calls;
@@ -106,7 +105,6 @@ static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_
         metric_put_types(v, "calls_by_type", c[i].calls);
         metric_put_absent(v, "calls_per_iteration", no_steps);
     }
-    return DSE_OK;
 }
 
 /* ---- volumes -------------------------------------------------------------------------------- */
@@ -163,30 +161,18 @@ static void volume(const metric_context *x, metric_comm_type type, const char *k
     X(collective_vol_total_gb, METRIC_COMM_TYPES, "all collectives, per group, too")
 
 #define FUNCTION(id, type, words)                                                                            \
-    static dse_status id(const metric_context *x, metric_value *out, dse_error *err)                         \
-    {                                                                                                        \
-        (void)err;                                                                                           \
-        volume(x, type, #id, out);                                                                           \
-        return DSE_OK;                                                                                       \
-    }
+    static void id(const metric_context *x, metric_value *out) { volume(x, type, #id, out); }
 VOLUMES(FUNCTION)
 #undef FUNCTION
 
 #define ROW(id, type, words)                                                                                 \
-    {.name = #id,                                                                                            \
-     .group = "et",                                                                                          \
-     .unit = "GB",                                                                                           \
-     .help = "bytes that the lowest rank puts into " words ", from its execution trace",                     \
-     .kinds = METRIC_ON(TRACE_ET),                                                                           \
-     .compute = id,                                                                                          \
-     .headline = #id},
+    {METRIC_ROW(#id, "et", "GB", METRIC_ON(TRACE_ET), 0,                                                     \
+                "bytes that the lowest rank puts into " words ", from its execution trace"),                 \
+     .put = id, .headline = #id},
 
-static const metric rows[] = {{.name = "coll_call_num",
-                               .group = "et",
-                               .unit = "",
-                               .help = "number of collectives, per rank and type, from execution traces",
-                               .kinds = METRIC_ON(TRACE_ET),
-                               .compute = coll_call_num},
+static const metric rows[] = {{METRIC_ROW("coll_call_num", "et", "", METRIC_ON(TRACE_ET), 0,
+                                          "number of collectives, per rank and type, from execution traces"),
+                               .put = coll_call_num},
                               VOLUMES(ROW)};
 
 METRIC_FAMILY(et);

@@ -140,15 +140,10 @@ static dse_status upstream(const metric_context *x, metric_value *out, dse_error
 }
 
 static const metric rows[] = {
-    {.name = "token_to_expert_assignment",
-     .group = "kineto",
-     .unit = "",
-     .help =
-         "tokens per expert and their spread (entropy, variation), per device too, from gate logs beside the "
-         "trace",
-     .kinds = METRIC_ON_ANY,
-     .compute = definition,
-     .compat = upstream},
+    {METRIC_ROW("token_to_expert_assignment", "kineto", "", METRIC_ON_ANY, 0,
+                "tokens per expert and their spread (entropy, variation), per device too, from gate logs "
+                "beside the trace"),
+     .compute = definition, .compat = upstream},
 };
 
 METRIC_FAMILY(experts);

@@ -350,15 +350,10 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
 }
 
 static const metric rows[] = {
-    {.name = "fsdp",
-     .group = "guide",
-     .unit = "",
-     .help =
-         "cost of fully sharded data parallelism: share of the step, own time and GPU time of each operation",
-     .kinds = METRIC_ON_HOST,
-     .needs = METRIC_NEEDS_STEPS,
-     .compute = fsdp,
-     .compat = fsdp_compat},
+    {METRIC_ROW("fsdp", "guide", "", METRIC_ON_HOST, METRIC_NEEDS_STEPS,
+                "cost of fully sharded data parallelism: share of the step, own time and GPU time of each "
+                "operation"),
+     .compute = fsdp, .compat_put = fsdp_compat},
 };
 
 METRIC_FAMILY(fsdp);

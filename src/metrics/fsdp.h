@@ -52,6 +52,6 @@ void fsdp_layers_add(fsdp_layers *l, uint32_t name, int64_t time_ps);
 const uint32_t *fsdp_layers_sorted(const fsdp_layers *l, dse_arena *a);
 
 /* fsdp_compat.c: as the original tool. */
-metric_fn fsdp_compat;
+metric_put_fn fsdp_compat;
 
 #endif

@@ -141,13 +141,12 @@ static void put_all(const guide_ranks *ranks, const compat_row *row, dse_arena *
     metric_put_integer(out, "num_ranks", ranks->n);
 }
 
-dse_status fsdp_compat(const metric_context *x, metric_value *out, dse_error *err)
+void fsdp_compat(const metric_context *x, metric_value *out)
 {
     dse_arena scratch;
     guide_ranks ranks = guide_ranks_compat(x);
     compat_row *row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
 
-    (void)err;
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < ranks.n; i++) {
         dse_arena_reset(&scratch);
@@ -157,5 +156,4 @@ dse_status fsdp_compat(const metric_context *x, metric_value *out, dse_error *er
     for (uint32_t i = 0; i < ranks.n; i++)
         fsdp_layers_free(&row[i].layers);
     dse_arena_free(&scratch);
-    return DSE_OK;
 }

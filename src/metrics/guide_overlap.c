@@ -57,14 +57,13 @@ static void put_rank(const rank_overlap *o, metric_value *to)
     metric_put_integer(to, "num_comm_kernels", o->n_comm);
 }
 
-static dse_status overlap(const metric_context *x, metric_value *out, dse_error *err)
+static void overlap(const metric_context *x, metric_value *out)
 {
     metric_value *per_rank;
     int64_t n_compute = 0, n_comm = 0;
     guide_ranks ranks = guide_ranks_of(x);
     rank_overlap *o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
 
-    (void)err;
     for (uint32_t i = 0; i < ranks.n; i++) {
         const metric_view *v = ranks.rank[i].view;
         metric_spans comm = metric_comm_kernel_time(v);
@@ -84,7 +83,6 @@ static dse_status overlap(const metric_context *x, metric_value *out, dse_error 
     per_rank = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < ranks.n; i++)
         put_rank(&o[i], metric_put_rank(per_rank, ranks.rank[i].rank));
-    return DSE_OK;
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -144,7 +142,7 @@ static void put_rank_compat(const rank_overlap *o, const char *label, metric_val
     metric_put_text(to, "rank", label);
 }
 
-static dse_status overlap_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void overlap_compat(const metric_context *x, metric_value *out)
 {
     metric_value *list;
     int64_t n_compute = 0, n_comm = 0;
@@ -152,7 +150,6 @@ static dse_status overlap_compat(const metric_context *x, metric_value *out, dse
     guide_ranks ranks = guide_ranks_compat(x);
     rank_overlap *o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
 
-    (void)err;
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < ranks.n; i++) {
         dse_arena_reset(&scratch);
@@ -172,20 +169,13 @@ static dse_status overlap_compat(const metric_context *x, metric_value *out, dse
     for (uint32_t i = 0; i < ranks.n; i++)
         put_rank_compat(&o[i], ranks.rank[i].label, metric_put_object(list, NULL));
     metric_put_integer(out, "num_ranks", ranks.n);
-    return DSE_OK;
 }
 
 static const metric rows[] = {
-    {.name = "overlap",
-     .group = "guide",
-     .unit = "",
-     .help = "time of compute and of communication kernels, what they share, and when no kernel runs: means "
-             "over ranks",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_GPU,
-     .compute = overlap,
-     .compat = overlap_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("overlap", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
+                "time of compute and of communication kernels, what they share, and when no kernel runs: "
+                "means over ranks"),
+     .put = overlap, .compat_put = overlap_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(guide_overlap);

@@ -153,13 +153,12 @@ static void put_lag(const metric_context *x, metric_value *out)
     }
 }
 
-static dse_status straggler(const metric_context *x, metric_value *out, dse_error *err)
+static void straggler(const metric_context *x, metric_value *out)
 {
     metric_value *per_rank;
     guide_ranks ranks = guide_ranks_of(x);
     rank_time *t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n);
 
-    (void)err;
     measure_all(&ranks, x->options->trim, t);
     put_times(&ranks, t, x->arena, out);
     put_lag(x, out);
@@ -172,7 +171,6 @@ static dse_status straggler(const metric_context *x, metric_value *out, dse_erro
         metric_put_number(to, "exposed_comm_ms", t[i].exposed);
         metric_put_number(to, "self_time_ms", t[i].own);
     }
-    return DSE_OK;
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -282,7 +280,7 @@ static void put_durations(const guide_ranks *ranks, const double *ms, metric_val
     guide_put_round(out, "coefficient_of_variation", s.mean > 0 ? s.deviation / s.mean * 100 : 0);
 }
 
-static dse_status straggler_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void straggler_compat(const metric_context *x, metric_value *out)
 {
     late_rank *late;
     double *ms; /* the first time of all ranks, the second, the third */
@@ -290,7 +288,6 @@ static dse_status straggler_compat(const metric_context *x, metric_value *out, d
     dse_arena scratch;
     guide_ranks ranks = guide_ranks_compat(x);
 
-    (void)err;
     dse_arena_init(&scratch);
     ms = DSE_ARENA_NEW(x->arena, double, N_TIMES *(size_t)ranks.n);
     late = DSE_ARENA_NEW(x->arena, late_rank, ranks.n);
@@ -312,20 +309,13 @@ static dse_status straggler_compat(const metric_context *x, metric_value *out, d
         metric_put_text(to, "rank", ranks.rank[i].label);
     }
     metric_put_integer(out, "num_ranks", ranks.n);
-    return DSE_OK;
 }
 
 static const metric rows[] = {
-    {.name = "straggler",
-     .group = "guide",
-     .unit = "",
-     .help =
-         "ranks that the others wait for: each rank's step without exposed communication, against the median",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_RANKS | METRIC_NEEDS_STEPS,
-     .compute = straggler,
-     .compat = straggler_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("straggler", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_RANKS | METRIC_NEEDS_STEPS,
+                "ranks that the others wait for: each rank's step without exposed communication, against the "
+                "median"),
+     .put = straggler, .compat_put = straggler_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(guide_straggler);

@@ -168,15 +168,10 @@ static dse_status throughput_compat(const metric_context *x, metric_value *out, 
 }
 
 static const metric rows[] = {
-    {.name = "throughput",
-     .group = "guide",
-     .unit = "tokens/s",
-     .help = "tokens of a training step over the mean time of a step, and over the window of all steps",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_STEPS | METRIC_NEEDS_CARD | METRIC_NEEDS_TOKENS,
-     .compute = throughput,
-     .compat = throughput_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("throughput", "guide", "tokens/s", METRIC_ON_GPU,
+                METRIC_NEEDS_STEPS | METRIC_NEEDS_CARD | METRIC_NEEDS_TOKENS,
+                "tokens of a training step over the mean time of a step, and over the window of all steps"),
+     .compute = throughput, .compat = throughput_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(guide_throughput);

@@ -133,13 +133,9 @@ static dse_status kernel_class_time(const metric_context *x, metric_value *out, 
 }
 
 static const metric rows[] = {
-    {.name = "kernel_class_time",
-     .group = "kineto",
-     .unit = "",
-     .help =
-         "compute kernels of a simulated run by class (matmul, attention, ...): count, time and share over "
-         "all ranks, and the shapes that take most time",
-     .kinds = METRIC_ON(TRACE_SIMULATED),
+    {METRIC_ROW("kernel_class_time", "kineto", "", METRIC_ON(TRACE_SIMULATED), 0,
+                "compute kernels of a simulated run by class (matmul, attention, ...): count, time and share "
+                "over all ranks, and the shapes that take most time"),
      .compute = kernel_class_time},
 };
 

@@ -227,20 +227,18 @@ static void kernel_of(const guide_ranks *ranks, dse_arena *a, dse_arena *scratch
         put_rank(&k[i], &kinds[i], metric_put_rank(per_rank, ranks->rank[i].rank));
 }
 
-static dse_status kernel(const metric_context *x, metric_value *out, dse_error *err)
+static void kernel(const metric_context *x, metric_value *out)
 {
     trace_names names = {0};
     rank_kernels all = {0};
     dse_arena scratch;
     guide_ranks ranks = guide_ranks_of(x);
 
-    (void)err;
     dse_arena_init(&scratch);
     kernel_of(&ranks, x->arena, &scratch, &names, &all, out);
     dse_arena_free(&scratch);
     dse_free(all.name);
     trace_names_free(&names);
-    return DSE_OK;
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -382,13 +380,12 @@ static void put_kinds_compat(const compat_row *row, uint32_t n, metric_value *to
     }
 }
 
-static dse_status kernel_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void kernel_compat(const metric_context *x, metric_value *out)
 {
     metric_value *list;
     guide_ranks ranks = guide_ranks_compat(x);
     compat_row *row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
 
-    (void)err;
     for (uint32_t i = 0; i < ranks.n; i++)
         measure_compat(&ranks.rank[i], x->arena, &row[i]);
     guide_put_round(out, "avg_kernel_time_ms", GUIDE_MEAN(row, ranks.n, time_ms));
@@ -400,20 +397,13 @@ static dse_status kernel_compat(const metric_context *x, metric_value *out, dse_
     for (uint32_t i = 0; i < ranks.n; i++)
         put_rank_compat(&ranks.rank[i], &row[i], x->arena, metric_put_object(list, NULL));
     metric_put_integer(out, "num_ranks", ranks.n);
-    return DSE_OK;
 }
 
 static const metric rows[] = {
-    {.name = "kernel",
-     .group = "guide",
-     .unit = "",
-     .help = "kernels by kind of work, and the ten that take most time over all ranks: counts, sums of time, "
-             "shares",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_GPU,
-     .compute = kernel,
-     .compat = kernel_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("kernel", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
+                "kernels by kind of work, and the ten that take most time over all ranks: counts, sums of "
+                "time, shares"),
+     .put = kernel, .compat_put = kernel_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(kernels);

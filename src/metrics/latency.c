@@ -322,28 +322,16 @@ static dse_status tpot_compat(const metric_context *x, metric_value *out, dse_er
 }
 
 static const metric rows[] = {
-    {.name = "TTFT",
-     .group = "kineto",
-     .unit = "s",
-     .help = "inference: time to the first token, of a benchmark's record beside the trace, else of the "
-             "first forward passes",
-     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
-     .needs = METRIC_NEEDS_INFERENCE,
-     .compute = ttft,
-     .compat = ttft_compat,
-     .headline = "ttft",
-     .alias = "ttft"},
-    {.name = "TPOT",
-     .group = "kineto",
-     .unit = "s",
-     .help = "inference: time per output token after the first, of a benchmark's record, else of the forward "
-             "passes",
-     .kinds = METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
-     .needs = METRIC_NEEDS_INFERENCE,
-     .compute = tpot,
-     .compat = tpot_compat,
-     .headline = "tpot",
-     .alias = "tpot"},
+    {METRIC_ROW("TTFT", "kineto", "s", METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
+                METRIC_NEEDS_INFERENCE,
+                "inference: time to the first token, of a benchmark's record beside the trace, else of the "
+                "first forward passes"),
+     .compute = ttft, .compat = ttft_compat, .headline = "ttft", .alias = "ttft"},
+    {METRIC_ROW("TPOT", "kineto", "s", METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
+                METRIC_NEEDS_INFERENCE,
+                "inference: time per output token after the first, of a benchmark's record, else of the "
+                "forward passes"),
+     .compute = tpot, .compat = tpot_compat, .headline = "tpot", .alias = "tpot"},
 };
 
 METRIC_FAMILY(latency);

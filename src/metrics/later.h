@@ -22,15 +22,12 @@ static inline trace_kind later_kind(const metric_context *x) { return x->record-
     }
 
 #define LATER_ROW_FIELDS(id, of_unit, on, text)                                                              \
-    .name = #id, .group = "later", .unit = of_unit, .help = text, .kinds = on, .compute = id, .compat = id,  \
-    .headline = #id
+    METRIC_ROW(#id, "later", of_unit, on, 0, text), .compute = id, .compat = id, .headline = #id
 
-/* The same for a row whose headline is compared; its entry is called id_entry. */
-#define LATER_ENTRY(id, unit, better, tolerance)                                                             \
-    static const metric_entry id##_entry[] = {{#id, unit, better, tolerance}};
-#define LATER_ROW_COMPARED(id, of_unit, on, text)                                                            \
+/* The same for a row whose headline is compared. */
+#define LATER_ROW_COMPARED(id, of_unit, on, better, tolerance, text)                                         \
     {                                                                                                        \
-        LATER_ROW_FIELDS(id, of_unit, on, text), METRIC_ENTRIES(id##_entry)                                  \
+        LATER_ROW_FIELDS(id, of_unit, on, text), METRIC_ENTRY(#id, of_unit, better, tolerance)               \
     }
 
 /* ---- results ------------------------------------------------------------------------------- */

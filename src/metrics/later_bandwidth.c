@@ -168,8 +168,7 @@ static dse_status utilization(const metric_context *x, later_result *r, dse_erro
         isnan(card->bandwidth_gbps[1]))
         return metric_absent(err, "it needs a workload card with hardware.network_topo.bandwidth_gbps and "
                                   "xpu_spec.count_per_node");
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         double sum = 0;
         uint32_t n = 0;
 

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-static double seconds(int64_t ps) { return (double)ps / TRACE_PS_PER_S; }
-
 static double ps_of(const later_kernels *k, uint32_t i) { return (double)k->rank->event[k->event[i]].dur_ps; }
 
 /* ---- communication_fraction ---------------------------------------------------------------- */
@@ -129,7 +127,7 @@ static void tpu_fraction(const metric_context *x, bool mean, later_result *r)
         double comm = 0, all = 0;
 
         for (size_t k = 0; k < d->n; k++) {
-            double s = seconds(d->op[k].span.end - d->op[k].span.start);
+            double s = metric_seconds(d->op[k].span.end - d->op[k].span.start);
             all += s;
             comm += d->op[k].work == TPU_COMMUNICATION ? s : 0;
         }
@@ -218,8 +216,9 @@ static void rank_time(const metric_context *x, uint32_t i, later_result *r)
         return;
     comm = later_union(&k, true, x->arena);
     s = later_inner(&all);
-    time = seconds(all.n > 2 ? metric_spans_within(&comm, s.step[0].span.start, s.step[s.n - 1].span.end)
-                             : metric_spans_length(&comm));
+    time =
+        metric_seconds(all.n > 2 ? metric_spans_within(&comm, s.step[0].span.start, s.step[s.n - 1].span.end)
+                                 : metric_spans_length(&comm));
     later_add_value(r, k.rank, s.n ? time / s.n : time);
 }
 
@@ -232,7 +231,7 @@ static void summed_time(const metric_context *x, later_result *r)
     for (uint32_t i = 0; i < x->n_views; i++) {
         later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
-        sum += seconds(later_sum(&k, true));
+        sum += metric_seconds(later_sum(&k, true));
         n += k.n;
     }
     if (n)
@@ -253,7 +252,7 @@ static dse_status tpu_time(const metric_context *x, later_result *r, dse_error *
     }
     run = tpu_run_of(x);
     for (uint32_t i = 0; i < run.n; i++)
-        later_add_value(r, NULL, seconds(metric_spans_length(&run.device[i]->comm)));
+        later_add_value(r, NULL, metric_seconds(metric_spans_length(&run.device[i]->comm)));
     return DSE_OK;
 }
 
@@ -289,24 +288,17 @@ static uint64_t upstream_calls(const metric_view *v)
     return n;
 }
 
-static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_error *err)
+static void coll_call_num(const metric_context *x, metric_value *out)
 {
     const metric_view *first = &x->view[0];
 
-    (void)err;
     metric_put_count(out, "coll_call_num", x->options->compat ? upstream_calls(first) : first->comm.n);
-    return DSE_OK;
 }
 
 static const metric rows[] = {
-    {.name = "coll_call_num",
-     .group = "later",
-     .unit = "calls",
-     .help = "communication kernels of the lowest rank",
-     .kinds = METRIC_ON_GPU,
-     .compute = coll_call_num,
-     .compat = coll_call_num,
-     .compat_kinds = LATER_ON_ALL,
+    {METRIC_ROW("coll_call_num", "later", "calls", METRIC_ON_GPU, 0,
+                "communication kernels of the lowest rank"),
+     .put = coll_call_num, .compat_put = coll_call_num, .compat_kinds = LATER_ON_ALL,
      .headline = "coll_call_num"},
     LATER_ROW(communication_fraction, "%", LATER_ON_ALL,
               "communication over all kernels of a step, mean over inner steps and ranks"),

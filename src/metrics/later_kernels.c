@@ -158,8 +158,7 @@ static uint8_t is_bound(const char *name)
 /* The definition takes the view's kernels; the tool takes all events with one of its category words. */
 static void bound_by_name(const metric_context *x, later_result *out)
 {
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         const trace_rank *r = v->rank;
         metric_words kernel = later_kernel_words(r);
         bool all_events = x->options->compat;

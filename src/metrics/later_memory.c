@@ -94,8 +94,7 @@ static dse_status average_memory_bandwidth(const metric_context *x, metric_value
 /* Copies that no compute hides, over the time from the first to the last activity of the GPU. */
 static void gpu_overhead(const metric_context *x, later_result *out)
 {
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         metric_spans pure;
 
         if (!v->memory_ops.n)
@@ -158,8 +157,7 @@ static void nsys_upstream_overhead(const metric_context *x, later_result *out)
 {
     metric_spans copies = {0}, kernels = {0}, pure, all;
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, v->memory_ops.n)};
         metric_spans own;
 

@@ -169,12 +169,10 @@ static dse_status communication_overlap_ratio(const metric_context *x, metric_va
     return later_end(&r, x, -1, "the trace has no communication kernels", err);
 }
 
-LATER_ENTRY(compute_comm_overlap, "%", METRIC_HIGHER, METRIC_WAIT_TOLERANCE)
-
 static const metric rows[] = {
     LATER_ROW(communication_overlap_ratio, "", LATER_ON_GPU,
               "communication that compute covers, 0 to 1, whole trace, mean over ranks"),
-    LATER_ROW_COMPARED(compute_comm_overlap, "%", LATER_ON_ALL,
+    LATER_ROW_COMPARED(compute_comm_overlap, "%", LATER_ON_ALL, METRIC_HIGHER, METRIC_WAIT_TOLERANCE,
                        "communication that compute covers, within the inner steps"),
 };
 

@@ -68,8 +68,7 @@ static dse_status straggler_metrics(const metric_context *x, metric_value *out, 
         return DSE_OK;
     }
     ranks = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         int64_t sum = 0;
 
         for (uint32_t c = 0; c < v->comm.n; c++)
@@ -196,14 +195,9 @@ static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_
 }
 
 static const metric rows[] = {
-    {.name = "straggler_metrics",
-     .group = "later",
-     .unit = "",
-     .help = "communication time of ranks: most less least over most, and most over least",
-     .kinds = METRIC_ON_GPU,
-     .compute = straggler_metrics,
-     .compat = straggler_metrics,
-     .compat_kinds = LATER_ON_ALL,
+    {METRIC_ROW("straggler_metrics", "later", "", METRIC_ON_GPU, 0,
+                "communication time of ranks: most less least over most, and most over least"),
+     .compute = straggler_metrics, .compat = straggler_metrics, .compat_kinds = LATER_ON_ALL,
      .headline = "straggler_metrics"},
     LATER_ROW(straggler_pct, "%", METRIC_ON_GPU,
               "of each collective longest less shortest over longest among ranks, mean"),

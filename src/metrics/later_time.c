@@ -10,15 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double seconds(int64_t ps) { return (double)ps / TRACE_PS_PER_S; }
-
 static double mean_step_s(const later_steps *all)
 {
     later_steps s = later_inner(all);
     double sum = 0;
 
     for (uint32_t i = 0; i < s.n; i++)
-        sum += seconds(s.step[i].span.end - s.step[i].span.start);
+        sum += metric_seconds(s.step[i].span.end - s.step[i].span.start);
     return sum / s.n;
 }
 
@@ -128,7 +126,7 @@ static later_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
 /* The length over all events, including flows and events at time 0. */
 static double length_s(const trace_rank *r)
 {
-    return r->any_last_ps > r->any_first_ps ? seconds(r->any_last_ps - r->any_first_ps) : 0;
+    return r->any_last_ps > r->any_first_ps ? metric_seconds(r->any_last_ps - r->any_first_ps) : 0;
 }
 
 /* Without marks: the length of the trace over the card's iterations. */
@@ -228,7 +226,7 @@ static dse_status total_kernel_time(const metric_context *x, metric_value *out, 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         later_kernels k = later_kernels_of(x, i, later_comm_plain);
-        double own = seconds(later_sum(&k, true) + later_sum(&k, false));
+        double own = metric_seconds(later_sum(&k, true) + later_sum(&k, false));
 
         sum += own;
         n += k.n;
@@ -264,7 +262,8 @@ static dse_status tpu_trace_time(const metric_context *x, metric_value *out, dse
             metric_span_extend(&all, metric_start(&r->event[i]), metric_end(&r->event[i]));
     if (all.end < all.start)
         return metric_absent(err, "the trace has no device events");
-    metric_put_number(out, "total_trace_time", seconds(all.end - all.start) / (x->options->compat ? 1e3 : 1));
+    metric_put_number(out, "total_trace_time",
+                      metric_seconds(all.end - all.start) / (x->options->compat ? 1e3 : 1));
     return DSE_OK;
 }
 
@@ -348,7 +347,7 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
 
         if (!k.n)
             continue;
-        s = seconds(metric_spans_length(&busy));
+        s = metric_seconds(metric_spans_length(&busy));
         least = fmin(least, s);
         most = fmax(most, s);
         n++;
@@ -361,12 +360,11 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
     return DSE_OK;
 }
 
-LATER_ENTRY(avg_step_time, "s", METRIC_LOWER, METRIC_STEP_TOLERANCE)
-
 static const metric rows[] = {
     LATER_ROW(aggregate_gpu_utilization, "%", LATER_ON_GPU,
               "union of kernels over their span, mean over ranks"),
     LATER_ROW_COMPARED(avg_step_time, "s", METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA),
+                       METRIC_LOWER, METRIC_STEP_TOLERANCE,
                        "mean step without the first and the last, mean over ranks"),
     LATER_ROW(gpu_step_score, "", LATER_ON_ALL,
               "16 GPUs over those used and 0.44 s over the step time, averaged"),

@@ -458,27 +458,15 @@ static dse_status memory_compat(const metric_context *x, metric_value *out, dse_
     return DSE_OK;
 }
 
-static const metric_entry entries[] = {{"peak_memory", "bytes", METRIC_LOWER, METRIC_STEP_TOLERANCE}};
-
 static const metric rows[] = {
-    {.name = "memory",
-     .group = "guide",
-     .unit = "",
-     .help =
-         "peak of reserved, allocated and active GPU memory by replaying the allocator's history, state at "
-         "the snapshot, fragmentation, failed requests; per rank and device",
-     .kinds = METRIC_ON(TRACE_SNAPSHOT),
-     .needs = METRIC_NEEDS_SNAPSHOT,
-     .compute = memory,
-     .compat = memory_compat},
-    {.name = "peak_memory",
-     .group = "guide",
-     .unit = "bytes",
-     .help = "the most memory that tensors took at a time, as they asked for it: of the fullest rank, and of "
-             "each",
-     .kinds = METRIC_ON(TRACE_SNAPSHOT) | METRIC_ON(TRACE_SIMULATED),
-     .compute = peak_memory,
-     METRIC_ENTRIES(entries),
+    {METRIC_ROW("memory", "guide", "", METRIC_ON(TRACE_SNAPSHOT), METRIC_NEEDS_SNAPSHOT,
+                "peak of reserved, allocated and active GPU memory by replaying the allocator's history, "
+                "state at the snapshot, fragmentation, failed requests; per rank and device"),
+     .compute = memory, .compat = memory_compat},
+    {METRIC_ROW("peak_memory", "guide", "bytes", METRIC_ON(TRACE_SNAPSHOT) | METRIC_ON(TRACE_SIMULATED), 0,
+                "the most memory that tensors took at a time, as they asked for it: of the fullest rank, and "
+                "of each"),
+     .compute = peak_memory, METRIC_ENTRY("peak_memory", "bytes", METRIC_LOWER, METRIC_STEP_TOLERANCE),
      .headline = "peak_memory"},
 };
 

@@ -15,6 +15,9 @@
  * and err says why. */
 typedef dse_status metric_fn(const metric_context *x, metric_value *out, dse_error *err);
 
+/* The same for a metric that can always be computed once its needs are met. */
+typedef void metric_put_fn(const metric_context *x, metric_value *out);
+
 /* The needs of a metric, which needs.c checks before it runs, each with its own reason and remedy. */
 enum {
     METRIC_NEEDS_RANKS = 1 << 0,     /* two ranks or more */
@@ -59,6 +62,13 @@ typedef struct {
 #define METRIC_LAG_TOLERANCE   0.5 /* of lags, and of lines fitted to single calls */
 
 #define METRIC_ENTRIES(list) .entry = (list), .n_entries = sizeof(list) / sizeof(list)[0]
+/* A single one: its path, unit, direction and tolerance. */
+#define METRIC_ENTRY(...) .entry = &(const metric_entry){__VA_ARGS__}, .n_entries = 1
+
+/* The fields of every row; the function, what is compared and the rest follow. */
+#define METRIC_ROW(of_name, of_group, of_unit, of_kinds, of_needs, text)                                     \
+    .name = (of_name), .group = (of_group), .unit = (of_unit), .help = (text), .kinds = (of_kinds),          \
+    .needs = (of_needs)
 
 typedef struct {
     const char *name;
@@ -67,8 +77,10 @@ typedef struct {
     const char *help;
     unsigned kinds; /* METRIC_ON of the traces it takes */
     unsigned needs;
-    metric_fn *compute;
-    metric_fn *compat;     /* NULL: the upstream rule is the definition */
+    metric_fn *compute; /* or put */
+    metric_put_fn *put;
+    metric_fn *compat; /* or compat_put; both NULL: the upstream rule is the definition */
+    metric_put_fn *compat_put;
     unsigned compat_kinds; /* 0: as kinds. Upstream's own checks are in compat */
     /* The entry of the result that is printed bare, "hockney_alpha_s"; NULL: the whole object is printed. */
     const char *headline;

@@ -384,28 +384,16 @@ static dse_status mfu_xla_compat(const metric_context *x, metric_value *out, dse
 static const metric_entry entries[] = {{"mfu", "%", METRIC_HIGHER, METRIC_STEP_TOLERANCE}};
 
 static const metric rows[] = {
-    {.name = "mfu",
-     .group = "kineto",
-     .unit = "%",
-     .help = "model FLOPs utilisation: the model's arithmetic over the devices' peak; inference: prefill and "
-             "decode apart",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_MODEL,
-     .compute = mfu,
-     METRIC_ENTRIES(entries),
-     .compat = mfu_compat,
+    {METRIC_ROW("mfu", "kineto", "%", METRIC_ON_GPU, METRIC_NEEDS_MODEL,
+                "model FLOPs utilisation: the model's arithmetic over the devices' peak; inference: prefill "
+                "and decode apart"),
+     .compute = mfu, METRIC_ENTRIES(entries), .compat = mfu_compat,
      .compat_kinds = METRIC_ON_HOST, /* the original does not read databases */
      .headline = "mfu"},
-    {.name = "mfu",
-     .group = "tpu",
-     .unit = "%",
-     .help = "model FLOPs utilisation: the FLOPs that XLA counts while it computes, over the devices' peak",
-     .kinds = METRIC_ON(TRACE_XLA),
-     .needs = METRIC_NEEDS_CARD,
-     .compute = mfu_xla,
-     METRIC_ENTRIES(entries),
-     .compat = mfu_xla_compat,
-     .headline = "mfu"},
+    {METRIC_ROW(
+         "mfu", "tpu", "%", METRIC_ON(TRACE_XLA), METRIC_NEEDS_CARD,
+         "model FLOPs utilisation: the FLOPs that XLA counts while it computes, over the devices' peak"),
+     .compute = mfu_xla, METRIC_ENTRIES(entries), .compat = mfu_xla_compat, .headline = "mfu"},
 };
 
 METRIC_FAMILY(mfu);

@@ -174,14 +174,13 @@ static double ratio(int64_t part, int64_t whole)
     return v > 1 ? 1 : v;
 }
 
-static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void comm_comp_overlap_compat(const metric_context *x, metric_value *out)
 {
     interval_list comm, compute;
     metric_spans comm_time, compute_time;
     uint32_t first = 0;
     int64_t both;
 
-    (void)err;
     /* The first file that has any, of whatever kind. */
     while (first + 1 < x->n_views &&
            x->view[first].rank->any_first_ps > x->view[first].rank->any_last_start_ps)
@@ -197,7 +196,6 @@ static dse_status comm_comp_overlap_compat(const metric_context *x, metric_value
     metric_put_number(out, "overlap_ratio_of_comp", ratio(both, compute.sum));
     metric_put_count(out, "num_comm_kernels", comm.n);
     metric_put_count(out, "num_comp_kernels", compute.n);
-    return DSE_OK;
 }
 
 static const metric_entry entries[] = {{"comp_time_ms", "ms", METRIC_LOWER, METRIC_STEP_TOLERANCE},
@@ -206,17 +204,10 @@ static const metric_entry entries[] = {{"comp_time_ms", "ms", METRIC_LOWER, METR
                                        {"overlap_ratio_of_comm", "", METRIC_HIGHER, METRIC_WAIT_TOLERANCE}};
 
 static const metric rows[] = {
-    {.name = "comm_comp_overlap",
-     .group = "kineto",
-     .unit = "",
-     .help = "how much of the communication compute kernels cover: mean ratio over ranks, and times "
-             "(unions); --steps "
-             "inner: within the steps but the first and the last",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_GPU,
-     .compute = comm_comp_overlap,
-     METRIC_ENTRIES(entries),
-     .compat = comm_comp_overlap_compat,
+    {METRIC_ROW("comm_comp_overlap", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
+                "how much of the communication compute kernels cover: mean ratio over ranks, and times "
+                "(unions); --steps inner: within the steps but the first and the last"),
+     .compute = comm_comp_overlap, METRIC_ENTRIES(entries), .compat_put = comm_comp_overlap_compat,
      .compat_kinds = METRIC_ON_HOST},
 };
 

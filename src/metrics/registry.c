@@ -100,7 +100,8 @@ dse_status metric_find(const char *name, trace_kind kind, bool compat, const met
 static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_context *x, metric_value *out,
                              dse_error *err)
 {
-    bool compat = x->options->compat && m->compat;
+    bool compat = x->options->compat && (m->compat || m->compat_put);
+    metric_put_fn *put = compat ? m->compat_put : m->put;
     metric_context own = *x, narrow;
     dse_status st;
 
@@ -108,7 +109,12 @@ static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_c
     st = metric_narrow(m, &own, compat, &narrow, err);
     if (st == DSE_OK && !compat)
         st = metric_check_needs(m->needs, &narrow, err);
-    return st == DSE_OK ? (compat ? m->compat : m->compute)(&narrow, out, err) : st;
+    if (st != DSE_OK)
+        return st;
+    if (!put)
+        return (compat ? m->compat : m->compute)(&narrow, out, err);
+    put(&narrow, out);
+    return DSE_OK;
 }
 
 dse_status metric_compute(const metric *m, const metric_context *x, metric_value **out, dse_error *err)

@@ -106,18 +106,10 @@ static dse_status sm_compat(const metric_context *x, metric_value *out, dse_erro
 }
 
 static const metric rows[] = {
-    {.name = "sm",
-     .group = "kineto",
-     .unit = "%",
-     .help = "share of the GPU's multiprocessors that get a block, mean over kernels by duration; estimated "
-             "occupancy beside "
-             "it",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_GPU,
-     .compute = sm,
-     .compat = sm_compat,
-     .headline = "mean_sm_coverage",
-     .alias = "mean_sm_coverage"},
+    {METRIC_ROW("sm", "kineto", "%", METRIC_ON_GPU, METRIC_NEEDS_GPU,
+                "share of the GPU's multiprocessors that get a block, mean over kernels by duration; "
+                "estimated occupancy beside it"),
+     .compute = sm, .compat = sm_compat, .headline = "mean_sm_coverage", .alias = "mean_sm_coverage"},
 };
 
 METRIC_FAMILY(sm);

@@ -11,6 +11,8 @@ typedef struct {
 /* An empty span, which metric_span_extend grows from the first start to the last end. */
 #define METRIC_NO_SPAN ((metric_span){INT64_MAX, INT64_MIN})
 
+static inline double metric_seconds(int64_t ps) { return (double)ps / 1e12; }
+
 static inline void metric_span_extend(metric_span *s, int64_t start, int64_t end)
 {
     s->start = start < s->start ? start : s->start;

@@ -88,19 +88,17 @@ static void put_times(const metric_view *v, const metric_options *o, dse_arena *
     put_list(ms, n, out);
 }
 
-static dse_status iter_time(const metric_context *x, metric_value *out, dse_error *err)
+static void iter_time(const metric_context *x, metric_value *out)
 {
     double mean_ps = 0;
     metric_value *ranks;
 
-    (void)err;
     for (uint32_t i = 0; i < x->n_views; i++)
         mean_ps += metric_step_mean_ps(&x->view[i], x->options->trim) / x->n_views;
     metric_put_number(out, "avg_iter_time_ms", mean_ps / TRACE_PS_PER_MS);
     ranks = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < x->n_views; i++)
         put_times(&x->view[i], x->options, x->arena, metric_put_rank(ranks, x->view[i].rank));
-    return DSE_OK;
 }
 
 /* ---- as the original tool has it ------------------------------------------------------------ */
@@ -172,14 +170,13 @@ static uint32_t times_of(marker *m, uint32_t n, bool timed, double *ms)
     return times;
 }
 
-static dse_status iter_time_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void iter_time_compat(const metric_context *x, metric_value *out)
 {
     uint32_t n = 0;
     double *ms = NULL;
     marker *m;
     bool timed;
 
-    (void)err;
     for (uint32_t i = 0; i < x->n_views && !n; i++) {
         uint32_t found = markers_of(x->view[i].rank, &timed, x->arena, &m);
 
@@ -196,23 +193,14 @@ static dse_status iter_time_compat(const metric_context *x, metric_value *out, d
         metric_put_integer(out, "num_iterations", 0);
     }
     put_list(ms, n, out);
-    return DSE_OK;
 }
 
-static const metric_entry entries[] = {{"avg_iter_time_ms", "ms", METRIC_LOWER, METRIC_STEP_TOLERANCE}};
-
 static const metric rows[] = {
-    {.name = "iter_time",
-     .group = "kineto",
-     .unit = "",
-     .help = "time of a step: mean over ranks of each rank's mean; per rank mean, extremes, deviation and "
-             "every step",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_STEPS,
-     .compute = iter_time,
-     METRIC_ENTRIES(entries),
-     .compat = iter_time_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("iter_time", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_STEPS,
+                "time of a step: mean over ranks of each rank's mean; per rank mean, extremes, deviation and "
+                "every step"),
+     .put = iter_time, METRIC_ENTRY("avg_iter_time_ms", "ms", METRIC_LOWER, METRIC_STEP_TOLERANCE),
+     .compat_put = iter_time_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(steps);

@@ -342,21 +342,12 @@ dse_status metric_straggler_lag(const metric_context *x, metric_value *out, dse_
     return st;
 }
 
-static const metric_entry entries[] = {{"mean_lag_us", "us", METRIC_LOWER, METRIC_LAG_TOLERANCE}};
-
 static const metric rows[] = {
-    {.name = "straggler_lag",
-     .group = "kineto",
-     .unit = "",
-     .help = "how much later than the first the last rank starts a collective, matched by group, type and "
-             "order: mean, "
-             "quantiles, in steps; by rank; --align",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_LAG_NEEDS,
-     .compute = metric_straggler_lag,
-     METRIC_ENTRIES(entries),
-     .compat = metric_straggler_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("straggler_lag", "kineto", "", METRIC_ON_GPU, METRIC_LAG_NEEDS,
+                "how much later than the first the last rank starts a collective, matched by group, type and "
+                "order: mean, quantiles, in steps; by rank; --align"),
+     .compute = metric_straggler_lag, METRIC_ENTRY("mean_lag_us", "us", METRIC_LOWER, METRIC_LAG_TOLERANCE),
+     .compat_put = metric_straggler_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(straggler);

@@ -6,6 +6,7 @@
 
 #define METRIC_LAG_NEEDS (METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM)
 
-metric_fn metric_straggler_lag, metric_straggler_compat;
+metric_fn metric_straggler_lag;
+metric_put_fn metric_straggler_compat;
 
 #endif

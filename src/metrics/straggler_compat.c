@@ -96,7 +96,7 @@ static void put_lags(double *lag, uint32_t n, uint32_t n_ranks, double step_us, 
     metric_put_number(out, "normalized_lag", n && step_us > 0 ? s.mean / step_us : 0);
 }
 
-dse_status metric_straggler_compat(const metric_context *x, metric_value *out, dse_error *err)
+void metric_straggler_compat(const metric_context *x, metric_value *out)
 {
     dse_arena *a = x->arena;
     rank_calls *of = DSE_ARENA_NEW(a, rank_calls, x->n_views);
@@ -104,7 +104,6 @@ dse_status metric_straggler_compat(const metric_context *x, metric_value *out, d
     double step_us = 0, *lag;
     metric_value *ends;
 
-    (void)err;
     for (uint32_t r = 0; r < x->n_views; r++) {
         calls_of(x->view[r].rank, a, &of[r]);
         if (!of[r].calls.n)
@@ -128,5 +127,4 @@ dse_status metric_straggler_compat(const metric_context *x, metric_value *out, d
         if (of[r].calls.n)
             metric_put_number(ends, key, metric_compat_us(rank, rank->all_last_ps));
     }
-    return DSE_OK;
 }

@@ -34,8 +34,7 @@ static void put_steps(const metric_context *x, double tokens, metric_value *out)
     double step = metric_step_mean_s(x, trim), window = 0, steps = 0;
     metric_value *ranks;
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         metric_span span = metric_steps_window(v, trim);
         uint32_t first, n;
 
@@ -154,8 +153,7 @@ static double duration_of(const metric_context *x, int64_t *steps)
     }
     if (first <= last && last > first)
         return (double)(last - first) / TRACE_PS_PER_S;
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         int64_t offset = metric_clock_offset(v->rank, x->view[0].rank);
 
         for (uint32_t k = 0; v->rank->kind == TRACE_NSYS && k < v->kernels.n; k++) {
@@ -190,19 +188,12 @@ static dse_status throughput_tokens_compat(const metric_context *x, metric_value
     return DSE_OK;
 }
 
-static const metric_entry entries[] = {
-    {"throughput_tokens_per_s", "tokens/s", METRIC_HIGHER, METRIC_STEP_TOLERANCE}};
-
 static const metric rows[] = {
-    {.name = "throughput_tokens",
-     .group = "kineto",
-     .unit = "",
-     .help = "tokens per second: of a training step's mean time, of the window of all steps; inference: "
-             "output tokens",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_CARD,
+    {METRIC_ROW("throughput_tokens", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_CARD,
+                "tokens per second: of a training step's mean time, of the window of all steps; inference: "
+                "output tokens"),
      .compute = throughput_tokens,
-     METRIC_ENTRIES(entries),
+     METRIC_ENTRY("throughput_tokens_per_s", "tokens/s", METRIC_HIGHER, METRIC_STEP_TOLERANCE),
      .compat = throughput_tokens_compat},
 };
 

@@ -8,13 +8,11 @@
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
-static double seconds(int64_t ps) { return (double)ps / TRACE_PS_PER_S; }
-
-static double length_s(const metric_spans *s) { return seconds(metric_spans_length(s)); }
+static double length_s(const metric_spans *s) { return metric_seconds(metric_spans_length(s)); }
 
 /* ---- of one device ------------------------------------------------------------------------- */
 
-static double span_s(const tpu_device *d) { return seconds(d->span.end - d->span.start); }
+static double span_s(const tpu_device *d) { return metric_seconds(d->span.end - d->span.start); }
 static double busy_s(const tpu_device *d) { return length_s(&d->busy); }
 static double compute_s(const tpu_device *d) { return length_s(&d->compute); }
 static double comm_s(const tpu_device *d) { return length_s(&d->comm); }
@@ -103,7 +101,7 @@ static double device_wall_s(const tpu_run *run)
         metric_span_extend(&span, own->start, own->end);
         longest = span.end - span.start > longest ? span.end - span.start : longest;
     }
-    return seconds(longest);
+    return metric_seconds(longest);
 }
 
 /* The wall time over all duration events, including the host's. */
@@ -125,7 +123,7 @@ static double host_wall_s(const metric_context *x)
         if (span.end > span.start && span.end - span.start > longest)
             longest = span.end - span.start;
     }
-    return seconds(longest);
+    return metric_seconds(longest);
 }
 
 static dse_status wall_time_s(const tpu_run *run, metric_value *out, dse_error *err)
@@ -185,7 +183,7 @@ static comm_sums sum_comms(const tpu_run *run, uint32_t chips)
         for (size_t k = 0; k < run->device[i]->n; k++) {
             const tpu_op *op = &run->device[i]->op[k];
             uint32_t n = tpu_members(op, chips);
-            double bytes = tpu_buffer_bytes(op, n), time = seconds(op->span.end - op->span.start);
+            double bytes = tpu_buffer_bytes(op, n), time = metric_seconds(op->span.end - op->span.start);
 
             if (op->work != TPU_COMMUNICATION)
                 continue;
@@ -460,12 +458,7 @@ METRICS(FUNCTIONS)
 #undef FUNCTIONS
 
 #define ROW(id, chips, of_unit, other, text)                                                                 \
-    {.name = #id,                                                                                            \
-     .group = "tpu",                                                                                         \
-     .unit = of_unit,                                                                                        \
-     .help = text,                                                                                           \
-     .kinds = METRIC_ON(TRACE_XLA),                                                                          \
-     .needs = (chips) ? METRIC_NEEDS_CHIPS : 0,                                                              \
+    {METRIC_ROW(#id, "tpu", of_unit, METRIC_ON(TRACE_XLA), (chips) ? METRIC_NEEDS_CHIPS : 0, text),          \
      .compute = id##_defined,                                                                                \
      .compat = id##_compat,                                                                                  \
      .compat_kinds = ON_CHROME,                                                                              \

@@ -141,9 +141,7 @@ static dse_status samples_of_kernels(const metric_context *x, hockney_sample **o
         most += x->view[i].comm.n;
     *count = 0;
     *out = DSE_ARENA_NEW(x->arena, hockney_sample, most);
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
-
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         for (uint32_t k = 0; k < v->comm.n && v->comm_layer == METRIC_LAYER_KERNEL; k++) {
             const trace_event *e = &v->rank->event[v->comm.event[k]];
             metric_comm_size s = metric_comm_size_of(v->rank, e, (metric_comm_type)v->comm_type[k]);
@@ -243,22 +241,13 @@ static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
 METRICS(FUNCTIONS)
 #undef FUNCTIONS
 
-#define ENTRY(id, of_name, of_unit, of_better, text)                                                         \
-    static const metric_entry id##_entry[] = {{of_name, of_unit, of_better, METRIC_LAG_TOLERANCE}};
-METRICS(ENTRY)
-#undef ENTRY
-
 #define ROW(id, of_name, of_unit, of_better, text)                                                           \
-    {.name = of_name,                                                                                        \
-     .group = "tpu",                                                                                         \
-     .unit = of_unit,                                                                                        \
-     .help = text,                                                                                           \
-     .kinds = METRIC_ON(TRACE_XLA) | METRIC_ON_GPU,                                                          \
+    {METRIC_ROW(of_name, "tpu", of_unit, METRIC_ON(TRACE_XLA) | METRIC_ON_GPU, 0, text),                     \
      .compute = id##_defined,                                                                                \
      .compat = id##_compat,                                                                                  \
      .compat_kinds = ON_CHROME,                                                                              \
      .headline = of_name,                                                                                    \
-     METRIC_ENTRIES(id##_entry)},
+     METRIC_ENTRY(of_name, of_unit, of_better, METRIC_LAG_TOLERANCE)},
 
 static const metric rows[] = {METRICS(ROW)};
 

@@ -214,17 +214,10 @@ static const metric_entry entries[] = {{"dp_bytes", "bytes", METRIC_NEITHER, MET
                                        {"cp_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE}};
 
 static const metric rows[] = {
-    {.name = "traffic_distribution",
-     .group = "kineto",
-     .unit = "",
-     .help = "bytes and time of communication by the parallelism it serves (dp, tp, pp, ep, cp), summed over "
-             "ranks and per "
-             "rank",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_COMM,
-     .compute = traffic_distribution,
-     METRIC_ENTRIES(entries),
-     .compat = metric_traffic_compat,
+    {METRIC_ROW("traffic_distribution", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_COMM,
+                "bytes and time of communication by the parallelism it serves (dp, tp, pp, ep, cp), summed "
+                "over ranks and per rank"),
+     .compute = traffic_distribution, METRIC_ENTRIES(entries), .compat_put = metric_traffic_compat,
      .compat_kinds = METRIC_ON_HOST},
 };
 

@@ -19,6 +19,6 @@ dse_status metric_traffic_of(const metric_context *x, const metric_view *v, dse_
                              dse_error *err);
 
 /* traffic_distribution as the original tool has it. traffic_compat.c */
-metric_fn metric_traffic_compat;
+metric_put_fn metric_traffic_compat;
 
 #endif

@@ -336,7 +336,7 @@ static void add_file(const trace_rank *r, dse_arena *a, totals *t)
     t->has_ranges = t->has_ranges || open.any;
 }
 
-dse_status metric_traffic_compat(const metric_context *x, metric_value *out, dse_error *err)
+void metric_traffic_compat(const metric_context *x, metric_value *out)
 {
     static const metric_parallel order[] = {METRIC_DP, METRIC_TP, METRIC_PP, METRIC_EP, METRIC_UNKNOWN};
     metric_value *fractions;
@@ -345,7 +345,6 @@ dse_status metric_traffic_compat(const metric_context *x, metric_value *out, dse
     dse_arena scratch;
     char key[32];
 
-    (void)err;
     dse_arena_init(&scratch);
     for (uint32_t i = 0; i < x->n_views; i++) {
         add_file(x->view[i].rank, &scratch, &t);
@@ -363,5 +362,4 @@ dse_status metric_traffic_compat(const metric_context *x, metric_value *out, dse
         metric_put_number(fractions, metric_parallel_name(order[i]), total > 0 ? t.us[order[i]] / total : 0);
     metric_put_count(out, "total_comm_calls", t.calls);
     metric_put_text(out, "mode", t.has_ranges ? "nvtx" : "heuristic");
-    return DSE_OK;
 }

@@ -447,29 +447,23 @@ static void phases_compat(const guide_ranks *ranks, dse_arena *a, metric_layer_t
     metric_put_integer(out, "num_ranks", ranks->n);
 }
 
-static dse_status training_phases_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void training_phases_compat(const metric_context *x, metric_value *out)
 {
     dse_arena scratch;
     metric_layer_times layers = {0};
     guide_ranks ranks = guide_ranks_compat(x);
 
-    (void)err;
     dse_arena_init(&scratch);
     phases_compat(&ranks, &scratch, &layers, out);
     metric_layer_times_free(&layers);
     dse_arena_free(&scratch);
-    return DSE_OK;
 }
 
 static const metric rows[] = {
-    {.name = "training_phases",
-     .group = "guide",
-     .unit = "",
-     .help = "a step's time divided into forward, backward, optimizer and other, on the host and of the GPU",
-     .kinds = METRIC_ON_HOST,
-     .needs = METRIC_NEEDS_STEPS,
-     .compute = training_phases,
-     .compat = training_phases_compat},
+    {METRIC_ROW(
+         "training_phases", "guide", "", METRIC_ON_HOST, METRIC_NEEDS_STEPS,
+         "a step's time divided into forward, backward, optimizer and other, on the host and of the GPU"),
+     .compute = training_phases, .compat_put = training_phases_compat},
 };
 
 METRIC_FAMILY(training_phases);

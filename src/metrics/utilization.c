@@ -169,13 +169,12 @@ static void put_device(const guide_ranks *ranks, metric_value *to)
         metric_put_absent(to, "compute_capability", unsaid);
 }
 
-static dse_status gpu_utilization(const metric_context *x, metric_value *out, dse_error *err)
+static void gpu_utilization(const metric_context *x, metric_value *out)
 {
     metric_value *per_rank;
     guide_ranks ranks = guide_ranks_of(x);
     utilization *u = DSE_ARENA_NEW(x->arena, utilization, ranks.n);
 
-    (void)err;
     for (uint32_t i = 0; i < ranks.n; i++)
         u[i] = measure(ranks.rank[i].view, x->options->trim);
     GUIDE_PUT_MEAN(out, "avg_gpu_utilization_pct", u, ranks.n, of_span, nothing);
@@ -191,7 +190,6 @@ static dse_status gpu_utilization(const metric_context *x, metric_value *out, ds
     per_rank = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < ranks.n; i++)
         put_rank(&u[i], metric_put_rank(per_rank, ranks.rank[i].rank));
-    return DSE_OK;
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -299,16 +297,10 @@ static dse_status gpu_utilization_compat(const metric_context *x, metric_value *
 }
 
 static const metric rows[] = {
-    {.name = "gpu_utilization",
-     .group = "guide",
-     .unit = "",
-     .help =
-         "busy and idle time of the GPU: of its own span, of the steps, of the recording; speed of copies",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_GPU,
-     .compute = gpu_utilization,
-     .compat = gpu_utilization_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW(
+         "gpu_utilization", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
+         "busy and idle time of the GPU: of its own span, of the steps, of the recording; speed of copies"),
+     .put = gpu_utilization, .compat = gpu_utilization_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(utilization);

@@ -185,7 +185,7 @@ static void add_file(const trace_rank *r, int64_t offset, const metric_spans *sy
     }
 }
 
-static dse_status traffic_window_compat(const metric_context *x, metric_value *out, dse_error *err)
+static void traffic_window_compat(const metric_context *x, metric_value *out)
 {
     static const char *const keys[CLASSES] = {"tp_window_sec", "dp_window_sec", "pp_window_sec",
                                               "other_comm_window_sec"};
@@ -194,7 +194,6 @@ static dse_status traffic_window_compat(const metric_context *x, metric_value *o
     uint32_t count;
     dse_arena scratch;
 
-    (void)err;
     dse_arena_init(&scratch);
     syncs_of(x->view[0].rank, &scratch, &count, &syncs);
     for (uint32_t i = 0; i < x->n_views; i++)
@@ -207,19 +206,13 @@ static dse_status traffic_window_compat(const metric_context *x, metric_value *o
         total += seconds[c];
     }
     metric_put_number(out, "total_comm_window_sec", metric_round(total / n, 6));
-    return DSE_OK;
 }
 
 static const metric rows[] = {
-    {.name = "traffic_window",
-     .group = "kineto",
-     .unit = "",
-     .help = "seconds of communication in a step by parallelism, and between communication of different ones",
-     .kinds = METRIC_ON_GPU,
-     .needs = METRIC_NEEDS_COMM,
-     .compute = traffic_window,
-     .compat = traffic_window_compat,
-     .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW(
+         "traffic_window", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_COMM,
+         "seconds of communication in a step by parallelism, and between communication of different ones"),
+     .compute = traffic_window, .compat_put = traffic_window_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(window);
