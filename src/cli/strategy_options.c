@@ -70,17 +70,16 @@ void strategy_option_rows(const option *marker, option *out)
         const strategy_parameter *p = &strategy_parameters[i];
         const bool flag = !list && p->kind == STRATEGY_SWITCH;
 
-        out[i] = (option){.name = strategy_option_name(i),
-                          .type = flag ? OPT_FLAG : OPT_STRING,
-                          .value = value_name(p, list),
-                          .fallback = flag ? "false" : "",
-                          .help = help_of(p, list),
-                          .choices = !list && p->kind == STRATEGY_CHOICE ? p->choices : NULL,
-                          .complete = list && p->kind == STRATEGY_SWITCH ? COMPLETE_SWITCH : COMPLETE_BY_NAME,
-                          .offset = marker->offset + i * sizeof(strategy_option) +
-                                    (flag ? offsetof(strategy_option, on) : offsetof(strategy_option, text))};
-        if (out[i].choices) /* option_describe lists them */
-            out[i].help = p->help;
+        out[i] = (option){
+            .name = strategy_option_name(i),
+            .type = flag ? OPT_FLAG : OPT_STRING,
+            .value = value_name(p, list),
+            .fallback = flag ? "false" : "",
+            .help = !list && p->kind == STRATEGY_CHOICE ? p->help : help_of(p, list), /* choices are listed */
+            .choices = !list && p->kind == STRATEGY_CHOICE ? p->choices : NULL,
+            .complete = list && p->kind == STRATEGY_SWITCH ? COMPLETE_SWITCH : COMPLETE_BY_NAME,
+            .offset = marker->offset + i * sizeof(strategy_option) +
+                      (flag ? offsetof(strategy_option, on) : offsetof(strategy_option, text))};
     }
 }
 
@@ -112,8 +111,8 @@ dse_status strategy_options_set(const strategy_options *o, strategy *s, dse_erro
     return DSE_OK;
 }
 
-dse_status strategy_options_point(const strategy_options *o, const char *name, const strategy *base, strategy *out,
-                                  dse_error *err)
+dse_status strategy_options_point(const strategy_options *o, const char *name, const strategy *base,
+                                  strategy *out, dse_error *err)
 {
     uint64_t said = 0;
     uint32_t both;
