@@ -14,8 +14,6 @@ const strategy_parameter strategy_parameters[STRATEGY_N] = {
 #include "strategy/parameters.h"
 };
 
-#define EACH(i) (uint32_t i = 0; i < STRATEGY_N; i++)
-
 uint32_t strategy_find(const char *name)
 {
     uint32_t i = 0;
@@ -38,9 +36,8 @@ strategy strategy_default(void)
 {
     strategy s;
 
-    for
-        EACH(i)
-    strategy_set(&s, i, strategy_parameters[i].fallback);
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        strategy_set(&s, i, strategy_parameters[i].fallback);
     return s;
 }
 
@@ -51,10 +48,9 @@ static uint32_t axis_names(const char *out[STRATEGY_N])
 {
     uint32_t n = 0;
 
-    for
-        EACH(i)
-    if (strategy_parameters[i].is_axis)
-        out[n++] = strategy_parameters[i].name;
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_parameters[i].is_axis)
+            out[n++] = strategy_parameters[i].name;
     return n;
 }
 
@@ -64,10 +60,9 @@ mesh strategy_mesh(const strategy *s, dse_arena *a)
     uint8_t item[STRATEGY_N];
     uint32_t n = 0, ranks = 1;
 
-    for
-        EACH(i)
-    if (strategy_parameters[i].is_axis)
-        axis[n++] = (mesh_axis){strategy_parameters[i].name, strategy_get(s, i), 0};
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_parameters[i].is_axis)
+            axis[n++] = (mesh_axis){strategy_parameters[i].name, strategy_get(s, i), 0};
     order_items(s->placement, n, item);
     for (uint32_t i = 0; i < n; i++) {
         axis[item[i]].stride = ranks;
@@ -80,10 +75,9 @@ uint64_t strategy_ranks(const strategy *s)
 {
     uint64_t ranks = 1;
 
-    for
-        EACH(i)
-    if (strategy_parameters[i].is_axis && __builtin_mul_overflow(ranks, strategy_get(s, i), &ranks))
-        return UINT64_MAX;
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_parameters[i].is_axis && __builtin_mul_overflow(ranks, strategy_get(s, i), &ranks))
+            return UINT64_MAX;
     return ranks;
 }
 
@@ -97,11 +91,10 @@ static const char *joined(char *out, size_t size, const char *between,
 
     if (*out)
         return out;
-    for
-        EACH(i)
-    if (takes(&strategy_parameters[i]) && used < size)
-        used += (size_t)snprintf(out + used, size - used, "%s%s", used ? between : "",
-                                 strategy_parameters[i].name);
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (takes(&strategy_parameters[i]) && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? between : "",
+                                     strategy_parameters[i].name);
     return out;
 }
 
@@ -134,14 +127,12 @@ void strategy_print_product(const strategy *s, dse_strbuf *out)
 {
     const char *between = "";
 
-    for
-        EACH(i)
-        {
-            if (!strategy_parameters[i].is_axis)
-                continue;
-            dse_strbuf_addf(out, "%s%s %" PRIu32, between, strategy_parameters[i].name, strategy_get(s, i));
-            between = " * ";
-        }
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        if (!strategy_parameters[i].is_axis)
+            continue;
+        dse_strbuf_addf(out, "%s%s %" PRIu32, between, strategy_parameters[i].name, strategy_get(s, i));
+        between = " * ";
+    }
 }
 
 static void add_words(const char *words, const char *blank, dse_strbuf *out)
@@ -158,26 +149,24 @@ void strategy_say(const strategy *s, const char *blank, dse_strbuf *out)
 {
     const char *between = "";
 
-    for
-        EACH(i)
-        {
-            const strategy_parameter *p = &strategy_parameters[i];
-            const uint32_t value = strategy_get(s, i);
-            char text[STRATEGY_VALUE_MAX], part[STRATEGY_VALUE_MAX + 32];
-            const char *words = part;
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const uint32_t value = strategy_get(s, i);
+        char text[STRATEGY_VALUE_MAX], part[STRATEGY_VALUE_MAX + 32];
+        const char *words = part;
 
-            if (p->kind == STRATEGY_SWITCH)
-                words = value ? p->on : p->off;
-            else if (p->is_axis || value != p->fallback)
-                snprintf(part, sizeof part, "%s %s", p->name, strategy_print(p, value, text));
-            else
-                words = NULL;
-            if (!words)
-                continue;
-            dse_strbuf_adds(out, between);
-            add_words(words, blank, out);
-            between = ", ";
-        }
+        if (p->kind == STRATEGY_SWITCH)
+            words = value ? p->on : p->off;
+        else if (p->is_axis || value != p->fallback)
+            snprintf(part, sizeof part, "%s %s", p->name, strategy_print(p, value, text));
+        else
+            words = NULL;
+        if (!words)
+            continue;
+        dse_strbuf_adds(out, between);
+        add_words(words, blank, out);
+        between = ", ";
+    }
 }
 
 /* ---- values as text ------------------------------------------------------------------------ */
@@ -287,33 +276,29 @@ dse_status strategy_parse(const strategy_parameter *p, const char *label, const 
 
 dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err)
 {
-    for
-        EACH(i)
-        {
-            const strategy_parameter *p = &strategy_parameters[i];
-            const uint32_t value = strategy_get(s, i);
-            char text[STRATEGY_VALUE_MAX];
-            dse_status st;
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const uint32_t value = strategy_get(s, i);
+        char text[STRATEGY_VALUE_MAX];
+        dse_status st;
 
-            if (value != p->fallback && p->profiles && !(p->profiles & profile))
-                return dse_fail(err, DSE_E_RANGE, "%s %s: this profile has no such parameter", p->name,
-                                strategy_print(p, value, text));
-            if (p->check && (st = p->check(s, err)) != DSE_OK)
-                return st;
-        }
+        if (value != p->fallback && p->profiles && !(p->profiles & profile))
+            return dse_fail(err, DSE_E_RANGE, "%s %s: this profile has no such parameter", p->name,
+                            strategy_print(p, value, text));
+        if (p->check && (st = p->check(s, err)) != DSE_OK)
+            return st;
+    }
     return DSE_OK;
 }
 
 int strategy_compare(const strategy *a, const strategy *b)
 {
-    for
-        EACH(k)
-        {
-            const uint32_t i = strategy_in_order(k), x = strategy_get(a, i), y = strategy_get(b, i);
+    for (uint32_t k = 0; k < STRATEGY_N; k++) {
+        const uint32_t i = strategy_in_order(k), x = strategy_get(a, i), y = strategy_get(b, i);
 
-            if (x != y)
-                return x < y ? -1 : 1;
-        }
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
     return 0;
 }
 
@@ -323,26 +308,23 @@ void strategy_name(const strategy *s, const strategy *base, char out[STRATEGY_NA
 {
     size_t used = 0;
 
-    for
-        EACH(i)
-    if (strategy_parameters[i].in_name)
-        used += (size_t)snprintf(out + used, STRATEGY_NAME_MAX - used, "%s%" PRIu32, used ? "_" : "",
-                                 strategy_get(s, i));
-    for
-        EACH(i)
-        {
-            const strategy_parameter *p = &strategy_parameters[i];
-            const uint32_t value = strategy_get(s, i);
-            char text[STRATEGY_VALUE_MAX];
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_parameters[i].in_name)
+            used += (size_t)snprintf(out + used, STRATEGY_NAME_MAX - used, "%s%" PRIu32, used ? "_" : "",
+                                     strategy_get(s, i));
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const uint32_t value = strategy_get(s, i);
+        char text[STRATEGY_VALUE_MAX];
 
-            if (p->in_name || used >= STRATEGY_NAME_MAX)
-                continue;
-            if (p->suffix && value)
-                used += (size_t)snprintf(out + used, STRATEGY_NAME_MAX - used, "_%s", p->suffix);
-            else if (!p->suffix && value != (base ? strategy_get(base, i) : p->fallback))
-                used += (size_t)snprintf(out + used, STRATEGY_NAME_MAX - used, "_%s=%s", p->name,
-                                         strategy_print(p, value, text));
-        }
+        if (p->in_name || used >= STRATEGY_NAME_MAX)
+            continue;
+        if (p->suffix && value)
+            used += (size_t)snprintf(out + used, STRATEGY_NAME_MAX - used, "_%s", p->suffix);
+        else if (!p->suffix && value != (base ? strategy_get(base, i) : p->fallback))
+            used += (size_t)snprintf(out + used, STRATEGY_NAME_MAX - used, "_%s=%s", p->name,
+                                     strategy_print(p, value, text));
+    }
 }
 
 /* The value of a parameter in a name, n bytes. */
@@ -366,24 +348,22 @@ static bool parse_places(const char **at, strategy *out)
 {
     bool first = true;
 
-    for
-        EACH(i)
-        {
-            const strategy_parameter *p = &strategy_parameters[i];
-            size_t n;
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        size_t n;
 
-            if (!p->in_name)
-                continue;
-            if (!first && *(*at)++ != '_')
-                return false;
-            first = false;
-            n = strspn(*at, "0123456789");
-            if (p->kind == STRATEGY_SWITCH && n == 1 && **at <= '1')
-                strategy_set(out, i, (uint32_t)(**at - '0'));
-            else if (p->kind == STRATEGY_SWITCH || **at == '0' || !n || !parse_part(i, *at, n, out))
-                return false;
-            *at += n;
-        }
+        if (!p->in_name)
+            continue;
+        if (!first && *(*at)++ != '_')
+            return false;
+        first = false;
+        n = strspn(*at, "0123456789");
+        if (p->kind == STRATEGY_SWITCH && n == 1 && **at <= '1')
+            strategy_set(out, i, (uint32_t)(**at - '0'));
+        else if (p->kind == STRATEGY_SWITCH || **at == '0' || !n || !parse_part(i, *at, n, out))
+            return false;
+        *at += n;
+    }
     return true;
 }
 
@@ -392,32 +372,29 @@ static bool parse_suffix(const char **at, strategy *out, uint64_t *seen)
 {
     const char *word = *at + 1;
 
-    for
-        EACH(i)
-        {
-            const strategy_parameter *p = &strategy_parameters[i];
-            const char *key = p->suffix ? p->suffix : p->name;
-            const size_t n = strlen(key);
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const char *key = p->suffix ? p->suffix : p->name;
+        const size_t n = strlen(key);
 
-            if (p->in_name || strncmp(word, key, n) ||
-                (p->suffix ? word[n] && word[n] != '_' : word[n] != '='))
-                continue;
-            if (*seen >> i & 1)
+        if (p->in_name || strncmp(word, key, n) || (p->suffix ? word[n] && word[n] != '_' : word[n] != '='))
+            continue;
+        if (*seen >> i & 1)
+            return false;
+        *seen |= (uint64_t)1 << i;
+        word += n;
+        if (p->suffix) {
+            strategy_set(out, i, 1);
+        } else {
+            const size_t length = strcspn(++word, "_");
+
+            if (!parse_part(i, word, length, out))
                 return false;
-            *seen |= (uint64_t)1 << i;
-            word += n;
-            if (p->suffix) {
-                strategy_set(out, i, 1);
-            } else {
-                const size_t length = strcspn(++word, "_");
-
-                if (!parse_part(i, word, length, out))
-                    return false;
-                word += length;
-            }
-            *at = word;
-            return true;
+            word += length;
         }
+        *at = word;
+        return true;
+    }
     return false;
 }
 
@@ -429,14 +406,12 @@ dse_status strategy_parse_name(const char *text, const strategy *base, strategy 
     bool understood;
 
     *out = base ? *base : strategy_default();
-    for
-        EACH(i)
-        {
-            if (strategy_parameters[i].suffix)
-                strategy_set(out, i, 0);
-            if (strategy_parameters[i].suffix || strategy_parameters[i].in_name)
-                always |= (uint64_t)1 << i;
-        }
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        if (strategy_parameters[i].suffix)
+            strategy_set(out, i, 0);
+        if (strategy_parameters[i].suffix || strategy_parameters[i].in_name)
+            always |= (uint64_t)1 << i;
+    }
     understood = parse_places(&at, out);
     while (understood && *at == '_')
         understood = parse_suffix(&at, out, &seen);
@@ -450,10 +425,9 @@ dse_status strategy_parse_name(const char *text, const strategy *base, strategy 
 
 bool strategy_equal(const strategy *a, const strategy *b, uint64_t which)
 {
-    for
-        EACH(i)
-    if (which >> i & 1 && strategy_get(a, i) != strategy_get(b, i))
-        return false;
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (which >> i & 1 && strategy_get(a, i) != strategy_get(b, i))
+            return false;
     return true;
 }
 
@@ -473,16 +447,14 @@ void strategy_write_value(const strategy_parameter *p, uint32_t value, dse_json 
 
 void strategy_write_fields(const strategy *s, dse_json *j)
 {
-    for
-        EACH(i)
-        {
-            const strategy_parameter *p = &strategy_parameters[i];
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
 
-            if (p->omit_default && strategy_get(s, i) == p->fallback)
-                continue;
-            dse_json_key(j, p->name);
-            strategy_write_value(p, strategy_get(s, i), j);
-        }
+        if (p->omit_default && strategy_get(s, i) == p->fallback)
+            continue;
+        dse_json_key(j, p->name);
+        strategy_write_value(p, strategy_get(s, i), j);
+    }
 }
 
 /* As messages have always said it. */
@@ -508,26 +480,24 @@ dse_status strategy_read(const cfg_doc *doc, const cfg_node *map, const strategy
                          dse_error *err)
 {
     *out = base ? *base : strategy_default();
-    for
-        EACH(i)
-        {
-            const strategy_parameter *p = &strategy_parameters[i];
-            const cfg_node *node = cfg_get(map, p->name);
-            uint32_t value = p->fallback;
-            dse_status st;
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        const cfg_node *node = cfg_get(map, p->name);
+        uint32_t value = p->fallback;
+        dse_status st;
 
-            if (!node && p->omit_default)
-                continue;
-            if (!node && p->kind == STRATEGY_DEGREE)
-                return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing", p->name);
-            if (p->kind == STRATEGY_DEGREE) {
-                if ((st = read_degree(doc, node, p, &value, err)) != DSE_OK)
-                    return st;
-            } else if (!node || node->kind != CFG_SCALAR ||
-                       strategy_parse(p, p->name, node->text, &value, NULL) != DSE_OK) {
-                return fail_value(doc, p, err);
-            }
-            strategy_set(out, i, value);
+        if (!node && p->omit_default)
+            continue;
+        if (!node && p->kind == STRATEGY_DEGREE)
+            return dse_fail_at(err, DSE_E_CONFIG, doc->path, "'%s' is missing", p->name);
+        if (p->kind == STRATEGY_DEGREE) {
+            if ((st = read_degree(doc, node, p, &value, err)) != DSE_OK)
+                return st;
+        } else if (!node || node->kind != CFG_SCALAR ||
+                   strategy_parse(p, p->name, node->text, &value, NULL) != DSE_OK) {
+            return fail_value(doc, p, err);
         }
+        strategy_set(out, i, value);
+    }
     return DSE_OK;
 }
