@@ -1,0 +1,135 @@
+#include "sim/alone.h"
+
+#include "sim/circle.h"
+#include "sim/engine.h"
+#include "sim/sim.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* One collective of all ranks, through the dimensions, as a workload. */
+static dse_status run_system(const sim_settings *set, const net_network *net, uint32_t collective, uint64_t bytes,
+                             dse_arena *a, dse_time *out, dse_error *err)
+{
+    static const uint64_t id = 1;
+    static uint32_t no_item;
+    wl_node node = {.name = "collective",
+                    .id = id,
+                    .type = WL_NODE_COLL,
+                    .coll = (uint8_t)collective,
+                    .comm_size = bytes,
+                    .slot = DSE_NONE,
+                    .involved_dims = (uint16_t)((1u << net->n_dims) - 1),
+                    .n_involved_dims = (uint8_t)net->n_dims};
+    uint32_t start[2] = {0, 0};
+    wl_graph graph = {.n_nodes = 1,
+                      .node = &node,
+                      .data_deps = {start, &no_item},
+                      .ctrl_deps = {start, &no_item},
+                      .inputs = {start, NULL},
+                      .outputs = {start, NULL}};
+    wl_workload w = {.n_ranks = net->n_npus, .n_graphs = 1, .graph = &graph};
+    sim_settings without_memory = *set;
+    sim_result result;
+    dse_status st = wl_graph_finish(&graph, &id, "collective", a, err);
+
+    without_memory.track_memory = false;
+    without_memory.step_overhead = 0;
+    w.rank = DSE_ARENA_NEW(a, wl_rank, w.n_ranks);
+    if (st == DSE_OK)
+        st = sim_run(&without_memory, net, &w, SIM_ALL_SHORTCUTS, a, &result, NULL, err);
+    for (uint32_t r = 0; st == DSE_OK && r < result.n_ranks; r++)
+        *out = result.rank[r].wall > *out ? result.rank[r].wall : *out;
+    return st;
+}
+
+/* All places of a group's ring; `member` in its order. */
+static sim_circle circle_of(const uint32_t *member, uint32_t n, dse_arena *a)
+{
+    sim_circle c = {.n_places = n, .n_here = n};
+
+    c.place = DSE_ARENA_NEW(a, sim_circle_place, n);
+    c.begin = DSE_ARENA_NEW(a, dse_time, n);
+    c.scratch = DSE_ARENA_NEW(a, int64_t, 2 * (size_t)n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        c.place[i] = (sim_circle_place){.rank = member[i], .before = member[i ? i - 1 : n - 1]};
+    return c;
+}
+
+/* When the slowest rank of a group is done; 0: the collective has no closed form. */
+static dse_time run_group(sim_engine *e, const sim_cut *cut, uint32_t collective, uint64_t bytes)
+{
+    sim_circle circle = circle_of(cut->group->rank, cut->group->n, e->arena);
+    dse_time latest = 0;
+
+    circle.current = sim_circle_add_cost(e, &circle, collective, bytes, cut);
+    if (circle.current == DSE_NONE || !sim_circle_run(&circle))
+        return 0;
+    for (uint32_t i = 0; i < circle.n_places; i++)
+        latest = circle.begin[i] > latest ? circle.begin[i] : latest;
+    return latest;
+}
+
+dse_status sim_alone_groups(const sim_settings *set, const net_network *net, const sim_groups *groups,
+                            uint32_t collective, uint64_t bytes, dse_arena *a, dse_time *out, dse_error *err)
+{
+    wl_group group = {.name = "group", .n = groups->n};
+    sim_engine engine = {.arena = a, .net = net, .set = set}; /* all that the costs of a circle read of it */
+    sim_cut cut = {.group = &group, .is_ring = true};
+    sim_chunks chunks;
+
+    *out = 0;
+    if (!sim_collective_of(collective, &cut.collective))
+        return dse_fail(err, DSE_E_SIM, "a collective of type %" PRIu32 " cannot be simulated", collective);
+    chunks = sim_cut_chunks(set, net->n_npus, cut.collective, bytes);
+    cut.chunk_bytes = chunks.bytes;
+    cut.n_chunks = chunks.n;
+    group.rank = DSE_ARENA_RAW(a, uint32_t, groups->n);
+    for (uint32_t g = 0; g < groups->n_groups; g++) {
+        dse_time end;
+
+        memcpy(group.rank, groups->member + (size_t)g * groups->n, groups->n * sizeof *group.rank);
+        end = run_group(&engine, &cut, collective, bytes);
+        if (!end)
+            return dse_fail(err, DSE_E_SIM, "%s of %" PRIu64 " bytes in groups of %" PRIu32 " ranks cannot be simulated",
+                            wl_coll_type_name(collective), bytes, groups->n);
+        *out = end > *out ? end : *out;
+    }
+    return DSE_OK;
+}
+
+dse_status sim_alone_collective(const sim_settings *set, const net_network *net, const mesh *m, mesh_set axes,
+                                uint32_t collective, uint64_t bytes, dse_arena *a, dse_time *out, dse_error *err)
+{
+    uint32_t n = (uint32_t)mesh_size(m, axes), n_ranks = (uint32_t)mesh_size(m, mesh_all(m)), at = 0;
+    uint32_t *member;
+
+    *out = 0;
+    if (n <= 1)
+        return DSE_OK;
+    if (n == n_ranks)
+        return run_system(set, net, collective, bytes, a, out, err);
+    member = DSE_ARENA_RAW(a, uint32_t, n_ranks);
+    for (uint32_t r = 0; r < n_ranks; r++) {
+        if (mesh_first(m, axes, r) != r)
+            continue;
+        for (uint32_t i = 0; i < n; i++)
+            member[at++] = mesh_member(m, axes, r, i);
+    }
+    return sim_alone_groups(set, net, &(sim_groups){n_ranks / n, n, member}, collective, bytes, a, out, err);
+}
+
+dse_time sim_alone_message(const net_network *net, const mesh *m, uint32_t axis, uint64_t bytes)
+{
+    uint64_t n_ranks = mesh_size(m, mesh_all(m));
+    mesh_set line = mesh_only(axis);
+    dse_time slowest = 0;
+
+    for (uint32_t r = 0; m->axis[axis].degree > 1 && r < n_ranks; r++) {
+        uint32_t next = (mesh_coordinate(m, axis, r) + 1) % m->axis[axis].degree;
+        dse_time t = net_delay(net, r, mesh_member(m, line, mesh_first(m, line, r), next), bytes);
+
+        slowest = t > slowest ? t : slowest;
+    }
+    return slowest;
+}

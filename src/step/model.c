@@ -1,0 +1,295 @@
+#include "step/model.h"
+
+#include "step/module.h"
+
+#include <string.h>
+
+typedef struct {
+    const cfg_doc *doc;
+    const wl_symbols *symbols;
+    dse_arena *arena;
+    dse_error *err;
+} reader;
+
+static dse_status fail(const reader *r, const cfg_node *at, const char *what)
+{
+    cfg_place place;
+
+    return dse_fail(r->err, DSE_E_CONFIG, "%s: %s", cfg_where(r->doc, at, &place), what);
+}
+
+static dse_status read_size(const reader *r, const cfg_node *at, uint64_t *out)
+{
+    const char *text;
+    wl_dim d;
+    dse_status st = cfg_string(r->doc, at, "a size", &text, r->err);
+    cfg_place place;
+
+    if (st == DSE_OK && (st = wl_dim_parse(r->symbols, text, &d, r->err)) != DSE_OK) {
+        dse_error_set_where(r->err, cfg_where(r->doc, at, &place));
+        return st;
+    }
+    if (st == DSE_OK)
+        *out = wl_dim_whole(r->symbols, &d);
+    return st;
+}
+
+/* One size, or a list of up to `max`. */
+static dse_status read_sizes(const reader *r, const cfg_node *at, uint32_t max, uint64_t *out, uint32_t *n)
+{
+    dse_status st = DSE_OK;
+
+    if (at->kind == CFG_SCALAR) {
+        *n = 1;
+        return read_size(r, at, out);
+    }
+    if (at->kind != CFG_LIST || !at->n || at->n > max)
+        return fail(r, at, "a size is expected here, or a list of sizes that is not longer than the kind of module has");
+    *n = at->n;
+    for (uint32_t i = 0; st == DSE_OK && i < at->n; i++)
+        st = read_size(r, at->item[i], &out[i]);
+    return st;
+}
+
+static dse_status read_flag(const reader *r, const cfg_node *map, const char *key, bool *out)
+{
+    const cfg_node *at = cfg_get(map, key);
+
+    if (!at)
+        return DSE_OK;
+    *out = at->kind == CFG_SCALAR && strcmp(at->text, "yes") == 0;
+    if (!*out && (at->kind != CFG_SCALAR || strcmp(at->text, "no") != 0))
+        return fail(r, at, "yes or no is expected here");
+    return DSE_OK;
+}
+
+static const step_module_kind *find_kind(const char *name)
+{
+    const step_module_kind *const *k = step_module_kinds;
+
+    while (*k && strcmp((*k)->name, name) != 0)
+        k++;
+    return *k;
+}
+
+static uint32_t find_module(const step_block *b, const char *name)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        if (strcmp(b->module[i].name, name) == 0)
+            return i;
+    return DSE_NONE;
+}
+
+static dse_status read_added(const reader *r, const cfg_node *at, const step_block *b, step_module *m)
+{
+    m->added = at->kind == CFG_SCALAR ? find_module(b, at->text) : DSE_NONE;
+    return m->added == DSE_NONE ? fail(r, at, "the module whose input is added must stand before this one") : DSE_OK;
+}
+
+/* What the sizes after the key of a kind are. */
+static dse_status read_kind_sizes(const reader *r, const cfg_node *at, step_module *m)
+{
+    uint64_t size[1 + STEP_MAX_PARTS];
+    uint32_t n = 0;
+    dse_status st = read_sizes(r, at, 1 + STEP_MAX_PARTS, size, &n);
+
+    if (st != DSE_OK)
+        return st;
+    m->in = size[0];
+    if (m->kind == &step_module_attention || m->kind == &step_module_rotary) {
+        if (n != 3)
+            return fail(r, at, "three sizes are expected here: heads, heads of keys and values, and the size of a head");
+        m->heads = size[0], m->kv_heads = size[1], m->head_size = size[2];
+        m->in = m->out[0] = m->heads * m->head_size;
+        return DSE_OK;
+    }
+    if (n == 1) {
+        m->out[0] = m->in;
+        return DSE_OK;
+    }
+    m->n_parts = n - 1;
+    memcpy(m->out, size + 1, m->n_parts * sizeof *size);
+    return DSE_OK;
+}
+
+static dse_status read_split(const reader *r, const cfg_node *map, step_module *m)
+{
+    const cfg_node *at = cfg_get(map, "split");
+
+    if (!at)
+        return DSE_OK;
+    if (at->kind == CFG_SCALAR && strcmp(at->text, "column") == 0)
+        m->split = STEP_SPLIT_COLUMN;
+    else if (at->kind == CFG_SCALAR && strcmp(at->text, "row") == 0)
+        m->split = STEP_SPLIT_ROW;
+    else
+        return fail(r, at, "column or row is expected here");
+    return DSE_OK;
+}
+
+static dse_status read_number(const reader *r, const cfg_node *map, const char *key, double *out)
+{
+    const cfg_node *at = cfg_get(map, key);
+    int64_t v;
+    dse_status st = at ? cfg_int(r->doc, at, key, 0, 1000, &v, r->err) : DSE_OK;
+
+    if (at && st == DSE_OK)
+        *out = (double)v;
+    return st;
+}
+
+static dse_status check_keys(const reader *r, const cfg_node *map)
+{
+    static const char *const known[] = {"split", "bias", "mean", "gated", "causal", "again", "operations", "kv_heads"};
+    char hint[WL_HINT_SIZE];
+
+    for (uint32_t i = 1; i < map->n; i++) {
+        size_t k = 0, n = sizeof known / sizeof known[0];
+
+        while (k < n && strcmp(known[k], map->key[i]->text) != 0)
+            k++;
+        if (k == n) {
+            cfg_place place;
+
+            return dse_fail(r->err, DSE_E_CONFIG, "%s: a module has no key '%s'%s",
+                            cfg_where(r->doc, map->key[i], &place), map->key[i]->text,
+                            wl_hint(hint, map->key[i]->text, known, n));
+        }
+    }
+    return DSE_OK;
+}
+
+static dse_status read_module(const reader *r, const cfg_node *map, const step_block *b, step_module *m)
+{
+    const cfg_node *kv;
+    dse_status st;
+
+    if (map->kind != CFG_MAP || !map->n)
+        return fail(r, map, "a module is a mapping that begins with its kind, such as {norm: Hidden}");
+    m->kind = find_kind(map->key[0]->text);
+    if (!m->kind)
+        return fail(r, map->key[0], "there is no such kind of module; src/step/README.md lists them");
+    m->n_parts = 1;
+    m->added = DSE_NONE;
+    m->operations = 1;
+    st = m->kind == &step_module_add ? read_added(r, map->item[0], b, m) : read_kind_sizes(r, map->item[0], m);
+    if (st == DSE_OK && (st = check_keys(r, map)) == DSE_OK && (st = read_split(r, map, m)) == DSE_OK &&
+        (st = read_flag(r, map, "bias", &m->has_bias)) == DSE_OK &&
+        (st = read_flag(r, map, "mean", &m->has_mean)) == DSE_OK &&
+        (st = read_flag(r, map, "gated", &m->is_gated)) == DSE_OK &&
+        (st = read_flag(r, map, "causal", &m->is_causal)) == DSE_OK &&
+        (st = read_flag(r, map, "again", &m->is_again)) == DSE_OK &&
+        (st = read_number(r, map, "operations", &m->operations)) == DSE_OK && (kv = cfg_get(map, "kv_heads")))
+        st = read_size(r, kv, &m->kv_heads);
+    if (st == DSE_OK && m->kind == &step_module_add)
+        m->in = m->out[0] = b->module[m->added].in;
+    return st;
+}
+
+/* Parameters of a module are defined together; modules in the order of the forward pass, unless `define` says
+ * another. */
+static dse_status add_parameters(const reader *r, const cfg_node *order, step_block *b)
+{
+    uint32_t n = order ? order->n : b->n;
+
+    b->parameter = DSE_ARENA_NEW(r->arena, step_parameter, (size_t)b->n * STEP_MAX_PARAMETERS);
+    if (order && order->kind != CFG_LIST)
+        return fail(r, order, "a list of modules is expected here");
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = i;
+        step_parameter *p = b->parameter + b->n_parameters;
+        uint32_t added;
+
+        if (order) {
+            k = order->item[i]->kind == CFG_SCALAR ? find_module(b, order->item[i]->text) : DSE_NONE;
+            if (k == DSE_NONE)
+                return fail(r, order->item[i], "no module of the block has this name");
+            for (uint32_t j = 0; j < b->n_parameters; j++)
+                if (b->parameter[j].module == k)
+                    return fail(r, order->item[i], "this module stands in the list twice");
+        }
+        if (!b->module[k].kind->parameters) {
+            if (order)
+                return fail(r, order->item[i], "this module has no parameters");
+            continue;
+        }
+        added = b->module[k].kind->parameters(&b->module[k], p);
+        for (uint32_t j = 0; j < added; j++)
+            p[j].module = k;
+        b->n_parameters += added;
+    }
+    for (uint32_t i = 0, seen; order && i < b->n; i++) {
+        seen = b->module[i].kind->parameters == NULL;
+        for (uint32_t j = 0; j < b->n_parameters && !seen; j++)
+            seen = b->parameter[j].module == i;
+        if (!seen)
+            return fail(r, order, "the list leaves out a module that has parameters");
+    }
+    return DSE_OK;
+}
+
+static dse_status read_block(const reader *r, const cfg_node *map, const char *name, const cfg_node *order,
+                             step_block *b)
+{
+    dse_status st = DSE_OK;
+
+    b->name = name;
+    if (!map || map->kind != CFG_MAP)
+        return fail(r, map ? map : r->doc->root, "three blocks are expected: embedding, layer, head");
+    b->module = DSE_ARENA_NEW(r->arena, step_module, map->n);
+    for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
+        b->module[i].name = map->key[i]->text;
+        b->module[i].number = i;
+        st = read_module(r, map->item[i], b, &b->module[i]);
+        b->n = i + 1;
+    }
+    return st == DSE_OK ? add_parameters(r, order, b) : st;
+}
+
+dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
+                           step_model *out, dse_error *err)
+{
+    static const char *const names[STEP_N_BLOCKS] = {"embedding", "layer", "head"};
+    const reader r = {doc, symbols, a, err};
+    const cfg_node *blocks = cfg_get(doc->root, "blocks"), *define = cfg_get(doc->root, "define");
+    const cfg_node *sequence = cfg_get(doc->root, "sequence"), *hidden = cfg_get(doc->root, "hidden");
+    dse_status st = DSE_OK;
+
+    *out = (step_model){.n_layers = n_layers};
+    if (!sequence || !hidden)
+        return fail(&r, doc->root, "'hidden' and 'sequence' are expected: the size of the hidden state and of a sequence");
+    for (int i = 0; st == DSE_OK && i < STEP_N_BLOCKS; i++)
+        st = read_block(&r, cfg_get(blocks, names[i]), names[i], cfg_get(define, names[i]), &out->block[i]);
+    if (st == DSE_OK && (st = read_size(&r, sequence, &out->sequence)) == DSE_OK)
+        st = read_size(&r, hidden, &out->hidden);
+    return st;
+}
+
+uint64_t step_parameter_elements(const step_parameter *p) { return p->rows * p->columns; }
+
+uint64_t step_parameter_share(const step_parameter *p, uint32_t tp)
+{
+    uint64_t rows = p->rows, columns = p->columns;
+
+    if (p->is_split && p->is_by_columns)
+        columns = (columns + tp - 1) / tp;
+    else if (p->is_split)
+        rows = (rows + tp - 1) / tp;
+    return rows * columns;
+}
+
+uint64_t step_model_parameters(const step_model *m)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < STEP_N_BLOCKS; i++) {
+        const step_block *b = &m->block[i];
+        uint64_t of_block = 0;
+
+        for (uint32_t j = 0; j < b->n_parameters; j++)
+            if (!(m->is_tied && i == STEP_HEAD && b->module[b->parameter[j].module].kind == &step_module_linear))
+                of_block += step_parameter_elements(&b->parameter[j]);
+        sum += i == STEP_LAYER ? of_block * m->n_layers : of_block;
+    }
+    return sum;
+}

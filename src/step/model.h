@@ -1,0 +1,74 @@
+/* step_model -- a model as training programs build it: blocks of modules, each of a kind (module.h).
+ *
+ * Read from a file of configs/layers/, one for each family of models; gpt.yaml explains the format. All sizes
+ * are those of the whole model, before anything is split over ranks. */
+#ifndef DSE_STEP_MODEL_H
+#define DSE_STEP_MODEL_H
+
+#include "config/doc.h"
+#include "workload/expr.h"
+
+typedef struct step_module_kind step_module_kind;
+
+/* How tensor parallelism splits a matrix: by its outputs, or by its inputs. */
+typedef enum { STEP_SPLIT_NONE, STEP_SPLIT_COLUMN, STEP_SPLIT_ROW } step_split;
+
+#define STEP_MAX_PARTS      3 /* matrices side by side that a linear module multiplies by at once */
+#define STEP_MAX_PARAMETERS 2 /* of a module: a weight, a bias */
+
+typedef struct {
+    const char *name;
+    const step_module_kind *kind;
+    uint32_t number;     /* in its block */
+    uint64_t in;         /* features of a token that come in */
+    uint32_t n_parts;    /* at least 1 */
+    uint64_t out[STEP_MAX_PARTS];
+    step_split split;
+    bool has_bias;
+    bool has_mean;       /* of a norm: LayerNorm, which has a mean and a bias; else RMSNorm */
+    bool is_gated;       /* of an activation: of two inputs, the one times a function of the other */
+    double operations;   /* of an element-wise module, for each element of the result, forward */
+    uint32_t added;      /* of an addition: the module whose input is added */
+    uint64_t heads, kv_heads, head_size; /* of an attention, and of what leads to one */
+    bool is_causal;      /* a token attends to those before it alone */
+    bool is_again;       /* selective recomputation makes it again in the backward pass */
+} step_module;
+
+/* A parameter of a module: a matrix of rows x columns, or a vector. */
+typedef struct {
+    uint32_t module;     /* number in the block */
+    uint64_t rows, columns;
+    bool is_split;       /* tensor parallelism splits it, else each rank of a group has all of it */
+    bool is_by_columns;  /* and by its columns, else by its rows */
+} step_parameter;
+
+typedef struct {
+    const char *name;
+    uint32_t n;
+    step_module *module;     /* in the order of the forward pass */
+    uint32_t n_parameters;
+    step_parameter *parameter; /* in the order in which programs define them */
+} step_block;
+
+typedef enum { STEP_EMBEDDING, STEP_LAYER, STEP_HEAD, STEP_N_BLOCKS } step_block_kind;
+
+typedef struct {
+    step_block block[STEP_N_BLOCKS];
+    uint32_t n_layers;
+    uint64_t hidden, sequence;
+    bool is_tied; /* the output embedding is the input embedding */
+} step_model;
+
+/* `symbols` has a value for each symbol of the file. Everything lives in the arena. DSE_E_CONFIG with the
+ * place. */
+dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
+                           step_model *out, dse_error *err);
+
+/* Elements of a parameter: all, and what a rank of a tensor parallel group has. */
+uint64_t step_parameter_elements(const step_parameter *p);
+uint64_t step_parameter_share(const step_parameter *p, uint32_t tp);
+
+/* Elements of the whole model; a tied embedding counts once. */
+uint64_t step_model_parameters(const step_model *m);
+
+#endif

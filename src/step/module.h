@@ -1,0 +1,49 @@
+/* The kinds of modules: one row each, in a file of its own. */
+#ifndef DSE_STEP_MODULE_H
+#define DSE_STEP_MODULE_H
+
+#include "step/program.h"
+
+/* How a tensor that is kept for the backward pass lies on the ranks of a tensor parallel group. */
+typedef enum {
+    STEP_KEPT_HIDDEN, /* by tokens with sequence parallelism, else whole */
+    STEP_KEPT_WHOLE,  /* all tokens, all features */
+    STEP_KEPT_SPLIT   /* all tokens, by features */
+} step_layout;
+
+/* What a forward pass keeps, while it is counted. */
+typedef struct {
+    const step_shape *shape;
+    uint64_t bytes;
+} step_keeper;
+
+struct step_module_kind {
+    const char *name; /* the key in the file */
+    /* Parameters in the order of definition; returns how many. NULL: none. */
+    uint32_t (*parameters)(const step_module *m, step_parameter out[STEP_MAX_PARAMETERS]);
+    void (*forward)(step_builder *b, const step_module *m);
+    void (*backward)(step_builder *b, const step_module *m);
+    /* What it keeps. NULL: nothing. */
+    void (*keep)(step_keeper *k, const step_module *m);
+};
+
+extern const step_module_kind step_module_embedding, step_module_positions; /* module_embedding.c */
+extern const step_module_kind step_module_norm;                             /* module_norm.c */
+extern const step_module_kind step_module_linear;                           /* module_linear.c */
+extern const step_module_kind step_module_attention;                        /* module_attention.c */
+extern const step_module_kind step_module_rotary, step_module_activation, step_module_dropout,
+    step_module_add;                             /* module_elementwise.c */
+extern const step_module_kind step_module_loss; /* module_loss.c */
+
+extern const step_module_kind *const step_module_kinds[]; /* ended by NULL */
+
+/* The input of a module is kept, in this layout; so many bytes are kept besides. A module counts its own input
+ * only, so that each tensor counts once. */
+void step_keep_input(step_keeper *k, uint64_t features, step_layout layout);
+void step_keep_bytes(step_keeper *k, double bytes);
+
+/* Bytes that a micro-batch keeps of a block until its backward pass; without what the next block reads of it.
+ * `recompute`: of the whole block only the input. */
+uint64_t step_kept_bytes(const step_block *b, const step_shape *s, bool recompute);
+
+#endif

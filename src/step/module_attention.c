@@ -1,0 +1,153 @@
+/* Scaled dot-product attention: heads are split over tp, tokens over cp.
+ *
+ * Forward two products for each pair of a query and a key, backward four and, where the scores were not kept, one
+ * more to make them again (Dao 2023, FlashAttention-2, arXiv 2307.08691). A causal mask hides half of the pairs;
+ * with context parallelism each rank has a piece of the front and one of the back of a sequence, so that all have
+ * the same work.
+ *
+ *   ring         cp - 1 exchanges of keys and values, each under the attention of the step before; backward the same,
+ *                and cp exchanges of their gradients (torch, _context_parallel/_attention.py)
+ *   all_gather   keys and values are gathered first; backward again, then their gradients are reduce-scattered
+ *   all_to_all   queries, keys, values and the result change from split tokens to split heads (DeepSpeed Ulysses) */
+#include "step/module.h"
+
+/* Heads of keys and values on a rank of the tensor parallel group: one at least. */
+static uint64_t kv_heads(const step_options *o, const step_module *m)
+{
+    return m->kv_heads > o->tp ? m->kv_heads / o->tp : 1;
+}
+
+static uint64_t heads(const step_options *o, const step_module *m) { return m->heads / o->tp; }
+
+/* `products` of all pairs; `part` of the keys. */
+static void attend(step_builder *b, const step_module *m, double products, double part)
+{
+    const step_shape *s = b->shape;
+    const step_options *o = s->options;
+    double pairs = (double)s->tokens * (double)s->whole_sequence * (m->is_causal ? 0.5 : 1.0) * part;
+    double heads_here = (double)heads(o, m), size = (double)m->head_size, e = o->activation_bytes;
+    double queries = 2.0 * (double)s->tokens * heads_here * size;
+    double keys = 2.0 * (double)o->micro_batch * (double)s->whole_sequence * part * (double)kv_heads(o, m) * size;
+    wl_kernel k = {.class = WL_KERNEL_ATTENTION,
+                   .extent = {[WL_EXTENT_M] = s->sequence, [WL_EXTENT_N] = (uint64_t)((double)s->whole_sequence * part),
+                              [WL_EXTENT_K] = m->head_size, [WL_EXTENT_BATCH] = o->micro_batch * heads(o, m)},
+                   .element_bytes = e};
+
+    k.operations = (uint64_t)(2.0 * products * pairs * heads_here * size);
+    k.bytes = (uint64_t)(e * (queries + keys) * products / 2);
+    if (!o->fused_attention) /* scores are written and read, once for each product and their softmax */
+        k.bytes += (uint64_t)(e * pairs * heads_here * (products + 1));
+    step_add_kernel(b, &k);
+}
+
+static step_collective of_kv(const step_builder *b, const step_module *m, uint32_t type, double element_bytes)
+{
+    const step_options *o = b->shape->options;
+    uint64_t n = (uint64_t)(element_bytes * 2.0 * (double)b->shape->tokens * (double)(kv_heads(o, m) * m->head_size));
+    step_collective c = {
+        .type = type, .group = STEP_GROUP_CP, .in_bytes = n, .out_bytes = n, .element_bytes = element_bytes};
+
+    if (type == WL_ALL_GATHER)
+        c.out_bytes = n * o->cp;
+    else if (type == WL_REDUCE_SCATTER)
+        c.in_bytes = n * o->cp;
+    return c;
+}
+
+/* A ring's steps: while one is computed, the keys and values of the next come in. */
+static void ring(step_builder *b, const step_module *m, double products, bool is_backward)
+{
+    const step_options *o = b->shape->options;
+    step_collective kv = of_kv(b, m, WL_ALL_TO_ALL, o->activation_bytes);
+    step_collective gradients = of_kv(b, m, WL_ALL_TO_ALL, o->reduce_bytes);
+    uint32_t next = DSE_NONE, gradient = DSE_NONE;
+
+    kv.to_next = gradients.to_next = true;
+    for (uint32_t i = 0; i < o->cp; i++) {
+        step_join(b, next);
+        next = i + 1 < o->cp ? step_add_collective(b, &kv, false) : DSE_NONE;
+        attend(b, m, products, 1.0 / o->cp);
+        if (is_backward)
+            gradient = step_add_collective(b, &gradients, false);
+    }
+    step_join(b, gradient);
+}
+
+static void change_split(step_builder *b, const step_module *m, uint64_t n_heads)
+{
+    const step_options *o = b->shape->options;
+    uint64_t bytes = (uint64_t)(o->activation_bytes * (double)(b->shape->tokens * n_heads * m->head_size));
+    const step_collective c = {.type = WL_ALL_TO_ALL,
+                               .group = STEP_GROUP_CP,
+                               .in_bytes = bytes,
+                               .out_bytes = bytes,
+                               .element_bytes = o->activation_bytes};
+
+    step_add_collective(b, &c, true);
+}
+
+/* Queries (or the result), and keys and values with them. */
+static void all_to_all(step_builder *b, const step_module *m, bool with_kv)
+{
+    const step_options *o = b->shape->options;
+
+    change_split(b, m, heads(o, m));
+    for (int i = 0; with_kv && i < 2; i++)
+        change_split(b, m, kv_heads(o, m));
+}
+
+static void pass(step_builder *b, const step_module *m, double products, bool is_backward)
+{
+    const step_options *o = b->shape->options;
+
+    if (o->cp > 1 && o->context == STEP_CONTEXT_RING) {
+        ring(b, m, products, is_backward);
+        return;
+    }
+    if (o->cp > 1 && o->context == STEP_CONTEXT_ALL_TO_ALL) {
+        all_to_all(b, m, !is_backward);
+        attend(b, m, products, 1);
+        all_to_all(b, m, is_backward);
+        return;
+    }
+    if (o->cp > 1) {
+        const step_collective gather = of_kv(b, m, WL_ALL_GATHER, o->activation_bytes);
+
+        step_add_collective(b, &gather, true);
+    }
+    attend(b, m, products, 1);
+    if (o->cp > 1 && is_backward) {
+        const step_collective reduce = of_kv(b, m, WL_REDUCE_SCATTER, o->activation_bytes);
+
+        step_add_collective(b, &reduce, true);
+    }
+}
+
+static void forward(step_builder *b, const step_module *m) { pass(b, m, 2, false); }
+
+static void backward(step_builder *b, const step_module *m)
+{
+    if (b->parts & STEP_PART_INPUT)
+        pass(b, m, b->shape->options->fused_attention ? 5 : 4, true);
+}
+
+/* Queries, keys, values and the result; of a fused kernel also the logarithm of each token's sum in 32 bits, else the
+ * probabilities, a mask of those that are dropped, and what is left (Korthikanti et al. 2022, arXiv 2205.05198, section
+ * 4: 5 a s^2 b), unless they are made again. The result is the next module's input. */
+static void keep(step_keeper *k, const step_module *m)
+{
+    const step_shape *s = k->shape;
+    const step_options *o = s->options;
+    double tokens = (double)s->tokens, e = o->activation_bytes;
+    double of_head = e * tokens * (double)m->head_size;
+
+    step_keep_bytes(k, of_head * (double)heads(o, m));
+    step_keep_bytes(k, of_head * 2.0 * (double)(o->expands_kv ? heads(o, m) : kv_heads(o, m)));
+    if (o->fused_attention)
+        step_keep_bytes(k, 4.0 * tokens * (double)heads(o, m));
+    else if (o->recompute != STEP_RECOMPUTE_SELECTIVE)
+        step_keep_bytes(k, (2 * e + 1) * tokens * (double)s->whole_sequence * (double)heads(o, m));
+}
+
+const step_module_kind step_module_attention = {
+    .name = "attention", .forward = forward, .backward = backward, .keep = keep};

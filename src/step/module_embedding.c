@@ -1,0 +1,75 @@
+/* Embeddings: rows of a table by token, split over tp by the vocabulary; and by position, on every rank.
+ *
+ * A rank looks up the tokens that it has and sums over tp (Megatron-LM, tensor_parallel/layers.py,
+ * VocabParallelEmbedding). Backward adds up rows; the gradient of tokens that sequence parallelism had split is
+ * gathered first. */
+#include "step/module.h"
+
+static uint32_t table(const step_module *m, bool is_split, step_parameter *out)
+{
+    out[0] = (step_parameter){.rows = m->in, .columns = m->out[0], .is_split = is_split};
+    return 1;
+}
+
+static uint32_t embedding_parameters(const step_module *m, step_parameter out[STEP_MAX_PARAMETERS])
+{
+    return table(m, true, out);
+}
+
+static uint32_t positions_parameters(const step_module *m, step_parameter out[STEP_MAX_PARAMETERS])
+{
+    return table(m, false, out);
+}
+
+static void look_up(step_builder *b, uint64_t tokens, const step_module *m)
+{
+    double e = b->shape->options->activation_bytes;
+
+    step_add_elementwise(b, WL_KERNEL_LOOKUP, tokens * m->out[0], 0, 2 * e);
+}
+
+static void embedding_forward(step_builder *b, const step_module *m)
+{
+    look_up(b, b->shape->tokens, m);
+    step_reduce_tokens(b, m->out[0], true);
+}
+
+static void embedding_backward(step_builder *b, const step_module *m)
+{
+    double e = b->shape->options->activation_bytes;
+
+    if (!(b->parts & STEP_PART_WEIGHT))
+        return;
+    if (b->shape->options->sequence_parallel)
+        step_gather_tokens(b, m->out[0], true);
+    step_add_elementwise(b, WL_KERNEL_LOOKUP, b->shape->tokens * m->out[0], 1, 3 * e);
+}
+
+static void positions_forward(step_builder *b, const step_module *m)
+{
+    double e = b->shape->options->activation_bytes;
+
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->out[0], 1, 3 * e);
+}
+
+static void positions_backward(step_builder *b, const step_module *m)
+{
+    double e = b->shape->options->activation_bytes;
+
+    if (b->parts & STEP_PART_WEIGHT)
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->out[0], 1, 2 * e);
+}
+
+const step_module_kind step_module_embedding = {
+    .name = "embedding",
+    .parameters = embedding_parameters,
+    .forward = embedding_forward,
+    .backward = embedding_backward,
+};
+
+const step_module_kind step_module_positions = {
+    .name = "positions",
+    .parameters = positions_parameters,
+    .forward = positions_forward,
+    .backward = positions_backward,
+};

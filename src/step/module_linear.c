@@ -1,0 +1,124 @@
+/* Products with a matrix, split over tp by its outputs (column) or its inputs (row), or on every rank.
+ *
+ * Megatron-LM, tensor_parallel/layers.py (ColumnParallelLinear, RowParallelLinear,
+ * LinearWithGradAccumulationAndAsyncCommunication.backward):
+ *
+ *            forward                             backward
+ *   column   [gather tokens], product            [gather saved tokens, beside the next product], product for
+ *                                                the input's gradient, its sum over tp beside the next, product for
+ *                                                the weight's gradient
+ *   row      product, sum over tp                [gather the gradient's tokens], two products
+ *
+ * In brackets: with sequence parallelism, where "sum" is a reduce-scatter. Programs that keep the gathered input
+ * do not gather it again (DTensor: torch/distributed/tensor/parallel/style.py). With fewer heads of keys and
+ * values than tp, the products for queries, keys and values are gathered over tp (attention.py,
+ * get_query_key_value_tensors). */
+#include "step/module.h"
+
+static uint64_t outputs(const step_module *m)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < m->n_parts; i++)
+        n += m->out[i];
+    return n;
+}
+
+static uint32_t parameters(const step_module *m, step_parameter out[STEP_MAX_PARAMETERS])
+{
+    bool is_split = m->split != STEP_SPLIT_NONE;
+
+    out[0] = (step_parameter){
+        .rows = outputs(m), .columns = m->in, .is_split = is_split, .is_by_columns = m->split == STEP_SPLIT_ROW};
+    out[1] = (step_parameter){.rows = outputs(m), .columns = 1, .is_split = m->split == STEP_SPLIT_COLUMN};
+    return m->has_bias ? 2 : 1;
+}
+
+/* The matrix on a rank. */
+static void share(const step_builder *b, const step_module *m, uint64_t *in, uint64_t *out)
+{
+    uint32_t tp = b->shape->options->tp;
+
+    *in = m->split == STEP_SPLIT_ROW ? m->in / tp : m->in;
+    *out = m->split == STEP_SPLIT_COLUMN ? (outputs(m) + tp - 1) / tp : outputs(m);
+}
+
+/* Tokens of a matrix that every rank has are split as the hidden state is. */
+static uint64_t tokens(const step_builder *b, const step_module *m)
+{
+    return m->split == STEP_SPLIT_NONE ? b->shape->split_tokens : b->shape->tokens;
+}
+
+static bool lacks_kv_heads(const step_builder *b, const step_module *m)
+{
+    return m->kv_heads && m->kv_heads < b->shape->options->tp;
+}
+
+static void exchange_heads(step_builder *b, const step_module *m, uint32_t type)
+{
+    const step_options *o = b->shape->options;
+    uint64_t whole = (uint64_t)(o->activation_bytes * (double)(b->shape->tokens * outputs(m))), part = whole / o->tp;
+    bool gathers = type == WL_ALL_GATHER;
+    step_collective c = {.type = type,
+                         .group = STEP_GROUP_TP,
+                         .in_bytes = gathers ? part : whole,
+                         .out_bytes = gathers ? whole : part,
+                         .element_bytes = o->activation_bytes};
+
+    step_add_collective(b, &c, true);
+}
+
+static void forward(step_builder *b, const step_module *m)
+{
+    uint64_t in, out;
+
+    share(b, m, &in, &out);
+    if (m->split == STEP_SPLIT_COLUMN && b->shape->options->sequence_parallel)
+        step_gather_tokens(b, m->in, true);
+    step_add_product(b, tokens(b, m), out, in);
+    if (m->split == STEP_SPLIT_ROW)
+        step_reduce_tokens(b, outputs(m), true);
+    if (lacks_kv_heads(b, m))
+        exchange_heads(b, m, WL_ALL_GATHER);
+}
+
+static void backward(step_builder *b, const step_module *m)
+{
+    const step_options *o = b->shape->options;
+    uint32_t saved = DSE_NONE, reduced = DSE_NONE;
+    uint64_t in, out;
+
+    share(b, m, &in, &out);
+    if (b->parts & STEP_PART_INPUT) {
+        if (lacks_kv_heads(b, m))
+            exchange_heads(b, m, WL_REDUCE_SCATTER);
+        if (m->split == STEP_SPLIT_ROW && o->sequence_parallel)
+            step_gather_tokens(b, outputs(m), true);
+    }
+    if (b->parts & STEP_PART_WEIGHT && m->split == STEP_SPLIT_COLUMN && o->sequence_parallel && o->gathers_again)
+        saved = step_gather_tokens(b, m->in, false);
+    if (b->parts & STEP_PART_INPUT) {
+        step_add_product(b, tokens(b, m), in, out);
+        if (m->split == STEP_SPLIT_COLUMN)
+            reduced = step_reduce_tokens(b, m->in, false);
+    }
+    step_join(b, saved);
+    if (b->parts & STEP_PART_WEIGHT)
+        step_add_product(b, out, in, tokens(b, m));
+    step_join(b, reduced);
+}
+
+static void keep(step_keeper *k, const step_module *m)
+{
+    const step_options *o = k->shape->options;
+
+    if (m->split == STEP_SPLIT_ROW)
+        step_keep_input(k, m->in, STEP_KEPT_SPLIT);
+    else if (m->split == STEP_SPLIT_COLUMN && o->sequence_parallel && !o->gathers_again)
+        step_keep_input(k, m->in, STEP_KEPT_WHOLE);
+    else
+        step_keep_input(k, m->in, STEP_KEPT_HIDDEN);
+}
+
+const step_module_kind step_module_linear = {
+    .name = "linear", .parameters = parameters, .forward = forward, .backward = backward, .keep = keep};

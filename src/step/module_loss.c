@@ -1,0 +1,54 @@
+/* Cross-entropy of logits that are split over tp by the vocabulary: the largest, the one of the target, and the sum
+ * of all are each summed over tp in 32 bits (Megatron-LM, tensor_parallel/cross_entropy.py); fused, the latter two
+ * together (fusions/fused_cross_entropy.py). These are called in groups of one, too. Backward has no collective. */
+#include "step/module.h"
+
+static void reduce(step_builder *b, uint32_t values)
+{
+    uint64_t bytes = 4 * values * b->shape->tokens;
+    step_collective c = {.type = WL_ALL_REDUCE,
+                         .group = STEP_GROUP_TP,
+                         .in_bytes = bytes,
+                         .out_bytes = bytes,
+                         .element_bytes = 4,
+                         .even_alone = true};
+
+    step_add_collective(b, &c, true);
+}
+
+static void forward(step_builder *b, const step_module *m)
+{
+    const step_options *o = b->shape->options;
+    uint64_t logits = b->shape->tokens * ((m->in + o->tp - 1) / o->tp);
+    double e = o->activation_bytes;
+
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 1, e + 4); /* a copy in 32 bits, and the largest */
+    reduce(b, 1);
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 4, 8); /* exponentials and their sum */
+    if (o->fuses_loss) {
+        reduce(b, 2);
+    } else {
+        reduce(b, 1);
+        reduce(b, 1);
+    }
+}
+
+static void backward(step_builder *b, const step_module *m)
+{
+    const step_options *o = b->shape->options;
+    uint64_t logits = b->shape->tokens * ((m->in + o->tp - 1) / o->tp);
+
+    if (b->parts & STEP_PART_INPUT)
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 2, 4 + o->activation_bytes);
+}
+
+/* The logits as the matrix product made them, and in 32 bits, where the gradient takes their place. */
+static void keep(step_keeper *k, const step_module *m)
+{
+    const step_options *o = k->shape->options;
+    double logits = (double)k->shape->tokens * (double)((m->in + o->tp - 1) / o->tp);
+
+    step_keep_bytes(k, logits * (o->activation_bytes + 4));
+}
+
+const step_module_kind step_module_loss = {.name = "loss", .forward = forward, .backward = backward, .keep = keep};

@@ -1,0 +1,54 @@
+/* step_options -- how a training step is spread over ranks and ordered: what the generator of the real step
+ * takes of a strategy, a precision and the habits of a program. Plain data. */
+#ifndef DSE_STEP_OPTIONS_H
+#define DSE_STEP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum { STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_SELECTIVE, STEP_RECOMPUTE_FULL } step_recompute;
+
+/* How context parallelism brings keys and values to queries. */
+typedef enum { STEP_CONTEXT_RING, STEP_CONTEXT_ALL_GATHER, STEP_CONTEXT_ALL_TO_ALL } step_context;
+
+/* In which micro-batch the gradients of fully sharded parameters are reduced, and what becomes of the
+ * parameters until then. */
+typedef enum {
+    STEP_SYNC_EACH,            /* in each: the shard of the gradient accumulates */
+    STEP_SYNC_LAST,            /* in the last: gradients are kept whole until then */
+    STEP_SYNC_LAST_NO_RESHARD  /* and parameters stay gathered after a backward pass */
+} step_sync;
+
+typedef struct {
+    uint32_t dp, tp, cp, pp;
+    uint32_t vp;                             /* chunks of a rank, virtual stages */
+    uint32_t micro_batch, n_micro_batches;   /* sequences of one; of a rank in a step */
+
+    bool sequence_parallel; /* Megatron's: what tensor parallelism leaves whole is split by tokens */
+    bool gathers_again;     /* with it, a column-parallel matrix saves its shard of the input, and gathers it
+                               again in the backward pass, as Megatron does; else it saves the whole input */
+    step_context context;
+    step_recompute recompute;
+    uint32_t recompute_layers; /* of each chunk, the first so many; 0: all */
+    uint32_t recompute_every;  /* or every so many-th; 0, 1: all */
+    bool stops_early;          /* a recomputed layer is not made beyond what its backward pass reads, as by
+                                  torch's non-reentrant checkpoint */
+
+    uint32_t zero;            /* 0 to 3: what is sharded over dp and cp: nothing, optimizer, gradients, parameters */
+    uint32_t replicas;        /* of the shards (HSDP); 1: dp and cp are one shard group */
+    bool reshard_after_forward;
+    step_sync sync;
+    bool overlaps_gradients;  /* reduction bucket by bucket under the last backward pass */
+    bool overlaps_parameters; /* gathering of updated parameters under the next forward pass */
+    uint64_t bucket_elements; /* of gradients, at least; 0: one bucket */
+    uint32_t pads_parameters; /* a distributed optimizer begins each at a multiple of so many elements; 0, 1: no */
+    bool fuses_loss;          /* the vocabulary-parallel loss packs two of its three reductions */
+    bool expands_kv;          /* attention keeps keys and values copied for each head */
+    bool fused_attention;     /* scores are made again in the backward pass, not kept */
+    bool fused_activation;    /* a gated activation keeps its inputs alone */
+
+    /* Bytes of an element. */
+    double activation_bytes, weight_bytes, kept_weight_bytes, gradient_bytes, reduce_bytes, optimizer_bytes;
+} step_options;
+
+#endif

@@ -1,0 +1,196 @@
+#include "step/program.h"
+
+#include "step/module.h"
+
+#include <string.h>
+
+const step_module_kind *const step_module_kinds[] = {
+    &step_module_embedding, &step_module_positions, &step_module_norm, &step_module_linear, &step_module_attention,
+    &step_module_rotary,    &step_module_activation, &step_module_dropout, &step_module_add, &step_module_loss,
+    NULL};
+
+step_shape step_shape_of(const step_model *m, const step_options *o)
+{
+    step_shape s = {.options = o, .whole_sequence = m->sequence, .sequence = m->sequence / o->cp};
+
+    s.tokens = o->micro_batch * s.sequence;
+    s.split_tokens = o->sequence_parallel ? s.tokens / o->tp : s.tokens;
+    return s;
+}
+
+/* ---- operations -------------------------------------------------------------------------------- */
+
+static step_operation *add(step_builder *b)
+{
+    step_program *p = b->program;
+    step_operation *op;
+
+    if (p->n == p->cap) {
+        step_operation *had = p->operation;
+
+        p->cap = p->cap ? p->cap * 2 : 32;
+        p->operation = DSE_ARENA_RAW(b->arena, step_operation, p->cap);
+        if (had)
+            memcpy(p->operation, had, p->n * sizeof *had);
+    }
+    op = &p->operation[p->n++];
+    *op = (step_operation){.module = b->module, .is_again = b->is_again, .needs = {b->ready, b->joined}};
+    return op;
+}
+
+/* What comes next waits for the operation that was added last. */
+static void advance(step_builder *b)
+{
+    b->ready = b->program->n - 1;
+    b->joined = DSE_NONE;
+}
+
+void step_add_kernel(step_builder *b, const wl_kernel *k)
+{
+    step_operation *op = add(b);
+
+    op->unit = STEP_UNIT_COMPUTE;
+    op->kernel = *k;
+    advance(b);
+}
+
+static uint32_t group_size(const step_options *o, step_group g)
+{
+    switch (g) {
+    case STEP_GROUP_TP: return o->tp;
+    case STEP_GROUP_CP: return o->cp;
+    default: return 0; /* others stand in no program of a block */
+    }
+}
+
+uint32_t step_add_collective(step_builder *b, const step_collective *c, bool waits)
+{
+    step_operation *op;
+
+    if (group_size(b->shape->options, c->group) == 1 && !c->even_alone)
+        return DSE_NONE;
+    op = add(b);
+    op->unit = STEP_UNIT_LAYER;
+    op->collective = *c;
+    if (waits)
+        advance(b);
+    return b->program->n - 1;
+}
+
+void step_join(step_builder *b, uint32_t operation)
+{
+    if (operation == DSE_NONE)
+        return;
+    if (b->ready == DSE_NONE)
+        b->ready = operation;
+    else
+        b->joined = operation; /* kinds of modules join one operation at a time */
+}
+
+void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k)
+{
+    const step_options *o = b->shape->options;
+    wl_kernel kernel = {.class = WL_KERNEL_MATMUL,
+                        .extent = {[WL_EXTENT_M] = m, [WL_EXTENT_N] = n, [WL_EXTENT_K] = k, [WL_EXTENT_BATCH] = 1},
+                        .element_bytes = o->activation_bytes,
+                        .operations = 2 * m * n * k,
+                        .bytes = (uint64_t)(o->activation_bytes * (double)(m * k + k * n + m * n))};
+
+    step_add_kernel(b, &kernel);
+}
+
+void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t elements, double operations, double bytes)
+{
+    wl_kernel kernel = {.class = class,
+                        .extent = {[WL_EXTENT_M] = elements, [WL_EXTENT_N] = 1, [WL_EXTENT_K] = 1, [WL_EXTENT_BATCH] = 1},
+                        .element_bytes = b->shape->options->activation_bytes,
+                        .operations = (uint64_t)(operations * (double)elements),
+                        .bytes = (uint64_t)(bytes * (double)elements)};
+
+    step_add_kernel(b, &kernel);
+}
+
+uint32_t step_gather_tokens(step_builder *b, uint64_t features, bool waits)
+{
+    const step_shape *s = b->shape;
+    double e = s->options->activation_bytes;
+    step_collective c = {.type = WL_ALL_GATHER,
+                         .group = STEP_GROUP_TP,
+                         .in_bytes = (uint64_t)(e * (double)(s->split_tokens * features)),
+                         .out_bytes = (uint64_t)(e * (double)(s->tokens * features)),
+                         .element_bytes = e};
+
+    return step_add_collective(b, &c, waits);
+}
+
+uint32_t step_reduce_tokens(step_builder *b, uint64_t features, bool waits)
+{
+    const step_shape *s = b->shape;
+    double e = s->options->activation_bytes;
+    step_collective c = {.type = s->options->sequence_parallel ? WL_REDUCE_SCATTER : WL_ALL_REDUCE,
+                         .group = STEP_GROUP_TP,
+                         .in_bytes = (uint64_t)(e * (double)(s->tokens * features)),
+                         .out_bytes = (uint64_t)(e * (double)(s->split_tokens * features)),
+                         .element_bytes = e};
+
+    return step_add_collective(b, &c, waits);
+}
+
+/* ---- pieces ------------------------------------------------------------------------------------ */
+
+static step_builder begin(const step_shape *s, unsigned parts, dse_arena *a, step_program *out)
+{
+    *out = (step_program){0};
+    return (step_builder){.shape = s, .program = out, .arena = a, .parts = parts, .ready = DSE_NONE, .joined = DSE_NONE};
+}
+
+static void forward(step_builder *b, const step_block *block, bool all)
+{
+    for (uint32_t i = 0; i < block->n; i++) {
+        b->module = &block->module[i];
+        if (all || b->module->is_again)
+            b->module->kind->forward(b, b->module);
+    }
+}
+
+void step_program_forward(const step_block *block, const step_shape *s, dse_arena *a, step_program *out)
+{
+    step_builder b = begin(s, STEP_PART_BOTH, a, out);
+
+    forward(&b, block, true);
+}
+
+/* torch's non-reentrant checkpoint stops as soon as all that is kept has been made again: what the last
+ * matrix product's result goes through is left out, its collective among it. */
+static void drop_trailing_collective(step_builder *b)
+{
+    step_program *p = b->program;
+
+    while (p->n && p->operation[p->n - 1].unit == STEP_UNIT_COMPUTE &&
+           p->operation[p->n - 1].kernel.class != WL_KERNEL_MATMUL)
+        p->n--;
+    if (p->n && p->operation[p->n - 1].unit == STEP_UNIT_LAYER)
+        p->n--;
+    b->ready = p->n ? p->n - 1 : DSE_NONE;
+    b->joined = DSE_NONE;
+}
+
+void step_program_backward(const step_block *block, const step_shape *s, unsigned parts, bool again, dse_arena *a,
+                           step_program *out)
+{
+    step_builder b = begin(s, parts, a, out);
+
+    out->end_of = DSE_ARENA_NEW(a, uint32_t, block->n);
+    if (parts & STEP_PART_INPUT && (again || s->options->recompute == STEP_RECOMPUTE_SELECTIVE)) {
+        b.is_again = true;
+        forward(&b, block, again);
+        if (again && s->options->stops_early)
+            drop_trailing_collective(&b);
+        b.is_again = false;
+    }
+    for (uint32_t i = block->n; i-- > 0;) {
+        b.module = &block->module[i];
+        b.module->kind->backward(&b, b.module);
+        out->end_of[i] = out->n;
+    }
+}

@@ -1,0 +1,108 @@
+/* step_program -- what a rank does for one piece of a step: kernels and collectives in the order in which the
+ * host issues them, with what each waits for.
+ *
+ * A piece is one block of modules (a layer, the embedding, the head) in one direction: forward, backward, or
+ * the halves of the backward pass that make the gradient of the input (I) and of the weights (W). */
+#ifndef DSE_STEP_PROGRAM_H
+#define DSE_STEP_PROGRAM_H
+
+#include "base/alloc.h"
+#include "base/time.h"
+#include "step/model.h"
+#include "step/options.h"
+#include "strategy/mesh.h"
+#include "workload/graph.h"
+
+/* What runs beside each other on a rank. Each does one thing at a time, in the order of the program. */
+typedef enum {
+    STEP_UNIT_COMPUTE,
+    STEP_UNIT_LAYER,    /* tensor and context parallelism: collectives within a layer */
+    STEP_UNIT_SHARD,    /* gradients and parameters */
+    STEP_UNIT_PEER,     /* sends and receives between stages */
+    STEP_N_UNITS
+} step_unit;
+
+/* Groups that a rank is in. */
+typedef enum { STEP_GROUP_NONE, STEP_GROUP_TP, STEP_GROUP_CP, STEP_GROUP_SHARD, STEP_GROUP_REPLICAS,
+    STEP_GROUP_PP, STEP_GROUP_EMBEDDING, STEP_GROUP_MODEL, STEP_GROUP_WORLD, STEP_N_GROUPS } step_group;
+
+/* A collective, as the program calls it. Also a send or a receive (group STEP_GROUP_PP). */
+typedef struct {
+    uint32_t type;  /* wl_coll_type; of a message wl_node_type + STEP_MESSAGE */
+    step_group group;
+    uint64_t in_bytes, out_bytes; /* of this rank's tensors */
+    double element_bytes;
+    bool to_next;    /* each rank sends to the next of its group alone: a step of a ring */
+    bool even_alone; /* the program calls it in a group of one, too */
+} step_collective;
+
+#define STEP_MESSAGE 256u
+#define STEP_SEND    (STEP_MESSAGE + WL_NODE_SEND)
+#define STEP_RECV    (STEP_MESSAGE + WL_NODE_RECV)
+
+typedef struct {
+    step_unit unit;
+    const step_module *module; /* that asks for it */
+    uint32_t needs[2];         /* operations before it that have ended; DSE_NONE */
+    bool is_again;             /* recomputation */
+    wl_kernel kernel;          /* of STEP_UNIT_COMPUTE */
+    step_collective collective; /* of the others */
+} step_operation;
+
+typedef struct {
+    uint32_t n, cap;
+    step_operation *operation;
+    uint32_t *end_of; /* per module of the block: operations issued when its backward pass is over */
+} step_program;
+
+/* Which part of the backward pass. Both: B. */
+enum { STEP_PART_INPUT = 1, STEP_PART_WEIGHT = 2, STEP_PART_BOTH = 3 };
+
+/* Sizes of one micro-batch on a rank. */
+typedef struct {
+    const step_options *options;
+    uint64_t tokens;      /* of a rank: micro-batch x sequence / cp */
+    uint64_t split_tokens; /* of what sequence parallelism splits: tokens / tp */
+    uint64_t sequence;    /* of one sequence on the rank, sequence / cp */
+    uint64_t whole_sequence;
+} step_shape;
+
+step_shape step_shape_of(const step_model *m, const step_options *o);
+
+void step_program_forward(const step_block *b, const step_shape *s, dse_arena *a, step_program *out);
+/* `again`: the forward pass of the whole block is made again first; else that of the modules that selective
+ * recomputation names, if it is on. */
+void step_program_backward(const step_block *b, const step_shape *s, unsigned parts, bool again, dse_arena *a,
+                           step_program *out);
+
+/* ---- for the kinds of modules ----------------------------------------------------------------- */
+
+typedef struct {
+    const step_shape *shape;
+    step_program *program;
+    dse_arena *arena;
+    unsigned parts;
+    const step_module *module;
+    bool is_again;
+    uint32_t ready;  /* the operation that makes what the next one reads; DSE_NONE */
+    uint32_t joined; /* a further one that the next one waits for; DSE_NONE */
+} step_builder;
+
+/* Issues a kernel; what comes next waits for it. */
+void step_add_kernel(step_builder *b, const wl_kernel *k);
+/* Issues a collective; what comes next waits for it if `waits`. Returns its number; DSE_NONE if the group is of
+ * one, and nothing is called. */
+uint32_t step_add_collective(step_builder *b, const step_collective *c, bool waits);
+/* What comes next also waits for this operation; DSE_NONE: for none. */
+void step_join(step_builder *b, uint32_t operation);
+
+/* Kernels: an m x k by k x n product; something of so many elements. */
+void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k);
+void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t elements, double operations,
+                          double bytes);
+
+/* Collectives of the hidden state of all tokens over tp, as sequence parallelism has them or not. */
+uint32_t step_gather_tokens(step_builder *b, uint64_t features, bool waits);
+uint32_t step_reduce_tokens(step_builder *b, uint64_t features, bool waits);
+
+#endif
