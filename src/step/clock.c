@@ -1,6 +1,6 @@
 #include "step/clock.h"
 
-#include "base/idtable.h"
+#include "base/hash.h"
 #include "sim/alone.h"
 #include "sim/kernel_time.h"
 
@@ -13,40 +13,31 @@ typedef struct {
     uint32_t degree[6], stride[6]; /* of the axes above 1, in the mesh's order */
 } key;
 
-typedef struct {
+typedef struct entry {
     key key;
     dse_time ticks;
+    struct entry *next;
 } entry;
+
+#define N_BUCKETS 1024
 
 struct step_clock {
     const sim_settings *set;
     const net_network *net;
     sim_device device;
-    dse_arena scratch;
-    dse_idtable table;
-    entry *entries;
-    size_t n_entries, cap_entries;
+    dse_arena *arena;
+    entry *bucket[N_BUCKETS];
 };
 
-step_clock *step_clock_new(const sim_settings *set, const net_network *net)
+step_clock *step_clock_new(const sim_settings *set, const net_network *net, dse_arena *a)
 {
-    step_clock *c = dse_calloc(1, sizeof *c);
+    step_clock *c = DSE_ARENA_NEW(a, step_clock, 1);
 
     c->set = set;
     c->net = net;
     c->device = sim_device_of(set);
-    dse_arena_init(&c->scratch);
+    c->arena = a;
     return c;
-}
-
-void step_clock_free(step_clock *c)
-{
-    if (!c)
-        return;
-    dse_arena_free(&c->scratch);
-    dse_idtable_free(&c->table);
-    dse_free(c->entries);
-    dse_free(c);
 }
 
 step_ranks step_ranks_of(const step_options *o, dse_arena *a)
@@ -85,11 +76,6 @@ dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k)
     return moving.bytes ? sim_kernel_time(&moving, &c->device).ticks : 0;
 }
 
-static bool same_key(const void *records, uint32_t id, const void *k)
-{
-    return memcmp(&((const entry *)records)[id].key, k, sizeof(key)) == 0;
-}
-
 static key key_of(const step_ranks *ranks, const step_collective *what)
 {
     key k;
@@ -109,13 +95,13 @@ static key key_of(const step_ranks *ranks, const step_collective *what)
 }
 
 /* The tied embeddings' sum: each rank of the first stage with that of the last. */
-static dse_status sum_of_ends(step_clock *c, const step_ranks *ranks, const step_collective *what, dse_time *out,
-                              dse_error *err)
+static dse_status sum_of_ends(const step_clock *c, const step_ranks *ranks, const step_collective *what, dse_arena *a,
+                              dse_time *out, dse_error *err)
 {
     const mesh_axis *pp = &ranks->mesh.axis[ranks->pipeline];
     uint64_t n_ranks = mesh_size(&ranks->mesh, mesh_all(&ranks->mesh));
     uint32_t n_groups = (uint32_t)(n_ranks / pp->degree), n = 0;
-    uint32_t *member = DSE_ARENA_RAW(&c->scratch, uint32_t, 2 * (size_t)n_groups);
+    uint32_t *member = DSE_ARENA_RAW(a, uint32_t, 2 * (size_t)n_groups);
 
     for (uint32_t r = 0; r < n_ranks; r++) {
         if (mesh_coordinate(&ranks->mesh, ranks->pipeline, r))
@@ -123,18 +109,16 @@ static dse_status sum_of_ends(step_clock *c, const step_ranks *ranks, const step
         member[n++] = r;
         member[n++] = r + pp->stride * (pp->degree - 1);
     }
-    return sim_alone_groups(c->set, c->net, &(sim_groups){n_groups, 2, member}, what->type, what->in_bytes, &c->scratch,
-                            out, err);
+    return sim_alone_groups(c->set, c->net, &(sim_groups){n_groups, 2, member}, what->type, what->in_bytes, a, out, err);
 }
 
-static dse_status measure(step_clock *c, const step_ranks *ranks, const step_collective *what, dse_time *out,
-                          dse_error *err)
+static dse_status measure(const step_clock *c, const step_ranks *ranks, const step_collective *what, dse_arena *a,
+                          dse_time *out, dse_error *err)
 {
-    dse_arena_reset(&c->scratch);
     if (what->group == STEP_GROUP_EMBEDDING)
-        return sum_of_ends(c, ranks, what, out, err);
-    return sim_alone_collective(c->set, c->net, &ranks->mesh, ranks->axes[what->group], what->type, what->in_bytes,
-                                &c->scratch, out, err);
+        return sum_of_ends(c, ranks, what, a, out, err);
+    return sim_alone_collective(c->set, c->net, &ranks->mesh, ranks->axes[what->group], what->type, what->in_bytes, a,
+                                out, err);
 }
 
 /* The one axis along which neighbours send to each other. */
@@ -147,36 +131,34 @@ static uint32_t line_of(const step_ranks *ranks, step_group group)
     return axis;
 }
 
-dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what, dse_time *out,
-                                 dse_error *err)
+dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what,
+                                 dse_arena *scratch, dse_time *out, dse_error *err)
 {
-    dse_idslot *slot;
-    uint32_t hash;
-    entry e;
+    entry **bucket, *e;
+    dse_status st = DSE_OK;
+    dse_time ticks;
+    key k;
 
     *out = 0;
     if (ranks->size[what->group] == 1 || !what->in_bytes)
         return DSE_OK;
-    e.key = key_of(ranks, what);
-    hash = (uint32_t)dse_hash_words(&e.key, sizeof e.key);
-    dse_idtable_reserve(&c->table);
-    slot = dse_idtable_find(&c->table, hash, same_key, c->entries, &e.key);
-    if (slot->id != DSE_NONE) {
-        *out = c->entries[slot->id].ticks;
+    k = key_of(ranks, what);
+    bucket = &c->bucket[dse_hash_words(&k, sizeof k) % N_BUCKETS];
+    for (e = *bucket; e; e = e->next) {
+        if (memcmp(&e->key, &k, sizeof k))
+            continue;
+        *out = e->ticks;
         return DSE_OK;
     }
-    if (what->to_next) {
-        e.ticks = sim_alone_message(c->net, &ranks->mesh, line_of(ranks, what->group), what->in_bytes);
-    } else {
-        dse_status st = measure(c, ranks, what, &e.ticks, err);
-
-        if (st != DSE_OK)
-            return st;
-    }
-    DSE_GROW(c->entries, c->cap_entries, c->n_entries + 1);
-    c->entries[c->n_entries] = e;
-    *slot = (dse_idslot){hash, (uint32_t)c->n_entries++};
-    c->table.n_used++;
-    *out = e.ticks;
+    if (what->to_next)
+        ticks = sim_alone_message(c->net, &ranks->mesh, line_of(ranks, what->group), what->in_bytes);
+    else
+        st = measure(c, ranks, what, scratch, &ticks, err);
+    if (st != DSE_OK)
+        return st;
+    e = DSE_ARENA_RAW(c->arena, entry, 1);
+    *e = (entry){k, ticks, *bucket};
+    *bucket = e;
+    *out = ticks;
     return DSE_OK;
 }

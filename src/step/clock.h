@@ -10,9 +10,8 @@
 
 typedef struct step_clock step_clock;
 
-/* Settings and network are borrowed. */
-step_clock *step_clock_new(const sim_settings *set, const net_network *net);
-void step_clock_free(step_clock *c); /* accepts NULL */
+/* Settings and network are borrowed. What the clock keeps lives in the arena. */
+step_clock *step_clock_new(const sim_settings *set, const net_network *net, dse_arena *a);
 
 /* The ranks of a point: its mesh, and the axes of each group. Borrowed. */
 typedef struct {
@@ -28,8 +27,8 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a);
 dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k);
 
 /* DSE_E_SIM, DSE_E_CONFIG: as sim_alone_collective. */
-dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what, dse_time *out,
-                                 dse_error *err);
+dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what,
+                                 dse_arena *scratch, dse_time *out, dse_error *err);
 
 /* ---- a program -------------------------------------------------------------------------------- */
 
@@ -38,7 +37,8 @@ typedef struct {
     dse_time ticks;   /* from the begin of the piece to the end of its last operation */
     dse_time compute; /* of kernels */
     dse_time exposed[STEP_N_GROUPS];
-    double operations, operations_again; /* all; those of recomputation */
+    /* Of matrix products and attention: all, those of recomputation. */
+    double operations, operations_again;
 } step_cost;
 
 dse_status step_cost_of(step_clock *c, const step_ranks *ranks, const step_program *p, dse_arena *a, step_cost *out,

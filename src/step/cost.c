@@ -2,6 +2,15 @@
  * unit is free and what it needs has ended. */
 #include "step/clock.h"
 
+/* As model FLOPS are counted: those of products alone. */
+static void count_operations(const step_operation *op, step_cost *out)
+{
+    if (op->kernel.class != WL_KERNEL_MATMUL && op->kernel.class != WL_KERNEL_ATTENTION)
+        return;
+    out->operations += (double)op->kernel.operations;
+    out->operations_again += op->is_again ? (double)op->kernel.operations : 0;
+}
+
 dse_status step_cost_of(step_clock *c, const step_ranks *ranks, const step_program *p, dse_arena *a, step_cost *out,
                         dse_error *err)
 {
@@ -25,10 +34,9 @@ dse_status step_cost_of(step_clock *c, const step_ranks *ranks, const step_progr
             if (waited != DSE_NONE) /* compute alone never waits for compute: the unit is free at its end */
                 out->exposed[p->operation[waited].collective.group] += begin - free_at[STEP_UNIT_COMPUTE];
             out->compute += ticks;
-            out->operations += (double)op->kernel.operations;
-            out->operations_again += op->is_again ? (double)op->kernel.operations : 0;
+            count_operations(op, out);
         } else {
-            dse_status st = step_clock_collective(c, ranks, &op->collective, &ticks, err);
+            dse_status st = step_clock_collective(c, ranks, &op->collective, a, &ticks, err);
 
             if (st != DSE_OK)
                 return st;

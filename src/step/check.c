@@ -1,0 +1,92 @@
+#include "step/run.h"
+
+#include "step/module.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* "2 or 4": the nearest numbers below and above `value` that divide, or are multiples of, what they must. */
+typedef bool fits(uint64_t value, uint64_t of);
+
+static bool divides(uint64_t value, uint64_t of) { return value && of % value == 0; }
+static bool is_multiple(uint64_t value, uint64_t of) { return value % of == 0; }
+
+static const char *nearest(uint64_t value, uint64_t of, fits *ok, char out[64])
+{
+    uint64_t below = value, above = value, limit = ok == divides ? of : value + of;
+
+    while (below && !ok(below, of))
+        below--;
+    while (above <= limit && !ok(above, of))
+        above++;
+    if (!below)
+        snprintf(out, 64, "%" PRIu64, above);
+    else if (above > limit)
+        snprintf(out, 64, "%" PRIu64, below);
+    else
+        snprintf(out, 64, "%" PRIu64 " or %" PRIu64, below, above);
+    return out;
+}
+
+static dse_status check_split(const char *name, uint64_t value, const char *what, uint64_t of, dse_error *err)
+{
+    char near[64];
+
+    return divides(value, of) ? DSE_OK
+                              : dse_fail(err, DSE_E_RANGE, "%s %" PRIu64 " does not divide the %" PRIu64 " %s; take %s",
+                                         name, value, of, what, nearest(value, of, divides, near));
+}
+
+static dse_status check_module(const step_module *m, const step_options *o, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    if (m->kind == &step_module_attention) {
+        st = check_split("tp", o->tp, "attention heads", m->heads, err);
+        if (st == DSE_OK && m->kv_heads % o->tp && o->tp % m->kv_heads)
+            st = dse_fail(err, DSE_E_RANGE,
+                          "tp %" PRIu32 " neither divides the %" PRIu64 " heads of keys and values nor is a multiple of them",
+                          o->tp, m->kv_heads);
+        if (st == DSE_OK && o->context == STEP_CONTEXT_ALL_TO_ALL && o->cp > 1)
+            st = check_split("tp x cp", (uint64_t)o->tp * o->cp, "attention heads", m->heads, err);
+    }
+    if (st == DSE_OK && m->kind == &step_module_activation)
+        st = check_split("tp", o->tp, "features of the feed-forward network", m->in, err);
+    return st;
+}
+
+/* Micro-batches of a rank follow from the batch. */
+static dse_status check_batch(const step_options *o, uint32_t batch, dse_error *err)
+{
+    uint64_t at_once = (uint64_t)o->dp * o->micro_batch;
+    char near[64];
+
+    if (batch % at_once)
+        return dse_fail(err, DSE_E_RANGE,
+                        "dp %" PRIu32 " x micro-batch %" PRIu32 " = %" PRIu64 " does not divide the batch of %" PRIu32
+                        " sequences; take a batch of %s",
+                        o->dp, o->micro_batch, at_once, batch, nearest(batch, at_once, is_multiple, near));
+    return DSE_OK;
+}
+
+dse_status step_check(const step_model *m, const step_options *o, uint32_t batch, dse_error *err)
+{
+    const step_block *layer = &m->block[STEP_LAYER];
+    dse_status st;
+
+    if (o->vp > 1 && o->pp == 1)
+        return dse_fail(err, DSE_E_RANGE, "vp %" PRIu32 " needs a pipeline; take vp 1, or pp above 1", o->vp);
+    if ((st = check_batch(o, batch, err)) != DSE_OK ||
+        (st = check_split("pp x vp", (uint64_t)o->pp * o->vp, "layers", m->n_layers, err)) != DSE_OK ||
+        (st = check_split("cp", o->cp, "tokens of a sequence", m->sequence, err)) != DSE_OK)
+        return st;
+    if (o->sequence_parallel &&
+        (st = check_split("with sequence parallelism tp", o->tp, "tokens of a sequence on a rank", m->sequence / o->cp,
+                          err)) != DSE_OK)
+        return st;
+    if (o->dp % o->replicas)
+        return check_split("replicas", o->replicas, "data parallel ranks", o->dp, err);
+    for (uint32_t i = 0; st == DSE_OK && i < layer->n; i++)
+        st = check_module(&layer->module[i], o, err);
+    return st;
+}

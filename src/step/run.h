@@ -1,0 +1,49 @@
+/* step_run -- the time of a whole training step: pieces, each costed once, composed in the order of a pipeline
+ * schedule.
+ *
+ * Only ranks of one pipeline are looked at: the others do the same beside them. A stage's piece (its chunk of layers in
+ * one direction) has a duration by what it does besides: the first forward pass may gather parameters, the last
+ * backward pass reduces gradients. The schedule gives the order, compose.h the times. What runs on after the last
+ * backward pass, and the end of the step, follow. */
+#ifndef DSE_STEP_RUN_H
+#define DSE_STEP_RUN_H
+
+#include "schedule/compose.h"
+#include "step/clock.h"
+
+/* What the step of the slowest rank is made of; the parts add up to `step` of the result. */
+typedef enum {
+    STEP_PART_COMPUTE,
+    STEP_PART_TP,        /* communication that no kernel covers, by the groups that it is within */
+    STEP_PART_CP,
+    STEP_PART_DP,
+    STEP_PART_PP,        /* transfers between stages that the rank waits for; of the whole, with the bubble */
+    STEP_PART_BUBBLE,    /* the rank waits for another stage */
+    STEP_PART_OPTIMIZER,
+    STEP_N_PARTS
+} step_part;
+
+typedef struct {
+    dse_time step;             /* the slowest rank's, with the end of the step */
+    dse_time pipeline;         /* until the last piece of any rank has ended */
+    uint32_t slowest;          /* the pipeline rank whose parts these are */
+    dse_time part[STEP_N_PARTS];
+    dse_time compute;          /* kernels of the slowest rank, optimizer included */
+    /* Operations of all ranks together: those of matrix products and attention of a forward and a backward pass, and
+     * all that are executed, recomputation with them. */
+    double model_operations, executed_operations;
+    uint64_t tokens;           /* of the whole step */
+    uint64_t n_collectives;    /* of the slowest rank */
+    sched_plan plan;
+    sched_times times;
+} step_result;
+
+/* Refuses what does not divide or cannot be run: DSE_E_RANGE, with the rule and the nearest values that work.
+ * `schedule` and o->vp fit each other or it says why not. */
+dse_status step_check(const step_model *m, const step_options *o, uint32_t batch, dse_error *err);
+
+/* Everything belongs to the arena. */
+dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
+                    step_clock *clock, dse_arena *a, step_result *out, dse_error *err);
+
+#endif
