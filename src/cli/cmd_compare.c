@@ -1,4 +1,5 @@
 /* Simulated against measured. */
+#include "base/array.h"
 #include "base/units.h"
 #include "cards/locate.h"
 #include "cli/command.h"
@@ -64,7 +65,7 @@ static void print(const compare_options *o, const report_compared *c, dse_strbuf
               {"markdown", report_compared_markdown}};
     const char *format = o->json ? "json" : o->format;
 
-    for (size_t i = 0; i < sizeof by / sizeof by[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(by); i++)
         if (strcmp(by[i].format, format) == 0)
             by[i].print(c, out);
 }

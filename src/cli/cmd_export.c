@@ -1,4 +1,5 @@
 /* The results of a database, for other programs. */
+#include "base/array.h"
 #include "base/fs.h"
 #include "cli/command.h"
 #include "cli/results.h"
@@ -132,7 +133,7 @@ static const export_format formats[] = {
     {"json", true, export_json},
     {"keyed", false, export_keyed},
 };
-#define N_FORMATS (sizeof formats / sizeof formats[0])
+#define N_FORMATS DSE_COUNT(formats)
 
 static const export_format *find_format(const char *name)
 {

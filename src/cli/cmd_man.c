@@ -2,6 +2,7 @@
  *
  * A page is a function of the tables alone: its date is the version's. Hyphens are written "\-" everywhere,
  * so that what is copied from a page can be typed. Checked with groff -ww and mandoc -T lint. */
+#include "base/array.h"
 #include "base/fs.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
@@ -175,8 +176,8 @@ static void put_exit_status(const command *c, dse_strbuf *out)
 static void end_page(const command *c, dse_strbuf *out)
 {
     put_exit_status(c, out);
-    put_entries("ENVIRONMENT", environment, sizeof environment / sizeof environment[0], out);
-    put_entries("FILES", files, sizeof files / sizeof files[0], out);
+    put_entries("ENVIRONMENT", environment, DSE_COUNT(environment), out);
+    put_entries("FILES", files, DSE_COUNT(files), out);
 }
 
 /* "--model NAME" bold and italic, or an argument by its place: "FILE...". The \& keeps dots at its end from

@@ -1,4 +1,5 @@
 /* One strategy of a model on a system, in memory. */
+#include "base/array.h"
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -91,12 +92,12 @@ static void rank_json(const sim_rank_stats *s, dse_json *j)
                  {"op_intensity", s->op_intensity}};
 
     dse_json_begin_object(j);
-    for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(ticks); i++) {
         if (!ticks[i].present)
             continue;
         dse_json_key_uint(j, ticks[i].key, ticks[i].v);
     }
-    for (size_t i = 0; s->has_utilisation && i < sizeof rates / sizeof rates[0]; i++)
+    for (size_t i = 0; s->has_utilisation && i < DSE_COUNT(rates); i++)
         dse_json_key_fixed(j, rates[i].key, rates[i].v, 3);
     dse_json_end_object(j);
 }
@@ -107,7 +108,7 @@ static void network_json(const store_metrics *m, dse_json *j)
     static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "fallback",
                                         "busiest_link", "busiest_link_util"};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(names); i++) {
         const store_column *c = store_column_find(names[i]);
 
         if (!store_has(m, c))
@@ -239,7 +240,7 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
                   {"--links-csv", o->links_csv != NULL}};
     dse_status st = external_choose(&o->external, a, tools, err);
 
-    for (size_t i = 0; st == DSE_OK && *tools && i < sizeof native / sizeof native[0]; i++)
+    for (size_t i = 0; st == DSE_OK && *tools && i < DSE_COUNT(native); i++)
         if (native[i].given)
             return dse_fail(err, DSE_E_USAGE, "%s needs --engine native", native[i].option);
     return st == DSE_OK ? shortcuts_check(&o->shortcuts, !*tools, err) : st;

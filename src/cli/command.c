@@ -238,8 +238,10 @@ static void print_wrapped(const char *text, size_t column, size_t width)
 void option_describe(const option *o, bool range, dse_strbuf *out)
 {
     dse_strbuf_adds(out, o->help);
-    for (size_t i = 0; o->choices && o->choices[i]; i++)
-        dse_strbuf_addf(out, "%s%s", i == 0 ? ": " : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
+    if (o->choices) {
+        dse_strbuf_adds(out, ": ");
+        dse_strbuf_add_choices(out, o->choices);
+    }
     if (range && o->max > o->min)
         dse_strbuf_addf(out, "; from %.15g to %.15g", o->min, o->max);
     if (!o->fallback)

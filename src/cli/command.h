@@ -7,6 +7,7 @@
 #define DSE_CLI_COMMAND_H
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "cli/command_list.h"
 #include "cli/exit.h"
@@ -92,7 +93,7 @@ typedef struct {
 
 /* The rows of a command's table and the struct that they fill in. */
 #define COMMAND_OPTIONS(table, type)                                                                         \
-    .options = table, .n_options = sizeof table / sizeof table[0], .size = sizeof(type)
+    .options = table, .n_options = DSE_COUNT(table), .size = sizeof(type)
 
 #define DECLARE_COMMAND(id) extern const command command_##id;
 COMMAND_LIST(DECLARE_COMMAND)

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "cli/strategy_options.h"
 
@@ -7,7 +8,7 @@
 
 #define ROW(id) &command_##id,
 static const command *const listed[] = {COMMAND_LIST(ROW)};
-#define N_COMMANDS (sizeof listed / sizeof listed[0])
+#define N_COMMANDS DSE_COUNT(listed)
 
 /* The commands with all of their options, from the first use to the end of the program. */
 static command whole[N_COMMANDS];

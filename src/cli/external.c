@@ -1,5 +1,6 @@
 #include "cli/external.h"
 
+#include "base/array.h"
 #include "base/json_writer.h"
 #include "base/units.h"
 
@@ -30,7 +31,7 @@ dse_status external_choose(const external_options *o, dse_arena *a, const drv_ex
     drv_external *out;
 
     *tools = NULL;
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(options); i++) {
         if (native && options[i].given)
             return dse_fail(err, DSE_E_USAGE, "%s needs --engine " DRV_EXTERNAL_ENGINE, options[i].option);
         if (!native && options[i].required && !options[i].given)
@@ -61,7 +62,7 @@ static void rank_json(const drv_astra_log *log, dse_json *j)
         {"op_intensity", DRV_LOG_OP_INTENSITY, true}};
 
     dse_json_begin_object(j);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(keys); i++) {
         const drv_log_value *v = &log->rank0[keys[i].field];
 
         if (!v->present)

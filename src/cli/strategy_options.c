@@ -38,13 +38,6 @@ static const char *value_name(const strategy_parameter *p, bool list)
     return list ? "ORDER[,...]" : "ORDER";
 }
 
-/* ": turns or neighbours". */
-static void add_choices(const strategy_parameter *p, dse_strbuf *out)
-{
-    for (size_t i = 0; p->kind == STRATEGY_CHOICE && p->choices[i]; i++)
-        dse_strbuf_addf(out, "%s%s", i == 0 ? ": " : p->choices[i + 1] ? ", " : " or ", p->choices[i]);
-}
-
 static const char *help_of(const strategy_parameter *p, bool list)
 {
     char value[STRATEGY_VALUE_MAX];
@@ -52,7 +45,10 @@ static const char *help_of(const strategy_parameter *p, bool list)
 
     dse_strbuf_init(&text); /* kept by the row */
     dse_strbuf_adds(&text, list ? p->help_of_list : p->help);
-    add_choices(p, &text);
+    if (p->kind == STRATEGY_CHOICE) {
+        dse_strbuf_adds(&text, ": ");
+        dse_strbuf_add_choices(&text, p->choices);
+    }
     if (list && p->kind == STRATEGY_SWITCH)
         dse_strbuf_adds(&text, ": yes, no or both");
     if (list)
