@@ -28,7 +28,7 @@ typedef struct {
 static const char *const formats[] = {"text", "json", "markdown", NULL};
 
 static const option options[] = {
-    MEASURED_RUNS_OPTIONS(calibrate_options, runs),
+    OPTION_GROUP(measured_runs_group, runs),
     {"--output", OPT_STRING, "FILE", "", "system card to write; without it none is", FIELD(output)},
     {"-o", OPT_STRING, "FILE", "", "the same", FIELD(o)},
     {"--fit", OPT_LIST, "PARAM[,...]", "",

@@ -28,7 +28,7 @@ static const char *const formats[] = {"text", "json", "csv", "markdown", NULL};
 #define FIELD(f) .offset = offsetof(compare_options, f)
 
 static const option options[] = {
-    MEASURED_RUNS_OPTIONS(compare_options, runs),
+    OPTION_GROUP(measured_runs_group, runs),
     {"--weights", OPT_STRING, "NAME", "default",
      "what each metric counts in the score: a name in configs/scores, or a path", FIELD(weights)},
     {"--max-error", OPT_PERCENT, "PERCENT", "",

@@ -23,7 +23,7 @@ static const char *const format_names[] = {"csv", "json", "keyed", NULL};
 static const option options[] = {
     {"--format", OPT_STRING, "FORMAT", "csv", "what to print (keyed is the classic file, a point a key)",
      .choices = format_names, FIELD(format)},
-    OPTIONS_WHICH,
+    OPTION_GROUP(results_group, which),
     {"--config", OPT_FLAG, NULL, "false",
      "JSON only: with the resolved configuration that reproduces each row", FIELD(config)},
     {"--output", OPT_STRING, "FILE", "",

@@ -202,13 +202,12 @@ static void put_option_head(const option *o, dse_strbuf *out)
 /* What must be given, what may be, and the arguments by their place. */
 static void put_synopsis(const command *c, dse_strbuf *out)
 {
+    const option *o;
     bool more = false;
 
     dse_strbuf_adds(out, ".SH SYNOPSIS\n.B ccldse ");
     put_word(c->name, out);
-    for (size_t i = 0; i < c->n_options; i++) {
-        const option *o = &c->options[i];
-
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {
         more |= !option_is_positional(o) && o->fallback;
         if (option_is_positional(o) || o->fallback)
             continue;
@@ -217,9 +216,7 @@ static void put_synopsis(const command *c, dse_strbuf *out)
     }
     if (more)
         dse_strbuf_adds(out, "\n[\\fIoptions\\fR]");
-    for (size_t i = 0; i < c->n_options; i++) {
-        const option *o = &c->options[i];
-
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {
         if (!option_is_positional(o))
             continue;
         dse_strbuf_adds(out, o->fallback ? "\n[" : "\n");
@@ -231,18 +228,19 @@ static void put_synopsis(const command *c, dse_strbuf *out)
 
 static void put_options(const command *c, dse_strbuf *out)
 {
+    const option *o;
     dse_strbuf text;
 
     if (!c->n_options)
         return;
     dse_strbuf_init(&text);
     dse_strbuf_adds(out, ".SH OPTIONS\n");
-    for (size_t i = 0; i < c->n_options; i++) {
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {
         dse_strbuf_adds(out, ".TP\n");
-        put_option_head(&c->options[i], out);
+        put_option_head(o, out);
         dse_strbuf_addc(out, '\n');
         dse_strbuf_clear(&text);
-        option_describe(&c->options[i], true, &text);
+        option_describe(o, true, &text);
         put_text(text.data, out);
     }
     dse_strbuf_free(&text);

@@ -38,11 +38,12 @@ static const option options[] = {
      "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
     {"--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",
      FIELD(point)},
-    STRATEGY_VALUE_OPTIONS(simulate_options, strategy),
+    OPTION_GROUP(strategy_value_options, strategy),
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},
     OPTION_SET,
-    EXTERNAL_OPTIONS(simulate_options, external, "native"),
+    OPTION_ENGINE("native"),
+    OPTION_GROUP(external_group, external),
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
     {"--emit", OPT_STRING, "DIR", "",
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
@@ -56,7 +57,7 @@ static const option options[] = {
      FIELD(links)},
     {"--links-csv", OPT_STRING, "FILE", "", "also write what every link carried as CSV, the busiest first",
      FIELD(links_csv)},
-    SHORTCUTS_OPTIONS(simulate_options, shortcuts),
+    OPTION_GROUP(shortcuts_group, shortcuts),
 };
 
 /* What there is to print. */

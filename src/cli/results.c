@@ -15,6 +15,26 @@
 
 #define HASH_DIGITS 16
 
+#define FIELD(f) .offset = offsetof(results_selection, f)
+
+static const option options[] = {
+    {"--model", OPT_STRING, "NAME", "", "only this model", FIELD(model)},
+    {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(system)},
+    {"--engine", OPT_STRING, "NAME", "", "only what this engine gave: native, imported, ...", FIELD(engine)},
+    {"--settings", OPT_STRING, "TEXT", "",
+     "only results with just these settings over the cards, as 'best' and 'show' print them; none: without any",
+     FIELD(settings)},
+    {"--configuration", OPT_STRING, "DIGITS", "",
+     "only this configuration of model, system and engine, by the digits that 'best' and 'show' print",
+     FIELD(configuration)},
+};
+
+const option *results_group(size_t *n)
+{
+    *n = DSE_COUNT(options);
+    return options;
+}
+
 /* "native" is every version of it: "native-1". */
 static bool is_engine(const store_row *r, const char *name)
 {
