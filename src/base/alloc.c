@@ -63,20 +63,9 @@ void dse_grow(void **v, size_t *cap, size_t need, size_t elem_size)
 #define ARENA_ALIGN       16u
 #define ARENA_BLOCK_BYTES (256u * 1024u)
 
-/* Under the address sanitizer every allocation has a poisoned zone behind it, wide enough for the next
- * element but one of most arrays, and a reset gives all blocks back: else one array that runs into the next,
- * or the last point's graph that is read in this one, would be no error to it. */
-#if defined __SANITIZE_ADDRESS__
-#define ARENA_IS_STRICT 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define ARENA_IS_STRICT 1
-#endif
-#endif
-
-#ifdef ARENA_IS_STRICT
+#if DSE_ARENA_IS_STRICT
 #include <sanitizer/asan_interface.h>
-enum { ZONE_BYTES = 128 };
+enum { ZONE_BYTES = 128 }; /* behind an allocation: the next element but one of most arrays */
 #else
 enum { ZONE_BYTES = 0 };
 #define ASAN_POISON_MEMORY_REGION(p, n)   ((void)(p), (void)(n))

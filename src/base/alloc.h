@@ -40,6 +40,20 @@ typedef struct {
     size_t total_bytes; /* bytes handed out since the last reset */
 } dse_arena;
 
+/* Under the address sanitizer every allocation has a poisoned zone behind it, and a reset gives all blocks
+ * back. Otherwise the sanitizer would not see an array that runs into the next one, or a read of the last
+ * point's graph. */
+#if defined __SANITIZE_ADDRESS__
+#define DSE_ARENA_IS_STRICT 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define DSE_ARENA_IS_STRICT 1
+#endif
+#endif
+#ifndef DSE_ARENA_IS_STRICT
+#define DSE_ARENA_IS_STRICT 0
+#endif
+
 void dse_arena_init(dse_arena *a);
 void dse_arena_reset(dse_arena *a);
 void dse_arena_free(dse_arena *a); /* accepts an arena that was only zeroed */

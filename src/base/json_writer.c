@@ -1,5 +1,6 @@
 #include "base/json_writer.h"
 
+#include "base/array.h"
 #include "base/names.h"
 
 #include <assert.h>
@@ -26,7 +27,7 @@ static void open_scope(dse_json *j, char c)
 {
     before_value(j);
     dse_strbuf_addc(j->out, c);
-    assert(j->depth + 1 < (int)(sizeof j->has_value / sizeof j->has_value[0]));
+    assert(j->depth + 1 < (int)DSE_COUNT(j->has_value));
     j->has_value[++j->depth] = false;
 }
 

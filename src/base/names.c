@@ -1,5 +1,7 @@
 #include "base/names.h"
 
+#include "base/array.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +94,7 @@ size_t dse_utf8_length(const char *text)
     for (size_t i = 1; i < n; i++)
         if ((p[i] & 0xc0) != 0x80)
             return 0;
-    for (size_t i = 0; i < sizeof second / sizeof second[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(second); i++)
         if (*p == second[i].first && (p[1] < second[i].low || p[1] > second[i].high))
             return 0;
     return n;

@@ -148,6 +148,12 @@ void dse_strbuf_add_repr(dse_strbuf *b, double v)
     }
 }
 
+void dse_strbuf_add_choices(dse_strbuf *b, const char *const *choices)
+{
+    for (size_t i = 0; choices[i]; i++)
+        dse_strbuf_addf(b, "%s%s", i == 0 ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
+}
+
 void dse_strbuf_add_wrapped(dse_strbuf *b, const char *text, size_t column, size_t width)
 {
     size_t at = column;

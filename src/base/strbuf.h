@@ -31,6 +31,9 @@ void dse_strbuf_vaddf(dse_strbuf *b, const char *fmt, va_list ap);
  * 2^88, Python knows a form that is a digit shorter.) */
 void dse_strbuf_add_repr(dse_strbuf *b, double v);
 
+/* "a, b or c", of a list that NULL ends. */
+void dse_strbuf_add_choices(dse_strbuf *b, const char *const *choices);
+
 /* Words in lines of at most `width` columns, the first from `column` on, where every further line begins. A
  * word too long for a line has one of its own. Ends without a newline. */
 void dse_strbuf_add_wrapped(dse_strbuf *b, const char *text, size_t column, size_t width);

@@ -1,5 +1,7 @@
 #include "base/units.h"
 
+#include "base/array.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -39,7 +41,7 @@ static double scaled_unit(const char *s, const char *base, bool binary_allowed)
 {
     if (!strcmp(s, base))
         return 1.0;
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(prefixes); i++) {
         if (s[0] != prefixes[i].letter)
             continue;
         if (!strcmp(s + 1, base))
@@ -63,7 +65,7 @@ static double unit_factor(const char *s, dse_unit unit)
             f = scaled_unit(s, "FLOP/s", false);
         return f;
     case DSE_UNIT_NS:
-        for (size_t i = 0; i < sizeof time_units / sizeof time_units[0]; i++)
+        for (size_t i = 0; i < DSE_COUNT(time_units); i++)
             if (!strcmp(s, time_units[i].name))
                 return time_units[i].ns;
         return 0.0;
@@ -164,7 +166,7 @@ dse_status dse_parse_bool(const char *text, bool *out, dse_error *err)
     static const char *const yes[] = {"true", "yes", "on", "t", "y", "1"};
     static const char *const no[] = {"false", "no", "off", "f", "n", "0"};
 
-    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(yes); i++) {
         *out = !strcasecmp(text, yes[i]);
         if (*out || !strcasecmp(text, no[i]))
             return DSE_OK;
@@ -177,7 +179,7 @@ void dse_format_bytes(char *out, size_t size, double bytes)
     static const char *const names[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     size_t i = 0;
 
-    while (bytes >= 999.95 && i + 1 < sizeof names / sizeof names[0]) {
+    while (bytes >= 999.95 && i + 1 < DSE_COUNT(names)) {
         bytes /= 1000.0;
         i++;
     }
@@ -191,7 +193,7 @@ void dse_format_seconds(char *out, size_t size, double seconds)
         const char *name;
     } units[] = {{1.0, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
 
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(units); i++) {
         double v = seconds / units[i].seconds;
 
         /* What rounds to the next power of ten has a digit more before the point. */

@@ -3,6 +3,7 @@
  * row. */
 #include "cards/hf.h"
 
+#include "base/array.h"
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -55,8 +56,6 @@ static const struct {
     {"activation_function", "silu"}, {"model_type", "gemma"},   {"model_type", "gemma2"},
     {"model_type", "gemma3_text"},   {"model_type", "chatglm"},
 };
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- looking at the config ----------------------------------------------------------------- */
 
@@ -112,7 +111,7 @@ static dse_status check_architecture(const cfg_doc *doc, dse_error *err)
     if (says(root, "is_encoder_decoder", "true"))
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
                            "an encoder with a decoder; the operators are those of a decoder alone");
-    for (size_t k = 0; k < COUNT(experts); k++) {
+    for (size_t k = 0; k < DSE_COUNT(experts); k++) {
         i = find(root, experts[k]);
         if (i != DSE_NONE && (!number(root->item[i], &n) || n > 1))
             return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
@@ -144,7 +143,7 @@ static void note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, car
                  dse_arena_printf(a, "keys and values have one head, not %" PRId64, heads));
         return;
     }
-    for (size_t k = 0; k < COUNT(kv_heads); k++) {
+    for (size_t k = 0; k < DSE_COUNT(kv_heads); k++) {
         uint32_t i = find(root, kv_heads[k].key);
 
         if (i == DSE_NONE || !number(root->item[i], &n) ||
@@ -159,7 +158,7 @@ static void note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, car
 
 static void note_gate(const cfg_node *root, dse_arena *a, card_hf_notes *notes)
 {
-    for (size_t k = 0; k < COUNT(gated); k++) {
+    for (size_t k = 0; k < DSE_COUNT(gated); k++) {
         if (!says(root, gated[k].key, gated[k].value))
             continue;
         add_note(notes, root->key[find(root, gated[k].key)],
@@ -238,7 +237,7 @@ static void add_implied_width(const cfg_node *root, cfg_node *card, dse_arena *a
     cfg_node value;
     bool known = false;
 
-    for (size_t i = 0; i < COUNT(four_times); i++)
+    for (size_t i = 0; i < DSE_COUNT(four_times); i++)
         known |= says(root, "model_type", four_times[i]);
     if (cfg_get(card, "d_ff") || !known || !d_model || !number(d_model, &width) ||
         (ratio != DSE_NONE && !number(root->item[ratio], &times)) || width < 1 || times < 1 ||
@@ -282,14 +281,14 @@ static bool is_known(const cfg_doc *card, const card_model *m, const char *key)
 dse_status card_hf_check(const cfg_doc *card, const card_model *m, dse_error *err)
 {
     char lacks[128] = "", remedy[192] = "";
-    const char *names[N_SIZES + COUNT(run_keys)];
+    const char *names[N_SIZES + DSE_COUNT(run_keys)];
     size_t n = 0, n_sizes;
 
     for (size_t i = 0; i < N_SIZES; i++)
         if (!is_known(card, m, sizes[i].card))
             names[n++] = sizes[i].card;
     n_sizes = n;
-    for (size_t i = 0; i < COUNT(run_keys); i++)
+    for (size_t i = 0; i < DSE_COUNT(run_keys); i++)
         if (!is_known(card, m, run_keys[i]))
             names[n++] = run_keys[i];
     for (size_t i = 0; i < n; i++) {

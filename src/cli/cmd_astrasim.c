@@ -52,7 +52,7 @@ static const option options[] = {
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--links-csv", OPT_STRING, "FILE", "",
      "write what every link carried as CSV, the busiest first; with congestion only", FIELD(links)},
-    SHORTCUTS_OPTIONS(astrasim_options, shortcuts),
+    OPTION_GROUP(shortcuts_group, shortcuts),
 };
 
 static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_output *out,

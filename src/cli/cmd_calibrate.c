@@ -1,4 +1,5 @@
 /* A system card fitted to measured runs. */
+#include "base/array.h"
 #include "base/fs.h"
 #include "cards/locate.h"
 #include "cli/command.h"
@@ -27,7 +28,7 @@ typedef struct {
 static const char *const formats[] = {"text", "json", "markdown", NULL};
 
 static const option options[] = {
-    MEASURED_RUNS_OPTIONS(calibrate_options, runs),
+    OPTION_GROUP(measured_runs_group, runs),
     {"--output", OPT_STRING, "FILE", "", "system card to write; without it none is", FIELD(output)},
     {"-o", OPT_STRING, "FILE", "", "the same", FIELD(o)},
     {"--fit", OPT_LIST, "PARAM[,...]", "",
@@ -92,7 +93,7 @@ static dse_status check(const calibrate_options *o, const char *system_path, dse
     if (output && is_same_file(output, system_path))
         return dse_fail(err, DSE_E_USAGE,
                         "'%s' is the card to begin with; write the fitted one to another file", output);
-    for (size_t l = 0; output && l < sizeof lists / sizeof lists[0]; l++)
+    for (size_t l = 0; output && l < DSE_COUNT(lists); l++)
         for (size_t i = 0; i < lists[l].n; i++)
             if (is_same_file(output, lists[l].item[i]))
                 return dse_fail(err, DSE_E_USAGE,

@@ -1,4 +1,5 @@
 /* Simulated against measured. */
+#include "base/array.h"
 #include "base/units.h"
 #include "cards/locate.h"
 #include "cli/command.h"
@@ -27,7 +28,7 @@ static const char *const formats[] = {"text", "json", "csv", "markdown", NULL};
 #define FIELD(f) .offset = offsetof(compare_options, f)
 
 static const option options[] = {
-    MEASURED_RUNS_OPTIONS(compare_options, runs),
+    OPTION_GROUP(measured_runs_group, runs),
     {"--weights", OPT_STRING, "NAME", "default",
      "what each metric counts in the score: a name in configs/scores, or a path", FIELD(weights)},
     {"--max-error", OPT_PERCENT, "PERCENT", "",
@@ -64,7 +65,7 @@ static void print(const compare_options *o, const report_compared *c, dse_strbuf
               {"markdown", report_compared_markdown}};
     const char *format = o->json ? "json" : o->format;
 
-    for (size_t i = 0; i < sizeof by / sizeof by[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(by); i++)
         if (strcmp(by[i].format, format) == 0)
             by[i].print(c, out);
 }

@@ -1,4 +1,5 @@
 /* Completion scripts of shells. */
+#include "base/array.h"
 #include "cli/completion.h"
 #include "metrics/registry.h"
 #include "store/store.h"
@@ -88,7 +89,7 @@ static const struct {
 
 static offer_source source_by_name(const char *name, size_t n)
 {
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(names); i++)
         if (strlen(names[i].name) == n && !strncmp(names[i].name, name, n))
             return names[i].source;
     return OFFER_NOTHING;
@@ -101,7 +102,7 @@ void completion_offer_set(completion_offer *offer, const option *o)
     offer->source = source_by_name(o->name, strlen(o->name));
     if (offer->source == OFFER_NOTHING && o->value)
         offer->source = source_by_name(o->value, strcspn(o->value, "["));
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(kinds); i++) {
         if (o->complete != kinds[i].kind)
             continue;
         if (kinds[i].words)
@@ -150,7 +151,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const completion_options *o = opts;
 
     (void)err;
-    for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(shells); i++)
         if (!strcmp(shells[i].name, o->shell))
             shells[i].write(r->out);
     return DSE_OK;

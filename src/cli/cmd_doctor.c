@@ -1,4 +1,5 @@
 /* What is there to work with, and what of the program works with it. */
+#include "base/array.h"
 #include "base/json_writer.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
@@ -60,7 +61,7 @@ static const struct {
     {"slurm", "sweep --executor slurm", "sweep", "--executor",
      BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_RESULTS) | BIT(DRV_CHECK_SLURM), BIT(DRV_CHECK_DATABASE)},
 };
-#define N_FEATURES (sizeof features / sizeof features[0])
+#define N_FEATURES DSE_COUNT(features)
 
 /* What is needed for something else than a feature. */
 static const char *const other_uses[DRV_N_CHECKS] = {

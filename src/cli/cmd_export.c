@@ -1,4 +1,5 @@
 /* The results of a database, for other programs. */
+#include "base/array.h"
 #include "base/fs.h"
 #include "cli/command.h"
 #include "cli/results.h"
@@ -22,7 +23,7 @@ static const char *const format_names[] = {"csv", "json", "keyed", NULL};
 static const option options[] = {
     {"--format", OPT_STRING, "FORMAT", "csv", "what to print (keyed is the classic file, a point a key)",
      .choices = format_names, FIELD(format)},
-    OPTIONS_WHICH,
+    OPTION_GROUP(results_group, which),
     {"--config", OPT_FLAG, NULL, "false",
      "JSON only: with the resolved configuration that reproduces each row", FIELD(config)},
     {"--output", OPT_STRING, "FILE", "",
@@ -132,7 +133,7 @@ static const export_format formats[] = {
     {"json", true, export_json},
     {"keyed", false, export_keyed},
 };
-#define N_FORMATS (sizeof formats / sizeof formats[0])
+#define N_FORMATS DSE_COUNT(formats)
 
 static const export_format *find_format(const char *name)
 {

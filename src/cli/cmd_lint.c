@@ -1,4 +1,5 @@
 /* Explains every key of cards and of ASTRA-sim's files. */
+#include "base/array.h"
 #include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/exit.h"
@@ -97,7 +98,7 @@ static void print_file(const lint_result *l, const lint_file *f, dse_strbuf *out
     if (!f->n_keys)
         return;
     report_table_init(&t);
-    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(headings); i++)
         report_table_column(&t, headings[i], i > 0);
     for (size_t i = 0; i < f->n_keys; i++) {
         const lint_key *k = &l->key[f->first_key + i];

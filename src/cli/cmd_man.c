@@ -2,6 +2,7 @@
  *
  * A page is a function of the tables alone: its date is the version's. Hyphens are written "\-" everywhere,
  * so that what is copied from a page can be typed. Checked with groff -ww and mandoc -T lint. */
+#include "base/array.h"
 #include "base/fs.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
@@ -175,8 +176,8 @@ static void put_exit_status(const command *c, dse_strbuf *out)
 static void end_page(const command *c, dse_strbuf *out)
 {
     put_exit_status(c, out);
-    put_entries("ENVIRONMENT", environment, sizeof environment / sizeof environment[0], out);
-    put_entries("FILES", files, sizeof files / sizeof files[0], out);
+    put_entries("ENVIRONMENT", environment, DSE_COUNT(environment), out);
+    put_entries("FILES", files, DSE_COUNT(files), out);
 }
 
 /* "--model NAME" bold and italic, or an argument by its place: "FILE...". The \& keeps dots at its end from
@@ -201,13 +202,12 @@ static void put_option_head(const option *o, dse_strbuf *out)
 /* What must be given, what may be, and the arguments by their place. */
 static void put_synopsis(const command *c, dse_strbuf *out)
 {
+    const option *o;
     bool more = false;
 
     dse_strbuf_adds(out, ".SH SYNOPSIS\n.B ccldse ");
     put_word(c->name, out);
-    for (size_t i = 0; i < c->n_options; i++) {
-        const option *o = &c->options[i];
-
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {
         more |= !option_is_positional(o) && o->fallback;
         if (option_is_positional(o) || o->fallback)
             continue;
@@ -216,9 +216,7 @@ static void put_synopsis(const command *c, dse_strbuf *out)
     }
     if (more)
         dse_strbuf_adds(out, "\n[\\fIoptions\\fR]");
-    for (size_t i = 0; i < c->n_options; i++) {
-        const option *o = &c->options[i];
-
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {
         if (!option_is_positional(o))
             continue;
         dse_strbuf_adds(out, o->fallback ? "\n[" : "\n");
@@ -230,18 +228,19 @@ static void put_synopsis(const command *c, dse_strbuf *out)
 
 static void put_options(const command *c, dse_strbuf *out)
 {
+    const option *o;
     dse_strbuf text;
 
     if (!c->n_options)
         return;
     dse_strbuf_init(&text);
     dse_strbuf_adds(out, ".SH OPTIONS\n");
-    for (size_t i = 0; i < c->n_options; i++) {
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {
         dse_strbuf_adds(out, ".TP\n");
-        put_option_head(&c->options[i], out);
+        put_option_head(o, out);
         dse_strbuf_addc(out, '\n');
         dse_strbuf_clear(&text);
-        option_describe(&c->options[i], true, &text);
+        option_describe(o, true, &text);
         put_text(text.data, out);
     }
     dse_strbuf_free(&text);

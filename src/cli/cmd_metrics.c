@@ -1,5 +1,6 @@
 /* Metrics of traces. Exit codes differ from the other commands': scripts that were written for the original
  * tools take 1 for whatever fails, 2 for a wrong command line. */
+#include "base/array.h"
 #include "cli/exit.h"
 #include "cli/metrics.h"
 #include "driver/measure.h"
@@ -183,6 +184,6 @@ const command command_metrics = {
     .example = "ccldse metrics --trace traces/run1 --metric iter_time",
     COMMAND_OPTIONS(options, metrics_options),
     .exits = exits,
-    .n_exits = sizeof exits / sizeof exits[0],
+    .n_exits = DSE_COUNT(exits),
     .run = run,
 };

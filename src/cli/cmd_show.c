@@ -21,7 +21,7 @@ typedef struct {
 static const option options[] = {
     {"POINT", OPT_STRING, NULL, NULL,
      "the strategy, dp_tp_sp_pp_recompute: 8_1_8_1_1; with _ws behind it: sharded weights", FIELD(point)},
-    OPTIONS_WHICH,
+    OPTION_GROUP(results_group, which),
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
     {"--config", OPT_FLAG, NULL, "false",
      "print the configurations alone, one a line, as 'ccldse worker' takes them", FIELD(config)},

@@ -1,4 +1,5 @@
 /* One strategy of a model on a system, in memory. */
+#include "base/array.h"
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -37,11 +38,12 @@ static const option options[] = {
      "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
     {"--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",
      FIELD(point)},
-    STRATEGY_VALUE_OPTIONS(simulate_options, strategy),
+    OPTION_GROUP(strategy_value_options, strategy),
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},
     OPTION_SET,
-    EXTERNAL_OPTIONS(simulate_options, external, "native"),
+    OPTION_ENGINE("native"),
+    OPTION_GROUP(external_group, external),
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
     {"--emit", OPT_STRING, "DIR", "",
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
@@ -55,7 +57,7 @@ static const option options[] = {
      FIELD(links)},
     {"--links-csv", OPT_STRING, "FILE", "", "also write what every link carried as CSV, the busiest first",
      FIELD(links_csv)},
-    SHORTCUTS_OPTIONS(simulate_options, shortcuts),
+    OPTION_GROUP(shortcuts_group, shortcuts),
 };
 
 /* What there is to print. */
@@ -91,12 +93,12 @@ static void rank_json(const sim_rank_stats *s, dse_json *j)
                  {"op_intensity", s->op_intensity}};
 
     dse_json_begin_object(j);
-    for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(ticks); i++) {
         if (!ticks[i].present)
             continue;
         dse_json_key_uint(j, ticks[i].key, ticks[i].v);
     }
-    for (size_t i = 0; s->has_utilisation && i < sizeof rates / sizeof rates[0]; i++)
+    for (size_t i = 0; s->has_utilisation && i < DSE_COUNT(rates); i++)
         dse_json_key_fixed(j, rates[i].key, rates[i].v, 3);
     dse_json_end_object(j);
 }
@@ -107,7 +109,7 @@ static void network_json(const store_metrics *m, dse_json *j)
     static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "fallback",
                                         "busiest_link", "busiest_link_util"};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(names); i++) {
         const store_column *c = store_column_find(names[i]);
 
         if (!store_has(m, c))
@@ -239,7 +241,7 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
                   {"--links-csv", o->links_csv != NULL}};
     dse_status st = external_choose(&o->external, a, tools, err);
 
-    for (size_t i = 0; st == DSE_OK && *tools && i < sizeof native / sizeof native[0]; i++)
+    for (size_t i = 0; st == DSE_OK && *tools && i < DSE_COUNT(native); i++)
         if (native[i].given)
             return dse_fail(err, DSE_E_USAGE, "%s needs --engine native", native[i].option);
     return st == DSE_OK ? shortcuts_check(&o->shortcuts, !*tools, err) : st;

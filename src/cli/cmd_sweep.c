@@ -32,10 +32,11 @@ typedef struct {
 #define DEFAULT_TIMEOUT "600"
 
 static const option options[] = {
-    POINTS_OPTIONS(sweep_options, points),
+    OPTION_GROUP(points_group, points),
     {"--dry-run", OPT_FLAG, NULL, "false", "list the points, as --points takes them, and simulate none",
      FIELD(dry_run)},
-    EXTERNAL_OPTIONS(sweep_options, external, "native"),
+    OPTION_ENGINE("native"),
+    OPTION_GROUP(external_group, external),
     {"--prune", OPT_FLAG, NULL, "false",
      "skip points that cannot be among the --top best that fit: lower bounds of their time and memory say so",
      FIELD(prune)},
@@ -51,7 +52,7 @@ static const option options[] = {
     {"--db", OPT_STRING, "FILE", "results/ccldse.db",
      "the results database; what is in it is not simulated again", FIELD(db)},
     {"--json", OPT_FLAG, NULL, "false", "print the summary, or the list, as JSON", FIELD(json)},
-    SHORTCUTS_OPTIONS(sweep_options, shortcuts),
+    OPTION_GROUP(shortcuts_group, shortcuts),
 };
 
 /* ---- what is printed ----------------------------------------------------------------------- */

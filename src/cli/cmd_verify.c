@@ -23,7 +23,8 @@ typedef struct {
 #define FIELD(f) .offset = offsetof(verify_options, f)
 
 static const option options[] = {
-    EXTERNAL_OPTIONS(verify_options, external, DRV_EXTERNAL_ENGINE),
+    OPTION_ENGINE(DRV_EXTERNAL_ENGINE),
+    OPTION_GROUP(external_group, external),
     {"--model", OPT_STRING, "NAME", "", "only results of this model", FIELD(model)},
     {"--system", OPT_STRING, "NAME", "", "only results on this system", FIELD(system)},
     {"--point", OPT_LIST, "POINT", "", "only this strategy, dp_tp_sp_pp_recompute; again for another",

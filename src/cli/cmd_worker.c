@@ -12,10 +12,12 @@ typedef struct {
     shortcuts_options shortcuts;
 } worker_options;
 
+#define FIELD(f) .offset = offsetof(worker_options, f)
+
 static const option options[] = {
     {"--parent", OPT_INT, "PID", "", "end as soon as this process, which must be the parent, does", .min = 1,
-     .max = INT32_MAX, .offset = offsetof(worker_options, parent)},
-    SHORTCUTS_OPTIONS(worker_options, shortcuts),
+     .max = INT32_MAX, FIELD(parent)},
+    OPTION_GROUP(shortcuts_group, shortcuts),
 };
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)

@@ -14,8 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MAX_OPTIONS 64
-#define LIST_STEP   16
+#define LIST_STEP 16
 
 /* ---- values -------------------------------------------------------------------------------- */
 
@@ -75,9 +74,8 @@ static dse_status set_percent(const option *o, const char *text, double *out, ds
     return DSE_OK;
 }
 
-static dse_status set_value(const option *o, const char *text, dse_arena *a, void *out, dse_error *err)
+static dse_status set_value(const option *o, const char *text, dse_arena *a, void *field, dse_error *err)
 {
-    void *field = (char *)out + o->offset;
     dse_error why = DSE_ERROR_INIT;
     dse_status st = DSE_OK;
     bool had_unit;
@@ -106,8 +104,6 @@ static dse_status set_value(const option *o, const char *text, dse_arena *a, voi
             return check_range(o, *(double *)field, err);
         break;
     case OPT_PERCENT: return set_percent(o, text, field, err);
-    case OPT_STRATEGY_VALUES: /* replaced before anything is parsed (commands.c) */
-    case OPT_STRATEGY_LISTS: return dse_fail(err, DSE_E_USAGE, "'%.40s' is no option", text);
     case OPT_SIZE:
         st = dse_parse_quantity(text, DSE_UNIT_BYTES, field, &had_unit, &why);
         if (st == DSE_OK && !had_unit)
@@ -120,12 +116,12 @@ static dse_status set_value(const option *o, const char *text, dse_arena *a, voi
     return st == DSE_OK ? st : dse_fail(err, DSE_E_USAGE, "%s: %s", o->name, why.text);
 }
 
-static dse_status set_default(const option *o, dse_arena *a, void *out, dse_error *err)
+static dse_status set_default(const option *o, dse_arena *a, void *field, dse_error *err)
 {
     if (*o->fallback)
-        return set_value(o, o->fallback, a, out, err);
+        return set_value(o, o->fallback, a, field, err);
     if (o->type == OPT_DOUBLE || o->type == OPT_SIZE || o->type == OPT_PERCENT)
-        *(double *)((char *)out + o->offset) = NAN;
+        *(double *)field = NAN;
     return DSE_OK;
 }
 
@@ -133,93 +129,127 @@ static dse_status set_default(const option *o, dse_arena *a, void *out, dse_erro
 
 bool option_is_positional(const option *o) { return o->name[0] != '-'; }
 
-/* The row that takes the next argument without dashes, or NULL. */
-static const option *next_positional(const command *c, const bool *given)
+/* The option number *i of these rows; *i counts down. */
+static const option *option_at(const option *rows, size_t n, size_t *i, size_t *offset)
 {
-    for (size_t i = 0; i < c->n_options; i++)
-        if (option_is_positional(&c->options[i]) && (!given[i] || c->options[i].type == OPT_LIST))
-            return &c->options[i];
+    for (size_t k = 0; k < n; k++) {
+        const option *found = NULL;
+
+        if (rows[k].group) {
+            size_t n_rows;
+            const option *group = rows[k].group(&n_rows);
+
+            found = option_at(group, n_rows, i, offset);
+        } else if ((*i)-- == 0) {
+            found = &rows[k];
+        }
+        if (found) {
+            *offset += rows[k].offset;
+            return found;
+        }
+    }
     return NULL;
+}
+
+const option *command_option_at(const command *c, size_t i, size_t *offset)
+{
+    size_t unused;
+
+    if (!offset)
+        offset = &unused;
+    *offset = 0;
+    return option_at(c->options, c->n_options, &i, offset);
+}
+
+/* How many are arguments by their place, or are not. */
+static size_t count_options(const command *c, bool positional)
+{
+    const option *o;
+    size_t n = 0;
+
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++)
+        n += option_is_positional(o) == positional;
+    return n;
 }
 
 static dse_status unexpected_argument(const command *c, const char *arg, dse_error *err)
 {
-    for (size_t i = 0; i < c->n_options; i++)
-        if (option_is_positional(&c->options[i]))
-            return dse_fail(err, DSE_E_USAGE, "'%.80s' is one argument too many; see 'ccldse %s --help'", arg,
-                            c->name);
+    if (count_options(c, true))
+        return dse_fail(err, DSE_E_USAGE, "'%.80s' is one argument too many; see 'ccldse %s --help'", arg,
+                        c->name);
     return dse_fail(err, DSE_E_USAGE, "'%.80s' is not an option; 'ccldse %s' takes options only", arg,
                     c->name);
 }
 
-static const option *find_option(const command *c, const char *arg, size_t n)
+static dse_status unknown_option(const command *c, const char *arg, size_t n, dse_arena *a, dse_error *err)
 {
-    for (size_t i = 0; i < c->n_options; i++)
-        if (!option_is_positional(&c->options[i]) && strlen(c->options[i].name) == n &&
-            !strncmp(c->options[i].name, arg, n))
-            return &c->options[i];
-    return NULL;
-}
-
-static dse_status unknown_option(const command *c, const char *arg, size_t n, dse_error *err)
-{
-    const char *names[MAX_OPTIONS], *nearest;
+    const char **names = DSE_ARENA_NEW(a, const char *, count_options(c, false)), *nearest;
+    const option *o;
     size_t n_names = 0;
     char word[64];
 
     snprintf(word, sizeof word, "%.*s", (int)n, arg);
-    for (size_t i = 0; i < c->n_options; i++)
-        if (!option_is_positional(&c->options[i]))
-            names[n_names++] = c->options[i].name;
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++)
+        if (!option_is_positional(o))
+            names[n_names++] = o->name;
     nearest = dse_nearest(word, names, n_names);
     if (nearest)
         return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; did you mean '%s'?", word, nearest);
     return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; see 'ccldse %s --help'", word, c->name);
 }
 
+/* Whether an argument, n bytes of which are a name, is for this option. */
+static bool takes(const option *o, bool given, const char *arg, size_t n)
+{
+    if (option_is_positional(o))
+        return *arg != '-' && (!given || o->type == OPT_LIST);
+    return strlen(o->name) == n && !strncmp(o->name, arg, n);
+}
+
+/* What argv[*i] says, and argv[*i + 1] if that is its value. */
+static dse_status parse_argument(const command *c, int argc, char **argv, int *i, bool *given, dse_arena *a,
+                                 void *out, dse_error *err)
+{
+    const char *arg = argv[*i], *equals = strchr(arg, '='), *value;
+    const size_t n = equals ? (size_t)(equals - arg) : strlen(arg);
+    const bool positional = *arg != '-';
+    const option *o;
+    size_t k = 0, offset;
+
+    while ((o = command_option_at(c, k, &offset)) && !takes(o, given[k], arg, n))
+        k++;
+    if (!o && c->ignore_unknown)
+        return DSE_OK;
+    if (!o)
+        return positional ? unexpected_argument(c, arg, err) : unknown_option(c, arg, n, a, err);
+    value = positional ? arg : equals ? equals + 1 : NULL;
+    if (!value && o->type == OPT_FLAG)
+        value = "true";
+    if (!value && *i + 1 == argc)
+        return dse_fail(err, DSE_E_USAGE, "%s needs a value (%s)", o->name, o->value);
+    given[k] = true;
+    return set_value(o, value ? value : argv[++*i], a, (char *)out + offset, err);
+}
+
 dse_status command_parse(const command *c, int argc, char **argv, dse_arena *a, void *out, dse_error *err)
 {
-    bool given[MAX_OPTIONS] = {false};
+    bool *given = DSE_ARENA_NEW(a, bool, count_options(c, true) + count_options(c, false));
+    const option *o;
+    dse_status st = DSE_OK;
+    size_t offset;
 
     memset(out, 0, c->size);
-    for (int i = 0; i < argc; i++) {
-        const char *equals = strchr(argv[i], '=');
-        size_t n = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
-        const option *o;
-        const char *value;
-        dse_status st;
-
-        bool positional = argv[i][0] != '-';
-
-        o = positional ? next_positional(c, given) : find_option(c, argv[i], n);
-        if (!o && c->ignore_unknown)
-            continue;
-        if (!o)
-            return positional ? unexpected_argument(c, argv[i], err) : unknown_option(c, argv[i], n, err);
-        value = positional ? argv[i] : equals ? equals + 1 : NULL;
-        if (o->type == OPT_FLAG && !value)
-            value = "true";
-        if (!value) {
-            if (i + 1 == argc)
-                return dse_fail(err, DSE_E_USAGE, "%s needs a value (%s)", o->name, o->value);
-            value = argv[++i];
-        }
-        if ((st = set_value(o, value, a, out, err)) != DSE_OK)
-            return st;
-        given[o - c->options] = true;
-    }
-    for (size_t i = 0; i < c->n_options; i++) {
-        dse_status st = DSE_OK;
-
+    for (int i = 0; st == DSE_OK && i < argc; i++)
+        st = parse_argument(c, argc, argv, &i, given, a, out, err);
+    for (size_t i = 0; st == DSE_OK && (o = command_option_at(c, i, &offset)); i++) {
         if (given[i])
             continue;
-        if (!c->options[i].fallback)
-            return dse_fail(err, DSE_E_USAGE, "%s is missing (%s); see 'ccldse %s --help'",
-                            c->options[i].name, c->options[i].help, c->name);
-        if ((st = set_default(&c->options[i], a, out, err)) != DSE_OK)
-            return st;
+        if (!o->fallback)
+            return dse_fail(err, DSE_E_USAGE, "%s is missing (%s); see 'ccldse %s --help'", o->name, o->help,
+                            c->name);
+        st = set_default(o, a, (char *)out + offset, err);
     }
-    return DSE_OK;
+    return st;
 }
 
 /* ---- output -------------------------------------------------------------------------------- */
@@ -238,8 +268,10 @@ static void print_wrapped(const char *text, size_t column, size_t width)
 void option_describe(const option *o, bool range, dse_strbuf *out)
 {
     dse_strbuf_adds(out, o->help);
-    for (size_t i = 0; o->choices && o->choices[i]; i++)
-        dse_strbuf_addf(out, "%s%s", i == 0 ? ": " : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
+    if (o->choices) {
+        dse_strbuf_adds(out, ": ");
+        dse_strbuf_add_choices(out, o->choices);
+    }
     if (range && o->max > o->min)
         dse_strbuf_addf(out, "; from %.15g to %.15g", o->min, o->max);
     if (!o->fallback)
@@ -260,21 +292,19 @@ size_t command_help_width(void)
 
 static void print_usage(const command *c)
 {
-    size_t n_positional = 0;
+    const option *o;
 
-    for (size_t i = 0; i < c->n_options; i++)
-        n_positional += option_is_positional(&c->options[i]);
-    printf("usage: ccldse %s%s", c->name, c->n_options > n_positional ? " [options]" : "");
-    for (size_t i = 0; i < c->n_options; i++)
-        if (option_is_positional(&c->options[i]))
-            printf(c->options[i].fallback ? " [%s%s]" : " %s%s", c->options[i].name,
-                   c->options[i].type == OPT_LIST ? "..." : "");
+    printf("usage: ccldse %s%s", c->name, count_options(c, false) ? " [options]" : "");
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++)
+        if (option_is_positional(o))
+            printf(o->fallback ? " [%s%s]" : " %s%s", o->name, o->type == OPT_LIST ? "..." : "");
     printf("\n\n");
 }
 
 void command_help(const command *c)
 {
     const size_t width = command_help_width();
+    const option *o;
     dse_strbuf text;
 
     dse_strbuf_init(&text);
@@ -284,8 +314,7 @@ void command_help(const command *c)
         printf("\nexample:\n  %s\n", c->example);
     if (c->n_options)
         printf("\noptions:\n");
-    for (size_t i = 0; i < c->n_options; i++) {
-        const option *o = &c->options[i];
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {
         char head[80];
 
         snprintf(head, sizeof head, "  %s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");

@@ -7,6 +7,7 @@
 #define DSE_CLI_COMMAND_H
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "cli/command_list.h"
 #include "cli/exit.h"
@@ -24,9 +25,7 @@ typedef enum {
     OPT_SIZE,    /* double, bytes: 80GB, 80GiB */
     OPT_PERCENT, /* double, a fraction: 0.1 of "10%" and of "10" */
     OPT_BOOL,    /* bool; takes a value in STAGE's spellings */
-    OPT_LIST,    /* option_list; may be given again and again */
-    OPT_STRATEGY_VALUES, /* no option: stands for those of a strategy (strategy_options.h), one value each, */
-    OPT_STRATEGY_LISTS   /* or lists */
+    OPT_LIST     /* option_list; may be given again and again */
 } option_type;
 
 typedef struct {
@@ -46,7 +45,12 @@ typedef enum {
     COMPLETE_SWITCH        /* yes, no, both */
 } option_complete;
 
-typedef struct {
+typedef struct option option;
+
+/* The options of a group, which several commands have: one table for the whole program. */
+typedef const option *option_group(size_t *n);
+
+struct option {
     const char *name; /* with its dashes: "--model"; without, an argument by its place: "FILE" */
     option_type type;
     const char *value;    /* what the value is, for the help: "NAME"; "NAME[,...]" for several */
@@ -55,17 +59,18 @@ typedef struct {
     double min, max; /* OPT_INT, OPT_DOUBLE, OPT_PERCENT (in percent): inclusive; both 0: unchecked */
     const char *const *choices; /* OPT_STRING: the values it takes, ended by NULL; NULL: any */
     option_complete complete;
-    size_t offset; /* in the command's option struct */
-} option;
+    option_group *group; /* no option, but all of a group in this place, with a struct of their own; or NULL */
+    size_t offset;       /* in the option struct of the command, or of the group */
+};
+
+/* The row that includes a group, whose struct is the field `f`. */
+#define OPTION_GROUP(rows, f) {.group = rows, FIELD(f)}
 
 #define OPTION_SET_HELP                                                                                      \
     "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for another"
 
 /* The row of a command that takes cards, for an option struct with an option_list `set`. */
-#define OPTION_SET                                                                                           \
-    {                                                                                                        \
-        "--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, FIELD(set)                                      \
-    }
+#define OPTION_SET {"--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, FIELD(set)}
 
 typedef struct {
     dse_arena *arena;
@@ -92,10 +97,14 @@ typedef struct {
 
 /* The rows of a command's table and the struct that they fill in. */
 #define COMMAND_OPTIONS(table, type)                                                                         \
-    .options = table, .n_options = sizeof table / sizeof table[0], .size = sizeof(type)
+    .options = table, .n_options = DSE_COUNT(table), .size = sizeof(type)
 
 #define DECLARE_COMMAND(id) extern const command command_##id;
 COMMAND_LIST(DECLARE_COMMAND)
+
+/* The i-th option, those of groups in the place of their rows; NULL: there are no more. *offset (may be NULL)
+ * gets where its field is in the command's struct. */
+const option *command_option_at(const command *c, size_t i, size_t *offset);
 
 /* Fills in *out from argv[0 .. argc). Arguments without dashes fill the rows that have none, in their order;
  * an OPT_LIST among them takes all that are left. Lists belong to the arena. */

@@ -1,46 +1,12 @@
 #include "cli/commands.h"
 
+#include "base/array.h"
 #include "base/names.h"
-#include "cli/strategy_options.h"
 
 #include <string.h>
 
 #define ROW(id) &command_##id,
-static const command *const listed[] = {COMMAND_LIST(ROW)};
-#define N_COMMANDS (sizeof listed / sizeof listed[0])
-
-/* The commands with all of their options, from the first use to the end of the program. */
-static command whole[N_COMMANDS];
-static const command *commands[N_COMMANDS];
-
-static bool is_marker(const option *o) { return o->type == OPT_STRATEGY_VALUES || o->type == OPT_STRATEGY_LISTS; }
-
-/* Replaces a marker by the options of the strategy. */
-static void add_options(const command *from, command *out)
-{
-    option *rows = dse_calloc(from->n_options + STRATEGY_N, sizeof *rows);
-    size_t n = 0;
-
-    for (size_t i = 0; i < from->n_options; i++) {
-        if (is_marker(&from->options[i])) {
-            strategy_option_rows(&from->options[i], &rows[n]);
-            n += STRATEGY_N;
-        } else {
-            rows[n++] = from->options[i];
-        }
-    }
-    *out = *from;
-    out->options = rows;
-    out->n_options = n;
-}
-
-static void make_table(void)
-{
-    for (size_t i = 0; i < N_COMMANDS && !commands[i]; i++) {
-        add_options(listed[i], &whole[i]);
-        commands[i] = &whole[i];
-    }
-}
+static const command *const commands[] = {COMMAND_LIST(ROW)};
 
 const char program_summary[] = "ccldse chooses how to train a large model on a cluster, by simulation.";
 const char program_example[] =
@@ -48,15 +14,13 @@ const char program_example[] =
 
 const command *const *command_table(size_t *n)
 {
-    make_table();
-    *n = N_COMMANDS;
+    *n = DSE_COUNT(commands);
     return commands;
 }
 
 const command *command_find(const char *name)
 {
-    make_table();
-    for (size_t i = 0; i < N_COMMANDS; i++)
+    for (size_t i = 0; i < DSE_COUNT(commands); i++)
         if (!strcmp(commands[i]->name, name))
             return commands[i];
     return NULL;
@@ -64,20 +28,21 @@ const command *command_find(const char *name)
 
 const option *command_option(const command *c, const char *name)
 {
-    for (size_t i = 0; i < c->n_options; i++)
-        if (!strcmp(c->options[i].name, name))
-            return &c->options[i];
-    return NULL;
+    const option *o;
+
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++)
+        if (!strcmp(o->name, name))
+            break;
+    return o;
 }
 
 dse_status command_fail_unknown(const char *name, dse_error *err)
 {
-    const char *names[N_COMMANDS], *nearest;
+    const char *names[DSE_COUNT(commands)], *nearest;
 
-    make_table();
-    for (size_t i = 0; i < N_COMMANDS; i++)
+    for (size_t i = 0; i < DSE_COUNT(commands); i++)
         names[i] = commands[i]->name;
-    nearest = dse_nearest(name, names, N_COMMANDS);
+    nearest = dse_nearest(name, names, DSE_COUNT(commands));
     return dse_fail(err, DSE_E_USAGE,
                     nearest ? "unknown command '%.60s'; did you mean '%s'?"
                             : "unknown command '%.60s'; see 'ccldse help'%s",

@@ -70,12 +70,10 @@ static void put_action(const completion_offer *offer, dse_strbuf *out)
 static void put_command(const command *c, dse_strbuf *out)
 {
     completion_offer offer;
-    const option *by_place = NULL;
+    const option *o, *by_place = NULL;
 
     completion_offer_init(&offer);
-    for (size_t i = 0; i < c->n_options; i++) {
-        const option *o = &c->options[i];
-
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {
         if (option_is_positional(o))
             by_place = by_place ? by_place : o;
         if (option_is_positional(o) || o->type == OPT_FLAG)
@@ -94,9 +92,9 @@ static void put_command(const command *c, dse_strbuf *out)
         }
     }
     dse_strbuf_addf(out, "    %s:*) ((${#COMPREPLY[@]})) || _ccldse_words one", c->name);
-    for (size_t i = 0; i < c->n_options; i++)
-        if (!option_is_positional(&c->options[i]))
-            dse_strbuf_addf(out, " %s", c->options[i].name);
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++)
+        if (!option_is_positional(o))
+            dse_strbuf_addf(out, " %s", o->name);
     dse_strbuf_adds(out, " --help ;;\n");
     completion_offer_free(&offer);
 }

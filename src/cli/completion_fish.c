@@ -87,6 +87,7 @@ void completion_write_fish(dse_strbuf *out)
     size_t n;
     const command *const *commands = command_table(&n);
     completion_offer offer;
+    const option *o;
 
     completion_offer_init(&offer);
     dse_strbuf_adds(out, functions);
@@ -105,8 +106,8 @@ void completion_write_fish(dse_strbuf *out)
     for (size_t i = 0; i < n; i++) {
         if (!commands[i]->summary)
             continue;
-        for (size_t k = 0; k < commands[i]->n_options; k++)
-            put_option(commands[i], &commands[i]->options[k], &offer, out);
+        for (size_t k = 0; (o = command_option_at(commands[i], k, NULL)); k++)
+            put_option(commands[i], o, &offer, out);
         dse_strbuf_addf(out, "complete -c ccldse -n '__ccldse_uses %s' -l help -d 'explain this command'\n",
                         commands[i]->name);
     }

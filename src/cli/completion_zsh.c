@@ -85,11 +85,12 @@ static void put_option(const option *o, completion_offer *offer, dse_strbuf *out
 static void put_command(const command *c, dse_strbuf *out)
 {
     completion_offer offer;
+    const option *o;
 
     completion_offer_init(&offer);
     dse_strbuf_addf(out, "    %s)\n        _arguments", c->name);
-    for (size_t i = 0; i < c->n_options; i++)
-        put_option(&c->options[i], &offer, out);
+    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++)
+        put_option(o, &offer, out);
     dse_strbuf_adds(out, " \\\n            '--help[explain this command]' ;;\n");
     completion_offer_free(&offer);
 }

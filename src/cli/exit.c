@@ -1,5 +1,7 @@
 #include "cli/exit.h"
 
+#include "base/array.h"
+
 static const exit_text texts[] = {
     {EXIT_DONE, "done"},
     {EXIT_NO, "done, and the answer is no (some points failed, nothing fits)"},
@@ -12,6 +14,6 @@ static const exit_text texts[] = {
 
 const exit_text *exit_texts(size_t *n)
 {
-    *n = sizeof texts / sizeof texts[0];
+    *n = DSE_COUNT(texts);
     return texts;
 }

@@ -1,5 +1,6 @@
 #include "cli/external.h"
 
+#include "base/array.h"
 #include "base/json_writer.h"
 #include "base/units.h"
 
@@ -10,17 +11,40 @@
 
 const char *const external_engines[] = {"native", DRV_EXTERNAL_ENGINE, NULL};
 
+#define FIELD(f) .offset = offsetof(external_options, f)
+
+static const option options[] = {
+    {"--stage-cmd", OPT_STRING, "COMMAND", "",
+     "STAGE, for example \"python3 stage/main.py\"; split into words as a shell does", FIELD(stage_command)},
+    {"--astrasim-bin", OPT_STRING, "COMMAND", "", "ASTRA-sim, for example bin/" DRV_UNAWARE_PROGRAM,
+     FIELD(simulator)},
+    {"--astrasim-aware-bin", OPT_STRING, "COMMAND", "",
+     "ASTRA-sim for systems with backend congestion_aware, for example bin/" DRV_AWARE_PROGRAM,
+     FIELD(aware_simulator)},
+    {"--timeout", OPT_DOUBLE, "SECONDS", "0",
+     "for each run of STAGE and of ASTRA-sim, which is killed then; 0: none", .min = 0, .max = 1e8,
+     FIELD(timeout)},
+    {"--discard-workloads", OPT_FLAG, NULL, "false",
+     "remove a point's traces, and ASTRA-sim's of its memory, once simulated", FIELD(discard_workloads)},
+};
+
+const option *external_group(size_t *n)
+{
+    *n = DSE_COUNT(options);
+    return options;
+}
+
 dse_status external_choose(const external_options *o, dse_arena *a, const drv_external **tools,
                            dse_error *err)
 {
     const struct {
         const char *option;
         bool given, required;
-    } options[] = {{"--stage-cmd", o->stage_command != NULL, true},
-                   {"--astrasim-bin", o->simulator != NULL, !o->aware_simulator},
-                   {"--astrasim-aware-bin", o->aware_simulator != NULL, false},
-                   {"--timeout", o->timeout > 0, false},
-                   {"--discard-workloads", o->discard_workloads, false}};
+    } said[] = {{"--stage-cmd", o->stage_command != NULL, true},
+                {"--astrasim-bin", o->simulator != NULL, !o->aware_simulator},
+                {"--astrasim-aware-bin", o->aware_simulator != NULL, false},
+                {"--timeout", o->timeout > 0, false},
+                {"--discard-workloads", o->discard_workloads, false}};
     const drv_external_options tools_given = {
         .stage = o->stage_command,
         .simulator = {[DRV_UNAWARE] = o->simulator, [DRV_AWARE] = o->aware_simulator},
@@ -30,11 +54,11 @@ dse_status external_choose(const external_options *o, dse_arena *a, const drv_ex
     drv_external *out;
 
     *tools = NULL;
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (native && options[i].given)
-            return dse_fail(err, DSE_E_USAGE, "%s needs --engine " DRV_EXTERNAL_ENGINE, options[i].option);
-        if (!native && options[i].required && !options[i].given)
-            return dse_fail(err, DSE_E_USAGE, "--engine " DRV_EXTERNAL_ENGINE " needs %s", options[i].option);
+    for (size_t i = 0; i < DSE_COUNT(said); i++) {
+        if (native && said[i].given)
+            return dse_fail(err, DSE_E_USAGE, "%s needs --engine " DRV_EXTERNAL_ENGINE, said[i].option);
+        if (!native && said[i].required && !said[i].given)
+            return dse_fail(err, DSE_E_USAGE, "--engine " DRV_EXTERNAL_ENGINE " needs %s", said[i].option);
     }
     if (native)
         return DSE_OK;
@@ -61,7 +85,7 @@ static void rank_json(const drv_astra_log *log, dse_json *j)
         {"op_intensity", DRV_LOG_OP_INTENSITY, true}};
 
     dse_json_begin_object(j);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(keys); i++) {
         const drv_log_value *v = &log->rank0[keys[i].field];
 
         if (!v->present)

@@ -13,47 +13,11 @@ typedef struct {
 
 extern const char *const external_engines[]; /* native, astrasim, NULL */
 
-/* The rows of these options; `f` is the name of the external_options in the command's struct, `fallback` the
- * engine that is the default. */
-#define EXTERNAL_OPTIONS(type, f, fallback)                                                                  \
-    {"--engine",                                                                                             \
-     OPT_STRING,                                                                                             \
-     "NAME",                                                                                                 \
-     fallback,                                                                                               \
-     "who simulates, this program or the tools named below",                                                 \
-     .choices = external_engines,                                                                            \
-     .offset = offsetof(type, f.engine)},                                                                    \
-        {"--stage-cmd",                                                                                      \
-         OPT_STRING,                                                                                         \
-         "COMMAND",                                                                                          \
-         "",                                                                                                 \
-         "STAGE, for example \"python3 stage/main.py\"; split into words as a shell does",                   \
-         .offset = offsetof(type, f.stage_command)},                                                         \
-        {"--astrasim-bin",                                                                                   \
-         OPT_STRING,                                                                                         \
-         "COMMAND",                                                                                          \
-         "",                                                                                                 \
-         "ASTRA-sim, for example bin/" DRV_UNAWARE_PROGRAM,                                                  \
-         .offset = offsetof(type, f.simulator)},                                                             \
-        {"--astrasim-aware-bin",                                                                             \
-         OPT_STRING,                                                                                         \
-         "COMMAND",                                                                                          \
-         "",                                                                                                 \
-         "ASTRA-sim for systems with backend congestion_aware, for example bin/" DRV_AWARE_PROGRAM,          \
-         .offset = offsetof(type, f.aware_simulator)},                                                       \
-        {"--timeout",                                                                                        \
-         OPT_DOUBLE,                                                                                         \
-         "SECONDS",                                                                                          \
-         "0",                                                                                                \
-         "for each run of STAGE and of ASTRA-sim, which is killed then; 0: none",                            \
-         .min = 0,                                                                                           \
-         .max = 1e8,                                                                                         \
-         .offset = offsetof(type, f.timeout)},                                                               \
-    {                                                                                                        \
-        "--discard-workloads", OPT_FLAG, NULL, "false",                                                      \
-            "remove a point's traces, and ASTRA-sim's of its memory, once simulated",                        \
-            .offset = offsetof(type, f.discard_workloads)                                                    \
-    }
+/* The row of an external_options `external` that says who simulates; and the rows of the rest. */
+#define OPTION_ENGINE(default_engine)                                                                        \
+    {"--engine", OPT_STRING, "NAME", default_engine, "who simulates, this program or the tools named below", \
+     .choices = external_engines, FIELD(external.engine)}
+option_group external_group;
 
 /* *tools is NULL for the native engine. DSE_E_USAGE: options that do not go together. */
 dse_status external_choose(const external_options *o, dse_arena *a, const drv_external **tools,

@@ -2,7 +2,40 @@
 
 #include <string.h>
 
-const char *const measured_runs_recompute[] = {"yes", "no", NULL};
+static const char *const recompute_choices[] = {"yes", "no", NULL};
+
+#define FIELD(f) .offset = offsetof(measured_runs_options, f)
+
+static const option options[] = {
+    {"--trace", OPT_LIST, "DIR", "",
+     "traces of a run, with a workload card beside them; again for another run", FIELD(trace)},
+    {"--measured", OPT_LIST, "FILE", "",
+     "a table of measured step times: a name in configs/measured, or a path; again for another",
+     FIELD(measured)},
+    {"--only", OPT_LIST, "KEY=VALUE", "",
+     "rows of the tables whose field is so: set=multi, hardware.system=Perlmutter; again for another",
+     FIELD(only)},
+    {"--system", OPT_STRING, "NAME", NULL,
+     "the machine: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
+    {"--card", OPT_STRING, "FILE", "", "the workload card of the only trace", FIELD(card)},
+    {"--model", OPT_STRING, "NAME", "", "a model card, instead of what the runs say of their model",
+     FIELD(model)},
+    {"--recompute", OPT_STRING, "YES|NO", "",
+     "whether activations were recomputed, where a run does not say it", .choices = recompute_choices,
+     FIELD(recompute)},
+    {"--precision", OPT_STRING, "WORD", "",
+     "sizes that count: none (elements), mixed, bf16, fp32; by the run's own precision unless given",
+     FIELD(precision)},
+    {"--approximate", OPT_FLAG, NULL, "false",
+     "take substitutes for what the simulator cannot represent; each is named", FIELD(approximate)},
+    OPTION_SET,
+};
+
+const option *measured_runs_group(size_t *n)
+{
+    *n = DSE_COUNT(options);
+    return options;
+}
 
 static void warn(const char *text) { report_warning("%s", text); }
 

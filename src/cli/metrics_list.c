@@ -1,4 +1,5 @@
 /* The list of metrics. */
+#include "base/array.h"
 #include "base/names.h"
 #include "cli/exit.h"
 #include "cli/metrics.h"
@@ -49,7 +50,7 @@ static void row_json(const metric *m, const char *name, dse_json *j)
                  {"unit", m->unit}, {"alias", m->alias}, {"help", m->help}};
 
     dse_json_begin_line(j);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(texts); i++) {
         if (!texts[i].text)
             continue;
         dse_json_key_string(j, texts[i].key, texts[i].text);

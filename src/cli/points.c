@@ -10,6 +10,33 @@
 
 #define MANY_POINTS 1000000u
 
+#define FIELD(f) .offset = offsetof(points_options, f)
+
+static const option options[] = {
+    {"--model", OPT_STRING, "NAME[,...]", "",
+     "model cards: names in configs/models, paths, or Hugging Face configs", FIELD(model)},
+    {"--system", OPT_STRING, "NAME[,...]", "",
+     "system cards: names in configs/systems, paths, or folders with ASTRA-sim's files", FIELD(system)},
+    OPTION_GROUP(strategy_list_options, strategy),
+    {"--space", OPT_STRING, "NAME", "",
+     "a space instead, a name in configs/spaces or a file: models, systems, axes, constraints", FIELD(space)},
+    {"--points", OPT_STRING, "FILE", "",
+     "a list of points instead, one a line: POINT, or MODEL SYSTEM POINT [KEY=VALUE...]", FIELD(points)},
+    {"--sample", OPT_INT, "N", "",
+     "only so many points of each model, drawn as Python's random.sample draws them", .min = 1, .max = 1e9,
+     FIELD(sample)},
+    {"--seed", OPT_INT, "N", "", "seed of the sample; 0 if not given", FIELD(seed)},
+    OPTION_SET,
+    {"--force", OPT_FLAG, NULL, "false", "also a space of more than a million points, or too many to count",
+     FIELD(force)},
+};
+
+const option *points_group(size_t *n)
+{
+    *n = DSE_COUNT(options);
+    return options;
+}
+
 /* What the options, or a file, say. */
 typedef struct {
     const char **model, **system; /* names or paths */

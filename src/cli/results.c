@@ -1,5 +1,6 @@
 #include "cli/results.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/names.h"
 #include "base/strbuf.h"
@@ -13,6 +14,26 @@
 #include <string.h>
 
 #define HASH_DIGITS 16
+
+#define FIELD(f) .offset = offsetof(results_selection, f)
+
+static const option options[] = {
+    {"--model", OPT_STRING, "NAME", "", "only this model", FIELD(model)},
+    {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(system)},
+    {"--engine", OPT_STRING, "NAME", "", "only what this engine gave: native, imported, ...", FIELD(engine)},
+    {"--settings", OPT_STRING, "TEXT", "",
+     "only results with just these settings over the cards, as 'best' and 'show' print them; none: without any",
+     FIELD(settings)},
+    {"--configuration", OPT_STRING, "DIGITS", "",
+     "only this configuration of model, system and engine, by the digits that 'best' and 'show' print",
+     FIELD(configuration)},
+};
+
+const option *results_group(size_t *n)
+{
+    *n = DSE_COUNT(options);
+    return options;
+}
 
 /* "native" is every version of it: "native-1". */
 static bool is_engine(const store_row *r, const char *name)
@@ -74,7 +95,7 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
     for (size_t i = 0; i < *n; i++) {
         bool keep = true;
 
-        for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++)
+        for (size_t k = 0; k < DSE_COUNT(wanted); k++)
             keep = keep && (!wanted[k].value || wanted[k].has(&(*rows)[i], wanted[k].value));
         if (keep)
             (*rows)[kept++] = (*rows)[i];
@@ -146,7 +167,7 @@ dse_status results_column(const char *name, bool ranked, const store_column **ou
     *out = store_column_find(name);
     if (*out && !(ranked && (*out)->better == STORE_NEITHER))
         return DSE_OK;
-    for (size_t i = 0; i < n && n_known < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; i < n && n_known < DSE_COUNT(known); i++)
         if (!ranked || c[i].better != STORE_NEITHER)
             known[n_known++] = c[i].name;
     return dse_fail_unknown(err, DSE_E_USAGE, "", "metric", name, known, n_known);
@@ -164,7 +185,7 @@ dse_status results_none(const char *db, const results_selection *which, dse_erro
     char text[300] = "";
     size_t used = 0;
 
-    for (size_t i = 0; i < sizeof words / sizeof words[0] && used < sizeof text; i++)
+    for (size_t i = 0; i < DSE_COUNT(words) && used < sizeof text; i++)
         if (words[i].value)
             used += (size_t)snprintf(text + used, sizeof text - used, " %s '%.60s'", words[i].before,
                                      words[i].value);

@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_RESULTS_H
 #define DSE_CLI_RESULTS_H
 
-#include "base/alloc.h"
+#include "cli/command.h"
 #include "design/space.h"
 #include "store/store.h"
 
@@ -14,25 +14,7 @@ typedef struct {
     const char *configuration; /* the first digits of the study's hash, as `best` shows them */
 } results_selection;
 
-/* The rows that select, for an option struct with a results_selection `which`. */
-#define OPTIONS_WHICH                                                                                        \
-    {"--model", OPT_STRING, "NAME", "", "only this model", FIELD(which.model)},                              \
-        {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(which.system)},                       \
-        {"--engine",         OPT_STRING, "NAME", "", "only what this engine gave: native, imported, ...",    \
-         FIELD(which.engine)},                                                                               \
-        {"--settings",                                                                                       \
-         OPT_STRING,                                                                                         \
-         "TEXT",                                                                                             \
-         "",                                                                                                 \
-         "only results with just these settings over the cards, as 'best' and 'show' print them; none: "     \
-         "without any",                                                                                      \
-         FIELD(which.settings)},                                                                             \
-    {                                                                                                        \
-        "--configuration", OPT_STRING, "DIGITS", "",                                                         \
-            "only this configuration of model, system and engine, by the digits that 'best' and 'show' "     \
-            "print",                                                                                         \
-            FIELD(which.configuration)                                                                       \
-    }
+option_group results_group;
 
 /* The selected rows, in the order of store_list. There may be none. In the arena. DSE_E_USAGE: a
  * configuration that is not one. */

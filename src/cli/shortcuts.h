@@ -11,24 +11,7 @@ typedef struct {
     double plain_memory; /* bytes */
 } shortcuts_options;
 
-/* The rows of these options; `f` is the name of the shortcuts_options in the command's struct. */
-#define SHORTCUTS_OPTIONS(type, f)                                                                           \
-    {"--no-symmetry",                                                                                        \
-     OPT_FLAG,                                                                                               \
-     NULL,                                                                                                   \
-     "false",                                                                                                \
-     "simulate also ranks that are alike; slower, the same results",                                         \
-     .offset = offsetof(type, f.no_symmetry)},                                                               \
-        {"--no-memo",                                                                                        \
-         OPT_FLAG,                                                                                           \
-         NULL,                                                                                               \
-         "false",                                                                                            \
-         "simulate every message of every rank; slower, the same results",                                   \
-         .offset = offsetof(type, f.no_memo)},                                                               \
-    {                                                                                                        \
-        "--plain-memory", OPT_SIZE, "SIZE", "4GiB", "memory for a run without these shortcuts",              \
-            .offset = offsetof(type, f.plain_memory)                                                         \
-    }
+option_group shortcuts_group;
 
 static inline sim_shortcuts shortcuts_left(const shortcuts_options *o)
 {

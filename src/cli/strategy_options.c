@@ -38,13 +38,6 @@ static const char *value_name(const strategy_parameter *p, bool list)
     return list ? "ORDER[,...]" : "ORDER";
 }
 
-/* ": turns or neighbours". */
-static void add_choices(const strategy_parameter *p, dse_strbuf *out)
-{
-    for (size_t i = 0; p->kind == STRATEGY_CHOICE && p->choices[i]; i++)
-        dse_strbuf_addf(out, "%s%s", i == 0 ? ": " : p->choices[i + 1] ? ", " : " or ", p->choices[i]);
-}
-
 static const char *help_of(const strategy_parameter *p, bool list)
 {
     char value[STRATEGY_VALUE_MAX];
@@ -52,7 +45,10 @@ static const char *help_of(const strategy_parameter *p, bool list)
 
     dse_strbuf_init(&text); /* kept by the row */
     dse_strbuf_adds(&text, list ? p->help_of_list : p->help);
-    add_choices(p, &text);
+    if (p->kind == STRATEGY_CHOICE) {
+        dse_strbuf_adds(&text, ": ");
+        dse_strbuf_add_choices(&text, p->choices);
+    }
     if (list && p->kind == STRATEGY_SWITCH)
         dse_strbuf_adds(&text, ": yes, no or both");
     if (list)
@@ -62,26 +58,36 @@ static const char *help_of(const strategy_parameter *p, bool list)
     return text.data;
 }
 
-void strategy_option_rows(const option *marker, option *out)
+static option make_option(uint32_t parameter, bool list)
 {
-    const bool list = marker->type == OPT_STRATEGY_LISTS;
+    const strategy_parameter *p = &strategy_parameters[parameter];
+    const bool flag = !list && p->kind == STRATEGY_SWITCH;
+    const bool choice = !list && p->kind == STRATEGY_CHOICE;
 
-    for (uint32_t i = 0; i < STRATEGY_N; i++) {
-        const strategy_parameter *p = &strategy_parameters[i];
-        const bool flag = !list && p->kind == STRATEGY_SWITCH;
-
-        out[i] = (option){
-            .name = strategy_option_name(i),
-            .type = flag ? OPT_FLAG : OPT_STRING,
-            .value = value_name(p, list),
-            .fallback = flag ? "false" : "",
-            .help = !list && p->kind == STRATEGY_CHOICE ? p->help : help_of(p, list), /* choices are listed */
-            .choices = !list && p->kind == STRATEGY_CHOICE ? p->choices : NULL,
-            .complete = list && p->kind == STRATEGY_SWITCH ? COMPLETE_SWITCH : COMPLETE_BY_NAME,
-            .offset = marker->offset + i * sizeof(strategy_option) +
-                      (flag ? offsetof(strategy_option, on) : offsetof(strategy_option, text))};
-    }
+    return (option){.name = strategy_option_name(parameter),
+                    .type = flag ? OPT_FLAG : OPT_STRING,
+                    .value = value_name(p, list),
+                    .fallback = flag ? "false" : "",
+                    .help = choice ? p->help : help_of(p, list), /* the row lists its choices */
+                    .choices = choice ? p->choices : NULL,
+                    .complete = list && p->kind == STRATEGY_SWITCH ? COMPLETE_SWITCH : COMPLETE_BY_NAME,
+                    .offset = parameter * sizeof(strategy_option) +
+                              (flag ? offsetof(strategy_option, on) : offsetof(strategy_option, text))};
 }
+
+/* The rows, made when they are asked for the first time. */
+static const option *options_of(bool list, size_t *n)
+{
+    static option rows[2][STRATEGY_N];
+
+    for (uint32_t i = 0; i < STRATEGY_N && !rows[list][i].name; i++)
+        rows[list][i] = make_option(i, list);
+    *n = STRATEGY_N;
+    return rows[list];
+}
+
+const option *strategy_value_options(size_t *n) { return options_of(false, n); }
+const option *strategy_list_options(size_t *n) { return options_of(true, n); }
 
 static bool is_given(const strategy_option *o) { return o->text || o->on; }
 

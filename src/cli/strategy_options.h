@@ -1,5 +1,5 @@
 /* The options of a strategy's parameters, made from their rows (strategy/parameters.h): one value each, or
- * lists for a sweep. A command's table has one marker row for them, which commands.c replaces. */
+ * lists for a sweep. */
 #ifndef DSE_CLI_STRATEGY_OPTIONS_H
 #define DSE_CLI_STRATEGY_OPTIONS_H
 
@@ -15,18 +15,8 @@ typedef struct {
     strategy_option of[STRATEGY_N];
 } strategy_options;
 
-/* The marker rows; `f` is the name of the strategy_options in the command's struct. */
-#define STRATEGY_VALUE_OPTIONS(options, f)                                                                      \
-    {                                                                                                        \
-        .name = "", .type = OPT_STRATEGY_VALUES, .fallback = "", .offset = offsetof(options, f)                 \
-    }
-#define STRATEGY_LIST_OPTIONS(options, f)                                                                       \
-    {                                                                                                        \
-        .name = "", .type = OPT_STRATEGY_LISTS, .fallback = "", .offset = offsetof(options, f)                  \
-    }
-
-/* The rows that a marker stands for: out[0 .. STRATEGY_N). Their texts live as long as the program. */
-void strategy_option_rows(const option *marker, option *out);
+/* The options of all parameters: one value each, or lists. */
+option_group strategy_value_options, strategy_list_options;
 
 /* "--weight-sharded" of the i-th parameter. */
 const char *strategy_option_name(uint32_t parameter);

@@ -1,5 +1,6 @@
 #include "design/expr.h"
 
+#include "base/array.h"
 #include "base/units.h"
 
 #include <ctype.h>
@@ -192,7 +193,7 @@ static uint32_t parse_name(parser *p)
     }
     name = dse_arena_strndup(p->arena, p->at, n);
     p->at += n;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(words); i++)
         if (!strcmp(words[i].word, name))
             return add_constant(p, (design_value){DESIGN_INT, {words[i].value}});
     return add_node(p, OP_NAME, name_number(p, name), 0);
@@ -240,7 +241,7 @@ static uint32_t parse_unary(parser *p, int level)
 /* The operator of this level that stands here, taken; OP_CONSTANT: none. */
 static op take_operator(parser *p, int level)
 {
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(operators); i++)
         if (operators[i].level == level && !(operators[i].op == OP_DIVIDE && !strncmp(p->at, "//", 2)) &&
             take(p, operators[i].spelling))
             return operators[i].op;

@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "draw/draw.h"
 #include "draw/layout.h"
 
@@ -6,7 +7,7 @@
 
 static const char *const colours[] = {"blue",     "darkorange", "forestgreen", "purple",   "red",
                                       "darkcyan", "brown",      "gray40",      "deeppink", "olivedrab"};
-_Static_assert(sizeof colours / sizeof colours[0] == NET_MAX_DIMS, "one for each dimension");
+_Static_assert(DSE_COUNT(colours) == NET_MAX_DIMS, "one for each dimension");
 
 /* Graphviz coordinates are points, y upwards. */
 static void put_place(draw_point at, dse_strbuf *out)

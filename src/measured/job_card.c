@@ -1,12 +1,13 @@
 /* A workload card as a job: the same facts under other names. */
 #include "measured/job.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define SECTION      "Model-executor.model_plan_parallelization"
+#define SECTION "Model-executor.model_plan_parallelization"
 
 _Static_assert(MSR_JOB_NONE == TRACE_CARD_NONE, "what is not given is copied as it is");
 
@@ -24,7 +25,7 @@ static dse_status check_degrees(const trace_card *c, dse_error *err)
         {"cp", c->cp},
     };
 
-    for (size_t i = 0; i < COUNT(degrees); i++)
+    for (size_t i = 0; i < DSE_COUNT(degrees); i++)
         if (degrees[i].v == TRACE_CARD_NONE)
             return dse_fail_at(err, DSE_E_CONFIG, c->path,
                                "the card lacks '%s' (" SECTION "); add it, 1 if it is not used",

@@ -4,12 +4,13 @@
  * Hugging Face's trainer. */
 #include "measured/job_spellings.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <strings.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define AT(field)    offsetof(msr_row, field)
+#define AT(field) offsetof(msr_row, field)
 
 #define FIELD(name, type, place, min) {ROW_##type, AT(place), min},
 const msr_field msr_fields[N_FIELDS] = {MSR_FIELDS(FIELD)};
@@ -21,7 +22,7 @@ const msr_section msr_sections[] = {
     {IN_CARD, "metadata"}, {IN_VALUES, "measured"}, {IN_VALUES, "metrics"},    {IN_SOURCE, "source"},
 };
 
-const size_t msr_n_sections = COUNT(msr_sections);
+const size_t msr_n_sections = DSE_COUNT(msr_sections);
 
 const msr_spelling msr_spellings[] = {
     {F_NAME, IN_ROW, {"id"}, NULL, 0},
@@ -98,7 +99,7 @@ const msr_spelling msr_spellings[] = {
     {F_RESIDENT, IN_ROW, {"params_and_optimizer"}, NULL, 0},
     {F_ACTIVATIONS, IN_ROW, {"activations"}, NULL, 0},
 };
-const size_t msr_n_spellings = COUNT(msr_spellings);
+const size_t msr_n_spellings = DSE_COUNT(msr_spellings);
 
 /* ---- units --------------------------------------------------------------------------------- */
 
@@ -116,7 +117,7 @@ static const struct {
 
 double msr_unit_value(row_type type, const char *name)
 {
-    for (size_t i = 0; i < COUNT(units); i++)
+    for (size_t i = 0; i < DSE_COUNT(units); i++)
         if (units[i].type == type && !strcasecmp(units[i].name, name))
             return units[i].in_base;
     return NAN;
@@ -127,7 +128,7 @@ const char *msr_known_units(row_type type, char out[MSR_UNITS_TEXT])
     size_t n = 0;
 
     out[0] = '\0';
-    for (size_t i = 0; i < COUNT(units) && n < MSR_UNITS_TEXT; i++)
+    for (size_t i = 0; i < DSE_COUNT(units) && n < MSR_UNITS_TEXT; i++)
         if (units[i].type == type)
             n += (size_t)snprintf(out + n, MSR_UNITS_TEXT - n, "%s%s", n ? ", " : "", units[i].name);
     return out;

@@ -1,12 +1,13 @@
 /* Words that people write about a run, and what they mean. What no row knows is unknown, and not guessed. */
 #include "measured/job_row.h"
 
+#include "base/array.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define WORD_MAX     128
+#define WORD_MAX 128
 
 void msr_normal_form(const char *text, char *out, size_t size)
 {
@@ -23,7 +24,7 @@ bool msr_word_is_absent(const char *text)
     static const char *const words[] = {"", "n/a", "na", "tbd", "unknown", "null"};
     static const char not_stated[] = "not stated";
 
-    for (size_t i = 0; i < COUNT(words); i++)
+    for (size_t i = 0; i < DSE_COUNT(words); i++)
         if (!strcasecmp(text, words[i]))
             return true;
     return !strncasecmp(text, not_stated, sizeof not_stated - 1);
@@ -64,7 +65,7 @@ const msr_framework *msr_framework_find(const char *text)
     cut_remark(text, bare, sizeof bare);
     slash = strrchr(bare, '/');
     msr_normal_form(slash ? slash + 1 : bare, name, sizeof name);
-    for (size_t i = 0; i < COUNT(frameworks); i++)
+    for (size_t i = 0; i < DSE_COUNT(frameworks); i++)
         if (!strncmp(name, frameworks[i].name, strlen(frameworks[i].name)))
             return &frameworks[i];
     return NULL;
@@ -103,7 +104,7 @@ static const struct {
 
 static bool is_filler(const char *word, size_t n)
 {
-    for (size_t i = 0; i < COUNT(fillers); i++)
+    for (size_t i = 0; i < DSE_COUNT(fillers); i++)
         if (strlen(fillers[i]) == n && !strncasecmp(fillers[i], word, n))
             return true;
     return false;
@@ -123,7 +124,7 @@ static said says(const char *text)
             left[used++] = (char)tolower((unsigned char)p[i]);
         left[used] = '\0';
     }
-    for (size_t i = 0; i < COUNT(words); i++)
+    for (size_t i = 0; i < DSE_COUNT(words); i++)
         if (!strcmp(left, words[i].word))
             return words[i].says;
     return SAYS_UNKNOWN;

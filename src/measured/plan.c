@@ -1,13 +1,13 @@
 /* A job as a point, and what is in its way: one row a gap. */
 #include "measured/plan_parts.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 const msr_gap_row msr_gap_rows[MSR_GAPS] = {
     [MSR_GAP_MICRO_BATCHES] = {"several micro-batches", "one micro-batch of the whole batch"},
@@ -98,10 +98,10 @@ static dse_status check_product(const msr_job *j, dse_error *err)
     const int64_t degrees[] = {j->dp, j->tp, j->pp, j->cp};
     int64_t product = 1, with_experts;
 
-    for (size_t i = 0; i < COUNT(degrees); i++)
+    for (size_t i = 0; i < DSE_COUNT(degrees); i++)
         if (!MSR_GIVEN(degrees[i]) || !MSR_GIVEN(j->n_devices))
             return DSE_OK;
-    for (size_t i = 0; i < COUNT(degrees); i++)
+    for (size_t i = 0; i < DSE_COUNT(degrees); i++)
         if (__builtin_mul_overflow(product, degrees[i], &product))
             return dse_fail_at(err, DSE_E_CONFIG, j->where,
                                "the product of dp, tp, pp and cp is no number of devices");
@@ -129,7 +129,7 @@ static dse_status check_degrees(const msr_job *j, dse_error *err)
                    {"cp", j->cp},
                    {"ep", j->ep}};
 
-    for (size_t i = 0; i < COUNT(degrees); i++)
+    for (size_t i = 0; i < DSE_COUNT(degrees); i++)
         if (MSR_GIVEN(degrees[i].v) && (degrees[i].v < 1 || degrees[i].v > UINT32_MAX))
             return dse_fail_at(err, DSE_E_CONFIG, j->where,
                                "%s is %" PRId64 "; a degree is at least 1, and below 2^32", degrees[i].name,
@@ -206,7 +206,7 @@ static void find_partial(msr_plan *p, const msr_plan_options *o, dse_arena *a)
     const char *g = p->job->granularity;
 
     (void)o;
-    for (size_t i = 0; g && i < COUNT(whole); i++)
+    for (size_t i = 0; g && i < DSE_COUNT(whole); i++)
         if (!strcmp(g, whole[i]))
             g = NULL;
     if (g)
@@ -262,7 +262,7 @@ static void find_unknown_work(msr_plan *p, const msr_plan_options *o, dse_arena 
                           {"the batch ('global_batch', 'batch_size')", p->job->batch}};
 
     (void)o;
-    add_unknown(p, facts, COUNT(facts), a);
+    add_unknown(p, facts, DSE_COUNT(facts), a);
 }
 
 static void find_unknown_strategy(msr_plan *p, const msr_plan_options *o, dse_arena *a)
@@ -273,7 +273,7 @@ static void find_unknown_strategy(msr_plan *p, const msr_plan_options *o, dse_ar
                           {"the degree 'pp'", j->pp},
                           {"the degree 'cp'", j->cp}};
 
-    add_unknown(p, facts, COUNT(facts), a);
+    add_unknown(p, facts, DSE_COUNT(facts), a);
     if (!o->precision && j->precision && !msr_precision_word(j->precision) &&
         !msr_precision_is_8_bit(j->precision))
         msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the precision '%.60s' is none of ours; give --precision",
@@ -339,7 +339,7 @@ static void find_uneven(msr_plan *p, const card_model *m, dse_arena *a)
                   {"tp", "a width", p->job->tp, m->d_model},
                   {"tp", "a feed-forward width", p->job->tp, m->d_ff}};
 
-    for (size_t i = 0; i < COUNT(shares); i++)
+    for (size_t i = 0; i < DSE_COUNT(shares); i++)
         if (shares[i].of % shares[i].by)
             msr_plan_gap(p, MSR_GAP_UNEVEN, a, "%s %" PRId64 " does not divide %s of %" PRId64,
                          shares[i].degree, shares[i].by, shares[i].size, shares[i].of);
@@ -359,7 +359,7 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
         st = check_degrees(job, err);
     if (st != DSE_OK)
         return st;
-    for (size_t i = 0; i < COUNT(finders); i++)
+    for (size_t i = 0; i < DSE_COUNT(finders); i++)
         finders[i](out, o, a);
     if (!can_run(out, o->approximate))
         return DSE_OK;

@@ -1,5 +1,6 @@
 /* The model of a job: the card that the options name, the shipped card of its family, or one made of its own
  * numbers. */
+#include "base/array.h"
 #include "base/names.h"
 #include "cards/hf.h"
 #include "cards/locate.h"
@@ -11,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define NAME_MAX_    128
+#define NAME_MAX_ 128
 
 /* ---- families ------------------------------------------------------------------------------ */
 
@@ -48,7 +48,7 @@ static const char *card_of_family(const char *family)
     char form[NAME_MAX_];
 
     msr_normal_form(slash ? slash + 1 : family, form, sizeof form);
-    for (size_t i = 0; i < COUNT(families); i++)
+    for (size_t i = 0; i < DSE_COUNT(families); i++)
         if (!strcmp(form, families[i].spelling))
             return families[i].card;
     return NULL;
@@ -136,7 +136,7 @@ static dse_status check_family(const msr_plan *p, const cfg_doc *card, dse_error
                  {"heads", j->heads, NULL},
                  {"kv_heads", j->kv_heads, "heads"}};
 
-    for (size_t i = 0; i < COUNT(sizes); i++) {
+    for (size_t i = 0; i < DSE_COUNT(sizes); i++) {
         const cfg_node *node = cfg_get(card->root, sizes[i].key);
         int64_t v = 0;
         dse_status st;
@@ -241,7 +241,7 @@ static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *er
                  {"layers", &job.layers}};
 
     derive_sizes(p, &job, a);
-    for (size_t i = 0; i < COUNT(sizes); i++)
+    for (size_t i = 0; i < DSE_COUNT(sizes); i++)
         if (!MSR_GIVEN(*sizes[i].v))
             return dse_fail_at(err, DSE_E_CONFIG, job.where,
                                "%s%.60s%s, and its %s is not known; give the model's card with --model",
@@ -249,7 +249,7 @@ static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *er
                                job.family ? job.family : "", job.family ? "' is none of ours" : "",
                                sizes[i].key);
     begin(m, job.where, NULL, a, &p->model);
-    for (size_t i = 0; i < COUNT(sizes); i++)
+    for (size_t i = 0; i < DSE_COUNT(sizes); i++)
         put_int(m, sizes[i].key, *sizes[i].v);
     put_operators(p, &job, m);
     /* Results are kept under the name. */

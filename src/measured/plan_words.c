@@ -1,4 +1,5 @@
 /* Words of a job in the words of our cards: precisions, devices, the order of ranks. */
+#include "base/array.h"
 #include "measured/job_row.h"
 #include "measured/plan_parts.h"
 
@@ -7,8 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define WORD_MAX     160
+#define WORD_MAX 160
 
 /* ---- precision ----------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ const char *msr_precision_word(const char *text)
     char word[WORD_MAX];
 
     first_word(text, word);
-    for (size_t i = 0; i < COUNT(precisions); i++)
+    for (size_t i = 0; i < DSE_COUNT(precisions); i++)
         if (!strcmp(word, precisions[i].name))
             return precisions[i].word;
     return NULL;
@@ -49,7 +49,7 @@ bool msr_precision_is_8_bit(const char *text)
     char word[WORD_MAX];
 
     first_word(text, word);
-    for (size_t i = 0; i < COUNT(eight_bits); i++)
+    for (size_t i = 0; i < DSE_COUNT(eight_bits); i++)
         if (!strcmp(word, eight_bits[i]))
             return true;
     return false;
@@ -68,7 +68,7 @@ void msr_device_form(const char *text, char *out, size_t size)
     char form[WORD_MAX];
 
     msr_normal_form(text, form, sizeof form);
-    for (size_t i = 0; i < COUNT(devices); i++)
+    for (size_t i = 0; i < DSE_COUNT(devices); i++)
         if (strstr(form, devices[i])) {
             snprintf(out, size, "%s", devices[i]);
             return;
@@ -90,7 +90,7 @@ static const char usual_order[] = "tp,cp,dp_shard,dp_replicate,pp";
 
 static const char *ours_of(const char *word, size_t n)
 {
-    for (size_t i = 0; i < COUNT(dimensions); i++)
+    for (size_t i = 0; i < DSE_COUNT(dimensions); i++)
         if (strlen(dimensions[i].job) == n && !strncmp(dimensions[i].job, word, n))
             return dimensions[i].ours;
     return NULL;
@@ -113,7 +113,7 @@ bool msr_placement_of(const char *rank_order, uint32_t *out)
             if (order[i] == ours || !strcmp(order[i], ours))
                 return false;
         if (strcmp(ours, last) != 0) {
-            if (n == COUNT(order))
+            if (n == DSE_COUNT(order))
                 return false;
             order[n++] = last = ours;
         }

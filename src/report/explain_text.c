@@ -58,16 +58,14 @@ static void strategy_rows(report_table *t, const role *roles, size_t n)
     dse_strbuf text;
 
     dse_strbuf_init(&text);
-    for (uint32_t k = 0; k < STRATEGY_N; k++)
-        if (strategy_parameters[k].is_axis)
-            dse_strbuf_addf(&text, "%s%s", text.len ? ", " : "", strategy_parameters[k].name);
+    for (uint32_t k = 0; k < STRATEGY_N_AXES; k++)
+        dse_strbuf_addf(&text, "%s%s", k ? ", " : "", strategy_parameters[strategy_axes[k]].name);
     report_table_cell(t, "%s", text.data);
     for (size_t i = 0; i < n; i++) {
         dse_strbuf_clear(&text);
-        for (uint32_t k = 0; k < STRATEGY_N; k++)
-            if (strategy_parameters[k].is_axis)
-                dse_strbuf_addf(&text, "%s%" PRIu32, text.len ? ", " : "",
-                                strategy_get(&roles[i].row->strategy, k));
+        for (uint32_t k = 0; k < STRATEGY_N_AXES; k++)
+            dse_strbuf_addf(&text, "%s%" PRIu32, k ? ", " : "",
+                            strategy_get(&roles[i].row->strategy, strategy_axes[k]));
         report_table_cell(t, "%s", text.data);
     }
     for (uint32_t k = 0; k < STRATEGY_N; k++) {

@@ -40,16 +40,14 @@ static void add_parameter(uint32_t parameter, uint32_t value, dse_strbuf *out)
 
 void report_markdown_point(const char *point, dse_strbuf *out)
 {
-    const char *between = "";
     strategy p;
 
     if (strategy_parse_name(point, NULL, &p, NULL, NULL) != DSE_OK) {
         report_markdown_cell(point, out);
         return;
     }
-    for (uint32_t k = 0; k < STRATEGY_N; k++)
-        if (strategy_parameters[k].is_axis)
-            dse_strbuf_addf(out, "%s %" PRIu32, between, strategy_get(&p, k)), between = " x";
+    for (uint32_t k = 0; k < STRATEGY_N_AXES; k++)
+        dse_strbuf_addf(out, "%s %" PRIu32, k ? " x" : "", strategy_get(&p, strategy_axes[k]));
     for (uint32_t k = STRATEGY_N; k-- > 0;)
         if (!strategy_parameters[k].is_axis && strategy_get(&p, k) != strategy_parameters[k].fallback)
             add_parameter(k, strategy_get(&p, k), out);

@@ -14,6 +14,18 @@ const strategy_parameter strategy_parameters[STRATEGY_N] = {
 #include "strategy/parameters.h"
 };
 
+const uint32_t strategy_axes[STRATEGY_N_AXES] = {
+#define STRATEGY_AXIS(name, ...) STRATEGY_##name,
+#define STRATEGY_PARAMETER(name, ...)
+#include "strategy/parameters.h"
+};
+
+static const char *const axis_names[STRATEGY_N_AXES] = {
+#define STRATEGY_AXIS(name, ...) #name,
+#define STRATEGY_PARAMETER(name, ...)
+#include "strategy/parameters.h"
+};
+
 uint32_t strategy_find(const char *name)
 {
     uint32_t i = 0;
@@ -43,40 +55,28 @@ strategy strategy_default(void)
 
 /* ---- the mesh ------------------------------------------------------------------------------ */
 
-/* The names of the axes; returns how many there are. */
-static uint32_t axis_names(const char *out[STRATEGY_N])
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        if (strategy_parameters[i].is_axis)
-            out[n++] = strategy_parameters[i].name;
-    return n;
-}
-
 mesh strategy_mesh(const strategy *s, dse_arena *a)
 {
-    mesh_axis *axis = DSE_ARENA_NEW(a, mesh_axis, STRATEGY_N);
-    uint8_t item[STRATEGY_N];
-    uint32_t n = 0, ranks = 1;
+    mesh_axis *axis = DSE_ARENA_NEW(a, mesh_axis, STRATEGY_N_AXES);
+    uint8_t item[STRATEGY_N_AXES];
+    uint32_t ranks = 1;
 
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        if (strategy_parameters[i].is_axis)
-            axis[n++] = (mesh_axis){strategy_parameters[i].name, strategy_get(s, i), 0};
-    order_items(s->placement, n, item);
-    for (uint32_t i = 0; i < n; i++) {
-        axis[item[i]].stride = ranks;
-        ranks *= axis[item[i]].degree;
+    order_items(s->placement, STRATEGY_N_AXES, item);
+    for (uint32_t i = 0; i < STRATEGY_N_AXES; i++) {
+        const uint32_t degree = strategy_get(s, strategy_axes[item[i]]);
+
+        axis[item[i]] = (mesh_axis){axis_names[item[i]], degree, ranks};
+        ranks *= degree;
     }
-    return (mesh){n, axis};
+    return (mesh){STRATEGY_N_AXES, axis};
 }
 
 uint64_t strategy_ranks(const strategy *s)
 {
     uint64_t ranks = 1;
 
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        if (strategy_parameters[i].is_axis && __builtin_mul_overflow(ranks, strategy_get(s, i), &ranks))
+    for (uint32_t i = 0; i < STRATEGY_N_AXES; i++)
+        if (__builtin_mul_overflow(ranks, strategy_get(s, strategy_axes[i]), &ranks))
             return UINT64_MAX;
     return ranks;
 }
@@ -127,10 +127,8 @@ void strategy_print_product(const strategy *s, dse_strbuf *out)
 {
     const char *between = "";
 
-    for (uint32_t i = 0; i < STRATEGY_N; i++) {
-        if (!strategy_parameters[i].is_axis)
-            continue;
-        dse_strbuf_addf(out, "%s%s %" PRIu32, between, strategy_parameters[i].name, strategy_get(s, i));
+    for (uint32_t i = 0; i < STRATEGY_N_AXES; i++) {
+        dse_strbuf_addf(out, "%s%s %" PRIu32, between, axis_names[i], strategy_get(s, strategy_axes[i]));
         between = " * ";
     }
 }
@@ -173,13 +171,12 @@ void strategy_say(const strategy *s, const char *blank, dse_strbuf *out)
 
 uint32_t strategy_n_values(const strategy_parameter *p)
 {
-    const char *names[STRATEGY_N];
     uint32_t n = 0;
 
     switch (p->kind) {
     case STRATEGY_DEGREE: return 0;
     case STRATEGY_SWITCH: return 2;
-    case STRATEGY_ORDER: return order_count(axis_names(names));
+    case STRATEGY_ORDER: return order_count(STRATEGY_N_AXES);
     case STRATEGY_CHOICE:
         while (p->choices[n])
             n++;
@@ -190,13 +187,11 @@ uint32_t strategy_n_values(const strategy_parameter *p)
 
 const char *strategy_print(const strategy_parameter *p, uint32_t value, char out[STRATEGY_VALUE_MAX])
 {
-    const char *names[STRATEGY_N];
-
     switch (p->kind) {
     case STRATEGY_DEGREE: snprintf(out, STRATEGY_VALUE_MAX, "%" PRIu32, value); break;
     case STRATEGY_SWITCH: snprintf(out, STRATEGY_VALUE_MAX, "%s", value ? "yes" : "no"); break;
     case STRATEGY_CHOICE: snprintf(out, STRATEGY_VALUE_MAX, "%s", p->choices[value]); break;
-    case STRATEGY_ORDER: order_print(value, names, axis_names(names), out, STRATEGY_VALUE_MAX); break;
+    case STRATEGY_ORDER: order_print(value, axis_names, STRATEGY_N_AXES, out, STRATEGY_VALUE_MAX); break;
     }
     return out;
 }
@@ -239,8 +234,7 @@ static dse_status parse_choice(const strategy_parameter *p, const char *label, c
         }
     }
     dse_strbuf_init(&known);
-    for (uint32_t i = 0; p->choices[i]; i++)
-        dse_strbuf_addf(&known, "%s%s", !i ? "" : p->choices[i + 1] ? ", " : " or ", p->choices[i]);
+    dse_strbuf_add_choices(&known, p->choices);
     dse_fail(err, DSE_E_USAGE, "%s takes %s, not '%.60s'", label, known.data, text);
     dse_strbuf_free(&known);
     return DSE_E_USAGE;
@@ -248,13 +242,11 @@ static dse_status parse_choice(const strategy_parameter *p, const char *label, c
 
 static dse_status parse_order(const char *label, const char *text, uint32_t *out, dse_error *err)
 {
-    const char *names[STRATEGY_N];
-    const uint32_t n = axis_names(names);
     char first[STRATEGY_VALUE_MAX];
 
-    if (order_parse(text, names, n, out))
+    if (order_parse(text, axis_names, STRATEGY_N_AXES, out))
         return DSE_OK;
-    order_print(0, names, n, first, sizeof first);
+    order_print(0, axis_names, STRATEGY_N_AXES, first, sizeof first);
     return dse_fail(err, DSE_E_USAGE,
                     "%s takes an order such as %s: each axis once, the innermost first; not '%.60s'", label,
                     first, text);

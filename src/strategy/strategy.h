@@ -73,6 +73,7 @@ typedef struct {
 } strategy_parameter;
 
 extern const strategy_parameter strategy_parameters[STRATEGY_N];
+extern const uint32_t strategy_axes[STRATEGY_N_AXES]; /* the rows that are axes */
 
 #define STRATEGY_MAX_DEGREE (1u << 24)
 #define STRATEGY_VALUE_MAX  64 /* bytes of a value as text */

@@ -4,28 +4,24 @@
 
 #include <string.h>
 
-static bool shards(const strategy_parameter *p) { return p->is_axis && p->shards_tensors; }
-
 wl_axes wl_axes_of(const wl_symbols *symbols, dse_arena *a)
 {
-    wl_axes x = {.name = DSE_ARENA_RAW(a, const char *, STRATEGY_N),
-                 .symbol = DSE_ARENA_RAW(a, int, STRATEGY_N)};
+    wl_axes x = {.n = STRATEGY_N_AXES,
+                 .name = DSE_ARENA_RAW(a, const char *, STRATEGY_N_AXES),
+                 .symbol = DSE_ARENA_RAW(a, int, STRATEGY_N_AXES),
+                 .pipeline = STRATEGY_AXIS_pp};
 
-    for (uint32_t i = 0; i < STRATEGY_N; i++) {
-        const strategy_parameter *p = &strategy_parameters[i];
+    for (uint32_t i = 0; i < STRATEGY_N_AXES; i++) {
+        const strategy_parameter *p = &strategy_parameters[strategy_axes[i]];
 
-        if (!p->is_axis)
+        x.name[i] = p->name;
+        x.symbol[i] = -1;
+        if (!p->shards_tensors)
             continue;
-        if (i == STRATEGY_pp)
-            x.pipeline = x.n;
-        x.name[x.n] = p->name;
-        x.symbol[x.n] = -1;
-        if (shards(p))
-            x.sharding |= mesh_only(x.n);
-        for (uint32_t s = 0; shards(p) && s < symbols->n; s++)
+        x.sharding |= mesh_only(i);
+        for (uint32_t s = 0; s < symbols->n; s++)
             if (!strcmp(symbols->name[s], p->name))
-                x.symbol[x.n] = (int)s;
-        x.n++;
+                x.symbol[i] = (int)s;
     }
     return x;
 }
@@ -33,6 +29,6 @@ wl_axes wl_axes_of(const wl_symbols *symbols, dse_arena *a)
 void wl_axes_add_symbols(wl_symbols *symbols)
 {
     for (uint32_t i = 0; i < STRATEGY_N; i++)
-        if (shards(&strategy_parameters[i]))
+        if (strategy_parameters[i].shards_tensors)
             symbols->name[symbols->n++] = strategy_parameters[i].name;
 }

@@ -4,17 +4,6 @@
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
-#if defined __SANITIZE_ADDRESS__ /* a reset gives its blocks back, so that the sanitizer sees who reads them */
-#define ARENA_IS_STRICT 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define ARENA_IS_STRICT 1
-#endif
-#endif
-#ifndef ARENA_IS_STRICT
-#define ARENA_IS_STRICT 0
-#endif
-
 CLAIM(a_size_of_zero_is_still_memory)
 {
     void *p = dse_realloc(NULL, 0), *q = dse_calloc(0, 0);
@@ -92,7 +81,7 @@ CLAIM(a_reset_arena_takes_its_blocks_again)
         dse_arena_reset(&a);
         dse_arena_alloc(&a, 1000);
     }
-    assert_true(ARENA_IS_STRICT || (a.first == first && a.current == first));
+    assert_true(DSE_ARENA_IS_STRICT || (a.first == first && a.current == first));
     dse_arena_free(&a);
 }
 
