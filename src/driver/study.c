@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "cards/hf.h"
 #include "cards/locate.h"
+#include "driver/training.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -17,7 +18,8 @@ dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     const char *path;
     dse_strbuf text;
-    dse_status st = card_locate(CARD_OPERATORS, s->model.operators, a, &path, err);
+    dse_status st =
+        card_locate(card_model_trains(&s->model) ? CARD_LAYERS : CARD_OPERATORS, s->model.operators, a, &path, err);
 
     if (st != DSE_OK) {
         dse_error_set_where(err, s->model_name); /* its card asks for it */
@@ -70,12 +72,16 @@ dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_a
 }
 
 /* The file must make sense and its symbols must have their parameters, whatever the point. */
-static dse_status check_operators(const drv_study *s, dse_arena *a, dse_error *err)
+static dse_status check_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     wl_operators read;
     wl_symbols symbols;
-    dse_status st = wl_operators_read(&s->operators, a, &read, err);
+    dse_status st;
 
+    s->training = NULL;
+    if (card_model_trains(&s->model))
+        return drv_training_make(s, a, &s->training, err);
+    st = wl_operators_read(&s->operators, a, &read, err);
     return st == DSE_OK ? card_model_symbols(&s->model, &s->operators, &symbols, err) : st;
 }
 
@@ -218,6 +224,7 @@ static dse_status read_model(const char *name, const cfg_settings *settings, dse
     if ((st = card_hf_resolve(card, a, &out->model_note, err)) != DSE_OK ||
         (st = card_model_read_part(card, settings, &out->model, err)) != DSE_OK)
         return st;
+    card_model_settle_profile(&out->model);
     return card_name(path, a, &out->model_name, err);
 }
 
@@ -309,6 +316,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
             st = cfg_table_set(&card_model_table, &settings->item[i], &out->model, err);
         else
             of_system = true;
+    card_model_settle_profile(&out->model);
     if (st == DSE_OK)
         st = check_model(out, err);
     if (st == DSE_OK && of_system) /* without: it was checked when it was loaded */
@@ -316,7 +324,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
     if (st != DSE_OK)
         return st;
     out->settings = print_settings(s->settings, settings, a);
-    if (!strcmp(out->model.operators, s->model.operators))
+    if (!strcmp(out->model.operators, s->model.operators) && !s->training && !card_model_trains(&out->model))
         return DSE_OK;
     st = drv_study_load_operators(out, a, err);
     return st == DSE_OK ? check_operators(out, a, err) : st;
@@ -327,7 +335,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
 dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err)
 {
     uint64_t ranks = strategy_ranks(p), npus = card_system_npus(&s->system);
-    dse_status st = strategy_check(p, STRATEGY_PROFILE_STAGE, err);
+    dse_status st = strategy_check(p, s->training ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE, err);
 
     if (st != DSE_OK)
         return st;
@@ -341,6 +349,8 @@ dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err
         dse_strbuf_free(&product);
         return DSE_E_RANGE;
     }
+    if (s->training)
+        return drv_training_check(s, p, err);
     if (p->pp > DESIGN_MAX_STAGES(s->model.layers))
         return dse_fail(err, DSE_E_RANGE,
                         "pp %" PRIu32 " is more than the %" PRId64
@@ -387,6 +397,8 @@ dse_status drv_point_run(const drv_study *s, const strategy *p, dse_arena *a, st
     sim_result result;
     dse_status st;
 
+    if (s->training)
+        return drv_training_run(s, p, a, out, err);
     if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
         (st = drv_point_simulate(s, &w, a, &result, NULL, err)) != DSE_OK)
         return st;

@@ -27,6 +27,7 @@ typedef struct {
     card_system system;
     cfg_doc operators;
     uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
+    struct drv_training *training; /* of profile train (training.h); NULL: of profile stage */
     wl_generator *generator; /* of `operators`; the caller's. NULL: each workload is made from nothing */
     uint32_t tag_base;
     sim_shortcuts shortcuts; /* all, unless the caller sets others; no result is a function of them */

@@ -55,13 +55,25 @@ strategy strategy_default(void)
 
 /* ---- the mesh ------------------------------------------------------------------------------ */
 
+/* A placement orders the axes that are in_name, which are the first rows; the others lie outside of them. */
+static uint32_t n_placed(void)
+{
+    uint32_t n = 0;
+
+    while (n < STRATEGY_N_AXES && strategy_parameters[strategy_axes[n]].in_name)
+        n++;
+    return n;
+}
+
 mesh strategy_mesh(const strategy *s, dse_arena *a)
 {
     mesh_axis *axis = DSE_ARENA_NEW(a, mesh_axis, STRATEGY_N_AXES);
     uint8_t item[STRATEGY_N_AXES];
-    uint32_t ranks = 1;
+    uint32_t ranks = 1, n = n_placed();
 
-    order_items(s->placement, STRATEGY_N_AXES, item);
+    order_items(s->placement, n, item);
+    for (uint32_t i = n; i < STRATEGY_N_AXES; i++)
+        item[i] = (uint8_t)i;
     for (uint32_t i = 0; i < STRATEGY_N_AXES; i++) {
         const uint32_t degree = strategy_get(s, strategy_axes[item[i]]);
 
@@ -99,7 +111,7 @@ static const char *joined(char *out, size_t size, const char *between,
 }
 
 static bool any(const strategy_parameter *p) { return p->name != NULL; }
-static bool axis(const strategy_parameter *p) { return p->is_axis; }
+static bool axis(const strategy_parameter *p) { return p->is_axis && p->in_name; }
 static bool in_name(const strategy_parameter *p) { return p->in_name; }
 
 const char *strategy_names(void)
@@ -128,7 +140,11 @@ void strategy_print_product(const strategy *s, dse_strbuf *out)
     const char *between = "";
 
     for (uint32_t i = 0; i < STRATEGY_N_AXES; i++) {
-        dse_strbuf_addf(out, "%s%s %" PRIu32, between, axis_names[i], strategy_get(s, strategy_axes[i]));
+        const strategy_parameter *p = &strategy_parameters[strategy_axes[i]];
+
+        if (!p->in_name && strategy_get(s, strategy_axes[i]) == p->fallback)
+            continue;
+        dse_strbuf_addf(out, "%s%s %" PRIu32, between, p->name, strategy_get(s, strategy_axes[i]));
         between = " * ";
     }
 }
@@ -155,7 +171,7 @@ void strategy_say(const strategy *s, const char *blank, dse_strbuf *out)
 
         if (p->kind == STRATEGY_SWITCH)
             words = value ? p->on : p->off;
-        else if (p->is_axis || value != p->fallback)
+        else if ((p->is_axis && p->in_name) || value != p->fallback)
             snprintf(part, sizeof part, "%s %s", p->name, strategy_print(p, value, text));
         else
             words = NULL;
@@ -176,7 +192,7 @@ uint32_t strategy_n_values(const strategy_parameter *p)
     switch (p->kind) {
     case STRATEGY_DEGREE: return 0;
     case STRATEGY_SWITCH: return 2;
-    case STRATEGY_ORDER: return order_count(STRATEGY_N_AXES);
+    case STRATEGY_ORDER: return order_count(n_placed());
     case STRATEGY_CHOICE:
         while (p->choices[n])
             n++;
@@ -191,7 +207,7 @@ const char *strategy_print(const strategy_parameter *p, uint32_t value, char out
     case STRATEGY_DEGREE: snprintf(out, STRATEGY_VALUE_MAX, "%" PRIu32, value); break;
     case STRATEGY_SWITCH: snprintf(out, STRATEGY_VALUE_MAX, "%s", value ? "yes" : "no"); break;
     case STRATEGY_CHOICE: snprintf(out, STRATEGY_VALUE_MAX, "%s", p->choices[value]); break;
-    case STRATEGY_ORDER: order_print(value, axis_names, STRATEGY_N_AXES, out, STRATEGY_VALUE_MAX); break;
+    case STRATEGY_ORDER: order_print(value, axis_names, n_placed(), out, STRATEGY_VALUE_MAX); break;
     }
     return out;
 }
@@ -244,9 +260,9 @@ static dse_status parse_order(const char *label, const char *text, uint32_t *out
 {
     char first[STRATEGY_VALUE_MAX];
 
-    if (order_parse(text, axis_names, STRATEGY_N_AXES, out))
+    if (order_parse(text, axis_names, n_placed(), out))
         return DSE_OK;
-    order_print(0, axis_names, STRATEGY_N_AXES, first, sizeof first);
+    order_print(0, axis_names, n_placed(), first, sizeof first);
     return dse_fail(err, DSE_E_USAGE,
                     "%s takes an order such as %s: each axis once, the innermost first; not '%.60s'", label,
                     first, text);

@@ -77,7 +77,7 @@ extern const uint32_t strategy_axes[STRATEGY_N_AXES]; /* the rows that are axes 
 
 #define STRATEGY_MAX_DEGREE (1u << 24)
 #define STRATEGY_VALUE_MAX  64 /* bytes of a value as text */
-#define STRATEGY_NAME_MAX   256
+#define STRATEGY_NAME_MAX   512
 
 static inline uint32_t strategy_get(const strategy *s, uint32_t parameter)
 {
@@ -132,7 +132,7 @@ dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err);
 /* The product of the degrees of all axes; UINT64_MAX if it is larger. */
 uint64_t strategy_ranks(const strategy *s);
 
-/* "dp * tp * sp * pp", for messages; "dp 2 * tp 4 * sp 1 * pp 1". */
+/* "dp * tp * sp * pp", the axes of a name, for messages; "dp 2 * tp 4 * sp 1 * pp 1", with others above 1. */
 const char *strategy_product(void);
 void strategy_print_product(const strategy *s, dse_strbuf *out);
 
