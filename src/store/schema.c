@@ -180,30 +180,40 @@ static dse_status set_checksums(store *s, dse_error *err)
 
 /* ---- columns of rows that came later -------------------------------------------------------- */
 
-static dse_status add_if_missing(store *s, const char *name, const char *type, dse_strbuf *alter, dse_error *err)
+/* One row of names and types for each column that came later. */
+static void add_later_columns(dse_strbuf *sql)
 {
-    char sql[160];
-    int64_t there = 0;
-    dse_status st;
+    size_t n;
+    const store_column *c = store_columns(&n);
 
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('result') WHERE name = '%s'", name);
-    st = store_get_numbers(s, sql, 1, &there, err);
-    if (st == DSE_OK && !there)
-        dse_strbuf_addf(alter, "ALTER TABLE result ADD COLUMN %s %s;", name, type);
-    return st;
+    dse_strbuf_adds(sql, "VALUES ");
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addf(sql, "%s('%s', '%s')", i ? ", " : "", c[i].name, sql_type[c[i].type]);
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_parameters[i].omit_default)
+            dse_strbuf_addf(sql, ", ('%s', '%s')", strategy_parameters[i].name, strategy_type(i));
 }
 
 dse_status store_schema_missing(store *s, dse_strbuf *alter, dse_error *err)
 {
-    size_t n;
-    const store_column *c = store_columns(&n);
+    sqlite3_stmt *q = NULL;
+    dse_strbuf sql;
     dse_status st = DSE_OK;
+    int code = SQLITE_ERROR;
 
-    for (size_t i = 0; st == DSE_OK && i < n; i++)
-        st = add_if_missing(s, c[i].name, sql_type[c[i].type], alter, err);
-    for (uint32_t i = 0; st == DSE_OK && i < STRATEGY_N; i++)
-        if (strategy_parameters[i].omit_default)
-            st = add_if_missing(s, strategy_parameters[i].name, strategy_type(i), alter, err);
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "WITH later(name, type) AS (");
+    add_later_columns(&sql);
+    dse_strbuf_adds(&sql, ") SELECT name, type FROM later"
+                          " WHERE name NOT IN (SELECT name FROM pragma_table_info('result'))");
+    if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) == SQLITE_OK)
+        while ((code = sqlite3_step(q)) == SQLITE_ROW)
+            dse_strbuf_addf(alter, "ALTER TABLE result ADD COLUMN %s %s;", sqlite3_column_text(q, 0),
+                            sqlite3_column_text(q, 1));
+    if (code != SQLITE_DONE)
+        st = store_fail(s, err, "read the database");
+    sqlite3_finalize(q);
+    dse_strbuf_free(&sql);
     return st;
 }
 
