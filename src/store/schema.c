@@ -123,6 +123,37 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
     " json_set(config, '$.settings', settings)) WHERE " key " IS NOT NULL"                                   \
     " AND json_extract(config, '$.settings') IS NOT NULL;"
 
+/* Of skipped points only the hashes are stored. The points of a study whose rows move are tried, each as its
+ * configuration was and as it is now: their degrees multiply to the NPUs, as do those of each row. A note that
+ * none of them explains still moves to the new study, and counts there. */
+#define NOTE_MOVED                                                                                           \
+    "CREATE TEMP TABLE moved AS SELECT id, study AS old_study, config AS old_config FROM result"             \
+    " WHERE study IN (SELECT study FROM skipped) AND json_valid(config)"                                     \
+    " AND json_extract(config, '$.point') IS NOT NULL"                                                       \
+    " AND coalesce(json_extract(config, '$.model.placement'), json_extract(config, '$.model.stages'))"       \
+    " IS NOT NULL GROUP BY study;"
+#define AS_POINT(config)                                                                                     \
+    "text_hash(json_set(" config ", '$.point.dp', dp.n, '$.point.tp', tp.n, '$.point.sp', sp.n,"             \
+    " '$.point.pp', dp.npus / dp.n / tp.n / sp.n, '$.point.recompute', json(recompute.word),"                   \
+    " '$.point.weight_sharded', json(weight_sharded.word)))"
+#define MOVE_SKIPPED                                                                                         \
+    "CREATE TEMP TABLE degree AS WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number"   \
+    " WHERE n < (SELECT max(dp * tp * sp * pp) FROM moved JOIN result USING (id)))"                          \
+    " SELECT id, dp * tp * sp * pp AS npus, n FROM moved JOIN result USING (id)"                             \
+    " JOIN number ON dp * tp * sp * pp % n = 0;"                                                             \
+    "CREATE TEMP TABLE renamed AS WITH flag(word) AS (VALUES ('true'), ('false'))"                           \
+    " SELECT " AS_POINT("old_config") " AS old_hash, " AS_POINT("config") " AS new_hash, study"              \
+    " FROM moved JOIN result USING (id) JOIN degree dp USING (id)"                                           \
+    " JOIN degree tp ON tp.id = dp.id AND dp.npus / dp.n % tp.n = 0"                                         \
+    " JOIN degree sp ON sp.id = dp.id AND dp.npus / dp.n / tp.n % sp.n = 0"                                  \
+    " JOIN flag recompute JOIN flag weight_sharded;"                                                         \
+    "INSERT OR IGNORE INTO skipped SELECT new_hash, study FROM renamed"                                      \
+    " WHERE old_hash IN (SELECT hash FROM skipped) AND new_hash NOT IN (SELECT hash FROM result);"           \
+    "DELETE FROM skipped WHERE hash IN (SELECT old_hash FROM renamed);"                                      \
+    "UPDATE skipped SET study = result.study FROM moved JOIN result USING (id)"                              \
+    " WHERE skipped.study = old_study;"                                                                      \
+    "DROP TABLE temp.moved; DROP TABLE temp.degree; DROP TABLE temp.renamed;"
+
 /* What brings a database from version i + 1 to the next. Written once and never changed: what a version had
  * is not what the tables above say today. */
 static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
@@ -157,10 +188,10 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
     ("ALTER TABLE result ADD COLUMN peak_optimizer INTEGER;"
      "ALTER TABLE result ADD COLUMN peak_gathered INTEGER;"),
     "ALTER TABLE result ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;" TOTALS,
-    MOVE("placement", "replace(json_extract(config, '$.model.placement'), ',', '-')")
+    NOTE_MOVED MOVE("placement", "replace(json_extract(config, '$.model.placement'), ',', '-')")
     MOVE("stages", "json_extract(config, '$.model.stages')")
     "UPDATE result SET hash = text_hash(config), study = text_hash(json_remove(config, '$.point')) WHERE"
-    " placement IS NOT NULL OR stages IS NOT NULL;",
+    " placement IS NOT NULL OR stages IS NOT NULL;" MOVE_SKIPPED,
 };
 
 /* Rows of a version without checksums get theirs. */
