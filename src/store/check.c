@@ -148,27 +148,33 @@ static dse_status first_damaged(store *s, int64_t *id, dse_error *err)
     return st;
 }
 
-dse_status store_check_whole(store *s, dse_error *err)
+static dse_status check_contents(store *s, contents *c, dse_error *err)
 {
-    contents c;
     int64_t id;
-    dse_status st = count_contents(s, &c, err);
+    dse_status st = count_contents(s, c, err);
 
     if (st != DSE_OK)
         return st;
-    if (c.damaged) {
+    if (c->damaged) {
         st = first_damaged(s, &id, err);
         return st != DSE_OK ? st
                             : dse_fail_at(err, DSE_E_STORE, s->path,
                                           "row %" PRId64 "%s not what was written; the same sweep removes it"
                                           " and simulates its point again",
-                                          id, c.damaged > 1 ? " and others are" : " is");
+                                          id, c->damaged > 1 ? " and others are" : " is");
     }
-    return totals_agree(&c) ? DSE_OK
-                            : dse_fail_at(err, DSE_E_STORE, s->path,
-                                          "the database is damaged: it has %" PRId64 " of %" PRId64
-                                          " rows; the same sweep simulates what is missing",
-                                          c.rows, c.total_rows);
+    return totals_agree(c) ? DSE_OK
+                           : dse_fail_at(err, DSE_E_STORE, s->path,
+                                         "the database is damaged: it has %" PRId64 " of %" PRId64
+                                         " rows; the same sweep simulates what is missing",
+                                         c->rows, c->total_rows);
+}
+
+dse_status store_check_whole(store *s, dse_error *err)
+{
+    contents c;
+
+    return check_contents(s, &c, err);
 }
 
 dse_status store_repair(store *s, dse_error *err)
@@ -205,10 +211,8 @@ bool store_was_damaged(const store *s, uint64_t *rows)
 dse_status store_check_counts(store *s, int64_t rows, int64_t skipped, dse_error *err)
 {
     contents c;
-    dse_status st = store_check_whole(s, err);
+    dse_status st = check_contents(s, &c, err);
 
-    if (st == DSE_OK)
-        st = count_contents(s, &c, err);
     if (st != DSE_OK || (c.rows == rows && c.skipped == skipped))
         return st;
     return dse_fail_at(err, DSE_E_STORE, s->path,
