@@ -1,6 +1,7 @@
 /* A study and a point as the text that is sent, stored and hashed: {<study>,"point":{...}}. */
 #include "base/json_writer.h"
 #include "driver/study.h"
+#include "driver/training.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -163,6 +164,11 @@ static dse_status load_operators(drv_study *s, const char *written_hash, dse_are
     return DSE_OK;
 }
 
+static dse_status make_training(drv_study *s, dse_arena *a, dse_error *err)
+{
+    return card_model_trains(&s->model) ? drv_training_make(s, a, &s->training, err) : DSE_OK;
+}
+
 /* In texts of older versions the model has what the point does not say. */
 static dse_status read_point(const cfg_doc *doc, const cfg_node *map, const drv_study *s, strategy *out,
                              dse_error *err)
@@ -193,7 +199,9 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
     const char *operators_hash = "";
     dse_status st = read_text(text, n, a, out, point, &operators_hash, err);
 
-    return st == DSE_OK ? load_operators(out, operators_hash, a, err) : st;
+    if (st == DSE_OK)
+        st = load_operators(out, operators_hash, a, err);
+    return st == DSE_OK ? make_training(out, a, err) : st;
 }
 
 /* ---- one after another --------------------------------------------------------------------- */
@@ -256,6 +264,8 @@ static dse_status keep_study(drv_study_reader *r, const char *text, size_t n, st
     st = read_text(text, n, &r->study_arena, &r->study, point, &operators_hash, err);
     if (st == DSE_OK)
         st = keep_operators(r, operators_hash, err);
+    if (st == DSE_OK)
+        st = make_training(&r->study, &r->study_arena, err);
     if (st == DSE_OK && !point)
         dse_strbuf_add(&r->text, text, n);
     return st;
