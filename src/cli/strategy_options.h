@@ -28,8 +28,8 @@ uint32_t strategy_options_given(const strategy_options *o, uint64_t which);
 dse_status strategy_options_set(const strategy_options *o, strategy *s, dse_error *err);
 
 /* A point by its name (NULL: none) and values that were given: what both say is refused. DSE_E_USAGE. */
-dse_status strategy_options_point(const strategy_options *o, const char *name, const strategy *base, strategy *out,
-                                  dse_error *err);
+dse_status strategy_options_point(const strategy_options *o, const char *name, const strategy *base,
+                                  strategy *out, dse_error *err);
 
 /* Lists. DSE_E_USAGE. */
 dse_status strategy_options_axes(const strategy_options *o, design_axes *out, dse_error *err);

@@ -58,7 +58,8 @@ typedef struct {
     bool shards_tensors; /* an axis that operator files may put under a tensor's dimension */
     /* It has a place of its own in the name of a point; else the name says it where it is not the default. */
     bool in_name;
-    /* No configuration says it while it is the default, so that what was stored before there was one is found. */
+    /* No configuration, text or ranking says it while it is the default, so that what was stored before there
+     * was one is found. */
     bool omit_default;
     uint32_t order;           /* enumerations and listings vary the parameter of the highest order fastest */
     const char *heading;      /* of a column for people; NULL: the name */

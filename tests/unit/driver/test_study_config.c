@@ -1,5 +1,6 @@
 /* Configurations and requests read one after another, of which the study is kept: nobody can tell. */
 #include "driver/study.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #include <ctype.h>
@@ -25,7 +26,7 @@ static void end(void)
 /* A configuration of the small card; *point_at is where its point begins. */
 static const char *config(const char *system, const char *setting, uint32_t dp, size_t *point_at)
 {
-    const strategy p = {.dp = dp, .tp = 8 / dp, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = true};
+    const strategy p = unit_point("%u_%u_1_1_0_ws", dp, 8 / dp);
     cfg_settings settings;
     const char *copy;
     drv_study study;
@@ -168,12 +169,7 @@ CLAIM(a_point_that_stands_first_is_read)
 /* As a sweep writes and hashes it. */
 CLAIM(another_point_of_a_study_has_the_configuration_that_it_would_be_stored_with)
 {
-    const strategy p = {.dp = 4,
-                        .tp = 2,
-                        .sp = 1,
-                        .pp = 1,
-                        .recompute = false,
-                        .weight_sharded = true}; /* as config() makes it of dp 4 */
+    const strategy p = unit_point("4_2_1_1_0_ws"); /* as config() makes it of dp 4 */
     const char *eight, *four;
     dse_strbuf text;
     size_t at;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* fopencookie */
 #include "driver/study.h"
 #include "driver/worker.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #include <malloc.h>
@@ -188,12 +189,7 @@ static size_t make_requests(const char *request[MAX_LINES])
     dse_strbuf_init(&text);
     assert_ok(drv_settings_parse(&setting, 1, &arena, &settings, &err), &err);
     for (uint32_t i = 0; i < 24; i++) {
-        const strategy p = {.dp = 8u >> i % 4,
-                            .tp = 1u << i % 4,
-                            .sp = 1,
-                            .pp = 1,
-                            .recompute = i % 3 == 0,
-                            .weight_sharded = false};
+        const strategy p = unit_point("%u_%u_1_1_%d", 8u >> i % 4, 1u << i % 4, i % 3 == 0);
         drv_study study;
 
         assert_ok(drv_study_load("small", system[i / 2 % 2], &settings, &arena, &study, &err), &err);
