@@ -71,7 +71,7 @@ static const wl_strategy replicas = {
     .dp = 2,
     .tp = 1,
     .sp = 1,
-    .pp = 1,
+    .pp = 1, .cp = 1,
     .precision = {.weights = 2, .activations = 2, .gradients = 2, .optimizer = 12, .messages = 2}};
 
 /* What one layer more adds to the activations at the peak, which is in the last layer either way. */

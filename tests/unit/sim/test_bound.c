@@ -237,7 +237,7 @@ static void random_strategy(void)
     run.strategy = (wl_strategy){.dp = degree[0],
                                  .tp = degree[1],
                                  .sp = degree[2],
-                                 .pp = degree[3],
+                                 .pp = degree[3], .cp = 1,
                                  .recompute = below(2),
                                  .weight_sharded = below(2),
                                  .tag_base = WL_TAG_BASE,
@@ -307,7 +307,7 @@ static double bound_strategies(uint32_t pp, uint32_t layers)
                 run.strategy = (wl_strategy){.dp = dp,
                                              .tp = tp,
                                              .sp = ranks / dp / tp,
-                                             .pp = pp,
+                                             .pp = pp, .cp = 1,
                                              .recompute = (v & 1) != 0,
                                              .weight_sharded = v >> 1 != 0,
                                              .tag_base = WL_TAG_BASE};
@@ -342,7 +342,7 @@ static void begin_ring_of_4(void)
     use_plain_settings();
     use_algorithms(ring);
     set_model(1, 64, 512, 1024, 512, 2048, 8);
-    run.strategy = (wl_strategy){.dp = 1, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
+    run.strategy = (wl_strategy){.dp = 1, .tp = 4, .sp = 1, .pp = 1, .cp = 1, .tag_base = WL_TAG_BASE};
 }
 
 /* Kernels of 5 us each outlast all communication over links that take next to no time. */
@@ -433,7 +433,7 @@ static dse_time time_of_two_nodes(const char *placement)
     run.set.roofline = false;
     run.symbols = (wl_symbols){.n = 2, .name = {"B", "M"}, .value = {128, 1024}};
     run.layers = 0;
-    run.strategy = (wl_strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
+    run.strategy = (wl_strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .cp = 1, .tag_base = WL_TAG_BASE};
     assert_ok(strategy_parse(&strategy_parameters[STRATEGY_placement], "placement", placement,
                              &run.strategy.placement, &err),
               &err);

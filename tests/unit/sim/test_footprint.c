@@ -16,7 +16,7 @@ typedef struct {
 
 #define STRATEGY(d, t, s, p)                                                                                 \
     {                                                                                                        \
-        .dp = d, .tp = t, .sp = s, .pp = p, .tag_base = WL_TAG_BASE                                          \
+        .dp = d, .tp = t, .sp = s, .pp = p, .cp = 1, .tag_base = WL_TAG_BASE                                          \
     }
 
 /* Large enough to tell what the run takes from what a process takes anyway. */

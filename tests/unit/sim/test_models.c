@@ -39,7 +39,7 @@ static const model llama8b = {LLAMA, 2, 8192, 4096, 14336, 32, 8}; /* a fourth a
 
 static const wl_precision mixed = {
     .weights = 2, .activations = 2, .gradients = 2, .optimizer = 12, .messages = 2};
-static const wl_strategy replicas = {.dp = 2, .tp = 1, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
+static const wl_strategy replicas = {.dp = 2, .tp = 1, .sp = 1, .pp = 1, .cp = 1, .tag_base = WL_TAG_BASE};
 
 static void generate(const model *m, uint32_t layers, const wl_strategy *s, wl_workload *out)
 {

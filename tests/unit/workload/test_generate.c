@@ -25,7 +25,7 @@ static dse_status generate(const char *text, const wl_symbols *symbols, uint32_t
 
 static wl_strategy spread(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
-    return (wl_strategy){.dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE};
+    return (wl_strategy){.dp = dp, .tp = tp, .sp = sp, .pp = pp, .cp = 1, .tag_base = WL_TAG_BASE};
 }
 
 static const wl_node *node(const wl_graph *g, const char *name)

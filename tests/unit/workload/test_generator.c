@@ -41,7 +41,7 @@ static void end(void)
 
 static wl_strategy spread(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
-    return (wl_strategy){.dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE};
+    return (wl_strategy){.dp = dp, .tp = tp, .sp = sp, .pp = pp, .cp = 1, .tag_base = WL_TAG_BASE};
 }
 
 static wl_symbols linear_sizes(int64_t b, int64_t m)

@@ -7,7 +7,7 @@ static dse_error err;
 
 static void assert_strides(const char *placement, uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
-    wl_strategy s = {.dp = 2, .tp = 4, .sp = 3, .pp = 5};
+    wl_strategy s = {.dp = 2, .tp = 4, .sp = 3, .pp = 5, .cp = 1};
     dse_arena arena;
     mesh m;
 

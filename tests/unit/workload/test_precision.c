@@ -61,7 +61,7 @@ static const wl_node *node(const char *name)
 static wl_strategy spread(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp, wl_precision precision)
 {
     return (wl_strategy){
-        .dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE, .precision = precision};
+        .dp = dp, .tp = tp, .sp = sp, .pp = pp, .cp = 1, .tag_base = WL_TAG_BASE, .precision = precision};
 }
 
 /* ---- the state ----------------------------------------------------------------------------- */

@@ -111,7 +111,7 @@ static uint32_t compare_strategies(uint32_t layers, uint32_t max_ranks)
                         wl_strategy s = {.dp = dp,
                                          .tp = tp,
                                          .sp = sp,
-                                         .pp = pp,
+                                         .pp = pp, .cp = 1,
                                          .tag_base = WL_TAG_BASE,
                                          .precision = sp & 1 ? none : uneven,
                                          .stages = dp & 1 ? WL_STAGES_NEIGHBOURS : WL_STAGES_TURNS};
@@ -189,7 +189,7 @@ CLAIM(every_node_of_the_other_models_is_counted)
 
 CLAIM(a_symbol_without_a_value_and_a_size_beyond_63_bits_are_refused)
 {
-    const wl_strategy s = {.dp = 1, .tp = 1, .sp = 1, .pp = 1};
+    const wl_strategy s = {.dp = 1, .tp = 1, .sp = 1, .pp = 1, .cp = 1};
     wl_symbols few = symbols;
     const wl_outline *outline;
     wl_totals t;
