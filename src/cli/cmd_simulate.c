@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/external.h"
 #include "cli/shortcuts.h"
+#include "cli/sizing.h"
 #include "cli/strategy_options.h"
 #include "driver/emit.h"
 #include "driver/links.h"
@@ -26,6 +27,7 @@ typedef struct {
     int64_t tag_base;
     bool json, links;
     option_list set;
+    sizing_options sizing;
     external_options external;
     shortcuts_options shortcuts;
 } simulate_options;
@@ -42,6 +44,7 @@ static const option options[] = {
     OPTION_GROUP(strategy_value_options, strategy),
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},
+    OPTION_GROUP(sizing_group, sizing),
     OPTION_SET,
     OPTION_ENGINE("native"),
     OPTION_GROUP(external_group, external),
@@ -335,9 +338,11 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
 static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study, dse_error *err)
 {
     cfg_settings settings;
+    option_list set;
     dse_status st;
 
-    if ((st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
+    if ((st = sizing_settings(&o->sizing, &o->system, 1, &o->set, a, &set, err)) != DSE_OK ||
+        (st = drv_settings_parse(set.item, set.n, a, &settings, err)) != DSE_OK ||
         (st = drv_study_load(o->model, o->system, &settings, a, study, err)) != DSE_OK)
         return st;
     if (study->model_note)

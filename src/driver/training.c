@@ -102,6 +102,7 @@ static sched_options schedule_options(const strategy *p, const step_options *o)
 /* Without a pipeline each micro-batch goes forward and backward before the next. */
 static const sched_def *schedule_of(const strategy *p) { return sched_find(p->pp == 1 ? "1f1b" : schedule_name(p)); }
 
+/* Two ways to say the same are one point. */
 static dse_status check_schedule(const strategy *p, const step_options *o, dse_error *err)
 {
     if (p->pp == 1 && (p->schedule != SCHEDULE_1F1B))
@@ -127,6 +128,62 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
     o = drv_training_options(s, p);
     st = check_schedule(p, &o, err);
     return st == DSE_OK ? step_check(&s->training->model, &o, (uint32_t)s->model.batch, err) : st;
+}
+
+/* ---- the space --------------------------------------------------------------------------------- */
+
+static void set_values(design_axis *out, uint32_t n, const uint32_t *value)
+{
+    if (out->n)
+        return;
+    out->n = n;
+    memcpy(out->value, value, n * sizeof *value);
+}
+
+/* 1, 2, 4 .. up to `most`, of those that divide `whole`. */
+static void set_powers(design_axis *out, uint64_t most, uint64_t whole)
+{
+    uint32_t value[32], n = 0;
+
+    for (uint64_t v = 1; v <= most && n < 32; v *= 2)
+        if (whole % v == 0)
+            value[n++] = (uint32_t)v;
+    set_values(out, n, value);
+}
+
+/* Divisors of the layers that divide the NPUs: stages have equal numbers of layers. */
+static void set_stages(design_axis *out, uint64_t layers, uint64_t npus)
+{
+    uint32_t value[DESIGN_MAX_VALUES], n = 0;
+
+    for (uint64_t v = 1; v <= layers && n < DESIGN_MAX_VALUES; v++)
+        if (layers % v == 0 && npus % v == 0)
+            value[n++] = (uint32_t)v;
+    set_values(out, n, value);
+}
+
+#define LONG_SEQUENCE 32768 /* tokens from which on programs split a sequence */
+
+void drv_training_axes(const drv_study *s, design_axes *axes)
+{
+    const uint64_t npus = card_system_npus(&s->system), layers = (uint64_t)s->model.layers;
+    const uint64_t node = (uint64_t)s->system.npus_count.v[0];
+    const uint64_t like = axes->of[STRATEGY_like].n ? axes->of[STRATEGY_like].value[0] : LIKE_MEGATRON;
+    static const uint32_t sharding[][2] = {
+        [LIKE_MEGATRON] = {1, 3}, [LIKE_TORCHTITAN] = {3, 3}, [LIKE_DEEPSPEED] = {1, 3}};
+    static const uint32_t recomputation[] = {STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_FULL};
+    design_axis *of = axes->of;
+
+    set_powers(&of[STRATEGY_tp], node, npus);
+    set_powers(&of[STRATEGY_cp], s->model.sequence >= LONG_SEQUENCE ? 16 : 1, npus);
+    set_stages(&of[STRATEGY_pp], layers, npus);
+    set_powers(&of[STRATEGY_vp], like == LIKE_DEEPSPEED ? 1 : 8, layers);
+    set_powers(&of[STRATEGY_micro_batch], 8, (uint64_t)s->model.batch);
+    set_values(&of[STRATEGY_zero], like == LIKE_TORCHTITAN ? 1 : 2, sharding[like]);
+    set_values(&of[STRATEGY_recompute_granularity], 2, recomputation);
+    for (uint32_t i = 0; i < STRATEGY_N; i++) /* those of profile stage, and of this one the defaults */
+        if (i != STRATEGY_dp)
+            set_values(&of[i], 1, &strategy_parameters[i].fallback);
 }
 
 dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err)

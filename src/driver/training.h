@@ -23,6 +23,10 @@ step_options drv_training_options(const drv_study *s, const strategy *p);
 /* Refuses a point with the rule that it breaks, and what would do. DSE_E_RANGE. */
 dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err);
 
+/* What a sweep of the study tries of each parameter that is not given: what an engineer would try. Powers of two, tensor
+ * parallelism within a node, virtual stages with a pipeline, the choices of the programs. Sets the others of *axes. */
+void drv_training_axes(const drv_study *s, design_axes *axes);
+
 /* The step of a point; everything belongs to the arena. */
 dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err);
 

@@ -210,7 +210,8 @@ static stage_options read_options(const run *r)
     static const char *const keys[] = {"din", "dout", "dmodel", "dff", "batch", "seq", "head"};
     const cfg_node *s = at(r->doc.root, "stage");
     stage_options o = {.symbols = {.n = 7},
-                       .strategy = {.dp = (uint32_t)number(at(s, "dp")),
+                       .strategy = {.cp = 1,
+                                    .dp = (uint32_t)number(at(s, "dp")),
                                     .tp = (uint32_t)number(at(s, "tp")),
                                     .sp = (uint32_t)number(at(s, "sp")),
                                     .pp = (uint32_t)number(at(s, "pp")),
