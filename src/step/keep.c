@@ -21,7 +21,38 @@ uint64_t step_kept_bytes(const step_block *b, const step_shape *s, bool recomput
         return k.bytes;
     }
     for (uint32_t i = 0; i < b->n; i++)
-        if (b->module[i].kind->keep)
-            b->module[i].kind->keep(&k, &b->module[i]);
+        k.bytes += step_module_kept(&b->module[i], s);
     return k.bytes;
+}
+
+uint64_t step_module_kept(const step_module *m, const step_shape *s)
+{
+    step_keeper k = {.shape = s};
+
+    if (m->kind->keep)
+        m->kind->keep(&k, m);
+    return k.bytes;
+}
+
+uint64_t step_module_deferred(const step_module *m, const step_shape *s)
+{
+    step_keeper k = {.shape = s};
+
+    if (m->kind->defer)
+        m->kind->defer(&k, m);
+    return k.bytes;
+}
+
+uint64_t step_module_input(const step_module *m, const step_shape *s)
+{
+    uint64_t elements = m->kind->input ? m->kind->input(m, s) : s->split_tokens * m->in;
+
+    return (uint64_t)(s->options->activation_bytes * (double)elements);
+}
+
+bool step_layer_is_again(const step_options *o, uint32_t layer_of_stage)
+{
+    if (o->recompute != STEP_RECOMPUTE_FULL || (o->recompute_layers && layer_of_stage >= o->recompute_layers))
+        return false;
+    return o->recompute_every < 2 || layer_of_stage % o->recompute_every == 0;
 }

@@ -25,6 +25,14 @@ struct step_module_kind {
     void (*backward)(step_builder *b, const step_module *m);
     /* What it keeps. NULL: nothing. */
     void (*keep)(step_keeper *k, const step_module *m);
+    /* What of it, with the gradient of the output, the gradients of the weights read. NULL: nothing. */
+    void (*defer)(step_keeper *k, const step_module *m);
+    /* Elements of its input on a rank. NULL: of the hidden state. */
+    uint64_t (*input)(const step_module *m, const step_shape *s);
+    /* Receive buffers of context parallelism; bytes. NULL: none. */
+    double (*receives)(const step_module *m, const step_shape *s, bool is_backward);
+    /* A table that all modules of the kind share; bytes. NULL: none. */
+    double (*table)(const step_module *m, const step_shape *s);
 };
 
 extern const step_module_kind step_module_embedding, step_module_positions; /* module_embedding.c */
@@ -45,5 +53,13 @@ void step_keep_bytes(step_keeper *k, double bytes);
 /* Bytes that a micro-batch keeps of a block until its backward pass; without what the next block reads of it.
  * `recompute`: of the whole block only the input. */
 uint64_t step_kept_bytes(const step_block *b, const step_shape *s, bool recompute);
+
+/* The same of one module. */
+uint64_t step_module_kept(const step_module *m, const step_shape *s);
+uint64_t step_module_deferred(const step_module *m, const step_shape *s);
+uint64_t step_module_input(const step_module *m, const step_shape *s); /* bytes */
+
+/* Whether a layer is made again whole in the backward pass; its number within the stage. */
+bool step_layer_is_again(const step_options *o, uint32_t layer_of_stage);
 
 #endif

@@ -131,7 +131,7 @@ static void backward(step_builder *b, const step_module *m)
         pass(b, m, b->shape->options->fused_attention ? 5 : 4, true);
 }
 
-/* Queries, keys, values and the result; of a fused kernel also the logarithm of each token's sum in 32 bits, else the
+/* Queries, keys, values; of a fused kernel also the logarithm of each token's sum in 32 bits and two 64-bit seeds, else the
  * probabilities, a mask of those that are dropped, and what is left (Korthikanti et al. 2022, arXiv 2205.05198, section
  * 4: 5 a s^2 b), unless they are made again. The result is the next module's input. */
 static void keep(step_keeper *k, const step_module *m)
@@ -144,10 +144,36 @@ static void keep(step_keeper *k, const step_module *m)
     step_keep_bytes(k, of_head * (double)heads(o, m));
     step_keep_bytes(k, of_head * 2.0 * (double)(o->expands_kv ? heads(o, m) : kv_heads(o, m)));
     if (o->fused_attention)
-        step_keep_bytes(k, 4.0 * tokens * (double)heads(o, m));
+        step_keep_bytes(k, 4.0 * tokens * (double)heads(o, m) + 16);
     else if (o->recompute != STEP_RECOMPUTE_SELECTIVE)
         step_keep_bytes(k, (2 * e + 1) * tokens * (double)s->whole_sequence * (double)heads(o, m));
 }
 
-const step_module_kind step_module_attention = {
-    .name = "attention", .forward = forward, .backward = backward, .keep = keep};
+static uint64_t input(const step_module *m, const step_shape *s)
+{
+    return s->tokens * (heads(s->options, m) + 2 * kv_heads(s->options, m)) * m->head_size;
+}
+
+/* A ring has two buffers of keys and values, one that is read and one that comes in, and in the backward pass two of
+ * their gradients. Gathered ones are there whole; what changes its split is there in both. */
+static double receives(const step_module *m, const step_shape *s, bool is_backward)
+{
+    const step_options *o = s->options;
+    double kv = 2.0 * (double)s->tokens * (double)(kv_heads(o, m) * m->head_size);
+
+    if (o->cp == 1)
+        return 0;
+    switch (o->context) {
+    case STEP_CONTEXT_RING: return 2 * kv * (o->activation_bytes + (is_backward ? o->reduce_bytes : 0));
+    case STEP_CONTEXT_ALL_GATHER: return o->cp * kv * o->activation_bytes * (is_backward ? 2 : 1);
+    case STEP_CONTEXT_ALL_TO_ALL: break;
+    }
+    return o->activation_bytes * (double)input(m, s);
+}
+
+const step_module_kind step_module_attention = {.name = "attention",
+                                                .forward = forward,
+                                                .backward = backward,
+                                                .keep = keep,
+                                                .input = input,
+                                                .receives = receives};

@@ -25,7 +25,23 @@ static void rotary_backward(step_builder *b, const step_module *m)
         rotary(b, m);
 }
 
-const step_module_kind step_module_rotary = {.name = "rotary", .forward = rotary, .backward = rotary_backward};
+static uint64_t heads_input(const step_module *m, const step_shape *s)
+{
+    uint32_t tp = s->options->tp;
+    uint64_t kv = m->kv_heads > tp ? m->kv_heads / tp : 1;
+
+    return s->tokens * (m->heads / tp + 2 * kv) * m->head_size;
+}
+
+/* An angle for each position and feature in 32 bits (Megatron-LM, rotary_pos_embedding.py), or a complex number for
+ * each two features (torchtitan, freqs_cis). */
+static double angles(const step_module *m, const step_shape *s)
+{
+    return 4.0 * (double)s->whole_sequence * (double)m->head_size;
+}
+
+const step_module_kind step_module_rotary = {
+    .name = "rotary", .forward = rotary, .backward = rotary_backward, .input = heads_input, .table = angles};
 
 /* ---- activations: split by features ------------------------------------------------------------ */
 
@@ -55,8 +71,16 @@ static void keep_activation(step_keeper *k, const step_module *m)
     step_keep_bytes(k, of_each * (!m->is_gated ? 1 : k->shape->options->fused_activation ? 2 : 3));
 }
 
-const step_module_kind step_module_activation = {
-    .name = "activation", .forward = activation, .backward = activation_backward, .keep = keep_activation};
+static uint64_t activation_input(const step_module *m, const step_shape *s)
+{
+    return activated(s, m) * (m->is_gated ? 2 : 1);
+}
+
+const step_module_kind step_module_activation = {.name = "activation",
+                                                 .forward = activation,
+                                                 .backward = activation_backward,
+                                                 .keep = keep_activation,
+                                                 .input = activation_input};
 
 /* ---- dropout: of the hidden state, keeps a mask of a byte an element ---------------------------- */
 

@@ -45,6 +45,28 @@ static void embedding_backward(step_builder *b, const step_module *m)
     step_add_elementwise(b, WL_KERNEL_LOOKUP, b->shape->tokens * m->out[0], 1, 3 * e);
 }
 
+static uint64_t no_input(const step_module *m, const step_shape *s)
+{
+    (void)m, (void)s;
+    return 0;
+}
+
+/* Numbers of the tokens, as 64-bit integers. */
+static void keep_tokens(step_keeper *k, const step_module *m)
+{
+    (void)m;
+    step_keep_bytes(k, 8.0 * (double)k->shape->tokens);
+}
+
+/* Positions read the same gradient, so that it counts here alone. */
+static void defer_tokens(step_keeper *k, const step_module *m)
+{
+    keep_tokens(k, m);
+    step_keep_input(k, m->out[0], STEP_KEPT_HIDDEN);
+}
+
+static uint64_t positions_input(const step_module *m, const step_shape *s) { return s->split_tokens * m->out[0]; }
+
 static void positions_forward(step_builder *b, const step_module *m)
 {
     double e = b->shape->options->activation_bytes;
@@ -65,6 +87,9 @@ const step_module_kind step_module_embedding = {
     .parameters = embedding_parameters,
     .forward = embedding_forward,
     .backward = embedding_backward,
+    .keep = keep_tokens,
+    .defer = defer_tokens,
+    .input = no_input,
 };
 
 const step_module_kind step_module_positions = {
@@ -72,4 +97,5 @@ const step_module_kind step_module_positions = {
     .parameters = positions_parameters,
     .forward = positions_forward,
     .backward = positions_backward,
+    .input = positions_input,
 };

@@ -120,5 +120,26 @@ static void keep(step_keeper *k, const step_module *m)
         step_keep_input(k, m->in, STEP_KEPT_HIDDEN);
 }
 
-const step_module_kind step_module_linear = {
-    .name = "linear", .parameters = parameters, .forward = forward, .backward = backward, .keep = keep};
+/* The gradient of the output; that of tokens which sequence parallelism had split is there whole. */
+static void defer(step_keeper *k, const step_module *m)
+{
+    step_layout layout = STEP_KEPT_HIDDEN;
+
+    keep(k, m);
+    if (m->split != STEP_SPLIT_NONE)
+        layout = m->split == STEP_SPLIT_COLUMN ? STEP_KEPT_SPLIT : STEP_KEPT_WHOLE;
+    step_keep_input(k, outputs(m), layout);
+}
+
+static uint64_t input(const step_module *m, const step_shape *s)
+{
+    return m->split == STEP_SPLIT_ROW ? s->tokens * (m->in / s->options->tp) : s->split_tokens * m->in;
+}
+
+const step_module_kind step_module_linear = {.name = "linear",
+                                             .parameters = parameters,
+                                             .forward = forward,
+                                             .backward = backward,
+                                             .keep = keep,
+                                             .defer = defer,
+                                             .input = input};

@@ -42,13 +42,17 @@ static void backward(step_builder *b, const step_module *m)
         step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 2, 4 + o->activation_bytes);
 }
 
-/* The logits as the matrix product made them, and in 32 bits, where the gradient takes their place. */
-static void keep(step_keeper *k, const step_module *m)
+static uint64_t input(const step_module *m, const step_shape *s)
 {
-    const step_options *o = k->shape->options;
-    double logits = (double)k->shape->tokens * (double)((m->in + o->tp - 1) / o->tp);
-
-    step_keep_bytes(k, logits * (o->activation_bytes + 4));
+    return s->tokens * ((m->in + s->options->tp - 1) / s->options->tp);
 }
 
-const step_module_kind step_module_loss = {.name = "loss", .forward = forward, .backward = backward, .keep = keep};
+/* The softmax in 32 bits, and the labels as 64-bit integers. The logits that the matrix product made are freed. */
+static void keep(step_keeper *k, const step_module *m)
+{
+    step_keep_bytes(k, 4.0 * (double)input(m, k->shape));
+    step_keep_bytes(k, 8.0 * (double)k->shape->tokens);
+}
+
+const step_module_kind step_module_loss = {
+    .name = "loss", .forward = forward, .backward = backward, .keep = keep, .input = input};
