@@ -1,0 +1,29 @@
+/* How many micro-batches a rank keeps activations of, by the order of its actions alone: in-order ranks have the
+ * same peak whatever the times. */
+#include "schedule/schedule.h"
+
+static inline void grow(uint32_t *now, uint32_t *peak)
+{
+    if (++*now > *peak)
+        *peak = *now;
+}
+
+void sched_peak_live(const sched_plan *p, uint32_t *until_input_gradient, uint32_t *until_weight_gradient)
+{
+    for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
+        uint32_t live_i = 0, live_w = 0, peak_i = 0, peak_w = 0;
+
+        for (uint32_t i = p->first[rank]; i < p->first[rank + 1]; i++) {
+            uint8_t kind = p->action[i].kind;
+
+            if (kind == SCHED_F) {
+                grow(&live_i, &peak_i);
+                grow(&live_w, &peak_w);
+            }
+            live_i -= kind == SCHED_B || kind == SCHED_I;
+            live_w -= kind == SCHED_B || kind == SCHED_W;
+        }
+        until_input_gradient[rank] = peak_i;
+        until_weight_gradient[rank] = peak_w;
+    }
+}
