@@ -196,7 +196,7 @@ static uint64_t bucket_limit(const step_options *o, const step_stage *s, uint32_
     return number == 0 && o->first_bucket_elements ? o->first_bucket_elements : o->bucket_elements;
 }
 
-/* With a distributed optimizer, the two stages of a tied embedding shard it alike, so it is a bucket alone. */
+/* With a distributed optimizer, both stages of a tied embedding shard it alike, so it is a bucket alone. */
 static bool is_alone(const step_options *o, const parameter *p) { return o->zero && p->is_tied; }
 
 static void fill_buckets(const step_options *o, const step_stage *s, const parameters *all, uint32_t step,

@@ -1,5 +1,5 @@
-/* step_buckets -- the parameters of a stage as data parallelism sees them: buckets of gradients, or the units whose
- * parameters are sharded (FSDP2, ZeRO-3).
+/* step_buckets -- the parameters of a stage as data parallelism sees them: buckets of gradients, or the units
+ * whose parameters are sharded (FSDP2, ZeRO-3).
  *
  * Sources: Megatron-LM, core/distributed/param_and_grad_buffer.py and distributed_data_parallel.py; torch,
  * nn/parallel/distributed.py and its reducer; torch, distributed/fsdp/_fully_shard/ (_fsdp_param.py,
@@ -47,7 +47,7 @@ typedef struct {
 void step_buckets_make(const step_model *m, const step_options *o, const step_stage *s, uint32_t step,
                        dse_arena *a, step_buckets *out);
 
-/* Elements of a stage whose gradients tensor parallelism sums at the end of a step with sequence parallelism. */
+/* Elements of a stage's norms and whole biases: with sequence parallelism a rank has a part of their gradient. */
 uint64_t step_whole_elements(const step_model *m, const step_stage *s);
 
 /* Elements of the embedding that a rank of the first and of the last stage share, if it is tied; else 0. */

@@ -78,8 +78,8 @@ static void end_units(step_chunk *c, uint32_t block)
             shard_unit(c, u, o->reshard_ranks);
 }
 
-/* The unit whose forward pass ended before this one's; of the first, the last of the recorded pass before, even if
- * its backward pass is over and nothing will read its parameters. */
+/* The unit whose forward pass ended before this one's; of the first, the last of the recorded pass before, even
+ * if its backward pass is over and nothing will read its parameters. */
 static uint32_t unit_before(const step_chunk *c, uint32_t u, uint32_t pass)
 {
     bool has_root = c->options->shards_root;
@@ -175,7 +175,7 @@ void step_chunk_gather(const step_chunk *c, step_items *out)
             add_collective(out, c->buckets.bucket[i].ready_block, DSE_NONE, &c->buckets.bucket[i].gathering);
 }
 
-/* torch's ranks agree on the buckets of the second step: on the parameters' order, and on the buckets' sizes. */
+/* torch's ranks agree on the buckets of the second step: the parameters' order, and the buckets' sizes. */
 static void agree_on_buckets(const step_chunk *c, step_items *out)
 {
     const uint32_t count[2] = {c->buckets.n_parameters + 1, c->buckets.n};

@@ -1,9 +1,9 @@
-/* step_issue -- what a stage issues in its passes: the programs of its blocks, and between them and inside them the
- * collectives of gradients and of parameters. This is the one place that says what is issued where; list.h writes it
- * down, and the time of a pass is computed from it.
+/* step_issue -- what a stage issues in its passes: the programs of its blocks, and between them and inside them
+ * the collectives of gradients and of parameters. This is the one place that says what is issued where; list.h
+ * writes it down, and the time of a pass is computed from it.
  *
- * A chunk remembers what the passes before left: parameters that are still gathered, buckets that were reduced. So
- * its passes must be asked for in the order in which the rank executes them. */
+ * A chunk remembers what the passes before left: parameters that are still gathered, buckets whose parameters
+ * were. So its passes must be asked for in the order in which the rank executes them. */
 #ifndef DSE_STEP_ISSUE_H
 #define DSE_STEP_ISSUE_H
 
@@ -13,7 +13,7 @@
 typedef struct {
     bool is_block;
     uint32_t
-        block; /* position in the stage. Of a collective: what it is for. What is gathered, that block waits for */
+        block; /* position in the stage. Of a collective: what it is for; a block waits for its gatherings */
     uint32_t module; /* of a collective: it is issued as soon as the backward pass of this module of the block
                         before it in the list is over; DSE_NONE: after all of that block */
     step_collective collective;
@@ -47,8 +47,8 @@ void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, 
 /* Replaces `out`. `is_last`: of the passes of this stage in the step that make gradients of weights. */
 void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *out);
 
-/* Whether the chunk's buckets are reduced inside of its last backward pass; else by step_chunk_reduce, after the
- * backward pass that options.h names for `aligns_gradients`, or after all. */
+/* Whether the chunk's buckets are reduced inside of its last backward pass; else by step_chunk_reduce, after
+ * the backward pass that options.h names for `aligns_gradients`, or after all. */
 bool step_chunk_overlaps(const step_chunk *c);
 void step_chunk_reduce(const step_chunk *c, step_items *out);
 /* Gathers the updated parameters after the step, unless the next forward pass does. */

@@ -1,9 +1,10 @@
-/* Messages between stages follow Megatron-LM's pipeline_parallel/schedules.py: each pass receives before and sends
- * after, and a send is posted before the receive of the pass that follows. Its interleaved schedule posts the
- * messages of an iteration (a forward pass, then a forward and a backward pass, then a backward pass) together, to
- * and from the stage before, then to and from the stage after: sends of what the iteration made, receives of what the
- * next one needs. The first rank takes what the last one sends as soon as that is made, so not always for its own next
- * pass; and the last rank gradients from the first one. */
+/* Messages between stages follow Megatron-LM's pipeline_parallel/schedules.py: each pass receives before and
+ * sends after, and a send is posted before the receive of the pass that follows.
+ *
+ * The interleaved schedule posts the messages of an iteration together. An iteration is a forward pass, later a
+ * forward and a backward pass, at the end a backward pass. It sends what it made, and receives what the next one
+ * needs: first to and from the stage before, then to and from the stage after. The first rank takes what the last
+ * one sends as soon as that is made, not when its own next pass needs it; so does the last with gradients. */
 #include "step/list.h"
 
 #include "step/module.h"
@@ -79,8 +80,8 @@ static step_phase phase_of(const lister *l, sched_kind kind, const step_operatio
     return kind != SCHED_F ? STEP_PHASE_BACKWARD : is_loss ? STEP_PHASE_LOSS : STEP_PHASE_FORWARD;
 }
 
-/* The collectives of a block's program, and in them those that follow one of its modules. Returns how many of the
- * items these were. */
+/* The collectives of a block's program, and in them those that follow one of its modules. Returns how many of
+ * the items these were. */
 static uint32_t put_block(lister *l, const step_chunk *c, const sched_action *action, const step_items *items,
                           uint32_t at)
 {
@@ -141,7 +142,7 @@ static void reduce_chunk(lister *l, const step_chunk *c, step_phase phase)
     put_items(l, phase, DSE_NONE, &items);
 }
 
-/* Chunks whose last backward pass was `rank` passes before this one; after the last pass, all that are left. */
+/* Those whose last backward pass was `rank` passes before this one; after the last pass, all that are left. */
 static void reduce_aligned(lister *l, uint32_t at)
 {
     uint32_t n_backward = 0, seen = 0;
@@ -229,8 +230,8 @@ static passes passes_of(lister *l, bool forward)
     return p;
 }
 
-/* Whether after pass k of a direction a tensor comes in: what the next one needs; on the rank that begins (the first,
- * or the last of the backward passes) what the rank that ends makes at that time, which is that many passes behind. */
+/* Whether a tensor comes in after pass k of a direction: what the next pass needs. On the rank that begins, the
+ * first or of the backward passes the last, what the rank that ends makes then; it is `behind` passes behind. */
 static bool comes_in(const lister *l, const passes *p, uint32_t k)
 {
     const sched_action *first = &l->action[p->at[0]], *made;
@@ -248,7 +249,7 @@ static bool comes_in(const lister *l, const passes *p, uint32_t k)
     return made->stage / l->options->pp != last_chunk;
 }
 
-/* Forward passes before the first iteration of two; the length of a group shows in the first forward passes. */
+/* Forward passes before the first iteration of two. The first passes of one stage show the length of a group. */
 static uint32_t warm_up_of(const lister *l, const passes *f)
 {
     const step_options *o = l->options;

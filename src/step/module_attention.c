@@ -82,7 +82,7 @@ static void ring(step_builder *b, const step_module *m, double products, bool is
     step_join(b, gradient);
 }
 
-/* Keys and values of all ranks are here; the gradients of a rank's part go on while the next part is computed. */
+/* Keys and values of all ranks are here. The gradients of one part go on while the next part is computed. */
 static void gradients_ring(step_builder *b, const step_module *m, double products)
 {
     uint32_t gradient = DSE_NONE;

@@ -1,7 +1,7 @@
 /* Cross-entropy of logits that are split over tp by the vocabulary: the largest, the one of the target, and the sum
  * of all are each summed over tp in 32 bits (Megatron-LM, tensor_parallel/cross_entropy.py); fused, the latter two
- * together (fusions/fused_cross_entropy.py). Megatron-LM calls these in groups of one, too. Or the logits are gathered,
- * and each rank computes the loss of all. Backward has no collective. */
+ * together (fusions/fused_cross_entropy.py). Megatron-LM calls these in groups of one, too. Or the logits are
+ * gathered, and each rank computes the loss of all. Backward has no collective. */
 #include "step/module.h"
 
 /* Of a rank: those of all tokens that it computes the loss of. */
@@ -15,7 +15,8 @@ static uint64_t logits_of(const step_shape *s, const step_module *m)
 static void gather(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
-    uint64_t part = (uint64_t)(o->activation_bytes * (double)(b->shape->tokens * ((m->in + o->tp - 1) / o->tp)));
+    uint64_t elements = b->shape->tokens * ((m->in + o->tp - 1) / o->tp);
+    uint64_t part = (uint64_t)(o->activation_bytes * (double)elements);
     const step_collective c = {.type = WL_ALL_GATHER,
                                .group = STEP_GROUP_TP,
                                .in_bytes = part,

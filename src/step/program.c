@@ -189,8 +189,8 @@ static void drop_trailing_collective(step_builder *b, uint32_t first)
     b->joined = DSE_NONE;
 }
 
-/* torch's non-reentrant checkpoint makes a block again when the backward pass first reads something that was kept,
- * so after the collective of the gradient that comes in, and stops as soon as all that is kept has been made. */
+/* torch's non-reentrant checkpoint makes a block again when the backward pass first reads something that was
+ * kept, so after the collective of the gradient that comes in, and stops as soon as all that is kept is made. */
 static void make_again(step_builder *b)
 {
     const step_module *module = b->module;

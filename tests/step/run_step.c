@@ -1,5 +1,5 @@
-/* run_step FOLDER: the collectives of every recorded step of the reference, as files of JSON lines in FOLDER. Each
- * list must be equal, in order. Steps of models with experts are skipped and counted.
+/* run_step FOLDER: the collectives of every recorded step of the reference, as files of JSON lines in FOLDER.
+ * Each list must be equal, in order. Steps of models with experts are skipped and counted.
  * Exit code 0: all agree; 1: some differ; 77: the folder is not there. */
 #include "step/cases.h"
 
