@@ -16,8 +16,11 @@ typedef struct {
     const step_list_of *of;
     step_list *list;
     dse_arena arena;
-    step_chunk *chunk; /* of the rank, in the order of stages */
     uint32_t n_chunks;
+    step_chunk *chunk;    /* of the rank, in the order of stages */
+    uint32_t *plan_stage; /* of each: the stage of the plan, of both directions */
+    bool *is_reduced;     /* of each: its gradients */
+    step_items items;     /* of the pass that is written down */
     step_program *program[STEP_N_BLOCKS][SCHED_KINDS][2]; /* by what is made again; NULL: not made yet */
     const sched_action *action;
     uint32_t n_actions;
@@ -51,10 +54,10 @@ static void put(lister *l, step_phase phase, uint32_t micro_batch, const step_co
     list->entry[list->n++] = e;
 }
 
-static void put_items(lister *l, step_phase phase, uint32_t micro_batch, const step_items *items)
+static void put_items(lister *l, step_phase phase)
 {
-    for (uint32_t i = 0; i < items->n; i++)
-        put(l, phase, micro_batch, &items->item[i].collective);
+    for (uint32_t i = 0; i < l->items.n; i++)
+        put(l, phase, DSE_NONE, &l->items.item[i].collective);
 }
 
 /* ---- passes ------------------------------------------------------------------------------------ */
@@ -82,9 +85,9 @@ static step_phase phase_of(const lister *l, sched_kind kind, const step_operatio
 
 /* The collectives of a block's program, and in them those that follow one of its modules. Returns how many of
  * the items these were. */
-static uint32_t put_block(lister *l, const step_chunk *c, const sched_action *action, const step_items *items,
-                          uint32_t at)
+static uint32_t put_block(lister *l, const step_chunk *c, const sched_action *action, uint32_t at)
 {
+    const step_items *items = &l->items;
     const step_program *p = program_of(l, c, items->item[at].block, action->kind);
     uint32_t next = at + 1;
 
@@ -102,67 +105,76 @@ static uint32_t put_block(lister *l, const step_chunk *c, const sched_action *ac
 
 static step_chunk *chunk_of(const lister *l, uint32_t stage)
 {
-    step_chunk *c = l->chunk;
+    uint32_t i = 0;
 
-    while (c->stage.number != stage)
-        c++;
-    return c;
+    while (l->plan_stage[i] != stage)
+        i++;
+    return &l->chunk[i];
 }
 
+static bool makes_gradients(const sched_action *a) { return a->kind == SCHED_B || a->kind == SCHED_W; }
+
+/* Of the passes of the action's stage that make gradients. */
 static bool is_last_of_stage(const lister *l, uint32_t at)
 {
     for (uint32_t i = at + 1; i < l->n_actions; i++)
-        if (l->action[i].stage == l->action[at].stage && l->action[i].kind != SCHED_F &&
-            l->action[i].kind != SCHED_I)
+        if (l->action[i].stage == l->action[at].stage && makes_gradients(&l->action[i]))
             return false;
-    return l->action[at].kind != SCHED_F && l->action[at].kind != SCHED_I;
+    return makes_gradients(&l->action[at]);
 }
 
 static void put_pass(lister *l, uint32_t at)
 {
     const sched_action *action = &l->action[at];
     step_chunk *c = chunk_of(l, action->stage);
-    step_items items = {.arena = &l->arena};
 
-    step_chunk_pass(c, action->kind, is_last_of_stage(l, at), &items);
-    for (uint32_t i = 0; i < items.n; i++) {
-        if (items.item[i].is_block)
-            i += put_block(l, c, action, &items, i);
+    step_chunk_pass(c, action->kind, is_last_of_stage(l, at), &l->items);
+    for (uint32_t i = 0; i < l->items.n; i++) {
+        if (l->items.item[i].is_block)
+            i += put_block(l, c, action, i);
         else
             put(l, action->kind == SCHED_F ? STEP_PHASE_FORWARD : STEP_PHASE_BACKWARD, action->micro_batch,
-                &items.item[i].collective);
+                &l->items.item[i].collective);
     }
 }
 
 static void reduce_chunk(lister *l, const step_chunk *c, step_phase phase)
 {
-    step_items items = {.arena = &l->arena};
-
-    step_chunk_reduce(c, &items);
-    put_items(l, phase, DSE_NONE, &items);
+    step_chunk_reduce(c, &l->items);
+    put_items(l, phase);
 }
 
-/* Those whose last backward pass was `rank` passes before this one; after the last pass, all that are left. */
+static bool is_aligned(const lister *l)
+{
+    return l->options->aligns_gradients && l->options->overlaps_gradients && l->options->zero < 3;
+}
+
+/* After a backward pass: the chunk whose last one was `rank` backward passes before this one. */
 static void reduce_aligned(lister *l, uint32_t at)
 {
-    uint32_t n_backward = 0, seen = 0;
+    uint32_t passes = 0;
 
-    if (!l->options->aligns_gradients || !l->options->overlaps_gradients || l->options->zero == 3 ||
-        l->action[at].kind == SCHED_F || l->action[at].kind == SCHED_I)
+    if (!is_aligned(l) || !makes_gradients(&l->action[at]))
         return;
-    for (uint32_t i = 0; i <= at; i++)
-        n_backward += l->action[i].kind != SCHED_F && l->action[i].kind != SCHED_I;
-    for (uint32_t i = 0; i <= at; i++) {
-        bool is_due;
+    for (uint32_t i = at + 1; i-- > 0;) {
+        step_chunk *c = chunk_of(l, l->action[i].stage);
 
-        if (l->action[i].kind == SCHED_F || l->action[i].kind == SCHED_I)
+        if (!makes_gradients(&l->action[i]) || passes++ < l->of->rank)
             continue;
-        seen++;
-        is_due =
-            seen + l->of->rank == n_backward || (at + 1 == l->n_actions && seen + l->of->rank > n_backward);
-        if (is_due && is_last_of_stage(l, i) && !step_chunk_overlaps(chunk_of(l, l->action[i].stage)))
-            reduce_chunk(l, chunk_of(l, l->action[i].stage), STEP_PHASE_BACKWARD);
+        if (is_last_of_stage(l, i) && !step_chunk_overlaps(c)) {
+            reduce_chunk(l, c, STEP_PHASE_BACKWARD);
+            l->is_reduced[c - l->chunk] = true;
+        }
+        return;
     }
+}
+
+/* After all passes: the chunks that were not yet. */
+static void reduce_rest(lister *l)
+{
+    for (uint32_t i = 0; i < l->n_chunks && is_aligned(l); i++)
+        if (!l->is_reduced[i] && !step_chunk_overlaps(&l->chunk[i]))
+            reduce_chunk(l, &l->chunk[i], STEP_PHASE_BACKWARD);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------- */
@@ -184,8 +196,9 @@ static void put_message(lister *l, uint32_t type)
 static bool crosses(const lister *l, const sched_action *a, bool is_sent)
 {
     bool up = (a->kind == SCHED_F) == is_sent;
+    uint32_t stage = a->stage % l->plan->n_stages; /* of its direction */
 
-    if (a->kind == SCHED_W || (up && a->stage + 1u == l->plan->n_stages) || (!up && a->stage == 0))
+    if (a->kind == SCHED_W || (up && stage + 1 == l->plan->n_stages) || (!up && stage == 0))
         return false;
     return l->plan->stage_rank[up ? a->stage + 1 : a->stage - 1] != l->of->rank;
 }
@@ -299,28 +312,31 @@ static void run_in_iterations(lister *l)
 static void init_chunks(lister *l)
 {
     const sched_plan *p = l->plan;
+    uint32_t n = p->n_directions * p->n_stages;
 
-    l->chunk = DSE_ARENA_RAW(&l->arena, step_chunk, p->n_stages);
-    for (uint32_t i = 0; i < p->n_stages; i++) {
-        step_stage stage = step_stage_of(l->model, i, p->n_stages);
+    l->chunk = DSE_ARENA_RAW(&l->arena, step_chunk, n);
+    l->plan_stage = DSE_ARENA_RAW(&l->arena, uint32_t, n);
+    l->is_reduced = DSE_ARENA_NEW(&l->arena, bool, n);
+    for (uint32_t i = 0; i < n; i++) {
+        step_stage stage = step_stage_of(l->model, i % p->n_stages, p->n_stages);
 
-        if (p->stage_rank[i] == l->of->rank)
-            step_chunk_init(&l->chunk[l->n_chunks++], l->model, l->options, &stage, l->of->rank, l->of->step,
-                            &l->arena);
+        if (p->stage_rank[i] != l->of->rank)
+            continue;
+        step_chunk_init(&l->chunk[l->n_chunks], l->model, l->options, &stage, l->of->rank, l->of->step,
+                        &l->arena);
+        l->plan_stage[l->n_chunks++] = i;
     }
 }
 
 static void finish(lister *l)
 {
-    step_items items = {.arena = &l->arena};
-
     for (uint32_t i = 0; i < l->n_chunks && !l->options->overlaps_gradients && l->options->zero < 3; i++)
         reduce_chunk(l, &l->chunk[i], STEP_PHASE_FINALIZE);
-    step_finish(l->chunk, l->n_chunks, &items);
-    put_items(l, STEP_PHASE_FINALIZE, DSE_NONE, &items);
+    step_finish(l->chunk, l->n_chunks, &l->items);
+    put_items(l, STEP_PHASE_FINALIZE);
     for (uint32_t i = 0; i < l->n_chunks; i++) {
-        step_chunk_gather(&l->chunk[i], &items);
-        put_items(l, STEP_PHASE_PARAMETERS, DSE_NONE, &items);
+        step_chunk_gather(&l->chunk[i], &l->items);
+        put_items(l, STEP_PHASE_PARAMETERS);
     }
 }
 
@@ -331,6 +347,7 @@ void step_list_make(const step_model *m, const step_options *o, const sched_plan
 
     *out = (step_list){0};
     dse_arena_init(&l.arena);
+    l.items.arena = &l.arena;
     l.action = plan->action + plan->first[of->rank];
     l.n_actions = plan->first[of->rank + 1] - plan->first[of->rank];
     init_chunks(&l);
@@ -338,6 +355,7 @@ void step_list_make(const step_model *m, const step_options *o, const sched_plan
         run_in_iterations(&l);
     else
         run_in_order(&l);
+    reduce_rest(&l);
     finish(&l);
     dse_arena_free(&l.arena);
 }
