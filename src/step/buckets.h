@@ -47,7 +47,8 @@ typedef struct {
 void step_buckets_make(const step_model *m, const step_options *o, const step_stage *s, uint32_t step,
                        dse_arena *a, step_buckets *out);
 
-/* Elements of a stage's norms and whole biases: with sequence parallelism a rank has a part of their gradient. */
+/* Elements of a stage's norms and whole biases: with sequence parallelism a rank has a part of their
+ * gradient. */
 uint64_t step_whole_elements(const step_model *m, const step_stage *s);
 
 /* Elements of the embedding that a rank of the first and of the last stage share, if it is tied; else 0. */

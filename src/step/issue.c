@@ -78,8 +78,8 @@ static void end_units(step_chunk *c, uint32_t block)
             shard_unit(c, u, o->reshard_ranks);
 }
 
-/* The unit whose forward pass ended before this one's; of the first, the last of the recorded pass before, even
- * if its backward pass is over and nothing will read its parameters. */
+/* The unit whose forward pass ended before this one's; of the first, the last of the recorded pass before,
+ * even if its backward pass is over and nothing will read its parameters. */
 static uint32_t unit_before(const step_chunk *c, uint32_t u, uint32_t pass)
 {
     bool has_root = c->options->shards_root;

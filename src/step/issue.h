@@ -1,9 +1,9 @@
-/* step_issue -- what a stage issues in its passes: the programs of its blocks, and between them and inside them
- * the collectives of gradients and of parameters. This is the one place that says what is issued where; list.h
- * writes it down, and the time of a pass is computed from it.
+/* step_issue -- what a stage issues in its passes: the programs of its blocks, and between them and inside
+ * them the collectives of gradients and of parameters. This is the one place that says what is issued
+ * where; list.h writes it down, and the time of a pass is computed from it.
  *
- * A chunk remembers what the passes before left: parameters that are still gathered, buckets whose parameters
- * were. So its passes must be asked for in the order in which the rank executes them. */
+ * A chunk remembers what the passes before left: parameters that are still gathered, buckets whose
+ * parameters were. So its passes must be asked for in the order in which the rank executes them. */
 #ifndef DSE_STEP_ISSUE_H
 #define DSE_STEP_ISSUE_H
 

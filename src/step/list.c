@@ -1,10 +1,11 @@
-/* Messages between stages follow Megatron-LM's pipeline_parallel/schedules.py: each pass receives before and
- * sends after, and a send is posted before the receive of the pass that follows.
+/* Messages between stages follow Megatron-LM's pipeline_parallel/schedules.py: each pass receives before
+ * and sends after, and a send is posted before the receive of the pass that follows.
  *
- * The interleaved schedule posts the messages of an iteration together. An iteration is a forward pass, later a
- * forward and a backward pass, at the end a backward pass. It sends what it made, and receives what the next one
- * needs: first to and from the stage before, then to and from the stage after. The first rank takes what the last
- * one sends as soon as that is made, not when its own next pass needs it; so does the last with gradients. */
+ * The interleaved schedule posts the messages of an iteration together. An iteration is a forward pass,
+ * later a forward and a backward pass, at the end a backward pass. It sends what it made, and receives
+ * what the next one needs: first to and from the stage before, then to and from the stage after. The first
+ * rank takes what the last one sends as soon as that is made, not when its own next pass needs it; so does
+ * the last with gradients. */
 #include "step/list.h"
 
 #include "step/module.h"
@@ -243,8 +244,9 @@ static passes passes_of(lister *l, bool forward)
     return p;
 }
 
-/* Whether a tensor comes in after pass k of a direction: what the next pass needs. On the rank that begins, the
- * first or of the backward passes the last, what the rank that ends makes then; it is `behind` passes behind. */
+/* Whether a tensor comes in after pass k of a direction: what the next pass needs. On the rank that
+ * begins, the first or of the backward passes the last, what the rank that ends makes then; it is `behind`
+ * passes behind. */
 static bool comes_in(const lister *l, const passes *p, uint32_t k)
 {
     const sched_action *first = &l->action[p->at[0]], *made;
@@ -262,7 +264,8 @@ static bool comes_in(const lister *l, const passes *p, uint32_t k)
     return made->stage / l->options->pp != last_chunk;
 }
 
-/* Forward passes before the first iteration of two. The first passes of one stage show the length of a group. */
+/* Forward passes before the first iteration of two. The first passes of one stage show the length of a
+ * group. */
 static uint32_t warm_up_of(const lister *l, const passes *f)
 {
     const step_options *o = l->options;

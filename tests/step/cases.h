@@ -1,4 +1,5 @@
-/* A recorded step: a row of a file in reference/training/comm, and what the library takes to list the same. */
+/* A recorded step: a row of a file in reference/training/comm, and what the library takes to list the
+ * same. */
 #ifndef TESTS_STEP_CASES_H
 #define TESTS_STEP_CASES_H
 

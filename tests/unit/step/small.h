@@ -21,16 +21,21 @@ static const char small_text[] = "hidden: H\n"
                                  "    output: {linear: [H, V], split: column}\n"
                                  "    loss: {loss: V}\n";
 
-static inline step_model small_model(uint32_t n_layers, dse_arena *a)
+static inline step_model small_model_of(const char *text, uint32_t n_layers, dse_arena *a)
 {
     static const wl_symbols symbols = {5, {"H", "S", "V", "T", "F"}, {8, 4, 40, 2, 16}};
     dse_error err = {0};
     cfg_doc doc;
     step_model m;
 
-    assert_ok(cfg_parse_yaml("small", small_text, sizeof small_text - 1, a, &doc, &err), &err);
+    assert_ok(cfg_parse_yaml("small", text, strlen(text), a, &doc, &err), &err);
     assert_ok(step_model_read(&doc, &symbols, n_layers, a, &m, &err), &err);
     return m;
+}
+
+static inline step_model small_model(uint32_t n_layers, dse_arena *a)
+{
+    return small_model_of(small_text, n_layers, a);
 }
 
 static inline step_options small_options(void)
@@ -48,8 +53,8 @@ static inline step_options small_options(void)
                           .reduce_bytes = 4};
 }
 
-/* Of a rank of the pipeline, in the order of this schedule; "B:all_reduce:64", or "B:all_reduce:64x3", each with
- * the bytes that go in, joined by spaces. In the arena. */
+/* Of a rank of the pipeline, in the order of this schedule; "B:all_reduce:64", or "B:all_reduce:64x3",
+ * each with the bytes that go in, joined by spaces. In the arena. */
 static inline const char *small_list(const step_model *m, const step_options *o, const char *schedule,
                                      uint32_t rank, dse_arena *a)
 {

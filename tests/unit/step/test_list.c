@@ -1,5 +1,5 @@
-/* What a rank issues in a step, of models small enough to follow by hand. The hidden state of a micro-batch is one
- * of 4 tokens, 8 features and 2 bytes: 64. */
+/* What a rank issues in a step, of models small enough to follow by hand. The hidden state of a
+ * micro-batch is one of 4 tokens, 8 features and 2 bytes: 64. */
 #include "unit/step/small.h"
 
 static dse_arena arena;
@@ -28,8 +28,8 @@ CLAIM(a_rank_alone_calls_nothing)
     assert_string_equal(small_list(&m, &o, "1f1b", 0, &arena), "");
 }
 
-/* Forward: the embedding, the layer's output, three of 4 tokens in 32 bits; backward: the output's and the layer's
- * input. */
+/* Forward: the embedding, the layer's output, three of 4 tokens in 32 bits; backward: the output's and the
+ * layer's input. */
 CLAIM(tensor_parallelism_sums_in_and_after_a_layer)
 {
     const step_model m = small_model(1, &arena);
@@ -47,6 +47,33 @@ CLAIM(tensor_parallelism_sums_in_and_after_a_layer)
                         "F:all_reduce:64x2 F:all_gather:160 B:all_reduce:64x2");
 }
 
+/* With sequence parallelism the embedding is reduce-scattered; if positions follow, it is all-reduced, and
+ * they are added to all tokens. Backward gathers once. */
+CLAIM(positions_are_added_before_tokens_are_split)
+{
+    static const char text[] = "hidden: H\n"
+                               "sequence: S\n"
+                               "blocks:\n"
+                               "  embedding:\n"
+                               "    token: {embedding: [V, H]}\n"
+                               "    position: {positions: [S, H]}\n"
+                               "    dropout: {dropout: H}\n"
+                               "  layer: {dropout: {dropout: H}}\n"
+                               "  head: {dropout: {dropout: H}}\n";
+    step_options o = small_options();
+    const step_model with = small_model_of(text, 1, &arena);
+    step_model without = with;
+
+    (void)state;
+    o.tp = 2;
+    o.sequence_parallel = true;
+    assert_string_equal(small_list(&with, &o, "1f1b", 0, &arena), "F:all_reduce:64 B:all_gather:32");
+    without.block[STEP_EMBEDDING].n = 1;
+    without.block[STEP_EMBEDDING].n_parameters = 1;
+    without.block[STEP_EMBEDDING].module[0].before_positions = false;
+    assert_string_equal(small_list(&without, &o, "1f1b", 0, &arena), "F:reduce_scatter:64 B:all_gather:32");
+}
+
 CLAIM(a_pass_receives_before_and_sends_after)
 {
     const step_model m = small_model(2, &arena);
@@ -59,8 +86,8 @@ CLAIM(a_pass_receives_before_and_sends_after)
                         "p2p:recv:64 p2p:send:64 p2p:recv:64 p2p:send:64");
 }
 
-/* Rank 1 has stages 1 and 2, the tip of the V, and hands over without a message. It receives an activation for
- * stage 1 and a gradient for stage 2 of each micro-batch, and sends as many. */
+/* Rank 1 has stages 1 and 2, the tip of the V, and hands over without a message. It receives an activation
+ * for stage 1 and a gradient for stage 2 of each micro-batch, and sends as many. */
 CLAIM(stages_of_one_rank_exchange_no_messages)
 {
     const step_model m = small_model(4, &arena);
@@ -153,7 +180,8 @@ CLAIM(aligned_stages_reduce_together)
                         "p2p:send:64x2 p2p:recv:64x2 B:all_reduce:2880");
     assert_string_equal(small_list(&m, &o, "1f1b", 1, &arena),
                         "p2p:recv:64 p2p:send:64 p2p:recv:64 p2p:send:64 B:all_reduce:2912");
-    /* Backward passes of chunk 1, 1, 0, 0. Rank 0 reduces chunk 1 after the second, rank 1 after the third. */
+    /* Backward passes of chunk 1, 1, 0, 0. Rank 0 reduces chunk 1 after the second, rank 1 after the
+     * third. */
     o.vp = 2;
     o.batches_messages = true;
     assert_string_equal(
@@ -247,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_rank_alone_calls_nothing, begin, end),
         cmocka_unit_test_setup_teardown(tensor_parallelism_sums_in_and_after_a_layer, begin, end),
+        cmocka_unit_test_setup_teardown(positions_are_added_before_tokens_are_split, begin, end),
         cmocka_unit_test_setup_teardown(a_pass_receives_before_and_sends_after, begin, end),
         cmocka_unit_test_setup_teardown(stages_of_one_rank_exchange_no_messages, begin, end),
         cmocka_unit_test_setup_teardown(a_bucket_is_reduced_by_the_pass_that_makes_its_gradients, begin, end),
