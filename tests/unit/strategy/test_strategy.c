@@ -243,7 +243,7 @@ CLAIM(the_first_axis_is_innermost)
     s.dp = 2, s.tp = 3, s.pp = 5;
     dse_arena_init(&arena);
     m = strategy_mesh(&s, &arena);
-    assert_int_equal(m.n, 4);
+    assert_int_equal(m.n, STRATEGY_N_AXES);
     assert_int_equal(m.axis[mesh_find(&m, "dp")].stride, 1);
     assert_int_equal(m.axis[mesh_find(&m, "tp")].stride, 2);
     assert_int_equal(m.axis[mesh_find(&m, "sp")].stride, 6);
