@@ -18,9 +18,6 @@ typedef struct {
 /* The options of all parameters: one value each, or lists. */
 option_group strategy_value_options, strategy_list_options;
 
-/* "--weight-sharded" of the i-th parameter. */
-const char *strategy_option_name(uint32_t parameter);
-
 /* The first parameter that was given, of those in `which`; STRATEGY_N: none. */
 uint32_t strategy_options_given(const strategy_options *o, uint64_t which);
 

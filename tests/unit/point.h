@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* unit_point("%u_1_8_1_1_ws", dp) */
 __attribute__((format(printf, 1, 2))) static inline strategy unit_point(const char *fmt, ...)
@@ -22,6 +23,20 @@ __attribute__((format(printf, 1, 2))) static inline strategy unit_point(const ch
     va_end(ap);
     assert_ok(strategy_parse_name(name, NULL, &p, NULL, &err), &err);
     return p;
+}
+
+/* A message with strategy_names() in the place of "PARAMETERS", until the next call. */
+static inline const char *unit_with_parameters(const char *message)
+{
+    static const char mark[] = "PARAMETERS";
+    static char text[1000];
+    const char *at = strstr(message, mark);
+
+    if (!at)
+        return message;
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - message), message, strategy_names(),
+             at + sizeof mark - 1);
+    return text;
 }
 
 #endif

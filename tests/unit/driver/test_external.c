@@ -180,7 +180,7 @@ CLAIM(what_stage_cannot_generate_is_refused)
                    "STAGE draws the tags of its messages; tag base 7 cannot be given to it");
     err = (dse_error)DSE_ERROR_INIT;
     study.tag_base = WL_TAG_BASE;
-    other.placement = 8;
+    other = unit_point("4_1_2_1_1_placement=tp-sp-dp-pp");
     assert_failure(drv_external_plan(&tools, &study, &other, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
                    "the point has placement tp-sp-dp-pp, and STAGE has only dp-tp-sp-pp");
     err = (dse_error)DSE_ERROR_INIT;
