@@ -42,6 +42,7 @@ typedef enum {
     COMPLETE_METRIC,       /* a metric that can be ranked by */
     COMPLETE_TRACE_METRIC, /* a metric of traces */
     COMPLETE_GUIDE_METRIC, /* one of those of the guide */
+    COMPLETE_SCHEDULE,     /* a pipeline schedule */
     COMPLETE_SWITCH        /* yes, no, both */
 } option_complete;
 
