@@ -432,8 +432,8 @@ static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_err
     return st == DSE_OK ? st : fail_variant(&w->s->study[study], &settings, &why, err);
 }
 
-/* Every combination of the values of the axes; of the axes that are `held`, the first value stands for
- * all. */
+/* Every combination of the values of the axes; of the axes that are `held` (NULL: none), the first value stands
+ * for all. */
 static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_error *err)
 {
     const drv_space *s = w->s;
@@ -445,7 +445,7 @@ static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_erro
         st = visit(w, study, number, err);
         more = false;
         for (uint32_t i = s->n_axes; i-- > 0 && !more;) {
-            if (held[i])
+            if (held && held[i])
                 continue;
             more = ++number[i] < s->axis[i].n;
             if (!more)
@@ -588,13 +588,12 @@ static void collect(void *user, uint32_t study, const cfg_settings *settings, co
 
 dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err)
 {
-    bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     collection c = {.arena = a};
     walk w = {.s = s, .each = 1, .take = collect, .user = &c};
     dse_status st = check_names(s, err);
 
     if (st == DSE_OK)
-        st = walk_all(&w, held, err);
+        st = walk_all(&w, NULL, err);
     if (st == DSE_OK && !c.n)
         st = no_points(s, w.survivors, &w.refusal, err);
     if (st == DSE_OK)
@@ -603,7 +602,6 @@ dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, d
     dse_free(c.variant);
     dse_free(c.point);
     dse_free(w.survivors);
-    dse_free(held);
     return st;
 }
 

@@ -199,14 +199,11 @@ void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf
 static const char *print_settings(const char *before, const cfg_settings *settings, dse_arena *a)
 {
     const cfg_settings none = {0};
-    const char *printed;
     dse_strbuf text;
 
     dse_strbuf_init(&text);
     drv_settings_print(before, settings ? settings : &none, &text);
-    printed = dse_arena_strdup(a, text.data);
-    dse_strbuf_free(&text);
-    return printed;
+    return dse_strbuf_take(&text, a);
 }
 
 /* Whatever it may still lack. */
@@ -234,20 +231,33 @@ static dse_status check_model(const drv_study *s, dse_error *err)
                           : card_model_check(&s->model, s->model_card.path, err);
 }
 
+/* An empty study with these settings. */
+static dse_status begin_study(const cfg_settings *settings, dse_arena *a, drv_study *out, dse_error *err)
+{
+    *out = (drv_study){.engine = DRV_ENGINE,
+                       .settings = print_settings("", settings, a),
+                       .tag_base = WL_TAG_BASE,
+                       .shortcuts = SIM_ALL_SHORTCUTS};
+    return settings ? check_paths(settings, err) : DSE_OK;
+}
+
+static dse_status load_operators(drv_study *s, dse_arena *a, dse_error *err)
+{
+    dse_status st = drv_study_load_operators(s, a, err);
+
+    return st == DSE_OK ? check_operators(s, a, err) : st;
+}
+
 dse_status drv_study_load_part(const char *model, const char *system, const cfg_settings *settings,
                                dse_arena *a, drv_study *out, dse_error *err)
 {
     dse_status st;
 
-    *out = (drv_study){.engine = DRV_ENGINE, .tag_base = WL_TAG_BASE, .shortcuts = SIM_ALL_SHORTCUTS};
-    if (settings && (st = check_paths(settings, err)) != DSE_OK)
+    if ((st = begin_study(settings, a, out, err)) != DSE_OK ||
+        (st = read_model(model, settings, a, out, err)) != DSE_OK ||
+        (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK)
         return st;
-    out->settings = print_settings("", settings, a);
-    if ((st = read_model(model, settings, a, out, err)) != DSE_OK ||
-        (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK ||
-        (st = drv_study_load_operators(out, a, err)) != DSE_OK)
-        return st;
-    return check_operators(out, a, err);
+    return load_operators(out, a, err);
 }
 
 dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
@@ -262,22 +272,16 @@ dse_status drv_study_of(const cfg_doc *model, const char *model_name, const card
                         const char *system_name, const cfg_settings *settings, dse_arena *a, drv_study *out,
                         dse_error *err)
 {
-    dse_status st;
+    dse_status st = begin_study(settings, a, out, err);
 
-    *out = (drv_study){.engine = DRV_ENGINE,
-                       .tag_base = WL_TAG_BASE,
-                       .shortcuts = SIM_ALL_SHORTCUTS,
-                       .model_name = model_name,
-                       .system_name = system_name,
-                       .model_card = *model,
-                       .system = *system};
-    if (settings && (st = check_paths(settings, err)) != DSE_OK)
+    if (st != DSE_OK)
         return st;
-    out->settings = print_settings("", settings, a);
-    if ((st = card_model_read(model, settings, &out->model, err)) != DSE_OK ||
-        (st = drv_study_load_operators(out, a, err)) != DSE_OK)
-        return st;
-    return check_operators(out, a, err);
+    out->model_name = model_name;
+    out->system_name = system_name;
+    out->model_card = *model;
+    out->system = *system;
+    st = card_model_read(model, settings, &out->model, err);
+    return st == DSE_OK ? load_operators(out, a, err) : st;
 }
 
 bool drv_path_covers(const char *path, const char *other)
@@ -326,8 +330,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
     out->settings = print_settings(s->settings, settings, a);
     if (!strcmp(out->model.operators, s->model.operators) && !s->training && !card_model_trains(&out->model))
         return DSE_OK;
-    st = drv_study_load_operators(out, a, err);
-    return st == DSE_OK ? check_operators(out, a, err) : st;
+    return load_operators(out, a, err);
 }
 
 /* ---- a point ------------------------------------------------------------------------------- */

@@ -194,21 +194,6 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
     " placement IS NOT NULL OR stages IS NOT NULL;" MOVE_SKIPPED,
 };
 
-/* Rows of a version without checksums get theirs. */
-static dse_status set_checksums(store *s, dse_error *err)
-{
-    dse_strbuf sql;
-    dse_status st;
-
-    dse_strbuf_init(&sql);
-    dse_strbuf_adds(&sql, "UPDATE result SET checksum = row_checksum(");
-    store_add_columns(&sql);
-    dse_strbuf_adds(&sql, ");" STORE_SET_TOTALS);
-    st = store_execute(s, sql.data, "bring the database to this version", err);
-    dse_strbuf_free(&sql);
-    return st;
-}
-
 /* ---- columns of rows that came later -------------------------------------------------------- */
 
 /* One row of names and types for each column that came later. */
@@ -248,28 +233,39 @@ dse_status store_schema_missing(store *s, dse_strbuf *alter, dse_error *err)
     return st;
 }
 
+static dse_status bring(store *s, const char *sql, dse_error *err)
+{
+    return store_execute(s, sql, "bring the database to this version", err);
+}
+
+/* Rows of a version without checksums get theirs. */
+static void add_end(int version, dse_strbuf *sql)
+{
+    if (version < STORE_SCHEMA_VERSION) {
+        dse_strbuf_adds(sql, "UPDATE result SET checksum = row_checksum(");
+        store_add_columns(sql);
+        dse_strbuf_adds(sql, ");" STORE_SET_TOTALS);
+    }
+    dse_strbuf_addf(sql, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA_VERSION);
+}
+
 /* One transaction: a database is of one version or of the other. */
 dse_status store_schema_migrate(store *s, int version, dse_error *err)
 {
-    dse_status st = store_execute(s, "BEGIN IMMEDIATE", "bring the database to this version", err);
-    dse_strbuf alter;
-    char done[80];
+    dse_status st = bring(s, "BEGIN IMMEDIATE", err);
+    dse_strbuf sql;
 
     if (st != DSE_OK)
         return st;
     for (int v = version; st == DSE_OK && v < STORE_SCHEMA_VERSION; v++)
-        st = store_execute(s, migrations[v - 1], "bring the database to this version", err);
-    dse_strbuf_init(&alter);
+        st = bring(s, migrations[v - 1], err);
+    dse_strbuf_init(&sql);
     if (st == DSE_OK)
-        st = store_schema_missing(s, &alter, err);
-    if (st == DSE_OK && alter.len)
-        st = store_execute(s, alter.data, "bring the database to this version", err);
-    dse_strbuf_free(&alter);
-    if (st == DSE_OK && version < STORE_SCHEMA_VERSION)
-        st = set_checksums(s, err);
-    snprintf(done, sizeof done, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA_VERSION);
+        st = store_schema_missing(s, &sql, err);
+    add_end(version, &sql);
     if (st == DSE_OK)
-        st = store_execute(s, done, "bring the database to this version", err);
+        st = bring(s, sql.data, err);
+    dse_strbuf_free(&sql);
     if (st != DSE_OK)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
     return st;

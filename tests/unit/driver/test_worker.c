@@ -175,7 +175,7 @@ CLAIM(anything_else_is_refused)
 
 #define MAX_LINES 64
 
-/* Requests of two studies, and some that are none, so that each study comes again after another. */
+/* Requests and configurations of two studies, and some that are none, so that each study comes again after another. */
 static size_t make_requests(const char *request[MAX_LINES])
 {
     static const char *const system[] = {"ring8", "boxes8"}, *const setting = "layers=1";
@@ -193,6 +193,16 @@ static size_t make_requests(const char *request[MAX_LINES])
         drv_study study;
 
         assert_ok(drv_study_load("small", system[i / 2 % 2], &settings, &arena, &study, &err), &err);
+        if (i % 7 < 4) {
+            dse_strbuf study_text;
+
+            dse_strbuf_init(&study_text);
+            dse_strbuf_clear(&text);
+            drv_study_write_config(&study, NULL, &study_text);
+            drv_study_write_request(&study_text, &p, &text);
+            request[n++] = dse_arena_strdup(&arena, text.data);
+            dse_strbuf_free(&study_text);
+        }
         dse_strbuf_clear(&text);
         drv_study_write_config(&study, &p, &text);
         request[n++] = dse_arena_strdup(&arena, text.data);

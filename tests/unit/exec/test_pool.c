@@ -493,6 +493,21 @@ CLAIM(a_grandchild_does_not_hold_the_pool_when_all_is_answered)
     assert_true(seconds() - start < 10);
 }
 
+CLAIM(a_grandchild_does_not_hold_the_line_of_a_worker_that_died)
+{
+    double start = seconds();
+
+    lines(2);
+    assert_ok(run("sleep 20 & read l; echo gone >&2; exit 3", 1), &err);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(job.failed[i], 1);
+        assert_string_equal(
+            job.answer[i],
+            "its worker ended with exit code 3 without an answer, twice; its last words: gone");
+    }
+    assert_true(seconds() - start < 15);
+}
+
 /* ---- this process ------------------------------------------------------------------------------------- */
 
 CLAIM(there_is_at_least_one_core) { assert_true(exec_cores() >= 1); }
@@ -552,6 +567,7 @@ int main(void)
         cmocka_unit_test(being_terminated_is_told_from_ctrl_c),
         cmocka_unit_test(what_was_answered_before_ctrl_c_stays),
         cmocka_unit_test(a_grandchild_does_not_hold_the_pool_when_all_is_answered),
+        cmocka_unit_test(a_grandchild_does_not_hold_the_line_of_a_worker_that_died),
         cmocka_unit_test(there_is_at_least_one_core),
         cmocka_unit_test(the_running_program_is_found),
         cmocka_unit_test(the_pool_can_run_again),
