@@ -247,13 +247,17 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
     return DSE_OK;
 }
 
+static bool has_word(const card_model *m);
+
 bool card_model_trains(const card_model *m) { return !strcmp(m->profile, TRAIN); }
 
 void card_model_settle_profile(card_model *m)
 {
     if (!*m->profile && strcmp(m->operators, "transformer") != 0)
         strcpy(m->profile, TRAIN);
-    else if (!strcmp(m->profile, STAGE))
+    if (card_model_trains(m) && !has_word(m) && isnan(m->precision.bytes.weights))
+        strcpy(m->precision.word, "mixed"); /* training counts bytes */
+    if (!strcmp(m->profile, STAGE))
         *m->profile = '\0';
 }
 

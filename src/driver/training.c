@@ -28,6 +28,23 @@ enum { SCHEDULE_1F1B, SCHEDULE_GPIPE, SCHEDULE_LOOPED_BFS, SCHEDULE_ZERO_BUBBLE,
 enum { LIKE_MEGATRON, LIKE_TORCHTITAN, LIKE_DEEPSPEED };
 enum { RESHARD_DEFAULT, RESHARD_ALWAYS, RESHARD_NEVER };
 
+/* The kinds of the stored columns that what memory holds counts as. */
+static uint64_t *column_of(step_holds kind, store_metrics *m)
+{
+    switch (kind) {
+    case STEP_HOLDS_PARAMETERS: return &m->peak_weights;
+    case STEP_HOLDS_GRADIENTS:
+    case STEP_HOLDS_WHOLE_GRADIENTS: return &m->peak_weight_gradients;
+    case STEP_HOLDS_OPTIMIZER: return &m->peak_optimizer;
+    case STEP_HOLDS_RECOMPUTED: return &m->peak_recomputed;
+    case STEP_HOLDS_WORKING:
+    case STEP_HOLDS_DEFERRED: return &m->peak_activation_gradients;
+    case STEP_HOLDS_ACTIVATIONS:
+    case STEP_HOLDS_LOGITS: return &m->peak_activations;
+    default: return &m->peak_gathered; /* buffers, and what is gathered or sent */
+    }
+}
+
 static const char *schedule_name(const strategy *p)
 {
     switch (p->schedule) {
@@ -55,6 +72,13 @@ static void add_habits(const strategy *p, step_options *o)
     o->stops_early = titan;
     o->expands_kv = titan;
     o->fused_attention = true;
+    o->calls_alone = o->sums_whole_gradients = p->like == LIKE_MEGATRON;
+    o->buckets_first_stage = p->like == LIKE_MEGATRON && p->pp > 1 && p->vp == 1;
+    o->batches_messages = p->like == LIKE_MEGATRON && p->vp > 1;
+    o->pads_parameters = p->like == LIKE_MEGATRON && p->zero ? 64 : 1;
+    o->logits_copies = titan ? 2 : 1;
+    o->keeps_outputs = titan;
+    o->receives_ahead = 1;
     o->fused_activation = !titan;
     o->activation_bytes = o->weight_bytes = 2;
     o->kept_weight_bytes = titan ? 4 : 2;
@@ -224,6 +248,13 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     out->step_idle = r->part[STEP_PART_BUBBLE];
     out->tokens_per_s = (double)r->tokens / seconds;
     out->tokens_per_s_npu = out->tokens_per_s / npus;
+    out->peak_memory = r->memory[r->largest].peak;
+    out->peak_memory_rank0 = r->memory[0].peak;
+    out->peak_weights = out->peak_weight_gradients = out->peak_updated_weights = out->peak_activations = 0;
+    out->peak_recomputed = out->peak_activation_gradients = out->peak_inputs = out->peak_optimizer = 0;
+    out->peak_gathered = 0;
+    for (int k = 0; k < STEP_N_HOLDS; k++)
+        *column_of((step_holds)k, out) += r->memory[r->largest].held[k];
     out->mfu = 100 * r->model_operations / (seconds * peak * npus);
     out->hfu = 100 * r->executed_operations / (seconds * peak * npus);
 }

@@ -190,6 +190,8 @@ static double receives(const step_module *m, const step_shape *s, bool is_backwa
         return 0;
     switch (o->context) {
     case STEP_CONTEXT_RING: return 2 * kv * (o->activation_bytes + (is_backward ? o->reduce_bytes : 0));
+    case STEP_CONTEXT_ALL_GATHER_RING:
+        return kv * (o->cp * o->activation_bytes + (is_backward ? 2 * o->reduce_bytes : 0));
     case STEP_CONTEXT_ALL_GATHER: return o->cp * kv * o->activation_bytes * (is_backward ? 2 : 1);
     case STEP_CONTEXT_ALL_TO_ALL: break;
     }
