@@ -85,12 +85,12 @@ extern const char *const sched_names[];
 dse_status sched_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_plan *out,
                       dse_error *err);
 
-/* Reads a plan as PyTorch writes it to CSV: a line for each rank, a cell for each action, empty cells
- * ignored. `name` is the file's, for messages, which are at name:line:column. Which rank holds which
- * stage, and how many micro-batches there are, follows from the actions. Cells that are no computation are
- * counted in n_skipped. DSE_E_SYNTAX for a cell that is no action; DSE_E_CONFIG for actions that are
- * missing, twice or on two ranks; DSE_E_RANGE for plans beyond the limits above. It does not find
- * deadlocks: sched_order_make does. */
+/* Reads a plan as PyTorch writes it to CSV: a line for each rank, a cell for each action, empty cells ignored;
+ * and plans of two directions as sched_add_row writes them. `name` is the file's, for messages, which are at
+ * name:line:column. Which rank holds which stage, and how many micro-batches there are, follows from the
+ * actions. Cells that are no computation are counted in n_skipped. DSE_E_SYNTAX for a cell that is no action;
+ * DSE_E_CONFIG for actions that are missing, twice or on two ranks; DSE_E_RANGE for plans beyond the limits
+ * above. It does not find deadlocks: sched_order_make does. */
 dse_status sched_read_csv(const char *text, size_t length, const char *name, dse_arena *a, sched_plan *out,
                           dse_error *err);
 
