@@ -119,6 +119,7 @@ static dse_status make_plan(const schedule_options *o, dse_arena *a, schedule_sh
     if ((st = check_options(o, !d, err)) != DSE_OK)
         return st;
     s->name = d ? sched_name(d) : o->schedule;
+    s->summary = d ? sched_summary(d) : "the order that the file has";
     return d ? sched_make(d, &rule, a, &s->plan, err) : read_file(o->schedule, &rule, a, &s->plan, err);
 }
 

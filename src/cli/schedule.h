@@ -6,8 +6,9 @@
 
 /* A plan with its times, and what the header of the output says of both. */
 typedef struct {
-    const char *name;  /* of the schedule, or of the file */
-    const char *costs; /* as they were given */
+    const char *name;    /* of the schedule, or of the file */
+    const char *summary; /* of its rule, in a few words */
+    const char *costs;   /* as they were given */
     sched_plan plan;
     sched_times times;
     uint32_t *peak_i, *peak_w; /* [n_ranks] */

@@ -24,8 +24,8 @@ void schedule_title(const schedule_shown *s, dse_strbuf *out)
 
 /* ---- actions ------------------------------------------------------------------------------- */
 
-/* The cells of a rank in lines of at most `width` columns; if not `all`, as many as one line has room for, and how
- * many more there are. */
+/* The cells of a rank in lines of at most `width` columns; if not `all`, as many as one line has room for,
+ * and how many more there are. */
 static void add_actions(const sched_plan *p, uint32_t rank, size_t indent, size_t width, bool all,
                         dse_strbuf *out)
 {
@@ -77,26 +77,28 @@ static void print_actions(const schedule_shown *s, bool all, dse_strbuf *out)
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-/* "0,4", "0,4,...,28"; of two directions "a0,b7". */
-static void add_stages(const sched_plan *p, uint32_t rank, dse_strbuf *out)
+/* The stages of a rank in the order in which they first run: "0,4", "0,4,...,28"; of two directions
+ * "a0,b7". `seen` and `list` have a place for each stage; a stage is seen once, as it is on one rank. */
+static void add_stages(const sched_plan *p, uint32_t rank, bool *seen, uint32_t *list, dse_strbuf *out)
 {
-    uint32_t n_all = p->n_directions * p->n_stages, n = 0, nth = 0;
+    uint32_t n = 0;
 
-    for (uint32_t stage = 0; stage < n_all; stage++)
-        n += p->stage_rank[stage] == rank;
-    for (uint32_t stage = 0; stage < n_all; stage++) {
-        if (p->stage_rank[stage] != rank)
-            continue;
-        nth++;
-        if (n > MOST_STAGES && nth > 2 && nth < n) {
-            dse_strbuf_adds(out, nth == 3 ? ",..." : "");
-            continue;
+    for (uint32_t i = p->first[rank]; i < p->first[rank + 1]; i++) {
+        uint32_t stage = p->action[i].stage;
+
+        if (!seen[stage])
+            list[n++] = stage;
+        seen[stage] = true;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (n > MOST_STAGES && i == 2) {
+            dse_strbuf_adds(out, ",...");
+            i = n - 1;
         }
-        dse_strbuf_addf(out, "%s%s%" PRIu32, nth > 1 ? "," : "",
-                        p->n_directions == 1  ? ""
-                        : stage < p->n_stages ? "a"
-                                              : "b",
-                        stage % p->n_stages);
+        dse_strbuf_adds(out, i ? "," : "");
+        if (p->n_directions > 1)
+            dse_strbuf_addc(out, list[i] < p->n_stages ? 'a' : 'b');
+        dse_strbuf_addu(out, list[i] % p->n_stages);
     }
 }
 
@@ -108,6 +110,9 @@ static double percent_of(uint64_t part, uint64_t whole)
 static void print_ranks(const schedule_shown *s, dse_strbuf *out)
 {
     const sched_plan *p = &s->plan;
+    size_t n_stages = (size_t)p->n_directions * p->n_stages;
+    bool *seen = dse_calloc(n_stages, sizeof *seen);
+    uint32_t *list = dse_calloc(n_stages, sizeof *list);
     dse_strbuf stages;
     report_table t;
 
@@ -118,7 +123,7 @@ static void print_ranks(const schedule_shown *s, dse_strbuf *out)
         uint64_t idle = s->times.makespan - s->times.busy[r];
 
         dse_strbuf_clear(&stages);
-        add_stages(p, r, &stages);
+        add_stages(p, r, seen, list, &stages);
         report_table_cell(&t, "%" PRIu32, r);
         report_table_cell(&t, "%s", stages.data);
         report_table_cell(&t, "%" PRIu32, p->first[r + 1] - p->first[r]);
@@ -132,6 +137,8 @@ static void print_ranks(const schedule_shown *s, dse_strbuf *out)
     }
     report_table_end(&t, out);
     dse_strbuf_free(&stages);
+    dse_free(seen);
+    dse_free(list);
 }
 
 static void print_sums(const schedule_shown *s, dse_strbuf *out)
@@ -157,7 +164,7 @@ static void print_sums(const schedule_shown *s, dse_strbuf *out)
 void schedule_show_text(const schedule_shown *s, bool all, dse_strbuf *out)
 {
     schedule_title(s, out);
-    dse_strbuf_adds(out, "\n\n");
+    dse_strbuf_addf(out, "\n%s\n\n", s->summary);
     print_actions(s, all || sched_n_actions(&s->plan) <= MOST_LISTED, out);
     print_ranks(s, out);
     print_sums(s, out);

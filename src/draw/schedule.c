@@ -1,5 +1,5 @@
-/* Boxes of actions over time. Colours are told apart by colour-blind readers as well (after Okabe and Ito), and are
- * all light enough for dark text, so that a page may be light or dark. */
+/* Boxes of actions over time. Colours are told apart by colour-blind readers as well (after Okabe and
+ * Ito), and are all light enough for dark text, so that a page may be light or dark. */
 #include "draw/schedule.h"
 #include "draw/elements.h"
 
@@ -94,7 +94,8 @@ static void find_kinds(picture *p)
     }
 }
 
-/* The shortest action that takes time has LEAST_BOX, within what is neither too small nor too wide to look at. */
+/* The shortest action that takes time has LEAST_BOX, within what is neither too small nor too wide to look
+ * at. */
 static double choose_pixels(const sched_plan *p, const sched_times *t)
 {
     uint64_t shortest = t->makespan;

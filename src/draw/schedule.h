@@ -4,8 +4,8 @@
 
 #include "schedule/compose.h"
 
-/* An SVG for light and dark pages, with a box for each action; `title` is the first line of it. The same plan and
- * times have the same bytes. DSE_E_RANGE if there are more than 20,000 actions. */
+/* An SVG for light and dark pages, with a box for each action; `title` is the first line of it. The same
+ * plan and times have the same bytes. DSE_E_RANGE if there are more than 20,000 actions. */
 dse_status draw_schedule_svg(const sched_plan *p, const sched_times *t, const char *title, dse_strbuf *out,
                              dse_error *err);
 

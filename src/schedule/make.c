@@ -1,4 +1,5 @@
-/* A plan from a schedule's rule: the options are checked by the schedule's conditions, then each rank is filled. */
+/* A plan from a schedule's rule: the options are checked by the schedule's conditions, then each rank is
+ * filled. */
 #include "schedule/compose.h"
 #include "schedule/parts.h"
 
@@ -93,8 +94,8 @@ static bool works(const sched_def *d, const sched_options *o)
     return !broken(d, &full) && (!d->has_groups || sched_groups_are_full(&full));
 }
 
-/* The value nearest to that of o with which everything works, or, if `alone` is one, that condition is met: below it
- * (step -1), or above it (1). 0: none is near. */
+/* The value nearest to that of o with which everything works, or, if `alone` is one, that condition is
+ * met: below it (step -1), or above it (1). 0: none is near. */
 static uint32_t nearest(const sched_def *d, const sched_options *o, size_t offset, int step,
                         const sched_condition *alone)
 {

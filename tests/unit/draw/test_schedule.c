@@ -51,7 +51,8 @@ CLAIM(each_action_has_a_box_and_a_text)
     end(&p);
 }
 
-/* Makespan 4 + 1 = 5 times 3 on two ranks: at 640 pixels a unit has 42.7. Rank 1's F0 begins at 1: 20 + 64 + 42.7. */
+/* Makespan 4 + 1 = 5 times 3 on two ranks: at 640 pixels a unit has 42.7. Rank 1's F0 begins at 1: 20 + 64
+ * + 42.7. */
 CLAIM(time_goes_to_the_right)
 {
     picture p;
@@ -62,7 +63,8 @@ CLAIM(time_goes_to_the_right)
     end(&p);
 }
 
-/* Micro-batch 100 in a box of 16 pixels: its number does not fit; that of 99 does not, either: 2 * 6 + 2 is 14, it does. */
+/* Micro-batch 100 in a box of 16 pixels: its number does not fit; that of 99 does not, either: 2 * 6 + 2
+ * is 14, it does. */
 CLAIM(numbers_are_where_they_fit)
 {
     picture p;
@@ -73,7 +75,8 @@ CLAIM(numbers_are_where_they_fit)
     end(&p);
 }
 
-/* Part 4 has m - 2p + r + 1 = 3 rounds of two pairs, of which the very first is none: 5; parts 5 and 6 have none. */
+/* Part 4 has m - 2p + r + 1 = 3 rounds of two pairs, of which the very first is none: 5; parts 5 and 6
+ * have none. */
 CLAIM(pairs_have_a_frame)
 {
     picture p;
