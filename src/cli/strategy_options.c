@@ -83,6 +83,8 @@ const option *strategy_list_options(size_t *n) { return options_of(true, n); }
 
 static bool is_given(const strategy_option *o) { return o->text || o->on; }
 
+bool strategy_options_says(const strategy_options *o, uint32_t parameter) { return is_given(&o->of[parameter]); }
+
 uint32_t strategy_options_given(const strategy_options *o, uint64_t which)
 {
     uint32_t i = 0;

@@ -21,6 +21,9 @@ option_group strategy_value_options, strategy_list_options;
 /* The first parameter that was given, of those in `which`; STRATEGY_N: none. */
 uint32_t strategy_options_given(const strategy_options *o, uint64_t which);
 
+/* Whether a parameter was given. */
+bool strategy_options_says(const strategy_options *o, uint32_t parameter);
+
 /* Sets the values that were given over *s. DSE_E_USAGE. */
 dse_status strategy_options_set(const strategy_options *o, strategy *s, dse_error *err);
 

@@ -139,6 +139,17 @@ static dse_status check_schedule(const strategy *p, const step_options *o, dse_e
     return DSE_OK;
 }
 
+void drv_training_fill_dp(const drv_study *s, strategy *p)
+{
+    const uint64_t npus = card_system_npus(&s->system);
+    uint64_t others;
+
+    p->dp = 1;
+    others = strategy_ranks(p);
+    if (others <= npus && npus % others == 0)
+        p->dp = (uint32_t)(npus / others);
+}
+
 dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err)
 {
     uint64_t at_once = (uint64_t)p->dp * p->micro_batch;

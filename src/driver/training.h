@@ -20,6 +20,9 @@ dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **ou
 /* What the generator of the step takes of a point. */
 step_options drv_training_options(const drv_study *s, const strategy *p);
 
+/* Gives dp the NPUs that the other axes leave, as programs do; leaves it if they do not divide. */
+void drv_training_fill_dp(const drv_study *s, strategy *p);
+
 /* Refuses a point with the rule that it breaks, and what would do. DSE_E_RANGE. */
 dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err);
 
