@@ -167,10 +167,17 @@ static void gather_block(step_chunk *c, uint32_t block, step_items *out)
     }
 }
 
+bool step_chunk_gathers(const step_chunk *c)
+{
+    const step_options *o = c->options;
+
+    return is_sharded(c) || (o->overlaps_parameters && !(o->aligns_parameters && o->vp > 1));
+}
+
 void step_chunk_gather(const step_chunk *c, step_items *out)
 {
     out->n = 0;
-    for (uint32_t i = 0; i < c->buckets.n && !is_sharded(c) && !c->options->overlaps_parameters; i++)
+    for (uint32_t i = 0; i < c->buckets.n; i++)
         if (c->buckets.bucket[i].is_gathered)
             add_collective(out, c->buckets.bucket[i].ready_block, DSE_NONE, &c->buckets.bucket[i].gathering);
 }
@@ -204,7 +211,7 @@ static void forward(step_chunk *c, step_items *out)
     for (uint32_t i = 0; i < c->stage.n_blocks; i++) {
         if (is_sharded(c))
             begin_units(c, i, out);
-        else if (o->overlaps_parameters && c->n_passes == 0)
+        else if (c->n_passes == 0 && step_chunk_gathers(c))
             gather_block(c, i, out);
         add_block(out, i);
         if (is_sharded(c))

@@ -277,11 +277,34 @@ static uint32_t warm_up_of(const lister *l, const passes *f)
     return n < f->n ? n : f->n;
 }
 
+static void gather_aligned(lister *l, uint32_t chunk)
+{
+    if (chunk >= l->n_chunks || !l->options->overlaps_parameters || step_chunk_gathers(&l->chunk[chunk]))
+        return;
+    step_chunk_gather(&l->chunk[chunk], &l->items);
+    put_items(l, STEP_PHASE_FORWARD);
+}
+
+/* Before forward pass i: the chunk after the one that the first rank begins at that time. */
+static void gather_next(lister *l, const passes *f, uint32_t i)
+{
+    uint32_t k = i + l->of->rank;
+    const sched_action *a;
+
+    if (k >= f->n)
+        return;
+    a = &l->action[f->at[k]];
+    if (a->micro_batch == 0 && a->stage >= l->options->pp)
+        gather_aligned(l, a->stage / l->options->pp + 1);
+}
+
 /* Forward pass i and backward pass j, DSE_NONE: none; then their messages. */
 static void iterate(lister *l, const passes *f, const passes *b, uint32_t i, uint32_t j, bool first_gradient)
 {
-    if (i != DSE_NONE)
+    if (i != DSE_NONE) {
+        gather_next(l, f, i);
         put_pass(l, f->at[i]);
+    }
     if (j != DSE_NONE) {
         put_pass(l, b->at[j]);
         reduce_aligned(l, b->at[j]);
@@ -301,6 +324,8 @@ static void run_in_iterations(lister *l)
     uint32_t warm_up = warm_up_of(l, &f), i = 0, j = 0;
     bool takes_gradient = crosses(l, &l->action[b.at[0]], false);
 
+    gather_aligned(l, 0);
+    gather_aligned(l, 1);
     receive_for(l, &l->action[f.at[0]]);
     for (; i < warm_up; i++)
         iterate(l, &f, &b, i, DSE_NONE, takes_gradient && i + 1 == warm_up);
@@ -338,6 +363,8 @@ static void finish(lister *l)
     step_finish(l->chunk, l->n_chunks, &l->items);
     put_items(l, STEP_PHASE_FINALIZE);
     for (uint32_t i = 0; i < l->n_chunks; i++) {
+        if (l->options->overlaps_parameters || l->options->zero == 3)
+            continue;
         step_chunk_gather(&l->chunk[i], &l->items);
         put_items(l, STEP_PHASE_PARAMETERS);
     }

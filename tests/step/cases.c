@@ -252,8 +252,8 @@ case_state read_ring(step_case *c)
 
 /* ---- passes of Megatron-LM ----------------------------------------------------------------------- */
 
-/* "F" and "B" for a pass, "G" for a reduction of gradients; before each, how many messages were sent and
- * received. */
+/* "F" and "B" for a pass, "G" for a reduction of gradients, "P" for a gathering of parameters; before
+ * each, how many messages were sent and received. */
 static void add_event(dse_strbuf *out, char event, uint32_t messages[2])
 {
     if (messages[0] || messages[1])
@@ -277,10 +277,19 @@ static void add_row(const char *row, dse_strbuf *out)
             messages[0]++;
         else if (!digits && kind == 'R')
             messages[1]++;
-        else if (digits && (kind == 'F' || kind == 'B' || kind == 'G'))
+        else if (digits && (strchr("FBGP", kind)))
             add_event(out, kind, messages);
     }
     add_event(out, '\0', messages);
+}
+
+static char event_of(const step_entry *e)
+{
+    bool forward = e->phase == STEP_PHASE_FORWARD;
+
+    if (e->call.group == STEP_GROUP_TP)
+        return forward ? 'F' : 'B';
+    return forward ? 'P' : 'G';
 }
 
 static void add_list(const step_list *list, dse_strbuf *out)
@@ -295,11 +304,7 @@ static void add_list(const step_list *list, dse_strbuf *out)
             continue;
         }
         for (uint64_t k = 0; k < e->times; k++)
-            add_event(out,
-                      e->call.group != STEP_GROUP_TP   ? 'G'
-                      : e->phase == STEP_PHASE_FORWARD ? 'F'
-                                                       : 'B',
-                      messages);
+            add_event(out, event_of(e), messages);
     }
     add_event(out, '\0', messages);
 }
@@ -331,7 +336,7 @@ case_state check_passes(step_case *c)
     sched_options s = {.group_size = number(c->row, "microbatch_group_size_per_vp_stage")};
     dse_error err = {0};
 
-    if (!json_is_array(exec) || flag(c->row, "overlap_p2p") || flag(c->row, "param_sync_func"))
+    if (!json_is_array(exec) || flag(c->row, "overlap_p2p"))
         return CASE_SKIPPED;
     *o = plain_options();
     o->tp = 2;
@@ -339,6 +344,7 @@ case_state check_passes(step_case *c)
     s.vp = o->vp = number(c->row, "v");
     s.micro_batches = o->n_micro_batches = number(c->row, "m");
     o->overlaps_gradients = o->aligns_gradients = true;
+    o->zero = o->overlaps_parameters = o->aligns_parameters = flag(c->row, "param_sync_func");
     o->batches_messages = o->vp > 1;
     if (load_model(c, "pair.yaml", c->row, o->pp * o->vp) != CASE_READY)
         return CASE_FAILED;
