@@ -153,15 +153,18 @@ void step_chunk_reduce(const step_chunk *c, step_items *out)
         add_reductions(out, &c->buckets.bucket[i], DSE_NONE);
 }
 
-/* Updated parameters are gathered before the first pass that needs them, and the next bucket's with them. */
+/* Updated parameters are gathered before the first pass that needs them, and the next bucket's as soon as a
+ * bucket is used for the first time. What is ready last in the backward pass is used first. */
 static void gather_block(step_chunk *c, uint32_t block, step_items *out)
 {
     const step_buckets *b = &c->buckets;
+    uint32_t n_used = 0;
 
-    for (bool is_ahead = false; c->n_gathered < b->n && !is_ahead; c->n_gathered++) {
+    while (n_used < b->n && b->bucket[b->launch[b->n - 1 - n_used]].ready_block <= block)
+        n_used++;
+    for (; c->n_gathered < b->n && c->n_gathered <= n_used; c->n_gathered++) {
         const step_bucket *next = &b->bucket[b->launch[b->n - 1 - c->n_gathered]];
 
-        is_ahead = next->ready_block > block; /* what is ready last is used first */
         if (next->is_gathered)
             add_collective(out, next->ready_block, DSE_NONE, &next->gathering);
     }

@@ -153,6 +153,25 @@ CLAIM(parameters_are_gathered_after_the_step_or_under_the_next_forward_pass)
                         "B:reduce_scatter:1280 B:reduce_scatter:1344 B:reduce_scatter:1568");
 }
 
+/* Of the backward pass buckets of 440, 416 and 304 elements: half a table of 160, and 8 layers of 8, 32
+ * and 64. The second begins in layer 2, which lets the third one begin. */
+CLAIM(the_next_bucket_is_gathered_when_one_is_first_used)
+{
+    const step_model m = small_model(8, &arena);
+    step_options o = small_options();
+
+    (void)state;
+    o.dp = o.tp = 2;
+    o.zero = 1;
+    o.overlaps_gradients = o.overlaps_parameters = true;
+    o.bucket_elements = 400;
+    assert_memory_equal(
+        small_list(&m, &o, "1f1b", 0, &arena),
+        "F:all_gather:304 F:all_gather:416 F:all_reduce:64x2 F:all_gather:440 F:all_reduce:64x7 "
+        "F:all_reduce:16x3 B:",
+        107);
+}
+
 CLAIM(sharded_gradients_are_reduced_in_each_micro_batch)
 {
     const step_model m = small_model(2, &arena);
@@ -281,6 +300,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_bucket_is_reduced_by_the_pass_that_makes_its_gradients, begin, end),
         cmocka_unit_test_setup_teardown(parameters_are_gathered_after_the_step_or_under_the_next_forward_pass,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(the_next_bucket_is_gathered_when_one_is_first_used, begin, end),
         cmocka_unit_test_setup_teardown(sharded_gradients_are_reduced_in_each_micro_batch, begin, end),
         cmocka_unit_test_setup_teardown(aligned_stages_reduce_together, begin, end),
         cmocka_unit_test_setup_teardown(a_unit_before_is_gathered_before_this_one_is_reduced, begin, end),
