@@ -12,8 +12,8 @@ typedef enum { STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_SELECTIVE, STEP_RECOMPUTE_FUL
 typedef enum {
     STEP_CONTEXT_RING,
     STEP_CONTEXT_ALL_GATHER,      /* gradients are reduce-scattered (Megatron-LM) */
-    STEP_CONTEXT_ALL_GATHER_RING, /* gradients go around a ring (torch, its "allgather" rotation) */
-    STEP_CONTEXT_ALL_TO_ALL
+    STEP_CONTEXT_ALL_TO_ALL,
+    STEP_CONTEXT_ALL_GATHER_RING /* gradients go around a ring (torch, its "allgather" rotation) */
 } step_context;
 
 /* In which micro-batch the gradients of fully sharded parameters are reduced, and what becomes of the
