@@ -153,24 +153,34 @@ void step_chunk_reduce(const step_chunk *c, step_items *out)
         add_reductions(out, &c->buckets.bucket[i], DSE_NONE);
 }
 
-/* Updated parameters are gathered before the first pass that needs them, and the next bucket's with them. */
+/* Updated parameters are gathered before the first pass that needs them, and the next bucket's as soon as a
+ * bucket is used for the first time. What is ready last in the backward pass is used first. */
 static void gather_block(step_chunk *c, uint32_t block, step_items *out)
 {
     const step_buckets *b = &c->buckets;
+    uint32_t n_used = 0;
 
-    for (bool is_ahead = false; c->n_gathered < b->n && !is_ahead; c->n_gathered++) {
+    while (n_used < b->n && b->bucket[b->launch[b->n - 1 - n_used]].ready_block <= block)
+        n_used++;
+    for (; c->n_gathered < b->n && c->n_gathered <= n_used; c->n_gathered++) {
         const step_bucket *next = &b->bucket[b->launch[b->n - 1 - c->n_gathered]];
 
-        is_ahead = next->ready_block > block; /* what is ready last is used first */
         if (next->is_gathered)
             add_collective(out, next->ready_block, DSE_NONE, &next->gathering);
     }
 }
 
+bool step_chunk_gathers(const step_chunk *c)
+{
+    const step_options *o = c->options;
+
+    return is_sharded(c) || (o->overlaps_parameters && !(o->aligns_parameters && o->vp > 1));
+}
+
 void step_chunk_gather(const step_chunk *c, step_items *out)
 {
     out->n = 0;
-    for (uint32_t i = 0; i < c->buckets.n && !is_sharded(c) && !c->options->overlaps_parameters; i++)
+    for (uint32_t i = 0; i < c->buckets.n; i++)
         if (c->buckets.bucket[i].is_gathered)
             add_collective(out, c->buckets.bucket[i].ready_block, DSE_NONE, &c->buckets.bucket[i].gathering);
 }
@@ -204,7 +214,7 @@ static void forward(step_chunk *c, step_items *out)
     for (uint32_t i = 0; i < c->stage.n_blocks; i++) {
         if (is_sharded(c))
             begin_units(c, i, out);
-        else if (o->overlaps_parameters && c->n_passes == 0)
+        else if (c->n_passes == 0 && step_chunk_gathers(c))
             gather_block(c, i, out);
         add_block(out, i);
         if (is_sharded(c))

@@ -51,7 +51,8 @@ void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *o
  * the backward pass that options.h names for `aligns_gradients`, or after all. */
 bool step_chunk_overlaps(const step_chunk *c);
 void step_chunk_reduce(const step_chunk *c, step_items *out);
-/* Gathers the updated parameters after the step, unless the next forward pass does. */
+/* Gathers the updated parameters of all buckets; for chunks whose forward passes do not. */
+bool step_chunk_gathers(const step_chunk *c);
 void step_chunk_gather(const step_chunk *c, step_items *out);
 
 /* After the reduction of all chunks of a rank: sums of gradients over tp, and of tied embeddings. */

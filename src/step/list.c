@@ -216,16 +216,6 @@ static void send_of(lister *l, const sched_action *a)
         put_message(l, STEP_SEND);
 }
 
-static void run_in_order(lister *l)
-{
-    for (uint32_t i = 0; i < l->n_actions; i++) {
-        receive_for(l, &l->action[i]);
-        put_pass(l, i);
-        reduce_aligned(l, i);
-        send_of(l, &l->action[i]);
-    }
-}
-
 /* ---- messages of iterations -------------------------------------------------------------------- */
 
 /* The passes of one direction: of virtual micro-batch k the k-th. */
@@ -277,11 +267,34 @@ static uint32_t warm_up_of(const lister *l, const passes *f)
     return n < f->n ? n : f->n;
 }
 
+static void gather_aligned(lister *l, uint32_t chunk)
+{
+    if (chunk >= l->n_chunks || !l->options->overlaps_parameters || step_chunk_gathers(&l->chunk[chunk]))
+        return;
+    step_chunk_gather(&l->chunk[chunk], &l->items);
+    put_items(l, STEP_PHASE_FORWARD);
+}
+
+/* Before forward pass i: the chunk after the one that the first rank begins at that time. */
+static void gather_next(lister *l, const passes *f, uint32_t i)
+{
+    uint32_t k = i + l->of->rank;
+    const sched_action *a;
+
+    if (k >= f->n)
+        return;
+    a = &l->action[f->at[k]];
+    if (a->micro_batch == 0 && a->stage >= l->options->pp)
+        gather_aligned(l, a->stage / l->options->pp + 1);
+}
+
 /* Forward pass i and backward pass j, DSE_NONE: none; then their messages. */
 static void iterate(lister *l, const passes *f, const passes *b, uint32_t i, uint32_t j, bool first_gradient)
 {
-    if (i != DSE_NONE)
+    if (i != DSE_NONE) {
+        gather_next(l, f, i);
         put_pass(l, f->at[i]);
+    }
     if (j != DSE_NONE) {
         put_pass(l, b->at[j]);
         reduce_aligned(l, b->at[j]);
@@ -295,12 +308,26 @@ static void iterate(lister *l, const passes *f, const passes *b, uint32_t i, uin
         put_message(l, STEP_RECV);
 }
 
-static void run_in_iterations(lister *l)
+/* Whether the rank's actions are those of iterations: forward passes, pairs, backward passes. */
+static bool is_in_iterations(const lister *l, uint32_t n_forward, uint32_t warm_up)
 {
-    passes f = passes_of(l, true), b = passes_of(l, false);
-    uint32_t warm_up = warm_up_of(l, &f), i = 0, j = 0;
+    for (uint32_t i = 0; i < l->n_actions; i++) {
+        bool is_alone = i < warm_up || i >= 2 * n_forward - warm_up;
+        bool forward = is_alone ? i < warm_up : (i - warm_up) % 2 == 0;
+
+        if (l->action[i].kind != (forward ? SCHED_F : SCHED_B))
+            return false;
+    }
+    return true;
+}
+
+static void run_in_iterations(lister *l, passes f, passes b, uint32_t warm_up)
+{
+    uint32_t i = 0, j = 0;
     bool takes_gradient = crosses(l, &l->action[b.at[0]], false);
 
+    gather_aligned(l, 0);
+    gather_aligned(l, 1);
     receive_for(l, &l->action[f.at[0]]);
     for (; i < warm_up; i++)
         iterate(l, &f, &b, i, DSE_NONE, takes_gradient && i + 1 == warm_up);
@@ -308,6 +335,29 @@ static void run_in_iterations(lister *l)
         iterate(l, &f, &b, i, j, false);
     for (; j < b.n; j++)
         iterate(l, &f, &b, DSE_NONE, j, false);
+}
+
+static void run_in_order(lister *l)
+{
+    for (uint32_t i = 0; i < l->n_chunks; i++)
+        gather_aligned(l, i);
+    for (uint32_t i = 0; i < l->n_actions; i++) {
+        receive_for(l, &l->action[i]);
+        put_pass(l, i);
+        reduce_aligned(l, i);
+        send_of(l, &l->action[i]);
+    }
+}
+
+static void run(lister *l)
+{
+    passes f = passes_of(l, true), b = passes_of(l, false);
+    uint32_t warm_up = warm_up_of(l, &f);
+
+    if (l->options->batches_messages && l->options->vp > 1 && is_in_iterations(l, f.n, warm_up))
+        run_in_iterations(l, f, b, warm_up);
+    else
+        run_in_order(l);
 }
 
 /* ---- the step ---------------------------------------------------------------------------------- */
@@ -338,6 +388,8 @@ static void finish(lister *l)
     step_finish(l->chunk, l->n_chunks, &l->items);
     put_items(l, STEP_PHASE_FINALIZE);
     for (uint32_t i = 0; i < l->n_chunks; i++) {
+        if (l->options->overlaps_parameters || l->options->zero == 3)
+            continue;
         step_chunk_gather(&l->chunk[i], &l->items);
         put_items(l, STEP_PHASE_PARAMETERS);
     }
@@ -354,10 +406,7 @@ void step_list_make(const step_model *m, const step_options *o, const sched_plan
     l.action = plan->action + plan->first[of->rank];
     l.n_actions = plan->first[of->rank + 1] - plan->first[of->rank];
     init_chunks(&l);
-    if (o->batches_messages && o->pp > 1)
-        run_in_iterations(&l);
-    else
-        run_in_order(&l);
+    run(&l);
     reduce_rest(&l);
     finish(&l);
     dse_arena_free(&l.arena);

@@ -12,8 +12,8 @@ typedef enum { STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_SELECTIVE, STEP_RECOMPUTE_FUL
 typedef enum {
     STEP_CONTEXT_RING,
     STEP_CONTEXT_ALL_GATHER,      /* gradients are reduce-scattered (Megatron-LM) */
-    STEP_CONTEXT_ALL_GATHER_RING, /* gradients go around a ring (torch, its "allgather" rotation) */
-    STEP_CONTEXT_ALL_TO_ALL
+    STEP_CONTEXT_ALL_TO_ALL,
+    STEP_CONTEXT_ALL_GATHER_RING /* gradients go around a ring (torch, its "allgather" rotation) */
 } step_context;
 
 /* In which micro-batch the gradients of fully sharded parameters are reduced, and what becomes of the
@@ -61,6 +61,9 @@ typedef struct {
     bool aligns_gradients;        /* with overlap, the stages of a pipeline begin to reduce together: a
                                      chunk whose last backward pass is a rank's k-th is reduced after the
                                      (k + rank)-th (Megatron-LM's align_grad_reduce) */
+    bool aligns_parameters;       /* with overlap, chunks gather parameters together on all stages: the first two
+                                     at the begin; when chunk c > 0 begins with the first rank's k-th forward
+                                     pass, chunk c + 1 before the (k - rank)-th (align_param_gather) */
     bool sums_whole_gradients;    /* with sequence parallelism, gradients of norms and of biases that each
                                      rank has are summed over tp after the last backward pass, in one call
                                      (Megatron-LM) */

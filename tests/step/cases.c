@@ -249,3 +249,114 @@ case_state read_ring(step_case *c)
         return CASE_FAILED;
     return make_plan(c);
 }
+
+/* ---- passes of Megatron-LM ----------------------------------------------------------------------- */
+
+/* "F" and "B" for a pass, "G" for a reduction of gradients, "P" for a gathering of parameters; before
+ * each, how many messages were sent and received. */
+static void add_event(dse_strbuf *out, char event, uint32_t messages[2])
+{
+    if (messages[0] || messages[1])
+        dse_strbuf_addf(out, "%us%ur ", messages[0], messages[1]);
+    messages[0] = messages[1] = 0;
+    if (event)
+        dse_strbuf_addf(out, "%c ", event);
+}
+
+/* "0F1,SF0.1+RF,0B0,0GRADSYNC": passes, calls of messages, reductions. What else there is makes no call. */
+static void add_row(const char *row, dse_strbuf *out)
+{
+    uint32_t messages[2] = {0};
+
+    for (size_t n; *row; row += n + (row[n] != '\0')) {
+        size_t digits = strspn(row, "0123456789");
+        char kind = row[digits];
+
+        n = strcspn(row, ",+");
+        if (!digits && (strncmp(row, "SF", 2) == 0 || strncmp(row, "SB", 2) == 0))
+            messages[0]++;
+        else if (!digits && kind == 'R')
+            messages[1]++;
+        else if (digits && (strchr("FBGP", kind)))
+            add_event(out, kind, messages);
+    }
+    add_event(out, '\0', messages);
+}
+
+static char event_of(const step_entry *e)
+{
+    bool forward = e->phase == STEP_PHASE_FORWARD;
+
+    if (e->call.group == STEP_GROUP_TP)
+        return forward ? 'F' : 'B';
+    return forward ? 'P' : 'G';
+}
+
+static void add_list(const step_list *list, dse_strbuf *out)
+{
+    uint32_t messages[2] = {0};
+
+    for (size_t i = 0; i < list->n; i++) {
+        const step_entry *e = &list->entry[i];
+
+        if (e->phase == STEP_PHASE_MESSAGE) {
+            messages[e->call.type == STEP_RECV] += (uint32_t)e->times;
+            continue;
+        }
+        for (uint64_t k = 0; k < e->times; k++)
+            add_event(out, event_of(e), messages);
+    }
+    add_event(out, '\0', messages);
+}
+
+static bool check_rank(step_case *c, const char *row)
+{
+    dse_strbuf seen, recorded;
+    step_list list;
+    bool agree;
+
+    dse_strbuf_init(&seen);
+    dse_strbuf_init(&recorded);
+    step_list_make(&c->model, &c->options, &c->plan, &c->of, &list);
+    add_list(&list, &seen);
+    step_list_free(&list);
+    add_row(row, &recorded);
+    agree = strcmp(seen.data, recorded.data) == 0;
+    if (!agree)
+        printf("%s, rank %u:\n  %s\n  recorded\n  %s\n", c->id, c->of.rank, seen.data, recorded.data);
+    dse_strbuf_free(&seen);
+    dse_strbuf_free(&recorded);
+    return agree;
+}
+
+case_state check_passes(step_case *c)
+{
+    const json_t *exec = json_object_get(c->row, "exec");
+    step_options *o = &c->options;
+    sched_options s = {.group_size = number(c->row, "microbatch_group_size_per_vp_stage")};
+    dse_error err = {0};
+
+    if (!json_is_array(exec) || flag(c->row, "overlap_p2p"))
+        return CASE_SKIPPED;
+    *o = plain_options();
+    o->tp = 2;
+    s.pp = o->pp = number(c->row, "pp");
+    s.vp = o->vp = number(c->row, "v");
+    s.micro_batches = o->n_micro_batches = number(c->row, "m");
+    o->overlaps_gradients = o->aligns_gradients = true;
+    o->zero = o->overlaps_parameters = o->aligns_parameters = flag(c->row, "param_sync_func");
+    o->batches_messages = o->vp > 1;
+    if (load_model(c, "pair.yaml", c->row, o->pp * o->vp) != CASE_READY)
+        return CASE_FAILED;
+    if (sched_make(sched_find(o->vp > 1 ? "interleaved" : "1f1b"), &s, c->arena, &c->plan, &err) != DSE_OK)
+        return fail(c, &err);
+    for (c->of.rank = 0; c->of.rank < o->pp; c->of.rank++) {
+        bool within =
+            o->vp == 1 && c->of.rank == 0; /* its last pass, so that no call of the schedule shows */
+
+        o->dp = flag(c->row, "grad_sync_func") && !within ? 2 : 1;
+        if (!check_rank(c, json_string_value(json_array_get(exec, c->of.rank))))
+            return CASE_FAILED;
+    }
+    return CASE_READY;
+}

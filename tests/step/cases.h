@@ -26,4 +26,8 @@ case_state read_fsdp2(step_case *c);
 case_state read_ddp_or_dtensor(step_case *c);
 case_state read_ring(step_case *c);
 
+/* Messages of Megatron-LM's pipelined functions, and when they reduce gradients: of each rank, one after
+ * the other. Rows with messages that overlap with passes are skipped. Prints the first difference. */
+case_state check_passes(step_case *c);
+
 #endif

@@ -116,6 +116,26 @@ CLAIM(stages_of_one_rank_exchange_no_messages)
     }
 }
 
+/* No iteration of the interleaved schedule: all forward passes come first, so messages follow the passes. */
+CLAIM(messages_are_batched_only_in_iterations)
+{
+    const step_model m = small_model(4, &arena);
+    step_options o = small_options();
+    const char *list;
+
+    (void)state;
+    o.pp = o.vp = o.n_micro_batches = o.dp = 2;
+    o.zero = 1;
+    o.overlaps_parameters = o.aligns_parameters = true;
+    list = small_list(&m, &o, "looped_bfs", 1, &arena);
+    o.batches_messages = true;
+    assert_string_equal(small_list(&m, &o, "looped_bfs", 1, &arena), list);
+    assert_string_equal(list, "F:all_gather:200 F:all_gather:528 p2p:recv:64 p2p:send:64 p2p:recv:64 "
+                              "p2p:send:64 p2p:recv:64x2 p2p:send:64x2 p2p:recv:64 p2p:send:64 "
+                              "p2p:recv:64 p2p:send:64 finalize:reduce_scatter:800 "
+                              "finalize:reduce_scatter:2112");
+}
+
 /* A gradient of weights is there after W, so the bucket follows what I sends. */
 CLAIM(a_bucket_is_reduced_by_the_pass_that_makes_its_gradients)
 {
@@ -151,6 +171,25 @@ CLAIM(parameters_are_gathered_after_the_step_or_under_the_next_forward_pass)
     assert_string_equal(small_list(&m, &o, "1f1b", 0, &arena),
                         "F:all_gather:392 F:all_gather:336 F:all_gather:320 "
                         "B:reduce_scatter:1280 B:reduce_scatter:1344 B:reduce_scatter:1568");
+}
+
+/* Of the backward pass buckets of 440, 416 and 304 elements: half a table of 160, and 8 layers of 8, 32
+ * and 64. The second begins in layer 2, which lets the third one begin. */
+CLAIM(the_next_bucket_is_gathered_when_one_is_first_used)
+{
+    const step_model m = small_model(8, &arena);
+    step_options o = small_options();
+
+    (void)state;
+    o.dp = o.tp = 2;
+    o.zero = 1;
+    o.overlaps_gradients = o.overlaps_parameters = true;
+    o.bucket_elements = 400;
+    assert_memory_equal(
+        small_list(&m, &o, "1f1b", 0, &arena),
+        "F:all_gather:304 F:all_gather:416 F:all_reduce:64x2 F:all_gather:440 F:all_reduce:64x7 "
+        "F:all_reduce:16x3 B:",
+        107);
 }
 
 CLAIM(sharded_gradients_are_reduced_in_each_micro_batch)
@@ -278,9 +317,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(positions_are_added_before_tokens_are_split, begin, end),
         cmocka_unit_test_setup_teardown(a_pass_receives_before_and_sends_after, begin, end),
         cmocka_unit_test_setup_teardown(stages_of_one_rank_exchange_no_messages, begin, end),
+        cmocka_unit_test_setup_teardown(messages_are_batched_only_in_iterations, begin, end),
         cmocka_unit_test_setup_teardown(a_bucket_is_reduced_by_the_pass_that_makes_its_gradients, begin, end),
         cmocka_unit_test_setup_teardown(parameters_are_gathered_after_the_step_or_under_the_next_forward_pass,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(the_next_bucket_is_gathered_when_one_is_first_used, begin, end),
         cmocka_unit_test_setup_teardown(sharded_gradients_are_reduced_in_each_micro_batch, begin, end),
         cmocka_unit_test_setup_teardown(aligned_stages_reduce_together, begin, end),
         cmocka_unit_test_setup_teardown(a_unit_before_is_gathered_before_this_one_is_reduced, begin, end),
