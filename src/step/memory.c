@@ -707,6 +707,7 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
             note_kept(&w);
         }
     }
+    out->left = (uint64_t)total(&w.now);
     for (int k = 0; k < STEP_N_HOLDS; k++)
         out->held[k] = (uint64_t)w.most.of[k];
     out->peak = (uint64_t)total(&w.most);

@@ -46,6 +46,7 @@ typedef struct {
     uint64_t peak;               /* bytes */
     uint64_t held[STEP_N_HOLDS]; /* of the peak: adds up to it */
     uint64_t fixed;              /* what lasts the whole step */
+    uint64_t left;               /* after the last action: `fixed`, if each forward pass had its backward pass */
     uint64_t kept;               /* the most that micro-batches keep between two actions: activations, logits and
                                     what waits for the weights' gradients */
     uint32_t at;                 /* the action of the peak: index in the plan; DSE_NONE: the rank has none */

@@ -197,7 +197,15 @@ static void check_activations(const json_t *row, const subject *s, const step_mo
              s->tokens * (16 + 4 * ((double)s->d.ffn - 4 * (double)s->d.hidden) / s->tp), 1);
         count(t, "a GPT's layer: + 16 bytes a token, statistics of norms");
     } else {
-        count(t, "a Llama's layer: gated inputs 2 ffn more, grouped queries and no dropout less");
+        double h = (double)s->d.hidden, ffn = (double)s->d.ffn;
+        double kv = (double)(s->d.kv_heads > s->tp ? s->d.kv_heads : (uint64_t)s->tp) * (double)s->d.head_size;
+        double of_token = 2 * ffn - 2 * h - 4 * (h - kv); /* the gate; two masks; keys and values */
+
+        if (!split) /* which are not split; and ffn other than 4 h */
+            of_token = 2 * ffn + 4 * (ffn - 4 * h) - 2 * h * s->tp - 4 * (h - kv);
+        same(t, text_of(row, "id"), "a Llama's layer", more,
+             s->tokens * (of_token / s->tp + (split ? 8 / s->tp : 8)), 1);
+        count(t, "a Llama's layer: + the gate and statistics of norms, - dropout and grouped queries");
     }
 }
 
