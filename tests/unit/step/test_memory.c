@@ -1,8 +1,9 @@
-/* Memory of the step, of a model that is small enough to count by hand: hidden 4, two heads of 2, feed-forward 8, 16 words,
- * 8 tokens. Bytes that a forward pass keeps, 16 bits each where nothing else is said:
+/* Memory of the step, of a model that is small enough to count by hand: hidden 4, two heads of 2,
+ * feed-forward 8, 16 words, 8 tokens. Bytes that a forward pass keeps, 16 bits each where nothing else is
+ * said:
  *
- *   layer      norm 64 + 32 (a number a token in 32 bits), queries' input 64, queries, keys and values 192, result 64,
- *              norm 96, input 64, activation 128, its result 128: 832
+ *   layer      norm 64 + 32 (a number a token in 32 bits), queries' input 64, queries, keys and values 192,
+ *              result 64, norm 96, input 64, activation 128, its result 128: 832
  *   embedding  numbers of tokens: 64
  *   head       norm 96, input 64, softmax 512, labels 64: 736. Logits: 256
  *
@@ -14,21 +15,22 @@
 #include "step/memory.h"
 #include "step/module.h"
 
-static const char text[] = "hidden: Hidden\nsequence: Seq\nblocks:\n"
-                           "  embedding:\n    token: {embedding: [Vocab, Hidden]}\n"
-                           "  layer:\n"
-                           "    norm1: {norm: Hidden}\n"
-                           "    qkv: {linear: [Hidden, Hidden, Hidden, Hidden], split: column}\n"
-                           "    attention: {attention: [Heads, Heads, Hidden/Heads], again: yes}\n"
-                           "    projection: {linear: [Hidden, Hidden], split: row}\n"
-                           "    residual1: {add: norm1}\n"
-                           "    norm2: {norm: Hidden}\n"
-                           "    fc1: {linear: [Hidden, Ffn], split: column}\n"
-                           "    gelu: {activation: Ffn}\n"
-                           "    fc2: {linear: [Ffn, Hidden], split: row}\n"
-                           "    residual2: {add: norm2}\n"
-                           "  head:\n    norm: {norm: Hidden}\n    output: {linear: [Hidden, Vocab], split: column}\n"
-                           "    loss: {loss: Vocab}\n";
+static const char text[] =
+    "hidden: Hidden\nsequence: Seq\nblocks:\n"
+    "  embedding:\n    token: {embedding: [Vocab, Hidden]}\n"
+    "  layer:\n"
+    "    norm1: {norm: Hidden}\n"
+    "    qkv: {linear: [Hidden, Hidden, Hidden, Hidden], split: column}\n"
+    "    attention: {attention: [Heads, Heads, Hidden/Heads], again: yes}\n"
+    "    projection: {linear: [Hidden, Hidden], split: row}\n"
+    "    residual1: {add: norm1}\n"
+    "    norm2: {norm: Hidden}\n"
+    "    fc1: {linear: [Hidden, Ffn], split: column}\n"
+    "    gelu: {activation: Ffn}\n"
+    "    fc2: {linear: [Ffn, Hidden], split: row}\n"
+    "    residual2: {add: norm2}\n"
+    "  head:\n    norm: {norm: Hidden}\n    output: {linear: [Hidden, Vocab], split: column}\n"
+    "    loss: {loss: Vocab}\n";
 
 enum { LAYER = 832, EMBEDDING = 64, HEAD = 736, LOGITS = 256, HIDDEN = 64 };
 
@@ -42,15 +44,27 @@ typedef struct {
 
 static void begin(fixture *f, uint32_t n_layers, int64_t tokens)
 {
-    const wl_symbols symbols = {
-        5, {"Seq", "Vocab", "Hidden", "Ffn", "Heads"}, {tokens, 16, 4, 8, 2}};
+    const wl_symbols symbols = {5, {"Seq", "Vocab", "Hidden", "Ffn", "Heads"}, {tokens, 16, 4, 8, 2}};
     dse_error err = DSE_ERROR_INIT;
     cfg_doc doc;
 
-    *f = (fixture){.options = {.dp = 1, .tp = 1, .cp = 1, .pp = 1, .vp = 1, .micro_batch = 1, .n_micro_batches = 1,
-                               .recompute = STEP_RECOMPUTE_SELECTIVE, .replicas = 1, .reshard_after_forward = true,
-                               .activation_bytes = 2, .weight_bytes = 2, .kept_weight_bytes = 2, .gradient_bytes = 4,
-                               .reduce_bytes = 4, .optimizer_bytes = 12, .logits_copies = 1}};
+    *f = (fixture){.options = {.dp = 1,
+                               .tp = 1,
+                               .cp = 1,
+                               .pp = 1,
+                               .vp = 1,
+                               .micro_batch = 1,
+                               .n_micro_batches = 1,
+                               .recompute = STEP_RECOMPUTE_SELECTIVE,
+                               .replicas = 1,
+                               .reshard_after_forward = true,
+                               .activation_bytes = 2,
+                               .weight_bytes = 2,
+                               .kept_weight_bytes = 2,
+                               .gradient_bytes = 4,
+                               .reduce_bytes = 4,
+                               .optimizer_bytes = 12,
+                               .logits_copies = 1}};
     assert_int_equal(cfg_parse_yaml("model", text, sizeof text - 1, &f->arena, &doc, &err), DSE_OK);
     assert_int_equal(step_model_read(&doc, &symbols, n_layers, &f->arena, &f->model, &err), DSE_OK);
 }
@@ -74,8 +88,8 @@ static void run(fixture *f, const char *schedule, uint32_t micro_batches, uint32
     look(f, rank);
 }
 
-/* Actions of one rank that has the only stage: "F0 I0 W0", with "&" before an action that overlaps with the one
- * before it. */
+/* Actions of one rank that has the only stage: "F0 I0 W0", with "&" before an action that overlaps with the
+ * one before it. */
 static void run_actions(fixture *f, const char *actions, uint32_t micro_batches)
 {
     static const char kinds[] = "FBIW";
@@ -91,8 +105,13 @@ static void run_actions(fixture *f, const char *actions, uint32_t micro_batches)
             a[n++] = (sched_action){.kind = (uint8_t)(kind - kinds), .micro_batch = (uint32_t)(c[1] - '0')};
     }
     first[1] = n;
-    f->plan = (sched_plan){.n_ranks = 1, .n_directions = 1, .n_stages = 1, .n_micro_batches = micro_batches,
-                           .stage_rank = DSE_ARENA_NEW(&f->arena, uint32_t, 1), .action = a, .first = first};
+    f->plan = (sched_plan){.n_ranks = 1,
+                           .n_directions = 1,
+                           .n_stages = 1,
+                           .n_micro_batches = micro_batches,
+                           .stage_rank = DSE_ARENA_NEW(&f->arena, uint32_t, 1),
+                           .action = a,
+                           .first = first};
     look(f, 0);
 }
 
@@ -100,7 +119,8 @@ static uint64_t held(const fixture *f, step_holds kind) { return f->seen.held[ki
 
 /* ---- what lasts the whole step ------------------------------------------------------------------ */
 
-static void check_state(fixture *f, uint32_t zero, uint64_t parameters, uint64_t gradients, uint64_t optimizer)
+static void check_state(fixture *f, uint32_t zero, uint64_t parameters, uint64_t gradients,
+                        uint64_t optimizer)
 {
     f->options.zero = zero;
     run(f, "1f1b", 1, 0);
@@ -348,7 +368,8 @@ CLAIM(backward_gathers_the_next_unit_and_reduces_the_one_before)
     f.options.zero = 3;
     run_actions(&f, "F0 B0", 1);
     assert_int_equal(f.seen.at, 1);
-    /* The first layer runs: its parameters, the embedding's; its gradients, and those of the second in 32 bits. */
+    /* The first layer runs: its parameters, the embedding's; its gradients, and those of the second in 32
+     * bits. */
     assert_u64(held(&f, STEP_HOLDS_GATHERED_PARAMETERS), 272 + 128);
     assert_u64(held(&f, STEP_HOLDS_UNREDUCED), 272 + 544);
     assert_u64(f.seen.left, f.seen.fixed);
