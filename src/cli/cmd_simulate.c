@@ -7,10 +7,10 @@
 #include "cli/shortcuts.h"
 #include "cli/sizing.h"
 #include "cli/strategy_options.h"
+#include "cli/training.h"
 #include "driver/emit.h"
 #include "driver/links.h"
 #include "driver/timeline.h"
-#include "driver/training.h"
 #include "report/parts.h"
 #include "report/sizes.h"
 #include "report/traps.h"
@@ -25,7 +25,8 @@ typedef struct {
     const char *model, *system, *point, *emit, *trace, *timeline, *links_csv;
     strategy_options strategy;
     int64_t tag_base;
-    bool json, links;
+    int64_t rank;
+    bool json, links, collectives, memory;
     option_list set;
     sizing_options sizing;
     external_options external;
@@ -55,6 +56,11 @@ static const option options[] = {
     {"--timeline", OPT_STRING, "FILE", "",
      "also write the run as a Chrome trace, for Perfetto and 'ccldse metrics'; compressed if it ends in .gz",
      FIELD(timeline)},
+    {"--collectives", OPT_FLAG, NULL, "false",
+     "also list the collectives that a rank calls in the step; profile train", FIELD(collectives)},
+    {"--memory", OPT_FLAG, NULL, "false", "also list what the peak of each pipeline rank holds; profile train",
+     FIELD(memory)},
+    {"--rank", OPT_INT, "N", "0", "the rank of --collectives", .min = 0, .max = 1e9, FIELD(rank)},
     {"--links", OPT_FLAG, NULL, "false",
      "also print what the links carried: the bottleneck, each dimension, the 20 busiest; with --json every "
      "link. With network.backend=congestion_aware only",
@@ -69,7 +75,6 @@ typedef struct {
     drv_study study;
     strategy point;
     sim_result result;
-    step_result training; /* of profile train */
     store_metrics metrics;
 } simulated;
 
@@ -233,52 +238,6 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 
 /* ---- profile train ------------------------------------------------------------------------- */
 
-static void training_json(const simulated *s, command_run *run)
-{
-    const step_result *r = &s->training;
-    dse_json j;
-    size_t n;
-    const store_column *c = store_columns(&n);
-
-    dse_json_open(&j, run->out);
-    dse_json_key(&j, "config");
-    dse_json_raw(&j);
-    drv_study_write_config(&s->study, &s->point, run->out);
-    dse_json_key_string(&j, "profile", "train");
-    dse_json_key_uint(&j, "tokens", r->tokens);
-    for (size_t i = 0; i < n; i++) {
-        if (!store_has(&s->metrics, &c[i]))
-            continue;
-        dse_json_key(&j, c[i].name);
-        report_value_json(&s->metrics, &c[i], &j);
-    }
-    dse_json_close(&j);
-}
-
-static void training_text(const simulated *s, dse_strbuf *out)
-{
-    const drv_study *t = &s->study;
-    const store_metrics *m = &s->metrics;
-    const step_options o = drv_training_options(t, &s->point);
-    char text[32];
-
-    dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
-    dse_strbuf_addf(out, "%s on %s%s%s: ", t->model_name, t->system_name, *t->settings ? " with " : "",
-                    t->settings);
-    strategy_say(&s->point, " ", out);
-    dse_strbuf_addf(out, "\n  %-22s %s  (%" PRIu64 " ns)\n", "step time", text, m->wall_time);
-    dse_strbuf_addf(out, "  %-22s %" PRIu32 " of %" PRIu32 " sequences on each data parallel rank\n", "micro-batches",
-                    o.n_micro_batches, o.micro_batch);
-    dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s, m->tokens_per_s_npu);
-    dse_strbuf_addf(out, "  %-22s MFU %.1f %%, HFU %.1f %%\n", "utilisation", m->mfu, m->hfu);
-    if (m->peak_memory != STORE_ABSENT) {
-        dse_format_bytes(text, sizeof text, (double)m->peak_memory);
-        dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " bytes)\n", "peak memory", text, m->peak_memory);
-    }
-    report_parts_print(m, out);
-    dse_strbuf_adds(out, "profile train: kernels last as the data sheet's roofline says, which real ones do not reach\n");
-}
-
 /* What only a workload has. */
 static dse_status refuse_workload_options(const simulate_options *o, dse_error *err)
 {
@@ -299,18 +258,14 @@ static dse_status refuse_workload_options(const simulate_options *o, dse_error *
 
 static dse_status simulate_training(const simulate_options *o, simulated *s, command_run *r, dse_error *err)
 {
+    const training_lists lists = {.collectives = o->collectives, .memory = o->memory, .rank = (uint32_t)o->rank};
+    training_shown shown = {.study = &s->study, .point = &s->point};
     dse_status st = refuse_workload_options(o, err);
 
-    if (st == DSE_OK)
-        st = drv_training_step(&s->study, &s->point, r->arena, &s->training, err);
-    if (st != DSE_OK)
+    if (st != DSE_OK || (st = drv_training_step(&s->study, &s->point, r->arena, &shown.result, err)) != DSE_OK)
         return st;
-    drv_training_metrics(&s->study, &s->point, &s->training, &s->metrics);
-    if (o->json)
-        training_json(s, r);
-    else
-        training_text(s, r->out);
-    return DSE_OK;
+    drv_training_metrics(&s->study, &s->point, &shown.result, &shown.metrics);
+    return o->json ? training_json(&shown, &lists, r, err) : training_text(&shown, &lists, r, err);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -397,6 +352,9 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         drv_training_fill_dp(&s.study, &s.point);
     if (s.study.training)
         return simulate_training(o, &s, r, err);
+    if (o->collectives || o->memory)
+        return dse_fail(err, DSE_E_USAGE, "--collectives and --memory need profile train; the card of %s has profile stage",
+                        s.study.model_name);
     if (tools)
         return external_simulate(tools, &s.study, &s.point, o->json, r, err);
     st = simulate(o, r->arena, &s, err);

@@ -1,9 +1,9 @@
 /* step_memory -- what a rank's memory holds over a training step, in bytes.
  *
- * What lasts the whole step (parameters, gradients, optimizer state), what each forward pass adds until its backward
- * pass, and what only the running piece needs. The order is that of a pipeline schedule. Sizes are those that are asked
- * for: what an allocator rounds up, caches or fragments is left out. README.md has the assumptions, and which
- * published formulas agree in which terms. */
+ * What lasts the whole step (parameters, gradients, optimizer state), what each forward pass adds until its
+ * backward pass, and what only the running piece needs. The order is that of a pipeline schedule. Sizes are
+ * those that are asked for: what an allocator rounds up, caches or fragments is left out. README.md has the
+ * assumptions, and which published formulas agree in which terms. */
 #ifndef DSE_STEP_MEMORY_H
 #define DSE_STEP_MEMORY_H
 
@@ -46,22 +46,25 @@ typedef struct {
     uint64_t peak;               /* bytes */
     uint64_t held[STEP_N_HOLDS]; /* of the peak: adds up to it */
     uint64_t fixed;              /* what lasts the whole step */
-    uint64_t kept;               /* the most that micro-batches keep between two actions: activations, logits and
+    uint64_t left;         /* after the last action: `fixed`, if each forward pass had its backward pass */
+    uint64_t kept;         /* the most that micro-batches keep between two actions: activations, logits and
                                     what waits for the weights' gradients */
-    uint32_t at;                 /* the action of the peak: index in the plan; DSE_NONE: the rank has none */
-    step_block_kind block;       /* in which it is */
+    uint32_t at;           /* the action of the peak: index in the plan; DSE_NONE: the rank has none */
+    step_block_kind block; /* in which it is */
 } step_rank_memory;
 
 typedef struct step_memory step_memory;
 
-/* The sizes of all stages of a direction, of which there are n_stages: the embedding is on the first, the head on the
- * last, and layers that do not divide are on the first ones. Model and options are borrowed. */
+/* The sizes of all stages of a direction, of which there are n_stages: the embedding is on the first, the
+ * head on the last, and layers that do not divide are on the first ones. Model and options are borrowed. */
 step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_t n_stages, dse_arena *a);
 
 /* Walks over the actions of a rank once. The plan has the stages that step_memory_new was told. */
-void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a, step_rank_memory *out);
+void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
+                    step_rank_memory *out);
 
-/* Parameters, gradients and optimizer state of so many elements on a rank that has `share` of them as its shard. */
+/* Parameters, gradients and optimizer state of so many elements on a rank that has `share` of them as its
+ * shard. */
 void step_memory_state(const step_options *o, uint64_t elements, uint64_t share, uint64_t held[STEP_N_HOLDS]);
 
 #endif

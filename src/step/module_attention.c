@@ -156,9 +156,9 @@ static void backward(step_builder *b, const step_module *m)
         pass(b, m, b->shape->options->fused_attention ? 5 : 4, true);
 }
 
-/* Queries, keys, values; of a fused kernel also the logarithm of each token's sum in 32 bits and two 64-bit seeds, else the
- * probabilities, a mask of those that are dropped, and what is left (Korthikanti et al. 2022, arXiv 2205.05198, section
- * 4: 5 a s^2 b), unless they are made again. The result is the next module's input. */
+/* Queries, keys, values; of a fused kernel also the logarithm of each token's sum in 32 bits and two 64-bit
+ * seeds, else the probabilities, a mask of those that are dropped, and what is left (Korthikanti et al. 2022,
+ * arXiv 2205.05198, section 4: 5 a s^2 b), unless they are made again. The result is the next module's input. */
 static void keep(step_keeper *k, const step_module *m)
 {
     const step_shape *s = k->shape;
@@ -179,8 +179,8 @@ static uint64_t input(const step_module *m, const step_shape *s)
     return s->tokens * (heads(s->options, m) + 2 * kv_heads(s->options, m)) * m->head_size;
 }
 
-/* A ring has two buffers of keys and values, one that is read and one that comes in, and in the backward pass two of
- * their gradients. Gathered ones are there whole; what changes its split is there in both. */
+/* A ring has two buffers of keys and values, one that is read and one that comes in, and in the backward pass
+ * two of their gradients. Gathered ones are there whole; what changes its split is there in both. */
 static double receives(const step_module *m, const step_shape *s, bool is_backward)
 {
     const step_options *o = s->options;

@@ -33,8 +33,8 @@ static uint64_t heads_input(const step_module *m, const step_shape *s)
     return s->tokens * (m->heads / tp + 2 * kv) * m->head_size;
 }
 
-/* An angle for each position and feature in 32 bits (Megatron-LM, rotary_pos_embedding.py), or a complex number for
- * each two features (torchtitan, freqs_cis). */
+/* An angle for each position and feature in 32 bits (Megatron-LM, rotary_pos_embedding.py), or a complex number
+ * for each two features (torchtitan, freqs_cis). */
 static double angles(const step_module *m, const step_shape *s)
 {
     return 4.0 * (double)s->whole_sequence * (double)m->head_size;

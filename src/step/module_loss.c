@@ -75,7 +75,7 @@ static uint64_t input(const step_module *m, const step_shape *s)
     return logits_of(s, m);
 }
 
-/* The softmax in 32 bits, and the labels as 64-bit integers. The logits that the matrix product made are freed. */
+/* The softmax in 32 bits, and the labels as 64-bit integers. The logits that the product made are freed. */
 static void keep(step_keeper *k, const step_module *m)
 {
     step_keep_bytes(k, 4.0 * (double)input(m, k->shape));

@@ -79,18 +79,18 @@ typedef struct {
     bool fused_activation;    /* a gated activation keeps its inputs alone */
 
     /* What else takes memory. */
-    uint32_t recompute_together; /* layers of one recomputed piece, of which only the first keeps its input, as in
-                                    Megatron's recompute_num_layers with uniform; 0, 1: each layer is one */
+    uint32_t recompute_together; /* layers of one recomputed piece, of which only the first keeps its input, as
+                                    in Megatron's recompute_num_layers with uniform; 0, 1: each layer is one */
     uint32_t logits_copies;   /* in 32 bits, at once: 1, the loss overwrites it with the softmax (Megatron-LM,
                                  tensor_parallel/cross_entropy.py); 2, as torch's cross_entropy of .float() */
-    bool keeps_outputs;       /* of a stage until its backward pass, as torch's pipelining does; Megatron frees them
-                                 once they are sent (deallocate_pipeline_outputs) */
-    uint32_t receives_ahead;  /* buffers of receives that are posted before they are needed: 1 with Megatron's
-                                 interleaved schedule, with one for each direction 2 */
+    bool keeps_outputs;       /* of a stage until its backward pass, as torch's pipelining does; Megatron frees
+                                 them once they are sent (deallocate_pipeline_outputs) */
+    uint32_t receives_ahead;  /* buffers of receives that are posted before they are needed: with Megatron's
+                                 interleaved schedule 2, one for each direction */
     bool copies_buckets;      /* buckets are not the gradients themselves, as in torch's DDP without
                                  gradient_as_bucket_view */
-    uint64_t workspace_bytes; /* of the matrix library: torch asks cuBLAS for 8,519,680, on sm_90 for 33,554,432
-                                 (aten/src/ATen/cuda/CublasHandlePool.cpp) */
+    uint64_t workspace_bytes; /* of the matrix library: torch asks cuBLAS for 8,519,680, on sm_90 for
+                                 33,554,432 (aten/src/ATen/cuda/CublasHandlePool.cpp) */
 
     /* Bytes of an element. */
     double activation_bytes, weight_bytes, kept_weight_bytes, gradient_bytes, reduce_bytes, optimizer_bytes;

@@ -1,18 +1,21 @@
-/* Calculon (Isaev et al. 2023, arXiv 2305.15965; llm/llm.py, llm/layers.py): what a block of a GPT without biases takes.
+/* Calculon (Isaev et al. 2023, arXiv 2305.15965; llm/llm.py, llm/layers.py): what a block of a GPT without
+ * biases takes.
  *
- * Weights, gradients (in the type of the weights) and optimizer state (12 bytes, or 8 and a master copy) are ours. Of
- * what a block saves for the backward pass these terms differ, each of which is a formula below:
+ * Weights, gradients (in the type of the weights) and optimizer state (12 bytes, or 8 and a master copy) are
+ * ours. Of what a block saves for the backward pass these terms differ, each of which is a formula below:
  *
  *   statistics of norms     ours: 8 bytes a token and norm
- *   gathered tokens         with sequence parallelism Calculon saves the shard and the gathered tensor, unless it is
- *                           told to gather again; ours is one of both
- *   input of the queries    with attn_only Calculon does not save it whole, also where nothing gathers it again
- *   overlapped all-reduce   Calculon saves no input of a row-parallel product that overlaps with an all-reduce, and with
- *                           one head of keys and values their input twice
+ *   gathered tokens         with sequence parallelism Calculon saves the shard and the gathered tensor,
+ *                           unless it is told to gather again; ours is one of both
+ *   input of the queries    with attn_only Calculon does not save it whole, also where nothing gathers it
+ *                           again
+ *   overlapped all-reduce   Calculon saves no input of a row-parallel product that overlaps with an
+ *                           all-reduce, and with one head of keys and values their input twice
  *   fused activation        Calculon saves nothing of it; ours its input, as backward reads it
  *   checkpoints             Calculon's are whole, also with sequence parallelism
  *
- * Gradients of activations: Calculon adds up those of a whole block, ours are those of the module that runs. */
+ * Gradients of activations: Calculon adds up those of a whole block, ours are those of the module that
+ * runs. */
 #include "memory/references.h"
 
 #include <math.h>
@@ -96,8 +99,10 @@ static void check_state(const block *b, const step_block *layer, const step_opti
     same(t, b->id, "optimizer_space", (double)held[STEP_HOLDS_OPTIMIZER] * b->blocks,
          number_of(b->stats, "optimizer_space") - 12 * more / shards * b->blocks, 12 * b->blocks);
     /* Gradients of one block are there in 32 bits, of all others in the type of the weights. */
-    same(t, b->id, "weight_grad_space", (double)held[STEP_HOLDS_GRADIENTS] * (b->blocks - 1) + 4 * (double)elements,
-         number_of(b->stats, "weight_grad_space") - more * (4 + b->e / shards * (b->blocks - 1)), b->e * b->blocks);
+    same(t, b->id, "weight_grad_space",
+         (double)held[STEP_HOLDS_GRADIENTS] * (b->blocks - 1) + 4 * (double)elements,
+         number_of(b->stats, "weight_grad_space") - more * (4 + b->e / shards * (b->blocks - 1)),
+         b->e * b->blocks);
 }
 
 /* ---- what a block saves ------------------------------------------------------------------------ */
@@ -127,7 +132,8 @@ static size_t terms_of(const block *b, term out[8])
 
     out[n++] = (term){"statistics of norms", 16 * hidden};
     out[n++] = (term){"gathered tokens: saved twice", ours_gathered(b) - theirs_gathered(b, !b->redoes)};
-    out[n++] = (term){"input of the queries", ours_gathered(b) - theirs_gathered(b, !(b->selects || b->redoes))};
+    out[n++] =
+        (term){"input of the queries", ours_gathered(b) - theirs_gathered(b, !(b->selects || b->redoes))};
     out[n++] = (term){"overlapped all-reduce: inputs of row-parallel products are not saved",
                       drops_inputs ? whole * (b->width + b->ffn) / b->tp : 0};
     out[n++] = (term){"overlapped, one head of keys and values: their input is saved again",
@@ -163,7 +169,8 @@ static void check_checkpoint(const block *b, const step_model *m, const step_opt
 
     same(t, b->id, "block_act_checkpoint_size", ours,
          number_of(b->stats, "block_act_checkpoint_size") / (b->splits ? b->tp : 1), 0);
-    count(t, b->splits && b->tp > 1 ? "checkpoints: ours are split by sequence parallelism" : "checkpoints: equal");
+    count(t, b->splits && b->tp > 1 ? "checkpoints: ours are split by sequence parallelism"
+                                    : "checkpoints: equal");
 }
 
 /* ---- how many are live ------------------------------------------------------------------------- */
@@ -180,7 +187,8 @@ static double theirs_live(const block *b, bool is_full)
 static void check_live(const block *b, bool is_full, dse_arena *a, tally *t)
 {
     uint32_t pp = whole_of(b->exe, "pipeline_par"), vp = whole_of(b->exe, "pipeline_interleaving");
-    uint32_t m = whole_of(b->exe, "batch_size") / whole_of(b->exe, "data_par") / whole_of(b->exe, "microbatch_size");
+    uint32_t m =
+        whole_of(b->exe, "batch_size") / whole_of(b->exe, "data_par") / whole_of(b->exe, "microbatch_size");
     const sched_options order = {.pp = pp, .micro_batches = m, .vp = vp, .like = SCHED_LIKE_ANY};
     uint32_t *until_i = DSE_ARENA_NEW(a, uint32_t, pp), *until_w = DSE_ARENA_NEW(a, uint32_t, pp);
     sched_plan plan;
@@ -198,7 +206,8 @@ static void check_live(const block *b, bool is_full, dse_arena *a, tally *t)
         count(t, "live: the last group is shorter, which the formula does not see");
         return;
     }
-    same(t, b->id, "live blocks", until_i[0] * b->blocks / vp, theirs_live(b, is_full), 1e-9 * b->blocks * pp);
+    same(t, b->id, "live blocks", until_i[0] * b->blocks / vp, theirs_live(b, is_full),
+         1e-9 * b->blocks * pp);
     count(t, "live: equal");
 }
 

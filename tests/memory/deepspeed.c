@@ -1,12 +1,12 @@
-/* DeepSpeed's estimators, runtime/zero/stage_1_and_2.py (zero2), stage3.py (zero3) and autotuning/autotuner.py. They
- * are for the states of a model of so many parameters, in bytes for each:
+/* DeepSpeed's estimators, runtime/zero/stage_1_and_2.py (zero2), stage3.py (zero3) and
+ * autotuning/autotuner.py. They are for the states of a model of so many parameters, in bytes for each:
  *
- *            parameters    gradients    optimizer       ours by default: 2, 4, 12
- *   zero2    2             6/n          12/n            gradients in 16 bits lie beside those in 32
- *   zero3    2/n           4/n          12/n            the same; and 2 + 2 for the largest layer, gathered, and its
- *                                                       gradients
- *   autotuner 2            2            16              32-bit gradients count with the optimizer, from stage 1 on
- *                                                       sharded with it; in 32 bits 4, 4, 8
+ *               parameters  gradients  optimizer
+ *   ours        2           4          12         by default; each /n from its stage on
+ *   zero2       2           6/n        12/n       gradients in 16 bits lie beside those in 32
+ *   zero3       2/n         4/n        12/n       and 2 + 2 for the largest layer, and its gradients
+ *   autotuner   2           2          16         each /n from its stage on; gradients in 32 bits count with
+ *                                                 the optimizer. In 32 bits 4, 4, 8
  *
  * What is offloaded is not on the rank. Memory of the host is not modelled. */
 #include "memory/references.h"
@@ -19,7 +19,8 @@ static step_model matrix_model(uint64_t elements, dse_arena *a)
 
     *b = (step_block){.name = "layer", .n = 1, .n_parameters = 1};
     b->module = DSE_ARENA_NEW(a, step_module, 1);
-    b->module[0] = (step_module){.name = "matrix", .kind = &step_module_linear, .n_parts = 1, .in = 1, .out = {elements}};
+    b->module[0] = (step_module){
+        .name = "matrix", .kind = &step_module_linear, .n_parts = 1, .in = 1, .out = {elements}};
     b->parameter = DSE_ARENA_NEW(a, step_parameter, 1);
     b->parameter[0] = (step_parameter){.rows = elements, .columns = 1};
     return m;
@@ -71,7 +72,8 @@ void check_deepspeed(const json_t *row, const json_t *inputs, tally *t)
             ours += o.weight_bytes * 2 * number_of(row, "largest_layer_params");
             same(t, id, "gathered parameters of the largest layer, copied out",
                  (double)layer.held[STEP_HOLDS_GATHERED_PARAMETERS] +
-                     (double)layer.held[STEP_HOLDS_UNREDUCED] - o.reduce_bytes * number_of(row, "largest_layer_params"),
+                     (double)layer.held[STEP_HOLDS_UNREDUCED] -
+                     o.reduce_bytes * number_of(row, "largest_layer_params"),
                  o.weight_bytes * number_of(row, "largest_layer_params"), 0);
         }
         same(t, id, fn, ours, theirs, 18); /* a rank's share is rounded up */
@@ -95,8 +97,10 @@ void check_deepspeed(const json_t *row, const json_t *inputs, tally *t)
             o.gradient_bytes = 4, o.optimizer_bytes = 12;
             same(t, id, "autotuner with gradients in 32 bits", states(elements, &o, &a, &r) / mp,
                  number_of(row, "bytes_per_gpu") +
-                     (2.0 / of_gradients - 4.0 / of_optimizer) * (double)elements / mp, 24);
-            count(t, "autotuner counts 32-bit gradients with the optimizer: 4 there, 2 less with the gradients");
+                     (2.0 / of_gradients - 4.0 / of_optimizer) * (double)elements / mp,
+                 24);
+            count(t,
+                  "autotuner counts 32-bit gradients with the optimizer: 4 there, 2 less with the gradients");
         }
     }
     dse_arena_free(&a);

@@ -52,7 +52,8 @@ static char *written(const dimensions *d, dse_arena *a)
         "  embedding:\n    token: {embedding: [Vocab, Hidden]}\n"
         "  layer:\n"
         "    norm1: {norm: Hidden%s}\n"
-        "    qkv: {linear: [Hidden, Heads*Size, KvHeads*Size, KvHeads*Size], split: column%s, kv_heads: KvHeads}\n"
+        "    qkv: {linear: [Hidden, Heads*Size, KvHeads*Size, KvHeads*Size], split: column%s, kv_heads: "
+        "KvHeads}\n"
         "    attention: {attention: [Heads, KvHeads, Size], causal: yes, again: yes}\n"
         "    projection: {linear: [Heads*Size, Hidden], split: row%s}\n%s%s%s"
         "    residual1: {add: norm1}\n"
@@ -64,8 +65,8 @@ static char *written(const dimensions *d, dse_arena *a)
         "  head:\n    norm: {norm: Hidden%s}\n    output: {linear: [Hidden, Vocab], split: column}\n"
         "    loss: {loss: Vocab}\n",
         norm, bias, bias, drop ? "    dropout1: " : "", drop ? drop : "", drop ? "\n" : "", norm,
-        d->is_gated ? ", Ffn" : "", bias, d->is_gated ? ", gated: yes" : "", bias, drop ? "    dropout2: " : "",
-        drop ? drop : "", drop ? "\n" : "", norm);
+        d->is_gated ? ", Ffn" : "", bias, d->is_gated ? ", gated: yes" : "", bias,
+        drop ? "    dropout2: " : "", drop ? drop : "", drop ? "\n" : "", norm);
 }
 
 step_model make_model(const char *file, const dimensions *d, dse_arena *a)

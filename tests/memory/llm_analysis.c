@@ -1,15 +1,14 @@
 /* llm-analysis (cli99; LLMAnalysis.training): weights, states and activations of a rank.
  *
- * Their layer has no biases, norms without a mean, and for most models two matrices in the feed-forward network also where
- * it is gated.
- * These terms differ, each of which is a formula below:
+ * Their layer has no biases, norms without a mean, and for most models two matrices in the feed-forward
+ * network also where it is gated. These terms differ, each of which is a formula below:
  *
  *   gated activation       ours: a third matrix, and its result
- *   norms                  theirs: gradients, and of the last norm all, split over tp; activations in 32 bits, ours as the
- *                          others, and 4 bytes a token of statistics
+ *   norms                  theirs: gradients, and of the last norm all, split over tp; activations in 32
+ *                          bits, ours as the others, and 4 bytes a token of statistics
  *   keys and values        theirs: activations as many as queries; ours grouped
- *   fused attention        theirs: two results and 4 numbers a head and token more, in the type of activations; ours one
- *                          32-bit number a head and token, and seeds
+ *   fused attention        theirs: two results and 4 numbers a head and token more, in the type of
+ *                          activations; ours one 32-bit number a head and token, and seeds
  *   attention not fused    theirs: a mask if there is dropout; ours always
  *   dropout                theirs: none after the feed-forward network
  *   checkpoints            theirs: split over tp also without sequence parallelism
@@ -23,7 +22,7 @@ typedef struct {
     const char *id;
     double hidden, ffn, heads, kv_heads, vocab;
     double tp, pp, dp, layers, batch, tokens, sequence;
-    double whole;    /* tokens as sequence parallelism leaves them */
+    double whole; /* tokens as sequence parallelism leaves them */
     double e, weight;
     bool is_gated, counts_gate; /* of its matrices, theirs has three */
     uint32_t zero;
@@ -88,8 +87,10 @@ static void check_weights(const subject *s, const step_block *b, tally *t)
 {
     uint32_t tp = (uint32_t)s->tp;
     double attention = elements_of(b, "qkv", "projection", tp), mlp = elements_of(b, "fc1", "fc2", tp);
-    double norms = elements_of(b, "norm1", "norm2", tp), gate = s->is_gated && !s->counts_gate ? s->hidden * s->ffn / s->tp : 0;
-    double lacking = s->kv_heads < s->tp ? 2 * s->hidden * s->hidden / s->heads * (1 - s->kv_heads / s->tp) : 0;
+    double norms = elements_of(b, "norm1", "norm2", tp),
+           gate = s->is_gated && !s->counts_gate ? s->hidden * s->ffn / s->tp : 0;
+    double lacking =
+        s->kv_heads < s->tp ? 2 * s->hidden * s->hidden / s->heads * (1 - s->kv_heads / s->tp) : 0;
     double split = s->zero == 3 ? s->dp : 1, layers = s->layers / s->pp;
     uint64_t held[STEP_N_HOLDS], elements, all;
     step_options o = options_of(s);
@@ -113,10 +114,12 @@ static void check_weights(const subject *s, const step_block *b, tally *t)
     same(t, s->id, "gradients", (double)held[STEP_HOLDS_GRADIENTS],
          number_of(s->out, "gradient_memory_per_gpu") +
              4 * (layers * (gate - lacking + 2 * s->hidden * (1 - 1 / s->tp)) + s->hidden * (1 - 1 / s->tp)) /
-                 (s->zero >= 2 ? s->dp : 1), 16);
+                 (s->zero >= 2 ? s->dp : 1),
+         16);
     same(t, s->id, "optimizer state", (double)held[STEP_HOLDS_OPTIMIZER],
          number_of(s->out, "optimizer_state_memory_per_gpu") +
-             12 * (layers * (gate - lacking) + s->hidden * (1 - 1 / s->tp)) / (s->zero >= 1 ? s->dp : 1), 24);
+             12 * (layers * (gate - lacking) + s->hidden * (1 - 1 / s->tp)) / (s->zero >= 1 ? s->dp : 1),
+         24);
 }
 
 /* ---- activations ------------------------------------------------------------------------------- */
@@ -135,7 +138,8 @@ static double kept(const step_block *b, const step_shape *s, const char *const n
 /* Bytes of a layer that ours has more. */
 static double more_of_attention(const subject *s, const step_options *o, tally *t)
 {
-    double kv = s->kv_heads > s->tp ? s->kv_heads / s->tp : 1, h = s->hidden / s->tp, n = s->tokens, heads = s->heads / s->tp;
+    double kv = s->kv_heads > s->tp ? s->kv_heads / s->tp : 1, h = s->hidden / s->tp, n = s->tokens,
+           heads = s->heads / s->tp;
     double more = s->e * n * (2 * kv * s->hidden / s->heads - 2 * h);
     double mask = s->batch * s->sequence * s->sequence * heads;
     bool drops = flag_of(s->call, "softmax_dropout");
@@ -167,12 +171,15 @@ static void check_activations(const subject *s, const step_model *m, tally *t)
     double gate = s->is_gated ? s->e * s->tokens * s->ffn / s->tp : 0;
 
     same(t, s->id, "logits", (double)step_module_kept(&m->block[STEP_HEAD].module[2], &shape),
-         number_of(s->out, "activation_memory_output_embedding_per_gpu") * 4 / s->e + 8 * s->tokens, 4 * s->tokens);
+         number_of(s->out, "activation_memory_output_embedding_per_gpu") * 4 / s->e + 8 * s->tokens,
+         4 * s->tokens);
     if (strcmp(recompute, "FULL") == 0) {
         same(t, s->id, "checkpoints", s->layers * (double)step_kept_bytes(b, &shape, true),
              number_of(s->out, "activation_memory_layernorm_per_gpu") +
-                 s->layers * s->e * s->hidden * (s->whole - s->tokens / s->tp), 1);
-        count(t, s->whole < s->tokens || s->tp < 2 ? "checkpoints: equal" : "checkpoints: ours whole without sequence parallelism");
+                 s->layers * s->e * s->hidden * (s->whole - s->tokens / s->tp),
+             1);
+        count(t, s->whole < s->tokens || s->tp < 2 ? "checkpoints: equal"
+                                                   : "checkpoints: ours whole without sequence parallelism");
         return;
     }
     same(t, s->id, "feed-forward network", s->layers * kept(b, &shape, mlp),
@@ -184,7 +191,8 @@ static void check_activations(const subject *s, const step_model *m, tally *t)
     }
     same(t, s->id, "norms", s->layers * kept(b, &shape, norms),
          number_of(s->out, "activation_memory_layernorm_per_gpu") +
-             s->layers * 2 * s->whole * ((s->e - 4) * s->hidden + 4), 1);
+             s->layers * 2 * s->whole * ((s->e - 4) * s->hidden + 4),
+         1);
     same(t, s->id, "attention", s->layers * kept(b, &shape, attention),
          number_of(s->out, "activation_memory_attn_per_gpu") + s->layers * more_of_attention(s, &o, t), 1);
 }

@@ -1,13 +1,14 @@
 /* Megatron-LM, training/theoretical_memory_usage.py: the first pipeline stage.
  *
- * weights   the formula knows no biases and no positions, and gives each stage a part of the last norm
- * activations with sequence parallelism and selective recomputation: (18 h + 4 ffn) a token and layer, of Korthikanti
- *           et al. 2022 (arXiv 2205.05198) for a GPT: no gated activation, no grouped queries, no statistics of
- *           norms; numbers of tokens are split over tp
- * activations without: (10 + 24/tp) h, the same for ffn = 4 h, and 5 % for anything else; logits in 16 bits
+ *   weights           the formula knows no biases and no positions, and each stage a part of the last norm
+ *   activations, SP   with selective recomputation (18 h + 4 ffn) a token and layer, of Korthikanti et al.
+ *                     2022 (arXiv 2205.05198) for a GPT: no gated activation, no grouped queries, no statistics of
+ *                     norms; numbers of tokens are split over tp
+ *   activations       without SP: (10 + 24/tp) h, the same for ffn = 4 h, and 5 % for anything else; logits
+ *                     in 16 bits
  *
- * Each of these is a term below. Micro-batches in flight are counted from the schedule; the formula has p, or p (1 +
- * (p-1)/(p v)), which is the same if there are enough. */
+ * Each of these is a term below. Micro-batches in flight are counted from the schedule; the formula has p, or
+ * p (1 + (p-1)/(p v)), which is the same if there are enough. */
 #include "memory/references.h"
 
 #include <string.h>
@@ -86,11 +87,12 @@ static double elements_more(const subject *s)
     return more;
 }
 
-static void check_weights(const json_t *row, const subject *s, const step_options *o, const step_rank_memory *r,
-                          tally *t)
+static void check_weights(const json_t *row, const subject *s, const step_options *o,
+                          const step_rank_memory *r, tally *t)
 {
     double of_element = o->zero ? 6 + 12.0 / o->dp : 18;
-    double ours = (double)(r->held[STEP_HOLDS_PARAMETERS] + r->held[STEP_HOLDS_GRADIENTS] + r->held[STEP_HOLDS_OPTIMIZER]);
+    double ours = (double)(r->held[STEP_HOLDS_PARAMETERS] + r->held[STEP_HOLDS_GRADIENTS] +
+                           r->held[STEP_HOLDS_OPTIMIZER]);
 
     same(t, text_of(row, "id"), "weights", ours,
          number_of(row, "weight_and_optimizer_bytes") + of_element * elements_more(s), 12);
@@ -109,7 +111,8 @@ static terms their_terms(const subject *s, bool split)
     double h = (double)s->d.hidden, n = s->tokens, v = (double)s->d.vocab;
 
     if (split)
-        return (terms){n * (18 * h + 4 * (double)s->d.ffn) / s->tp, n * (8 + h) / s->tp, n * 4 * (h + v) / s->tp};
+        return (terms){n * (18 * h + 4 * (double)s->d.ffn) / s->tp, n * (8 + h) / s->tp,
+                       n * 4 * (h + v) / s->tp};
     return (terms){n * h * (10 + 24 / s->tp), n * (8 + h), n * 2 * (v / s->tp + h)};
 }
 
@@ -161,8 +164,8 @@ static double formula(const subject *s, const terms *k, double m)
     return sum + (s->pp > 1 ? 0 : k->head);
 }
 
-static void check_activations(const json_t *row, const subject *s, const step_model *model, step_options *o, bool split,
-                              dse_arena *a, tally *t)
+static void check_activations(const json_t *row, const subject *s, const step_model *model, step_options *o,
+                              bool split, dse_arena *a, tally *t)
 {
     terms theirs = their_terms(s, split), ours = our_terms(s, split);
     double m = number_of(row, "num_microbatches"), more;
@@ -197,7 +200,16 @@ static void check_activations(const json_t *row, const subject *s, const step_mo
              s->tokens * (16 + 4 * ((double)s->d.ffn - 4 * (double)s->d.hidden) / s->tp), 1);
         count(t, "a GPT's layer: + 16 bytes a token, statistics of norms");
     } else {
-        count(t, "a Llama's layer: gated inputs 2 ffn more, grouped queries and no dropout less");
+        double h = (double)s->d.hidden, ffn = (double)s->d.ffn;
+        double kv =
+            (double)(s->d.kv_heads > s->tp ? s->d.kv_heads : (uint64_t)s->tp) * (double)s->d.head_size;
+        double of_token = 2 * ffn - 2 * h - 4 * (h - kv); /* the gate; two masks; keys and values */
+
+        if (!split) /* which are not split; and ffn other than 4 h */
+            of_token = 2 * ffn + 4 * (ffn - 4 * h) - 2 * h * s->tp - 4 * (h - kv);
+        same(t, text_of(row, "id"), "a Llama's layer", more,
+             s->tokens * (of_token / s->tp + (split ? 8 / s->tp : 8)), 1);
+        count(t, "a Llama's layer: + the gate and statistics of norms, - dropout and grouped queries");
     }
 }
 

@@ -1,7 +1,7 @@
 /* Memory of the training step against what other programs say of it: reference/training/memory.
  *
- * Where a formula of theirs leaves something out, the difference is written as a formula here, and has to be exact.
- * What describes something else is skipped, and counted by the reason. */
+ * Where a formula of theirs leaves something out, the difference is written as a formula here, and has to be
+ * exact. What describes something else is skipped, and counted by the reason. */
 #ifndef TESTS_MEMORY_REFERENCES_H
 #define TESTS_MEMORY_REFERENCES_H
 
@@ -35,8 +35,8 @@ typedef struct {
     bool is_gated, has_bias, has_mean, drops;
 } dimensions;
 
-/* A model of configs/layers; `file` without the folder. NULL: a chain as the fields of `d` say. Ends the program if it
- * cannot be read: a test without it would check nothing. */
+/* A model of configs/layers; `file` without the folder. NULL: a chain as the fields of `d` say. Ends the
+ * program if it cannot be read: a test without it would check nothing. */
 step_model make_model(const char *file, const dimensions *d, dse_arena *a);
 
 /* One rank, 16-bit weights and activations, 32-bit gradients and optimizer, nothing sharded. */

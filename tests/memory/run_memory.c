@@ -1,5 +1,5 @@
-/* run_memory FOLDER [NAME...]: each case of reference/training/memory, or of the files that are named. Exit code 0:
- * all agree; 1: some differ; 77: the folder is not there. */
+/* run_memory FOLDER [NAME...]: each case of reference/training/memory, or of the files that are named. Exit
+ * code 0: all agree; 1: some differ; 77: the folder is not there. */
 #include "memory/references.h"
 
 #include <limits.h>

@@ -1,0 +1,25 @@
+/* What `simulate` prints of a step of profile train. */
+#ifndef DSE_CLI_TRAINING_H
+#define DSE_CLI_TRAINING_H
+
+#include "cli/command.h"
+#include "driver/training.h"
+
+typedef struct {
+    const drv_study *study;
+    const strategy *point;
+    step_result result;
+    store_metrics metrics;
+} training_shown;
+
+/* What is listed besides. */
+typedef struct {
+    bool collectives, memory;
+    uint32_t rank; /* whose collectives */
+} training_lists;
+
+/* DSE_E_USAGE: there is no such rank. */
+dse_status training_text(const training_shown *s, const training_lists *lists, command_run *r, dse_error *err);
+dse_status training_json(const training_shown *s, const training_lists *lists, command_run *r, dse_error *err);
+
+#endif

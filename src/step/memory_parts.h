@@ -1,0 +1,93 @@
+/* Within memory*.c: the sizes of the units of a stage, and of stages. */
+#ifndef DSE_STEP_MEMORY_PARTS_H
+#define DSE_STEP_MEMORY_PARTS_H
+
+#include "step/memory.h"
+#include "step/module.h"
+
+/* Bytes by kind; of a difference also negative. */
+typedef struct {
+    int64_t of[STEP_N_HOLDS];
+} mem_held;
+
+static inline int64_t mem_total(const mem_held *h)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < STEP_N_HOLDS; i++)
+        sum += h->of[i];
+    return sum;
+}
+
+static inline void mem_add(mem_held *h, const mem_held *other, int64_t times)
+{
+    for (int i = 0; i < STEP_N_HOLDS; i++)
+        h->of[i] += times * other->of[i];
+}
+
+/* What a stage is a chain of. */
+typedef enum { UNIT_EMBEDDING, UNIT_LAYER, UNIT_LAYER_AGAIN, UNIT_HEAD, N_UNITS } mem_unit_kind;
+
+extern const step_block_kind mem_block_of[N_UNITS];
+
+/* A block of modules. Parameters of ZeRO-3 are gathered and gradients reduced by it. */
+typedef struct {
+    uint64_t elements, share; /* of its parameters on a rank of a tensor parallel group; of them its shard */
+    uint64_t padded;          /* and as a distributed optimizer lays them out */
+    int64_t gathered;         /* bytes of its parameters, whole */
+    mem_held kept, deferred;  /* after F; after I */
+    int64_t remade;           /* all that recomputation of the block makes, but its input */
+    /* The moment of each kind of action that needs most: forward, above what was there before; backward,
+     * above what was there when the units behind it had ended, this one's `kept` included. */
+    mem_held moment[SCHED_KINDS];
+    mem_held loss[SCHED_KINDS]; /* the same of the module that takes the loss, if there is one */
+} mem_unit;
+
+/* Which parameters of a stage are gathered between two actions. */
+typedef enum { OPEN_NONE, OPEN_LAST, OPEN_ALL, N_OPEN } mem_open;
+
+typedef struct {
+    mem_held more; /* above what is held before the action */
+    step_block_kind block;
+} mem_moment;
+
+typedef struct {
+    uint32_t n_units, n_layers;
+    uint8_t *chain;  /* unit_kind of each, in the order of the forward pass */
+    uint16_t *place; /* of a recomputed layer in its piece; only the first keeps its input */
+    mem_held fixed, kept, deferred;
+    int64_t gathered, gathered_last, whole;
+    mem_moment moment[SCHED_KINDS][N_OPEN][2]; /* the last: whether gradients are reduced */
+} mem_stage;
+
+#define N_CLASSES 8 /* is it the first, is it the last, has it one layer more */
+
+struct step_memory {
+    const step_model *model;
+    const step_options *options;
+    step_shape shape;
+    dse_arena *arena;
+    uint32_t n_stages, shards;
+    int64_t hidden; /* bytes of the tensor between two stages */
+    mem_unit unit[N_UNITS];
+    mem_stage class[N_CLASSES];
+    mem_held tied;   /* the output embedding, where it is the input embedding of the same rank */
+    mem_held always; /* of each rank, whatever its stages */
+};
+
+/* ---- memory_unit.c ------------------------------------------------------------------------------ */
+
+void mem_make_unit(step_memory *s, mem_unit_kind kind);
+/* Adds a parameter to the unit's elements, padded elements and share. */
+void mem_add_parameter(mem_unit *u, const step_parameter *p, const step_options *o, uint32_t shards);
+/* What so many elements hold the whole step. */
+mem_held mem_state_of(const step_memory *s, uint64_t elements, uint64_t padded, uint64_t share);
+
+/* ---- memory_stage.c ----------------------------------------------------------------------------- */
+
+/* n_layers is filled in. */
+void mem_make_stage(step_memory *s, mem_stage *g, bool is_first, bool is_last);
+/* Whether parameters of ZeRO-3 are freed after each backward pass. */
+bool mem_closes_each(const step_options *o);
+
+#endif
