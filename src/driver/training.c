@@ -25,7 +25,7 @@ dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **ou
 
 /* The names of the strategy's choices, as parameters.h has them. */
 enum { SCHEDULE_1F1B, SCHEDULE_GPIPE, SCHEDULE_LOOPED_BFS, SCHEDULE_ZERO_BUBBLE, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
-enum { LIKE_MEGATRON, LIKE_TORCHTITAN, LIKE_DEEPSPEED };
+enum { LIKE_ANY, LIKE_MEGATRON, LIKE_TORCHTITAN, LIKE_DEEPSPEED };
 enum { RESHARD_DEFAULT, RESHARD_ALWAYS, RESHARD_NEVER };
 
 /* The kinds of the stored columns that what memory holds counts as. */
@@ -66,16 +66,16 @@ static bool is_v(const strategy *p) { return p->schedule == SCHEDULE_ZBV || p->s
  * checkpoints stop early; DeepSpeed keeps and reduces gradients in 16 bits, in buckets of 5e8 (zero/config.py). */
 static void add_habits(const strategy *p, step_options *o)
 {
-    bool titan = p->like == LIKE_TORCHTITAN;
+    bool titan = p->like == LIKE_TORCHTITAN, megatron = p->like == LIKE_MEGATRON || p->like == LIKE_ANY;
 
     o->gathers_again = !titan;
     o->stops_early = titan;
     o->expands_kv = titan;
     o->fused_attention = true;
-    o->calls_alone = o->sums_whole_gradients = p->like == LIKE_MEGATRON;
-    o->buckets_first_stage = p->like == LIKE_MEGATRON && p->pp > 1 && p->vp == 1;
-    o->batches_messages = p->like == LIKE_MEGATRON && p->vp > 1;
-    o->pads_parameters = p->like == LIKE_MEGATRON && p->zero ? 64 : 1;
+    o->calls_alone = o->sums_whole_gradients = megatron;
+    o->buckets_first_stage = megatron && p->pp > 1 && p->vp == 1;
+    o->batches_messages = megatron && p->vp > 1;
+    o->pads_parameters = megatron && p->zero ? 64 : 1;
     o->logits_copies = titan ? 2 : 1;
     o->keeps_outputs = titan;
     o->receives_ahead = 1;
@@ -116,11 +116,16 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
 
 static sched_options schedule_options(const strategy *p, const step_options *o)
 {
+    static const sched_like like[] = {[LIKE_ANY] = SCHED_LIKE_ANY,
+                                      [LIKE_MEGATRON] = SCHED_LIKE_MEGATRON,
+                                      [LIKE_TORCHTITAN] = SCHED_LIKE_PYTORCH,
+                                      [LIKE_DEEPSPEED] = SCHED_LIKE_MEGATRON}; /* 1F1B alone (pipe/schedule.py) */
+
     return (sched_options){.pp = p->pp,
                            .micro_batches = o->n_micro_batches,
                            .vp = o->vp,
                            .group_size = p->group_size,
-                           .like = p->like == LIKE_TORCHTITAN ? SCHED_LIKE_PYTORCH : SCHED_LIKE_MEGATRON};
+                           .like = like[p->like]};
 }
 
 /* Without a pipeline each micro-batch goes forward and backward before the next. */
@@ -153,6 +158,7 @@ void drv_training_fill_dp(const drv_study *s, strategy *p)
 dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err)
 {
     uint64_t at_once = (uint64_t)p->dp * p->micro_batch;
+    sched_options order;
     step_options o;
     dse_status st;
 
@@ -161,8 +167,11 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
                         "dp %" PRIu32 " x micro-batch %" PRIu32 " is more than the batch of %" PRId64 " sequences", p->dp,
                         p->micro_batch, s->model.batch);
     o = drv_training_options(s, p);
-    st = check_schedule(p, &o, err);
-    return st == DSE_OK ? step_check(&s->training->model, &o, (uint32_t)s->model.batch, err) : st;
+    order = schedule_options(p, &o);
+    if ((st = check_schedule(p, &o, err)) != DSE_OK ||
+        (st = step_check(&s->training->model, &o, (uint32_t)s->model.batch, err)) != DSE_OK)
+        return st;
+    return p->pp > 1 ? sched_check(schedule_of(p), &order, err) : DSE_OK;
 }
 
 /* ---- the space --------------------------------------------------------------------------------- */
@@ -203,9 +212,9 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
 {
     const uint64_t npus = card_system_npus(&s->system), layers = (uint64_t)s->model.layers;
     const uint64_t node = (uint64_t)s->system.npus_count.v[0];
-    const uint64_t like = axes->of[STRATEGY_like].n ? axes->of[STRATEGY_like].value[0] : LIKE_MEGATRON;
+    const uint64_t like = axes->of[STRATEGY_like].n ? axes->of[STRATEGY_like].value[0] : LIKE_ANY;
     static const uint32_t sharding[][2] = {
-        [LIKE_MEGATRON] = {1, 3}, [LIKE_TORCHTITAN] = {3, 3}, [LIKE_DEEPSPEED] = {1, 3}};
+        [LIKE_ANY] = {1, 3}, [LIKE_MEGATRON] = {1, 3}, [LIKE_TORCHTITAN] = {3, 3}, [LIKE_DEEPSPEED] = {1, 3}};
     static const uint32_t recomputation[] = {STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_FULL};
     design_axis *of = axes->of;
 

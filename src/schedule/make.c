@@ -245,20 +245,44 @@ static bool has_deadlock(const sched_plan *p)
     return dead;
 }
 
-dse_status sched_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_plan *out,
-                      dse_error *err)
+/* What needs no plan; *full gets the options with what they leave open. */
+static dse_status check_conditions(const sched_def *d, const sched_options *o, sched_options *full, dse_error *err)
 {
     const sched_condition *c;
-    sched_options full;
     dse_status st;
 
     if ((st = check_options(d, o, err)) != DSE_OK)
         return st;
-    full = filled_in(d, o);
-    if ((st = check_size(&full, err)) != DSE_OK)
+    *full = filled_in(d, o);
+    if ((st = check_size(full, err)) != DSE_OK)
         return st;
-    if ((c = broken(d, &full)))
-        return refuse(d, o, c, err);
+    c = broken(d, full);
+    return c ? refuse(d, o, c, err) : DSE_OK;
+}
+
+dse_status sched_check(const sched_def *d, const sched_options *o, dse_error *err)
+{
+    sched_options full;
+    sched_plan plan;
+    dse_arena scratch;
+    dse_status st = check_conditions(d, o, &full, err);
+
+    if (st != DSE_OK || !d->has_groups || sched_groups_are_full(&full))
+        return st;
+    dse_arena_init(&scratch);
+    st = sched_make(d, o, &scratch, &plan, err);
+    dse_arena_free(&scratch);
+    return st;
+}
+
+dse_status sched_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_plan *out,
+                      dse_error *err)
+{
+    sched_options full;
+    dse_status st = check_conditions(d, o, &full, err);
+
+    if (st != DSE_OK)
+        return st;
     make(d, &full, a, out);
     if (d->has_groups && !sched_groups_are_full(&full) && has_deadlock(out))
         return refuse(d, o, &sched_groups_wait, err);

@@ -85,6 +85,9 @@ extern const char *const sched_names[];
 dse_status sched_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_plan *out,
                       dse_error *err);
 
+/* Whether sched_make would refuse, and why; without a plan, but for groups of micro-batches that are not full. */
+dse_status sched_check(const sched_def *d, const sched_options *o, dse_error *err);
+
 /* Reads a plan as PyTorch writes it to CSV: a line for each rank, a cell for each action, empty cells ignored;
  * and plans of two directions as sched_add_row writes them. `name` is the file's, for messages, which are at
  * name:line:column. Which rank holds which stage, and how many micro-batches there are, follows from the

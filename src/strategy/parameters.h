@@ -97,8 +97,9 @@ STRATEGY_PARAMETER(overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
                    .help = "reduction of gradients under the backward pass, gathering of parameters under the forward pass",
                    .help_of_list = "overlap of gradient reduction and parameter gathering")
 STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
-                   .choices = (const char *const[]){"megatron", "torchtitan", "deepspeed", NULL},
-                   .help = "the program whose habits count: what it keeps, gathers again and reduces in which type",
+                   .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", NULL},
+                   .help = "the program whose rules and habits count: its schedules, what it keeps, gathers again, reduces in which type; "
+                           "any: what is possible, with Megatron's habits",
                    .help_of_list = "programs whose habits count")
 #undef TRAIN_ONLY
 
