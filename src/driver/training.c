@@ -94,7 +94,7 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
                       .tp = p->tp,
                       .cp = p->cp,
                       .pp = p->pp,
-                      .vp = is_v(p) ? 2 : p->vp,
+                      .vp = p->vp,
                       .micro_batch = p->micro_batch,
                       .n_micro_batches = (uint32_t)((uint64_t)s->model.batch / at_once),
                       .sequence_parallel = p->tp > 1 && !p->sequence_parallel, /* on, off */
@@ -136,6 +136,8 @@ static dse_status check_schedule(const strategy *p, const step_options *o, dse_e
 {
     if (p->pp == 1 && (p->schedule != SCHEDULE_1F1B))
         return dse_fail(err, DSE_E_RANGE, "schedule %s needs a pipeline; take pp above 1", schedule_name(p));
+    if (is_v(p) && p->vp != 2)
+        return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2", schedule_name(p));
     if (p->like == LIKE_DEEPSPEED && p->pp > 1 && o->zero > 1)
         return dse_fail(err, DSE_E_RANGE, "DeepSpeed has no pipeline with zero %" PRIu32 "; take zero 0 or 1, or pp 1",
                         o->zero);
