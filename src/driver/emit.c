@@ -26,22 +26,28 @@ static const char script_body[] =
     "  --remote-memory-configuration=remote_memory.json\n";
 
 /* The script names the program that simulates this system, or explains why ASTRA-sim has none. */
-static void write_script(const card_system *s, bool in_bytes, dse_strbuf *out)
+static dse_status write_script(const card_system *s, bool in_bytes, const char *path, dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;
+    dse_strbuf out;
+    dse_status st;
 
-    dse_strbuf_adds(out, script_head);
+    dse_strbuf_init(&out);
+    dse_strbuf_adds(&out, script_head);
     if (drv_simulator_check(s, &why) == DSE_OK)
-        dse_strbuf_addf(out, "%s\n#                                            ./run.sh ccldse astrasim\n",
+        dse_strbuf_addf(&out, "%s\n#                                            ./run.sh ccldse astrasim\n",
                         drv_simulators[drv_simulator_of(s)].program);
     else
-        dse_strbuf_addf(out, "ccldse astrasim\n# %s.\n", why.text);
+        dse_strbuf_addf(&out, "ccldse astrasim\n# %s.\n", why.text);
     if (in_bytes)
         dse_strbuf_adds(
-            out,
+            &out,
             "# Sizes are bytes. Its peak memory is without the state of the training, which traces cannot "
             "hold.\n");
-    dse_strbuf_adds(out, script_body);
+    dse_strbuf_adds(&out, script_body);
+    st = dse_write_text(path, &out, err);
+    dse_strbuf_free(&out);
+    return st;
 }
 
 static dse_status write_text(const char *folder, const char *name, const char *text, size_t n, dse_error *err)
@@ -74,18 +80,6 @@ dse_status drv_emit_system(const card_system *s, const char *folder, dse_error *
     return st;
 }
 
-static dse_status write_run_script(const card_system *s, bool in_bytes, const char *path, dse_error *err)
-{
-    dse_strbuf text;
-    dse_status st;
-
-    dse_strbuf_init(&text);
-    write_script(s, in_bytes, &text);
-    st = dse_write_text(path, &text, err);
-    dse_strbuf_free(&text);
-    return st;
-}
-
 dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char *folder, dse_arena *a,
                           dse_error *err)
 {
@@ -102,7 +96,7 @@ dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char
         st = dse_write_text(group_file, &groups, err);
     dse_strbuf_free(&groups);
     if (st != DSE_OK || (st = wl_chakra_write_files(w, &wl_schema_v004, pattern, err)) != DSE_OK ||
-        (st = write_run_script(s, w->in_bytes, script, err)) != DSE_OK)
+        (st = write_script(s, w->in_bytes, script, err)) != DSE_OK)
         return st;
     return chmod(script, 0755) == 0 ? DSE_OK
                                     : dse_fail_errno(err, DSE_E_IO, "cannot make '%s' executable", script);

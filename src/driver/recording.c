@@ -224,9 +224,10 @@ static bool lists(const trace_card *c, trace_kind kind)
 /* Kinds of which a rank is one device of the job. */
 #define RANK_IS_DEVICE METRIC_ON_GPU
 
-static void compare_counts(const drv_recording *r, trace_record *notes)
+static void compare_counts(drv_recording *r)
 {
     const trace_card *c = &r->card;
+    trace_record *notes = &r->record;
     int64_t n = 0, world = 0;
     bool communicates = false;
 
@@ -257,7 +258,7 @@ static void compare(drv_recording *r, bool all_ranks)
     if (!r->has_card || !r->record.n_ranks)
         return;
     if (all_ranks)
-        compare_counts(r, &r->record);
+        compare_counts(r);
     if (!lists(&r->card, r->record.rank[0].kind))
         trace_warn(&r->record, r->card.path, "metric_source.traces does not have a %s",
                    trace_kind_name(r->record.rank[0].kind));
